@@ -1,0 +1,44 @@
+"""The scalar types of GraphBLAS, how they are looked up, unified and cast into one another.
+
+`BOOL`, `INT8` ... `UINT64`, `FP32`, `FP64` are the specification's (GraphBLAS C API 2.1, section 3.3 and table 3.3);
+`FC32` and `FC64` are SuiteSparse's complex types.  Each is one object: compare with `is`, or with anything that
+`lookup_dtype` understands.
+
+>>> from grb_tile import dtypes
+>>> dtypes.lookup_dtype(int) is dtypes.INT64
+True
+>>> dtypes.unify(dtypes.INT8, dtypes.UINT16)
+INT32
+"""
+from .casting import cast, cast_scalar
+from .types import (
+    _INDEX,
+    BOOL,
+    BUILTIN,
+    FC32,
+    FC64,
+    FP32,
+    FP64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    DataType,
+    lookup_dtype,
+    register_anonymous,
+    register_new,
+    unify,
+)
+
+_supports_complex = True
+_index_dtypes = {BOOL, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64}
+
+__all__ = [
+    "BOOL", "BUILTIN", "FC32", "FC64", "FP32", "FP64", "INT8", "INT16", "INT32", "INT64",
+    "UINT8", "UINT16", "UINT32", "UINT64", "DataType", "_INDEX", "cast", "cast_scalar", "lookup_dtype",
+    "register_anonymous", "register_new", "unify",
+]  # fmt: skip

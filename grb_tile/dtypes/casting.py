@@ -1,0 +1,85 @@
+"""The typecast between scalar types, as SuiteSparse does it.
+
+    from          to integer                 to BOOL    to real            to complex
+    BOOL          0 or 1                     same       0 or 1             0 or 1
+    integer       wraps                      x != 0     nearest            nearest
+    real          saturates, NaN becomes 0   x != 0     nearest, may be inf  nearest
+    complex       the real part's            x != 0     the real part's    nearest
+
+Spec: GraphBLAS C API 2.1, section 3.3 leaves these to C, where out-of-range float to integer is undefined;
+SuiteSparse:GraphBLAS user guide 6.1 ("typecasting") is followed.
+"""
+import numpy as np
+
+from .types import lookup_dtype
+
+
+def cast(array, dtype):
+    """`array` as `dtype`; the same array when it has that type already.  No NumPy warning escapes.
+
+    >>> import numpy as np
+    >>> from grb_tile import dtypes
+    >>> dtypes.cast(np.array([300.7, -1.5, np.nan]), dtypes.UINT8).tolist()
+    [255, 0, 0]
+    """
+    want = dtype.np_type
+    have = array.dtype
+    if have == want:
+        return array
+    to, source = want.kind, have.kind
+    if to == "b":
+        return array != 0
+    if source == "c" and to != "c":
+        return cast(array.real, dtype)
+    if source == "f":
+        if to in "iu":
+            return _saturate(array, want)
+        if to in "fc" and have.itemsize > (want.itemsize if to == "f" else want.itemsize // 2):
+            with np.errstate(over="ignore", under="ignore"):
+                return array.astype(want)
+    elif source == "c" and have.itemsize > want.itemsize:
+        with np.errstate(over="ignore", under="ignore"):
+            return array.astype(want)
+    return array.astype(want)
+
+
+def cast_scalar(value, dtype):
+    """A NumPy scalar of `dtype` from any scalar, by the rules of `cast`; Python ints out of range wrap.
+
+    >>> from grb_tile import dtypes
+    >>> int(dtypes.cast_scalar(257, dtypes.UINT8))
+    1
+    """
+    want = dtype.np_type
+    if type(value) is want.type:
+        return value
+    if type(value) is int:
+        if want.kind in "iu":
+            bits = 8 * want.itemsize
+            value &= (1 << bits) - 1
+            if want.kind == "i" and value >> (bits - 1):
+                value -= 1 << bits
+            return want.type(value)
+        if want.kind == "b":
+            return np.bool_(value != 0)
+        return want.type(value)
+    return cast(np.asarray(value), dtype)[()]
+
+
+def _saturate(array, want):
+    info = np.iinfo(want)
+    low, high = float(info.min), float(info.max)
+    if array.size == 0:
+        return array.astype(want)
+    # NaN fails both comparisons, so the common case costs two reductions and one astype.
+    if array.min() > low and array.max() < high:
+        return array.astype(want)
+    below, above = array <= low, array >= high
+    out = np.where(below | above | (array != array), array.dtype.type(0), array).astype(want)
+    out = np.asarray(out)
+    out[below] = info.min
+    out[above] = info.max
+    return out
+
+
+__all__ = ["cast", "cast_scalar", "lookup_dtype"]
