@@ -1,0 +1,360 @@
+"""Aggregators: reductions that need more than a monoid (mean, variance, argmin, ...), each a short formula.
+
+An aggregator reduces the lines of a matrix (its rows, or its columns) or a whole vector or matrix.  A vector is treated as
+a matrix of one row, so one definition serves all.  With x the entries of a line and n = count of them,
+
+    monoid        (+) x                               sum prod all any min max any_value bitwise_all bitwise_any
+    semiring      (+) mul(x, init)                    count sum_of_squares ..., then an optional finalize
+    composite     a formula of other aggregators      mean = sum / count, varp = sum(x^2)/n - (sum/n)^2, ...
+    positions     argmin argmax first last first_index last_index
+
+Types follow the operators used.  Source: python-graphblas 2025.2.0, graphblas.agg (names and types).
+"""
+from operator import getitem
+
+import numpy as np
+
+from ..backends.select import current
+from ..dtypes import BOOL, INT64, lookup_dtype
+from ..operations.multiply import matmul, matvec
+from ..operations.record import Record
+from ..operations.shaping import diagonal_matrix
+from ..operations.write import true_entries
+from ..operators import get_typed_op, typed_semiring
+from ..storage.embed import full_vector, row_matrix
+from ..storage.store import Allow
+
+
+def _typed(name, dtype, dtype2=None, kind=None):
+    return get_typed_op(name, dtype, dtype2, kind=kind)
+
+
+def _map(name, x):
+    op = _typed(name, x.dtype, kind="unary")
+    return current().apply(x, op)
+
+
+def _both(name, x, y):
+    return current().intersect(x, y, _typed(name, x.dtype, y.dtype, kind="binary"))
+
+
+def _bind(name, x, right):
+    right = right if isinstance(right, np.generic) else np.asarray(right)[()]
+    return current().apply(x, _typed(name, x.dtype, lookup_dtype(right.dtype), kind="binary"), right=right)
+
+
+class Aggregator:
+    """A named reduction; `agg.mean[FP64]` is its typed form.
+
+    Called with an object it reduces it: `agg.sum(v)`, `agg.sum(A)`, `agg.mean(A, rowwise=True)`.
+    """
+
+    opclass = "Aggregator"
+
+    def __init__(self, name, *, init=None, monoid=None, semiring=None, semiring2=None, switch=False, finalize=None,
+                 composite=None, formula=None, position=None, types=None, any_dtype=None, ss=False):
+        self.name = name
+        self.init = np.bool_(False) if init is None else np.asarray(init)[()]
+        self.init_dtype = lookup_dtype(self.init.dtype)
+        self.monoid, self.semiring, self.semiring2 = monoid, semiring, semiring2
+        self.switch, self.finalize = switch, finalize
+        self.composite, self.formula, self.position = composite, formula, position
+        self.chain = types or (
+            [("monoid", monoid)] if monoid else [("semiring", semiring), ("semiring", semiring2)]
+            + ([("unary", finalize)] if finalize else [])
+        )
+        self.any_dtype = any_dtype
+        self.ss = ss
+        self._init_given = init is not None
+        self._types = None
+        self._typed = {}
+
+    @property
+    def types(self):
+        """{input type: result type}, from the operators that the formula passes through."""
+        if self._types is None:
+            kind, first = self.chain[0]
+            op = AGGREGATORS[first] if kind == "agg" else _polymorphic(kind, first)
+            if self._init_given and self.semiring is not None:
+                types = {t: get_typed_op(op, t, self.init_dtype).return_type for t in op.types}
+            else:
+                types = dict(op.types)
+            for kind, name in self.chain[1:]:
+                following = _polymorphic(kind, name).types
+                types = {t: following[r] for t, r in types.items() if r in following}
+            self._types = types
+        return self._types
+
+    def __getitem__(self, dtype):
+        dtype = lookup_dtype(dtype)
+        typed = self._typed.get(dtype)
+        if typed is None:
+            if not self.any_dtype and dtype not in self.types:
+                raise KeyError(f"{self.name} does not work with {dtype}")
+            typed = self._typed[dtype] = TypedAggregator(self, dtype)
+        return typed
+
+    def __contains__(self, dtype):
+        return bool(self.any_dtype) or lookup_dtype(dtype) in self.types
+
+    def __repr__(self):
+        return f"agg.ss.{self.name}" if self.ss else f"agg.{self.name}"
+
+    def __reduce__(self):
+        return (_find, (self.name,))
+
+    def __call__(self, val, *, rowwise=False, columnwise=False):
+        """Reduce a Vector, or a Matrix to a scalar or (rowwise, columnwise) to a vector: an expression."""
+        ndim = getattr(val, "ndim", None)
+        if ndim == 1:
+            if rowwise or columnwise:
+                raise ValueError("rowwise and columnwise arguments should not be used with Vector input")
+            return val.reduce(self)
+        if ndim == 2 and hasattr(val, "reduce_rowwise"):
+            if rowwise and columnwise:
+                raise ValueError("rowwise and columnwise arguments cannot both be True")
+            if rowwise:
+                return val.reduce_rowwise(self)
+            return val.reduce_columnwise(self) if columnwise else val.reduce_scalar(self)
+        raise TypeError(
+            f"Bad type when calling {self!r}.\n"
+            "    - Expected type: Vector, Matrix, TransposedMatrix.\n"
+            f"    - Got: {type(val)}.\n"
+            "Calling an Aggregator is syntactic sugar for calling reduce methods.  "
+            f"For example, `A.reduce_scalar({self!r})` is the same as `{self!r}(A)`."
+        )
+
+
+class TypedAggregator:
+    """An aggregator for one input type; `return_type` is the type of its result."""
+
+    opclass = "Aggregator"
+
+    def __init__(self, parent, dtype):
+        self.name, self.parent, self.type = parent.name, parent, dtype
+        if dtype in parent.types:
+            self.return_type = parent.types[dtype]
+        else:
+            self.return_type = dtype if parent.any_dtype is True else parent.any_dtype
+
+    def __repr__(self):
+        return f"{self.parent!r}[{self.type}]"
+
+    def __reduce__(self):
+        return (getitem, (self.parent, self.type))
+
+    __call__ = Aggregator.__call__
+
+    # A line reduction: store A (transposed first when `at`) -> vector store, an entry for each line that has one.
+
+    def lines(self, A, at, allow=None):
+        """w(i) = this aggregate of row i."""
+        agg = self.parent
+        if agg.monoid is not None:
+            return _reduce_lines(A, at, _typed(agg.monoid, self.type, kind="monoid"), allow)
+        if agg.composite is not None:
+            parts = [AGGREGATORS[name][self.type].lines(A, at, allow) for name in agg.composite]
+            return agg.formula(*parts)
+        if agg.position is not None:
+            return agg.position(A, at, self.type, allow)
+        w = self._products(A, at, allow)
+        return w if agg.finalize is None else _map(agg.finalize, w)
+
+    def _products(self, A, at, allow=None):
+        agg = self.parent
+        semiring = _typed(agg.semiring, self.type, agg.init_dtype, kind="semiring")
+        if agg.switch:
+            semiring = _typed(agg.semiring, agg.init_dtype, self.type, kind="semiring").flip()
+        init = full_vector(A.nrows if at else A.ncols, agg.init_dtype, agg.init)
+        return matvec(A, at, init, semiring, allow)
+
+    def whole(self, x):
+        """The aggregate of all entries as a vector store of size 1 (without an entry when x has none)."""
+        if x.format in ("sparse", "bitmap"):
+            return self.lines(row_matrix(x), False)
+        agg = self.parent
+        if agg.monoid is not None:
+            per_line = _reduce_lines(x, False, _typed(agg.monoid, self.type, kind="monoid"), None)
+            return _reduce_lines(row_matrix(per_line), False, _typed(agg.monoid, per_line.dtype, kind="monoid"), None)
+        if agg.composite is not None:
+            return agg.formula(*[AGGREGATORS[name][self.type].whole(x) for name in agg.composite])
+        if agg.position is not None:
+            return self._whole_position(x)
+        per_line = self._products(x, False)
+        second = _typed(agg.semiring2, per_line.dtype, kind="semiring")
+        total = _reduce_lines(row_matrix(per_line), False, second.monoid, None)
+        return total if agg.finalize is None else _map(agg.finalize, total)
+
+    def _whole_position(self, A):
+        if self.name not in ("first", "last"):
+            raise ValueError(f"Aggregator {self.name} may not be used with Matrix.reduce_scalar.")
+        per_line = self.lines(A, False)
+        return self.lines(row_matrix(per_line), False)
+
+
+def _reduce_lines(A, at, monoid, allow):
+    ones = full_vector(A.nrows if at else A.ncols, monoid.type, 1)
+    return matvec(A, at, ones, typed_semiring(monoid, "first"), allow)
+
+
+class Aggregate(Record):
+    """The record of a reduction by an aggregator; `kind` is "rowwise", "columnwise" or "scalar"."""
+
+    __slots__ = ("x", "xt", "kind")
+    name = "reduce"
+
+    def __init__(self, x, op, kind, xt=False):
+        self.x, self.op, self.kind, self.xt = x, op, kind, xt
+        rows = (x.shape[1] if xt else x.shape[0]) if kind == "rowwise" else (x.shape[0] if xt else x.shape[-1])
+        self.shape = () if kind == "scalar" else (rows,)
+        self.dtype = op.return_type
+
+    @property
+    def c_name(self):
+        return f"GrB_{'Matrix' if len(self.x.shape) == 2 else 'Vector'}_reduce_Aggregator"
+
+    def operands(self):
+        return ((self.x, self.xt),)
+
+    def compute(self, allow=None):
+        backend = current()
+        store = self.x._store
+        if self.kind == "scalar":
+            # a matrix that comes transposed matters only to aggregators that look at the order of its entries
+            if self.xt and self.op.parent.position is not None:
+                store = backend.transpose(store)
+            w = backend.cast(self.op.whole(store), self.dtype)
+            return w.values[0] if w.nvals else None
+        w = self.op.lines(store, self.xt != (self.kind == "columnwise"), allow)
+        w = backend.cast(w, self.dtype)
+        return w if allow is None else backend.restrict(w, allow)
+
+
+def reduce_expression(x, op, kind, xt=False):
+    """The record of reducing x (untransposed object, flag `xt`) by a typed or polymorphic aggregator."""
+    if isinstance(op, Aggregator):
+        op = op[x.dtype]
+    return Aggregate(x, op, kind, xt)
+
+
+def _find(name):
+    return AGGREGATORS[name]
+
+
+def _polymorphic(kind, name):
+    from .. import binary, monoid, semiring, unary
+
+    space = {"unary": unary, "binary": binary, "monoid": monoid, "semiring": semiring}[kind]
+    for part in name.split("."):
+        space = getattr(space, part)
+    return space
+
+
+# Formulas of composites: vectors in, a vector out; n is the count.
+
+
+def _mean(n, x):
+    return _both("truediv", x, n)
+
+
+def _varp(n, x, x2):
+    return _both("minus", _both("truediv", x2, n), _bind("pow", _both("truediv", x, n), 2))
+
+
+def _vars(n, x, x2):
+    # sum(x^2) / (n - 1) - sum(x)^2 / (n (n - 1)), both divided by the sum's own count first as python-graphblas does
+    right = _both("truediv", _bind("pow", x, 2), n)
+    less = _bind("minus", n, 1)
+    return _both("minus", _both("truediv", x2, less), _both("truediv", right, less))
+
+
+def _geometric_mean(n, x):
+    n = current().cast(n, lookup_dtype("FP64"))
+    return _both("pow", x, _map("minv", n))
+
+
+# Positions: which entry of a line.
+
+
+def _extreme(monoid):
+    def position(A, at, dtype, allow):
+        # the entries equal to their line's extreme, and of them the smallest index
+        best = _reduce_lines(A, at, _typed(monoid, dtype, kind="monoid"), allow)
+        equal = matmul(diagonal_matrix(best, 0), False, A, at, _typed("any_eq", best.dtype, dtype, kind="semiring"), None)
+        return _index_lines(true_entries(equal), False, "min_firstj", allow)
+
+    return position
+
+
+def _index_lines(A, at, semiring, allow):
+    init = full_vector(A.nrows if at else A.ncols, BOOL, False)
+    return matvec(A, at, init, _typed(_polymorphic("semiring", f"ss.{semiring}"), INT64), allow)
+
+
+def _index(semiring):
+    return lambda A, at, dtype, allow: _index_lines(A, at, semiring, allow)
+
+
+def _value_at(semiring):
+    def position(A, at, dtype, allow):
+        # keep of A' the entry (index of the line's first or last, line), then any value of each line
+        backend = current()
+        where = _index_lines(A, at, semiring, allow)
+        lines, chosen = backend.tuples_vector(where)
+        E = backend.transpose(A) if at else A
+        ones = np.ones(1, BOOL.np_type)
+        picked = backend.build_matrix(E.nrows, E.ncols, lines, chosen.astype(np.int64), ones, None, BOOL)
+        return _reduce_lines(backend.restrict(E, Allow(picked)), False, _typed("any", dtype, kind="monoid"), allow)
+
+    return position
+
+
+_TRUEDIV = ("binary", "truediv")
+_SQRT = ("unary", "sqrt")
+_PLAIN = [
+    Aggregator("sum", monoid="plus"),
+    Aggregator("prod", monoid="times"),
+    Aggregator("all", monoid="land"),
+    Aggregator("any", monoid="lor"),
+    Aggregator("min", monoid="min"),
+    Aggregator("max", monoid="max"),
+    Aggregator("any_value", monoid="any", any_dtype=True),
+    Aggregator("bitwise_all", monoid="band"),
+    Aggregator("bitwise_any", monoid="bor"),
+    Aggregator("count", semiring="plus_pair", semiring2="plus_first", any_dtype=INT64),
+    Aggregator("count_nonzero", semiring="plus_isne", semiring2="plus_first"),
+    Aggregator("count_zero", semiring="plus_iseq", semiring2="plus_first"),
+    Aggregator("sum_of_squares", init=2, semiring="plus_pow", semiring2="plus_first"),
+    Aggregator("sum_of_inverses", init=-1.0, semiring="plus_pow", semiring2="plus_first"),
+    Aggregator("exists", semiring="any_pair", semiring2="any_pair", any_dtype=INT64),
+    Aggregator("hypot", init=2, semiring="plus_pow", semiring2="plus_first", finalize="sqrt"),
+    Aggregator("logaddexp", init=np.e, semiring="plus_pow", semiring2="plus_first", switch=True, finalize="log"),
+    Aggregator("logaddexp2", init=2, semiring="plus_pow", semiring2="plus_first", switch=True, finalize="log2"),
+    Aggregator("L1norm", semiring="plus_absfirst", semiring2="plus_first"),
+    Aggregator("Linfnorm", semiring="max_absfirst", semiring2="max_first"),
+    Aggregator("mean", composite=("count", "sum"), formula=_mean, types=[_TRUEDIV]),
+    Aggregator("peak_to_peak", composite=("max", "min"), formula=lambda a, b: _both("minus", a, b),
+               types=[("monoid", "min")]),
+    Aggregator("varp", composite=("count", "sum", "sum_of_squares"), formula=_varp, types=[_TRUEDIV]),
+    Aggregator("vars", composite=("count", "sum", "sum_of_squares"), formula=_vars, types=[_TRUEDIV]),
+    Aggregator("stdp", composite=("count", "sum", "sum_of_squares"),
+               formula=lambda *parts: _map("sqrt", _varp(*parts)), types=[_TRUEDIV, _SQRT]),
+    Aggregator("stds", composite=("count", "sum", "sum_of_squares"),
+               formula=lambda *parts: _map("sqrt", _vars(*parts)), types=[_TRUEDIV, _SQRT]),
+    Aggregator("geometric_mean", composite=("count", "prod"), formula=_geometric_mean, types=[_TRUEDIV]),
+    Aggregator("harmonic_mean", composite=("count", "sum_of_inverses"), formula=lambda n, x: _both("truediv", n, x),
+               types=[("agg", "sum_of_inverses"), _TRUEDIV]),
+    Aggregator("root_mean_square", composite=("count", "sum_of_squares"),
+               formula=lambda n, x2: _map("sqrt", _both("truediv", x2, n)), types=[_TRUEDIV, _SQRT]),
+    Aggregator("argmin", position=_extreme("min"), types=[("semiring", "ss.min_firsti")], ss=True),
+    Aggregator("argmax", position=_extreme("max"), types=[("semiring", "ss.min_firsti")], ss=True),
+    Aggregator("first", position=_value_at("min_secondi"), types=[("binary", "first")], any_dtype=True, ss=True),
+    Aggregator("last", position=_value_at("max_secondi"), types=[("binary", "second")], any_dtype=True, ss=True),
+    Aggregator("first_index", position=_index("min_secondi"), types=[("semiring", "ss.min_secondi")], any_dtype=INT64,
+               ss=True),
+    Aggregator("last_index", position=_index("max_secondi"), types=[("semiring", "ss.min_secondi")], any_dtype=INT64,
+               ss=True),
+]
+AGGREGATORS = {a.name: a for a in _PLAIN}
+AGGREGATORS["L0norm"] = AGGREGATORS["count_nonzero"]
+AGGREGATORS["L2norm"] = AGGREGATORS["hypot"]

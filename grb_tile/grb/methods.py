@@ -1,0 +1,316 @@
+"""Methods of objects by their C names: creation, elements, tuples, sizes, import and export, serialisation.
+
+Spec: GraphBLAS C API 2.1, section 4.2.  `wait` and `free` are there so that ported code runs; execution is eager.
+"""
+import numpy as np
+
+from ..core.matrix import Matrix
+from ..core.scalar import Scalar
+from ..core.vector import Vector
+from ..dtypes import lookup_dtype
+from ..exceptions import DimensionMismatch, InvalidValue, NoValue, OutputNotEmpty
+from .operations import _expect, _position, _scalar
+
+__all__ = [
+    "Matrix_build", "Matrix_clear", "Matrix_deserialize", "Matrix_diag", "Matrix_dup", "Matrix_export",
+    "Matrix_extractElement", "Matrix_extractTuples", "Matrix_import", "Matrix_ncols", "Matrix_new", "Matrix_nrows",
+    "Matrix_nvals", "Matrix_removeElement", "Matrix_resize", "Matrix_serialize", "Matrix_setElement", "Scalar_clear",
+    "Scalar_dup", "Scalar_extractElement", "Scalar_new", "Scalar_nvals", "Scalar_setElement", "Vector_build",
+    "Vector_clear", "Vector_dup", "Vector_extractElement", "Vector_extractTuples", "Vector_new", "Vector_nvals",
+    "Vector_removeElement", "Vector_resize", "Vector_setElement", "Vector_size", "error", "finalize", "free", "getVersion",
+    "init", "wait",
+]
+_MOST = 2**60
+
+
+def _dimension(argument, n):
+    if isinstance(n, (bool, np.bool_)) or not isinstance(n, (int, np.integer)):
+        raise TypeError(f"{argument} is {n!r}; expected an integer")
+    if not 0 <= n <= _MOST:
+        raise InvalidValue(f"{argument} is {n}; expected 0 .. 2^60")
+    return int(n)
+
+
+def init(mode="blocking"):
+    """GrB_init: nothing to prepare; accepted so that ported code runs."""
+    if mode not in ("blocking", "nonblocking"):
+        raise InvalidValue(f"mode is {mode!r}; expected 'blocking' or 'nonblocking'")
+
+
+def finalize():
+    """GrB_finalize: nothing to release."""
+
+
+def getVersion():
+    """(version, subversion) of the C API that is followed.
+
+    >>> from grb_tile import grb
+    >>> grb.getVersion()
+    (2, 1)
+    """
+    return (2, 1)
+
+
+def free(obj):
+    """GrB_free: Python's garbage collector does it."""
+
+
+def wait(obj, mode=1):
+    """GrB_wait: execution is eager, so the object is complete; errors have been raised already."""
+
+
+def error(obj):
+    """GrB_error: the text of an object's last error; errors are exceptions here, so it is always empty."""
+    return ""
+
+
+def Scalar_new(dtype):
+    """An empty Scalar of the type."""
+    return Scalar(lookup_dtype(dtype))
+
+
+def Scalar_dup(s):
+    """A copy of s."""
+    _expect("Scalar_dup", s=(s, Scalar))
+    return s.dup()
+
+
+def Scalar_clear(s):
+    """Make s empty."""
+    _expect("Scalar_clear", s=(s, Scalar))
+    s.clear()
+
+
+def Scalar_nvals(s):
+    """1, or 0 when s is empty."""
+    _expect("Scalar_nvals", s=(s, Scalar))
+    return int(not s.is_empty)
+
+
+def Scalar_setElement(s, x):
+    """s = x, cast to s's type."""
+    _expect("Scalar_setElement", s=(s, Scalar))
+    s.value = _scalar("x", x)
+
+
+def Scalar_extractElement(s):
+    """The value; NoValue when s is empty."""
+    _expect("Scalar_extractElement", s=(s, Scalar))
+    if s.is_empty:
+        raise NoValue("Scalar_extractElement: s is empty")
+    return s.value
+
+
+def Vector_new(dtype, size):
+    """An empty vector."""
+    return Vector(lookup_dtype(dtype), _dimension("size", size))
+
+
+def Vector_dup(u):
+    """A copy of u."""
+    _expect("Vector_dup", u=(u, Vector))
+    return u.dup()
+
+
+def Vector_clear(u):
+    """Remove all entries."""
+    _expect("Vector_clear", u=(u, Vector))
+    u.clear()
+
+
+def Vector_resize(u, size):
+    """Cut or extend u."""
+    _expect("Vector_resize", u=(u, Vector))
+    u.resize(_dimension("size", size))
+
+
+def Vector_size(u):
+    """Number of positions."""
+    _expect("Vector_size", u=(u, Vector))
+    return u.shape[0]
+
+
+def Vector_nvals(u):
+    """Number of stored entries."""
+    _expect("Vector_nvals", u=(u, Vector))
+    return u.nvals
+
+
+def _counted(argument, values, n):
+    if n is None:
+        return values
+    if len(values) < n:
+        raise DimensionMismatch(f"{argument} holds {len(values)} items but n is {n}")
+    return values[:n]
+
+
+def Vector_build(w, I, X, n=None, dup=None):
+    """w(I(k)) = X(k); duplicates combined by dup, an InvalidValue without one; w must be empty."""
+    _expect("Vector_build", w=(w, Vector))
+    if w.nvals:
+        raise OutputNotEmpty(f"Vector_build: w holds {w.nvals} entries; clear it first")
+    w.build(_counted("I", I, n), _counted("X", X, n), dup_op=dup)
+
+
+def Vector_setElement(w, x, i):
+    """w(i) = x; an empty Scalar removes the entry."""
+    _expect("Vector_setElement", w=(w, Vector))
+    i = _position("i", i, w.shape[0])
+    if isinstance(x, Scalar) and x.is_empty:
+        del w[i]
+    else:
+        w[i] = x
+
+
+def Vector_removeElement(w, i):
+    """Remove the entry at i if there is one."""
+    _expect("Vector_removeElement", w=(w, Vector))
+    del w[_position("i", i, w.shape[0])]
+
+
+def Vector_extractElement(u, i):
+    """u(i); NoValue when there is no entry."""
+    _expect("Vector_extractElement", u=(u, Vector))
+    value = u.get(_position("i", i, u.shape[0]))
+    if value is None:
+        raise NoValue(f"Vector_extractElement: no entry at {i}")
+    return value
+
+
+def Vector_extractTuples(u):
+    """(I, X), indices ascending."""
+    _expect("Vector_extractTuples", u=(u, Vector))
+    return u.to_coo()
+
+
+def Matrix_new(dtype, nrows, ncols):
+    """An empty matrix."""
+    return Matrix(lookup_dtype(dtype), _dimension("nrows", nrows), _dimension("ncols", ncols))
+
+
+def Matrix_dup(A):
+    """A copy of A."""
+    _expect("Matrix_dup", A=(A, Matrix))
+    return A.dup()
+
+
+def Matrix_diag(v, k=0):
+    """The square matrix with v on its k-th diagonal."""
+    _expect("Matrix_diag", v=(v, Vector))
+    return v.diag(k)
+
+
+def Matrix_clear(A):
+    """Remove all entries."""
+    _expect("Matrix_clear", A=(A, Matrix))
+    A.clear()
+
+
+def Matrix_resize(A, nrows, ncols):
+    """Cut or extend A."""
+    _expect("Matrix_resize", A=(A, Matrix))
+    A.resize(_dimension("nrows", nrows), _dimension("ncols", ncols))
+
+
+def Matrix_nrows(A):
+    """Number of rows."""
+    _expect("Matrix_nrows", A=(A, Matrix))
+    return A.shape[0]
+
+
+def Matrix_ncols(A):
+    """Number of columns."""
+    _expect("Matrix_ncols", A=(A, Matrix))
+    return A.shape[1]
+
+
+def Matrix_nvals(A):
+    """Number of stored entries."""
+    _expect("Matrix_nvals", A=(A, Matrix))
+    return A.nvals
+
+
+def Matrix_build(C, I, J, X, n=None, dup=None):
+    """C(I(k), J(k)) = X(k); duplicates combined by dup, an InvalidValue without one; C must be empty."""
+    _expect("Matrix_build", C=(C, Matrix))
+    if C.nvals:
+        raise OutputNotEmpty(f"Matrix_build: C holds {C.nvals} entries; clear it first")
+    C.build(_counted("I", I, n), _counted("J", J, n), _counted("X", X, n), dup_op=dup)
+
+
+def Matrix_setElement(C, x, i, j):
+    """C(i, j) = x; an empty Scalar removes the entry."""
+    _expect("Matrix_setElement", C=(C, Matrix))
+    i, j = _position("i", i, C.shape[0]), _position("j", j, C.shape[1])
+    if isinstance(x, Scalar) and x.is_empty:
+        del C[i, j]
+    else:
+        C[i, j] = x
+
+
+def Matrix_removeElement(C, i, j):
+    """Remove the entry at (i, j) if there is one."""
+    _expect("Matrix_removeElement", C=(C, Matrix))
+    del C[_position("i", i, C.shape[0]), _position("j", j, C.shape[1])]
+
+
+def Matrix_extractElement(A, i, j):
+    """A(i, j); NoValue when there is no entry."""
+    _expect("Matrix_extractElement", A=(A, Matrix))
+    value = A.get(_position("i", i, A.shape[0]), _position("j", j, A.shape[1]))
+    if value is None:
+        raise NoValue(f"Matrix_extractElement: no entry at ({i}, {j})")
+    return value
+
+
+def Matrix_extractTuples(A):
+    """(I, J, X) by rows, columns ascending."""
+    _expect("Matrix_extractTuples", A=(A, Matrix))
+    return A.to_coo()
+
+
+_FORMATS = ("CSR_FORMAT", "CSC_FORMAT", "COO_FORMAT")
+
+
+def Matrix_import(dtype, nrows, ncols, indptr, indices, values, format="CSR_FORMAT"):
+    """A matrix from arrays: CSR (row starts, columns), CSC (column starts, rows) or COO (columns, rows) as in C."""
+    if format not in _FORMATS:
+        raise InvalidValue(f"format is {format!r}; expected one of {', '.join(_FORMATS)}")
+    if format == "CSR_FORMAT":
+        return Matrix.from_csr(indptr, indices, values, dtype, nrows=nrows, ncols=ncols)
+    if format == "CSC_FORMAT":
+        return Matrix.from_csc(indptr, indices, values, dtype, nrows=nrows, ncols=ncols)
+    return Matrix.from_coo(indices, indptr, values, dtype, nrows=nrows, ncols=ncols)
+
+
+def Matrix_export(A, format="CSR_FORMAT"):
+    """(indptr, indices, values) as Matrix_import takes them."""
+    _expect("Matrix_export", A=(A, Matrix))
+    if format not in _FORMATS:
+        raise InvalidValue(f"format is {format!r}; expected one of {', '.join(_FORMATS)}")
+    if format == "CSR_FORMAT":
+        return A.to_csr()
+    if format == "CSC_FORMAT":
+        return A.to_csc()
+    rows, columns, values = A.to_coo()
+    return columns, rows, values
+
+
+def Matrix_serialize(A):
+    """A as bytes (docs/FILE_FORMAT.md)."""
+    from ..io.serialize import serialize
+
+    _expect("Matrix_serialize", A=(A, Matrix))
+    return serialize(A)
+
+
+def Matrix_deserialize(data, dtype=None):
+    """The matrix of the bytes; `dtype`, if given, must be its type."""
+    from ..exceptions import DomainMismatch
+    from ..io.serialize import deserialize
+
+    A = deserialize(data)
+    _expect("Matrix_deserialize", A=(A, Matrix))
+    if dtype is not None and lookup_dtype(dtype) is not A.dtype:
+        raise DomainMismatch(f"Matrix_deserialize: the data holds {A.dtype}, not {lookup_dtype(dtype)}")
+    return A

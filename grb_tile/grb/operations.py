@@ -1,0 +1,364 @@
+"""The operations of the C API: f(out, mask, accum, op, inputs..., desc).
+
+Every function computes T = op(inputs) and writes it as C<M,r> = C (+) T; see grb_tile.operations.write.  A complemented mask
+that is not given is the empty mask: the output stays as it is, or is cleared under replace.
+
+Raises (all functions): DimensionMismatch, DomainMismatch, InvalidIndex / IndexOutOfBound, NullPointer for a missing operand.
+Spec: GraphBLAS C API 2.1, section 4.3.
+"""
+import numpy as np
+
+from .. import operations as ops
+from ..core.matrix import Matrix
+from ..core.scalar import Scalar
+from ..core.vector import Vector
+from ..dtypes import lookup_dtype
+from ..exceptions import IndexOutOfBound, InvalidIndex, InvalidValue, NullPointer
+from ..operations.checks import mask_shape, output_shape, region_shape
+from ..operators import get_typed_op
+from ..storage.embed import empty_matrix, empty_vector
+from .descriptor import flags_of
+
+__all__ = [
+    "ALL", "Col_assign", "Col_extract", "Col_subassign", "Row_assign", "Row_subassign", "apply", "apply_BinaryOp1st",
+    "apply_BinaryOp2nd", "apply_IndexOp", "assign", "eWiseAdd", "eWiseMult", "eWiseUnion", "extract", "kronecker", "mxm",
+    "mxv", "reduce", "select", "subassign", "transpose", "vxm",
+]
+
+
+class _All:
+    def __repr__(self):
+        return "GrB_ALL"
+
+
+ALL = _All()
+
+
+class _Mask:
+    __slots__ = ("complement", "parent", "structure")
+
+    def __init__(self, parent, structure, complement):
+        self.parent, self.structure, self.complement = parent, structure, complement
+
+
+class _Nothing:
+    """Stands for the empty mask of a given shape."""
+
+    def __init__(self, shape):
+        from ..dtypes import BOOL
+
+        self.shape, self.dtype = shape, BOOL
+        self._store = empty_vector(*shape, BOOL) if len(shape) == 1 else empty_matrix(*shape, BOOL)
+
+
+def _expect(call, **objects):
+    """Each argument is of the classes named; None is a NullPointer as in C."""
+    for argument, (value, classes) in objects.items():
+        if value is None:
+            raise NullPointer(f"{call}: {argument} is None; an object is required")
+        if not isinstance(value, classes):
+            names = " or ".join(c.__name__ for c in (classes if isinstance(classes, tuple) else (classes,)))
+            raise TypeError(f"{call}: {argument} is {type(value).__name__}; expected {names}")
+
+
+def _mask(call, mask, desc, shape):
+    if mask is None:
+        return _Mask(_Nothing(shape), True, False) if desc.complement else None
+    _expect(call, mask=(mask, (Matrix, Vector)))
+    mask_shape(call, mask.shape, shape)
+    return _Mask(mask, desc.structure, desc.complement)
+
+
+def _accum(accum, dtype, dtype2):
+    if accum is None:
+        return None
+    op = get_typed_op(accum, dtype, dtype2, kind="binary")
+    return getattr(op, "binaryop", op) if type(op).__name__ == "TypedMonoid" else op
+
+
+def _finish(call, out, mask, accum, desc, record):
+    output_shape(call, out.shape, record.shape)
+    mask = _mask(call, mask, desc, out.shape)
+    out._store = ops.write(
+        out._store, record, out.dtype, mask, _accum(accum, out.dtype, record.dtype), desc.replace
+    )
+
+
+def _binary(op, left, right):
+    op = get_typed_op(op, left, right, kind="binary")
+    if type(op).__name__ == "TypedSemiring":                        # eWiseMult by a semiring takes its multiply
+        return op.binaryop
+    return op.binaryop if type(op).__name__ == "TypedMonoid" else op
+
+
+def mxm(C, Mask, accum, op, A, B, desc=None):
+    """C<M,r> = C (+) A (+.x) B (GrB_mxm, section 4.3.1)."""
+    _expect("mxm", C=(C, Matrix), op=(op, object), A=(A, Matrix), B=(B, Matrix))
+    d = flags_of(desc)
+    semiring = get_typed_op(op, A.dtype, B.dtype, kind="semiring")
+    _finish("mxm", C, Mask, accum, d, ops.mxm(A, B, semiring, d.t0, d.t1))
+
+
+def mxv(w, mask, accum, op, A, u, desc=None):
+    """w<m,r> = w (+) A (+.x) u (GrB_mxv, section 4.3.3)."""
+    _expect("mxv", w=(w, Vector), op=(op, object), A=(A, Matrix), u=(u, Vector))
+    d = flags_of(desc)
+    _finish("mxv", w, mask, accum, d, ops.mxv(A, u, get_typed_op(op, A.dtype, u.dtype, kind="semiring"), d.t0))
+
+
+def vxm(w, mask, accum, op, u, A, desc=None):
+    """w'<m',r> = w' (+) u' (+.x) A (GrB_vxm, section 4.3.2); the descriptor's INP1 transposes A."""
+    _expect("vxm", w=(w, Vector), op=(op, object), u=(u, Vector), A=(A, Matrix))
+    d = flags_of(desc)
+    _finish("vxm", w, mask, accum, d, ops.vxm(u, A, get_typed_op(op, u.dtype, A.dtype, kind="semiring"), d.t1))
+
+
+def eWiseMult(C, Mask, accum, op, A, B, desc=None):
+    """C<M,r> = C (+) A (x) B on the intersection; op is a binary operator, monoid or semiring (section 4.3.4)."""
+    _expect("eWiseMult", C=(C, (Matrix, Vector)), op=(op, object), A=(A, (Matrix, Vector)), B=(B, (Matrix, Vector)))
+    d = flags_of(desc)
+    _finish("eWiseMult", C, Mask, accum, d, ops.ewise_mult(A, B, _binary(op, A.dtype, B.dtype), d.t0, d.t1))
+
+
+def eWiseAdd(C, Mask, accum, op, A, B, desc=None):
+    """C<M,r> = C (+) A (+) B on the union; of a semiring the monoid is taken (section 4.3.5)."""
+    _expect("eWiseAdd", C=(C, (Matrix, Vector)), op=(op, object), A=(A, (Matrix, Vector)), B=(B, (Matrix, Vector)))
+    d = flags_of(desc)
+    typed = get_typed_op(op, A.dtype, B.dtype, kind="binary")
+    typed = typed.monoid.binaryop if type(typed).__name__ == "TypedSemiring" else _binary(typed, A.dtype, B.dtype)
+    _finish("eWiseAdd", C, Mask, accum, d, ops.ewise_add(A, B, typed, d.t0, d.t1))
+
+
+def eWiseUnion(C, Mask, accum, op, A, alpha, B, beta, desc=None):
+    """C<M,r> = C (+) A (+) B with alpha for a missing A and beta for a missing B (GxB_eWiseUnion)."""
+    _expect("eWiseUnion", C=(C, (Matrix, Vector)), op=(op, object), A=(A, (Matrix, Vector)), B=(B, (Matrix, Vector)))
+    d = flags_of(desc)
+    typed = _binary(op, A.dtype, B.dtype)
+    record = ops.ewise_union(A, B, typed, _scalar("alpha", alpha), _scalar("beta", beta), d.t0, d.t1)
+    _finish("eWiseUnion", C, Mask, accum, d, record)
+
+
+def _scalar(argument, value):
+    """A NumPy scalar from a Scalar or a number; an empty Scalar is an EmptyObject."""
+    from ..exceptions import EmptyObject
+
+    if isinstance(value, Scalar):
+        if value.is_empty:
+            raise EmptyObject(f"{argument} is an empty Scalar; a value is required")
+        return value.dtype.np_type.type(value.value)
+    if value is None:
+        raise NullPointer(f"{argument} is None; a number or a Scalar is required")
+    return lookup_dtype(type(value), value).np_type.type(value)
+
+
+def _indices(argument, I, size):
+    """int64 array or None (all); raises IndexOutOfBound naming the first bad one."""
+    if I is ALL or (isinstance(I, slice) and I == slice(None)):
+        return None
+    array = np.asarray(I)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise TypeError(f"{argument} is {I!r}; expected a list or array of integers, or grb.ALL")
+    array = array.astype(np.int64)
+    bad = (array < 0) | (array >= size)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise IndexOutOfBound(f"{argument}[{at}] is {array[at]}, outside 0 .. {size - 1}")
+    return array
+
+
+def _position(argument, i, size):
+    if isinstance(i, (bool, np.bool_)) or not isinstance(i, (int, np.integer)):
+        raise TypeError(f"{argument} is {i!r}; expected an integer")
+    if not 0 <= i < size:
+        raise InvalidIndex(f"{argument} is {i}, outside 0 .. {size - 1}")
+    return int(i)
+
+
+def extract(C, Mask, accum, A, I, J=None, desc=None):
+    """C<M,r> = C (+) A(I, J), or w<m,r> = w (+) u(I) with J left out (GrB_extract, section 4.3.6)."""
+    _expect("extract", C=(C, (Matrix, Vector)), A=(A, type(C)))
+    if isinstance(A, Vector):
+        desc = J if desc is None else desc
+        _finish("extract", C, Mask, accum, flags_of(desc), ops.extract(A, _indices("I", I, A.shape[0])))
+        return
+    d = flags_of(desc)
+    nrows, ncols = A.shape[::-1] if d.t0 else A.shape
+    record = ops.extract(A, _indices("I", I, nrows), _indices("J", J, ncols), d.t0)
+    _finish("extract", C, Mask, accum, d, record)
+
+
+def Col_extract(w, mask, accum, A, I, j, desc=None):
+    """w<m,r> = w (+) A(I, j); with INP0 transposed, a row of A (section 4.3.6.3)."""
+    _expect("Col_extract", w=(w, Vector), A=(A, Matrix))
+    d = flags_of(desc)
+    nrows, ncols = A.shape[::-1] if d.t0 else A.shape
+    record = ops.extract(A, _indices("I", I, nrows), _position("j", j, ncols), d.t0)
+    _finish("Col_extract", w, mask, accum, d, record)
+
+
+def _assign(call, C, Mask, accum, value, I, J, desc, subassign):
+    d = flags_of(desc)
+    two = isinstance(C, Matrix)
+    sizes = C.shape
+    where = [K if isinstance(K, int) else _indices(n, K, size)
+             for n, K, size in zip(("I", "J"), (I, J) if two else (I,), sizes, strict=True)]
+    region = tuple(
+        size if K is None else len(K) for K, size in zip(where, sizes, strict=True) if not isinstance(K, int)
+    )
+    if isinstance(value, (Matrix, Vector)):
+        shape = value.shape[::-1] if d.t0 and isinstance(value, Matrix) else value.shape
+        region_shape(call, shape, region)
+        store, value_type = value._store, value.dtype
+        if d.t0 and isinstance(value, Matrix):
+            store = ops.transpose(value).compute()
+    elif isinstance(value, Scalar) and value.is_empty:
+        store, value_type = ops.EMPTY, value.dtype
+    else:
+        store = _scalar("x", value)
+        value_type = lookup_dtype(store.dtype)
+    line = any(isinstance(K, int) for K in where)
+    if subassign:
+        shape = region
+    elif line:
+        shape = (sizes[1] if isinstance(where[0], int) else sizes[0],)
+    else:
+        shape = sizes
+    mask = _mask(call, Mask, d, shape)
+    C._store = ops.assign(
+        C._store, store, *where, dtype=C.dtype, mask=mask, accum=_accum(accum, C.dtype, value_type), replace=d.replace,
+        subassign=subassign,
+    )
+
+
+def assign(C, Mask, accum, A, I, J=None, desc=None):
+    """C<M,r>(I, J) = C(I, J) (+) A, the mask having C's shape; A is a Matrix, Vector, Scalar or number (section 4.3.7)."""
+    _expect("assign", C=(C, (Matrix, Vector)), A=(A, object))
+    if isinstance(C, Vector) and desc is None:
+        desc = J
+    _assign("assign", C, Mask, accum, A, I, J, desc, False)
+
+
+def subassign(C, Mask, accum, A, I, J=None, desc=None):
+    """C(I, J)<M,r> = C(I, J) (+) A, the mask having the region's shape (GxB_subassign)."""
+    _expect("subassign", C=(C, (Matrix, Vector)), A=(A, object))
+    if isinstance(C, Vector) and desc is None:
+        desc = J
+    _assign("subassign", C, Mask, accum, A, I, J, desc, True)
+
+
+def Row_assign(C, mask, accum, u, i, J, desc=None):
+    """C<m',r>(i, J) = C(i, J) (+) u'; nothing outside row i changes (section 4.3.7.6)."""
+    _expect("Row_assign", C=(C, Matrix), u=(u, object))
+    _assign("Row_assign", C, mask, accum, u, _position("i", i, C.shape[0]), J, desc, False)
+
+
+def Col_assign(C, mask, accum, u, I, j, desc=None):
+    """C<m,r>(I, j) = C(I, j) (+) u; nothing outside column j changes (section 4.3.7.5)."""
+    _expect("Col_assign", C=(C, Matrix), u=(u, object))
+    _assign("Col_assign", C, mask, accum, u, I, _position("j", j, C.shape[1]), desc, False)
+
+
+def Row_subassign(C, mask, accum, u, i, J, desc=None):
+    """C(i, J)<m',r> = C(i, J) (+) u'; the mask has u's size (GxB_Row_subassign)."""
+    _expect("Row_subassign", C=(C, Matrix), u=(u, object))
+    _assign("Row_subassign", C, mask, accum, u, _position("i", i, C.shape[0]), J, desc, True)
+
+
+def Col_subassign(C, mask, accum, u, I, j, desc=None):
+    """C(I, j)<m,r> = C(I, j) (+) u; the mask has u's size (GxB_Col_subassign)."""
+    _expect("Col_subassign", C=(C, Matrix), u=(u, object))
+    _assign("Col_subassign", C, mask, accum, u, I, _position("j", j, C.shape[1]), desc, True)
+
+
+def apply(C, Mask, accum, op, A, desc=None):
+    """C<M,r> = C (+) op(A) (GrB_apply with a unary operator, section 4.3.8.1)."""
+    _expect("apply", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
+    d = flags_of(desc)
+    _finish("apply", C, Mask, accum, d, ops.apply(A, get_typed_op(op, A.dtype, kind="unary"), d.t0))
+
+
+def apply_BinaryOp1st(C, Mask, accum, op, x, A, desc=None):
+    """C<M,r> = C (+) op(x, A) (GrB_apply_BinaryOp1st, section 4.3.8.3)."""
+    _expect("apply_BinaryOp1st", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
+    d = flags_of(desc)
+    x = _scalar("x", x)
+    typed = get_typed_op(op, lookup_dtype(x.dtype), A.dtype, is_left_scalar=True, kind="binary")
+    _finish("apply_BinaryOp1st", C, Mask, accum, d, ops.apply_bind(A, _binary(typed, None, None), left=x, xt=d.t1))
+
+
+def apply_BinaryOp2nd(C, Mask, accum, op, A, y, desc=None):
+    """C<M,r> = C (+) op(A, y) (GrB_apply_BinaryOp2nd, section 4.3.8.3)."""
+    _expect("apply_BinaryOp2nd", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
+    d = flags_of(desc)
+    y = _scalar("y", y)
+    typed = get_typed_op(op, A.dtype, lookup_dtype(y.dtype), is_right_scalar=True, kind="binary")
+    _finish("apply_BinaryOp2nd", C, Mask, accum, d, ops.apply_bind(A, _binary(typed, None, None), right=y, xt=d.t0))
+
+
+def apply_IndexOp(C, Mask, accum, op, A, thunk, desc=None):
+    """C<M,r> = C (+) op(A, i, j, thunk) (GrB_apply_IndexOp, section 4.3.8.5)."""
+    _expect("apply_IndexOp", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
+    d = flags_of(desc)
+    thunk = _scalar("thunk", thunk)
+    typed = get_typed_op(op, A.dtype, lookup_dtype(thunk.dtype), is_right_scalar=True, kind="indexunary")
+    _finish("apply_IndexOp", C, Mask, accum, d, ops.apply_index(A, typed, thunk, d.t0))
+
+
+def select(C, Mask, accum, op, A, thunk, desc=None):
+    """C<M,r> = C (+) the entries of A with op(A, i, j, thunk) (GrB_select, section 4.3.9)."""
+    _expect("select", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
+    d = flags_of(desc)
+    thunk = _scalar("thunk", thunk)
+    typed = get_typed_op(op, A.dtype, lookup_dtype(thunk.dtype), is_right_scalar=True, kind="select")
+    _finish("select", C, Mask, accum, d, ops.select(A, typed, thunk, d.t0))
+
+
+def reduce(out, *args):
+    """w<m,r> = w (+) the rows of A: reduce(w, mask, accum, op, A, desc); s = s (+) all of A: reduce(s, accum, op, A, desc).
+
+    Spec: section 4.3.10; an empty A leaves an empty Scalar (without accumulator) or s as it was (with one).
+    """
+    if isinstance(out, Vector):
+        if len(args) not in (4, 5):
+            raise TypeError("reduce to a Vector takes (w, mask, accum, op, A[, desc])")
+        mask, accum, op, A = args[:4]
+        _expect("reduce", op=(op, object), A=(A, Matrix))
+        d = flags_of(args[4] if len(args) == 5 else None)
+        _finish("reduce", out, mask, accum, d, ops.reduce_rows(A, _monoid(op, A.dtype), d.t0))
+        return
+    _expect("reduce", s=(out, Scalar))
+    if len(args) not in (3, 4):
+        raise TypeError("reduce to a Scalar takes (s, accum, op, A[, desc])")
+    accum, op, A = args[:3]
+    _expect("reduce", op=(op, object), A=(A, (Matrix, Vector)))
+    flags_of(args[3] if len(args) == 4 else None)
+    record = ops.reduce_scalar(A, _monoid(op, A.dtype))
+    value = record.compute()
+    if accum is not None and value is not None and not out.is_empty:
+        typed = _accum(accum, out.dtype, record.dtype)
+        value = typed.numpy(np.array([out.value], typed.type.np_type), np.array([value]).astype(typed.type2.np_type))[0]
+    if value is not None or accum is None:
+        out.value = None if value is None else value
+
+
+def _monoid(op, dtype):
+    typed = get_typed_op(op, dtype, kind="binary")
+    if type(typed).__name__ == "TypedMonoid":
+        return typed
+    if typed.monoid is None:
+        raise InvalidValue(f"reduce: op is {typed!r}, which is no monoid (associative, commutative, with identity)")
+    return typed.monoid
+
+
+def transpose(C, Mask, accum, A, desc=None):
+    """C<M,r> = C (+) A'; with INP0 transposed, a masked copy (GrB_transpose, section 4.3.11)."""
+    _expect("transpose", C=(C, Matrix), A=(A, Matrix))
+    d = flags_of(desc)
+    _finish("transpose", C, Mask, accum, d, ops.transpose(A, d.t0))
+
+
+def kronecker(C, Mask, accum, op, A, B, desc=None):
+    """C<M,r> = C (+) kron(A, B) by op, a binary operator, monoid or semiring (section 4.3.12)."""
+    _expect("kronecker", C=(C, Matrix), op=(op, object), A=(A, Matrix), B=(B, Matrix))
+    d = flags_of(desc)
+    _finish("kronecker", C, Mask, accum, d, ops.kronecker(A, B, _binary(op, A.dtype, B.dtype), d.t0, d.t1))

@@ -1,0 +1,53 @@
+"""One function per shape rule.  Each raises before anything is computed, and names argument, shape and remedy."""
+from ..exceptions import DimensionMismatch
+
+
+def oriented(shape, transposed):
+    return (shape[1], shape[0]) if transposed else shape
+
+
+def _text(shape):
+    return " x ".join(str(n) for n in shape)
+
+
+def same_shape(call, left, right):
+    """Element-wise operands and a result have one shape."""
+    if left != right:
+        raise DimensionMismatch(
+            f"{call}: the operands have different shapes, {_text(left)} and {_text(right)}; resize one of them, or extract the "
+            "part that matches"
+        )
+
+
+def inner_sizes(call, left_name, left, right_name, right):
+    """The last dimension of the left factor equals the first dimension of the right one."""
+    if left[-1] != right[0]:
+        raise DimensionMismatch(
+            f"{call}: {left_name} is {_text(left)} and {right_name} is {_text(right)}; the inner dimensions {left[-1]} and "
+            f"{right[0]} must be equal (transpose with .T or resize an operand)"
+        )
+
+
+def output_shape(call, out, shape):
+    """The output has the shape of the result."""
+    if out != shape:
+        raise DimensionMismatch(
+            f"{call}: the output has shape {_text(out)} but the result has shape {_text(shape)}; create the output with that "
+            "shape, or resize it"
+        )
+
+
+def mask_shape(call, mask, shape):
+    """A mask has the shape of what it controls."""
+    if mask != shape:
+        raise DimensionMismatch(
+            f"{call}: the mask has shape {_text(mask)} but must have the shape {_text(shape)} of what it controls"
+        )
+
+
+def region_shape(call, value, region):
+    """What is assigned has the shape of the region it goes to."""
+    if value != region:
+        raise DimensionMismatch(
+            f"{call}: the value has shape {_text(value)} but the indexed region has shape {_text(region)}"
+        )

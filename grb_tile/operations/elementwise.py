@@ -1,0 +1,111 @@
+"""Element-wise operations: union (eWiseAdd, eWiseUnion) and intersection (eWiseMult).
+
+Spec: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5; eWiseUnion: SuiteSparse:GraphBLAS user guide, GxB_eWiseUnion.
+A vector beside a matrix is broadcast: on the right along the rows (its size is the number of columns), on the left down
+the columns (its size is the number of rows), as python-graphblas does.
+"""
+from ..backends.select import current
+from ..storage.embed import column_matrix, full_vector, row_matrix
+from . import checks
+from .record import Record
+
+
+def _spread(call, x, y, xt, yt):
+    """Shape of the result, and which side (None, 0 or 1) is a vector to spread over the other's rows or columns."""
+    left = checks.oriented(x.shape, xt)
+    right = checks.oriented(y.shape, yt)
+    if len(left) == len(right):
+        checks.same_shape(call, left, right)
+        return left, None
+    if len(left) == 2:
+        checks.same_shape(call, left, (left[0],) + right)
+        return left, 1
+    checks.same_shape(call, left + (right[1],), right)
+    return right, 0
+
+
+def _everywhere(store, shape, side, first):
+    """The matrix whose every row (side 1) or column (side 0) is the vector."""
+    backend = current()
+    if side == 1:
+        return backend.kronecker(column_matrix(full_vector(shape[0], store.dtype, 1)), row_matrix(store), first.flip())
+    return backend.kronecker(column_matrix(store), row_matrix(full_vector(shape[1], store.dtype, 1)), first)
+
+
+class _ElementWise(Record):
+    __slots__ = ("x", "y", "xt", "yt", "side")
+
+    def __init__(self, x, y, op, xt, yt):
+        self.shape, self.side = _spread(self.name, x, y, xt, yt)
+        self.x, self.y, self.op, self.xt, self.yt = x, y, op, xt, yt
+        self.dtype = op.return_type
+
+    def stores(self):
+        """Both operands as stores of one shape."""
+        x, y = self.x._store, self.y._store
+        if self.xt:
+            x = current().transpose(x)
+        if self.yt:
+            y = current().transpose(y)
+        if self.side is not None:
+            from ..operators import get_typed_op
+
+            if self.side == 1:
+                y = _everywhere(y, self.shape, 1, get_typed_op("first", y.dtype, kind="binary"))
+            else:
+                x = _everywhere(x, self.shape, 0, get_typed_op("first", x.dtype, kind="binary"))
+        return x, y
+
+    def operands(self):
+        return ((self.x, self.xt), (self.y, self.yt))
+
+    @property
+    def c_name(self):
+        return f"GrB_{'Matrix' if len(self.shape) == 2 else 'Vector'}_{self.c_stem}"
+
+
+class EWiseAdd(_ElementWise):
+    """C = A (+) B on the union; a lone entry is copied, the operator is not applied to it."""
+
+    __slots__ = ()
+    name = "ewise_add"
+    c_stem = "eWiseAdd_BinaryOp"
+
+    def compute(self, allow=None):
+        x, y = self.stores()
+        return current().union(x, y, self.op, allow)
+
+
+class EWiseMult(_ElementWise):
+    """C = A (x) B on the intersection."""
+
+    __slots__ = ()
+    name = "ewise_mult"
+    c_stem = "eWiseMult_BinaryOp"
+
+    def compute(self, allow=None):
+        x, y = self.stores()
+        return current().intersect(x, y, self.op, allow)
+
+
+class EWiseUnion(_ElementWise):
+    """C = A (+) B on the union, where a missing operand is its default."""
+
+    __slots__ = ("left_default", "right_default")
+    name = "ewise_union"
+    c_stem = "eWiseUnion"
+
+    def __init__(self, x, y, op, left_default, right_default, xt, yt):
+        super().__init__(x, y, op, xt, yt)
+        self.left_default, self.right_default = left_default, right_default
+
+    def compute(self, allow=None):
+        x, y = self.stores()
+        return current().union(x, y, self.op, allow, self.left_default, self.right_default)
+
+    def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):
+        text = super().notation(out, mask, accum, replace, mask_flags)
+        for (x, _), default in zip(self.operands(), (self.left_default, self.right_default), strict=True):
+            name = getattr(x, "name", None) or repr(x)
+            text = text.replace(f", {name},", f", {name}, {default},", 1)
+        return text.replace("GrB_", "GxB_", 1)

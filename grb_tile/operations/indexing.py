@@ -1,0 +1,256 @@
+"""extract, assign and subassign.
+
+Spec: GraphBLAS C API 2.1, sections 4.3.6 (extract) and 4.3.7 (assign); subassign: SuiteSparse:GraphBLAS user guide,
+GxB_subassign.
+
+With R the region I x J and T the value placed there:
+
+    assign      Z = C outside R, T inside (C (+) T with an accumulator); C<M,r> = Z, the mask has C's shape, and replace also
+                clears outside R
+    subassign   C(R)<M,r> = T: the mask has the region's shape, nothing outside R changes
+
+A row or column assign with a vector mask is the vector assign of that row or column.
+"""
+import numpy as np
+
+from ..backends.select import current
+from ..exceptions import OutOfMemory
+from ..storage.convert import to_sparse
+from ..storage.embed import (
+    column_matrix, empty_matrix, empty_vector, full_matrix, full_vector, iso_like, row_matrix, vector_of_column,
+    vector_of_row,
+)
+from ..storage.store import Allow
+from . import checks
+from .record import Record
+from .write import allow_of, finish
+
+
+class _Empty:
+    """The empty scalar as the value of an assignment: the region loses its entries."""
+
+    def __repr__(self):
+        return "EMPTY"
+
+
+EMPTY = _Empty()
+_MOST_ENTRIES = 2**40
+
+
+class Extract(Record):
+    """t(k, l) = A(I(k), J(l)); an integer in place of I or J drops that dimension.  None stands for all."""
+
+    __slots__ = ("x", "I", "J", "xt")
+    name = "extract"
+
+    def __init__(self, x, I, J=None, xt=False):
+        self.x, self.I, self.J, self.xt = x, I, J, xt
+        self.op, self.dtype = None, x.dtype
+        if len(x.shape) == 1:
+            self.shape = () if isinstance(I, int) else (x.shape[0] if I is None else len(I),)
+        else:
+            nrows, ncols = checks.oriented(x.shape, xt)
+            shape = () if isinstance(I, int) else (nrows if I is None else len(I),)
+            self.shape = shape if isinstance(J, int) else shape + (ncols if J is None else len(J),)
+
+    def compute(self, allow=None):
+        backend = current()
+        store = self.x._store
+        if store.format in ("sparse", "bitmap"):
+            return self._of_vector(backend, store, allow)
+        I, J = (self.J, self.I) if self.xt else (self.I, self.J)      # indices into the stored orientation
+        if isinstance(I, int) and isinstance(J, int):
+            found = backend.gather_matrix(store, np.array([I]), np.array([J]))
+            return found.values[0] if found.nvals else None
+        if isinstance(I, int):
+            t = vector_of_row(backend.gather_matrix(store, np.array([I]), J))
+        elif isinstance(J, int):
+            forms = store.forms
+            if forms is not None and "transpose" in forms:
+                t = vector_of_row(backend.gather_matrix(backend.transpose(store), np.array([J]), I))
+            else:
+                t = vector_of_column(backend.gather_matrix(store, I, np.array([J])))
+        else:
+            t = backend.gather_matrix(store, I, J)
+            if self.xt:
+                t = backend.transpose(t)
+        return t if allow is None else backend.restrict(t, allow)
+
+    def _of_vector(self, backend, store, allow):
+        if isinstance(self.I, int):
+            found = backend.gather_vector(store, np.array([self.I]))
+            return to_sparse(found).values[0] if found.nvals else None
+        t = store if self.I is None else backend.gather_vector(store, self.I)
+        return t if allow is None else backend.restrict(t, allow)
+
+    def operands(self):
+        return ((self.x, self.xt),)
+
+    def extra(self):
+        return tuple(_text(K) for K in ((self.I,) if len(self.x.shape) == 1 else (self.I, self.J)))
+
+    @property
+    def c_name(self):
+        return {2: "GrB_Matrix_extract", 1: "GrB_Vector_extract", 0: "GrB_extractElement"}[len(self.shape)]
+
+
+def _text(K):
+    if K is None:
+        return "GrB_ALL"
+    return str(K) if isinstance(K, int) or len(K) <= 8 else f"[{K[0]}, {K[1]}, ..., {K[-1]}]"
+
+
+def _last_of_each(K):
+    """Positions to keep so that each index occurs once, the last time it is given; None when none repeats."""
+    if K is None or len(K) < 2:
+        return None
+    unique, last = np.unique(K[::-1], return_index=True)
+    if len(unique) == len(K):
+        return None
+    return np.sort(len(K) - 1 - last)
+
+
+def assign(c, value, I, J=None, *, dtype, mask=None, accum=None, replace=False, subassign=False):
+    """The store of C after an assignment; `value` is a store, a NumPy scalar or EMPTY; see the module's text.
+
+    I and J are int64 arrays, None for all, or (for matrices) a Python int, which assigns a vector to a row or column.
+    """
+    if c.format in ("sparse", "bitmap"):
+        return _assign_vector(c, value, I, dtype, mask, accum, replace, subassign)
+    if isinstance(I, int) and isinstance(J, int):
+        I, J = np.array([I]), np.array([J])
+    one_row, one_column = isinstance(I, int), isinstance(J, int)
+    if one_row or one_column:
+        if mask is None or len(mask.parent.shape) == 1:
+            return _assign_line(c, value, I, J, dtype, mask, accum, replace, subassign)
+        I = np.array([I]) if one_row else I
+        J = np.array([J]) if one_column else J
+        if not isinstance(value, np.generic) and value is not EMPTY:
+            value = row_matrix(value) if one_row else column_matrix(value)
+    return _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign)
+
+
+def _assign_line(c, value, I, J, dtype, mask, accum, replace, subassign):
+    """Row or column assign: the vector assign of that line of C."""
+    backend = current()
+    by_row = isinstance(I, int)
+    where = np.array([I if by_row else J])
+    K = J if by_row else I
+    if by_row:
+        line = vector_of_row(backend.gather_matrix(c, where, None))
+    else:
+        line = vector_of_column(backend.gather_matrix(c, None, where))
+    after = _assign_vector(line, value, K, dtype, mask, accum, replace, subassign)
+    if by_row:
+        old = backend.expand_matrix(row_matrix(line), where, None, c.nrows, c.ncols)
+        new = backend.expand_matrix(row_matrix(after), where, None, c.nrows, c.ncols)
+    else:
+        old = backend.expand_matrix(column_matrix(line), None, where, c.nrows, c.ncols)
+        new = backend.expand_matrix(column_matrix(after), None, where, c.nrows, c.ncols)
+    rest = backend.restrict(c, Allow(old, True)) if old.nvals else c
+    return backend.union(rest, new, None)
+
+
+def _assign_vector(c, value, I, dtype, mask, accum, replace, subassign):
+    backend = current()
+    allow = allow_of(mask)
+    keep = _last_of_each(I)
+    if keep is not None:
+        I = I[keep]
+        if isinstance(value, np.generic) is False and value is not EMPTY:
+            value = backend.gather_vector(value, keep)
+        if subassign and allow is not None:
+            allow = Allow(backend.gather_vector(allow.pattern, keep), allow.complement)
+    if subassign and I is not None:
+        part = backend.gather_vector(c, I)
+        t = _values_in(value, len(I), None, dtype, allow)
+        after = finish(part, t, dtype, allow, accum, replace)
+        old = backend.expand_vector(part, I, c.size)
+        rest = backend.restrict(c, Allow(old, True)) if old.nvals else c
+        return backend.union(rest, backend.expand_vector(after, I, c.size), None)
+    if I is None:
+        t = _values_in(value, c.size, None, dtype, allow)
+        return finish(c, t, dtype, allow, accum, replace)
+    t = _values_in(value, len(I), None, dtype, None)
+    t = backend.expand_vector(t, I, c.size)
+    region = None if accum is not None else backend.expand_vector(full_vector(len(I), dtype, 1), I, c.size)
+    return _finish_region(c, t, region, dtype, allow, accum, replace)
+
+
+def _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign):
+    backend = current()
+    allow = allow_of(mask)
+    keep_rows, keep_cols = _last_of_each(I), _last_of_each(J)
+    if keep_rows is not None or keep_cols is not None:
+        I = I if keep_rows is None else I[keep_rows]
+        J = J if keep_cols is None else J[keep_cols]
+        if not isinstance(value, np.generic) and value is not EMPTY:
+            value = backend.gather_matrix(value, keep_rows, keep_cols)
+        if subassign and allow is not None:
+            allow = Allow(backend.gather_matrix(allow.pattern, keep_rows, keep_cols), allow.complement)
+    shape = (c.nrows if I is None else len(I), c.ncols if J is None else len(J))
+    if I is None and J is None:
+        t = _values_in(value, *shape, dtype, allow)
+        return finish(c, t, dtype, allow, accum, replace)
+    if subassign:
+        part = backend.gather_matrix(c, I, J)
+        t = _values_in(value, *shape, dtype, allow)
+        after = finish(part, t, dtype, allow, accum, replace)
+        old = backend.expand_matrix(part, I, J, c.nrows, c.ncols)
+        rest = backend.restrict(c, Allow(old, True)) if old.nvals else c
+        return backend.union(rest, backend.expand_matrix(after, I, J, c.nrows, c.ncols), None)
+    if isinstance(value, np.generic) and allow is not None and not allow.complement:
+        pattern = _in_region(allow.pattern, I, J)                     # only where the mask allows: no |I| x |J| array
+        t = iso_like(pattern, dtype, current().cast(_one(value, dtype), dtype).values[0])
+    else:
+        t = backend.expand_matrix(_values_in(value, *shape, dtype, None), I, J, c.nrows, c.ncols)
+    region = None if accum is not None else _in_region(c, I, J)       # C's own entries there: all that can be deleted
+    return _finish_region(c, t, region, dtype, allow, accum, replace)
+
+
+def _in_region(A, I, J):
+    backend = current()
+    return backend.expand_matrix(backend.gather_matrix(A, I, J), I, J, A.nrows, A.ncols)
+
+
+def _finish_region(c, t, region, dtype, allow, accum, replace):
+    """Write T inside `region` and the mask; replace then clears what the mask does not allow, inside the region or not."""
+    backend = current()
+    if allow is not None:
+        t = backend.restrict(t, allow)
+    if accum is None:
+        gone = region if allow is None else backend.restrict(region, allow)
+        result = finish(c, t, dtype, Allow(gone), None, False)
+    else:
+        result = finish(c, t, dtype, None, accum, False)
+    if allow is not None and replace:
+        result = backend.restrict(result, allow)
+    return result
+
+
+def _one(value, dtype):
+    from ..dtypes import lookup_dtype
+
+    source = lookup_dtype(value.dtype)
+    return full_vector(1, source, value)
+
+
+def _values_in(value, nrows, ncols, dtype, allow):
+    """The value as a store of the region's shape (ncols None: a vector), restricted to `allow`."""
+    backend = current()
+    if value is EMPTY:
+        return empty_vector(nrows, dtype) if ncols is None else empty_matrix(nrows, ncols, dtype)
+    if isinstance(value, np.generic):
+        value = backend.cast(_one(value, dtype), dtype).values[0]
+        if allow is not None and not allow.complement:
+            return iso_like(allow.pattern, dtype, value)
+        if ncols is None:
+            t = full_vector(nrows, dtype, value)
+        else:
+            if nrows * ncols > _MOST_ENTRIES:
+                raise OutOfMemory(
+                    f"assigning a scalar everywhere would store {nrows} x {ncols} entries; give a mask or smaller index lists"
+                )
+            t = full_matrix(nrows, ncols, dtype, value)
+        return t if allow is None else backend.restrict(t, allow)
+    return value if allow is None else backend.restrict(value, allow)

@@ -1,0 +1,96 @@
+"""apply and select: an operator at every entry, and the entries for which one is true.
+
+Spec: GraphBLAS C API 2.1, sections 4.3.8 (apply) and 4.3.9 (select).
+"""
+from ..backends.select import current
+from . import checks
+from .record import Record
+
+
+def _oriented(x, transposed):
+    return current().transpose(x._store) if transposed else x._store
+
+
+class _Map(Record):
+    __slots__ = ("x", "xt")
+
+    def __init__(self, x, op, xt):
+        self.x, self.op, self.xt = x, op, xt
+        self.shape = checks.oriented(x.shape, xt)
+        self.dtype = op.return_type
+
+    def operands(self):
+        return ((self.x, self.xt),)
+
+    @property
+    def c_name(self):
+        return f"GrB_{'Matrix' if len(self.shape) == 2 else 'Vector'}_{self.c_stem}"
+
+
+class Apply(_Map):
+    """C(i, j) = op(A(i, j))."""
+
+    __slots__ = ()
+    name = "apply"
+    c_stem = "apply"
+
+    def compute(self, allow=None):
+        return current().apply(_oriented(self.x, self.xt), self.op, allow)
+
+
+class ApplyBind(_Map):
+    """C(i, j) = op(left, A(i, j)) or op(A(i, j), right)."""
+
+    __slots__ = ("left", "right")
+    name = "apply"
+
+    def __init__(self, x, op, left, right, xt):
+        super().__init__(x, op, xt)
+        self.left, self.right = left, right
+
+    @property
+    def c_stem(self):
+        return "apply_BinaryOp2nd" if self.left is None else "apply_BinaryOp1st"
+
+    def compute(self, allow=None):
+        return current().apply(_oriented(self.x, self.xt), self.op, allow, left=self.left, right=self.right)
+
+    def extra(self):
+        return (str(self.right if self.left is None else self.left),)
+
+
+class ApplyIndex(_Map):
+    """C(i, j) = op(A(i, j), i, j, thunk)."""
+
+    __slots__ = ("thunk",)
+    name = "apply"
+    c_stem = "apply_IndexOp"
+
+    def __init__(self, x, op, thunk, xt):
+        super().__init__(x, op, xt)
+        self.thunk = thunk
+
+    def compute(self, allow=None):
+        return current().apply(_oriented(self.x, self.xt), self.op, allow, thunk=self.thunk)
+
+    def extra(self):
+        return (str(self.thunk),)
+
+
+class Select(_Map):
+    """C = A at the entries with op(A(i, j), i, j, thunk); A's type."""
+
+    __slots__ = ("thunk",)
+    name = "select"
+    c_stem = "select"
+
+    def __init__(self, x, op, thunk, xt):
+        super().__init__(x, op, xt)
+        self.thunk = thunk
+        self.dtype = x.dtype
+
+    def compute(self, allow=None):
+        return current().select(_oriented(self.x, self.xt), self.op, self.thunk, allow)
+
+    def extra(self):
+        return (str(self.thunk),)

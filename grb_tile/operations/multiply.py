@@ -1,0 +1,147 @@
+"""Products over a semiring: mxm, mxv, vxm, inner, outer.
+
+Spec: GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3.
+"""
+from ..backends.select import current
+from ..planner import choose_matmul, choose_matvec
+from ..storage.embed import column_matrix, row_matrix
+from . import checks
+from .record import Record
+
+
+def matvec(A, transposed, u, semiring, allow):
+    """w = E (+.x) u, where E is A or its transpose; the planner picks the walk.
+
+    rows: E's rows one by one, those that `allow` admits; needs E by rows.
+    cols: E's columns that u holds; needs E's transpose by rows.
+    """
+    backend = current()
+    plan = choose_matvec(A, transposed, u, allow, semiring)
+    if plan.walk == "rows":
+        return backend.matvec_rows(backend.transpose(A) if transposed else A, u, semiring, allow, plan)
+    return backend.matvec_cols(A if transposed else backend.transpose(A), u, semiring, allow, plan)
+
+
+def matmul(A, at, B, bt, semiring, allow):
+    """C = A (+.x) B over stores, each transposed first if its flag says so."""
+    backend = current()
+    plan = choose_matmul(A, at, B, bt, allow, semiring)
+    left = backend.transpose(A) if at else A
+    if plan.walk == "dot":
+        return backend.matmul(left, None, semiring, allow, plan, BT=B if bt else backend.transpose(B))
+    return backend.matmul(left, backend.transpose(B) if bt else B, semiring, allow, plan)
+
+
+class MxM(Record):
+    """C = A (+.x) B."""
+
+    __slots__ = ("A", "B", "at", "bt")
+    name = "mxm"
+    c_name = "GrB_mxm"
+
+    def __init__(self, A, B, op, at, bt):
+        left, right = checks.oriented(A.shape, at), checks.oriented(B.shape, bt)
+        checks.inner_sizes("mxm", "A", left, "B", right)
+        self.A, self.B, self.op, self.at, self.bt = A, B, op, at, bt
+        self.shape = (left[0], right[1])
+        self.dtype = op.return_type
+
+    def compute(self, allow=None):
+        return matmul(self.A._store, self.at, self.B._store, self.bt, self.op, allow)
+
+    def operands(self):
+        return ((self.A, self.at), (self.B, self.bt))
+
+
+class MxV(Record):
+    """w = A (+.x) u."""
+
+    __slots__ = ("A", "u", "at")
+    name = "mxv"
+    c_name = "GrB_mxv"
+
+    def __init__(self, A, u, op, at):
+        nrows, ncols = A.shape
+        if at:
+            nrows, ncols = ncols, nrows
+        if ncols != u.shape[0]:
+            checks.inner_sizes("mxv", "A", (nrows, ncols), "u", u.shape)
+        self.A = A
+        self.u = u
+        self.op = op
+        self.at = at
+        self.shape = (nrows,)
+        self.dtype = op.return_type
+
+    def compute(self, allow=None):
+        return matvec(self.A._store, self.at, self.u._store, self.op, allow)
+
+    def operands(self):
+        return ((self.A, self.at), (self.u, False))
+
+
+class VxM(Record):
+    """w' = u' (+.x) A, computed as w = A' u with the multiply's operands (and its positions) swapped."""
+
+    __slots__ = ("u", "A", "at")
+    name = "vxm"
+    c_name = "GrB_vxm"
+
+    def __init__(self, u, A, op, at):
+        nrows, ncols = A.shape
+        if at:
+            nrows, ncols = ncols, nrows
+        if nrows != u.shape[0]:
+            checks.inner_sizes("vxm", "u", u.shape, "A", (nrows, ncols))
+        self.u = u
+        self.A = A
+        self.op = op
+        self.at = at
+        self.shape = (ncols,)
+        self.dtype = op.return_type
+
+    def compute(self, allow=None):
+        return matvec(self.A._store, not self.at, self.u._store, self.op.flip(), allow)
+
+    def operands(self):
+        return ((self.u, False), (self.A, self.at))
+
+
+class Inner(Record):
+    """s = u' (+.x) v; empty when no position holds both."""
+
+    __slots__ = ("u", "v")
+    name = "inner"
+    c_name = "GrB_vxm"
+
+    def __init__(self, u, v, op):
+        checks.inner_sizes("inner", "u", u.shape, "v", v.shape)
+        self.u, self.v, self.op = u, v, op
+        self.shape = ()
+        self.dtype = op.return_type
+
+    def compute(self, allow=None):
+        w = current().matvec_rows(row_matrix(self.u._store), self.v._store, self.op, None)
+        return None if w.nvals == 0 else w.values[0]
+
+    def operands(self):
+        return ((self.u, False), (self.v, False))
+
+
+class Outer(Record):
+    """C(i, j) = op(u(i), v(j))."""
+
+    __slots__ = ("u", "v")
+    name = "outer"
+    c_name = "GrB_mxm"
+
+    def __init__(self, u, v, op):
+        self.u, self.v, self.op = u, v, op
+        self.shape = (u.shape[0], v.shape[0])
+        self.dtype = op.return_type
+
+    def compute(self, allow=None):
+        return current().kronecker(column_matrix(self.u._store), row_matrix(self.v._store), self.op, allow)
+
+    def operands(self):
+        return ((self.u, False), (self.v, False))

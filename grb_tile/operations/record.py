@@ -1,0 +1,46 @@
+"""A record is one GraphBLAS computation, checked and not yet done: operands, typed operator, shape and type of its result.
+
+Records read their operands when they compute, so a later change of an operand is seen, as in python-graphblas.
+`shape` is () for a scalar result.
+"""
+
+
+class Record:
+    """Base of all records.
+
+    name     the method's name in Python ("mxv")
+    c_name   the function of the C API ("GrB_mxv")
+    op       the typed operator or None
+    dtype    type of the result before it is written
+    """
+
+    __slots__ = ("shape", "dtype", "op")
+    name = ""
+    c_name = ""
+
+    def compute(self, allow=None):
+        """The result T as a store (a NumPy scalar or None when `shape` is ()), nothing of it outside `allow`."""
+        raise NotImplementedError
+
+    def operands(self):
+        """((object, transposed), ...) in the order of the C call."""
+        return ()
+
+    def extra(self):
+        """Texts of further arguments of the C call (index lists, scalars), placed after the operator's operands."""
+        return ()
+
+    def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):
+        """The call as GraphBLAS C notation, e.g. `GrB_mxv(w, m, NULL, GrB_PLUS_TIMES_SEMIRING_INT64, A, u, NULL);`."""
+        operands = self.operands()
+        flags = ("R" if replace else "") + mask_flags
+        for position, (_, transposed) in enumerate(operands):
+            if transposed:
+                flags += f"T{position}"
+        parts = [out, mask, accum]
+        if self.op is not None:
+            parts.append(getattr(self.op, "gb_name", None) or repr(self.op))
+        parts += [getattr(x, "name", None) or repr(x) for x, _ in operands]
+        parts += self.extra()
+        parts.append(f"GrB_DESC_{flags}" if flags else "NULL")
+        return f"{self.c_name}({', '.join(parts)});"

@@ -1,0 +1,187 @@
+"""transpose, kronecker, and what only moves entries: diagonals, resizing, shifting, tiling.
+
+Spec: GraphBLAS C API 2.1, sections 4.3.11 (transpose) and 4.3.12 (kronecker); Matrix_diag 4.2.5.3, resize 4.2.5.5.
+The functions below the records take stores and return stores.
+"""
+import numpy as np
+
+from ..backends.select import current
+from ..exceptions import DimensionMismatch
+from ..storage.embed import empty_matrix, empty_vector
+from . import checks
+from .record import Record
+
+
+class Transpose(Record):
+    """C = A', or C = A when A comes transposed (a masked copy)."""
+
+    __slots__ = ("A", "at")
+    name = "transpose"
+    c_name = "GrB_transpose"
+
+    def __init__(self, A, at=False):
+        self.A, self.at, self.op = A, at, None
+        self.shape = checks.oriented(A.shape, not at)
+        self.dtype = A.dtype
+
+    def compute(self, allow=None):
+        backend = current()
+        store = self.A._store if self.at else backend.transpose(self.A._store)
+        return store if allow is None else backend.restrict(store, allow)
+
+    def operands(self):
+        return ((self.A, self.at),)
+
+
+class Copy(Record):
+    """w = u: the vector (or matrix) itself, as an expression."""
+
+    __slots__ = ("x",)
+    name = "dup"
+    c_name = "GrB_assign"
+
+    def __init__(self, x):
+        self.x, self.op = x, None
+        self.shape, self.dtype = x.shape, x.dtype
+
+    def compute(self, allow=None):
+        store = self.x._store
+        return store if allow is None else current().restrict(store, allow)
+
+    def operands(self):
+        return ((self.x, False),)
+
+
+class Kronecker(Record):
+    """C(i p + k, j q + l) = op(A(i, j), B(k, l)), B being p x q."""
+
+    __slots__ = ("A", "B", "at", "bt")
+    name = "kronecker"
+    c_name = "GrB_Matrix_kronecker_BinaryOp"
+
+    def __init__(self, A, B, op, at, bt):
+        left, right = checks.oriented(A.shape, at), checks.oriented(B.shape, bt)
+        self.A, self.B, self.op, self.at, self.bt = A, B, op, at, bt
+        self.shape = (left[0] * right[0], left[1] * right[1])
+        self.dtype = op.return_type
+
+    def compute(self, allow=None):
+        backend = current()
+        left = backend.transpose(self.A._store) if self.at else self.A._store
+        right = backend.transpose(self.B._store) if self.bt else self.B._store
+        return backend.kronecker(left, right, self.op, allow)
+
+    def operands(self):
+        return ((self.A, self.at), (self.B, self.bt))
+
+
+def diagonal_matrix(u, k, dtype=None):
+    """The square matrix of size n + |k| with u on its k-th diagonal."""
+    backend = current()
+    indices, values = backend.tuples_vector(u)
+    n = u.size + abs(k)
+    return backend.build_matrix(n, n, indices + max(-k, 0), indices + max(k, 0), values, None, dtype or u.dtype)
+
+
+def diagonal(A, k, dtype=None):
+    """The k-th diagonal of A as a vector; size 0 when it lies outside."""
+    backend = current()
+    size = min(A.nrows, A.ncols - k) if k >= 0 else min(A.nrows + k, A.ncols)
+    if size <= 0:
+        return empty_vector(0, dtype or A.dtype)
+    rows, cols, values = backend.tuples_matrix(A)
+    on = cols - rows == k
+    return backend.build_vector(size, rows[on] - max(-k, 0), values[on], None, dtype or A.dtype)
+
+
+def resize_vector(u, size):
+    """u cut to, or extended without entries to, `size`."""
+    return shift_vector(u, 0, size)
+
+
+def resize_matrix(A, nrows, ncols):
+    """A cut to, or extended without entries to, nrows x ncols."""
+    return shift_matrix(A, 0, 0, nrows, ncols)
+
+
+def shift_vector(u, offset, size):
+    """t(i + offset) = u(i) where that is within `size`."""
+    backend = current()
+    indices, values = backend.tuples_vector(u)
+    indices = indices + offset
+    keep = (indices >= 0) & (indices < size)
+    return backend.build_vector(size, indices[keep], values[keep], None, u.dtype)
+
+
+def shift_matrix(A, row_offset, column_offset, nrows, ncols):
+    """T(i + row_offset, j + column_offset) = A(i, j) where that is within nrows x ncols."""
+    backend = current()
+    rows, cols, values = backend.tuples_matrix(A)
+    rows, cols = rows + row_offset, cols + column_offset
+    keep = (rows >= 0) & (rows < nrows) & (cols >= 0) & (cols < ncols)
+    return backend.build_matrix(nrows, ncols, rows[keep], cols[keep], values[keep], None, A.dtype)
+
+
+def concat_matrices(tiles, dtype):
+    """One matrix of a grid (list of lists) of stores: heights agree along a row, widths down a column."""
+    backend = current()
+    heights = [row[0].nrows for row in tiles]
+    widths = [A.ncols for A in tiles[0]]
+    parts = []
+    for r, row in enumerate(tiles):
+        if len(row) != len(widths):
+            raise DimensionMismatch(f"concat: row {r} of tiles has {len(row)} tiles, row 0 has {len(widths)}")
+        for c, A in enumerate(row):
+            if A.shape != (heights[r], widths[c]):
+                raise DimensionMismatch(
+                    f"concat: tile ({r}, {c}) is {A.nrows} x {A.ncols}, but its row of tiles is {heights[r]} high and its "
+                    f"column of tiles {widths[c]} wide"
+                )
+            i, j, v = backend.tuples_matrix(backend.cast(A, dtype))
+            parts.append((i + sum(heights[:r]), j + sum(widths[:c]), v))
+    if not parts:
+        return empty_matrix(0, 0, dtype)
+    i, j, v = (np.concatenate(x) for x in zip(*parts, strict=True))
+    return backend.build_matrix(sum(heights), sum(widths), i, j, v, None, dtype)
+
+
+def concat_vectors(tiles, dtype):
+    """One vector of several, end to end."""
+    backend = current()
+    start, parts = 0, []
+    for u in tiles:
+        i, v = backend.tuples_vector(backend.cast(u, dtype))
+        parts.append((i + start, v))
+        start += u.size
+    if not parts:
+        return empty_vector(0, dtype)
+    i, v = (np.concatenate(x) for x in zip(*parts, strict=True))
+    return backend.build_vector(start, i, v, None, dtype)
+
+
+def split_matrix(A, heights, widths):
+    """A grid (list of lists) of stores that concat_matrices would join to A."""
+    if sum(heights) != A.nrows or sum(widths) != A.ncols:
+        raise DimensionMismatch(
+            f"split: heights sum to {sum(heights)} and widths to {sum(widths)}, but the matrix is {A.nrows} x {A.ncols}"
+        )
+    out, top = [], 0
+    for height in heights:
+        row, left = [], 0
+        for width in widths:
+            row.append(shift_matrix(A, -top, -left, height, width))
+            left += width
+        out.append(row)
+        top += height
+    return out
+
+
+def split_vector(u, sizes):
+    """The list of stores that concat_vectors would join to u."""
+    if sum(sizes) != u.size:
+        raise DimensionMismatch(f"split: sizes sum to {sum(sizes)}, but the vector has size {u.size}")
+    out, start = [], 0
+    for size in sizes:
+        out.append(shift_vector(u, -start, size))
+        start += size
+    return out

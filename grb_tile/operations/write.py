@@ -1,0 +1,193 @@
+"""C<M,r> = C (+) T: the only place where mask, accumulator and replace mean anything.
+
+Spec: GraphBLAS C API 2.1, section 2.3 (masks, accumulators) and 3.5.4 (descriptors).  Written out,
+
+    Z = T                    without accumulator, else the union of C and T by the accumulator
+    C = Z inside the mask, and what was in C outside it (nothing with replace)
+
+    in C   in T   mask allows   | without accum   with accum    outside kept unless replace
+    yes    yes    yes           | T               C (+) T
+    yes    no     yes           | deleted         C
+    no     yes    yes           | T               T
+    any    any    no            | C               C
+
+Lone entries are cast to C's type as they are, not through the accumulator's type (SuiteSparse).  T arrives with nothing
+outside the mask, which is what makes the short forms below equal to the composed one; a test of laws compares them.
+"""
+import sys
+
+import numpy as np
+
+from ..backends.select import current
+from ..storage.bits import scatter_words
+from ..storage.convert import settle, to_sparse
+from ..storage.store import Allow, full_values
+
+_IN_PLACE_SHARE = 8          # update a bitmap in place when T has fewer than size / 8 entries
+
+
+def allow_of(mask):
+    """Allow of a mask object (`parent`, `structure`, `complement`); None without a mask.
+
+    A value mask is the structure of its true entries.
+    """
+    if mask is None:
+        return None
+    store = mask.parent._store
+    if not mask.structure:
+        store = true_entries(store)
+    return Allow(store, mask.complement)
+
+
+def true_entries(store):
+    """The entries of `store` whose value casts to true (NaN does), kept in store.forms for the next use."""
+    if store.iso:
+        if store.nvals == 0 or store.values[0] != 0:
+            return store
+    forms = store.forms
+    if forms is not None and "true" in forms:
+        return forms["true"]
+    from ..operators import get_typed_op
+
+    result = current().select(store, get_typed_op("valuene", store.dtype, kind="select"), store.dtype.np_type.type(0))
+    if store.format in ("csr", "dcsr"):          # vectors may change in place, matrices do not
+        if forms is None:
+            store.forms = {}
+        store.forms["true"] = result
+    return result
+
+
+def write(c, record, dtype, mask=None, accum=None, replace=False):
+    """The store of C after C<mask, replace> accum= record; `c` is C's store before, `dtype` C's type."""
+    if mask is None:
+        t = record.compute()
+        if accum is None:
+            if t.dtype is not dtype:
+                t = current().cast(t, dtype)
+            for operand, _ in record.operands():
+                if operand._store is t:
+                    t.shared = True
+            return t
+        return finish(c, t, dtype, None, accum, replace)
+    allow = allow_of(mask)
+    t = record.compute(allow)
+    for operand, _ in record.operands():
+        if operand._store is t:
+            t.shared = True
+    return finish(c, t, dtype, allow, accum, replace)
+
+
+def finish(c, t, dtype, allow, accum, replace):
+    """The write step proper: T (already inside `allow`) into C."""
+    backend = current()
+    if accum is None:
+        if allow is None or replace or c.nvals == 0:
+            return t if t.dtype is dtype else backend.cast(t, dtype)
+        if can_update_in_place(c, t):
+            return _overwrite(c, t, dtype, allow)
+        if t.dtype is not dtype:
+            t = backend.cast(t, dtype)
+        return backend.union(t, backend.restrict(c, ~allow), None)
+    if can_update_in_place(c, t) and not (replace and allow is not None):
+        return _accumulate(c, t, dtype, accum)
+    z = accumulate(c, t, dtype, accum)
+    if allow is not None and replace:
+        z = backend.restrict(z, allow)
+    return z
+
+
+def accumulate(c, t, dtype, accum):
+    """The union of C and T by the accumulator, in C's type; lone entries do not pass through the accumulator's type."""
+    backend = current()
+    if t.nvals == 0:
+        return c
+    if c.nvals == 0:
+        return t if t.dtype is dtype else backend.cast(t, dtype)
+    if accum.return_type is dtype and c.dtype is dtype and t.dtype is dtype and accum.type is dtype:
+        return backend.union(c, t, accum)
+    both = backend.cast(backend.intersect(c, t, accum), dtype)
+    only_c = backend.restrict(c, Allow(t, True))
+    only_t = backend.cast(backend.restrict(t, Allow(c, True)), dtype)
+    return backend.union(backend.union(both, only_c, None), only_t, None)
+
+
+# In-place updates of a bitmap vector that nobody else holds: work proportional to T and the mask, not to the vector.
+
+
+def can_update_in_place(c, t):
+    """C is a bitmap vector whose arrays have no other holder, and T is small against it."""
+    if c.format != "bitmap" or c.shared or c.iso or t.nvals * _IN_PLACE_SHARE > c.size:
+        return False
+    return _held_once(_count(c.values), c.values) and (c.words is None or _held_once(_count(c.words), c.words))
+
+
+class _Holder:
+    __slots__ = ("values",)
+
+
+def _count(array):
+    return sys.getrefcount(array)
+
+
+def _count_of_one_holder():
+    # how many references the interpreter shows for an array that one slot holds, counted the way _held_once does
+    holder = _Holder()
+    holder.values = np.empty(1)
+    return _count(holder.values)
+
+
+_ONE_HOLDER = _count_of_one_holder()
+
+
+def _held_once(array_count, array):
+    return array_count <= _ONE_HOLDER and array.flags.writeable and not isinstance(array.base, np.ndarray)
+
+
+def _overwrite(c, t, dtype, allow):
+    """C = C without the allowed places, plus T, in C's own arrays."""
+    if t.dtype is not dtype:
+        t = current().cast(t, dtype)
+    pattern = allow.pattern
+    covered = not allow.complement and pattern.nvals == t.nvals      # T fills the mask: nothing to delete
+    if not covered:
+        inside = current().restrict(c, allow)
+        inside = to_sparse(inside)
+        if inside.nvals:
+            if c.words is None:
+                c.words = np.full((c.size + 63) // 64, ~np.uint64(0))
+                if c.size % 64:
+                    c.words[-1] = (np.uint64(1) << np.uint64(c.size % 64)) - np.uint64(1)
+            scatter_words(c.words, inside.indices, False)
+            c.nvals -= inside.nvals
+    _place(c, to_sparse(t))
+    return settle(c)
+
+
+def _accumulate(c, t, dtype, accum):
+    """C = C (+) T in C's own arrays: T's places only."""
+    t = to_sparse(t)
+    where, values = t.indices, full_values(t)
+    backend = current()
+    fresh = backend.cast(t, dtype).values if t.dtype is not dtype else values
+    if t.iso and fresh.shape[0] != where.shape[0]:
+        fresh = np.broadcast_to(fresh, where.shape)
+    common = backend.intersect(c, t, accum)
+    if common.dtype is not dtype:
+        common = backend.cast(common, dtype)
+    common = to_sparse(common)
+    if common.nvals != where.shape[0]:
+        c.values[where] = fresh
+    c.values[common.indices] = common.values
+    if c.words is not None and common.nvals != where.shape[0]:
+        scatter_words(c.words, where, True)
+        c.nvals += where.shape[0] - common.nvals
+    c.forms = None
+    return c
+
+
+def _place(c, t):
+    """Entries of sparse T into bitmap C: values, then bits (counting the new ones)."""
+    c.values[t.indices] = t.values
+    if c.words is not None:
+        c.nvals += scatter_words(c.words, t.indices, True)
+    c.forms = None

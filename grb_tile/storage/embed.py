@@ -1,0 +1,72 @@
+"""Vectors as one-row or one-column matrices and back, and iso stores made from a structure: relabelling, no sorting."""
+import numpy as np
+
+from .convert import to_sparse
+from .store import BitmapVector, Compressed, SparseVector, index_dtype
+
+_ROW_ZERO = np.zeros(1, np.int64)
+
+
+def row_matrix(u):
+    """The 1 x n matrix whose row is u."""
+    u = to_sparse(u)
+    indptr = np.array([0, u.nvals], np.int64)
+    return Compressed(1, u.size, u.dtype, indptr, u.indices, u.values, u.iso)
+
+
+def column_matrix(u):
+    """The n x 1 matrix whose column is u (DCSR: no array of n places)."""
+    u = to_sparse(u)
+    count = u.nvals
+    return Compressed(
+        u.size, 1, u.dtype, np.arange(count + 1, dtype=np.int64), np.zeros(count, index_dtype(1)), u.values, u.iso,
+        rows=u.indices.astype(np.int64),
+    )
+
+
+def vector_of_row(A):
+    """The vector of the only row of a 1 x n matrix."""
+    return SparseVector(A.ncols, A.dtype, A.indices, A.values, A.iso)
+
+
+def vector_of_column(A):
+    """The vector of the only column of an n x 1 matrix."""
+    rows = A.rows if A.rows is not None else np.arange(A.nrows, dtype=np.int64)
+    indices = np.repeat(rows, np.diff(A.indptr)).astype(index_dtype(A.nrows), copy=False)
+    return SparseVector(A.nrows, A.dtype, indices, A.values, A.iso)
+
+
+def iso_like(pattern, dtype, value):
+    """The store with the structure of `pattern` whose entries all equal `value`; shares the structure's arrays."""
+    values = np.array([value], dtype.np_type)
+    if pattern.format == "sparse":
+        return SparseVector(pattern.size, dtype, pattern.indices, values, True)
+    if pattern.format == "bitmap":
+        return BitmapVector(pattern.size, dtype, pattern.words, values, pattern.nvals, True)
+    return Compressed(
+        pattern.nrows, pattern.ncols, dtype, pattern.indptr, pattern.indices, values, True, rows=pattern.rows
+    )
+
+
+def full_vector(size, dtype, value):
+    """The vector with `value` everywhere; takes the space of one value."""
+    return BitmapVector(size, dtype, None, np.array([value], dtype.np_type), size, True)
+
+
+def full_matrix(nrows, ncols, dtype, value):
+    """The nrows x ncols matrix with `value` everywhere (iso: an index each, one value)."""
+    indptr = np.arange(nrows + 1, dtype=np.int64) * ncols
+    indices = np.tile(np.arange(ncols, dtype=index_dtype(ncols)), nrows)
+    return Compressed(nrows, ncols, dtype, indptr, indices, np.array([value], dtype.np_type), True)
+
+
+def empty_vector(size, dtype):
+    return SparseVector(size, dtype, np.empty(0, index_dtype(size)), np.empty(0, dtype.np_type))
+
+
+def empty_matrix(nrows, ncols, dtype):
+    """DCSR when the rows outnumber what an empty CSR should cost (2^20), CSR otherwise."""
+    indices, values = np.empty(0, index_dtype(ncols)), np.empty(0, dtype.np_type)
+    if nrows > 2**20:
+        return Compressed(nrows, ncols, dtype, _ROW_ZERO, indices, values, rows=np.empty(0, np.int64))
+    return Compressed(nrows, ncols, dtype, np.zeros(nrows + 1, np.int64), indices, values)
