@@ -1,0 +1,81 @@
+"""What one call costs when there is nothing to compute: a 7 x 7 matrix times a vector."""
+import numpy as np
+import objects
+from measure import Prepared, race
+
+ROWS = [0, 0, 1, 1, 2, 3, 3, 4, 5, 6, 6, 6]
+COLUMNS = [1, 3, 4, 6, 5, 0, 2, 5, 2, 2, 3, 4]
+VALUES = [2.0, 3, 8, 4, 1, 3, 3, 7, 1, 5, 7, 3]
+
+
+def operands(library):
+    """A, v and an empty w of either library."""
+    A = library.Matrix.from_coo(ROWS, COLUMNS, VALUES, nrows=7, ncols=7)
+    v = library.Vector.from_coo([1, 3, 4, 6], [1.0, 1, 2, 0], size=7)
+    return A, v, library.Vector(float, 7)
+
+
+def plain(library):
+    """w << A.mxv(v) as a call without arguments."""
+    A, v, w = operands(library)
+
+    def call():
+        w << A.mxv(v)
+        return w
+
+    return call
+
+
+def masked(library):
+    """w(m.S, replace=True) << A.mxv(v, min_plus)."""
+    A, v, w = operands(library)
+    m = library.Vector.from_coo([0, 2, 5], [True, False, True], size=7)
+    semiring = library.semiring.min_plus
+
+    def call():
+        w(m.S, replace=True) << A.mxv(v, semiring)
+        return w
+
+    return call
+
+
+def both(make):
+    """Prepared race of one tiny call in both libraries."""
+    import graphblas
+    import grb_tile as gb
+
+    return Prepared(make(gb), make(graphblas), objects.same_vector, inner=2000)
+
+
+@race("tiny-mxv", "one call w << A.mxv(v), 7 x 7", 15, unit="us", absolute=True, seconds=3.0)
+def tiny():
+    return both(plain)
+
+
+@race("tiny-mxv-masked-replace", "one call w(m.S, replace=True) << A.mxv(v), 7 x 7", 20, unit="us", absolute=True, seconds=3.0)
+def tiny_masked():
+    return both(masked)
+
+
+def chain(library):
+    """A small iteration as an algorithm writes it: frontier, visited, replace."""
+    A = library.Matrix.from_coo(np.arange(63), np.arange(1, 64), True, nrows=64, ncols=64)
+    any_pair = library.semiring.any_pair
+
+    def call():
+        f = library.Vector.from_coo([0], True, size=64)
+        v = f.dup()
+        while f.nvals:
+            f(~v.S, replace=True) << f.vxm(A, any_pair)
+            v(f.S) << True
+        return v
+
+    return call
+
+
+@race("tiny-bfs-path64", "BFS as a user writes it, a path of 64 vertices", 3.0, seconds=3.0)
+def tiny_chain():
+    import graphblas
+    import grb_tile as gb
+
+    return Prepared(chain(gb), chain(graphblas), objects.same_vector, inner=20)

@@ -1,0 +1,92 @@
+"""Peak memory, by the kernel's own count of resident pages: reading a Matrix Market file, searching a large graph.
+
+Each sample is a process of its own.  What it imports and compiles is done on a small graph first; then the peak counter is
+set back and the work is done; the figure is the peak above what was resident before.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import graphs
+from measure import gauge
+
+ROOT = graphs.ROOT
+
+PEAK = """
+import json, pathlib, sys
+sys.path[:0] = [{benchmarks!r}, {root!r}]
+import graphs, objects
+
+def resident(what):
+    for line in open("/proc/self/status"):
+        if line.startswith(what + ":"):
+            return int(line.split()[1]) * 1024
+
+def peak_of(work):
+    before = resident("VmRSS")
+    open("/proc/self/clear_refs", "w").write("5")       # the peak counter starts again from here
+    result = work()
+    return resident("VmHWM") - before, result
+"""
+
+READING = PEAK + """
+import grb_tile as gb
+gb.io.mmread({small!r})
+peak, A = peak_of(lambda: gb.io.mmread({large!r}))
+triples = A.nvals * (8 + 8 + A.dtype.np_type.itemsize)
+print(json.dumps(dict(peak=peak, triples=triples, nvals=A.nvals)))
+"""
+
+SEARCHING = PEAK + """
+from grb_tile import algorithms
+small = graphs.kron(12)
+for _ in range(40):
+    algorithms.bfs(algorithms.Graph(objects.ours(small), directed=False), graphs.busiest_vertex(small))
+graph = graphs.kron(20)
+source = graphs.busiest_vertex(graph)
+G = algorithms.Graph(objects.ours(graph), directed=False)
+algorithms.bfs(G, source)                               # compiles what is worth compiling, keeps what the planner counts
+peak, found = peak_of(lambda: algorithms.bfs(G, source))
+arrays = graph.indptr.nbytes + graph.indices.nbytes
+objects.check_levels(graph, source, found.levels)
+print(json.dumps(dict(peak=peak, arrays=arrays)))
+"""
+
+
+def record_of(program, **names):
+    """The JSON that a program prints."""
+    text = program.format(benchmarks=str(ROOT / "tests" / "benchmarks"), root=str(ROOT), **names)
+    run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env=dict(os.environ))
+    if run.returncode:
+        raise RuntimeError(run.stderr)
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def write_market(path, graph):
+    """The lower triangle of a graph with its weights as a symmetric coordinate file of integers, as roads are published."""
+    import numpy as np
+
+    rows, columns = graph.rows(), graph.indices
+    below = rows > columns
+    with open(path, "w", encoding="ascii") as out:
+        out.write(f"%%MatrixMarket matrix coordinate integer symmetric\n{graph.n} {graph.n} {int(below.sum())}\n")
+        np.savetxt(out, np.stack([rows[below] + 1, columns[below] + 1, graph.weights[below]], axis=1), fmt="%d")
+
+
+@gauge("mmread-peak", "peak memory of io.mmread over the triples it yields, USA-road-NE", 2.0, "x")
+def reading():
+    with tempfile.TemporaryDirectory() as folder:
+        large, small = pathlib.Path(folder) / "large.mtx", pathlib.Path(folder) / "small.mtx"
+        write_market(large, graphs.real("USA-road-NE"))
+        small.write_text("%%MatrixMarket matrix coordinate integer symmetric\n3 3 2\n2 1 5\n3 1 6\n")
+        found = [record_of(READING, small=str(small), large=str(large)) for _ in range(3)]
+    return {"samples": [f["peak"] / f["triples"] for f in found], "bytes": found}
+
+
+@gauge("bfs-peak", "peak memory of a BFS over the CSR arrays of its graph, kron20", 0.25, "x")
+def searching():
+    found = [record_of(SEARCHING) for _ in range(3)]
+    return {"samples": [f["peak"] / f["arrays"] for f in found], "bytes": found}

@@ -1,0 +1,58 @@
+"""Single products: a matrix times a full vector, a matrix times itself."""
+import graphs
+import numpy as np
+import objects
+from measure import Prepared, race
+
+
+def dense_mxv(graph, name, verify):
+    """Prepared race of w = A (+.x) x with x full, FP32."""
+    import graphblas
+    import grb_tile as gb
+
+    mine, other, conversion = objects.both(graph, graphs.weights(graph, np.float32))
+    x = np.random.default_rng(3).integers(1, 100, graph.n).astype(np.float32)
+    u, v = gb.Vector.from_dense(x), graphblas.Vector.from_dense(x)
+    ours, peer = getattr(gb.semiring, name), getattr(graphblas.semiring, name)
+    return Prepared(lambda: mine.mxv(u, ours).new(), lambda: other.mxv(v, peer).new(), verify, conversion)
+
+
+@race("mxv-dense-min-plus-kron20", "w = A min.plus x, x full, kron20, FP32", 1.25, aim=1.0)
+def mxv_min_plus():
+    return dense_mxv(graphs.kron(20), "min_plus", objects.same_vector)
+
+
+@race("mxv-dense-plus-times-kron20", "w = A plus.times x, x full, kron20, FP32", 1.25, aim=1.0)
+def mxv_plus_times():
+    # sums of up to 10^5 products in FP32, added in different orders
+    return dense_mxv(graphs.kron(20), "plus_times", lambda a, b: objects.close_vector(a, b, 1e-3))
+
+
+@race("mxv-dense-min-plus-kron14", "w = A min.plus x, x full, kron14, FP32", 1.25, suite="quick", seconds=2.0)
+def mxv_min_plus_small():
+    return dense_mxv(graphs.kron(14), "min_plus", objects.same_vector)
+
+
+def square(graph):
+    """Prepared race of C = A plus.times A in FP64, integer-valued so that the sums are exact in any order."""
+    import graphblas
+    import grb_tile as gb
+
+    mine, other, conversion = objects.both(graph, graphs.weights(graph, np.float64, high=7))
+
+    def peer():
+        C = other.mxm(other, graphblas.semiring.plus_times).new()
+        C.wait()
+        return C
+
+    return Prepared(lambda: mine.mxm(mine, gb.semiring.plus_times).new(), peer, objects.same_matrix, conversion)
+
+
+@race("mxm-square-kron14", "C = A plus.times A, kron14, FP64", 0.7)
+def mxm_square():
+    return square(graphs.kron(14))
+
+
+@race("mxm-square-kron10", "C = A plus.times A, kron10, FP64", 0.7, suite="quick", seconds=2.0)
+def mxm_square_small():
+    return square(graphs.kron(10))

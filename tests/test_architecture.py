@@ -1,0 +1,241 @@
+"""The rules of docs/ARCHITECTURE.md that a machine can hold: imports go downwards, files stay short, names say something.
+
+Imports are read with ast, those inside functions too: hiding an upward import in a function does not make it downward.
+"""
+import ast
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SOURCE_FOLDERS = ("grb_tile", "kernels", "algorithms")
+LINE_LIMIT = 500
+WIDTH_LIMIT = 120
+
+# Lowest first; a module may import its own layer and those below it.
+LAYERS = (
+    ("exceptions", "config", "dtypes"),
+    ("kernels",),
+    ("operators",),
+    ("unary", "binary", "indexunary", "select", "monoid", "semiring", "op", "agg"),
+    ("storage",),
+    ("backends",),
+    ("planner",),
+    ("operations",),
+    ("core",),
+    ("io", "grb", "viz", "ss", "generators", "algorithms"),
+    ("cli",),
+    ("grb_tile",),
+)
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+ABOVE_CORE = RANK["io"]
+
+# Upward imports that are meant, each with its reason: (importing module, imported layer) -> why.
+UPWARD = {}
+
+# Modules that name Numba and friends at module level, each with its reason: path prefix -> why.
+HEAVY = {"numba", "cupy", "cupyx", "cupy_backends", "scipy", "pandas", "matplotlib", "networkx"}
+HEAVY_AT_MODULE_LEVEL = {}
+
+
+def is_light(path):
+    return not any(name_of(path).startswith(prefix) for prefix in HEAVY_AT_MODULE_LEVEL)
+
+
+EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
+
+
+def python_files(*folders):
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+SOURCES = python_files(*SOURCE_FOLDERS)
+SHORT_FILES = SOURCES + python_files("tests") + sorted((ROOT / "kernels").glob("*.cu*"))
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def module_of(path):
+    """Dotted name a source file is imported under: kernels/ and algorithms/ live inside grb_tile."""
+    parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    if parts[0] != "grb_tile":
+        parts.insert(0, "grb_tile")
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path): path for path in SOURCES}
+
+
+def parse(path):
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def imported_modules(path, tree):
+    """Every grb_tile module that a file imports, at any depth, with the line."""
+    package = module_of(path).split(".")
+    if path.name != "__init__.py":
+        package = package[:-1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "grb_tile":
+                    yield alias.name, node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                base = package[: len(package) - node.level + 1]
+                origin = ".".join(base + (node.module.split(".") if node.module else []))
+            else:
+                origin = node.module
+            if origin.split(".")[0] != "grb_tile":
+                continue
+            for alias in node.names:
+                full = f"{origin}.{alias.name}"
+                yield (full if full in MODULES else origin), node.lineno
+
+
+def layer_of(module):
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "grb_tile"
+
+
+def test_every_module_belongs_to_a_layer():
+    unknown = sorted({layer_of(module) for module in MODULES} - set(RANK))
+    assert not unknown, f"no layer in tests/test_architecture.py for {unknown}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_imports_go_downwards(path):
+    module = module_of(path)
+    layer = layer_of(module)
+    upward = []
+    for target, line in imported_modules(path, parse(path)):
+        target_layer = layer_of(target)
+        if target_layer == "grb_tile" and RANK[layer] >= ABOVE_CORE:
+            continue  # what lies above core may use the public names
+        if RANK.get(target_layer, 0) > RANK[layer] and (module, target_layer) not in UPWARD:
+            upward.append(f"{name_of(path)}:{line} imports {target} ({target_layer} lies above {layer})")
+    assert not upward, "\n".join(upward)
+
+
+def test_allowed_upward_imports_are_still_needed():
+    used = set()
+    for path in SOURCES:
+        module = module_of(path)
+        used |= {(module, layer_of(target)) for target, _ in imported_modules(path, parse(path))}
+    assert not set(UPWARD) - used, "remove these from UPWARD"
+
+
+def module_level(tree):
+    """Statements that run at import: those of the module, and of its if, try and with blocks."""
+    waiting = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.If, ast.Try, ast.With)):
+            waiting += [n for n in ast.iter_child_nodes(node) if isinstance(n, (ast.stmt, ast.ExceptHandler))]
+        elif isinstance(node, ast.ExceptHandler):
+            waiting += node.body
+        else:
+            yield node
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if is_light(p)], ids=name_of)
+def test_heavy_packages_are_imported_inside_functions(path):
+    found = []
+    for node in module_level(parse(path)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module]
+        else:
+            continue
+        found += [f"{name_of(path)}:{node.lineno} imports {n}" for n in names if n.split(".")[0] in HEAVY]
+    assert not found, "\n".join(found)
+
+
+def test_algorithms_speak_graphblas_only():
+    """An algorithm calls GraphBLAS; storage, backends and plans are decided below it."""
+    hidden = {"storage", "backends", "planner", "kernels"}
+    found = [
+        f"{name_of(path)}:{line} imports {target}"
+        for path in python_files("algorithms")
+        for target, line in imported_modules(path, parse(path))
+        if layer_of(target) in hidden
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("path", SHORT_FILES, ids=name_of)
+def test_files_are_short(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) < LINE_LIMIT, f"{len(lines)} lines"
+    wide = [number for number, line in enumerate(lines, 1) if len(line) > WIDTH_LIMIT]
+    assert not wide, f"lines wider than {WIDTH_LIMIT}: {wide}"
+
+
+@pytest.mark.parametrize("path", SOURCES + python_files("tests"), ids=name_of)
+def test_module_names_say_something(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    assert not EMPTY_NAMES & set(parts)
+
+
+def is_setter(function):
+    return any(isinstance(d, ast.Attribute) and d.attr in ("setter", "deleter") for d in function.decorator_list)
+
+
+def public_definitions(tree, with_methods):
+    for node in tree.body:
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name.startswith("_"):
+            continue
+        yield node.name, node
+        if with_methods and isinstance(node, ast.ClassDef):
+            for member in node.body:
+                if isinstance(member, ast.FunctionDef) and not member.name.startswith("_") and not is_setter(member):
+                    yield f"{node.name}.{member.name}", member
+
+
+# Methods of these layers are what a user calls, so each of them explains itself.
+USER_FACING = {"core", "io", "algorithms", "generators"}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_public_names_have_docstrings(path):
+    tree = parse(path)
+    missing = [] if ast.get_docstring(tree) or not tree.body else ["the module"]
+    with_methods = layer_of(module_of(path)) in USER_FACING
+    missing += [name for name, node in public_definitions(tree, with_methods) if not ast.get_docstring(node)]
+    assert not missing, f"{name_of(path)}: no docstring: {', '.join(missing)}"
+
+
+def text_files():
+    kinds = {".py", ".md", ".toml", ".cuh", ".cu", ".txt", ".sh"}
+    yield ROOT / ".ci" / "run"
+    for folder in ("grb_tile", "kernels", "algorithms", "tests", "docs", "examples"):
+        yield from (path for path in (ROOT / folder).rglob("*") if path.suffix in kinds)
+    yield from (path for path in ROOT.glob("*") if path.suffix in kinds)
+
+
+def test_no_absolute_paths_of_one_machine():
+    """Nothing here may depend on where somebody's checkout, environment or home folder happened to lie."""
+    private = re.compile(r"(?<![\w.])/(?:work|home|root|Users)/")
+    found = [
+        f"{name_of(path)}:{number}: {line.strip()[:100]}"
+        for path in text_files() if path != pathlib.Path(__file__).resolve()
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+        if private.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_checker_sees_an_upward_import(tmp_path, monkeypatch):
+    """The rules above must be able to fail: an upward import hidden in a function is found."""
+    fake = ROOT / "grb_tile" / "storage" / "store.py"
+    tree = ast.parse("def f():\n    from ..core import matrix\n    from grb_tile.planner.plan import Plan\n")
+    layers = {layer_of(target) for target, _ in imported_modules(fake, tree)}
+    assert layers == {"core", "planner"}
+    assert all(RANK[layer] > RANK["storage"] for layer in layers)
+    at_import = ast.parse("try:\n    import numba\nexcept ImportError:\n    import cupy\ndef g():\n    import scipy\n")
+    names = {alias.name for node in module_level(at_import) if isinstance(node, ast.Import) for alias in node.names}
+    assert names == {"numba", "cupy"}

@@ -1,0 +1,101 @@
+"""The package list written by hand in pyproject.toml equals the tree, and a wheel built from it holds everything."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+MAPPED = {"kernels": "grb_tile.kernels", "algorithms": "grb_tile.algorithms"}
+PACKAGE_FILES = {".py", ".cuh", ".cu", ".typed"}
+
+
+def packages_in_the_tree():
+    found = set()
+    for top in ("grb_tile", *MAPPED):
+        for init in (ROOT / top).rglob("__init__.py"):
+            parts = init.parent.relative_to(ROOT).parts
+            found.add(".".join((MAPPED[top], *parts[1:]) if top in MAPPED else parts))
+    return found
+
+
+def installed_path(path):
+    """Where a source file lies inside the installed package."""
+    parts = path.relative_to(ROOT).parts
+    return "/".join(("grb_tile", *parts) if parts[0] in MAPPED else parts)
+
+
+def source_files():
+    for top in ("grb_tile", *MAPPED):
+        for path in (ROOT / top).rglob("*"):
+            if path.is_file() and path.suffix in PACKAGE_FILES:
+                yield path
+
+
+def test_the_package_list_is_the_tree():
+    assert set(PYPROJECT["tool"]["setuptools"]["packages"]) == packages_in_the_tree()
+
+
+def test_every_python_file_lies_in_a_package():
+    outside = [str(p.relative_to(ROOT)) for p in source_files() if not (p.parent / "__init__.py").exists()]
+    assert not outside, f"no __init__.py beside {outside}: a wheel would drop them"
+
+
+def test_the_version_is_said_once():
+    import grb_tile
+
+    assert grb_tile.__version__ == PYPROJECT["project"]["version"]
+
+
+def test_the_command_exists():
+    import importlib
+
+    module, function = PYPROJECT["project"]["scripts"]["grb-tile"].split(":")
+    assert callable(getattr(importlib.import_module(module), function))
+
+
+@pytest.mark.parametrize("name", sorted(MAPPED))
+def test_mapped_folders_refuse_a_second_import(name):
+    """`import kernels` in a checkout would make a second copy of every module beside grb_tile.kernels."""
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import {name}"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/")
+    assert run.returncode != 0
+    assert "ImportError" in run.stderr and MAPPED[name] in run.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel, built from a copy of the sources so that the checkout gains no build/ folder."""
+    copy = tmp_path_factory.mktemp("sources")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy / name)
+    for name in ("grb_tile", *MAPPED):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    target = tmp_path_factory.mktemp("wheel")
+    options = ["--no-deps", "--no-build-isolation", "-q", "-w", str(target)]
+    command = [sys.executable, "-m", "pip", "wheel", *options, str(copy)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    (path,) = target.glob("*.whl")
+    return path
+
+
+def test_the_wheel_holds_every_source_file(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        inside = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert inside == {installed_path(path) for path in source_files()}
+
+
+def test_the_wheel_names_its_command_and_needs(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        entry_points = archive.read(next(n for n in names if n.endswith("entry_points.txt"))).decode()
+        metadata = archive.read(next(n for n in names if n.endswith("METADATA"))).decode()
+    assert "grb-tile = grb_tile.cli.main:main" in entry_points
+    assert "Requires-Python: >=3.11" in metadata
+    for requirement in PYPROJECT["project"]["dependencies"]:
+        assert f"Requires-Dist: {requirement}" in metadata
