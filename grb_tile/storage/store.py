@@ -81,11 +81,13 @@ class Compressed:
     CSR:   row i is indices[indptr[i]:indptr[i+1]], indptr has nrows + 1 places.
     DCSR:  row rows[r] is indices[indptr[r]:indptr[r+1]], `rows` sorted int64, indptr has len(rows) + 1 places.
 
-    `indptr` is int64, `indices` index_dtype(ncols), ascending and without duplicates in each row.  A matrix by columns (CSC)
+    `indptr` is int64, `indices` index_dtype(ncols), ascending and without duplicates in each row.  A matrix by
+    columns (CSC)
     is its transpose by rows: see `transpose_of` in storage/convert.py.
     """
 
-    __slots__ = ("nrows", "ncols", "dtype", "indptr", "indices", "values", "rows", "iso", "shared", "forms", "__weakref__")
+    __slots__ = ("nrows", "ncols", "dtype", "indptr", "indices", "values", "rows", "iso", "shared", "forms",
+        "__weakref__")
 
     def __init__(self, nrows, ncols, dtype, indptr, indices, values, iso=False, rows=None):
         self.nrows = nrows

@@ -1,0 +1,1 @@
+"""Backends: each offers the primitives of protocol.py; `select.current()` is the one in use."""

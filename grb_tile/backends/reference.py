@@ -1,0 +1,297 @@
+"""The living definition: every primitive as dictionaries and loops, one entry at a time.
+
+A vector is {i: value}, a matrix {(i, j): value}; values are NumPy arrays of length 1 with the store's type, and operators
+are applied to one pair of them at a time.  Slow, and plain enough to be believed: the other backends are tested against
+it.  It reads stores through `entries` and makes them with `vector` and `matrix` alone, so that it also checks formats.
+"""
+import numpy as np
+
+from grb_tile.dtypes import cast
+from grb_tile.exceptions import InvalidValue
+from grb_tile.storage import convert
+from grb_tile.storage.store import Compressed, SparseVector, index_dtype
+
+from .protocol import Backend
+
+
+def entries(store):
+    """{i: value} of a vector, {(i, j): value} of a matrix, in ascending order."""
+    found = {}
+    if store.format == "sparse":
+        for at, i in enumerate(store.indices):
+            found[int(i)] = _value(store, at)
+    elif store.format == "bitmap":
+        for i in range(store.size):
+            if store.words is None or (int(store.words[i // 64]) >> (i % 64)) & 1:
+                found[i] = _value(store, i)
+    else:
+        for r in range(store.indptr.shape[0] - 1):
+            i = r if store.rows is None else int(store.rows[r])
+            for at in range(int(store.indptr[r]), int(store.indptr[r + 1])):
+                found[i, int(store.indices[at])] = _value(store, at)
+    return found
+
+
+def _value(store, at):
+    return store.values[:1] if store.iso else store.values[at : at + 1]
+
+
+def vector(size, dtype, found):
+    """The sparse vector of {i: value}."""
+    indices = np.array(sorted(found), index_dtype(size))
+    return SparseVector(size, dtype, indices, _values(found, dtype))
+
+
+def matrix(nrows, ncols, dtype, found):
+    """The matrix of {(i, j): value}; CSR unless it has more rows than an array should."""
+    indices = np.array([j for _, j in sorted(found)], index_dtype(ncols))
+    rows = sorted({i for i, _ in found})
+    if nrows <= 2**16:
+        indptr = np.zeros(nrows + 1, np.int64)
+        for i, _ in found:
+            indptr[i + 1 :] += 1
+        return Compressed(nrows, ncols, dtype, indptr, indices, _values(found, dtype))
+    indptr = np.zeros(len(rows) + 1, np.int64)
+    for r, row in enumerate(rows):
+        indptr[r + 1] = indptr[r] + sum(1 for i, _ in found if i == row)
+    return Compressed(nrows, ncols, dtype, indptr, indices, _values(found, dtype), rows=np.array(rows, np.int64))
+
+
+def _values(found, dtype):
+    values = np.empty(len(found), dtype.np_type)
+    for at, place in enumerate(sorted(found)):
+        values[at] = cast(found[place], dtype)[0]
+    return values
+
+
+def _is_matrix(x):
+    return x.format in ("csr", "dcsr")
+
+
+def _like(x, dtype, found):
+    if _is_matrix(x):
+        return matrix(x.nrows, x.ncols, dtype, found)
+    return vector(x.size, dtype, found)
+
+
+def _allowed(allow):
+    """The test `place is allowed` of an Allow or None."""
+    if allow is None:
+        return lambda place: True
+    pattern = entries(allow.pattern)
+    if allow.complement:
+        return lambda place: place not in pattern
+    return lambda place: place in pattern
+
+
+def _pair(place):
+    """(i, j) of a place; vectors are columns."""
+    return place if isinstance(place, tuple) else (place, 0)
+
+
+def _position(name, firsti, firstj, secondi, secondj):
+    """The value of a positional operator as a length-1 array."""
+    base = {"firsti": firsti, "firstj": firstj, "secondi": secondi, "secondj": secondj}[name.rstrip("1")]
+    return np.array([base + name.endswith("1")], np.int64)
+
+
+def _multiply(op, a, b, firsti, firstj, secondi, secondj):
+    """a (op) b, cast on the way in, or the position that op asks for."""
+    if op.positional is not None:
+        return cast(_position(op.positional, firsti, firstj, secondi, secondj), op.return_type)
+    return np.asarray(op.numpy(cast(a, op.type), cast(b, op.type2)))
+
+
+def _fold(monoid, terms):
+    """t1 (+) t2 (+) ... from left to right."""
+    total = cast(terms[0], monoid.type)
+    for term in terms[1:]:
+        if monoid.name == "any":
+            break
+        total = np.asarray(monoid.binaryop.numpy(total, cast(term, monoid.type)))
+    return total
+
+
+class ReferenceBackend(Backend):
+    """Dictionaries and loops.  Meanings: protocol.py."""
+
+    name = "reference"
+
+    # ------------------------------------------------------------------ structure
+
+    def _build(self, places, values, dup, dtype, name):
+        found = {}
+        for at, place in enumerate(places):
+            value = values[:1] if values.shape[0] == 1 else values[at : at + 1]
+            if place not in found:
+                found[place] = value
+            elif dup is None:
+                raise InvalidValue(f"{name}: {place} occurs more than once and dup_op is None; pass dup_op")
+            else:
+                i, j = _pair(place)
+                found[place] = cast(_multiply(dup, found[place], value, i, j, i, j), dtype)
+        return found
+
+    def build_vector(self, size, indices, values, dup, dtype):
+        return vector(size, dtype, self._build([int(i) for i in indices], values, dup, dtype, "indices"))
+
+    def build_matrix(self, nrows, ncols, rows, cols, values, dup, dtype):
+        places = [(int(i), int(j)) for i, j in zip(rows, cols, strict=True)]
+        return matrix(nrows, ncols, dtype, self._build(places, values, dup, dtype, "rows, columns"))
+
+    def tuples_vector(self, u):
+        found = entries(u)
+        return np.array(sorted(found), np.int64), _values(found, u.dtype)
+
+    def tuples_matrix(self, A):
+        found = entries(A)
+        rows = np.array([i for i, _ in sorted(found)], np.int64)
+        cols = np.array([j for _, j in sorted(found)], np.int64)
+        return rows, cols, _values(found, A.dtype)
+
+    def convert(self, store, format):
+        return convert.convert(store, format)
+
+    def transpose(self, A):
+        known = convert.cached_transpose(A)
+        if known is not None:
+            return known
+        T = matrix(A.ncols, A.nrows, A.dtype, {(j, i): value for (i, j), value in entries(A).items()})
+        return convert.keep_transpose(A, T)
+
+    def cast(self, store, dtype):
+        return store if store.dtype is dtype else _like(store, dtype, entries(store))
+
+    def gather_vector(self, u, I):
+        if I is None:
+            return u
+        found = entries(u)
+        return vector(len(I), u.dtype, {k: found[int(i)] for k, i in enumerate(I) if int(i) in found})
+
+    def gather_matrix(self, A, I, J):
+        found = entries(A)
+        if I is None and J is None:
+            return A
+        wanted_rows, wanted_cols = {}, {}
+        for wanted, chosen in ((wanted_rows, I), (wanted_cols, J)):
+            for k, i in enumerate(() if chosen is None else chosen):
+                wanted.setdefault(int(i), []).append(k)
+        result = {}
+        for (i, j), value in found.items():
+            for k in [i] if I is None else wanted_rows.get(i, ()):
+                for m in [j] if J is None else wanted_cols.get(j, ()):
+                    result[k, m] = value
+        return matrix(A.nrows if I is None else len(I), A.ncols if J is None else len(J), A.dtype, result)
+
+    def expand_vector(self, u, I, size):
+        return vector(size, u.dtype, {i if I is None else int(I[i]): value for i, value in entries(u).items()})
+
+    def expand_matrix(self, A, I, J, nrows, ncols):
+        result = {}
+        for (i, j), value in entries(A).items():
+            result[i if I is None else int(I[i]), j if J is None else int(J[j])] = value
+        return matrix(nrows, ncols, A.dtype, result)
+
+    # ------------------------------------------------------------------ products
+
+    def matvec_rows(self, A, x, semiring, allow=None, plan=None):
+        may, found, terms = _allowed(allow), entries(x), {}
+        for (i, k), a in entries(A).items():
+            if k in found and may(i):
+                terms.setdefault(i, []).append(_multiply(semiring.binaryop, a, found[k], i, k, k, 0))
+        result = {i: _fold(semiring.monoid, products) for i, products in terms.items()}
+        return vector(A.nrows, semiring.return_type, result)
+
+    def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
+        A = matrix(AT.ncols, AT.nrows, AT.dtype, {(i, k): value for (k, i), value in entries(AT).items()})
+        return self.matvec_rows(A, x, semiring, allow)
+
+    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
+        if B is None:
+            B = matrix(BT.ncols, BT.nrows, BT.dtype, {(k, j): value for (j, k), value in entries(BT).items()})
+        may, rows, terms = _allowed(allow), {}, {}
+        for (k, j), b in entries(B).items():
+            rows.setdefault(k, []).append((j, b))
+        for (i, k), a in entries(A).items():
+            for j, b in rows.get(k, ()):
+                if may((i, j)):
+                    terms.setdefault((i, j), []).append(_multiply(semiring.binaryop, a, b, i, k, k, j))
+        result = {place: _fold(semiring.monoid, products) for place, products in terms.items()}
+        return matrix(A.nrows, B.ncols, semiring.return_type, result)
+
+    # ------------------------------------------------------------------ element-wise
+
+    def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
+        if dtype is None:
+            dtype = x.dtype if op is None else op.return_type
+        may, xs, ys, result = _allowed(allow), entries(x), entries(y), {}
+        left = None if left_default is None else np.array([left_default])
+        right = None if right_default is None else np.array([right_default])
+        for place in sorted(set(xs) | set(ys)):
+            if not may(place):
+                continue
+            i, j = _pair(place)
+            if place in xs and place in ys:
+                value = ys[place] if op is None else _multiply(op, xs[place], ys[place], i, j, i, j)
+            elif place in xs:
+                value = xs[place] if right is None else _multiply(op, xs[place], right, i, j, i, j)
+            else:
+                value = ys[place] if left is None else _multiply(op, left, ys[place], i, j, i, j)
+            result[place] = cast(value, dtype)
+        return _like(x, dtype, result)
+
+    def intersect(self, x, y, op, allow=None):
+        may, xs, ys, result = _allowed(allow), entries(x), entries(y), {}
+        for place in xs:
+            if place in ys and may(place):
+                i, j = _pair(place)
+                result[place] = _multiply(op, xs[place], ys[place], i, j, i, j)
+        return _like(x, op.return_type, result)
+
+    def restrict(self, x, allow):
+        may = _allowed(allow)
+        return _like(x, x.dtype, {place: value for place, value in entries(x).items() if may(place)})
+
+    def select(self, x, op, thunk, allow=None):
+        may, result = _allowed(allow), {}
+        for place, value in entries(x).items():
+            if may(place) and bool(np.asarray(self._indexed(op, place, value, thunk)).reshape(-1)[0]):
+                result[place] = value
+        return _like(x, x.dtype, result)
+
+    def _indexed(self, op, place, value, thunk):
+        i, j = _pair(place)
+        if thunk is not None and op.thunk_type is not None:
+            thunk = cast(np.asarray(thunk), op.thunk_type)[()]
+        return op.numpy(cast(value, op.type), np.array([i], np.int64), np.array([j], np.int64), thunk)
+
+    def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
+        may, result = _allowed(allow), {}
+        for place, value in entries(x).items():
+            if not may(place):
+                continue
+            i, j = _pair(place)
+            if hasattr(op, "thunk_type"):
+                result[place] = np.asarray(self._indexed(op, place, value, thunk)).reshape(1)
+            elif left is not None:
+                result[place] = _multiply(op, np.array([left]), value, i, j, i, j)
+            elif right is not None:
+                result[place] = _multiply(op, value, np.array([right]), i, j, i, j)
+            elif op.positional is not None:
+                result[place] = np.array([(i if op.positional[0] == "i" else j) + op.positional.endswith("1")])
+            else:
+                result[place] = np.asarray(op.numpy(cast(value, op.type)))
+        return _like(x, op.return_type, result)
+
+    def reduce(self, x, monoid):
+        found = entries(x)
+        return _fold(monoid, list(found.values()))[0] if found else None
+
+    def kronecker(self, A, B, op, allow=None):
+        may, result = _allowed(allow), {}
+        for (i, j), a in entries(A).items():
+            for (k, m), b in entries(B).items():
+                place = (i * B.nrows + k, j * B.ncols + m)
+                if may(place):
+                    result[place] = _multiply(op, a, b, i, j, k, m)
+        return matrix(A.nrows * B.nrows, A.ncols * B.ncols, op.return_type, result)

@@ -1,0 +1,54 @@
+"""Which backend is in use: "cpu" unless told otherwise.
+
+>>> from grb_tile.backends import select
+>>> select.current().name
+'cpu'
+>>> with select.using("reference"):
+...     select.current().name
+'reference'
+"""
+from contextlib import contextmanager
+from importlib import import_module
+
+from grb_tile.exceptions import InvalidValue
+
+AVAILABLE = {
+    "cpu": ("grb_tile.backends.cpu.backend", "CpuBackend"),
+    "reference": ("grb_tile.backends.reference", "ReferenceBackend"),
+}
+_made = {}
+_active = None
+
+
+def named(name):
+    """The backend of that name (made once, imported when first asked for)."""
+    backend = _made.get(name)
+    if backend is None:
+        if name not in AVAILABLE:
+            raise InvalidValue(f"backend: {name!r} is not known; choose one of {', '.join(sorted(AVAILABLE))}")
+        module, cls = AVAILABLE[name]
+        backend = _made[name] = getattr(import_module(module), cls)()
+    return backend
+
+
+def current():
+    """The backend in use."""
+    return _active if _active is not None else use("cpu")
+
+
+def use(name):
+    """Make the backend `name` the one in use; returns it."""
+    global _active
+    _active = named(name)
+    return _active
+
+
+@contextmanager
+def using(name):
+    """Within the block the backend `name` is in use."""
+    global _active
+    before = _active
+    try:
+        yield use(name)
+    finally:
+        _active = before

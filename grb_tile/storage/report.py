@@ -1,0 +1,185 @@
+"""How a matrix lies in memory and in tiles: what `A.storage()` and `grb_tile info` print.
+
+>>> import numpy as np
+>>> from grb_tile.dtypes import FP64
+>>> from grb_tile.storage.store import Compressed
+>>> from grb_tile.storage.report import report
+>>> A = Compressed(2, 2, FP64, np.array([0, 1, 2]), np.array([0, 1], np.int32), np.ones(2))
+>>> found = report(A)
+>>> found.chosen, found.tiles[16].count, found.tiles[16].entries_per_tile
+('csr', 1, 2.0)
+"""
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .convert import occupied, row_ids
+from .sorting import segment_starts, stable_order
+from .tiled import MAX_TILE_ROWS, MIN_ENTRIES
+
+SAMPLE = 1 << 22             # entries up to which tiles are counted one by one; more are estimated from whole tile rows
+TILE_GAIN = 0.9              # a tiled form is chosen when it takes less than this share of CSR's bytes
+
+
+@dataclass
+class TileCount:
+    """Occupancy of the non-empty nt x nt tiles of a matrix."""
+
+    nt: int
+    count: int               # non-empty tiles
+    entries_per_tile: float  # mean
+    most: int                # entries in the fullest tile
+    crowded: int             # tiles with at least MIN_ENTRIES entries
+    in_crowded: int          # entries in those
+    estimated: bool = False
+
+
+@dataclass
+class StorageReport:
+    """What a matrix takes in each form, which form its occupancy calls for, and why."""
+
+    shape: tuple
+    nvals: int
+    dtype: str
+    format: str
+    iso: bool
+    occupied_rows: int
+    longest_row: int
+    tiles: dict = field(default_factory=dict)      # nt -> TileCount
+    nbytes: dict = field(default_factory=dict)     # form -> bytes
+    built: tuple = ()                              # forms that the store keeps now
+    chosen: str = "csr"
+    why: str = ""
+
+    def __str__(self):
+        value = "iso" if self.iso else "one value each"
+        lines = [
+            f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {self.nvals} entries ({value}), held as {self.format}",
+            f"rows with entries: {self.occupied_rows}, longest row: {self.longest_row}",
+        ]
+        for nt, tile in sorted(self.tiles.items()):
+            about = "about " if tile.estimated else ""
+            lines.append(
+                f"tiles {nt:2} x {nt:2}: {about}{tile.count} not empty, {tile.entries_per_tile:.2f} entries each, "
+                f"at most {tile.most}"
+            )
+        width = max(len(name) for name in self.nbytes)
+        for name, size in self.nbytes.items():
+            mark = " (built)" if name in self.built else ""
+            lines.append(f"bytes as {name:{width}}  {size}{mark}")
+        if self.built:
+            lines.append("kept with the matrix: " + ", ".join(self.built))
+        lines.append(f"calls for: {self.chosen}, because {self.why}")
+        return "\n".join(lines)
+
+
+def count_tiles(A, nt):
+    """TileCount of a Compressed; from a spread of whole tile rows when it has more than SAMPLE entries."""
+    shift = nt.bit_length() - 1
+    total = A.indices.shape[0]
+    tile_cols = -(-A.ncols // nt)
+    if total <= SAMPLE:
+        keys = (row_ids(A) >> shift) * tile_cols + (A.indices >> shift)
+        return _counted(nt, keys, -(-A.nrows // nt) * tile_cols, 1.0)
+    rows, starts = occupied(A)
+    lengths = np.diff(np.append(starts, total))
+    stride = -(-total // SAMPLE)
+    sampled = ((rows >> shift) % stride == 0).nonzero()[0]
+    ids = rows[sampled].repeat(lengths[sampled])
+    at = np.arange(ids.shape[0]) + (starts[sampled] - lengths[sampled].cumsum() + lengths[sampled]).repeat(lengths[sampled])
+    keys = (ids >> shift) * tile_cols + (A.indices[at] >> shift)
+    return _counted(nt, keys, -(-A.nrows // nt) * tile_cols, total / max(keys.shape[0], 1))
+
+
+def _counted(nt, keys, bound, scale):
+    if keys.shape[0] == 0:
+        return TileCount(nt, 0, 0.0, 0, 0, 0)
+    keys = keys[stable_order(keys, bound)]
+    starts = segment_starts(keys)
+    counts = np.diff(np.append(starts, keys.shape[0]))
+    crowded = counts[counts >= MIN_ENTRIES]
+    return TileCount(
+        nt, round(starts.shape[0] * scale), keys.shape[0] / starts.shape[0], int(counts.max()),
+        round(crowded.shape[0] * scale), round(int(crowded.sum()) * scale), scale != 1.0,
+    )  # fmt: skip
+
+
+def report(store):
+    """The StorageReport of a matrix (Compressed) or of a vector (sparse or bitmap)."""
+    if store.format in ("sparse", "bitmap"):
+        return _vector_report(store)
+    A = store
+    value = 0 if A.iso else A.values.itemsize
+    rows, starts = occupied(A)
+    lengths = np.diff(np.append(starts, A.indices.shape[0]))
+    result = StorageReport(
+        A.shape, A.nvals, A.dtype.name, A.format, A.iso, rows.shape[0], int(lengths.max()) if rows.shape[0] else 0)
+    result.built = tuple(sorted(set(A.forms or ()) & {"transpose", "tiled", "bittiled32", "bittiled64", "bitblock"}))
+    column = A.indices.itemsize
+    result.nbytes["csr"] = 8 * (A.nrows + 1) + A.nvals * (column + value)
+    result.nbytes["dcsr"] = 16 * (rows.shape[0] + 1) + A.nvals * (column + value)
+    if max(A.nrows, A.ncols) // 8 > MAX_TILE_ROWS:
+        result.chosen, result.why = "dcsr", f"{A.nrows} x {A.ncols} has too many tile rows or columns to be tiled"
+        return result
+    for nt in (8, 16, 32, 64):
+        result.tiles[nt] = count_tiles(A, nt)
+    _tile_bytes(result, A, column, value)
+    _choose(result)
+    return result
+
+
+def _tile_bytes(result, A, column, value):
+    """Bytes of the tiled forms, by the schemas of tiled.py and bit_tiles.py."""
+    sixteen, eight = result.tiles[16], result.tiles[8]
+    rest = A.nvals - sixteen.in_crowded
+    result.nbytes["tiled"] = (
+        8 * (-(-A.nrows // 16) + 2) + sixteen.crowded * (4 + 8 + 16 + 32) + sixteen.in_crowded * (1 + value)
+        + rest * (16 + value)
+    )
+    for nt in (32, 64):
+        tiles = result.tiles[nt].count
+        result.nbytes[f"bittiled{nt}"] = 8 * (-(-A.nrows // nt) + 1) + tiles * (4 + nt * nt // 8)
+    result.nbytes["bitblock"] = 8 * (-(-A.nrows // 8) + 2) + eight.count * (4 + 8 + 8) + A.nvals * value
+
+
+def _choose(result):
+    """Fill `chosen` and `why`."""
+    nbytes, tiles = result.nbytes, result.tiles
+    plain = "dcsr" if nbytes["dcsr"] * 2 < nbytes["csr"] else "csr"
+    forms = [form for form in ("tiled", "bitblock") if nbytes[form] < TILE_GAIN * nbytes[plain]]
+    structure = nbytes[plain] - (nbytes["bitblock"] - 8 * (-(-result.shape[0] // 8) + 2) - tiles[8].count * 20)
+    bits = [form for form in ("bittiled64", "bittiled32") if nbytes[form] < TILE_GAIN * structure]
+    mean = tiles[16].entries_per_tile
+    if result.nvals == 0:
+        result.chosen, result.why = plain, "it is empty"
+    elif not forms and not bits:
+        result.chosen = plain
+        result.why = (
+            f"a 16 x 16 tile holds {mean:.2f} entries and a 64 x 64 tile {tiles[64].entries_per_tile:.2f}: words and "
+            "headers of such tiles take more than the column numbers that they replace"
+        )
+    elif forms:
+        best = min(forms, key=nbytes.get)
+        result.chosen = best
+        result.why = (
+            f"a 16 x 16 tile holds {mean:.2f} entries, so that {best} takes {nbytes[best] / nbytes[plain]:.0%} of the bytes of "
+            f"{plain}" + (f"; {bits[0]} serves structure-only products" if bits else "")
+        )
+    else:
+        best = min(bits, key=nbytes.get)
+        result.chosen = plain
+        result.why = (
+            f"values lie best as {plain}, while {best} holds the structure in {nbytes[best] / structure:.0%} of its bytes for "
+            "structure-only products"
+        )
+
+
+def _vector_report(u):
+    value = 0 if u.iso else u.values.itemsize
+    result = StorageReport(u.shape + (1,), u.nvals, u.dtype.name, u.format, u.iso, u.nvals, min(u.nvals, 1))
+    result.nbytes["sparse"] = u.nvals * ((4 if u.size < 2**31 else 8) + value)
+    result.nbytes["bitmap"] = (0 if u.nvals == u.size else -(-u.size // 64) * 8) + u.size * value
+    result.chosen = u.format
+    share = u.nvals / u.size if u.size else 0.0
+    result.why = f"{share:.2%} of its positions hold an entry (bitmap above 1/16, sparse below 1/64)"
+    return result

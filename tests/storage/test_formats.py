@@ -1,0 +1,207 @@
+"""Every format gives back the entries that went in: sparse and bitmap, CSR and DCSR, transposes, tiles, bit tiles."""
+import gc
+
+import numpy as np
+import pytest
+from grb_tile import dtypes
+from grb_tile.exceptions import OutOfMemory
+from grb_tile.storage import bits, convert
+from grb_tile.storage.bit_tiles import bit_blocks_from, bit_blocks_of, bit_tiles_from, bit_tiles_of
+from grb_tile.storage.report import count_tiles, report
+from grb_tile.storage.store import Compressed, SparseVector, index_dtype
+from grb_tile.storage.tiled import tiled_from, tiled_of, tiled_vector_from
+
+SHAPES = [(1, 1), (16, 16), (17, 33), (100, 70), (64, 128), (300, 5)]
+
+
+def make_matrix(nrows, ncols, count, seed=0, iso=False, dtype=dtypes.FP64):
+    rng = np.random.default_rng(seed)
+    places = np.unique(rng.integers(0, nrows * ncols, count)) if count else np.empty(0, np.int64)
+    values = np.ones(1, dtype.np_type) if iso else rng.integers(1, 100, places.shape[0]).astype(dtype.np_type)
+    if iso and not places.shape[0]:
+        values, iso = values[:0], False
+    return convert.compressed(nrows, ncols, dtype, places // ncols, places % ncols, values, iso)
+
+
+def triples(A):
+    values = np.broadcast_to(A.values, (A.nvals,)) if A.iso else A.values
+    return list(zip(convert.row_ids(A).tolist(), A.indices.tolist(), values.tolist(), strict=True))
+
+
+def check_schema(A):
+    assert A.indptr.dtype == np.int64 and A.indices.dtype == index_dtype(A.ncols)
+    assert A.indptr[0] == 0 and A.indptr[-1] == A.indices.shape[0]
+    assert A.values.shape[0] == (1 if A.iso else A.indices.shape[0])
+    for r in range(A.indptr.shape[0] - 1):
+        assert (np.diff(A.indices[A.indptr[r] : A.indptr[r + 1]].astype(np.int64)) > 0).all()
+    if A.rows is None:
+        assert A.indptr.shape[0] == A.nrows + 1
+    else:
+        assert (np.diff(A.rows) > 0).all() and A.rows.shape[0] + 1 == A.indptr.shape[0] and A.rows.dtype == np.int64
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("count", [0, 1, 40, 2000])
+@pytest.mark.parametrize("iso", [False, True])
+def test_matrix_round_trips(shape, count, iso):
+    A = make_matrix(*shape, count, seed=count, iso=iso)
+    check_schema(A)
+    expected = triples(A)
+    hyper = convert.to_dcsr(A)
+    check_schema(hyper)
+    assert hyper.format == "dcsr" and triples(hyper) == expected
+    back = convert.to_csr(hyper)
+    check_schema(back)
+    assert back.format == "csr" and triples(back) == expected
+    for source in (A, hyper):
+        T = convert.transpose_of(source)
+        check_schema(T)
+        assert triples(T) == sorted((j, i, v) for i, j, v in expected)
+        for form in (tiled_from(source), tiled_from(source, 1), tiled_from(source, 1000), bit_blocks_from(source)):
+            assert form.nvals == source.nvals and form.nbytes >= 0
+            result = form.to_compressed()
+            check_schema(result)
+            assert triples(result) == expected
+        for nt in (32, 64):
+            result = bit_tiles_from(source, nt).to_compressed()
+            check_schema(result)
+            assert triples(result) == [(i, j, True) for i, j, _ in expected]
+
+
+def test_transpose_is_kept_and_finds_the_way_back():
+    A = make_matrix(30, 40, 200)
+    T = convert.transpose_of(A)
+    assert convert.transpose_of(A) is T and convert.cached_transpose(A) is T
+    assert convert.transpose_of(T) is A
+    del A
+    gc.collect()
+    assert convert.cached_transpose(T) is None        # T does not keep its origin alive
+    assert triples(convert.transpose_of(convert.transpose_of(T))) == triples(T)
+
+
+def test_hypersparse_costs_nothing_of_the_dimension():
+    n = 2**60
+    rows, cols = np.array([5, 2**50, 2**59]), np.array([2**59, 1, 7])
+    A = convert.compressed(n, n, dtypes.INT64, rows, cols, np.array([1, 2, 3]))
+    assert A.format == "dcsr" and A.nbytes < 200
+    T = convert.transpose_of(A)
+    assert triples(T) == [(1, 2**50, 2), (7, 2**59, 3), (2**59, 5, 1)]
+    with pytest.raises(OutOfMemory):
+        convert.to_csr(A)
+    with pytest.raises(OutOfMemory):
+        tiled_from(A)
+    u = SparseVector(n, dtypes.INT64, np.array([3, 2**58]), np.array([1, 2]))
+    assert convert.settle(u) is u
+    with pytest.raises(OutOfMemory):
+        convert.to_bitmap(u)
+    assert report(A).chosen == "dcsr"
+
+
+@pytest.mark.parametrize("size", [1, 16, 65, 1000])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+@pytest.mark.parametrize("iso", [False, True])
+def test_vector_round_trips(size, share, iso):
+    rng = np.random.default_rng(size)
+    indices = np.flatnonzero(rng.random(size) < share).astype(np.int32)
+    iso = iso and indices.shape[0] > 0
+    values = np.array([7]) if iso else rng.integers(1, 9, indices.shape[0])
+    u = SparseVector(size, dtypes.INT64, indices, values, iso)
+    bitmap = convert.to_bitmap(u)
+    assert bitmap.nvals == u.nvals and (bitmap.words is None) == (u.nvals == size)
+    for form in (bitmap, tiled_vector_from(u, 16).to_vector(), tiled_vector_from(bitmap, 64).to_vector(),
+                 tiled_vector_from(u, 32).to_vector()):  # fmt: skip
+        back = convert.to_sparse(form)
+        assert back.indices.tolist() == indices.tolist() and back.indices.dtype == np.int32
+        assert np.broadcast_to(back.values, indices.shape).tolist() == np.broadcast_to(values, indices.shape).tolist()
+    present, found = tiled_vector_from(u).lookup(np.arange(size))
+    assert np.flatnonzero(present).tolist() == indices.tolist()
+    assert found[indices].tolist() == np.broadcast_to(values, indices.shape).tolist()
+    assert (convert.words_of(u) is None) == (u.nvals == size)
+
+
+def test_settle_has_hysteresis():
+    size = 6400
+    values = np.ones(size)
+
+    def with_entries(count):
+        return SparseVector(size, dtypes.FP64, np.arange(count, dtype=np.int32), values[:count])
+
+    assert convert.settle(with_entries(400)).format == "sparse"
+    assert convert.settle(with_entries(401)).format == "bitmap"
+    assert convert.settle(convert.to_bitmap(with_entries(100))).format == "bitmap"
+    assert convert.settle(convert.to_bitmap(with_entries(99))).format == "sparse"
+    full = convert.to_bitmap(with_entries(200))
+    full.words, full.nvals = bits.full(size), size
+    assert convert.settle(full).words is None
+    tall = make_matrix(10000, 4, 100)
+    assert tall.format == "dcsr"
+    assert convert.settle(convert.to_csr(tall)).format == "dcsr"
+    middle = make_matrix(10000, 4, 300)
+    assert middle.format == "dcsr" and convert.settle(convert.to_csr(middle)).format == "csr"
+    assert convert.settle(convert.to_dcsr(make_matrix(10000, 4, 2000))).format == "csr"
+
+
+def test_tile_schema_by_hand():
+    A = Compressed(20, 40, dtypes.FP64, np.array([0, 2, 3] + [3] * 15 + [4, 5, 5]), np.array([0, 17, 15, 39, 2], np.int32),
+                   np.arange(5.0))  # fmt: skip
+    T = tiled_from(A, 2)
+    assert T.tile_ptr.tolist() == [0, 1, 1] and T.tile_col.tolist() == [0] and T.tile_nnz.tolist() == [0, 2]
+    assert T.nibbles.tolist() == [0x00, 0x1F]
+    assert T.row_start[0].tolist() == [0, 1] + [2] * 14
+    assert T.row_mask[0].tolist() == [1, 1 << 15] + [0] * 14
+    assert (T.rest_rows.tolist(), T.rest_cols.tolist()) == ([0, 17, 18], [17, 39, 2])
+    assert T.values.tolist() == [0.0, 2.0] and T.rest_values.tolist() == [1.0, 3.0, 4.0]
+    B = bit_tiles_from(A, 32)
+    assert B.tile_row_ptr.tolist() == [0, 2] and B.tile_col.tolist() == [0, 1]
+    assert B.row_words[0][0] == (1 | 1 << 17) and B.row_words[1][17] == 1 << 7 and B.row_words.dtype == np.uint32
+    assert B.tile_col_ptr.tolist() == [0, 1, 2] and B.col_words[1][7] == 1 << 17
+    C = bit_blocks_from(A)
+    assert C.block_ptr.tolist() == [0, 3, 3, 5] and C.block_col.tolist() == [0, 1, 2, 0, 4]
+    assert C.block_map.tolist() == [1, 1 << 15, 1 << 1, 1 << (16 + 2), 1 << (8 + 7)]
+    assert C.values.tolist() == [0.0, 2.0, 1.0, 4.0, 3.0]
+
+
+def test_a_full_tile_fits_its_bytes():
+    A = make_matrix(16, 16, 100000)
+    assert A.nvals == 256
+    T = tiled_from(A)
+    assert T.row_start[0].tolist() == list(range(0, 256, 16)) and T.tile_nnz.tolist() == [0, 256]
+    assert triples(T.to_compressed()) == triples(A)
+
+
+def test_symmetric_structure_keeps_one_array():
+    A = make_matrix(100, 100, 600)
+    rows, cols = convert.row_ids(A), A.indices.astype(np.int64)
+    places = np.unique(np.concatenate((rows * 100 + cols, cols * 100 + rows)))
+    S = convert.compressed(100, 100, dtypes.BOOL, places // 100, places % 100, np.ones(1, bool), True)
+    assert bit_tiles_from(S).symmetric and bit_tiles_from(S, 32, True).symmetric
+    assert not bit_tiles_from(S, 64, False).symmetric and not bit_tiles_from(A).symmetric
+    assert bit_tiles_from(S).nbytes * 2 == bit_tiles_from(S, 64, False).nbytes
+    assert bit_tiles_of(S) is bit_tiles_of(S) and tiled_of(S) is tiled_of(S) and bit_blocks_of(S) is bit_blocks_of(S)
+
+
+def test_report_follows_occupancy():
+    dense = make_matrix(64, 64, 100000)
+    found = report(dense)
+    assert found.tiles[16].count == 16 and found.tiles[16].entries_per_tile == 256 and found.tiles[16].most == 256
+    assert found.chosen in ("tiled", "bitblock") and "16 x 16" in found.why
+    for form, made in (("tiled", tiled_from(dense)), ("bitblock", bit_blocks_from(dense)),
+                       ("bittiled64", bit_tiles_from(dense, 64, True)), ("csr", dense)):  # fmt: skip
+        assert found.nbytes[form] == made.nbytes
+    thin = make_matrix(3000, 3000, 4000)
+    assert report(thin).chosen == "csr" and "kept" not in str(report(thin))
+    tiled_of(thin)
+    assert report(thin).built == ("tiled",) and "kept" in str(report(thin))
+    assert "calls for" in str(report(make_matrix(5, 5, 0)))
+    assert count_tiles(thin, 16).count == len({(i // 16, j // 16) for i, j, _ in triples(thin)})
+
+
+def test_report_of_a_sample_is_near(monkeypatch):
+    from grb_tile.storage import report as module
+
+    A = make_matrix(4000, 4000, 60000)
+    exact = count_tiles(A, 16)
+    monkeypatch.setattr(module, "SAMPLE", 10000)
+    near = count_tiles(A, 16)
+    assert near.estimated and not exact.estimated
+    assert abs(near.count - exact.count) < 0.1 * exact.count

@@ -1,0 +1,41 @@
+"""Orders, ranges and merges of integer keys against NumPy's own sort and Python sets."""
+import numpy as np
+import pytest
+from grb_tile.storage.sorting import find, merge, ranges, segment_starts, stable_order
+
+
+@pytest.mark.parametrize("bound", [1, 100, 2**16, 2**16 + 1, 2**31, 2**48, 2**62])
+@pytest.mark.parametrize("count", [0, 1, 50, 5000])
+def test_stable_order(bound, count):
+    keys = np.random.default_rng(count).integers(0, bound, count) // 3
+    assert stable_order(keys, bound).tolist() == keys.argsort(kind="stable").tolist()
+    if bound <= 2**31:
+        assert stable_order(keys.astype(np.int32), bound).tolist() == keys.argsort(kind="stable").tolist()
+
+
+def test_ranges():
+    rng = np.random.default_rng(0)
+    starts, lengths = rng.integers(0, 1000, 60), rng.integers(0, 5, 60)
+    expected = [s + k for s, n in zip(starts, lengths, strict=True) for k in range(n)]
+    assert ranges(starts, lengths).tolist() == expected
+    assert ranges(starts[:0], lengths[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize("na,nb", [(0, 0), (0, 5), (5, 0), (40, 40), (100, 3), (3, 100)])
+def test_merge_and_find(na, nb):
+    rng = np.random.default_rng(na * 7 + nb)
+    a, b = (np.sort(rng.choice(150, n, replace=False)) for n in (na, nb))
+    count, at_a, at_b, hit = merge(a, b)
+    both = sorted(set(a.tolist()) | set(b.tolist()))
+    assert count == len(both)
+    assert [both[k] for k in at_a] == a.tolist()
+    assert [both[k] for k in at_b] == b.tolist()
+    assert hit.tolist() == [k in set(a.tolist()) for k in b.tolist()]
+    at, found = find(b, a)
+    assert found.tolist() == hit.tolist()
+    assert at.tolist() == [int((a < k).sum()) for k in b]
+
+
+def test_segment_starts():
+    assert segment_starts(np.array([4])).tolist() == [0]
+    assert segment_starts(np.array([4, 4, 5, 5, 4])).tolist() == [0, 2, 4]
