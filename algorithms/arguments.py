@@ -1,0 +1,65 @@
+"""Checks of arguments that several algorithms share.  Messages name the argument, its value and the remedy."""
+import operator
+
+import numpy as np
+
+
+def node(value, count, name="source"):
+    """`value` as an int that names one of `count` nodes."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected the number of a node, got the Boolean {value}; write int({value}) if node {int(value)} is meant")
+    try:
+        index = operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"{name}: expected the number of a node (an int), got {value!r} of type {type(value).__name__}; write int({name})"
+        ) from None
+    if not 0 <= index < count:
+        if count == 0:
+            raise IndexError(f"{name}: {index} names no node, for the graph has none; give a graph with nodes")
+        raise IndexError(f"{name}: {index} is out of range for a graph of {count} nodes; nodes are 0 to {count - 1}")
+    return index
+
+
+def nodes(values, count, name="sources"):
+    """`values` (any sequence of ints) as a list of node numbers."""
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise TypeError(f"{name}: expected a sequence of node numbers, got {values!r}; write [{values!r}] for one")
+    return [node(value, count, f"{name}[{k}]") for k, value in enumerate(values)]
+
+
+def limit(value, name):
+    """`value` as an int >= 0, or None for no limit."""
+    if value is None:
+        return None
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name}: expected an int or None, got {value!r}; None means no limit")
+    if value < 0:
+        raise ValueError(f"{name}: expected 0 or more, got {value}; None means no limit")
+    return operator.index(value)
+
+
+def choice(value, allowed, name):
+    """`value` if it is among `allowed`."""
+    if value not in allowed:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, allowed))}, got {value!r}")
+    return value
+
+
+def fraction(value, name):
+    """`value` as a float in [0, 1)."""
+    number = real(value, name)
+    if not 0 <= number < 1:
+        raise ValueError(f"{name}: expected a number from 0 up to but without 1, got {value!r}; 0.85 is usual")
+    return number
+
+
+def real(value, name):
+    """`value` as a finite float."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a number, got {value!r} of type {type(value).__name__}") from None
+    if not np.isfinite(number):
+        raise ValueError(f"{name}: expected a finite number, got {value!r}")
+    return number

@@ -1,0 +1,144 @@
+"""Breadth-first search: levels and parents from one source, or from several at once.
+
+    repeat  f<!v> = f A,  v = v + f  until f is empty
+
+f is the frontier, v what has been visited; over any.pair only reaching counts, over any.secondi each node also learns one
+node that it was reached from.  Which way the edges are walked, and in what storage, is no concern of this file.
+
+Contract: G is not changed.  An absent entry is a node that was not reached; the level of the source is 0 and its parent
+itself; where several parents are right, any one is given.
+Results agree with GAP's BFSVerifier (sbeamer/gapbs, src/bfs.cc) and, with unreached = 2^63 - 1, with LDBC Graphalytics 1.0
+section 2.3 (BFS).
+References: Yang, Wang, Owens, "Implementing push-pull efficiently in GraphBLAS" (ICPP 2018), algorithm 1; Kepner and
+Gilbert (eds.), "Graph Algorithms in the Language of Linear Algebra" (2011), chapter 3.
+"""
+from dataclasses import dataclass
+
+from grb_tile import Matrix, Vector, dtypes, semiring
+from grb_tile.operations.traverse import traverse
+
+from . import arguments
+from .graph import as_graph
+from .report import Report
+
+
+@dataclass(frozen=True)
+class BfsResult:
+    """levels (INT64 edges from the source, or None), parents (INT64 node, or None), report.
+
+    Vectors of n places from `bfs`, matrices of a row per source from `bfs_multi`.
+    """
+
+    levels: object
+    parents: object
+    report: Report
+
+
+def bfs(G, source, *, levels=True, parents=False, max_level=None, target=None, callback=None):
+    """f<!v> = f A until f is empty: how far each node is from `source`, and by way of whom.
+
+    levels      ask for the number of edges from the source
+    parents     ask for a node before each node on a shortest way
+    max_level   stop after this many edges
+    target      stop once this node has been reached (nodes of its own level are then complete)
+    callback    called with the record of each level; something true stops the search there
+
+    Shapes: A n x n, levels and parents size n.  Types: any A; both results INT64.
+    Raises: IndexError, TypeError, ValueError for source, target and max_level.
+    Cost: each edge is looked at once at the most, with early exit far fewer.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import bfs
+    >>> A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 3, 3], nrows=5, ncols=5)
+    >>> found = bfs(A, 0, parents=True)
+    >>> found.levels.to_dict()
+    {0: 0, 1: 1, 2: 1, 3: 2}
+    >>> found.parents[3].value in (1, 2)
+    True
+    """
+    G = as_graph(G)
+    source = arguments.node(source, G.n)
+    max_level = arguments.limit(max_level, "max_level")
+    target = None if target is None else arguments.node(target, G.n, "target")
+    if not levels and not parents:
+        raise ValueError("levels, parents: both are False, so nothing is asked for; pass levels=True or parents=True")
+    with Report("bfs", callback) as report:
+        search = _whole if callback is None else _level_by_level
+        v, p = search(G, source, levels, parents, max_level, target, report)
+    return BfsResult(v, p, report)
+
+
+def _level_by_level(G, source, levels, parents, max_level, target, report):
+    """The search as a loop: what `_whole` says in one operation."""
+    v = Vector.from_coo([source], [0], dtypes.INT64, size=G.n, name="levels")
+    p = Vector.from_coo([source], [source], dtypes.INT64, size=G.n, name="parents")
+    f = p.dup(name="frontier")
+    reach = semiring.ss.any_secondi[dtypes.INT64]
+    report.finish("converged", True)
+    while target is None or target not in v:
+        if max_level is not None and report.iterations >= max_level:
+            report.finish("max_level", False)
+            break
+        # f<!v,r,s> = f A : each node that an edge from f reaches for the first time, with the node that it comes from
+        f(~v.S, replace=True) << reach(f @ G.A)
+        # v<f,s> = level
+        v(f.S) << report.iterations + 1
+        # p<f,s> = f
+        p(f.S) << f
+        if not f.nvals or report.note(frontier=f.nvals):
+            break
+    else:
+        report.finish("target", False)
+    return v if levels else None, p if parents else None
+
+
+def _whole(G, source, levels, parents, max_level, target, report):
+    """repeat f<!v> = f A, v = v + f until f is empty: the loop above as one operation."""
+    v, p, record = traverse(
+        G.A._store, G.AT._store, [source], levels=levels, parents=parents, max_level=max_level, target=target
+    )
+    for size in record["frontier"][1:]:
+        report.note(frontier=size)
+    return v, p
+
+
+def bfs_multi(G, sources, *, levels=True, parents=False, max_level=None, callback=None):
+    """F<!V> = F A with a row for each source: the searches of `bfs` side by side.
+
+    Shapes: A n x n, levels and parents len(sources) x n; row k belongs to sources[k].  Sources may repeat.
+    Raises: as `bfs`.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import bfs_multi
+    >>> A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], nrows=4, ncols=4)
+    >>> bfs_multi(A, [0, 2]).levels.to_dicts()
+    {0: {0: 0, 1: 1, 2: 2, 3: 3}, 1: {2: 0, 3: 1}}
+    """
+    G = as_graph(G)
+    sources = arguments.nodes(sources, G.n)
+    max_level = arguments.limit(max_level, "max_level")
+    if not levels and not parents:
+        raise ValueError("levels, parents: both are False, so nothing is asked for; pass levels=True or parents=True")
+    A, rows = G.A, list(range(len(sources)))
+    step = semiring.ss.any_secondi[dtypes.INT64] if parents else semiring.any_pair[dtypes.BOOL]
+
+    # V: what each search has visited, with its level; P: who reached it first; F: the frontiers
+    V = Matrix.from_coo(rows, sources, 0, dtypes.INT64, nrows=len(sources), ncols=G.n, name="levels")
+    P = Matrix.from_coo(rows, sources, sources, dtypes.INT64, nrows=len(sources), ncols=G.n, name="parents")
+    F = P.dup(step.return_type, name="frontier")
+    with Report("bfs_multi", callback) as report:
+        report.finish("converged", True)
+        while True:
+            if max_level is not None and report.iterations >= max_level:
+                report.finish("max_level", False)
+                break
+            # F<!V,r,s> = F A
+            F(~V.S, replace=True) << step(F @ A)
+            # V<F,s> = level
+            V(F.S) << report.iterations + 1
+            if parents:
+                # P<F,s> = F
+                P(F.S) << F
+            if not F.nvals or report.note(frontier=F.nvals):
+                break
+    return BfsResult(V if levels else None, P if parents else None, report)

@@ -1,0 +1,171 @@
+"""Graph: an adjacency matrix with the properties that algorithms ask for, each computed once.
+
+An edge i -> j is an entry A(i, j), whatever its value: an explicit zero or False is an edge (of weight 0).
+After LAGraph's LAGraph_Graph (Szarnyas et al., "LAGraph: Linear Algebra, Network Analysis Libraries, and the Study of
+Graph Algorithms", 2021): a cached property is either absent or exact, and no algorithm changes the graph.
+"""
+import os
+
+from grb_tile import Matrix, Vector, binary, dtypes, exceptions, monoid, semiring
+
+
+class Graph:
+    """The graph of a square matrix A: an edge i -> j for each entry A(i, j).
+
+    A          a Matrix, or what grb_tile.io reads: a SciPy sparse array, a NetworkX graph, a dense two-dimensional NumPy
+               array (zeros are no edges), the path of a Matrix Market file
+    directed   False: undirected, and then A must equal A' (checked at once); True: directed; None: undirected if A = A'
+    name       shown in the repr
+
+    Cached: AT, out_degree, in_degree, is_symmetric, is_symmetric_structure, nself, emin, emax.  A must not be
+    changed while the graph lives; after a change call `forget()`.
+
+    Raises: DimensionMismatch when A is not square, ValueError when directed=False and A is not symmetric, TypeError when A
+    cannot be read.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import Graph
+    >>> G = Graph(gb.Matrix.from_coo([0, 1, 1], [1, 0, 2], [5, 5, 7], nrows=3, ncols=3))
+    >>> G.n, G.nedges, G.directed, int(G.emax)
+    (3, 3, True, 7)
+    """
+
+    def __init__(self, A, directed=None, *, name=None):
+        A, default_name, kind = _read(A)
+        if A.nrows != A.ncols:
+            raise exceptions.DimensionMismatch(
+                f"A: a graph needs a square matrix, got {A.nrows} x {A.ncols}; "
+                f"resize it (A.resize({max(A.shape)}, {max(A.shape)})) if rows and columns name the same nodes"
+            )
+        if directed is not None and not isinstance(directed, bool):
+            raise TypeError(f"directed: expected True, False or None (find out), got {directed!r}")
+        self.A = A
+        self.name = name if name is not None else default_name
+        self._cache = {}
+        self._directed = directed if directed is not None else kind
+        if self._directed is False and not self.is_symmetric:
+            what = "values" if self.is_symmetric_structure else "structure"
+            raise ValueError(
+                f"directed=False: the {what} of A ({A.nrows} x {A.ncols}, {A.nvals} entries) is not symmetric; "
+                "pass directed=True, or make it symmetric first: A = gb.binary.any(A | A.T).new()"
+            )
+
+    @property
+    def n(self):
+        """Number of nodes."""
+        return self.A.nrows
+
+    @property
+    def nedges(self):
+        """Number of edges; an undirected edge, stored twice, counts once."""
+        return self.A.nvals if self.directed else (self.A.nvals + self.nself) // 2
+
+    @property
+    def directed(self):
+        """True unless A = A'."""
+        if self._directed is None:
+            self._directed = not self.is_symmetric
+        return self._directed
+
+    @property
+    def AT(self):
+        """A', the edges turned round; A itself where A = A' is known already."""
+        return self.A if self._directed is False or self._cache.get("is_symmetric") else self._transposed()
+
+    @property
+    def is_symmetric(self):
+        """Whether A = A', in structure and values."""
+        return self._once("is_symmetric", lambda: self.is_symmetric_structure and self.A.isequal(self._transposed()))
+
+    @property
+    def is_symmetric_structure(self):
+        """Whether j -> i exists for each edge i -> j."""
+        return self._once("is_symmetric_structure", self._compare_structure)
+
+    @property
+    def out_degree(self):
+        """d = A plus.pair 1: edges that leave each node; INT64, absent where there is none."""
+        return self._once("out_degree", lambda: self._count(self.A))
+
+    @property
+    def in_degree(self):
+        """d = A' plus.pair 1: edges that enter each node; INT64, absent where there is none."""
+        return self._once("in_degree", lambda: self._count(self.AT))
+
+    @property
+    def nself(self):
+        """Number of edges from a node to itself."""
+        return self._once("nself", lambda: self.A.diag().nvals)
+
+    @property
+    def emin(self):
+        """Smallest weight, None without edges."""
+        return self._once("emin", lambda: self.A.reduce_scalar(monoid.min).new().value)
+
+    @property
+    def emax(self):
+        """Largest weight, None without edges."""
+        return self._once("emax", lambda: self.A.reduce_scalar(monoid.max).new().value)
+
+    def keep(self, key, make):
+        """What `make()` returned the first time `key` was asked for: for the parts of A that an algorithm derives."""
+        return self._once(key, make)
+
+    def forget(self):
+        """Drop every cached property: to be called after A was changed."""
+        self._cache.clear()
+
+    def _once(self, key, make):
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
+
+    def _transposed(self):
+        return self._once("AT", lambda: self.A.T.new(name="AT"))
+
+    def _count(self, A):
+        # d = A plus.pair 1
+        ones = Vector.from_scalar(1, self.n, dtypes.INT64)
+        return semiring.plus_pair[dtypes.INT64](A @ ones).new(name="degree")
+
+    def _compare_structure(self):
+        # Equal numbers of entries in A .pair A' and in A: every edge has its opposite.
+        if self.A.nvals == 0:
+            return True
+        return binary.pair[dtypes.BOOL](self.A & self._transposed()).new().nvals == self.A.nvals
+
+    def __repr__(self):
+        known = {None: "direction not asked for yet", True: "directed", False: "undirected"}[self._directed]
+        name = f"{self.name}: " if self.name else ""
+        cached = ", ".join(key for key in self._cache if isinstance(key, str))
+        return f"Graph({name}{self.n} nodes, {self.A.nvals} entries of {self.A.dtype.name}, {known}; cached: {cached or 'nothing'})"
+
+
+def as_graph(G):
+    """G itself, or the Graph of a matrix given in its place (whose cached properties then serve this call only)."""
+    return G if isinstance(G, Graph) else Graph(G)
+
+
+def _read(A):
+    """(Matrix, a name or None, directed: True, False or None) from whatever describes a graph."""
+    from grb_tile import io
+
+    if isinstance(A, Matrix):
+        return A, A.name, None
+    if hasattr(A, "new") and getattr(A, "ndim", None) == 2:
+        return A.new(), None, None
+    if hasattr(A, "adjacency") and hasattr(A, "is_directed"):
+        return io.from_networkx(A), A.name or None, A.is_directed()
+    if isinstance(A, (str, os.PathLike)):
+        path = os.fspath(A)
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"A: no file {path!r}; give the path of a Matrix Market file or a Matrix")
+        return io.mmread(path), os.path.basename(path), None
+    if hasattr(A, "tocoo") and hasattr(A, "shape"):
+        return io.from_scipy_sparse(A), None, None
+    if getattr(A, "ndim", None) == 2 and hasattr(A, "__array__") and isinstance(A.shape, tuple):
+        return Matrix.from_dense(A, missing_value=0), None, None
+    raise TypeError(
+        f"A: cannot read a graph from {type(A).__name__}; "
+        "give a Matrix, a SciPy sparse array, a NetworkX graph, a two-dimensional NumPy array or the path of a .mtx file"
+    )

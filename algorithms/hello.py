@@ -1,0 +1,50 @@
+"""Template for the next algorithm: copy this file, its test (tests/algorithms/test_hello.py) and its line in __init__.py.
+
+    w = A plus.second w, `steps` times, from w = 1
+
+A file opens with the formula, then says what comes out, what may be relied on, and where it was read.
+
+Contract: G is not changed.  walks(i) is the number of walks of `steps` edges that start at i: INT64, full, wrapping at 2^63.
+References: Kepner and Gilbert (eds.), "Graph Algorithms in the Language of Linear Algebra" (2011), section 1.2.
+"""
+from grb_tile import Vector, dtypes, semiring
+
+from . import arguments
+from .graph import as_graph
+from .report import Report
+
+
+def hello(G, steps=2, *, callback=None):
+    """w = A^steps 1: how many walks of `steps` edges start at each node.
+
+    Shapes: A n x n, w size n.  Types: any A, whose values do not matter; w INT64.
+    Raises: TypeError, ValueError for steps.
+    Cost: `steps` products with A.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import hello
+    >>> A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 0], nrows=3, ncols=3)
+    >>> hello(A, steps=2).to_dict()
+    {0: 2, 1: 1, 2: 2}
+    """
+    # 1. A Matrix will do for a Graph; arguments are checked before anything is computed.
+    G = as_graph(G)
+    steps = arguments.limit(steps, "steps")
+    if steps is None:
+        raise TypeError("steps: expected an int, got None; 2 counts walks of two edges")
+
+    # 2. What the loop needs is made once.  Cached properties (G.AT, G.out_degree ...) are asked for, never recomputed.
+    walks = semiring.plus_second[dtypes.INT64]
+    w = Vector.from_scalar(1, G.n, dtypes.INT64, name="walks")
+
+    # 3. The loop: the formula above each call, a note per iteration, and the callback may stop it.
+    with Report("hello", callback) as report:
+        report.finish("steps", True)
+        for _ in range(steps):
+            t = Vector.from_scalar(0, G.n, dtypes.INT64, name="walks")
+            # t += A plus.second w : a walk from i is an edge to j and a shorter walk from there
+            t(semiring.plus_second.monoid) << walks(G.A @ w)
+            w = t
+            if report.note():
+                break
+    return w

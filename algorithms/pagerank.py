@@ -1,0 +1,257 @@
+"""PageRank: where a reader who follows edges at random, and now and then starts anew, spends the time.
+
+    r = (1 - a) p + a (A' (r / d) + s q)
+
+d is the out-degree, a the damping factor (alpha), p where the reader starts anew, s the sum of r over nodes without
+out-edges (dangling) and q where the reader goes from there.
+
+Contract: G is not changed.  Ranks are a full vector; all but "gap" sum to 1.
+"standard" agrees with NetworkX pagerank on an unweighted graph (L1 < n tol); "gap" with GAP's PRVerifier (sbeamer/gapbs,
+src/pr.cc: no sinks, L1 < tol); "ldbc" with LDBC Graphalytics 1.0, PageRank (FP64, sinks spread, a fixed number of
+iterations).
+References: Page, Brin, Motwani, Winograd (1999); Kamvar, Haveliwala, Golub, "Adaptive methods for the computation of
+PageRank" (2004).
+"""
+from dataclasses import dataclass
+
+import numpy as np
+
+from grb_tile import Vector, binary, dtypes, monoid, select, semiring, unary
+
+from . import arguments
+from .errors import ConvergenceFailure
+from .graph import as_graph
+from .report import Report
+
+
+@dataclass(frozen=True)
+class PageRankResult:
+    """ranks (a full Vector), iterations, converged, residual (L1 of the last change), report."""
+
+    ranks: Vector
+    iterations: int
+    converged: bool
+    residual: float
+    report: Report
+
+
+def pagerank(
+    G,
+    *,
+    method="standard",
+    alpha=0.85,
+    personalization=None,
+    dangling=None,
+    nstart=None,
+    weighted=False,
+    tol=None,
+    max_iter=100,
+    dtype=None,
+    strict=True,
+    callback=None,
+):
+    """r = (1 - a) p + a (A' (r / d) + s q), repeated until r stays.
+
+    method            "standard": until the L1 change is below n tol; "gap": sinks lose their rank, L1 change below tol;
+                      "ldbc": exactly max_iter iterations in FP64; "adaptive": as standard, but ranks that stay are left out
+    alpha             the damping factor, 0 <= alpha < 1
+    personalization   p, as Vector, dict or array of n numbers >= 0, scaled to sum 1; uniform when None
+    dangling          q, likewise; p when None
+    nstart            the first r, likewise; p when None ("ldbc" and "gap" start uniformly)
+    weighted          follow edges in proportion to their weights rather than equally
+    tol               1e-6 when None, 1e-4 for "gap"
+    max_iter          the limit (for "ldbc" the number) of iterations
+    dtype             FP64 (also when None) or FP32
+    strict            raise ConvergenceFailure at max_iter; False: return what was reached with converged=False
+    callback          called with the record of each iteration; something true stops there
+
+    Shapes: A n x n, ranks size n.  Raises: ConvergenceFailure, TypeError, ValueError, DimensionMismatch.
+    Cost: per iteration one product with A' and a few passes over vectors of n.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import pagerank
+    >>> A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], nrows=3, ncols=3)
+    >>> [round(x, 6) for x in pagerank(A).ranks.to_dense().tolist()]
+    [0.333333, 0.333333, 0.333333]
+    """
+    G = as_graph(G)
+    arguments.choice(method, ("standard", "gap", "ldbc", "adaptive"), "method")
+    walk = Walk(G, method, arguments.fraction(alpha, "alpha"), personalization, dangling, weighted, _float_type(dtype, method))
+    max_iter = arguments.limit(max_iter, "max_iter")
+    if max_iter is None:
+        raise ValueError("max_iter: None would never end; give a number of iterations, 100 is usual")
+    tol = arguments.real((1e-4 if method == "gap" else 1e-6) if tol is None else tol, "tol")
+    if tol < 0:
+        raise ValueError(f"tol: expected 0 or more, got {tol}")
+    r = walk.first(nstart)
+    with Report(f"pagerank ({method})", callback) as report:
+        if G.n == 0:
+            report.finish("converged", True)
+        elif method == "ldbc":
+            r = _fixed(walk, r, max_iter, report)
+        elif method == "adaptive":
+            r = _adaptive(walk, r, G.n * tol, max_iter, report)
+        else:
+            r = _until(walk, r, tol if method == "gap" else G.n * tol, max_iter, report)
+    r.name = "ranks"
+    residual = 0.0 if report.residual is None else report.residual
+    result = PageRankResult(r, report.iterations, report.converged, residual, report)
+    if strict and report.stopped_by == "max_iter":
+        raise ConvergenceFailure(
+            f"pagerank: the change is still {residual:.3g} after max_iter={max_iter} iterations (tol={tol:g}); "
+            "raise max_iter or tol, or pass strict=False to be given what was reached",
+            report.iterations,
+            residual,
+            result,
+        )
+    return result
+
+
+def _until(walk, r, limit, max_iter, report):
+    """r, t = step(r), r until the L1 norm of their difference is below `limit`."""
+    t = r.dup()
+    report.finish("max_iter", False)
+    for _ in range(max_iter):
+        walk.step(r, t)
+        # |r - t|_1, in r, which is not needed any more
+        r << binary.minus(r & t)
+        r << unary.abs(r)
+        residual = float(r.reduce(monoid.plus).new().value)
+        r, t = t, r
+        if residual < limit:
+            report.note(residual=residual)
+            report.finish("converged", True)
+            break
+        if report.note(residual=residual):
+            break
+    return r
+
+
+def _fixed(walk, r, max_iter, report):
+    t = r.dup()
+    report.finish("iterations", True)
+    for _ in range(max_iter):
+        walk.step(r, t)
+        r, t = t, r
+        if report.note():
+            break
+    return r
+
+
+def _adaptive(walk, r, limit, max_iter, report):
+    """As `_until`, but a rank that changes by less than its share of the limit is left out until a last full sweep."""
+    share = limit / r.size
+    t = r.dup()
+    moving = None
+    report.finish("max_iter", False)
+    for _ in range(max_iter):
+        walk.step(r, t, moving)
+        # |t - r| where it is not below the share
+        change = binary.minus(t & r).new(dtype=r.dtype, mask=None if moving is None else moving.S, name="change")
+        change << unary.abs(change)
+        residual = float(change.reduce(monoid.plus).new().value or 0.0)
+        full = moving is None
+        moving = select.valuege(change, share).new(name="moving")
+        r, t = t, r
+        stop = report.note(residual=residual, moving=moving.nvals)
+        if full and residual < limit:
+            report.finish("converged", True)
+            break
+        if stop:
+            break
+        if full and moving.nvals == r.size or not moving.nvals:
+            # nothing to leave out, or nothing left: the next sweep is over all
+            moving = None
+        else:
+            # t keeps the ranks that stay
+            t << r
+    return r
+
+
+class Walk:
+    """One step of the reader, r -> t, with everything prepared that does not change."""
+
+    def __init__(self, G, method, alpha, personalization, dangling, weighted, dtype):
+        n = G.n
+        self.AT, self.n, self.dtype = G.AT, n, dtype
+        self._spread = (semiring.plus_times if weighted else semiring.plus_second)[dtype]
+        p = _distribution(personalization, "personalization", n, dtype)
+        q = p if dangling is None else _distribution(dangling, "dangling", n, dtype)
+        self._start = p
+        # d = A plus.pair 1, or the sum of each row's weights: absent where nothing leaves
+        d = G.keep(("outflow", dtype.name), lambda: _outflow(G, dtype)) if weighted else G.out_degree
+        # s = a / d, 0 where nothing leaves
+        self._scale = Vector.from_scalar(0.0, n, dtype, name="scale")
+        self._scale(d.S) << unary.minv(d.dup(dtype))
+        self._scale << binary.times(self._scale, alpha)
+        # u = (1 - a) p
+        self._anew = binary.times(p, 1 - alpha).new(name="anew")
+        # sinks: a where a node has no way out
+        self._sinks = None
+        if method != "gap" and d.nvals < n:
+            self._sinks = Vector(dtype, n, name="sinks")
+            self._sinks(~d.S) << alpha
+        self._lost = q
+        self._uniform = personalization is None
+        self._w = Vector(dtype, n, name="w")
+
+    def first(self, nstart):
+        return self._start.dup(name="r") if nstart is None else _distribution(nstart, "nstart", self.n, self.dtype)
+
+    def step(self, r, t, rows=None):
+        """t = (1 - a) p + a (A' (r / d) + s q), for those of `rows` only when given; r is kept."""
+        w = self._w
+        # w = a r / d
+        w << binary.times(r & self._scale)
+        # t = (1 - a) p
+        mask = {} if rows is None else {"mask": rows.S}
+        if self._sinks is None:
+            t(**mask) << self._anew
+        else:
+            # t = (1 - a) p + a s q,  s the rank of the sinks
+            s = semiring.plus_times(self._sinks @ r).new().value
+            t(**mask) << binary.times(self._lost, s)
+            t(binary.plus, **mask) << self._anew
+        # t += A' w
+        t(binary.plus, **mask) << self._spread(self.AT @ w)
+
+
+def _outflow(G, dtype):
+    if G.A.nvals and G.emin < 0:
+        raise ValueError(f"weighted=True: the weight {G.emin} is negative; pass weighted=False or take unary.abs(A)")
+    # d = [+_j A(i, j)] where that is not 0
+    d = G.A.dup(dtype).reduce_rowwise(monoid.plus).new(name="outflow")
+    return select.valuegt(d, 0).new()
+
+
+def _float_type(dtype, method):
+    found = dtypes.FP64 if dtype is None else dtypes.lookup_dtype(dtype)
+    if found not in (dtypes.FP32, dtypes.FP64):
+        raise TypeError(f"dtype: ranks are FP32 or FP64, got {found.name}")
+    if method == "ldbc" and found is not dtypes.FP64:
+        raise ValueError('dtype: method="ldbc" computes in FP64 by its rules; leave dtype out')
+    return found
+
+
+def _distribution(values, name, n, dtype):
+    """`values` as a full vector >= 0 with sum 1; uniform when None."""
+    full = Vector.from_scalar(0.0 if n == 0 or values is not None else 1.0 / n, n, dtype, name=name)
+    if values is None:
+        return full
+    if isinstance(values, dict):
+        for key in values:
+            arguments.node(key, n, f"{name}, key {key!r}")
+        given = Vector.from_dict(values, dtype, size=n)
+    elif isinstance(values, Vector):
+        given = values.dup(dtype)
+    else:
+        given = Vector.from_dense(np.asarray(values, dtype=np.float64), dtype=dtype)
+    if given.size != n:
+        raise ValueError(f"{name}: expected {n} places, one per node, got {given.size}")
+    total = float(given.reduce(monoid.plus).new().value or 0.0)
+    least = float(given.reduce(monoid.min).new().value or 0.0)
+    if not least >= 0 or not 0 < total < np.inf:
+        raise ValueError(f"{name}: expected numbers >= 0 with a positive sum, got least {least}, sum {total}")
+    # v<given> = given / total
+    full(given.S) << binary.truediv(given, total)
+    return full

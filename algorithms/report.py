@@ -1,0 +1,70 @@
+"""What an iterative algorithm did: a record per iteration, when it stopped and why."""
+import time
+
+
+class Report:
+    """The record of one run.
+
+    algorithm    its name
+    rounds       one dict per iteration: `iteration`, `seconds` since the start, and the algorithm's own figures
+    converged    True or False where the algorithm iterates to a tolerance or to exhaustion, None until known
+    stopped_by   "converged", "max_iter", "callback", "target" ...
+    seconds      from entering to leaving
+
+    Used as a context manager around the loop.  An exception that leaves the loop (KeyboardInterrupt too) carries the report
+    in its attribute `report`; the graph and its cached properties are never written to by an algorithm, so they stay whole.
+
+    >>> from grb_tile.algorithms import Report
+    >>> with Report("demo") as report:
+    ...     for residual in (0.5, 0.25):
+    ...         stop = report.note(residual=residual)
+    >>> report.iterations, report.rounds[-1]["residual"]
+    (2, 0.25)
+    """
+
+    def __init__(self, algorithm, callback=None):
+        if callback is not None and not callable(callback):
+            raise TypeError(f"callback: expected a function of one dict, got {callback!r}; leave it out to run silently")
+        self.algorithm = algorithm
+        self.rounds = []
+        self.converged = None
+        self.stopped_by = None
+        self.seconds = 0.0
+        self._callback = callback
+        self._start = time.perf_counter()
+
+    @property
+    def iterations(self):
+        return len(self.rounds)
+
+    @property
+    def residual(self):
+        return self.rounds[-1].get("residual") if self.rounds else None
+
+    def note(self, **figures):
+        """Record one iteration; True when the callback asks to stop (by returning something true)."""
+        record = {"iteration": len(self.rounds) + 1, "seconds": time.perf_counter() - self._start, **figures}
+        self.rounds.append(record)
+        if self._callback is not None and self._callback(record):
+            self.finish("callback", False)
+            return True
+        return False
+
+    def finish(self, stopped_by, converged=None):
+        self.stopped_by = stopped_by
+        self.converged = converged
+
+    def __enter__(self):
+        self._start = time.perf_counter()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.seconds = time.perf_counter() - self._start
+        if error is not None:
+            self.stopped_by = kind.__name__
+            error.report = self
+        return False
+
+    def __repr__(self):
+        tail = f", converged={self.converged}" if self.converged is not None else ""
+        return f"Report({self.algorithm}: {self.iterations} iterations, stopped by {self.stopped_by}{tail}, {self.seconds:.3g} s)"

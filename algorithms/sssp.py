@@ -1,0 +1,237 @@
+"""Shortest paths from one source.
+
+    repeat  t = f min.+ A,  f = t where t < d,  d<f> = f  until f is empty
+
+d holds the distances found so far, f those that were improved last (Bellman and Ford).  Delta-stepping is the same
+relaxation with the frontier split: entries below a threshold go first, the far ones wait for their turn, so that fewer
+distances are found, passed on and then improved again.  It needs weights >= 0.
+
+Contract: G is not changed.  An absent distance is a node that was not reached; the source's is 0.  Integer weights give
+exact INT64 distances (UINT64 for UINT64 weights) and never wrap; FP32 and FP64 keep their type.  A Boolean weighs 0 or 1.
+Results agree with GAP's SSSPVerifier (sbeamer/gapbs, src/sssp.cc) and LDBC Graphalytics 1.0, SSSP (unreached = infinity).
+References: Meyer and Sanders, "Delta-stepping: a parallelizable shortest path algorithm" (J. Algorithms 49, 2003); Davidson,
+Baxter, Garland, Owens, "Work-efficient parallel GPU methods for single-source shortest paths" (IPDPS 2014), section 4
+(near and far piles); Sridhar et al., "Delta-stepping SSSP: from vertices and edges to GraphBLAS implementations" (2019).
+"""
+from dataclasses import dataclass
+
+import numpy as np
+
+from grb_tile import Vector, binary, dtypes, monoid, select, semiring, unary
+
+from . import arguments
+from .errors import NegativeCycleError
+from .graph import as_graph
+from .report import Report
+
+
+@dataclass(frozen=True)
+class SsspResult:
+    """distances (Vector), predecessors (INT64 Vector or None), report."""
+
+    distances: Vector
+    predecessors: object
+    report: Report
+
+
+def sssp(G, source, *, method="auto", delta=None, predecessors=False, callback=None):
+    """d min= f min.+ A until nothing improves: the length of a shortest path from `source` to each node.
+
+    method         "bellman_ford" (any weights), "delta" (weights >= 0), "auto": delta where weights permit and differ
+    delta          how far beyond the last threshold the next one lies; chosen from the weights when None
+    predecessors   ask for the node before each node on a shortest path (the source's is itself)
+    callback       called with the record of each relaxation; something true stops there (distances are then upper bounds)
+
+    Shapes: A n x n, results size n.  Types: any real A; distances INT64, UINT64, FP32 or FP64.
+    Raises: NegativeCycleError, naming a node; OverflowError when an integer path exceeds the type; ValueError for
+    method="delta" with a negative weight or delta <= 0; TypeError for complex weights; IndexError, TypeError for source.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import sssp
+    >>> A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], [1, 9, 3, 1], nrows=5, ncols=5)
+    >>> found = sssp(A, 0, predecessors=True)
+    >>> found.distances.to_dict()
+    {0: 0, 1: 1, 2: 4, 3: 5}
+    >>> found.predecessors.to_dict()
+    {0: 0, 1: 0, 2: 1, 3: 2}
+    """
+    G = as_graph(G)
+    source = arguments.node(source, G.n)
+    arguments.choice(method, ("auto", "delta", "bellman_ford"), "method")
+    weights = Weights(G)
+    if method == "auto":
+        method = "delta" if delta is not None or weights.worth_splitting else "bellman_ford"
+    if method == "delta":
+        delta = weights.check_delta(delta)
+
+    d = Vector.from_coo([source], [0], weights.dtype, size=G.n, name="distances")
+    with Report(f"sssp ({method})", callback) as report:
+        if method == "delta":
+            _delta_stepping(weights, d, delta, report)
+        else:
+            _bellman_ford(weights, d, report)
+    p = _predecessors(weights, d, source) if predecessors else None
+    return SsspResult(d.dup(weights.result_dtype, name="distances"), p, report)
+
+
+def _relax(weights, f, d):
+    """f = (f min.+ A where that is less than d), and d<f> = f: one step of every path in f."""
+    weights.check_overflow(f)
+    # t = f min.+ A
+    t = weights.min_plus(f @ weights.A).new(name="t")
+    # late = t >= d, where both are present
+    late = binary.ge(t & d).new(name="late")
+    # f<!late,r> = t
+    f(~late.V, replace=True) << t
+    # d<f,s> = f
+    d(f.S) << f
+
+
+def _bellman_ford(weights, d, report):
+    f = d.dup(name="frontier")
+    while f.nvals:
+        _relax(weights, f, d)
+        weights.check_cycle(f, report.iterations)
+        if report.note(frontier=f.nvals):
+            return
+    report.finish("converged", True)
+
+
+def _delta_stepping(weights, d, delta, report):
+    f = d.dup(name="near")
+    far = d.dup(clear=True, name="far")
+    below = weights.threshold(0, delta)
+    while f.nvals:
+        while f.nvals:
+            _relax(weights, f, d)
+            # far = far + (f where f >= threshold): a newer distance takes the place of an older one
+            far(binary.second) << select.valuege(f, below)
+            # f = f where f < threshold
+            f << select.valuelt(f, below)
+            if report.note(frontier=f.nvals, far=far.nvals, threshold=below.item()):
+                return
+        # far = far where far = d: the others were overtaken by a shorter path
+        stale = binary.gt(far & d).new(name="stale")
+        far(~stale.V, replace=True) << far
+        if not far.nvals:
+            break
+        # The next threshold lies delta beyond the nearest of the far, and those below it are the next frontier.
+        below = weights.threshold(far.reduce(monoid.min).new().value, delta)
+        if below == weights.top:
+            f << far
+            far.clear()
+        else:
+            f << select.valuelt(far, below)
+            far << select.valuege(far, below)
+    report.finish("converged", True)
+
+
+def _predecessors(weights, d, source):
+    """p = parents in the graph of the tight edges, d(i) + A(i, j) = d(j): a tree, also where edges weigh 0."""
+    from .bfs import bfs
+
+    # T = D any.+ A : the length of the path to j whose last edge is i -> j
+    T = weights.any_plus(d.diag() @ weights.A).new(name="T")
+    # E = T where T(i, j) = d(j)
+    E = binary.eq(T & d).new(name="E")
+    E << select.valueeq(E, True)
+    return bfs(E, source, levels=False, parents=True).parents
+
+
+class Weights:
+    """The weights of a graph in the type that distances are computed in, and what may be relied on about them."""
+
+    def __init__(self, G):
+        kind = np.dtype(G.A.dtype.np_type).kind
+        if kind not in "biuf":
+            raise TypeError(f"G: shortest paths need real weights, got {G.A.dtype.name}; take abs(A) or the real part first")
+        self.n = G.n
+        self.emin, self.emax = (0, 0) if G.A.nvals == 0 else (G.emin, G.emax)
+        if kind == "f":
+            self.result_dtype = self.dtype = G.A.dtype
+            self.may_overflow = False
+        else:
+            self.result_dtype = dtypes.UINT64 if G.A.dtype is dtypes.UINT64 else dtypes.INT64
+            # No simple path has more than n - 1 edges: where that many of the heaviest fit in 32 bits, they are faster.
+            reach = self.n * max(abs(int(self.emin)), abs(int(self.emax)))
+            self.dtype = dtypes.INT32 if reach < 2**31 else self.result_dtype
+            self.may_overflow = reach >= 2**63
+        limits = np.finfo if kind == "f" else np.iinfo
+        self.top = limits(self.dtype.np_type).max
+        # W = A in the type of the distances
+        same = G.A.dtype == self.dtype
+        self.A = G.A if same else G.keep(("weights", self.dtype.name), lambda: G.A.dup(self.dtype, name="W"))
+        self._G = G
+        self.min_plus = semiring.min_plus[self.dtype]
+        self.any_plus = semiring.any_plus[self.dtype]
+        self._floor = None
+
+    @property
+    def worth_splitting(self):
+        return self.emin >= 0 and self.emin < self.emax
+
+    def check_delta(self, delta):
+        """`delta` checked, or chosen: about the weight of an edge that a shortest path is likely to use."""
+        if self.emin < 0:
+            raise ValueError(
+                f'method="delta": a weight is negative ({self.emin}); use method="bellman_ford", which permits that'
+            )
+        if delta is None:
+            degree = max(self._G.A.nvals / max(self.n, 1), 1.0)
+            delta = max(float(self.emax) / degree, float(self.emin))
+            return max(1, round(delta)) if self.dtype not in (dtypes.FP32, dtypes.FP64) else delta
+        number = arguments.real(delta, "delta")
+        if number <= 0:
+            raise ValueError(f"delta: expected a number above 0, got {delta!r}; leave it out to have it chosen")
+        return number if self.dtype in (dtypes.FP32, dtypes.FP64) else max(1, round(number))
+
+    def threshold(self, nearest, delta):
+        """nearest + delta, but above `nearest` where the sum is rounded to it, and no more than `top`, the largest value."""
+        kind = self.dtype.np_type.type
+        if self.dtype in (dtypes.FP32, dtypes.FP64):
+            nearest = kind(nearest)
+            beyond = kind(min(float(nearest) + delta, float(self.top))) if nearest < self.top else self.top
+            return max(beyond, np.nextafter(nearest, kind(np.inf)))
+        return kind(min(int(nearest) + delta, int(self.top)))
+
+    def check_cycle(self, f, rounds):
+        """Raise NegativeCycleError where f proves one: a distance shorter, or a path longer, than without a cycle is possible."""
+        if self.emin >= 0 or not f.nvals:
+            return
+        if self._floor is None:
+            self._floor = self._shortest_simple_path()
+        least = f.reduce(monoid.min).new().value
+        if rounds + 1 < self.n and least >= self._floor:
+            return
+        # any node where f is least
+        node = int(select.valueeq(f, least).new().to_coo(values=False)[0][0])
+        raise NegativeCycleError(
+            f"G: a cycle of negative total weight can be reached, so node {node} has no shortest distance "
+            f"(it was {least} after {rounds + 1} relaxations and keeps falling); remove the cycle or make its weights positive",
+            node,
+        )
+
+    def _shortest_simple_path(self):
+        """sum over i of min(0, min_j A(i, j)): no path without a cycle is shorter, as it leaves each node once."""
+        # m = [min_j A(i, j)],  m = m where m < 0,  [+_i m(i)]
+        m = self.A.reduce_rowwise(monoid.min).new(name="m")
+        total = sum(select.valuelt(m, 0).new().to_coo(indices=False)[1].tolist())
+        return total * (1 + 1e-3) - 1 if isinstance(total, float) else total
+
+    def check_overflow(self, f):
+        """Raise OverflowError where a path of f followed by an edge leaves the integer type."""
+        if not self.may_overflow:
+            return
+        heaviest = self._G.keep("heaviest", lambda: self.A.reduce_rowwise(monoid.max).new())
+        lightest = self._G.keep("lightest", lambda: self.A.reduce_rowwise(monoid.min).new())
+        limits = np.iinfo(self.dtype.np_type)
+        for edge, worst in ((heaviest, limits.max), (lightest, limits.min)):
+            both = f.dup(mask=edge.S)
+            i, length = both.to_coo()
+            step = edge.dup(mask=both.S).to_coo(indices=False)[1]
+            for node, a, b in zip(i.tolist(), length.tolist(), step.tolist(), strict=True):
+                if not limits.min <= a + b <= limits.max:
+                    raise OverflowError(
+                        f"G: a path by way of node {node} has length {a + b}, beyond {self.dtype.name} ({worst}); "
+                        "use FP64 weights: A.dup(gb.dtypes.FP64)"
+                    )

@@ -1,0 +1,115 @@
+"""Graph: cached properties, what it reads, and what it refuses."""
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from samples import edges, karate, matrix, random_graph
+
+import grb_tile as gb
+from grb_tile.algorithms import Graph, as_graph
+
+SEEDS = range(12)
+
+
+def test_properties_of_a_directed_graph():
+    G = Graph(edges([(0, 1), (0, 2), (2, 0), (3, 3)], 5, [4, -2, 7, 1]), name="small")
+    assert (G.n, G.nedges, G.directed, G.nself) == (5, 4, True, 1)
+    assert G.out_degree.to_dict() == {0: 2, 2: 1, 3: 1}
+    assert G.in_degree.to_dict() == {0: 1, 1: 1, 2: 1, 3: 1}
+    assert (G.emin, G.emax) == (-2, 7)
+    assert not G.is_symmetric and not G.is_symmetric_structure
+    assert G.AT.isequal(G.A.T.new())
+    assert "small" in repr(G) and "5 nodes" in repr(G) and "directed" in repr(G)
+
+
+def test_properties_of_an_undirected_graph():
+    G = Graph(edges([(0, 1), (1, 2), (2, 2)], 4, 3, both=True))
+    assert (G.nedges, G.directed, G.nself) == (3, False, 1)
+    assert G.is_symmetric and G.is_symmetric_structure
+    assert G.AT is G.A
+
+
+def test_structure_may_be_symmetric_where_values_are_not():
+    G = Graph(edges([(0, 1), (1, 0)], 2, [1, 2]))
+    assert G.is_symmetric_structure and not G.is_symmetric and G.directed
+    assert G.AT.to_dicts() == {0: {1: 2}, 1: {0: 1}}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("undirected", [False, True])
+def test_properties_of_random_graphs(seed, undirected, base_seed):
+    S = random_graph(base_seed * 1000 + seed, undirected=undirected)
+    G = Graph(matrix(S))
+    rows, cols = sp.coo_array(S).coords
+    pattern = set(zip(rows.tolist(), cols.tolist(), strict=True))
+    assert G.is_symmetric_structure == (pattern == {(j, i) for i, j in pattern})
+    out, into = np.bincount(rows, minlength=G.n), np.bincount(cols, minlength=G.n)
+    assert G.out_degree.to_dict() == {i: d for i, d in enumerate(out.tolist()) if d}
+    assert G.in_degree.to_dict() == {i: d for i, d in enumerate(into.tolist()) if d}
+    assert G.nself == sum(i == j for i, j in pattern)
+    if S.nnz:
+        assert (G.emin, G.emax) == (S.data.min(), S.data.max())
+
+
+def test_cached_properties_are_computed_once_and_forgotten():
+    G = Graph(edges([(0, 1)], 2))
+    assert G.out_degree is G.out_degree and G.AT is G.AT
+    degree = G.out_degree
+    G.A[1, 0] = 1
+    G.forget()
+    assert G.out_degree is not degree and G.out_degree.nvals == 2
+
+
+def test_empty_and_single():
+    G = Graph(gb.Matrix(gb.dtypes.FP64, 3, 3))
+    assert (G.n, G.nedges, G.directed, G.emin, G.emax, G.out_degree.nvals) == (3, 0, False, None, None, 0)
+    assert Graph(edges([(0, 0)], 1)).nedges == 1
+
+
+def test_explicit_zeros_are_edges():
+    G = Graph(gb.Matrix.from_coo([0], [1], [False], nrows=2, ncols=2))
+    assert G.nedges == 1 and G.out_degree.to_dict() == {0: 1}
+
+
+def test_reads_scipy_networkx_numpy_and_files(tmp_path):
+    D = np.array([[0, 2.0], [3.0, 0]])
+    expected = gb.Matrix.from_coo([0, 1], [1, 0], [2.0, 3.0])
+    assert Graph(sp.csr_array(D)).A.isequal(expected)
+    assert Graph(sp.csr_matrix(D)).A.isequal(expected)
+    assert Graph(D).A.isequal(expected)
+    path = tmp_path / "two.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 2.0\n2 1 3.0\n")
+    G = Graph(path)
+    assert G.A.isequal(expected) and G.name == "two.mtx"
+    directed = nx.DiGraph()
+    directed.add_weighted_edges_from([(0, 1, 2.0), (1, 0, 3.0)])
+    assert Graph(directed).A.isequal(expected) and Graph(directed).directed
+    assert not Graph(nx.path_graph(3)).directed and Graph(nx.path_graph(3)).nedges == 2
+    assert Graph(karate().T).A.isequal(karate())
+
+
+def test_as_graph_passes_graphs_through():
+    G = Graph(karate())
+    assert as_graph(G) is G
+    assert as_graph(G.A).A is G.A
+
+
+def test_refuses_what_is_not_square():
+    with pytest.raises(gb.exceptions.DimensionMismatch, match=r"square matrix, got 2 x 3; resize it \(A.resize\(3, 3\)\)"):
+        Graph(gb.Matrix(int, 2, 3))
+
+
+def test_refuses_an_undirected_graph_that_is_not_symmetric():
+    with pytest.raises(ValueError, match="structure of A.*not symmetric; pass directed=True"):
+        Graph(edges([(0, 1)], 2), directed=False)
+    with pytest.raises(ValueError, match="values of A"):
+        Graph(edges([(0, 1), (1, 0)], 2, [1, 2]), directed=False)
+
+
+def test_refuses_other_types():
+    with pytest.raises(TypeError, match="cannot read a graph from list"):
+        Graph([(0, 1)])
+    with pytest.raises(TypeError, match="directed: expected True, False or None"):
+        Graph(edges([(0, 1)], 2), directed="yes")
+    with pytest.raises(FileNotFoundError, match="no file 'nowhere.mtx'"):
+        Graph("nowhere.mtx")

@@ -1,0 +1,185 @@
+"""sssp against SciPy's Dijkstra and Bellman-Ford, and the checkers."""
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.csgraph as csgraph
+from checkers import check_distances, check_predecessors
+from samples import edges, karate, matrix, random_graph
+
+import grb_tile as gb
+from grb_tile.algorithms import Graph, NegativeCycleError, bfs, sssp
+
+SEEDS = range(25)
+METHODS = ["auto", "delta", "bellman_ford"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("method", METHODS)
+def test_random_integer_weights(seed, method, base_seed):
+    A = matrix(random_graph(base_seed * 1000 + seed, undirected=seed % 2 == 0))
+    source = seed % A.nrows
+    found = sssp(A, source, method=method, predecessors=True)
+    assert found.distances.dtype == gb.dtypes.INT64
+    check_distances(A, source, found.distances)
+    check_predecessors(A, source, found.distances, found.predecessors)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+def test_random_real_weights(seed, method, dtype, base_seed):
+    S = random_graph(base_seed * 1000 + seed, weights="float")
+    A = matrix(S, dtype)
+    source = seed % A.nrows
+    found = sssp(A, source, method=method, predecessors=True)
+    assert found.distances.dtype == dtype
+    rel = 1e-5 if dtype == "FP32" else 1e-12
+    check_distances(A, source, found.distances, rel=rel)
+    check_predecessors(A, source, found.distances, found.predecessors, rel=rel)
+    np.testing.assert_allclose(found.distances.to_dense(np.inf), csgraph.dijkstra(S, indices=source), rtol=rel)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 0.5, 1, 7, 1e9])
+def test_any_delta_gives_the_same(delta):
+    A = matrix(random_graph(3))
+    expected = sssp(A, 0, method="bellman_ford").distances
+    assert sssp(A, 0, delta=delta).distances.isequal(expected)
+    R = matrix(random_graph(3, weights="float"))
+    assert sssp(R, 0, delta=delta).distances.isequal(sssp(R, 0, method="bellman_ford").distances)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_negative_weights_without_a_cycle(seed, base_seed):
+    rng = np.random.default_rng(base_seed * 1000 + seed)
+    n = int(rng.integers(2, 30))
+    i, j = np.sort(rng.integers(0, n, (2, 3 * n)), axis=0)
+    _, once = np.unique((i * n + j)[i < j], return_index=True)
+    i, j = i[i < j][once], j[i < j][once]
+    w = rng.integers(-9, 10, i.size)
+    A = gb.Matrix.from_coo(i, j, w, nrows=n, ncols=n)
+    found = sssp(A, 0, predecessors=True)
+    check_distances(A, 0, found.distances)
+    check_predecessors(A, 0, found.distances, found.predecessors)
+    # SciPy takes a stored 0 for no edge in some of its functions: weights shifted by a potential avoid 0
+    shifted = sp.csr_array((w.astype(float) + 1000.0 * (j - i), (i, j)), shape=(n, n))
+    expected = csgraph.bellman_ford(shifted, indices=0) - 1000.0 * np.arange(n)
+    np.testing.assert_allclose(found.distances.to_dense(np.inf, dtype=float), np.where(np.isfinite(expected), expected, np.inf))
+
+
+@pytest.mark.parametrize("weights", [[1, -3, 1], [1.0, -3.0, 1.0], [0, 0, -1]])
+def test_negative_cycle_names_a_node(weights):
+    A = edges([(0, 1), (1, 2), (2, 3), (3, 1), (4, 0)], 6, [5, *weights, 1])
+    with pytest.raises(NegativeCycleError, match=r"negative total weight .* node [123] has no shortest distance") as caught:
+        sssp(A, 0)
+    assert caught.value.node in (1, 2, 3)
+    with pytest.raises(NegativeCycleError):
+        sssp(A, 4, predecessors=True)
+
+
+def test_negative_cycle_out_of_reach():
+    A = edges([(0, 1), (2, 3), (3, 2)], 4, [5, -1, -1])
+    assert sssp(A, 0).distances.to_dict() == {0: 0, 1: 5}
+
+
+def test_negative_loop():
+    with pytest.raises(NegativeCycleError):
+        sssp(edges([(0, 0)], 1, [-1]), 0)
+    assert sssp(edges([(0, 0)], 1, [3]), 0).distances.to_dict() == {0: 0}
+
+
+def test_negative_cycle_in_a_large_graph_is_found_early():
+    n = 20000
+    A = edges([(0, 1), (1, 0)] + [(i, i + 1) for i in range(1, n - 1)], n, [2, -3] + [1] * (n - 2))
+    with pytest.raises(NegativeCycleError):
+        sssp(A, 0)
+
+
+def test_negative_weights_refuse_delta():
+    with pytest.raises(ValueError, match=r'method="delta": a weight is negative \(-1\); use method="bellman_ford"'):
+        sssp(edges([(0, 1)], 2, [-1]), 0, method="delta")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_of_zero(method):
+    A = edges([(0, 1), (1, 2), (2, 0), (2, 3), (3, 2)], 5, 0)
+    found = sssp(A, 0, method=method, predecessors=True)
+    assert found.distances.to_dict() == {0: 0, 1: 0, 2: 0, 3: 0}
+    check_predecessors(A, 0, found.distances, found.predecessors)
+
+
+def test_boolean_weights_are_0_and_1():
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], [True, False, True], nrows=4, ncols=4)
+    assert sssp(A, 0).distances.to_dict() == {0: 0, 1: 1, 2: 1, 3: 2}
+
+
+@pytest.mark.parametrize("dtype", ["INT8", "INT16", "INT32", "UINT8", "UINT16", "UINT32"])
+@pytest.mark.parametrize("method", METHODS)
+def test_narrow_integers_do_not_wrap(dtype, method):
+    top = int(np.iinfo(gb.dtypes.lookup_dtype(dtype).np_type).max)
+    A = edges([(i, i + 1) for i in range(9)], 10, [top] * 9, dtype)
+    found = sssp(A, 0, method=method)
+    assert found.distances.to_coo()[1].tolist() == [k * top for k in range(10)]
+
+
+@pytest.mark.parametrize("method", ["delta", "bellman_ford"])
+@pytest.mark.parametrize("dtype", ["INT64", "UINT64"])
+def test_the_largest_distance_is_exact_and_one_more_is_an_error(method, dtype):
+    top = int(np.iinfo(gb.dtypes.lookup_dtype(dtype).np_type).max)
+    fits = edges([(0, 1), (1, 2), (0, 2)], 3, np.array([top - 5, 5, top], gb.dtypes.lookup_dtype(dtype).np_type), dtype)
+    assert sssp(fits, 0, method=method).distances.to_dict() == {0: 0, 1: top - 5, 2: top}
+    A = edges([(0, 1), (1, 2)], 3, np.array([top - 5, 6], gb.dtypes.lookup_dtype(dtype).np_type), dtype)
+    with pytest.raises(OverflowError, match=rf"by way of node 1 has length {top + 1}, beyond {dtype}.*use FP64"):
+        sssp(A, 0, method=method)
+
+
+def test_isolated_source_and_single_node():
+    found = sssp(edges([(0, 1)], 3), 2, predecessors=True)
+    assert found.distances.to_dict() == {2: 0} and found.predecessors.to_dict() == {2: 2}
+    assert sssp(gb.Matrix(float, 1, 1), 0).distances.to_dict() == {0: 0.0}
+    assert sssp(gb.Matrix(int, 4, 4), 1, method="delta").distances.to_dict() == {1: 0}
+
+
+def test_unit_weights_are_levels():
+    A = karate()
+    assert sssp(A, 3).distances.isequal(bfs(A, 3).levels)
+
+
+def test_karate_against_networkx():
+    rng = np.random.default_rng(5)
+    graph = nx.karate_club_graph()
+    for _, _, data in graph.edges(data=True):
+        data["weight"] = int(rng.integers(1, 256))
+    A = gb.io.from_networkx(graph)
+    for source in (0, 11, 33):
+        assert sssp(A, source).distances.to_dict() == nx.single_source_dijkstra_path_length(graph, source)
+
+
+def test_the_graph_is_not_changed():
+    G = Graph(matrix(random_graph(8)))
+    before = G.A.dup()
+    sssp(G, 0, predecessors=True)
+    assert G.A.isequal(before, check_dtype=True)
+
+
+def test_callback_may_stop():
+    A = edges([(i, i + 1) for i in range(9)], 10, 2)
+    found = sssp(A, 0, method="bellman_ford", callback=lambda record: record["iteration"] == 3)
+    assert found.report.stopped_by == "callback" and found.report.converged is False
+    assert found.distances.to_dict() == {0: 0, 1: 2, 2: 4, 3: 6}
+
+
+def test_arguments():
+    A = karate()
+    for source, error in ((34, IndexError), (True, TypeError), (0.0, TypeError)):
+        with pytest.raises(error, match="source: "):
+            sssp(A, source)
+    with pytest.raises(ValueError, match="method: expected one of 'auto', 'delta', 'bellman_ford', got 'dijkstra'"):
+        sssp(A, 0, method="dijkstra")
+    for delta in (0, -1.0):
+        with pytest.raises(ValueError, match="delta: expected a number above 0"):
+            sssp(A, 0, delta=delta)
+    with pytest.raises(TypeError, match="delta: expected a number, got 'x'"):
+        sssp(A, 0, delta="x")
+    with pytest.raises(TypeError, match="need real weights, got FC64"):
+        sssp(A.dup("FC64"), 0)
