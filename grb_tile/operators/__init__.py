@@ -1,0 +1,30 @@
+"""Operators: one typed definition each, lowered to NumPy, Numba and CUDA C++.
+
+    table.py        the predefined operators, one row each        from_python.py  Python text or functions to expressions
+    ir.py           typed scalar expressions                      to_numpy.py     expressions to vectorised NumPy
+    primitives.py   what expressions are made of                  to_python.py    ... to scalar Python text for Numba
+    base.py         lookup by type, pickling, the call hook       to_cuda.py      ... to a CUDA C++ functor
+    unary.py binary.py indexunary.py monoid.py semiring.py        namespaces.py, resolve.py  names and strings
+"""
+from .base import OpBase, ParameterizedUdf, TypedOpBase
+from .binary import BinaryOp, ParameterizedBinaryOp, TypedBinaryOp
+from .indexunary import (
+    IndexUnaryOp, ParameterizedIndexUnaryOp, ParameterizedSelectOp, SelectOp, TypedIndexUnaryOp, TypedSelectOp,
+)  # fmt: skip
+from .monoid import ANY, Monoid, ParameterizedMonoid, TypedMonoid
+from .resolve import (
+    UNKNOWN_OPCLASS, aggregator_from_string, binary_from_string, find_opclass, from_string, get_semiring, get_typed_op,
+    indexunary_from_string, monoid_from_string, op_from_string, select_from_string, semiring_from_string, typed_semiring,
+    unary_from_string,
+)  # fmt: skip
+from .semiring import ParameterizedSemiring, Semiring, TypedSemiring
+from .unary import ParameterizedUnaryOp, TypedUnaryOp, UnaryOp
+
+__all__ = [
+    "ANY", "BinaryOp", "IndexUnaryOp", "Monoid", "OpBase", "ParameterizedBinaryOp", "ParameterizedIndexUnaryOp",
+    "ParameterizedMonoid", "ParameterizedSelectOp", "ParameterizedSemiring", "ParameterizedUdf", "ParameterizedUnaryOp",
+    "SelectOp", "Semiring", "TypedBinaryOp", "TypedIndexUnaryOp", "TypedMonoid", "TypedOpBase", "TypedSelectOp",
+    "TypedSemiring", "TypedUnaryOp", "UNKNOWN_OPCLASS", "UnaryOp", "aggregator_from_string", "binary_from_string",
+    "find_opclass", "from_string", "get_semiring", "get_typed_op", "indexunary_from_string", "monoid_from_string",
+    "op_from_string", "select_from_string", "semiring_from_string", "typed_semiring", "unary_from_string",
+]  # fmt: skip

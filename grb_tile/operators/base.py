@@ -1,0 +1,277 @@
+"""What all operators share: lookup by type, interning, registration by name, pickling, and the call hook of core.
+
+An operator of no particular type (`OpBase`) makes typed ones on demand: `op[FP64]`, `op["FP64"]`, `op[float]`.  Typed
+operators are interned, so `op[t] is op[t]`.  Calling either kind is core's business: `OpBase._call_handler`.
+"""
+from operator import getitem
+
+from ..dtypes import INT64, lookup_dtype
+from .table import RULES
+
+
+def _no_core(op, *args, **kwargs):
+    raise TypeError(f"{op!r} is called before grb_tile.core is imported, which gives calls their meaning")
+
+
+class TypedOpBase:
+    """An operator for one type: `type` (of the operands), `return_type`, `numpy` (vectorised), `expression` (typed IR).
+
+    `numpy` is None for positional operators; `expression` is None for those and for functions that could not be lowered
+    (`lowerable` is False then, `python_function` is the function and `refusal` the reason).
+    """
+
+    __slots__ = (
+        "parent", "name", "type", "return_type", "_type2", "expression", "numpy", "positional", "kind",
+        "python_function", "refusal", "cuda_text", "_resolved", "__weakref__",
+    )  # fmt: skip
+    opclass = None
+
+    def __init__(self, parent, name, type_, return_type, type2=None):
+        self.parent = parent
+        self.name = name
+        self.type = type_
+        self.return_type = return_type
+        self._type2 = type2
+        self.expression = None
+        self.numpy = None
+        self.positional = None
+        self.kind = None
+        self.python_function = None
+        self.refusal = None
+        self.cuda_text = None
+
+    def __repr__(self):
+        type2 = "" if self._type2 is None else f", {self._type2.name}"
+        return f"{self.opclass.lower().removesuffix('op')}.{self.name}[{self.type.name}{type2}]"
+
+    def __call__(self, *args, **kwargs):
+        return OpBase._call_handler(self, *args, **kwargs)
+
+    @property
+    def type2(self):
+        return self.type if self._type2 is None else self._type2
+
+    @property
+    def lowerable(self):
+        """True when the operator has a typed expression, so that every backend can compile it."""
+        return self.expression is not None
+
+    @property
+    def is_positional(self):
+        return self.parent.is_positional
+
+    @property
+    def orig_func(self):
+        return self.parent.orig_func
+
+    @property
+    def _numba_func(self):
+        return self.parent._numba_func
+
+    @property
+    def gb_name(self):
+        from .names import gb_name
+
+        return gb_name(self)
+
+    def __reduce__(self):
+        if self._type2 is None or self._type2 is self.type:
+            return (getitem, (self.parent, self.type))
+        return (getitem, (self.parent, (self.type, self._type2)))
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+class OpBase:
+    """An operator for all the types it has a meaning for; `types` maps each to the type of the result."""
+
+    _call_handler = staticmethod(_no_core)
+    _modname = None  # the namespace, such as "binary"
+    is_positional = False
+    _custom_dtype = None
+    _is_udt = False
+    _takes_udt = False
+
+    def __init__(self, name, *, anonymous=False, rule=None):
+        self.name = name
+        self._anonymous = anonymous
+        self._builtin = False
+        self._typed = {}  # every key an operator was looked up by -> typed operator
+        self._pairs = {}  # (type, type2) of operators used with user-defined or mixed types -> typed operator
+        self._resolved = {}  # get_typed_op's memory
+        self.types = {}
+        self.coercions = {}
+        self._rule = {}
+        if rule is not None:
+            self._set_rule(RULES[rule])
+
+    def _set_rule(self, rule):
+        """`rule`: {input type: (type of the typed operator, inner type, return type)}."""
+        self._rule = rule
+        self.types = {t: r[2] for t, r in rule.items()}
+        self.coercions = {t: r[0] for t, r in rule.items() if r[0] is not t}
+
+    def __repr__(self):
+        return f"{self._modname}.{self.name}"
+
+    def __call__(self, *args, **kwargs):
+        return OpBase._call_handler(self, *args, **kwargs)
+
+    def __getitem__(self, key):
+        try:
+            return self._typed[key]
+        except (KeyError, TypeError):
+            return self._look_up(key)
+
+    def _look_up(self, key):
+        if type(key) is tuple:
+            from .resolve import get_typed_op
+
+            return get_typed_op(self, lookup_dtype(key[0]), lookup_dtype(key[1]))
+        dtype = lookup_dtype(key)
+        if self._is_udt or dtype._is_udt and self._takes_udt:
+            return self._compile_udt(dtype, dtype)
+        rule = self._rule.get(dtype)
+        if rule is None:
+            if not self.is_positional:
+                raise KeyError(f"{self.name} does not work with {dtype}")
+            return self[INT64]
+        typed = self._typed[dtype] if dtype in self._typed else self._typed_by_rule(dtype, rule)
+        self._typed[dtype] = typed
+        if type(key) is not tuple and key.__hash__ is not None:
+            self._typed[key] = typed
+        return typed
+
+    def _typed_by_rule(self, dtype, rule):
+        own, inner, result = rule
+        if own is dtype:
+            return self._make(own, inner, result)
+        if own in self._rule:
+            return self[own]
+        # ldexp: FP32 and FP64 are no input types of it, and yet what the integers are computed with
+        hidden = next((self._typed[t] for t, r in self._rule.items() if r[0] is own and t in self._typed), None)
+        return hidden if hidden is not None else self._make(own, inner, result)
+
+    def _make(self, type_, inner, result):
+        raise NotImplementedError
+
+    def _compile_udt(self, dtype, dtype2):
+        raise KeyError(f"{self.name} does not work with {dtype}")
+
+    def __contains__(self, key):
+        try:
+            self[key]
+        except (TypeError, KeyError, ValueError):
+            return False
+        except Exception as error:  # Numba's typing errors, without importing Numba to name them
+            if type(error).__module__.startswith("numba"):
+                return False
+            raise
+        return True
+
+    def __delitem__(self, key):
+        dtype = lookup_dtype(key)
+        self._rule = {t: r for t, r in self._rule.items() if t is not dtype}
+        del self.types[dtype]
+        self._typed = {k: t for k, t in self._typed.items() if k in self._rule}
+        self._resolved.clear()
+
+    @property
+    def _typed_ops(self):
+        """{type: typed operator} of all types, made now."""
+        return {dtype: self[dtype] for dtype in self._rule}
+
+    # names and registration
+    @classmethod
+    def _namespace(cls):
+        from .namespaces import NAMESPACES
+
+        return NAMESPACES[cls._modname]
+
+    @classmethod
+    def _find(cls, name):
+        """The registered operator of that (possibly dotted) name, or None."""
+        return cls._namespace().get(name)
+
+    @classmethod
+    def _publish(cls, name, op):
+        """Put `op` into its namespace, and into grb_tile.op where the name is free."""
+        from .namespaces import publish
+
+        publish(cls._modname, name, op)
+
+    @classmethod
+    def _refuse_taken(cls, name):
+        if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
+            raise ValueError(f"name must be a Python identifier, or several joined by periods; got: {name!r}")
+        cls._namespace().refuse_taken(name)
+
+    @classmethod
+    def _deserialize(cls, name, *args):
+        found = cls._find(name)
+        return found if found is not None else cls.register_new(name, *args)
+
+    def _reduce_args(self):
+        return (self.orig_func,)
+
+    def __reduce__(self):
+        if self._anonymous:
+            info = getattr(getattr(self, "orig_func", None), "_parameterized_info", None)
+            if info is not None:
+                return (_restore_parameterized, info)
+            args = self._reduce_args()
+            return (self.register_anonymous, (*args, self.name))
+        if self._builtin:
+            return (_find_builtin, (self._modname, self.name))
+        return (self._deserialize, (self.name, *self._reduce_args()))
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+def _find_builtin(namespace, name):
+    from .namespaces import NAMESPACES
+
+    return NAMESPACES[namespace].get(name)
+
+
+def _restore_parameterized(op, args, kwargs):
+    return op(*args, **kwargs)
+
+
+class ParameterizedUdf:
+    """A family of operators: calling it with parameters makes (and remembers) one."""
+
+    is_positional = False
+    _custom_dtype = None
+    _builtin = False
+
+    def __init__(self, name, anonymous):
+        self.name = name
+        self._anonymous = anonymous
+        self._cache = {}
+
+    def __call__(self, *args, **kwargs):
+        key = (args, tuple(sorted(kwargs.items())))
+        try:
+            return self._cache[key]
+        except KeyError:
+            made = self._cache[key] = self._call(*args, **kwargs)
+            return made
+        except TypeError:  # unhashable parameters
+            return self._call(*args, **kwargs)
+
+    def __repr__(self):
+        return f"{self._modname}.{self.name}"
+
+    def __reduce__(self):
+        if self._builtin:
+            return (_find_builtin, (self._modname, self.name))
+        return (self._deserialize, (self.name, *self._reduce_args(), self._anonymous))

@@ -1,0 +1,338 @@
+"""BinaryOp: z = f(x, y)."""
+import inspect
+
+import numpy as np
+
+from ..dtypes import BOOL, INT64
+from .base import OpBase, ParameterizedUdf, TypedOpBase
+from .ir import argument, cast, constant, renumber
+from .table import BINARY, COMMUTATIVE, COMMUTES, COMMUTES_IN_PRODUCT
+from .to_numpy import numpy_function
+from .udf import UserFunction, infer_rule
+from .unary import _rooted, check_function, definition
+
+_KINDS = {"first": "first", "second": "second", "pair": "pair", "any": "any"}
+_FLIPPED_KIND = {"first": "second", "second": "first", "pair": "pair", "any": "any", None: None}
+_FLIPPED_POSITION = {a.removeprefix("ss."): b.removeprefix("ss.") for a, b in COMMUTES_IN_PRODUCT.items()}
+
+
+class TypedBinaryOp(TypedOpBase):
+    """A BinaryOp for one pair of types.  Spec: GraphBLAS C API 2.1, section 3.5.2."""
+
+    __slots__ = ("_flipped", "_monoid")
+    opclass = "BinaryOp"
+
+    def __init__(self, parent, name, type_, return_type, type2=None):
+        super().__init__(parent, name, type_, return_type, type2)
+        self._flipped = None
+        self._monoid = None
+
+    @property
+    def monoid(self):
+        """The typed monoid of this operator, or None."""
+        if self._monoid is None:
+            monoid = self.parent.monoid
+            if monoid is not None and self.type in monoid.types:
+                self._monoid = monoid[self.type]
+        return self._monoid
+
+    @property
+    def commutes_to(self):
+        """The typed operator g with g(y, x) = f(x, y), or None."""
+        other = self.parent.commutes_to
+        return _typed_or_none(other, self.type)
+
+    @property
+    def _semiring_commutes_to(self):
+        other = self.parent._semiring_commutes_to
+        return _typed_or_none(other, self.type)
+
+    @property
+    def is_commutative(self):
+        return self.commutes_to is self
+
+    def flip(self):
+        """The operator g with g(x, y) = f(y, x): the multiply of the transposed product.  Positions swap with it."""
+        if self._flipped is None:
+            other = self._semiring_commutes_to or self.commutes_to
+            if other is None or other.type is not self.type2 or other.return_type is not self.return_type:
+                other = _swapped(self)
+            self._flipped = other
+        return self._flipped
+
+
+def _typed_or_none(op, type_):
+    return op[type_] if op is not None and (type_ in op.types or type_._is_udt) else None
+
+
+def _swapped(typed):
+    """f with its operands exchanged, as an operator of its own that pickles by its origin."""
+    new = _SwappedBinaryOp(typed.parent, typed.name, typed.type2, typed.return_type, typed.type)
+    new.positional = _FLIPPED_POSITION.get(typed.positional)
+    new.kind = _FLIPPED_KIND[typed.kind]
+    if typed.expression is not None:
+        new.expression = renumber(typed.expression, {0: 1, 1: 0})
+        new.numpy = numpy_function(new.expression, 2)
+    elif typed.numpy is not None:
+        straight = typed.numpy
+        new.numpy = lambda x, y: straight(y, x)
+    if typed.python_function is not None:
+        function = typed.python_function
+        new.python_function = lambda x, y: function(y, x)
+    new.refusal = typed.refusal
+    new._flipped = typed
+    return new
+
+
+class _SwappedBinaryOp(TypedBinaryOp):
+    __slots__ = ()
+
+    def __repr__(self):
+        return f"{self._flipped!r}.flip()"
+
+    @property
+    def commutes_to(self):
+        return self._flipped
+
+    @property
+    def monoid(self):
+        return None
+
+    def __reduce__(self):
+        return (TypedBinaryOp.flip, (self._flipped,))
+
+
+def _first_or_second(op, dtype, dtype2):
+    if dtype._is_udt or dtype2._is_udt:
+        return op._compile_udt(dtype, dtype2)
+
+
+def _pair(op, dtype, dtype2):
+    return op[INT64]
+
+
+class BinaryOp(OpBase):
+    """z = f(x, y), possibly of another type.
+
+    Types: `op.types`.  Spec: GraphBLAS C API 2.1, section 3.5.2.
+
+    >>> from grb_tile.operators import BinaryOp
+    >>> import numpy as np
+    >>> larger = BinaryOp.register_anonymous(lambda x, y: x if x > y else y, "larger")
+    >>> larger["FP64"].numpy(np.array([1.0, 4.0]), np.array([3.0, 2.0])).tolist()
+    [3.0, 4.0]
+    """
+
+    _modname = "binary"
+    opclass = "BinaryOp"
+    orig_func = None
+
+    def __init__(self, name, *, anonymous=False, rule=None):
+        super().__init__(name, anonymous=anonymous, rule=rule)
+        self._monoid = None
+        self._commutes_to = None
+
+    @classmethod
+    def _predefined(cls, name):
+        rule, text = BINARY[name]
+        op = cls(name, rule=rule)
+        op._builtin = True
+        op._text = text
+        op.is_positional = rule == "position"
+        op._takes_udt = name in ("first", "second", "pair", "any", "eq", "ne")
+        op._commutes_to = name if name in COMMUTATIVE else COMMUTES.get(name)
+        op._custom_dtype = {"first": _first_or_second, "second": _first_or_second, "pair": _pair}.get(name)
+        return op
+
+    def _make(self, type_, inner, result):
+        typed = TypedBinaryOp(self, self.name.removeprefix("ss."), type_, result)
+        if self.is_positional:
+            typed.positional = typed.name
+        elif self.orig_func is not None:
+            self._user.install(typed, (type_, type_), result)
+        else:
+            operands = [cast(argument(k, type_), inner) for k in (0, 1)]
+            typed.expression = _rooted(definition(self._text, inner), {"x": inner, "y": inner}, operands, result)
+            typed.numpy = numpy_function(typed.expression, 2)
+            typed.kind = _KINDS.get(self.name)
+        return typed
+
+    def _compile_udt(self, dtype, dtype2):
+        dtype2 = dtype if dtype2 is None else dtype2
+        typed = self._pairs.get((dtype, dtype2))
+        if typed is not None:
+            return typed
+        if self.orig_func is not None:
+            result = self._user.natural_type((dtype, dtype2))
+            if result is None:
+                raise KeyError(f"{self.name} does not work with {(dtype, dtype2)} types") from self._user.trial_error
+            typed = TypedBinaryOp(self, self.name, dtype, result, dtype2)
+            self._user.install(typed, (dtype, dtype2), result)
+        else:
+            typed = self._on_records(dtype, dtype2)
+        self._pairs[dtype, dtype2] = typed
+        return typed
+
+    def _on_records(self, dtype, dtype2):
+        if not self._takes_udt:
+            raise KeyError(f"{self.name} does not work with {(dtype, dtype2)} types")
+        if self.name in ("eq", "ne"):
+            if dtype is not dtype2:
+                raise KeyError(f"{self.name} compares user-defined types with themselves only, not {dtype} with {dtype2}")
+            typed = TypedBinaryOp(self, self.name, dtype, BOOL, dtype2)
+            ufunc = np.equal if self.name == "eq" else np.not_equal
+            typed.numpy = lambda x, y: _every_field(ufunc, x, y)
+            typed.python_function = lambda x, y: bool(ufunc(x, y).all() if self.name == "eq" else ufunc(x, y).any())
+            return typed
+        if self.name == "pair":
+            typed = TypedBinaryOp(self, self.name, dtype, INT64, dtype2)
+            typed.expression = constant(1, INT64)
+        else:
+            which = 0 if self.name == "first" else 1
+            typed = TypedBinaryOp(self, self.name, dtype, (dtype, dtype2)[which], dtype2)
+            typed.expression = argument(which, typed.return_type)
+        typed.kind = self.name
+        typed.numpy = numpy_function(typed.expression, 2)
+        return typed
+
+    @property
+    def monoid(self):
+        """The Monoid made of this operator, or None."""
+        if self._monoid is None and not self._anonymous:
+            from .monoid import Monoid
+
+            self._monoid = Monoid._find(self.name)
+        return self._monoid
+
+    @property
+    def commutes_to(self):
+        """The operator g with g(y, x) = f(x, y), or None."""
+        if isinstance(self._commutes_to, str):
+            self._commutes_to = BinaryOp._find(self._commutes_to)
+        return self._commutes_to
+
+    @property
+    def _semiring_commutes_to(self):
+        name = COMMUTES_IN_PRODUCT.get(self.name)
+        return None if name is None else BinaryOp._find(name)
+
+    @property
+    def is_commutative(self):
+        return self.commutes_to is self
+
+    @property
+    def _numba_func(self):
+        return None if self.orig_func is None else self._user.compiled()
+
+    @classmethod
+    def _build(cls, name, func, *, anonymous=False, is_udt=False, cuda=None):
+        check_function(func)
+        op = cls(name or getattr(func, "__name__", "<anonymous_binary>"), anonymous=anonymous)
+        op.orig_func = func
+        op._user = UserFunction(func, cuda)
+        op._is_udt = is_udt
+        if not is_udt:
+            op._set_rule(infer_rule(op._user, lambda t: (t, t)))
+        return op
+
+    @classmethod
+    def register_anonymous(cls, func, name=None, *, parameterized=False, is_udt=False, cuda=None):
+        """An operator of `func(x, y)` that no namespace holds.
+
+        `parameterized`: func returns the function.  `is_udt`: typed when used (user-defined or mixed types).  `cuda`: C++
+        text of a functor body, for functions whose source cannot be lowered.
+        Raises: TypeError for what is not a function, UdfParseError for what cannot be an operator.
+        """
+        if parameterized:
+            return ParameterizedBinaryOp(name, func, anonymous=True, is_udt=is_udt)
+        return cls._build(name, func, anonymous=True, is_udt=is_udt, cuda=cuda)
+
+    @classmethod
+    def register_new(cls, name, func, *, parameterized=False, is_udt=False, lazy=False, cuda=None):
+        """Register `func(x, y)` as `grb_tile.binary.<name>` (periods make nested names); see `register_anonymous`.
+
+        `lazy`: built on first use.  Raises: AttributeError when the name is taken.
+        """
+        cls._refuse_taken(name)
+        if lazy:
+            return cls._namespace().delay(name, lambda: cls._new(name, func, parameterized, is_udt, cuda))
+        op = cls._new(name, func, parameterized, is_udt, cuda)
+        cls._publish(name, op)
+        return op
+
+    @classmethod
+    def _new(cls, name, func, parameterized, is_udt, cuda):
+        if parameterized:
+            return ParameterizedBinaryOp(name, func, is_udt=is_udt)
+        return cls._build(name, func, is_udt=is_udt, cuda=cuda)
+
+
+def _every_field(ufunc, x, y):
+    """Equality (or its opposite) of records; sub-array types compare over their own axes."""
+    result = ufunc(x, y)
+    return result
+
+
+def isclose(rel_tol=1e-7, abs_tol=0.0):
+    """The parameterized operator `|x - y| <= max(rel_tol * max(|x|, |y|), abs_tol)`."""
+
+    def inner(x, y):
+        return x == y or abs(x - y) <= max(rel_tol * max(abs(x), abs(y)), abs_tol)
+
+    return inner
+
+
+class ParameterizedBinaryOp(ParameterizedUdf):
+    """A BinaryOp with parameters: call it to get the operator."""
+
+    _modname = "binary"
+    opclass = "BinaryOp"
+
+    def __init__(self, name, func, *, anonymous=False, is_udt=False):
+        self.func = func
+        self.__signature__ = inspect.signature(func)
+        self._is_udt = is_udt
+        self._monoid = None
+        self._commutes_to = None
+        super().__init__(getattr(func, "__name__", name) if name is None else name, anonymous)
+
+    def _call(self, *args, **kwargs):
+        function = self.func(*args, **kwargs)
+        function._parameterized_info = (self, args, kwargs)
+        op = BinaryOp.register_anonymous(function, self.name, is_udt=self._is_udt)
+        if self._monoid is not None and op._monoid is None:
+            op._monoid = op  # a marker that stops the monoid from asking for this operator again
+            self._cache[args, tuple(sorted(kwargs.items()))] = op
+            try:
+                self._monoid(*args, **kwargs)  # sets op._monoid when the parameters suit the monoid too
+            except Exception:
+                pass
+            if op._monoid is op:
+                op._monoid = None
+        if self.is_commutative:
+            op._commutes_to = op
+        return op
+
+    @property
+    def monoid(self):
+        return self._monoid
+
+    @property
+    def commutes_to(self):
+        if isinstance(self._commutes_to, str):
+            self._commutes_to = BinaryOp._find(self._commutes_to)
+        return self._commutes_to
+
+    @property
+    def is_commutative(self):
+        return self.commutes_to is self
+
+    def _reduce_args(self):
+        return (self.func,)
+
+    @staticmethod
+    def _deserialize(name, func, anonymous):
+        if anonymous:
+            return BinaryOp.register_anonymous(func, name, parameterized=True)
+        found = BinaryOp._find(name)
+        return found if found is not None else BinaryOp.register_new(name, func, parameterized=True)

@@ -1,0 +1,409 @@
+"""Python text to a typed expression: the rows of the operator table and users' functions take the same road.
+
+Typing follows one of two rules.
+- strict (the table): operands of a primitive have one type; literals take the type of the other side.
+- promoting (user functions): as Numba types scalars, which python-graphblas's users rely on: integers narrower than 64
+  bits are computed in 64 (signed with unsigned: signed; UINT64 with a signed variable: FP64), bool as INT64, `/` gives
+  floats, FP32 with a float literal gives FP64.  One difference: UINT64 with a non-negative literal stays UINT64.
+What cannot be lowered raises UdfParseError with line, column and reason; what has no meaning for a type raises NoMeaning.
+"""
+import ast
+import math
+
+import numpy as np
+
+from ..dtypes import BOOL, FC32, FC64, FP32, FP64, INT64, UINT64, lookup_dtype
+from ..exceptions import UdfParseError
+from .ir import Node, argument, cast, constant, where
+from .primitives import PRIMITIVES
+
+_LIMIT = 2000  # nodes one function may become: `if` without return doubles what follows it
+
+
+class NoMeaning(TypeError):
+    """The expression is well formed but says nothing for these types, such as an order of complex numbers."""
+
+
+class Literal:
+    """A number whose type is still open."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+
+_BINARY = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "cdiv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
+    ast.Pow: "wpow", ast.BitAnd: "band", ast.BitOr: "bor", ast.BitXor: "bxor", ast.LShift: "shl", ast.RShift: "shr",
+}
+_COMPARE = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
+_LOGIC = {"band": "land", "bor": "lor", "bxor": "lxor"}
+# Names a user's function may call: bare, or as attributes of math, cmath, np and numpy.
+_FUNCTIONS = {
+    name: name
+    for name in (
+        "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh ceil floor "
+        "trunc cbrt erf erfc lgamma isnan isinf isfinite atan2 hypot copysign nextafter logaddexp logaddexp2 gcd lcm "
+        "signbit conj"
+    ).split()
+}
+_FUNCTIONS.update({
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "arctan2": "atan2", "gamma": "tgamma", "fabs": "abs", "absolute": "abs", "rint": "rint", "conjugate": "conj",
+    "maximum": "nmax", "minimum": "nmin", "fmax": "fmax", "fmin": "fmin", "fmod": "fmod", "remainder": "mod",
+    "mod": "mod", "add": "add", "subtract": "sub", "multiply": "mul", "divide": "cdiv", "true_divide": "cdiv",
+    "power": "wpow", "pow": "wpow", "floor_divide": "floordiv", "ldexp": "ldexp", "spacing": "spacing", "sign": "sign",
+    "square": "square", "negative": "neg",
+})  # fmt: skip
+_FLOAT_ONLY = {
+    name for name, row in PRIMITIVES.items() if type(row.numpy) is dict and not (row.numpy.keys() & {"i", "b"})
+} | {"cbrt"}
+_MODULES = {math: "math", np: "np"}
+_CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau}
+
+
+class Builder:
+    """Makes nodes of one typing rule; `promote` chooses users' (True) or the table's (False)."""
+
+    def __init__(self, promote):
+        self.promote = promote
+        self.made = 0
+
+    def typed(self, operand, other=None):
+        """A Literal as a node: in `other`'s type where that can hold it, else INT64, FP64 or FC64."""
+        if type(operand) is not Literal:
+            return operand
+        value = operand.value
+        if isinstance(value, (bool, np.bool_)):
+            return constant(bool(value), BOOL if self.promote or other is None else other)
+        if other is not None and not self.promote:
+            return constant(value, other)
+        if isinstance(value, (int, np.integer)):
+            value = int(value)
+            if other is UINT64 and value >= 0 or value > 2**63 - 1:
+                return constant(value, UINT64)
+            return constant(value, INT64)
+        if isinstance(value, (float, np.floating)):
+            return constant(float(value), FP32 if isinstance(value, np.float32) else FP64)
+        return constant(complex(value), FC64)
+
+    def joined(self, *operands, wide=True):
+        """The operands as nodes of one type."""
+        known = [o.type for o in operands if type(o) is not Literal]
+        first = known[0] if known else None
+        nodes = [self.typed(o, first) for o in operands]
+        types = {n.type for n in nodes}
+        if self.promote:
+            if wide:
+                types = {self.widened(t) for t in types}
+            target = self.unified(types)
+        elif len(types) > 1:
+            raise NoMeaning(f"operands of types {sorted(t.name for t in types)}")
+        else:
+            (target,) = types
+        return [cast(n, target) for n in nodes]
+
+    @staticmethod
+    def widened(type_):
+        kind = type_.np_type.kind
+        return UINT64 if kind == "u" else INT64 if kind in "bi" else type_
+
+    @staticmethod
+    def unified(types):
+        joined = None
+        for t in types:
+            joined = t.np_type if joined is None else np.promote_types(joined, t.np_type)
+        return lookup_dtype(joined)
+
+    def call(self, name, *operands, wide=True):
+        """Primitive `name` on operands brought to one type."""
+        self.made += 1
+        if self.made > _LIMIT:
+            raise UdfParseError(f"the function becomes more than {_LIMIT} operations; write it with fewer branches")
+        nodes = self.joined(*operands, wide=wide)
+        kind = nodes[0].type.np_type.kind
+        if self.promote and kind in "iub" and name in _FLOAT_ONLY:
+            nodes = [cast(n, FP64) for n in nodes]
+            kind = "f"
+        if name in _LOGIC and kind == "b":
+            name = _LOGIC[name]
+        row = PRIMITIVES[name]
+        if type(row.numpy) is dict and kind not in row.numpy:
+            raise NoMeaning(f"{name} has no meaning for {nodes[0].type}")
+        return Node(name, row.result_type(nodes[0].type), tuple(nodes))
+
+    def truth(self, operand):
+        node = self.typed(operand)
+        return node if node.type is BOOL else Node("ne", BOOL, (node, constant(0, node.type)))
+
+    def choose(self, condition, yes, no):
+        yes, no = self.joined(yes, no, wide=False)
+        return where(self.truth(condition), yes, no)
+
+
+class Reader(ast.NodeVisitor):
+    """Evaluates a function's syntax tree to a node, statement by statement."""
+
+    def __init__(self, builder, names, source_name, resolve, depth=0):
+        self.b = builder
+        self.names = names
+        self.where = source_name
+        self.resolve = resolve
+        self.depth = depth
+
+    def refuse(self, node, why):
+        raise UdfParseError(
+            f"{self.where}, line {getattr(node, 'lineno', '?')}, column {getattr(node, 'col_offset', -1) + 1}: "
+            f"{why}: {ast.unparse(node) if isinstance(node, ast.AST) else node}"
+        )
+
+    def generic_visit(self, node):
+        self.refuse(node, f"{type(node).__name__} cannot be lowered to an operator")
+
+    # statements
+    def block(self, body):
+        """The value that `body` returns."""
+        for k, statement in enumerate(body):
+            if isinstance(statement, ast.Return):
+                if statement.value is None:
+                    self.refuse(statement, "return without a value")
+                return self.visit(statement.value)
+            if isinstance(statement, ast.If):
+                rest = body[k + 1 :]
+                test = self.visit(statement.test)
+                kept = dict(self.names)
+                yes = self.block(statement.body + rest)
+                self.names = kept
+                no = self.block(statement.orelse + rest)
+                return self.b.choose(test, yes, no)
+            self.statement(statement)
+        self.refuse(body[-1] if body else "empty body", "a path of the function returns nothing")
+
+    def statement(self, node):
+        if isinstance(node, ast.Pass) or isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, value = node.targets[0], node.value
+            if isinstance(target, ast.Name):
+                self.names[target.id] = self.visit(value)
+                return
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+                values = [self.visit(v) for v in value.elts]
+                for t, v in zip(target.elts, values):
+                    if not isinstance(t, ast.Name):
+                        self.refuse(t, "only plain names can be assigned")
+                    self.names[t.id] = v
+                return
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            self.names[node.target.id] = self.visit(node.value)
+            return
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            self.names[node.target.id] = self.binary(node, node.op, self.visit(node.target), self.visit(node.value))
+            return
+        self.generic_visit(node)
+
+    # expressions
+    def visit_Name(self, node):
+        if node.id in self.names:
+            return self.names[node.id]
+        found = self.resolve(node.id)
+        if isinstance(found, (bool, int, float, complex, np.generic)):
+            return Literal(found)
+        self.refuse(node, "neither an argument, a local variable nor a captured number")
+
+    def visit_Constant(self, node):
+        if isinstance(node.value, (bool, int, float, complex)):
+            return Literal(node.value)
+        self.refuse(node, "only numbers can be constants of an operator")
+
+    def visit_Attribute(self, node):
+        if isinstance(node.value, ast.Name) and self.resolve(node.value.id) in (math, np):
+            if node.attr in _CONSTANTS:
+                return Literal(_CONSTANTS[node.attr])
+        elif node.attr in ("real", "imag"):
+            value = self.b.typed(self.visit(node.value))
+            if value.type.np_type.kind == "c":
+                return self.b.call("creal" if node.attr == "real" else "cimag", value)
+            return value if node.attr == "real" else constant(0, value.type)
+        self.refuse(node, "unknown attribute")
+
+    def visit_BinOp(self, node):
+        return self.binary(node, node.op, self.visit(node.left), self.visit(node.right))
+
+    def binary(self, node, operator, left, right):
+        name = _BINARY.get(type(operator))
+        if name is None:
+            self.refuse(node, f"{type(operator).__name__} cannot be lowered to an operator")
+        if type(left) is Literal and type(right) is Literal:
+            return self.folded(node, operator, left.value, right.value)
+        if name == "cdiv" and self.b.promote:
+            left, right = self.b.joined(left, right)
+            if left.type.np_type.kind in "iu":
+                left, right = cast(left, FP64), cast(right, FP64)
+        bits = name in _LOGIC and self.b.promote
+        if bits and all(type(o) is not Literal and o.type is BOOL for o in (left, right)):
+            return self.b.call(name, left, right, wide=False)
+        return self.b.call(name, left, right)
+
+    def folded(self, node, operator, left, right):
+        try:
+            expression = ast.Expression(ast.BinOp(ast.Constant(left), operator, ast.Constant(right)))
+            return Literal(eval(compile(ast.fix_missing_locations(expression), "<constant>", "eval"), {}))
+        except ArithmeticError as error:
+            self.refuse(node, str(error))
+
+    def visit_UnaryOp(self, node):
+        value = self.visit(node.operand)
+        if isinstance(node.op, ast.Not):
+            return self.b.call("lnot", self.b.truth(value), wide=False)
+        if isinstance(node.op, ast.UAdd):
+            return value
+        if type(value) is Literal:
+            return Literal(-value.value if isinstance(node.op, ast.USub) else ~value.value)
+        return self.b.call("neg" if isinstance(node.op, ast.USub) else "bnot", value)
+
+    def visit_Compare(self, node):
+        left, result = self.visit(node.left), None
+        for operator, comparator in zip(node.ops, node.comparators):
+            name = _COMPARE.get(type(operator))
+            if name is None:
+                self.refuse(node, f"{type(operator).__name__} cannot be lowered to an operator")
+            right = self.visit(comparator)
+            both = [o.type for o in (left, right) if type(o) is not Literal]
+            part = self.b.call(name, left, right, wide=both.count(BOOL) < 2)
+            result = part if result is None else self.b.call("land", result, part, wide=False)
+            left = right
+        return result
+
+    def visit_BoolOp(self, node):
+        is_and = isinstance(node.op, ast.And)
+        result = self.visit(node.values[-1])
+        for value in reversed(node.values[:-1]):
+            left = self.b.typed(self.visit(value))
+            right = self.b.typed(result, left.type)
+            if left.type is BOOL and right.type is BOOL:
+                result = self.b.call("land" if is_and else "lor", left, right, wide=False)
+            else:
+                result = self.b.choose(left, right, left) if is_and else self.b.choose(left, left, right)
+        return result
+
+    def visit_IfExp(self, node):
+        return self.b.choose(self.visit(node.test), self.visit(node.body), self.visit(node.orelse))
+
+    def visit_Call(self, node):
+        if node.keywords:
+            self.refuse(node, "keyword arguments cannot be lowered")
+        function, name = node.func, None
+        found = None
+        if isinstance(function, ast.Name):
+            found, name = self.resolve(function.id), function.id
+        elif isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+            module = self.resolve(function.value.id)
+            if module is math or module is np:
+                name, found = function.attr, getattr(module, function.attr, None)
+        if not self.b.promote and name in PRIMITIVES:
+            operands = [self.visit(a) for a in node.args]
+            return self.b.call(name, *operands)
+        if not self.b.promote and name == "where":
+            return self.b.choose(*[self.visit(a) for a in node.args])
+        operands = [self.visit(a) for a in node.args]
+        if found is not None and hasattr(found, "__code__") and self.depth < 8:
+            return self.inlined(node, found, operands)
+        result = self.known_call(name, found, operands) if found is not None else None
+        if result is None:
+            self.refuse(node, "call of a function that cannot be lowered")
+        return result
+
+    def known_call(self, name, found, operands):
+        b = self.b
+        if found in (min, max):
+            result = operands[0]
+            for operand in operands[1:]:
+                result = b.call("pmin" if found is min else "pmax", result, operand, wide=True)
+            return result
+        if found in (abs, np.abs) or name in ("fabs", "absolute"):
+            return b.call("abs", b.typed(operands[0])) if name != "fabs" else b.call("abs", cast(b.typed(operands[0]), FP64))
+        if found is pow:
+            return b.call("wpow", *operands)
+        if found is round and len(operands) == 1:
+            value = b.call("rint", b.typed(operands[0]))
+            return cast(value, INT64)
+        casts = {bool: BOOL, int: INT64, float: FP64, complex: FC64}
+        if isinstance(found, type) and len(operands) == 1:
+            target = casts.get(found)
+            if target is None and issubclass(found, np.generic):
+                target = lookup_dtype(found)
+            if target is not None:
+                return cast(b.typed(operands[0]), target)
+        if found is complex and len(operands) == 2:
+            return b.call("cmplx", *[cast(b.typed(o), FP64) for o in operands])
+        primitive = _FUNCTIONS.get(name)
+        if primitive is None or not (getattr(math, name, None) is found or getattr(np, name, None) is found):
+            return None
+        operands = [b.typed(o) for o in operands]
+        if primitive == "square":
+            return b.call("mul", operands[0], operands[0])
+        if primitive == "sign":
+            kind = operands[0].type.np_type.kind
+            if kind in "fc":
+                return b.call("signum", *operands)
+            zero = Literal(0)
+            return b.choose(b.call("gt", operands[0], zero), Literal(1), b.choose(b.call("lt", operands[0], zero), Literal(-1), zero))
+        if primitive == "fmod" and found is np.fmod:
+            return b.call("fmod", *operands)
+        if primitive == "cdiv":
+            operands = b.joined(*operands)
+            if operands[0].type.np_type.kind in "iu":
+                operands = [cast(o, FP64) for o in operands]
+        if found in (math.floor, math.ceil, math.trunc):
+            return cast(b.call(primitive, *operands), INT64)
+        if primitive in ("gcd", "lcm") and any(o.type.np_type.kind not in "iub" for o in operands):
+            raise NoMeaning(f"{primitive} is for integers")
+        return b.call(primitive, *operands)
+
+    def inlined(self, node, function, operands):
+        from .source import function_tree
+
+        tree, resolve = function_tree(function)
+        names = [a.arg for a in tree.args.args]
+        if len(names) != len(operands):
+            self.refuse(node, f"{function.__name__} takes {len(names)} arguments")
+        inner = Reader(self.b, dict(zip(names, operands)), function.__name__, resolve, self.depth + 1)
+        return inner.function(tree)
+
+    def function(self, tree):
+        return self.visit(tree.body) if isinstance(tree, ast.Lambda) else self.block(tree.body)
+
+
+_PARSED = {}
+
+
+def expression_from_text(text, arguments, return_type):
+    """The node of a table row's text: `arguments` is a dict from argument name to DataType, in order."""
+    tree = _PARSED.get(text)
+    if tree is None:
+        tree = _PARSED[text] = ast.parse(text, mode="eval").body
+    builder = Builder(promote=False)
+    names = {name: argument(k, type_) for k, (name, type_) in enumerate(arguments.items())}
+    reader = Reader(builder, names, "operator table", lambda name: None)
+    node = reader.visit(tree)
+    if type(node) is Literal:
+        node = constant(node.value, return_type)
+    return cast(node, return_type)
+
+
+def expression_from_tree(tree, resolve, name, types):
+    """The node of a user's function for argument types `types`, in the type the function itself has (see `Builder`).
+
+    Raises: UdfParseError (line, column, reason) for what cannot be lowered, NoMeaning for types it does not fit.
+    """
+    a = tree.args
+    names = [x.arg for x in (*a.posonlyargs, *a.args)]
+    if len(names) != len(types) or a.vararg or a.kwarg or a.kwonlyargs:
+        raise UdfParseError(f"{name}: takes {len(types)} arguments here, but is written with ({ast.unparse(a)})")
+    reader = Reader(Builder(promote=True), {n: argument(k, t) for k, (n, t) in enumerate(zip(names, types))}, name, resolve)
+    return reader.b.typed(reader.function(tree))
+
+
+__all__ = ["FC32", "NoMeaning", "expression_from_text", "expression_from_tree"]

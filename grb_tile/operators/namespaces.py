@@ -1,0 +1,235 @@
+"""The namespaces unary, binary, monoid, semiring, indexunary, select and op: every operator is built when first asked for.
+
+The modules grb_tile.unary and so on are thin: their `__getattr__` asks here, and keeps what it gets.
+"""
+import sys
+from types import ModuleType
+
+from .binary import BinaryOp, ParameterizedBinaryOp, isclose
+from .indexunary import IndexUnaryOp, SelectOp
+from .monoid import _TYPES as MONOID_TYPES
+from .monoid import Monoid
+from .semiring import SEMIRINGS, Semiring
+from .table import BINARY, BINARY_NUMPY, BOOL, INDEX_ALIASES, INDEXUNARY, MONOID_NUMPY, RULES, UNARY, UNARY_NUMPY
+from .unary import UnaryOp
+
+_MONOID_NUMPY_NAMES = {*MONOID_NUMPY, *(n.removeprefix("numpy.") for n in MONOID_TYPES if n.startswith("numpy."))}
+_BINARY_NUMPY_NAMES = {*BINARY_NUMPY, *(n.removeprefix("numpy.") for n in BINARY if n.startswith("numpy."))}
+_UNARY_NUMPY_NAMES = {*UNARY_NUMPY, *(n.removeprefix("numpy.") for n in UNARY if n.startswith("numpy."))}
+
+
+def _numpy_semirings():
+    """monoid_binary names whose types can meet; the others are absent, as in python-graphblas."""
+    integer = {"gcd", "lcm", "left_shift", "right_shift"}
+    real = {
+        "arctan2", "copysign", "divide", "float_power", "hypot", "ldexp", "logaddexp2", "logaddexp", "nextafter", "true_divide",
+    }  # fmt: skip
+    bits = {"bitwise_and", "bitwise_or", "bitwise_xor"}
+    compare = {"equal", "greater", "greater_equal", "less", "less_equal", "not_equal"}
+    excluded = (
+        ({"equal", "hypot", "logaddexp", "logaddexp2"}, integer),
+        ({*bits, "equal", "gcd"}, real),
+        ({"hypot", "logaddexp", "logaddexp2"}, bits),
+        ({"equal"}, {"floor_divide", "fmod", "mod", "power", "remainder", "subtract"}),
+        ({"gcd", "hypot", "logaddexp", "logaddexp2"}, compare),
+    )
+    pairs = {(m, x) for m in _MONOID_NUMPY_NAMES for x in _BINARY_NUMPY_NAMES}
+    for monoids, binaries in excluded:
+        pairs -= {(m, x) for m in monoids for x in binaries}
+    return {f"{m}_{x}": (m, x) for m, x in pairs}
+
+
+class OpPath:
+    """A nested name such as `binary.mine` of a registered `binary.mine.plus`."""
+
+    def __init__(self, namespace, name):
+        self._namespace = namespace
+        self._name = name
+
+    def __getattr__(self, key):
+        found = None if key.startswith("__") else self._namespace.get(f"{self._name}.{key}")
+        if found is None:
+            raise AttributeError(f"{self._namespace.name}.{self._name} has no attribute {key!r}")
+        return found
+
+    def __dir__(self):
+        return self._namespace.names_under(self._name)
+
+
+class Namespace:
+    """Operators by (dotted) name; `build(name)` makes a predefined one, `names` lists those."""
+
+    def __init__(self, name, names, build):
+        self.name = name
+        self._names = names
+        self._build = build
+        self._made = {}
+        self._delayed = {}
+        self._paths = {}
+
+    @property
+    def module(self):
+        return sys.modules.get(f"{__name__.split('.')[0]}.{self.name}")
+
+    def get(self, name):
+        """The operator, or the nested namespace, called `name`; None where there is none."""
+        found = self._made.get(name)
+        if found is not None:
+            return found
+        if name in self._delayed:
+            found = self._made[name] = self._delayed.pop(name)()
+            self._also_as_attribute(name, found)
+            return found
+        if name in self._names:
+            found = self._made[name] = self._build(name)
+            return found
+        path = self._paths.get(name)
+        return path
+
+    def has(self, name):
+        return name in self._made or name in self._delayed or name in self._names
+
+    def refuse_taken(self, name):
+        parts = name.split(".")
+        for k in range(1, len(parts)):
+            head = ".".join(parts[:k])
+            if self.has(head) or k == 1 and self._is_foreign(head):
+                raise AttributeError(f"{self.name}.{head} is already defined. Cannot use as a nested path.")
+        if self.has(name) or name in self._paths or self._is_foreign(name):
+            raise AttributeError(f"{self.name}.{name} is already defined")
+
+    def _is_foreign(self, name):
+        """A name of the module that is no operator, such as binary.register_new."""
+        module = self.module
+        if module is None or "." in name or name not in vars(module):
+            return False
+        return not isinstance(vars(module)[name], ModuleType)
+
+    def put(self, name, op):
+        self._made[name] = op
+        self._also_as_attribute(name, op)
+        self._remember_paths(name)
+
+    def delay(self, name, build):
+        self._delayed[name] = build
+        self._remember_paths(name)
+        if self.name not in ("indexunary", "select") and not OP.has(name):
+            OP._delayed[name] = lambda: self.get(name)
+            OP._remember_paths(name)
+
+    def _also_as_attribute(self, name, op):
+        if "." not in name and self.module is not None:
+            setattr(self.module, name, op)
+
+    def _remember_paths(self, name):
+        parts = name.split(".")[:-1]
+        for k in range(1, len(parts) + 1):
+            head = ".".join(parts[:k])
+            if head not in ("ss", "numpy"):
+                self._paths.setdefault(head, OpPath(self, head))
+
+    def names_under(self, prefix):
+        """The names below a dotted prefix ("" for the top)."""
+        start = f"{prefix}." if prefix else ""
+        every = [*self._names, *self._made, *self._delayed, *self._paths]
+        return sorted({n[len(start) :].split(".")[0] for n in every if n.startswith(start)})
+
+
+def _build_unary(name):
+    if name not in UNARY:
+        return UNARY_NS.get(UNARY_NUMPY[name.removeprefix("numpy.")])
+    return UnaryOp._predefined(name)
+
+
+def _build_binary(name):
+    if name == "isclose":
+        op = ParameterizedBinaryOp("isclose", isclose)
+        op._builtin = True
+        op._commutes_to = "isclose"
+        return op
+    if name not in BINARY:
+        return BINARY_NS.get(BINARY_NUMPY[name.removeprefix("numpy.")])
+    return BinaryOp._predefined(name)
+
+
+def _build_monoid(name):
+    if name not in MONOID_TYPES:
+        return MONOID_NS.get(MONOID_NUMPY[name.removeprefix("numpy.")])
+    return Monoid._predefined(name)
+
+
+def _build_semiring(name):
+    if name in SEMIRINGS:
+        return Semiring._predefined(name)
+    from .resolve import get_semiring
+
+    monoid, binary = _NUMPY_SEMIRINGS[name.removeprefix("numpy.")]
+    made = get_semiring(MONOID_NS.get(f"numpy.{monoid}"), BINARY_NS.get(f"numpy.{binary}"))
+    return made
+
+
+def _build_select(name):
+    return SelectOp._from_indexunary(INDEXUNARY_NS.get(name))
+
+
+def _build_index(name):
+    if name in INDEX_ALIASES:
+        return INDEXUNARY_NS.get(INDEX_ALIASES[name])
+    return IndexUnaryOp._predefined(name)
+
+
+def _build_op(name):
+    for namespace in (UNARY_NS, BINARY_NS, MONOID_NS, SEMIRING_NS):
+        if name in namespace._names:
+            return namespace.get(name)
+    raise KeyError(name)
+
+
+_NUMPY_SEMIRINGS = _numpy_semirings()
+
+
+def _with_numpy(names, numpy_names):
+    return {*names, *(f"numpy.{n}" for n in numpy_names)}
+
+
+_SELECT_NAMES = {n for n, row in INDEXUNARY.items() if next(iter(RULES[row[0]].values()))[2] is BOOL}
+_SELECT_NAMES |= {alias for alias, name in INDEX_ALIASES.items() if name in _SELECT_NAMES}
+UNARY_NS = Namespace("unary", _with_numpy(UNARY, _UNARY_NUMPY_NAMES), _build_unary)
+BINARY_NS = Namespace("binary", _with_numpy({*BINARY, "isclose"}, _BINARY_NUMPY_NAMES), _build_binary)
+INDEXUNARY_NS = Namespace("indexunary", {*INDEXUNARY, *INDEX_ALIASES}, _build_index)
+SELECT_NS = Namespace("select", _SELECT_NAMES, _build_select)
+MONOID_NS = Namespace("monoid", _with_numpy(MONOID_TYPES, _MONOID_NUMPY_NAMES), _build_monoid)
+SEMIRING_NS = Namespace("semiring", _with_numpy(SEMIRINGS, _NUMPY_SEMIRINGS), _build_semiring)
+OP = Namespace("op", UNARY_NS._names | BINARY_NS._names | SEMIRING_NS._names, _build_op)
+NAMESPACES = {ns.name: ns for ns in (UNARY_NS, BINARY_NS, INDEXUNARY_NS, SELECT_NS, MONOID_NS, SEMIRING_NS, OP)}
+
+
+def publish(modname, name, op):
+    """Put a registered operator into its namespace, and into `op` where that name is free there."""
+    NAMESPACES[modname].put(name, op)
+    if modname not in ("indexunary", "select") and not OP.has(name):
+        OP.put(name, op)
+
+
+def module_hooks(modname, module_globals, prefix="", extra=()):
+    """`__getattr__` and `__dir__` of a namespace's module; `prefix` is "ss" or "numpy" for the nested ones."""
+    namespace = NAMESPACES[modname]
+    start = f"{prefix}." if prefix else ""
+
+    def get(name):
+        if name.startswith("__"):
+            raise AttributeError(f"module {module_globals['__name__']!r} has no attribute {name!r}")
+        if name in extra:
+            from importlib import import_module
+
+            return import_module(f".{name}", module_globals["__name__"])
+        found = namespace.get(start + name)
+        if found is None:
+            raise AttributeError(f"module {module_globals['__name__']!r} has no attribute {name!r}")
+        module_globals[name] = found
+        return found
+
+    def names():
+        return sorted({*namespace.names_under(prefix), *extra, *(n for n in module_globals if not n.startswith("_"))})
+
+    return get, names

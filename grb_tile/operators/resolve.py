@@ -1,0 +1,321 @@
+"""From whatever a user names an operator by (object, string, Python builtin, function) to the operator, typed."""
+from functools import lru_cache, partial
+from types import FunctionType
+
+import numpy as np
+
+from ..dtypes import INT64, lookup_dtype, unify
+from .base import OpBase, ParameterizedUdf, TypedOpBase
+from .binary import BinaryOp
+from .monoid import Monoid
+from .namespaces import BINARY_NS, NAMESPACES, SEMIRING_NS, UNARY_NS
+from .semiring import Semiring, TypedSemiring
+from .unary import UnaryOp
+
+UNKNOWN_OPCLASS = "UnknownOpClass"
+_ORDER = {"<": "lt", ">": "gt", "<=": "le", ">=": "ge", "!=": "ne", "==": "eq"}
+_SYMBOLS = {
+    "unary": {"-": "ainv", "~": "lnot"},
+    "select": {
+        **{s: f"value{n}" for s, n in _ORDER.items()},
+        "col<=": "colle", "col>": "colgt", "row<=": "rowle", "row>": "rowgt", "index<=": "indexle", "index>": "indexgt",
+    },
+    "binary": {
+        **_ORDER, "+": "plus", "-": "minus", "*": "times", "/": "truediv", "//": "floordiv", "%": "numpy.mod", "**": "pow",
+        "&": "land", "|": "lor", "^": "lxor",
+    },
+    "monoid": {"==": "eq", "+": "plus", "*": "times", "&": "land", "|": "lor", "^": "lxor"},
+    "semiring": {},
+    "agg": {"+": "sum", "*": "prod", "&": "all", "|": "any"},
+}  # fmt: skip
+_SYMBOLS["indexunary"] = _SYMBOLS["select"]
+_EXAMPLES = {
+    "unary": "abs[int]", "indexunary": "row_index", "select": "tril", "binary": "+[int]", "monoid": "+[int]",
+    "semiring": "min.+[int]", "agg": "sum[int]",
+}  # fmt: skip
+_BUILTINS = {abs: ("unary", "abs"), max: ("binary", "max"), min: ("binary", "min")}
+
+
+def aggregator_classes():
+    """(Aggregator, TypedAggregator) of core once that is imported; empty tuple before."""
+    import sys
+
+    module = sys.modules.get(f"{__name__.split('.')[0]}.core.aggregate")
+    if module is None:
+        return ()
+    return tuple(c for c in (getattr(module, "Aggregator", None), getattr(module, "TypedAggregator", None)) if c is not None)
+
+
+def get_typed_op(op, dtype, dtype2=None, *, is_left_scalar=False, is_right_scalar=False, kind=None):
+    """The typed operator that `op` means for operands of `dtype` (and `dtype2`).
+
+    `op`: an operator (typed ones come back as they are), a string such as "plus", "+", "min_plus", "min.plus" or
+    "plus[int64]", Python's abs, min or max, a NumPy ufunc's namesake operator, or a function of `kind` "unary" or "binary".
+    `kind`: "unary", "binary", "monoid", "semiring", "indexunary", "select" or "binary|aggregator": what a string means.
+    Raises: KeyError for types without meaning, ValueError for unknown strings, TypeError for other objects.
+    """
+    try:
+        return op._resolved[dtype, dtype2, is_left_scalar, is_right_scalar]
+    except (AttributeError, KeyError, TypeError):
+        pass
+    if isinstance(op, TypedOpBase):
+        return op
+    if isinstance(op, OpBase):
+        typed = _resolve(op, dtype, dtype2, is_left_scalar, is_right_scalar)
+        op._resolved[dtype, dtype2, is_left_scalar, is_right_scalar] = typed
+        return typed
+    return get_typed_op(
+        _operator(op, kind), dtype, dtype2, is_left_scalar=is_left_scalar, is_right_scalar=is_right_scalar, kind=kind
+    ) if not _is_aggregator(op) else _typed_aggregator(op, dtype)
+
+
+def _is_aggregator(op):
+    classes = aggregator_classes()
+    return bool(classes) and isinstance(op, classes)
+
+
+def _typed_aggregator(op, dtype):
+    if hasattr(op, "type"):  # typed already
+        return op
+    any_dtype = getattr(op, "_any_dtype", None)
+    return op[any_dtype] if any_dtype is not None and any_dtype is not True else op[dtype]
+
+
+def _resolve(op, dtype, dtype2, is_left_scalar, is_right_scalar):
+    if op._is_udt:
+        return op._compile_udt(dtype, dtype2)
+    if dtype2 is None:
+        return op[dtype]
+    if op._custom_dtype is not None:
+        typed = op._custom_dtype(op, dtype, dtype2)
+        if typed is not None:
+            return typed
+    if dtype is dtype2:
+        return op[dtype]
+    if not (dtype._is_udt or dtype2._is_udt):
+        return op[unify(dtype, dtype2, is_left_scalar=is_left_scalar, is_right_scalar=is_right_scalar)]
+    if op.is_positional:
+        return op[INT64]
+    if not op._takes_udt:
+        return op[unify(dtype, dtype2)]
+    return op._compile_udt(dtype, dtype2)
+
+
+def _operator(op, kind):
+    """The operator object that a string, function or parameterized operator stands for."""
+    if isinstance(op, ParameterizedUdf):
+        return op()
+    if isinstance(op, str):
+        if kind == "binary|aggregator":
+            try:
+                return from_string(op, "binary")
+            except ValueError:
+                try:
+                    return from_string(op, "agg")
+                except ValueError:
+                    raise ValueError(
+                        f"Unknown binary or aggregator string: {op!r}.  Example usage: '+[int]'"
+                    ) from None
+        if kind in ("unary", "binary", "monoid", "semiring", "indexunary", "select"):
+            return from_string(op, kind)
+        raise ValueError(
+            f"Unable to get op from string {op!r}.  `kind=` argument must be provided as "
+            '"unary", "binary", "monoid", "semiring", "indexunary", "select", or "binary|aggregator".'
+        )
+    if isinstance(op, FunctionType) and kind is not None:
+        if kind == "unary":
+            return UnaryOp.register_anonymous(op, is_udt=True)
+        if kind.startswith("binary"):
+            return BinaryOp.register_anonymous(op, is_udt=True)
+    try:
+        if op in _BUILTINS:
+            namespace, name = _BUILTINS[op]
+            return NAMESPACES[namespace].get(name)
+    except TypeError:
+        pass
+    if isinstance(op, np.ufunc):
+        for namespace in (UNARY_NS, BINARY_NS):
+            if (kind is None or kind.startswith(namespace.name)) and namespace.has(f"numpy.{op.__name__}"):
+                return namespace.get(f"numpy.{op.__name__}")
+    raise TypeError(f"Unable to get typed operator from object with type {type(op)}")
+
+
+def from_string(string, kind):
+    """The operator of namespace `kind` ("agg" too) that `string` names: name, dotted name, symbol, with [type] or not.
+
+    >>> from grb_tile.operators import from_string
+    >>> from_string("+[int64]", "binary")
+    binary.plus[INT64]
+    """
+    if kind == "semiring":
+        return _semiring_from_string(string)
+    return _from_string(string, kind)
+
+
+def _from_string(string, kind):
+    example = _EXAMPLES[kind]
+    base, *dtype = string.lower().strip().split("[")
+    if len(dtype) > 1:
+        raise ValueError(f'Bad {kind} string: {string!r}.  Contains too many "[".  Example usage: {example!r}')
+    if dtype:
+        if not dtype[0].endswith("]"):
+            raise ValueError(
+                f'Bad {kind} string: {string!r}.  Datatype specification does not end with "]".  Example usage: {example!r}'
+            )
+        dtype = lookup_dtype(dtype[0][:-1])
+    if "]" in base:
+        raise ValueError(f'Bad {kind} string: {string!r}.  "]" not matched by "[".  Example usage: {example!r}')
+    name = _SYMBOLS[kind].get(base, base)
+    if kind == "agg":
+        op = _aggregator(name)
+    else:
+        namespace = NAMESPACES[kind]
+        op = namespace.get(name)
+        if not isinstance(op, (OpBase, ParameterizedUdf)):
+            op = namespace.get(f"numpy.{name}") or namespace.get(f"ss.{name}")
+    if op is None:
+        raise ValueError(f"Unknown {kind} string: {string!r}.  Example usage: {example!r}")
+    return op[dtype] if dtype else op
+
+
+def _aggregator(name):
+    from importlib import import_module
+
+    module = import_module(f"{__name__.split('.')[0]}.agg")
+    for part in name.split("."):
+        module = getattr(module, part, None)
+    return module
+
+
+def _semiring_from_string(string):
+    split = string.split(".")
+    if len(split) == 1:
+        try:
+            return _from_string(string, "semiring")
+        except Exception:
+            pass
+    if len(split) != 2:
+        raise ValueError(
+            f"Bad semiring string: {string!r}.  The monoid and binaryop should be separated by exactly one period, "
+            '".".  Example usage: min.+[int]'
+        )
+    return get_semiring(from_string(split[0], "monoid"), from_string(split[1], "binary"))
+
+
+unary_from_string = partial(from_string, kind="unary")
+binary_from_string = partial(from_string, kind="binary")
+indexunary_from_string = partial(from_string, kind="indexunary")
+select_from_string = partial(from_string, kind="select")
+monoid_from_string = partial(from_string, kind="monoid")
+semiring_from_string = partial(from_string, kind="semiring")
+aggregator_from_string = partial(from_string, kind="agg")
+
+
+def op_from_string(string):
+    """The first operator that `string` names among unary, binary, monoid, semiring, indexunary, select and agg."""
+    for kind in ("unary", "binary", "monoid", "semiring", "indexunary", "select", "agg"):
+        try:
+            return from_string(string, kind)
+        except Exception:
+            pass
+    raise ValueError(f"Unknown op string: {string!r}.  Example usage: 'abs[int]'")
+
+
+def find_opclass(op):
+    """(operator, name of its class): parameterized operators are called with their defaults, abs, min and max looked up."""
+    if isinstance(op, OpBase):
+        return op, type(op).__name__
+    if isinstance(op, TypedOpBase):
+        return op, op.opclass
+    if isinstance(op, ParameterizedUdf):
+        return find_opclass(op())
+    if _is_aggregator(op):
+        return op, type(op).__name__
+    try:
+        if op in _BUILTINS:
+            namespace, name = _BUILTINS[op]
+            return find_opclass(NAMESPACES[namespace].get(name))
+    except TypeError:
+        pass
+    return op, UNKNOWN_OPCLASS
+
+
+def get_semiring(monoid, binaryop, name=None):
+    """The semiring of a monoid and a binary operator; typed when either is.
+
+    Raises: TypeError when `monoid` is none (a BinaryOp that has a monoid will do), or the two seem exchanged.
+
+    >>> from grb_tile import binary, monoid
+    >>> get_semiring(monoid.min, binary.plus)
+    semiring.min_plus
+    """
+    monoid, opclass = find_opclass(monoid)
+    switched = False
+    if opclass == "BinaryOp" and monoid.monoid is not None:
+        switched = True
+        monoid = monoid.monoid
+    elif opclass != "Monoid":
+        raise TypeError(f"Expected a Monoid for the monoid argument.  Got type: {type(monoid)}")
+    binaryop, opclass = find_opclass(binaryop)
+    if opclass == "Monoid":
+        if switched:
+            raise TypeError(
+                "Got a BinaryOp for the monoid argument and a Monoid for the binaryop argument.  Are the arguments switched?  "
+                "Hint: you can do `mymonoid.binaryop` to get the binaryop from a monoid."
+            )
+        binaryop = binaryop.binaryop
+    elif opclass != "BinaryOp":
+        raise TypeError(f"Expected a BinaryOp for the binaryop argument.  Got type: {type(binaryop)}")
+    monoid_type = binary_type = None
+    if not isinstance(monoid, Monoid):
+        monoid_type, monoid = monoid.type, monoid.parent
+    if not isinstance(binaryop, BinaryOp):
+        binary_type, binaryop = binaryop.type, binaryop.parent
+    found = _semiring_of(monoid, binaryop, name)
+    type_ = binary_type if binary_type is not None else monoid_type
+    return found if type_ is None else found[type_]
+
+
+@lru_cache(maxsize=4096)
+def typed_semiring(monoid, multiply):
+    """The typed semiring of a typed monoid and the operator called `multiply` on the monoid's type, registered or not.
+
+    A reduction by any monoid is a product with "first" and a full vector.
+
+    >>> from grb_tile import monoid
+    >>> typed_semiring(monoid.plus["INT8"], "first").binaryop
+    binary.first[INT8]
+    """
+    operator = BINARY_NS.get(multiply)[monoid.type]
+    name = f"{monoid.name}_{operator.name}".replace(".", "_")
+    parent = SEMIRING_NS.get(name)
+    if parent is not None and monoid.type in parent.types:
+        typed = parent[monoid.type]
+        if typed.monoid is monoid and typed.binaryop is operator:
+            return typed
+    parent = Semiring.register_anonymous(monoid.parent, operator.parent, name)
+    return TypedSemiring(parent, name, monoid.type, monoid.return_type, monoid, operator)
+
+
+def _semiring_of(monoid, binaryop, name):
+    if monoid._anonymous or binaryop._anonymous:
+        return Semiring.register_anonymous(monoid, binaryop, name)
+    *monoid_prefix, monoid_name = monoid.name.rsplit(".", 1)
+    *binary_prefix, binary_name = binaryop.name.rsplit(".", 1)
+    if binary_prefix == ["ss"] or monoid_prefix and monoid_prefix == binary_prefix:
+        canonical = ".".join(binary_prefix) + f".{monoid_name}_{binary_name}"
+    elif ["numpy"] in (monoid_prefix, binary_prefix) and not (monoid_prefix and binary_prefix):
+        canonical = f"numpy.{monoid_name}_{binary_name}"
+    else:
+        canonical = f"{monoid.name}_{binaryop.name}".replace(".", "_")
+    found = SEMIRING_NS._made.get(canonical)
+    if found is None and canonical in SEMIRING_NS._names and not canonical.startswith("numpy."):
+        found = SEMIRING_NS.get(canonical)
+    if found is None:
+        found = Semiring._build(canonical, monoid, binaryop)
+        Semiring._publish(canonical, found)
+    elif found.monoid is not monoid or found.binaryop is not binaryop:
+        return Semiring.register_anonymous(monoid, binaryop, name=name)
+    if name is not None and name != canonical and not SEMIRING_NS.has(name):
+        SEMIRING_NS.put(name, found)
+    return found

@@ -1,0 +1,204 @@
+"""Users' functions: their return types, their lowering, and what happens when they cannot be lowered.
+
+    source can be lowered          typed expression: NumPy, Numba and CUDA all have it
+    otherwise, Numba compiles it   an entry-by-entry loop compiled by Numba; CPU only
+    otherwise, it gives a number   a plain Python loop; CPU only
+    otherwise                      UdfParseError with the reasons
+
+Return types follow python-graphblas: integers (and floats, and complex) come back in the operand's type, BOOL operands
+giving integers become INT8, other results keep their type.
+"""
+import numpy as np
+
+from ..dtypes import BOOL, BUILTIN, FP64, INT8, INT64, UINT64, lookup_dtype
+from ..exceptions import UdfParseError
+from .from_python import NoMeaning, expression_from_tree
+from .ir import cast
+from .source import function_tree
+from .to_numpy import numpy_function
+
+# INT8 before BOOL and INT64 before UINT64: their return types are consulted for the later ones.
+_ORDER = sorted(BUILTIN, key=lambda t: (t is BOOL, t.rank))
+_SAMPLES = {"b": True, "i": 1, "u": 1, "f": 0.5, "c": 0.5j}
+
+
+class UserFunction:
+    """One Python function as an operator's meaning; `types_for(dtype)` tells the argument types of one operator."""
+
+    def __init__(self, function, cuda=None):
+        self.function = function
+        self.cuda = cuda
+        self.refusal = None
+        self._tree = self._resolve = self._compiled = None
+        try:
+            self._tree, self._resolve = function_tree(function)
+        except UdfParseError as error:
+            self.refusal = error
+
+    def natural_expression(self, types):
+        """The expression in the function's own type; None when it cannot be lowered; NoMeaning as it comes."""
+        if self._tree is None:
+            return None
+        try:
+            return expression_from_tree(self._tree, self._resolve, self.function.__name__, types)
+        except UdfParseError as error:
+            self.refusal = error
+            self._tree = None
+            return None
+
+    def natural_type(self, types):
+        """The DataType the function gives for such arguments, or None where it has no meaning for them."""
+        if self._tree is not None:
+            try:
+                expression = self.natural_expression(types)
+            except NoMeaning:
+                return None
+            if expression is not None:
+                return expression.type
+        return self._type_by_trial(types)
+
+    def _type_by_trial(self, types):
+        compiled = self.compiled()
+        if compiled is not None:
+            signature = tuple(t.numba_type for t in types)
+            try:
+                compiled.compile(signature)
+                return lookup_dtype(compiled.overloads[signature].signature.return_type)
+            except Exception as error:
+                if not type(error).__module__.startswith("numba"):
+                    raise
+                self.trial_error = error
+        samples = [_sample(t) for t in types]
+        try:
+            with np.errstate(all="ignore"):
+                value = self.function(*samples)
+            if value is None or not np.isscalar(value) or isinstance(value, str):
+                return None
+            return lookup_dtype(np.asarray(value).dtype)
+        except Exception as error:
+            self.trial_error = error
+            return None
+
+    trial_error = None
+
+    def compiled(self):
+        """The function under Numba's njit, or None without Numba."""
+        if self._compiled is None:
+            try:
+                import numba
+            except ImportError:
+                return None
+            self._compiled = numba.njit(self.function)
+        return self._compiled
+
+    def install(self, typed, types, result, argument_types=None):
+        """Give `typed` its meaning for `types`: expression and numpy, or a loop."""
+        typed.cuda_text = self.cuda
+        typed.python_function = self.function
+        expression = self.natural_expression(types) if self._tree is not None else None
+        if expression is not None:
+            typed.expression = cast(expression, result)
+            typed.numpy = numpy_function(typed.expression, len(types))
+            return
+        typed.refusal = self.refusal
+        typed.numpy = entry_by_entry(self, types, result)
+
+
+def _sample(type_):
+    if type_._is_udt:
+        return np.zeros(1, type_.np_type)[0]
+    return type_.np_type.type(_SAMPLES[type_.np_type.kind])
+
+
+def settled_type(natural, operand, known):
+    """The return type users expect (python-graphblas's rule); `known`: what the types before gave."""
+    if natural is operand:
+        return natural
+    for family in ("INT", "FP", "FC"):
+        if family in natural.name and family in operand.name:
+            return operand
+    if operand is UINT64 and natural is FP64 and known.get(INT64) is INT64:
+        return operand
+    if operand is BOOL and natural is INT64 and known.get(INT8) is INT8:
+        return INT8
+    return natural
+
+
+def infer_rule(user, types_of):
+    """{type: (type, type, return type)} for all built-in types the function has a meaning for.
+
+    `types_of(dtype)`: the types of the function's arguments.  Raises: UdfParseError when there is none.
+    """
+    rule, known = {}, {}
+    for dtype in _ORDER:
+        natural = user.natural_type(types_of(dtype))
+        if natural is None or natural._is_udt:
+            continue
+        known[dtype] = settled_type(natural, dtype, known)
+        rule[dtype] = (dtype, dtype, known[dtype])
+    if not rule:
+        reason = user.refusal or user.trial_error or "it has no meaning for any built-in type"
+        raise UdfParseError(
+            f"Unable to parse function using Numba, nor by lowering its source: {reason}.  An operator's function takes "
+            "numbers, may use arithmetic, comparisons, if, local variables and math functions, and returns a number."
+        )
+    return rule
+
+
+def entry_by_entry(user, types, result):
+    """A NumPy-like function that calls the Python function once per entry: through Numba when that can, else plainly."""
+    state = {}
+    dtype = result.np_type
+
+    def plainly(arrays, out):
+        function = user.function
+        with np.errstate(all="ignore"):
+            for k, operands in enumerate(zip(*arrays)):
+                out[k] = function(*operands)
+
+    def choose():
+        compiled = user.compiled()
+        if compiled is None:
+            return plainly
+        try:
+            compiled.compile(tuple(t.numba_type for t in types))
+        except Exception:
+            return plainly
+        loop = _numba_loop(compiled, len(types))
+        return lambda arrays, out: loop(*arrays, out)
+
+    def apply(*arrays):
+        if "run" not in state:
+            state["run"] = choose()
+        spread = np.broadcast_arrays(*arrays)
+        shape = spread[0].shape
+        flat = [np.ascontiguousarray(a).reshape(-1) for a in spread]
+        out = np.empty(flat[0].shape[0], dtype)
+        state["run"](flat, out)
+        return out.reshape(shape)
+
+    return apply
+
+
+def _numba_loop(f, count):
+    import numba
+
+    if count == 1:
+
+        def loop(x, out):
+            for k in range(out.shape[0]):
+                out[k] = f(x[k])
+
+    elif count == 2:
+
+        def loop(x, y, out):
+            for k in range(out.shape[0]):
+                out[k] = f(x[k], y[k])
+
+    else:
+
+        def loop(x, i, j, thunk, out):
+            for k in range(out.shape[0]):
+                out[k] = f(x[k], i[k], j[k], thunk[k])
+
+    return numba.njit(nogil=True)(loop)

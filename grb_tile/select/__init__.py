@@ -1,0 +1,11 @@
+"""The select operators: `grb_tile.select.<name>`, built when first asked for (see grb_tile/operators/table.py)."""
+from functools import partial as _partial
+
+from ..operators import SelectOp as _class
+from ..operators import from_string as _from_string
+from ..operators.namespaces import module_hooks as _module_hooks
+
+register_new = _class.register_new
+register_anonymous = _class.register_anonymous
+from_string = _partial(_from_string, kind="select")
+__getattr__, __dir__ = _module_hooks("select", globals(), extra=("ss",))

@@ -1,0 +1,12 @@
+"""The semirings: `grb_tile.semiring.<name>`, built when first asked for (see grb_tile/operators/semiring.py)."""
+from functools import partial as _partial
+
+from ..operators import Semiring as _class
+from ..operators import from_string as _from_string
+from ..operators import get_semiring  # noqa: F401  part of the namespace, as in python-graphblas
+from ..operators.namespaces import module_hooks as _module_hooks
+
+register_new = _class.register_new
+register_anonymous = _class.register_anonymous
+from_string = _partial(_from_string, kind="semiring")
+__getattr__, __dir__ = _module_hooks("semiring", globals(), extra=("ss", "numpy"))
