@@ -155,7 +155,9 @@ class Semiring(OpBase):
         return super()._typed_by_rule(dtype, rule)
 
     def _make(self, type_, inner, result):
-        multiply = self._binaryop[type_]
+        rule = self._binaryop._rule
+        # ldexp computes in FP32 and FP64, which are no input types of it
+        multiply = self._binaryop[type_ if type_ in rule else next(t for t, r in rule.items() if r[0] is type_)]
         monoid = self._monoid[multiply.return_type]
         return TypedSemiring(self, self.name.removeprefix("ss."), type_, monoid.return_type, monoid, multiply)
 
@@ -182,11 +184,8 @@ class Semiring(OpBase):
             return op
         rule = {}
         for type_, (own, _, between) in binaryop._rule.items():
-            if between in monoid.types and monoid.coercions.get(between, between) is between and own is type_:
-                rule[type_] = (type_, type_, monoid.types[between])
-        for type_, (own, _, _) in binaryop._rule.items():
-            if own is not type_ and own in rule:
-                rule[own] = rule[own]
+            if between in monoid.types and monoid.coercions.get(between, between) is between:
+                rule[type_] = (own, own, monoid.types[between])
         op._set_rule(rule)
         return op
 
