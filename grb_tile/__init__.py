@@ -1,0 +1,90 @@
+"""grb_tile: GraphBLAS for Python, with python-graphblas's notation.
+
+    import grb_tile as gb
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
+    v = gb.Vector.from_coo([0], [5.0], size=3)
+    w = A.mxv(v, gb.semiring.min_plus).new()
+
+The names below are loaded when first used, so that importing the package costs little more than importing NumPy.
+
+Spec: GraphBLAS C API 2.1; SuiteSparse:GraphBLAS where the specification leaves the choice.
+"""
+import sys as _sys
+from importlib import import_module as _import_module
+from pathlib import Path as _Path
+
+__version__ = "0.1.0"
+
+_here = _Path(__file__).resolve().parent
+if not (_here / "kernels").exists():          # a source checkout: kernels/ and algorithms/ lie beside grb_tile/
+    __path__.append(str(_here.parent))
+
+from .config import config  # noqa: E402  (after __path__ is complete)
+
+
+class _Replace:
+    """The type of `replace`: `C(mask, gb.replace) << expr` is `C(mask, replace=True) << expr`."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return "replace"
+
+    def __reduce__(self):
+        return "replace"
+
+
+replace = _Replace()
+backend = "grb_tile"
+MAX_SIZE = 2**60          # a dimension is at most GrB_INDEX_MAX + 1
+
+_CORE = {
+    "Matrix": ".core.matrix", "Vector": ".core.vector", "Scalar": ".core.scalar", "Recorder": ".core.recorder",
+    "TransposedMatrix": ".core.transposed", "Mask": ".core.mask",
+}  # fmt: skip
+_PLANNER = {"plan": ".planner", "explain": ".planner"}
+_MODULES = {
+    "agg", "algorithms", "backends", "binary", "core", "dtypes", "exceptions", "grb", "indexunary", "io", "kernels", "monoid",
+    "op", "operations", "operators", "planner", "select", "semiring", "ss", "storage", "unary", "viz",
+}  # fmt: skip
+_NEED_CORE = {"agg", "algorithms", "binary", "grb", "indexunary", "io", "monoid", "op", "select", "semiring", "ss", "unary", "viz"}
+
+
+def __getattr__(name):
+    if name in _CORE:
+        value = getattr(_load_core(_CORE[name]), name)
+    elif name in _PLANNER:
+        value = getattr(_import_module(_PLANNER[name], __name__), name)
+    elif name in _MODULES:
+        if name == "ss":
+            value = _load_core(".core.ss")
+        else:
+            if name in _NEED_CORE:
+                _import_module(".core", __name__)          # operators called on expressions need the callables of core
+            value = _import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def _load_core(module):
+    _import_module(".core", __name__)
+    return _import_module(module, __name__)
+
+
+def __dir__():
+    return sorted((globals().keys() | _CORE.keys() | _PLANNER.keys() | _MODULES) - {"_sys", "_import_module", "_Path"})
+
+
+def init(backend=None, blocking=None):
+    """Accepted for programs written for python-graphblas, which must start their C library; nothing to start here.
+
+    Execution is always eager; `gb.config.set(backend=...)` picks what computes.
+    """
+
+
+__all__ = [
+    "MAX_SIZE", "Matrix", "Recorder", "Scalar", "Vector", "agg", "backend", "binary", "config", "core", "dtypes", "exceptions",
+    "indexunary", "init", "io", "monoid", "op", "replace", "select", "semiring", "ss", "unary", "viz",
+]  # fmt: skip

@@ -1,0 +1,91 @@
+"""Options of the library: read with `gb.config.get("name")`, set with `gb.config.set(name=value)`.
+
+    autocompute  True    use an expression where its value is needed (`A.mxv(v).nvals`); False raises with a hint
+    mapnumpy     True    operators of `binary.numpy` and the like are the library's own where both mean the same
+    backend      "cpu"   which backend computes; see grb_tile.backends.select
+    plan         None    a forced plan, as `gb.plan(force=...)` sets it
+
+`set` changes an option at once and may also be used as a context manager that puts the old value back.
+
+>>> from grb_tile.config import config
+>>> with config.set(autocompute=False):
+...     config.get("autocompute")
+False
+>>> config.get("autocompute")
+True
+"""
+
+DEFAULTS = {"autocompute": True, "mapnumpy": True, "backend": "cpu", "plan": None}
+_MISSING = object()
+
+
+class _Change:
+    """What `set` returns: entering does nothing, leaving puts the earlier values back."""
+
+    __slots__ = ("_config", "_earlier")
+
+    def __init__(self, config, earlier):
+        self._config = config
+        self._earlier = earlier
+
+    def __enter__(self):
+        return self._config
+
+    def __exit__(self, *exc_info):
+        for name, value in self._earlier.items():
+            self._config._put(name, value)
+
+
+class Config:
+    """A dictionary of options with `get`, `set` and listeners."""
+
+    __slots__ = ("_values", "_listeners")
+
+    def __init__(self, defaults):
+        self._values = dict(defaults)
+        self._listeners = {}
+
+    def get(self, name, default=_MISSING):
+        """The value of option `name`.  Raises: KeyError for an unknown one when no default is given."""
+        value = self._values.get(name, default)
+        if value is _MISSING:
+            raise KeyError(f"unknown option {name!r}; known options: {', '.join(sorted(self._values))}")
+        return value
+
+    def set(self, options=None, **kwargs):
+        """Set options, given as a dict or as keywords; `with config.set(...)` puts them back at the end."""
+        changes = dict(options or {}, **kwargs)
+        earlier = {name: self._values.get(name, _MISSING) for name in changes}
+        for name, value in changes.items():
+            self._put(name, value)
+        return _Change(self, earlier)
+
+    def listen(self, name, function):
+        """Call function(value) whenever option `name` changes (a backend or a planner keeps its copy fresh so)."""
+        self._listeners.setdefault(name, []).append(function)
+
+    def _put(self, name, value):
+        if value is _MISSING:
+            self._values.pop(name, None)
+        else:
+            self._values[name] = value
+        for function in self._listeners.get(name, ()):
+            function(self._values.get(name))
+
+    def __getitem__(self, name):
+        return self.get(name)
+
+    def __setitem__(self, name, value):
+        self._put(name, value)
+
+    def __contains__(self, name):
+        return name in self._values
+
+    def __iter__(self):
+        return iter(self._values)
+
+    def __repr__(self):
+        return f"Config({self._values})"
+
+
+config = Config(DEFAULTS)

@@ -1,0 +1,6 @@
+"""What users hold: Matrix, Vector, Scalar, masks, expressions, and how they are written to.
+
+Nothing here computes: an expression holds a record of grb_tile.operations, `<<` hands it to operations.write.
+Importing the package gives every operator its call (`op.plus(A | B)`, `unary.exp(A)`), see calls.py.
+"""
+from . import calls, infix, matrix, scalar, sugar, transposed, vector  # noqa: F401  (in this order they complete each other)

@@ -1,0 +1,189 @@
+"""Arguments of the methods of core: which kind of object they are, scalars from literals, arrays from lists, error texts."""
+import operator
+
+import numpy as np
+
+from ..config import config
+from ..dtypes import cast_scalar, lookup_dtype
+from ..exceptions import IndexOutOfBound, InvalidValue
+from ..operators import find_opclass
+
+AUTOCOMPUTE_HINT = (
+    "Hint: use `gb.config.set(autocompute=True)` to automatically compute arguments that are expressions."
+)
+_NOT_SCALARS = (str, bytes, list, tuple, dict, set, frozenset, type, type(None))
+OPTIONS = {"nthreads", "chunk", "axb_method", "sort", "compression", "import", "secure_import", "gpu_id", "context"}
+
+
+def output_type(x):
+    """The class that `x` is or will be once computed: Vector for a Vector and for every expression of a vector."""
+    cls = type(x)
+    return getattr(cls, "output_type", cls)
+
+
+def check_options(opts):
+    """SuiteSparse's per-call options are accepted and have no effect; others are refused."""
+    unknown = opts.keys() - OPTIONS
+    if unknown:
+        raise ValueError(
+            f"Unknown option: {', '.join(sorted(unknown))}.  Known (accepted, without effect): {', '.join(sorted(OPTIONS))}"
+        )
+
+
+def expect_type(self, x, types, *, within, argname=None, keyword_name=None, op=None, extra_message=""):
+    """`x` if its class is among `types`; its value if it is an expression of one and autocompute is on; else TypeError."""
+    if type(types) is not tuple:
+        types = (types,)
+    if type(x) in types:
+        return x
+    if output_type(x) in types:
+        if config.get("autocompute"):
+            return x.new()
+        extra_message = f"{extra_message}\n\n{AUTOCOMPUTE_HINT}" if extra_message else AUTOCOMPUTE_HINT
+    if argname:
+        where = f"for argument `{argname}` "
+    elif keyword_name:
+        where = f"for keyword argument `{keyword_name}=` "
+    else:
+        where = ""
+    op, opclass = find_opclass(op)
+    call = "..." if opclass == "UnknownOpClass" else f"op={op}"
+    raise TypeError(
+        f"Bad type {where}in {type(self).__name__}.{within}({call}).\n"
+        f"    - Expected type: {', '.join(cls.__name__ for cls in types)}.\n"
+        f"    - Got: {type(x)}." + (f"\n{extra_message}" if extra_message else "")
+    )
+
+
+def expect_op(self, op, classes, *, within, argname=None, keyword_name=None, extra_message=""):
+    """Raise TypeError unless the typed operator's class is in `classes` (a name or a tuple of names), and say the remedy."""
+    opclass = op.opclass
+    if opclass == classes or (type(classes) is tuple and opclass in classes):
+        return
+    if type(classes) is not tuple:
+        classes = (classes,)
+    where = f"for argument `{argname}` " if argname else f"for keyword argument `{keyword_name}=` " if keyword_name else ""
+    remedy = ""
+    if opclass == "Semiring":
+        parts = [part for part in ("binaryop", "monoid") if {"binaryop": "BinaryOp", "monoid": "Monoid"}[part] in classes]
+        if parts:
+            names = {"binaryop": "BinaryOp", "monoid": "Monoid"}
+            remedy = (
+                f"\nYou may do {' or '.join(f'`{op.name}.{part}`' for part in parts)} "
+                f"to get the {' or '.join(names[part] for part in parts)}."
+            )
+    elif opclass == "BinaryOp" and "Monoid" in classes and op.monoid is None:
+        remedy = f"\nThe BinaryOp {op.name} is not known to be part of a Monoid"
+        remedy += f" for {op.type} datatype." if op.parent.monoid is not None else "."
+    raise TypeError(
+        f"Bad type {where}in {type(self).__name__}.{within}(...).\n"
+        f"    - Expected type: {', '.join(classes)}.\n"
+        f"    - Got: {opclass} ({op})." + (f"\n{extra_message}" if extra_message else "") + remedy
+    )
+
+
+def literal_dtype(value):
+    """The DataType of a Python or NumPy scalar.  Raises: TypeError for what is none."""
+    if not isinstance(value, _NOT_SCALARS):
+        try:
+            return lookup_dtype(type(value), value)
+        except (ValueError, TypeError):
+            pass
+    raise TypeError(f"Argument of from_value must be a known scalar type, not {type(value)}")
+
+
+def literal(value, dtype=None):
+    """(NumPy scalar, DataType) of a Python or NumPy scalar."""
+    if dtype is None:
+        dtype = literal_dtype(value)
+    else:
+        dtype = lookup_dtype(dtype)
+    if type(value) is int and not (dtype.min is None or dtype.np_type.kind not in "iu"):
+        if not dtype.min <= value <= dtype.max:
+            raise OverflowError(f"{value} does not fit in {dtype}: it must be in {dtype.min} .. {dtype.max}")
+    return scalar_of(value, dtype), dtype
+
+
+def scalar_of(value, dtype):
+    """`value` as a NumPy scalar of `dtype`.  Raises: TypeError, ValueError for what NumPy refuses."""
+    kind = type(value)
+    if kind is dtype.np_type.type:
+        return value
+    if kind is bool or kind is int or kind is float or kind is complex or isinstance(value, np.generic):
+        return cast_scalar(value, dtype)
+    if dtype._is_udt:
+        return np.array(value, dtype.np_type)[()]
+    array = np.asarray(value)
+    if array.ndim or array.dtype.hasobject or array.dtype.kind not in "biufc":
+        raise TypeError(f"a scalar of type {dtype} is expected; got: {value!r}")
+    return cast_scalar(array[()], dtype)
+
+
+def indices_array(array, name="array"):
+    """An int64 array of positions.  Raises: ValueError for an array that is not of integers."""
+    if isinstance(array, np.ndarray):
+        kind = array.dtype.kind
+        if kind not in "iub":
+            raise ValueError(f"{name} must be integers, not {array.dtype.name}")
+    elif not hasattr(array, "__len__"):
+        array = list(array)
+    if not isinstance(array, np.ndarray):
+        array = np.asarray(array)
+        if array.size == 0:
+            return np.empty(0, np.int64)
+        if array.dtype.kind == "f" and not (array == np.floor(array)).all():
+            raise ValueError(f"{name} must be integers, not {array.dtype.name}")
+        if array.dtype.kind not in "iubf":
+            raise ValueError(f"{name} must be integers, not {array.dtype.name}")
+    if array.dtype == np.uint64 and array.size and array.max() > np.uint64(2**63 - 1):
+        raise IndexOutOfBound(f"{name} holds {array.max()}, which is beyond any dimension (2^60)")
+    return np.ascontiguousarray(array, np.int64)
+
+
+def values_array(values, dtype=None, subarray_after=None):
+    """(array, DataType) of a list, array or scalar; the type is inferred when `dtype` is None.
+
+    subarray_after: the number of dimensions after which further ones make a sub-array type.
+    """
+    if dtype is not None:
+        dtype = lookup_dtype(dtype)
+        base = dtype.np_type
+        while base.subdtype is not None:
+            base = base.subdtype[0]
+        if isinstance(values, np.ndarray) and not dtype._is_udt and values.dtype.kind in "biufc":
+            from ..dtypes import cast
+
+            return cast(values, dtype), dtype
+        return np.array(values, base, copy=None), dtype
+    array = np.array(values, copy=None)
+    if array.dtype.hasobject:
+        raise ValueError("object dtype for values is not allowed")
+    dtype = lookup_dtype(array.dtype)
+    if subarray_after is not None and array.ndim > subarray_after:
+        dtype = lookup_dtype(np.dtype((dtype.np_type, array.shape[subarray_after:])))
+    return array, dtype
+
+
+def dimension(value, name):
+    """A size as a Python int.  Raises: TypeError, ValueError, OverflowError for what cannot be a size."""
+    if type(value) is not int:
+        try:
+            value = operator.index(value)
+        except TypeError:
+            raise TypeError(f"`{name}` must be an integer; got {value!r} of type {type(value)}") from None
+    if value < 0:
+        raise OverflowError(f"`{name}` must not be negative; got {value}")
+    if value > 2**60:
+        raise InvalidValue(f"`{name}` must be at most 2^60 (gb.MAX_SIZE); got {value}")
+    return value
+
+
+def integral(value):
+    """int(value) when it is a whole number (2, 2.0, np.int8(2)), else None."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        pass
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return None

@@ -1,0 +1,151 @@
+"""The value and the mask of an assignment, made to fit what the indices pick.
+
+    indices        value                              mask (assign)        mask (subassign)
+    v[I]           Vector, list, array, scalar        Vector of v's size   Vector of I's size
+    A[I, J]        Matrix, nested list, array, scalar Matrix of A's shape  Matrix of the region's shape
+    A[i, J]        Vector, list, array, scalar        Vector or Matrix     Vector of J's size
+    A[i, j], v[i]  scalar                             of the object        refused
+"""
+import numpy as np
+
+from .. import operations as ops
+from ..exceptions import DimensionMismatch
+from . import recorder
+from .arguments import expect_type, literal, output_type, values_array
+from .mask import check_mask
+
+
+def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=None):
+    """self[resolved] = value under mask, accumulator and replace; is_submask: the mask has the region's shape."""
+    if input_mask is not None:
+        raise TypeError("`input_mask` argument may only be used for extract")
+    value = region_value(self, resolved, value)
+    if mask is not None:
+        mask = check_mask(mask)
+        _check_region_mask(self, resolved, mask, is_submask)
+    is_scalar = output_type(value).__name__ == "Scalar"
+    if is_scalar:
+        stored = ops.EMPTY if value._value is None else value._value
+    elif value.ndim == 2 and value._is_transposed:
+        stored = ops.transpose(value._matrix).compute()
+        stored.shared = True
+    else:
+        stored = value._store
+    if not is_scalar and value.shape != resolved.shape:
+        raise DimensionMismatch(
+            f"Dimensions not compatible for assignment: {value.name} has shape {value.shape}, but the indices pick a region "
+            f"of shape {resolved.shape}; use other indices or resize the value"
+        )
+    keys = [axis.index for axis in resolved.indices]
+    if len(keys) == 1 and type(keys[0]) is int:
+        keys = [np.array(keys)]
+    before = self._store
+    after = ops.assign(
+        before, stored, *keys, dtype=self.dtype, mask=mask, accum=accum, replace=replace, subassign=is_submask
+    )
+    if not is_scalar and (after is stored or _share_arrays(after, stored)):
+        after.shared = stored.shared = True
+    self._store = after
+    if recorder.active is not None:
+        _note(self, value, keys, mask, accum, replace, is_submask)
+
+
+def _share_arrays(a, b):
+    return a.values is b.values or getattr(a, "indices", 0) is getattr(b, "indices", 1)
+
+
+def region_value(self, resolved, value):
+    """`value` as a Scalar (possibly empty), or as the Vector or Matrix that the region wants.
+
+    Raises: TypeError for a value of the wrong kind, ValueError for a list or an array of the wrong shape.
+    """
+    from .matrix import Matrix
+    from .scalar import Scalar
+    from .transposed import TransposedMatrix
+    from .vector import Vector
+
+    shape = resolved.shape
+    kinds = {0: (Scalar,), 1: (Scalar, Vector), 2: (Scalar, Matrix, TransposedMatrix)}[len(shape)]
+    extra = "Literal scalars and lists also accepted." if shape else "Literal scalars also accepted."
+    kind = output_type(value)
+    if kind in (Vector, Matrix, TransposedMatrix, Scalar):
+        if type(value) in kinds:
+            return value
+        if kind is Scalar:
+            return Scalar.from_value(value)          # computes an expression, or says that autocompute is off
+        return expect_type(self, value, kinds, within="__setitem__", argname="value", extra_message=extra)
+    try:
+        scalar, dtype = literal(value, self.dtype if self.dtype._is_udt else None)
+    except (TypeError, ValueError):
+        pass
+    else:
+        return Scalar._from_value(scalar, dtype, True, "")
+    if shape:
+        try:
+            array, dtype = values_array(value, self.dtype if self.dtype._is_udt else None)
+        except Exception:
+            array = None
+        if array is not None and (array.ndim or not isinstance(value, (str, bytes))) and array.dtype.kind in "biufcV":
+            if array.shape != shape:
+                raise ValueError(
+                    f"shape mismatch: value array of shape {array.shape} does not match indexing of shape {shape}"
+                )
+            return (Vector if len(shape) == 1 else Matrix).from_dense(array, dtype=dtype)
+    return expect_type(self, value, kinds, within="__setitem__", argname="value", extra_message=extra)
+
+
+def _check_region_mask(self, resolved, mask, is_submask):
+    """The mask fits: its number of dimensions to the indices, its shape to the object or to the region."""
+    parent, shape = mask.parent, resolved.shape
+    if self.ndim == 1:
+        if parent.ndim != 1:
+            raise TypeError(f"Mask object must be type Vector; got {type(parent)}")
+        if is_submask and not shape:
+            raise TypeError("Single element assign does not accept a submask")
+        wanted = shape if is_submask else self.shape
+    elif parent.ndim == 1:
+        if len(shape) == 0:
+            raise TypeError("Unable to use Vector mask on single element assignment to a Matrix")
+        if len(shape) == 2:
+            raise TypeError("Unable to use Vector mask on Matrix assignment to a Matrix")
+        row_picked = resolved.indices[0].size is None
+        wanted = shape if is_submask else (self.shape[1] if row_picked else self.shape[0],)
+    elif is_submask:
+        if len(shape) == 0:
+            raise TypeError("Single element assign does not accept a submask")
+        if len(shape) == 1:
+            raise TypeError("Indices for subassign imply Vector submask, but got Matrix mask instead")
+        wanted = shape
+    else:
+        wanted = self.shape
+    ops.checks.mask_shape("subassign" if is_submask else "assign", parent.shape, wanted)
+
+
+def _note(self, value, keys, mask, accum, replace, is_submask):
+    name, flags = recorder.mask_parts(mask)
+    kind = "Vector" if self.ndim == 1 else "Matrix"
+    scalar = "_Scalar" if output_type(value).__name__ == "Scalar" else ""
+    if scalar:
+        text = value.name or repr(value.value)
+        if value._is_cscalar or not value.name:
+            scalar = f"_{value.dtype}"
+    else:
+        text = value.name
+    parts = []
+    for key, size in zip(keys, self.shape, strict=True):
+        parts += ["GrB_ALL" if key is None else _index_text(key), str(size if key is None else np.size(key))]
+    call = f"{'GxB' if is_submask else 'GrB'}_{kind}_{'subassign' if is_submask else 'assign'}{scalar}"
+    accum = "NULL" if accum is None else getattr(accum, "gb_name", None) or repr(accum)
+    flags = ("R" if replace else "") + flags
+    if getattr(value, "_is_transposed", False):
+        flags, text = flags + "T0", value._matrix.name
+    recorder.record(
+        f"{call}({', '.join([self.name or 'temp', name, accum, text, *parts, f'GrB_DESC_{flags}' if flags else 'NULL'])});"
+    )
+
+
+def _index_text(key):
+    if isinstance(key, int):
+        return str(key)
+    shown = key if len(key) < 20 else [*key[:5], "...", *key[-5:]]
+    return f"(uint64_t[]){{{', '.join(map(str, shown))}}}"

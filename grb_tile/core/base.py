@@ -1,0 +1,55 @@
+"""What Matrix, Vector and Scalar have in common."""
+from .arguments import check_options
+from .update import make_updater, update
+
+
+class BaseType:
+    """An object that holds values and can be written to."""
+
+    __slots__ = ()
+    _is_scalar = False
+    _update = update
+
+    def __call__(self, *args, mask=None, accum=None, replace=False, input_mask=None, **opts):
+        """Where and how the next `<<` writes: `C(mask, accum, replace) << expr`, positional arguments in any order.
+
+        mask        a Mask (M.S, ~M.V, ...) or a Boolean object
+        accum       BinaryOp, Monoid or a string such as "plus" or "+": combines old and new values
+        replace     delete what the mask does not let be written; `gb.replace` as a positional argument
+        input_mask  mask of the object that is extracted from, in `C(input_mask=M) << A[I, J]`
+        """
+        return make_updater(self, args, mask, accum, replace, input_mask, opts)
+
+    def __lshift__(self, expr):
+        self._update(expr)
+
+    def update(self, expr, **opts):
+        """`self << expr` as a method."""
+        if opts:
+            check_options(opts)
+        self._update(expr)
+
+    def __bool__(self):
+        raise TypeError(
+            f"__bool__ not defined for objects of type {type(self)}.  Perhaps use .nvals attribute instead."
+        )
+
+    def __repr__(self, mask=None, expr=None):
+        from .display import format_object
+
+        return format_object(self, mask=mask, expr=expr)
+
+    def _repr_html_(self, mask=None, collapse=False, expr=None):
+        from .display_html import format_object_html
+
+        return format_object_html(self, mask=mask, collapse=collapse, expr=expr)
+
+    @property
+    def _name_html(self):
+        """The name with what follows its first underscore as a subscript."""
+        head, _, tail = self.name.partition("_")
+        return f"{head}<sub>{tail}</sub>" if tail else self.name
+
+    @property
+    def _expr_name(self):
+        return self.name

@@ -1,0 +1,47 @@
+"""What building a Vector and a Matrix from tuples have in common: the duplicate operator, bounds, emptiness."""
+from ..exceptions import IndexOutOfBound, InvalidValue, OutputNotEmpty
+from ..operators import get_typed_op
+from .arguments import expect_op
+
+
+def build_operator(self, dup_op):
+    """The typed BinaryOp for duplicates, None when they are an error."""
+    if dup_op is None:
+        return None
+    op = get_typed_op(dup_op, self.dtype, kind="binary")
+    if op.opclass == "Monoid":
+        return op.binaryop
+    expect_op(self, op, "BinaryOp", within="build", argname="dup_op")
+    return op
+
+
+def check_bounds(indices, size, what):
+    """Raises: IndexOutOfBound naming the first position outside 0 .. size - 1."""
+    if indices.size and (indices.min() < 0 or indices.max() >= size):
+        bad = indices[(indices < 0) | (indices >= size)][0]
+        raise IndexOutOfBound(f"{what} {bad} is out of bounds: it must be in 0 .. {size - 1}")
+
+
+def check_empty(self):
+    """Raises: OutputNotEmpty."""
+    if self._nvals:
+        raise OutputNotEmpty(
+            f"{self.name} has {self._nvals} entries: build needs an empty object; use clear=True, or `<<` to merge"
+        )
+
+
+def guarded(function):
+    """function(), its complaint about duplicates in the words of the Python layer."""
+    try:
+        return function()
+    except InvalidValue as exc:
+        raise ValueError(f"Duplicate indices found, must provide `dup_op` BinaryOp ({exc})") from None
+
+
+def refuse_with_scalar(dup_op):
+    """One value for all leaves nothing to combine."""
+    if dup_op is not None:
+        raise ValueError(
+            "dup_op must be None if values is a scalar so that all "
+            "values can be identical.  Duplicate indices will be ignored."
+        )

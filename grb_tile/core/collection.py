@@ -1,0 +1,335 @@
+"""Methods that Matrix, Vector and TransposedMatrix share: element-wise operations, apply, select, comparison."""
+import functools
+
+import numpy as np
+
+from .. import operations as ops
+from ..backends.select import current
+from ..exceptions import DimensionMismatch, EmptyObject
+from ..dtypes import unify
+from ..operators import find_opclass, from_string, get_typed_op, op_from_string
+from .arguments import check_options, expect_op, expect_type, literal, output_type
+from .expression import MatrixExpression, VectorExpression
+from .mask import Mask, check_mask
+
+_INDEXED = ("IndexUnaryOp", "SelectOp")
+_APPLY_HINT = (
+    "apply only accepts UnaryOp with no scalars or BinaryOp with `left` or `right` scalar"
+    "or IndexUnaryOp with `right` thunk."
+)
+_LITERALS = "Literal scalars also accepted."
+
+
+@functools.cache
+def default_op(namespace, name):
+    """The operator `namespace.name`, looked up once."""
+    from importlib import import_module
+
+    return getattr(import_module(f"grb_tile.{namespace}"), name)
+
+
+def bound_scalar(self, x, within, keyword, op, dtype=None):
+    """(NumPy scalar, DataType, text) of a scalar argument; Scalars, their expressions and literals are accepted."""
+    if output_type(x).__name__ == "Scalar":
+        from .scalar import Scalar
+
+        if type(x) is not Scalar:
+            x = expect_type(self, x, Scalar, within=within, keyword_name=keyword, extra_message=_LITERALS, op=op)
+        if x._value is None:
+            raise EmptyObject(f"the Scalar {x.name} given to {within} as `{keyword}` is empty; give it a value first")
+        return x._value, x.dtype, x._expr_name
+    try:
+        value, dtype = literal(x, dtype)
+    except TypeError:
+        from .scalar import Scalar
+
+        expect_type(self, x, Scalar, within=within, keyword_name=keyword, extra_message=_LITERALS, op=op)
+    return value, dtype, repr(value.item())
+
+
+def binary_op(self, other, op, within):
+    """(op as given, typed BinaryOp) for an element-wise method."""
+    op = get_typed_op(op, self.dtype, other.dtype, kind="binary")
+    opclass = op.opclass
+    if opclass == "Monoid":
+        return op, op.binaryop
+    if opclass != "BinaryOp":
+        expect_op(self, op, ("BinaryOp", "Monoid"), within=within, argname="op")
+    return op, op
+
+
+class Collection:
+    """Mixin of Vector, Matrix and TransposedMatrix."""
+
+    __slots__ = ()
+
+    # ---------------------------------------------------------------- element-wise
+
+    def ewise_add(self, other, op=None):
+        """C = A (op) B on the union; a lone entry is copied.
+
+        Shapes: equal, or a Vector beside a Matrix: along the rows on the right, down the columns on the left.
+        Types: `op` (monoid.plus by default) decides; a lone entry is cast to its result type.
+        Raises: DimensionMismatch; TypeError when `op` is no BinaryOp or Monoid.
+        Spec: GraphBLAS C API 2.1, section 4.3.5.
+        """
+        if type(other) is not type(self):
+            other = self._expect_collection(other, "ewise_add", op)
+        shown, op = binary_op(self, other, default_op("monoid", "plus") if op is None else op, "ewise_add")
+        x, xt, y, yt = _pair(self, other, "ewise_add")
+        record = ops.ewise_add(x, y, op, xt, yt)
+        return _expression(record, ("{0.name}.ewise_add({1.name}, op={2})", self, other, shown))
+
+    def ewise_mult(self, other, op=None):
+        """C = A (op) B on the intersection.
+
+        Shapes, Raises: as ewise_add.  Types: `op` (binary.times by default) decides.
+        Spec: GraphBLAS C API 2.1, section 4.3.4.
+        """
+        if type(other) is not type(self):
+            other = self._expect_collection(other, "ewise_mult", op)
+        shown, op = binary_op(self, other, default_op("binary", "times") if op is None else op, "ewise_mult")
+        x, xt, y, yt = _pair(self, other, "ewise_mult")
+        record = ops.ewise_mult(x, y, op, xt, yt)
+        return _expression(record, ("{0.name}.ewise_mult({1.name}, op={2})", self, other, shown))
+
+    def ewise_union(self, other, op, left_default, right_default):
+        """C = A (op) B on the union, `left_default` standing for a missing A(i, j) and `right_default` for a missing B(i, j).
+
+        Shapes, Raises: as ewise_add.
+        Spec: SuiteSparse:GraphBLAS user guide, GxB_eWiseUnion.
+        """
+        other = self._expect_collection(other, "ewise_union", op)
+        left, left_type, left_text = bound_scalar(self, left_default, "ewise_union", "left_default", op)
+        right, right_type, right_text = bound_scalar(self, right_default, "ewise_union", "right_default", op)
+        op1 = get_typed_op(op, self.dtype, right_type, kind="binary")
+        op2 = get_typed_op(op, left_type, other.dtype, kind="binary")
+        if op1 is not op2:
+            joined = unify(op1.type, op2.type, is_right_scalar=True), unify(op1.type2, op2.type2, is_left_scalar=True)
+            op = get_typed_op(op, *joined, kind="binary")
+        else:
+            op = op1
+        expect_op(self, op, ("BinaryOp", "Monoid"), within="ewise_union", argname="op")
+        if op.opclass == "Monoid":
+            op = op.binaryop
+        x, xt, y, yt = _pair(self, other, "ewise_union")
+        record = ops.ewise_union(x, y, op, left, right, xt, yt)
+        text = ("{0.name}.ewise_union({1.name}, {2}, {3}, {4})", self, other, op, left_text, right_text)
+        return _expression(record, text)
+
+    def _expect_collection(self, other, within, op):
+        from .matrix import Matrix
+        from .transposed import TransposedMatrix
+        from .vector import Vector
+
+        kinds = (Vector, Matrix, TransposedMatrix) if self.ndim == 1 else (Matrix, TransposedMatrix, Vector)
+        return expect_type(self, other, kinds, within=within, argname="other", op=op)
+
+    # ---------------------------------------------------------------- apply and select
+
+    def apply(self, op, right=None, *, left=None):
+        """C(i, j) = op(A(i, j)), op(A(i, j), right), op(left, A(i, j)), or op(A(i, j), i, j, right) for an IndexUnaryOp.
+
+        Raises: TypeError when the operator's class does not go with the scalars given.
+        Spec: GraphBLAS C API 2.1, section 4.3.8.
+        """
+        if type(op) is str:
+            op = op_from_string(op)
+        op, opclass = find_opclass(op)
+        if opclass in _INDEXED:
+            if right is None:
+                right = False          # the zero that decides no type
+            if left is not None:
+                raise TypeError("Do not pass `left` when applying IndexUnaryOp")
+        x, xt = (self._matrix, True) if self._is_transposed else (self, False)
+        if left is None and right is None:
+            op = get_typed_op(op, self.dtype, kind="unary")
+            expect_op(self, op, "UnaryOp", within="apply", argname="op", extra_message=_APPLY_HINT)
+            return _expression(ops.apply(x, op, xt), ("{0.name}.apply({1})", self, op))
+        if right is None:
+            value, dtype, text = bound_scalar(self, left, "apply", "left", op, self._udt())
+            op = get_typed_op(op, dtype, self.dtype, is_left_scalar=True, kind="binary")
+            op = self._bindable(op)
+            record = ops.apply_bind(x, op, left=value, xt=xt)
+            return _expression(record, ("{0.name}.apply({1}, left={2})", self, op, text))
+        if left is not None:
+            raise TypeError("Cannot provide both `left` and `right` to apply")
+        value, dtype, text = bound_scalar(self, right, "apply", "right", op, self._udt(op))
+        if opclass in _INDEXED:
+            op = get_typed_op(op, self.dtype, dtype, is_right_scalar=True, kind="indexunary")
+            record = ops.apply_index(x, op, value, xt)
+        else:
+            op = get_typed_op(op, self.dtype, dtype, is_right_scalar=True, kind="binary")
+            op = self._bindable(op)
+            record = ops.apply_bind(x, op, right=value, xt=xt)
+        return _expression(record, ("{0.name}.apply({1}, right={2})", self, op, text))
+
+    def _udt(self, op=None):
+        return self.dtype if self.dtype._is_udt and not getattr(op, "is_positional", False) else None
+
+    def _bindable(self, op):
+        if op.opclass == "Monoid":
+            return op.binaryop
+        expect_op(self, op, "BinaryOp", within="apply", argname="op", extra_message=_APPLY_HINT)
+        return op
+
+    def select(self, op, thunk=None):
+        """C = A at the entries where op(A(i, j), i, j, thunk) is true.
+
+        op: a SelectOp or IndexUnaryOp or its name ("tril", ">="), a mask, a Boolean object, or a comparison (`A < 5`).
+        Spec: GraphBLAS C API 2.1, section 4.3.9.
+        """
+        from .calls import match_select
+
+        if type(op) is str:
+            op = from_string(op, "select")
+        elif not hasattr(op, "opclass"):
+            op, opclass = (op, "UnknownOpClass") if isinstance(op, Mask) or hasattr(op, "output_type") else find_opclass(op)
+            if opclass == "UnknownOpClass":
+                if thunk is not None:
+                    raise TypeError("thunk argument not None when calling select with mask or boolean object")
+                matched = match_select(self, op) if hasattr(op, "_record") else None
+                return self._select_mask(op) if matched is None else matched
+        value, dtype, text = bound_scalar(self, False if thunk is None else thunk, "select", "thunk", op, self._udt(op))
+        op = get_typed_op(op, self.dtype, dtype, is_right_scalar=True, kind="select")
+        expect_op(self, op, ("SelectOp", "IndexUnaryOp"), within="select", argname="op")
+        x, xt = (self._matrix, True) if self._is_transposed else (self, False)
+        return _expression(ops.select(x, op, value, xt), ("{0.name}.select({1}, thunk={2})", self, op, text))
+
+    def _select_mask(self, mask):
+        from .recipes import Recipe
+
+        mask = check_mask(mask)
+        if mask.parent.ndim != self.ndim:
+            expect_type(self, mask.parent, (_concrete(self), Mask), within="select", argname="op")
+        ops.checks.mask_shape("select", mask.parent.shape, self.shape)
+
+        def compute():
+            source = self.T if self._is_transposed else self
+            store = current().transpose(source._store) if self._is_transposed else source._store
+            return current().restrict(store, ops.allow_of(mask))
+
+        return _expression(Recipe("select", self.shape, self.dtype, compute), ("{0.name}.select({1.name})", self, mask))
+
+    # ---------------------------------------------------------------- comparison
+
+    def isequal(self, other, *, check_dtype=False, **opts):
+        """Same shape, same structure, equal values (and the same type with check_dtype=True)."""
+        return self._compare(other, "isequal", check_dtype, opts, lambda x, y, op: op.numpy(x, y))
+
+    def isclose(self, other, *, rel_tol=1e-7, abs_tol=0.0, check_dtype=False, **opts):
+        """Same shape and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol) at every entry."""
+
+        def close(x, y, op):
+            with np.errstate(all="ignore"):
+                if x.dtype.kind in "biu":
+                    x, y = x.astype(np.float64), y.astype(np.float64)
+                tolerance = np.maximum(rel_tol * np.maximum(np.abs(x), np.abs(y)), abs_tol)
+                return (x == y) | (np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= tolerance))
+
+        return self._compare(other, "isclose", check_dtype, opts, close)
+
+    def _compare(self, other, within, check_dtype, opts, test):
+        from .matrix import Matrix
+        from .transposed import TransposedMatrix
+        from .vector import Vector
+
+        if opts:
+            check_options(opts)
+        kinds = Vector if self.ndim == 1 else (Matrix, TransposedMatrix)
+        other = expect_type(self, other, kinds, within=within, argname="other")
+        if check_dtype and self.dtype is not other.dtype:
+            return False
+        if self.shape != other.shape or self._nvals != other._nvals:
+            return False
+        op = get_typed_op("eq", self.dtype, other.dtype, kind="binary")
+        *left, x = self._tuples()
+        *right, y = other._tuples()
+        if not all(np.array_equal(a, b) for a, b in zip(left, right, strict=True)):
+            return False
+        from ..dtypes import cast
+
+        return bool(np.all(test(cast(x, op.type), cast(y, op.type2), op)))
+
+    # ---------------------------------------------------------------- conversion to NumPy
+
+    def __array__(self, dtype=None, *, copy=None):
+        """The dense array, when every place holds an entry."""
+        if self._nvals != np.prod(self.shape, dtype=object):
+            raise TypeError(
+                f"{type(self).__name__} can't be directly converted to a numpy array; "
+                f"perhaps use `{self.name}.to_coo()` method instead."
+            )
+        return self.to_dense() if dtype is None else self.to_dense().astype(dtype)
+
+    def __dlpack__(self, **kwargs):
+        """A DLPack capsule of the dense array, when every place holds an entry."""
+        return np.ascontiguousarray(self.__array__()).__dlpack__(**kwargs)
+
+    def __dlpack_device__(self):
+        return (1, 0)          # kDLCPU
+
+
+def _concrete(self):
+    from .matrix import Matrix
+    from .vector import Vector
+
+    return Vector if self.ndim == 1 else Matrix
+
+
+def _expression(record, text):
+    return (VectorExpression if len(record.shape) == 1 else MatrixExpression)(record, text)
+
+
+def _pair(self, other, within):
+    """(x, xt, y, yt) of two operands, after the check of shapes that names the broadcasting rule."""
+    if self.ndim != other.ndim:
+        if self.ndim == 2:
+            if self.shape[1] != other.shape[0]:
+                raise DimensionMismatch(
+                    f"Dimensions not compatible for broadcasting Vector from the right to rows of Matrix in {within}.  "
+                    f"Matrix.ncols (={self.shape[1]}) must equal Vector.size (={other.shape[0]})."
+                )
+        elif other.shape[0] != self.shape[0]:
+            raise DimensionMismatch(
+                f"Dimensions not compatible for broadcasting Vector from the left to columns of Matrix in {within}.  "
+                f"Matrix.nrows (={other.shape[0]}) must equal Vector.size (={self.shape[0]})."
+            )
+    x, xt = (self._matrix, True) if self._is_transposed else (self, False)
+    y, yt = (other._matrix, True) if other._is_transposed else (other, False)
+    return x, xt, y, yt
+
+
+def reduce_expression(self, op, allow_empty, within):
+    """The ScalarExpression of a reduction by a Monoid (or the BinaryOp of one)."""
+    from .expression import ScalarExpression
+
+    op = get_typed_op(op, self.dtype, kind="binary")
+    if op.opclass == "BinaryOp" and op.monoid is not None:
+        op = op.monoid
+    else:
+        expect_op(self, op, ("Monoid", "Aggregator"), within=within, argname="op")
+    x = self._matrix if self._is_transposed else self          # the order of entries does not matter to a monoid
+    identity = None if allow_empty else op.identity
+    return ScalarExpression(
+        ops.reduce_scalar(x, op), (f"{{0.name}}.{within}({{1}})", self, op), identity, is_cscalar=not allow_empty
+    )
+
+
+def find_aggregator(op):
+    """`op` when it is (or names) an Aggregator, else None."""
+    if type(op) is str:
+        from .. import agg
+
+        try:
+            get_typed_op(op, lookup_default(), kind="binary")
+        except (TypeError, ValueError, KeyError):
+            return getattr(agg, op, None)
+        return None
+    return op if getattr(op, "opclass", None) == "Aggregator" else None
+
+
+def lookup_default():
+    from ..dtypes import FP64
+
+    return FP64

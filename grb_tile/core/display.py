@@ -1,0 +1,239 @@
+"""Text forms of objects, masks and expressions: a header of facts and a table of what fits a screen."""
+import numpy as np
+
+from ..backends.select import current
+from ..config import config
+from ..dtypes import BOOL
+from ..exceptions import OutOfMemory
+
+MAX_ROWS, MIN_ROWS = 60, 10
+MAX_COLUMNS = 20
+WIDTH = 100
+
+
+def header(type_name, keys, values, *, name="", quote=True, border=False):
+    """The object's name and kind at the left, facts in columns beside them."""
+    values = [str(x) for x in values]
+    if name and quote:
+        name = f'"{name}"'
+    kinds = [type_name] if isinstance(type_name, str) else list(type_name)
+    width = max(map(len, [*kinds, name]))
+    key_text = "".join(key.rjust(max(len(key), len(value)) + 2) for key, value in zip(keys, values, strict=True))
+    value_text = "".join(value.rjust(max(len(key), len(value)) + 2) for key, value in zip(keys, values, strict=True))
+    lines = [name.ljust(width) + key_text, *(kind.ljust(width) for kind in kinds)]
+    lines[-1] += value_text
+    if border:
+        lines.append("-" * len(lines[0]))
+    return "\n".join(lines)
+
+
+def storage_format(x):
+    """How the entries are held, e.g. "csr" or "bitmap (iso)"; a transposed matrix by its columns."""
+    store = x.gb_obj
+    form = store.format
+    if getattr(x, "_is_transposed", False):
+        form = {"csr": "csc", "dcsr": "dcsc"}.get(form, form)
+    return f"{form} (iso)" if store.iso else form
+
+
+def facts(x, mask=None, expr=None):
+    """(kind, keys, values) of an object's header."""
+    kind = f"gb.{type(x).__name__}"
+    if mask is not None:
+        kind = [type(mask).__name__, f"of {kind}"]
+    keys = ["nvals", "size"] if x.ndim == 1 else ["nvals", "nrows", "ncols"]
+    keys, values = [*keys, "dtype"], [x.nvals, *x.shape, x.dtype.name]
+    if expr is None:
+        keys, values = [*keys, "format"], [*values, storage_format(x)]
+    return kind, keys, values
+
+
+# ---------------------------------------------------------------- which cells are shown
+
+
+def shown_positions(length, most, fewest):
+    """Positions along a dimension to show; None stands for those left out."""
+    if length <= most:
+        return list(range(length))
+    half = fewest // 2
+    return [*range(half), None, *range(length - half, length)]
+
+
+def cells(x, mask, rows, columns):
+    """{(row, column): text} of the entries at the shown positions, for a vector with row 0."""
+    if x.ndim == 1:
+        picked = [c for c in columns if c is not None]
+        found = current().gather_vector(x._store, np.array(picked, np.int64)) if picked else None
+        at, values = current().tuples_vector(found) if picked else ((), ())
+        triples = [(0, picked[k], v) for k, v in zip(at, values, strict=True)]
+    else:
+        transposed = x._is_transposed
+        store = x._matrix._store if transposed else x._store
+        I, J = ([k for k in keys if k is not None] for keys in (rows, columns))
+        if not (I and J):
+            return {}
+        first, second = (J, I) if transposed else (I, J)
+        found = current().gather_matrix(store, np.array(first, np.int64), np.array(second, np.int64))
+        i, j, values = current().tuples_matrix(found)
+        triples = [(first[a], second[b], v) for a, b, v in zip(i, j, values, strict=True)]
+        if transposed:
+            triples = [(b, a, v) for a, b, v in triples]
+    return {(i, j): cell_text(v, mask) for i, j, v in triples}
+
+
+def cell_text(value, mask=None):
+    """A value as it is shown; under a mask 1 where writing is permitted, else 0."""
+    if mask is not None:
+        allowed = mask.structure or bool(value)
+        return str(int(allowed != mask.complement))
+    if isinstance(value, np.floating):
+        if np.isnan(value):
+            return "nan"
+        text = f"{value:.6f}" if 1e-4 <= abs(value) < 1e7 or value == 0 else f"{value:.6g}"
+        if "." in text and "e" not in text:
+            text = text.rstrip("0")
+            text += "0" if text.endswith(".") else ""
+        return text
+    return str(value.item() if isinstance(value, np.generic) and value.dtype.kind in "biuc" else value)
+
+
+def first_entries(x, count):
+    """(positions..., values) of the first `count` entries, without expanding what is not shown."""
+    *positions, values = x._tuples()
+    return [*(p[:count] for p in positions), values[:count]]
+
+
+def grid(x, mask=None, width=WIDTH):
+    """(corner, column labels, row labels, rows of texts) of what is shown: a grid, or a list of entries when that tells more."""
+    if x.ndim == 1:
+        rows, columns = [0], shown_positions(x.shape[0], MAX_COLUMNS, MAX_COLUMNS)
+    else:
+        rows = shown_positions(x.shape[0], MAX_ROWS, MIN_ROWS)
+        columns = shown_positions(x.shape[1], MAX_COLUMNS, MAX_COLUMNS)
+    table = cells(x, mask, rows, columns)
+    cut = None in rows or None in columns
+    count = x.nvals if x.nvals <= MAX_ROWS else MIN_ROWS
+    if cut and min(x.nvals, count) > 2 * len(table):
+        return _entry_list(x, mask, count)
+    columns = _fitting(columns, table, width)
+    body = [["..." if i is None or j is None else table.get((i, j), "") for j in columns] for i in rows]
+    labels = ["value"] if x.ndim == 1 else ["..." if i is None else str(i) for i in rows]
+    return "index" if x.ndim == 1 else "", ["..." if j is None else str(j) for j in columns], labels, body
+
+
+def _entry_list(x, mask, count):
+    *positions, values = first_entries(x, count)
+    names = ["index", "val"] if x.ndim == 1 else ["row", "col", "val"]
+    body = [[*(str(p[k]) for p in positions), cell_text(values[k], mask)] for k in range(len(values))]
+    labels = [str(k) for k in range(len(values))]
+    if count < x.nvals:
+        body.append(["..."] * len(names))
+        labels.append("...")
+    return "", names, labels, body
+
+
+def _fitting(columns, table, width):
+    """As many of the shown columns, from both ends, as fit into `width` characters."""
+    widths = {j: len(str(j)) for j in columns if j is not None}
+    for (_, j), text in table.items():
+        widths[j] = max(widths[j], len(text))
+    known = [j for j in columns if j is not None]
+    if sum(widths[j] + 2 for j in known) + 8 <= width or len(known) < 3:
+        return columns
+    left, right, used = [], [], 12
+    low, high = 0, len(known) - 1
+    while low <= high:
+        j = known[low] if len(left) <= len(right) else known[high]
+        if used + widths[j] + 2 > width:
+            break
+        used += widths[j] + 2
+        if len(left) <= len(right):
+            left.append(j)
+            low += 1
+        else:
+            right.append(j)
+            high -= 1
+    return [*left, None, *reversed(right)] if low <= high else columns
+
+
+def format_grid(corner, columns, labels, body):
+    """The grid as text, columns to the right, labels to the left."""
+    stub = max(map(len, [corner, *labels]), default=0)
+    widths = [max([len(columns[k])] + [len(row[k]) for row in body]) for k in range(len(columns))]
+    lines = [corner.ljust(stub) + "".join("  " + name.rjust(w) for name, w in zip(columns, widths, strict=True))]
+    for label, row in zip(labels, body, strict=True):
+        lines.append(label.ljust(stub) + "".join("  " + text.rjust(w) for text, w in zip(row, widths, strict=True)))
+    return "\n".join(lines)
+
+
+# ---------------------------------------------------------------- objects and expressions
+
+
+def format_object(x, *, mask=None, expr=None):
+    """repr of a Matrix, Vector, Scalar or TransposedMatrix, of a mask of it, or of the value of an expression."""
+    if x.ndim == 0:
+        return header("gb.Scalar", ["value", "dtype"], [x.value, x.dtype], name=x.name)
+    kind, keys, values = facts(x, mask, expr)
+    text = header(kind, keys, values, name=x.name if mask is None else mask.name, border=True)
+    if 0 in x.shape:
+        return text
+    return f"{text}\n{format_grid(*grid(x, mask))}"
+
+
+def is_auto_computable(expr):
+    """Whether showing an expression may compute it: not `x | y` or `x & y` of other than Boolean operands."""
+    symbol = getattr(expr, "_symbol", "@")
+    return symbol == "@" or (expr.left.dtype is BOOL and expr.right.dtype is BOOL)
+
+
+def result_text(expr):
+    """The value of an expression when autocompute is on."""
+    if not (config.get("autocompute") and is_auto_computable(expr)):
+        return ""
+    try:
+        value = expr.new(name="Result")
+    except OutOfMemory:
+        return "Result is too large to compute!\n\n"
+    return value.__repr__(expr=expr) + "\n\n" if value.ndim else repr(value) + "\n\n"
+
+
+def expression_facts(expr):
+    """(keys, values) of an expression's header."""
+    keys = {0: [], 1: ["size"], 2: ["nrows", "ncols"]}[expr.ndim]
+    if hasattr(type(expr), "_symbol"):
+        return [*keys, "left_dtype", "right_dtype"], [*expr.shape, _dtype_of(expr.left), _dtype_of(expr.right)]
+    return [*keys, "dtype"], [*expr.shape, expr.dtype]
+
+
+def _dtype_of(x):
+    try:
+        return x.dtype
+    except (AttributeError, TypeError):
+        return "?"
+
+
+def format_expression(expr):
+    """repr of an expression, an infix form or an indexed form: what it is, its value, and how to go on."""
+    text = expr._format_expr()
+    keys, values = expression_facts(expr)
+    top = header(text, keys, values, name=f"gb.{type(expr).__name__}", quote=False)
+    return f"{top}\n\n{result_text(expr)}{advice(expr, text)}"
+
+
+def advice(expr, text):
+    """What can be done with an expression."""
+    out = expr.output_type.__name__
+    letter = "M" if out == "Matrix" else out[0].lower()
+    if hasattr(type(expr), "_symbol"):
+        return (
+            f"Do op(expr) to create a {expr._kind.__name__} for {expr.method_name}.\n"
+            f"For example: {expr._example}({text})"
+        )
+    if hasattr(expr, "resolved_indexes"):
+        return (
+            f"This expression may be used to extract or assign a {out}.\n"
+            f"Example extract: {text}.new()\nExample assign: {text} << {letter}"
+        )
+    return "Do expr.new() or other << expr to calculate the expression."
+
+

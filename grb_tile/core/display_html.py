@@ -1,0 +1,70 @@
+"""HTML forms for notebooks: the header and the table of display.py, with a fold."""
+from html import escape
+
+from . import display
+
+CSS_STYLE = """
+<style>
+table.gb-info-table { border: 1px solid black; max-width: 100%; margin: 0; padding: 0; }
+td.gb-info-name-cell { white-space: nowrap; }
+details.gb-arg-details, details.gb-expr-details { margin: 0 0 0 10px; padding: 0 0 5px 0; }
+summary.gb-arg-summary, summary.gb-expr-summary { display: list-item; outline: none; margin: 0 0 0 -10px; }
+table.dataframe { margin: 0; padding: 0; text-align: right; }
+.gb-scalar { margin: 0; padding: 0 0 5px 0; }
+</style>
+"""
+
+
+def info_table(name, keys, values):
+    """A box with the name at the left and facts beside it."""
+    keys = "".join(f"<td><pre>{escape(str(key))}</pre></td>" for key in keys)
+    values = "".join(f"<td>{escape(str(value))}</td>" for value in values)
+    return (
+        '<div><table class="gb-info-table">'
+        f'<tr><td rowspan="2" class="gb-info-name-cell"><pre>{name}</pre></td>{keys}</tr><tr>{values}</tr></table></div>'
+    )
+
+
+def data_table(x, mask=None):
+    """The grid of values."""
+    if 0 in x.shape:
+        return ""
+    corner, columns, labels, body = display.grid(x, mask, width=10_000)
+    top = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    rows = "".join(
+        f"<tr><th>{escape(label)}</th>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>"
+        for label, row in zip(labels, body, strict=True)
+    )
+    return f'<table border="1" class="dataframe"><thead><tr><th>{corner}</th>{top}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def format_object_html(x, *, mask=None, collapse=False, expr=None):
+    """A Matrix, Vector, Scalar or TransposedMatrix, or a mask of it."""
+    if x.ndim == 0:
+        box = info_table("gb.Scalar", ["value", "dtype"], [x.value, x.dtype])
+        return f'{CSS_STYLE}<div class="gb-scalar"><tt>{x._name_html}</tt>{box}</div>'
+    kind, keys, values = display.facts(x, mask, expr)
+    kind = escape("\n".join(kind) if isinstance(kind, list) else kind)
+    name = (x if mask is None else mask)._name_html
+    state = "" if collapse else " open"
+    return (
+        f'<div>{CSS_STYLE}<details{state} class="gb-arg-details"><summary class="gb-arg-summary"><tt>{name}</tt>'
+        f"{info_table(kind, keys, values)}</summary>{data_table(x, mask)}</details></div>"
+    )
+
+
+def format_expression_html(expr):
+    """An expression, with its value when autocompute is on."""
+    keys, values = display.expression_facts(expr)
+    value = ""
+    if display.config.get("autocompute") and display.is_auto_computable(expr):
+        try:
+            value = expr.new(name="Result")._repr_html_()
+        except display.OutOfMemory:
+            value = "<em>Result is too large to compute!</em>"
+    tip = escape(display.advice(expr, expr._format_expr())).replace("\n", "<br>")
+    return (
+        f'<div>{CSS_STYLE}<details class="gb-expr-details"><summary class="gb-expr-summary">'
+        f'<b><tt>gb.{type(expr).__name__}:</tt></b><span title="how to go on">{tip}</span>'
+        f"{info_table(expr._format_expr_html(), keys, values)}</summary>{value}</details></div>"
+    )

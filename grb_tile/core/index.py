@@ -1,0 +1,175 @@
+"""Indices: what may stand between the brackets of v[...] and A[..., ...].
+
+    int, NumPy int, integer Scalar   one position (negative: from the end)
+    slice                            any step
+    list, integer array              positions in any order, repeats allowed
+    ...                              everything, on the left of an assignment only
+
+Vectors, matrices and masks are refused with a hint to use a mask; so are tuples and Boolean arrays.
+"""
+import numpy as np
+
+from .arguments import output_type
+
+
+class AxisIndex:
+    """One resolved index.
+
+    size     how many positions, None for a single one
+    index    int, int64 array, or None for all of the dimension
+    dimsize  the dimension
+    source   the slice it came from, for texts
+    """
+
+    __slots__ = ("size", "index", "dimsize", "source")
+
+    def __init__(self, size, index, dimsize, source=None):
+        self.size = size
+        self.index = index
+        self.dimsize = dimsize
+        self.source = source
+
+    @property
+    def _expr_name(self):
+        if self.size is None:
+            return str(self.index)
+        if self.index is None:
+            return ":"
+        if self.source is not None:
+            return _slice_text(self.source, self.dimsize)
+        if self.size < 6:
+            return f"[{', '.join(map(str, self.index))}]"
+        return f"[{', '.join(map(str, self.index[:3]))}, ...]"
+
+    name = _expr_name
+
+
+def _slice_text(index, size):
+    start, stop, step = index.indices(size)
+    if step > 0:
+        first, last = ("" if start == 0 else start), ("" if stop >= size else stop)
+    else:
+        first, last = ("" if start == size - 1 else start), ("" if stop < 0 else stop)
+    return f"{first}:{last}" + ("" if step == 1 else f":{step}")
+
+
+class Resolved:
+    """The indices of one bracket, checked against the shape of `obj`.
+
+    indices  AxisIndex per dimension
+    shape    shape of what they pick: () for a single element
+    """
+
+    __slots__ = ("obj", "indices", "shape")
+
+    def __init__(self, obj, keys):
+        self.obj = obj
+        dimensions = obj.shape
+        if keys is Ellipsis:
+            self.indices = [AxisIndex(n, None, n) for n in dimensions]
+        elif len(dimensions) == 1:
+            if type(keys) is tuple:
+                raise TypeError(f"Index for {type(obj).__name__} cannot be a tuple")
+            self.indices = [resolve_axis(keys, dimensions[0], 0)]
+        else:
+            if type(keys) is not tuple or len(keys) != 2:
+                raise TypeError(f"Index for {type(obj).__name__} must be a 2-tuple")
+            self.indices = [resolve_axis(keys[0], dimensions[0], 0), resolve_axis(keys[1], dimensions[1], 1)]
+        self.shape = tuple([axis.size for axis in self.indices if axis.size is not None])
+
+    @property
+    def key(self):
+        """The int of a vector's element, the (int, int) of a matrix's."""
+        indices = self.indices
+        return indices[0].index if len(indices) == 1 else (indices[0].index, indices[1].index)
+
+
+def position(index, size):
+    """A single position in 0 .. size - 1; negative ones count from the end."""
+    if index >= size or index < -size:
+        raise IndexError(f"Index out of range: index={index}, size={size}")
+    return index + size if index < 0 else index
+
+
+def resolve_axis(index, size, place):
+    """The AxisIndex of one index into a dimension of `size`."""
+    kind = type(index)
+    if kind is int:
+        return AxisIndex(None, position(index, size), size)
+    if kind is slice:
+        if index.start is None and index.stop is None and index.step is None:
+            return AxisIndex(size, None, size)
+        start, stop, step = index.indices(size)
+        count = len(range(start, stop, step))
+        if count == size and step == 1:
+            return AxisIndex(size, None, size)
+        return AxisIndex(count, np.arange(start, stop, step, dtype=np.int64), size, index)
+    if kind is list:
+        return _resolve_array(np.array(index), size)
+    if kind is np.ndarray:
+        return _resolve_array(index, size)
+    if isinstance(index, np.integer):
+        return AxisIndex(None, position(int(index), size), size)
+    return _resolve_other(index, size, place)
+
+
+def _resolve_array(array, size):
+    if array.ndim != 1:
+        raise TypeError(f"Invalid number of dimensions for index: {array.ndim}")
+    if array.dtype.kind not in "iu":
+        if array.size == 0 and array.dtype.kind == "f":          # np.array([])
+            return AxisIndex(0, np.empty(0, np.int64), size)
+        hint = "; for a Boolean array use a mask, e.g. `x.dup(mask=m.V)`" if array.dtype.kind == "b" else ""
+        raise TypeError(f"Invalid dtype for index: {array.dtype}{hint}")
+    if array.size:
+        low, high = array.min(), array.max()
+        if high >= size or low < -size:
+            bad = high if high >= size else low
+            raise IndexError(f"Index out of range: index={bad}, size={size}")
+        array = array.astype(np.int64, copy=True)
+        if low < 0:
+            array[array < 0] += size
+    else:
+        array = np.empty(0, np.int64)
+    return AxisIndex(array.shape[0], array, size)
+
+
+def _resolve_other(index, size, place):
+    from .mask import Mask
+
+    kind = output_type(index)
+    name = kind.__name__
+    if kind is tuple:
+        raise TypeError(f"Index in position {place} cannot be a tuple; must use slice or list or int")
+    if name == "Scalar":
+        if index.dtype.np_type.kind not in "iu":
+            raise TypeError(f"An integer is required for indexing.  Got: {index.dtype}")
+        if index.is_empty:
+            raise TypeError("An integer is required for indexing.  Got: an empty Scalar")
+        return AxisIndex(None, position(int(index), size), size)
+    if kind is bool or isinstance(index, np.bool_):
+        raise TypeError(f"Invalid type for index: {kind.__name__}; must be an integer, slice, list or array")
+    if name in {"Vector", "Matrix"}:
+        own = index.name if type(index) is kind else "mask"
+        raise TypeError(
+            f"Invalid type for index: {name}.\n"
+            f"If you want to apply a mask, perhaps do something like `x.dup(mask={own}.S)`.\n"
+            f"If you want to assign with a mask, perhaps do something like `x(mask={own}.S) << value`."
+        )
+    if name == "TransposedMatrix":
+        raise TypeError(f"Invalid type for index: {name}.")
+    if isinstance(index, Mask):
+        raise TypeError(
+            f"Invalid type for index: {name}.\n"
+            f"If you want to apply a mask, perhaps do something like `x.dup(mask={index.name})`.\n"
+            f"If you want to assign with a mask, perhaps do something like `x(mask={index.name}) << value`."
+        )
+    if isinstance(index, range):
+        return _resolve_array(np.arange(index.start, index.stop, index.step, dtype=np.int64), size)
+    if index is Ellipsis or isinstance(index, str):
+        raise TypeError(f"Invalid type for index: {kind}; unable to convert to list")
+    try:
+        index = list(index)
+    except Exception:
+        raise TypeError(f"Invalid type for index: {kind}; unable to convert to list") from None
+    return _resolve_array(np.array(index), size)

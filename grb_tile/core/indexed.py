@@ -1,0 +1,193 @@
+"""`v[i]`, `v[I]`, `A[i, j]`, `A[I, J]`, ...: an extract when read, an assignment when `<<` follows."""
+from .. import operations as ops
+from ..dtypes import cast_scalar, lookup_dtype
+from . import elements, recorder
+from .arguments import check_options
+from .expression import (
+    COLLECTION_DUNDERS, SCALAR_DUNDERS, Computable, MatrixExpression, VectorExpression, forward, refuse_in_place,
+)
+from .mask import check_mask
+from .update import Assigner, Updater
+
+
+class IndexExpr(Computable):
+    """Base of the indexed forms; python-graphblas calls it AmbiguousAssignOrExtract."""
+
+    __slots__ = ("parent", "resolved_indexes", "_value", "__weakref__")
+
+    def __init__(self, parent, resolved):
+        self.parent = parent
+        self.resolved_indexes = resolved
+        self._value = None
+
+    @property
+    def dtype(self):
+        return self.parent.dtype
+
+    @property
+    def shape(self):
+        return self.resolved_indexes.shape
+
+    def __call__(self, *args, **kwargs):
+        updater = self.parent(*args, **kwargs)
+        return Assigner(updater, self.resolved_indexes, is_submask=updater.mask is not None)
+
+    def update(self, value, **opts):
+        """`C[I, J] << value` as a method."""
+        if opts:
+            check_options(opts)
+        if getattr(self.parent, "_is_transposed", False):
+            raise TypeError("'TransposedMatrix' object does not support item assignment")
+        Updater(self.parent)._assign(self.resolved_indexes, value, False)
+
+    def __lshift__(self, value):
+        self.update(value)
+
+    def _extract(self):
+        """The expression of the extract."""
+        parent, (first, *rest) = self.parent, self.resolved_indexes.indices
+        if not rest:
+            return VectorExpression(ops.extract(parent, first.index), ("{0.name}[{1._expr_name}]", parent, first))
+        second = rest[0]
+        matrix, transposed = (parent._matrix, True) if parent._is_transposed else (parent, False)
+        record = ops.extract(matrix, first.index, second.index, transposed)
+        cls = MatrixExpression if len(record.shape) == 2 else VectorExpression
+        return cls(record, ("{0.name}[{1._expr_name}, {2._expr_name}]", parent, first, second))
+
+    def new(self, dtype=None, *, mask=None, input_mask=None, name=None, **opts):
+        """Extract into a new object.
+
+        mask        of the result's shape
+        input_mask  of the shape of the object extracted from; its own extract is the mask then
+        """
+        if input_mask is not None:
+            if mask is not None:
+                raise TypeError("mask and input_mask arguments cannot both be given")
+            mask = self._input_mask_to_mask(check_mask(input_mask, self.parent))
+        if self._value is not None and mask is None and dtype is None:
+            value, self._value = self._value, None
+            if name is not None:
+                value.name = name
+            return value
+        return self._extract().new(dtype, mask=mask, name=name, **opts)
+
+    def dup(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
+        """Like `new`; an empty object of the same shape with clear=True."""
+        if clear:
+            return self.output_type(self.dtype if dtype is None else dtype, *self.shape, name=name)
+        return self.new(dtype, mask=mask, name=name, **opts)
+
+    def _input_mask_to_mask(self, input_mask):
+        parent, other, indices = self.parent, input_mask.parent, self.resolved_indexes.indices
+        if other.ndim == 1 and parent.ndim == 2:
+            if len(self.shape) == 2:
+                raise TypeError(
+                    "Got Vector `input_mask` when extracting a submatrix from a Matrix.  "
+                    "Vector `input_mask` with a Matrix (or TransposedMatrix) input is "
+                    "only valid when extracting from a single row or column."
+                )
+            axis, attr = (1, "ncols") if indices[0].size is None else (0, "nrows")
+            if parent.shape[axis] != other.shape[0]:
+                raise ValueError(
+                    f"Size of `input_mask` Vector does not match {attr} of Matrix:\n"
+                    f"{parent.name}.{attr} != {other.name}.size  -->  {parent.shape[axis]} != {other.shape[0]}"
+                )
+            extracted = VectorExpression(ops.extract(other, indices[axis].index))
+        elif other.shape != parent.shape:
+            attr = "size" if parent.ndim == 1 else "shape"
+            mine, its = (parent.shape[0], other.shape[0]) if parent.ndim == 1 else (parent.shape, other.shape)
+            raise ValueError(
+                f"{attr.capitalize()} of `input_mask` does not match {attr} of input:\n"
+                f"{parent.name}.{attr} != {other.name}.{attr}  -->  {mine} != {its}"
+            )
+        elif other.ndim == 1:
+            extracted = VectorExpression(ops.extract(other, indices[0].index))
+        else:
+            record = ops.extract(other, indices[0].index, indices[1].index)
+            extracted = (MatrixExpression if len(record.shape) == 2 else VectorExpression)(record)
+        return type(input_mask)(extracted.new(name="mask_temp"))
+
+    def _format_expr(self):
+        return f"{self.parent.name}[{', '.join(axis._expr_name for axis in self.resolved_indexes.indices)}]"
+
+    def _format_expr_html(self):
+        return f"{self.parent._name_html}[{', '.join(axis._expr_name for axis in self.resolved_indexes.indices)}]"
+
+
+class VectorIndexExpr(IndexExpr):
+    """Picks a Vector."""
+
+    __slots__ = ()
+    ndim = 1
+
+    @property
+    def size(self):
+        return self.resolved_indexes.shape[0]
+
+    _size = size
+
+
+class MatrixIndexExpr(IndexExpr):
+    """Picks a Matrix."""
+
+    __slots__ = ()
+    ndim = 2
+    _is_transposed = False
+
+    @property
+    def nrows(self):
+        return self.resolved_indexes.shape[0]
+
+    @property
+    def ncols(self):
+        return self.resolved_indexes.shape[1]
+
+    _nrows = nrows
+    _ncols = ncols
+
+
+class ScalarIndexExpr(IndexExpr):
+    """Picks a single element."""
+
+    __slots__ = ()
+    ndim = 0
+    shape = ()
+    _is_scalar = True
+    _is_cscalar = is_cscalar = False
+    is_grbscalar = True
+
+    def _element(self):
+        """The NumPy scalar, or None."""
+        parent, key = self.parent, self.resolved_indexes.key
+        if parent.ndim == 2 and parent._is_transposed:
+            parent, key = parent._matrix, key[::-1]
+        return elements.get(parent, key)
+
+    def new(self, dtype=None, *, is_cscalar=None, name=None, **opts):
+        """The element as a new Scalar, empty when there is none."""
+        if opts:
+            check_options(opts)
+        dtype = self.parent.dtype if dtype is None else lookup_dtype(dtype)
+        value = self._element()
+        if value is not None and dtype is not self.parent.dtype:
+            value = cast_scalar(value, dtype)
+        out = self.output_type._from_value(value, dtype, bool(is_cscalar), name)
+        if recorder.active is not None:
+            kind = "Vector" if self.parent.ndim == 1 else "Matrix"
+            keys = ", ".join(axis._expr_name for axis in self.resolved_indexes.indices)
+            recorder.record(f"GrB_{kind}_extractElement_Scalar({out.name}, {self.parent.name}, {keys});")
+        return out
+
+    def dup(self, dtype=None, *, clear=False, is_cscalar=False, name=None, **opts):
+        """Like `new`; an empty Scalar with clear=True."""
+        if clear:
+            return self.output_type(self.dtype if dtype is None else dtype, is_cscalar=is_cscalar, name=name)
+        return self.new(dtype, is_cscalar=is_cscalar, name=name, **opts)
+
+
+AmbiguousAssignOrExtract = IndexExpr
+for _cls in (VectorIndexExpr, MatrixIndexExpr):
+    forward(_cls, COLLECTION_DUNDERS)
+    refuse_in_place(_cls)
+forward(ScalarIndexExpr, SCALAR_DUNDERS)
+refuse_in_place(ScalarIndexExpr)

@@ -1,0 +1,303 @@
+"""`A @ B`, `A | B`, `A & B`: products, unions and intersections that wait for their operator.
+
+    op.plus(A | B)           ewise_add        op.plus(A | B, left_default=0, right_default=0)   ewise_union
+    op.times(A & B)          ewise_mult       semiring.min_plus(A @ B)                          mxm, mxv, vxm, inner
+
+Without an operator `A @ B` means plus_times, and for Boolean operands `A | B` means lor and `A & B` means land.
+One operator serves a chain, op.plus(A | B | C); `|` and `&` do not mix, since their precedence would surprise.
+"""
+from ..dtypes import BOOL
+from ..exceptions import DimensionMismatch
+from .arguments import expect_type, output_type
+from .base import BaseType
+from .expression import (
+    COLLECTION_DUNDERS, SCALAR_DUNDERS, BaseExpression, Computable, MatrixExpression, ScalarExpression, VectorExpression,
+    forward, refuse_in_place,
+)
+from .indexed import IndexExpr
+from .mask import Mask
+
+_MIXED = "`|` and `&` cannot be mixed in one expression such as `op(x | y & z)`; compute one part first with `op(y & z).new()`"
+_COLLECTIONS = {"Vector", "Matrix", "TransposedMatrix"}
+
+
+class InfixExpr(Computable):
+    """left (infix) right, and the expression it becomes with the default operator once that is asked for."""
+
+    __slots__ = ("left", "right", "_shape", "_method", "_expr", "__weakref__")
+    _symbol = _example = None
+    _default = {"|": ("lor", "LOR", "ewise_add (union)"), "&": ("land", "LAND", "ewise_mult (intersection)")}
+
+    def __init__(self, left, right, shape, method):
+        self.left = left
+        self.right = right
+        self._shape = shape
+        self._method = method
+        self._expr = None
+
+    @property
+    def method_name(self):
+        return self._method
+
+    @property
+    def shape(self):
+        return self._shape
+
+    @property
+    def _value(self):
+        return None if self._expr is None else self._expr._value
+
+    @_value.setter
+    def _value(self, value):
+        self._to_expr()._value = value
+
+    @property
+    def dtype(self):
+        return self._to_expr().dtype
+
+    def _to_expr(self):
+        """The expression with the default operator.  Raises: TypeError for `|` and `&` of other than Boolean operands."""
+        if self._expr is None:
+            left, right = self.left, self.right
+            if self._symbol == "@":
+                self._expr = getattr(left, self._method)(right)
+            else:
+                default, upper, what = self._default[self._symbol]
+                if not (left.dtype is BOOL and right.dtype is BOOL):
+                    word = "plus" if self._symbol == "|" else "times"
+                    raise TypeError(
+                        f"Bad dtypes for `x {self._symbol} y`!  Automatic computation of `x {self._symbol} y` infix expressions "
+                        f"is only valid for BOOL dtypes.  The argument dtypes are {left.dtype} and {right.dtype}.\n\n"
+                        f"When auto-computed for boolean dtypes, `x {self._symbol} y` performs {what} using {upper}.\n\n"
+                        f"Typical usage is to create an {self._method} expression such as `monoid.{word}(x {self._symbol} y)`."
+                    )
+                self._expr = getattr(_value_of(left), self._method)(_value_of(right), default)
+        return self._expr
+
+    def close(self, op, defaults=None):
+        """The expression of this infix form under `op`; `defaults` (left, right) make an ewise_union of `|`."""
+        left, right = self.left, self.right
+        if defaults is not None:
+            left = left.close(op, defaults).new() if isinstance(left, InfixExpr) else left
+            right = right.close(op, defaults).new() if isinstance(right, InfixExpr) else right
+            return _receiver(left, right).ewise_union(right, op, *defaults)
+        left = left.close(op).new() if isinstance(left, InfixExpr) else left
+        right = right.close(op).new() if isinstance(right, InfixExpr) else right
+        return getattr(_receiver(left, right), self._method)(right, op)
+
+    def new(self, dtype=None, *, mask=None, name=None, **opts):
+        """Compute with the default operator."""
+        return self._to_expr().new(dtype, mask=mask, name=name, **opts)
+
+    def dup(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
+        """Like `new`; an empty object of the same shape with clear=True."""
+        return self._to_expr().dup(dtype, clear=clear, mask=mask, name=name, **opts)
+
+    def _format_expr(self):
+        return f"{_text(self.left, 'name')} {self._symbol} {_text(self.right, 'name')}"
+
+    def _format_expr_html(self):
+        return f"{_text(self.left, '_name_html')} {self._symbol} {_text(self.right, '_name_html')}"
+
+
+def _text(x, attribute):
+    if isinstance(x, InfixExpr):
+        return f"({x._format_expr() if attribute == 'name' else x._format_expr_html()})"
+    return str(getattr(x, attribute, x))
+
+
+def _value_of(x):
+    return x.new() if isinstance(x, InfixExpr) else x
+
+
+def _receiver(left, right):
+    """`left`, or a Scalar made of it where a literal stands on the left of a Scalar."""
+    if not hasattr(left, "ewise_add"):
+        from .scalar import Scalar
+
+        return Scalar.from_value(left, name="")
+    return left
+
+
+class VectorInfixExpr(InfixExpr):
+    __slots__ = ()
+    ndim = 1
+    _kind = VectorExpression
+
+    @property
+    def size(self):
+        return self._shape[0]
+
+    _size = size
+
+
+class MatrixInfixExpr(InfixExpr):
+    __slots__ = ()
+    ndim = 2
+    _is_transposed = False
+    _kind = MatrixExpression
+
+    @property
+    def nrows(self):
+        return self._shape[0]
+
+    @property
+    def ncols(self):
+        return self._shape[1]
+
+    _nrows = nrows
+    _ncols = ncols
+
+
+class ScalarInfixExpr(InfixExpr):
+    __slots__ = ()
+    ndim = 0
+    _is_scalar = True
+    _kind = ScalarExpression
+    _is_cscalar = is_cscalar = False
+    is_grbscalar = True
+
+    def new(self, dtype=None, *, is_cscalar=False, name=None, **opts):
+        """Compute with the default operator."""
+        return self._to_expr().new(dtype, is_cscalar=is_cscalar, name=name, **opts)
+
+    def dup(self, dtype=None, *, clear=False, is_cscalar=False, name=None, **opts):
+        """Like `new`; an empty Scalar with clear=True."""
+        return self._to_expr().dup(dtype, clear=clear, is_cscalar=is_cscalar, name=name, **opts)
+
+
+_CLASSES = {}
+for _base, _ndim in ((ScalarInfixExpr, 0), (VectorInfixExpr, 1), (MatrixInfixExpr, 2)):
+    forward(_base, SCALAR_DUNDERS if _ndim == 0 else COLLECTION_DUNDERS)
+    refuse_in_place(_base)
+    for _symbol, _suffix, _example in (("|", "EwiseAddExpr", "plus"), ("&", "EwiseMultExpr", "times"), ("@", "MatMulExpr", "plus_times")):
+        _name = _base.__name__.removesuffix("InfixExpr") + _suffix
+        _CLASSES[_ndim, _symbol] = globals()[_name] = type(
+            _name, (_base,), {"__slots__": (), "_symbol": _symbol, "_example": _example, "__module__": __name__}
+        )
+
+
+def ewise(left, right, symbol, within):
+    """`left | right` or `left & right`."""
+    method = "ewise_add" if symbol == "|" else "ewise_mult"
+    for side in (left, right):
+        if isinstance(side, InfixExpr) and side._symbol in "|&" and side._symbol != symbol:
+            raise TypeError(_MIXED)
+    if isinstance(right, Mask):
+        return right.__ror__(left) if symbol == "|" else right.__rand__(left)
+    left_kind, right_kind = output_type(left).__name__, output_type(right).__name__
+    if left_kind in _COLLECTIONS and right_kind in _COLLECTIONS:
+        left, right = _operand(left, symbol), _operand(right, symbol)
+        shape = _joined_shape(left, right, method)
+        return _CLASSES[len(shape), symbol](left, right, shape, method)
+    from .matrix import Matrix
+    from .transposed import TransposedMatrix
+    from .vector import Vector
+
+    types = (Vector, Matrix, TransposedMatrix)
+    if left_kind in _COLLECTIONS:
+        expect_type(left, right, types, within=within, argname="right")
+    if right_kind in _COLLECTIONS:
+        expect_type(right, left, types, within=within, argname="left")
+    return _CLASSES[0, symbol](_operand(left, symbol), _operand(right, symbol), (), method)
+
+
+def _operand(x, symbol):
+    """x, computed when it is an expression, except for an infix form of the same symbol, which the operator will close."""
+    if isinstance(x, (BaseExpression, IndexExpr)):
+        return x._get_value(f"__{ {'|': 'or', '&': 'and', '@': 'matmul'}[symbol] }__")
+    if isinstance(x, InfixExpr) and x._symbol != symbol:
+        return x._get_value(f"__{ {'|': 'or', '&': 'and', '@': 'matmul'}[symbol] }__")
+    return x
+
+
+def _joined_shape(left, right, method):
+    a, b = left.shape, right.shape
+    if len(a) == len(b):
+        if a == b:
+            return a
+    elif len(a) == 1:
+        if a[0] == b[0]:
+            return b
+        raise DimensionMismatch(
+            f"Dimensions not compatible for broadcasting Vector from the left to columns of Matrix in {method}.  "
+            f"Matrix.nrows (={b[0]}) must equal Vector.size (={a[0]})."
+        )
+    else:
+        if a[1] == b[0]:
+            return a
+        raise DimensionMismatch(
+            f"Dimensions not compatible for broadcasting Vector from the right to rows of Matrix in {method}.  "
+            f"Matrix.ncols (={a[1]}) must equal Vector.size (={b[0]})."
+        )
+    raise DimensionMismatch(f"{method}: the operands have different shapes, {a} and {b}; resize one of them")
+
+
+def matmul(left, right, within):
+    """`left @ right`."""
+    kinds = output_type(left).__name__, output_type(right).__name__
+    method = {
+        ("Vector", "Vector"): "inner", ("Vector", "Matrix"): "vxm", ("Vector", "TransposedMatrix"): "vxm",
+        ("Matrix", "Vector"): "mxv", ("TransposedMatrix", "Vector"): "mxv",
+    }.get(kinds)  # fmt: skip
+    if method is None and kinds[0] in _COLLECTIONS and kinds[1] in _COLLECTIONS:
+        method = "mxm"
+    if method is None:
+        from .matrix import Matrix
+        from .transposed import TransposedMatrix
+        from .vector import Vector
+
+        types = (Vector, Matrix, TransposedMatrix)
+        if kinds[0] in _COLLECTIONS:
+            expect_type(left, right, types, within=within, argname="right")
+        expect_type(right, left, types[1:] if kinds[1] == "Vector" else types, within=within, argname="left")
+    left, right = _operand(left, "@"), _operand(right, "@")
+    a, b = left.shape, right.shape
+    if a[-1] != b[0]:
+        raise DimensionMismatch(
+            f"{method}: the shapes are {a} and {b}; the inner dimensions {a[-1]} and {b[0]} must be equal "
+            "(transpose with .T or resize an operand)"
+        )
+    shape = a[:-1] + b[1:]
+    return _CLASSES[len(shape), "@"](left, right, shape, method)
+
+
+def _define():
+    """Give the operators to everything that may stand beside them."""
+    def __or__(self, other):
+        return ewise(self, other, "|", "__or__")
+
+    def __ror__(self, other):
+        return ewise(other, self, "|", "__ror__")
+
+    def __and__(self, other):
+        return ewise(self, other, "&", "__and__")
+
+    def __rand__(self, other):
+        return ewise(other, self, "&", "__rand__")
+
+    def __matmul__(self, other):
+        if self._is_scalar:
+            return NotImplemented
+        return matmul(self, other, "__matmul__")
+
+    def __rmatmul__(self, other):
+        if self._is_scalar:
+            return NotImplemented
+        return matmul(other, self, "__rmatmul__")
+
+    def __imatmul__(self, other):
+        if self._is_scalar:
+            raise TypeError("'__imatmul__' not supported for Scalar")
+        self << self @ other
+        return self
+
+    from .transposed import TransposedMatrix
+
+    for method in (__or__, __ror__, __and__, __rand__, __matmul__, __rmatmul__):
+        for cls in (BaseType, Computable, TransposedMatrix):
+            setattr(cls, method.__name__, method)
+    BaseType.__imatmul__ = __imatmul__
+
+
+_define()

@@ -1,0 +1,119 @@
+"""What a Matrix or a TransposedMatrix can be turned into: NumPy arrays and dicts."""
+import numpy as np
+
+from .. import operations as ops
+from ..dtypes import cast, lookup_dtype, unify
+from .arguments import check_options, scalar_of
+from .collection import bound_scalar
+
+_ORDERS = {
+    **dict.fromkeys(("c", "row", "rows", "rowwise"), "rowwise"),
+    **dict.fromkeys(("f", "col", "cols", "column", "columns", "colwise", "columnwise"), "columnwise"),
+}  # fmt: skip
+
+
+def check_order(order):
+    """ "rowwise" or "columnwise", from any of their names."""
+    found = _ORDERS.get(order.lower())
+    if found is None:
+        raise ValueError(
+            f'Bad value for order: {order!r}.  Expected "rowwise", "columnwise", "rows", "columns", "C", or "F"'
+        )
+    return found
+
+
+class MatrixExport:
+    """Mixin: exporters, all of them copies.  Positions come as uint64."""
+
+    __slots__ = ()
+
+    def to_coo(self, dtype=None, *, rows=True, columns=True, values=True, sort=True):
+        """(rows, columns, values), sorted by rows, then columns; None for what is not asked for."""
+        i, j, v = self._tuples()
+        if values and dtype is not None:
+            v = cast(v, lookup_dtype(dtype))
+        return (
+            i.astype(np.uint64) if rows else None,
+            j.astype(np.uint64) if columns else None,
+            np.array(v) if values else None,
+        )
+
+    def to_edgelist(self, dtype=None, *, values=True, sort=True):
+        """(array of (row, column) pairs, values)"""
+        rows, columns, held = self.to_coo(dtype, values=values, sort=sort)
+        return np.column_stack([rows, columns]), held
+
+    def _by_lines(self, columnwise, dtype):
+        """(major, minor, values) sorted by `major`: rows, or columns when columnwise."""
+        i, j, v = self._tuples()
+        if dtype is not None:
+            v = cast(v, lookup_dtype(dtype))
+        if columnwise:
+            order = np.argsort(j, kind="stable")
+            i, j, v = j[order], i[order], v[order]
+        return i, j, np.array(v)
+
+    def _compressed(self, columnwise, dtype):
+        major, minor, values = self._by_lines(columnwise, dtype)
+        pointers = np.zeros(self.shape[1 if columnwise else 0] + 1, np.int64)
+        np.cumsum(np.bincount(major, minlength=pointers.shape[0] - 1), out=pointers[1:])
+        return pointers.astype(np.uint64), minor.astype(np.uint64), values
+
+    def _doubly_compressed(self, columnwise, dtype):
+        major, minor, values = self._by_lines(columnwise, dtype)
+        lines, starts = np.unique(major, return_index=True)
+        pointers = np.append(starts, major.shape[0])
+        return lines.astype(np.uint64), pointers.astype(np.uint64), minor.astype(np.uint64), values
+
+    def to_csr(self, dtype=None, *, sort=True):
+        """(indptr, col_indices, values): row i is col_indices[indptr[i]:indptr[i + 1]]."""
+        return self._compressed(False, dtype)
+
+    def to_csc(self, dtype=None, *, sort=True):
+        """(indptr, row_indices, values): column j is row_indices[indptr[j]:indptr[j + 1]]."""
+        return self._compressed(True, dtype)
+
+    def to_dcsr(self, dtype=None, *, sort=True):
+        """(compressed_rows, indptr, col_indices, values): only the rows that hold something."""
+        return self._doubly_compressed(False, dtype)
+
+    def to_dcsc(self, dtype=None, *, sort=True):
+        """(compressed_cols, indptr, row_indices, values): only the columns that hold something."""
+        return self._doubly_compressed(True, dtype)
+
+    def to_dicts(self, order="rowwise"):
+        """{row: {column: value}}, or {column: {row: value}} for order="columnwise"."""
+        lines, pointers, minor, values = self._doubly_compressed(check_order(order) == "columnwise", None)
+        pointers, minor, values = pointers.tolist(), minor.tolist(), values.tolist()
+        return {
+            line: dict(zip(minor[start:stop], values[start:stop], strict=True))
+            for line, start, stop in zip(lines.tolist(), pointers[:-1], pointers[1:], strict=True)
+        }
+
+    def to_dense(self, fill_value=None, dtype=None, **opts):
+        """A two-dimensional array, `fill_value` standing for what is missing (required when something is)."""
+        if opts:
+            check_options(opts)
+        nrows, ncols = self.shape
+        i, j, v = self._tuples()
+        if v.shape[0] == nrows * ncols:
+            v = v if dtype is None else cast(v, lookup_dtype(dtype))
+            return np.array(v).reshape(nrows, ncols, *v.shape[1:])
+        if fill_value is None:
+            raise TypeError("fill_value must be given in `to_dense` when there are missing values")
+        fill, fill_type, _ = bound_scalar(self, fill_value, "to_dense", "fill_value", None)
+        dtype = unify(fill_type, self.dtype, is_left_scalar=True) if dtype is None else lookup_dtype(dtype)
+        out = np.full(self.shape, scalar_of(fill, dtype), dtype.np_type)
+        out[i, j] = cast(v, dtype)
+        return out
+
+    def diag(self, k=0, dtype=None, *, name=None, **opts):
+        """The k-th diagonal as a Vector (k > 0: above the main one)."""
+        from .vector import Vector
+
+        if opts:
+            check_options(opts)
+        dtype = self.dtype if dtype is None else lookup_dtype(dtype)
+        k = int(k)
+        store = ops.diagonal(self._matrix._store, -k, dtype) if self._is_transposed else ops.diagonal(self._store, k, dtype)
+        return Vector._from_store(store, dtype, name)

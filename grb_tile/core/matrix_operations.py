@@ -1,0 +1,179 @@
+"""Operations of Matrix and of TransposedMatrix; a transposed operand is its matrix and a flag."""
+from .. import operations as ops
+from ..operators import get_typed_op
+from . import recipes
+from .arguments import expect_op, expect_type
+from .collection import default_op, find_aggregator, reduce_expression
+from .expression import MatrixExpression, VectorExpression
+from .index import Resolved
+from .indexed import MatrixIndexExpr, ScalarIndexExpr, VectorIndexExpr
+from . import elements
+
+_NEEDS_POSITION = {"argmin", "argmax", "first_index", "last_index"}
+
+
+class MatrixOperations:
+    """Mixin: what can be computed from a matrix, transposed or not."""
+
+    __slots__ = ()
+
+    # ---------------------------------------------------------------- indexing
+
+    def __getitem__(self, keys):
+        """A[i, j], A[I, J], A[i, J], A[I, j]: to extract (`.new()`) or to assign to (`<<`)."""
+        resolved = Resolved(self, keys)
+        count = len(resolved.shape)
+        if count == 2:
+            return MatrixIndexExpr(self, resolved)
+        return VectorIndexExpr(self, resolved) if count else ScalarIndexExpr(self, resolved)
+
+    def __contains__(self, index):
+        resolved = Resolved(self, index)
+        if resolved.shape:
+            raise TypeError(
+                f"Invalid index to Matrix contains: {index!r}.  A 2-tuple of ints is expected.  "
+                "Doing `(i, j) in my_matrix` checks whether a value is present at that index."
+            )
+        return self._element(resolved) is not None
+
+    def __iter__(self):
+        """(row, column) of the entries, ascending."""
+        rows, columns, _ = self.to_coo(values=False)
+        return zip(rows.flat, columns.flat, strict=True)
+
+    def get(self, row, col, default=None):
+        """The element at (row, col) as a Python scalar, `default` where there is none."""
+        resolved = Resolved(self, (row, col))
+        if resolved.shape:
+            raise ValueError(
+                "Bad row, col arguments in Matrix.get(...).  "
+                "Indices should get a single element, and the result will be a Python scalar."
+            )
+        value = self._element(resolved)
+        return default if value is None else value if self.dtype._is_udt else value.item()
+
+    def _element(self, resolved):
+        if self._is_transposed:
+            return elements.get(self._matrix, resolved.key[::-1])
+        return elements.get(self, resolved.key)
+
+    # ---------------------------------------------------------------- products
+
+    def mxm(self, other, op=None):
+        """C = A (+.x) B.
+
+        Shapes: A is m x k, B is k x n, C is m x n.  Types: `op` (semiring.plus_times by default) decides.
+        Raises: DimensionMismatch; TypeError when `op` is no semiring.
+        Spec: GraphBLAS C API 2.1, section 4.3.1.
+        """
+        from .matrix import Matrix
+        from .transposed import TransposedMatrix
+
+        if type(other) is not Matrix:
+            other = expect_type(self, other, (Matrix, TransposedMatrix), within="mxm", argname="other", op=op)
+        op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
+        if op.opclass != "Semiring":
+            expect_op(self, op, "Semiring", within="mxm", argname="op")
+        A, at = (self._matrix, True) if self._is_transposed else (self, False)
+        B, bt = (other._matrix, True) if other._is_transposed else (other, False)
+        return MatrixExpression(ops.mxm(A, B, op, at, bt), ("{0.name}.mxm({1.name}, op={2})", self, other, op))
+
+    def mxv(self, other, op=None):
+        """w = A (+.x) v.
+
+        Shapes: A is m x n, v has n places, w has m.  Types: `op` (semiring.plus_times by default) decides.
+        Raises: DimensionMismatch; TypeError when `op` is no semiring.
+        Spec: GraphBLAS C API 2.1, section 4.3.3.
+        """
+        if type(other) is not _vector():
+            other = expect_type(self, other, _vector(), within="mxv", argname="other", op=op)
+        op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
+        if op.opclass != "Semiring":
+            expect_op(self, op, "Semiring", within="mxv", argname="op")
+        record = ops.mxv(self._matrix, other, op, True) if self._is_transposed else ops.mxv(self, other, op)
+        return VectorExpression(record, ("{0.name}.mxv({1.name}, op={2})", self, other, op))
+
+    def kronecker(self, other, op=None):
+        """C(i p + k, j q + l) = op(A(i, j), B(k, l)) for a p x q matrix B; binary.times by default.
+
+        Spec: GraphBLAS C API 2.1, section 4.3.12.
+        """
+        from .matrix import Matrix
+        from .transposed import TransposedMatrix
+
+        other = expect_type(self, other, (Matrix, TransposedMatrix), within="kronecker", argname="other", op=op)
+        op = get_typed_op(op or default_op("binary", "times"), self.dtype, other.dtype, kind="binary")
+        expect_op(self, op, ("BinaryOp", "Monoid"), within="kronecker", argname="op")
+        shown, op = op, op.binaryop if op.opclass == "Monoid" else op
+        A, at = (self._matrix, True) if self._is_transposed else (self, False)
+        B, bt = (other._matrix, True) if other._is_transposed else (other, False)
+        text = ("{0.name}.kronecker({1.name}, op={2})", self, other, shown)
+        return MatrixExpression(ops.kronecker(A, B, op, at, bt), text)
+
+    def power(self, n, op=None):
+        """A (+.x) A (+.x) ... of n factors, by repeated squaring; n = 0 gives the multiply's identity on the diagonal.
+
+        Raises: DimensionMismatch unless square; TypeError, ValueError unless n is a whole number >= 0.
+        """
+        return recipes.power(self, n, op or default_op("semiring", "plus_times"))
+
+    # ---------------------------------------------------------------- reductions
+
+    def reduce_rowwise(self, op=None):
+        """w(i) = (+)_j A(i, j); rows without entries have none in w.
+
+        op: Monoid (monoid.plus by default), a BinaryOp that belongs to one, or an Aggregator.
+        Spec: GraphBLAS C API 2.1, section 4.3.10.
+        """
+        return self._reduce_to_vector(op, "rowwise")
+
+    def reduce_columnwise(self, op=None):
+        """w(j) = (+)_i A(i, j); see reduce_rowwise."""
+        return self._reduce_to_vector(op, "columnwise")
+
+    def _reduce_to_vector(self, op, kind):
+        aggregator = None if op is None else find_aggregator(op)
+        if aggregator is not None:
+            from .aggregate import reduce_expression as aggregate
+
+            return aggregate(self, aggregator, kind)
+        op = get_typed_op(op or default_op("monoid", "plus"), self.dtype, kind="binary")
+        if op.opclass == "BinaryOp" and op.monoid is not None:
+            op = op.monoid
+        expect_op(self, op, ("Monoid", "Aggregator"), within=f"reduce_{kind}", argname="op")
+        A, at = (self._matrix, True) if self._is_transposed else (self, False)
+        record = ops.reduce_rows(A, op, at != (kind == "columnwise"))
+        return VectorExpression(record, (f"{{0.name}}.reduce_{kind}({{1}})", self, op))
+
+    def reduce_scalar(self, op=None, *, allow_empty=True):
+        """s = (+)_ij A(i, j); empty when A is, or the monoid's identity with allow_empty=False."""
+        aggregator = None if op is None else find_aggregator(op)
+        if aggregator is not None:
+            from .aggregate import reduce_expression as aggregate
+            from .vector import refuse_empty
+
+            if aggregator.name in _NEEDS_POSITION:
+                raise ValueError(f"Aggregator {aggregator.name} may not be used with Matrix.reduce_scalar.")
+            if not allow_empty:
+                return refuse_empty(self, aggregator, "reduce_scalar")
+            return aggregate(self, aggregator, "scalar")
+        return reduce_expression(self, op or default_op("monoid", "plus"), allow_empty, "reduce_scalar")
+
+    def reposition(self, row_offset, column_offset, *, nrows=None, ncols=None):
+        """C(i + row_offset, j + column_offset) = A(i, j), of the same shape or as given; what falls outside is dropped."""
+        return recipes.reposition_matrix(self, row_offset, column_offset, nrows, ncols)
+
+
+_Vector = None
+
+
+def _vector():
+    """The class Vector, which is complete only after this module."""
+    global _Vector
+    if _Vector is None:
+        from .vector import Vector
+
+        _Vector = Vector
+    return _Vector
+
+

@@ -1,0 +1,108 @@
+"""Recorder: what a program does, as calls of the GraphBLAS C API.
+
+    with gb.Recorder() as rec:
+        C = A.mxm(B).new(name="C")
+    rec.data[0]       'GrB_mxm(C, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_INT64, A, B, NULL);'
+
+`active` is the recorder that records now, or None: one global look-up is all that a call pays when nothing records.
+"""
+
+active = None
+
+
+def record(notation):
+    """Append a call to the active recorder, if there is one."""
+    if active is not None:
+        active.data.append(notation)
+
+
+def mask_parts(mask):
+    """(name, descriptor flags) of a mask for Record.notation."""
+    if mask is None:
+        return "NULL", ""
+    return mask.parent.name or "M_temp", ("S" if mask.structure else "") + ("C" if mask.complement else "")
+
+
+def note_write(out, expression_record, mask, accum, replace):
+    """Record the call that wrote `expression_record` into `out`."""
+    name, flags = mask_parts(mask)
+    accum = "NULL" if accum is None else getattr(accum, "gb_name", None) or repr(accum)
+    active.data.append(expression_record.notation(out.name or "temp", name, accum, replace, flags))
+
+
+class Recorder:
+    """Keeps the calls made between `start` and `stop`, or inside a with block, in `data`.
+
+    start     begin at once (the default)
+    max_rows  how many lines the text form shows
+    """
+
+    __slots__ = ("data", "max_rows", "_previous", "_started", "__weakref__")
+
+    def __init__(self, *, start=True, max_rows=20):
+        self.data = []
+        self.max_rows = max_rows
+        self._previous = None
+        self._started = False
+        if start:
+            self.start()
+
+    def start(self):
+        global active
+        if not self._started:
+            self._previous = active
+            self._started = True
+        active = self
+
+    def stop(self):
+        global active
+        if self._started:
+            if active is self:
+                active = self._previous
+            self._previous = None
+            self._started = False
+
+    def clear(self):
+        self.data.clear()
+
+    def record_raw(self, text):
+        self.data.append(text)
+
+    @property
+    def is_recording(self):
+        return self._started and active is self
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *exc_info):
+        self.stop()
+
+    def __iter__(self):
+        yield from self.data
+
+    def _lines(self, indent=""):
+        count = len(self.data)
+        if self.max_rows is None or count <= self.max_rows:
+            return [indent + line for line in self.data]
+        head, tail = self.max_rows // 2, (self.max_rows + 1) // 2
+        note = f"// {count - self.max_rows} rows not shown; set `recorder.max_rows` attribute to show more (or less)"
+        return (
+            [indent + line for line in self.data[:head]] + ["", indent + note, ""]
+            + [indent + line for line in self.data[-tail:]]
+        )  # fmt: skip
+
+    def __repr__(self):
+        title = f"gb.Recorder ({'' if self.is_recording else 'not '}recording)"
+        return "\n".join([title, "-" * len(title), *self._lines("  ")])
+
+    def _repr_html_(self):
+        from html import escape
+
+        state = "recording" if self.is_recording else "paused"
+        return f"<div><tt>gb.Recorder</tt> ({state})<pre>{escape(chr(10).join(self._lines()))}</pre></div>"
+
+    def _repr_markdown_(self):
+        state = "recording" if self.is_recording else "paused"
+        return f"<tt>gb.Recorder</tt> ({state})\n\n```C\n" + "\n".join(self._lines()) + "\n```"

@@ -1,0 +1,366 @@
+"""Scalar: one value of a GraphBLAS type, or none.
+
+An empty Scalar assigned to a region deletes it; a reduction of nothing gives one.  `is_cscalar` says how
+python-graphblas's C library holds the value; here it is kept and has no other meaning.
+
+Spec: GraphBLAS C API 2.1, section 3.7 (GrB_Scalar).
+"""
+import itertools
+
+import numpy as np
+
+from .. import operations as ops
+from ..config import config
+from ..dtypes import FP64, _index_dtypes, cast, cast_scalar, lookup_dtype
+from ..operators import get_typed_op
+from ..storage.embed import empty_vector
+from . import recorder
+from .arguments import check_options, expect_type, literal, output_type, scalar_of
+from .base import BaseType
+from .expression import ScalarExpression
+from .indexed import ScalarIndexExpr
+from .infix import ScalarInfixExpr
+
+
+class Scalar(BaseType):
+    """A scalar of type `dtype`, empty at first.
+
+    >>> import grb_tile as gb
+    >>> s = gb.Scalar.from_value(3, name="s")
+    >>> s.value, s.dtype
+    (3, INT64)
+    """
+
+    __slots__ = ("dtype", "name", "_value", "_is_cscalar", "__weakref__")
+    ndim = 0
+    shape = ()
+    _is_scalar = True
+    _name_counter = itertools.count()
+    _expression_type = ScalarExpression
+
+    def __init__(self, dtype=FP64, *, is_cscalar=False, name=None):
+        self.dtype = lookup_dtype(dtype)
+        self.name = f"s_{next(Scalar._name_counter)}" if name is None else name
+        self._value = None
+        self._is_cscalar = True if is_cscalar is None else is_cscalar
+
+    @classmethod
+    def _from_value(cls, value, dtype, is_cscalar=False, name=None):
+        """A Scalar of a NumPy scalar that has the right type already, or of None."""
+        self = cls.__new__(cls)
+        self.dtype = dtype
+        self.name = f"s_{next(Scalar._name_counter)}" if name is None else name
+        self._value = value
+        self._is_cscalar = is_cscalar
+        return self
+
+    @classmethod
+    def from_value(cls, value, dtype=None, *, is_cscalar=False, name=None):
+        """A Scalar that holds `value`: a Python or NumPy scalar, or another Scalar.
+
+        Types: `dtype`, or the one that fits the value's Python type.
+        Raises: TypeError when `value` is no scalar.
+        """
+        is_cscalar = True if is_cscalar is None else is_cscalar
+        if output_type(value) is Scalar:
+            if type(value) is not Scalar:
+                if not config.get("autocompute"):
+                    expect_type(
+                        cls(), value, Scalar, within="from_value", argname="value", extra_message="Literal scalars expected."
+                    )
+                return value.new(dtype=dtype, is_cscalar=is_cscalar, name=name)
+            dtype = value.dtype if dtype is None else lookup_dtype(dtype)
+            held = value._value
+            return cls._from_value(None if held is None else cast_scalar(held, dtype), dtype, is_cscalar, name)
+        if value is None and dtype is not None:
+            return cls(dtype, is_cscalar=is_cscalar, name=name)
+        return cls._from_value(*literal(value, dtype), is_cscalar, name)
+
+    def __reduce__(self):
+        return _restore, (self.value, self.dtype, self._is_cscalar, self.name)
+
+    @property
+    def is_cscalar(self):
+        """Kept for programs that ask."""
+        return self._is_cscalar
+
+    @property
+    def is_grbscalar(self):
+        """The opposite of is_cscalar."""
+        return not self._is_cscalar
+
+    @property
+    def gb_obj(self):
+        """The NumPy scalar held, or None."""
+        return self._value
+
+    @property
+    def _expr_name(self):
+        return self.name or repr(self.value)
+
+    @property
+    def _expr_name_html(self):
+        return self._name_html or repr(self.value)
+
+    # ---------------------------------------------------------------- value
+
+    @property
+    def is_empty(self):
+        """True when there is no value."""
+        return self._value is None
+
+    _is_empty = is_empty
+
+    @property
+    def nvals(self):
+        """0 or 1."""
+        return 0 if self._value is None else 1
+
+    _nvals = nvals
+
+    @property
+    def value(self):
+        """The value as a Python scalar, None when empty; may be assigned to (None empties)."""
+        held = self._value
+        if held is None:
+            return None
+        return held if self.dtype._is_udt else held.item()
+
+    @value.setter
+    def value(self, value):
+        if output_type(value) is Scalar:
+            if type(value) is not Scalar:
+                value = Scalar.from_value(value)
+            value = value._value
+        elif self._is_cscalar and isinstance(value, (float, complex)) and self.dtype.np_type.kind in "iu":
+            raise TypeError(f"an integer is expected for a C scalar of type {self.dtype}; got {value!r}")
+        self._value = None if value is None else scalar_of(value, self.dtype)
+
+    def get(self, default=None):
+        """The value as a Python scalar, or `default` when empty."""
+        return default if self._value is None else self.value
+
+    def clear(self):
+        """Remove the value."""
+        self._value = None
+
+    def dup(self, dtype=None, *, clear=False, is_cscalar=None, name=None):
+        """A copy, of type `dtype` when given; empty with clear=True."""
+        if is_cscalar is None:
+            is_cscalar = self._is_cscalar
+        dtype = self.dtype if dtype is None else lookup_dtype(dtype)
+        value = None if clear or self._value is None else self._value
+        if value is not None and dtype is not self.dtype:
+            value = scalar_of(value, dtype)
+        return Scalar._from_value(value, dtype, is_cscalar, name)
+
+    def wait(self, how="materialize"):
+        """Nothing is ever unfinished here.  Raises: ValueError unless `how` is "materialize" or "complete"."""
+        check_wait(how)
+        return self
+
+    def __bool__(self):
+        return self._value is not None and bool(self._value)
+
+    def __float__(self):
+        return float(self.value)
+
+    def __int__(self):
+        return int(self.value)
+
+    def __complex__(self):
+        return complex(self.value)
+
+    @property
+    def __index__(self):
+        if self.dtype in _index_dtypes:
+            return self.__int__
+        raise AttributeError("Scalar object only has `__index__` for integral dtypes")
+
+    def __array__(self, dtype=None, *, copy=None):
+        return np.array(self.value, dtype=self.dtype.np_type if dtype is None else dtype)
+
+    def __sizeof__(self):
+        return object.__sizeof__(self) + self.dtype.np_type.itemsize
+
+    # ---------------------------------------------------------------- comparison
+
+    def __eq__(self, other):
+        return self.isequal(other)
+
+    def __ne__(self, other):
+        return not self.isequal(other)
+
+    __hash__ = None
+
+    def isequal(self, other, *, check_dtype=False):
+        """Both empty, or equal values; `check_dtype` also compares the types (literals have none)."""
+        other, check_dtype = self._other(other, "isequal", check_dtype)
+        if other is None:
+            return self._value is None
+        if check_dtype and self.dtype is not other.dtype:
+            return False
+        if self._value is None or other._value is None:
+            return self._value is other._value
+        return bool(np.all(self.value == other.value))
+
+    def isclose(self, other, *, rel_tol=1e-7, abs_tol=0.0, check_dtype=False):
+        """Both empty, or abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
+        other, check_dtype = self._other(other, "isclose", check_dtype)
+        if other is None:
+            return self._value is None
+        if check_dtype and self.dtype is not other.dtype:
+            return False
+        if self._value is None or other._value is None:
+            return self._value is other._value
+        get_typed_op("eq", self.dtype, other.dtype, is_left_scalar=True, is_right_scalar=True, kind="binary")
+        a, b = self.value, other.value
+        return a == b or abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)
+
+    def _other(self, other, within, check_dtype):
+        if type(other) is Scalar:
+            return other, check_dtype
+        if other is None:
+            return None, False
+        if output_type(other) is not Scalar:
+            try:
+                value, dtype = literal(other, self.dtype if self.dtype._is_udt else None)
+                return Scalar._from_value(value, dtype, True, ""), False
+            except TypeError:
+                pass
+        extra = "Literal scalars also accepted."
+        return expect_type(self, other, Scalar, within=within, argname="other", extra_message=extra), check_dtype
+
+    # ---------------------------------------------------------------- operations: on a vector of size 1
+
+    def _as_vector(self, *, name=None):
+        from .vector import Vector
+
+        store = empty_vector(1, self.dtype)
+        if self._value is not None:
+            store.indices = np.zeros(1, store.indices.dtype)
+            store.values = np.array([self._value], self.dtype.np_type)
+        return Vector._from_store(store, self.dtype, self.name if name is None else name)
+
+    def _as_matrix(self, *, name=None):
+        from .matrix import Matrix
+
+        out = Matrix(self.dtype, 1, 1, name=self.name if name is None else name)
+        if self._value is not None:
+            out[0, 0] = self._value
+        return out
+
+    def _operand(self, other, method, keyword="other", op=None):
+        if output_type(other) is Scalar:
+            return other if type(other) is Scalar else Scalar.from_value(other)
+        try:
+            return Scalar._from_value(*literal(other, self.dtype if self.dtype._is_udt else None), False, "")
+        except TypeError:
+            return expect_type(
+                self, other, Scalar, within=method, keyword_name=keyword, op=op,
+                extra_message="Literal scalars also accepted.",
+            )  # fmt: skip
+
+    def ewise_add(self, other, op="plus"):
+        """s (op) t when both have values, else the one that has."""
+        other = self._operand(other, "ewise_add", op=op)
+        expr = self._as_vector().ewise_add(other._as_vector(), op)
+        return ScalarExpression(ScalarRecord(expr._record, self), expr._text)
+
+    def ewise_mult(self, other, op="times"):
+        """s (op) t when both have values, else empty."""
+        other = self._operand(other, "ewise_mult", op=op)
+        expr = self._as_vector().ewise_mult(other._as_vector(), op)
+        return ScalarExpression(ScalarRecord(expr._record, self), expr._text)
+
+    def ewise_union(self, other, op, left_default, right_default):
+        """s (op) t, a default standing for a missing one; empty when both are."""
+        other = self._operand(other, "ewise_union", op=op)
+        expr = self._as_vector().ewise_union(other._as_vector(), op, left_default, right_default)
+        return ScalarExpression(ScalarRecord(expr._record, self), expr._text)
+
+    def apply(self, op, right=None, *, left=None):
+        """op(s), op(s, right) or op(left, s); see Vector.apply."""
+        expr = self._as_vector().apply(op, right, left=left)
+        return ScalarExpression(ScalarRecord(expr._record, self), expr._text)
+
+    def select(self, op, thunk=None):
+        """s where op(s, thunk) is true, else empty; see Vector.select."""
+        expr = self._as_vector().select(op, thunk)
+        return ScalarExpression(ScalarRecord(expr._record, self), expr._text)
+
+    # ---------------------------------------------------------------- writing
+
+    def _update(self, expr, mask=None, accum=None, replace=False, input_mask=None):
+        if isinstance(expr, ScalarInfixExpr):
+            expr = expr._to_expr()
+        if isinstance(expr, ScalarExpression):
+            value, dtype = expr._compute(), expr.dtype
+            if recorder.active is not None:
+                recorder.note_write(self, expr._record, None, accum, False)
+        elif isinstance(expr, ScalarIndexExpr):
+            value, dtype = expr._element(), expr.dtype
+        elif type(expr) is Scalar:
+            value, dtype = expr._value, expr.dtype
+        elif hasattr(expr, "output_type") or hasattr(expr, "_store"):
+            expected = type("ScalarExpression", (), {})
+            expect_type(self, expr, (Scalar, expected), within="update")
+        elif expr is None:
+            value, dtype = None, self.dtype
+        else:
+            if accum is None:
+                self.value = expr
+                return
+            value, dtype = literal(expr)
+        if accum is not None and self._value is not None:
+            if value is None:
+                return
+            pair = cast(np.array([self._value]), accum.type), cast(np.array([value]), accum.type2)
+            value = accum.numpy(*pair)[0]
+        self._value = None if value is None else scalar_of(value, self.dtype)
+
+
+class ScalarRecord(ops.Record):
+    """The only element of a vector of size 1 that another record computes."""
+
+    __slots__ = ("inner", "scalar")
+
+    def __init__(self, inner, scalar=None):
+        self.inner, self.scalar = inner, scalar
+        self.shape, self.dtype, self.op = (), inner.dtype, inner.op
+
+    @property
+    def name(self):
+        return self.inner.name
+
+    @property
+    def c_name(self):
+        return self.inner.c_name
+
+    def operands(self):
+        return self.inner.operands()
+
+    def compute(self, allow=None):
+        from .elements import read
+
+        return read(self.inner.compute(), 0)
+
+    def extra(self):
+        return self.inner.extra()
+
+
+def check_wait(how):
+    """Raises: ValueError unless `how` names a way to wait."""
+    if how.lower() not in ("materialize", "complete"):
+        raise ValueError(f'`how` argument must be "materialize" or "complete"; got {how!r}')
+
+
+def _restore(value, dtype, is_cscalar, name):
+    return Scalar.from_value(value, dtype, is_cscalar=is_cscalar, name=name)
+
+
+for _cls in (ScalarExpression, ScalarIndexExpr, ScalarInfixExpr):
+    _cls.output_type = Scalar
+    _cls.__index__ = property(lambda self: self._get_value("__index__").__index__)
+
+__all__ = ["Scalar", "ScalarRecord", "check_options", "check_wait"]

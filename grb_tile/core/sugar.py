@@ -1,0 +1,190 @@
+"""Python's operators on matrices, vectors and scalars.
+
+    A + B   union by plus                      A += B   accumulates            A + 1   apply, as all operators with a scalar
+    A - B   union by minus with 0 for what is missing
+    A * B, A / B, A // B, A % B, A ** B        the intersection
+    A < B, A == B, ...                         the intersection; on a Scalar == and != compare values instead
+    abs(A), -A, ~A (Boolean)                   apply
+    A ^ B (Boolean)                            union by lxor
+
+All give expressions.  In place they write into the object on the left.
+"""
+import functools
+
+from ..dtypes import BOOL
+from .arguments import output_type
+from .base import BaseType
+from .expression import BaseExpression, ScalarExpression
+from .indexed import IndexExpr, ScalarIndexExpr
+from .infix import InfixExpr, ScalarInfixExpr
+from .matrix import Matrix
+from .scalar import Scalar
+from .transposed import TransposedMatrix
+from .vector import Vector
+
+_COLLECTIONS = {Matrix, Vector, TransposedMatrix}
+_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+_ARITHMETIC = {
+    "add": ("plus", "ewise_add"), "mul": ("times", "ewise_mult"), "truediv": ("truediv", "ewise_mult"),
+    "floordiv": ("floordiv", "ewise_mult"), "mod": ("numpy.mod", "ewise_mult"), "pow": ("pow", "ewise_mult"),
+    "sub": ("minus", "ewise_union"),
+}  # fmt: skip
+
+
+@functools.cache
+def _binary(name):
+    from .. import binary
+
+    for part in name.split("."):
+        binary = getattr(binary, part)
+    return binary
+
+
+def combine(left, right, name, method="ewise_mult"):
+    """The expression of `left op right`: element-wise for two collections, apply when one is a scalar."""
+    op = _binary(name)
+    kind, other_kind = output_type(left), output_type(right)
+    defaults = (False, False) if method == "ewise_union" else ()
+    if kind in _COLLECTIONS:
+        return getattr(left, method)(right, op, *defaults) if other_kind in _COLLECTIONS else op(left, right)
+    if other_kind in _COLLECTIONS:
+        return op(left, right)
+    if kind is Scalar:
+        return getattr(left, method)(right, op, *defaults)
+    return getattr(Scalar.from_value(left, name=""), method)(right, op, *defaults)
+
+
+def _boolean(expr, method, symbol, how):
+    if expr.dtype is not BOOL:
+        raise TypeError(
+            f"The {method} infix operator, `x {symbol} y`, is not supported for {expr.dtype.name} dtype."
+            f"  It is only supported for BOOL dtype (and it uses {how})."
+        )
+    return expr
+
+
+def _spreads(self, other):
+    """In place, `other` is not simply accumulated: a vector beside a matrix, or a scalar beside either."""
+    kind = output_type(other)
+    return (kind is Vector and self.ndim == 2) or (not self._is_scalar and kind not in _COLLECTIONS)
+
+
+def _put(classes, name, function):
+    function.__name__ = name
+    for cls in classes:
+        setattr(cls, name, function)
+
+
+def _define_arithmetic(everything):
+    for name, (op, method) in _ARITHMETIC.items():
+        def forwards(self, other, _op=op, _method=method):
+            return combine(self, other, _op, _method)
+
+        def reflected(self, other, _op=op, _method=method):
+            return combine(other, self, _op, _method)
+
+        def in_place(self, other, _op=op, _method=method):
+            if _op == "plus" and not _spreads(self, other):
+                self(_binary(_op)) << other
+            else:
+                self << combine(self, other, _op, _method)
+            return self
+
+        _put(everything, f"__{name}__", forwards)
+        _put(everything, f"__r{name}__", reflected)
+        _put((BaseType,), f"__i{name}__", in_place)
+
+    def divmod_(self, other):
+        return combine(self, other, "floordiv"), combine(self, other, "numpy.mod")
+
+    def rdivmod(self, other):
+        return combine(other, self, "floordiv"), combine(other, self, "numpy.mod")
+
+    _put(everything, "__divmod__", divmod_)
+    _put(everything, "__rdivmod__", rdivmod)
+
+
+def _define_comparisons(everything):
+    not_scalars = (Matrix, Vector, TransposedMatrix)
+    for name in _COMPARISONS:
+        def compare(self, other, _op=name):
+            return combine(self, other, _op)
+
+        if name not in ("eq", "ne"):
+            _put(everything, f"__{name}__", compare)
+            continue
+        _put(not_scalars, f"__{name}__", compare)
+
+        def compare_or_value(self, other, _op=name, _dunder=f"__{name}__"):
+            if self._is_scalar:
+                return getattr(self._get_value(_dunder), _dunder)(other)
+            return combine(self, other, _op)
+
+        _put((BaseExpression, IndexExpr, InfixExpr), f"__{name}__", compare_or_value)
+    for cls in (*not_scalars, BaseExpression, IndexExpr, InfixExpr, ScalarExpression, ScalarIndexExpr, ScalarInfixExpr):
+        cls.__hash__ = None
+
+
+def _define_boolean(everything):
+    def abs_(self):
+        from .. import unary
+
+        return unary.abs(self)
+
+    def neg(self):
+        from .. import unary
+
+        return unary.ainv(self)
+
+    def invert(self):
+        if self.dtype is not BOOL:
+            raise TypeError(
+                f"The invert operator, `~`, is not supported for {self.dtype.name} dtype."
+                "  It is only supported for BOOL dtype."
+            )
+        from .. import unary
+
+        return unary.lnot(self)
+
+    def xor(self, other):
+        return _boolean(combine(self, other, "lxor", "ewise_add"), "__xor__", "^", "ewise_add--the union")
+
+    def rxor(self, other):
+        return _boolean(combine(other, self, "lxor", "ewise_add"), "__xor__", "^", "ewise_add--the union")
+
+    for name, function in (("abs", abs_), ("neg", neg), ("invert", invert), ("xor", xor), ("rxor", rxor)):
+        _put(everything, f"__{name}__", function)
+
+    def in_place_union(op, symbol, method):
+        def in_place(self, other):
+            if _spreads(self, other):
+                self << _boolean(combine(self, other, op, "ewise_add"), method, symbol, "ewise_add--the union")
+            else:
+                if getattr(other, "dtype", None) is not BOOL and not (self._is_scalar and type(other) is bool):
+                    found = getattr(other, "dtype", type(other))
+                    raise TypeError(
+                        f"The {method} infix operator, `x {symbol} y`, is not supported for {found} dtype."
+                        "  It is only supported for BOOL dtype (and it uses ewise_add--the union)."
+                    )
+                self(_binary(op)) << other
+            return self
+
+        return in_place
+
+    def iand(self, other):
+        self << _boolean(combine(self, other, "land"), "__iand__", "&=", "ewise_mult--the intersection")
+        return self
+
+    _put((BaseType,), "__ixor__", in_place_union("lxor", "^=", "__ixor__"))
+    _put((BaseType,), "__ior__", in_place_union("lor", "|=", "__ior__"))
+    _put((BaseType,), "__iand__", iand)
+
+
+def _define():
+    everything = (BaseType, TransposedMatrix, BaseExpression, IndexExpr, InfixExpr)
+    _define_arithmetic(everything)
+    _define_comparisons(everything)
+    _define_boolean(everything)
+
+
+_define()

@@ -1,0 +1,115 @@
+"""TransposedMatrix: `A.T`, a view that operations read in the other orientation; nothing is moved until one needs it."""
+from .. import operations as ops
+from .arguments import check_options
+from .collection import Collection
+from .expression import refuse_in_place
+from .matrix_export import MatrixExport
+from .matrix_operations import MatrixOperations
+
+
+class TransposedMatrix(MatrixOperations, MatrixExport, Collection):
+    """The transpose of a Matrix; `new` makes a Matrix of it, `T` gives the original back."""
+
+    __slots__ = ("_matrix", "__weakref__")
+    ndim = 2
+    _is_scalar = False
+    _is_transposed = True
+    __networkx_backend__ = "grb_tile"
+
+    def __init__(self, matrix):
+        self._matrix = matrix
+
+    @property
+    def shape(self):
+        """(rows, columns) as seen transposed."""
+        nrows, ncols = self._matrix.shape
+        return (ncols, nrows)
+
+    @property
+    def nrows(self):
+        """How many rows."""
+        return self._matrix.ncols
+
+    @property
+    def ncols(self):
+        """How many columns."""
+        return self._matrix.nrows
+
+    _nrows, _ncols = nrows, ncols
+
+    @property
+    def nvals(self):
+        """How many entries."""
+        return self._matrix.nvals
+
+    _nvals = nvals
+
+    @property
+    def dtype(self):
+        """The type of the values."""
+        return self._matrix.dtype
+
+    @property
+    def name(self):
+        """The matrix's name with .T after it."""
+        return f"{self._matrix.name}.T"
+
+    _expr_name = name
+
+    @property
+    def _name_html(self):
+        return f"{self._matrix._name_html}.T"
+
+    @property
+    def gb_obj(self):
+        """The store of the matrix."""
+        return self._matrix._store
+
+    @property
+    def T(self):
+        """The matrix."""
+        return self._matrix
+
+    def new(self, dtype=None, *, mask=None, name=None, **opts):
+        """The transpose as a new Matrix."""
+        from .expression import MatrixExpression
+
+        return MatrixExpression(ops.transpose(self._matrix), ("{0.name}", self)).new(dtype, mask=mask, name=name, **opts)
+
+    def dup(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
+        """Like `new`; an empty Matrix of the same shape with clear=True."""
+        if clear:
+            if opts:
+                check_options(opts)
+            from .matrix import Matrix
+
+            return Matrix(self.dtype if dtype is None else dtype, *self.shape, name=name)
+        return self.new(dtype, mask=mask, name=name, **opts)
+
+    def wait(self, how="materialize"):
+        """Bring pending elements in."""
+        self._matrix.wait(how)
+        return self
+
+    def _tuples(self):
+        from ..backends.select import current
+
+        return current().tuples_matrix(current().transpose(self._matrix._store))
+
+    def __bool__(self):
+        raise TypeError(
+            f"__bool__ not defined for objects of type {type(self)}.  Perhaps use .nvals attribute instead."
+        )
+
+    def __repr__(self):
+        from .display import format_object
+
+        return format_object(self)
+
+    def _repr_html_(self, collapse=False):
+        from .display_html import format_object_html
+
+        return format_object_html(self, collapse=collapse)
+
+
+refuse_in_place(TransposedMatrix)

@@ -1,0 +1,231 @@
+"""Writing: `C << expr`, `C(mask, accum, replace) << expr`, `C[I, J] << x`, `C(M)[I, J] << x`, `C[I, J](M) << x`.
+
+What a mask, an accumulator and replace mean is known to operations.write alone; here arguments are sorted out, checked and
+handed on.
+"""
+from .. import operations as ops
+from .. import replace as replace_singleton
+from ..config import config
+from ..operators import find_opclass, from_string, get_typed_op
+from . import recorder
+from .arguments import check_options, expect_op, expect_type, literal, output_type
+from .assign import assign
+from .index import Resolved
+from .mask import Mask, check_mask
+
+_MASKABLE = {"Vector", "Matrix", "TransposedMatrix"}
+
+
+class Updater:
+    """`C(mask, accum, replace)`: waits for `<<`, `.update(...)` or an index."""
+
+    __slots__ = ("parent", "mask", "accum", "replace", "input_mask", "__weakref__")
+
+    def __init__(self, parent, mask=None, accum=None, replace=False, input_mask=None):
+        self.parent = parent
+        self.mask = mask
+        self.accum = accum
+        self.replace = replace
+        self.input_mask = input_mask
+
+    def __lshift__(self, expr):
+        self.parent._update(expr, self.mask, self.accum, self.replace, self.input_mask)
+
+    update = __lshift__
+
+    @property
+    def kwargs(self):
+        """The arguments as python-graphblas names them."""
+        return {
+            "mask": self.mask, "accum": self.accum, "replace": self.replace, "input_mask": self.input_mask,
+        }  # fmt: skip
+
+    def _resolve(self, keys):
+        if self.parent._is_scalar:
+            raise TypeError("Indexing not supported for Scalars")
+        return Resolved(self.parent, keys)
+
+    def __getitem__(self, keys):
+        return Assigner(self, self._resolve(keys), is_submask=False)
+
+    def __setitem__(self, keys, value):
+        self._assign(self._resolve(keys), value, False)
+
+    def __delitem__(self, keys):
+        resolved = self._resolve(keys)
+        if not resolved.shape:
+            self.parent._delete_element(resolved)
+        else:
+            from .scalar import Scalar
+
+            self._assign(resolved, Scalar(self.parent.dtype, name="s_empty"), False)
+
+    def _assign(self, resolved, value, is_submask):
+        if self.input_mask is not None:
+            raise TypeError("`input_mask` argument may only be used for extract")
+        if not resolved.shape and self.mask is None and self.accum is None:
+            self.parent._assign_element(resolved, value)
+        else:
+            assign(self.parent, resolved, value, self.mask, self.accum, self.replace, is_submask)
+
+    def __eq__(self, other):
+        raise TypeError(f"__eq__ not defined for objects of type {type(self)}.")
+
+    __hash__ = None
+
+    def __bool__(self):
+        raise TypeError(f"__bool__ not defined for objects of type {type(self)}.")
+
+
+class Assigner:
+    """`C(mask)[I, J]` or `C[I, J](mask)`: waits for `<<`."""
+
+    __slots__ = ("updater", "resolved_indexes", "is_submask", "__weakref__")
+
+    def __init__(self, updater, resolved, *, is_submask):
+        if updater.input_mask is not None:
+            raise TypeError("`input_mask` argument may only be used for extract")
+        self.updater = updater
+        self.resolved_indexes = resolved
+        self.is_submask = is_submask
+
+    def __lshift__(self, value):
+        self.updater._assign(self.resolved_indexes, value, self.is_submask)
+
+    update = __lshift__
+
+    def __eq__(self, other):
+        raise TypeError(f"__eq__ not defined for objects of type {type(self)}.")
+
+    __hash__ = None
+
+    def __bool__(self):
+        raise TypeError(f"__bool__ not defined for objects of type {type(self)}.")
+
+
+def make_updater(self, args, mask, accum, replace, input_mask, opts):
+    """The Updater of `self(*args, mask=, accum=, replace=, input_mask=)`; `args` come in any order."""
+    if opts:
+        check_options(opts)
+    for arg in args:
+        if arg is replace_singleton:
+            replace = True
+        elif isinstance(arg, Mask) or output_type(arg).__name__ in _MASKABLE or getattr(arg, "_is_scalar", False):
+            if self._is_scalar:
+                raise TypeError("Mask not allowed for Scalars")
+            if mask is not None:
+                raise TypeError("Got multiple values for argument 'mask'")
+            mask = arg
+        else:
+            if accum is not None:
+                raise TypeError("Got multiple values for argument 'accum'")
+            accum, opclass = find_opclass(arg)
+            if opclass == "UnknownOpClass":
+                if not isinstance(accum, str):
+                    raise TypeError(f"Invalid item found in output params: {type(arg)}")
+                accum = from_string(accum, "binary")
+    if self._is_scalar:
+        _refuse_masks(mask, replace, input_mask)
+    elif mask is not None:
+        if input_mask is not None:
+            raise TypeError("mask and input_mask arguments cannot both be given")
+        if not isinstance(mask, Mask):
+            mask = check_mask(mask)
+    elif input_mask is not None:
+        input_mask = check_mask(input_mask)
+    elif replace:
+        raise TypeError("'replace' argument may only be True if a mask is provided")
+    if accum is not None:
+        accum = get_typed_op(accum, self.dtype, kind="binary")
+        if accum.opclass == "Monoid":
+            accum = accum.binaryop
+        elif accum.opclass != "BinaryOp":
+            expect_op(self, accum, "BinaryOp", within="__call__", keyword_name="accum")
+    return Updater(self, mask, accum, replace, input_mask)
+
+
+def _refuse_masks(mask, replace, input_mask):
+    if mask is not None:
+        raise TypeError("Mask not allowed for Scalars")
+    if input_mask is not None:
+        raise TypeError("input_mask not allowed for Scalars")
+    if replace:
+        raise TypeError(
+            "'replace' argument may not be True for Scalar (replace may only be True when a mask is provided, "
+            "and masks aren't allowed for Scalars)."
+        )
+
+
+def update(self, expr, mask=None, accum=None, replace=False, input_mask=None):
+    """self<mask, replace> = self (accum) expr, for a Matrix or a Vector and anything that may stand right of `<<`."""
+    if type(expr) is not self._expression_type:
+        expr = _to_expression(self, expr, mask, accum, replace, input_mask)
+        if expr is None:
+            return
+        if input_mask is not None and type(expr) is tuple:
+            expr, mask = expr
+            input_mask = None
+    if input_mask is not None:
+        raise TypeError("`input_mask` argument may only be used for extract")
+    record = expr._record
+    if record.shape != self.shape:
+        ops.checks.output_shape(record.name, self.shape, record.shape)
+    if mask is not None:
+        mask = check_mask(mask, self)
+        if mask.parent.shape != self.shape:
+            ops.checks.mask_shape(record.name, mask.parent.shape, self.shape)
+    self._store = ops.write(self._store, record, self.dtype, mask, accum, replace)
+    if recorder.active is not None:
+        recorder.note_write(self, record, mask, accum, replace)
+
+
+def _to_expression(self, expr, mask, accum, replace, input_mask):
+    """An expression of self's kind, (expression, mask) for an extract with an input mask, or None when all is done."""
+    from .indexed import IndexExpr
+    from .infix import InfixExpr
+
+    if isinstance(expr, IndexExpr):
+        if input_mask is not None:
+            return _typed(self, expr._extract()), expr._input_mask_to_mask(check_mask(input_mask, expr.parent))
+        return _typed(self, expr._extract())
+    if type(expr) is type(self):
+        assign(self, Resolved(self, ...), expr, mask, accum, replace, False, input_mask)
+        return None
+    kind = output_type(expr)
+    if kind.__name__ == "TransposedMatrix" and self.ndim == 2:
+        from .expression import MatrixExpression
+
+        return MatrixExpression(ops.transpose(expr._matrix), ("{0}", expr))
+    if isinstance(expr, InfixExpr):
+        return _typed(self, expr._to_expr())
+    if hasattr(expr, "_record"):
+        return _typed(self, expr)
+    if kind.__name__ != "Scalar":
+        try:
+            literal(expr, self.dtype if self.dtype._is_udt else None)
+        except (TypeError, ValueError):
+            name = type(self).__name__
+            raise TypeError(
+                f"Assignment value must be a valid expression type, not {type(expr)}.\n\n"
+                f"Valid expression types include {name}, {name}Expression, AmbiguousAssignOrExtract, and scalars."
+            ) from None
+    assign(self, Resolved(self, ...), expr, mask, accum, replace, False, input_mask)
+    return None
+
+
+def _typed(self, expr):
+    """`expr` if it computes to self's class.  A scalar expression is computed (autocompute) and assigned."""
+    if expr.output_type is type(self):
+        return expr
+    if expr._is_scalar and config.get("autocompute"):
+        from .expression import VectorExpression
+
+        store_like = self.dup(clear=True)
+        assign(store_like, Resolved(self, ...), expr.new(), None, None, False, False)
+        cls = VectorExpression if self.ndim == 1 else self._expression_type
+        return cls(ops.copy(store_like), ("{0}", expr))
+    from .scalar import Scalar
+
+    expected = type(type(self).__name__ + "Expression", (), {})
+    expect_type(self, expr, (Scalar, type(self), expected), within="update")
+    raise AssertionError("unreachable")  # pragma: no cover

@@ -1,0 +1,455 @@
+"""Vector: a sparse vector of a GraphBLAS type.
+
+Spec: GraphBLAS C API 2.1, section 3.7 (vectors), 4.2.4 (their methods).
+"""
+import itertools
+
+import numpy as np
+
+from .. import operations as ops
+from ..backends.select import current
+from ..dtypes import FP64, cast, lookup_dtype, unify
+from ..operators import get_typed_op
+from ..storage.embed import column_matrix, empty_vector, full_vector
+from ..storage.store import BitmapVector, full_values
+from . import elements, recipes, recorder
+from .arguments import (
+    check_options, dimension, expect_op, expect_type, indices_array, output_type, scalar_of, values_array,
+)
+from .base import BaseType
+from .build import build_operator, check_bounds, check_empty, guarded, refuse_with_scalar
+from .collection import Collection, bound_scalar, default_op, find_aggregator, reduce_expression
+from .expression import MatrixExpression, ScalarExpression, VectorExpression
+from .index import Resolved, position
+from .indexed import ScalarIndexExpr, VectorIndexExpr
+from .infix import VectorInfixExpr
+from .mask import StructuralMask, ValueMask
+from .scalar import Scalar, check_wait
+from .update import Updater
+
+
+class Vector(Collection, BaseType):
+    """A vector of `size` places of type `dtype`, empty at first.
+
+    >>> import grb_tile as gb
+    >>> v = gb.Vector.from_coo([0, 2], [1.5, 2.5], size=4)
+    >>> v.nvals, v.size, v.dtype
+    (2, 4, FP64)
+    """
+
+    __slots__ = ("dtype", "name", "shape", "_size", "_store", "_pending", "_base", "__weakref__")
+    ndim = 1
+    _is_transposed = False
+    _name_counter = itertools.count()
+    _expression_type = VectorExpression
+
+    def __init__(self, dtype=FP64, size=0, *, name=None):
+        self.dtype = dtype = lookup_dtype(dtype)
+        self._size = size = dimension(size, "size")
+        self.shape = (size,)
+        self.name = f"v_{next(Vector._name_counter)}" if name is None else name
+        self._pending = None
+        self._store = empty_vector(size, dtype)
+        if recorder.active is not None:
+            recorder.record(f"GrB_Vector_new(&{self.name}, {dtype.gb_name}, {size});")
+
+    @classmethod
+    def _from_store(cls, store, dtype=None, name=None):
+        self = cls.__new__(cls)
+        self.dtype = store.dtype if dtype is None else dtype
+        self._size = size = store.size
+        self.shape = (size,)
+        self.name = f"v_{next(Vector._name_counter)}" if name is None else name
+        self._pending = None
+        self._store = store
+        return self
+
+    def __getattr__(self, name):
+        if name == "_store":          # taken away while elements are pending: see elements.py
+            return elements.merge(self)
+        if name == "ss":
+            from .ss import VectorTools
+
+            return VectorTools(self)
+        raise AttributeError(f"'Vector' object has no attribute {name!r}")
+
+    def __reduce__(self):
+        indices, values = current().tuples_vector(self._store)
+        if self._store.iso and self._store.nvals:
+            values = np.array(values[:1])
+        return _restore, (np.asarray(indices), np.asarray(values), self.dtype, self._size, self.name)
+
+    # ---------------------------------------------------------------- what it is
+
+    @property
+    def size(self):
+        """How many places."""
+        return self._size
+
+    @property
+    def nvals(self):
+        """How many entries."""
+        return self._store.nvals
+
+    _nvals = nvals
+
+    @property
+    def nbytes(self):
+        """Bytes of the arrays that hold the entries."""
+        return self._store.nbytes
+
+    @property
+    def gb_obj(self):
+        """The store that holds the entries."""
+        return self._store
+
+    @property
+    def S(self):
+        """Mask: where there is an entry."""
+        return StructuralMask(self)
+
+    @property
+    def V(self):
+        """Mask: where the entry is true."""
+        return ValueMask(self)
+
+    def __sizeof__(self):
+        return object.__sizeof__(self) + self._store.nbytes
+
+    def storage(self):
+        """A report on how the entries are stored."""
+        from ..storage.report import report
+
+        return report(self._store)
+
+    def wait(self, how="materialize"):
+        """Bring pending elements in.  Raises: ValueError unless `how` is "materialize" or "complete"."""
+        check_wait(how)
+        self._store  # noqa: B018  (merges)
+        return self
+
+    # ---------------------------------------------------------------- elements and indexing
+
+    def __getitem__(self, keys):
+        """v[i] or v[I]: to extract (`.new()`) or to assign to (`<<`)."""
+        resolved = Resolved(self, keys)
+        return VectorIndexExpr(self, resolved) if resolved.shape else ScalarIndexExpr(self, resolved)
+
+    def __setitem__(self, keys, value):
+        if type(keys) is int and type(value) in (int, float, bool) and recorder.active is None:
+            elements.put(self, position(keys, self._size), scalar_of(value, self.dtype))
+        else:
+            Updater(self)[keys] = value
+
+    def __delitem__(self, keys):
+        del Updater(self)[keys]
+
+    def __contains__(self, index):
+        resolved = Resolved(self, index)
+        if resolved.shape:
+            raise TypeError(
+                f"Invalid index to Vector contains: {index!r}.  An integer is expected.  "
+                "Doing `index in my_vector` checks whether a value is present at that index."
+            )
+        return elements.get(self, resolved.key) is not None
+
+    def __iter__(self):
+        """The positions of the entries, ascending."""
+        return self.to_coo(values=False)[0].flat
+
+    def get(self, index, default=None):
+        """The element at `index` as a Python scalar, `default` where there is none."""
+        resolved = Resolved(self, index)
+        if resolved.shape:
+            raise ValueError(
+                "Bad index in Vector.get(...).  "
+                "A single index should be given, and the result will be a Python scalar."
+            )
+        value = elements.get(self, resolved.key)
+        return default if value is None else value if self.dtype._is_udt else value.item()
+
+    def _assign_element(self, resolved, value):
+        value = _element_value(self, value)
+        elements.put(self, resolved.key, elements.ABSENT if value is None else value)
+        if recorder.active is not None:
+            what = "removeElement" if value is None else f"setElement_{self.dtype}"
+            recorder.record(f"GrB_Vector_{what}({self.name}, {'' if value is None else f'{value}, '}{resolved.key});")
+
+    def _delete_element(self, resolved):
+        elements.put(self, resolved.key, elements.ABSENT)
+        if recorder.active is not None:
+            recorder.record(f"GrB_Vector_removeElement({self.name}, {resolved.key});")
+
+    # ---------------------------------------------------------------- whole-object changes
+
+    def clear(self):
+        """Remove all entries."""
+        self._pending = None
+        self._store = empty_vector(self._size, self.dtype)
+        if recorder.active is not None:
+            recorder.record(f"GrB_Vector_clear({self.name});")
+
+    def resize(self, size):
+        """Change the number of places; entries past a smaller one are dropped."""
+        size = dimension(size, "size")
+        self._store = ops.resize_vector(self._store, size)
+        self._size = size
+        self.shape = (size,)
+        if recorder.active is not None:
+            recorder.record(f"GrB_Vector_resize({self.name}, {size});")
+
+    def dup(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
+        """A copy, of type `dtype`, of what `mask` lets through; empty with clear=True."""
+        if opts:
+            check_options(opts)
+        if clear:
+            return Vector(self.dtype if dtype is None else dtype, self._size, name=name)
+        if mask is not None:
+            return VectorExpression(ops.copy(self)).new(dtype, mask=mask, name=name)
+        dtype = self.dtype if dtype is None else lookup_dtype(dtype)
+        store = current().cast(self._store, dtype)
+        store.shared = self._store.shared = True          # arrays are copied by whoever writes first
+        out = Vector._from_store(store, dtype, name)
+        if recorder.active is not None:
+            recorder.record(f"GrB_Vector_dup(&{out.name}, {self.name});")
+        return out
+
+    def build(self, indices, values, *, dup_op=None, clear=False, size=None):
+        """Put entries into an empty vector; `from_coo` is the usual way.
+
+        dup_op: combines values of equal indices; without it they are an error.
+        Raises: ValueError for lengths that differ or duplicates; OutputNotEmpty; IndexOutOfBound.
+        """
+        indices = indices_array(indices, "indices")
+        values, _ = values_array(values, self.dtype)
+        if values.ndim == 0 or indices.size != values.shape[0]:
+            raise ValueError(f"`indices` and `values` lengths must match: {indices.size} != {values.size}")
+        if clear:
+            self.clear()
+        if size is not None:
+            self.resize(size)
+        if indices.size == 0:
+            return
+        self._build(indices, values, build_operator(self, dup_op))
+
+    def _build(self, indices, values, dup):
+        check_bounds(indices, self._size, "index")
+        check_empty(self)
+        self._pending = None
+        self._store = guarded(
+            lambda: current().build_vector(self._size, indices, values, dup, self.dtype)
+        )
+        if recorder.active is not None:
+            recorder.record(f"GrB_Vector_build_{self.dtype}({self.name}, ..., {indices.size});")
+
+    # ---------------------------------------------------------------- constructors
+
+    @classmethod
+    def from_coo(cls, indices, values=1.0, dtype=None, *, size=None, dup_op=None, name=None):
+        """A vector of entries values[k] at indices[k]; a scalar stands for all values and stores one.
+
+        size: one more than the greatest index by default.  dup_op: combines values of equal indices (error without).
+        """
+        indices = indices_array(indices, "indices")
+        values, dtype = values_array(values, dtype, subarray_after=1)
+        if size is None:
+            if indices.size == 0:
+                raise ValueError("No indices provided. Unable to infer size.")
+            size = int(indices.max()) + 1
+        out = cls(dtype, size, name=name)
+        if values.ndim == 0:
+            refuse_with_scalar(dup_op)
+            values = values.reshape(1)
+            if indices.size:
+                out._build(indices, values, get_typed_op("any", dtype, kind="binary"))
+        else:
+            out.build(indices, values, dup_op=dup_op)
+        return out
+
+    @classmethod
+    def from_pairs(cls, pairs, dtype=None, *, size=None, dup_op=None, name=None):
+        """A vector of (index, value) pairs; see from_coo."""
+        if isinstance(pairs, np.ndarray):
+            raise TypeError("pairs as NumPy array is not supported; use `Vector.from_coo` instead")
+        columns = list(zip(*pairs, strict=True))
+        if columns and len(columns) != 2:
+            raise ValueError(
+                f"Each item in the pairs must have two elements (for index and value); got {len(columns)}"
+            )
+        indices, values = columns or ((), ())
+        return cls.from_coo(indices, values, dtype, size=size, dup_op=dup_op, name=name)
+
+    @classmethod
+    def from_dict(cls, d, dtype=None, *, size=None, name=None):
+        """A vector of {index: value}."""
+        if size is None and not d:
+            size = 0
+        return cls.from_coo(np.fromiter(d.keys(), np.int64, len(d)), list(d.values()), dtype, size=size, name=name)
+
+    @classmethod
+    def from_scalar(cls, value, size, dtype=None, *, name=None, **opts):
+        """A vector with `value` everywhere; takes the space of one value."""
+        if opts:
+            check_options(opts)
+        value, found, _ = bound_scalar(cls(), value, "from_scalar", "value", None, dtype)
+        dtype = found if dtype is None else lookup_dtype(dtype)
+        return cls._from_store(full_vector(dimension(size, "size"), dtype, scalar_of(value, dtype)), dtype, name)
+
+    @classmethod
+    def from_dense(cls, values, missing_value=None, *, dtype=None, name=None, **opts):
+        """A vector of an array or a list; elements equal to `missing_value` are left out."""
+        if opts:
+            check_options(opts)
+        values, dtype = values_array(values, dtype, subarray_after=1)
+        if values.ndim == 0:
+            raise TypeError(
+                "values must be an array or list, not a scalar. "
+                "To create a dense Vector from a scalar, use `Vector.from_scalar`."
+            )
+        if dtype.np_type.subdtype is None and values.ndim > 1:
+            raise ValueError(f"values array must be 1d to create dense Vector with dtype {dtype}")
+        if dtype.np_type.subdtype is not None and values.ndim == 1:
+            raise ValueError("A >1d array is required to create a dense Vector with subdtype")
+        size = values.shape[0]
+        store = BitmapVector(size, dtype, None, np.array(values), size) if size else empty_vector(0, dtype)
+        out = cls._from_store(store, dtype, name)
+        if missing_value is not None:
+            out << out.select("!=", missing_value)
+        return out
+
+    # ---------------------------------------------------------------- exporters
+
+    def _tuples(self):
+        return current().tuples_vector(self._store)
+
+    def to_coo(self, dtype=None, *, indices=True, values=True, sort=True):
+        """(indices uint64, values); None for what is not asked for."""
+        found, held = self._tuples()
+        if values and dtype is not None:
+            held = cast(held, lookup_dtype(dtype))
+        return (found.astype(np.uint64) if indices else None, np.array(held) if values else None)
+
+    def to_dict(self):
+        """{index: value}"""
+        indices, values = self._tuples()
+        return dict(zip(indices.tolist(), values.tolist(), strict=True))
+
+    def to_dense(self, fill_value=None, dtype=None, **opts):
+        """An array of `size` values, `fill_value` standing for what is missing (required when something is)."""
+        if opts:
+            check_options(opts)
+        store = self._store
+        if store.nvals == self._size:
+            values = full_values(store) if store.format == "bitmap" else self._tuples()[1]
+            return np.array(values if dtype is None else cast(values, lookup_dtype(dtype)))
+        if fill_value is None:
+            raise TypeError("fill_value must be given in `to_dense` when there are missing values")
+        fill, fill_type, _ = bound_scalar(self, fill_value, "to_dense", "fill_value", None)
+        dtype = unify(fill_type, self.dtype, is_left_scalar=True) if dtype is None else lookup_dtype(dtype)
+        out = np.full(self._size, scalar_of(fill, dtype), dtype.np_type)
+        indices, values = self._tuples()
+        out[indices] = cast(values, dtype)
+        return out
+
+    def diag(self, k=0, *, name=None):
+        """The square Matrix with this vector on its k-th diagonal."""
+        from .matrix import Matrix
+
+        return Matrix._from_store(ops.diagonal_matrix(self._store, int(k)), self.dtype, name)
+
+    def _as_matrix(self, *, name=None):
+        """The size x 1 Matrix of this vector."""
+        from .matrix import Matrix
+
+        self._store.shared = True
+        return Matrix._from_store(column_matrix(self._store), self.dtype, self.name if name is None else name)
+
+    # ---------------------------------------------------------------- operations
+
+    def vxm(self, other, op=None):
+        """w' = v' (+.x) A.
+
+        Shapes: v has A.nrows places, w has A.ncols.  Types: `op` (semiring.plus_times by default) decides.
+        Raises: DimensionMismatch; TypeError when `op` is no semiring.
+        Spec: GraphBLAS C API 2.1, section 4.3.2.
+        """
+        from .matrix import Matrix
+        from .transposed import TransposedMatrix
+
+        if type(other) is not Matrix:
+            other = expect_type(self, other, (Matrix, TransposedMatrix), within="vxm", argname="other", op=op)
+        op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
+        if op.opclass != "Semiring":
+            expect_op(self, op, "Semiring", within="vxm", argname="op")
+        if other._is_transposed:
+            record = ops.vxm(self, other._matrix, op, True)
+        else:
+            record = ops.vxm(self, other, op)
+        return VectorExpression(record, ("{0.name}.vxm({1.name}, op={2})", self, other, op))
+
+    def inner(self, other, op=None):
+        """s = v' (+.x) w, a ScalarExpression; empty when no position holds both."""
+        other = expect_type(self, other, Vector, within="inner", argname="other", op=op)
+        op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
+        expect_op(self, op, "Semiring", within="inner", argname="op")
+        return ScalarExpression(ops.inner(self, other, op), ("{0.name}.inner({1.name}, op={2})", self, other, op))
+
+    def outer(self, other, op=None):
+        """C(i, j) = op(v(i), w(j)), a MatrixExpression; binary.times by default."""
+        other = expect_type(self, other, Vector, within="outer", argname="other", op=op)
+        op = get_typed_op(op or default_op("binary", "times"), self.dtype, other.dtype, kind="binary")
+        expect_op(self, op, ("BinaryOp", "Monoid"), within="outer", argname="op")
+        op = op.binaryop if op.opclass == "Monoid" else op
+        return MatrixExpression(ops.outer(self, other, op), ("{0.name}.outer({1.name}, op={2})", self, other, op))
+
+    def reduce(self, op=None, *, allow_empty=True):
+        """s = (+)_i v(i); empty when v is, or the monoid's identity with allow_empty=False.
+
+        op: Monoid (monoid.plus by default), a BinaryOp that belongs to one, or an Aggregator.
+        Spec: GraphBLAS C API 2.1, section 4.3.10.
+        """
+        aggregator = None if op is None else find_aggregator(op)
+        if aggregator is not None:
+            from .aggregate import reduce_expression as aggregate
+
+            if not allow_empty:
+                return refuse_empty(self, aggregator, "reduce")
+            return aggregate(self, aggregator, "scalar")
+        return reduce_expression(self, op or default_op("monoid", "plus"), allow_empty, "reduce")
+
+    def reposition(self, offset, *, size=None):
+        """w(i + offset) = v(i), of the same size or of `size`; what falls outside is dropped."""
+        return recipes.reposition_vector(self, offset, size)
+
+
+def refuse_empty(self, aggregator, within):
+    """allow_empty=False is for aggregators that are a monoid only."""
+    monoid = getattr(getattr(aggregator, "parent", aggregator), "_monoid", None)
+    if monoid is None:
+        raise ValueError("allow_empty=False not allowed when using Aggregators")
+    return reduce_expression(self, monoid, False, within)
+
+
+def _element_value(self, value):
+    """`value` as a NumPy scalar of self's type, None for an empty Scalar."""
+    if output_type(value) is Scalar:
+        if type(value) is not Scalar:
+            value = Scalar.from_value(value)
+        return None if value._value is None else scalar_of(value._value, self.dtype)
+    try:
+        return scalar_of(value, self.dtype)
+    except (TypeError, ValueError):
+        expect_type(
+            self, value, Scalar, within="__setitem__", argname="value", extra_message="Literal scalars also accepted."
+        )
+
+
+def _restore(indices, values, dtype, size, name):
+    out = Vector(dtype, size, name=name)
+    if indices.size:
+        out._store = current().build_vector(size, indices, values, get_typed_op("any", dtype, kind="binary"), dtype)
+    return out
+
+
+for _cls in (VectorExpression, VectorIndexExpr, VectorInfixExpr):
+    _cls.output_type = Vector
