@@ -14,6 +14,7 @@ from grb_tile.exceptions import InvalidValue
 
 AVAILABLE = {
     "cpu": ("grb_tile.backends.cpu.backend", "CpuBackend"),
+    "numpy": ("grb_tile.backends.cpu.backend", "NumpyBackend"),
     "reference": ("grb_tile.backends.reference", "ReferenceBackend"),
 }
 _made = {}

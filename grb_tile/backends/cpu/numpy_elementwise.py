@@ -5,28 +5,12 @@ sorting.find); bitmap vectors meet word by word.  Matrices that share their stru
 """
 import numpy as np
 
-from ...storage.store import BitmapVector, SparseVector
-from .numpy_entries import (
-    bits,
-    cast,
-    compressed,
-    empty_like,
-    find,
-    index_dtype,
-    is_matrix,
-    joint_keys,
-    keep_entries,
-    like,
-    members,
-    row_ids,
-    same_value,
-    settle,
-    share,
-    vector_of,
-)
-from .numpy_entries import stable_order as _stable_order
-from ...storage.convert import occupied, take_rows, to_bitmap, to_sparse, words_of
-from ...storage.sorting import merge
+from ...dtypes import cast
+from ...storage import bits
+from ...storage.convert import compressed, occupied, row_ids, settle, share, take_rows, to_sparse, words_of
+from ...storage.sorting import find, merge
+from ...storage.store import BitmapVector
+from .numpy_entries import empty_like, is_matrix, joint_keys, keep_entries, like, members, same_value, vector_of
 
 
 def same_structure(x, y):
@@ -72,7 +56,7 @@ def meet(op, dtype, x, at_x, y, at_y, places):
 # ---------------------------------------------------------------------- intersect
 
 
-def intersect(x, y, op, allow):
+def intersect(x, y, op, allow=None):
     if x.nvals == 0 or y.nvals == 0:
         return empty_like(x, op.return_type)
     if is_matrix(x):
@@ -371,8 +355,8 @@ def _union_bitmaps(x, y, op, left_default, right_default, dtype):
         common = x.nvals + y.nvals > count
         one = _iso_union(x, y, op, dtype, left_default, right_default, common)
         if one is not None:
-            return _own_words(BitmapVector(size, dtype, words if count < size else None, one, count, True))
-    if y.format == "sparse" or (op is None and y.nvals * 8 < size):
+            return BitmapVector(size, dtype, words if count < size else None, one, count, True)
+    if y.format == "sparse" or (op is None and x.format == "bitmap" and y.nvals * 8 < size):
         values = _union_into(x, y, op, dtype, right_default, left_default, False)
     elif x.format == "sparse":
         values = _union_into(y, x, op, dtype, left_default, right_default, True)
@@ -387,16 +371,12 @@ def _union_bitmaps(x, y, op, left_default, right_default, dtype):
                        left_default, right_default, lambda at: (at, None))
         if count < size:
             _zero_absent(values, words)
-    return _own_words(BitmapVector(size, dtype, words if count < size else None, values, count))
+    return BitmapVector(size, dtype, words if count < size else None, values, count)
 
 
 def _zero_absent(values, words):
     """Absent places may hold anything, but not what casting would trip over: give them 0."""
     values[bits.to_indices(bits.complement(words, values.shape[0]), values.shape[0])] = np.zeros((), values.dtype)
-
-
-def _own_words(result):
-    return result
 
 
 def _union_into(wide, thin, op, dtype, wide_default, thin_default, thin_first):
@@ -413,7 +393,7 @@ def _union_into(wide, thin, op, dtype, wide_default, thin_default, thin_first):
                                      thin_first, lambda: (where, None))
     else:
         values = cast(wide.values, dtype)
-        values = np.full(size, values[0]) if wide.iso else values.copy() if values is wide.values else values
+        values = np.full(size, values[0]) if wide.iso else np.array(values)
     if op is None:
         if thin_first:                     # the bitmap is y, whose entries stand
             lone = (~members(wide, at)).nonzero()[0]
@@ -433,7 +413,3 @@ def _union_into(wide, thin, op, dtype, wide_default, thin_default, thin_first):
         x, at_x, y, at_y = (thin, both, wide, places) if thin_first else (wide, places, thin, both)
         values[places] = meet(op, dtype, x, at_x, y, at_y, lambda: (places, None))[0]
     return values
-
-
-__all__ = ["SparseVector", "index_dtype", "intersect", "meet", "restrict", "same_structure", "to_bitmap", "union",
-           "_stable_order"]

@@ -8,12 +8,10 @@ from ...storage.convert import (
     forms_of,
     occupied,
     row_ids,
-    rows_csr,
     settle,
-    share,
     words_of,
 )
-from ...storage.sorting import MAX_KEY, find, ranges, segment_starts, stable_order
+from ...storage.sorting import MAX_KEY, find, segment_starts, stable_order
 from ...storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
 IDEMPOTENT = frozenset(("any", "min", "max", "lor", "land", "bor", "band"))
@@ -197,12 +195,24 @@ def reduce_segments(products, starts, total, monoid):
             counts = np.empty(starts.shape[0], np.int64)
             np.subtract(starts[1:], starts[:-1], out=counts[:-1])
             counts[-1] = total - starts[-1]
-            counts = counts.astype(monoid.return_type.np_type)
-            return (counts if products[0] == 1 else counts * products[0]), False
+            return _times(counts, products[0], monoid), False
         products = np.broadcast_to(products, (total,))
     if starts.shape[0] == total or monoid.name == "any":
         return (products if starts.shape[0] == total else products[starts]), False
     return monoid.reduceat(products, starts), False
+
+
+def _times(counts, value, monoid):
+    """value + value + ... so many times, in the monoid's type."""
+    counts = counts.astype(monoid.return_type.np_type)
+    if value == 1:
+        return counts
+    with np.errstate(all="ignore"):
+        if counts.dtype.kind == "c":       # a sum adds parts: a complex product would mix infinities into NaN
+            result = np.empty_like(counts)
+            result.real, result.imag = counts.real * value.real, counts.real * value.imag
+            return result
+        return counts * value
 
 
 def can_scatter(monoid, bound, total):
@@ -232,11 +242,17 @@ def reduce_by_key(keys, products, bound, monoid):
             gathered = np.empty(bound, products.dtype)
             gathered[keys] = products
         elif one and monoid.name == "plus":
-            gathered = np.bincount(keys, minlength=bound)[found].astype(monoid.return_type.np_type)
-            return found, (gathered if products[0] == 1 else gathered * products[0]), False
+            return found, _times(np.bincount(keys, minlength=bound)[found], products[0], monoid), False
         else:
-            gathered = np.full(bound, monoid.identity, monoid.return_type.np_type)
-            monoid.ufunc.at(gathered, keys, products if not one else np.broadcast_to(products, (total,)))
+            dtype = monoid.return_type.np_type
+            gathered = np.full(bound, monoid.identity, dtype)
+            if one:
+                products = np.broadcast_to(products, (total,))
+            if dtype.kind == "f":
+                with np.errstate(all="ignore"):
+                    monoid.ufunc.at(gathered, keys, products)
+            else:
+                monoid.ufunc.at(gathered, keys, products)
         return found, gathered[found], False
     order = stable_order(keys, bound)
     keys = keys[order]
@@ -256,10 +272,3 @@ def distinct_keys(keys, bound):
     keys = np.sort(keys)
     return keys[segment_starts(keys)]
 
-
-__all__ = [
-    "IDEMPOTENT", "as_indices", "bits", "can_scatter", "cast", "compressed", "distinct_keys", "empty_like", "empty_matrix",
-    "empty_vector", "entry_values", "find", "index_dtype", "is_matrix", "joint_keys", "keep_entries", "like", "members",
-    "members_of_words", "occupied", "order_pairs", "pick", "ranges", "reduce_by_key", "reduce_segments", "row_ids",
-    "rows_csr", "same_value", "segment_starts", "settle", "share", "stable_order", "vector_of", "words_of",
-]  # fmt: skip

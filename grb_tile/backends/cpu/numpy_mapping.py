@@ -1,21 +1,12 @@
 """Select, apply and reduce to a scalar in NumPy.  Meanings: backends/protocol.py."""
 import numpy as np
 
+from ...dtypes import cast
+from ...storage import bits
+from ...storage.convert import row_ids, settle, share
 from ...storage.store import BitmapVector
 from .numpy_elementwise import restrict
-from .numpy_entries import (
-    IDEMPOTENT,
-    bits,
-    cast,
-    empty_like,
-    is_matrix,
-    keep_entries,
-    like,
-    row_ids,
-    settle,
-    share,
-    vector_of,
-)
+from .numpy_entries import IDEMPOTENT, empty_like, is_matrix, keep_entries, like, vector_of
 
 _NO_COLUMN = np.zeros(1, np.int64)
 _ROW_KINDS = {"rowle": np.less_equal, "rowgt": np.greater}
@@ -26,7 +17,7 @@ _DIAGONAL_KINDS = {"tril": np.less_equal, "triu": np.greater_equal, "diag": np.e
 # ---------------------------------------------------------------------- select
 
 
-def select(x, op, thunk, allow):
+def select(x, op, thunk, allow=None):
     if allow is not None:
         x = restrict(x, allow)
     if x.nvals == 0:
@@ -57,6 +48,7 @@ def select(x, op, thunk, allow):
 def _kept(op, values, i, j, thunk, count):
     """Which of `count` entries the operator keeps (ascending positions), or None when it keeps all."""
     kind = op.kind
+    thunk = _thunk(op, thunk)
     if kind in _ROW_KINDS:
         flags = _ROW_KINDS[kind](i, int(thunk))
     elif kind in _COLUMN_KINDS:
@@ -66,7 +58,7 @@ def _kept(op, values, i, j, thunk, count):
     else:
         i = i.astype(np.int64, copy=False)
         j = _NO_COLUMN if j is None else j.astype(np.int64)
-        flags = np.asarray(op.numpy(cast(values, op.type), i, j, _thunk(op, thunk)))
+        flags = np.asarray(op.numpy(cast(values, op.type), i, j, thunk))
         if flags.dtype.kind != "b":
             flags = flags != 0
     if flags.shape[0] != count:
@@ -93,7 +85,7 @@ def apply(x, op, allow=None, left=None, right=None, thunk=None):
     dtype = op.return_type
     if x.nvals == 0:
         return empty_like(x, dtype)
-    indexed = hasattr(op, "thunk_type")
+    indexed = op.opclass == "IndexUnaryOp" or op.opclass == "SelectOp"
     positional = None if indexed else op.positional
     if positional is not None:
         i, j = _places(x)

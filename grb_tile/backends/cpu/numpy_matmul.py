@@ -6,32 +6,16 @@ Dot: each allowed (i,j) asks the shorter of row i of A and row j of BT for its k
 """
 import numpy as np
 
-from ...storage.convert import transpose_of
-from ...storage.sorting import MAX_KEY
-from ...storage.store import Compressed
-from .numpy_elementwise import restrict
-from .numpy_entries import (
-    cast,
-    compressed,
-    empty_matrix,
-    find,
-    index_dtype,
-    joint_keys,
-    like,
-    occupied,
-    ranges,
-    reduce_by_key,
-    reduce_segments,
-    row_ids,
-    rows_csr,
-    segment_starts,
-    settle,
-)
+from ...dtypes import cast
+from ...storage.convert import compressed, occupied, row_ids, rows_csr, settle, transpose_of
+from ...storage.sorting import MAX_KEY, find, ranges, segment_starts
+from ...storage.store import index_dtype
+from .numpy_entries import empty_matrix, reduce_by_key, reduce_segments
 
 EXPAND = 1 << 22
 
 
-def matmul(A, B, semiring, allow, plan=None, BT=None):
+def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     walk = getattr(plan, "walk", plan)
     if walk == "dot" and allow is not None and not allow.complement:
         return matmul_dot(A, transpose_of(B) if BT is None else BT, semiring, allow)
@@ -259,5 +243,3 @@ def _dots(A, BT, semiring, i, j, a_first, a_len, b_first, b_len, keys_a, keys_b,
     values, iso = reduce_segments(products, starts, pair.shape[0], semiring.monoid)
     return pair[starts], values, iso
 
-
-__all__ = ["Compressed", "joint_keys", "like", "matmul", "matmul_dot", "matmul_gustavson", "restrict"]

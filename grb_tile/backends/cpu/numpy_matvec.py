@@ -6,23 +6,12 @@ Work is that of the rows allowed, or of the columns in x; nothing of the size of
 """
 import numpy as np
 
+from ...dtypes import cast
 from ...storage import bits
-from ...storage.convert import to_sparse
-from .numpy_entries import (
-    cast,
-    empty_vector,
-    find,
-    members,
-    members_of_words,
-    occupied,
-    ranges,
-    reduce_by_key,
-    reduce_segments,
-    row_ids,
-    rows_csr,
-    vector_of,
-)
+from ...storage.convert import occupied, row_ids, rows_csr, to_sparse
+from ...storage.sorting import find, ranges
 from .numpy_elementwise import restrict
+from .numpy_entries import empty_vector, members, members_of_words, reduce_by_key, reduce_segments, vector_of
 
 _MOST = 2                    # gather the allowed rows when they are fewer than occupied rows / _MOST
 
@@ -47,7 +36,7 @@ def allowed_rows(A, allow):
     return rows[~hit if complement else hit]
 
 
-def matvec_rows(A, x, semiring, allow, plan=None):
+def matvec_rows(A, x, semiring, allow=None):
     size, dtype = A.nrows, semiring.return_type
     count = A.indices.shape[0]
     if count == 0 or x.nvals == 0:
@@ -138,7 +127,7 @@ def _position_values(place, positional, op):
     return cast(place.astype(np.int64) + 1 if positional[-1] == "1" else place, op.return_type)
 
 
-def matvec_cols(AT, x, semiring, allow, plan=None):
+def matvec_cols(AT, x, semiring, allow=None):
     size, dtype = AT.ncols, semiring.return_type
     if AT.indices.shape[0] == 0 or x.nvals == 0:
         return empty_vector(size, dtype)

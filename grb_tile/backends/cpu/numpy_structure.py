@@ -1,11 +1,13 @@
 """Making and taking apart in NumPy: build, tuples, cast, gather, expand.  Meanings: backends/protocol.py."""
 import numpy as np
 
+from ...dtypes import cast
 from ...exceptions import InvalidValue
-from ...storage.convert import to_sparse
+from ...storage import bits
+from ...storage.convert import compressed, row_ids, rows_csr, settle, share, to_sparse
 from ...storage.sorting import find, ranges, segment_starts, stable_order
-from ...storage.store import BitmapVector, Compressed, SparseVector, index_dtype
-from .numpy_entries import bits, cast, compressed, like, order_pairs, row_ids, rows_csr, settle, share, vector_of
+from ...storage.store import BitmapVector, Compressed, index_dtype
+from .numpy_entries import like, order_pairs, vector_of
 
 
 def build_vector(size, indices, values, dup, dtype):
@@ -122,7 +124,7 @@ def tuples_matrix(A):
 def cast_store(x, dtype):
     if x.dtype is dtype:
         return x
-    return like(x, dtype, cast(x.values, dtype), x.iso)
+    return like(x, dtype, np.ascontiguousarray(cast(x.values, dtype)), x.iso)   # complex to real gives a view
 
 
 # ---------------------------------------------------------------------- gather
@@ -272,8 +274,3 @@ def kronecker(A, B, op):
             values = values[order]
     return compressed(nrows, ncols, op.return_type, rows, cols, values, iso)
 
-
-__all__ = [
-    "SparseVector", "build_matrix", "build_vector", "cast_store", "expand_matrix", "expand_vector", "fold_segments",
-    "gather_matrix", "gather_vector", "kronecker", "tuples_matrix", "tuples_vector",
-]  # fmt: skip

@@ -6,13 +6,14 @@ bitblock: the set bits of the blocks' maps are the entries.
 """
 import numpy as np
 
+from ...dtypes import cast
 from ...storage import bits
 from ...storage.bit_tiles import bit_blocks_of, bit_tiles_of
 from ...storage.convert import words_of
 from ...storage.sorting import ranges
 from ...storage.tiled import tiled_of, tiled_vector_from
 from .numpy_elementwise import restrict
-from .numpy_entries import IDEMPOTENT, cast, empty_vector, members, reduce_by_key, vector_of
+from .numpy_entries import IDEMPOTENT, empty_vector, members, reduce_by_key, vector_of
 from .numpy_matvec import matvec_rows
 
 
@@ -103,5 +104,3 @@ def matvec_bit_tiles(T, A, x, semiring):
     return vector_of(T.nrows, semiring.return_type, rows,
                      counts[rows].astype(semiring.return_type.np_type) * one[0])
 
-
-__all__ = ["can_use_bits", "matvec", "matvec_bit_blocks", "matvec_bit_tiles", "matvec_tiled"]
