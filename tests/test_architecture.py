@@ -25,7 +25,7 @@ LAYERS = (
     ("operations",),
     ("core",),
     ("io", "grb", "viz", "ss", "generators", "algorithms"),
-    ("cli",),
+    ("cli", "__main__"),
     ("grb_tile",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
@@ -173,6 +173,11 @@ def test_algorithms_speak_graphblas_only():
 def test_files_are_short(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len(lines) < LINE_LIMIT, f"{len(lines)} lines"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_lines_fit_a_screen(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
     wide = [number for number, line in enumerate(lines, 1) if len(line) > WIDTH_LIMIT]
     assert not wide, f"lines wider than {WIDTH_LIMIT}: {wide}"
 

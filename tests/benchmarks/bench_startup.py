@@ -84,7 +84,7 @@ def readme_command_cold():
             variables = {**os.environ, "PYTHONPATH": str(ROOT), "GRB_TILE_CACHE": cache, "PYTHONDONTWRITEBYTECODE": "1",
                          "PYTHONPYCACHEPREFIX": cache}
             start = time.perf_counter()
-            run = subprocess.run([sys.executable, "-m", "grb_tile.cli.main", *job[1:]], cwd=ROOT, env=variables,
+            run = subprocess.run([sys.executable, "-m", "grb_tile", *job[1:]], cwd=ROOT, env=variables,
                                  capture_output=True, text=True)
             samples.append(time.perf_counter() - start)
             if run.returncode:
