@@ -80,9 +80,9 @@ _row("remainder", {"f": v.ieee_remainder}, {"f": "{T}(ieee_remainder({0}, {1}))"
 _row("pow", {"i": v.integer_power, "u": v.integer_power, "f": v.float_power, "c": v.complex_power},
      {"i": "{T}(integer_power({0}, {1}, {MIN}, {MAX}))", "u": "{T}(unsigned_power({0}, {1}, {MAX}))",
       "f": "{T}(float_power({0}, {1}))", "c": "{T}(complex_power({0}, {1}))"}, warns="iufc")
-_row("wpow", {"i": v.wrapping_power, "u": v.wrapping_power, "f": np.power, "c": np.power},
+_row("wpow", {"i": v.wrapping_power, "u": v.wrapping_power, "f": np.power, "c": v.complex_power},
      {"i": "{T}(wrapping_power({0}, {1}))", "u": "{T}(wrapping_power_unsigned({0}, {1}))", "f": "{T}(plain_power({0}, {1}))",
-      "c": "{T}({0} ** {1})"}, warns="iufc")
+      "c": "{T}(complex_power({0}, {1}))"}, warns="iufc")
 _row("fmin", {"i": np.minimum, "u": np.minimum, "f": np.fmin},
      {"i": "({0} if {0} <= {1} else {1})", "u": "({0} if {0} <= {1} else {1})", "f": "fmin({0}, {1})"})
 _row("fmax", {"i": np.maximum, "u": np.maximum, "f": np.fmax},
@@ -109,12 +109,11 @@ _row("band", {"i": np.bitwise_and, "u": np.bitwise_and}, "{T}({0} & {1})")
 _row("bor", {"i": np.bitwise_or, "u": np.bitwise_or}, "{T}({0} | {1})")
 _row("bxor", {"i": np.bitwise_xor, "u": np.bitwise_xor}, "{T}({0} ^ {1})")
 _row("bnot", {"i": np.invert, "u": np.invert}, "{T}(~{0})")
-_row("shl", {"i": v.shift_left, "u": v.shift_left}, "{T}(shift_left({0}, {1}, {BITS}))")
-_row("shr", {"i": v.shift_right, "u": v.shift_right}, "{T}(shift_right({0}, {1}, {BITS}))")
-_row("bshift", {"i": v.bshift, "u": v.bshift}, "{T}(bshift({0}, {1}, {BITS}))")
-for _name in ("bget", "bset", "bclr"):
-    _row(_name, {"i": getattr(v, _name), "u": getattr(v, _name)}, "{T}(" + _name + "({0}, {1}, {BITS}))")
-_row("gcd", {"i": np.gcd, "u": np.gcd}, "{T}(gcd({0}, {1}))")
+for _name, _helper in (("shl", "shift_left"), ("shr", "shift_right"), ("bshift", "bshift"), ("bget", "bget"), ("bset", "bset"),
+                       ("bclr", "bclr")):
+    _row(_name, {k: getattr(v, _helper) for k in "iu"},
+         {"i": "{T}(" + _helper + "({0}, {1}, {BITS}))", "u": "{T}(" + _helper + "_unsigned({0}, {1}, {BITS}))"})
+_row("gcd", {"i": np.gcd, "u": np.gcd}, {"i": "{T}(gcd({0}, {1}))", "u": "{T}(gcd_unsigned({0}, {1}))"})
 _row("lcm", {"i": np.lcm, "u": np.lcm}, {"i": "{T}(lcm({0}, {1}))", "u": "{T}(lcm_unsigned({0}, {1}))"})
 _row("binom", {"i": v.binom}, "{T}(binom({0}, {1}))", INT64)
 
@@ -141,7 +140,6 @@ _row("frexpe", {"f": v.frexpe}, "{T}(frexpe({0}))")
 _row("spacing", {"f": np.spacing}, "{T}(np.spacing({0}))", warns="f")
 _row("reciprocal_integer", {"i": v.reciprocal_integer, "u": v.reciprocal_integer},
      "{T}(reciprocal_integer({0}))")
-_row("sign_complex", {"c": v.sign_complex}, "{T}(sign_complex({0}))")
 _row("minv_complex", {"c": v.complex_minv}, "{T}(complex_div({T}(1), {0}))", warns="c")
 _row("isnan", {"f": np.isnan, "c": np.isnan}, "({0} != {0})", "bool")
 _row("isinf", {"f": np.isinf, "c": np.isinf}, {"f": "isinf({0})", "c": "isinf_complex({0})"}, "bool")

@@ -118,7 +118,7 @@ UNARY = {
     "numpy.reciprocal": ("all, bool as int8", {"i": "reciprocal_integer(x)", "u": "reciprocal_integer(x)", "f": "cdiv(1, x)",
                                                "c": "minv_complex(x)"}),
     "numpy.sign": ("all, bool as int8", {"i": "where(x > 0, 1, where(x < 0, 0 - 1, x))", "u": "where(x > 0, 1, x)",
-                                         "f": "signum(x)", "c": "sign_complex(x)"}),
+                                         "f": "signum(x)", "c": "signum(x)"}),
     "numpy.square": ("all, bool as int8", "x * x"),
     "numpy.signbit": ("real to bool", {"f": "signbit(x)", "i": "x < 0", "*": "False"}),
 }  # fmt: skip

@@ -55,8 +55,10 @@ def float_power(x, y):
 
 def complex_power(x, y):
     bad = np.isnan(x) | np.isnan(y)
-    z = np.where(y == 0, x.dtype.type(1), np.exp(y * np.log(x)))
-    z = np.where((x == 0) & (y != 0), np.where(y.real > 0, x.dtype.type(0), x.dtype.type(complex(np.nan, np.nan))), z)
+    z = np.where(y == 0, 1.0, np.exp(np.asarray(y, np.complex128) * np.log(np.asarray(x, np.complex128))))
+    real = (x.imag == 0) & (y.imag == 0) & ((x.real >= 0) | (y.real == np.trunc(y.real)))
+    z = np.where(real, np.power(x.real, y.real), z)
+    z = np.where((x == 0) & (y != 0) & ~real, np.where(y.real > 0, x.dtype.type(0), x.dtype.type(complex(np.nan, np.nan))), z)
     return np.where(bad, x.dtype.type(complex(np.nan, np.nan)), z).astype(x.dtype, copy=False)
 
 
@@ -201,7 +203,7 @@ def complex_signum(x):
 
 
 def complex_exp2(x):
-    return np.exp(x * x.dtype.type(math.log(2)))
+    return np.exp(np.asarray(x, np.complex128) * math.log(2)).astype(x.dtype)
 
 
 def complex_expm1(x):
@@ -323,8 +325,3 @@ def reciprocal_integer(x):
         return (x == 1).astype(x.dtype)
     return np.where((x == 1) | (x == -1), x, x.dtype.type(0))
 
-
-def sign_complex(x):
-    """numpy.sign as Numba has it for complex: the sign of the first part that is not 0."""
-    part = np.where(x.real != 0, x.real, x.imag)
-    return np.sign(part).astype(x.dtype)

@@ -1,0 +1,147 @@
+"""Lower a typed operator to scalar Python text that Numba compiles, and that plain Python runs, with NumPy's results."""
+import re
+
+import numpy as np
+
+from .ir import uses, walk
+from .primitives import PRIMITIVES
+
+_HELPERS = None
+_CALL = re.compile(r"\b([a-z_][a-z_0-9]*)\(")
+_ARGUMENTS = {1: ("x",), 2: ("x", "y"), 4: ("x", "i", "j", "thunk")}
+
+
+def scalar_source(typed, name):
+    """(preamble, source): `source` defines function `name` of scalars (x), (x, y) or (x, i, j, thunk) of the op's types.
+
+    The preamble's lines are imports: `import numpy as np` and `from grb_tile.operators.scalar import ...`, whose functions
+    stand alone.  Results have the op's return type under Numba.
+    Raises: ValueError for positional operators and for functions that were not lowered.
+
+    >>> from grb_tile import binary
+    >>> print(scalar_source(binary.plus["INT8"], "add")[1])
+    def add(x, y):
+        return np.int8(x + y)
+    """
+    root = typed.expression
+    if root is None:
+        raise ValueError(f"{typed!r} has no scalar text: it is positional, or a function that could not be lowered")
+    count = 1 if typed.opclass == "UnaryOp" else 2 if typed.opclass in ("BinaryOp", "Monoid") else 4
+    return expression_source(root, name, _ARGUMENTS[count])
+
+
+def expression_source(root, name, arguments):
+    """The same for an expression: `arguments` name its arguments in order."""
+    counts = uses(root)
+    text, lines, helpers = {}, [], set()
+    for node in walk(root):
+        if node.op == "arg":
+            text[id(node)] = arguments[node.value]
+            continue
+        if node.op == "const":
+            expression = constant_text(node)
+        else:
+            operands = [text[id(child)] for child in node.args]
+            if node.op == "cast":
+                expression = _cast_text(node, operands[0])
+            elif node.op == "where":
+                expression = f"({operands[1]} if {operands[0]} else {operands[2]})"
+            else:
+                expression = _primitive_text(node, operands)
+        helpers.update(n for n in _CALL.findall(expression) if n in helper_names())
+        if counts.get(id(node), 0) > 1 and node.args:
+            text[id(node)] = f"t{len(lines)}"
+            lines.append(f"    t{len(lines)} = {expression}")
+        else:
+            text[id(node)] = expression
+    result = text[id(root)]
+    if root.op == "const":
+        pass
+    elif result.startswith("(") and result.endswith(")") and _balanced(result[1:-1]):
+        result = result[1:-1]
+    source = "\n".join([f"def {name}({', '.join(arguments)}):", *lines, f"    return {result}"])
+    preamble = "import numpy as np"
+    if helpers:
+        preamble += f"\nfrom grb_tile.operators.scalar import {', '.join(sorted(helpers))}"
+    return preamble, source
+
+
+def helper_names():
+    """The functions of operators/scalar.py."""
+    global _HELPERS
+    if _HELPERS is None:
+        from . import scalar
+
+        _HELPERS = {n for n, f in vars(scalar).items() if callable(f) and getattr(f, "__module__", "") == scalar.__name__}
+    return _HELPERS
+
+
+def _balanced(text):
+    depth = 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _np(dtype):
+    return "np.bool_" if dtype.np_type.kind == "b" else f"np.{dtype.np_type.name}"
+
+
+def constant_text(node):
+    """A literal of exactly the node's type."""
+    value = node.type.np_type.type(node.value)
+    kind = node.type.np_type.kind
+    if kind == "b":
+        return str(bool(value))
+    if kind == "c":
+        return f"{_np(node.type)}(complex({_float(value.real)}, {_float(value.imag)}))"
+    if kind == "f":
+        return f"{_np(node.type)}({_float(value)})"
+    if kind == "u":
+        return f"{_np(node.type)}({int(value)})"
+    if int(value) == -(2**63):
+        return "np.int64(-9223372036854775807 - 1)"
+    return f"{_np(node.type)}({int(value)})"
+
+
+def _float(value):
+    value = float(value)
+    if value != value:
+        return "np.nan"
+    if value in (np.inf, -np.inf):
+        return "np.inf" if value > 0 else "-np.inf"
+    return repr(value)
+
+
+def _primitive_text(node, operands):
+    operand = node.args[0].type
+    kind = operand.np_type.kind
+    template = PRIMITIVES[node.op].python_for(kind)
+    slots = {"T": _np(operand), "R": _np(node.type), "C": _np(node.type)}
+    if kind in "iu":
+        slots["MIN"] = f"{_np(operand)}({int(operand.min)})" if int(operand.min) > -(2**63) else "np.int64(-9223372036854775807 - 1)"
+        slots["MAX"] = f"{_np(operand)}({int(operand.max)})"
+        slots["BITS"] = str(8 * operand.np_type.itemsize)
+    return template.format(*operands, **slots)
+
+
+def _cast_text(node, operand):
+    have, want = node.args[0].type, node.type
+    source, to = have.np_type.kind, want.np_type.kind
+    if to == "b":
+        return f"({operand} != 0)"
+    if source == "c" and to != "c":
+        operand, source = f"{operand}.real", "f"
+    if source == "f" and to == "i":
+        low = "np.int64(-9223372036854775807 - 1)" if int(want.min) == -(2**63) else f"np.int64({int(want.min)})"
+        return f"{_np(want)}(saturate({operand}, {low}, np.int64({int(want.max)})))"
+    if source == "f" and to == "u":
+        return f"{_np(want)}(saturate_unsigned({operand}, np.uint64({int(want.max)})))"
+    if to == "c" and source != "c":
+        return f"{_np(want)}(complex(np.float64({operand}), 0.0))"
+    return f"{_np(want)}({operand})"
+
+
+__all__ = ["constant_text", "expression_source", "helper_names", "scalar_source"]
