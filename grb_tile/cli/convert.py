@@ -1,0 +1,32 @@
+"""`grb-tile convert FILE TARGET`: the same graph in another format."""
+import os
+import time
+
+from grb_tile.cli import inputs, output
+
+
+def add_arguments(parser, name):
+    inputs.add_arguments(parser, algorithm=False)
+    parser.add_argument("target", metavar="TARGET", help="its ending names the format: .mtx .grb .npz .txt .csv .tsv .el "
+                        "(text formats also .gz .bz2 .xz)")
+
+
+def run(args):
+    from grb_tile import io as grb_io
+
+    loaded = inputs.load(args)
+    started = time.perf_counter()
+    grb_io.write(args.target, loaded.matrix)
+    facts = {"command": "convert", "file": args.file, "target": args.target, "nrows": loaded.matrix.nrows,
+             "ncols": loaded.matrix.ncols, "entries": loaded.matrix.nvals, "dtype": loaded.matrix.dtype.name,
+             "load_seconds": loaded.seconds, "write_seconds": time.perf_counter() - started,
+             "bytes": os.path.getsize(args.target)}
+    lines = [f"{args.target}: {facts['nrows']:,} by {facts['ncols']:,}, {facts['entries']:,} entries of {facts['dtype']}, "
+             f"{facts['bytes']:,} bytes"]
+    if loaded.labels is not None:
+        names = f"{args.target}.labels.txt"
+        with open(names, "w", encoding="utf-8") as file:
+            file.writelines(f"{label}\n" for label in loaded.labels)
+        facts["labels"] = names
+        lines.append(f"{names}: the labels of rows and columns, one a line")
+    output.show(args, facts, lines)

@@ -1,0 +1,130 @@
+"""Options that all commands share, and the graph that they name."""
+import os
+import sys
+import time
+
+from grb_tile.cli.main import UsageError
+
+
+def add_arguments(parser, algorithm=True):
+    """File, format and output options."""
+    parser.add_argument("file", metavar="FILE", help="Matrix Market, edge list, .npz or .grb file")
+    parser.add_argument("--format", choices=("mtx", "edges", "npz", "grb"), help="of FILE; default: by its content")
+    parser.add_argument("--delimiter", help="edge lists: what separates the columns; default: found out")
+    parser.add_argument("--base", type=int, choices=(0, 1), default=0, help="edge lists: number of the first node (default 0)")
+    parser.add_argument("--labels", action="store_true", default=None,
+                        help="edge lists: names are labels even if they are whole numbers")
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--directed", dest="directed", action="store_true", default=None, help="take the edges as they are")
+    way.add_argument("--undirected", dest="directed", action="store_false", help="enter each edge in both directions")
+    parser.add_argument("--weights", choices=("file", "unit"), default="file",
+                        help="file: the values in FILE (default); unit: every edge weighs 1")
+    parser.add_argument("--duplicates", choices=("min", "max", "plus", "first", "error"), default="min",
+                        help="how edges that occur twice combine (default min)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    parser.add_argument("--quiet", action="store_true", help="no progress and no remarks on stderr")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser.add_argument("--plot", metavar="FILE.png", help="draw the result (needs matplotlib)")
+    if algorithm:
+        parser.add_argument("--explain", action="store_true", help="print a line for each iteration")
+        parser.add_argument("--output", metavar="FILE", help="write the result vector: .grb, or lines of node and value "
+                            "(.txt, .csv, .tsv; also .gz)")
+        parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times, report the median and best time")
+
+
+class Loaded:
+    """The matrix of a file and what reading it took."""
+
+    def __init__(self, path, matrix, labels, format, base, seconds):
+        self.path = path
+        self.matrix = matrix
+        self.labels = labels
+        self.format = format
+        self.seconds = seconds
+        self.base = base
+        self.numbers = None
+
+    def node(self, text, option="--source"):
+        """The index of the node that `text` names: a label where there are labels, otherwise a number as FILE counts."""
+        if self.labels is not None:
+            self.numbers = self.numbers or {label: k for k, label in enumerate(self.labels)}
+            if text not in self.numbers:
+                raise UsageError(f"{option} {text}: no such node; the file has {len(self.labels)} labels, "
+                                 f"such as {', '.join(self.labels[:3])}")
+            return self.numbers[text]
+        first, last = self.base, self.base + self.matrix.nrows - 1
+        if not text.lstrip("-").isdigit():
+            raise UsageError(f"{option} {text}: expected a node number from {first} to {last} (the file has no labels)")
+        if not first <= int(text) <= last:
+            raise UsageError(f"{option} {text}: there is no such node; nodes are numbered {first} to {last}")
+        return int(text) - self.base
+
+    def label(self, index):
+        return self.labels[index] if self.labels is not None else int(index) + self.base
+
+
+def load(args):
+    """Read args.file as the options say."""
+    from grb_tile import binary, dtypes
+    from grb_tile import io as grb_io
+
+    if args.plot:
+        from grb_tile.cli.plots import check
+
+        check(args.plot)
+    format = args.format or grb_io.detect_format(args.file)
+    if not args.quiet:
+        _tell_memory(args.file, format)
+    dup_op = None if args.duplicates == "error" else getattr(binary, args.duplicates)
+    started = time.perf_counter()
+    options = {}
+    if format == "edges":
+        options = {"labels": args.labels, "base": args.base, "delimiter": args.delimiter}
+        if args.weights == "unit":
+            options["weights"] = False
+    found = grb_io.read(args.file, format=format, dup_op=dup_op, progress=False if args.quiet else None, **options)
+    matrix = found.obj
+    if len(matrix.shape) != 2:
+        raise UsageError(f"{args.file} holds a {type(matrix).__name__}, a Matrix is needed")
+    if args.directed is False:
+        matrix = _both_ways(matrix, args.file)
+    if args.weights == "unit" or matrix.dtype.name == "BOOL" and args.command == "sssp":
+        from grb_tile import unary
+
+        matrix = unary.one[dtypes.INT64](matrix).new(name=matrix.name)
+    return Loaded(args.file, matrix, found.labels, found.format, found.base,
+                  time.perf_counter() - started)
+
+
+def _both_ways(matrix, path):
+    """A | A': each edge in both directions; where both are there with different weights, the lesser."""
+    from grb_tile import binary
+
+    if matrix.nrows != matrix.ncols:
+        raise UsageError(f"--undirected: the matrix in {path} is {matrix.nrows} by {matrix.ncols}, a graph's is square")
+    op = binary.lor if matrix.dtype.name == "BOOL" else binary.min
+    return op(matrix | matrix.T).new()
+
+
+def graph(args):
+    """(Loaded, Graph) of args.file; the matrix must be square."""
+    from grb_tile.algorithms import Graph
+
+    loaded = load(args)
+    if loaded.matrix.nrows != loaded.matrix.ncols:
+        raise UsageError(f"{args.file} holds a {loaded.matrix.nrows} by {loaded.matrix.ncols} matrix; a graph's is square")
+    if loaded.matrix.nrows == 0:
+        raise UsageError(f"{args.file} holds no nodes")
+    return loaded, Graph(loaded.matrix, True if args.directed else None, name=os.path.basename(args.file))
+
+
+def _tell_memory(path, format):
+    """Say what a file will need before it is loaded, when that is much of what the machine has."""
+    from grb_tile.cli.memory import available, estimate
+    from grb_tile.io.progress import size_text
+
+    wanted = estimate(path, format)
+    free = available()
+    if wanted and free and wanted["loading"] > free // 2:
+        sys.stderr.write(f"grb-tile: loading {path} needs about {size_text(wanted['loading'])} of memory, "
+                         f"{size_text(free)} are free\n")

@@ -1,0 +1,121 @@
+"""`grb-tile COMMAND FILE ...`: the argument parser, and how errors become one line and an exit code.
+
+    0    done
+    1    the algorithm found that there is no answer: a negative cycle, no convergence
+    2    bad input or usage: a missing or mangled file, an unknown node, a wrong option, not enough memory
+    3    an error of grb_tile itself (--debug shows where)
+    130  interrupted (Ctrl-C)
+"""
+import argparse
+import os
+import sys
+from importlib import import_module
+
+OK, NO_ANSWER, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+
+# name: (module below grb_tile.cli with add_arguments(parser) and run(args), help).  A new command is one more line.
+COMMANDS = {
+    "bfs": ("traversal", "breadth-first search: how many edges away is each node"),
+    "sssp": ("traversal", "shortest paths by weight from one node"),
+    "pagerank": ("whole_graph", "rank of each node"),
+    "components": ("whole_graph", "connected components (weak ones of a directed graph)"),
+    "triangles": ("whole_graph", "number of triangles"),
+    "info": ("info", "sizes, degrees, symmetry, tiles, and the memory that work would need"),
+    "convert": ("convert", "write the graph in another format"),
+}
+
+EPILOG = """exit codes: 0 done; 1 no answer (negative cycle, no convergence); 2 bad input or usage; 3 internal error;
+130 interrupted.  Files: Matrix Market .mtx, edge lists (.txt .csv .tsv .el .gr), .npz of scipy.sparse, and .grb; the text
+formats also as .gz, .bz2, .xz."""
+
+
+class UsageError(Exception):
+    """Something about the arguments that only shows once the graph is there."""
+
+
+def parser():
+    top = argparse.ArgumentParser(prog="grb-tile", description="Graph algorithms as linear algebra, on files.", epilog=EPILOG)
+    top.add_argument("--version", action="version", version=_version())
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (module, text) in COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=text, epilog=EPILOG)
+        import_module(f"grb_tile.cli.{module}").add_arguments(command, name)
+    return top
+
+
+def _version():
+    from grb_tile import __version__
+
+    return f"grb-tile {__version__}"
+
+
+def main(argv=None):
+    """Run one command; returns the exit code.  Only what was asked for goes to stdout, all else to stderr.
+
+    >>> from grb_tile.cli.main import main
+    >>> main(["info", "no-such-file.mtx"])
+    2
+    """
+    try:
+        args = parser().parse_args(argv)
+    except SystemExit as stop:  # argparse has printed help, the version or a usage message
+        return stop.code if isinstance(stop.code, int) else BAD_INPUT
+    try:
+        module = import_module(f"grb_tile.cli.{COMMANDS[args.command][0]}")
+        module.run(args)
+        sys.stdout.flush()
+        return OK
+    except KeyboardInterrupt:
+        return _fail(args, "interrupted", INTERRUPTED)
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception as error:  # every error becomes one line and a code
+        if args.debug:
+            raise
+        return _fail(args, _one_line(error), _code(error))
+
+
+def _code(error):
+    from grb_tile.exceptions import GraphblasException
+
+    if type(error).__name__ in ("NegativeCycleError", "ConvergenceFailure"):
+        return NO_ANSWER
+    bad_input = (UsageError, OSError, ImportError, ValueError, TypeError, IndexError, OverflowError, MemoryError,
+                 GraphblasException)
+    return BAD_INPUT if isinstance(error, bad_input) and not _is_bug(error) else INTERNAL
+
+
+def _is_bug(error):
+    """A TypeError, IndexError or the like that was not raised on purpose: its innermost frame raised nothing itself."""
+    if not isinstance(error, (TypeError, IndexError, ImportError)) or error.__traceback__ is None:
+        return False
+    import linecache
+
+    frame = error.__traceback__
+    while frame.tb_next:
+        frame = frame.tb_next
+    code = frame.tb_frame.f_code
+    text = "".join(linecache.getline(code.co_filename, n) for n in range(max(1, frame.tb_lineno - 8), frame.tb_lineno + 1))
+    return "raise " not in text
+
+
+def _one_line(error):
+    if isinstance(error, FileNotFoundError):
+        return f"{error.filename}: no such file"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({error}): `grb-tile info FILE` tells what is needed" if str(error) else (
+            "not enough memory: `grb-tile info FILE` tells what is needed")
+    text = " ".join(str(error).split())
+    named = isinstance(error, (UsageError, ValueError, TypeError, IndexError, ImportError, OverflowError))
+    from grb_tile.exceptions import GraphblasException
+
+    return text if text and (named or isinstance(error, GraphblasException)) else f"{type(error).__name__}: {text}"
+
+
+def _fail(args, text, code):
+    what = "internal error: " if code == INTERNAL else ""
+    sys.stderr.write(f"grb-tile {args.command}: {what}{text}\n")
+    return code

@@ -1,0 +1,156 @@
+"""What a command prints: lines for people or one JSON object, tables of iterations, result vectors."""
+import json
+import math
+import sys
+import time
+
+
+def seconds_text(seconds):
+    """A time for people.
+
+    >>> from grb_tile.cli.output import seconds_text
+    >>> seconds_text(0.00123), seconds_text(2.5), seconds_text(150)
+    ('1.23 ms', '2.50 s', '2 min 30 s')
+    """
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.3g} us"
+    if seconds < 1:
+        return f"{seconds * 1e3:.3g} ms"
+    return f"{seconds:.2f} s" if seconds < 100 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def plain(value):
+    """`value` as JSON knows it: NumPy scalars become numbers, NaN and infinities null or text."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    if isinstance(value, complex):
+        return [value.real, value.imag]
+    return value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
+
+
+def show(args, facts, lines):
+    """Print the JSON object `facts`, or the text `lines`."""
+    if args.json:
+        print(json.dumps(plain(facts), allow_nan=False))
+    else:
+        for line in lines:
+            print(line)
+
+
+def timed(run, repeat):
+    """(last result, times): `run()` `repeat` times."""
+    if repeat < 1:
+        raise ValueError(f"--repeat {repeat}: expected 1 or more")
+    times = []
+    for _ in range(repeat):
+        started = time.perf_counter()
+        result = run()
+        times.append(time.perf_counter() - started)
+    return result, times
+
+
+def time_facts(times, edges):
+    """seconds (median), best, and the rate at which `edges` were passed."""
+    ordered = sorted(times)
+    middle = ordered[len(ordered) // 2]
+    return {"seconds": middle, "best_seconds": ordered[0], "runs": len(times), "edges": edges,
+            "edges_per_second": edges / middle if middle else 0.0, "mteps": edges / middle / 1e6 if middle else 0.0}
+
+
+def time_line(facts):
+    runs = f" (median of {facts['runs']}, best {seconds_text(facts['best_seconds'])})" if facts["runs"] > 1 else ""
+    return f"time       {seconds_text(facts['seconds'])}{runs}, {facts['edges']:,} edges, {facts['mteps']:.4g} MTEPS"
+
+
+def graph_facts(loaded, G):
+    return {"file": loaded.path, "format": loaded.format, "nodes": G.n, "entries": G.A.nvals, "edges": G.nedges,
+            "directed": G.directed, "dtype": G.A.dtype.name, "labelled": loaded.labels is not None,
+            "load_seconds": loaded.seconds}
+
+
+def graph_line(facts):
+    kind = "directed" if facts["directed"] else "undirected"
+    return (f"graph      {facts['nodes']:,} nodes, {facts['edges']:,} {kind} edges ({facts['entries']:,} entries of "
+            f"{facts['dtype']}), loaded in {seconds_text(facts['load_seconds'])}")
+
+
+def rounds(report):
+    """The iterations of a Report with the time of each; what is not known of one is left out."""
+    listed, before = [], 0.0
+    for record in report.rounds:
+        entry = dict(record)
+        if "ms" not in entry and "seconds" in entry:
+            entry["ms"] = (entry["seconds"] - before) * 1e3
+            before = entry["seconds"]
+        entry.pop("seconds", None)
+        listed.append(entry)
+    return listed
+
+
+def table(entries):
+    """Lines of a table of dictionaries: a column for each key, in the order in which keys turn up."""
+    if not entries:
+        return ["(no iterations)"]
+    keys = list(dict.fromkeys(key for entry in entries for key in entry))
+    cells = [[_cell(entry.get(key)) for key in keys] for entry in entries]
+    widths = [max(len(key), *(len(row[k]) for row in cells)) for k, key in enumerate(keys)]
+    form = lambda row: "  ".join(text.rjust(width) for text, width in zip(row, widths))  # noqa: E731
+    return [form(keys), *(form(row) for row in cells)]
+
+
+def _cell(value):
+    value = plain(value)
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
+
+
+def write_vector(path, vector, loaded):
+    """The result vector: .grb keeps type and size, the others have a line `node value` for each entry, labels where known."""
+    from grb_tile.io import save
+    from grb_tile.io.streams import Target
+
+    if path.endswith(".grb"):
+        save(vector, path)
+        return
+    bare = path
+    for ending in (".gz", ".bz2", ".xz"):
+        bare = bare.removesuffix(ending)
+    marks = {".csv": ",", ".tsv": "\t", ".txt": " "}
+    mark = next((mark for ending, mark in marks.items() if bare.endswith(ending)), None)
+    if mark is None:
+        raise ValueError(f"--output {path}: the ending must be .grb, .txt, .csv or .tsv")
+    indices, values = vector.to_coo()
+    names = (indices + loaded.base).tolist() if loaded.labels is None else [_quoted(loaded.labels[i], mark) for i in indices.tolist()]
+    with Target(path) as out:
+        for start in range(0, len(names), 1 << 17):
+            pairs = zip(names[start: start + (1 << 17)], values[start: start + (1 << 17)].tolist())
+            out.stream.write("".join([f"{name}{mark}{value!r}\n" for name, value in pairs]).encode())
+
+
+def _quoted(label, mark):
+    return '"' + label.replace('"', '""') + '"' if mark in label or '"' in label else label
+
+
+def watcher(args, what):
+    """A callback that shows the iterations on stderr, or None where nobody looks."""
+    if args.quiet or not sys.stderr.isatty():
+        return None
+    last = [time.perf_counter()]
+
+    def watch(record):
+        now = time.perf_counter()
+        if now - last[0] > 0.5:
+            last[0] = now
+            figures = ", ".join(f"{key} {_cell(value)}" for key, value in record.items() if key not in ("iteration", "seconds"))
+            sys.stderr.write(f"\r{what}: iteration {record['iteration']}, {figures}".ljust(78))
+            sys.stderr.flush()
+        return False
+
+    return watch

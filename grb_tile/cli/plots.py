@@ -1,0 +1,81 @@
+"""Pictures of results, through matplotlib (imported only here, drawing to files without a display)."""
+import os
+
+ENDINGS = (".png", ".svg", ".pdf")
+
+
+def check(path):
+    """Complain before the work, not after it."""
+    if not path.lower().endswith(ENDINGS):
+        raise ValueError(f"--plot {path}: the ending must be one of {', '.join(ENDINGS)}")
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise ValueError(f"--plot {path}: there is no folder {folder}")
+    _figure()
+
+
+def _figure():
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("--plot needs matplotlib: install it with `pip install matplotlib`") from None
+    figure = Figure(figsize=(7, 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _save(figure, axes, path, title, across, up):
+    axes.set_title(title, loc="left", fontsize=10)
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", alpha=0.3)
+    figure.savefig(path, dpi=120)
+
+
+def levels(path, per_level, title):
+    """Nodes that each level of a search reaches."""
+    figure = _figure()
+    axes = figure.subplots()
+    axes.fill_between(range(len(per_level)), per_level, step="mid", alpha=0.8)
+    _save(figure, axes, path, title, "level", "nodes reached at this level")
+
+
+def distances(path, values, title):
+    """How many nodes lie how far away."""
+    figure = _figure()
+    axes = figure.subplots()
+    axes.hist(values.astype(float), bins=min(100, max(10, len(values) // 50)))
+    _save(figure, axes, path, title, "distance", "nodes")
+
+
+def ranks(path, values, title):
+    """Ranks from the highest to the lowest, on logarithmic axes."""
+    figure = _figure()
+    axes = figure.subplots()
+    ordered = sorted(values.tolist(), reverse=True)
+    axes.loglog(range(1, len(ordered) + 1), ordered)
+    _save(figure, axes, path, title, "place", "rank")
+
+
+def sizes(path, values, title):
+    """Component sizes from the largest to the smallest."""
+    figure = _figure()
+    axes = figure.subplots()
+    ordered = sorted(values.tolist(), reverse=True)
+    axes.loglog(range(1, len(ordered) + 1), ordered, marker="o", markersize=3, linestyle="-")
+    _save(figure, axes, path, title, "component, by size", "nodes")
+
+
+def counts(path, values, title, what):
+    """How many nodes have how many of something (degrees, triangles)."""
+    import numpy as np
+
+    figure = _figure()
+    axes = figure.subplots()
+    present, nodes = np.unique(values, return_counts=True)
+    axes.plot(present, nodes, marker="o", markersize=3, linestyle="")
+    axes.set_xscale("symlog", linthresh=1)
+    axes.set_yscale("log")
+    _save(figure, axes, path, title, what, "nodes")

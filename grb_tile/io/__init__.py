@@ -1,0 +1,29 @@
+"""Reading, writing and converting: files (Matrix Market, edge lists, .npz, our own format) and other libraries' objects.
+
+The libraries are imported when a function needs them, and named with their install command when they are missing.
+
+>>> from grb_tile import io
+>>> "mmread" in dir(io)
+True
+"""
+from grb_tile.io.arrays import as_numpy, from_csr, from_numpy, to_numpy
+from grb_tile.io.awkward_arrays import from_awkward, to_awkward
+from grb_tile.io.edge_list import EdgeList, read_edge_list, write_edge_list
+from grb_tile.io.errors import BadFile
+from grb_tile.io.files import detect_format, read, write
+from grb_tile.io.matrix_market import mminfo, mmread, mmwrite
+from grb_tile.io.networkx_graphs import from_networkx, to_networkx
+from grb_tile.io.npz import load_npz, save_npz
+from grb_tile.io.pandas_frames import LabelledMatrix, from_pandas_edgelist
+from grb_tile.io.pydata_sparse import from_pydata_sparse, to_pydata_sparse
+from grb_tile.io.scipy_sparse import from_scipy_sparse, to_scipy_sparse
+from grb_tile.io.serialize import deserialize, load, save, serialize
+from grb_tile.io.suitesparse import from_graphblas, to_graphblas
+
+__all__ = [
+    "BadFile", "EdgeList", "LabelledMatrix", "as_numpy", "deserialize", "detect_format", "from_awkward", "from_csr",
+    "from_graphblas", "from_networkx", "from_numpy", "from_pandas_edgelist", "from_pydata_sparse", "from_scipy_sparse",
+    "load", "load_npz", "mminfo", "mmread", "mmwrite", "read", "read_edge_list", "save", "save_npz", "serialize",
+    "to_awkward", "to_graphblas", "to_networkx", "to_numpy", "to_pydata_sparse", "to_scipy_sparse", "write",
+    "write_edge_list",
+]

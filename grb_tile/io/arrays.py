@@ -1,0 +1,79 @@
+"""Plain arrays: NumPy, and whatever speaks DLPack or `__array__`."""
+import numpy as np
+
+from grb_tile.io.build import adopt_csr
+
+
+def as_numpy(x):
+    """`x` as a NumPy array, without a copy where it permits: DLPack first (PyTorch, JAX, ... on the CPU), then `__array__`.
+
+    >>> import numpy as np
+    >>> from grb_tile.io.arrays import as_numpy
+    >>> a = np.arange(3)
+    >>> as_numpy(a) is a
+    True
+    """
+    if isinstance(x, np.ndarray):
+        return x
+    if hasattr(x, "__dlpack__") and not hasattr(x, "__cuda_array_interface__"):
+        try:
+            return np.from_dlpack(x)
+        except (BufferError, RuntimeError, TypeError, ValueError):
+            pass  # a type or a device that DLPack or NumPy has no word for: `__array__` may know
+    if hasattr(x, "__cuda_array_interface__"):
+        raise TypeError(f"{type(x).__name__} lies in GPU memory: copy it to the host first (`.get()` or `.cpu()`)")
+    return np.asarray(x)
+
+
+def from_numpy(values, missing_value=None, *, dtype=None, name=None):
+    """Vector or Matrix of a one- or two-dimensional array; places equal to `missing_value` (None: none) stay empty.
+
+    >>> import numpy as np
+    >>> from grb_tile.io import from_numpy
+    >>> from_numpy(np.array([[0, 3], [4, 0]]), 0).nvals
+    2
+    """
+    from grb_tile import Matrix, Vector
+
+    values = as_numpy(values)
+    if values.ndim not in (1, 2):
+        raise ValueError(f"values must have one or two dimensions, not {values.ndim} (shape {values.shape})")
+    make = Vector if values.ndim == 1 else Matrix
+    return make.from_dense(values, missing_value, dtype=dtype, name=name)
+
+
+def to_numpy(x, fill_value=None, dtype=None):
+    """Dense array of a Vector or Matrix; absent places hold `fill_value` (None: only full objects are accepted)."""
+    return x.to_dense(fill_value, dtype)
+
+
+def from_csr(indptr, indices, values, *, ncols, nrows=None, dtype=None, name=None):
+    """Matrix over CSR arrays of any kind that `as_numpy` reads; rows must be sorted and free of duplicates.
+
+    Shared, not copied, where the types fit: int64 `indptr`, `indices` int32 (int64 from 2**31 columns on), values of a type
+    of ours.  `values` may be one number for all entries.  Change none of them afterwards.
+
+    Raises InvalidValue or InvalidIndex (through the checks of Matrix.from_csr) when the arrays make no CSR.
+    """
+    from grb_tile import Matrix
+    from grb_tile.io.scipy_sparse import _is_sorted
+
+    indptr, indices, values = as_numpy(indptr), as_numpy(indices), as_numpy(values)
+    iso = values.ndim == 0
+    if indptr.ndim != 1 or indices.ndim != 1 or indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
+        raise ValueError(f"indptr and indices must be one-dimensional arrays of whole numbers, not {indptr.dtype} of shape "
+                         f"{indptr.shape} and {indices.dtype} of shape {indices.shape}")
+    if nrows is not None and nrows != indptr.shape[0] - 1:
+        raise ValueError(f"indptr has {indptr.shape[0]} places, {nrows} rows need {nrows + 1}")
+    parts = _Parts(indptr, indices, np.broadcast_to(values, indices.shape) if iso else values, (indptr.shape[0] - 1, ncols))
+    if indptr.shape[0] > 0 and parts.data.shape == indices.shape and _is_sorted(parts):
+        return adopt_csr(*parts.shape, indptr, indices, values.reshape(1) if iso else values, iso=iso and len(indices) > 0,
+                         dtype=dtype, name=name)
+    return Matrix.from_csr(indptr, indices, parts.data, dtype, ncols=ncols, name=name)
+
+
+class _Parts:
+    """What _is_sorted looks at."""
+
+    def __init__(self, indptr, indices, data, shape):
+        self.indptr, self.indices, self.data, self.shape = indptr, indices, data, shape

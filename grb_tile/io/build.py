@@ -1,0 +1,59 @@
+"""From arrays to a Matrix: the shortest road that checks what it is given."""
+import numpy as np
+
+SPREAD = 4  # a row pointer costs no more than the entries while nrows <= SPREAD * entries
+
+
+def matrix_from_triples(nrows, ncols, rows, cols, values, *, dtype=None, dup_op=None, name=None):
+    """Matrix of `values[k]` (or the one value there is) at `rows[k], cols[k]`; duplicates combine by `dup_op`.
+
+    `dup_op="ignore"` goes with a single value: entries that occur twice are one.
+    scipy's counting sort is several times faster than a comparison sort and is taken when it is there and no row pointer of
+    absurd size would come of it; duplicates, which it would add up, go through Matrix.from_coo, which knows dup_op and
+    names the first duplicate when there is none.
+    """
+    from grb_tile import Matrix
+
+    scalar = values[0] if values.shape[0] == 1 and rows.shape[0] != 1 else None
+    if nrows <= SPREAD * rows.shape[0] + 1024 and ncols < 2**31:
+        counted = _counted(nrows, ncols, rows, cols, None if scalar is not None else values)
+        if counted is not None:
+            indptr, indices, sorted_values = counted
+            if scalar is not None:
+                sorted_values = values[:1]
+            return adopt_csr(nrows, ncols, indptr, indices, sorted_values, iso=scalar is not None, dtype=dtype, name=name)
+    if dup_op == "ignore":
+        return Matrix.from_coo(rows, cols, values[0], dtype=dtype, nrows=nrows, ncols=ncols, name=name)
+    values = np.broadcast_to(values, rows.shape) if scalar is not None else values
+    return Matrix.from_coo(rows, cols, values, dtype=dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
+
+
+def _counted(nrows, ncols, rows, cols, values):
+    """indptr, indices, values by rows; None when scipy is missing or an entry occurs twice."""
+    try:
+        import scipy.sparse
+    except ImportError:  # pragma: no cover
+        return None
+    if values is None:
+        values = np.ones(rows.shape[0], bool)
+    matrix = scipy.sparse.coo_array((values, (rows, cols)), shape=(nrows, ncols)).tocsr()
+    if matrix.nnz != rows.shape[0]:
+        return None
+    matrix.sort_indices()
+    return matrix.indptr, matrix.indices, matrix.data
+
+
+def adopt_csr(nrows, ncols, indptr, indices, values, *, iso=False, dtype=None, name=None):
+    """Matrix over arrays that are known to be sorted and free of duplicates; they are shared where their types fit."""
+    from grb_tile import Matrix
+    from grb_tile.dtypes import cast, lookup_dtype
+    from grb_tile.storage.store import Compressed, index_dtype
+
+    dtype = lookup_dtype(values.dtype if dtype is None else dtype)
+    values = np.ascontiguousarray(cast(values, dtype))
+    indptr = np.ascontiguousarray(indptr, np.int64)
+    indices = np.ascontiguousarray(indices, index_dtype(ncols))
+    matrix = Matrix(dtype, nrows, ncols, name=name)
+    matrix._store = Compressed(nrows, ncols, dtype, indptr, indices, values, iso)
+    matrix._store.shared = True  # the arrays may be the caller's
+    return matrix

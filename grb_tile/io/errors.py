@@ -1,0 +1,26 @@
+"""What goes wrong with files: one exception, whose message names the file, the line and the cure."""
+from grb_tile.exceptions import InvalidValue
+
+
+class BadFile(InvalidValue, ValueError):
+    """A file is truncated, mangled, or not what it claims to be.
+
+    It is an `InvalidValue`, as all of GraphBLAS's complaints about values are, and a ValueError, which is what callers
+    of scipy.io.mmread and of python-graphblas catch.
+    """
+
+
+def bad_file(name, line, what, remedy):
+    """The exception for `name`: `NAME, line N: WHAT. REMEDY.` (the caller raises it).
+
+    >>> from grb_tile.io.errors import bad_file
+    >>> str(bad_file("a.mtx", 3, "row index 9 is outside 1..7", "Correct the index"))
+    'a.mtx, line 3: row index 9 is outside 1..7. Correct the index.'
+    """
+    place = f"{name}, line {line}" if line else f"{name}"
+    return BadFile(f"{place}: {what}. {remedy}." if remedy else f"{place}: {what}.")
+
+
+def missing_library(library, purpose, extra=""):
+    """The ImportError for an optional library, with the command that installs it."""
+    return ImportError(f"{library} is required to {purpose}: install it with `pip install {extra or library}`")

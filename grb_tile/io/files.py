@@ -1,0 +1,93 @@
+"""Any file we can read or write, by its content where that tells and by its ending where it does not."""
+import os
+from collections import namedtuple
+
+from grb_tile.io.edge_list import matrix_from_edges, read_edges, write_edge_list
+from grb_tile.io.matrix_market import mmread, mmwrite
+from grb_tile.io.npz import load_npz, save_npz
+from grb_tile.io.serialize import MAGIC, load, save
+from grb_tile.io.streams import Source
+
+COMPRESSED = (".gz", ".bz2", ".xz")
+# ending: (format, what it is)
+ENDINGS = {
+    ".mtx": ("mtx", "Matrix Market"), ".grb": ("grb", "grb_tile's own format"), ".npz": ("npz", "scipy.sparse.save_npz"),
+    ".txt": ("edges", "edge list"), ".el": ("edges", "edge list"), ".wel": ("edges", "edge list with weights"),
+    ".csv": ("edges", "edge list"), ".tsv": ("edges", "edge list"), ".edges": ("edges", "edge list"),
+    ".gr": ("edges", "DIMACS graph"),
+}
+
+Read = namedtuple("Read", "obj labels format base")
+Read.__doc__ = """What `read` found: the object, `labels` of its rows (a list) or None, the name of the file's format, and
+`base`: the number that an edge list gives to node 0 (0 in the other formats, whose node numbers are ours)."""
+
+
+def detect_format(path):
+    """"mtx", "grb", "npz" or "edges"; by the first bytes, after decompression.
+
+    Raises FileNotFoundError, or IsADirectoryError, as open does.
+    """
+    with Source(path) as source:
+        head = source.read(64)
+    if head.startswith(MAGIC):
+        return "grb"
+    if head.startswith(b"PK\x03\x04"):
+        return "npz"
+    if head.lstrip().lower().startswith((b"%%matrixmarket", b"%matrixmarket")) or _ending(path) == ".mtx":
+        return "mtx"
+    return "edges"
+
+
+def _ending(path):
+    name = os.fspath(path).lower()
+    for ending in COMPRESSED:
+        name = name.removesuffix(ending)
+    return os.path.splitext(name)[1]
+
+
+def read(path, *, format=None, dup_op=None, progress=None, **edge_options):
+    """Read(obj, labels, format, base) from a Matrix Market file, an edge list, a .npz or a .grb file.
+
+    Parameters
+    ----------
+    path : path of the file; text formats may be compressed (.gz, .bz2, .xz)
+    format : "mtx", "edges", "npz" or "grb"; None: as detect_format says
+    dup_op : how equal entries combine, where the format permits them
+    edge_options : of read_edge_list (weights, labels, base, directed, delimiter, size)
+    """
+    format = format or detect_format(path)
+    if format == "mtx":
+        return Read(mmread(path, dup_op=dup_op, progress=progress), None, format, 0)
+    if format == "edges":
+        directed = edge_options.pop("directed", True)
+        edges = read_edges(path, progress=progress, **edge_options)
+        matrix = matrix_from_edges(edges, directed=directed, dup_op=dup_op)
+        return Read(matrix, edges.labels, format, edges.base if edges.labels is None else 0)
+    if format == "npz":
+        return Read(load_npz(path, dup_op=dup_op), None, format, 0)
+    if format == "grb":
+        return Read(load(path), None, format, 0)
+    raise ValueError(f"unknown format {format!r}: expected mtx, edges, npz or grb")
+
+
+def write(path, obj, *, format=None, **options):
+    """Write `obj` in the format that the path's ending names: .mtx, .grb, .npz, or an edge list (.txt, .csv, .el ...)."""
+    ending = _ending(path)
+    if format is None:
+        if ending not in ENDINGS:
+            raise ValueError(f"{os.fspath(path)}: cannot tell the format from the ending {ending!r}: "
+                             f"use one of {', '.join(sorted(ENDINGS))}")
+        format = ENDINGS[ending][0]
+    if format == "grb":
+        save(obj, path, **options)
+        return
+    if len(obj.shape) != 2:
+        raise TypeError(f"{format} files hold matrices, not a {type(obj).__name__}: use .grb")
+    if format == "mtx":
+        mmwrite(path, obj, **options)
+    elif format == "npz":
+        save_npz(path, obj, **options)
+    elif format == "edges":
+        write_edge_list(path, obj, delimiter="," if ending == ".csv" else "\t" if ending == ".tsv" else " ", **options)
+    else:
+        raise ValueError(f"unknown format {format!r}: expected mtx, edges, npz or grb")

@@ -1,0 +1,303 @@
+"""The body of a Matrix Market file as arrays, a few megabytes of text at a time.
+
+scipy.io.mmread (scipy >= 1.12 holds the fast_matrix_market engine) converts the text.  It is given one chunk after the
+other, each under a small header of its own, for three reasons: progress can be shown, the peak of memory is the arrays and
+one chunk, and each chunk is checked first.  The engine ignores what follows a number (`3abc` reads as 3, a fourth column
+vanishes) and crashes on an exponent in an integer field, so that nothing unchecked may reach it.
+"""
+import io
+import re
+
+import numpy as np
+
+from grb_tile.io.errors import bad_file, missing_library
+from grb_tile.io.market_header import read_header
+from grb_tile.io.progress import Progress, wanted
+from grb_tile.storage.store import index_dtype
+
+FLOAT = rb"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?|-?(?:[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])"
+VALUE = {
+    "pattern": b"", "integer": rb"-?\d++", "unsigned-integer": rb"\d++", "real": b"(?:" + FLOAT + b")",
+    "complex": b"(?:" + FLOAT + rb")[ \t]++(?:" + FLOAT + b")",
+}
+PARSED = {"pattern": None, "integer": np.int64, "unsigned-integer": np.uint64, "real": np.float64,
+          "complex": np.complex128}
+GROW = 1.5
+DIGITS = b"0123456789"
+
+
+class Triples:
+    """What a file holds: `rows`, `cols` (index_dtype) and `values`, symmetry already expanded.
+
+    `values` has length 1 where the file gives none (pattern).  For the array format `dense` is set instead.
+    """
+
+    __slots__ = ("nrows", "ncols", "rows", "cols", "values", "dense", "header")
+
+    def __init__(self, header, rows=None, cols=None, values=None, dense=None):
+        self.header = header
+        self.nrows = header.nrows
+        self.ncols = header.ncols
+        self.rows = rows
+        self.cols = cols
+        self.values = values
+        self.dense = dense
+
+
+def read_market(source, types=True, progress=None):
+    """Triples from `source`, a streams.Source at its beginning."""
+    header = read_header(source, types)
+    field = _parsed_field(header)
+    columns = _Columns(header, PARSED[field], source)
+    line = header.lines
+    with Progress(f"Reading {source.name}", source.size, wanted(progress, source.size)) as bar:
+        for text in source.lines_in_chunks():
+            taken = count_byte(text, b"\n")
+            body, numbers = _checked(text, header, field, source.name, line)
+            if numbers is None or len(numbers):
+                columns.append(_converted(body, header, field, source.name, line, numbers), source.name, line)
+            line += taken
+            bar.update(source.done)
+    if columns.count != header.entries:
+        missing = header.entries - columns.count
+        raise bad_file(source.name, line, f"the file ends {missing} entries too early: its header promises "
+                       f"{header.entries}", "The file is truncated, or its header is mangled")
+    return columns.array() if header.format == "array" else columns.triples()
+
+
+def _parsed_field(header):
+    """The field to parse the text as: a type comment may want more than the banner's field can hold."""
+    field, wish = header.field, header.type_name
+    if field in ("integer", "unsigned-integer") and wish is not None:
+        if wish.startswith("float"):
+            return "real"
+        if wish == "uint64":
+            return "unsigned-integer"
+    return field
+
+
+def _line_pattern(header, field):
+    """One line of the body; and, many times over, a whole chunk."""
+    index = rb"[ \t]*+\d++[ \t]++\d++" if header.format == "coordinate" else rb"[ \t]*+"
+    value = VALUE[field]
+    gap = rb"[ \t]++" if value and header.format == "coordinate" else b""
+    return index + gap + value + rb"[ \t\r]*+\n"
+
+
+def _checked(text, header, field, name, line):
+    """(text fit for the engine, None) or, when lines had to be left out, the numbers of the lines that stayed."""
+    if _plainly_good(text, header, field):
+        return text, None
+    one = _line_pattern(header, field)
+    end = re.compile(b"(?:" + one + b")*+").match(text).end()
+    if end == len(text):
+        return text, None
+    # Blank lines and comments may stand anywhere; anything else is a fault.
+    matcher = re.compile(one)
+    kept, numbers = [text[:end]], list(range(line + 1, line + 1 + text.count(b"\n", 0, end)))
+    at = len(numbers)
+    for raw in text[end:].split(b"\n")[:-1]:
+        at += 1
+        bare = raw.strip()
+        if not bare or bare.startswith(b"%"):
+            continue
+        if matcher.fullmatch(raw + b"\n") is None:
+            raise bad_file(name, line + at, _complaint(bare, header, field), "Correct the line, or the banner's field")
+        kept.append(raw + b"\n")
+        numbers.append(line + at)
+    return b"".join(kept), np.array(numbers, np.int64)
+
+
+def count_byte(text, byte):
+    """How often a byte occurs; bytes.count takes ten times as long where there are many."""
+    return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord(byte)))
+
+
+def _plainly_good(text, header, field):
+    """Whether every line certainly matches, found out at a fifth of the cost of the regular expression.
+
+    Take out the signs that stand where signs may, then the digits.  What is left of good lines is the same for each, save
+    for the point and the exponent of the value; and a good line has a digit before each such character, which rules out
+    empty columns.  False means: not known.
+    """
+    if field == "complex":
+        return False
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n")
+    if b"-" in text and field in ("integer", "real"):
+        text = text.replace(b" -", b" ")
+        if field == "real":
+            text = text.replace(b"e-", b"e")
+    if field == "real" and b"e+" in text:
+        text = text.replace(b"e+", b"e")
+    other = np.frombuffer(text, np.uint8) - np.uint8(48) > 9  # wraps: all that is no digit
+    if other[0] or np.count_nonzero(other[1:] & other[:-1]):
+        return False
+    skeleton = text.translate(None, DIGITS)
+    if field == "real":
+        marks = np.frombuffer(skeleton, np.uint8)
+        point, exponent, end = marks == ord("."), marks == ord("e"), marks == ord("\n")
+        # a point is followed by the end or the exponent, and that by the end
+        if (point[:-1] & ~(exponent | end)[1:]).any() or (exponent[:-1] & ~end[1:]).any():
+            return False
+        skeleton = skeleton.translate(None, b".e")
+    columns = (2 if header.format == "coordinate" else 0) + (field != "pattern")
+    first = skeleton[:columns]
+    if first not in (b" " * (columns - 1) + b"\n", b"\t" * (columns - 1) + b"\n"):
+        return False
+    return skeleton == first * (len(skeleton) // columns)
+
+
+def _complaint(bare, header, field):
+    """Say what is wrong with one line that does not match."""
+    words = bare.split()
+    shown = bare[:60].decode("latin-1")
+    indices = 2 if header.format == "coordinate" else 0
+    expected = indices + {"pattern": 0, "complex": 2}.get(field, 1)
+    for what, word in zip(("row", "column"), words[:indices]):
+        if re.fullmatch(rb"-\d+", word):
+            return f"{what} index {word.decode()} is negative (indices start at 1)"
+        if not word.isdigit():
+            return f"{what} index {word[:40].decode('latin-1')!r} is not a whole number"
+    if len(words) != expected:
+        return f"expected {expected} columns for a {header.format} {field} matrix, found {len(words)}: {shown!r}"
+    return f"{field} value expected in {shown!r}"
+
+
+def _converted(body, header, field, name, line, numbers):
+    """rows, cols, values of one checked chunk."""
+    try:
+        from scipy.io import mmread
+    except ImportError:  # pragma: no cover
+        raise missing_library("scipy", "read Matrix Market files") from None
+    count = count_byte(body, b"\n")
+    if header.format == "coordinate":
+        sizes = f"{max(header.nrows, 1)} {max(header.ncols, 1)} {count}"
+    else:
+        sizes = f"{count} 1"
+    head = f"%%MatrixMarket matrix {header.format} {field} general\n{sizes}\n".encode()
+    try:
+        out = mmread(io.BytesIO(head + body), spmatrix=False)
+    except (ValueError, OverflowError) as error:
+        found = re.match(r"Line (\d+): (.*)", str(error))
+        if not found:
+            raise bad_file(name, line + 1, str(error), "The lines from here on are mangled") from error
+        at = int(found[1]) - 3
+        number = line + 1 + at if numbers is None else int(numbers[at])
+        shown = body.split(b"\n", at + 1)[at].decode("latin-1").strip()[:60]
+        raise bad_file(name, number, f"{_reason(found[2], header)} in {shown!r}", "Correct the line") from error
+    if header.format == "array":
+        return None, None, out[:, 0]
+    rows, cols = (out.row, out.col) if hasattr(out, "row") else out.coords
+    return rows, cols, out.data
+
+
+def _reason(text, header):
+    if "Row index" in text:
+        return f"row index outside 1..{header.nrows}"
+    if "Column index" in text:
+        return f"column index outside 1..{header.ncols}"
+    if "out of range" in text:
+        return "the number does not fit into 64 bits"
+    return text.rstrip(".").lower()
+
+
+class _Columns:
+    """Growing rows, cols and values: as many as promised where the file's size vouches for it, otherwise by halves."""
+
+    def __init__(self, header, parsed, source):
+        self.header = header
+        self.count = 0
+        self.dtype = np.dtype(header.type_name or parsed or np.float64)
+        room = header.entries if source.plain_size is not None else min(header.entries, 1 << 20)
+        index = index_dtype(max(header.nrows, header.ncols))
+        self.coordinate = header.format == "coordinate"
+        self.rows = np.empty(room if self.coordinate else 0, index)
+        self.cols = np.empty(room if self.coordinate else 0, index)
+        self.pattern = header.field == "pattern"
+        self.values = np.ones(1, self.dtype) if self.pattern else np.empty(room, self.dtype)
+
+    def append(self, chunk, name, line):
+        rows, cols, values = chunk
+        end = self.count + values.shape[0]
+        if end > self.header.entries:
+            extra = line + 1 + self.header.entries - self.count
+            raise bad_file(name, extra, f"more lines than the {self.header.entries} entries that the header promises",
+                           "Correct the header, or delete the rest")
+        self._reserve(end)
+        part = slice(self.count, end)
+        if self.coordinate:
+            self.rows[part] = rows
+            self.cols[part] = cols
+        if not self.pattern:
+            self.values[part] = self._cast(values, name, line)
+        self.count = end
+
+    def _reserve(self, end):
+        for key in ("rows", "cols", "values"):
+            old = getattr(self, key)
+            if (key == "values" and self.pattern) or (key != "values" and not self.coordinate) or end <= old.shape[0]:
+                continue
+            new = np.empty(min(self.header.entries, max(end, int(old.shape[0] * GROW))), old.dtype)
+            new[: self.count] = old[: self.count]
+            setattr(self, key, new)
+
+    def _cast(self, values, name, line):
+        """The values in the type that the comment asks for; one that it cannot hold is the file's fault."""
+        if values.dtype == self.dtype:
+            return values
+        with np.errstate(all="ignore"):
+            out = values.astype(self.dtype)
+            if self.dtype.kind in "iub":
+                wrong = np.flatnonzero(out.astype(values.dtype) != values)
+                if wrong.size:
+                    at = int(wrong[0])
+                    raise bad_file(
+                        name, None, f"entry {self.count + at + 1} has the value {values[at]}, which the %%GraphBLAS type "
+                        f"{self.dtype} cannot hold", "Correct the type, or pass graphblas_types=False")
+        return out
+
+    def triples(self):
+        rows, cols = self.rows[: self.count], self.cols[: self.count]
+        values = self.values if self.pattern else self.values[: self.count]
+        if self.header.symmetry != "general":
+            self.rows = self.cols = self.values = None
+            rows, cols, values = _mirrored(rows, cols, values, self.header.symmetry)
+        return Triples(self.header, rows, cols, values)
+
+    def array(self):
+        h, values = self.header, self.values[: self.count]
+        if h.symmetry == "general":
+            return Triples(h, dense=values.reshape(h.nrows, h.ncols, order="F"))
+        dense = np.zeros((h.nrows, h.ncols), self.dtype)
+        # The file goes down the columns of the lower triangle: the rows of the upper one.
+        i, j = np.triu_indices(h.nrows, 1 if h.symmetry == "skew-symmetric" else 0)
+        dense[i, j] = _reflected(values, h.symmetry)
+        dense[j, i] = values
+        return Triples(h, dense=dense)
+
+
+def _reflected(values, symmetry):
+    if symmetry == "skew-symmetric":
+        return -values
+    return values.conj() if symmetry == "hermitian" else values
+
+
+def _mirrored(rows, cols, values, symmetry):
+    """Entries below the diagonal (or above, as the file likes) and their mirror images after them."""
+    off = rows != cols
+    count, extra = rows.shape[0], int(np.count_nonzero(off))
+    both = []
+    for one, other in ((rows, cols), (cols, rows)):
+        out = np.empty(count + extra, one.dtype)
+        out[:count] = one
+        np.compress(off, other, out=out[count:])
+        both.append(out)
+    if values.shape[0] == 1 and count != 1 and symmetry == "symmetric":
+        return both[0], both[1], values
+    if values.shape[0] == count:
+        out = np.empty(count + extra, values.dtype)
+        out[:count] = values
+        out[count:] = _reflected(np.compress(off, values), symmetry)
+        values = out
+    return both[0], both[1], values

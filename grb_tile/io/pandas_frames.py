@@ -1,0 +1,66 @@
+"""Edge lists in pandas data frames, with any labels."""
+from collections import namedtuple
+
+import numpy as np
+
+from grb_tile.io.build import matrix_from_triples
+from grb_tile.io.errors import missing_library
+
+LabelledMatrix = namedtuple("LabelledMatrix", "matrix labels")
+LabelledMatrix.__doc__ = """A `matrix` and the pandas Index of its rows' and columns' `labels`: labels.get_loc("ann") is ann's row."""
+
+
+def from_pandas_edgelist(df, source="source", target="target", weight=None, *, directed=True, dup_op=None, dtype=None,
+                         name=None):
+    """A(i, j) = the weight of the row whose source has label i and whose target label j.
+
+    Parameters
+    ----------
+    df : pandas.DataFrame, one row an edge
+    source, target : names of its columns; any hashable labels
+    weight : name of the column of weights; None: BOOL, all true
+    directed : False enters each edge in both directions
+    dup_op : how parallel edges combine; None: without weights they are one, with weights they are an error
+    dtype, name : of the matrix
+
+    Returns
+    -------
+    LabelledMatrix(matrix, labels)
+
+    Raises
+    ------
+    KeyError : a column is missing; the message lists those there are
+    ValueError : a label or a weight is missing (NaN, None), with the row
+
+    >>> import pandas as pd
+    >>> from grb_tile.io import from_pandas_edgelist
+    >>> df = pd.DataFrame({"source": ["ann", "bob"], "target": ["bob", "cyd"], "km": [3, 4]})
+    >>> A, labels = from_pandas_edgelist(df, weight="km")
+    >>> A.nvals, list(labels)
+    (2, ['ann', 'bob', 'cyd'])
+    """
+    try:
+        import pandas as pd
+    except ImportError:  # pragma: no cover
+        raise missing_library("pandas", "read edges from a data frame") from None
+    for column in (source, target) if weight is None else (source, target, weight):
+        if column not in df.columns:
+            raise KeyError(f"the data frame has no column {column!r}; it has {list(df.columns)}")
+        empty = np.flatnonzero(df[column].isna().to_numpy())
+        if empty.size:
+            raise ValueError(f"column {column!r} has no value in row {empty[0]} (of {empty.size} such rows): drop them with "
+                             f"df.dropna(subset=[{column!r}])")
+    codes, labels = pd.factorize(pd.concat([df[source], df[target]], ignore_index=True))
+    labels = pd.Index(labels)
+    rows, cols = codes[: len(df)], codes[len(df):]
+    values = np.ones(1, bool) if weight is None else df[weight].to_numpy()
+    if values.dtype.kind not in "biufc":
+        raise ValueError(f"column {weight!r} holds {values.dtype} values, numbers were expected")
+    if not directed:
+        off = rows != cols
+        rows, cols = np.concatenate([rows, cols[off]]), np.concatenate([cols, rows[off]])
+        values = values if weight is None else np.concatenate([values, values[off]])
+    if weight is None:
+        dup_op = "ignore"
+    matrix = matrix_from_triples(len(labels), len(labels), rows, cols, values, dtype=dtype, dup_op=dup_op, name=name)
+    return LabelledMatrix(matrix, labels)

@@ -1,0 +1,209 @@
+"""Opening what the reader was given: a path, an open file in bytes or in text, plain or compressed."""
+import io
+import os
+
+from grb_tile.io.errors import bad_file
+
+MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
+CHUNK = 4 << 20
+LONGEST_LINE = 1 << 20
+
+
+class Source:
+    """A stream of bytes with a name for messages, its size on disk, and how much of that has been read.
+
+    The compression is recognised by its first bytes, not by the file's name.  Use as a context manager: it closes what it
+    opened itself and leaves a caller's file open.
+    """
+
+    def __init__(self, source):
+        self.owned = []
+        try:
+            path = os.fspath(source)
+        except TypeError:
+            path = None
+        if path is not None:
+            self.name = os.fsdecode(path)
+            raw = open(path, "rb")
+            self.owned.append(raw)
+            self.size = os.fstat(raw.fileno()).st_size
+        elif hasattr(source, "read"):
+            raw = source
+            self.name = str(getattr(source, "name", "") or f"<{type(source).__name__}>")
+            self.size = 0
+            if isinstance(source, io.TextIOBase):
+                raw = _Encoded(source)
+        else:
+            raise TypeError(f"source must be a path or an open file, not {type(source).__name__}: {source!r:.80}")
+        self.counted = _Counted(raw)
+        buffered = io.BufferedReader(self.counted, CHUNK)
+        head = buffered.peek(6)[:6]
+        self.compression = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), None)
+        self.stream = _decompressed(buffered, self.compression)
+
+    @property
+    def plain_size(self):
+        """Bytes of text if they are known without reading (an uncompressed file), else None."""
+        return self.size if self.size and self.compression is None else None
+
+    @property
+    def done(self):
+        """Bytes taken from disk so far, to be compared with `size`."""
+        return self.counted.count
+
+    def read(self, count):
+        return self._guarded(self.stream.read, count)
+
+    def readline(self):
+        line = self._guarded(self.stream.readline, LONGEST_LINE)
+        if len(line) >= LONGEST_LINE:
+            raise bad_file(self.name, None, f"a line is longer than {LONGEST_LINE} bytes", "This is no text matrix file")
+        return line
+
+    def _guarded(self, reader, count):
+        """Broken compressed data raises half a dozen exception types: one for the caller."""
+        import lzma
+        import zlib
+
+        try:
+            return reader(count)
+        except (EOFError, zlib.error, lzma.LZMAError, UnicodeDecodeError) as error:
+            raise bad_file(self.name, None, f"the compressed data are damaged or cut short ({error})",
+                           "Fetch or write the file again") from error
+        except OSError as error:
+            if error.errno is not None:
+                raise  # a failing disk, not a bad file
+            raise bad_file(self.name, None, f"the compressed data are damaged ({error})",
+                           "Fetch or write the file again") from error
+
+    def lines_in_chunks(self):
+        """Yield bytes that end at a line's end, about CHUNK at a time; the last one gets its newline if it has none."""
+        rest = b""
+        while True:
+            block = self.read(CHUNK)
+            if not block:
+                break
+            cut = block.rfind(b"\n") + 1
+            if not cut:
+                rest += block
+                if len(rest) > CHUNK + LONGEST_LINE:
+                    raise bad_file(self.name, None, f"a line is longer than {LONGEST_LINE} bytes",
+                                   "This is no text matrix file")
+                continue
+            yield rest + block[:cut]
+            rest = block[cut:]
+        if rest:
+            yield rest + b"\n"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        for item in self.owned:
+            item.close()
+        return False
+
+
+class _Counted(io.RawIOBase):
+    """Counts what is read from a file, through any decompression above it."""
+
+    def __init__(self, raw):
+        self.raw = raw
+        self.count = 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, into):
+        data = self.raw.read(len(into))
+        if data is None:
+            return None
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"the file's read() must return bytes, not {type(data).__name__}")
+        into[: len(data)] = data
+        self.count += len(data)
+        return len(data)
+
+
+class _Encoded:
+    """An open text file as bytes."""
+
+    def __init__(self, text):
+        self.text = text
+        self.left = b""
+
+    def read(self, count):
+        if not self.left:
+            self.left = self.text.read(count).encode("utf-8")
+        out, self.left = self.left[:count], self.left[count:]
+        return out
+
+
+def _decompressed(buffered, kind):
+    if kind == "gz":
+        import gzip
+
+        return io.BufferedReader(gzip.GzipFile(fileobj=buffered, mode="rb"), CHUNK)
+    if kind == "bz2":
+        import bz2
+
+        return io.BufferedReader(bz2.BZ2File(buffered), CHUNK)
+    if kind == "xz":
+        import lzma
+
+        return io.BufferedReader(lzma.LZMAFile(buffered), CHUNK)
+    return buffered
+
+
+class Target:
+    """Where a writer writes: `stream` for bytes, compressed by the path's ending; the file appears only when complete.
+
+    gzip carries no time stamp, so that equal contents give equal files.
+    """
+
+    def __init__(self, target):
+        self.finish = []
+        self.temporary = None
+        try:
+            path = os.fspath(target)
+        except TypeError:
+            path = None
+        if path is None:
+            if not hasattr(target, "write"):
+                raise TypeError(f"target must be a path or a file open for writing bytes, not {type(target).__name__}")
+            if isinstance(target, io.TextIOBase):
+                raise TypeError("target must be open in binary mode: use open(path, 'wb')")
+            self.stream = target
+            return
+        self.path = os.fsdecode(path)
+        self.temporary = f"{self.path}.{os.getpid()}.part"
+        raw = open(self.temporary, "wb")
+        self.finish = [raw]
+        self.stream = raw
+        if self.path.endswith(".gz"):
+            import gzip
+
+            self.stream = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
+        elif self.path.endswith(".bz2"):
+            import bz2
+
+            self.stream = bz2.BZ2File(raw, "wb")
+        elif self.path.endswith(".xz"):
+            import lzma
+
+            self.stream = lzma.LZMAFile(raw, "wb")
+        if self.stream is not raw:
+            self.finish.insert(0, self.stream)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        for item in self.finish:
+            item.close()
+        if self.temporary:
+            if kind is None:
+                os.replace(self.temporary, self.path)
+            else:
+                os.unlink(self.temporary)
+        return False

@@ -1,0 +1,38 @@
+"""python-graphblas objects (SuiteSparse:GraphBLAS) to and from ours."""
+from grb_tile.io.errors import missing_library
+
+
+def from_graphblas(x, *, name=None):
+    """Matrix, Vector or Scalar equal to the python-graphblas object `x`, of the same type, shape and entries."""
+    import grb_tile as gb
+
+    dtype = x.dtype.name
+    rank = len(x.shape)
+    if rank == 0:
+        return gb.Scalar(dtype, name=name) if x.is_empty else gb.Scalar.from_value(x.value, dtype, name=name)
+    if rank == 1:
+        indices, values = x.to_coo()
+        return gb.Vector.from_coo(indices, values, dtype, size=x.shape[0], name=name)
+    if x.shape[0] <= 4 * x.nvals + 1024:
+        indptr, indices, values = x.to_csr()
+        return gb.Matrix.from_csr(indptr, indices, values, dtype, ncols=x.shape[1], name=name)
+    rows, cols, values = x.to_coo()
+    return gb.Matrix.from_coo(rows, cols, values, dtype, nrows=x.shape[0], ncols=x.shape[1], name=name)
+
+
+def to_graphblas(x, *, name=None):
+    """python-graphblas object equal to `x` (our Matrix, Vector or Scalar)."""
+    try:
+        import graphblas
+    except ImportError:
+        raise missing_library("python-graphblas", "make its objects", "python-graphblas[default]") from None
+    dtype = x.dtype.name
+    rank = len(x.shape)
+    if rank == 0:
+        empty = x.is_empty
+        return graphblas.Scalar(dtype, name=name) if empty else graphblas.Scalar.from_value(x.value, dtype, name=name)
+    if rank == 1:
+        indices, values = x.to_coo()
+        return graphblas.Vector.from_coo(indices, values, dtype, size=x.shape[0], name=name)
+    rows, cols, values = x.to_coo()
+    return graphblas.Matrix.from_coo(rows, cols, values, dtype, nrows=x.shape[0], ncols=x.shape[1], name=name)

@@ -1,0 +1,223 @@
+"""Other libraries' objects, there and back; values as python-graphblas gives them are checked in tests/dropin."""
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as ss
+
+import grb_tile as gb
+from grb_tile import io as grb_io
+
+RNG = np.random.default_rng(11)
+DENSE = RNG.integers(0, 3, (6, 9)) * RNG.integers(-4, 5, (6, 9))
+
+
+def our_matrix(dtype="INT64"):
+    rows, cols = np.nonzero(DENSE)
+    return gb.Matrix.from_coo(rows, cols, DENSE[rows, cols], dtype, nrows=6, ncols=9)
+
+
+@pytest.mark.parametrize("format", ["bsr", "csr", "csc", "coo", "lil", "dia", "dok"])
+def test_scipy_formats_there_and_back(format):
+    source = ss.coo_array(DENSE).asformat(format)
+    A = grb_io.from_scipy_sparse(source)
+    dense = A.to_dense(0)
+    np.testing.assert_array_equal(dense, DENSE)
+    assert A.dtype.np_type == DENSE.dtype
+    back = grb_io.to_scipy_sparse(A, format)
+    assert back.format == format
+    np.testing.assert_array_equal(back.toarray(), DENSE)
+
+
+def test_scipy_keeps_explicit_zeros_and_refuses_duplicates():
+    A = grb_io.from_scipy_sparse(ss.csr_array((np.array([0.0, 2]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2)))
+    assert A.nvals == 2 and A[0, 0].new().value == 0
+    twice = ss.coo_array((np.array([1, 2]), ([0, 0], [1, 1])), shape=(1, 2))
+    with pytest.raises((ValueError, gb.exceptions.GraphblasException)):
+        grb_io.from_scipy_sparse(twice)
+    assert grb_io.from_scipy_sparse(twice, dup_op=gb.binary.plus)[0, 1].new().value == 3
+
+
+def test_scipy_csr_is_not_copied_and_unsorted_csr_is_not_trusted():
+    source = ss.csr_array(DENSE.astype(float))
+    A = grb_io.from_scipy_sparse(source)
+    assert np.shares_memory(A._store.values, source.data) and np.shares_memory(A._store.indices, source.indices)
+    unsorted = ss.csr_array((np.array([1, 2, 3]), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
+    unsorted.has_sorted_indices = True  # a lie
+    assert grb_io.from_scipy_sparse(unsorted).to_coo()[1].tolist() == [0, 2, 1]
+
+
+def test_scipy_equal_values_are_stored_once():
+    A = grb_io.from_scipy_sparse(ss.csr_array(np.eye(5)))
+    assert A._store.iso and A._store.values.shape == (1,)
+    np.testing.assert_array_equal(A.to_dense(0), np.eye(5))
+
+
+def test_scipy_of_a_vector_and_a_bad_format():
+    v = gb.Vector.from_coo([1, 3], [5, 7], size=4)
+    assert grb_io.to_scipy_sparse(v).toarray().tolist() == [[0, 5, 0, 7]]
+    assert grb_io.to_scipy_sparse(v, "csc").toarray().tolist() == [[0], [5], [0], [7]]
+    with pytest.raises(ValueError, match="Invalid format"):
+        grb_io.to_scipy_sparse(v, "nope")
+
+
+def test_networkx_there_and_back():
+    import networkx as nx
+
+    G = nx.DiGraph()
+    G.add_weighted_edges_from([("a", "b", 2), ("b", "c", 3), ("c", "a", 4)])
+    A = grb_io.from_networkx(G)
+    assert A.to_coo()[2].tolist() == [2, 3, 4] and A.shape == (3, 3)
+    assert grb_io.from_networkx(G, nodelist=["c", "a"], dtype="FP32").to_dense(0).tolist() == [[0, 4], [0, 0]]
+    H = grb_io.to_networkx(A)
+    assert sorted(H.edges(data="weight")) == [(0, 1, 2), (1, 2, 3), (2, 0, 4)]
+    assert sorted(grb_io.to_networkx(A, None).edges(data=True)) == [(0, 1, {}), (1, 2, {}), (2, 0, {})]
+
+
+def test_pandas_edges_with_any_labels():
+    import pandas as pd
+
+    df = pd.DataFrame({"source": ["ann", 7, "ann"], "target": [7, "cyd", "ann"], "km": [1.5, 2.5, 4.0]})
+    A, labels = grb_io.from_pandas_edgelist(df, weight="km")
+    assert list(labels) == ["ann", 7, "cyd"]
+    assert A[labels.get_loc(7), labels.get_loc("cyd")].new().value == 2.5 and A.nvals == 3
+    A, _ = grb_io.from_pandas_edgelist(df, weight="km", directed=False)
+    assert A.nvals == 5 and A.isequal(A.T.new())
+    A, _ = grb_io.from_pandas_edgelist(pd.concat([df, df]))
+    assert A.nvals == 3 and A.dtype is gb.dtypes.BOOL
+    with pytest.raises(KeyError, match="no column 'x'"):
+        grb_io.from_pandas_edgelist(df, weight="x")
+    df.loc[1, "target"] = None
+    with pytest.raises(ValueError, match="'target' has no value in row 1"):
+        grb_io.from_pandas_edgelist(df)
+
+
+def test_arrays_are_shared_where_they_fit():
+    indptr, indices, values = np.array([0, 1, 3]), np.array([1, 0, 2], np.int32), np.array([1.0, 2, 3])
+    A = grb_io.from_csr(indptr, indices, values, ncols=3)
+    for mine, theirs in ((A._store.indptr, indptr), (A._store.indices, indices), (A._store.values, values)):
+        assert np.shares_memory(mine, theirs)
+    assert grb_io.from_csr(indptr, indices, 7, ncols=3).to_coo()[2].tolist() == [7, 7, 7]
+    with pytest.raises((ValueError, IndexError, gb.exceptions.GraphblasException)):
+        grb_io.from_csr(indptr, indices, values, ncols=2)
+    with pytest.raises(ValueError, match="whole numbers"):
+        grb_io.from_csr(indptr, indices.astype(float), values, ncols=3)
+
+
+def test_numpy_dlpack_and_array_protocol():
+    class Speaks:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    array = np.arange(5.0)
+    assert np.shares_memory(grb_io.as_numpy(Speaks(array)), array)
+    assert grb_io.from_numpy(Speaks(array), 0).nvals == 4
+    A = grb_io.from_numpy(DENSE, 0)
+    assert A.isequal(our_matrix(), check_dtype=True)
+    np.testing.assert_array_equal(grb_io.to_numpy(A, 0), DENSE)
+    with pytest.raises(ValueError, match="one or two dimensions"):
+        grb_io.from_numpy(np.zeros((2, 2, 2)))
+
+    class OnGpu:
+        __cuda_array_interface__ = {}
+
+    with pytest.raises(TypeError, match="GPU memory"):
+        grb_io.as_numpy(OnGpu())
+
+
+def test_python_graphblas_objects_there_and_back():
+    graphblas = pytest.importorskip("graphblas")
+    for name in ("INT8", "FP32", "BOOL", "FC64"):
+        A = our_matrix().dup(name)
+        theirs = grb_io.to_graphblas(A)
+        assert isinstance(theirs, graphblas.Matrix) and theirs.dtype.name == name
+        assert grb_io.from_graphblas(theirs).isequal(A, check_dtype=True)
+    v = gb.Vector.from_coo([1, 2**40], [5, 6], size=2**50)
+    assert grb_io.from_graphblas(grb_io.to_graphblas(v)).isequal(v, check_dtype=True)
+    for s in (gb.Scalar.from_value(3), gb.Scalar("FP32")):
+        assert grb_io.from_graphblas(grb_io.to_graphblas(s)).isequal(s, check_dtype=True)
+
+
+@pytest.mark.parametrize("library, function", [("sparse", "to_pydata_sparse"), ("awkward", "to_awkward")])
+def test_missing_libraries_are_named_with_their_remedy(monkeypatch, library, function):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=f"pip install {library}"):
+        getattr(grb_io, function)(our_matrix())
+
+
+def test_files_there_and_back(tmp_path):
+    A = our_matrix()
+    for ending in ("mtx", "mtx.gz", "mtx.bz2", "mtx.xz", "grb", "npz"):
+        path = tmp_path / f"a.{ending}"
+        grb_io.write(path, A)
+        found = grb_io.read(path)
+        assert found.obj.isequal(A, check_dtype=True), ending
+    with pytest.raises(ValueError, match="cannot tell the format"):
+        grb_io.write(tmp_path / "a.xyz", A)
+    with pytest.raises(FileNotFoundError):
+        grb_io.read(tmp_path / "nothing.mtx")
+    (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 and nothing")
+    with pytest.raises(grb_io.BadFile, match="bad.npz"):
+        grb_io.read(tmp_path / "bad.npz")
+
+
+def test_gz_files_are_the_same_each_time(tmp_path):
+    A = our_matrix()
+    grb_io.mmwrite(tmp_path / "a.mtx.gz", A)
+    grb_io.mmwrite(tmp_path / "b.mtx.gz", A)
+    assert (tmp_path / "a.mtx.gz").read_bytes() == (tmp_path / "b.mtx.gz").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["BOOL", "INT8", "UINT16", "UINT64", "INT64", "FP32", "FP64", "FC32", "FC64"])
+def test_matrix_market_keeps_types(tmp_path, name):
+    A = our_matrix().dup(name)
+    grb_io.mmwrite(tmp_path / "a.mtx", A)
+    assert grb_io.mmread(tmp_path / "a.mtx").isequal(A, check_dtype=True)
+
+
+def test_mmwrite_options(tmp_path):
+    S = gb.Matrix.from_coo([0, 1, 1], [1, 0, 1], [2, 2, 3])
+    grb_io.mmwrite(tmp_path / "noending", S, comment="hello")
+    text = (tmp_path / "noending.mtx").read_text()
+    assert text.startswith("%%MatrixMarket matrix coordinate integer symmetric\n%hello\n")
+    grb_io.mmwrite(tmp_path / "g.mtx", S, symmetry="general", field="real")
+    text = (tmp_path / "g.mtx").read_text()
+    assert "real general" in text and grb_io.mmread(tmp_path / "g.mtx").isequal(S.dup("FP64"), check_dtype=True)
+    grb_io.mmwrite(tmp_path / "p.mtx", S, field="pattern")
+    assert grb_io.mminfo(tmp_path / "p.mtx").field == "pattern"
+    with open(tmp_path / "stream.mtx", "wb") as file:
+        grb_io.mmwrite(file, S)
+    with open(tmp_path / "stream.mtx") as file:
+        assert grb_io.mmread(file).isequal(S)
+    with pytest.raises(ValueError, match="Bad engine"):
+        grb_io.mmread(tmp_path / "p.mtx", "nope")
+
+
+def test_duplicates_in_matrix_market_need_an_operator(tmp_path):
+    path = tmp_path / "d.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 5\n1 1 6\n")
+    with pytest.raises((ValueError, gb.exceptions.GraphblasException)):
+        grb_io.mmread(path)
+    assert grb_io.mmread(path, dup_op=gb.binary.plus)[0, 0].new().value == 11
+    path.write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n1 1\n")
+    with pytest.raises((ValueError, gb.exceptions.GraphblasException)):
+        grb_io.mmread(path)
+
+
+def test_dense_matrix_market_is_a_full_matrix(tmp_path):
+    path = tmp_path / "d.mtx"
+    path.write_text("%%MatrixMarket matrix array integer general\n2 2\n1\n2\n3\n4\n")
+    assert grb_io.mmread(path).to_dense().tolist() == [[1, 3], [2, 4]]
+
+
+def test_hypersparse_matrix_market(tmp_path):
+    path = tmp_path / "h.mtx"
+    path.write_text(f"%%MatrixMarket matrix coordinate real general\n{2**40} {2**40} 2\n{2**40} 1 1.5\n1 {2**40} 2\n")
+    A = grb_io.mmread(path)
+    assert A.shape == (2**40, 2**40) and A[2**40 - 1, 0].new().value == 1.5
