@@ -27,7 +27,7 @@ def pagerank(graph):
 
 def fixed_iterations(algorithms, G):
     """Exactly ITERATIONS iterations of algorithms.pagerank: the tolerance can never be met."""
-    return algorithms.pagerank(G, max_iter=ITERATIONS, tol=0.0, dtype=np.float32).ranks
+    return algorithms.pagerank(G, max_iter=ITERATIONS, tol=0.0, dtype="FP32", strict=False).ranks
 
 
 @race("pagerank-kron20", f"PageRank, {ITERATIONS} iterations, kron20, FP32", 1.1)

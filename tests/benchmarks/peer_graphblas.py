@@ -82,10 +82,11 @@ def pagerank(AT, outdegree, iterations):
     n = AT.nrows
     dtype = dtypes.FP32
     r = Vector.from_scalar(1 / n, n, dtype)
-    scale = unary.minv(outdegree.dup(dtype)).new()
+    scale = Vector.from_scalar(0, n, dtype)     # full vectors throughout: faster in SuiteSparse than bitmaps
+    scale(outdegree.S) << unary.minv(outdegree.dup(dtype))
     scale << binary.times(scale, DAMPING)
     sinks = Vector(dtype, n)
-    sinks(~scale.S) << DAMPING / n
+    sinks(~outdegree.S) << DAMPING / n
     spread = semiring.plus_second[dtype]
     weigh = semiring.plus_times[dtype]
     w = Vector(dtype, n)
