@@ -1,0 +1,332 @@
+"""w<allow> = A x through compiled walks, by rows or by columns; NotImplemented leaves the work to NumPy."""
+import threading
+
+import numpy as np
+
+from grb_tile.dtypes import cast
+from grb_tile.storage import convert
+from grb_tile.storage.store import BitmapVector, SparseVector, index_dtype
+
+from . import jit
+from .accelerate_operators import NotLowerable, semiring_text
+
+ENTRY_SECONDS_NUMPY = 14e-9  # what the NumPy walks need for an entry, and for a call
+CALL_SECONDS_NUMPY = 60e-6
+PARALLEL_WORK = 150_000  # entries below which a second thread does not pay
+CHUNKS_PER_THREAD = 6
+MAX_DENSE = 1 << 33  # largest vector for which accumulators are kept
+KEPT_BYTES = 512 << 20
+NO_WORDS = np.zeros(0, np.uint64)
+NO_FLIP, FLIP = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
+
+_plans = {}  # (walk, semiring, flags) -> (kernel, ones of the operand types)
+_spare = {}  # (size, dtype) -> accumulators at rest
+_spare_lock = threading.Lock()
+
+
+def semiring_kernel(template, semiring, a_dtype_index, **flags):
+    """The Kernel of a template for a semiring, or None when the semiring cannot be lowered."""
+    key = (template, semiring, a_dtype_index, *flags.values())
+    try:
+        return _plans[key]
+    except KeyError:
+        pass
+    try:
+        make_text = semiring_text(template, semiring, {**flags, "INDEX": a_dtype_index})
+    except NotLowerable:
+        made = None
+    else:
+        made = jit.kernel(key, template, lambda: make_text)
+    _plans[key] = made
+    return made
+
+
+def operand(store, op_type, used):
+    """(values as op_type, whether one value stands for all) of an operand whose values are used, or not."""
+    if not used:
+        return _one(op_type), True
+    values = store.values
+    if store.dtype is not op_type and values.dtype != op_type.np_type:
+        values = cast(values, op_type)
+    return jit.plain(values), store.iso
+
+
+_ones = {}
+
+
+def _one(dtype):
+    found = _ones.get(dtype)
+    if found is None:
+        found = _ones[dtype] = np.ones(1, dtype.np_type)
+    return found
+
+
+def uses(binaryop):
+    """(reads the first operand's values, reads the second's)."""
+    kind = binaryop.kind
+    if binaryop.positional or kind == "pair":
+        return False, False
+    return kind not in ("second", "any"), kind != "first"
+
+
+def allow_words(allow):
+    """(words, flip) of a vector's Allow; no words when everything is permitted."""
+    if allow is None:
+        return NO_WORDS, NO_FLIP
+    words = convert.words_of(allow.pattern)
+    if words is None:  # a full pattern
+        if not allow.complement:
+            return NO_WORDS, NO_FLIP
+        words = np.zeros((allow.pattern.size + 63) // 64, np.uint64)
+        return words, NO_FLIP
+    return jit.plain(words), (FLIP if allow.complement else NO_FLIP)
+
+
+def result_vector(size, dtype, words, values, count):
+    """A bitmap result in the format its occupancy calls for."""
+    if count == size:
+        words = None
+    return convert.settle(BitmapVector(size, dtype, words, values, count))
+
+
+# --- by rows ---
+
+
+def matvec_rows(A, x, semiring, allow=None, plan=None):
+    """w<allow>[i] = (+)_k A[i,k] (x) x[k], A by rows.  See backends/protocol.py."""
+    if A.rows is not None or A.indices.shape[0] == 0 or x.nvals == 0 or A.nrows > MAX_DENSE:
+        return NotImplemented
+    multiply = semiring.binaryop
+    reads_a, reads_x = uses(multiply)
+    listed = allow is not None and not allow.complement and allow.pattern.format == "sparse"
+    rows_at_most = allow.pattern.nvals if listed else A.nrows
+    work = A.indices.shape[0] if not listed else min(A.indices.shape[0], rows_at_most * 16)
+    x_full = x.nvals == x.size
+    a_iso = A.iso or not reads_a
+    x_iso = x.iso or not reads_x
+    kernel = semiring_kernel(
+        "matvec_rows", semiring, A.indices.dtype.name,
+        A_ISO=a_iso, X_ISO=x_iso, X_FULL=x_full, LISTED=listed,
+    )  # fmt: skip
+    if kernel is None:
+        return NotImplemented
+    functions = kernel.functions_for(CALL_SECONDS_NUMPY + work * ENTRY_SECONDS_NUMPY)
+    if functions is None:
+        return NotImplemented
+    if not x_full and x.format == "sparse":
+        x = spread(x, x_iso)
+        if x is None:
+            return NotImplemented
+    try:
+        a_values, _ = operand(A, multiply.type, reads_a)
+        x_values, _ = operand(x, multiply.type2, reads_x)
+        x_words = NO_WORDS if x_full else jit.plain(x.words)
+        walk = _rows_listed if listed else _rows_all
+        return walk(functions.matvec_rows, A, a_values, x_words, x_values, semiring.return_type, allow)
+    except Exception as error:
+        if not jit.is_compile_error(error):
+            raise
+        jit.fail(kernel, error)
+        return NotImplemented
+
+
+def _rows_all(function, A, a_values, x_words, x_values, dtype, allow):
+    n = A.nrows
+    n_words = (n + 63) // 64
+    words, flip = allow_words(allow)
+    out_words = np.empty(n_words, np.uint64)
+    out_values = np.empty(n, dtype.np_type)
+    indptr, indices = jit.plain(A.indptr), jit.plain(A.indices)
+    threads = jit.thread_count()
+    if threads == 1 or A.indices.shape[0] < PARALLEL_WORK:
+        count = function(indptr, indices, a_values, x_words, x_values, words, flip, out_words, out_values, 0, n_words)
+    else:
+        cuts = even_words(indptr, n, threads * CHUNKS_PER_THREAD)
+
+        def job(chunk, worker):
+            return function(
+                indptr, indices, a_values, x_words, x_values, words, flip, out_words, out_values,
+                cuts[chunk], cuts[chunk + 1],
+            )  # fmt: skip
+
+        count = sum(jit.share_out(job, len(cuts) - 1, threads))
+    return result_vector(n, dtype, out_words, out_values, count)
+
+
+def even_words(indptr, n, chunks):
+    """Cuts between words of 64 rows so that each part has about as many entries plus rows."""
+    n_words = (n + 63) // 64
+    chunks = max(1, min(chunks, n_words))
+    at = indptr[0 : n + 1 : 64]
+    work = at + np.arange(at.shape[0], dtype=np.int64) * 64
+    wanted = (int(indptr[n]) + n) * np.arange(1, chunks, dtype=np.int64) // chunks
+    return [0, *np.searchsorted(work, wanted).tolist(), n_words]
+
+
+def _rows_listed(function, A, a_values, x_words, x_values, dtype, allow):
+    rows = jit.plain(allow.pattern.indices)
+    total = rows.shape[0]
+    out_indices = np.empty(total, index_dtype(A.nrows))
+    out_values = np.empty(total, dtype.np_type)
+    indptr, indices = jit.plain(A.indptr), jit.plain(A.indices)
+    threads = jit.thread_count()
+    if threads == 1 or total * (A.indices.shape[0] // max(A.nrows, 1) + 1) < PARALLEL_WORK:
+        count = function(indptr, indices, a_values, x_words, x_values, rows, out_indices, out_values, 0, total)
+    else:
+        chunks = threads * CHUNKS_PER_THREAD
+        cuts = [total * c // chunks for c in range(chunks + 1)]
+
+        def job(chunk, worker):
+            return function(
+                indptr, indices, a_values, x_words, x_values, rows, out_indices, out_values,
+                cuts[chunk], cuts[chunk + 1],
+            )  # fmt: skip
+
+        counts = jit.share_out(job, chunks, threads)
+        count = counts[0]
+        for c in range(1, chunks):  # close the gaps
+            if count != cuts[c]:
+                out_indices[count : count + counts[c]] = out_indices[cuts[c] : cuts[c] + counts[c]]
+                out_values[count : count + counts[c]] = out_values[cuts[c] : cuts[c] + counts[c]]
+            count += counts[c]
+    if count < total:
+        out_indices, out_values = out_indices[:count].copy(), out_values[:count].copy()
+    return convert.settle(SparseVector(A.nrows, dtype, out_indices, out_values))
+
+
+def spread(x, x_iso):
+    """A sparse vector as bits and dense values (uninitialised where absent)."""
+    if x.size > MAX_DENSE:
+        return None
+    kernel = jit.plain_kernel("vectors", X_ISO=bool(x_iso), VALUE=x.values.dtype.name, INDEX=x.indices.dtype.name)
+    functions = kernel.functions_for(CALL_SECONDS_NUMPY + x.nvals * 3e-9)
+    if functions is None or x.values.dtype.names is not None:
+        return convert.to_bitmap(x)
+    words = np.zeros((x.size + 63) // 64, np.uint64)
+    values = x.values[:1] if x_iso else np.empty(x.size, x.values.dtype)
+    functions.spread(jit.plain(x.indices), jit.plain(x.values), words, values)
+    return BitmapVector(x.size, x.dtype, words, values, x.nvals, x.iso or x_iso)
+
+
+# --- by columns ---
+
+
+def take_accumulator(size, np_type):
+    """(words, summary, totals): words and summary zero; totals arbitrary."""
+    with _spare_lock:
+        stack = _spare.get((size, np_type))
+        if stack:
+            return stack.pop()
+    n_words = (size + 63) // 64
+    return np.zeros(n_words, np.uint64), np.zeros((n_words + 63) // 64, np.uint64), np.empty(size, np_type)
+
+
+def give_back(size, np_type, accumulator):
+    """Keep an accumulator (left zero) for the next call, within reason."""
+    with _spare_lock:
+        stack = _spare.setdefault((size, np_type), [])
+        kept = sum(len(s) * key[0] * key[1].itemsize for key, s in _spare.items())
+        if kept + size * np_type.itemsize > KEPT_BYTES:
+            for key in list(_spare):
+                if key != (size, np_type):
+                    del _spare[key]
+            if (len(stack) + 1) * size * np_type.itemsize > KEPT_BYTES:
+                return
+        stack.append(accumulator)
+
+
+def drop_accumulators():
+    """Release what is kept between calls."""
+    with _spare_lock:
+        _spare.clear()
+
+
+def matvec_cols(AT, x, semiring, allow=None, plan=None):
+    """w<allow>[i] = (+)_k A[i,k] (x) x[k], A given by columns.  See backends/protocol.py."""
+    size = AT.ncols
+    if AT.rows is not None or AT.indices.shape[0] == 0 or x.nvals == 0 or size > MAX_DENSE:
+        return NotImplemented
+    multiply = semiring.binaryop
+    reads_a, reads_x = uses(multiply)
+    a_iso = AT.iso or not reads_a
+    x_iso = x.iso or not reads_x
+    kernel = semiring_kernel("matvec_cols", semiring, AT.indices.dtype.name, A_ISO=a_iso, X_ISO=x_iso)
+    if kernel is None:
+        return NotImplemented
+    work = AT.indices.shape[0] * x.nvals // x.size
+    functions = kernel.functions_for(CALL_SECONDS_NUMPY + work * ENTRY_SECONDS_NUMPY)
+    if functions is None:
+        return NotImplemented
+    x = convert.to_sparse(x)
+    dtype = semiring.return_type
+    try:
+        a_values, _ = operand(AT, multiply.type, reads_a)
+        x_values, _ = operand(x, multiply.type2, reads_x)
+        words, flip = allow_words(allow)
+        return _cols(functions, AT, a_values, jit.plain(x.indices), x_values, words, flip, size, dtype)
+    except Exception as error:
+        if not jit.is_compile_error(error):
+            raise
+        jit.fail(kernel, error)
+        return NotImplemented
+
+
+def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype):
+    np_type = dtype.np_type
+    indptr, indices = jit.plain(AT.indptr), jit.plain(AT.indices)
+    n_columns = columns.shape[0]
+    threads = jit.thread_count()
+    cuts = None
+    if threads > 1 and n_columns > 1:
+        mean = indices.shape[0] // AT.nrows + 1
+        if n_columns * mean > PARALLEL_WORK // 8:  # worth finding out
+            ends = np.cumsum(indptr[columns + 1] - indptr[columns])
+            if int(ends[-1]) > PARALLEL_WORK:
+                chunks = threads * CHUNKS_PER_THREAD
+                wanted = int(ends[-1]) * np.arange(1, chunks, dtype=np.int64) // chunks
+                cuts = [0, *np.searchsorted(ends, wanted).tolist(), n_columns]
+    if cuts is None:
+        first = take_accumulator(size, np_type)
+        count = functions.scatter(
+            indptr, indices, a_values, columns, x_values, words, flip, *first, 0, n_columns
+        )
+    else:
+        first, count = _scatter_shared(functions, (indptr, indices, a_values, columns, x_values, words, flip),
+                                       cuts, size, np_type, threads)
+    if count * convert.SPARSE_TO_BITMAP > size and (count >= convert.TINY or count == size):
+        return result_vector(size, dtype, first[0], first[2], count)  # the accumulator is the result
+    out_indices = np.empty(count, index_dtype(size))
+    out_values = np.empty(count, np_type)
+    functions.gather(*first, out_indices, out_values, 0, first[1].shape[0], 0)
+    give_back(size, np_type, first)
+    return SparseVector(size, dtype, out_indices, out_values)
+
+
+def _scatter_shared(functions, arguments, cuts, size, np_type, threads):
+    """Chunks of columns shared out; then the threads' accumulators merged, summary words shared out."""
+    accumulators = [None] * threads
+
+    def job(chunk, worker):
+        mine = accumulators[worker]
+        if mine is None:
+            mine = accumulators[worker] = take_accumulator(size, np_type)
+        return functions.scatter(*arguments, *mine, cuts[chunk], cuts[chunk + 1])
+
+    counts = jit.share_out(job, len(cuts) - 1, threads)
+    used = [a for a in accumulators if a is not None]
+    if len(used) == 1:
+        return used[0], sum(counts)
+    first = used[0]
+    n_summary = first[1].shape[0]
+    parts = min(n_summary, threads * 4)
+
+    def join(part, worker):
+        begin, end = n_summary * part // parts, n_summary * (part + 1) // parts
+        for other in used[1:]:
+            functions.merge(*first, *other, begin, end)
+        return int(np.bitwise_count(first[0][begin * 64 : end * 64]).sum())
+
+    count = sum(jit.share_out(join, parts, threads))
+    for other in used[1:]:
+        give_back(size, np_type, other)
+    return first, count

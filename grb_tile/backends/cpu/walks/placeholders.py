@@ -1,0 +1,43 @@
+"""What templates see before they are specialised: plus_times over ordinary Python numbers, every flag at its plainest.
+
+They let a template be imported, read and run as plain Python (tests do); jit.py never uses them.
+"""
+import numpy as np
+
+NONE = np.uint64(0)
+IDENTITY = 0
+TERMINAL = 0
+EXIT = False  # stop a row when its total is TERMINAL
+LISTED = False
+ANY = False  # the monoid keeps whichever value comes first
+A_ISO = B_ISO = X_ISO = False
+X_FULL = False
+LEVELS = True
+PARENTS = False
+
+
+def ADD(x, y):
+    return x + y
+
+
+def MUL(x, y, i, k, j):
+    """Multiply of A's entry x at (i, k) with the entry y at (k, j)."""
+    return x * y
+
+
+def trailing_zeros(word):
+    word = int(word)
+    return (word & -word).bit_length() - 1
+
+
+def ones(word):
+    return int(word).bit_count()
+
+
+def bit(position):
+    """Word with the bit of this position set."""
+    return np.uint64(1 << (int(position) & 63))
+
+
+def cycles():
+    return 0

@@ -1,0 +1,187 @@
+"""A whole breadth-first traversal as one operation: f<!v> = A' f, folded into v, until f is empty.
+
+An algorithm says the level loop as mathematics; the backend runs it in one compiled loop that chooses its direction
+level by level, or here, in NumPy, where no kernel is at hand.
+Paper: push_pull_graphblas_icpp18, algorithm 1 and sections 5.1 to 5.3.
+"""
+from time import perf_counter
+
+import numpy as np
+
+from ..dtypes import INT32, INT64
+from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
+from ..planner import forced, record_plan
+from ..storage.convert import settle
+from ..storage.sorting import ranges
+from ..storage.store import BitmapVector, SparseVector, index_dtype
+
+
+class TraverseReport:
+    """What a traversal did; `levels` has a dictionary per level: frontier, direction, edges, ms."""
+
+    def __init__(self, engine, reached, seconds, rows):
+        self.engine = engine
+        self.reached = reached
+        self.seconds = seconds
+        self._rows = rows
+        self._levels = None
+
+    @property
+    def levels(self):
+        if self._levels is None:
+            self._levels = self._rows()
+        return self._levels
+
+    def __len__(self):
+        return len(self.levels)
+
+    def __repr__(self):
+        pulled = sum(level["direction"] == "pull" for level in self.levels)
+        return (f"{self.reached} reached in {len(self.levels)} levels ({pulled} pulled), "
+                f"{self.engine}, {self.seconds * 1e3:.3f} ms")  # fmt: skip
+
+
+def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, target=None, record=None):
+    """(level, parent, report) of a breadth-first traversal from a source, or from a set of sources merged into one.
+
+    level[v] (INT32) is the least number of edges from a source to v; parent[v] (INT64) some in-neighbour of v one level
+    up, a source being its own parent.  Vertices that are not reached have no entry.
+
+    A: store of out-edges by rows (square CSR).  AT: in-edges by rows; A itself when symmetric; None: push only.
+    sources: an index or an array of them.  max_level: the last level wanted.  target: stop once it is reached
+    (levels beyond its own are not complete).  record: a list that gets the report's levels appended.
+
+    Raises: DimensionMismatch, IndexOutOfBound, InvalidValue; operands stay as they are.
+    Cost: entries of visited rows at most; one queue and three bit vectors besides the results.
+    """
+    n = A.nrows
+    if A.ncols != n or (AT is not None and AT.shape != A.shape):
+        raise DimensionMismatch(
+            f"traverse: A is {A.nrows} x {A.ncols}" + ("" if AT is None else f" and AT {AT.nrows} x {AT.ncols}")
+            + "; expected square matrices of one size"
+        )  # fmt: skip
+    sources = np.unique(np.atleast_1d(np.asarray(sources, np.int64)))
+    for name, values in (("sources", sources), ("target", np.array([] if target is None else [target], np.int64))):
+        if values.size and (values.min() < 0 or values.max() >= n):
+            bad = int(values.min() if values.min() < 0 else values.max())
+            raise IndexOutOfBound(f"traverse: {name} has {bad}; expected vertices 0 to {n - 1}")
+    if max_level is not None and max_level < 0:
+        raise InvalidValue(f"traverse: max_level is {max_level}; expected 0 or more, or None")
+    if not (levels or parents):
+        raise InvalidValue("traverse: neither levels nor parents are asked for; set one of them")
+    plan = record_plan("traverse", "rows" if AT is None else "by level", A.format, "by_level", [0, 0])
+    result = _compiled(A, AT, sources, levels, parents, max_level, target) if sources.size else NotImplemented
+    if result is NotImplemented:
+        result = _in_numpy(A, sources, levels, parents, max_level, target)
+    level, parent, report = result
+    plan.engine = report.engine
+    plan.seconds = report.seconds
+    plan.figures = _Counts(report)
+    if record is not None:
+        record.extend(report.levels)
+    return level, parent, report
+
+
+class _Counts:
+    """Figures of the plan, counted only when read."""
+
+    def __init__(self, report):
+        self.report = report
+
+    def __iter__(self):
+        levels = self.report.levels
+        return iter((len(levels), sum(level["direction"] == "pull" for level in levels)))
+
+
+def _vector(n, dtype, words, count, values):
+    return None if values is None else settle(BitmapVector(n, dtype, None if count == n else words, values, count))
+
+
+def _compiled(A, AT, sources, levels, parents, max_level, target):
+    from ..backends.select import current
+
+    run = getattr(current(), "traverse", None)
+    if run is None:
+        if current().name != "cpu":
+            return NotImplemented
+        from ..backends.cpu.accelerate_traverse import traverse as run
+    start = perf_counter()
+    direction = {"rows": "pull", "cols": "push"}.get(forced().walk, forced().walk)
+    result = run(A, AT, sources, levels, parents, max_level, target, direction)
+    if result is NotImplemented:
+        return NotImplemented
+    words, level, parent, logs, pulls = result
+    seconds = perf_counter() - start
+    n = A.nrows
+    count = int(np.bitwise_count(words).sum())
+    report = TraverseReport("numba", count, seconds, lambda: _levels_of(logs, pulls, seconds))
+    return _vector(n, INT32, words, count, level), _vector(n, INT64, words, count, parent), report
+
+
+def _levels_of(logs, pulls, seconds):
+    """Per-level dictionaries.  Levels inside the compiled loop share its time by processor cycles (or by edges)."""
+    log = np.concatenate(logs) if len(logs) > 1 else logs[0]
+    inside = seconds - sum(pulls.values())
+    cycles = np.where(log[:, 3] > 0, log[:, 3], 0)
+    if not cycles.any():
+        cycles = np.where(log[:, 3] < 0, 0, log[:, 2] + 1)
+    share = inside / max(int(cycles.sum()), 1)
+    return [
+        {
+            "level": k, "frontier": int(row[0]), "direction": "pull" if row[1] else "push", "edges": int(row[2]),
+            "ms": (pulls[k + 1] if k + 1 in pulls else int(cycles[k]) * share) * 1e3,
+        }
+        for k, row in enumerate(log)
+    ]  # fmt: skip
+
+
+def _in_numpy(A, sources, levels, parents, max_level, target):
+    """The plain loop: each level gathers the rows of the frontier and keeps what is new."""
+    start = perf_counter()
+    n = A.nrows
+    sparse = A.rows is not None  # hypersparse: nothing of the size of n
+    rows = []
+    found, parent_of, depths = [sources], [sources], [np.zeros(sources.size, np.int32)]
+    if sparse:
+        seen = sources
+    else:
+        seen = np.zeros(n, np.bool_)
+        seen[sources] = True
+    frontier = sources
+    depth = 0
+    while frontier.size and (max_level is None or depth < max_level):
+        if target is not None and (target in frontier):
+            break
+        depth += 1
+        begin = perf_counter()
+        if sparse:
+            at = np.searchsorted(A.rows, frontier)
+            held = at < A.rows.size
+            held[held] = A.rows[at[held]] == frontier[held]
+            at, origin = at[held], frontier[held]
+        else:
+            at = origin = frontier
+        starts = A.indptr[at]
+        counts = A.indptr[at + 1] - starts
+        near = A.indices[ranges(starts, counts)].astype(np.int64, copy=False)
+        via = origin.repeat(counts)
+        fresh = ~np.isin(near, seen) if sparse else ~seen[near]
+        near, first = np.unique(near[fresh], return_index=True)
+        if parents:
+            parent_of.append(via[fresh][first])
+        if sparse:
+            seen = np.concatenate((seen, near))
+        else:
+            seen[near] = True
+        rows.append({"level": depth - 1, "frontier": int(frontier.size), "direction": "push",
+                     "edges": int(counts.sum()), "ms": (perf_counter() - begin) * 1e3})  # fmt: skip
+        found.append(near)
+        depths.append(np.full(near.size, depth, np.int32))
+        frontier = near
+    where = np.concatenate(found)
+    order = np.argsort(where, kind="stable")
+    indices = where[order].astype(index_dtype(n))
+    level = settle(SparseVector(n, INT32, indices, np.concatenate(depths)[order])) if levels else None
+    parent = settle(SparseVector(n, INT64, indices.copy(), np.concatenate(parent_of)[order])) if parents else None
+    seconds = perf_counter() - start
+    return level, parent, TraverseReport("numpy", int(where.size), seconds, lambda: rows)

@@ -1,0 +1,17 @@
+"""Decisions: rows or columns, dot or Gustavson, which storage.  Each is recorded, can be forced and explains itself.
+
+>>> import grb_tile as gb
+>>> with gb.plan(force="cols"):
+...     pass
+"""
+from .matmul import choose_matmul
+from .matvec import choose_matvec
+from .record import FORCIBLE, Plan, Report, explain, force, forced, history, record_plan, report_of
+from .statistics import edges_of, mean_degree
+
+plan = force  # gb.plan(force="cols")
+
+__all__ = [
+    "FORCIBLE", "Plan", "Report", "choose_matmul", "choose_matvec", "edges_of", "explain", "force", "forced", "history",
+    "mean_degree", "plan", "record_plan", "report_of",
+]  # fmt: skip
