@@ -4,3 +4,13 @@ Nothing here computes: an expression holds a record of grb_tile.operations, `<<`
 Importing the package gives every operator its call (`op.plus(A | B)`, `unary.exp(A)`), see calls.py.
 """
 from . import calls, infix, matrix, scalar, sugar, transposed, vector  # noqa: F401  (in this order they complete each other)
+
+_ELSEWHERE = {"operator": "..operators", "dtypes": "..dtypes", "expr": ".updater", "ss": ".ss"}          # where python-graphblas has them
+
+
+def __getattr__(name):
+    if name in _ELSEWHERE:
+        from importlib import import_module
+
+        return import_module(_ELSEWHERE[name], __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,7 +5,7 @@ import numpy as np
 
 from ..config import config
 from ..dtypes import cast_scalar, lookup_dtype
-from ..exceptions import IndexOutOfBound, InvalidValue
+from ..exceptions import InvalidValue
 from ..operators import find_opclass
 
 AUTOCOMPUTE_HINT = (
@@ -120,23 +120,20 @@ def scalar_of(value, dtype):
 
 
 def indices_array(array, name="array"):
-    """An int64 array of positions.  Raises: ValueError for an array that is not of integers."""
+    """An int64 array of positions.
+
+    Raises: ValueError for an array that is not of integers, OverflowError for a list with a negative one, InvalidValue for
+    positions beyond every dimension.
+    """
     if isinstance(array, np.ndarray):
-        kind = array.dtype.kind
-        if kind not in "iub":
+        if array.dtype.kind not in "iub":
             raise ValueError(f"{name} must be integers, not {array.dtype.name}")
-    elif not hasattr(array, "__len__"):
-        array = list(array)
-    if not isinstance(array, np.ndarray):
-        array = np.asarray(array)
-        if array.size == 0:
-            return np.empty(0, np.int64)
-        if array.dtype.kind == "f" and not (array == np.floor(array)).all():
-            raise ValueError(f"{name} must be integers, not {array.dtype.name}")
-        if array.dtype.kind not in "iubf":
-            raise ValueError(f"{name} must be integers, not {array.dtype.name}")
-    if array.dtype == np.uint64 and array.size and array.max() > np.uint64(2**63 - 1):
-        raise IndexOutOfBound(f"{name} holds {array.max()}, which is beyond any dimension (2^60)")
+        if array.dtype.kind != "u":
+            return np.ascontiguousarray(array, np.int64)
+    else:
+        array = np.array(array if hasattr(array, "__len__") else list(array), np.uint64)
+    if array.size and array.max() > 2**60:
+        raise InvalidValue(f"{name} holds {array.max()}, which is beyond every dimension (2^60)")
     return np.ascontiguousarray(array, np.int64)
 
 

@@ -19,10 +19,15 @@ def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=N
     """self[resolved] = value under mask, accumulator and replace; is_submask: the mask has the region's shape."""
     if input_mask is not None:
         raise TypeError("`input_mask` argument may only be used for extract")
-    value = region_value(self, resolved, value)
     if mask is not None:
         mask = check_mask(mask)
-        _check_region_mask(self, resolved, mask, is_submask)
+        _check_mask_kind(self, resolved, mask, is_submask)
+    value = region_value(self, resolved, value)
+    if mask is not None:
+        wanted = resolved.shape if is_submask else self.shape
+        if self.ndim == 2 and mask.parent.ndim == 1 and not is_submask:
+            wanted = self.shape[1:] if resolved.indices[0].size is None else self.shape[:1]
+        ops.checks.mask_shape("subassign" if is_submask else "assign", mask.parent.shape, wanted)
     is_scalar = output_type(value).__name__ == "Scalar"
     if is_scalar:
         stored = ops.EMPTY if value._value is None else value._value
@@ -94,31 +99,24 @@ def region_value(self, resolved, value):
     return expect_type(self, value, kinds, within="__setitem__", argname="value", extra_message=extra)
 
 
-def _check_region_mask(self, resolved, mask, is_submask):
-    """The mask fits: its number of dimensions to the indices, its shape to the object or to the region."""
+def _check_mask_kind(self, resolved, mask, is_submask):
+    """The mask's number of dimensions goes with the indices."""
     parent, shape = mask.parent, resolved.shape
     if self.ndim == 1:
         if parent.ndim != 1:
             raise TypeError(f"Mask object must be type Vector; got {type(parent)}")
         if is_submask and not shape:
             raise TypeError("Single element assign does not accept a submask")
-        wanted = shape if is_submask else self.shape
     elif parent.ndim == 1:
         if len(shape) == 0:
             raise TypeError("Unable to use Vector mask on single element assignment to a Matrix")
         if len(shape) == 2:
             raise TypeError("Unable to use Vector mask on Matrix assignment to a Matrix")
-        row_picked = resolved.indices[0].size is None
-        wanted = shape if is_submask else (self.shape[1] if row_picked else self.shape[0],)
     elif is_submask:
         if len(shape) == 0:
             raise TypeError("Single element assign does not accept a submask")
         if len(shape) == 1:
             raise TypeError("Indices for subassign imply Vector submask, but got Matrix mask instead")
-        wanted = shape
-    else:
-        wanted = self.shape
-    ops.checks.mask_shape("subassign" if is_submask else "assign", parent.shape, wanted)
 
 
 def _note(self, value, keys, mask, accum, replace, is_submask):

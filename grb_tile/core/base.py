@@ -1,6 +1,6 @@
 """What Matrix, Vector and Scalar have in common."""
 from .arguments import check_options
-from .update import make_updater, update
+from .updater import make_updater, update
 
 
 class BaseType:

@@ -317,19 +317,30 @@ def reduce_expression(self, op, allow_empty, within):
 
 
 def find_aggregator(op):
-    """`op` when it is (or names) an Aggregator, else None."""
+    """`op` when it is an Aggregator or the name of one (and of no BinaryOp), else None."""
     if type(op) is str:
-        from .. import agg
-
         try:
-            get_typed_op(op, lookup_default(), kind="binary")
-        except (TypeError, ValueError, KeyError):
-            return getattr(agg, op, None)
+            from_string(op, "binary")
+        except ValueError:
+            return from_string(op, "agg")
         return None
     return op if getattr(op, "opclass", None) == "Aggregator" else None
 
 
-def lookup_default():
-    from ..dtypes import FP64
+def aggregate(self, op, kind, within):
+    """The expression of a reduction by an Aggregator; `kind` is "rowwise", "columnwise" or "scalar"."""
+    from .aggregate import reduce_expression as aggregate_record
+    from .expression import ScalarExpression
 
-    return FP64
+    op = get_typed_op(op, self.dtype, kind="binary|aggregator")
+    x, xt = (self._matrix, True) if self._is_transposed else (self, False)
+    cls = ScalarExpression if kind == "scalar" else VectorExpression
+    return cls(aggregate_record(x, op, kind, xt), (f"{{0.name}}.{within}({{1}})", self, op))
+
+
+def refuse_empty(self, op, within):
+    """allow_empty=False is for aggregators that are a monoid and nothing more, such as agg.sum."""
+    name = getattr(getattr(op, "parent", op), "monoid", None)
+    if name is None:
+        raise ValueError("allow_empty=False not allowed when using Aggregators")
+    return reduce_expression(self, name if not isinstance(name, str) else from_string(name, "monoid"), False, within)

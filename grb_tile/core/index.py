@@ -78,6 +78,12 @@ class Resolved:
         self.shape = tuple([axis.size for axis in self.indices if axis.size is not None])
 
     @property
+    def py_indices(self):
+        """The indices as Python has them: ints, arrays, slices."""
+        parts = tuple(slice(None) if axis.index is None else axis.source or axis.index for axis in self.indices)
+        return parts if len(parts) > 1 else parts[0]
+
+    @property
     def key(self):
         """The int of a vector's element, the (int, int) of a matrix's."""
         indices = self.indices

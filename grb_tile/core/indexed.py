@@ -7,7 +7,7 @@ from .expression import (
     COLLECTION_DUNDERS, SCALAR_DUNDERS, Computable, MatrixExpression, VectorExpression, forward, refuse_in_place,
 )
 from .mask import check_mask
-from .update import Assigner, Updater
+from .updater import Assigner, Updater
 
 
 class IndexExpr(Computable):

@@ -24,7 +24,7 @@ from .matrix_build import MatrixBuild
 from .matrix_export import MatrixExport
 from .matrix_operations import MatrixOperations
 from .transposed import TransposedMatrix
-from .update import Updater
+from .updater import Updater
 
 
 class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Collection, BaseType):

@@ -3,7 +3,7 @@ from .. import operations as ops
 from ..operators import get_typed_op
 from . import recipes
 from .arguments import expect_op, expect_type
-from .collection import default_op, find_aggregator, reduce_expression
+from .collection import aggregate, default_op, find_aggregator, reduce_expression, refuse_empty
 from .expression import MatrixExpression, VectorExpression
 from .index import Resolved
 from .indexed import MatrixIndexExpr, ScalarIndexExpr, VectorIndexExpr
@@ -134,9 +134,7 @@ class MatrixOperations:
     def _reduce_to_vector(self, op, kind):
         aggregator = None if op is None else find_aggregator(op)
         if aggregator is not None:
-            from .aggregate import reduce_expression as aggregate
-
-            return aggregate(self, aggregator, kind)
+            return aggregate(self, aggregator, kind, f"reduce_{kind}")
         op = get_typed_op(op or default_op("monoid", "plus"), self.dtype, kind="binary")
         if op.opclass == "BinaryOp" and op.monoid is not None:
             op = op.monoid
@@ -149,14 +147,11 @@ class MatrixOperations:
         """s = (+)_ij A(i, j); empty when A is, or the monoid's identity with allow_empty=False."""
         aggregator = None if op is None else find_aggregator(op)
         if aggregator is not None:
-            from .aggregate import reduce_expression as aggregate
-            from .vector import refuse_empty
-
             if aggregator.name in _NEEDS_POSITION:
                 raise ValueError(f"Aggregator {aggregator.name} may not be used with Matrix.reduce_scalar.")
             if not allow_empty:
                 return refuse_empty(self, aggregator, "reduce_scalar")
-            return aggregate(self, aggregator, "scalar")
+            return aggregate(self, aggregator, "scalar", "reduce_scalar")
         return reduce_expression(self, op or default_op("monoid", "plus"), allow_empty, "reduce_scalar")
 
     def reposition(self, row_offset, column_offset, *, nrows=None, ncols=None):

@@ -299,7 +299,7 @@ class Scalar(BaseType):
             if recorder.active is not None:
                 recorder.note_write(self, expr._record, None, accum, False)
         elif isinstance(expr, ScalarIndexExpr):
-            value, dtype = expr._element(), expr.dtype
+            value, dtype = (expr._element() if accum is None else expr._get_value("value")._value), expr.dtype
         elif type(expr) is Scalar:
             value, dtype = expr._value, expr.dtype
         elif hasattr(expr, "output_type") or hasattr(expr, "_store"):

@@ -18,14 +18,16 @@ from .arguments import (
 )
 from .base import BaseType
 from .build import build_operator, check_bounds, check_empty, guarded, refuse_with_scalar
-from .collection import Collection, bound_scalar, default_op, find_aggregator, reduce_expression
+from .collection import (
+    Collection, aggregate, bound_scalar, default_op, find_aggregator, reduce_expression, refuse_empty,
+)
 from .expression import MatrixExpression, ScalarExpression, VectorExpression
 from .index import Resolved, position
 from .indexed import ScalarIndexExpr, VectorIndexExpr
 from .infix import VectorInfixExpr
 from .mask import StructuralMask, ValueMask
 from .scalar import Scalar, check_wait
-from .update import Updater
+from .updater import Updater
 
 
 class Vector(Collection, BaseType):
@@ -410,24 +412,12 @@ class Vector(Collection, BaseType):
         """
         aggregator = None if op is None else find_aggregator(op)
         if aggregator is not None:
-            from .aggregate import reduce_expression as aggregate
-
-            if not allow_empty:
-                return refuse_empty(self, aggregator, "reduce")
-            return aggregate(self, aggregator, "scalar")
+            return aggregate(self, aggregator, "scalar", "reduce") if allow_empty else refuse_empty(self, aggregator, "reduce")
         return reduce_expression(self, op or default_op("monoid", "plus"), allow_empty, "reduce")
 
     def reposition(self, offset, *, size=None):
         """w(i + offset) = v(i), of the same size or of `size`; what falls outside is dropped."""
         return recipes.reposition_vector(self, offset, size)
-
-
-def refuse_empty(self, aggregator, within):
-    """allow_empty=False is for aggregators that are a monoid only."""
-    monoid = getattr(getattr(aggregator, "parent", aggregator), "_monoid", None)
-    if monoid is None:
-        raise ValueError("allow_empty=False not allowed when using Aggregators")
-    return reduce_expression(self, monoid, False, within)
 
 
 def _element_value(self, value):

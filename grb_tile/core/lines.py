@@ -1,0 +1,138 @@
+"""Entries line by line (rows, columns, or a whole vector): ranks, orders and prefix sums; and how lines are cut into chunks.
+
+Entries come as arrays (major, minor, values) sorted by line `major`, as Matrix exporters give them.
+"""
+from functools import cmp_to_key
+
+import numpy as np
+
+from ..dtypes import BOOL, cast
+from ..exceptions import DomainMismatch
+from ..operators import get_typed_op
+from .arguments import expect_op, integral
+
+_HOWS = ("first", "last", "smallest", "largest", "random")
+
+
+def normalize_chunks(chunks, shape):
+    """Sizes of the chunks along each dimension.
+
+    >>> normalize_chunks(10, (10, 25))
+    [[10], [10, 10, 5]]
+    >>> normalize_chunks([None, (5, None)], (10, 20))
+    [[10], [5, 15]]
+    """
+    if not isinstance(chunks, (list, tuple)):
+        if (size := integral(chunks)) is not None:
+            chunks = (size,) * len(shape)
+        elif isinstance(chunks, np.ndarray):
+            chunks = chunks.tolist()
+        else:
+            raise TypeError(f"chunks argument must be a list, tuple, or numpy array; got: {type(chunks)}")
+    if len(chunks) != len(shape):
+        kind = "Vector" if len(shape) == 1 else "Matrix"
+        raise ValueError(f"chunks argument must be of length {len(shape)} (one for each dimension of a {kind})")
+    return [axis_chunks(size, chunk) for size, chunk in zip(shape, chunks, strict=True)]
+
+
+def axis_chunks(size, chunk):
+    """Sizes of the chunks of a dimension: of one size, as listed (None for the rest), or all of it."""
+    if chunk is None:
+        return [size]
+    if (step := integral(chunk)) is not None:
+        if step < 0:
+            raise ValueError(f"Chunksize must be greater than 0; got: {step}")
+        whole, rest = divmod(size, step)
+        return [step] * whole + ([rest] if rest else [])
+    if isinstance(chunk, np.ndarray):
+        if not np.issubdtype(chunk.dtype, np.integer):
+            raise TypeError(f"numpy array for chunks must be integer dtype; got {chunk.dtype}")
+        if chunk.ndim != 1:
+            raise TypeError(f"numpy array for chunks must be 1-dimension; got ndim={chunk.ndim}")
+        if (chunk < 0).any():
+            raise ValueError(f"Chunksize must be greater than 0; got: {chunk[chunk < 0]}")
+        return chunk.tolist()
+    if not isinstance(chunk, (list, tuple)):
+        raise TypeError(
+            f"Chunks for a dimension must be an integer, a list or tuple of integers, or None.  Got: {type(chunk)}"
+        )
+    sizes, rest = [], None
+    for c in chunk:
+        if c is None:
+            if rest is not None:
+                raise TypeError('None value in chunks for "the rest" can only appear once per dimension')
+            rest, value = len(sizes), 0
+        elif (value := integral(c)) is None:
+            raise TypeError(f"Bad type for element in chunks; expected int or None, but got: {type(c)}")
+        elif value < 0:
+            raise ValueError(f"Chunksize must be greater than 0; got: {value}")
+        sizes.append(value)
+    if rest is not None:
+        fill = size - sum(sizes)
+        if fill < 0:
+            raise ValueError("Chunks are too large; None value in chunks would need to be negative to match size of input")
+        sizes[rest] = fill
+    return sizes
+
+
+def check_how(how):
+    """`how` in lower case.  Raises: ValueError unless it is one of first, last, smallest, largest, random."""
+    how = how.lower()
+    if how not in _HOWS:
+        raise ValueError(f'`how` argument must be one of: {", ".join(f"{h!r}".replace(chr(39), chr(34)) for h in _HOWS)}')
+    return how
+
+
+def ranks(major):
+    """The place of each entry in its line, for entries sorted by line."""
+    if not major.size:
+        return np.empty(0, np.int64)
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(major)) + 1])
+    return np.arange(major.size) - np.repeat(starts, np.diff(np.append(starts, major.size)))
+
+
+def ordered(major, minor, values, how):
+    """The order that puts each line's entries by `how`, lines ascending."""
+    if how == "random":
+        return np.lexsort((np.random.default_rng().random(major.size), major))
+    if how == "smallest":
+        return np.lexsort((minor, values, major))
+    order = np.lexsort((minor, values, major)) if how == "largest" else np.lexsort((minor, major))
+    return order if how == "first" else order[np.argsort(-major[order], kind="stable")][::-1]
+
+
+def scan_lines(major, values, monoid):
+    """Prefix sums within each line in log2(longest line) vectorised steps."""
+    out = np.array(cast(np.asarray(values), monoid.type))
+    step, function = 1, monoid.binaryop.numpy
+    while step < out.size:
+        same = major[step:] == major[:-step]
+        if not same.any():
+            break
+        before = out.copy()
+        joined = function(before[:-step], before[step:])
+        out[step:] = np.where(same, joined, before[step:])
+        step *= 2
+    return out
+
+
+def sorted_by(parent, op, major, minor, values):
+    """The order in which `op` sorts each line; equal values by position."""
+    op = get_typed_op(op, parent.dtype, kind="binary")
+    if op.opclass == "Monoid":
+        op = op.binaryop
+    expect_op(parent, op, "BinaryOp", within="sort", argname="op")
+    if op.return_type is not BOOL:
+        raise DomainMismatch(f"sort needs a BinaryOp that returns BOOL; {op} returns {op.return_type}")
+    if op.name in ("lt", "gt", "le", "ge") and not parent.dtype._is_udt:
+        keys = np.unique(values, return_inverse=True)[1].reshape(-1)
+        return np.lexsort((minor, keys if op.name in ("lt", "le") else -keys, major))
+
+    def compare(a, b):
+        if major[a] != major[b]:
+            return -1 if major[a] < major[b] else 1
+        if op.numpy(values[a:a + 1], values[b:b + 1])[0]:
+            return -1
+        return 1 if op.numpy(values[b:b + 1], values[a:a + 1])[0] else (minor[a] > minor[b]) - (minor[a] < minor[b])
+
+    return np.array(sorted(range(len(values)), key=cmp_to_key(compare)), np.int64)

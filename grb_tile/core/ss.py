@@ -1,0 +1,425 @@
+"""The useful part of python-graphblas's `.ss`: concat, split, diag, reshape, sort, selectk, compactify, scan, iteration.
+
+`A.ss` and `v.ss` give these as methods, `gb.ss` has `concat` and `diag`.  Nothing in it depends on a library; importing and
+exporting SuiteSparse's own formats, serialisation options, contexts and burble are left out.
+"""
+import numpy as np
+
+from .. import operations as ops
+from ..dtypes import UINT64, lookup_dtype
+from ..operators import get_typed_op
+from .arguments import check_options, expect_op, expect_type, indices_array
+from .lines import axis_chunks, check_how, normalize_chunks, ordered, ranks, scan_lines, sorted_by
+from .matrix_export import check_order
+
+version_major = 9          # the SuiteSparse:GraphBLAS whose semantics are followed
+
+
+# ---------------------------------------------------------------- gb.ss
+
+
+def concat(tiles, dtype=None, *, name=None, **opts):
+    """A new Matrix of a list of lists of tiles (a Vector counts as one column), or a new Vector of a list of Vectors."""
+    from .matrix import Matrix
+    from .vector import Vector
+
+    if opts:
+        check_options(opts)
+    tiles, is_matrix = _check_tiles(tiles)
+    first = tiles[0][0] if is_matrix else tiles[0]
+    dtype = first.dtype if dtype is None else lookup_dtype(dtype)
+    if is_matrix:
+        return Matrix._from_store(ops.concat_matrices(_matrix_stores(tiles), dtype), dtype, name)
+    return Vector._from_store(ops.concat_vectors([v._store for v in tiles], dtype), dtype, name)
+
+
+def diag(x, k=0, dtype=None, *, name=None, **opts):
+    """The Matrix with Vector x on its k-th diagonal, or the k-th diagonal of Matrix x as a Vector."""
+    from .matrix import Matrix
+    from .transposed import TransposedMatrix
+    from .vector import Vector
+
+    if opts:
+        check_options(opts)
+    x = expect_type(x, x, (Matrix, TransposedMatrix, Vector), within="diag", argname="x")
+    if type(x) is Vector:
+        out = x.diag(int(k), name=name)
+        return out if dtype is None else out.dup(dtype, name=name)
+    return x.diag(int(k), dtype, name=name)
+
+
+def _check_tiles(tiles, is_matrix=None):
+    """(tiles with expressions computed, whether they make a Matrix)"""
+    from .matrix import Matrix
+    from .transposed import TransposedMatrix
+    from .vector import Vector
+
+    if not isinstance(tiles, (list, tuple)):
+        raise TypeError(f"tiles argument must be list or tuple; got: {type(tiles)}")
+    if not tiles:
+        raise ValueError("tiles argument must not be empty")
+    nested = [isinstance(row, (list, tuple)) for row in tiles]
+    if is_matrix is None:
+        is_matrix = any(nested)
+        if not is_matrix and not any(type(tile) is Vector or getattr(tile, "ndim", 0) == 1 for tile in tiles):
+            raise TypeError(f"tiles must be lists or tuples; got: {type(tiles[0])}")
+    if not is_matrix:
+        return [expect_type(tile, tile, Vector, within="ss.concat", argname="tiles") for tile in tiles], False
+    if not all(nested):
+        raise TypeError("tiles must be lists or tuples of objects, all of them")
+    if not all(tiles):
+        raise ValueError("tiles must not be empty")
+    if len({len(row) for row in tiles}) > 1:
+        raise ValueError("tiles must all be the same length")
+    kinds = (Matrix, TransposedMatrix, Vector)
+    return [[expect_type(t, t, kinds, within="ss.concat", argname="tiles") for t in row] for row in tiles], True
+
+
+def _matrix_stores(tiles):
+    def store(tile):
+        if tile.ndim == 1:
+            tile = tile._as_matrix()
+        return tile.new()._store if tile._is_transposed else tile._store
+
+    return [[store(tile) for tile in row] for row in tiles]
+
+
+class _Tools:
+    """What `.ss` of a Matrix and of a Vector share."""
+
+    __slots__ = ("_parent",)
+
+    def __init__(self, parent):
+        self._parent = parent
+
+    @property
+    def nbytes(self):
+        """Bytes of the arrays that hold the entries."""
+        return self._parent.nbytes
+
+    @property
+    def is_iso(self):
+        """Whether one value is stored for all entries."""
+        return bool(self._parent._store.iso)
+
+    @property
+    def iso_value(self):
+        """The Scalar that all entries equal.  Raises: ValueError unless is_iso."""
+        from .scalar import Scalar
+
+        parent = self._parent
+        if not (self.is_iso and parent.nvals):
+            raise ValueError(f"{type(parent).__name__} is not iso-valued")
+        return Scalar._from_value(parent._store.values[0], parent.dtype, False, "")
+
+    @property
+    def format(self):
+        """The format that holds the entries."""
+        return self._parent._store.format
+
+    def itervalues(self, seek=0):
+        """The values, from entry number `seek` on (negative: from the end)."""
+        yield from _sought(self._parent._tuples()[-1].tolist(), seek)
+
+    def iteritems(self, seek=0):
+        """(position..., value) of the entries, from entry number `seek` on."""
+        yield from _sought(list(zip(*(part.tolist() for part in self._parent._tuples()), strict=True)), seek)
+
+    def head(self, n=10, dtype=None, *, sort=False):
+        """(positions..., values) of the first n entries."""
+        *positions, values = self._parent.to_coo(dtype)
+        return (*(p[:n] for p in positions), values[:n])
+
+
+def _sought(entries, seek):
+    return entries[max(0, seek + len(entries)) if seek < 0 else seek:]
+
+
+class VectorTools(_Tools):
+    """`v.ss`"""
+
+    __slots__ = ()
+
+    def iterkeys(self, seek=0):
+        """The positions, from entry number `seek` on."""
+        yield from _sought(self._parent._tuples()[0].tolist(), seek)
+
+    def concat(self, tiles, **opts):
+        """Make this vector the concatenation of a list of Vectors."""
+        if opts:
+            check_options(opts)
+        tiles, _ = _check_tiles(tiles, is_matrix=False)
+        store = ops.concat_vectors([v._store for v in tiles], self._parent.dtype)
+        ops.checks.output_shape("concat", self._parent.shape, store.shape)
+        self._parent.clear()
+        self._parent._store = store
+
+    def split(self, chunks, *, name=None, **opts):
+        """A list of Vectors of the given sizes (or all of one size); see normalize_chunks."""
+        from .vector import Vector
+
+        if opts:
+            check_options(opts)
+        parent = self._parent
+        stem = parent.name if name is None else name
+        sizes = axis_chunks(parent.size, chunks)
+        return [
+            Vector._from_store(store, parent.dtype, f"{stem}_{i}")
+            for i, store in enumerate(ops.split_vector(parent._store, sizes))
+        ]
+
+    def build_diag(self, matrix, k=0, **opts):
+        """Make this vector the k-th diagonal of a matrix."""
+        from .matrix import Matrix
+        from .transposed import TransposedMatrix
+
+        if opts:
+            check_options(opts)
+        matrix = expect_type(
+            self._parent, matrix, (Matrix, TransposedMatrix), within="ss.build_diag", argname="matrix"
+        )
+        found = matrix.diag(int(k), self._parent.dtype)
+        ops.checks.output_shape("build_diag", self._parent.shape, found.shape)
+        self._parent.clear()
+        self._parent._store = found._store
+
+    def build_scalar(self, indices, value):
+        """Put entries of one value into the empty vector; repeated positions count once."""
+        parent = self._parent
+        indices = indices_array(indices, "indices")
+        parent._build(indices, np.array([value], parent.dtype.np_type), get_typed_op("any", parent.dtype, kind="binary"))
+
+    def reshape(self, nrows, ncols=None, order="rowwise", *, name=None, **opts):
+        """A Matrix of the same entries; see MatrixTools.reshape."""
+        return self._parent._as_matrix().ss.reshape(nrows, ncols, order, name=name, **opts)
+
+    def scan(self, op=None, *, name=None, **opts):
+        """w(i) = v(first) (+) ... (+) v(i) over the entries; monoid.plus by default."""
+        from .vector import Vector
+
+        if opts:
+            check_options(opts)
+        parent = self._parent
+        indices, values = parent._tuples()
+        op = _scan_monoid(parent, op, "scan")
+        scanned = scan_lines(np.zeros(indices.size, np.int64), values, op)
+        return Vector.from_coo(indices, scanned, op.return_type, size=parent.size, name=name)
+
+    def selectk(self, how, k, *, name=None):
+        """k of the entries: the first, last, smallest, largest, or random ones."""
+        from .vector import Vector
+
+        if k < 0:
+            raise ValueError("negative k is not allowed")
+        parent, how = self._parent, check_how(how)
+        indices, values = parent._tuples()
+        picked = np.sort(ordered(np.zeros(indices.size, np.int64), indices, values, how)[:k])
+        return Vector.from_coo(indices[picked], values[picked], parent.dtype, size=parent.size, name=name)
+
+    def compactify(self, how="first", size=None, *, reverse=False, asindex=False, name=None):
+        """The entries moved to the left, in the order that `how` says; their old positions with asindex=True."""
+        from .vector import Vector
+
+        parent, how = self._parent, check_how(how)
+        indices, values = parent._tuples()
+        size = indices.size if size is None else size
+        order = ordered(np.zeros(indices.size, np.int64), indices, values, how)[:size]
+        if reverse:
+            order = order[::-1]
+        kept, dtype = (indices.astype(np.uint64), UINT64) if asindex else (np.asarray(values), parent.dtype)
+        return Vector.from_coo(np.arange(order.size), kept[order], dtype, size=size, name=name)
+
+    def sort(self, op="lt", *, values=True, permutation=True, **opts):
+        """(sorted values, their old positions) as Vectors of the same size; `op` says what comes before what."""
+        from .vector import Vector
+
+        if opts:
+            check_options(opts)
+        parent = self._parent
+        indices, held = parent._tuples()
+        order = sorted_by(parent, op, np.zeros(indices.size, np.int64), indices, held)
+        places = np.arange(order.size)
+        w = Vector.from_coo(places, np.asarray(held)[order], parent.dtype, size=parent.size) if values else None
+        p = Vector.from_coo(places, indices[order].astype(np.uint64), size=parent.size) if permutation else None
+        return w, p
+
+
+class MatrixTools(_Tools):
+    """`A.ss`"""
+
+    __slots__ = ()
+
+    @property
+    def orientation(self):
+        """Always by rows; a transpose is kept beside where it was asked for."""
+        return "rowwise"
+
+    def iterkeys(self, seek=0):
+        """(row, column) of the entries, from entry number `seek` on."""
+        rows, columns, _ = self._parent._tuples()
+        yield from _sought(list(zip(rows.tolist(), columns.tolist(), strict=True)), seek)
+
+    def concat(self, tiles, **opts):
+        """Make this matrix the concatenation of a list of lists of tiles."""
+        if opts:
+            check_options(opts)
+        tiles, _ = _check_tiles(tiles, is_matrix=True)
+        store = ops.concat_matrices(_matrix_stores(tiles), self._parent.dtype)
+        ops.checks.output_shape("concat", self._parent.shape, store.shape)
+        self._parent.clear()
+        self._parent._store = store
+
+    def split(self, chunks, *, name=None, **opts):
+        """A list of lists of Matrices of the given heights and widths; see normalize_chunks."""
+        from .matrix import Matrix
+
+        if opts:
+            check_options(opts)
+        parent = self._parent
+        stem = parent.name if name is None else name
+        heights, widths = normalize_chunks(chunks, parent.shape)
+        return [
+            [Matrix._from_store(store, parent.dtype, f"{stem}_{i}x{j}") for j, store in enumerate(row)]
+            for i, row in enumerate(ops.split_matrix(parent._store, heights, widths))
+        ]
+
+    def build_diag(self, vector, k=0, **opts):
+        """Make this matrix the one with `vector` on its k-th diagonal."""
+        from .vector import Vector
+
+        if opts:
+            check_options(opts)
+        vector = expect_type(self._parent, vector, Vector, within="ss.build_diag", argname="vector")
+        store = ops.diagonal_matrix(vector._store, int(k), self._parent.dtype)
+        ops.checks.output_shape("build_diag", self._parent.shape, store.shape)
+        self._parent.clear()
+        self._parent._store = store
+
+    def build_scalar(self, rows, columns, value):
+        """Put entries of one value into the empty matrix; repeated positions count once."""
+        parent = self._parent
+        rows, columns = indices_array(rows, "row indices"), indices_array(columns, "column indices")
+        if rows.size != columns.size:
+            raise ValueError(f"`rows` and `columns` lengths must match: {rows.size}, {columns.size}")
+        if value is None:
+            raise TypeError("a value must be given; got None")
+        values = np.array([value], parent.dtype.np_type)
+        parent._build(rows, columns, values, get_typed_op("any", parent.dtype, kind="binary"))
+
+    def _lines(self, order):
+        """(columnwise, major, minor, values) sorted by line."""
+        columnwise = check_order(order) == "columnwise"
+        return columnwise, *self._parent._by_lines(columnwise, None)
+
+    def _from_lines(self, columnwise, major, minor, values, dtype, shape, name):
+        from .matrix import Matrix
+
+        rows, columns = (minor, major) if columnwise else (major, minor)
+        return Matrix.from_coo(rows, columns, values, dtype, nrows=shape[0], ncols=shape[1], name=name)
+
+    def reshape(self, nrows, ncols=None, order="rowwise", *, inplace=False, name=None, **opts):
+        """A Matrix of the same entries, read and written in row-major or column-major order; one of the sizes may be -1."""
+        from .matrix import Matrix
+
+        if opts:
+            check_options(opts)
+        parent = self._parent
+        columnwise = check_order(order) == "columnwise"
+        shape = _new_shape(parent.shape, nrows, ncols)
+        rows, columns, values = parent._tuples()
+        old_rows, old_cols = parent.shape
+        at = columns * old_rows + rows if columnwise else rows * old_cols + columns
+        i, j = (at % shape[0], at // shape[0]) if columnwise else (at // shape[1], at % shape[1])
+        out = Matrix.from_coo(i, j, values, parent.dtype, nrows=shape[0], ncols=shape[1], name=name)
+        if not inplace:
+            return out
+        parent._store = out._store
+        parent._set_shape(*shape)
+        return None
+
+    def flatten(self, order="rowwise", *, name=None, **opts):
+        """The Vector of nrows * ncols places that holds the matrix row after row (or column after column)."""
+        if opts:
+            check_options(opts)
+        nrows, ncols = self._parent.shape
+        out = self.reshape(nrows * ncols, 1, order)._as_vector()
+        if name is not None:
+            out.name = name
+        return out
+
+    def scan(self, op=None, order="rowwise", *, name=None, **opts):
+        """The prefix sums of each row (or column) over its entries; monoid.plus by default."""
+        if opts:
+            check_options(opts)
+        op = _scan_monoid(self._parent, op, "scan")
+        columnwise, major, minor, values = self._lines(order)
+        scanned = scan_lines(major, values, op)
+        return self._from_lines(columnwise, major, minor, scanned, op.return_type, self._parent.shape, name)
+
+    def selectk(self, how, k, order="rowwise", *, name=None):
+        """Up to k entries of each row (or column): the first, last, smallest, largest, or random ones."""
+        if k < 0:
+            raise ValueError("negative k is not allowed")
+        how = check_how(how)
+        columnwise, major, minor, values = self._lines(order)
+        picked = ordered(major, minor, values, how)
+        picked = picked[ranks(major[picked]) < k]
+        parent = self._parent
+        return self._from_lines(columnwise, major[picked], minor[picked], values[picked], parent.dtype, parent.shape, name)
+
+    def compactify(self, how="first", k=None, order="rowwise", *, reverse=False, asindex=False, name=None):
+        """The entries of each row moved to the left (of each column, up), in the order that `how` says."""
+        how = check_how(how)
+        columnwise, major, minor, values = self._lines(order)
+        picked = ordered(major, minor, values, how)
+        place = ranks(major[picked])
+        k = int(place.max(initial=-1)) + 1 if k is None else k
+        picked, place = picked[place < k], place[place < k]
+        major = major[picked]
+        if reverse and place.size:
+            place = np.bincount(major)[major] - 1 - place
+        kept, dtype = (minor.astype(np.uint64), UINT64) if asindex else (values, self._parent.dtype)
+        nrows, ncols = self._parent.shape
+        shape = (k, ncols) if columnwise else (nrows, k)
+        return self._from_lines(columnwise, major, place, kept[picked], dtype, shape, name)
+
+    def sort(self, op="lt", order="rowwise", *, values=True, permutation=True, **opts):
+        """(sorted values, their old positions) of each row (or column), as Matrices of the same shape."""
+        if opts:
+            check_options(opts)
+        columnwise, major, minor, held = self._lines(order)
+        picked = sorted_by(self._parent, op, major, minor, held)
+        major, shape = major[picked], self._parent.shape
+        place = ranks(major)
+        C = self._from_lines(columnwise, major, place, held[picked], self._parent.dtype, shape, None) if values else None
+        P = None
+        if permutation:
+            P = self._from_lines(columnwise, major, place, minor[picked].astype(np.uint64), None, shape, None)
+        return C, P
+
+
+def _new_shape(old, nrows, ncols):
+    if isinstance(nrows, (list, tuple)):
+        if ncols is not None or len(nrows) not in (1, 2):
+            raise ValueError(f"Shape tuple must be of length 2, not {len(nrows)}")
+        nrows, ncols = (*nrows, None)[:2]
+    size = old[0] * old[1]
+    if nrows == -1 and ncols:
+        nrows = size // ncols
+    elif ncols == -1 and nrows:
+        ncols = size // nrows
+    if ncols is None or nrows * ncols != size:
+        shown = (nrows,) if ncols is None else (nrows, ncols)
+        raise ValueError(f"cannot reshape array of size {size} into shape {shown}")
+    return nrows, ncols
+
+
+def _scan_monoid(parent, op, within):
+    op = get_typed_op("plus" if op is None else op, parent.dtype, kind="binary")
+    if op.opclass == "BinaryOp" and op.monoid is not None:
+        op = op.monoid
+    expect_op(parent, op, "Monoid", within=within, argname="op")
+    return op
+
+
+__all__ = ["MatrixTools", "VectorTools", "concat", "diag", "normalize_chunks"]
