@@ -3,7 +3,7 @@ import inspect
 
 from ..dtypes import BOOL, INT32, INT64, UINT64
 from .base import OpBase, ParameterizedUdf, TypedOpBase
-from .ir import argument, arguments_used
+from .ir import argument, arguments_used, cast
 from .table import INDEX_ALIASES, INDEXUNARY
 from .to_numpy import numpy_function
 from .udf import UserFunction, infer_rule
@@ -68,9 +68,7 @@ class IndexUnaryOp(OpBase):
             place = INT64
             names = {"x": type_, "i": place, "j": place, "thunk": thunk if by_value else INT64}
             operands = [argument(k, t) for k, t in enumerate((type_, INT64, INT64, thunk))]
-            if thunk is INT32:
-                from .ir import cast
-
+            if thunk is INT32 and not by_value:
                 operands[3] = cast(operands[3], INT64)
             typed.expression = _rooted(definition(self._text, type_), names, operands, result)
             typed.numpy = numpy_function(typed.expression, 4)

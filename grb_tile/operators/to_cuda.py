@@ -1,0 +1,122 @@
+"""Lower a typed operator to a CUDA C++ functor over the functions of kernels/scalar.cuh."""
+import re
+
+import numpy as np
+
+from ..exceptions import UdfParseError
+from .ir import uses, walk
+
+_ARGUMENTS = {1: ("x",), 2: ("x", "y"), 4: ("x", "i", "j", "thunk")}
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
+
+
+def functor(typed, name):
+    """C++ text of `struct name` with `operator()(x)`, `(x, y)` or `(x, i, j, thunk)` const, of exactly the op's types.
+
+    Needs the lines of `includes(typed)` before it.
+    Raises: UdfParseError when the operator was not lowered and brought no `cuda=` text; ValueError for positional ones.
+
+    >>> from grb_tile import binary
+    >>> print(functor(binary.plus["INT32"], "Add"))
+    struct Add {
+      using result_type = int32_t;
+      __device__ __forceinline__ int32_t operator()(int32_t x, int32_t y) const {
+        return grb::add(x, y);
+      }
+    };
+    """
+    if _NAME.match(name) is None:
+        raise ValueError(f"functor: name {name!r} is no C++ identifier")
+    if typed.positional is not None:
+        raise ValueError(f"{typed!r} is positional: the walk computes it")
+    types = argument_types(typed)
+    arguments = _ARGUMENTS[len(types)]
+    if typed.cuda_text is not None:
+        text = typed.cuda_text.strip()
+        body = ["    " + (text if "return" in text else f"return {text};")]
+    elif typed.expression is None:
+        reason = typed.refusal if typed.refusal is not None else "its source is not available"
+        raise UdfParseError(
+            f"{typed!r} has no CUDA form: {reason}.  Rewrite the function within what operators may use, or register it with "
+            'cuda="..." giving the C++ expression in ' + ", ".join(arguments)
+        )
+    else:
+        body = _body(typed.expression, arguments)
+    result = typed.return_type.cuda_type
+    parameters = ", ".join(f"{t.cuda_type} {a}" for t, a in zip(types, arguments))
+    return "\n".join([
+        f"struct {name} {{", f"  using result_type = {result};",
+        f"  __device__ __forceinline__ {result} operator()({parameters}) const {{", *body, "  }", "};",
+    ])  # fmt: skip
+
+
+def argument_types(typed):
+    """The types of the functor's parameters, in order."""
+    from ..dtypes import INT64
+
+    if typed.opclass == "UnaryOp":
+        return (typed.type,)
+    if typed.opclass in ("IndexUnaryOp", "SelectOp"):
+        return (typed.type, INT64, INT64, typed.thunk_type)
+    return (typed.type, typed.type2)
+
+
+def includes(*operators):
+    """The #include lines that the functors of these typed operators need."""
+    for typed in operators:
+        types = [*argument_types(typed), typed.return_type]
+        if typed.expression is not None:
+            types += [node.type for node in walk(typed.expression)]
+        if any(t.np_type.kind == "c" for t in types):
+            return '#include "scalar_complex.cuh"'
+    return '#include "scalar.cuh"'
+
+
+def _body(root, arguments):
+    counts = uses(root)
+    text, lines = {}, []
+    for node in walk(root):
+        if node.op == "arg":
+            text[id(node)] = arguments[node.value]
+            continue
+        if node.op == "const":
+            text[id(node)] = constant_text(node.value, node.type)
+            continue
+        operands = [text[id(child)] for child in node.args]
+        if node.op == "cast":
+            wanted = node.type.cuda_type
+            complex_from_real = node.type.np_type.kind == "c" and node.args[0].type.np_type.kind != "c"
+            expression = f"grb::{'complex_cast' if complex_from_real else 'cast'}<{wanted}>({operands[0]})"
+        else:
+            expression = f"grb::{node.op}({', '.join(operands)})"
+        if counts.get(id(node), 0) > 1:
+            text[id(node)] = f"t{len(lines)}"
+            lines.append(f"    const {node.type.cuda_type} t{len(lines)} = {expression};")
+        else:
+            text[id(node)] = expression
+    return [*lines, f"    return {text[id(root)]};"]
+
+
+def constant_text(value, dtype):
+    """A C++ literal of exactly that type."""
+    value = dtype.np_type.type(value)
+    kind = dtype.np_type.kind
+    if kind == "b":
+        return "true" if value else "false"
+    if kind == "c":
+        part = dtype.cuda_type.split("<")[1].rstrip(">")
+        return f"{dtype.cuda_type}({_real(value.real, part)}, {_real(value.imag, part)})"
+    if kind == "f":
+        return _real(value, dtype.cuda_type)
+    if int(value) == -(2**63):
+        return "int64_t(-9223372036854775807LL - 1)"
+    return f"{dtype.cuda_type}({int(value)}{'ULL' if kind == 'u' else 'LL'})"
+
+
+def _real(value, c_type):
+    value = float(value)
+    if value != value:
+        return f"grb::nan_of({c_type}())"
+    if value in (np.inf, -np.inf):
+        return f"{'-' if value < 0 else ''}grb::inf_of({c_type}())"
+    return f"{c_type}({value.hex()})"
