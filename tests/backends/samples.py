@@ -29,7 +29,12 @@ def values(rng, dtype, count):
     found = found.astype(dtype.np_type)
     if kind == "c":
         found = found + 1j * rng.integers(-2, 3, count).astype(dtype.np_type)
-    return found.astype(dtype.np_type)
+    found = found.astype(dtype.np_type)
+    if kind == "f" and rng.integers(6) == 0:
+        found[rng.random(count) < 0.4] = choice(rng, [np.nan, np.inf, -np.inf])
+    if kind in "iu" and dtype.np_type.itemsize <= 2 and rng.integers(6) == 0:
+        found[rng.random(count) < 0.4] = choice(rng, [dtype.min, dtype.max])
+    return found
 
 
 def choice(rng, options):

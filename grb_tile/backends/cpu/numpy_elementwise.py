@@ -360,18 +360,36 @@ def _union_bitmaps(x, y, op, left_default, right_default, dtype):
         values = _union_into(x, y, op, dtype, right_default, left_default, False)
     elif x.format == "sparse":
         values = _union_into(y, x, op, dtype, left_default, right_default, True)
+    elif left_default is None and right_default is None:
+        values = _overlay(x, wx, y, wy, op, dtype)
     else:
-        lone_x = np.empty(0, np.int64) if wy is None else bits.to_indices(
-            bits.complement(wy, size) if wx is None else wx & ~wy, size)
-        lone_y = np.empty(0, np.int64) if wx is None else bits.to_indices(
-            bits.complement(wx, size) if wy is None else wy & ~wx, size)
-        both = wy if wx is None else wx if wy is None else wx & wy
-        at = np.arange(size) if both is None else bits.to_indices(both, size)
+        everywhere = bits.full(size)
+        wx, wy = everywhere if wx is None else wx, everywhere if wy is None else wy
+        lone_x, lone_y, at = (bits.to_indices(w, size) for w in (wx & ~wy, wy & ~wx, wx & wy))
         values = _fill(size, dtype, x, None, (lone_x, lone_x), y, None, (lone_y, lone_y), (at, at, at), op,
                        left_default, right_default, lambda at: (at, None))
         if count < size:
             _zero_absent(values, words)
     return BitmapVector(size, dtype, words if count < size else None, values, count)
+
+
+def _overlay(x, wx, y, wy, op, dtype):
+    """Values of the union of two bitmaps: x's over y's (y's over x's without op), then the common places combined."""
+    size = x.size
+    fx = None if wx is None else bits.to_bool(wx, size)
+    fy = None if wy is None else bits.to_bool(wy, size)
+    if op is None:
+        below, above = cast(x.values, dtype), cast(y.values, dtype)
+        return np.broadcast_to(above, (size,)).copy() if fy is None else np.where(fy, above, below)
+    if fx is None:
+        values = np.broadcast_to(cast(x.values, dtype), (size,)).copy()
+        at = fy.nonzero()[0]                       # both full was met as one structure
+    else:
+        values = np.where(fx, cast(x.values, dtype), cast(y.values, dtype))
+        at = (fx if fy is None else fx & fy).nonzero()[0]
+    if at.shape[0]:
+        values[at] = meet(op, dtype, x, at, y, at, lambda: (at, None))[0]
+    return values
 
 
 def _zero_absent(values, words):
@@ -400,6 +418,10 @@ def _union_into(wide, thin, op, dtype, wide_default, thin_default, thin_first):
             values[at[lone]] = cast(thin.values[:1] if thin.iso else thin.values[lone], dtype)
         else:
             values[at] = cast(thin.values, dtype)
+        return values
+    if wide.words is None:
+        x, at_x, y, at_y = (thin, None, wide, at) if thin_first else (wide, at, thin, None)
+        values[at] = meet(op, dtype, x, at_x, y, at_y, lambda: (at, None))[0]
         return values
     hit = members(wide, at)
     lone = (~hit).nonzero()[0]

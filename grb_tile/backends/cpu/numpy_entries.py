@@ -222,7 +222,7 @@ def can_scatter(monoid, bound, total):
     if monoid.name == "any":
         return True
     ufunc = monoid.ufunc
-    return isinstance(ufunc, np.ufunc) and ufunc.types[-1:] != ["OO->O"] and monoid.return_type.np_type.kind in "iufb"
+    return isinstance(ufunc, np.ufunc) and len(ufunc.types) > 1 and monoid.return_type.np_type.kind in "iufb"
 
 
 def reduce_by_key(keys, products, bound, monoid):
@@ -245,10 +245,12 @@ def reduce_by_key(keys, products, bound, monoid):
             return found, _times(np.bincount(keys, minlength=bound)[found], products[0], monoid), False
         else:
             dtype = monoid.return_type.np_type
-            gathered = np.full(bound, monoid.identity, dtype)
+            # fmin and fmax pass over NaN, so that NaN stands for nothing; a sum of NaNs alone stays NaN.
+            start = np.nan if monoid.ufunc is np.fmin or monoid.ufunc is np.fmax else monoid.identity
+            gathered = np.full(bound, start, dtype)
             if one:
                 products = np.broadcast_to(products, (total,))
-            if dtype.kind == "f":
+            if dtype.kind == "f" and monoid.name not in ("min", "max"):      # fmin and fmax do not warn
                 with np.errstate(all="ignore"):
                     monoid.ufunc.at(gathered, keys, products)
             else:

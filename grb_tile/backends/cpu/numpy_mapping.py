@@ -58,7 +58,7 @@ def _kept(op, values, i, j, thunk, count):
     else:
         i = i.astype(np.int64, copy=False)
         j = _NO_COLUMN if j is None else j.astype(np.int64)
-        flags = np.asarray(op.numpy(cast(values, op.type), i, j, thunk))
+        flags = np.asarray(op.numpy(cast(values, op.type) if op.uses_values else values, i, j, thunk))
         if flags.dtype.kind != "b":
             flags = flags != 0
     if flags.shape[0] != count:

@@ -62,7 +62,7 @@ def matvec_rows(A, x, semiring, allow=None):
             cols = cols[at]
     x_at = None
     if x.format == "sparse" and x.indices.shape[0] != x.size:
-        if x.size > 64 * (cols.shape[0] + x.indices.shape[0]) + 4096:
+        if cols.shape[0] < 512 or x.size > 64 * (cols.shape[0] + x.indices.shape[0]):
             x_at, hit = find(cols, x.indices)
         else:
             place = np.full(x.size, -1, np.int64)
