@@ -51,7 +51,7 @@ template <class R> GRB_FN Z<R> cdiv(Z<R> x, Z<R> y) {
   }
   return Z<R>(R(zr), R(zi));
 }
-template <class R> GRB_FN Z<R> minv_complex(Z<R> x) { return cdiv(Z<R>(R(1), R(0)), x); }
+template <class R> GRB_FN Z<R> minv_complex(Z<R> x) { return grb::cdiv(Z<R>(R(1), R(0)), x); }
 template <class R> GRB_FN Z<R> pow(Z<R> x, Z<R> y) {
   if (has_nan(x) || has_nan(y)) return nan_pair<R>();
   if (is_zero(y)) return Z<R>(R(1), R(0));
@@ -61,7 +61,7 @@ template <class R> GRB_FN Z<R> pow(Z<R> x, Z<R> y) {
   Z<double> z = grb_std::exp(Z<double>(y.real(), y.imag()) * grb_std::log(Z<double>(x.real(), x.imag())));
   return Z<R>(R(z.real()), R(z.imag()));
 }
-template <class R> GRB_FN Z<R> wpow(Z<R> x, Z<R> y) { return pow(x, y); }
+template <class R> GRB_FN Z<R> wpow(Z<R> x, Z<R> y) { return grb::pow(x, y); }
 template <class R> GRB_FN Z<R> nmin(Z<R> x, Z<R> y) {
   if (has_nan(x)) return x;
   if (has_nan(y)) return y;
@@ -87,17 +87,17 @@ template <class R> GRB_FN Z<R> exp2(Z<R> x) {
   Z<double> z = grb_std::exp(Z<double>(x.real(), x.imag()) * Z<double>(0.693147180559945309417, 0.0));
   return Z<R>(R(z.real()), R(z.imag()));
 }
-template <class R> GRB_FN Z<R> expm1(Z<R> x) { return sub(exp(x), Z<R>(R(1), R(0))); }
-template <class R> GRB_FN Z<R> log1p(Z<R> x) { return log(add(x, Z<R>(R(1), R(0)))); }
-template <class R> GRB_FN Z<R> log_by(Z<R> x, R by) { Z<R> z = log(x); return Z<R>(z.real() / by, z.imag() / by); }
-template <class R> GRB_FN Z<R> log2(Z<R> x) { return log_by(x, R(0.693147180559945309417)); }
-template <class R> GRB_FN Z<R> log10(Z<R> x) { return log_by(x, R(2.302585092994045684018)); }
+template <class R> GRB_FN Z<R> expm1(Z<R> x) { return grb::sub(grb::exp(x), Z<R>(R(1), R(0))); }
+template <class R> GRB_FN Z<R> log1p(Z<R> x) { return grb::log(grb::add(x, Z<R>(R(1), R(0)))); }
+template <class R> GRB_FN Z<R> log_by(Z<R> x, R by) { Z<R> z = grb::log(x); return Z<R>(z.real() / by, z.imag() / by); }
+template <class R> GRB_FN Z<R> log2(Z<R> x) { return grb::log_by(x, R(0.693147180559945309417)); }
+template <class R> GRB_FN Z<R> log10(Z<R> x) { return grb::log_by(x, R(2.302585092994045684018)); }
 template <class R> GRB_FN Z<R> signum(Z<R> x) {
-  R size = abs(x);
+  R size = grb::abs(x);
   return size == R(0) ? Z<R>(R(0), R(0)) : Z<R>(x.real() / size, x.imag() / size);
 }
 template <class R> GRB_FN bool isnan(Z<R> x) { return has_nan(x); }
-template <class R> GRB_FN bool isinf(Z<R> x) { return isinf(x.real()) || isinf(x.imag()); }
+template <class R> GRB_FN bool isinf(Z<R> x) { return grb::isinf(x.real()) || grb::isinf(x.imag()); }
 template <class R> GRB_FN bool isfinite(Z<R> x) { return is_finite_real(x.real()) && is_finite_real(x.imag()); }
 template <class R> GRB_FN Z<R> conj(Z<R> x) { return Z<R>(x.real(), -x.imag()); }
 template <class R> GRB_FN R creal(Z<R> x) { return x.real(); }
