@@ -4,6 +4,7 @@ Common operators are written out as expressions (nothing to inline, quicker to c
 `operators.to_python.scalar_source`.  Whatever cannot be lowered raises NotLowerable, and NumPy does the work.
 """
 import ast
+import hashlib
 
 import numpy as np
 
@@ -152,7 +153,22 @@ def imports_compiled(preamble):
                 for alias in node.names:
                     name = alias.asname or alias.name
                     lines.append(f"{name} = register_jitable({name})")
+    if lines:
+        lines.append(f"# operators/scalar.py {_scalar_digest()}")  # a change there makes another file
     return "\n".join(lines)
+
+
+_digest = None
+
+
+def _scalar_digest():
+    global _digest
+    if _digest is None:
+        from grb_tile.operators import scalar
+
+        with open(scalar.__file__, "rb") as file:
+            _digest = hashlib.sha256(file.read()).hexdigest()[:16]
+    return _digest
 
 
 def monoid_facts(monoid):
