@@ -13,6 +13,7 @@ from .semiring import SEMIRINGS, Semiring
 from .table import BINARY, BINARY_NUMPY, BOOL, INDEX_ALIASES, INDEXUNARY, MONOID_NUMPY, RULES, UNARY, UNARY_NUMPY
 from .unary import UnaryOp
 
+STRINGS = {}  # what strings have been resolved to; forgotten whenever a name is registered
 _MONOID_NUMPY_NAMES = {*MONOID_NUMPY, *(n.removeprefix("numpy.") for n in MONOID_TYPES if n.startswith("numpy."))}
 _BINARY_NUMPY_NAMES = {*BINARY_NUMPY, *(n.removeprefix("numpy.") for n in BINARY if n.startswith("numpy."))}
 _UNARY_NUMPY_NAMES = {*UNARY_NUMPY, *(n.removeprefix("numpy.") for n in UNARY if n.startswith("numpy."))}
@@ -106,11 +107,13 @@ class Namespace:
         return not isinstance(vars(module)[name], ModuleType)
 
     def put(self, name, op):
+        STRINGS.clear()
         self._made[name] = op
         self._also_as_attribute(name, op)
         self._remember_paths(name)
 
     def delay(self, name, build):
+        STRINGS.clear()
         self._delayed[name] = build
         self._remember_paths(name)
         if self.name not in ("indexunary", "select") and not OP.has(name):

@@ -80,7 +80,7 @@ _row("remainder", {"f": v.ieee_remainder}, {"f": "{T}(ieee_remainder({0}, {1}))"
 _row("pow", {"i": v.integer_power, "u": v.integer_power, "f": v.float_power, "c": v.complex_power},
      {"i": "{T}(integer_power({0}, {1}, {MIN}, {MAX}))", "u": "{T}(unsigned_power({0}, {1}, {MAX}))",
       "f": "{T}(float_power({0}, {1}))", "c": "{T}(complex_power({0}, {1}))"}, warns="iufc")
-_row("wpow", {"i": v.wrapping_power, "u": v.wrapping_power, "f": np.power, "c": v.complex_power},
+_row("wpow", {"i": v.wrapping_power, "u": v.wrapping_power, "f": v.power, "c": v.complex_power},
      {"i": "{T}(wrapping_power({0}, {1}))", "u": "{T}(wrapping_power_unsigned({0}, {1}))", "f": "{T}(plain_power({0}, {1}))",
       "c": "{T}(complex_power({0}, {1}))"}, warns="iufc")
 _row("fmin", {"i": np.minimum, "u": np.minimum, "f": np.fmin},

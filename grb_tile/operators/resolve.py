@@ -8,7 +8,7 @@ from ..dtypes import INT64, lookup_dtype, unify
 from .base import OpBase, ParameterizedUdf, TypedOpBase
 from .binary import BinaryOp
 from .monoid import Monoid
-from .namespaces import BINARY_NS, NAMESPACES, SEMIRING_NS, UNARY_NS
+from .namespaces import BINARY_NS, NAMESPACES, SEMIRING_NS, STRINGS, UNARY_NS
 from .semiring import Semiring, TypedSemiring
 from .unary import UnaryOp
 
@@ -54,19 +54,26 @@ def get_typed_op(op, dtype, dtype2=None, *, is_left_scalar=False, is_right_scala
     `kind`: "unary", "binary", "monoid", "semiring", "indexunary", "select" or "binary|aggregator": what a string means.
     Raises: KeyError for types without meaning, ValueError for unknown strings, TypeError for other objects.
     """
+    if isinstance(op, TypedOpBase):
+        return op
     try:
+        if type(op) is str:
+            return STRINGS[op, kind, dtype, dtype2, is_left_scalar, is_right_scalar]
         return op._resolved[dtype, dtype2, is_left_scalar, is_right_scalar]
     except (AttributeError, KeyError, TypeError):
         pass
-    if isinstance(op, TypedOpBase):
-        return op
     if isinstance(op, OpBase):
         typed = _resolve(op, dtype, dtype2, is_left_scalar, is_right_scalar)
         op._resolved[dtype, dtype2, is_left_scalar, is_right_scalar] = typed
         return typed
-    return get_typed_op(
+    if _is_aggregator(op):
+        return _typed_aggregator(op, dtype)
+    typed = get_typed_op(
         _operator(op, kind), dtype, dtype2, is_left_scalar=is_left_scalar, is_right_scalar=is_right_scalar, kind=kind
-    ) if not _is_aggregator(op) else _typed_aggregator(op, dtype)
+    )
+    if type(op) is str:
+        STRINGS[op, kind, dtype, dtype2, is_left_scalar, is_right_scalar] = typed
+    return typed
 
 
 def _is_aggregator(op):

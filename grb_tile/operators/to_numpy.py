@@ -70,7 +70,9 @@ def _direct(root, count):
         if count == 2:
             return _first if root.value == 0 else _second
         return None
-    if root.op in ("const", "cast", "where") or len(root.args) != count:
+    if root.op == "const":
+        return _constant(root.type.np_type, root.type.np_type.type(root.value), count)
+    if root.op in ("cast", "where") or len(root.args) != count:
         return None
     if any(child.op != "arg" or child.value != k for k, child in enumerate(root.args)):
         return None
@@ -78,6 +80,17 @@ def _direct(root, count):
     kind = root.args[0].type.np_type.kind
     function = primitive.numpy_for(kind)
     return _silently(function) if kind in primitive.warns else function
+
+
+def _constant(dtype, value, count):
+    if count == 1:
+        return lambda x: np.full(np.shape(x), value, dtype)
+
+    def constant(*arrays):
+        shapes = {np.shape(a) for a in arrays}
+        return np.full(shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes), value, dtype)
+
+    return constant
 
 
 def _cast_text(node, operand, names):

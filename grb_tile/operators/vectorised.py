@@ -50,7 +50,16 @@ def integer_power(x, y):
 
 def float_power(x, y):
     """SuiteSparse's pow of floats: NaN wherever an operand is NaN, then 1 where y is 0."""
-    return np.where(np.isnan(x) | np.isnan(y), x.dtype.type(np.nan), np.power(x, y))
+    return np.where(np.isnan(x) | np.isnan(y), x.dtype.type(np.nan), power(x, y))
+
+
+def power(x, y):
+    """C's pow.  NumPy takes a repeated exponent 0.5 for a square root, which -inf and -0 are not to have."""
+    z = np.power(x, y)
+    half = y == 0.5
+    if np.any(half):
+        z = np.where(half & (x == 0), x.dtype.type(0), np.where(half & (x == -np.inf), x.dtype.type(np.inf), z))
+    return z
 
 
 def complex_power(x, y):
