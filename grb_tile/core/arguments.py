@@ -4,7 +4,7 @@ import operator
 import numpy as np
 
 from ..config import config
-from ..dtypes import cast_scalar, lookup_dtype
+from ..dtypes import INT64, cast_scalar, lookup_dtype
 from ..exceptions import InvalidValue
 from ..operators import find_opclass
 
@@ -23,10 +23,14 @@ def output_type(x):
 
 def check_options(opts):
     """SuiteSparse's per-call options are accepted and have no effect; others are refused."""
-    unknown = opts.keys() - OPTIONS
+    names = [name.lower() for name in opts]
+    if len(set(names)) < len(names):
+        raise ValueError(f"Duplicate descriptor option: {', '.join(sorted(opts))}")
+    unknown = set(names) - OPTIONS
     if unknown:
         raise ValueError(
-            f"Unknown option: {', '.join(sorted(unknown))}.  Known (accepted, without effect): {', '.join(sorted(OPTIONS))}"
+            f"Unknown descriptor option: {', '.join(sorted(unknown))}.  "
+            f"Known (accepted, without effect): {', '.join(sorted(OPTIONS))}"
         )
 
 
@@ -98,9 +102,8 @@ def literal(value, dtype=None):
         dtype = literal_dtype(value)
     else:
         dtype = lookup_dtype(dtype)
-    if type(value) is int and not (dtype.min is None or dtype.np_type.kind not in "iu"):
-        if not dtype.min <= value <= dtype.max:
-            raise OverflowError(f"{value} does not fit in {dtype}: it must be in {dtype.min} .. {dtype.max}")
+    if type(value) is int and dtype.np_type.kind in "iu" and not -(2**63) <= value < (2**63 if dtype is INT64 else 2**64):
+        raise OverflowError(f"{value} does not fit in {dtype}; use a floating-point type")
     return scalar_of(value, dtype), dtype
 
 
@@ -112,11 +115,27 @@ def scalar_of(value, dtype):
     if kind is bool or kind is int or kind is float or kind is complex or isinstance(value, np.generic):
         return cast_scalar(value, dtype)
     if dtype._is_udt:
-        return np.array(value, dtype.np_type)[()]
+        return _udt_scalar(value, dtype.np_type)
     array = np.asarray(value)
     if array.ndim or array.dtype.hasobject or array.dtype.kind not in "biufc":
         raise TypeError(f"a scalar of type {dtype} is expected; got: {value!r}")
     return cast_scalar(array[()], dtype)
+
+
+def _udt_scalar(value, np_type):
+    """An element of a record or sub-array type; dicts give records by field name."""
+    if isinstance(value, dict) and np_type.names is not None:
+        value = _record_of(np_type, value)
+    if np_type.subdtype is not None:
+        out = np.empty(np_type.subdtype[1], np_type.subdtype[0])
+        out[...] = value
+        return out
+    return np.array(value, np_type)[()]
+
+
+def _record_of(np_type, fields):
+    parts = ((np_type.fields[name][0], fields[name]) for name in np_type.names)
+    return tuple(_record_of(t, x) if t.names is not None and isinstance(x, dict) else x for t, x in parts)
 
 
 def indices_array(array, name="array"):

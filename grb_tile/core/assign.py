@@ -9,7 +9,7 @@
 import numpy as np
 
 from .. import operations as ops
-from ..exceptions import DimensionMismatch
+from ..exceptions import DimensionMismatch, OutOfMemory
 from . import recorder
 from .arguments import expect_type, literal, output_type, values_array
 from .mask import check_mask
@@ -45,9 +45,12 @@ def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=N
     if len(keys) == 1 and type(keys[0]) is int:
         keys = [np.array(keys)]
     before = self._store
-    after = ops.assign(
-        before, stored, *keys, dtype=self.dtype, mask=mask, accum=accum, replace=replace, subassign=is_submask
-    )
+    try:
+        after = ops.assign(
+            before, stored, *keys, dtype=self.dtype, mask=mask, accum=accum, replace=replace, subassign=is_submask
+        )
+    except MemoryError as exc:
+        raise OutOfMemory(f"assign: the region of shape {resolved.shape} does not fit in memory ({exc})") from None
     if not is_scalar and (after is stored or _share_arrays(after, stored)):
         after.shared = stored.shared = True
     self._store = after

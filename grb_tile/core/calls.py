@@ -113,6 +113,10 @@ def _usage(op):
     )
 
 
+for _name, _function in (("UnaryOp", _call_unary), ("BinaryOp", _call_binary), ("Semiring", _call_semiring)):
+    _function.__qualname__ = f"{_name}.__call__"          # what a TypeError about the arguments shows
+_call_index_unary.__qualname__, _call_select.__qualname__ = "IndexUnaryOp.__call__", "SelectOp.__call__"
+
 _BY_CLASS = {
     "UnaryOp": _call_unary, "BinaryOp": _call_binary, "Monoid": _call_binary, "Semiring": _call_semiring,
     "IndexUnaryOp": _call_index_unary, "SelectOp": _call_select,
@@ -131,14 +135,14 @@ _COMPARISONS = {
 def comparison_of(expr):
     """(object, operator's name, thunk) of an expression such as `A > 3`, else None."""
     record = getattr(expr, "_record", None)
-    inner = getattr(record, "inner", record)          # a Scalar's expression computes on a vector of size 1
-    right = getattr(inner, "right", None)
-    if inner is None or inner.op is None or right is None or inner.name != "apply":
+    if record is None or record.op is None:
         return None
-    x = getattr(record, "scalar", None)
-    if x is None:
-        x = inner.x.T if inner.xt else inner.x
-    return x, inner.op.name, right
+    if getattr(record, "other", None) is not None:          # two Scalars
+        return record.scalar, record.op.name, record.other
+    right = getattr(record, "right", None)
+    if right is None or record.name != "apply":
+        return None
+    return (record.x.T if record.xt else record.x), record.op.name, right
 
 
 def select_by(expr, callname, prefix):

@@ -157,12 +157,18 @@ def _fitting(columns, table, width):
 
 
 def format_grid(corner, columns, labels, body):
-    """The grid as text, columns to the right, labels to the left."""
+    """The grid as text, laid out as pandas does: columns to the right, one more space before numbers."""
     stub = max(map(len, [corner, *labels]), default=0)
-    widths = [max([len(columns[k])] + [len(row[k]) for row in body]) for k in range(len(columns))]
-    lines = [corner.ljust(stub) + "".join("  " + name.rjust(w) for name, w in zip(columns, widths, strict=True))]
+    body = [[text if text in ("", "...") else f" {text}" for text in row] for row in body]
+    widths = [max([len(columns[k])] + [len(row[k]) for row in body if row[k] != "..."]) for k in range(len(columns))]
+    least = 2 if "..." in labels else 0          # the width of ".."
+    widths = [4 if name == "..." else max(w, least) for w, name in zip(widths, columns, strict=True)]
+    lines = [corner.ljust(stub) + "".join(" " + name.rjust(w) for name, w in zip(columns, widths, strict=True))]
     for label, row in zip(labels, body, strict=True):
-        lines.append(label.ljust(stub) + "".join("  " + text.rjust(w) for text, w in zip(row, widths, strict=True)))
+        cut = label == "..."
+        row = [".." if cut and w < 3 else text for text, w in zip(row, widths, strict=True)]
+        label = ".." if cut and stub < 3 else label
+        lines.append(label.ljust(stub) + "".join(" " + text.rjust(w) for text, w in zip(row, widths, strict=True)))
     return "\n".join(lines)
 
 

@@ -17,7 +17,7 @@ from .mask import check_mask
 _MUTATORS = {"build", "clear", "resize", "setdiag", "update", "register", "gb_obj_setter"}
 
 
-def get_value(self, attr):
+def get_value(self, attr=None):
     """The computed object of an expression, kept for the next use; TypeError when autocompute is off."""
     if config.get("autocompute"):
         if self._value is None:

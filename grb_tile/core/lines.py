@@ -133,6 +133,6 @@ def sorted_by(parent, op, major, minor, values):
             return -1 if major[a] < major[b] else 1
         if op.numpy(values[a:a + 1], values[b:b + 1])[0]:
             return -1
-        return 1 if op.numpy(values[b:b + 1], values[a:a + 1])[0] else (minor[a] > minor[b]) - (minor[a] < minor[b])
+        return 1 if op.numpy(values[b:b + 1], values[a:a + 1])[0] else int(minor[a]) - int(minor[b])
 
     return np.array(sorted(range(len(values)), key=cmp_to_key(compare)), np.int64)

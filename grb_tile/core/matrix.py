@@ -149,7 +149,9 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Collection, BaseType):
 
     # ---------------------------------------------------------------- elements
 
-    def __setitem__(self, keys, value):
+    def __setitem__(self, keys, value, **opts):
+        if opts:
+            check_options(opts)
         if type(keys) is tuple and type(value) in (int, float, bool) and recorder.active is None:
             if len(keys) == 2 and type(keys[0]) is int and type(keys[1]) is int:
                 where = position(keys[0], self._nrows), position(keys[1], self._ncols)
@@ -157,7 +159,9 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Collection, BaseType):
                 return
         Updater(self)[keys] = value
 
-    def __delitem__(self, keys):
+    def __delitem__(self, keys, **opts):
+        if opts:
+            check_options(opts)
         del Updater(self)[keys]
 
     def _assign_element(self, resolved, value):

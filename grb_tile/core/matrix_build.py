@@ -6,7 +6,7 @@ import numpy as np
 
 from ..backends.select import current
 from ..dtypes import lookup_dtype
-from ..exceptions import InvalidValue
+from ..exceptions import IndexOutOfBound, InvalidObject, InvalidValue
 from ..operators import get_typed_op
 from ..storage.embed import full_matrix
 from . import recorder
@@ -144,7 +144,10 @@ class MatrixBuild:
 
     @classmethod
     def _from_lines(cls, major, minor, values, dtype, lines, width, name, columnwise, other):
-        check_bounds(minor, width, f"{other} index")
+        try:
+            check_bounds(minor, width, f"{other} index")
+        except IndexOutOfBound as exc:
+            raise InvalidObject(f"the arrays make no matrix: {exc}") from None
         if columnwise:
             return cls.from_coo(minor, major, values, dtype, nrows=width, ncols=lines, name=name)
         return cls.from_coo(major, minor, values, dtype, nrows=lines, ncols=width, name=name)

@@ -1,5 +1,6 @@
 """Operations of Matrix and of TransposedMatrix; a transposed operand is its matrix and a flag."""
 from .. import operations as ops
+from ..exceptions import NotImplementedException
 from ..operators import get_typed_op
 from . import recipes
 from .arguments import expect_op, expect_type
@@ -136,7 +137,11 @@ class MatrixOperations:
         if aggregator is not None:
             return aggregate(self, aggregator, kind, f"reduce_{kind}")
         op = get_typed_op(op or default_op("monoid", "plus"), self.dtype, kind="binary")
-        if op.opclass == "BinaryOp" and op.monoid is not None:
+        if op.opclass == "BinaryOp":
+            if op.monoid is None:
+                raise NotImplementedException(
+                    f"reduce_{kind} needs a monoid, and {op} belongs to none; make one with Monoid.register_anonymous(op, identity)"
+                )
             op = op.monoid
         expect_op(self, op, ("Monoid", "Aggregator"), within=f"reduce_{kind}", argname="op")
         A, at = (self._matrix, True) if self._is_transposed else (self, False)

@@ -43,6 +43,8 @@ class Scalar(BaseType):
         self.name = f"s_{next(Scalar._name_counter)}" if name is None else name
         self._value = None
         self._is_cscalar = True if is_cscalar is None else is_cscalar
+        if recorder.active is not None and not self._is_cscalar:
+            recorder.record(f"GrB_Scalar_new(&{self.name}, {self.dtype.gb_name});")
 
     @classmethod
     def _from_value(cls, value, dtype, is_cscalar=False, name=None):
@@ -271,7 +273,7 @@ class Scalar(BaseType):
         """s (op) t when both have values, else empty."""
         other = self._operand(other, "ewise_mult", op=op)
         expr = self._as_vector().ewise_mult(other._as_vector(), op)
-        return ScalarExpression(ScalarRecord(expr._record, self), expr._text)
+        return ScalarExpression(ScalarRecord(expr._record, self, other), expr._text)
 
     def ewise_union(self, other, op, left_default, right_default):
         """s (op) t, a default standing for a missing one; empty when both are."""
@@ -323,10 +325,10 @@ class Scalar(BaseType):
 class ScalarRecord(ops.Record):
     """The only element of a vector of size 1 that another record computes."""
 
-    __slots__ = ("inner", "scalar")
+    __slots__ = ("inner", "scalar", "other")
 
-    def __init__(self, inner, scalar=None):
-        self.inner, self.scalar = inner, scalar
+    def __init__(self, inner, scalar=None, other=None):
+        self.inner, self.scalar, self.other = inner, scalar, other
         self.shape, self.dtype, self.op = (), inner.dtype, inner.op
 
     @property

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import operations as ops
 from ..dtypes import UINT64, lookup_dtype
+from ..exceptions import EmptyObject
 from ..operators import get_typed_op
 from .arguments import check_options, expect_op, expect_type, indices_array
 from .lines import axis_chunks, check_how, normalize_chunks, ordered, ranks, scan_lines, sorted_by
@@ -56,6 +57,7 @@ def _check_tiles(tiles, is_matrix=None):
 
     if not isinstance(tiles, (list, tuple)):
         raise TypeError(f"tiles argument must be list or tuple; got: {type(tiles)}")
+    tiles = _with_vectors(tiles)
     if not tiles:
         raise ValueError("tiles argument must not be empty")
     nested = [isinstance(row, (list, tuple)) for row in tiles]
@@ -73,6 +75,13 @@ def _check_tiles(tiles, is_matrix=None):
         raise ValueError("tiles must all be the same length")
     kinds = (Matrix, TransposedMatrix, Vector)
     return [[expect_type(t, t, kinds, within="ss.concat", argname="tiles") for t in row] for row in tiles], True
+
+
+def _with_vectors(tiles):
+    """Scalars as vectors of size 1."""
+    if isinstance(tiles, (list, tuple)):
+        return [_with_vectors(tile) for tile in tiles]
+    return tiles._as_vector() if getattr(tiles, "_is_scalar", False) else tiles
 
 
 def _matrix_stores(tiles):
@@ -302,7 +311,7 @@ class MatrixTools(_Tools):
         if rows.size != columns.size:
             raise ValueError(f"`rows` and `columns` lengths must match: {rows.size}, {columns.size}")
         if value is None:
-            raise TypeError("a value must be given; got None")
+            raise EmptyObject("build_scalar needs a value; got None")
         values = np.array([value], parent.dtype.np_type)
         parent._build(rows, columns, values, get_typed_op("any", parent.dtype, kind="binary"))
 

@@ -86,6 +86,11 @@ class TransposedMatrix(MatrixOperations, MatrixExport, Collection):
             return Matrix(self.dtype if dtype is None else dtype, *self.shape, name=name)
         return self.new(dtype, mask=mask, name=name, **opts)
 
+    def to_coo(self, dtype=None, *, rows=True, columns=True, values=True, sort=True):
+        """(rows, columns, values) in the order of the matrix itself: sorted by columns, then rows."""
+        j, i, v = self._matrix.to_coo(dtype, rows=columns, columns=rows, values=values, sort=sort)
+        return i, j, v
+
     def wait(self, how="materialize"):
         """Bring pending elements in."""
         self._matrix.wait(how)

@@ -6,6 +6,7 @@ handed on.
 from .. import operations as ops
 from .. import replace as replace_singleton
 from ..config import config
+from ..exceptions import OutOfMemory
 from ..operators import find_opclass, from_string, get_typed_op
 from . import recorder
 from .arguments import check_options, expect_op, expect_type, literal, output_type
@@ -174,7 +175,10 @@ def update(self, expr, mask=None, accum=None, replace=False, input_mask=None):
         mask = check_mask(mask, self)
         if mask.parent.shape != self.shape:
             ops.checks.mask_shape(record.name, mask.parent.shape, self.shape)
-    self._store = ops.write(self._store, record, self.dtype, mask, accum, replace)
+    try:
+        self._store = ops.write(self._store, record, self.dtype, mask, accum, replace)
+    except MemoryError as exc:
+        raise OutOfMemory(f"{record.name}: the result of shape {record.shape} does not fit in memory ({exc})") from None
     if recorder.active is not None:
         recorder.note_write(self, record, mask, accum, replace)
 

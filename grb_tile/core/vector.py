@@ -137,13 +137,17 @@ class Vector(Collection, BaseType):
         resolved = Resolved(self, keys)
         return VectorIndexExpr(self, resolved) if resolved.shape else ScalarIndexExpr(self, resolved)
 
-    def __setitem__(self, keys, value):
+    def __setitem__(self, keys, value, **opts):
+        if opts:
+            check_options(opts)
         if type(keys) is int and type(value) in (int, float, bool) and recorder.active is None:
             elements.put(self, position(keys, self._size), scalar_of(value, self.dtype))
         else:
             Updater(self)[keys] = value
 
-    def __delitem__(self, keys):
+    def __delitem__(self, keys, **opts):
+        if opts:
+            check_options(opts)
         del Updater(self)[keys]
 
     def __contains__(self, index):
