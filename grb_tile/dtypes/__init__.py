@@ -13,6 +13,7 @@ INT32
 from .casting import cast, cast_scalar
 from .types import (
     _INDEX,
+    _REGISTRY as _registry,
     BOOL,
     BUILTIN,
     FC32,
@@ -28,11 +29,28 @@ from .types import (
     UINT32,
     UINT64,
     DataType,
+    _default_name,
+    _dtype_to_string,
+    _string_to_dtype,
     lookup_dtype,
     register_anonymous,
     register_new,
     unify,
 )
+
+
+
+def __getattr__(name):
+    if name == "ss":
+        from importlib import import_module
+
+        return import_module(".ss", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), "ss"})
+
 
 _supports_complex = True
 _index_dtypes = {BOOL, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64}

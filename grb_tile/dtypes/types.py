@@ -221,3 +221,32 @@ def _restore(name, dtype, anonymous):
     if anonymous:
         return register_anonymous(dtype, name)
     return _REGISTRY[name] if name in _REGISTRY else register_new(name, dtype)
+
+
+def _dtype_to_string(dtype):
+    """Text that `_string_to_dtype` turns into the same type again: a name, or a NumPy dtype's literal.
+
+    >>> _string_to_dtype(_dtype_to_string(INT8)) is INT8
+    True
+    """
+    if not (isinstance(dtype, np.dtype) and dtype not in _REGISTRY):
+        dtype = lookup_dtype(dtype)
+        if not dtype._is_udt:
+            return dtype.name
+        dtype = dtype.np_type
+    text = str(dtype)
+    try:
+        if np.dtype(literal_eval(text)) == dtype:
+            return text
+    except Exception:
+        pass
+    if np.dtype(dtype.str) != dtype:
+        raise ValueError(f"Unable to reliably convert dtype to string and back: {dtype}")
+    return repr(dtype.str)
+
+
+def _string_to_dtype(text):
+    try:
+        return lookup_dtype(text)
+    except Exception:
+        return lookup_dtype(np.dtype(literal_eval(text)))

@@ -5,7 +5,7 @@ operators are interned, so `op[t] is op[t]`.  Calling either kind is core's busi
 """
 from operator import getitem
 
-from ..dtypes import INT64, lookup_dtype
+from ..dtypes import UINT64, lookup_dtype
 from .table import RULES
 
 
@@ -139,7 +139,7 @@ class OpBase:
         if rule is None:
             if not self.is_positional:
                 raise KeyError(f"{self.name} does not work with {dtype}")
-            return self[INT64]
+            return self[UINT64]
         typed = self._typed[dtype] if dtype in self._typed else self._typed_by_rule(dtype, rule)
         self._typed[dtype] = typed
         if type(key) is not tuple and key.__hash__ is not None:

@@ -3,6 +3,8 @@
 The modules grb_tile.unary and so on are thin: their `__getattr__` asks here, and keeps what it gets.
 """
 import sys
+import warnings
+from importlib import import_module
 from types import ModuleType
 
 from .binary import BinaryOp, ParameterizedBinaryOp, isclose
@@ -215,24 +217,40 @@ def publish(modname, name, op):
 
 
 def module_hooks(modname, module_globals, prefix="", extra=()):
-    """`__getattr__` and `__dir__` of a namespace's module; `prefix` is "ss" or "numpy" for the nested ones."""
+    """`__getattr__` and `__dir__` of a namespace's module; `prefix` is "ss" or "numpy" for the nested ones.
+
+    SuiteSparse's own operators are found without their prefix too, as in python-graphblas, with a DeprecationWarning.
+    """
     namespace = NAMESPACES[modname]
     start = f"{prefix}." if prefix else ""
 
-    def get(name):
-        if name.startswith("__"):
-            raise AttributeError(f"module {module_globals['__name__']!r} has no attribute {name!r}")
-        if name in extra:
-            from importlib import import_module
+    def old_names():
+        return [] if prefix else [n.removeprefix("ss.") for n in namespace._names if n.startswith("ss.")]
 
+    def get(name):
+        if name in extra:
             return import_module(f".{name}", module_globals["__name__"])
-        found = namespace.get(start + name)
+        if name == "_deprecated":
+            return {n: namespace.get(f"ss.{n}") for n in old_names()}
+        if name == "_delayed":
+            return namespace._delayed if not prefix else {}
+        found = None if name.startswith("__") else namespace.get(start + name)
+        if found is None and not prefix and f"ss.{name}" in namespace._names:
+            found = namespace.get(f"ss.{name}")
+            other = {"positioni": "`gb.indexunary.rowindex` or ", "positionj": "`gb.indexunary.colindex` or "}.get(name, "")
+            warnings.warn(
+                f"`gb.{modname}.{name}` is deprecated; please use {other}`gb.{modname}.ss.{name}` instead. `{name}` is specific to "
+                "SuiteSparse:GraphBLAS.",
+                DeprecationWarning,
+                stacklevel=2,
+            )
         if found is None:
             raise AttributeError(f"module {module_globals['__name__']!r} has no attribute {name!r}")
         module_globals[name] = found
         return found
 
     def names():
-        return sorted({*namespace.names_under(prefix), *extra, *(n for n in module_globals if not n.startswith("_"))})
+        public = (n for n in module_globals if not n.startswith("_"))
+        return sorted({*namespace.names_under(prefix), *extra, *old_names(), *public})
 
     return get, names

@@ -4,7 +4,7 @@ from types import FunctionType
 
 import numpy as np
 
-from ..dtypes import INT64, lookup_dtype, unify
+from ..dtypes import UINT64, lookup_dtype, unify
 from .base import OpBase, ParameterizedUdf, TypedOpBase
 from .binary import BinaryOp
 from .monoid import Monoid
@@ -102,7 +102,7 @@ def _resolve(op, dtype, dtype2, is_left_scalar, is_right_scalar):
     if not (dtype._is_udt or dtype2._is_udt):
         return op[unify(dtype, dtype2, is_left_scalar=is_left_scalar, is_right_scalar=is_right_scalar)]
     if op.is_positional:
-        return op[INT64]
+        return op[UINT64]
     if not op._takes_udt:
         return op[unify(dtype, dtype2)]
     return op._compile_udt(dtype, dtype2)
