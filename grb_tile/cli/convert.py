@@ -12,6 +12,7 @@ def add_arguments(parser, name):
 
 
 def run(args):
+    """Read args.file, write args.target, and the labels beside it."""
     from grb_tile import io as grb_io
 
     loaded = inputs.load(args)
@@ -21,8 +22,8 @@ def run(args):
              "ncols": loaded.matrix.ncols, "entries": loaded.matrix.nvals, "dtype": loaded.matrix.dtype.name,
              "load_seconds": loaded.seconds, "write_seconds": time.perf_counter() - started,
              "bytes": os.path.getsize(args.target)}
-    lines = [f"{args.target}: {facts['nrows']:,} by {facts['ncols']:,}, {facts['entries']:,} entries of {facts['dtype']}, "
-             f"{facts['bytes']:,} bytes"]
+    sizes = f"{facts['nrows']:,} by {facts['ncols']:,}, {facts['entries']:,} entries of {facts['dtype']}"
+    lines = [f"{args.target}: {sizes}, {facts['bytes']:,} bytes"]
     if loaded.labels is not None:
         names = f"{args.target}.labels.txt"
         with open(names, "w", encoding="utf-8") as file:

@@ -13,6 +13,7 @@ def add_arguments(parser, name):
 
 
 def run(args):
+    """Print what the head tells, then load the file and print what is in it."""
     from grb_tile import io as grb_io
 
     if args.format is None:

@@ -72,6 +72,10 @@ def load(args):
         from grb_tile.cli.plots import check
 
         check(args.plot)
+    if getattr(args, "output", None):
+        from grb_tile.cli.output import vector_mark
+
+        vector_mark(args.output)
     format = args.format or grb_io.detect_format(args.file)
     if not args.quiet:
         _tell_memory(args.file, format)

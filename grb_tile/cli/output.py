@@ -100,8 +100,7 @@ def table(entries):
     keys = list(dict.fromkeys(key for entry in entries for key in entry))
     cells = [[_cell(entry.get(key)) for key in keys] for entry in entries]
     widths = [max(len(key), *(len(row[k]) for row in cells)) for k, key in enumerate(keys)]
-    form = lambda row: "  ".join(text.rjust(width) for text, width in zip(row, widths))  # noqa: E731
-    return [form(keys), *(form(row) for row in cells)]
+    return ["  ".join(text.rjust(width) for text, width in zip(row, widths)) for row in (keys, *cells)]
 
 
 def _cell(value):
@@ -111,23 +110,32 @@ def _cell(value):
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
 
 
-def write_vector(path, vector, loaded):
-    """The result vector: .grb keeps type and size, the others have a line `node value` for each entry, labels where known."""
-    from grb_tile.io import save
-    from grb_tile.io.streams import Target
-
-    if path.endswith(".grb"):
-        save(vector, path)
-        return
+def vector_mark(path):
+    """What separates node and value in `path`, None for .grb; ValueError for an ending that is not ours."""
     bare = path
     for ending in (".gz", ".bz2", ".xz"):
         bare = bare.removesuffix(ending)
     marks = {".csv": ",", ".tsv": "\t", ".txt": " "}
     mark = next((mark for ending, mark in marks.items() if bare.endswith(ending)), None)
-    if mark is None:
+    if mark is None and not path.endswith(".grb"):
         raise ValueError(f"--output {path}: the ending must be .grb, .txt, .csv or .tsv")
+    return mark
+
+
+def write_vector(path, vector, loaded):
+    """The result vector: .grb keeps type and size, the others have a line `node value` for each entry, labels where known."""
+    from grb_tile.io import save
+    from grb_tile.io.streams import Target
+
+    mark = vector_mark(path)
+    if mark is None:
+        save(vector, path)
+        return
     indices, values = vector.to_coo()
-    names = (indices + loaded.base).tolist() if loaded.labels is None else [_quoted(loaded.labels[i], mark) for i in indices.tolist()]
+    if loaded.labels is None:
+        names = (indices + loaded.base).tolist()
+    else:
+        names = [_quoted(loaded.labels[i], mark) for i in indices.tolist()]
     with Target(path) as out:
         for start in range(0, len(names), 1 << 17):
             pairs = zip(names[start: start + (1 << 17)], values[start: start + (1 << 17)].tolist())

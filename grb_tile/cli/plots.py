@@ -46,7 +46,13 @@ def distances(path, values, title):
     """How many nodes lie how far away."""
     figure = _figure()
     axes = figure.subplots()
-    axes.hist(values.astype(float), bins=min(100, max(10, len(values) // 50)))
+    bins = min(100, max(10, len(values) // 50))
+    if values.dtype.kind in "iu":  # bars of whole numbers, equally many in each
+        import numpy as np
+
+        step = max(1, -(-(int(values.max()) + 1) // bins))
+        bins = np.arange(0, int(values.max()) + 1 + step, step) - 0.5
+    axes.hist(values.astype(float), bins=bins)
     _save(figure, axes, path, title, "distance", "nodes")
 
 
@@ -64,7 +70,13 @@ def sizes(path, values, title):
     figure = _figure()
     axes = figure.subplots()
     ordered = sorted(values.tolist(), reverse=True)
-    axes.loglog(range(1, len(ordered) + 1), ordered, marker="o", markersize=3, linestyle="-")
+    axes.plot(range(1, len(ordered) + 1), ordered, marker="o", markersize=3, linestyle="-")
+    if len(ordered) > 20:
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+        axes.set_xticks(range(1, len(ordered) + 1))
     _save(figure, axes, path, title, "component, by size", "nodes")
 
 
@@ -76,6 +88,7 @@ def counts(path, values, title, what):
     axes = figure.subplots()
     present, nodes = np.unique(values, return_counts=True)
     axes.plot(present, nodes, marker="o", markersize=3, linestyle="")
-    axes.set_xscale("symlog", linthresh=1)
+    if present[-1] > 50:
+        axes.set_xscale("symlog", linthresh=1)
     axes.set_yscale("log")
     _save(figure, axes, path, title, what, "nodes")

@@ -17,9 +17,10 @@ def add_arguments(parser, name):
 
 
 def run(args):
+    """Read the graph, find the source, search."""
     loaded, G = inputs.graph(args)
     source = loaded.node(args.source) if args.source is not None else _busiest(G)
-    G.AT  # what the graph caches is no part of the time
+    _ = G.AT  # what the graph caches is no part of the time
     (_bfs if args.command == "bfs" else _sssp)(args, loaded, G, source)
 
 
@@ -81,7 +82,8 @@ def _sssp(args, loaded, G, source):
         lambda: sssp(G, source, method=args.method, delta=args.delta, callback=watch), args.repeat)
     nodes, distances = found.distances.to_coo()
     facts = {"command": "sssp", "graph": output.graph_facts(loaded, G), "source": loaded.label(source),
-             "method": found.report.algorithm, "reached": len(nodes), "farthest": loaded.label(nodes[int(np.argmax(distances))]),
+             "method": found.report.algorithm, "reached": len(nodes),
+             "farthest": loaded.label(nodes[int(np.argmax(distances))]),
              "longest": distances.max(), "iterations": found.report.iterations,
              **output.time_facts(times, _edges_passed(G, nodes))}
     steps = output.rounds(found.report)

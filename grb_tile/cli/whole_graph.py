@@ -18,6 +18,7 @@ def add_arguments(parser, name):
 
 
 def run(args):
+    """Read the graph and run the algorithm that the command names."""
     loaded, G = inputs.graph(args)
     {"pagerank": _pagerank, "components": _components, "triangles": _triangles}[args.command](args, loaded, G)
 
@@ -26,7 +27,7 @@ def _pagerank(args, loaded, G):
     from grb_tile.algorithms import pagerank
 
     watch = output.watcher(args, "pagerank")
-    G.AT, G.out_degree  # what the graph caches is no part of the time
+    _ = G.AT, G.out_degree  # what the graph caches is no part of the time
     found, times = output.timed(
         lambda: pagerank(G, alpha=args.alpha, tol=args.tol, max_iter=args.max_iter, method=args.method,
                          weighted=args.weighted, callback=watch), args.repeat)
@@ -36,9 +37,9 @@ def _pagerank(args, loaded, G):
     facts = {"command": "pagerank", "graph": output.graph_facts(loaded, G), "iterations": found.iterations,
              "converged": found.converged, "residual": found.residual, "sum": float(ranks.sum()), "top": top,
              **output.time_facts(times, G.A.nvals * found.iterations)}
+    end = "converged" if found.converged else "not converged"
     lines = [output.graph_line(facts["graph"]),
-             f"iterations {found.iterations}, residual {found.residual:.3g}, "
-             f"{'converged' if found.converged else 'not converged'}",
+             f"iterations {found.iterations}, residual {found.residual:.3g}, {end}",
              output.time_line(facts)]
     lines += [f"{'highest' if k == 0 else '':10} {item['rank']:.6g}  node {item['node']}" for k, item in enumerate(top)]
     _finish(args, loaded, found.ranks, found.report, facts, lines)
@@ -52,7 +53,7 @@ def _components(args, loaded, G):
     from grb_tile.algorithms import connected_components
 
     watch = output.watcher(args, "components")
-    G.is_symmetric_structure, G.AT  # what the graph caches is no part of the time
+    _ = G.is_symmetric_structure, G.AT  # what the graph caches is no part of the time
     found, times = output.timed(lambda: connected_components(G, callback=watch), args.repeat)
     labels = found.labels.to_coo(indices=False)[1]
     members, sizes = np.unique(labels, return_counts=True)

@@ -16,7 +16,7 @@ def matrix_from_triples(nrows, ncols, rows, cols, values, *, dtype=None, dup_op=
 
     scalar = values[0] if values.shape[0] == 1 and rows.shape[0] != 1 else None
     if nrows <= SPREAD * rows.shape[0] + 1024 and ncols < 2**31:
-        counted = _counted(nrows, ncols, rows, cols, None if scalar is not None else values)
+        counted = _counted(nrows, ncols, rows, cols, None if scalar is not None else values, dup_op == "ignore")
         if counted is not None:
             indptr, indices, sorted_values = counted
             if scalar is not None:
@@ -28,8 +28,8 @@ def matrix_from_triples(nrows, ncols, rows, cols, values, *, dtype=None, dup_op=
     return Matrix.from_coo(rows, cols, values, dtype=dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
 
 
-def _counted(nrows, ncols, rows, cols, values):
-    """indptr, indices, values by rows; None when scipy is missing or an entry occurs twice."""
+def _counted(nrows, ncols, rows, cols, values, merge=False):
+    """indptr, indices, values by rows; None when scipy is missing, or an entry occurs twice and may not (merge)."""
     try:
         import scipy.sparse
     except ImportError:  # pragma: no cover
@@ -37,7 +37,7 @@ def _counted(nrows, ncols, rows, cols, values):
     if values is None:
         values = np.ones(rows.shape[0], bool)
     matrix = scipy.sparse.coo_array((values, (rows, cols)), shape=(nrows, ncols)).tocsr()
-    if matrix.nnz != rows.shape[0]:
+    if matrix.nnz != rows.shape[0] and not merge:
         return None
     matrix.sort_indices()
     return matrix.indptr, matrix.indices, matrix.data

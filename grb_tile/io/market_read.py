@@ -32,7 +32,7 @@ class Triples:
     `values` has length 1 where the file gives none (pattern).  For the array format `dense` is set instead.
     """
 
-    __slots__ = ("nrows", "ncols", "rows", "cols", "values", "dense", "header")
+    __slots__ = ("cols", "dense", "header", "ncols", "nrows", "rows", "values")
 
     def __init__(self, header, rows=None, cols=None, values=None, dense=None):
         self.header = header

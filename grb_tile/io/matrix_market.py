@@ -2,7 +2,7 @@
 import numpy as np
 
 from grb_tile.io.build import matrix_from_triples
-from grb_tile.io.errors import missing_library
+from grb_tile.io.errors import bad_file, missing_library
 from grb_tile.io.market_header import COMMENT_TYPES, read_header
 from grb_tile.io.market_read import read_market
 from grb_tile.io.streams import Source, Target
@@ -63,8 +63,13 @@ def mmread(source, engine="auto", *, dup_op=None, name=None, dtype=None, graphbl
         from grb_tile import Matrix
 
         return Matrix.from_dense(triples.dense, dtype=dtype, name=name)
-    return matrix_from_triples(triples.nrows, triples.ncols, triples.rows, triples.cols, triples.values, dtype=dtype,
-                               dup_op=dup_op, name=name)
+    try:
+        return matrix_from_triples(triples.nrows, triples.ncols, triples.rows, triples.cols, triples.values, dtype=dtype,
+                                   dup_op=dup_op, name=name)
+    except ValueError as error:
+        if dup_op is None and "uplicate" in str(error):
+            raise bad_file(stream.name, None, str(error).rstrip("."), "") from None
+        raise
 
 
 def mminfo(source):

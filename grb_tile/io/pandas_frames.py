@@ -7,7 +7,7 @@ from grb_tile.io.build import matrix_from_triples
 from grb_tile.io.errors import missing_library
 
 LabelledMatrix = namedtuple("LabelledMatrix", "matrix labels")
-LabelledMatrix.__doc__ = """A `matrix` and the pandas Index of its rows' and columns' `labels`: labels.get_loc("ann") is ann's row."""
+LabelledMatrix.__doc__ = """A `matrix` and the pandas Index of the `labels` of its rows: labels.get_loc("ann") is ann's row."""
 
 
 def from_pandas_edgelist(df, source="source", target="target", weight=None, *, directed=True, dup_op=None, dtype=None,

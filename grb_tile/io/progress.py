@@ -27,6 +27,7 @@ class Progress:
         self.width = 0
 
     def update(self, done):
+        """Show that `done` bytes have been read, unless something was shown just before."""
         if not self.enabled:
             return
         now = time.perf_counter()

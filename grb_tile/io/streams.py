@@ -24,7 +24,7 @@ class Source:
             path = None
         if path is not None:
             self.name = os.fsdecode(path)
-            raw = open(path, "rb")
+            raw = open(path, "rb")  # noqa: SIM115  (closed by __exit__)
             self.owned.append(raw)
             self.size = os.fstat(raw.fileno()).st_size
         elif hasattr(source, "read"):
@@ -52,9 +52,11 @@ class Source:
         return self.counted.count
 
     def read(self, count):
+        """Up to `count` bytes of text."""
         return self._guarded(self.stream.read, count)
 
     def readline(self):
+        """The next line with its end, b"" at the end of the file."""
         line = self._guarded(self.stream.readline, LONGEST_LINE)
         if len(line) >= LONGEST_LINE:
             raise bad_file(self.name, None, f"a line is longer than {LONGEST_LINE} bytes", "This is no text matrix file")
@@ -177,7 +179,7 @@ class Target:
             return
         self.path = os.fsdecode(path)
         self.temporary = f"{self.path}.{os.getpid()}.part"
-        raw = open(self.temporary, "wb")
+        raw = open(self.temporary, "wb")  # noqa: SIM115  (closed by __exit__)
         self.finish = [raw]
         self.stream = raw
         if self.path.endswith(".gz"):
@@ -191,7 +193,7 @@ class Target:
         elif self.path.endswith(".xz"):
             import lzma
 
-            self.stream = lzma.LZMAFile(raw, "wb")
+            self.stream = lzma.LZMAFile(raw, "wb")  # noqa: SIM115
         if self.stream is not raw:
             self.finish.insert(0, self.stream)
 

@@ -1,0 +1,280 @@
+"""The command `grb-tile`: results, exit codes, one-line messages.  Most run in this process; a few as a program."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grb_tile.cli import main as cli
+from grb_tile.cli.main import BAD_INPUT, INTERNAL, NO_ANSWER, OK, main
+
+ROOT = Path(__file__).resolve().parents[2]
+KARATE = str(ROOT / "examples" / "data" / "karate.txt")
+ROADS = str(ROOT / "examples" / "data" / "USA-road-NY.mtx.gz")
+UNDIRECTED = ["--undirected", "--base", "1"]
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*args):
+        code = main([str(arg) for arg in args])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return code, out, err
+
+    return call
+
+
+@pytest.fixture
+def facts(run):
+    def call(*args):
+        code, out, err = run(*args, "--json")
+        assert code == OK, err
+        assert out.count("\n") == 1, "one JSON object on one line"
+        return json.loads(out)
+
+    return call
+
+
+@pytest.fixture
+def graph(tmp_path):
+    def write(text, name="g.txt"):
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def test_bfs_of_the_shipped_road_network(facts):
+    found = facts("bfs", ROADS, "--source", 140960)
+    assert found["depth"] == 415 and found["reached"] == 264346
+    assert found["graph"]["edges"] == 365050 and found["graph"]["directed"] is False
+    assert sum(found["nodes_per_level"]) == 264346 and found["mteps"] > 0
+
+
+def test_bfs_text_explain_parents_and_target(run, facts):
+    code, out, err = run("bfs", KARATE, *UNDIRECTED, "--source", 1, "--explain")
+    assert code == OK and err == ""
+    assert "levels     3" in out and "reached    34 of 34" in out and "frontier" in out and "MTEPS" in out
+    found = facts("bfs", KARATE, *UNDIRECTED, "--source", 1, "--target", 17, "--explain")
+    assert found["target_level"] == 2 and len(found["rounds"]) >= 2
+    assert facts("bfs", KARATE, *UNDIRECTED, "--source", 1, "--max-level", 1)["reached"] == 17
+
+
+def test_source_defaults_to_the_busiest_node_and_may_be_a_label(facts, graph):
+    assert facts("bfs", KARATE, *UNDIRECTED)["source"] == 34
+    path = graph("ann,bob\nbob,cyd\nbob,dan\n", "g.csv")
+    assert facts("bfs", path)["source"] == "bob"
+    found = facts("bfs", path, "--source", "ann")
+    assert found["depth"] == 2 and found["reached"] == 4
+
+
+def test_directed_and_undirected(facts, graph):
+    path = graph("0 1\n2 1\n")
+    assert facts("bfs", path, "--source", 0)["reached"] == 2
+    assert facts("bfs", path, "--source", 0, "--undirected")["reached"] == 3
+    assert facts("bfs", path, "--source", 0, "--directed")["graph"]["directed"] is True
+
+
+def test_sssp_weights_and_output(facts, graph, tmp_path):
+    path = graph("a b 5\nb c 2.5\na c 9\n")
+    found = facts("sssp", path, "--source", "a", "--output", tmp_path / "d.csv")
+    assert found["longest"] == 7.5 and found["farthest"] == "c"
+    assert (tmp_path / "d.csv").read_text() == "a,0.0\nb,5.0\nc,7.5\n"
+    assert facts("sssp", path, "--source", "a", "--weights", "unit")["longest"] == 1
+
+
+def test_output_as_grb_and_compressed_text(facts, tmp_path):
+    import gzip
+
+    from grb_tile.io import load
+
+    facts("components", KARATE, *UNDIRECTED, "--output", tmp_path / "c.grb")
+    assert load(tmp_path / "c.grb").size == 34
+    facts("bfs", KARATE, *UNDIRECTED, "--source", 1, "--output", tmp_path / "l.txt.gz")
+    lines = gzip.decompress((tmp_path / "l.txt.gz").read_bytes()).decode().splitlines()
+    assert lines[0] == "1 0" and len(lines) == 34, "nodes are numbered as the file numbers them"
+
+
+def test_pagerank_agrees_with_networkx(facts):
+    import networkx as nx
+
+    found = facts("pagerank", KARATE, *UNDIRECTED, "--top", 34, "--tol", 1e-10)
+    table = np.loadtxt(KARATE, dtype=int)
+    expected = nx.pagerank(nx.Graph(table.tolist()), tol=1e-12)
+    assert found["converged"] and found["top"][0]["node"] == 34
+    for item in found["top"]:
+        assert item["rank"] == pytest.approx(expected[item["node"]], abs=1e-6)
+
+
+def test_components_and_triangles(facts, run, graph):
+    found = facts("components", graph("0 1\n2 3\n3 4\n6 6\n"))
+    assert found["components"] == 4 and found["largest"] == 3 and found["singletons"] == 2
+    assert found["top"][0] == {"smallest_node": 2, "size": 3}
+    assert facts("triangles", KARATE, *UNDIRECTED)["triangles"] == 45
+    code, out, _ = run("components", KARATE, *UNDIRECTED, "--explain")
+    assert code == OK and "changed" in out
+
+
+def test_repeat_reports_median_and_best(facts):
+    found = facts("bfs", KARATE, *UNDIRECTED, "--repeat", 3)
+    assert found["runs"] == 3 and found["best_seconds"] <= found["seconds"]
+
+
+def test_info(facts, run):
+    found = facts("info", ROADS)
+    assert found["head"]["symmetry"] == "symmetric" and found["entries"] == 730100
+    assert found["symmetry"] == {"structure": True, "values": True, "self_loops": 0}
+    assert found["degrees"]["max"] == 8 and sum(found["degrees"]["histogram"].values()) == 264346
+    assert found["storage"]["chosen"] == "csr" and found["storage"]["why"]
+    assert found["memory"]["matrix"] <= found["memory"]["loading"]
+    assert found["storage"]["bytes"] == pytest.approx(found["memory"]["matrix"], rel=0.05), "what was foretold came true"
+    code, out, _ = run("info", ROADS, "--head")
+    assert code == OK and "memory     to expect" in out and "degrees" not in out
+    code, out, _ = run("info", KARATE, *UNDIRECTED)
+    assert code == OK and "degrees    mean" in out and "tiles" in out
+
+
+def test_info_of_a_matrix_that_is_no_graph(facts, graph):
+    found = facts("info", graph("%%MatrixMarket matrix coordinate real general\n2 3 1\n1 3 2\n", "r.mtx"))
+    assert found["nrows"] == 2 and found["ncols"] == 3 and "symmetry" not in found
+
+
+@pytest.mark.parametrize("ending", ["mtx", "mtx.gz", "grb", "npz", "txt", "csv"])
+def test_convert_keeps_the_graph(facts, tmp_path, ending):
+    target = tmp_path / f"k.{ending}"
+    written = facts("convert", KARATE, target, *UNDIRECTED)
+    assert written["entries"] == 156 and written["bytes"] == target.stat().st_size
+    assert facts("components", target)["graph"]["entries"] == 156
+
+
+def test_convert_writes_labels_beside_the_matrix(facts, graph, tmp_path):
+    found = facts("convert", graph("x y\ny z\n"), tmp_path / "g.mtx")
+    assert Path(found["labels"]).read_text() == "x\ny\nz\n"
+
+
+def test_plots(facts, graph, tmp_path):
+    pytest.importorskip("matplotlib")
+    for command in ("bfs", "sssp", "pagerank", "components", "triangles", "info"):
+        path = tmp_path / f"{command}.png"
+        facts(command, KARATE, *UNDIRECTED, "--plot", path)
+        assert path.read_bytes().startswith(b"\x89PNG"), command
+
+
+def test_a_missing_matplotlib_is_said_before_the_work(run, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    code, out, err = run("bfs", KARATE, *UNDIRECTED, "--plot", tmp_path / "x.png")
+    assert code == BAD_INPUT and "pip install matplotlib" in err and out == ""
+
+
+def bad_inputs(graph, tmp_path):
+    negative = graph("0 1 2\n1 0 -5\n", "negative.txt")
+    one_way = graph("0 1\n1 2\n", "oneway.txt")
+    mangled = graph("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n", "short.mtx")
+    wide = graph("%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n", "wide.mtx")
+    binary = tmp_path / "b.bin"
+    binary.write_bytes(bytes(range(256)))
+    (tmp_path / "bad.grb").write_bytes(b"\x89GRBT\r\n\x1a" + b"x" * 40)
+    return {
+        NO_ANSWER: [
+            (["sssp", negative, "--source", "0"], "negative"),
+            (["pagerank", one_way, "--max-iter", "1"], "1 iteration"),
+        ],
+        BAD_INPUT: [
+            (["bfs", str(tmp_path / "none.mtx")], "none.mtx: no such file"),
+            (["bfs", mangled], "short.mtx, line 3: the file ends"),
+            (["bfs", wide], "2 by 3 matrix"),
+            (["bfs", str(binary)], "b.bin"),
+            (["info", str(tmp_path / "bad.grb")], "bad.grb"),
+            (["bfs", str(tmp_path)], "directory"),
+            (["bfs", one_way, "--source", "9"], "--source 9: there is no such node; nodes are numbered 0 to 2"),
+            (["bfs", one_way, "--source", "ann"], "--source ann: expected a node number"),
+            (["bfs", one_way, "--target", "9"], "--target 9"),
+            (["bfs", one_way, "--output", "x.foo"], "ending must be"),
+            (["bfs", one_way, "--plot", "x.foo"], "ending must be"),
+            (["bfs", one_way, "--repeat", "0"], "--repeat 0"),
+            (["sssp", negative, "--source", "0", "--method", "delta"], "negative"),
+            (["pagerank", one_way, "--alpha", "2"], "alpha"),
+            (["triangles", one_way], "symmetric"),
+            (["convert", one_way, str(tmp_path / "x.foo")], "cannot tell the format"),
+            (["info", one_way, "--head"], "no head"),
+        ],
+    }
+
+
+def test_exit_codes_and_one_line_messages(run, graph, tmp_path):
+    for code, cases in bad_inputs(graph, tmp_path).items():
+        for args, message in cases:
+            got, out, err = run(*args)
+            assert (got, err.count("\n")) == (code, 1), f"{args}: {got} {err}"
+            assert message in err and err.startswith(f"grb-tile {args[0]}: "), f"{args}: {err}"
+            assert out == "" or args[0] == "info", args
+
+
+def test_usage_errors_help_and_version(run):
+    for args in (["bfs"], [], ["nosuch"], ["bfs", "f", "--directed", "--undirected"], ["bfs", "f", "--nosuch"]):
+        assert run(*args)[0] == BAD_INPUT, args
+    for args in (["--help"], ["bfs", "--help"], ["--version"]):
+        assert run(*args)[0] == OK, args
+
+
+def test_interruption_and_internal_errors(run, monkeypatch, graph):
+    path = graph("0 1\n")
+
+    def stop(args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grb_tile.cli.traversal.run", stop)
+    assert run("bfs", path) == (cli.INTERRUPTED, "", "grb-tile bfs: interrupted\n")
+
+    def broken(args):
+        return {}["nothing"]
+
+    monkeypatch.setattr("grb_tile.cli.traversal.run", broken)
+    code, _, err = run("bfs", path)
+    assert code == INTERNAL and "internal error: KeyError" in err
+    with pytest.raises(KeyError):
+        main(["bfs", path, "--debug"])
+
+
+def program(*args, **options):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, "-m", "grb_tile", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, env=environment, **options)
+
+
+def test_as_a_program_and_ctrl_c(tmp_path):
+    done = program("components", KARATE, *UNDIRECTED, "--json")
+    out, err = done.communicate(timeout=60)
+    assert done.returncode == OK and json.loads(out)["components"] == 1 and err == ""
+    fifo = tmp_path / "slow.mtx"
+    os.mkfifo(fifo)
+    waiting = program("bfs", str(fifo), "--format", "mtx")
+    with open(fifo, "w") as file:  # the program reads from the pipe and waits for more
+        file.write("%%MatrixMarket matrix coordinate pattern general\n")
+        file.flush()
+        time.sleep(0.3)
+        waiting.send_signal(signal.SIGINT)
+        _, err = waiting.communicate(timeout=60)
+    assert waiting.returncode == cli.INTERRUPTED and err == "grb-tile bfs: interrupted\n"
+
+
+def test_a_closed_pipe_is_no_error():
+    command = program("pagerank", KARATE, *UNDIRECTED, "--explain")
+    command.stdout.close()
+    command.stdout = None
+    _, err = command.communicate(timeout=60)
+    assert command.returncode == OK and "Traceback" not in err and "Broken" not in err
+
+
+def test_the_example_runs():
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, str(ROOT / "examples" / "road_network.py")], capture_output=True, text=True,
+                          env=environment, timeout=120, check=True)
+    assert "264,346 reached in 415 levels" in done.stdout and "by hand the same: True" in done.stdout
