@@ -33,7 +33,7 @@ ABOVE_CORE = RANK["io"]
 
 # Upward imports that are meant, each with its reason: (importing module, imported layer) -> why.
 UPWARD = {
-    ("grb_tile.core.update", "grb_tile"): "`replace` is a name of the package, and its __init__ imports nothing of core by itself",
+    ("grb_tile.core.updater", "grb_tile"): "`replace` is a name of the package, and its __init__ imports nothing of core by itself",
 }
 
 # Modules that name Numba and friends at module level, each with its reason: path prefix -> why.
