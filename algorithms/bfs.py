@@ -24,7 +24,7 @@ from .report import Report
 
 @dataclass(frozen=True)
 class BfsResult:
-    """levels (INT64 edges from the source, or None), parents (INT64 node, or None), report.
+    """levels (INT32, edges from the source; or None), parents (INT64, node; or None), report.
 
     Vectors of n places from `bfs`, matrices of a row per source from `bfs_multi`.
     """
@@ -43,7 +43,7 @@ def bfs(G, source, *, levels=True, parents=False, max_level=None, target=None, c
     target      stop once this node has been reached (nodes of its own level are then complete)
     callback    called with the record of each level; something true stops the search there
 
-    Shapes: A n x n, levels and parents size n.  Types: any A; both results INT64.
+    Shapes: A n x n, levels and parents size n.  Types: any A; levels INT32, parents INT64.
     Raises: IndexError, TypeError, ValueError for source, target and max_level.
     Cost: each edge is looked at once at the most, with early exit far fewer.
 
@@ -70,7 +70,7 @@ def bfs(G, source, *, levels=True, parents=False, max_level=None, target=None, c
 
 def _level_by_level(G, source, levels, parents, max_level, target, report):
     """The search as a loop: what `_whole` says in one operation."""
-    v = Vector.from_coo([source], [0], dtypes.INT64, size=G.n, name="levels")
+    v = Vector.from_coo([source], [0], dtypes.INT32, size=G.n, name="levels")
     p = Vector.from_coo([source], [source], dtypes.INT64, size=G.n, name="parents")
     f = p.dup(name="frontier")
     reach = semiring.ss.any_secondi[dtypes.INT64]
@@ -79,13 +79,14 @@ def _level_by_level(G, source, levels, parents, max_level, target, report):
         if max_level is not None and report.iterations >= max_level:
             report.finish("max_level", False)
             break
+        expanded = f.nvals
         # f<!v,r,s> = f A : each node that an edge from f reaches for the first time, with the node that it comes from
         f(~v.S, replace=True) << reach(f @ G.A)
         # v<f,s> = level
         v(f.S) << report.iterations + 1
         # p<f,s> = f
         p(f.S) << f
-        if not f.nvals or report.note(frontier=f.nvals):
+        if report.note(frontier=expanded, found=f.nvals) or not f.nvals:
             break
     else:
         report.finish("target", False)
@@ -94,12 +95,19 @@ def _level_by_level(G, source, levels, parents, max_level, target, report):
 
 def _whole(G, source, levels, parents, max_level, target, report):
     """repeat f<!v> = f A, v = v + f until f is empty: the loop above as one operation."""
-    v, p, record = traverse(
-        G.A._store, G.AT._store, [source], levels=levels, parents=parents, max_level=max_level, target=target
+    v, p, done = traverse(
+        G.A._store, G.AT._store, source, levels=levels, parents=parents, max_level=max_level, target=target
     )
-    for size in record["frontier"][1:]:
-        report.note(frontier=size)
-    return v, p
+    report.adopt(lambda: done.levels)
+    report.finish("converged", True)
+    if max_level is not None or target is not None:
+        # The search is complete if all that it found it also went on from.
+        if sum(level["frontier"] for level in done.levels) < done.reached:
+            report.finish("target" if len(done.levels) != max_level else "max_level", False)
+    return (
+        Vector._from_store(v, name="levels") if levels else None,
+        Vector._from_store(p, name="parents") if parents else None,
+    )
 
 
 def bfs_multi(G, sources, *, levels=True, parents=False, max_level=None, callback=None):
@@ -123,7 +131,7 @@ def bfs_multi(G, sources, *, levels=True, parents=False, max_level=None, callbac
     step = semiring.ss.any_secondi[dtypes.INT64] if parents else semiring.any_pair[dtypes.BOOL]
 
     # V: what each search has visited, with its level; P: who reached it first; F: the frontiers
-    V = Matrix.from_coo(rows, sources, 0, dtypes.INT64, nrows=len(sources), ncols=G.n, name="levels")
+    V = Matrix.from_coo(rows, sources, 0, dtypes.INT32, nrows=len(sources), ncols=G.n, name="levels")
     P = Matrix.from_coo(rows, sources, sources, dtypes.INT64, nrows=len(sources), ncols=G.n, name="parents")
     F = P.dup(step.return_type, name="frontier")
     with Report("bfs_multi", callback) as report:
@@ -132,6 +140,7 @@ def bfs_multi(G, sources, *, levels=True, parents=False, max_level=None, callbac
             if max_level is not None and report.iterations >= max_level:
                 report.finish("max_level", False)
                 break
+            expanded = F.nvals
             # F<!V,r,s> = F A
             F(~V.S, replace=True) << step(F @ A)
             # V<F,s> = level
@@ -139,6 +148,6 @@ def bfs_multi(G, sources, *, levels=True, parents=False, max_level=None, callbac
             if parents:
                 # P<F,s> = F
                 P(F.S) << F
-            if not F.nvals or report.note(frontier=F.nvals):
+            if report.note(frontier=expanded, found=F.nvals) or not F.nvals:
                 break
     return BfsResult(V if levels else None, P if parents else None, report)

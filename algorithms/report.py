@@ -26,12 +26,20 @@ class Report:
         if callback is not None and not callable(callback):
             raise TypeError(f"callback: expected a function of one dict, got {callback!r}; leave it out to run silently")
         self.algorithm = algorithm
-        self.rounds = []
+        self._rounds = []
+        self._later = None
         self.converged = None
         self.stopped_by = None
         self.seconds = 0.0
         self._callback = callback
         self._start = time.perf_counter()
+
+    @property
+    def rounds(self):
+        if self._later is not None:
+            rows, self._later = self._later(), None
+            self._rounds = [{"iteration": k + 1, **row} for k, row in enumerate(rows)]
+        return self._rounds
 
     @property
     def iterations(self):
@@ -43,12 +51,16 @@ class Report:
 
     def note(self, **figures):
         """Record one iteration; True when the callback asks to stop (by returning something true)."""
-        record = {"iteration": len(self.rounds) + 1, "seconds": time.perf_counter() - self._start, **figures}
-        self.rounds.append(record)
+        record = {"iteration": len(self._rounds) + 1, "seconds": time.perf_counter() - self._start, **figures}
+        self._rounds.append(record)
         if self._callback is not None and self._callback(record):
             self.finish("callback", False)
             return True
         return False
+
+    def adopt(self, rows):
+        """Take the records of a loop that ran as one operation: `rows()` gives them, called only if they are read."""
+        self._later = rows
 
     def finish(self, stopped_by, converged=None):
         self.stopped_by = stopped_by

@@ -19,7 +19,7 @@ def test_random_graphs(seed, undirected, base_seed):
     found = bfs(Graph(A), source, parents=True)
     check_levels(A, source, found.levels)
     check_parents(A, source, found.parents)
-    assert found.levels.dtype == found.parents.dtype == gb.dtypes.INT64
+    assert found.levels.dtype == gb.dtypes.INT32 and found.parents.dtype == gb.dtypes.INT64
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -30,7 +30,10 @@ def test_the_loop_and_the_whole_agree(seed, base_seed):
         loop = bfs(G, 0, parents=True, callback=lambda record: None, **options)
         assert whole.levels.isequal(loop.levels), options
         assert whole.parents.to_coo(values=False)[0].tolist() == loop.parents.to_coo(values=False)[0].tolist(), options
-        assert whole.report.iterations == loop.report.iterations, options
+        for key in ("iterations", "stopped_by", "converged"):
+            assert getattr(whole.report, key) == getattr(loop.report, key), (key, options)
+        frontiers = [[record["frontier"] for record in found.report.rounds] for found in (whole, loop)]
+        assert frontiers[0] == frontiers[1], options
 
 
 def test_karate_against_networkx():
@@ -137,8 +140,8 @@ def test_other_arguments():
 def test_callback_sees_each_level_and_may_stop():
     A = edges([(0, 1), (1, 2), (2, 3), (3, 4)], 5)
     seen = []
-    found = bfs(A, 0, callback=lambda record: seen.append(record["frontier"]))
-    assert seen == [1, 1, 1, 1] and found.report.converged
+    found = bfs(A, 0, callback=lambda record: seen.append(record["found"]))
+    assert seen == [1, 1, 1, 1, 0] and found.report.converged
     found = bfs(A, 0, callback=lambda record: record["iteration"] == 2)
     assert found.levels.to_dict() == {0: 0, 1: 1, 2: 2}
     assert found.report.stopped_by == "callback"
