@@ -10,6 +10,7 @@
 from contextlib import contextmanager
 from importlib import import_module
 
+from grb_tile.config import config
 from grb_tile.exceptions import InvalidValue
 
 AVAILABLE = {
@@ -34,7 +35,7 @@ def named(name):
 
 def current():
     """The backend in use."""
-    return _active if _active is not None else use("cpu")
+    return _active if _active is not None else use(config.get("backend", "cpu"))
 
 
 def use(name):
@@ -53,3 +54,6 @@ def using(name):
         yield use(name)
     finally:
         _active = before
+
+
+config.listen("backend", use)

@@ -15,7 +15,7 @@ import numpy as np
 
 from .convert import occupied, row_ids
 from .sorting import segment_starts, stable_order
-from .tiled import MAX_TILE_ROWS, MIN_ENTRIES
+from .tiled import MIN_ENTRIES, can_tile
 
 SAMPLE = 1 << 22             # entries up to which tiles are counted one by one; more are estimated from whole tile rows
 TILE_GAIN = 0.9              # a tiled form is chosen when it takes less than this share of CSR's bytes
@@ -118,8 +118,8 @@ def report(store):
     column = A.indices.itemsize
     result.nbytes["csr"] = 8 * (A.nrows + 1) + A.nvals * (column + value)
     result.nbytes["dcsr"] = 16 * (rows.shape[0] + 1) + A.nvals * (column + value)
-    if max(A.nrows, A.ncols) // 8 > MAX_TILE_ROWS:
-        result.chosen, result.why = "dcsr", f"{A.nrows} x {A.ncols} has too many tile rows or columns to be tiled"
+    if not can_tile(A):
+        result.chosen, result.why = "dcsr", f"{A.nrows} x {A.ncols} with {A.nvals} entries is too large to be tiled"
         return result
     for nt in (8, 16, 32, 64):
         result.tiles[nt] = count_tiles(A, nt)

@@ -25,22 +25,27 @@ import numpy as np
 
 from ..exceptions import OutOfMemory
 from .bits import to_indices
-from .convert import compressed, forms_of, row_ids, settle
+from .convert import MAX_BITMAP, compressed, forms_of, row_ids, settle
 from .sorting import segment_starts, stable_order
 from .store import BitmapVector, SparseVector, index_dtype
 
 NT = 16
 MIN_ENTRIES = 4              # tiles with fewer entries cost more than their entries do as coordinates
-MAX_TILE_ROWS = 2**31
+FREE_TILE_ROWS = 2**16       # so many rows of tiles are always affordable; more must be paid for by entries
 _MASK_TYPES = {16: np.uint16, 32: np.uint32, 64: np.uint64}
+
+
+def can_tile(A):
+    """Are A's dimensions small enough against its entries for arrays with a place per row of tiles?"""
+    return max(A.nrows, A.ncols) >> 3 <= FREE_TILE_ROWS + A.indices.shape[0]
 
 
 def tile_order(A, nt):
     """(order, tile row, tile column, starts): entries by tiles, and where each tile starts; `order` None: as they are."""
     shift = nt.bit_length() - 1
     tile_rows, tile_cols = -(-A.nrows // nt), -(-A.ncols // nt)
-    if max(tile_rows, tile_cols) > MAX_TILE_ROWS:
-        raise OutOfMemory(f"{A.nrows} x {A.ncols} has too many tile rows or columns of {nt}; keep the matrix DCSR")
+    if not can_tile(A):
+        raise OutOfMemory(f"{A.nrows} x {A.ncols} with {A.nvals} entries is too large to be tiled; keep the matrix DCSR")
     rows, cols = row_ids(A) >> shift, A.indices >> shift
     keys = rows * tile_cols + cols
     order = stable_order(keys, max(tile_rows * tile_cols, 1))
@@ -203,7 +208,7 @@ def tiled_vector_from(u, nt=NT):
     """The TiledVector of a sparse or bitmap vector."""
     shift = nt.bit_length() - 1
     tiles = -(-u.size // nt)
-    if tiles > MAX_TILE_ROWS:
+    if u.size > MAX_BITMAP:
         raise OutOfMemory(f"size {u.size} has too many tiles of {nt}; keep the vector sparse")
     if isinstance(u, BitmapVector):
         indices = np.arange(u.size) if u.words is None else to_indices(u.words, u.size)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from grb_tile import dtypes
 from grb_tile.backends import select as choose
+from grb_tile.backends.cpu.numpy_tiles import FORMATS
+from grb_tile.backends.reference import _multiply, entries
 from grb_tile.exceptions import InvalidValue
 from grb_tile.operators import get_typed_op
 from grb_tile.operators.binary import BinaryOp
@@ -73,32 +75,40 @@ def test_matvec(backend, seed, huge):
     else:
         assert_same(backend.matvec_rows(A, x, semiring, allow), want)
         assert_same(backend.matvec_cols(transpose_of(A), x, semiring, allow), want)
-        if not huge:
-            for form in ("tiled", "bittiled", "bitblock"):
-                assert_same(choose.named("numpy").matvec_rows(A, x, semiring, allow, form), want)
+        for form in FORMATS:
+            assert_same(backend.matvec_rows(A, x, semiring, allow, form), want)
     assert snapshot(A, x) == before
 
 
 def check_any(backend, A, x, semiring, allow, want):
     """The ANY monoid may take any product: the value must be among those of some other reduction's terms."""
     collect = {}
-    ones = REFERENCE
-    from grb_tile.backends.reference import _multiply, entries
-
     found = entries(x)
     for (i, k), a in entries(A).items():
         if k in found:
             collect.setdefault(i, []).append(_multiply(semiring.binaryop, a, found[k], i, k, k, 0))
     forms = [backend.matvec_rows(A, x, semiring, allow), backend.matvec_cols(transpose_of(A), x, semiring, allow)]
-    if max(A.shape) < 2**20:
-        forms += [choose.named("numpy").matvec_rows(A, x, semiring, allow, form) for form in ("tiled", "bittiled")]
+    forms += [backend.matvec_rows(A, x, semiring, allow, form) for form in FORMATS]
     for got in forms:
         held = entries(got)
         assert held.keys() == entries(want).keys() and got.dtype is want.dtype
         for i, value in held.items():
             assert any(value.tobytes() == term.astype(value.dtype).tobytes() or bool((value == term).all())
                        or value[0] != value[0] for term in collect[i])
-    assert ones is REFERENCE
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", ["any_pair", "plus_pair", "lor_land", "min_pair", "lor_first", "plus_times"])
+def test_structure_only_walks(backend, name, seed):
+    rng = np.random.default_rng([9, seed])
+    m, n = dimension(rng), dimension(rng)
+    dtype = dtypes.BOOL if name.startswith("lor") else dtypes.INT64
+    semiring = get_typed_op(name, dtype, kind="semiring")
+    A, x = random_matrix(rng, m, n, dtype), random_vector(rng, n, dtype)
+    allow = mask_for(rng, lambda: random_vector(rng, m, dtypes.BOOL))
+    want = REFERENCE.matvec_rows(A, x, semiring, allow)
+    for form in FORMATS:
+        assert_same(backend.matvec_rows(A, x, semiring, allow, form), want)
 
 
 @pytest.mark.parametrize("huge", [False, True])

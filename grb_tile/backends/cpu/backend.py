@@ -8,7 +8,13 @@ try:
 except ImportError:  # pragma: no cover
     accelerate = None
 
-_TILED = frozenset(("tiled", "bittiled", "bitblock"))
+
+def tiled_format(plan):
+    """The tiled form that a plan (an object with `format`, a name, or None) asks for, or None."""
+    if plan is None:
+        return None
+    format = plan if type(plan) is str else plan.format
+    return format if format in numpy_tiles.FORMATS else None
 
 
 class NumpyBackend(Backend):
@@ -33,10 +39,9 @@ class NumpyBackend(Backend):
     # ------------------------------------------------------------------ products
 
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
-        if plan is not None:
-            format = getattr(plan, "format", plan)
-            if format in _TILED:
-                return numpy_tiles.matvec(A, x, semiring, allow, format)
+        format = tiled_format(plan)
+        if format is not None:
+            return numpy_tiles.matvec(A, x, semiring, allow, format)
         return numpy_matvec.matvec_rows(A, x, semiring, allow)
 
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
@@ -71,10 +76,12 @@ class CpuBackend(NumpyBackend):
         return conversions.transpose_of(A) if result is NotImplemented else conversions.keep_transpose(A, result)
 
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
+        format = tiled_format(plan)
+        if format is not None:
+            result = _matvec_tiled(A, x, semiring, allow, plan)
+            return numpy_tiles.matvec(A, x, semiring, allow, format) if result is NotImplemented else result
         result = _matvec_rows(A, x, semiring, allow, plan)
-        if result is NotImplemented:
-            return NumpyBackend.matvec_rows(self, A, x, semiring, allow, plan)
-        return result
+        return numpy_matvec.matvec_rows(A, x, semiring, allow) if result is NotImplemented else result
 
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
         result = _matvec_cols(AT, x, semiring, allow, plan)
@@ -111,6 +118,7 @@ def _declines(*_):
 
 
 _matvec_rows = getattr(accelerate, "matvec_rows", _declines)
+_matvec_tiled = getattr(accelerate, "matvec_tiled", _declines)
 _matvec_cols = getattr(accelerate, "matvec_cols", _declines)
 _matmul = getattr(accelerate, "matmul", _declines)
 _union = getattr(accelerate, "union", _declines)

@@ -1,8 +1,14 @@
 """w = A (+.x) x over the tiled forms, in NumPy: for forced plans and the law that the format does not matter.
 
 tiled: tiles whose column tile of x is empty are passed over (TileSpMSpV, Algorithm 4), the rest meets x tile by tile.
-bittiled: words of a tile's rows meet words of x; only structure takes part, so it serves multiplies that read no values.
 bitblock: the set bits of the blocks' maps are the entries.
+bittiled: words of a tile's rows meet words of x; only structure takes part, so it serves multiplies that read no values.
+Its three walks can be asked for by name (TileBFS, 3.4); they give the same w:
+    push_csr   the tiles of A by rows whose word of x holds something
+    push_csc   the column words that the bits of x name are united into words of w
+    pull_csc   the tiles of the tile rows that hold an allowed place, nothing else
+
+Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.3 and 3.4.
 """
 import numpy as np
 
@@ -11,23 +17,28 @@ from ...storage import bits
 from ...storage.bit_tiles import bit_blocks_of, bit_tiles_of
 from ...storage.convert import words_of
 from ...storage.sorting import ranges
-from ...storage.tiled import tiled_of, tiled_vector_from
+from ...storage.tiled import can_tile, tiled_of, tiled_vector_from
 from .numpy_elementwise import restrict
 from .numpy_entries import IDEMPOTENT, empty_vector, members, reduce_by_key, vector_of
 from .numpy_matvec import matvec_rows
 
 
+FORMATS = frozenset(("tiled", "bitblock", "bittiled", "push_csr", "push_csc", "pull_csc"))
+
+
 def matvec(A, x, semiring, allow, format):
-    """As matvec_rows (backends/protocol.py), over A's form `format`: "tiled", "bittiled" or "bitblock"."""
+    """As matvec_rows (backends/protocol.py), over A's form `format`, one of FORMATS."""
     if A.indices.shape[0] == 0 or x.nvals == 0:
         return empty_vector(A.nrows, semiring.return_type)
-    if format == "bittiled":
-        if not can_use_bits(A, x, semiring):
-            return matvec_rows(A, x, semiring, allow)
-        w = matvec_bit_tiles(bit_tiles_of(A), A, x, semiring)
-        return w if allow is None else restrict(w, allow)
-    walk = matvec_tiled if format == "tiled" else matvec_bit_blocks
-    return walk(tiled_of(A) if format == "tiled" else bit_blocks_of(A), x, semiring, allow)
+    if not can_tile(A):
+        return matvec_rows(A, x, semiring, allow)
+    if format == "tiled":
+        return matvec_tiled(tiled_of(A), x, semiring, allow)
+    if format == "bitblock":
+        return matvec_bit_blocks(bit_blocks_of(A), x, semiring, allow)
+    if not can_use_bits(A, x, semiring):
+        return matvec_rows(A, x, semiring, allow)
+    return matvec_bit_tiles(bit_tiles_of(A), A, x, semiring, allow, format)
 
 
 def can_use_bits(A, x, semiring):
@@ -80,27 +91,58 @@ def _entries_against(A, a, rows, cols, tx, semiring, allow):
     return vector_of(A.nrows, semiring.return_type, found, values, iso)
 
 
-def matvec_bit_tiles(T, A, x, semiring):
-    """Structure only: how many k (or whether any) are in row i of A and in x, a word of nt positions at a time."""
+def matvec_bit_tiles(T, A, x, semiring, allow, walk):
+    """Structure only: whether any k (or how many) is in row i of A and in x, a word of T.nt positions at a time."""
     words = words_of(x)
     words = bits.full(x.size) if words is None else words
-    if T.nt == 32:
-        words = words.view(np.uint32)
-    met = T.row_words & words[T.tile_col][:, None]
-    tile_rows = np.arange(T.tile_row_ptr.shape[0] - 1).repeat(np.diff(T.tile_row_ptr))
-    padded = (T.tile_row_ptr.shape[0] - 1) * T.nt
-    counts = np.zeros((padded // T.nt, T.nt), np.int64)
-    np.add.at(counts, tile_rows, np.bitwise_count(met).astype(np.int64))
-    counts = counts.reshape(-1)[: T.nrows]
-    rows = counts.nonzero()[0]
-    if rows.shape[0] == 0:
-        return empty_vector(T.nrows, semiring.return_type)
-    monoid, op = semiring.monoid, semiring.binaryop
+    x_words = words if T.nt == 64 else words.view(np.uint32)
+    monoid, op, dtype = semiring.monoid, semiring.binaryop, semiring.return_type
     one = np.ones(1, op.return_type.np_type)
     if op.kind != "pair":                      # both operands iso: every product is this one
         one = op.numpy(cast(A.values[:1], op.type), cast(x.values[:1], op.type2))
+    if walk == "push_csc" and monoid.name in IDEMPOTENT:
+        rows = bits.to_indices(_united_columns(T, words), T.nrows)
+        counts = None
+    else:
+        counts = _row_counts(T, x_words, allow if walk == "pull_csc" else None, walk == "push_csr")
+        rows = counts.nonzero()[0]
+    if rows.shape[0] == 0:
+        return empty_vector(T.nrows, dtype)
     if monoid.name in IDEMPOTENT:
-        return vector_of(T.nrows, semiring.return_type, rows, cast(one, semiring.return_type), True)
-    return vector_of(T.nrows, semiring.return_type, rows,
-                     counts[rows].astype(semiring.return_type.np_type) * one[0])
+        w = vector_of(T.nrows, dtype, rows, cast(one, dtype), True)
+    else:
+        with np.errstate(all="ignore"):
+            w = vector_of(T.nrows, dtype, rows, cast(counts[rows], dtype) * cast(one, dtype))
+    return w if allow is None else restrict(w, allow)
 
+
+def _row_counts(T, x_words, allow, skip):
+    """For each row of A, how many of its columns are in x; tiles outside `allow` or that x does not meet are passed over."""
+    tile_rows = np.arange(T.tile_row_ptr.shape[0] - 1).repeat(np.diff(T.tile_row_ptr))
+    row_words, tile_col = T.row_words, T.tile_col
+    chosen = None
+    if allow is not None:
+        words = words_of(allow.pattern)
+        words = bits.full(T.nrows) if words is None else words
+        words = bits.complement(words, T.nrows) if allow.complement else words
+        chosen = (words if T.nt == 64 else words.view(np.uint32))[tile_rows].nonzero()[0]
+    elif skip:
+        chosen = x_words[tile_col].nonzero()[0]
+    if chosen is not None:
+        tile_rows, row_words, tile_col = tile_rows[chosen], row_words[chosen], tile_col[chosen]
+    met = row_words & x_words[tile_col][:, None]
+    counts = np.zeros((T.tile_row_ptr.shape[0] - 1, T.nt), np.int64)
+    np.add.at(counts, tile_rows, np.bitwise_count(met).astype(np.int64))
+    return counts.reshape(-1)[: T.nrows]
+
+
+def _united_columns(T, words):
+    """Words of the union of the columns of A that are in x."""
+    columns = bits.to_indices(words, T.ncols)
+    tile_cols = columns // T.nt
+    lengths = T.tile_col_ptr[tile_cols + 1] - T.tile_col_ptr[tile_cols]
+    tiles = ranges(T.tile_col_ptr[tile_cols], lengths)
+    found = T.col_words[tiles, (columns % T.nt).repeat(lengths)]
+    united = np.zeros(-(-T.nrows // T.nt) + (1 if T.nt == 32 else 0), T.col_words.dtype)
+    np.bitwise_or.at(united, T.tile_row[tiles], found)
+    return united if T.nt == 64 else united[: 2 * bits.word_count(T.nrows)].view(np.uint64)
