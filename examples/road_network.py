@@ -4,8 +4,9 @@
 """
 from pathlib import Path
 
-import grb_tile as gb
 from grb_tile.algorithms import Graph, bfs
+
+import grb_tile as gb
 from grb_tile.io import mmread
 
 HERE = Path(__file__).resolve().parent

@@ -146,19 +146,36 @@ def _quoted(label, mark):
     return '"' + label.replace('"', '""') + '"' if mark in label or '"' in label else label
 
 
-def watcher(args, what):
-    """A callback that shows the iterations on stderr, or None where nobody looks."""
-    if args.quiet or not sys.stderr.isatty():
-        return None
-    last = [time.perf_counter()]
+class Watch:
+    """A callback that shows the iterations on stderr, a line rewritten in place; silent where nobody looks.
 
-    def watch(record):
+    As a context manager it gives the callback (None when silent) and leaves a clean line behind it.
+    """
+
+    INTERVAL = 0.5
+
+    def __init__(self, args, what):
+        self.what = what
+        self.silent = args.quiet or not sys.stderr.isatty()
+        self.shown = time.perf_counter()
+        self.width = 0
+
+    def __call__(self, record):
         now = time.perf_counter()
-        if now - last[0] > 0.5:
-            last[0] = now
-            figures = ", ".join(f"{key} {_cell(value)}" for key, value in record.items() if key not in ("iteration", "seconds"))
-            sys.stderr.write(f"\r{what}: iteration {record['iteration']}, {figures}".ljust(78))
+        if now - self.shown >= self.INTERVAL:
+            self.shown = now
+            known = [f"{key} {_cell(value)}" for key, value in record.items() if key not in ("iteration", "seconds")]
+            text = f"{self.what}: iteration {record['iteration']}, {', '.join(known)}"
+            sys.stderr.write("\r" + text.ljust(self.width))
             sys.stderr.flush()
+            self.width = len(text)
         return False
 
-    return watch
+    def __enter__(self):
+        return None if self.silent else self
+
+    def __exit__(self, *exc):
+        if self.width:
+            sys.stderr.write("\r" + " " * self.width + "\r")
+            sys.stderr.flush()
+        return False

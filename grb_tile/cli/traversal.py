@@ -6,7 +6,8 @@ from grb_tile.cli import inputs, output
 
 def add_arguments(parser, name):
     inputs.add_arguments(parser)
-    parser.add_argument("--source", help="where to start, a label or a number (from 0, or as --base says); default: the node with most edges")
+    parser.add_argument("--source", help="where to start, a label or a number (from 0, or as --base says); default: the node "
+                        "with most edges")
     if name == "bfs":
         parser.add_argument("--parents", action="store_true", help="find, and write, a node before each node instead of levels")
         parser.add_argument("--max-level", type=int, metavar="N", help="stop after N levels")
@@ -77,9 +78,9 @@ def _bfs(args, loaded, G, source):
 def _sssp(args, loaded, G, source):
     from grb_tile.algorithms import sssp
 
-    watch = output.watcher(args, "sssp")
-    found, times = output.timed(
-        lambda: sssp(G, source, method=args.method, delta=args.delta, callback=watch), args.repeat)
+    with output.Watch(args, "sssp") as watch:
+        found, times = output.timed(
+            lambda: sssp(G, source, method=args.method, delta=args.delta, callback=watch), args.repeat)
     nodes, distances = found.distances.to_coo()
     facts = {"command": "sssp", "graph": output.graph_facts(loaded, G), "source": loaded.label(source),
              "method": found.report.algorithm, "reached": len(nodes),

@@ -26,11 +26,11 @@ def run(args):
 def _pagerank(args, loaded, G):
     from grb_tile.algorithms import pagerank
 
-    watch = output.watcher(args, "pagerank")
     _ = G.AT, G.out_degree  # what the graph caches is no part of the time
-    found, times = output.timed(
-        lambda: pagerank(G, alpha=args.alpha, tol=args.tol, max_iter=args.max_iter, method=args.method,
-                         weighted=args.weighted, callback=watch), args.repeat)
+    with output.Watch(args, "pagerank") as watch:
+        found, times = output.timed(
+            lambda: pagerank(G, alpha=args.alpha, tol=args.tol, max_iter=args.max_iter, method=args.method,
+                             weighted=args.weighted, callback=watch), args.repeat)
     nodes, ranks = found.ranks.to_coo()
     best = np.argsort(-ranks, kind="stable")[: max(args.top, 0)]
     top = [{"node": loaded.label(nodes[k]), "rank": float(ranks[k])} for k in best]
@@ -52,9 +52,9 @@ def _pagerank(args, loaded, G):
 def _components(args, loaded, G):
     from grb_tile.algorithms import connected_components
 
-    watch = output.watcher(args, "components")
     _ = G.is_symmetric_structure, G.AT  # what the graph caches is no part of the time
-    found, times = output.timed(lambda: connected_components(G, callback=watch), args.repeat)
+    with output.Watch(args, "components") as watch:
+        found, times = output.timed(lambda: connected_components(G, callback=watch), args.repeat)
     labels = found.labels.to_coo(indices=False)[1]
     members, sizes = np.unique(labels, return_counts=True)
     order = np.argsort(-sizes, kind="stable")[: max(args.top, 0)]

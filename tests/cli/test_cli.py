@@ -217,6 +217,16 @@ def test_exit_codes_and_one_line_messages(run, graph, tmp_path):
             assert out == "" or args[0] == "info", args
 
 
+def test_iterations_show_on_a_terminal_only(run, monkeypatch):
+    monkeypatch.setattr("grb_tile.cli.output.Watch.INTERVAL", 0)
+    assert run("pagerank", KARATE, *UNDIRECTED)[2] == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    for command in ("pagerank", "components", "sssp"):
+        code, _, err = run(command, KARATE, *UNDIRECTED)
+        assert code == OK and f"{command}: iteration 1, " in err and err.endswith("\r")
+        assert run(command, KARATE, *UNDIRECTED, "--quiet")[2] == ""
+
+
 def test_usage_errors_help_and_version(run):
     for args in (["bfs"], [], ["nosuch"], ["bfs", "f", "--directed", "--undirected"], ["bfs", "f", "--nosuch"]):
         assert run(*args)[0] == BAD_INPUT, args
