@@ -1,6 +1,7 @@
 """Aggregators: `grb_tile.agg.<name>`, such as sum, mean or argmax; they are recipes of core (grb_tile/core/aggregate.py)."""
 from functools import partial as _partial
 from importlib import import_module as _import_module
+from warnings import warn as _warn
 
 from ..operators import from_string as _from_string
 
@@ -20,6 +21,15 @@ def __getattr__(name):
         found = _aggregators().get(name)
         if found is not None:
             globals()[name] = found
+            return found
+        found = _aggregators(ss=True).get(name)
+        if found is not None:
+            _warn(
+                f"`gb.agg.{name}` is deprecated; please use `gb.agg.ss.{name}` instead. `{name}` is specific to "
+                "SuiteSparse:GraphBLAS.",
+                DeprecationWarning,
+                stacklevel=2,
+            )
             return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

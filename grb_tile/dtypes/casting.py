@@ -27,6 +27,10 @@ def cast(array, dtype):
     if have == want:
         return array
     to, source = want.kind, have.kind
+    if to == "V":  # a record: the value goes into every field
+        records = np.empty(array.shape, want)
+        records[...] = array
+        return records
     if to == "b":
         return array != 0
     if source == "c" and to != "c":

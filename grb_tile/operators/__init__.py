@@ -12,6 +12,7 @@ from .indexunary import (
     IndexUnaryOp, ParameterizedIndexUnaryOp, ParameterizedSelectOp, SelectOp, TypedIndexUnaryOp, TypedSelectOp,
 )  # fmt: skip
 from .monoid import ANY, Monoid, ParameterizedMonoid, TypedMonoid
+from .namespaces import OpPath
 from .resolve import (
     UNKNOWN_OPCLASS, aggregator_from_string, binary_from_string, find_opclass, from_string, get_semiring, get_typed_op,
     indexunary_from_string, monoid_from_string, op_from_string, select_from_string, semiring_from_string, typed_semiring,
@@ -21,7 +22,7 @@ from .semiring import ParameterizedSemiring, Semiring, TypedSemiring
 from .unary import ParameterizedUnaryOp, TypedUnaryOp, UnaryOp
 
 __all__ = [
-    "ANY", "BinaryOp", "IndexUnaryOp", "Monoid", "OpBase", "ParameterizedBinaryOp", "ParameterizedIndexUnaryOp",
+    "ANY", "BinaryOp", "IndexUnaryOp", "Monoid", "OpBase", "OpPath", "ParameterizedBinaryOp", "ParameterizedIndexUnaryOp",
     "ParameterizedMonoid", "ParameterizedSelectOp", "ParameterizedSemiring", "ParameterizedUdf", "ParameterizedUnaryOp",
     "SelectOp", "Semiring", "TypedBinaryOp", "TypedIndexUnaryOp", "TypedMonoid", "TypedOpBase", "TypedSelectOp",
     "TypedSemiring", "TypedUnaryOp", "UNKNOWN_OPCLASS", "UnaryOp", "aggregator_from_string", "binary_from_string",

@@ -95,6 +95,7 @@ class OpBase:
     _custom_dtype = None
     _is_udt = False
     _takes_udt = False
+    _initialized = True  # operators are built on demand; python-graphblas's programs may ask
 
     def __init__(self, name, *, anonymous=False, rule=None):
         self.name = name
@@ -184,6 +185,10 @@ class OpBase:
     def _typed_ops(self):
         """{type: typed operator} of all types, made now."""
         return {dtype: self[dtype] for dtype in self._rule}
+
+    @classmethod
+    def _initialize(cls):
+        """Nothing to do: operators are built when first asked for."""
 
     # names and registration
     @classmethod

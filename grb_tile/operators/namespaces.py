@@ -233,7 +233,11 @@ def module_hooks(modname, module_globals, prefix="", extra=()):
         if name == "_deprecated":
             return {n: namespace.get(f"ss.{n}") for n in old_names()}
         if name == "_delayed":
-            return namespace._delayed if not prefix else {}
+            return {n.removeprefix(start) for n in namespace._delayed if n.startswith(start) and "." not in n.removeprefix(start)}
+        if prefix == "numpy" and name == f"_{modname}_names":
+            return set(namespace.names_under(prefix))
+        if prefix == "numpy" and name == "_monoid_identities":
+            return {n: namespace.get(f"numpy.{n}").identities for n in namespace.names_under(prefix)}
         found = None if name.startswith("__") else namespace.get(start + name)
         if found is None and not prefix and f"ss.{name}" in namespace._names:
             found = namespace.get(f"ss.{name}")
