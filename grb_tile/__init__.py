@@ -9,7 +9,6 @@ The names below are loaded when first used, so that importing the package costs 
 
 Spec: GraphBLAS C API 2.1; SuiteSparse:GraphBLAS where the specification leaves the choice.
 """
-import sys as _sys
 from importlib import import_module as _import_module
 from pathlib import Path as _Path
 
@@ -74,7 +73,7 @@ def _load_core(module):
 
 
 def __dir__():
-    return sorted((globals().keys() | _CORE.keys() | _PLANNER.keys() | _MODULES) - {"_sys", "_import_module", "_Path"})
+    return sorted((globals().keys() | _CORE.keys() | _PLANNER.keys() | _MODULES) - {"_import_module", "_Path"})
 
 
 def init(backend=None, blocking=None):

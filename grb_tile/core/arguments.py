@@ -112,10 +112,10 @@ def scalar_of(value, dtype):
     kind = type(value)
     if kind is dtype.np_type.type:
         return value
-    if kind is bool or kind is int or kind is float or kind is complex or isinstance(value, np.generic):
-        return cast_scalar(value, dtype)
     if dtype._is_udt:
         return _udt_scalar(value, dtype.np_type)
+    if kind is bool or kind is int or kind is float or kind is complex or isinstance(value, np.generic):
+        return cast_scalar(value, dtype)
     array = np.asarray(value)
     if array.ndim or array.dtype.hasobject or array.dtype.kind not in "biufc":
         raise TypeError(f"a scalar of type {dtype} is expected; got: {value!r}")

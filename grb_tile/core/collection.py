@@ -44,7 +44,7 @@ def bound_scalar(self, x, within, keyword, op, dtype=None):
         from .scalar import Scalar
 
         expect_type(self, x, Scalar, within=within, keyword_name=keyword, extra_message=_LITERALS, op=op)
-    return value, dtype, repr(value.item())
+    return value, dtype, repr(value if dtype._is_udt else value.item())
 
 
 def binary_op(self, other, op, within):
@@ -247,6 +247,8 @@ class Collection:
         *right, y = other._tuples()
         if not all(np.array_equal(a, b) for a, b in zip(left, right, strict=True)):
             return False
+        if self.dtype._is_udt or other.dtype._is_udt:
+            return bool(np.all(x == y))
         from ..dtypes import cast
 
         return bool(np.all(test(cast(x, op.type), cast(y, op.type2), op)))

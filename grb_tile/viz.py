@@ -1,0 +1,124 @@
+"""Pictures of matrices: `draw` a small graph, `spy` the pattern, `datashade` a large one.
+
+matplotlib, networkx and SciPy are imported when needed; nothing else of grb_tile needs them.
+"""
+import numpy as np
+
+
+def _needs(what, *modules):
+    """The modules, imported; ImportError says which function wants which package."""
+    from importlib import import_module
+
+    found = []
+    for name in modules:
+        try:
+            found.append(import_module(name))
+        except ImportError as exc:
+            package = name.split(".")[0]
+            raise ImportError(f"grb_tile.viz.{what} needs {package}: pip install {package}") from exc
+    return found[0] if len(found) == 1 else found
+
+
+def _shown(pyplot, ax, show):
+    """`ax`, after opening its window unless matplotlib only writes files."""
+    if show and pyplot.get_backend().lower() not in ("agg", "pdf", "svg", "ps", "cairo", "template"):
+        pyplot.show()
+    return ax
+
+
+def to_networkx(A, edge_attribute="weight"):
+    """A networkx.DiGraph with an edge i -> j for every entry A(i, j), its value under `edge_attribute`."""
+    from .io import to_networkx as convert
+
+    return convert(A, edge_attribute=edge_attribute)
+
+
+def to_scipy_sparse(A, format="csr"):
+    """A SciPy sparse array with the entries of A."""
+    from .io import to_scipy_sparse as convert
+
+    return convert(A, format=format)
+
+
+def draw(A, *, show=True, ax=None, seed=1, **kwargs):
+    """Draw the graph of a small matrix: a node per row, an arrow per entry, labelled with its value.  Returns the axes.
+
+    show: open a window, where matplotlib has one.  seed: where the layout starts.  Further keywords go to networkx.draw_networkx.
+    """
+    networkx, pyplot = _needs("draw", "networkx", "matplotlib.pyplot")
+    if A.nrows != A.ncols:
+        raise ValueError(f"draw needs a square Matrix, for its rows and columns are one set of nodes; got {A.shape}")
+    rows, columns, values = A.to_coo()
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(range(A.nrows))
+    for i, j, value in zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True):
+        graph.add_edge(i, j, weight=value)
+    place = networkx.spring_layout(graph, seed=seed)
+    ax = pyplot.gca() if ax is None else ax
+    options = {"node_color": "lightblue", "connectionstyle": "arc3,rad=0.1"} | kwargs
+    networkx.draw_networkx(graph, place, ax=ax, **options)
+    labels = networkx.get_edge_attributes(graph, "weight")
+    networkx.draw_networkx_edge_labels(graph, place, edge_labels=labels, ax=ax)
+    ax.set_axis_off()
+    return _shown(pyplot, ax, show)
+
+
+def spy(A, *, centered=False, show=True, figure=None, axes=None, figsize=None, **kwargs):
+    """Plot the pattern of A: a mark at (column, row) of every entry, rows downwards.  Returns the axes.
+
+    centered: positions count from the middle.  figure, axes, figsize: where to draw.  Further keywords go to matplotlib's scatter.
+    """
+    pyplot = _needs("spy", "matplotlib.pyplot")
+    rows, columns, _ = A.to_coo(values=False)
+    rows, columns = rows.astype(np.int64), columns.astype(np.int64)
+    if axes is None:
+        figure = pyplot.figure(figsize=figsize) if figure is None else figure
+        axes = figure.add_subplot()
+    ax = axes
+    size = max(A.nrows, A.ncols, 1)
+    options = {"marker": "s", "s": max(1.0, (250.0 / size) ** 2), "linewidths": 0} | kwargs
+    top, left = (A.nrows / 2, A.ncols / 2) if centered else (0, 0)
+    ax.scatter(columns - left, rows - top, **options)
+    ax.set_xlim(-0.5 - left, A.ncols - 0.5 - left)
+    ax.set_ylim(A.nrows - 0.5 - top, -0.5 - top)
+    ax.set_aspect("equal")
+    ax.xaxis.tick_top()
+    return _shown(pyplot, ax, show)
+
+
+def datashade(A, agg="count", *, width=400, height=400, show=True, ax=None, **kwargs):
+    """Show a large matrix as an image of width x height cells, each with a figure of the entries that fall into it.
+
+    agg: "count" of the entries, or the "sum", "max", "min" or "mean" of their values.  Returns the axes.
+    """
+    pyplot = _needs("datashade", "matplotlib.pyplot")
+    image = _binned(A, agg, min(height, max(A.nrows, 1)), min(width, max(A.ncols, 1)))
+    ax = pyplot.gca() if ax is None else ax
+    options = {"cmap": "viridis", "interpolation": "nearest", "aspect": "auto"} | kwargs
+    shown = ax.imshow(image, extent=(0, A.ncols, A.nrows, 0), **options)
+    ax.figure.colorbar(shown, ax=ax, label=agg)
+    ax.xaxis.tick_top()
+    return _shown(pyplot, ax, show)
+
+
+def _binned(A, agg, height, width):
+    rows, columns, values = A.to_coo()
+    i = (rows.astype(np.float64) * height / max(A.nrows, 1)).astype(np.int64)
+    j = (columns.astype(np.float64) * width / max(A.ncols, 1)).astype(np.int64)
+    cell = i * width + j
+    count = np.bincount(cell, minlength=height * width).astype(np.float64)
+    if agg == "count":
+        image = count
+    elif agg in ("sum", "mean"):
+        image = np.bincount(cell, weights=values.astype(np.float64), minlength=height * width)
+        if agg == "mean":
+            image = image / np.maximum(count, 1)
+    elif agg in ("max", "min"):
+        image = np.full(height * width, -np.inf if agg == "max" else np.inf)
+        getattr(np, f"{agg}imum").at(image, cell, values.astype(np.float64))
+    else:
+        raise ValueError(f'agg must be "count", "sum", "mean", "max" or "min"; got {agg!r}')
+    return np.where(count > 0, image, np.nan).reshape(height, width)
+
+
+__all__ = ["datashade", "draw", "spy", "to_networkx", "to_scipy_sparse"]
