@@ -15,8 +15,9 @@ Positions.  A positional multiply sees the entries A(i,k) and B(k,j), or A(i,k) 
 secondi = k, secondj = j.  Element-wise both operands stand at the same place (i,j), or (i,0) in a vector.  The variants
 with a final 1 count from 1.
 
-Iso.  Results are iso where that costs nothing: pair, structure-only products under an idempotent monoid, apply of an iso
-operand, union and intersect where the values are the same by their kind.  A caller may rely on values only, not on `iso`.
+Iso.  Results are iso where that costs nothing: pair, structure-only products under an idempotent monoid, apply of an
+iso operand, union and intersect where the values are the same by their kind.  A caller may rely on values only, not on
+`iso`.
 """
 from grb_tile.exceptions import NotImplementedException
 
@@ -49,11 +50,11 @@ class Backend:
         self._missing("tuples_vector")
 
     def tuples_matrix(self, A):
-        """(rows, cols, values) of the entries by rows, ascending; int64 positions, one value each (iso expanded); fresh."""
+        """(rows, cols, values) of the entries by rows, ascending, int64 positions; iso expanded; fresh arrays."""
         self._missing("tuples_matrix")
 
     def convert(self, store, format):
-        """The same entries in another format: "sparse", "bitmap", "csr" or "dcsr" (the store itself when it is that)."""
+        """The same entries as "sparse", "bitmap", "csr" or "dcsr" (the store itself when it is that)."""
         self._missing("convert")
 
     def transpose(self, A):
@@ -73,7 +74,10 @@ class Backend:
         self._missing("gather_matrix")
 
     def expand_vector(self, u, I, size):
-        """t[I[k]] = u[k]; t has `size` places; I int64 without duplicates, len(I) = u.size, or None (then size >= u.size)."""
+        """t[I[k]] = u[k]; t has `size` places.
+
+        I: int64 without duplicates, one for each place of u; or None for all (then size >= u.size).
+        """
         self._missing("expand_vector")
 
     def expand_matrix(self, A, I, J, nrows, ncols):
@@ -96,8 +100,8 @@ class Backend:
     def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
         """C[i,j] = (+)_k A[i,k] (x) B[k,j]   for (i,j) in allow.
 
-        plan: None, a name or an object with the attribute `walk`: "gustavson" (rows of B are gathered for each row of A)
-        or "dot" (for each allowed (i,j) row i of A meets row j of BT; asks for an allow that is not a complement).
+        plan: None, a name or an object with the attribute `walk`: "gustavson" (rows of B are gathered for each row of
+        A) or "dot" (for each allowed (i,j) row i of A meets row j of BT; asks for an allow that is not a complement).
         BT: the transpose of B, when the caller has it; B may then be None.
         """
         self._missing("matmul")
@@ -142,5 +146,8 @@ class Backend:
         self._missing("reduce")
 
     def kronecker(self, A, B, op, allow=None):
-        """C[i*B.nrows + k, j*B.ncols + l] = A[i,j] (op) B[k,l]; positions of a positional op: those of A(i,j), B(k,l)."""
+        """C[i*B.nrows + k, j*B.ncols + l] = A[i,j] (op) B[k,l].
+
+        A positional op sees the positions of A(i,j) and B(k,l).
+        """
         self._missing("kronecker")

@@ -1,13 +1,15 @@
 """The living definition: every primitive as dictionaries and loops, one entry at a time.
 
-A vector is {i: value}, a matrix {(i, j): value}; values are NumPy arrays of length 1 with the store's type, and operators
-are applied to one pair of them at a time.  Slow, and plain enough to be believed: the other backends are tested against
-it.  It reads stores through `entries` and makes them with `vector` and `matrix` alone, so that it also checks formats.
+A vector is {i: value}, a matrix {(i, j): value}; values are NumPy arrays of length 1 with the store's type, and
+operators are applied to one pair of them at a time.  Slow, and plain enough to be believed: the other backends are
+tested against it.  It reads stores through `entries` and makes them with `vector` and `matrix` alone, so that it also
+checks formats.
 """
 import numpy as np
 
 from grb_tile.dtypes import cast
 from grb_tile.exceptions import InvalidValue
+from grb_tile.operators import ANY
 from grb_tile.storage import convert
 from grb_tile.storage.store import Compressed, SparseVector, index_dtype
 
@@ -106,7 +108,7 @@ def _fold(monoid, terms):
     """t1 (+) t2 (+) ... from left to right."""
     total = cast(terms[0], monoid.type)
     for term in terms[1:]:
-        if monoid.name == "any":
+        if monoid.terminal is ANY:
             break
         total = np.asarray(monoid.binaryop.numpy(total, cast(term, monoid.type)))
     return total

@@ -9,7 +9,8 @@ Schema of BitTiledMatrix, structure only (nt = 32 or 64; words are uint32 or uin
     tile_row      int32 [T]               tile row, ascending within a tile column
     col_words     word  [T, nt]           bit r of col_words[t, c]: is there an entry in row r, column c of the tile?
 
-A symmetric structure keeps one array of each: tile_col_ptr is tile_row_ptr, tile_row is tile_col, col_words is row_words.
+A symmetric structure keeps one array of each: tile_col_ptr is tile_row_ptr, tile_row is tile_col, col_words is
+row_words.
 
 Schema of BitBlockMatrix, with values (blocks of 8 x 8, by block rows)
 
@@ -36,8 +37,8 @@ class BitTiledMatrix:
     """See the schema at the head of this file."""
 
     __slots__ = (
-        "nrows", "ncols", "nt", "nvals", "tile_row_ptr", "tile_col", "row_words", "tile_col_ptr", "tile_row", "col_words",
-        "shared", "forms",
+        "nrows", "ncols", "nt", "nvals", "tile_row_ptr", "tile_col", "row_words", "tile_col_ptr", "tile_row",
+        "col_words", "shared", "forms",
     )  # fmt: skip
     format = "bittiled"
     iso = True
@@ -99,15 +100,20 @@ def _bit_tiles(A, nt):
 def bit_tiles_from(A, nt=64, symmetric=None):
     """The BitTiledMatrix of a Compressed's structure.
 
-    symmetric: True when the caller knows the structure to be so (not checked), False to keep both arrays, None to find out.
+    symmetric: True when the caller knows the structure to be so (not checked), False to keep both arrays, None to find
+    out.
     """
     by_rows = _bit_tiles(A, nt)
     if symmetric:
         return BitTiledMatrix(A.nrows, A.ncols, nt, A.nvals, by_rows, by_rows)
     by_cols = _bit_tiles(transpose_of(A), nt)
-    if symmetric is None and A.nrows == A.ncols and all(np.array_equal(a, b) for a, b in zip(by_rows, by_cols, strict=True)):
+    if symmetric is None and A.nrows == A.ncols and _same_arrays(by_rows, by_cols):
         by_cols = by_rows
     return BitTiledMatrix(A.nrows, A.ncols, nt, A.nvals, by_rows, by_cols)
+
+
+def _same_arrays(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 def bit_tiles_of(A, nt=64):
@@ -122,8 +128,10 @@ def bit_tiles_of(A, nt=64):
 class BitBlockMatrix:
     """See the schema at the head of this file."""
 
-    __slots__ = ("nrows", "ncols", "dtype", "block_ptr", "block_col", "block_map", "value_ptr", "values", "iso", "shared",
-                 "forms")  # fmt: skip
+    __slots__ = (
+        "nrows", "ncols", "dtype", "block_ptr", "block_col", "block_map", "value_ptr", "values", "iso", "shared",
+        "forms",
+    )  # fmt: skip
     format = "bitblock"
 
     def __init__(self, nrows, ncols, dtype, block_ptr, block_col, block_map, value_ptr, values, iso):
@@ -173,8 +181,9 @@ def bit_blocks_from(A):
         block_map = np.bitwise_or.reduceat(np.left_shift(np.uint64(1), place.astype(np.uint64)), starts)
     value_ptr = np.append(starts, order.shape[0]).astype(np.int64)
     values = A.values if A.iso else A.values[order]
-    return BitBlockMatrix(A.nrows, A.ncols, A.dtype, pointers(block_row, -(-A.nrows // BLOCK)), block_col.astype(np.int32),
-                          block_map, value_ptr, values, A.iso)  # fmt: skip
+    block_ptr = pointers(block_row, -(-A.nrows // BLOCK))
+    return BitBlockMatrix(
+        A.nrows, A.ncols, A.dtype, block_ptr, block_col.astype(np.int32), block_map, value_ptr, values, A.iso)
 
 
 def bit_blocks_of(A):

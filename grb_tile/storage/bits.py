@@ -1,7 +1,7 @@
 """Sets of positions as 64-bit words: bit i is bit i % 64 of words[i // 64], bits past the size are 0.
 
-Words are uint64 arrays of word_count(size) places that own their memory, so that they can be updated in place.  A byte of them holds 8 consecutive positions, which is
-what numpy.packbits makes with bitorder="little".
+Words are uint64 arrays of word_count(size) places that own their memory, so that they can be updated in place.  A byte
+of them holds 8 consecutive positions, which is what numpy.packbits makes with bitorder="little".
 """
 import numpy as np
 
@@ -179,8 +179,9 @@ def rank(words, indices, table=None):
     at = indices >> 6
     below = (np.uint64(1) << (indices & 63).astype(np.uint64)) - np.uint64(1)
     inside = at < words.shape[0]
-    counted = np.bitwise_count(words[np.where(inside, at, 0)] & below) if words.shape[0] else np.zeros(at.shape, np.uint8)
-    return table[at] + np.where(inside, counted, 0)
+    if words.shape[0] == 0:
+        return table[at]
+    return table[at] + np.where(inside, np.bitwise_count(words[np.where(inside, at, 0)] & below), 0)
 
 
 def select(words, ranks):

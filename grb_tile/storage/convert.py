@@ -9,9 +9,13 @@ Thresholds live here and nowhere else.  Two different ones for each pair keep a 
 
 What a store remembers is in `store.forms`, a dict made on demand:
 
-    "transpose"      Compressed: the transpose (strong)    "transpose_of"   weak reference from a transpose to its origin
-    "row_ids"        int64: the row of each entry          "occupied"       (rows, starts) of the rows that hold something
-    "tiled" ...      the tiled forms, see tiled.py, bit_tiles.py
+    "transpose"      Compressed: the transpose (strong)
+    "transpose_of"   weak reference from a transpose to its origin
+    "row_ids"        int64: the row of each entry (small matrices)
+    "occupied"       (rows, starts) of the rows that hold something
+    "keys"           int64: row * ncols + column of each entry (small matrices)
+    "words"          presence bits of a sparse vector
+    "tiled" ...      the tiled forms: see tiled.py, bit_tiles.py
 """
 import weakref
 
@@ -84,7 +88,7 @@ def to_bitmap(u):
 
 
 def words_of(u):
-    """The presence bits of a vector in either format, or None when every position is present.  Not to be written into."""
+    """The presence bits of a vector in either format, not to be written into; None when every position is present."""
     if u.format == "bitmap":
         return u.words
     if u.indices.shape[0] == u.size:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .convert import occupied, row_ids
-from .sorting import segment_starts, stable_order
+from .sorting import ranges, segment_starts, stable_order
 from .tiled import MIN_ENTRIES, can_tile
 
 SAMPLE = 1 << 22             # entries up to which tiles are counted one by one; more are estimated from whole tile rows
@@ -86,7 +86,7 @@ def count_tiles(A, nt):
     stride = -(-total // SAMPLE)
     sampled = ((rows >> shift) % stride == 0).nonzero()[0]
     ids = rows[sampled].repeat(lengths[sampled])
-    at = np.arange(ids.shape[0]) + (starts[sampled] - lengths[sampled].cumsum() + lengths[sampled]).repeat(lengths[sampled])
+    at = ranges(starts[sampled], lengths[sampled])
     keys = (ids >> shift) * tile_cols + (A.indices[at] >> shift)
     return _counted(nt, keys, -(-A.nrows // nt) * tile_cols, total / max(keys.shape[0], 1))
 
@@ -162,15 +162,15 @@ def _choose(result):
         best = min(forms, key=nbytes.get)
         result.chosen = best
         result.why = (
-            f"a 16 x 16 tile holds {mean:.2f} entries, so that {best} takes {nbytes[best] / nbytes[plain]:.0%} of the bytes of "
-            f"{plain}" + (f"; {bits[0]} serves structure-only products" if bits else "")
+            f"a 16 x 16 tile holds {mean:.2f} entries, so that {best} takes {nbytes[best] / nbytes[plain]:.0%} of the "
+            f"bytes of {plain}" + (f"; {bits[0]} serves structure-only products" if bits else "")
         )
     else:
         best = min(bits, key=nbytes.get)
         result.chosen = plain
         result.why = (
-            f"values lie best as {plain}, while {best} holds the structure in {nbytes[best] / structure:.0%} of its bytes for "
-            "structure-only products"
+            f"values lie best as {plain}, while {best} holds the structure in {nbytes[best] / structure:.0%} of its "
+            "bytes for structure-only products"
         )
 
 

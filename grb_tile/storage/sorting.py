@@ -1,7 +1,7 @@
 """Order and position of integer keys: stable orders by radix passes, merges of sorted sets, concatenated ranges.
 
-NumPy's stable sort of 16-bit integers is a radix sort (12 ns an entry); that of wider ones merges (85 ns).  So wide keys
-are ordered in passes of 16 bits where their bound permits.
+NumPy's stable sort of 16-bit integers is a radix sort (12 ns an entry); that of wider ones merges (85 ns).  So wide
+keys are ordered in passes of 16 bits where their bound permits.
 """
 import numpy as np
 

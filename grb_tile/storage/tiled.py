@@ -5,8 +5,8 @@ Schema of TiledMatrix (T = tiles kept, E = entries in them; tile rows are number
     tile_ptr    int64  [tile_rows + 1]   tiles of tile row r: tile_ptr[r] .. tile_ptr[r+1]-1
     tile_col    int32  [T]               tile column, ascending within a tile row
     tile_nnz    int64  [T + 1]           entries of tile t: tile_nnz[t] .. tile_nnz[t+1]-1, by rows, then columns
-    row_start   uint8  [T, 16]           where row r of the tile starts, relative to tile_nnz[t] (at most 240; the end of
-                                         row 15 follows from tile_nnz, so that 256 need not fit)
+    row_start   uint8  [T, 16]           where row r of the tile starts, relative to tile_nnz[t] (at most 240; the end
+                                         of row 15 follows from tile_nnz, so that 256 need not fit)
     nibbles     uint8  [E]               row in the tile * 16 + column in the tile
     row_mask    uint16 [T, 16]           bit c of row_mask[t, r]: is there an entry in row r, column c of the tile?
     values      dtype  [E]               one each, or [1] when iso
@@ -19,7 +19,8 @@ Schema of TiledVector (size = its length, nt = 16, 32 or 64)
     x_tile      dtype  [kept * nt]       value of position i: x_tile[x_ptr[i // nt] * nt + i % nt] (absent: 0)
     x_mask      uint16/32/64 [kept]      bit b: is position b of the tile present?
 
-Paper: TileSpMSpV, papers/tilespmspv_tilebfs_icpp22.txt, 3.2.1 and 3.2.2 (there absent means zero; a semiring needs the mask).
+Paper: TileSpMSpV, papers/tilespmspv_tilebfs_icpp22.txt, 3.2.1 and 3.2.2 (there absent means zero; a semiring needs the
+mask).
 """
 import numpy as np
 
@@ -41,11 +42,12 @@ def can_tile(A):
 
 
 def tile_order(A, nt):
-    """(order, tile row, tile column, starts): entries by tiles, and where each tile starts; `order` None: as they are."""
+    """(order, tile row, tile column, starts): the permutation of the entries to tiles, and where each tile starts."""
     shift = nt.bit_length() - 1
     tile_rows, tile_cols = -(-A.nrows // nt), -(-A.ncols // nt)
     if not can_tile(A):
-        raise OutOfMemory(f"{A.nrows} x {A.ncols} with {A.nvals} entries is too large to be tiled; keep the matrix DCSR")
+        raise OutOfMemory(
+            f"{A.nrows} x {A.ncols} with {A.nvals} entries is too large to be tiled; keep the matrix DCSR")
     rows, cols = row_ids(A) >> shift, A.indices >> shift
     keys = rows * tile_cols + cols
     order = stable_order(keys, max(tile_rows * tile_cols, 1))
@@ -66,8 +68,8 @@ class TiledMatrix:
     """See the schema at the head of this file."""
 
     __slots__ = (
-        "nrows", "ncols", "dtype", "tile_ptr", "tile_col", "tile_nnz", "row_start", "nibbles", "row_mask", "values", "iso",
-        "rest_rows", "rest_cols", "rest_values", "shared", "forms",
+        "nrows", "ncols", "dtype", "tile_ptr", "tile_col", "tile_nnz", "row_start", "nibbles", "row_mask", "values",
+        "iso", "rest_rows", "rest_cols", "rest_values", "shared", "forms",
     )  # fmt: skip
     format = "tiled"
     nt = NT

@@ -1,5 +1,6 @@
 """What it means that two backends agree: the same entries, the right type, a sound store, nothing outside the mask."""
 import numpy as np
+
 from grb_tile.backends.reference import entries
 from grb_tile.storage.store import index_dtype
 
@@ -38,8 +39,8 @@ def check_store(x):
 def same_values(a, b):
     """Equal, both NaN, or the same but for the rounding of sums in another order."""
     if a.dtype.kind in "fc":
-        return bool(np.allclose(a, b, rtol=1e-4 if a.dtype.itemsize <= 8 and a.dtype.kind == "c" or a.dtype.itemsize == 4
-                                else 1e-10, atol=1e-6, equal_nan=True))
+        single = a.dtype.itemsize == (8 if a.dtype.kind == "c" else 4)
+        return bool(np.allclose(a, b, rtol=1e-4 if single else 1e-10, atol=1e-6, equal_nan=True))
     return bool((a == b).all())
 
 

@@ -3,11 +3,14 @@
 A dimension is (size, places): entries stand at `places` only, so that sizes up to 2^60 can be met with few of them.
 """
 import numpy as np
+
 from grb_tile import dtypes
 from grb_tile.storage import convert
 from grb_tile.storage.store import BitmapVector, SparseVector, index_dtype
 
-NAMED = ("BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64", "FC32", "FC64")
+NAMED = (
+    "BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64", "FC32", "FC64",
+)  # fmt: skip
 TYPES = [getattr(dtypes, name) for name in NAMED]
 
 

@@ -4,6 +4,9 @@ A case is a seed: the dimensions, formats, types, operator and mask are drawn fr
 """
 import numpy as np
 import pytest
+from backends.agree import assert_same, snapshot
+from backends.samples import TYPES, choice, dimension, random_matrix, random_vector, values
+
 from grb_tile import dtypes
 from grb_tile.backends import select as choose
 from grb_tile.backends.cpu.numpy_tiles import FORMATS
@@ -17,9 +20,6 @@ from grb_tile.operators.semiring import Semiring
 from grb_tile.operators.unary import UnaryOp
 from grb_tile.storage.convert import transpose_of
 from grb_tile.storage.store import Allow
-
-from backends.agree import assert_same, snapshot
-from backends.samples import TYPES, choice, dimension, random_matrix, random_vector, values
 
 SEEDS = range(60)
 REFERENCE = choose.named("reference")
@@ -133,7 +133,10 @@ def test_matmul(backend, seed, huge):
 
 
 def _small(rng, huge):
-    return dimension(rng, True) if huge else (lambda size: (size, np.arange(size)))(int(rng.choice([1, 3, 12, 20])))
+    if huge:
+        return dimension(rng, True)
+    size = int(rng.choice([1, 3, 12, 20]))
+    return size, np.arange(size)
 
 
 def test_matmul_in_many_blocks(monkeypatch):
@@ -205,7 +208,8 @@ def test_restrict_select_reduce_cast(backend, seed, huge):
     before = snapshot(x)
     for complement in (False, True):
         for pattern in (other, make(), x):
-            assert_same(backend.restrict(x, Allow(pattern, complement)), REFERENCE.restrict(x, Allow(pattern, complement)))
+            allow = Allow(pattern, complement)
+            assert_same(backend.restrict(x, allow), REFERENCE.restrict(x, allow))
     dtype = choice(rng, TYPES)
     assert_same(backend.cast(x, dtype), REFERENCE.cast(x, dtype))
     op = typed(rng, SelectOp)

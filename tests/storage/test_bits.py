@@ -1,6 +1,7 @@
 """Words of bits against Python sets."""
 import numpy as np
 import pytest
+
 from grb_tile.storage import bits
 
 SIZES = [0, 1, 63, 64, 65, 128, 200, 5000]

@@ -3,6 +3,7 @@ import gc
 
 import numpy as np
 import pytest
+
 from grb_tile import dtypes
 from grb_tile.exceptions import OutOfMemory
 from grb_tile.storage import bits, convert
@@ -142,8 +143,8 @@ def test_settle_has_hysteresis():
 
 
 def test_tile_schema_by_hand():
-    A = Compressed(20, 40, dtypes.FP64, np.array([0, 2, 3] + [3] * 15 + [4, 5, 5]), np.array([0, 17, 15, 39, 2], np.int32),
-                   np.arange(5.0))  # fmt: skip
+    indptr, indices = np.array([0, 2, 3] + [3] * 15 + [4, 5, 5]), np.array([0, 17, 15, 39, 2], np.int32)
+    A = Compressed(20, 40, dtypes.FP64, indptr, indices, np.arange(5.0))
     T = tiled_from(A, 2)
     assert T.tile_ptr.tolist() == [0, 1, 1] and T.tile_col.tolist() == [0] and T.tile_nnz.tolist() == [0, 2]
     assert T.nibbles.tolist() == [0x00, 0x1F]

@@ -1,6 +1,7 @@
 """Orders, ranges and merges of integer keys against NumPy's own sort and Python sets."""
 import numpy as np
 import pytest
+
 from grb_tile.storage.sorting import find, merge, ranges, segment_starts, stable_order
 
 

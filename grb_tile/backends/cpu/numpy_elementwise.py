@@ -28,7 +28,10 @@ def same_structure(x, y):
 
 
 def meet(op, dtype, x, at_x, y, at_y, places):
-    """(values, iso) of x[at_x] (op) y[at_y]; at_* None: all values in order; places() gives (i, j) for positional ops."""
+    """(values, iso) of x[at_x] (op) y[at_y].
+
+    at_x, at_y None: all values in order; places() gives (i, j) to positional ops.
+    """
     positional = op.positional
     if positional is not None:
         i, j = places()

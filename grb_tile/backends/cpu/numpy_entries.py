@@ -2,6 +2,7 @@
 import numpy as np
 
 from ...dtypes import cast
+from ...operators import ANY
 from ...storage import bits
 from ...storage.convert import (
     compressed,
@@ -14,8 +15,15 @@ from ...storage.convert import (
 from ...storage.sorting import MAX_KEY, find, segment_starts, stable_order
 from ...storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
-IDEMPOTENT = frozenset(("any", "min", "max", "lor", "land", "bor", "band"))
+_IDEMPOTENT = frozenset((
+    np.fmin, np.fmax, np.minimum, np.maximum, np.logical_or, np.logical_and, np.bitwise_or, np.bitwise_and,
+))  # fmt: skip
 _STRUCTURE_FORMS = ("row_ids", "occupied")
+
+
+def is_idempotent(monoid):
+    """Does x (+) x = x hold for certain (asked of the definition, not of the name, which a user may give as well)?"""
+    return monoid.ufunc in _IDEMPOTENT or monoid.terminal is ANY
 
 
 def empty_vector(size, dtype):
@@ -129,7 +137,7 @@ def _plain_keys(A, ncols):
 
 
 def order_pairs(rows, cols, nrows, ncols):
-    """The permutation that brings (row, column) pairs into order by rows, stable; None when they are in order already."""
+    """The stable permutation that brings (row, column) pairs into order by rows; None when they are so already."""
     if rows.shape[0] < 2:
         return None
     if nrows * ncols <= MAX_KEY:
@@ -188,16 +196,15 @@ def reduce_segments(products, starts, total, monoid):
     `products` may hold one value that stands for all `total`.
     """
     if products.shape[0] != total:
-        name = monoid.name
-        if name in IDEMPOTENT:
+        if is_idempotent(monoid):
             return cast(products, monoid.return_type), True
-        if name == "plus" and products.dtype.kind != "b":
+        if monoid.ufunc is np.add and products.dtype.kind != "b":
             counts = np.empty(starts.shape[0], np.int64)
             np.subtract(starts[1:], starts[:-1], out=counts[:-1])
             counts[-1] = total - starts[-1]
             return _times(counts, products[0], monoid), False
         products = np.broadcast_to(products, (total,))
-    if starts.shape[0] == total or monoid.name == "any":
+    if starts.shape[0] == total or monoid.terminal is ANY:
         return (products if starts.shape[0] == total else products[starts]), False
     return monoid.reduceat(products, starts), False
 
@@ -219,7 +226,7 @@ def can_scatter(monoid, bound, total):
     """May results gather in an array of `bound` places through ufunc.at (fast for NumPy's own ufuncs)?"""
     if bound > 8 * total + 256:
         return False
-    if monoid.name == "any":
+    if monoid.terminal is ANY:
         return True
     ufunc = monoid.ufunc
     return isinstance(ufunc, np.ufunc) and len(ufunc.types) > 1 and monoid.return_type.np_type.kind in "iufb"
@@ -232,16 +239,16 @@ def reduce_by_key(keys, products, bound, monoid):
     """
     total = keys.shape[0]
     one = products.shape[0] != total
-    if one and monoid.name in IDEMPOTENT:
+    if one and is_idempotent(monoid):
         return distinct_keys(keys, bound), cast(products, monoid.return_type), True
     if can_scatter(monoid, bound, total):
         seen = np.zeros(bound, np.bool_)
         seen[keys] = True
         found = seen.nonzero()[0]
-        if monoid.name == "any":
+        if monoid.terminal is ANY:
             gathered = np.empty(bound, products.dtype)
             gathered[keys] = products
-        elif one and monoid.name == "plus":
+        elif one and monoid.ufunc is np.add:
             return found, _times(np.bincount(keys, minlength=bound)[found], products[0], monoid), False
         else:
             dtype = monoid.return_type.np_type
@@ -250,7 +257,7 @@ def reduce_by_key(keys, products, bound, monoid):
             gathered = np.full(bound, start, dtype)
             if one:
                 products = np.broadcast_to(products, (total,))
-            if dtype.kind == "f" and monoid.name not in ("min", "max"):      # fmin and fmax do not warn
+            if dtype.kind == "f" and start == start:      # fmin and fmax do not warn
                 with np.errstate(all="ignore"):
                     monoid.ufunc.at(gathered, keys, products)
             else:

@@ -2,11 +2,12 @@
 import numpy as np
 
 from ...dtypes import cast
+from ...operators import ANY
 from ...storage import bits
 from ...storage.convert import row_ids, settle, share
 from ...storage.store import BitmapVector
 from .numpy_elementwise import restrict
-from .numpy_entries import IDEMPOTENT, empty_like, is_matrix, keep_entries, like, vector_of
+from .numpy_entries import empty_like, is_idempotent, is_matrix, keep_entries, like, vector_of
 
 _NO_COLUMN = np.zeros(1, np.int64)
 _ROW_KINDS = {"rowle": np.less_equal, "rowgt": np.greater}
@@ -168,11 +169,11 @@ def reduce(x, monoid):
         return None
     values = x.values
     if x.iso:
-        if count == 1 or monoid.name in IDEMPOTENT:
+        if count == 1 or is_idempotent(monoid):
             return cast(values[:1], monoid.type)[0]
         values = np.broadcast_to(values[:1], (count,))
     elif x.format == "bitmap" and x.words is not None:
         values = values[bits.to_bool(x.words, x.size)]
-    if monoid.name == "any":
+    if monoid.terminal is ANY:
         return cast(values[:1], monoid.type)[0]
     return monoid.reduce(cast(values, monoid.type))

@@ -1,7 +1,7 @@
 """C = A (+.x) B in NumPy.  Meanings: backends/protocol.py.
 
-Gustavson: for blocks of rows of A small enough, every product A[i,k] (x) B[k,j] is laid out (the rows of B that A's entries
-name, end to end), cut by the mask, ordered by (i,j) and reduced.  At most about EXPAND products stand at once.
+Gustavson: for blocks of rows of A small enough, every product A[i,k] (x) B[k,j] is laid out (the rows of B that A's
+entries name, end to end), cut by the mask, ordered by (i,j) and reduced.  At most about EXPAND products stand at once.
 Dot: each allowed (i,j) asks the shorter of row i of A and row j of BT for its k, which are looked up in the other.
 """
 import numpy as np
@@ -81,7 +81,8 @@ def matmul_gustavson(A, B, semiring, allow):
         out_rows = np.concatenate([p[0] for p in parts])
         cols = np.concatenate([p[1] for p in parts])
         iso = all(p[3] for p in parts)
-        values = parts[0][2] if iso else np.concatenate([np.broadcast_to(p[2], p[0].shape) if p[3] else p[2] for p in parts])
+        values = parts[0][2] if iso else np.concatenate(
+            [np.broadcast_to(p[2], p[0].shape) if p[3] else p[2] for p in parts])
     return settle(compressed(nrows, ncols, dtype, out_rows, cols, values, iso))
 
 

@@ -2,7 +2,7 @@
 
 By rows: the entries of the allowed rows meet x's presence, products are reduced row by row (reduceat).
 By columns: the rows of AT that x names are laid end to end and reduced by their row of A (scatter or radix order).
-Work is that of the rows allowed, or of the columns in x; nothing of the size of a dimension is made for sparse operands.
+Work is that of the rows allowed, or of the columns in x; sparse operands make nothing of the size of a dimension.
 """
 import numpy as np
 
@@ -97,7 +97,7 @@ def matvec_rows(A, x, semiring, allow=None):
 
 
 def _row_products(A, x, op, at, cols, x_at):
-    """A[i,k] (x) x[k] for the entries `at` of A (None: all), whose x values are x.values[x_at]; or one value for all."""
+    """A[i,k] (x) x[k] for the entries `at` of A (None: all), x values at x.values[x_at]; or one value for all."""
     positional = op.positional
     if positional is not None:
         base = positional.rstrip("1")

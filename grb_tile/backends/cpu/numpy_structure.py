@@ -25,8 +25,8 @@ def build_vector(size, indices, values, dup, dtype):
                 if dup is None:
                     at = first_repeat(indices)
                     raise InvalidValue(
-                        f"indices: {int(indices[at])} occurs more than once and dup_op is None; pass dup_op (binary.plus, "
-                        "binary.first, ...) to combine the values of equal indices"
+                        f"indices: {int(indices[at])} occurs more than once and dup_op is None; pass dup_op "
+                        "(binary.plus, binary.first, ...) to combine the values of equal indices"
                     )
                 values, iso = fold_segments(values, iso, starts, count, dup, dtype)
                 indices = indices[starts]

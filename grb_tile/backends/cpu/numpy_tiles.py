@@ -2,7 +2,7 @@
 
 tiled: tiles whose column tile of x is empty are passed over (TileSpMSpV, Algorithm 4), the rest meets x tile by tile.
 bitblock: the set bits of the blocks' maps are the entries.
-bittiled: words of a tile's rows meet words of x; only structure takes part, so it serves multiplies that read no values.
+bittiled: words of a tile's rows meet words of x; only structure takes part, for multiplies that read no values.
 Its three walks can be asked for by name (TileBFS, 3.4); they give the same w:
     push_csr   the tiles of A by rows whose word of x holds something
     push_csc   the column words that the bits of x name are united into words of w
@@ -19,9 +19,8 @@ from ...storage.convert import words_of
 from ...storage.sorting import ranges
 from ...storage.tiled import can_tile, tiled_of, tiled_vector_from
 from .numpy_elementwise import restrict
-from .numpy_entries import IDEMPOTENT, empty_vector, members, reduce_by_key, vector_of
+from .numpy_entries import empty_vector, is_idempotent, members, reduce_by_key, vector_of
 from .numpy_matvec import matvec_rows
-
 
 FORMATS = frozenset(("tiled", "bitblock", "bittiled", "push_csr", "push_csc", "pull_csc"))
 
@@ -43,8 +42,8 @@ def matvec(A, x, semiring, allow, format):
 
 def can_use_bits(A, x, semiring):
     """Does the product read no values, and the monoid only ask whether (or how often) there is one?"""
-    op, name = semiring.binaryop, semiring.monoid.name
-    if op.positional is not None or not (name in IDEMPOTENT or name == "plus"):
+    op, monoid = semiring.binaryop, semiring.monoid
+    if op.positional is not None or not (is_idempotent(monoid) or monoid.ufunc is np.add):
         return False
     return op.kind == "pair" or (A.iso and x.iso)
 
@@ -64,7 +63,8 @@ def matvec_tiled(T, x, semiring, allow):
 
 def matvec_bit_blocks(B, x, semiring, allow):
     rows, cols = B.positions()
-    return _entries_against(B, B.values[:1] if B.iso else B.values, rows, cols, tiled_vector_from(x, 64), semiring, allow)
+    values = B.values[:1] if B.iso else B.values
+    return _entries_against(B, values, rows, cols, tiled_vector_from(x, 64), semiring, allow)
 
 
 def _entries_against(A, a, rows, cols, tx, semiring, allow):
@@ -81,7 +81,8 @@ def _entries_against(A, a, rows, cols, tx, semiring, allow):
         a = a[kept]
     op = semiring.binaryop
     if op.positional is not None:
-        place = {"firsti": rows, "firstj": cols, "secondi": cols, "secondj": np.zeros_like(cols)}[op.positional.rstrip("1")]
+        base = op.positional.rstrip("1")
+        place = rows if base == "firsti" else np.zeros_like(cols) if base == "secondj" else cols
         products = cast(place + (op.positional[-1] == "1"), op.return_type)
     elif op.kind == "pair":
         products = np.ones(1, op.return_type.np_type)
@@ -100,7 +101,7 @@ def matvec_bit_tiles(T, A, x, semiring, allow, walk):
     one = np.ones(1, op.return_type.np_type)
     if op.kind != "pair":                      # both operands iso: every product is this one
         one = op.numpy(cast(A.values[:1], op.type), cast(x.values[:1], op.type2))
-    if walk == "push_csc" and monoid.name in IDEMPOTENT:
+    if walk == "push_csc" and is_idempotent(monoid):
         rows = bits.to_indices(_united_columns(T, words), T.nrows)
         counts = None
     else:
@@ -108,7 +109,7 @@ def matvec_bit_tiles(T, A, x, semiring, allow, walk):
         rows = counts.nonzero()[0]
     if rows.shape[0] == 0:
         return empty_vector(T.nrows, dtype)
-    if monoid.name in IDEMPOTENT:
+    if is_idempotent(monoid):
         w = vector_of(T.nrows, dtype, rows, cast(one, dtype), True)
     else:
         with np.errstate(all="ignore"):
@@ -117,7 +118,7 @@ def matvec_bit_tiles(T, A, x, semiring, allow, walk):
 
 
 def _row_counts(T, x_words, allow, skip):
-    """For each row of A, how many of its columns are in x; tiles outside `allow` or that x does not meet are passed over."""
+    """For each row of A, how many of its columns are in x; tiles outside `allow`, or not met by x, are skipped."""
     tile_rows = np.arange(T.tile_row_ptr.shape[0] - 1).repeat(np.diff(T.tile_row_ptr))
     row_words, tile_col = T.row_words, T.tile_col
     chosen = None
