@@ -16,19 +16,20 @@ Every algorithm takes a Graph (or a square Matrix), leaves it as it was, and rec
 if __name__ != "grb_tile.algorithms":
     raise ImportError(
         f"the folder algorithms/ was imported as {__name__!r}, which would make a second copy of it. "
-        "Write `import grb_tile.algorithms` or `from grb_tile import algorithms`: the checkout's root on sys.path is enough."
+        "Write `from grb_tile import algorithms`; the checkout's root on sys.path is enough for that."
     )
 
-# A function that has its module's name replaces the module here, whichever was imported first; so all are fetched at once.
-from .bfs import BfsResult, bfs, bfs_multi  # noqa: E402
-from .connected_components import ComponentsResult, connected_components  # noqa: E402
-from .errors import AlgorithmError, ConvergenceFailure, NegativeCycleError  # noqa: E402
-from .graph import Graph, as_graph  # noqa: E402
-from .hello import hello  # noqa: E402
-from .pagerank import PageRankResult, pagerank  # noqa: E402
-from .report import Report  # noqa: E402
-from .sssp import SsspResult, sssp  # noqa: E402
-from .triangles import degree_ordered, triangle_count, triangles  # noqa: E402
+# All at once and not on demand: bfs, sssp and others bear their module's name, which an import on demand would leave
+# standing for the module.
+from .bfs import BfsResult, bfs, bfs_multi
+from .connected_components import ComponentsResult, connected_components
+from .errors import AlgorithmError, ConvergenceFailure, NegativeCycleError
+from .graph import Graph, as_graph
+from .hello import hello
+from .pagerank import PageRankResult, pagerank
+from .report import Report
+from .sssp import SsspResult, sssp
+from .triangles import degree_ordered, triangle_count, triangles
 
 __all__ = [
     "AlgorithmError",

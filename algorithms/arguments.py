@@ -7,12 +7,15 @@ import numpy as np
 def node(value, count, name="source"):
     """`value` as an int that names one of `count` nodes."""
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected the number of a node, got the Boolean {value}; write int({value}) if node {int(value)} is meant")
+        raise TypeError(
+            f"{name}: expected the number of a node, got the Boolean {value}; write int({value})"
+        )
     try:
         index = operator.index(value)
     except TypeError:
         raise TypeError(
-            f"{name}: expected the number of a node (an int), got {value!r} of type {type(value).__name__}; write int({name})"
+            f"{name}: expected the number of a node (an int), got {value!r} of type {type(value).__name__}; "
+            f"write int({name})"
         ) from None
     if not 0 <= index < count:
         if count == 0:

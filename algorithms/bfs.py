@@ -2,13 +2,13 @@
 
     repeat  f<!v> = f A,  v = v + f  until f is empty
 
-f is the frontier, v what has been visited; over any.pair only reaching counts, over any.secondi each node also learns one
-node that it was reached from.  Which way the edges are walked, and in what storage, is no concern of this file.
+f is the frontier, v what has been visited; over any.pair only reaching counts, over any.secondi each node also learns
+one node that it was reached from.  Which way the edges are walked, and in what storage, is no concern of this file.
 
 Contract: G is not changed.  An absent entry is a node that was not reached; the level of the source is 0 and its parent
 itself; where several parents are right, any one is given.
-Results agree with GAP's BFSVerifier (sbeamer/gapbs, src/bfs.cc) and, with unreached = 2^63 - 1, with LDBC Graphalytics 1.0
-section 2.3 (BFS).
+Results agree with GAP's BFSVerifier (sbeamer/gapbs, src/bfs.cc) and, with unreached = 2^63 - 1, with LDBC Graphalytics
+1.0 section 2.3 (BFS).
 References: Yang, Wang, Owens, "Implementing push-pull efficiently in GraphBLAS" (ICPP 2018), algorithm 1; Kepner and
 Gilbert (eds.), "Graph Algorithms in the Language of Linear Algebra" (2011), chapter 3.
 """
@@ -100,10 +100,10 @@ def _whole(G, source, levels, parents, max_level, target, report):
     )
     report.adopt(lambda: done.levels)
     report.finish("converged", True)
-    if max_level is not None or target is not None:
-        # The search is complete if all that it found it also went on from.
-        if sum(level["frontier"] for level in done.levels) < done.reached:
-            report.finish("target" if len(done.levels) != max_level else "max_level", False)
+    limited = max_level is not None or target is not None
+    # A search is complete if all that it found it also went on from.
+    if limited and sum(level["frontier"] for level in done.levels) < done.reached:
+        report.finish("target" if len(done.levels) != max_level else "max_level", False)
     return (
         Vector._from_store(v, name="levels") if levels else None,
         Vector._from_store(p, name="parents") if parents else None,

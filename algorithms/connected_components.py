@@ -2,13 +2,14 @@
 
     u min= A min.second g,   f(f(i)) min= u(i),   f min= u,   f min= g,   g(i) = f(f(i))     until g stays
 
-f is a forest: f(i) is the parent of i, g the grandparent, u the least grandparent among a node's neighbours.  Trees hook
-onto trees with smaller roots and grow flat, until each is a star over its component.
+f is a forest: f(i) is the parent of i, g the grandparent, u the least grandparent among a node's neighbours.  Trees
+hook onto trees with smaller roots and grow flat, until each is a star over its component.
 
 Contract: G is not changed.  labels is a full UINT64 vector; labels(i) is the smallest node of i's component.
 Agrees with GAP's CCVerifier (sbeamer/gapbs, src/cc.cc) and LDBC Graphalytics 1.0, WCC, both up to renaming.
 References: Zhang, Azad, Hu, "FastSV: a distributed-memory connected component algorithm with fast convergence" (SIAM PP
-2020), algorithm 2; Zhang, Azad, Buluc, "Parallel algorithms for finding connected components using linear algebra" (2020).
+2020), algorithm 2; Zhang, Azad, Buluc, "Parallel algorithms for finding connected components using linear algebra"
+(2020).
 """
 from dataclasses import dataclass
 

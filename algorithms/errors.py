@@ -6,7 +6,10 @@ class AlgorithmError(Exception):
 
 
 class NegativeCycleError(AlgorithmError):
-    """No shortest path exists: a cycle of negative total weight can be reached.  `node` is one whose distance keeps falling."""
+    """No shortest path exists: a cycle of negative total weight can be reached.
+
+    `node` is one whose distance keeps falling.
+    """
 
     def __init__(self, message, node):
         super().__init__(message)

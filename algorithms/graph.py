@@ -12,16 +12,16 @@ from grb_tile import Matrix, Vector, binary, dtypes, exceptions, monoid, semirin
 class Graph:
     """The graph of a square matrix A: an edge i -> j for each entry A(i, j).
 
-    A          a Matrix, or what grb_tile.io reads: a SciPy sparse array, a NetworkX graph, a dense two-dimensional NumPy
-               array (zeros are no edges), the path of a Matrix Market file
+    A          a Matrix, or what grb_tile.io reads: a SciPy sparse array, a NetworkX graph, a dense two-dimensional
+               NumPy array (zeros are no edges), the path of a Matrix Market file
     directed   False: undirected, and then A must equal A' (checked at once); True: directed; None: undirected if A = A'
     name       shown in the repr
 
     Cached: AT, out_degree, in_degree, is_symmetric, is_symmetric_structure, nself, emin, emax.  A must not be
     changed while the graph lives; after a change call `forget()`.
 
-    Raises: DimensionMismatch when A is not square, ValueError when directed=False and A is not symmetric, TypeError when A
-    cannot be read.
+    Raises: DimensionMismatch when A is not square, ValueError when directed=False and A is not symmetric, TypeError
+    when A cannot be read.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import Graph
@@ -138,7 +138,8 @@ class Graph:
         known = {None: "direction not asked for yet", True: "directed", False: "undirected"}[self._directed]
         name = f"{self.name}: " if self.name else ""
         cached = ", ".join(key for key in self._cache if isinstance(key, str))
-        return f"Graph({name}{self.n} nodes, {self.A.nvals} entries of {self.A.dtype.name}, {known}; cached: {cached or 'nothing'})"
+        entries = f"{self.A.nvals} entries of {self.A.dtype.name}"
+        return f"Graph({name}{self.n} nodes, {entries}, {known}; cached: {cached or 'nothing'})"
 
 
 def as_graph(G):
@@ -167,5 +168,5 @@ def _read(A):
         return Matrix.from_dense(A, missing_value=0), None, None
     raise TypeError(
         f"A: cannot read a graph from {type(A).__name__}; "
-        "give a Matrix, a SciPy sparse array, a NetworkX graph, a two-dimensional NumPy array or the path of a .mtx file"
+        "give a Matrix, a SciPy sparse array, a NetworkX graph, a dense NumPy array or the path of a .mtx file"
     )

@@ -1,10 +1,12 @@
-"""Template for the next algorithm: copy this file, its test (tests/algorithms/test_hello.py) and its line in __init__.py.
+"""Template for the next algorithm: copy this file, its test (tests/algorithms/test_hello.py) and its line in
+__init__.py.
 
     w = A plus.second w, `steps` times, from w = 1
 
 A file opens with the formula, then says what comes out, what may be relied on, and where it was read.
 
-Contract: G is not changed.  walks(i) is the number of walks of `steps` edges that start at i: INT64, full, wrapping at 2^63.
+Contract: G is not changed.  walks(i) is the number of walks of `steps` edges that start at i: INT64, full, wrapping at
+2^63.
 References: Kepner and Gilbert (eds.), "Graph Algorithms in the Language of Linear Algebra" (2011), section 1.2.
 """
 from grb_tile import Vector, dtypes, semiring

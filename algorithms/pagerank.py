@@ -6,9 +6,9 @@ d is the out-degree, a the damping factor (alpha), p where the reader starts ane
 out-edges (dangling) and q where the reader goes from there.
 
 Contract: G is not changed.  Ranks are a full vector; all but "gap" sum to 1.
-"standard" agrees with NetworkX pagerank on an unweighted graph (L1 < n tol); "gap" with GAP's PRVerifier (sbeamer/gapbs,
-src/pr.cc: no sinks, L1 < tol); "ldbc" with LDBC Graphalytics 1.0, PageRank (FP64, sinks spread, a fixed number of
-iterations).
+"standard" agrees with NetworkX pagerank on an unweighted graph (L1 < n tol); "gap" with GAP's PRVerifier
+(sbeamer/gapbs, src/pr.cc: no sinks, L1 < tol); "ldbc" with LDBC Graphalytics 1.0, PageRank (FP64, sinks spread, a fixed
+number of iterations).
 References: Page, Brin, Motwani, Winograd (1999); Kamvar, Haveliwala, Golub, "Adaptive methods for the computation of
 PageRank" (2004).
 """
@@ -26,12 +26,12 @@ from .report import Report
 
 @dataclass(frozen=True)
 class PageRankResult:
-    """ranks (a full Vector), iterations, converged, residual (L1 of the last change), report."""
+    """ranks (a full Vector), iterations, converged, residual (L1 of the last change; None if not computed), report."""
 
     ranks: Vector
     iterations: int
     converged: bool
-    residual: float
+    residual: float | None
     report: Report
 
 
@@ -53,13 +53,14 @@ def pagerank(
     """r = (1 - a) p + a (A' (r / d) + s q), repeated until r stays.
 
     method            "standard": until the L1 change is below n tol; "gap": sinks lose their rank, L1 change below tol;
-                      "ldbc": exactly max_iter iterations in FP64; "adaptive": as standard, but ranks that stay are left out
+                      "ldbc": exactly max_iter iterations in FP64; "adaptive": as standard, but ranks that stay are left
+                      out
     alpha             the damping factor, 0 <= alpha < 1
     personalization   p, as Vector, dict or array of n numbers >= 0, scaled to sum 1; uniform when None
     dangling          q, likewise; p when None
     nstart            the first r, likewise; p when None ("ldbc" and "gap" start uniformly)
     weighted          follow edges in proportion to their weights rather than equally
-    tol               1e-6 when None, 1e-4 for "gap"
+    tol               1e-6 when None, 1e-4 for "gap"; 0: exactly max_iter iterations, and no residual is computed
     max_iter          the limit (for "ldbc" the number) of iterations
     dtype             FP64 (also when None) or FP32
     strict            raise ConvergenceFailure at max_iter; False: return what was reached with converged=False
@@ -76,7 +77,8 @@ def pagerank(
     """
     G = as_graph(G)
     arguments.choice(method, ("standard", "gap", "ldbc", "adaptive"), "method")
-    walk = Walk(G, method, arguments.fraction(alpha, "alpha"), personalization, dangling, weighted, _float_type(dtype, method))
+    alpha, dtype = arguments.fraction(alpha, "alpha"), _float_type(dtype, method)
+    walk = Walk(G, method, alpha, personalization, dangling, weighted, dtype)
     max_iter = arguments.limit(max_iter, "max_iter")
     if max_iter is None:
         raise ValueError("max_iter: None would never end; give a number of iterations, 100 is usual")
@@ -87,14 +89,14 @@ def pagerank(
     with Report(f"pagerank ({method})", callback) as report:
         if G.n == 0:
             report.finish("converged", True)
-        elif method == "ldbc":
+        elif method == "ldbc" or tol == 0:
             r = _fixed(walk, r, max_iter, report)
         elif method == "adaptive":
             r = _adaptive(walk, r, G.n * tol, max_iter, report)
         else:
             r = _until(walk, r, tol if method == "gap" else G.n * tol, max_iter, report)
     r.name = "ranks"
-    residual = 0.0 if report.residual is None else report.residual
+    residual = report.residual
     result = PageRankResult(r, report.iterations, report.converged, residual, report)
     if strict and report.stopped_by == "max_iter":
         raise ConvergenceFailure(

@@ -11,8 +11,9 @@ class Report:
     stopped_by   "converged", "max_iter", "callback", "target" ...
     seconds      from entering to leaving
 
-    Used as a context manager around the loop.  An exception that leaves the loop (KeyboardInterrupt too) carries the report
-    in its attribute `report`; the graph and its cached properties are never written to by an algorithm, so they stay whole.
+    Used as a context manager around the loop.  An exception that leaves the loop (KeyboardInterrupt too) carries the
+    report in its attribute `report`; the graph and its cached properties are never written to by an algorithm, so they
+    stay whole.
 
     >>> from grb_tile.algorithms import Report
     >>> with Report("demo") as report:
@@ -24,7 +25,7 @@ class Report:
 
     def __init__(self, algorithm, callback=None):
         if callback is not None and not callable(callback):
-            raise TypeError(f"callback: expected a function of one dict, got {callback!r}; leave it out to run silently")
+            raise TypeError(f"callback: expected a function of one dict, got {callback!r}; leave it out if not wanted")
         self.algorithm = algorithm
         self._rounds = []
         self._later = None
@@ -79,4 +80,5 @@ class Report:
 
     def __repr__(self):
         tail = f", converged={self.converged}" if self.converged is not None else ""
-        return f"Report({self.algorithm}: {self.iterations} iterations, stopped by {self.stopped_by}{tail}, {self.seconds:.3g} s)"
+        tail += f", {self.seconds:.3g} s"
+        return f"Report({self.algorithm}: {self.iterations} iterations, stopped by {self.stopped_by}{tail})"

@@ -2,9 +2,9 @@
 
     C<L,s> = L plus.pair L',   count = sum of C
 
-L is the strictly lower triangle.  C(i, j) counts the nodes k < j that neighbour both ends of the edge i > j, so each triangle
-i > j > k is met once.  With the nodes in descending order of degree no row of L is long: a node has at most sqrt(2 m)
-neighbours of at least its own degree.
+L is the strictly lower triangle.  C(i, j) counts the nodes k < j that neighbour both ends of the edge i > j, so each
+triangle i > j > k is met once.  With the nodes in descending order of degree no row of L is long: a node has at most
+sqrt(2 m) neighbours of at least its own degree.
 
 Contract: G is not changed.  Loops at a node are ignored, values too.  A graph that is not symmetric is refused.
 Agrees with GAP's TCVerifier (sbeamer/gapbs, src/tc.cc) and networkx.triangles.
@@ -13,7 +13,7 @@ algorithms via SuiteSparse:GraphBLAS: triangle counting and k-truss" (HPEC 2018)
 """
 import numpy as np
 
-from grb_tile import Vector, dtypes, monoid, select, semiring, unary
+from grb_tile import Vector, dtypes, monoid, select, semiring
 
 from . import arguments
 from .graph import as_graph
@@ -95,8 +95,8 @@ def _symmetric(G):
     G = as_graph(G)
     if not G.is_symmetric_structure:
         raise ValueError(
-            f"G: triangles are counted in undirected graphs, and this one ({G.n} nodes, {G.A.nvals} entries) has edges that go "
-            "one way only; make it symmetric first: Graph(gb.binary.any(A | A.T).new())"
+            f"G: triangles are counted in undirected graphs, and this one ({G.n} nodes, {G.A.nvals} entries) has edges "
+            "that go one way only; make it symmetric first: Graph(gb.binary.any(A | A.T).new())"
         )
     return G
 

@@ -1,7 +1,7 @@
 """One checker per algorithm, independent of it: plain NumPy and loops over the edges.
 
-Each raises AssertionError that names the first wrong node, and returns nothing.  tests/algorithms/test_checkers.py feeds
-every one of them wrong answers.  Written after the verifiers of the GAP benchmark (sbeamer/gapbs, src/*.cc).
+Each raises AssertionError that names the first wrong node, and returns nothing.  tests/algorithms/test_checkers.py
+feeds every one of them wrong answers.  Written after the verifiers of the GAP benchmark (sbeamer/gapbs, src/*.cc).
 """
 from collections import deque
 
@@ -50,14 +50,15 @@ def check_levels(A, source, levels, max_level=None):
 
 
 def check_parents(A, source, parents, max_level=None):
-    """GAP's BFSVerifier: parent of the source is itself; else the edge parent -> node exists and the depth is one more."""
+    """GAP's BFSVerifier: the source is its own parent; else the edge parent -> node exists, the depth is one more."""
     _check_size("parents", parents, A.nrows)
     lists = edge_lists(A)
     level = reference_levels(A, source)
     found = parents.to_dict()
     for node in range(A.nrows):
         reached = level[node] != ABSENT and (max_level is None or level[node] <= max_level)
-        assert (node in found) == reached, f"node {node}: reached is {reached}, but it has {'a' if node in found else 'no'} parent"
+        has = "a" if node in found else "no"
+        assert (node in found) == reached, f"node {node}: reached is {reached}, but it has {has} parent"
         if not reached:
             continue
         parent = found[node]
@@ -66,7 +67,9 @@ def check_parents(A, source, parents, max_level=None):
             continue
         assert 0 <= parent < A.nrows, f"node {node}: parent {parent} is no node"
         assert any(j == node for j, _ in lists[parent]), f"node {node}: no edge from its parent {parent}"
-        assert level[parent] == level[node] - 1, f"node {node} at level {level[node]}: parent {parent} at level {level[parent]}"
+        assert level[parent] == level[node] - 1, (
+            f"node {node} at level {level[node]}: parent {parent} at level {level[parent]}"
+        )
 
 
 def check_distances(A, source, distances, rel=0.0):
@@ -115,7 +118,9 @@ def check_predecessors(A, source, distances, predecessors, rel=0.0):
         if node != source:
             assert (p[node], node) in weight, f"node {node}: no edge from its predecessor {p[node]}"
             length = d[p[node]] + weight[p[node], node]
-            assert abs(length - d[node]) <= rel * abs(d[node]), f"node {node}: {length} by its predecessor, distance {d[node]}"
+            assert abs(length - d[node]) <= rel * abs(d[node]), (
+                f"node {node}: {length} by its predecessor, distance {d[node]}"
+            )
         at, steps = node, 0
         while at != source:
             at, steps = p[at], steps + 1
@@ -123,7 +128,7 @@ def check_predecessors(A, source, distances, predecessors, rel=0.0):
 
 
 def check_ranks(A, ranks, tol, alpha=0.85, sinks=True, personalization=None):
-    """One step of r = (1 - a) p + a (A' (r / d) + s p), computed by a loop over the edges, moves r by less than tol (L1)."""
+    """One step of r = (1 - a) p + a (A' (r / d) + s p), a loop over the edges, moves r by less than tol (L1)."""
     n = A.nrows
     _check_size("ranks", ranks, n)
     assert ranks.nvals == n, f"ranks: {ranks.nvals} of {n} nodes have one"
@@ -196,10 +201,13 @@ def check_equivalent(labels, expected):
     """LDBC's rule for WCC: a two-way mapping between the labels found and those expected."""
     there, back = {}, {}
     for node, (a, b) in enumerate(zip(labels, expected, strict=True)):
-        assert there.setdefault(a, b) == b and back.setdefault(b, a) == a, f"node {node}: label {a} for {b}, no two-way mapping"
+        assert there.setdefault(a, b) == b and back.setdefault(b, a) == a, (
+            f"node {node}: label {a} for {b}, no two-way mapping"
+        )
 
 
 def check_close(found, expected, rel=1e-4):
     """LDBC's epsilon rule: |found - expected| <= rel |expected| for each node; infinite where expected is."""
     for node, (a, b) in enumerate(zip(found, expected, strict=True)):
-        assert a == b or abs(b) < float("inf") and abs(a - b) <= rel * abs(b), f"node {node}: {a}, expected {b} to {rel}"
+        close = a == b or abs(b) < float("inf") and abs(a - b) <= rel * abs(b)
+        assert close, f"node {node}: {a}, expected {b} to {rel}"

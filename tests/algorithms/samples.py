@@ -23,7 +23,8 @@ def matrix(S, dtype=None):
 def edges(pairs, n, weights=1, dtype=None, both=False):
     """gb.Matrix of a list of (i, j); with `both`, of the undirected graph."""
     i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    w = np.broadcast_to(np.asarray(weights, dtype=None if dtype is None else gb.dtypes.lookup_dtype(dtype).np_type), i.shape)
+    kind = None if dtype is None else gb.dtypes.lookup_dtype(dtype).np_type
+    w = np.broadcast_to(np.asarray(weights, dtype=kind), i.shape)
     if both:
         once = i != j
         i, j, w = np.r_[i, j[once]], np.r_[j, i[once]], np.r_[w, w[once]]
@@ -86,9 +87,9 @@ class Reference:
 
 
 def _lines(path):
-    opened = lzma.open(path, "rt") if path.endswith(".xz") else open(path)
-    with opened as file:
-        return [line for line in file if line.strip()]
+    content = pathlib.Path(path).read_bytes()
+    text = (lzma.decompress(content) if path.endswith(".xz") else content).decode()
+    return [line for line in text.splitlines() if line.strip()]
 
 
 def graphalytics_names(algorithm):
@@ -98,7 +99,7 @@ def graphalytics_names(algorithm):
 
 def graphalytics(name):
     text = (GRAPHALYTICS / f"{name}.properties").read_text()
-    parameters = dict(re.findall(rf"^graph\.{re.escape(name)}\.(\S+)\s*=\s*(\S+)", text, re.M))
+    parameters = dict(re.findall(rf"^graph\.{re.escape(name)}\.(\S+)\s*=\s*(\S+)", text, re.MULTILINE))
     return Reference(GRAPHALYTICS / name, parameters["directed"] == "true", parameters)
 
 
@@ -114,6 +115,7 @@ def p2p(directed):
     folder = data_folder()
     if folder is None:
         return None
-    parameters = {"bfs.source-vertex": "6", "sssp.source-vertex": "6", "pr.damping-factor": "0.85", "pr.num-iterations": "10"}
+    parameters = {"bfs.source-vertex": "6", "sssp.source-vertex": "6"}
+    parameters |= {"pr.damping-factor": "0.85", "pr.num-iterations": "10"}
     base = folder / "small" / "p2p-31" / "p2p-31"
     return Reference(base, directed, parameters, end=".xz", outputs_end="-directed.xz" if directed else ".xz")

@@ -1,12 +1,12 @@
 """connected_components against SciPy and GAP's validator."""
 import numpy as np
 import pytest
-import scipy.sparse.csgraph as csgraph
 from checkers import check_components, check_equivalent
+from grb_tile.algorithms import Graph, connected_components
 from samples import edges, karate, matrix, random_graph
+from scipy.sparse import csgraph
 
 import grb_tile as gb
-from grb_tile.algorithms import Graph, connected_components
 
 SEEDS = range(40)
 

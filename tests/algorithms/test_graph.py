@@ -3,10 +3,10 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from grb_tile.algorithms import Graph, as_graph
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
-from grb_tile.algorithms import Graph, as_graph
 
 SEEDS = range(12)
 
@@ -95,7 +95,8 @@ def test_as_graph_passes_graphs_through():
 
 
 def test_refuses_what_is_not_square():
-    with pytest.raises(gb.exceptions.DimensionMismatch, match=r"square matrix, got 2 x 3; resize it \(A.resize\(3, 3\)\)"):
+    text = r"square matrix, got 2 x 3; resize it \(A.resize\(3, 3\)\)"
+    with pytest.raises(gb.exceptions.DimensionMismatch, match=text):
         Graph(gb.Matrix(int, 2, 3))
 
 

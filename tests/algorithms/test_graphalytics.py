@@ -1,12 +1,11 @@
-"""The reference outputs of LDBC Graphalytics: its small graphs from tests/data, and p2p-Gnutella31 where it is at hand."""
+"""The reference outputs of LDBC Graphalytics: small graphs from tests/data, and p2p-Gnutella31 where it is at hand."""
 import functools
 
 import numpy as np
 import pytest
 from checkers import check_close, check_equivalent
-from samples import UNREACHED, data_folder, graphalytics, graphalytics_names, p2p
-
 from grb_tile.algorithms import Graph, bfs, connected_components, pagerank, sssp
+from samples import UNREACHED, data_folder, graphalytics, graphalytics_names, p2p
 
 LARGER = "p2p-31"
 

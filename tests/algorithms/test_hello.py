@@ -1,9 +1,8 @@
 """hello, the template: powers of the adjacency matrix. Copy this file with algorithms/hello.py."""
 import numpy as np
 import pytest
-from samples import edges, karate, matrix, random_graph
-
 from grb_tile.algorithms import hello
+from samples import edges, karate, matrix, random_graph
 
 SEEDS = range(10)
 

@@ -3,10 +3,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from checkers import check_ranks
+from grb_tile.algorithms import ConvergenceFailure, Graph, pagerank
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
-from grb_tile.algorithms import ConvergenceFailure, Graph, pagerank
 
 SEEDS = range(20)
 
@@ -75,6 +75,15 @@ def test_ldbc_makes_the_number_of_iterations_asked_for():
         assert found.iterations == iterations and found.converged
         np.testing.assert_allclose(found.ranks.to_dense(), r, rtol=1e-14)
         r = 0.15 / 4 + 0.85 * (np.array([0, r[0], r[1] + r[3], 0]) + r[2] / 4)
+
+
+@pytest.mark.parametrize("method", ["standard", "gap", "adaptive"])
+def test_no_tolerance_means_a_fixed_number_of_iterations(method):
+    found = pagerank(karate(), method=method, tol=0, max_iter=7)
+    assert found.iterations == 7 and found.report.stopped_by == "iterations" and found.residual is None
+    if method != "gap":
+        expected = pagerank(karate(), method="ldbc", max_iter=7).ranks
+        np.testing.assert_allclose(found.ranks.to_dense(), expected.to_dense(), rtol=1e-14)
 
 
 @pytest.mark.parametrize("method", ["standard", "gap", "ldbc", "adaptive"])

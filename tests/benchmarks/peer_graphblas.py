@@ -1,4 +1,5 @@
-"""The same algorithms in python-graphblas over SuiteSparse, each as good as we can make it: the peers of the benchmarks.
+"""The same algorithms in python-graphblas over SuiteSparse, each as good as we can make it: the peers of the
+benchmarks.
 
 Formulations follow LAGraph (LAGr_BreadthFirstSearch, LAGr_PageRank, LAGr_TriangleCount; Bellman-Ford with a frontier of
 improved entries), storage hints and constants included, wherever python-graphblas lets them be given.
