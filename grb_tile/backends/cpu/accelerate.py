@@ -4,6 +4,7 @@ NotImplemented means: no kernel for this operator, type or form; or none compile
 for it (jit.py).  Meanings of the primitives: backends/protocol.py.
 """
 from . import jit
+from .accelerate_matmul import matmul
 from .accelerate_matvec import drop_accumulators, matvec_cols, matvec_rows
 
-__all__ = ["drop_accumulators", "jit", "matvec_cols", "matvec_rows"]
+__all__ = ["drop_accumulators", "jit", "matmul", "matvec_cols", "matvec_rows"]

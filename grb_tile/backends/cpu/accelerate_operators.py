@@ -200,6 +200,7 @@ def operator_text(template, constants, ADD=None, MUL=None):
             facts.append(f"IDENTITY = {literal(ADD.identity, ADD.type)}")
             if constants["EXIT"]:
                 facts.append(f"TERMINAL = {literal(ADD.terminal, ADD.type)}")
+            calls["RESULT"] = _expression(f"{numpy_name(ADD.type)}({{x}})")
     if MUL is not None:
         calls["MUL"] = lower(MUL, "MUL", preamble, sources)
     head = jit_specialise.header(template, constants)

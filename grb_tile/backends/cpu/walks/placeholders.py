@@ -12,6 +12,8 @@ LISTED = False
 ANY = False  # the monoid keeps whichever value comes first
 A_ISO = B_ISO = X_ISO = False
 X_FULL = False
+MASK = "none"  # or "pattern", "complement"
+COUNT = False  # plus over pair
 LEVELS = True
 PARENTS = False
 
@@ -23,6 +25,11 @@ def ADD(x, y):
 def MUL(x, y, i, k, j):
     """Multiply of A's entry x at (i, k) with the entry y at (k, j)."""
     return x * y
+
+
+def RESULT(x):
+    """x in the type of the result."""
+    return x
 
 
 def trailing_zeros(word):
