@@ -43,10 +43,13 @@ _CORE = {
 }  # fmt: skip
 _PLANNER = {"plan": ".planner", "explain": ".planner"}
 _MODULES = {
-    "agg", "algorithms", "backends", "binary", "core", "dtypes", "exceptions", "grb", "indexunary", "io", "kernels", "monoid",
-    "op", "operations", "operators", "planner", "select", "semiring", "ss", "storage", "unary", "viz",
+    "agg", "algorithms", "backends", "binary", "core", "dtypes", "exceptions", "grb", "indexunary", "io", "kernels",
+    "monoid", "op", "operations", "operators", "planner", "select", "semiring", "ss", "storage", "unary", "viz",
 }  # fmt: skip
-_NEED_CORE = {"agg", "algorithms", "binary", "grb", "indexunary", "io", "monoid", "op", "select", "semiring", "ss", "unary", "viz"}
+_NEED_CORE = {          # operators called on expressions need the callables of core
+    "agg", "algorithms", "binary", "grb", "indexunary", "io", "monoid", "op", "select", "semiring", "ss", "unary",
+    "viz",
+}  # fmt: skip
 
 
 def __getattr__(name):
@@ -55,12 +58,7 @@ def __getattr__(name):
     elif name in _PLANNER:
         value = getattr(_import_module(_PLANNER[name], __name__), name)
     elif name in _MODULES:
-        if name == "ss":
-            value = _load_core(".core.ss")
-        else:
-            if name in _NEED_CORE:
-                _import_module(".core", __name__)          # operators called on expressions need the callables of core
-            value = _import_module(f".{name}", __name__)
+        value = _load_core(f".{name}") if name in _NEED_CORE else _import_module(f".{name}", __name__)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -84,6 +82,6 @@ def init(backend=None, blocking=None):
 
 
 __all__ = [
-    "MAX_SIZE", "Matrix", "Recorder", "Scalar", "Vector", "agg", "backend", "binary", "config", "core", "dtypes", "exceptions",
-    "indexunary", "init", "io", "monoid", "op", "replace", "select", "semiring", "ss", "unary", "viz",
+    "MAX_SIZE", "Matrix", "Recorder", "Scalar", "Vector", "agg", "backend", "binary", "config", "core", "dtypes",
+    "exceptions", "indexunary", "init", "io", "monoid", "op", "replace", "select", "semiring", "ss", "unary", "viz",
 ]  # fmt: skip

@@ -43,7 +43,8 @@ def to_scipy_sparse(A, format="csr"):
 def draw(A, *, show=True, ax=None, seed=1, **kwargs):
     """Draw the graph of a small matrix: a node per row, an arrow per entry, labelled with its value.  Returns the axes.
 
-    show: open a window, where matplotlib has one.  seed: where the layout starts.  Further keywords go to networkx.draw_networkx.
+    show: open a window, where matplotlib has one.  seed: where the layout starts.  Further keywords go to
+    networkx.draw_networkx.
     """
     networkx, pyplot = _needs("draw", "networkx", "matplotlib.pyplot")
     if A.nrows != A.ncols:
@@ -66,7 +67,8 @@ def draw(A, *, show=True, ax=None, seed=1, **kwargs):
 def spy(A, *, centered=False, show=True, figure=None, axes=None, figsize=None, **kwargs):
     """Plot the pattern of A: a mark at (column, row) of every entry, rows downwards.  Returns the axes.
 
-    centered: positions count from the middle.  figure, axes, figsize: where to draw.  Further keywords go to matplotlib's scatter.
+    centered: positions count from the middle.  figure, axes, figsize: where to draw.  Further keywords go to
+    matplotlib's scatter.
     """
     pyplot = _needs("spy", "matplotlib.pyplot")
     rows, columns, _ = A.to_coo(values=False)

@@ -3,9 +3,10 @@
 Nothing here computes: an expression holds a record of grb_tile.operations, `<<` hands it to operations.write.
 Importing the package gives every operator its call (`op.plus(A | B)`, `unary.exp(A)`), see calls.py.
 """
-from . import calls, infix, matrix, scalar, sugar, transposed, vector  # noqa: F401  (in this order they complete each other)
+from . import calls, infix, matrix, scalar, sugar, transposed, vector  # noqa: F401  (each completes the others)
 
-_ELSEWHERE = {"operator": "..operators", "dtypes": "..dtypes", "expr": ".updater", "ss": ".ss"}          # where python-graphblas has them
+# what python-graphblas has in its core, and where it is here
+_ELSEWHERE = {"operator": "..operators", "dtypes": "..dtypes", "expr": ".updater", "ss": ".ss"}
 
 
 def __getattr__(name):

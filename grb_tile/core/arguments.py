@@ -1,4 +1,4 @@
-"""Arguments of the methods of core: which kind of object they are, scalars from literals, arrays from lists, error texts."""
+"""Arguments of the methods of core: their kind, scalars from literals, arrays from lists, texts of errors."""
 import operator
 
 import numpy as np
@@ -35,7 +35,7 @@ def check_options(opts):
 
 
 def expect_type(self, x, types, *, within, argname=None, keyword_name=None, op=None, extra_message=""):
-    """`x` if its class is among `types`; its value if it is an expression of one and autocompute is on; else TypeError."""
+    """`x` if its class is among `types`, or the value of an expression of one with autocompute on; else TypeError."""
     if type(types) is not tuple:
         types = (types,)
     if type(x) in types:
@@ -60,18 +60,18 @@ def expect_type(self, x, types, *, within, argname=None, keyword_name=None, op=N
 
 
 def expect_op(self, op, classes, *, within, argname=None, keyword_name=None, extra_message=""):
-    """Raise TypeError unless the typed operator's class is in `classes` (a name or a tuple of names), and say the remedy."""
+    """Raise TypeError, with the remedy, unless the typed operator's class is in `classes` (a name or several)."""
     opclass = op.opclass
     if opclass == classes or (type(classes) is tuple and opclass in classes):
         return
     if type(classes) is not tuple:
         classes = (classes,)
-    where = f"for argument `{argname}` " if argname else f"for keyword argument `{keyword_name}=` " if keyword_name else ""
+    where = f"for argument `{argname}` " if argname else f"for keyword argument `{keyword_name}=` "
     remedy = ""
     if opclass == "Semiring":
-        parts = [part for part in ("binaryop", "monoid") if {"binaryop": "BinaryOp", "monoid": "Monoid"}[part] in classes]
+        names = {"binaryop": "BinaryOp", "monoid": "Monoid"}
+        parts = [part for part, name in names.items() if name in classes]
         if parts:
-            names = {"binaryop": "BinaryOp", "monoid": "Monoid"}
             remedy = (
                 f"\nYou may do {' or '.join(f'`{op.name}.{part}`' for part in parts)} "
                 f"to get the {' or '.join(names[part] for part in parts)}."
@@ -102,7 +102,8 @@ def literal(value, dtype=None):
         dtype = literal_dtype(value)
     else:
         dtype = lookup_dtype(dtype)
-    if type(value) is int and dtype.np_type.kind in "iu" and not -(2**63) <= value < (2**63 if dtype is INT64 else 2**64):
+    most = 2**63 if dtype is INT64 else 2**64
+    if type(value) is int and dtype.np_type.kind in "iu" and not -(2**63) <= value < most:
         raise OverflowError(f"{value} does not fit in {dtype}; use a floating-point type")
     return scalar_of(value, dtype), dtype
 
@@ -141,8 +142,8 @@ def _record_of(np_type, fields):
 def indices_array(array, name="array"):
     """An int64 array of positions.
 
-    Raises: ValueError for an array that is not of integers, OverflowError for a list with a negative one, InvalidValue for
-    positions beyond every dimension.
+    Raises: ValueError for an array that is not of integers, OverflowError for a list with a negative one,
+    InvalidValue for positions beyond every dimension.
     """
     if isinstance(array, np.ndarray):
         if array.dtype.kind not in "iub":

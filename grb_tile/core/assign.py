@@ -38,8 +38,8 @@ def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=N
         stored = value._store
     if not is_scalar and value.shape != resolved.shape:
         raise DimensionMismatch(
-            f"Dimensions not compatible for assignment: {value.name} has shape {value.shape}, but the indices pick a region "
-            f"of shape {resolved.shape}; use other indices or resize the value"
+            f"Dimensions not compatible for assignment: {value.name} has shape {value.shape}, but the indices pick a "
+            f"region of shape {resolved.shape}; use other indices or resize the value"
         )
     keys = [axis.index for axis in resolved.indices]
     if len(keys) == 1 and type(keys[0]) is int:
@@ -140,9 +140,8 @@ def _note(self, value, keys, mask, accum, replace, is_submask):
     flags = ("R" if replace else "") + flags
     if getattr(value, "_is_transposed", False):
         flags, text = flags + "T0", value._matrix.name
-    recorder.record(
-        f"{call}({', '.join([self.name or 'temp', name, accum, text, *parts, f'GrB_DESC_{flags}' if flags else 'NULL'])});"
-    )
+    descriptor = f"GrB_DESC_{flags}" if flags else "NULL"
+    recorder.record(f"{call}({', '.join([self.name or 'temp', name, accum, text, *parts, descriptor])});")
 
 
 def _index_text(key):

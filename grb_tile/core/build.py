@@ -1,6 +1,7 @@
-"""What building a Vector and a Matrix from tuples have in common: the duplicate operator, bounds, emptiness."""
+"""What making a Vector and a Matrix have in common: the duplicate operator, bounds, emptiness; pickling."""
 from ..exceptions import IndexOutOfBound, InvalidValue, OutputNotEmpty
 from ..operators import get_typed_op
+from ..storage.store import BitmapVector, Compressed, SparseVector
 from .arguments import expect_op
 
 
@@ -45,3 +46,27 @@ def refuse_with_scalar(dup_op):
             "dup_op must be None if values is a scalar so that all "
             "values can be identical.  Duplicate indices will be ignored."
         )
+
+
+def pickled_store(store):
+    """(format, its parts): what `restore` makes the same store of, iso ones as small as they are."""
+    if store.format == "sparse":
+        return "sparse", store.size, store.indices, store.values, store.iso
+    if store.format == "bitmap":
+        return "bitmap", store.size, store.words, store.values, store.nvals, store.iso
+    return "rows", store.nrows, store.ncols, store.indptr, store.indices, store.values, store.iso, store.rows
+
+
+def restore(cls, parts, dtype, name):
+    """The Vector or Matrix that was pickled."""
+    kind, *parts = parts
+    if kind == "sparse":
+        size, *parts = parts
+        store = SparseVector(size, dtype, *parts)
+    elif kind == "bitmap":
+        size, *parts = parts
+        store = BitmapVector(size, dtype, *parts)
+    else:
+        nrows, ncols, *parts = parts
+        store = Compressed(nrows, ncols, dtype, *parts)
+    return cls._from_store(store, dtype, name)

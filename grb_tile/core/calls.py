@@ -1,4 +1,4 @@
-"""Calling an operator: `unary.exp(A)`, `binary.plus(A, 1)`, `op.plus(A | B)`, `select.tril(A)`, `semiring.min_plus(A @ B)`.
+"""Calling an operator: `unary.exp(A)`, `binary.plus(A, 1)`, `op.plus(A | B)`, `semiring.min_plus(A @ B)`.
 
 Operators live below core and know no matrices; each one's `__call__` comes here through OpBase._call_handler.
 """
@@ -156,7 +156,9 @@ def select_by(expr, callname, prefix):
         )
     found = comparison_of(expr)
     if found is None or found[1] not in _COMPARISONS:
-        raise ValueError(f"Unknown or unregistered select method: a comparison such as `x <= 5` is expected; got {expr.op}")
+        raise ValueError(
+            f"Unknown or unregistered select method: a comparison such as `x <= 5` is expected; got {expr.op}"
+        )
     x, name, thunk = found
     comparison = _COMPARISONS[name].removeprefix("value")
     if prefix != "value":
@@ -169,7 +171,7 @@ def select_by(expr, callname, prefix):
 
 
 def match_select(parent, expr):
-    """`A.select(A < 5)` as the select expression `A.select("<", 5)`; None when `expr` is no comparison of `parent` itself."""
+    """`A.select(A < 5)` as `A.select("<", 5)`; None when `expr` is no comparison of `parent` itself."""
     found = comparison_of(expr)
     if found is None or found[1] not in _COMPARISONS:
         return None

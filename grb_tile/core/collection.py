@@ -94,7 +94,7 @@ class Collection:
         return _expression(record, ("{0.name}.ewise_mult({1.name}, op={2})", self, other, shown))
 
     def ewise_union(self, other, op, left_default, right_default):
-        """C = A (op) B on the union, `left_default` standing for a missing A(i, j) and `right_default` for a missing B(i, j).
+        """C = A (op) B on the union; `left_default` stands for a missing A(i, j), `right_default` for a missing B.
 
         Shapes, Raises: as ewise_add.
         Spec: SuiteSparse:GraphBLAS user guide, GxB_eWiseUnion.
@@ -128,7 +128,7 @@ class Collection:
     # ---------------------------------------------------------------- apply and select
 
     def apply(self, op, right=None, *, left=None):
-        """C(i, j) = op(A(i, j)), op(A(i, j), right), op(left, A(i, j)), or op(A(i, j), i, j, right) for an IndexUnaryOp.
+        """C(i, j) = op(A(i, j)), op(A(i, j), right) or op(left, A(i, j)); an IndexUnaryOp: op(A(i, j), i, j, right).
 
         Raises: TypeError when the operator's class does not go with the scalars given.
         Spec: GraphBLAS C API 2.1, section 4.3.8.
@@ -184,7 +184,8 @@ class Collection:
         if type(op) is str:
             op = from_string(op, "select")
         elif not hasattr(op, "opclass"):
-            op, opclass = (op, "UnknownOpClass") if isinstance(op, Mask) or hasattr(op, "output_type") else find_opclass(op)
+            is_object = isinstance(op, Mask) or hasattr(op, "output_type")
+            op, opclass = (op, "UnknownOpClass") if is_object else find_opclass(op)
             if opclass == "UnknownOpClass":
                 if thunk is not None:
                     raise TypeError("thunk argument not None when calling select with mask or boolean object")

@@ -69,10 +69,10 @@ def cells(x, mask, rows, columns):
     else:
         transposed = x._is_transposed
         store = x._matrix._store if transposed else x._store
-        I, J = ([k for k in keys if k is not None] for keys in (rows, columns))
-        if not (I and J):
+        shown_rows, shown_columns = ([k for k in keys if k is not None] for keys in (rows, columns))
+        if not (shown_rows and shown_columns):
             return {}
-        first, second = (J, I) if transposed else (I, J)
+        first, second = (shown_columns, shown_rows) if transposed else (shown_rows, shown_columns)
         found = current().gather_matrix(store, np.array(first, np.int64), np.array(second, np.int64))
         i, j, values = current().tuples_matrix(found)
         triples = [(first[a], second[b], v) for a, b, v in zip(i, j, values, strict=True)]
@@ -104,7 +104,7 @@ def first_entries(x, count):
 
 
 def grid(x, mask=None, width=WIDTH):
-    """(corner, column labels, row labels, rows of texts) of what is shown: a grid, or a list of entries when that tells more."""
+    """(corner, column labels, row labels, rows of texts) of a grid, or of a list of entries when that tells more."""
     if x.ndim == 1:
         rows, columns = [0], shown_positions(x.shape[0], MAX_COLUMNS, MAX_COLUMNS)
     else:

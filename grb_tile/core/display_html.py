@@ -19,10 +19,8 @@ def info_table(name, keys, values):
     """A box with the name at the left and facts beside it."""
     keys = "".join(f"<td><pre>{escape(str(key))}</pre></td>" for key in keys)
     values = "".join(f"<td>{escape(str(value))}</td>" for value in values)
-    return (
-        '<div><table class="gb-info-table">'
-        f'<tr><td rowspan="2" class="gb-info-name-cell"><pre>{name}</pre></td>{keys}</tr><tr>{values}</tr></table></div>'
-    )
+    name = f'<td rowspan="2" class="gb-info-name-cell"><pre>{name}</pre></td>'
+    return f'<div><table class="gb-info-table"><tr>{name}{keys}</tr><tr>{values}</tr></table></div>'
 
 
 def data_table(x, mask=None):
@@ -35,7 +33,8 @@ def data_table(x, mask=None):
         f"<tr><th>{escape(label)}</th>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>"
         for label, row in zip(labels, body, strict=True)
     )
-    return f'<table border="1" class="dataframe"><thead><tr><th>{corner}</th>{top}</tr></thead><tbody>{rows}</tbody></table>'
+    head = f"<thead><tr><th>{corner}</th>{top}</tr></thead>"
+    return f'<table border="1" class="dataframe">{head}<tbody>{rows}</tbody></table>'
 
 
 def format_object_html(x, *, mask=None, collapse=False, expr=None):

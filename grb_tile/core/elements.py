@@ -1,8 +1,8 @@
 """Single elements: reading one from a store, and keeping written ones aside until the store is needed.
 
-`A[i, j] = x` in a loop must not copy A's arrays every time.  So an object keeps a dict of written elements, `_pending`, and
-has no `_store` while there are any: its slot is deleted, and the attribute look-up that fails then (`__getattr__`) merges
-them.  An object without pending elements pays nothing for this.
+`A[i, j] = x` in a loop must not copy A's arrays every time.  So an object keeps a dict of written elements,
+`_pending`, and has no `_store` while there are any: its slot is deleted, and the attribute look-up that fails then
+(`__getattr__`) merges them.  An object without pending elements pays nothing for this.
 """
 import numpy as np
 

@@ -271,7 +271,8 @@ class ScalarExpression(BaseExpression):
             return value
         dtype = self._record.dtype if dtype is None else lookup_dtype(dtype)
         value = self._compute()
-        out = self.output_type._from_value(None if value is None else cast_scalar(value, dtype), dtype, is_cscalar, name)
+        value = None if value is None else cast_scalar(value, dtype)
+        out = self.output_type._from_value(value, dtype, is_cscalar, name)
         self._note(out)
         return out
 

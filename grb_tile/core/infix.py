@@ -11,13 +11,16 @@ from ..exceptions import DimensionMismatch
 from .arguments import expect_type, output_type
 from .base import BaseType
 from .expression import (
-    COLLECTION_DUNDERS, SCALAR_DUNDERS, BaseExpression, Computable, MatrixExpression, ScalarExpression, VectorExpression,
-    forward, refuse_in_place,
+    COLLECTION_DUNDERS, SCALAR_DUNDERS, BaseExpression, Computable, MatrixExpression, ScalarExpression,
+    VectorExpression, forward, refuse_in_place,
 )
 from .indexed import IndexExpr
 from .mask import Mask
 
-_MIXED = "`|` and `&` cannot be mixed in one expression such as `op(x | y & z)`; compute one part first with `op(y & z).new()`"
+_MIXED = (
+    "`|` and `&` cannot be mixed in one expression such as `op(x | y & z)`; "
+    "compute one part first with `op(y & z).new()`"
+)
 _COLLECTIONS = {"Vector", "Matrix", "TransposedMatrix"}
 
 
@@ -56,7 +59,7 @@ class InfixExpr(Computable):
         return self._to_expr().dtype
 
     def _to_expr(self):
-        """The expression with the default operator.  Raises: TypeError for `|` and `&` of other than Boolean operands."""
+        """The expression with the default operator; TypeError for `|` and `&` of other than Boolean operands."""
         if self._expr is None:
             left, right = self.left, self.right
             if self._symbol == "@":
@@ -65,11 +68,12 @@ class InfixExpr(Computable):
                 default, upper, what = self._default[self._symbol]
                 if not (left.dtype is BOOL and right.dtype is BOOL):
                     word = "plus" if self._symbol == "|" else "times"
+                    form = f"x {self._symbol} y"
                     raise TypeError(
-                        f"Bad dtypes for `x {self._symbol} y`!  Automatic computation of `x {self._symbol} y` infix expressions "
-                        f"is only valid for BOOL dtypes.  The argument dtypes are {left.dtype} and {right.dtype}.\n\n"
-                        f"When auto-computed for boolean dtypes, `x {self._symbol} y` performs {what} using {upper}.\n\n"
-                        f"Typical usage is to create an {self._method} expression such as `monoid.{word}(x {self._symbol} y)`."
+                        f"Bad dtypes for `{form}`!  Automatic computation of `{form}` infix expressions is only valid "
+                        f"for BOOL dtypes.  The argument dtypes are {left.dtype} and {right.dtype}.\n\n"
+                        f"When auto-computed for boolean dtypes, `{form}` performs {what} using {upper}.\n\n"
+                        f"Typical usage is to create an {self._method} expression such as `monoid.{word}({form})`."
                     )
                 self._expr = getattr(_value_of(left), self._method)(_value_of(right), default)
         return self._expr
@@ -166,11 +170,12 @@ class ScalarInfixExpr(InfixExpr):
         return self._to_expr().dup(dtype, clear=clear, is_cscalar=is_cscalar, name=name, **opts)
 
 
+_FORMS = (("|", "EwiseAddExpr", "plus"), ("&", "EwiseMultExpr", "times"), ("@", "MatMulExpr", "plus_times"))
 _CLASSES = {}
 for _base, _ndim in ((ScalarInfixExpr, 0), (VectorInfixExpr, 1), (MatrixInfixExpr, 2)):
     forward(_base, SCALAR_DUNDERS if _ndim == 0 else COLLECTION_DUNDERS)
     refuse_in_place(_base)
-    for _symbol, _suffix, _example in (("|", "EwiseAddExpr", "plus"), ("&", "EwiseMultExpr", "times"), ("@", "MatMulExpr", "plus_times")):
+    for _symbol, _suffix, _example in _FORMS:
         _name = _base.__name__.removesuffix("InfixExpr") + _suffix
         _CLASSES[_ndim, _symbol] = globals()[_name] = type(
             _name, (_base,), {"__slots__": (), "_symbol": _symbol, "_example": _example, "__module__": __name__}
@@ -203,7 +208,7 @@ def ewise(left, right, symbol, within):
 
 
 def _operand(x, symbol):
-    """x, computed when it is an expression, except for an infix form of the same symbol, which the operator will close."""
+    """x, computed if it is an expression other than an infix form of the same symbol, which the operator closes."""
     if isinstance(x, (BaseExpression, IndexExpr)):
         return x._get_value(f"__{ {'|': 'or', '&': 'and', '@': 'matmul'}[symbol] }__")
     if isinstance(x, InfixExpr) and x._symbol != symbol:

@@ -4,16 +4,14 @@ Spec: GraphBLAS C API 2.1, section 3.7 (matrices), 4.2.5 (their methods).
 """
 import itertools
 
-import numpy as np
-
 from .. import operations as ops
 from ..backends.select import current
 from ..dtypes import FP64, lookup_dtype
-from ..operators import get_typed_op
 from ..storage.embed import empty_matrix, vector_of_column
 from . import elements, recipes, recorder
 from .arguments import check_options, dimension, scalar_of
 from .base import BaseType
+from .build import pickled_store, restore
 from .collection import Collection
 from .expression import MatrixExpression
 from .index import position
@@ -77,11 +75,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Collection, BaseType):
         raise AttributeError(f"'Matrix' object has no attribute {name!r}")
 
     def __reduce__(self):
-        rows, columns, values = self._tuples()
-        if self._store.iso and self._store.nvals:
-            values = np.array(values[:1])
-        parts = np.asarray(rows), np.asarray(columns), np.asarray(values)
-        return _restore, (*parts, self.dtype, self._nrows, self._ncols, self.name)
+        return restore, (Matrix, pickled_store(self._store), self.dtype, self.name)
 
     # ---------------------------------------------------------------- what it is
 
@@ -229,14 +223,6 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Collection, BaseType):
             raise ValueError(f"Matrix must have a single column (not {self._ncols}) to be cast to a Vector")
         self._store.shared = True
         return Vector._from_store(vector_of_column(self._store), self.dtype, self.name if name is None else name)
-
-
-def _restore(rows, columns, values, dtype, nrows, ncols, name):
-    out = Matrix(dtype, nrows, ncols, name=name)
-    if rows.size:
-        op = get_typed_op("any", dtype, kind="binary")
-        out._store = current().build_matrix(nrows, ncols, rows, columns, values, op, dtype)
-    return out
 
 
 for _cls in (MatrixExpression, MatrixIndexExpr, MatrixInfixExpr):

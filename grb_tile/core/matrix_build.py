@@ -58,7 +58,8 @@ class MatrixBuild:
     def from_coo(cls, rows, columns, values=1.0, dtype=None, *, nrows=None, ncols=None, dup_op=None, name=None):
         """A matrix of entries values[k] at (rows[k], columns[k]); a scalar stands for all values and stores one.
 
-        nrows, ncols: one more than the greatest index by default.  dup_op: combines values of equal positions (error without).
+        nrows, ncols: one more than the greatest index by default.
+        dup_op: combines values of equal positions, which are an error without it.
         """
         rows = indices_array(rows, "row indices")
         columns = indices_array(columns, "column indices")
@@ -176,7 +177,9 @@ class MatrixBuild:
         if indptr.size == 0:
             raise InvalidValue("indptr array must not be empty")
         if compressed.size != indptr.size - 1:
-            raise InvalidValue(f"indptr must have one more place than the list of lines: {indptr.size}, {compressed.size}")
+            raise InvalidValue(
+                f"indptr must have one more place than the list of lines: {indptr.size}, {compressed.size}"
+            )
         _check_pointers(indptr, indices, values)
         if lines is None:
             lines = int(compressed.max()) + 1 if compressed.size else 0
@@ -223,7 +226,7 @@ class MatrixBuild:
 
     @classmethod
     def from_dicts(cls, nested_dicts, dtype=None, *, order="rowwise", nrows=None, ncols=None, name=None):
-        """A matrix of {row: {column: value}} or [{column: value}, ...]; with order="columnwise", {column: {row: value}}."""
+        """A matrix of {row: {column: value}} or [{column: value}, ...]; columns first with order="columnwise"."""
         columnwise = check_order(order) == "columnwise"
         is_list = isinstance(nested_dicts, Sequence)
         dicts = nested_dicts if is_list else list(nested_dicts.values())

@@ -121,5 +121,6 @@ class MatrixExport:
             check_options(opts)
         dtype = self.dtype if dtype is None else lookup_dtype(dtype)
         k = int(k)
-        store = ops.diagonal(self._matrix._store, -k, dtype) if self._is_transposed else ops.diagonal(self._store, k, dtype)
+        source, k = (self._matrix, -k) if self._is_transposed else (self, k)
+        store = ops.diagonal(source._store, k, dtype)
         return Vector._from_store(store, dtype, name)

@@ -140,7 +140,8 @@ class MatrixOperations:
         if op.opclass == "BinaryOp":
             if op.monoid is None:
                 raise NotImplementedException(
-                    f"reduce_{kind} needs a monoid, and {op} belongs to none; make one with Monoid.register_anonymous(op, identity)"
+                    f"reduce_{kind} needs a monoid, and {op} belongs to none; make one with "
+                    "Monoid.register_anonymous(op, identity)"
                 )
             op = op.monoid
         expect_op(self, op, ("Monoid", "Aggregator"), within=f"reduce_{kind}", argname="op")
@@ -160,7 +161,7 @@ class MatrixOperations:
         return reduce_expression(self, op or default_op("monoid", "plus"), allow_empty, "reduce_scalar")
 
     def reposition(self, row_offset, column_offset, *, nrows=None, ncols=None):
-        """C(i + row_offset, j + column_offset) = A(i, j), of the same shape or as given; what falls outside is dropped."""
+        """C(i + row_offset, j + column_offset) = A(i, j), of A's shape or as given; what falls outside is dropped."""
         return recipes.reposition_matrix(self, row_offset, column_offset, nrows, ncols)
 
 

@@ -67,9 +67,8 @@ class Scalar(BaseType):
         if output_type(value) is Scalar:
             if type(value) is not Scalar:
                 if not config.get("autocompute"):
-                    expect_type(
-                        cls(), value, Scalar, within="from_value", argname="value", extra_message="Literal scalars expected."
-                    )
+                    extra = "Literal scalars expected."
+                    expect_type(cls(), value, Scalar, within="from_value", argname="value", extra_message=extra)
                 return value.new(dtype=dtype, is_cscalar=is_cscalar, name=name)
             dtype = value.dtype if dtype is None else lookup_dtype(dtype)
             held = value._value
@@ -242,7 +241,7 @@ class Scalar(BaseType):
         if self._value is not None:
             store.indices = np.zeros(1, store.indices.dtype)
             store.values = np.array([self._value], self.dtype.np_type)
-        return Vector._from_store(store, self.dtype, self.name if name is None else name)
+        return Vector._from_store(store, self.dtype, self._expr_name if name is None else name)
 
     def _as_matrix(self, *, name=None):
         from .matrix import Matrix

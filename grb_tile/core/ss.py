@@ -1,7 +1,7 @@
-"""The useful part of python-graphblas's `.ss`: concat, split, diag, reshape, sort, selectk, compactify, scan, iteration.
+"""The useful part of python-graphblas's `.ss`: concat, split, diag, reshape, sort, selectk, compactify, scan.
 
-`A.ss` and `v.ss` give these as methods, `gb.ss` has `concat` and `diag`.  Nothing in it depends on a library; importing and
-exporting SuiteSparse's own formats, serialisation options, contexts and burble are left out.
+`A.ss` and `v.ss` give these as methods, `gb.ss` has `concat` and `diag`.  Nothing in it depends on a library;
+importing and exporting SuiteSparse's own formats, serialisation options, contexts and burble are left out.
 """
 import numpy as np
 
@@ -20,7 +20,7 @@ version_major = 9          # the SuiteSparse:GraphBLAS whose semantics are follo
 
 
 def concat(tiles, dtype=None, *, name=None, **opts):
-    """A new Matrix of a list of lists of tiles (a Vector counts as one column), or a new Vector of a list of Vectors."""
+    """A new Matrix of a list of lists of tiles (a Vector is a column), or a new Vector of a list of Vectors."""
     from .matrix import Matrix
     from .vector import Vector
 
@@ -196,7 +196,8 @@ class VectorTools(_Tools):
         """Put entries of one value into the empty vector; repeated positions count once."""
         parent = self._parent
         indices = indices_array(indices, "indices")
-        parent._build(indices, np.array([value], parent.dtype.np_type), get_typed_op("any", parent.dtype, kind="binary"))
+        values = np.array([value], parent.dtype.np_type)
+        parent._build(indices, values, get_typed_op("any", parent.dtype, kind="binary"))
 
     def reshape(self, nrows, ncols=None, order="rowwise", *, name=None, **opts):
         """A Matrix of the same entries; see MatrixTools.reshape."""
@@ -327,7 +328,7 @@ class MatrixTools(_Tools):
         return Matrix.from_coo(rows, columns, values, dtype, nrows=shape[0], ncols=shape[1], name=name)
 
     def reshape(self, nrows, ncols=None, order="rowwise", *, inplace=False, name=None, **opts):
-        """A Matrix of the same entries, read and written in row-major or column-major order; one of the sizes may be -1."""
+        """A Matrix of the same entries, read and written row after row (or column after column); one size may be -1."""
         from .matrix import Matrix
 
         if opts:
@@ -373,8 +374,8 @@ class MatrixTools(_Tools):
         columnwise, major, minor, values = self._lines(order)
         picked = ordered(major, minor, values, how)
         picked = picked[ranks(major[picked]) < k]
-        parent = self._parent
-        return self._from_lines(columnwise, major[picked], minor[picked], values[picked], parent.dtype, parent.shape, name)
+        parent, major, minor = self._parent, major[picked], minor[picked]
+        return self._from_lines(columnwise, major, minor, values[picked], parent.dtype, parent.shape, name)
 
     def compactify(self, how="first", k=None, order="rowwise", *, reverse=False, asindex=False, name=None):
         """The entries of each row moved to the left (of each column, up), in the order that `how` says."""
@@ -400,10 +401,12 @@ class MatrixTools(_Tools):
         picked = sorted_by(self._parent, op, major, minor, held)
         major, shape = major[picked], self._parent.shape
         place = ranks(major)
-        C = self._from_lines(columnwise, major, place, held[picked], self._parent.dtype, shape, None) if values else None
-        P = None
+        C = P = None
+        if values:
+            C = self._from_lines(columnwise, major, place, held[picked], self._parent.dtype, shape, None)
         if permutation:
-            P = self._from_lines(columnwise, major, place, minor[picked].astype(np.uint64), None, shape, None)
+            minor = minor[picked].astype(np.uint64)
+            P = self._from_lines(columnwise, major, place, minor, None, shape, None)
         return C, P
 
 

@@ -1,6 +1,6 @@
 """Python's operators on matrices, vectors and scalars.
 
-    A + B   union by plus                      A += B   accumulates            A + 1   apply, as all operators with a scalar
+    A + B   union by plus        A += B   accumulates        A + 1   apply, as all operators with a scalar
     A - B   union by minus with 0 for what is missing
     A * B, A / B, A // B, A % B, A ** B        the intersection
     A < B, A == B, ...                         the intersection; on a Scalar == and != compare values instead

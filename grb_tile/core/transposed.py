@@ -1,4 +1,4 @@
-"""TransposedMatrix: `A.T`, a view that operations read in the other orientation; nothing is moved until one needs it."""
+"""TransposedMatrix: `A.T`, a view that operations read in the other orientation."""
 from .. import operations as ops
 from .arguments import check_options
 from .collection import Collection
@@ -74,7 +74,8 @@ class TransposedMatrix(MatrixOperations, MatrixExport, Collection):
         """The transpose as a new Matrix."""
         from .expression import MatrixExpression
 
-        return MatrixExpression(ops.transpose(self._matrix), ("{0.name}", self)).new(dtype, mask=mask, name=name, **opts)
+        expr = MatrixExpression(ops.transpose(self._matrix), ("{0.name}", self))
+        return expr.new(dtype, mask=mask, name=name, **opts)
 
     def dup(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
         """Like `new`; an empty Matrix of the same shape with clear=True."""

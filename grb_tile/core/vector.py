@@ -17,7 +17,9 @@ from .arguments import (
     check_options, dimension, expect_op, expect_type, indices_array, output_type, scalar_of, values_array,
 )
 from .base import BaseType
-from .build import build_operator, check_bounds, check_empty, guarded, refuse_with_scalar
+from .build import (
+    build_operator, check_bounds, check_empty, guarded, pickled_store, refuse_with_scalar, restore,
+)
 from .collection import (
     Collection, aggregate, bound_scalar, default_op, find_aggregator, reduce_expression, refuse_empty,
 )
@@ -76,10 +78,7 @@ class Vector(Collection, BaseType):
         raise AttributeError(f"'Vector' object has no attribute {name!r}")
 
     def __reduce__(self):
-        indices, values = current().tuples_vector(self._store)
-        if self._store.iso and self._store.nvals:
-            values = np.array(values[:1])
-        return _restore, (np.asarray(indices), np.asarray(values), self.dtype, self._size, self.name)
+        return restore, (Vector, pickled_store(self._store), self.dtype, self.name)
 
     # ---------------------------------------------------------------- what it is
 
@@ -416,7 +415,9 @@ class Vector(Collection, BaseType):
         """
         aggregator = None if op is None else find_aggregator(op)
         if aggregator is not None:
-            return aggregate(self, aggregator, "scalar", "reduce") if allow_empty else refuse_empty(self, aggregator, "reduce")
+            if not allow_empty:
+                return refuse_empty(self, aggregator, "reduce")
+            return aggregate(self, aggregator, "scalar", "reduce")
         return reduce_expression(self, op or default_op("monoid", "plus"), allow_empty, "reduce")
 
     def reposition(self, offset, *, size=None):
@@ -436,13 +437,6 @@ def _element_value(self, value):
         expect_type(
             self, value, Scalar, within="__setitem__", argname="value", extra_message="Literal scalars also accepted."
         )
-
-
-def _restore(indices, values, dtype, size, name):
-    out = Vector(dtype, size, name=name)
-    if indices.size:
-        out._store = current().build_vector(size, indices, values, get_typed_op("any", dtype, kind="binary"), dtype)
-    return out
 
 
 for _cls in (VectorExpression, VectorIndexExpr, VectorInfixExpr):

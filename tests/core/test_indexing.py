@@ -1,0 +1,175 @@
+"""Extract, assign, subassign and single elements against NumPy arrays with NaN for what is missing."""
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from grb_tile import Matrix, Scalar, Vector
+from grb_tile.exceptions import DimensionMismatch
+
+SEED = 20240611
+
+
+def random_matrix(rng, nrows, ncols, share=0.5):
+    dense = rng.integers(1, 100, (nrows, ncols)).astype(float)
+    dense[rng.random((nrows, ncols)) > share] = np.nan
+    return dense
+
+
+def matrix_of(dense):
+    rows, cols = np.nonzero(~np.isnan(dense))
+    return Matrix.from_coo(rows, cols, dense[rows, cols], float, nrows=dense.shape[0], ncols=dense.shape[1])
+
+
+def dense_of(A):
+    out = np.full(A.shape, np.nan)
+    *keys, values = A.to_coo()
+    out[tuple(key.astype(int) for key in keys)] = values
+    return out
+
+
+INDICES = [slice(None), slice(1, 5, 2), slice(None, None, -1), [4, 0, 2], np.array([5, 1]), slice(3, 3), [-1, -6]]
+
+
+@pytest.mark.parametrize("I", INDICES, ids=str)
+@pytest.mark.parametrize("J", INDICES, ids=str)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_extract_matrix(I, J, transposed):
+    dense = random_matrix(np.random.default_rng(SEED), 6, 6)
+    A = matrix_of(dense).T if transposed else matrix_of(dense)
+    expected = (dense.T if transposed else dense)[I][:, J]
+    np.testing.assert_array_equal(dense_of(A[I, J].new()), expected)
+
+
+@pytest.mark.parametrize("I", INDICES, ids=str)
+def test_extract_row_column_and_vector(I):
+    dense = random_matrix(np.random.default_rng(SEED), 6, 6)
+    A = matrix_of(dense)
+    np.testing.assert_array_equal(dense_of(A[2, I].new()), dense[2][I])
+    np.testing.assert_array_equal(dense_of(A[I, -1].new()), dense[:, -1][I])
+    np.testing.assert_array_equal(dense_of(A.T[I, 3].new()), dense.T[I][:, 3])
+    np.testing.assert_array_equal(dense_of(A[2, :].new()[I].new()), dense[2][I])
+
+
+@pytest.mark.parametrize("I", [i for i in INDICES if not isinstance(i, slice) or i != slice(3, 3)], ids=str)
+@pytest.mark.parametrize("accum", [None, "plus"])
+def test_assign_matrix(I, accum):
+    rng = np.random.default_rng(SEED)
+    dense = random_matrix(rng, 6, 6)
+    J = [1, 3, 4]
+    count = len(np.arange(6)[I])
+    value = random_matrix(rng, count, 3)
+    C = matrix_of(dense)
+    C(accum=accum)[I, J] << matrix_of(value)
+    expected = dense.copy()
+    region = expected[I][:, J]
+    if accum is not None:
+        both = np.where(np.isnan(region), value, np.where(np.isnan(value), region, region + value))
+    else:
+        both = value
+    where = np.arange(6)[I]
+    expected[np.ix_(where, J)] = both
+    np.testing.assert_array_equal(dense_of(C), expected)
+
+
+@pytest.mark.parametrize("clear", [False, True])
+def test_assign_and_subassign_differ_in_what_the_mask_covers(clear):
+    C = Vector.from_coo(range(6), [1, 2, 3, 4, 5, 6])
+    M = Vector.from_coo([1, 4], [True, True], size=6)
+    C(M.S, replace=clear)[[0, 1, 2]] = 9
+    assert C.to_dict() == ({1: 9, 4: 5} if clear else {0: 1, 1: 9, 2: 3, 3: 4, 4: 5, 5: 6})
+    C = Vector.from_coo(range(6), [1, 2, 3, 4, 5, 6])
+    m = Vector.from_coo([1], [True], size=3)
+    C[[0, 1, 2]](m.S, replace=clear) << 9
+    assert C.to_dict() == ({1: 9, 3: 4, 4: 5, 5: 6} if clear else {0: 1, 1: 9, 2: 3, 3: 4, 4: 5, 5: 6})
+
+
+def test_rows_columns_lists_and_scalars():
+    A = Matrix(int, 3, 3)
+    A[0, :] = [1, 2, 3]
+    A[:, 2] << Vector.from_coo([1], [7], size=3)
+    assert A.to_dicts() == {0: {0: 1, 1: 2}, 1: {2: 7}}
+    A[[1, 2], [0, 1]] = [[5, 6], [7, 8]]
+    assert A.to_dense(0).tolist() == [[1, 2, 0], [5, 6, 7], [7, 8, 0]]
+    mask = Vector.from_coo([0, 2], [True, True], size=3)
+    A(mask.S)[0, :] = 100
+    assert A.to_dense(0).tolist() == [[100, 2, 100], [5, 6, 7], [7, 8, 0]]
+    A[[0, 1], :] = Scalar(int)          # an empty Scalar deletes
+    assert A.to_dicts() == {2: {0: 7, 1: 8}}
+    del A[2, 0]
+    assert A.to_dicts() == {2: {1: 8}}
+    with pytest.raises(ValueError, match="shape mismatch"):
+        A[0, :] = [1, 2]
+    with pytest.raises(DimensionMismatch):
+        A[0, :] = Vector(int, 2)
+
+
+def test_many_elements_one_by_one():
+    rng = np.random.default_rng(SEED)
+    A, v, model, line = Matrix(int, 40, 40), Vector(int, 60), {}, {}
+    for step in range(2000):
+        i, j, x = (int(k) for k in rng.integers(0, 40, 3))
+        if x < 8:
+            del A[i, j]
+            del v[i]
+            model.pop((i, j), None)
+            line.pop(i, None)
+        else:
+            A[i, j] = x
+            v[i] = x
+            model[i, j] = line[i] = x
+        if step % 97 == 0:          # a read in between merges
+            assert A.nvals == len(model)
+            assert v.nvals == len(line)
+        assert A.get(i, j) == model.get((i, j))
+        assert v.get(i) == line.get(i)
+        assert ((i, j) in A) == ((i, j) in model)
+    assert {(int(i), int(j)): x for i, j, x in zip(*A.to_coo(), strict=True)} == model
+    assert v.to_dict() == line
+
+
+def test_an_element_of_a_huge_object():
+    v, A = Vector(float, 2**60), Matrix(float, 2**60, 2**60)
+    v[2**59] = 1.5
+    A[2**59, 7] = 2.5
+    assert v[2**59].new() == 1.5
+    assert A[2**59, 7].value == 2.5
+    assert v[0].new().is_empty
+    assert A.nvals == v.nvals == 1
+
+
+@pytest.mark.parametrize(
+    ("index", "error"),
+    [
+        (7, IndexError), (-8, IndexError), ([0, 7], IndexError), (1.5, TypeError), ("a", TypeError), ((0,), TypeError),
+        ([True, False], TypeError), (np.array([1.5]), TypeError), ([[1]], TypeError), (True, TypeError), (None, TypeError),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_refused_indices(index, error):
+    v = Vector.from_coo([0, 6], [1, 2])
+    with pytest.raises(error):
+        v[index].new()
+    with pytest.raises(error):
+        v[index] = 5
+    assert v.to_dict() == {0: 1, 6: 2}
+
+
+def test_masks_are_not_indices():
+    v = Vector.from_coo([0, 6], [1, 2])
+    for mask in (v, v.S):
+        with pytest.raises(TypeError, match="apply a mask"):
+            v[mask]
+    with pytest.raises(TypeError, match="2-tuple"):
+        Matrix(int, 2, 2)[0]
+    assert v[gb.Scalar.from_value(6)].new() == 2
+
+
+def test_input_mask():
+    v = Vector.from_coo([0, 1, 2, 3], [1, 2, 3, 4])
+    m = Vector.from_coo([1, 3], [True, True], size=4)
+    assert v[[3, 2, 1]].new(input_mask=m.S).to_dict() == {0: 4, 2: 2}
+    w = Vector(int, 3)
+    w(input_mask=m.S) << v[[3, 2, 1]]
+    assert w.to_dict() == {0: 4, 2: 2}
+    with pytest.raises(ValueError, match="input_mask"):
+        v[[0]].new(input_mask=Vector(bool, 3).S)

@@ -1,0 +1,225 @@
+"""Constructors and exporters, copies, pickling, the recorder, options, the neutral part of .ss."""
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from grb_tile import Matrix, Recorder, Scalar, Vector, dtypes
+from grb_tile.exceptions import IndexOutOfBound, InvalidObject, InvalidValue, OutputNotEmpty
+
+ROWS, COLS, VALUES = [0, 0, 2, 3], [1, 4, 2, 0], [1, 2, 3, 4]
+
+
+@pytest.fixture
+def A():
+    return Matrix.from_coo(ROWS, COLS, VALUES, nrows=4, ncols=5, name="A")
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "csc", "dcsr", "dcsc", "edgelist"])
+def test_round_trips(A, form):
+    parts = getattr(A, f"to_{form}")()
+    again = getattr(Matrix, f"from_{form}")(*parts, nrows=4, ncols=5)
+    assert again.isequal(A, check_dtype=True)
+    assert all(part.dtype == np.uint64 for part in parts[:-1])
+    transposed = getattr(A.T, f"to_{form}")()
+    assert getattr(Matrix, f"from_{form}")(*transposed, nrows=5, ncols=4).isequal(A.T.new())
+
+
+def test_dicts_dense_and_pairs(A):
+    assert A.to_dicts() == {0: {1: 1, 4: 2}, 2: {2: 3}, 3: {0: 4}}
+    assert Matrix.from_dicts(A.to_dicts(), ncols=5).isequal(A)
+    assert Matrix.from_dicts(A.to_dicts("columnwise"), order="columnwise", nrows=4).isequal(A)
+    assert Matrix.from_dense(A.to_dense(0), missing_value=0).isequal(A)
+    assert Matrix.from_edgelist([(0, 1, 5), (1, 0, 6)]).to_dicts() == {0: {1: 5}, 1: {0: 6}}
+    v = Vector.from_pairs([(3, 1.5), (0, 2.5)])
+    assert v.to_dict() == {0: 2.5, 3: 1.5}
+    assert Vector.from_dense(v.to_dense(-1), -1).isequal(v)
+    assert Vector.from_dict({}, dtype=int).size == 0
+    assert Matrix.from_scalar(7, 2, 3).to_dense().tolist() == [[7] * 3] * 2
+    assert Vector.from_scalar(True, 10**12).nbytes < 1000
+    with pytest.raises(TypeError, match="fill_value"):
+        A.to_dense()
+
+
+def test_arrays():
+    v = Vector.from_dense([1.0, 2.0])
+    assert np.asarray(v).tolist() == [1.0, 2.0]
+    assert np.from_dlpack(v).tolist() == [1.0, 2.0]
+    assert np.asarray(Matrix.from_dense([[1, 2], [3, 4]])).tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(TypeError, match="can't be directly converted to a numpy array"):
+        np.asarray(Vector.from_coo([1], [1]))
+    array = v.to_dense()
+    array[0] = 99
+    assert v[0].new() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: Vector.from_coo([0, 1], [1, 2, 3]), ValueError),
+        (lambda: Vector.from_coo([0, 0], [1, 2]), ValueError),
+        (lambda: Vector.from_coo([0, 9], [1, 2], size=5), IndexOutOfBound),
+        (lambda: Vector.from_coo([], []), ValueError),
+        (lambda: Vector.from_coo([-1], [1]), (OverflowError, InvalidValue)),
+        (lambda: Vector.from_coo(np.array([0.5]), [1]), ValueError),
+        (lambda: Matrix.from_coo([0, 0], [1, 1], [1, 2]), ValueError),
+        (lambda: Matrix.from_coo([0], [1, 1], [1, 2]), ValueError),
+        (lambda: Matrix.from_coo([0, 0], [1, 1], 1, dup_op="plus"), ValueError),
+        (lambda: Matrix.from_csr([0, 1, 2], [0, 5], [1, 2], ncols=3), InvalidObject),
+        (lambda: Matrix.from_csr([0, 2, 1], [0, 1], [1, 2]), InvalidValue),
+        (lambda: Matrix.from_csr([0, 1], [0], [1], nrows=3), ValueError),
+        (lambda: Matrix.from_dense([1, 2]), ValueError),
+        (lambda: Matrix.from_dense(5), TypeError),
+        (lambda: Vector(int, -1), OverflowError),
+        (lambda: Vector(int, 2**60 + 1), InvalidValue),
+        (lambda: Vector(int, 1.5), TypeError),
+        (lambda: Matrix.from_edgelist(np.zeros((2, 3), int)), ValueError),
+        (lambda: Scalar.from_value("text"), TypeError),
+        (lambda: Scalar.from_value([1]), TypeError),
+        (lambda: Scalar.from_value(2**70), OverflowError),
+    ],
+)
+def test_bad_input(make, error):
+    with pytest.raises(error):
+        make()
+
+
+def test_duplicates_are_combined_in_order():
+    assert Vector.from_coo([0, 0, 0], [1, 2, 3], dup_op="minus").to_dict() == {0: -4}
+    assert Vector.from_coo([0, 0, 0], [1, 2, 3], dup_op="first").to_dict() == {0: 1}
+    assert Matrix.from_coo([0, 0], [1, 1], [4, 5], dup_op="plus").to_dicts() == {0: {1: 9}}
+
+
+def test_build_needs_an_empty_object(A):
+    with pytest.raises(OutputNotEmpty):
+        A.build([0], [0], [1])
+    A.build([0], [0], [1], clear=True)
+    assert A.to_dicts() == {0: {0: 1}}
+
+
+def test_resize_dup_clear(A):
+    B = A.dup(float, name="B")
+    assert (B.dtype, B.name) == (dtypes.FP64, "B")
+    A.resize(3, 3)
+    assert (A.shape, A.to_dicts()) == ((3, 3), {0: {1: 1}, 2: {2: 3}})
+    A.clear()
+    assert (A.nvals, B.nvals) == (0, 4)
+    assert B.dup(mask=Matrix.from_coo([0], [1], True, nrows=4, ncols=5).S).nvals == 1
+    assert B.dup(clear=True).shape == (4, 5)
+    assert A.wait() is A
+    with pytest.raises(ValueError, match="how"):
+        A.wait("never")
+
+
+def test_pickle(A):
+    v = Vector.from_scalar(2.5, 10**9, name="v")
+    for x in (A, v, A.S, ~v.V, Scalar.from_value(3), Scalar(bool), Matrix(int, 2**60, 2**60)):
+        y = pickle.loads(pickle.dumps(x))
+        assert type(y) is type(x)
+        if hasattr(x, "parent"):
+            x, y = x.parent, y.parent
+        assert y.isequal(x, check_dtype=True) if x.ndim < 1 or x.nvals < 1e6 else y.nvals == x.nvals
+        assert y.name == x.name
+    assert pickle.loads(pickle.dumps(gb.replace)) is gb.replace
+
+
+def test_recorder(A):
+    with Recorder() as rec:
+        C = A.mxm(A.T).new(name="C")
+        C(A.mxm(A.T).new(name="M").S, "plus", gb.replace) << C.T
+        C[0, 0] = 5
+    assert rec.data[0] == "GrB_mxm(C, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_INT64, A, A, GrB_DESC_T1);"
+    assert rec.data[2] == "GrB_transpose(C, M, GrB_PLUS_INT64, C, GrB_DESC_RS);"
+    assert rec.data[3] == "GrB_Matrix_setElement_INT64(C, 5, 0, 0);"
+    assert not rec.is_recording
+    A.mxm(A.T).new()
+    assert len(rec.data) == 4
+    assert "not recording" in repr(rec)
+
+
+def test_names():
+    count = next(Matrix._name_counter)
+    assert Matrix(int, 1, 1).name == f"M_{count + 1}"
+    assert Vector(int, 1, name="w").name == "w"
+    assert Matrix(int, 1, 1, name="A").T.name == "A.T"
+    assert Matrix(int, 1, 1, name="A").S.name == "A.S"
+    assert Matrix(int, 1, 1, name="A_1")._name_html == "A<sub>1</sub>"
+
+
+def test_scalar():
+    s = Scalar.from_value(3)
+    assert (s.value, s.dtype, s.nvals, int(s), float(s), complex(s), bool(s)) == (3, dtypes.INT64, 1, 3, 3.0, 3 + 0j, True)
+    assert [10, 20, 30, 40][s] == 40
+    s.value = None
+    assert s.is_empty
+    assert s.get("nothing") == "nothing"
+    assert not s
+    assert Scalar.from_value(1.5).isclose(1.5 + 1e-12)
+    assert Scalar.from_value(3).dup(float).dtype == float
+    assert Scalar.from_value(3) != 4
+    assert not hasattr(Scalar.from_value(1.5), "__index__")
+    assert Scalar.from_value(3).ewise_add(Scalar(int)).new() == 3
+    assert Scalar.from_value(3).ewise_mult(Scalar(int)).new().is_empty
+
+
+def test_config():
+    assert gb.config.get("autocompute") is True
+    with gb.config.set(autocompute=False, mapnumpy=False):
+        assert not gb.config["autocompute"]
+    assert gb.config["autocompute"]
+    with pytest.raises(KeyError, match="unknown option"):
+        gb.config.get("no_such_option")
+    assert gb.config.get("no_such_option", 5) == 5
+
+
+def test_ss(A):
+    tiles = A.ss.split([2, 2])
+    assert gb.ss.concat(tiles).isequal(A)
+    assert [t.shape for t in tiles[0]] == [(2, 2), (2, 2), (2, 1)]
+    v = Vector.from_coo([1, 3, 4, 6], [1, 4, 2, 0], size=8)
+    assert gb.ss.concat(v.ss.split(3)).isequal(v)
+    assert A.ss.reshape(2, 10).ss.reshape(4, 5).isequal(A)
+    assert A.ss.flatten("F").ss.reshape(4, 5, "F").isequal(A)
+    assert gb.ss.diag(gb.ss.diag(v, 2), 2).isequal(v)
+    assert v.ss.scan().to_dict() == {1: 1, 3: 5, 4: 7, 6: 7}
+    assert A.ss.scan("times").to_dicts() == {0: {1: 1, 4: 2}, 2: {2: 3}, 3: {0: 4}}
+    assert v.ss.selectk("largest", 2).to_dict() == {3: 4, 4: 2}
+    assert v.ss.compactify("smallest", asindex=True).to_dict() == {0: 6, 1: 1, 2: 4, 3: 3}
+    w, p = v.ss.sort(">")
+    assert (w.to_dict(), p.to_dict()) == ({0: 4, 1: 2, 2: 1, 3: 0}, {0: 3, 1: 4, 2: 1, 3: 6})
+    assert A.ss.selectk("first", 1).to_dicts() == {0: {1: 1}, 2: {2: 3}, 3: {0: 4}}
+    assert A.ss.compactify("last").to_dicts() == {0: {0: 2, 1: 1}, 2: {0: 3}, 3: {0: 4}}
+    assert list(A.ss.iteritems(-1)) == [(3, 0, 4)]
+    assert list(v.ss.iterkeys()) == [1, 3, 4, 6]
+    assert Vector.from_scalar(5, 3).ss.iso_value == 5
+    with pytest.raises(ValueError, match="not iso"):
+        v.ss.iso_value
+
+
+def test_viz(A, tmp_path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    square = A.dup()
+    square.resize(4, 4)
+    for picture in (lambda: gb.viz.spy(A), lambda: gb.viz.draw(square), lambda: gb.viz.datashade(A, "sum")):
+        axes = picture()
+        axes.figure.savefig(tmp_path / "picture.png")
+        assert (tmp_path / "picture.png").stat().st_size > 1000
+        pyplot.close(axes.figure)
+    with pytest.raises(ValueError, match="square"):
+        gb.viz.draw(A)
+
+
+def test_importing_core_imports_nothing_heavy():
+    code = (
+        "import sys, grb_tile as gb; gb.Matrix(int, 2, 2); gb.semiring.min_plus; repr(gb.Vector(int, 3))\n"
+        "print([m for m in ('numba', 'scipy', 'pandas', 'matplotlib', 'networkx', 'cupy') if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
