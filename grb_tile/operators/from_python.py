@@ -2,9 +2,9 @@
 
 Typing follows one of two rules.
 - strict (the table): operands of a primitive have one type; literals take the type of the other side.
-- promoting (user functions): as Numba types scalars, which python-graphblas's users rely on: integers narrower than 64
-  bits are computed in 64 (signed with unsigned: signed; UINT64 with a signed variable: FP64), bool as INT64, `/` gives
-  floats, FP32 with a float literal gives FP64.  One difference: UINT64 with a non-negative literal stays UINT64.
+- promoting (user functions): as Numba types scalars, which python-graphblas's users rely on.  Arithmetic on integers
+  happens in 64 bits (INT64 if any operand or literal is signed, else UINT64), on bool in INT64; `/` gives floats, FP32
+  with a float literal FP64; min, max and `if` unify their sides without widening.
 What cannot be lowered raises UdfParseError with line, column and reason; what has no meaning for a type raises NoMeaning.
 """
 import ast
@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from ..dtypes import BOOL, FC32, FC64, FP32, FP64, INT64, UINT64, lookup_dtype
+from ..dtypes import BOOL, FC64, FP32, FP64, INT8, INT64, UINT64, lookup_dtype
 from ..exceptions import UdfParseError
 from .ir import Node, argument, cast, constant, where
 from .primitives import PRIMITIVES
@@ -39,6 +39,7 @@ _BINARY = {
 }
 _COMPARE = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
 _LOGIC = {"band": "land", "bor": "lor", "bxor": "lxor"}
+_NUMPY_LOGIC = {"nmax": "lor", "nmin": "land", "fmax": "lor", "fmin": "land", "add": "lor", "mul": "land"}
 # Names a user's function may call: bare, or as attributes of math, cmath, np and numpy.
 _FUNCTIONS = {
     name: name
@@ -88,26 +89,22 @@ class Builder:
             return constant(float(value), FP32 if isinstance(value, np.float32) else FP64)
         return constant(complex(value), FC64)
 
-    def joined(self, *operands, wide=True):
+    def joined(self, *operands, mode="arithmetic"):
         """The operands as nodes of one type."""
         known = [o.type for o in operands if type(o) is not Literal]
         first = known[0] if known else None
         nodes = [self.typed(o, first) for o in operands]
         types = {n.type for n in nodes}
-        if self.promote:
-            if wide:
-                types = {self.widened(t) for t in types}
-            target = self.unified(types)
-        elif len(types) > 1:
-            raise NoMeaning(f"operands of types {sorted(t.name for t in types)}")
-        else:
-            (target,) = types
+        if not self.promote:
+            if len(types) > 1:
+                raise NoMeaning(f"operands of types {sorted(t.name for t in types)}")
+            return nodes
+        if mode == "arithmetic":
+            kinds = {t.np_type.kind for t in types}
+            if not kinds & {"f", "c"}:
+                types = {UINT64 if kinds == {"u"} else INT64}
+        target = self.unified(types)
         return [cast(n, target) for n in nodes]
-
-    @staticmethod
-    def widened(type_):
-        kind = type_.np_type.kind
-        return UINT64 if kind == "u" else INT64 if kind in "bi" else type_
 
     @staticmethod
     def unified(types):
@@ -116,29 +113,48 @@ class Builder:
             joined = t.np_type if joined is None else np.promote_types(joined, t.np_type)
         return lookup_dtype(joined)
 
-    def call(self, name, *operands, wide=True):
+    def call(self, name, *operands, mode="arithmetic"):
         """Primitive `name` on operands brought to one type."""
         self.made += 1
         if self.made > _LIMIT:
             raise UdfParseError(f"the function becomes more than {_LIMIT} operations; write it with fewer branches")
-        nodes = self.joined(*operands, wide=wide)
+        signed_result = False
+        if not self.promote:
+            nodes = self.joined(*operands)
+        elif name in ("shl", "shr"):
+            left, right = (self.typed(o) for o in operands)
+            kinds = {left.type.np_type.kind, right.type.np_type.kind}
+            if kinds - {"b", "i", "u"}:
+                raise NoMeaning(f"{name} is for integers")
+            wide = UINT64 if left.type.np_type.kind == "u" else INT64
+            nodes = [cast(left, wide), cast(right, wide)]
+        else:
+            nodes = self.joined(*operands, mode="unify" if name in ("pmin", "pmax", "abs", *_COMPARE.values()) else mode)
+            # UINT64 with a literal is INT64 to Numba: the same bits; computing unsigned keeps // and % right for large x
+            signed_result = mode == "arithmetic" and nodes[0].type is UINT64 and any(type(o) is Literal for o in operands)
         kind = nodes[0].type.np_type.kind
         if self.promote and kind in "iub" and name in _FLOAT_ONLY:
-            nodes = [cast(n, FP64) for n in nodes]
+            narrow = mode == "numpy" and nodes[0].type.np_type.itemsize <= 2
+            nodes = [cast(n, FP32 if narrow else FP64) for n in nodes]
             kind = "f"
-        if name in _LOGIC and kind == "b":
-            name = _LOGIC[name]
+        if kind == "b":
+            name = _LOGIC.get(name, name)
+            if mode == "numpy":
+                name = _NUMPY_LOGIC.get(name, name)
+            if name == "abs":
+                nodes, kind = [cast(n, INT8) for n in nodes], "i"
         row = PRIMITIVES[name]
         if type(row.numpy) is dict and kind not in row.numpy:
             raise NoMeaning(f"{name} has no meaning for {nodes[0].type}")
-        return Node(name, row.result_type(nodes[0].type), tuple(nodes))
+        result = Node(name, row.result_type(nodes[0].type), tuple(nodes))
+        return cast(result, INT64) if signed_result and result.type is UINT64 else result
 
     def truth(self, operand):
         node = self.typed(operand)
         return node if node.type is BOOL else Node("ne", BOOL, (node, constant(0, node.type)))
 
     def choose(self, condition, yes, no):
-        yes, no = self.joined(yes, no, wide=False)
+        yes, no = self.joined(yes, no, mode="unify")
         return where(self.truth(condition), yes, no)
 
 
@@ -218,7 +234,9 @@ class Reader(ast.NodeVisitor):
         self.refuse(node, "only numbers can be constants of an operator")
 
     def visit_Attribute(self, node):
-        if isinstance(node.value, ast.Name) and self.resolve(node.value.id) in (math, np):
+        base = node.value.id if isinstance(node.value, ast.Name) and node.value.id not in self.names else None
+        module = None if base is None else self.resolve(base)
+        if module is math or module is np:
             if node.attr in _CONSTANTS:
                 return Literal(_CONSTANTS[node.attr])
         elif node.attr in ("real", "imag"):
@@ -238,12 +256,11 @@ class Reader(ast.NodeVisitor):
         if type(left) is Literal and type(right) is Literal:
             return self.folded(node, operator, left.value, right.value)
         if name == "cdiv" and self.b.promote:
-            left, right = self.b.joined(left, right)
-            if left.type.np_type.kind in "iu":
+            left, right = self.b.joined(left, right, mode="unify")
+            if left.type.np_type.kind in "iub":
                 left, right = cast(left, FP64), cast(right, FP64)
-        bits = name in _LOGIC and self.b.promote
-        if bits and all(type(o) is not Literal and o.type is BOOL for o in (left, right)):
-            return self.b.call(name, left, right, wide=False)
+        if name in _LOGIC and self.b.promote and all(type(o) is not Literal and o.type is BOOL for o in (left, right)):
+            return self.b.call(name, left, right, mode="unify")
         return self.b.call(name, left, right)
 
     def folded(self, node, operator, left, right):
@@ -256,11 +273,13 @@ class Reader(ast.NodeVisitor):
     def visit_UnaryOp(self, node):
         value = self.visit(node.operand)
         if isinstance(node.op, ast.Not):
-            return self.b.call("lnot", self.b.truth(value), wide=False)
+            return self.b.call("lnot", self.b.truth(value), mode="unify")
         if isinstance(node.op, ast.UAdd):
-            return value
+            return value if type(value) is Literal or value.type is not BOOL else cast(value, INT64)
         if type(value) is Literal:
             return Literal(-value.value if isinstance(node.op, ast.USub) else ~value.value)
+        if isinstance(node.op, ast.Invert) and value.type is BOOL:
+            return self.b.call("lnot", value, mode="unify")
         return self.b.call("neg" if isinstance(node.op, ast.USub) else "bnot", value)
 
     def visit_Compare(self, node):
@@ -270,9 +289,8 @@ class Reader(ast.NodeVisitor):
             if name is None:
                 self.refuse(node, f"{type(operator).__name__} cannot be lowered to an operator")
             right = self.visit(comparator)
-            both = [o.type for o in (left, right) if type(o) is not Literal]
-            part = self.b.call(name, left, right, wide=both.count(BOOL) < 2)
-            result = part if result is None else self.b.call("land", result, part, wide=False)
+            part = self.b.call(name, left, right)
+            result = part if result is None else self.b.call("land", result, part, mode="unify")
             left = right
         return result
 
@@ -283,7 +301,7 @@ class Reader(ast.NodeVisitor):
             left = self.b.typed(self.visit(value))
             right = self.b.typed(result, left.type)
             if left.type is BOOL and right.type is BOOL:
-                result = self.b.call("land" if is_and else "lor", left, right, wide=False)
+                result = self.b.call("land" if is_and else "lor", left, right, mode="unify")
             else:
                 result = self.b.choose(left, right, left) if is_and else self.b.choose(left, left, right)
         return result
@@ -320,10 +338,10 @@ class Reader(ast.NodeVisitor):
         if found in (min, max):
             result = operands[0]
             for operand in operands[1:]:
-                result = b.call("pmin" if found is min else "pmax", result, operand, wide=True)
+                result = b.call("pmin" if found is min else "pmax", result, operand)
             return result
-        if found in (abs, np.abs) or name in ("fabs", "absolute"):
-            return b.call("abs", b.typed(operands[0])) if name != "fabs" else b.call("abs", cast(b.typed(operands[0]), FP64))
+        if found is abs or found is np.abs or found is np.absolute:
+            return b.call("abs", b.typed(operands[0]))
         if found is pow:
             return b.call("wpow", *operands)
         if found is round and len(operands) == 1:
@@ -335,32 +353,39 @@ class Reader(ast.NodeVisitor):
             if target is None and issubclass(found, np.generic):
                 target = lookup_dtype(found)
             if target is not None:
-                return cast(b.typed(operands[0]), target)
+                value = b.typed(operands[0])
+                if value.type.np_type.kind == "c" and target.np_type.kind not in "bc":
+                    raise NoMeaning(f"{name}() of a complex number")
+                return cast(value, target)
         if found is complex and len(operands) == 2:
             return b.call("cmplx", *[cast(b.typed(o), FP64) for o in operands])
         primitive = _FUNCTIONS.get(name)
         if primitive is None or not (getattr(math, name, None) is found or getattr(np, name, None) is found):
             return None
         operands = [b.typed(o) for o in operands]
+        from_numpy = getattr(np, name, None) is found
+        kinds = {o.type.np_type.kind for o in operands}
+        if not from_numpy and "c" in kinds:
+            raise NoMeaning(f"math.{name} is for real numbers")
+        mode = "numpy" if from_numpy else "unify"
         if primitive == "square":
-            return b.call("mul", operands[0], operands[0])
+            return b.call("mul", operands[0], operands[0], mode=mode)
+        if primitive == "abs" and kinds <= {"i", "u", "b"}:
+            return b.call("abs", cast(operands[0], FP64))  # fabs
         if primitive == "sign":
-            kind = operands[0].type.np_type.kind
-            if kind in "fc":
+            if kinds & {"f", "c"}:
                 return b.call("signum", *operands)
-            zero = Literal(0)
-            return b.choose(b.call("gt", operands[0], zero), Literal(1), b.choose(b.call("lt", operands[0], zero), Literal(-1), zero))
-        if primitive == "fmod" and found is np.fmod:
-            return b.call("fmod", *operands)
+            zero, x = Literal(0), operands[0]
+            return b.choose(b.call("gt", x, zero), Literal(1), b.choose(b.call("lt", x, zero), Literal(-1), zero))
         if primitive == "cdiv":
-            operands = b.joined(*operands)
-            if operands[0].type.np_type.kind in "iu":
+            operands = b.joined(*operands, mode="unify")
+            if kinds <= {"i", "u", "b"}:
                 operands = [cast(o, FP64) for o in operands]
-        if found in (math.floor, math.ceil, math.trunc):
-            return cast(b.call(primitive, *operands), INT64)
-        if primitive in ("gcd", "lcm") and any(o.type.np_type.kind not in "iub" for o in operands):
+        if found is math.floor or found is math.ceil or found is math.trunc:
+            return cast(b.call(primitive, *operands, mode=mode), INT64)
+        if primitive in ("gcd", "lcm") and not kinds <= {"i", "u", "b"}:
             raise NoMeaning(f"{primitive} is for integers")
-        return b.call(primitive, *operands)
+        return b.call(primitive, *operands, mode=mode)
 
     def inlined(self, node, function, operands):
         from .source import function_tree
@@ -406,4 +431,4 @@ def expression_from_tree(tree, resolve, name, types):
     return reader.b.typed(reader.function(tree))
 
 
-__all__ = ["FC32", "NoMeaning", "expression_from_text", "expression_from_tree"]
+__all__ = ["NoMeaning", "expression_from_text", "expression_from_tree"]
