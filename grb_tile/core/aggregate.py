@@ -71,6 +71,11 @@ class Aggregator:
         self._typed = {}
 
     @property
+    def counts(self):
+        """Whether the result has one type whatever the input's (INT64: counts and indices)."""
+        return self.any_dtype is not None and self.any_dtype is not True
+
+    @property
     def types(self):
         """{input type: result type}, from the operators that the formula passes through."""
         if self._types is None:
@@ -83,6 +88,8 @@ class Aggregator:
             for kind, name in self.chain[1:]:
                 following = _polymorphic(kind, name).types
                 types = {t: following[r] for t, r in types.items() if r in following}
+            if self.counts:
+                types = dict.fromkeys(types, self.any_dtype)
             self._types = types
         return self._types
 
@@ -163,7 +170,8 @@ class TypedAggregator:
 
     def _products(self, A, at, allow=None):
         agg = self.parent
-        semiring = _typed(agg.semiring, self.type, agg.init_dtype, kind="semiring")
+        dtype = agg.any_dtype if agg.counts else self.type          # a count of INT8 entries may pass 127
+        semiring = _typed(agg.semiring, dtype, agg.init_dtype, kind="semiring")
         if agg.switch:
             semiring = _typed(agg.semiring, agg.init_dtype, self.type, kind="semiring").flip()
         init = full_vector(A.nrows if at else A.ncols, agg.init_dtype, agg.init)
