@@ -4,12 +4,13 @@ Spec: GraphBLAS C API 2.1, section 4.2.  `wait` and `free` are there so that por
 """
 import numpy as np
 
+from ..backends.select import current
 from ..core.matrix import Matrix
 from ..core.scalar import Scalar
 from ..core.vector import Vector
-from ..dtypes import lookup_dtype
+from ..dtypes import cast, lookup_dtype
 from ..exceptions import DimensionMismatch, InvalidValue, NoValue, OutputNotEmpty
-from .operations import _expect, _position, _scalar
+from .operations import _accum, _expect, _indices, _position, _scalar
 
 __all__ = [
     "Matrix_build", "Matrix_clear", "Matrix_deserialize", "Matrix_diag", "Matrix_dup", "Matrix_export",
@@ -17,7 +18,8 @@ __all__ = [
     "Matrix_nvals", "Matrix_removeElement", "Matrix_resize", "Matrix_serialize", "Matrix_setElement", "Scalar_clear",
     "Scalar_dup", "Scalar_extractElement", "Scalar_new", "Scalar_nvals", "Scalar_setElement", "Vector_build",
     "Vector_clear", "Vector_dup", "Vector_extractElement", "Vector_extractTuples", "Vector_new", "Vector_nvals",
-    "Vector_removeElement", "Vector_resize", "Vector_setElement", "Vector_size", "error", "finalize", "free", "getVersion",
+    "Vector_removeElement", "Vector_resize", "Vector_setElement", "Vector_size", "error", "finalize", "free",
+    "getVersion",
     "init", "wait",
 ]
 _MOST = 2**60
@@ -144,12 +146,25 @@ def _counted(argument, values, n):
     return values[:n]
 
 
+def _values(X, n, count, dtype):
+    X = np.atleast_1d(np.asarray(_counted("X", X, n)))
+    if len(X) not in (1, count):
+        raise DimensionMismatch(f"X holds {len(X)} values for {count} indices; they must be as many, or one for all")
+    return cast(X, dtype)
+
+
+def _dup(dup, dtype):
+    return None if dup is None else _accum(dup, dtype, dtype)
+
+
 def Vector_build(w, I, X, n=None, dup=None):
     """w(I(k)) = X(k); duplicates combined by dup, an InvalidValue without one; w must be empty."""
     _expect("Vector_build", w=(w, Vector))
     if w.nvals:
         raise OutputNotEmpty(f"Vector_build: w holds {w.nvals} entries; clear it first")
-    w.build(_counted("I", I, n), _counted("X", X, n), dup_op=dup)
+    I = _indices("I", _counted("I", I, n), w.shape[0])
+    values = _values(X, n, len(I), w.dtype)
+    w._store = current().build_vector(w.shape[0], I, values, _dup(dup, w.dtype), w.dtype)
 
 
 def Vector_setElement(w, x, i):
@@ -235,7 +250,12 @@ def Matrix_build(C, I, J, X, n=None, dup=None):
     _expect("Matrix_build", C=(C, Matrix))
     if C.nvals:
         raise OutputNotEmpty(f"Matrix_build: C holds {C.nvals} entries; clear it first")
-    C.build(_counted("I", I, n), _counted("J", J, n), _counted("X", X, n), dup_op=dup)
+    I = _indices("I", _counted("I", I, n), C.shape[0])
+    J = _indices("J", _counted("J", J, n), C.shape[1])
+    if len(I) != len(J):
+        raise DimensionMismatch(f"Matrix_build: I holds {len(I)} indices and J {len(J)}; they must be as many")
+    values = _values(X, n, len(I), C.dtype)
+    C._store = current().build_matrix(*C.shape, I, J, values, _dup(dup, C.dtype), C.dtype)
 
 
 def Matrix_setElement(C, x, i, j):

@@ -2,18 +2,19 @@
 
 Spec: GraphBLAS C API 2.1, section 3.2.1 and tables 3.5 to 3.8; GxB_ names: SuiteSparse:GraphBLAS user guide.
 """
-_TYPES = ("BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64", "FC32", "FC64")
-_RENAMED = {
-    "oneb": "pair", "div": "cdiv", "tril": "tril", "isinf": "isinf", "valueeq": "valueeq",
-}
-_INDEXED = ("tril", "triu", "diag", "offdiag", "colle", "colgt", "rowle", "rowgt", "valueeq", "valuene", "valuelt", "valuele",
+_TYPES = ("BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64", "FC32",
+    "FC64")
+_RENAMED = {"oneb": "pair", "div": "cdiv"}
+_INDEXED = ("tril", "triu", "diag", "offdiag", "colle", "colgt", "rowle", "rowgt", "valueeq", "valuene", "valuelt",
+    "valuele",
             "valuegt", "valuege")
 
 
 def predefined_object(name):
     """The typed object for a C name without its prefix, or None.
 
-    `PLUS_INT64` binary operator, `ABS_FP64` unary, `TRIL` index-unary, `PLUS_MONOID_INT64`, `PLUS_TIMES_SEMIRING_INT64`,
+    `PLUS_INT64` binary operator, `ABS_FP64` unary, `TRIL` index-unary, `PLUS_MONOID_INT64`,
+    `PLUS_TIMES_SEMIRING_INT64`,
     `ANY_PAIR_BOOL` (GxB semirings carry no SEMIRING), `LAND` (Boolean operators carry no type), `FP64` a type.
     """
     from .. import binary, dtypes, indexunary, monoid, select, semiring, unary
@@ -33,7 +34,7 @@ def predefined_object(name):
     if stem.endswith("_semiring"):
         return _typed(semiring, _parts(stem[:-9]), dtype)
     if stem in _INDEXED and dtype is None and stem not in ("valueeq", "valuene"):
-        return _typed(select, stem, dtypes.INT64) or _typed(select, stem, dtypes.UINT64)
+        return _typed(select, stem, dtypes.BOOL)
     for space in (unary, binary, indexunary):
         found = _typed(space, _RENAMED.get(stem, stem), dtype)
         if found is not None:

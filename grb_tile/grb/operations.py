@@ -1,9 +1,11 @@
 """The operations of the C API: f(out, mask, accum, op, inputs..., desc).
 
-Every function computes T = op(inputs) and writes it as C<M,r> = C (+) T; see grb_tile.operations.write.  A complemented mask
+Every function computes T = op(inputs) and writes it as C<M,r> = C (+) T; see grb_tile.operations.write.  A
+complemented mask
 that is not given is the empty mask: the output stays as it is, or is cleared under replace.
 
-Raises (all functions): DimensionMismatch, DomainMismatch, InvalidIndex / IndexOutOfBound, NullPointer for a missing operand.
+Raises (all functions): DimensionMismatch, DomainMismatch, InvalidIndex / IndexOutOfBound, NullPointer for a missing
+operand.
 Spec: GraphBLAS C API 2.1, section 4.3.
 """
 import numpy as np
@@ -21,7 +23,8 @@ from .descriptor import flags_of
 
 __all__ = [
     "ALL", "Col_assign", "Col_extract", "Col_subassign", "Row_assign", "Row_subassign", "apply", "apply_BinaryOp1st",
-    "apply_BinaryOp2nd", "apply_IndexOp", "assign", "eWiseAdd", "eWiseMult", "eWiseUnion", "extract", "kronecker", "mxm",
+    "apply_BinaryOp2nd", "apply_IndexOp", "assign", "eWiseAdd", "eWiseMult", "eWiseUnion", "extract", "kronecker",
+    "mxm",
     "mxv", "reduce", "select", "subassign", "transpose", "vxm",
 ]
 
@@ -231,7 +234,9 @@ def _assign(call, C, Mask, accum, value, I, J, desc, subassign):
 
 
 def assign(C, Mask, accum, A, I, J=None, desc=None):
-    """C<M,r>(I, J) = C(I, J) (+) A, the mask having C's shape; A is a Matrix, Vector, Scalar or number (section 4.3.7)."""
+    """C<M,r>(I, J) = C(I, J) (+) A, the mask having C's shape; A is a Matrix, Vector, Scalar or number (section
+    4.3.7).
+    """
     _expect("assign", C=(C, (Matrix, Vector)), A=(A, object))
     if isinstance(C, Vector) and desc is None:
         desc = J
@@ -314,7 +319,8 @@ def select(C, Mask, accum, op, A, thunk, desc=None):
 
 
 def reduce(out, *args):
-    """w<m,r> = w (+) the rows of A: reduce(w, mask, accum, op, A, desc); s = s (+) all of A: reduce(s, accum, op, A, desc).
+    """w<m,r> = w (+) the rows of A: reduce(w, mask, accum, op, A, desc); s = s (+) all of A: reduce(s, accum, op, A,
+    desc).
 
     Spec: section 4.3.10; an empty A leaves an empty Scalar (without accumulator) or s as it was (with one).
     """
