@@ -1,6 +1,7 @@
 """The operations of the specification: records that compute, and the write step.
 
-Builders check shapes and return a record (see record.py); `write` computes it into an output under mask, accumulator and
+Builders check shapes and return a record (see record.py); `write` computes it into an output under mask, accumulator
+and
 replace; `assign` does the same for the indexed forms.  Operators come typed.
 """
 from .elementwise import EWiseAdd, EWiseMult, EWiseUnion
@@ -16,7 +17,8 @@ from .shaping import (
 from .write import allow_of, finish, write
 
 __all__ = [
-    "EMPTY", "Record", "allow_of", "apply", "apply_bind", "apply_index", "assign", "concat_matrices", "concat_vectors", "copy",
+    "EMPTY", "Record", "allow_of", "apply", "apply_bind", "apply_index", "assign", "concat_matrices",
+    "concat_vectors", "copy",
     "diagonal", "diagonal_matrix", "ewise_add", "ewise_mult", "ewise_union", "extract", "finish", "inner", "kronecker",
     "mxm", "mxv", "outer", "reduce_rows", "reduce_scalar", "resize_matrix", "resize_vector", "select", "shift_matrix",
     "shift_vector", "split_matrix", "split_vector", "transpose", "vxm", "write",

@@ -14,7 +14,8 @@ def same_shape(call, left, right):
     """Element-wise operands and a result have one shape."""
     if left != right:
         raise DimensionMismatch(
-            f"{call}: the operands have different shapes, {_text(left)} and {_text(right)}; resize one of them, or extract the "
+            f"{call}: the operands have different shapes, {_text(left)} and {_text(right)}; resize one of them, or "
+            f"extract the "
             "part that matches"
         )
 
@@ -23,7 +24,8 @@ def inner_sizes(call, left_name, left, right_name, right):
     """The last dimension of the left factor equals the first dimension of the right one."""
     if left[-1] != right[0]:
         raise DimensionMismatch(
-            f"{call}: {left_name} is {_text(left)} and {right_name} is {_text(right)}; the inner dimensions {left[-1]} and "
+            f"{call}: {left_name} is {_text(left)} and {right_name} is {_text(right)}; the inner dimensions "
+            f"{left[-1]} and "
             f"{right[0]} must be equal (transpose with .T or resize an operand)"
         )
 
@@ -32,7 +34,8 @@ def output_shape(call, out, shape):
     """The output has the shape of the result."""
     if out != shape:
         raise DimensionMismatch(
-            f"{call}: the output has shape {_text(out)} but the result has shape {_text(shape)}; create the output with that "
+            f"{call}: the output has shape {_text(out)} but the result has shape {_text(shape)}; create the output "
+            f"with that "
             "shape, or resize it"
         )
 

@@ -5,7 +5,8 @@ GxB_subassign.
 
 With R the region I x J and T the value placed there:
 
-    assign      Z = C outside R, T inside (C (+) T with an accumulator); C<M,r> = Z, the mask has C's shape, and replace also
+    assign      Z = C outside R, T inside (C (+) T with an accumulator); C<M,r> = Z, the mask has C's shape, and
+    replace also
                 clears outside R
     subassign   C(R)<M,r> = T: the mask has the region's shape, nothing outside R changes
 
@@ -214,7 +215,9 @@ def _in_region(A, I, J):
 
 
 def _finish_region(c, t, region, dtype, allow, accum, replace):
-    """Write T inside `region` and the mask; replace then clears what the mask does not allow, inside the region or not."""
+    """Write T inside `region` and the mask; replace then clears what the mask does not allow, inside the region or
+    not.
+    """
     backend = current()
     if allow is not None:
         t = backend.restrict(t, allow)
@@ -249,7 +252,8 @@ def _values_in(value, nrows, ncols, dtype, allow):
         else:
             if nrows * ncols > _MOST_ENTRIES:
                 raise OutOfMemory(
-                    f"assigning a scalar everywhere would store {nrows} x {ncols} entries; give a mask or smaller index lists"
+                    f"assigning a scalar everywhere would store {nrows} x {ncols} entries; give a mask or smaller "
+                    f"index lists"
                 )
             t = full_matrix(nrows, ncols, dtype, value)
         return t if allow is None else backend.restrict(t, allow)

@@ -1,4 +1,5 @@
-"""A record is one GraphBLAS computation, checked and not yet done: operands, typed operator, shape and type of its result.
+"""A record is one GraphBLAS computation, checked and not yet done: operands, typed operator, shape and type of its
+result.
 
 Records read their operands when they compute, so a later change of an operand is seen, as in python-graphblas.
 `shape` is () for a scalar result.

@@ -134,7 +134,8 @@ def concat_matrices(tiles, dtype):
         for c, A in enumerate(row):
             if A.shape != (heights[r], widths[c]):
                 raise DimensionMismatch(
-                    f"concat: tile ({r}, {c}) is {A.nrows} x {A.ncols}, but its row of tiles is {heights[r]} high and its "
+                    f"concat: tile ({r}, {c}) is {A.nrows} x {A.ncols}, but its row of tiles is {heights[r]} high "
+                    f"and its "
                     f"column of tiles {widths[c]} wide"
                 )
             i, j, v = backend.tuples_matrix(backend.cast(A, dtype))

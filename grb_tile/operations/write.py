@@ -103,12 +103,7 @@ def accumulate(c, t, dtype, accum):
         return c
     if c.nvals == 0:
         return t if t.dtype is dtype else backend.cast(t, dtype)
-    if accum.return_type is dtype and c.dtype is dtype and t.dtype is dtype and accum.type is dtype:
-        return backend.union(c, t, accum)
-    both = backend.cast(backend.intersect(c, t, accum), dtype)
-    only_c = backend.restrict(c, Allow(t, True))
-    only_t = backend.cast(backend.restrict(t, Allow(c, True)), dtype)
-    return backend.union(backend.union(both, only_c, None), only_t, None)
+    return backend.union(c, t, accum, dtype=dtype)
 
 
 # In-place updates of a bitmap vector that nobody else holds: work proportional to T and the mask, not to the vector.
