@@ -3,6 +3,21 @@ from .arguments import check_options
 from .updater import make_updater, update
 
 
+class ToolsProperty:
+    """`A.ss`: the tools of an object; `Matrix.ss`: their class, for what makes new objects."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name):
+        self._name = name
+
+    def __get__(self, instance, owner=None):
+        from . import ss
+
+        tools = getattr(ss, self._name)
+        return tools if instance is None else tools(instance)
+
+
 class BaseType:
     """An object that holds values and can be written to."""
 

@@ -9,6 +9,7 @@ The attributes of the computed object are forwarded by one `__getattr__`, its sp
 from .. import operations as ops
 from ..config import config
 from ..dtypes import cast_scalar, lookup_dtype
+from ..exceptions import OutOfMemory
 from ..storage.embed import empty_matrix, empty_vector
 from . import recorder
 from .arguments import check_options
@@ -151,17 +152,24 @@ class BaseExpression(Computable):
             check_options(opts)
         record = self._record
         dtype = record.dtype if dtype is None else lookup_dtype(dtype)
-        if mask is None:
-            return ops.write(None, record, dtype), dtype
-        shape = record.shape
-        mask = check_mask(mask, self)
-        ops.checks.mask_shape(record.name or "new", mask.parent.shape, shape)
-        empty = empty_vector(shape[0], dtype) if len(shape) == 1 else empty_matrix(*shape, dtype)
-        return ops.write(empty, record, dtype, mask), dtype
+        try:
+            if mask is None:
+                return ops.write(None, record, dtype), dtype
+            shape = record.shape
+            mask = check_mask(mask, self)
+            ops.checks.mask_shape(record.name or "new", mask.parent.shape, shape)
+            empty = empty_vector(shape[0], dtype) if len(shape) == 1 else empty_matrix(*shape, dtype)
+            return ops.write(empty, record, dtype, mask), dtype
+        except MemoryError as exc:
+            if recorder.active is not None:
+                recorder.note_write("temp", record, mask, error="OutOfMemory")
+            shape = record.shape
+            raise OutOfMemory(f"{record.name}: the result of shape {shape} does not fit in memory ({exc})") from None
 
     def _note(self, out, mask=None):
         if recorder.active is not None:
-            recorder.note_write(out, self._record, mask, None, False)
+            recorder.note_new(out)
+            recorder.note_write(out.name, self._record, mask)
 
 
 class VectorExpression(BaseExpression):

@@ -175,7 +175,7 @@ class ScalarIndexExpr(IndexExpr):
         if recorder.active is not None:
             kind = "Vector" if self.parent.ndim == 1 else "Matrix"
             keys = ", ".join(axis._expr_name for axis in self.resolved_indexes.indices)
-            recorder.record(f"GrB_Scalar_new(&{out.name}, {dtype.gb_name});")
+            recorder.note_new(out)
             recorder.record(f"GrB_{kind}_extractElement_Scalar({out.name}, {self.parent.name}, {keys});")
         return out
 

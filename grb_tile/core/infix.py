@@ -124,6 +124,8 @@ def _receiver(left, right):
 
 
 class VectorInfixExpr(InfixExpr):
+    """An infix form whose value is a Vector."""
+
     __slots__ = ()
     ndim = 1
     _kind = VectorExpression
@@ -136,6 +138,8 @@ class VectorInfixExpr(InfixExpr):
 
 
 class MatrixInfixExpr(InfixExpr):
+    """An infix form whose value is a Matrix."""
+
     __slots__ = ()
     ndim = 2
     _is_transposed = False
@@ -154,6 +158,8 @@ class MatrixInfixExpr(InfixExpr):
 
 
 class ScalarInfixExpr(InfixExpr):
+    """An infix form whose value is a Scalar."""
+
     __slots__ = ()
     ndim = 0
     _is_scalar = True

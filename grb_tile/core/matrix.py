@@ -10,7 +10,7 @@ from ..dtypes import FP64, lookup_dtype
 from ..storage.embed import empty_matrix, vector_of_column
 from . import elements, recipes, recorder
 from .arguments import check_options, dimension, scalar_of
-from .base import BaseType
+from .base import BaseType, ToolsProperty
 from .build import pickled_store, restore
 from .collection import Collection
 from .expression import MatrixExpression
@@ -39,6 +39,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Collection, BaseType):
     _is_transposed = False
     __networkx_backend__ = "grb_tile"
     _name_counter = itertools.count()
+    ss = ToolsProperty("MatrixTools")
     _expression_type = MatrixExpression
 
     def __init__(self, dtype=FP64, nrows=0, ncols=0, *, name=None):
@@ -48,7 +49,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Collection, BaseType):
         self._pending = None
         self._store = empty_matrix(self._nrows, self._ncols, dtype)
         if recorder.active is not None:
-            recorder.record(f"GrB_Matrix_new(&{self.name}, {dtype.gb_name}, {nrows}, {ncols});")
+            recorder.note_new(self)
 
     @classmethod
     def _from_store(cls, store, dtype=None, name=None):
@@ -68,10 +69,6 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Collection, BaseType):
     def __getattr__(self, name):
         if name == "_store":          # taken away while elements are pending: see elements.py
             return elements.merge(self)
-        if name == "ss":
-            from .ss import MatrixTools
-
-            return MatrixTools(self)
         raise AttributeError(f"'Matrix' object has no attribute {name!r}")
 
     def __reduce__(self):

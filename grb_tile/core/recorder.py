@@ -23,11 +23,19 @@ def mask_parts(mask):
     return mask.parent.name or "M_temp", ("S" if mask.structure else "") + ("C" if mask.complement else "")
 
 
-def note_write(out, expression_record, mask, accum, replace):
-    """Record the call that wrote `expression_record` into `out`."""
-    name, flags = mask_parts(mask)
+def note_write(name, expression_record, mask=None, accum=None, replace=False, error=None):
+    """Record the call that wrote `expression_record` into the object called `name`, or tried to."""
+    mask, flags = mask_parts(mask)
     accum = "NULL" if accum is None else getattr(accum, "gb_name", None) or repr(accum)
-    active.data.append(expression_record.notation(out.name or "temp", name, accum, replace, flags))
+    text = expression_record.notation(name or "temp", mask, accum, replace, flags)
+    active.data.append(text if error is None else f"{text} /* ERROR: {error} */")
+
+
+def note_new(out):
+    """Record that an object was made."""
+    sizes = "".join(f", {n}" for n in out.shape)
+    kind = ("Scalar", "Vector", "Matrix")[out.ndim]
+    active.data.append(f"GrB_{kind}_new(&{out.name}, {out.dtype.gb_name}{sizes});")
 
 
 class Recorder:
@@ -48,6 +56,7 @@ class Recorder:
             self.start()
 
     def start(self):
+        """Record from now on."""
         global active
         if not self._started:
             self._previous = active
@@ -55,6 +64,7 @@ class Recorder:
         active = self
 
     def stop(self):
+        """Record no more; whoever recorded before does again."""
         global active
         if self._started:
             if active is self:
@@ -63,13 +73,16 @@ class Recorder:
             self._started = False
 
     def clear(self):
+        """Forget what was recorded."""
         self.data.clear()
 
     def record_raw(self, text):
+        """Append any text."""
         self.data.append(text)
 
     @property
     def is_recording(self):
+        """True while this recorder is the one that records."""
         return self._started and active is self
 
     def __enter__(self):

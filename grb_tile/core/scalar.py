@@ -44,7 +44,7 @@ class Scalar(BaseType):
         self._value = None
         self._is_cscalar = True if is_cscalar is None else is_cscalar
         if recorder.active is not None and not self._is_cscalar:
-            recorder.record(f"GrB_Scalar_new(&{self.name}, {self.dtype.gb_name});")
+            recorder.note_new(self)
 
     @classmethod
     def _from_value(cls, value, dtype, is_cscalar=False, name=None):
@@ -298,7 +298,7 @@ class Scalar(BaseType):
         if isinstance(expr, ScalarExpression):
             value, dtype = expr._compute(), expr.dtype
             if recorder.active is not None:
-                recorder.note_write(self, expr._record, None, accum, False)
+                recorder.note_write(self.name, expr._record, None, accum)
         elif isinstance(expr, ScalarIndexExpr):
             value, dtype = (expr._element() if accum is None else expr._get_value("value")._value), expr.dtype
         elif type(expr) is Scalar:

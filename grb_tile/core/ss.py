@@ -1,7 +1,7 @@
 """The useful part of python-graphblas's `.ss`: concat, split, diag, reshape, sort, selectk, compactify, scan.
 
-`A.ss` and `v.ss` give these as methods, `gb.ss` has `concat` and `diag`.  Nothing in it depends on a library;
-importing and exporting SuiteSparse's own formats, serialisation options, contexts and burble are left out.
+`A.ss` and `v.ss` give these as methods, `gb.ss` has `concat` and `diag`; import and export are in ss_formats.py.
+Serialisation options, per-object configuration, contexts and burble are left out.
 """
 import numpy as np
 
@@ -12,6 +12,9 @@ from ..operators import get_typed_op
 from .arguments import check_options, expect_op, expect_type, indices_array
 from .lines import axis_chunks, check_how, normalize_chunks, ordered, ranks, scan_lines, sorted_by
 from .matrix_export import check_order
+from .ss_formats import (
+    MATRIX_FORMATS, VECTOR_FORMATS, add_formats, export_matrix, export_vector, import_matrix, import_vector,
+)
 
 version_major = 9          # the SuiteSparse:GraphBLAS whose semantics are followed
 
@@ -434,4 +437,6 @@ def _scan_monoid(parent, op, within):
     return op
 
 
+add_formats(MatrixTools, export_matrix, import_matrix, MATRIX_FORMATS)
+add_formats(VectorTools, export_vector, import_vector, VECTOR_FORMATS)
 __all__ = ["MatrixTools", "VectorTools", "concat", "diag", "normalize_chunks"]

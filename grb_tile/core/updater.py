@@ -178,9 +178,11 @@ def update(self, expr, mask=None, accum=None, replace=False, input_mask=None):
     try:
         self._store = ops.write(self._store, record, self.dtype, mask, accum, replace)
     except MemoryError as exc:
+        if recorder.active is not None:
+            recorder.note_write(self.name, record, mask, accum, replace, "OutOfMemory")
         raise OutOfMemory(f"{record.name}: the result of shape {record.shape} does not fit in memory ({exc})") from None
     if recorder.active is not None:
-        recorder.note_write(self, record, mask, accum, replace)
+        recorder.note_write(self.name, record, mask, accum, replace)
 
 
 def _to_expression(self, expr, mask, accum, replace, input_mask):

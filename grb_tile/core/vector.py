@@ -16,7 +16,7 @@ from . import elements, recipes, recorder
 from .arguments import (
     check_options, dimension, expect_op, expect_type, indices_array, output_type, scalar_of, values_array,
 )
-from .base import BaseType
+from .base import BaseType, ToolsProperty
 from .build import (
     build_operator, check_bounds, check_empty, guarded, pickled_store, refuse_with_scalar, restore,
 )
@@ -45,6 +45,7 @@ class Vector(Collection, BaseType):
     ndim = 1
     _is_transposed = False
     _name_counter = itertools.count()
+    ss = ToolsProperty("VectorTools")
     _expression_type = VectorExpression
 
     def __init__(self, dtype=FP64, size=0, *, name=None):
@@ -55,7 +56,7 @@ class Vector(Collection, BaseType):
         self._pending = None
         self._store = empty_vector(size, dtype)
         if recorder.active is not None:
-            recorder.record(f"GrB_Vector_new(&{self.name}, {dtype.gb_name}, {size});")
+            recorder.note_new(self)
 
     @classmethod
     def _from_store(cls, store, dtype=None, name=None):
@@ -71,10 +72,6 @@ class Vector(Collection, BaseType):
     def __getattr__(self, name):
         if name == "_store":          # taken away while elements are pending: see elements.py
             return elements.merge(self)
-        if name == "ss":
-            from .ss import VectorTools
-
-            return VectorTools(self)
         raise AttributeError(f"'Vector' object has no attribute {name!r}")
 
     def __reduce__(self):

@@ -131,12 +131,17 @@ def test_recorder(A):
         C = A.mxm(A.T).new(name="C")
         C(A.mxm(A.T).new(name="M").S, "plus", gb.replace) << C.T
         C[0, 0] = 5
-    assert rec.data[0] == "GrB_mxm(C, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_INT64, A, A, GrB_DESC_T1);"
-    assert rec.data[2] == "GrB_transpose(C, M, GrB_PLUS_INT64, C, GrB_DESC_RS);"
-    assert rec.data[3] == "GrB_Matrix_setElement_INT64(C, 5, 0, 0);"
+    assert rec.data == [
+        "GrB_Matrix_new(&C, GrB_INT64, 4, 4);",
+        "GrB_mxm(C, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_INT64, A, A, GrB_DESC_T1);",
+        "GrB_Matrix_new(&M, GrB_INT64, 4, 4);",
+        "GrB_mxm(M, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_INT64, A, A, GrB_DESC_T1);",
+        "GrB_transpose(C, M, GrB_PLUS_INT64, C, GrB_DESC_RS);",
+        "GrB_Matrix_setElement_INT64(C, 5, 0, 0);",
+    ]
     assert not rec.is_recording
     A.mxm(A.T).new()
-    assert len(rec.data) == 4
+    assert len(rec.data) == 6
     assert "not recording" in repr(rec)
 
 
@@ -197,6 +202,31 @@ def test_ss(A):
     assert Vector.from_scalar(5, 3).ss.iso_value == 5
     with pytest.raises(ValueError, match="not iso"):
         v.ss.iso_value
+
+
+@pytest.mark.parametrize(
+    "form", ["csr", "csc", "hypercsr", "hypercsc", "bitmapr", "bitmapc", "coo", "coor", "cooc", None]
+)
+@pytest.mark.parametrize("iso", [False, True])
+def test_import_of_export(A, form, iso):
+    if iso:
+        A(A.S) << 7
+    info = A.ss.export(form)
+    assert info["is_iso"] == iso
+    assert Matrix.ss.import_any(**info).isequal(A, check_dtype=True)
+    if form is not None:
+        assert getattr(Matrix.ss, f"import_{form}")(**info).isequal(A)
+    B = A.dup(clear=True)
+    B.ss.pack_any(**info)
+    assert B.isequal(A)
+    assert B.ss.unpack("csr")["nrows"] == 4
+    assert B.nvals == 0
+    for kind in ("sparse", "bitmap"):
+        v = A[0, :].new()
+        assert Vector.ss.import_any(**v.ss.export(kind)).isequal(v)
+    with pytest.raises(ValueError, match="everywhere"):
+        A.ss.export("fullr")
+    assert Matrix.ss.import_fullc(np.asfortranarray([[1, 2], [3, 4]])).to_dense().tolist() == [[1, 2], [3, 4]]
 
 
 def test_viz(A, tmp_path):

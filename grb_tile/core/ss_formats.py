@@ -1,0 +1,270 @@
+"""Import and export of plain arrays in the shapes that SuiteSparse calls csr, hypercsr, bitmapr, fullr, coo, ...
+
+    info = A.ss.export("csr")          a dict: indptr, col_indices, values, nrows, ncols, is_iso, sorted_cols, format
+    Matrix.ss.import_csr(**info)       the matrix again; import_any finds the format from what is given
+
+Everything is copied: `take_ownership` and `give_ownership` are accepted and have no effect on an import, and empty the
+exported object.
+"""
+from functools import partial
+
+import numpy as np
+
+from ..dtypes import lookup_dtype
+from ..operations.checks import output_shape
+from .arguments import check_options, values_array
+
+MATRIX_FORMATS = (
+    "csr", "csc", "hypercsr", "hypercsc", "bitmapr", "bitmapc", "fullr", "fullc", "coo", "coor", "cooc",
+)  # fmt: skip
+VECTOR_FORMATS = ("sparse", "bitmap", "full")
+_IGNORED = {
+    "take_ownership", "secure_import", "sorted_rows", "sorted_cols", "sorted_index", "nvec", "nvals", "is_iso",
+}  # fmt: skip
+
+
+def _iso_or_all(obj, values):
+    """(values, is_iso): one value stands for all of an iso object."""
+    store = obj._store
+    return (np.array(store.values[:1]), True) if store.iso and store.nvals else (np.array(values), False)
+
+
+def export_matrix(A, format=None, raw=False):
+    """The dict of arrays of matrix A; the format in which it is held when none is given."""
+    format = ("csr" if A._store.format == "csr" else "hypercsr") if format is None else format.lower()
+    if format not in MATRIX_FORMATS:
+        raise ValueError(f"Invalid format: {format}")
+    by_columns = format.endswith("c")
+    nrows, ncols = A.shape
+    info = {"format": format, "nrows": nrows, "ncols": ncols}
+    minor = "row" if by_columns else "col"
+    if format in ("csr", "csc"):
+        info["indptr"], info[f"{minor}_indices"], values = A._compressed(by_columns, None)
+        info[f"sorted_{minor}s"] = True
+    elif format.startswith("hyper"):
+        lines, info["indptr"], info[f"{minor}_indices"], values = A._doubly_compressed(by_columns, None)
+        info["cols" if by_columns else "rows"] = lines
+        info[f"sorted_{minor}s"] = True
+        if raw:
+            info["nvec"] = len(lines)
+    elif format.startswith("coo"):
+        major, other, values = A._by_lines(by_columns, None)
+        rows, cols = (other, major) if by_columns else (major, other)
+        info.update(
+            format="coor" if format == "coo" else format, rows=rows.astype(np.uint64), cols=cols.astype(np.uint64),
+            sorted_rows=True, sorted_cols=True,
+        )  # fmt: skip
+    else:
+        values = _dense_parts(A, info, format, raw)
+    info["values"], info["is_iso"] = _iso_or_all(A, values)
+    return _with_type(info, A, raw)
+
+
+def _dense_parts(A, info, format, raw):
+    order = "F" if format.endswith("c") else "C"
+    i, j, v = A._tuples()
+    if format.startswith("full") and v.shape[0] != A.nrows * A.ncols:
+        raise ValueError(f"format {format!r} needs an entry everywhere; {A.name} has {A.nvals} of {A.nrows * A.ncols}")
+    values = np.zeros(A.shape, v.dtype, order=order)
+    values[i, j] = v
+    if format.startswith("bitmap"):
+        info["bitmap"] = np.zeros(A.shape, bool, order=order)
+        info["bitmap"][i, j] = True
+        info["nvals"] = A.nvals
+    if not raw and not (A._store.iso and format.startswith("full")):
+        del info["nrows"], info["ncols"]
+    return values
+
+
+def export_vector(v, format=None, raw=False):
+    """The dict of arrays of vector v."""
+    if format is None:
+        format = "sparse" if v._store.format == "sparse" else "full" if v.nvals == v.size else "bitmap"
+    format = format.lower()
+    if format not in VECTOR_FORMATS:
+        raise ValueError(f"Invalid format: {format}")
+    indices, held = v._tuples()
+    info = {"format": format, "size": v.size}
+    if format == "sparse":
+        info.update(indices=indices.astype(np.uint64), sorted_index=True)
+        values = held
+        if raw:
+            info["nvals"] = v.nvals
+    else:
+        if format == "full" and v.nvals != v.size:
+            raise ValueError(f"format 'full' needs an entry everywhere; {v.name} has {v.nvals} of {v.size}")
+        values = np.zeros(v.size, held.dtype)
+        values[indices] = held
+        if format == "bitmap":
+            info["bitmap"] = np.zeros(v.size, bool)
+            info["bitmap"][indices] = True
+            info["nvals"] = v.nvals
+        if not raw and not (v._store.iso and format == "full"):
+            del info["size"]
+    info["values"], info["is_iso"] = _iso_or_all(v, values)
+    return _with_type(info, v, raw)
+
+
+def _with_type(info, obj, raw):
+    if raw or obj.dtype._is_udt:
+        info["dtype"] = obj.dtype
+    return info
+
+
+def _one_value(values, is_iso, dtype):
+    """(array of one value, or of all, DataType); scalars are one value."""
+    from .scalar import Scalar
+
+    if type(values) is Scalar:
+        values = values._value
+    values, dtype = values_array(values, dtype)
+    if is_iso and values.ndim and values.size:
+        values = values.reshape(-1)[0]
+    return values, dtype
+
+
+def import_matrix(
+    values, *, nrows=None, ncols=None, is_iso=False, format=None, dtype=None, name=None, indptr=None, col_indices=None,
+    row_indices=None, rows=None, cols=None, bitmap=None, **ignored,
+):  # fmt: skip
+    """A Matrix of the arrays of one of the formats, found from what is given unless `format` says it."""
+    from .matrix import Matrix
+
+    check_options({key: value for key, value in ignored.items() if key not in _IGNORED})
+    format = _matrix_format(values, indptr, row_indices, col_indices, rows, cols, bitmap) if format is None else format
+    format = format.lower()
+    values, dtype = _one_value(values, is_iso, dtype)
+    shape = {"nrows": nrows, "ncols": ncols}
+    if format == "csr":
+        return Matrix.from_csr(indptr, col_indices, values, dtype, **shape, name=name)
+    if format == "csc":
+        return Matrix.from_csc(indptr, row_indices, values, dtype, **shape, name=name)
+    if format == "hypercsr":
+        return Matrix.from_dcsr(rows, indptr, col_indices, values, dtype, **shape, name=name)
+    if format == "hypercsc":
+        return Matrix.from_dcsc(cols, indptr, row_indices, values, dtype, **shape, name=name)
+    if format.startswith("coo"):
+        return Matrix.from_coo(rows, cols, values, dtype, **shape, name=name)
+    if format not in MATRIX_FORMATS:
+        raise ValueError(f"Invalid format: {format}")
+    order = "F" if format.endswith("c") else "C"
+    if bitmap is not None:
+        bitmap = np.asarray(bitmap, bool)
+        if bitmap.ndim == 1:
+            bitmap = bitmap.reshape(_full_shape(nrows, ncols, values), order=order)
+        i, j = np.nonzero(bitmap)
+        if values.ndim:
+            values = (values if values.ndim > 1 else values.reshape(bitmap.shape, order=order))[i, j]
+        return Matrix.from_coo(i, j, values, dtype, nrows=bitmap.shape[0], ncols=bitmap.shape[1], name=name)
+    if values.ndim == 0:
+        return Matrix.from_scalar(values[()], *_full_shape(nrows, ncols, values), dtype, name=name)
+    if values.ndim == 1:
+        values = values.reshape(_full_shape(nrows, ncols, values), order=order)
+    return Matrix.from_dense(values, dtype=dtype, name=name)
+
+
+def _full_shape(nrows, ncols, values):
+    if values.ndim == 2:
+        return values.shape
+    if nrows is None or ncols is None:
+        raise ValueError("Either nrows and ncols must be provided, or an array must be 2d (from which to get them)")
+    return nrows, ncols
+
+
+def _matrix_format(values, indptr, row_indices, col_indices, rows, cols, bitmap):
+    given = {"row_indices": row_indices, "col_indices": col_indices, "rows": rows, "cols": cols, "bitmap": bitmap}
+    given = {key for key, value in given.items() if value is not None}
+    if indptr is not None:
+        for one, other in (("row_indices", "col_indices"), ("rows", "cols")):
+            if {one, other} <= given:
+                raise TypeError(f"Cannot provide both `{one}` and `{other}`")
+        if "bitmap" in given:
+            raise TypeError("Cannot provide both `indptr` and `bitmap`")
+        if not given & {"row_indices", "col_indices"}:
+            raise TypeError("Must provide either `row_indices` or `col_indices`")
+        if "rows" in given and "col_indices" not in given:
+            raise TypeError("HyperCSR requires col_indices, not row_indices")
+        if "cols" in given and "row_indices" not in given:
+            raise TypeError("HyperCSC requires row_indices, not col_indices")
+        hyper = "hyper" if given & {"rows", "cols"} else ""
+        return f"{hyper}{'csr' if 'col_indices' in given else 'csc'}"
+    if "bitmap" in given:
+        for other in sorted(given - {"bitmap"}):
+            raise TypeError(f"Cannot provide both `bitmap` and `{other}`")
+        return "bitmapc" if _is_by_columns(values) or _is_by_columns(bitmap) else "bitmapr"
+    if given & {"rows", "cols"}:
+        if not given >= {"rows", "cols"}:
+            raise ValueError("coo requires both `rows` and `cols`")
+        return "coo"
+    return "fullc" if _is_by_columns(values) else "fullr"
+
+
+def _is_by_columns(array):
+    if not isinstance(array, np.ndarray) or array.ndim != 2:
+        return False
+    return array.flags.f_contiguous and not array.flags.c_contiguous
+
+
+def import_vector(
+    values, *, size=None, is_iso=False, format=None, dtype=None, name=None, indices=None, bitmap=None, **ignored
+):
+    """A Vector of the arrays of one of the formats, found from what is given unless `format` says it."""
+    from .vector import Vector
+
+    check_options({key: value for key, value in ignored.items() if key not in _IGNORED})
+    if indices is not None and bitmap is not None:
+        raise TypeError("Cannot provide both `indptr` and `bitmap`")
+    if format is not None and format.lower() not in VECTOR_FORMATS:
+        raise ValueError(f"Invalid format: {format}")
+    values, dtype = _one_value(values, is_iso, dtype)
+    if indices is not None:
+        return Vector.from_coo(indices, values, dtype, size=size, name=name)
+    if bitmap is not None:
+        bitmap = np.asarray(bitmap, bool)
+        size = bitmap.shape[0] if size is None else size
+        (at,) = np.nonzero(bitmap[:size])
+        return Vector.from_coo(at, values[at] if values.ndim else values, dtype, size=size, name=name)
+    if values.ndim == 0:
+        if size is None:
+            raise ValueError("size must be given when there is one value for all")
+        return Vector.from_scalar(values[()], size, dtype, name=name)
+    return Vector.from_dense(values[:size], dtype=dtype, name=name)
+
+
+def add_formats(tools, export, import_, formats):
+    """Give a class of tools export, unpack, import_<format> and pack_<format>."""
+
+    def export_method(self, format=None, *, sort=False, give_ownership=False, raw=False, **opts):
+        """A dict of arrays; see the module's text."""
+        if opts:
+            check_options(opts)
+        info = export(self._parent, format, raw)
+        if give_ownership:
+            self._parent.clear()
+        return info
+
+    def unpack(self, format=None, *, sort=False, raw=False, **opts):
+        """The same, and the object is empty afterwards."""
+        return export_method(self, format, sort=sort, give_ownership=True, raw=raw, **opts)
+
+    def pack(self, values, *, format=None, **arrays):
+        """Make the object what the arrays say; it keeps its shape and type."""
+        parent = self._parent
+        sizes = ("size",) if parent.ndim == 1 else ("nrows", "ncols")
+        wanted = {**dict(zip(sizes, parent.shape, strict=True)), **{k: v for k, v in arrays.items() if k not in sizes}}
+        new = import_(values, format=format, **{"dtype": parent.dtype, **wanted})
+        output_shape("pack", parent.shape, new.shape)
+        parent.clear()
+        parent._store = new.dup(lookup_dtype(parent.dtype))._store
+
+    tools.export, tools.unpack = export_method, unpack
+    for name in (*formats, "any"):
+        fixed = None if name == "any" else name
+        setattr(tools, f"import_{name}", staticmethod(partial(import_, format=fixed) if fixed else import_))
+
+        def pack_as(self, values, *, _format=fixed, **arrays):
+            format = arrays.pop("format", None)
+            return pack(self, values, format=_format or format, **arrays)
+
+        pack_as.__doc__ = pack.__doc__
+        setattr(tools, f"pack_{name}", pack_as)
