@@ -182,16 +182,16 @@ def register_anonymous(dtype, name=None):
 
     Raises: ValueError for types holding Python objects, or a built-in type with another name.
     """
-    try:
-        dtype = np.dtype(dtype)
-    except TypeError:
-        if isinstance(dtype, dict):
-            dtype = np.dtype([(key, lookup_dtype(val).np_type) for key, val in dtype.items()], align=True)
-        elif isinstance(dtype, str) and "[" in dtype and dtype.endswith("]"):
+    if isinstance(dtype, dict) and not any(isinstance(v, (tuple, list)) for v in dtype.values()):
+        dtype = np.dtype([(key, lookup_dtype(val).np_type) for key, val in dtype.items()], align=True)
+    else:
+        try:
+            dtype = np.dtype(dtype)
+        except TypeError:
+            if not (isinstance(dtype, str) and "[" in dtype and dtype.endswith("]")):
+                raise
             base, shape = dtype.split("[", 1)
             dtype = np.dtype((lookup_dtype(base).np_type, literal_eval(f"[{shape}")))
-        else:
-            raise
     known = _REGISTRY.get(dtype)
     if known is not None:
         if name is not None:
