@@ -18,7 +18,7 @@ SEMIRINGS = [
 
 def semiring(name, dtype):
     monoid, binary = name.split("_")
-    found = getattr(gb.semiring, name, None) or getattr(gb.semiring.ss, name, None)
+    found = getattr(gb.semiring.ss if name.endswith(("i", "1")) else gb.semiring, name, None)
     if found is None:
         made = gb.semiring.register_anonymous(getattr(gb.monoid, monoid), getattr(gb.binary, binary))
         return made[dtype]

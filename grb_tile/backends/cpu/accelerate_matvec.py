@@ -8,7 +8,7 @@ from grb_tile.storage import convert
 from grb_tile.storage.store import BitmapVector, SparseVector, index_dtype
 
 from . import jit
-from .accelerate_operators import NotLowerable, semiring_text
+from .accelerate_operators import NotLowerable, one_result, result_value, semiring_text, structure_text
 
 ENTRY_SECONDS_NUMPY = 14e-9  # what the NumPy walks need for an entry, and for a call
 CALL_SECONDS_NUMPY = 60e-6
@@ -18,6 +18,8 @@ MAX_DENSE = 1 << 33  # largest vector for which accumulators are kept
 KEPT_BYTES = 512 << 20
 NO_WORDS = np.zeros(0, np.uint64)
 NO_FLIP, FLIP = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
+
+_TRUE = np.ones(1, np.bool_)
 
 _plans = {}  # (walk, semiring, flags) -> (kernel, ones of the operand types)
 _spare = {}  # (size, dtype) -> accumulators at rest
@@ -39,6 +41,17 @@ def semiring_kernel(template, semiring, a_dtype_index, **flags):
         made = jit.kernel(key, template, lambda: make_text)
     _plans[key] = made
     return made
+
+
+def structure_kernel(template, index, **flags):
+    """The Kernel of a template for semirings whose results are all one value: the same for all of them."""
+    key = (template, "structure", index, *flags.values())
+    try:
+        return _plans[key]
+    except KeyError:
+        text = structure_text(template, {**flags, "INDEX": index})
+        made = _plans[key] = jit.kernel(key, template, lambda: text)
+        return made
 
 
 def operand(store, op_type, used):
@@ -82,11 +95,11 @@ def allow_words(allow):
     return jit.plain(words), (FLIP if allow.complement else NO_FLIP)
 
 
-def result_vector(size, dtype, words, values, count):
+def result_vector(size, dtype, words, values, count, iso=False):
     """A bitmap result in the format its occupancy calls for."""
     if count == size:
         words = None
-    return convert.settle(BitmapVector(size, dtype, words, values, count))
+    return convert.settle(BitmapVector(size, dtype, words, values, count, iso))
 
 
 # --- by rows ---
@@ -104,10 +117,12 @@ def matvec_rows(A, x, semiring, allow=None, plan=None):
     x_full = x.nvals == x.size
     a_iso = A.iso or not reads_a
     x_iso = x.iso or not reads_x
-    kernel = semiring_kernel(
-        "matvec_rows", semiring, A.indices.dtype.name,
-        A_ISO=a_iso, X_ISO=x_iso, X_FULL=x_full, LISTED=listed,
-    )  # fmt: skip
+    index = A.indices.dtype.name
+    one = one_result(semiring, a_iso, x_iso)
+    if one:
+        kernel = structure_kernel("matvec_rows", index, A_ISO=True, X_ISO=True, X_FULL=x_full, LISTED=listed)
+    else:
+        kernel = semiring_kernel("matvec_rows", semiring, index, A_ISO=a_iso, X_ISO=x_iso, X_FULL=x_full, LISTED=listed)
     if kernel is None:
         return NotImplemented
     functions = kernel.functions_for(CALL_SECONDS_NUMPY + work * ENTRY_SECONDS_NUMPY)
@@ -118,11 +133,16 @@ def matvec_rows(A, x, semiring, allow=None, plan=None):
         if x is None:
             return NotImplemented
     try:
-        a_values, _ = operand(A, multiply.type, reads_a)
-        x_values, _ = operand(x, multiply.type2, reads_x)
+        if one:
+            a_values = x_values = _TRUE
+            value = result_value(semiring, A, x)
+        else:
+            a_values, _ = operand(A, multiply.type, reads_a)
+            x_values, _ = operand(x, multiply.type2, reads_x)
+            value = None
         x_words = NO_WORDS if x_full else jit.plain(x.words)
         walk = _rows_listed if listed else _rows_all
-        return walk(functions.matvec_rows, A, a_values, x_words, x_values, semiring.return_type, allow)
+        return walk(functions.matvec_rows, A, a_values, x_words, x_values, semiring.return_type, allow, value)
     except Exception as error:
         if not jit.is_compile_error(error):
             raise
@@ -130,12 +150,12 @@ def matvec_rows(A, x, semiring, allow=None, plan=None):
         return NotImplemented
 
 
-def _rows_all(function, A, a_values, x_words, x_values, dtype, allow):
+def _rows_all(function, A, a_values, x_words, x_values, dtype, allow, value):
     n = A.nrows
     n_words = (n + 63) // 64
     words, flip = allow_words(allow)
     out_words = np.empty(n_words, np.uint64)
-    out_values = np.empty(n, dtype.np_type)
+    out_values = np.empty(n, dtype.np_type) if value is None else _TRUE
     indptr, indices = jit.plain(A.indptr), jit.plain(A.indices)
     threads = jit.thread_count()
     if threads == 1 or A.indices.shape[0] < PARALLEL_WORK:
@@ -150,7 +170,7 @@ def _rows_all(function, A, a_values, x_words, x_values, dtype, allow):
             )  # fmt: skip
 
         count = sum(jit.share_out(job, len(cuts) - 1, threads))
-    return result_vector(n, dtype, out_words, out_values, count)
+    return result_vector(n, dtype, out_words, out_values if value is None else value, count, value is not None)
 
 
 def even_words(indptr, n, chunks):
@@ -163,11 +183,11 @@ def even_words(indptr, n, chunks):
     return [0, *np.searchsorted(work, wanted).tolist(), n_words]
 
 
-def _rows_listed(function, A, a_values, x_words, x_values, dtype, allow):
+def _rows_listed(function, A, a_values, x_words, x_values, dtype, allow, value):
     rows = jit.plain(allow.pattern.indices)
     total = rows.shape[0]
     out_indices = np.empty(total, index_dtype(A.nrows))
-    out_values = np.empty(total, dtype.np_type)
+    out_values = np.empty(total, dtype.np_type) if value is None else _TRUE
     indptr, indices = jit.plain(A.indptr), jit.plain(A.indices)
     threads = jit.thread_count()
     if threads == 1 or total * (A.indices.shape[0] // max(A.nrows, 1) + 1) < PARALLEL_WORK:
@@ -187,10 +207,14 @@ def _rows_listed(function, A, a_values, x_words, x_values, dtype, allow):
         for c in range(1, chunks):  # close the gaps
             if count != cuts[c]:
                 out_indices[count : count + counts[c]] = out_indices[cuts[c] : cuts[c] + counts[c]]
-                out_values[count : count + counts[c]] = out_values[cuts[c] : cuts[c] + counts[c]]
+                if value is None:
+                    out_values[count : count + counts[c]] = out_values[cuts[c] : cuts[c] + counts[c]]
             count += counts[c]
     if count < total:
-        out_indices, out_values = out_indices[:count].copy(), out_values[:count].copy()
+        out_indices = out_indices[:count].copy()
+        out_values = out_values[:count].copy() if value is None else out_values
+    if value is not None:
+        return convert.settle(SparseVector(A.nrows, dtype, out_indices, value, True))
     return convert.settle(SparseVector(A.nrows, dtype, out_indices, out_values))
 
 
@@ -212,27 +236,31 @@ def spread(x, x_iso):
 
 
 def take_accumulator(size, np_type):
-    """(words, summary, totals): words and summary zero; totals arbitrary."""
+    """(words, summary, totals): words and summary zero; totals arbitrary, and none where np_type is None."""
     with _spare_lock:
         stack = _spare.get((size, np_type))
         if stack:
             return stack.pop()
     n_words = (size + 63) // 64
-    return np.zeros(n_words, np.uint64), np.zeros((n_words + 63) // 64, np.uint64), np.empty(size, np_type)
+    return np.zeros(n_words, np.uint64), np.zeros((n_words + 63) // 64, np.uint64), _TRUE if np_type is None else np.empty(size, np_type)
 
 
 def give_back(size, np_type, accumulator):
     """Keep an accumulator (left zero) for the next call, within reason."""
     with _spare_lock:
         stack = _spare.setdefault((size, np_type), [])
-        kept = sum(len(s) * key[0] * key[1].itemsize for key, s in _spare.items())
-        if kept + size * np_type.itemsize > KEPT_BYTES:
+        kept = sum(len(s) * _bytes(*key) for key, s in _spare.items())
+        if kept + _bytes(size, np_type) > KEPT_BYTES:
             for key in list(_spare):
                 if key != (size, np_type):
                     del _spare[key]
-            if (len(stack) + 1) * size * np_type.itemsize > KEPT_BYTES:
+            if (len(stack) + 1) * _bytes(size, np_type) > KEPT_BYTES:
                 return
         stack.append(accumulator)
+
+
+def _bytes(size, np_type):
+    return size // 8 + (0 if np_type is None else size * np_type.itemsize)
 
 
 def drop_accumulators():
@@ -250,7 +278,11 @@ def matvec_cols(AT, x, semiring, allow=None, plan=None):
     reads_a, reads_x = uses(multiply)
     a_iso = AT.iso or not reads_a
     x_iso = x.iso or not reads_x
-    kernel = semiring_kernel("matvec_cols", semiring, AT.indices.dtype.name, A_ISO=a_iso, X_ISO=x_iso)
+    one = one_result(semiring, a_iso, x_iso)
+    if one:
+        kernel = structure_kernel("matvec_cols", AT.indices.dtype.name, A_ISO=True, X_ISO=True)
+    else:
+        kernel = semiring_kernel("matvec_cols", semiring, AT.indices.dtype.name, A_ISO=a_iso, X_ISO=x_iso)
     if kernel is None:
         return NotImplemented
     work = AT.indices.shape[0] * x.nvals // x.size
@@ -260,10 +292,15 @@ def matvec_cols(AT, x, semiring, allow=None, plan=None):
     x = convert.to_sparse(x)
     dtype = semiring.return_type
     try:
-        a_values, _ = operand(AT, multiply.type, reads_a)
-        x_values, _ = operand(x, multiply.type2, reads_x)
+        if one:
+            a_values = x_values = _TRUE
+            value = result_value(semiring, AT, x)
+        else:
+            a_values, _ = operand(AT, multiply.type, reads_a)
+            x_values, _ = operand(x, multiply.type2, reads_x)
+            value = None
         words, flip = allow_words(allow)
-        return _cols(functions, AT, a_values, jit.plain(x.indices), x_values, words, flip, size, dtype)
+        return _cols(functions, AT, a_values, jit.plain(x.indices), x_values, words, flip, size, dtype, value)
     except Exception as error:
         if not jit.is_compile_error(error):
             raise
@@ -271,8 +308,9 @@ def matvec_cols(AT, x, semiring, allow=None, plan=None):
         return NotImplemented
 
 
-def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype):
-    np_type = dtype.np_type
+def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype, value):
+    np_type = dtype.np_type if value is None else None
+    iso = value is not None
     indptr, indices = jit.plain(AT.indptr), jit.plain(AT.indices)
     n_columns = columns.shape[0]
     threads = jit.thread_count()
@@ -294,12 +332,12 @@ def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype):
         first, count = _scatter_shared(functions, (indptr, indices, a_values, columns, x_values, words, flip),
                                        cuts, size, np_type, threads)
     if count * convert.SPARSE_TO_BITMAP > size and (count >= convert.TINY or count == size):
-        return result_vector(size, dtype, first[0], first[2], count)  # the accumulator is the result
+        return result_vector(size, dtype, first[0], value if iso else first[2], count, iso)  # the accumulator is the result
     out_indices = np.empty(count, index_dtype(size))
-    out_values = np.empty(count, np_type)
+    out_values = _TRUE if iso else np.empty(count, np_type)
     functions.gather(*first, out_indices, out_values, 0, first[1].shape[0], 0)
     give_back(size, np_type, first)
-    return SparseVector(size, dtype, out_indices, out_values)
+    return SparseVector(size, dtype, out_indices, value if iso else out_values, iso)
 
 
 def _scatter_shared(functions, arguments, cuts, size, np_type, threads):

@@ -182,6 +182,43 @@ def monoid_facts(monoid):
     return False, monoid.type.np_type.kind == "b"
 
 
+IDEMPOTENT = {"any", "lor", "land", "min", "max", "bor", "band"}
+
+
+def one_result(semiring, x_iso, y_iso):
+    """Is every entry of the product the same value?  x_iso: the first operand has one value, or its values are not read."""
+    multiply = semiring.binaryop
+    if multiply.positional or not (x_iso and y_iso):
+        return False
+    name = semiring.monoid.binaryop.name
+    return name in IDEMPOTENT or (name == "times" and multiply.kind == "pair")
+
+
+def result_value(semiring, x, y):
+    """That value, in an array of one place; x and y: stores, of which the values are read if the multiply reads them."""
+    multiply = semiring.binaryop
+    np_type = semiring.return_type.np_type
+    if multiply.kind == "pair":
+        return np.ones(1, np_type)
+    from grb_tile.dtypes import cast
+
+    first = cast(x.values[:1], multiply.type)
+    second = cast(y.values[:1], multiply.type2)
+    if multiply.kind == "first":
+        return cast(first, multiply.return_type).astype(np_type)
+    if multiply.kind in ("second", "any"):
+        return cast(second, multiply.return_type).astype(np_type)
+    return np.asarray(multiply.numpy(first, second)).astype(np_type)
+
+
+def structure_text(template, constants):
+    """The text of `template` where only patterns matter: any value, one value."""
+    constants = {**constants, "ANY": True, "EXIT": False, "ISO_OUT": True}
+    calls = {"ADD": _expression("{x}"), "MUL": _expression("True")}
+    head = jit_specialise.header(template, constants)
+    return jit_specialise.specialise_text(template, constants, calls, head + "\nIDENTITY = True\n")
+
+
 def semiring_text(template, semiring, constants):
     """The text of `template` for this semiring.  Raises NotLowerable."""
     return operator_text(template, constants, ADD=semiring.monoid, MUL=semiring.binaryop)
@@ -191,7 +228,7 @@ def operator_text(template, constants, ADD=None, MUL=None):
     """The text of `template` with a monoid (or a binary operator) for ADD and a binary operator for MUL."""
     preamble, sources, calls = {}, [], {}
     facts = []
-    constants = dict(constants)
+    constants = {"ISO_OUT": False, **constants}
     if ADD is not None:
         op = getattr(ADD, "binaryop", ADD)
         calls["ADD"] = lower(op, "ADD", preamble, sources)

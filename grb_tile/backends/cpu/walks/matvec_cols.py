@@ -2,11 +2,12 @@
 
 Each thread collects into its own accumulator `total` with presence bits `words` and, so that sparse results need no
 pass over all of them, a bit in `summary` for each word that has one.  Words and summary are all zero before and after.
+ISO_OUT: all results are one value, known beforehand: only the bits are collected.
 Work: entries of the columns in x.  `allow` is asked before anything is accumulated.
 """
 import numpy as np
 
-from grb_tile.backends.cpu.walks.placeholders import A_ISO, ADD, ANY, MUL, NONE, X_ISO, bit, ones, trailing_zeros
+from grb_tile.backends.cpu.walks.placeholders import A_ISO, ADD, ANY, ISO_OUT, MUL, NONE, X_ISO, bit, ones, trailing_zeros
 
 
 def scatter(indptr, indices, a_values, x_indices, x_values, allow, flip, words, summary, total, first, last):
@@ -38,9 +39,10 @@ def scatter(indptr, indices, a_values, x_indices, x_values, allow, flip, words, 
                     summary[w >> 6] |= bit(np.int64(w))
                 words[w] = present | mask
                 count += 1
-                if not A_ISO:
-                    a = a_values[e]
-                total[i] = MUL(a, b, i, k, 0)
+                if not ISO_OUT:
+                    if not A_ISO:
+                        a = a_values[e]
+                    total[i] = MUL(a, b, i, k, 0)
     return count
 
 
@@ -59,15 +61,16 @@ def merge(words, summary, total, other_words, other_summary, other_total, first,
             mine = words[w]
             words[w] = mine | theirs
             count += ones(theirs & ~mine)
-            while theirs != NONE:
-                i = w * 64 + trailing_zeros(theirs)
-                theirs &= theirs - np.uint64(1)
-                if mine & bit(i):
-                    if not ANY:
-                        t = other_total[i]
-                        total[i] = ADD(total[i], t)
-                else:
-                    total[i] = other_total[i]
+            if not ISO_OUT:
+                while theirs != NONE:
+                    i = w * 64 + trailing_zeros(theirs)
+                    theirs &= theirs - np.uint64(1)
+                    if mine & bit(i):
+                        if not ANY:
+                            t = other_total[i]
+                            total[i] = ADD(total[i], t)
+                    else:
+                        total[i] = other_total[i]
     return count
 
 
@@ -86,6 +89,7 @@ def gather(words, summary, total, out_indices, out_values, first, last, start):
                 i = w * 64 + trailing_zeros(rest)
                 rest &= rest - np.uint64(1)
                 out_indices[at] = i
-                out_values[at] = total[i]
+                if not ISO_OUT:
+                    out_values[at] = total[i]
                 at += 1
     return at - start

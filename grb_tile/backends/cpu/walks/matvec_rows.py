@@ -1,6 +1,7 @@
 """w<allow> = A x by rows: each permitted row walks its entries and asks x for theirs.
 
 Two forms: over words of rows (LISTED False; `allow` empty or words, read through `flip`) and over a list of rows.
+ISO_OUT: all results are one value, known beforehand: only which rows have one is asked.
 A monoid that keeps any value stops at the first entry, one with a terminal stops when it is reached (EXIT).
 Work without a mask: entries; with one: entries of permitted rows only.
 """
@@ -12,6 +13,7 @@ from grb_tile.backends.cpu.walks.placeholders import (
     ANY,
     EXIT,
     IDENTITY,
+    ISO_OUT,
     LISTED,
     MUL,
     NONE,
@@ -84,7 +86,8 @@ if LISTED:
                 met, total = row_product(i, lo, hi, indices, a_values, x_words, x_values)
                 if met:
                     out_indices[count] = i
-                    out_values[count] = total
+                    if not ISO_OUT:
+                        out_values[count] = total
                     count += 1
         return count - first
 
@@ -106,7 +109,8 @@ else:
                     if hi > lo:
                         met, total = row_product(i, lo, hi, indices, a_values, x_words, x_values)
                         got |= bit(i)
-                        out_values[i] = total
+                        if not ISO_OUT:
+                            out_values[i] = total
                     lo = hi
                 out_words[w] = got
                 count += ones(got)
@@ -126,7 +130,8 @@ else:
                     met, total = row_product(i, lo, hi, indices, a_values, x_words, x_values)
                     if met:
                         got |= bit(b)
-                        out_values[i] = total
+                        if not ISO_OUT:
+                            out_values[i] = total
             out_words[w] = got
             count += ones(got)
         return count

@@ -12,6 +12,7 @@ LISTED = False
 ANY = False  # the monoid keeps whichever value comes first
 A_ISO = B_ISO = X_ISO = False
 X_FULL = False
+ISO_OUT = False  # all results are one value: only the pattern is asked for
 MASK = "none"  # or "pattern", "complement"
 COUNT = False  # plus over pair
 LEVELS = True
