@@ -6,24 +6,7 @@
 // Complex numbers: include scalar_complex.cuh as well.
 // Spec: GraphBLAS C API 2.1, tables 3.5 to 3.9; SuiteSparse:GraphBLAS 9.4.5 user guide, chapter 6.
 #pragma once
-#ifdef __CUDACC_RTC__
-#include <cuda/std/cstdint>
-#include <cuda/std/type_traits>
-namespace grb_std = cuda::std;
-using cuda::std::int8_t;
-using cuda::std::int16_t;
-using cuda::std::int32_t;
-using cuda::std::int64_t;
-using cuda::std::uint8_t;
-using cuda::std::uint16_t;
-using cuda::std::uint32_t;
-using cuda::std::uint64_t;
-#else
-#include <cmath>
-#include <cstdint>
-#include <type_traits>
-namespace grb_std = std;
-#endif
+#include "types.cuh"
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define GRB_FN __device__ __forceinline__
 #else
@@ -32,11 +15,10 @@ namespace grb_std = std;
 
 namespace grb {
 
-template <class T> constexpr bool is_float = grb_std::is_floating_point<T>::value;
 template <class T> constexpr bool is_signed = T(-1) < T(0);
 template <class T> constexpr int bits_of = 8 * sizeof(T);
 // Arithmetic is done in an unsigned type at least as wide as int: signed overflow is undefined, and narrow types promote.
-template <class T> using wide_t = grb_std::conditional_t<(sizeof(T) < 8), uint32_t, uint64_t>;
+template <class T> using wide_t = choose<(sizeof(T) < 8), uint32_t, uint64_t>;
 template <class T> GRB_FN constexpr T highest_int() {
   return is_signed<T> ? T((uint64_t(1) << (bits_of<T> - 1)) - 1) : T(~T(0));
 }
@@ -57,7 +39,7 @@ template <class T> GRB_FN bool is_finite_real(T x) { return x - x == T(0); }
 
 // ---- casts: grb_tile/dtypes/casting.py
 template <class To, class From> GRB_FN To cast(From x) {
-  if constexpr (grb_std::is_same<To, bool>::value) {
+  if constexpr (is_same<To, bool>) {
     return x != From(0);
   } else if constexpr (is_float<From> && !is_float<To>) {
     if (!(x == x)) return To(0);

@@ -4,8 +4,10 @@
 #include "scalar.cuh"
 #ifdef __CUDACC_RTC__
 #include <cuda/std/complex>
+namespace grb_std = cuda::std;
 #else
 #include <complex>
+namespace grb_std = std;
 #endif
 
 namespace grb {
@@ -19,13 +21,13 @@ template <class R> GRB_FN bool has_nan(Z<R> x) { return x.real() != x.real() || 
 template <class R> GRB_FN bool is_zero(Z<R> x) { return x.real() == R(0) && x.imag() == R(0); }
 
 template <class To> GRB_FN To cast(Z<float> x) {
-  if constexpr (grb_std::is_same<To, bool>::value) return !is_zero(x);
-  else if constexpr (grb_std::is_same<To, Z<double>>::value) return To(double(x.real()), double(x.imag()));
+  if constexpr (is_same<To, bool>) return !is_zero(x);
+  else if constexpr (is_same<To, Z<double>>) return To(double(x.real()), double(x.imag()));
   else return cast<To, float>(x.real());
 }
 template <class To> GRB_FN To cast(Z<double> x) {
-  if constexpr (grb_std::is_same<To, bool>::value) return !is_zero(x);
-  else if constexpr (grb_std::is_same<To, Z<float>>::value) return To(float(x.real()), float(x.imag()));
+  if constexpr (is_same<To, bool>) return !is_zero(x);
+  else if constexpr (is_same<To, Z<float>>) return To(float(x.real()), float(x.imag()));
   else return cast<To, double>(x.real());
 }
 template <class C, class From> GRB_FN C complex_cast(From x) { return C(typename C::value_type(x), typename C::value_type(0)); }

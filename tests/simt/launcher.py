@@ -1,0 +1,177 @@
+"""Compiles kernels with g++ over engine.h and calls them: the interface of grb_tile.backends.cuda.jit.Launcher.
+
+>>> import numpy as np
+>>> from simt.launcher import SimtLauncher
+>>> launcher = SimtLauncher()
+>>> source = 'template <class T> __global__ void twice(T* x, int64_t n) { GRB_EACH(i, n) x[i] += x[i]; }'
+>>> x = np.arange(5)
+>>> launcher.kernel("launch.cuh", "twice", source, ("int64_t",)).over(5, (x, 5))
+>>> x.tolist()
+[0, 2, 4, 6, 8]
+"""
+import ctypes
+import hashlib
+import os
+import platform
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from grb_tile import kernels
+from grb_tile.backends.cuda.jit import blocks_for, source_text
+
+HERE = Path(__file__).resolve().parent
+CACHE = Path(os.environ.get("GRB_TILE_SIMT_CACHE", os.path.join(tempfile.gettempdir(), f"grb-tile-simt-{os.getuid()}")))
+DYNAMIC = re.compile(r"extern\s+__shared__\s+(?:__align__\(\d+\)\s+)?([\w: ]+?)\s+(\w+)\s*\[\s*\]\s*;")
+FLAGS = [
+    "g++", "-std=c++20", "-march=native", "-g1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-fno-plt",
+    "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas", "-Wno-attributes",
+    *(["-mtls-dialect=gnu2"] if platform.machine() == "x86_64" else []),
+]  # fmt: skip
+
+
+class SimtError(RuntimeError):
+    """A kernel does not compile, or breaks a rule of CUDA while it runs."""
+
+
+class Launch(ctypes.Structure):
+    _fields_ = [
+        ("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint64),
+        ("seed", ctypes.c_uint64), ("switches", ctypes.c_uint64), ("os_threads", ctypes.c_int),
+        ("cooperative", ctypes.c_int), ("error", ctypes.c_char * 512),
+    ]  # fmt: skip
+
+
+def without_dynamic_shared(text):
+    """`extern __shared__ T name[];` becomes a pointer into the block's shared memory."""
+    return DYNAMIC.sub(r"\1* \2 = (\1*)simt::block->shared;", text)
+
+
+def translated_headers(folder):
+    """A copy of kernels/ in `folder` in which dynamic shared memory has been rewritten; made once per digest."""
+    target = folder / f"kernels-{kernels.digest()}"
+    if not target.exists():
+        fresh = Path(tempfile.mkdtemp(dir=folder))
+        for name in kernels.names():
+            (fresh / name).write_text(without_dynamic_shared(kernels.source(name)))
+        try:
+            fresh.rename(target)
+        except OSError:          # another process was faster
+            for path in fresh.iterdir():
+                path.unlink()
+            fresh.rmdir()
+    return target
+
+
+def build(text, expression, options=("-O2",)):
+    """The shared object that holds the kernel `expression` of `text`; compiled unless it lies in the cache."""
+    text = without_dynamic_shared(text) + f"""
+extern "C" __attribute__((visibility("default"))) int simt_launch(simt::Launch *l, void **a) {{
+  return simt::launch(&{expression}, l, a);
+}}
+extern "C" __attribute__((visibility("default"))) const char *simt_signature() {{
+  static std::string text = simt::signature(&{expression});
+  return text.c_str();
+}}
+"""
+    shim = "".join((HERE / name).read_text() for name in ("engine.h", "cuda_names.h"))
+    key = hashlib.sha256("\0".join([text, shim, kernels.digest(), *FLAGS, *options]).encode()).hexdigest()[:24]
+    target = CACHE / f"{key}.so"
+    if not target.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        path = CACHE / f"{key}.{os.getpid()}.cpp"
+        path.write_text(text)
+        fresh = CACHE / f"{key}.{os.getpid()}.so"
+        done = subprocess.run(
+            [*FLAGS, *options, "-I", str(translated_headers(CACHE)), "-include", str(HERE / "cuda_names.h"), str(path),
+             "-o", str(fresh)], capture_output=True, text=True)
+        if done.returncode:
+            raise SimtError(f"{expression} does not compile:\n{done.stderr[:6000]}")
+        os.replace(fresh, target)
+        path.unlink()
+    return target
+
+
+class SimtKernel:
+    """One kernel; call it as a jit.Kernel.  `seed` other than 0 runs the threads in another order."""
+
+    def __init__(self, library, expression):
+        self.name = expression
+        self.library = library
+        library.simt_signature.restype = ctypes.c_char_p
+        self.signature = library.simt_signature().decode().split()
+        self.switches = 0
+        self.seed = 0
+
+    def __call__(self, grid, block, args, shared=0, cooperative=False):
+        grid = (grid,) if isinstance(grid, int) else grid
+        block = (block,) if isinstance(block, int) else block
+        if len(args) != len(self.signature):
+            raise TypeError(f"{self.name}: {len(args)} arguments for {self.signature}")
+        if min(grid) < 1 or min(block) < 1 or np.prod(block) > 1024:
+            raise SimtError(f"{self.name}: no launch of {grid} blocks of {block} threads")
+        kept = [self._argument(k, a, s) for k, (a, s) in enumerate(zip(args, self.signature, strict=True))]
+        pointers = (ctypes.c_void_p * max(1, len(kept)))(*map(ctypes.addressof, kept))
+        launch = Launch(grid=_three(grid), block=_three(block), shared=shared, seed=self.seed,
+                        os_threads=os.cpu_count() or 1, cooperative=cooperative)
+        bad = self.library.simt_launch(ctypes.byref(launch), pointers)
+        self.switches = launch.switches
+        if bad:
+            raise SimtError(f"{self.name}: {launch.error.decode()}")
+
+    def over(self, n, args, block=64, most=4, shared=0):
+        """Launch for `n` items, a grid-stride loop inside; nothing is launched for none.  Few blocks: fibers are slow."""
+        if n > 0:
+            self(blocks_for(n, min(block, 64), min(most, 4)), min(block, 64), args, shared)
+
+    def resident_blocks(self, block, shared=0):
+        """How many blocks of a cooperative launch are resident at once (the real launcher asks the occupancy)."""
+        return 4
+
+    def _argument(self, k, a, wanted):
+        if a is None:
+            if wanted[0] != "p":
+                raise TypeError(f"{self.name}: argument {k} is None, the kernel wants {wanted}")
+            return ctypes.c_void_p(0)
+        if isinstance(a, np.ndarray):
+            if wanted[0] != "p" or wanted[1:] not in ("0", str(a.itemsize)):
+                raise TypeError(f"{self.name}: argument {k} is a {a.dtype} array, the kernel wants {wanted}")
+            if not a.flags.c_contiguous:
+                raise TypeError(f"{self.name}: argument {k} is not contiguous")
+            return ctypes.c_void_p(a.ctypes.data)
+        a = np.asarray(a)          # as CuPy passes them: int is int64, float is double, bool is bool
+        if a.dtype.kind not in {"i": "iu", "f": "f", "b": "b"}.get(wanted[0], "") or str(a.itemsize) != wanted[1:]:
+            raise TypeError(f"{self.name}: argument {k} is a {a.dtype} scalar, the kernel wants {wanted}")
+        return (ctypes.c_char * a.itemsize).from_buffer_copy(a.tobytes())
+
+
+class SimtLauncher:
+    """The interface of jit.Launcher for NumPy arrays."""
+
+    xp = np
+    is_shim = True
+    arch = 90
+    processors = 2
+
+    def __init__(self, options=("-O1",), seed=0):
+        self.options = tuple(options)
+        self.seed = seed
+        self._kernels = {}
+
+    def kernel(self, header, name, functors="", template=()):
+        """See jit.Launcher.kernel."""
+        key = header, name, functors, template
+        found = self._kernels.get(key)
+        if found is None:
+            text, expression = source_text(header, name, functors, template)
+            library = ctypes.CDLL(str(build(text, expression, self.options)))
+            found = self._kernels[key] = SimtKernel(library, expression)
+            found.seed = self.seed
+        return found
+
+
+def _three(sizes):
+    return (ctypes.c_uint * 3)(*(tuple(sizes) + (1, 1, 1))[:3])
