@@ -15,7 +15,7 @@ from . import recorder
 from .arguments import check_options
 from .mask import check_mask
 
-_MUTATORS = {"build", "clear", "resize", "setdiag", "update", "register", "gb_obj_setter"}
+_MUTATORS = {"build", "clear", "resize", "setdiag", "update"}
 
 
 def get_value(self, attr=None):
@@ -70,8 +70,13 @@ class Computable:
     __getattr__ = getattr_of_value
     __hash__ = None
 
+    def __dir__(self):
+        names = {name for name in dir(self.output_type) if name[0] != "_" and not name.startswith("from_")}
+        return sorted(names - _MUTATORS | set(object.__dir__(self)))
+
     @property
     def name(self):
+        """The name of the computed object."""
         return self._get_value("name").name
 
     @name.setter
@@ -146,10 +151,8 @@ class BaseExpression(Computable):
             value.name = name
         return value
 
-    def _new_store(self, dtype, mask, opts):
+    def _new_store(self, dtype, mask):
         """(store, dtype) of the value, written into an empty object."""
-        if opts:
-            check_options(opts)
         record = self._record
         dtype = record.dtype if dtype is None else lookup_dtype(dtype)
         try:
@@ -186,9 +189,11 @@ class VectorExpression(BaseExpression):
 
     def new(self, dtype=None, *, mask=None, name=None, **opts):
         """Compute; the result goes into a new Vector of the expression's type, or of `dtype`."""
+        if opts:
+            check_options(opts)
         if self._value is not None and mask is None and (value := self._cached(dtype, name)) is not None:
             return value
-        store, dtype = self._new_store(dtype, mask, opts)
+        store, dtype = self._new_store(dtype, mask)
         out = self.output_type._from_store(store, dtype, name)
         self._note(out, mask)
         return out
@@ -221,9 +226,11 @@ class MatrixExpression(BaseExpression):
 
     def new(self, dtype=None, *, mask=None, name=None, **opts):
         """Compute; the result goes into a new Matrix of the expression's type, or of `dtype`."""
+        if opts:
+            check_options(opts)
         if self._value is not None and mask is None and (value := self._cached(dtype, name)) is not None:
             return value
-        store, dtype = self._new_store(dtype, mask, opts)
+        store, dtype = self._new_store(dtype, mask)
         out = self.output_type._from_store(store, dtype, name)
         self._note(out, mask)
         return out

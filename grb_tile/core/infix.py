@@ -11,10 +11,9 @@ from ..exceptions import DimensionMismatch
 from .arguments import expect_type, output_type
 from .base import BaseType
 from .expression import (
-    COLLECTION_DUNDERS, SCALAR_DUNDERS, BaseExpression, Computable, MatrixExpression, ScalarExpression,
-    VectorExpression, forward, refuse_in_place,
+    COLLECTION_DUNDERS, SCALAR_DUNDERS, Computable, MatrixExpression, ScalarExpression, VectorExpression, forward,
+    refuse_in_place,
 )
-from .indexed import IndexExpr
 from .mask import Mask
 
 _MIXED = (
@@ -215,11 +214,12 @@ def ewise(left, right, symbol, within):
 
 def _operand(x, symbol):
     """x, computed if it is an expression other than an infix form of the same symbol, which the operator closes."""
-    if isinstance(x, (BaseExpression, IndexExpr)):
-        return x._get_value(f"__{ {'|': 'or', '&': 'and', '@': 'matmul'}[symbol] }__")
-    if isinstance(x, InfixExpr) and x._symbol != symbol:
-        return x._get_value(f"__{ {'|': 'or', '&': 'and', '@': 'matmul'}[symbol] }__")
+    if isinstance(x, Computable) and not (isinstance(x, InfixExpr) and x._symbol == symbol):
+        return x._get_value(_DUNDERS[symbol])
     return x
+
+
+_DUNDERS = {"|": "__or__", "&": "__and__", "@": "__matmul__"}
 
 
 def _joined_shape(left, right, method):
@@ -244,15 +244,16 @@ def _joined_shape(left, right, method):
     raise DimensionMismatch(f"{method}: the operands have different shapes, {a} and {b}; resize one of them")
 
 
+_PRODUCTS = {
+    (a, b): "inner" if a == b == "Vector" else "vxm" if a == "Vector" else "mxv" if b == "Vector" else "mxm"
+    for a in _COLLECTIONS for b in _COLLECTIONS
+}  # fmt: skip
+
+
 def matmul(left, right, within):
     """`left @ right`."""
     kinds = output_type(left).__name__, output_type(right).__name__
-    method = {
-        ("Vector", "Vector"): "inner", ("Vector", "Matrix"): "vxm", ("Vector", "TransposedMatrix"): "vxm",
-        ("Matrix", "Vector"): "mxv", ("TransposedMatrix", "Vector"): "mxv",
-    }.get(kinds)  # fmt: skip
-    if method is None and kinds[0] in _COLLECTIONS and kinds[1] in _COLLECTIONS:
-        method = "mxm"
+    method = _PRODUCTS.get(kinds)
     if method is None:
         from .matrix import Matrix
         from .transposed import TransposedMatrix

@@ -126,8 +126,12 @@ class _Tools:
 
     @property
     def format(self):
-        """The format that holds the entries."""
-        return self._parent._store.format
+        """The format that holds the entries, as SuiteSparse names it."""
+        parent = self._parent
+        form = parent._store.format
+        if form == "bitmap" and parent._store.words is None:
+            return "full"
+        return {"dcsr": "hypercsr"}.get(form, form)
 
     def itervalues(self, seek=0):
         """The values, from entry number `seek` on (negative: from the end)."""
