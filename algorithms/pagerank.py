@@ -176,6 +176,8 @@ class Walk:
     def __init__(self, G, method, alpha, personalization, dangling, weighted, dtype):
         n = G.n
         self.AT, self.n, self.dtype = G.AT, n, dtype
+        # in FP64: half a million ranks added one by one in FP32 would be off in the third digit
+        self._lost_rank = semiring.plus_times[dtypes.FP64]
         self._spread = (semiring.plus_times if weighted else semiring.plus_second)[dtype]
         p = _distribution(personalization, "personalization", n, dtype)
         q = p if dangling is None else _distribution(dangling, "dangling", n, dtype)
@@ -211,7 +213,7 @@ class Walk:
             t(**mask) << self._anew
         else:
             # t = (1 - a) p + a s q,  s the rank of the sinks
-            s = semiring.plus_times(self._sinks @ r).new().value
+            s = self._lost_rank(self._sinks @ r).new().value
             t(**mask) << binary.times(self._lost, s)
             t(binary.plus, **mask) << self._anew
         # t += A' w

@@ -89,7 +89,7 @@ def pagerank(AT, outdegree, iterations):
     sinks = Vector(dtype, n)
     sinks(~outdegree.S) << DAMPING / n
     spread = semiring.plus_second[dtype]
-    weigh = semiring.plus_times[dtype]
+    weigh = semiring.plus_times[dtypes.FP64]    # in FP32 the sum over the sinks is off in the third digit
     w = Vector(dtype, n)
     for _ in range(iterations):
         lost = weigh(sinks @ r).new().value if sinks.nvals else 0.0
