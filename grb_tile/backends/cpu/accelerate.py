@@ -3,8 +3,34 @@
 NotImplemented means: no kernel for this operator, type or form; or none compiled yet and the work is too small to pay
 for it (jit.py).  Meanings of the primitives: backends/protocol.py.
 """
-from . import jit
-from .accelerate_matmul import matmul
-from .accelerate_matvec import drop_accumulators, matvec_cols, matvec_rows
+from . import accelerate_matmul, accelerate_matvec, jit
+from .accelerate_entries import intersect, transpose, union
+from .accelerate_matvec import drop_accumulators
 
-__all__ = ["drop_accumulators", "jit", "matmul", "matvec_cols", "matvec_rows"]
+__all__ = ["drop_accumulators", "intersect", "jit", "matmul", "matvec_cols", "matvec_rows", "transpose", "union"]
+
+
+def _note(plan, result):
+    """Tell the plan who did the work, and how long it took if that was us."""
+    if plan is not None and not isinstance(plan, str):
+        if result is NotImplemented:
+            plan.engine = "numpy"
+        else:
+            plan.engine = "numba"
+            plan.done()
+    return result
+
+
+def matvec_rows(A, x, semiring, allow=None, plan=None):
+    """w<allow>[i] = (+)_k A[i,k] (x) x[k], A by rows."""
+    return _note(plan, accelerate_matvec.matvec_rows(A, x, semiring, allow))
+
+
+def matvec_cols(AT, x, semiring, allow=None, plan=None):
+    """w<allow>[i] = (+)_k A[i,k] (x) x[k], A given by columns."""
+    return _note(plan, accelerate_matvec.matvec_cols(AT, x, semiring, allow))
+
+
+def matmul(A, B, semiring, allow=None, plan=None, BT=None):
+    """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j]; plan.walk is "dot" or "gustavson"."""
+    return _note(plan, accelerate_matmul.matmul(A, B, semiring, allow, plan, BT))

@@ -105,7 +105,7 @@ def result_vector(size, dtype, words, values, count, iso=False):
 # --- by rows ---
 
 
-def matvec_rows(A, x, semiring, allow=None, plan=None):
+def matvec_rows(A, x, semiring, allow=None):
     """w<allow>[i] = (+)_k A[i,k] (x) x[k], A by rows.  See backends/protocol.py."""
     if A.rows is not None or A.indices.shape[0] == 0 or x.nvals == 0 or A.nrows > MAX_DENSE:
         return NotImplemented
@@ -269,7 +269,7 @@ def drop_accumulators():
         _spare.clear()
 
 
-def matvec_cols(AT, x, semiring, allow=None, plan=None):
+def matvec_cols(AT, x, semiring, allow=None):
     """w<allow>[i] = (+)_k A[i,k] (x) x[k], A given by columns.  See backends/protocol.py."""
     size = AT.ncols
     if AT.rows is not None or AT.indices.shape[0] == 0 or x.nvals == 0 or size > MAX_DENSE:

@@ -10,7 +10,9 @@ TERMINAL = 0
 EXIT = False  # stop a row when its total is TERMINAL
 LISTED = False
 ANY = False  # the monoid keeps whichever value comes first
-A_ISO = B_ISO = X_ISO = False
+A_ISO = B_ISO = X_ISO = Y_ISO = False
+Y_FULL = False
+UNION = False
 X_FULL = False
 ISO_OUT = False  # all results are one value: only the pattern is asked for
 MASK = "none"  # or "pattern", "complement"
