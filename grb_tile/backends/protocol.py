@@ -26,6 +26,7 @@ class Backend:
     """Base class of backends; each method states what the primitive returns."""
 
     name = "abstract"
+    on_device = False          # True: stores are moved to a device, whose arrays are not NumPy's
 
     def _missing(self, primitive):
         raise NotImplementedException(f"backend {self.name!r} does not have the primitive {primitive!r}")
@@ -66,22 +67,25 @@ class Backend:
         self._missing("cast")
 
     def gather_vector(self, u, I):
-        """t[k] = u[I[k]]   for 0 <= k < len(I); I int64 in any order with repeats, or None for all."""
+        """t[k] = u[I[k]]   for 0 <= k < len(I); I an int64 array in any order with repeats, a range, or None for all.
+
+        A range (any step but 0) costs nothing of its length on a sparse or DCSR store: so slices of huge dimensions work.
+        """
         self._missing("gather_vector")
 
     def gather_matrix(self, A, I, J):
-        """T[k,l] = A[I[k], J[l]]; I, J int64 in any order with repeats, or None for all."""
+        """T[k,l] = A[I[k], J[l]]; I, J int64 arrays in any order with repeats, ranges, or None for all."""
         self._missing("gather_matrix")
 
     def expand_vector(self, u, I, size):
         """t[I[k]] = u[k]; t has `size` places.
 
-        I: int64 without duplicates, one for each place of u; or None for all (then size >= u.size).
+        I: int64 array without duplicates or a range, one for each place of u; or None for all (then size >= u.size).
         """
         self._missing("expand_vector")
 
     def expand_matrix(self, A, I, J, nrows, ncols):
-        """T[I[k], J[l]] = A[k,l]; T is nrows x ncols; I, J int64 without duplicates, or None for all."""
+        """T[I[k], J[l]] = A[k,l]; T is nrows x ncols; I, J as for expand_vector."""
         self._missing("expand_matrix")
 
     # ------------------------------------------------------------------ products

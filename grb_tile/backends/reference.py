@@ -114,6 +114,18 @@ def _fold(monoid, terms):
     return total
 
 
+def _places_of(I):
+    """The function that gives all k with I[k] = i."""
+    if I is None:
+        return lambda i: (i,)
+    if type(I) is range:
+        return lambda i: (I.index(i),) if i in I else ()
+    wanted = {}
+    for k, i in enumerate(I):
+        wanted.setdefault(int(i), []).append(k)
+    return lambda i: wanted.get(i, ())
+
+
 class ReferenceBackend(Backend):
     """Dictionaries and loops.  Meanings: protocol.py."""
 
@@ -167,6 +179,8 @@ class ReferenceBackend(Backend):
     def gather_vector(self, u, I):
         if I is None:
             return u
+        if type(I) is range:
+            return vector(len(I), u.dtype, {I.index(i): value for i, value in entries(u).items() if i in I})
         found = entries(u)
         return vector(len(I), u.dtype, {k: found[int(i)] for k, i in enumerate(I) if int(i) in found})
 
@@ -174,15 +188,8 @@ class ReferenceBackend(Backend):
         found = entries(A)
         if I is None and J is None:
             return A
-        wanted_rows, wanted_cols = {}, {}
-        for wanted, chosen in ((wanted_rows, I), (wanted_cols, J)):
-            for k, i in enumerate(() if chosen is None else chosen):
-                wanted.setdefault(int(i), []).append(k)
-        result = {}
-        for (i, j), value in found.items():
-            for k in [i] if I is None else wanted_rows.get(i, ()):
-                for m in [j] if J is None else wanted_cols.get(j, ()):
-                    result[k, m] = value
+        rows, cols = _places_of(I), _places_of(J)
+        result = {(k, m): value for (i, j), value in found.items() for k in rows(i) for m in cols(j)}
         return matrix(A.nrows if I is None else len(I), A.ncols if J is None else len(J), A.dtype, result)
 
     def expand_vector(self, u, I, size):
@@ -197,10 +204,13 @@ class ReferenceBackend(Backend):
     # ------------------------------------------------------------------ products
 
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
-        may, found, terms = _allowed(allow), entries(x), {}
+        may, terms = _allowed(allow), {}
+        full = x.format == "bitmap" and x.words is None      # may have 2^60 places: not to be listed
+        found = None if full else entries(x)
         for (i, k), a in entries(A).items():
-            if k in found and may(i):
-                terms.setdefault(i, []).append(_multiply(semiring.binaryop, a, found[k], i, k, k, 0))
+            if (full or k in found) and may(i):
+                b = _value(x, k) if full else found[k]
+                terms.setdefault(i, []).append(_multiply(semiring.binaryop, a, b, i, k, k, 0))
         result = {i: _fold(semiring.monoid, products) for i, products in terms.items()}
         return vector(A.nrows, semiring.return_type, result)
 

@@ -1,4 +1,7 @@
-"""Which backend is in use: "cpu" unless told otherwise.
+"""Which backend is in use: "cpu" unless told otherwise; "auto" is "cuda" where CuPy and a device are there.
+
+Stores stay where they were made.  A device backend moves host stores at first use; once one was in use, host backends
+bring device stores back in the same way (guard.py).
 
 >>> from grb_tile.backends import select
 >>> select.current().name
@@ -14,6 +17,7 @@ from grb_tile.config import config
 from grb_tile.exceptions import InvalidValue
 
 AVAILABLE = {
+    "cuda": ("grb_tile.backends.cuda.backend", "CudaBackend"),
     "cpu": ("grb_tile.backends.cpu.backend", "CpuBackend"),
     "numpy": ("grb_tile.backends.cpu.backend", "NumpyBackend"),
     "reference": ("grb_tile.backends.reference", "ReferenceBackend"),
@@ -26,10 +30,19 @@ def named(name):
     """The backend of that name (made once, imported when first asked for)."""
     backend = _made.get(name)
     if backend is None:
+        if name == "auto":
+            from .cuda.backend import is_available
+
+            return named("cuda" if is_available() else "cpu")
         if name not in AVAILABLE:
-            raise InvalidValue(f"backend: {name!r} is not known; choose one of {', '.join(sorted(AVAILABLE))}")
+            raise InvalidValue(f"backend: {name!r} is not known; choose one of auto, {', '.join(sorted(AVAILABLE))}")
         module, cls = AVAILABLE[name]
-        backend = _made[name] = getattr(import_module(module), cls)()
+        backend = getattr(import_module(module), cls)()
+        _made[name] = backend
+    if "cuda" in _made and not backend.on_device and not getattr(backend, "is_guarded", False):
+        from .guard import guarded
+
+        backend = _made[name] = guarded(backend)
     return backend
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..exceptions import OutOfMemory
 from . import bits
+from .place import convert_there
 from .sorting import ranges, stable_order
 from .store import BitmapVector, Compressed, SparseVector, full_values, index_dtype
 
@@ -59,6 +60,8 @@ def to_sparse(u):
     """`u` as a SparseVector (itself when it is one)."""
     if u.format == "sparse":
         return u
+    if type(u.values) is not np.ndarray:
+        return convert_there(u, "sparse")
     if u.words is None:
         indices = np.arange(u.size, dtype=index_dtype(u.size))
         values = u.values
@@ -74,6 +77,8 @@ def to_bitmap(u):
     """`u` as a BitmapVector (itself when it is one)."""
     if u.format == "bitmap":
         return u
+    if type(u.values) is not np.ndarray:
+        return convert_there(u, "bitmap")
     size, indices, count = u.size, u.indices, u.indices.shape[0]
     if count == size:
         return share(u, BitmapVector(size, u.dtype, None, u.values, size, u.iso and size > 0))
@@ -185,6 +190,8 @@ def to_csr(A):
     """`A` with a place in indptr for every row (itself when it has that)."""
     if A.rows is None:
         return A
+    if type(A.values) is not np.ndarray:
+        return convert_there(A, "csr")
     if A.nrows > MAX_BITMAP:
         raise OutOfMemory(f"CSR of {A.nrows} rows does not fit in memory; keep the matrix DCSR")
     counts = np.zeros(A.nrows + 1, np.int64)
@@ -196,6 +203,8 @@ def to_dcsr(A):
     """`A` with a place in indptr only for the rows that hold something (itself when it names its rows)."""
     if A.rows is not None:
         return A
+    if type(A.values) is not np.ndarray:
+        return convert_there(A, "dcsr")
     rows, starts = occupied(A)
     indptr = np.empty(rows.shape[0] + 1, np.int64)
     indptr[:-1] = starts

@@ -2,6 +2,7 @@
 import numpy as np
 
 from .convert import to_sparse
+from .place import is_host
 from .store import BitmapVector, Compressed, SparseVector, index_dtype
 
 _ROW_ZERO = np.zeros(1, np.int64)
@@ -31,6 +32,10 @@ def vector_of_row(A):
 
 def vector_of_column(A):
     """The vector of the only column of an n x 1 matrix."""
+    if not is_host(A):          # one column: a row holds one entry or none, so rows can be found without repeat
+        held = (A.indptr[1:] != A.indptr[:-1]).nonzero()[0]
+        indices = (held if A.rows is None else A.rows[held]).astype(index_dtype(A.nrows))
+        return SparseVector(A.nrows, A.dtype, indices, A.values, A.iso)
     rows = A.rows if A.rows is not None else np.arange(A.nrows, dtype=np.int64)
     indices = np.repeat(rows, np.diff(A.indptr)).astype(index_dtype(A.nrows), copy=False)
     return SparseVector(A.nrows, A.dtype, indices, A.values, A.iso)

@@ -131,10 +131,16 @@ def matvec_cols(AT, x, semiring, allow=None):
     size, dtype = AT.ncols, semiring.return_type
     if AT.indices.shape[0] == 0 or x.nvals == 0:
         return empty_vector(size, dtype)
-    if x.format != "sparse":
-        x = to_sparse(x)
-    k = x.indices
-    starts, lengths = rows_csr(AT, k)
+    if x.format == "bitmap" and x.words is None:     # full, perhaps iso with 2^60 places: the rows that AT has
+        k, starts = occupied(AT)
+        lengths = np.empty(k.shape[0], np.int64)
+        np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
+        lengths[-1] = AT.indices.shape[0] - starts[-1]
+        held = x.values if x.iso else x.values[k]
+    else:
+        u = to_sparse(x)
+        k, held = u.indices, u.values
+        starts, lengths = rows_csr(AT, k)
     at = ranges(starts, lengths)
     total = at.shape[0]
     if total == 0:
@@ -162,7 +168,7 @@ def matvec_cols(AT, x, semiring, allow=None):
         if kind != "second" and kind != "any":
             a = cast(AT.values[:1] if AT.iso else AT.values[at], op.type)
         if kind != "first":
-            b = x.values[:1] if x.iso else _spread(x.values, lengths, which)
+            b = held[:1] if x.iso else _spread(held, lengths, which)
             b = cast(b, op.type2)
         products = cast(a, op.return_type) if kind == "first" else (
             cast(b, op.return_type) if kind == "second" or kind == "any" else op.numpy(a, b))

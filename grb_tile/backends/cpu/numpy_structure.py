@@ -6,7 +6,7 @@ from ...exceptions import InvalidValue
 from ...storage import bits
 from ...storage.convert import compressed, row_ids, rows_csr, settle, share, to_sparse
 from ...storage.sorting import find, ranges, segment_starts, stable_order
-from ...storage.store import BitmapVector, Compressed, index_dtype
+from ...storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 from .numpy_entries import like, order_pairs, vector_of
 
 
@@ -130,10 +130,34 @@ def cast_store(x, dtype):
 # ---------------------------------------------------------------------- gather
 
 
+def as_array(I):
+    """A range as an int64 array."""
+    return np.arange(I.start, I.stop, I.step, dtype=np.int64) if type(I) is range else I
+
+
+def seen_through(positions, I):
+    """(which of the ascending `positions` the range I holds, where each stands in it, ascending with I's step > 0)."""
+    offset = positions.astype(np.int64) - I.start
+    place = offset // I.step
+    chosen = ((place >= 0) & (place < len(I)) & (place * I.step == offset)).nonzero()[0]
+    return chosen, place[chosen]
+
+
 def gather_vector(u, I):
     if I is None:
         return u
-    size = I.shape[0]
+    size = len(I)
+    if type(I) is range:
+        if u.format == "bitmap" and u.words is None and u.iso:
+            if size == 0:
+                return SparseVector(0, u.dtype, np.empty(0, np.int32), u.values[:0])
+            return share(u, BitmapVector(size, u.dtype, None, u.values, size, True))
+        if u.format == "sparse":
+            chosen, places = seen_through(u.indices, I)
+            if I.step < 0:
+                chosen, places = chosen[::-1], places[::-1]
+            return vector_of(size, u.dtype, places, u.values if u.iso else u.values[chosen], u.iso)
+        I = as_array(I)
     if u.format == "bitmap":
         values = u.values if u.iso else u.values[I]
         if u.iso:
@@ -154,11 +178,18 @@ def gather_vector(u, I):
 def gather_matrix(A, I, J):
     if I is None and J is None:
         return A
+    turned = False
     if I is None:
         nrows = A.nrows
         rows, cols = row_ids(A), A.indices
         at = None
+    elif type(I) is range and len(I) > A.indices.shape[0]:
+        nrows = len(I)
+        at, rows = seen_through(row_ids(A), I)
+        cols = A.indices[at]
+        turned = I.step < 0
     else:
+        I = as_array(I)
         nrows = I.shape[0]
         starts, lengths = rows_csr(A, I)
         at = ranges(starts, lengths)
@@ -166,20 +197,23 @@ def gather_matrix(A, I, J):
         cols = A.indices[at]
     ncols = A.ncols
     if J is not None:
-        ncols = J.shape[0]
+        ncols = len(J)
         chosen, cols, ordered = _columns(cols, J, A.ncols)
         rows = rows[chosen]
         at = chosen if at is None else at[chosen]
-        if not ordered:
-            order = order_pairs(rows, cols, nrows, ncols)
-            if order is not None:
-                rows, cols, at = rows[order], cols[order], at[order]
+        turned = turned or not ordered
+    if turned:
+        order = order_pairs(rows, cols, nrows, ncols)
+        if order is not None:
+            rows, cols, at = rows[order], cols[order], at[order]
     values = A.values if A.iso else A.values[at]
     return settle(compressed(nrows, ncols, A.dtype, rows, cols, values, A.iso))
 
 
 def _columns(cols, J, ncols):
     """(which entries, their new columns, ascending within rows?) of entries in columns `cols` seen through J."""
+    if type(J) is range:
+        return (*seen_through(cols, J), J.step > 0)
     count = J.shape[0]
     if count == 0:
         nothing = np.empty(0, np.int64)
@@ -211,7 +245,7 @@ def expand_vector(u, I, size):
         return vector_of(size, u.dtype, u.indices, u.values, u.iso)
     s = to_sparse(u)
     share(u)
-    places = I[s.indices]
+    places = I.start + s.indices.astype(np.int64) * I.step if type(I) is range else I[s.indices]
     values = s.values
     if places.shape[0] > 1 and not (places[1:] > places[:-1]).all():
         order = stable_order(places, size)
@@ -231,9 +265,9 @@ def expand_matrix(A, I, J, nrows, ncols):
         return Compressed(nrows, ncols, A.dtype, A.indptr, indices, A.values, A.iso, A.rows)
     rows, cols = row_ids(A), A.indices
     if I is not None:
-        rows = I[rows]
+        rows = I.start + rows * I.step if type(I) is range else I[rows]
     if J is not None:
-        cols = J[cols]
+        cols = J.start + cols.astype(np.int64) * J.step if type(J) is range else J[cols]
     values = A.values
     order = order_pairs(rows, cols, nrows, ncols)
     if order is not None:
