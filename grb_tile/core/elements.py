@@ -7,13 +7,17 @@
 import numpy as np
 
 from ..backends.select import current
-from ..storage.store import index_dtype
+from ..storage import bits
+from ..storage.place import host
+from ..storage.store import BitmapVector, Compressed, SparseVector
 
 ABSENT = object()          # in a pending dict: the element is removed
 
 
 def read(store, key):
     """The NumPy scalar at `key` (int, or (row, column)), or None."""
+    if type(store.values) is not np.ndarray or store.iso:
+        store = host(store)
     form = store.format
     if form == "sparse":
         return _in_segment(store, key, 0, store.indices.shape[0])
@@ -63,7 +67,7 @@ def put(obj, key, value):
 
 def merge(obj):
     """Bring the pending elements into the store; the store is returned and kept."""
-    pending, base = obj._pending, obj._base
+    pending, base = obj._pending, host(obj._base)
     obj._pending = obj._base = None
     keys = list(pending)
     values = list(pending.values())
@@ -79,61 +83,99 @@ def merge(obj):
     return store
 
 
+_FEW = 8          # fewer than one element in 8 entries: change a copy of the arrays instead of building anew
+
+
 def _merge_vector(base, keys, values, gone):
     order = keys.argsort(kind="stable")
     keys, values, gone = keys[order], values[order], gone[order]
-    if base.format == "sparse" and base.indices.dtype == index_dtype(base.size) and keys.shape[0] * 8 < base.nvals:
-        return _merge_sparse(base, keys, values, gone)
+    if keys.shape[0] * _FEW < base.nvals and not base.iso:
+        if base.format == "bitmap":
+            return _merge_bitmap(base, keys, values, gone)
+        indices, merged, _ = _inserted(base.indices, base.values, keys, base.indices.searchsorted(keys), values, gone)
+        return SparseVector(base.size, base.dtype, indices, merged)
     indices, old = current().tuples_vector(base)
     where = indices.searchsorted(keys)
-    found = np.zeros(keys.shape[0], np.bool_)
-    inside = where < indices.shape[0]
-    found[inside] = indices[where[inside]] == keys[inside]
     keep = np.ones(indices.shape[0], np.bool_)
-    keep[where[found]] = False
+    keep[where[_present(indices, keys, where)]] = False
     indices = np.concatenate([indices[keep], keys[~gone]])
     merged = np.concatenate([old[keep], values[~gone]])
     return current().build_vector(base.size, indices, merged, None, base.dtype)
 
 
-def _merge_sparse(base, keys, values, gone):
-    """A few elements into a long list: one insertion, no sorting of the list."""
-    from ..storage.store import SparseVector, full_values
+def _merge_bitmap(base, keys, values, gone):
+    """A few elements into a bitmap vector: its arrays copied, then its places set."""
+    places, words, count = base.values.copy(), base.words, base.nvals
+    places[keys] = values
+    if words is None and gone.any():
+        words = bits.full(base.size)
+    elif words is not None:
+        words = words.copy()
+    if words is not None:
+        before = bits.test(words, keys)
+        bits_of = np.uint64(1) << (keys & 63).astype(np.uint64)
+        np.bitwise_or.at(words, keys[~gone] >> 6, bits_of[~gone])
+        np.bitwise_and.at(words, keys[gone] >> 6, ~bits_of[gone])
+        count += int((~gone & ~before).sum()) - int((gone & before).sum())
+    return BitmapVector(base.size, base.dtype, words, places, count)
 
-    indices, old = base.indices, full_values(base)
-    where = indices.searchsorted(keys.astype(indices.dtype))
+
+def _present(indices, keys, where):
+    """Whether keys[k] stands at where[k]."""
     found = np.zeros(keys.shape[0], np.bool_)
     inside = where < indices.shape[0]
     found[inside] = indices[where[inside]] == keys[inside]
-    old = np.array(old)
-    replaced = found & ~gone
-    old[where[replaced]] = values[replaced]
-    fresh = ~found & ~gone
-    indices = np.insert(indices, where[fresh], keys[fresh])
-    merged = np.insert(old, where[fresh], values[fresh])
-    if (found & gone).any():
-        drop = indices.searchsorted(keys[found & gone])
-        indices, merged = np.delete(indices, drop), np.delete(merged, drop)
-    return SparseVector(base.size, base.dtype, indices, merged)
+    return found
+
+
+def _inserted(indices, old, keys, where, values, gone, found=None):
+    """(indices, values, change of length per key) after elements are put at the places `where`; nothing is sorted."""
+    found = _present(indices, keys, where) if found is None else found
+    merged = np.array(old)
+    replaced, fresh, removed = found & ~gone, ~found & ~gone, found & gone
+    merged[where[replaced]] = values[replaced]
+    shift = np.where(fresh, 1, 0) - np.where(removed, 1, 0)
+    if removed.any():          # deleted places are counted before insertion moves them
+        keep = np.ones(indices.shape[0], np.bool_)
+        keep[where[removed]] = False
+        where = where - np.concatenate([[0], np.cumsum(~keep)])[where]
+        indices, merged = indices[keep], merged[keep]
+    indices = np.insert(indices, where[fresh], keys[fresh].astype(indices.dtype))
+    return indices, np.insert(merged, where[fresh], values[fresh]), shift
 
 
 def _merge_matrix(base, keys, values, gone):
-    rows, columns, old = current().tuples_matrix(base)
     order = np.lexsort((keys[:, 1], keys[:, 0]))
     keys, values, gone = keys[order], values[order], gone[order]
-    # rows are ascending: find each key's row segment, then its column inside by one search on the pair
-    low = rows.searchsorted(keys[:, 0], "left")
-    high = rows.searchsorted(keys[:, 0], "right")
-    drop = np.zeros(rows.shape[0], np.bool_)
-    for k in range(keys.shape[0]):
-        start, stop = low[k], high[k]
-        if start < stop:
-            place = start + columns[start:stop].searchsorted(keys[k, 1])
-            if place < stop and columns[place] == keys[k, 1]:
-                drop[place] = True
-    keep = ~drop
+    if keys.shape[0] * _FEW < base.nvals and base.rows is None and not base.iso:
+        return _merge_rows(base, keys, values, gone)
+    rows, columns, old = current().tuples_matrix(base)
+    where, found = _places(rows.searchsorted(keys[:, 0], "left"), rows.searchsorted(keys[:, 0], "right"), columns, keys)
+    keep = np.ones(rows.shape[0], np.bool_)
+    keep[where[found]] = False
     return current().build_matrix(
         base.nrows, base.ncols,
         np.concatenate([rows[keep], keys[~gone, 0]]), np.concatenate([columns[keep], keys[~gone, 1]]),
         np.concatenate([old[keep], values[~gone]]), None, base.dtype,
     )  # fmt: skip
+
+
+def _places(starts, stops, columns, keys):
+    """(where, found): the place of each key in its row's segment of `columns`, and whether it is there."""
+    where = np.empty(keys.shape[0], np.int64)
+    found = np.zeros(keys.shape[0], np.bool_)
+    for k in range(keys.shape[0]):
+        start, stop = starts[k], stops[k]
+        where[k] = place = start + columns[start:stop].searchsorted(keys[k, 1])
+        found[k] = place < stop and columns[place] == keys[k, 1]
+    return where, found
+
+
+def _merge_rows(base, keys, values, gone):
+    """A few elements into a CSR: insertions and deletions in a copy of its arrays."""
+    rows = keys[:, 0]
+    where, found = _places(base.indptr[rows], base.indptr[rows + 1], base.indices, keys)
+    indices, merged, shift = _inserted(base.indices, base.values, keys[:, 1], where, values, gone, found)
+    change = np.zeros(base.nrows + 1, np.int64)
+    np.add.at(change, rows + 1, shift)
+    return Compressed(base.nrows, base.ncols, base.dtype, base.indptr + np.cumsum(change), indices, merged)

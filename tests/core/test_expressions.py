@@ -160,9 +160,10 @@ def test_wrong_operators_name_the_remedy(A, v):
 
 def test_shapes(A, v):
     wide = Matrix(int, 2, 5)
-    for make in (lambda: wide.mxm(wide), lambda: wide @ v, lambda: v @ wide, lambda: wide | A, lambda: wide.ewise_mult(A),
-                 lambda: wide.ewise_add(v), lambda: v.ewise_mult(wide), lambda: v.inner(Vector(int, 2)),
-                 lambda: wide.power(2)):
+    for make in (
+        lambda: wide.mxm(wide), lambda: wide @ v, lambda: v @ wide, lambda: wide | A, lambda: wide.ewise_mult(A),
+        lambda: wide.ewise_add(v), lambda: v.ewise_mult(wide), lambda: v.inner(Vector(int, 2)), lambda: wide.power(2),
+    ):  # fmt: skip
         with pytest.raises(DimensionMismatch):
             make()
 

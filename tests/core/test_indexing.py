@@ -30,44 +30,44 @@ def dense_of(A):
 INDICES = [slice(None), slice(1, 5, 2), slice(None, None, -1), [4, 0, 2], np.array([5, 1]), slice(3, 3), [-1, -6]]
 
 
-@pytest.mark.parametrize("I", INDICES, ids=str)
-@pytest.mark.parametrize("J", INDICES, ids=str)
+@pytest.mark.parametrize("rows", INDICES, ids=str)
+@pytest.mark.parametrize("cols", INDICES, ids=str)
 @pytest.mark.parametrize("transposed", [False, True])
-def test_extract_matrix(I, J, transposed):
+def test_extract_matrix(rows, cols, transposed):
     dense = random_matrix(np.random.default_rng(SEED), 6, 6)
     A = matrix_of(dense).T if transposed else matrix_of(dense)
-    expected = (dense.T if transposed else dense)[I][:, J]
-    np.testing.assert_array_equal(dense_of(A[I, J].new()), expected)
+    expected = (dense.T if transposed else dense)[rows][:, cols]
+    np.testing.assert_array_equal(dense_of(A[rows, cols].new()), expected)
 
 
-@pytest.mark.parametrize("I", INDICES, ids=str)
-def test_extract_row_column_and_vector(I):
+@pytest.mark.parametrize("where", INDICES, ids=str)
+def test_extract_row_column_and_vector(where):
     dense = random_matrix(np.random.default_rng(SEED), 6, 6)
     A = matrix_of(dense)
-    np.testing.assert_array_equal(dense_of(A[2, I].new()), dense[2][I])
-    np.testing.assert_array_equal(dense_of(A[I, -1].new()), dense[:, -1][I])
-    np.testing.assert_array_equal(dense_of(A.T[I, 3].new()), dense.T[I][:, 3])
-    np.testing.assert_array_equal(dense_of(A[2, :].new()[I].new()), dense[2][I])
+    np.testing.assert_array_equal(dense_of(A[2, where].new()), dense[2][where])
+    np.testing.assert_array_equal(dense_of(A[where, -1].new()), dense[:, -1][where])
+    np.testing.assert_array_equal(dense_of(A.T[where, 3].new()), dense.T[where][:, 3])
+    np.testing.assert_array_equal(dense_of(A[2, :].new()[where].new()), dense[2][where])
 
 
-@pytest.mark.parametrize("I", [i for i in INDICES if not isinstance(i, slice) or i != slice(3, 3)], ids=str)
+@pytest.mark.parametrize("where", [i for i in INDICES if not isinstance(i, slice) or i != slice(3, 3)], ids=str)
 @pytest.mark.parametrize("accum", [None, "plus"])
-def test_assign_matrix(I, accum):
+def test_assign_matrix(where, accum):
     rng = np.random.default_rng(SEED)
     dense = random_matrix(rng, 6, 6)
     J = [1, 3, 4]
-    count = len(np.arange(6)[I])
+    picked = np.arange(6)[where]
+    count = len(picked)
     value = random_matrix(rng, count, 3)
     C = matrix_of(dense)
-    C(accum=accum)[I, J] << matrix_of(value)
+    C(accum=accum)[where, J] << matrix_of(value)
     expected = dense.copy()
-    region = expected[I][:, J]
+    region = expected[where][:, J]
     if accum is not None:
         both = np.where(np.isnan(region), value, np.where(np.isnan(value), region, region + value))
     else:
         both = value
-    where = np.arange(6)[I]
-    expected[np.ix_(where, J)] = both
+    expected[np.ix_(picked, J)] = both
     np.testing.assert_array_equal(dense_of(C), expected)
 
 
@@ -127,6 +127,35 @@ def test_many_elements_one_by_one():
     assert v.to_dict() == line
 
 
+@pytest.mark.parametrize("kind", ["sparse", "bitmap", "full", "iso", "matrix", "iso matrix"])
+def test_a_few_elements_into_many(kind):
+    rng = np.random.default_rng(SEED)
+    size = 3000
+    present = np.arange(size) if kind == "full" else np.sort(rng.choice(size, 1500 if kind == "bitmap" else 200, False))
+    values = 7 if "iso" in kind else rng.integers(1, 9, present.size)
+    if "matrix" in kind:
+        x = Matrix.from_coo(present // 60, present % 60, values, nrows=50, ncols=60)
+        held = np.broadcast_to(values, present.size)
+        before = {(k // 60, k % 60): v for k, v in zip(present.tolist(), held, strict=True)}
+    else:
+        x = Vector.from_coo(present, values, size=size)
+        before = dict(zip(present.tolist(), np.broadcast_to(values, present.size).tolist(), strict=True))
+    copy, model = x.dup(), dict(before)
+    for _ in range(6):
+        for key in rng.choice(size, 12, False).tolist():
+            key = (key // 60, key % 60) if "matrix" in kind else key
+            if rng.random() < 0.4:
+                del x[key]
+                model.pop(key, None)
+            else:
+                x[key] = model[key] = int(rng.integers(10, 99))
+        assert x.nvals == len(model)
+    *keys, held = (part.tolist() for part in x.to_coo())
+    found = dict(zip(keys[0] if len(keys) == 1 else zip(*keys, strict=True), held, strict=True))
+    assert found == model
+    assert copy.nvals == len(before)
+
+
 def test_an_element_of_a_huge_object():
     v, A = Vector(float, 2**60), Matrix(float, 2**60, 2**60)
     v[2**59] = 1.5
@@ -141,7 +170,8 @@ def test_an_element_of_a_huge_object():
     ("index", "error"),
     [
         (7, IndexError), (-8, IndexError), ([0, 7], IndexError), (1.5, TypeError), ("a", TypeError), ((0,), TypeError),
-        ([True, False], TypeError), (np.array([1.5]), TypeError), ([[1]], TypeError), (True, TypeError), (None, TypeError),
+        ([True, False], TypeError), (np.array([1.5]), TypeError), ([[1]], TypeError), (True, TypeError),
+        (None, TypeError),
     ],
     ids=str,
 )  # fmt: skip
