@@ -1,8 +1,6 @@
 """BinaryOp: z = f(x, y)."""
 import inspect
 
-import numpy as np
-
 from ..dtypes import BOOL, INT64
 from .base import OpBase, ParameterizedUdf, TypedOpBase
 from .ir import argument, cast, constant, renumber
@@ -55,6 +53,8 @@ class TypedBinaryOp(TypedOpBase):
         """The operator g with g(x, y) = f(y, x): the multiply of the transposed product.  Positions swap with it."""
         if self._flipped is None:
             other = self._semiring_commutes_to or self.commutes_to
+            if self.name in ("pow", "rpow"):  # said to commute, but one saturates integers and the other wraps them
+                other = None
             if other is None or other.type is not self.type2 or other.return_type is not self.return_type:
                 other = _swapped(self)
             self._flipped = other
@@ -180,9 +180,8 @@ class BinaryOp(OpBase):
             if dtype is not dtype2:
                 raise KeyError(f"{self.name} compares user-defined types with themselves only, not {dtype} with {dtype2}")
             typed = TypedBinaryOp(self, self.name, dtype, BOOL, dtype2)
-            ufunc = np.equal if self.name == "eq" else np.not_equal
-            typed.numpy = lambda x, y: _every_field(ufunc, x, y)
-            typed.python_function = lambda x, y: bool(ufunc(x, y).all() if self.name == "eq" else ufunc(x, y).any())
+            # the operators compare records field by field, which NumPy's ufuncs do not
+            typed.numpy = typed.python_function = (lambda x, y: x == y) if self.name == "eq" else (lambda x, y: x != y)
             return typed
         if self.name == "pair":
             typed = TypedBinaryOp(self, self.name, dtype, INT64, dtype2)
@@ -265,12 +264,6 @@ class BinaryOp(OpBase):
         if parameterized:
             return ParameterizedBinaryOp(name, func, is_udt=is_udt)
         return cls._build(name, func, is_udt=is_udt, cuda=cuda)
-
-
-def _every_field(ufunc, x, y):
-    """Equality (or its opposite) of records; sub-array types compare over their own axes."""
-    result = ufunc(x, y)
-    return result
 
 
 def isclose(rel_tol=1e-7, abs_tol=0.0):

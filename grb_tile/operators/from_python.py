@@ -167,6 +167,7 @@ class Reader(ast.NodeVisitor):
         self.where = source_name
         self.resolve = resolve
         self.depth = depth
+        self.last = None
 
     def refuse(self, node, why):
         raise UdfParseError(
@@ -187,6 +188,7 @@ class Reader(ast.NodeVisitor):
                 return self.visit(statement.value)
             if isinstance(statement, ast.If):
                 rest = body[k + 1 :]
+                self.last = statement
                 test = self.visit(statement.test)
                 kept = dict(self.names)
                 yes = self.block(statement.body + rest)
@@ -194,7 +196,7 @@ class Reader(ast.NodeVisitor):
                 no = self.block(statement.orelse + rest)
                 return self.b.choose(test, yes, no)
             self.statement(statement)
-        self.refuse(body[-1] if body else "empty body", "a path of the function returns nothing")
+        self.refuse(body[-1] if body else self.last, "a path of the function returns nothing")
 
     def statement(self, node):
         if isinstance(node, ast.Pass) or isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):

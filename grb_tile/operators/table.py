@@ -191,7 +191,7 @@ INDEXUNARY = {
     "colgt": ("index to bool", "j > thunk"),
     "rowindex": ("index", "i + thunk"),
     "colindex": ("index", "j + thunk"),
-    "diagindex": ("diagindex", "j - i + thunk"),
+    "diagindex": ("diagindex", "j - (i + thunk)"),
     **{f"value{n}": ("all to bool", f"{n}(x, thunk)") for n in ("eq", "ne")},
     **{f"value{n}": ("real to bool", f"{n}(x, thunk)") for n in ("lt", "le", "gt", "ge")},
 }

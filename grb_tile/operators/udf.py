@@ -64,9 +64,7 @@ class UserFunction:
             try:
                 compiled.compile(signature)
                 return lookup_dtype(compiled.overloads[signature].signature.return_type)
-            except Exception as error:
-                if not type(error).__module__.startswith("numba"):
-                    raise
+            except Exception as error:  # Numba's own, and TypeError for a wrong number of arguments
                 self.trial_error = error
         samples = [_sample(t) for t in types]
         try:

@@ -1,0 +1,141 @@
+"""What predefined operators compute, against SuiteSparse 9.4.5, over nasty operands of every type; nothing warns."""
+import warnings
+
+import graphblas as gb
+import numpy as np
+import pytest
+
+from grb_tile import dtypes
+from operators.catalogue import operator_pairs
+from operators.nasty import differences, operands, pairs
+
+UNARY = [p for p in operator_pairs(("unary",)) if not p[1].is_positional]
+BINARY = [p for p in operator_pairs(("binary",)) if not p[1].is_positional]
+
+
+def tolerance(dtype):
+    return 3e-5 if dtype in (np.float32, np.complex64) else 1e-12
+
+
+def undefined(label, dtype, x, y=None):
+    """Operands for which C (and so SuiteSparse, or Numba under python-graphblas) leaves the result open, or errs."""
+    none = np.zeros(x.shape, bool)
+    name = label.rsplit(".", 1)[1]
+    kind = dtype.np_type.kind
+    if name == "reciprocal":
+        return x == 0  # integer 1 / 0
+    if name == "sign":
+        return none if kind != "u" else x > dtype.max // 2  # Numba takes large unsigned numbers for negative ones
+    if name in ("floordiv", "rfloordiv"):
+        divisor = y if name == "floordiv" else x
+        # a ZeroDivisionError inside the compiled function leaves the old memory; INT64_MIN // -1 does too
+        return (divisor == 0) | (kind == "i") & (divisor == -1)
+    if name == "floor_divide":
+        return (y == -1) if kind == "i" else _not_divisible(x, y) if kind == "f" else none
+    if name in ("mod", "remainder") and kind == "i":
+        return (y == -1) | (y == 0)  # INT_MIN % -1 stops the process
+    if name == "fmod" and ".numpy." in label and kind == "i":
+        return ~none  # Numba's integer fmod is wrong for negative operands; ours is C's
+    if name == "rpow":
+        if kind in "iu":
+            with np.errstate(all="ignore"):
+                size = np.power(np.abs(y.astype(float)), np.abs(x.astype(float)))
+            return ~(size < 2.0**31) | (x < 0)
+        return ~(np.isfinite(x) & np.isfinite(y)) | (y == 0) if kind == "c" else none
+    if name == "ldexp":
+        return y.astype(float) >= 2.0**31  # int(y) overflows
+    if name in ("left_shift", "right_shift"):
+        return (y < 0) | (y.astype(float) >= 8 * dtype.np_type.itemsize)
+    if name == "lcm":
+        with np.errstate(all="ignore"):
+            return ~(np.abs(x.astype(float) * y.astype(float)) < 2.0**62)
+    if name == "gcd":
+        return (x == dtype.min) | (y == dtype.min) if kind == "i" else none
+    if name in ("pow", "power", "float_power") and kind == "c":
+        return np.abs(y) > 100  # single precision loses the angle; ours is computed in double
+    if name in ("pow", "power") and kind in "iu":
+        with np.errstate(all="ignore"):
+            size = np.power(np.abs(x.astype(float)), y.astype(float))
+        return (size > 2.0**53) & (size < 2.0**64)  # the last place of pow() is the C library's affair
+    return none
+
+
+def _not_divisible(x, y):
+    """Where floor(x / y) and NumPy's floor division differ: nothing finite, or a quotient that underflows."""
+    with np.errstate(all="ignore"):
+        return ~(np.isfinite(x) & np.isfinite(y) & (y != 0)) | (np.abs(x / y) < 1e-20) & (x != 0)
+
+
+def check(label, dtype, got, expected, skipped, *inputs):
+    assert got.dtype == expected.dtype, (label, dtype)
+    wrong = np.flatnonzero(differences(got, expected, tolerance(got.dtype)) & ~skipped)
+    report = [(*(a[k] for a in inputs), "gives", got[k], "not", expected[k]) for k in wrong[:5]]
+    assert not len(wrong), f"{label}[{dtype}]: {len(wrong)} of {len(got)}: {report}"
+
+
+@pytest.mark.parametrize("label, mine, theirs", UNARY, ids=[p[0] for p in UNARY])
+def test_unary(label, mine, theirs):
+    for dtype in mine.types:
+        x = operands(dtype.np_type)
+        v = gb.Vector.from_coo(np.arange(len(x)), x, dtype=dtype.name)
+        expected = v.apply(theirs).new().to_coo()[1]
+        typed = mine[dtype]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            got = typed.numpy(dtypes.cast(x, typed.type))
+        check(label, dtype, got, expected, undefined(label, dtype, x), x)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("label, mine, theirs", BINARY, ids=[p[0] for p in BINARY])
+def test_binary(label, mine, theirs):
+    for dtype in mine.types:
+        x, y = pairs(dtype.np_type)
+        places = np.arange(len(x))
+        keep = ~undefined(label, dtype, x, y)  # left out of the oracle's operands, where they would raise
+        if not keep.any():
+            continue
+        x, y, places = x[keep], y[keep], places[keep]
+        v = gb.Vector.from_coo(places, x, dtype=dtype.name)
+        w = gb.Vector.from_coo(places, y, dtype=dtype.name)
+        expected = v.ewise_mult(w, theirs[dtype.name]).new().to_coo()[1]
+        typed = mine[dtype]
+        a, b = dtypes.cast(x, typed.type), dtypes.cast(y, typed.type)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            got = typed.numpy(a, b)
+            flipped = typed.flip().numpy(b, a)
+        check(label, dtype, got, expected, np.zeros(len(x), bool), x, y)
+        if typed.kind not in ("any",):
+            check(label + ".flip()", dtype, flipped, got, np.zeros(len(x), bool), x, y)
+
+
+@pytest.mark.parametrize("name", ["plus", "minus", "times", "pow", "min", "truediv", "cdiv", "first", "second", "pair", "land"])
+def test_scalars_and_lone_entries_broadcast(name):
+    from grb_tile import binary
+
+    typed = getattr(binary, name)["FP64"]
+    x = operands("float64")
+    for y in (np.float64(0.5), np.float64(2.0), np.array([0.5]), np.float64(np.nan)):
+        full = np.full(x.shape, np.asarray(y).reshape(-1)[0])
+        assert not differences(typed.numpy(x, y), typed.numpy(x, full), 1e-15).any()
+        assert not differences(typed.numpy(y, x), typed.numpy(full, x), 1e-15).any()
+
+
+def test_index_operators():
+    from grb_tile import indexunary, select
+
+    rows, cols = np.array([0, 0, 1, 2, 3, 3]), np.array([0, 3, 1, 0, 2, 3])
+    values = np.array([5, -1, 0, 7, 2, 2])
+    A = gb.Matrix.from_coo(rows, cols, values, dtype="INT64", nrows=4, ncols=4)
+    for name in ("rowindex", "colindex", "diagindex", "tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "colgt",
+                 "valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege"):  # fmt: skip
+        for thunk in (-1, 0, 1, 2):
+            expected = A.apply(getattr(gb.indexunary, name), thunk).new().to_coo()[2]
+            typed = getattr(indexunary, name)["INT64" if name in ("rowindex", "colindex", "diagindex") or "value" in name else "BOOL"]
+            got = typed.numpy(values.astype(typed.type.np_type), rows, cols, typed.thunk_type.np_type.type(thunk))
+            assert got.dtype == expected.dtype and (got == expected).all(), (name, thunk)
+            if typed.return_type.name == "BOOL":
+                chosen = getattr(select, name)[typed.type].numpy(values, rows, cols, np.int64(thunk))
+                assert (chosen == expected).all()
+                assert getattr(select, name)[typed.type].uses_values == name.startswith("value")
