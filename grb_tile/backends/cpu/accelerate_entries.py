@@ -26,7 +26,7 @@ def transpose(A):
         return NotImplemented
     index = index_dtype(A.nrows)
     kernel = jit.plain_kernel(
-        "transpose", A_ISO=bool(A.iso), VALUE=A.values.dtype.name, INDEX=f"{A.indices.dtype.name}-{index.name}"
+        "transpose", A_ISO=bool(A.iso), VALUE=A.values.dtype.char, INDEX=f"{A.indices.dtype.char}-{index.char}"
     )
     functions = kernel.functions_for(CALL_SECONDS_NUMPY + count * TRANSPOSE_SECONDS_NUMPY)
     if functions is None:
@@ -69,7 +69,7 @@ def intersect(x, y, op, allow=None):
     return _merged(x, y, op, allow, False)
 
 
-_merges = {}
+_merges = jit.memo()
 
 
 def _merge_kernel(op, x, y, either, form):
@@ -99,7 +99,7 @@ def _merged(x, y, op, allow, either):
     if x.iso and y.iso:
         return NotImplemented
     if x.format == "sparse":
-        form = ("sparse", x.indices.dtype.name)
+        form = ("sparse", x.indices.dtype.char)
         if y.indices.dtype != x.indices.dtype:
             return NotImplemented
     else:

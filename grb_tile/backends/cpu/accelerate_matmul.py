@@ -67,7 +67,7 @@ def _gustavson(A, B, semiring, allow):
     reads_a, reads_b = uses(multiply)
     mask = "none" if allow is None else "complement" if allow.complement else "pattern"
     kernel = semiring_kernel(
-        "matmul_rows", semiring, f"{A.indices.dtype.name}-{B.indices.dtype.name}",
+        "matmul_rows", semiring, f"{A.indices.dtype.char}-{B.indices.dtype.char}",
         A_ISO=A.iso or not reads_a, B_ISO=B.iso or not reads_b, MASK=mask,
     )  # fmt: skip
     if kernel is None:
@@ -157,7 +157,7 @@ def _dot(A, BT, semiring, pattern):
     np_kind = semiring.return_type.np_type.kind
     count = semiring.monoid.binaryop.name == "plus" and multiply.kind == "pair" and np_kind in "iuf"
     kernel = semiring_kernel(
-        "matmul_dot", semiring, f"{A.indices.dtype.name}-{BT.indices.dtype.name}",
+        "matmul_dot", semiring, f"{A.indices.dtype.char}-{BT.indices.dtype.char}",
         A_ISO=A.iso or not reads_a, B_ISO=BT.iso or not reads_b, COUNT=count,
     )  # fmt: skip
     if kernel is None:

@@ -21,7 +21,7 @@ NO_FLIP, FLIP = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 _TRUE = np.ones(1, np.bool_)
 
-_plans = {}  # (walk, semiring, flags) -> (kernel, ones of the operand types)
+_plans = jit.memo()  # (walk, semiring, flags) -> kernel, None when it cannot be lowered
 _spare = {}  # (size, dtype) -> accumulators at rest
 _spare_lock = threading.Lock()
 
@@ -117,7 +117,7 @@ def matvec_rows(A, x, semiring, allow=None):
     x_full = x.nvals == x.size
     a_iso = A.iso or not reads_a
     x_iso = x.iso or not reads_x
-    index = A.indices.dtype.name
+    index = A.indices.dtype.char
     one = one_result(semiring, a_iso, x_iso)
     if one:
         kernel = structure_kernel("matvec_rows", index, A_ISO=True, X_ISO=True, X_FULL=x_full, LISTED=listed)
@@ -218,11 +218,17 @@ def _rows_listed(function, A, a_values, x_words, x_values, dtype, allow, value):
     return convert.settle(SparseVector(A.nrows, dtype, out_indices, out_values))
 
 
+_spreads = jit.memo()
+
+
 def spread(x, x_iso):
     """A sparse vector as bits and dense values (uninitialised where absent)."""
     if x.size > MAX_DENSE:
         return None
-    kernel = jit.plain_kernel("vectors", X_ISO=bool(x_iso), VALUE=x.values.dtype.name, INDEX=x.indices.dtype.name)
+    key = (bool(x_iso), x.values.dtype.char, x.indices.dtype.char)
+    kernel = _spreads.get(key)
+    if kernel is None:
+        kernel = _spreads[key] = jit.plain_kernel("vectors", X_ISO=key[0], VALUE=key[1], INDEX=key[2])
     functions = kernel.functions_for(CALL_SECONDS_NUMPY + x.nvals * 3e-9)
     if functions is None or x.values.dtype.names is not None:
         return convert.to_bitmap(x)
@@ -280,9 +286,9 @@ def matvec_cols(AT, x, semiring, allow=None):
     x_iso = x.iso or not reads_x
     one = one_result(semiring, a_iso, x_iso)
     if one:
-        kernel = structure_kernel("matvec_cols", AT.indices.dtype.name, A_ISO=True, X_ISO=True)
+        kernel = structure_kernel("matvec_cols", AT.indices.dtype.char, A_ISO=True, X_ISO=True)
     else:
-        kernel = semiring_kernel("matvec_cols", semiring, AT.indices.dtype.name, A_ISO=a_iso, X_ISO=x_iso)
+        kernel = semiring_kernel("matvec_cols", semiring, AT.indices.dtype.char, A_ISO=a_iso, X_ISO=x_iso)
     if kernel is None:
         return NotImplemented
     work = AT.indices.shape[0] * x.nvals // x.size

@@ -250,10 +250,21 @@ def plain_kernel(template, **constants):
     return found or kernel(key, template, lambda: specialise_text(template, constants, {}, header(template, constants)))
 
 
+memos = []  # dictionaries in which other modules keep kernels by keys of their own
+
+
+def memo():
+    """A dictionary that `forget` empties."""
+    memos.append({})
+    return memos[-1]
+
+
 def forget():
     """Drop every loaded kernel of this process (tests use it to play a fresh process)."""
     global _folder, _on_disk
     with _lock:
+        for known in memos:
+            known.clear()
         _kernels.clear()
         _failures.clear()
         _folder = None

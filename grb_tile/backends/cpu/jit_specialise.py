@@ -101,6 +101,10 @@ def specialise_text(template, constants, calls, header):
     tree.body = body
     tree = ast.fix_missing_locations(_Fold(constants, calls).visit(tree))
     for node in ast.walk(tree):
+        if isinstance(getattr(node, "body", None), list):
+            ends = [k for k, statement in enumerate(node.body) if isinstance(statement, (ast.Return, ast.Continue, ast.Break))]
+            if ends:
+                del node.body[ends[0] + 1 :]  # nothing runs after it
         if isinstance(node, ast.FunctionDef):
             if node.body and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant):
                 node.body = node.body[1:]

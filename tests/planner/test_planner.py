@@ -1,0 +1,170 @@
+"""What the planner chooses, that it can be told otherwise, and that it says so."""
+import numpy as np
+import pytest
+from support.stores import matrix, vector
+
+import grb_tile as gb
+from grb_tile.planner import FORCIBLE, choose_matmul, choose_matvec, edges_of, explain, forced, history
+from grb_tile.storage.convert import keep_transpose, transpose_of
+from grb_tile.storage.store import Allow
+
+N = 4000
+MIN_PLUS = "min_plus"
+
+
+@pytest.fixture(scope="module")
+def graph():
+    rng = np.random.default_rng(1)
+    A = matrix(rng, N, N, 40 * N, gb.dtypes.FP64)
+    transpose_of(A)
+    return A
+
+
+def frontier(count, form="sparse"):
+    return vector(np.random.default_rng(2), N, count, gb.dtypes.FP64, form)
+
+
+def plan_of(A, u, allow=None, semiring=MIN_PLUS, dtype="FP64", transposed=False):
+    if A.forms:
+        A.forms.pop("last_walk", None)
+    return choose_matvec(A, transposed, u, allow, getattr(gb.semiring, semiring)[dtype])
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_small_frontier_is_pushed_and_a_full_vector_pulled(graph, transposed):
+    assert plan_of(graph, frontier(5), transposed=transposed).walk == "cols"
+    assert plan_of(graph, frontier(N, "full"), transposed=transposed).walk == "rows"
+
+
+def test_a_small_mask_makes_rows_cheap_whatever_the_vector(graph):
+    few = Allow(frontier(10))
+    assert plan_of(graph, frontier(2000, "bitmap")).rule != "mask_small"
+    assert plan_of(graph, frontier(600, "bitmap"), few).walk == "rows"
+    assert plan_of(graph, frontier(600, "bitmap"), Allow(frontier(10), complement=True)).walk == "cols"
+
+
+def test_early_exit_pulls_sooner(graph):
+    u = frontier(700, "bitmap")
+    assert plan_of(graph, u).walk == "cols"
+    assert plan_of(graph, u, semiring="any_pair", dtype="BOOL").walk == "rows"
+
+
+def test_close_calls_keep_their_direction(graph):
+    sizes = range(100, 4000, 100)
+    graph.forms.pop("last_walk", None)
+    up = [choose_matvec(graph, False, frontier(n, "bitmap"), None, gb.semiring.min_plus["FP64"]).walk for n in sizes]
+    down = [choose_matvec(graph, False, frontier(n, "bitmap"), None, gb.semiring.min_plus["FP64"]).walk for n in reversed(sizes)]
+    assert up[0] == "cols"
+    assert up[-1] == "rows"
+    assert down[-1] == "cols"
+    assert up.index("rows") > len(sizes) - down.index("cols")  # later up than down
+    assert any(plan.rule == "same_as_last" for plan in history())
+
+
+def test_a_transpose_is_made_once_it_would_have_paid():
+    rng = np.random.default_rng(3)
+    A = matrix(rng, N, N, 40 * N, gb.dtypes.FP64)
+    u = frontier(5)
+    walks = []
+    for _ in range(100):
+        walks.append(choose_matvec(A, False, u, None, gb.semiring.min_plus["FP64"]).walk)
+    first = walks.index("cols")
+    assert 2 <= first <= 20
+    assert set(walks[:first]) == {"rows"}
+    assert set(walks[first:]) == {"cols"}
+    keep_transpose(A, transpose_of(A))
+    assert plan_of(A, u).rule == "columns_cheaper"
+
+
+def test_nothing_to_weigh():
+    rng = np.random.default_rng(4)
+    small = matrix(rng, 20, 20, 50, gb.dtypes.FP64)
+    u = vector(rng, 20, 4, gb.dtypes.FP64, "sparse")
+    op = gb.semiring.min_plus["FP64"]
+    assert choose_matvec(small, False, u, None, op).walk == "rows"
+    assert choose_matvec(small, True, u, None, op).walk == "cols"
+    empty = vector(rng, 20, 0, gb.dtypes.FP64, "sparse")
+    assert choose_matvec(small, False, empty, None, op).rule == "vector_empty"
+
+
+def test_dots_where_the_mask_is_sparse(graph):
+    op = gb.semiring.plus_pair["INT64"]
+    rng = np.random.default_rng(5)
+    few = matrix(rng, N, N, 300, gb.dtypes.BOOL)
+    many = matrix(rng, N, N, 400 * N, gb.dtypes.BOOL)
+    assert choose_matmul(graph, False, graph, False, Allow(few), op).walk == "dot"
+    assert choose_matmul(graph, False, graph, False, Allow(many), op).walk == "gustavson"
+    assert choose_matmul(graph, False, graph, False, None, op).rule == "no_mask"
+    assert choose_matmul(graph, False, graph, False, Allow(few, True), op).walk == "gustavson"
+    assert choose_matmul(graph, False, graph, True, Allow(graph), op).walk == "dot"
+
+
+def test_edges_are_counted_for_lists(graph):
+    u = frontier(50)
+    assert edges_of(graph, u) == np.diff(graph.indptr)[u.indices].sum()
+    assert edges_of(graph, frontier(0)) == 0
+    assert edges_of(graph, frontier(N, "full")) == pytest.approx(graph.nvals)
+
+
+def test_forcing_wins_nests_and_ends(graph):
+    u = frontier(5)
+    with gb.plan(force="rows"):
+        assert plan_of(graph, u).walk == "rows"
+        with gb.plan(force="cols"):
+            assert plan_of(graph, frontier(N, "full")).walk == "cols"
+        with gb.plan(force=("pull", "numpy")):
+            assert forced().names() == ("pull", "numpy")
+            assert plan_of(graph, u).rule == "forced"
+        assert forced().names() == ("rows",)
+    assert forced().names() == ()
+    with pytest.raises(RuntimeError), gb.plan(force="dot"):
+        raise RuntimeError
+    assert forced().names() == ()
+
+
+def test_dot_is_not_forced_where_it_cannot_be(graph):
+    op = gb.semiring.plus_pair["INT64"]
+    with gb.plan(force="dot"):
+        assert choose_matmul(graph, False, graph, False, None, op).walk == "gustavson"
+        assert choose_matmul(graph, False, graph, False, Allow(graph, True), op).walk == "gustavson"
+
+
+def test_unknown_plans_are_refused_with_the_choices():
+    with pytest.raises(ValueError, match="'sideways' cannot be forced") as error:
+        gb.plan(force="sideways")
+    assert all(name in str(error.value) for name in FORCIBLE)
+
+
+def test_config_forces_everywhere(graph):
+    u = frontier(5)
+    with gb.config.set(plan="rows"):
+        assert plan_of(graph, u).walk == "rows"
+        with gb.plan(force="cols"):
+            assert plan_of(graph, u).walk == "cols"
+    assert plan_of(graph, u).walk == "cols"
+
+
+def test_results_do_not_depend_on_the_plan():
+    rng = np.random.default_rng(6)
+    A = gb.Matrix.from_coo(*np.divmod(np.unique(rng.integers(0, 400, 120)), 20), 2.0, nrows=20, ncols=20, dtype="FP64")
+    v = gb.Vector.from_coo(np.arange(0, 20, 3), np.arange(7.0), size=20)
+    wanted = gb.semiring.min_plus(A @ v).new()
+    product = gb.semiring.plus_times(A @ A).new(mask=A.S)
+    for name in FORCIBLE:
+        with gb.plan(force=name):
+            assert gb.semiring.min_plus(A @ v).new().isequal(wanted), name
+            assert gb.semiring.plus_times(A @ A).new(mask=A.S).isequal(product), name
+
+
+def test_explain_says_what_and_why(graph):
+    plan = plan_of(graph, frontier(5))
+    plan.done()
+    report = explain()
+    assert len(report) == 1
+    (told,) = report.as_dicts()
+    assert told["walk"] == "cols"
+    assert told["rule"] == "columns_cheaper"
+    assert "5 entries" in told["reason"]
+    assert told["ms"] >= 0
+    assert "matvec: cols over csr" in str(report)
+    assert len(explain(3)) == 3
