@@ -21,6 +21,13 @@ if not (_here / "kernels").exists():          # a source checkout: kernels/ and 
 from .config import config  # noqa: E402  (after __path__ is complete)
 
 
+def _use_backend(name):
+    _import_module(".backends.select", __name__).use(name)
+
+
+config.listen("backend", _use_backend)
+
+
 class _Replace:
     """The type of `replace`: `C(mask, gb.replace) << expr` is `C(mask, replace=True) << expr`."""
 

@@ -2,7 +2,7 @@
 
     autocompute  True    use an expression where its value is needed (`A.mxv(v).nvals`); False raises with a hint
     mapnumpy     True    operators of `binary.numpy` and the like are the library's own where both mean the same
-    backend      "cpu"   which backend computes; see grb_tile.backends.select
+    backend      "cpu"   which backend computes: "cpu", "cuda", "auto"; see grb_tile.backends.select
     plan         None    a forced plan, as `gb.plan(force=...)` sets it
 
 `set` changes an option at once and may also be used as a context manager that puts the old value back.
@@ -65,12 +65,20 @@ class Config:
         self._listeners.setdefault(name, []).append(function)
 
     def _put(self, name, value):
+        earlier = self._values.get(name, _MISSING)
+        self._store(name, value)
+        try:
+            for function in self._listeners.get(name, ()):
+                function(self._values.get(name))
+        except BaseException:          # a listener refused the value: a backend that is not there, say
+            self._store(name, earlier)
+            raise
+
+    def _store(self, name, value):
         if value is _MISSING:
             self._values.pop(name, None)
         else:
             self._values[name] = value
-        for function in self._listeners.get(name, ()):
-            function(self._values.get(name))
 
     def __getitem__(self, name):
         return self.get(name)

@@ -35,7 +35,8 @@ def named(name):
 
             return named("cuda" if is_available() else "cpu")
         if name not in AVAILABLE:
-            raise InvalidValue(f"backend: {name!r} is not known; choose one of auto, {', '.join(sorted(AVAILABLE))}")
+            others = ", ".join(sorted(AVAILABLE.keys() - {"cuda"}))
+            raise InvalidValue(f"backend: {name!r} is not known; choose one of auto, cuda, {others}")
         module, cls = AVAILABLE[name]
         backend = getattr(import_module(module), cls)()
         _made[name] = backend
@@ -68,5 +69,3 @@ def using(name):
     finally:
         _active = before
 
-
-config.listen("backend", use)

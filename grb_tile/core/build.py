@@ -1,6 +1,7 @@
 """What making a Vector and a Matrix have in common: the duplicate operator, bounds, emptiness; pickling."""
 from ..exceptions import IndexOutOfBound, InvalidValue, OutputNotEmpty
 from ..operators import get_typed_op
+from ..storage.place import host
 from ..storage.store import BitmapVector, Compressed, SparseVector
 from .arguments import expect_op
 
@@ -50,6 +51,7 @@ def refuse_with_scalar(dup_op):
 
 def pickled_store(store):
     """(format, its parts): what `restore` makes the same store of, iso ones as small as they are."""
+    store = host(store)
     if store.format == "sparse":
         return "sparse", store.size, store.indices, store.values, store.iso
     if store.format == "bitmap":

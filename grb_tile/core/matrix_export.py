@@ -3,6 +3,7 @@ import numpy as np
 
 from .. import operations as ops
 from ..dtypes import cast, lookup_dtype, unify
+from ..storage.place import host
 from ..storage.store import full_values
 from .arguments import check_options, scalar_of
 from .collection import bound_scalar
@@ -56,7 +57,7 @@ class MatrixExport:
 
     def _compressed(self, columnwise, dtype):
         if columnwise == self._is_transposed:
-            store = (self._matrix if self._is_transposed else self)._store
+            store = host((self._matrix if self._is_transposed else self)._store)
             if store.format == "csr":          # as stored
                 values = full_values(store) if dtype is None else cast(full_values(store), lookup_dtype(dtype))
                 return store.indptr.astype(np.uint64), store.indices.astype(np.uint64), np.array(values)

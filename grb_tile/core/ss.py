@@ -9,6 +9,7 @@ from .. import operations as ops
 from ..dtypes import UINT64, lookup_dtype
 from ..exceptions import EmptyObject
 from ..operators import get_typed_op
+from ..storage.place import first_value
 from .arguments import check_options, expect_op, expect_type, indices_array
 from .lines import axis_chunks, check_how, normalize_chunks, ordered, ranks, scan_lines, sorted_by
 from .matrix_export import check_order
@@ -122,7 +123,7 @@ class _Tools:
         parent = self._parent
         if not (self.is_iso and parent.nvals):
             raise ValueError(f"{type(parent).__name__} is not iso-valued")
-        return Scalar._from_value(parent._store.values[0], parent.dtype, False, "")
+        return Scalar._from_value(first_value(parent._store), parent.dtype, False, "")
 
     @property
     def format(self):

@@ -11,6 +11,7 @@ from ..backends.select import current
 from ..dtypes import FP64, cast, lookup_dtype, unify
 from ..operators import get_typed_op
 from ..storage.embed import column_matrix, empty_vector, full_vector
+from ..storage.place import host
 from ..storage.store import BitmapVector, full_values
 from . import elements, recipes, recorder
 from .arguments import (
@@ -340,7 +341,7 @@ class Vector(Collection, BaseType):
         """An array of `size` values, `fill_value` standing for what is missing (required when something is)."""
         if opts:
             check_options(opts)
-        store = self._store
+        store = host(self._store)
         if store.nvals == self._size:
             values = full_values(store) if store.format == "bitmap" else self._tuples()[1]
             return np.array(values if dtype is None else cast(values, lookup_dtype(dtype)))

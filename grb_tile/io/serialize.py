@@ -13,6 +13,7 @@ import numpy as np
 
 from grb_tile.exceptions import InvalidObject
 from grb_tile.io.streams import Target
+from grb_tile.storage.place import host
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
 MAGIC = b"\x89GRBT\r\n\x1a"  # as PNG's: a text-mode transfer, a 7-bit channel or a wrong file shows at once
@@ -100,6 +101,7 @@ def _parts(obj):
 
 def store_parts(store, dtype_name):
     """Header fields and arrays of a store."""
+    store = host(store)
     kind = "matrix" if isinstance(store, Compressed) else "vector"
     head = {"kind": kind, "dtype": dtype_name, "format": store.format, "shape": [int(n) for n in store.shape],
             "iso": bool(store.iso), "nvals": int(store.nvals)}

@@ -21,6 +21,7 @@ from ..storage.embed import (
     column_matrix, empty_matrix, empty_vector, full_matrix, full_vector, iso_like, row_matrix, vector_of_column,
     vector_of_row,
 )
+from ..storage.place import first_value
 from ..storage.store import Allow
 from . import checks
 from .record import Record
@@ -62,7 +63,7 @@ class Extract(Record):
         I, J = (self.J, self.I) if self.xt else (self.I, self.J)      # indices into the stored orientation
         if isinstance(I, int) and isinstance(J, int):
             found = backend.gather_matrix(store, np.array([I]), np.array([J]))
-            return found.values[0] if found.nvals else None
+            return first_value(found) if found.nvals else None
         if isinstance(I, int):
             t = vector_of_row(backend.gather_matrix(store, np.array([I]), J))
         elif isinstance(J, int):
@@ -80,7 +81,7 @@ class Extract(Record):
     def _of_vector(self, backend, store, allow):
         if isinstance(self.I, int):
             found = backend.gather_vector(store, np.array([self.I]))
-            return to_sparse(found).values[0] if found.nvals else None
+            return first_value(to_sparse(found)) if found.nvals else None
         t = store if self.I is None else backend.gather_vector(store, self.I)
         return t if allow is None else backend.restrict(t, allow)
 

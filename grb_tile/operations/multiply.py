@@ -5,6 +5,7 @@ Spec: GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3.
 from ..backends.select import current
 from ..planner import choose_matmul, choose_matvec
 from ..storage.embed import column_matrix, row_matrix
+from ..storage.place import first_value
 from . import checks
 from .record import Record
 
@@ -16,6 +17,8 @@ def matvec(A, transposed, u, semiring, allow):
     cols: E's columns that u holds; needs E's transpose by rows.
     """
     backend = current()
+    if backend.on_device:
+        return backend.matvec(A, transposed, u, semiring, allow)
     plan = choose_matvec(A, transposed, u, allow, semiring)
     if plan.walk == "rows":
         return backend.matvec_rows(backend.transpose(A) if transposed else A, u, semiring, allow, plan)
@@ -25,6 +28,8 @@ def matvec(A, transposed, u, semiring, allow):
 def matmul(A, at, B, bt, semiring, allow):
     """C = A (+.x) B over stores, each transposed first if its flag says so."""
     backend = current()
+    if backend.on_device:
+        A, B, allow = backend.own(A), backend.own(B), backend.device.own_allow(allow)
     plan = choose_matmul(A, at, B, bt, allow, semiring)
     left = backend.transpose(A) if at else A
     if plan.walk == "dot":
@@ -122,7 +127,7 @@ class Inner(Record):
 
     def compute(self, allow=None):
         w = current().matvec_rows(row_matrix(self.u._store), self.v._store, self.op, None)
-        return None if w.nvals == 0 else w.values[0]
+        return None if w.nvals == 0 else first_value(w)
 
     def operands(self):
         return ((self.u, False), (self.v, False))

@@ -21,6 +21,7 @@ import numpy as np
 from ..backends.select import current
 from ..storage.bits import scatter_words
 from ..storage.convert import settle, to_sparse
+from ..storage.place import first_value, is_host
 from ..storage.store import Allow, full_values
 
 _IN_PLACE_SHARE = 8          # update a bitmap in place when T has fewer than size / 8 entries
@@ -42,7 +43,7 @@ def allow_of(mask):
 def true_entries(store):
     """The entries of `store` whose value casts to true (NaN does), kept in store.forms for the next use."""
     if store.iso:
-        if store.nvals == 0 or store.values[0] != 0:
+        if store.nvals == 0 or first_value(store) != 0:
             return store
     forms = store.forms
     if forms is not None and "true" in forms:
@@ -111,7 +112,7 @@ def accumulate(c, t, dtype, accum):
 
 def can_update_in_place(c, t):
     """C is a bitmap vector whose arrays have no other holder, and T is small against it."""
-    if c.format != "bitmap" or c.shared or c.iso or t.nvals * _IN_PLACE_SHARE > c.size:
+    if c.format != "bitmap" or c.shared or c.iso or not is_host(c) or current().on_device or t.nvals * _IN_PLACE_SHARE > c.size:
         return False
     return _held_once(_count(c.values), c.values) and (c.words is None or _held_once(_count(c.words), c.words))
 

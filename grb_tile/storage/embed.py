@@ -2,7 +2,7 @@
 import numpy as np
 
 from .convert import to_sparse
-from .place import is_host
+from .place import is_host, moved_like
 from .store import BitmapVector, Compressed, SparseVector, index_dtype
 
 _ROW_ZERO = np.zeros(1, np.int64)
@@ -44,6 +44,8 @@ def vector_of_column(A):
 def iso_like(pattern, dtype, value):
     """The store with the structure of `pattern` whose entries all equal `value`; shares the structure's arrays."""
     values = np.array([value], dtype.np_type)
+    if type(pattern.values) is not np.ndarray:
+        values = moved_like(pattern, values)
     if pattern.format == "sparse":
         return SparseVector(pattern.size, dtype, pattern.indices, values, True)
     if pattern.format == "bitmap":

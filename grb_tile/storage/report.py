@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .convert import occupied, row_ids
+from .place import host
 from .sorting import ranges, segment_starts, stable_order
 from .tiled import MIN_ENTRIES, can_tile
 
@@ -106,6 +107,7 @@ def _counted(nt, keys, bound, scale):
 
 def report(store):
     """The StorageReport of a matrix (Compressed) or of a vector (sparse or bitmap)."""
+    store = host(store)
     if store.format in ("sparse", "bitmap"):
         return _vector_report(store)
     A = store

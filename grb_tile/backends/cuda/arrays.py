@@ -1,0 +1,188 @@
+"""The device as primitives see it: arrays, stores moved there, counts read back, constants.
+
+`Device(launcher)` has the launcher's array module as `xp`: CuPy with jit.Launcher, NumPy when the kernels' source runs on
+the CPU (tests/simt).  Primitives take the device as their first argument, use `device.xp` for arrays and whole-array
+functions, and `device.launcher.kernel(...)` for kernels; they never name CuPy or NumPy's functions on device arrays.
+
+    A = device.own(A)                                  # the store with device arrays (moved once, kept with the store)
+    t = device.empty(n, np.int64)                      # uninitialised; device.zeros(n, dtype), device.full(n, value, dtype)
+    one = device.constant(np.float32(1))               # a kept array of length 1: the values of an iso store
+    nvals, edges = device.read(counts)                 # Python ints; ONE synchronisation for all counts
+    value = device.iso_value(store)                    # NumPy scalar of an iso store, synchronises at most once
+"""
+import numpy as np
+
+from ...exceptions import OutOfMemory
+from ...storage.place import with_arrays
+from ...storage.store import Allow
+from .errors import ErrorWord
+
+_PINNED_BYTES = 4096
+_MOST_CONSTANTS = 4096
+
+
+class Device:
+    """Arrays of one device and the launcher that runs kernels on them."""
+
+    def __init__(self, launcher):
+        self.launcher = launcher
+        self.xp = xp = launcher.xp
+        self.is_shim = launcher.is_shim
+        self.array_class = xp.ndarray
+        self._constants = {}
+        self._constant_of = {}
+        self._pinned = None
+        self.errors = ErrorWord(self)
+
+    # ------------------------------------------------------------------ arrays
+
+    def array(self, data, dtype=None):
+        """`data` as a contiguous device array (itself when it is one of that dtype)."""
+        if isinstance(data, self.array_class):
+            array = data if dtype is None or data.dtype == dtype else data.astype(dtype)
+            return array if array.flags.c_contiguous else self.xp.ascontiguousarray(array)
+        return self.xp.asarray(np.ascontiguousarray(data, dtype))
+
+    def empty(self, count, dtype):
+        """`count` places, not written yet."""
+        return self.xp.empty(count, dtype)
+
+    def zeros(self, count, dtype):
+        """`count` zeros."""
+        return self.xp.zeros(count, dtype)
+
+    def full(self, count, value, dtype):
+        """`count` places that hold `value`."""
+        return self.xp.full(count, value, dtype)
+
+    def arange(self, count, dtype=np.int64):
+        """0, 1, ..., count - 1."""
+        return self.xp.arange(count, dtype=dtype)
+
+    def host(self, array):
+        """A device array as a NumPy array (a copy; synchronises)."""
+        return array if isinstance(array, np.ndarray) else array.get()
+
+    def constant(self, value, np_type=None):
+        """A device array of length 1 that holds `value` and must not be written to; made once for each value."""
+        value = np.asarray(value) if np_type is None else np.asarray(value, np_type)
+        key = value.dtype.str, value.tobytes()
+        found = self._constants.get(key)
+        if found is None:
+            found = self.xp.asarray(value.reshape(1))
+            if len(self._constants) < _MOST_CONSTANTS:
+                self._constants[key] = found
+                self._constant_of[self._address(found)] = value.reshape(1)[0]
+        return found
+
+    def iso_value(self, store):
+        """The value of all entries of an iso store as a NumPy scalar; known without synchronisation for constants."""
+        values = store.values
+        if isinstance(values, np.ndarray):
+            return values[0]
+        known = self._constant_of.get(self._address(values))
+        if known is not None:
+            return known
+        forms = store.forms
+        if forms is None:
+            forms = store.forms = {}
+        if "iso_value" not in forms:
+            forms["iso_value"] = values[:1].get()[0]
+        return forms["iso_value"]
+
+    def _address(self, array):
+        return array.ctypes.data if self.is_shim else array.data.ptr
+
+    # ------------------------------------------------------------------ stores
+
+    def own(self, store):
+        """`store` with device arrays: itself, or the copy that is made at first use and kept in its forms."""
+        array_class = self.array_class
+        if isinstance(store.values, array_class):
+            format = store.format
+            if format == "bitmap":
+                if store.words is None or isinstance(store.words, array_class):
+                    return store
+            elif isinstance(store.indices, array_class) and (format == "sparse" or (
+                isinstance(store.indptr, array_class) and (store.rows is None or isinstance(store.rows, array_class))
+            )):
+                return store
+        forms = store.forms
+        if forms is None:
+            forms = store.forms = {}
+        found = forms.get("device")
+        if found is None:
+            found = forms["device"] = with_arrays(store, self._move)
+            found.shared = True
+            if store.iso and store.nvals:
+                found.values = self.constant(store.values[0]) if isinstance(store.values, np.ndarray) else found.values
+        return found
+
+    def own_allow(self, allow):
+        """The Allow whose pattern lies on the device; None for None."""
+        if allow is None:
+            return None
+        pattern = self.own(allow.pattern)
+        return allow if pattern is allow.pattern else Allow(pattern, allow.complement)
+
+    def _move(self, array):
+        return array if isinstance(array, self.array_class) else self.xp.asarray(np.ascontiguousarray(array))
+
+    # ------------------------------------------------------------------ reading back
+
+    def read(self, *arrays):
+        """The elements of small device arrays of integers as a flat list of Python ints; one synchronisation for all.
+
+        Counts are best kept in one array: one copy then.  An error that a kernel reported is raised here.
+        """
+        errors = self.errors
+        if errors.armed:
+            arrays = (*arrays, errors.word)
+        if self.is_shim:
+            numbers = [int(x) for array in arrays for x in array.ravel()]
+        else:
+            numbers = self._read_pinned(arrays)
+        if errors.armed:
+            numbers, report = numbers[:-errors.SIZE], numbers[-errors.SIZE:]
+            errors.check(report)
+        return numbers
+
+    def _read_pinned(self, arrays):
+        if self._pinned is None:
+            self._pinned = self.xp.cuda.alloc_pinned_memory(_PINNED_BYTES)
+            self._view = np.frombuffer(self._pinned, np.uint8, _PINNED_BYTES)
+        stream = self.xp.cuda.get_current_stream()
+        start, places = 0, []
+        for array in arrays:
+            size = array.nbytes
+            array.data.copy_to_host_async(self._pinned.ptr + start, size, stream)
+            places.append((start, size, array.dtype))
+            start += (size + 7) & ~7
+        stream.synchronize()
+        view = self._view
+        return [x for at, size, dtype in places for x in view[at:at + size].view(dtype).tolist()]
+
+    def synchronize(self):
+        """Wait for all that was launched; raises what kernels reported."""
+        if not self.is_shim:
+            self.xp.cuda.get_current_stream().synchronize()
+        if self.errors.armed:
+            self.read()
+
+    # ------------------------------------------------------------------ memory
+
+    def memory(self):
+        """(free, total) bytes of the device, the pool's unused blocks counted as free."""
+        if self.is_shim:
+            return (1 << 40, 1 << 40)
+        free, total = self.xp.cuda.runtime.memGetInfo()
+        return free + self.xp.get_default_memory_pool().free_bytes(), total
+
+    def check_room(self, bytes_wanted, what):
+        """Raises: OutOfMemory when `bytes_wanted` cannot fit, before anything is allocated."""
+        free, total = self.memory()
+        if bytes_wanted > free:
+            raise OutOfMemory(
+                f"{what}: {bytes_wanted} bytes asked for on the device, {free} of {total} free; the operands are unchanged. "
+                "Use a smaller mask, free objects, or compute on the host: gb.config.set(backend='cpu')"
+            )

@@ -1,0 +1,235 @@
+"""CudaBackend: every primitive on the device.  Meanings: backends/protocol.py.
+
+A primitive's operands are brought to the device first (`device.own`: moved once, kept with the host store); its result
+stays there.  The modules beside this one hold a function per primitive, `f(device, ...)` with device stores only.
+
+A function may return NotImplemented for what has no device form (user-defined types that are no numbers): the primitive is
+then computed on the host and its result moved, and `detours` counts it under the primitive's name.  A user's operator
+without C++ text is not among them: it raises UdfParseError.
+"""
+from collections import Counter
+from importlib import import_module
+
+from ...exceptions import GraphblasException
+from ...storage import place
+from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
+from ..protocol import Backend
+from .arrays import Device
+from .errors import reporting
+
+STORES = (SparseVector, BitmapVector, Compressed)
+_HERE = __package__
+
+
+def real_launcher():
+    """The launcher for CuPy's current device.  Raises: GraphblasException that names the remedy when there is none."""
+    try:
+        import cupy
+    except ImportError as error:
+        raise GraphblasException(
+            f'backend "cuda" needs CuPy, which cannot be imported ({error}): pip install "grb-tile[cuda13]" (or cuda12)'
+        ) from error
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise GraphblasException(
+            f'backend "cuda" found no usable NVIDIA driver ({error}): install a driver that fits CUDA, or use '
+            'gb.config.set(backend="cpu")'
+        ) from error
+    if count == 0:
+        raise GraphblasException('backend "cuda" found no NVIDIA device; use gb.config.set(backend="cpu")')
+    from .jit import Launcher
+
+    return Launcher()
+
+
+def is_available():
+    """Are CuPy and a device there?  Does not import CuPy when it is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec("cupy") is None:
+        return False
+    try:
+        import cupy
+
+        return bool(cupy.cuda.is_available())
+    except Exception:          # a broken driver may raise anything; "auto" then means the CPU
+        return False
+
+
+class CudaBackend(Backend):
+    """Every primitive on the device of `launcher` (CuPy's current device when None)."""
+
+    name = "cuda"
+    on_device = True
+
+    def __init__(self, launcher=None):
+        self.device = Device(real_launcher() if launcher is None else launcher)
+        self.own = self.device.own
+        self.detours = Counter()
+        self._host = None
+        self._functions = {}
+        if not self.device.is_shim:
+            place.register(self.device.array_class, self.convert, lambda array: self.device.constant(array[0]))
+
+    # ------------------------------------------------------------------ structure
+
+    @reporting
+    def build_vector(self, size, indices, values, dup, dtype):
+        return self._call("structure", "build_vector", size, indices, values, dup, dtype)
+
+    @reporting
+    def build_matrix(self, nrows, ncols, rows, cols, values, dup, dtype):
+        return self._call("structure", "build_matrix", nrows, ncols, rows, cols, values, dup, dtype)
+
+    @reporting
+    def tuples_vector(self, u):
+        """(indices, values) as NumPy arrays: tuples are what the host reads."""
+        return tuple(map(self.device.host, self._call("structure", "tuples_vector", self.own(u))))
+
+    @reporting
+    def tuples_matrix(self, A):
+        """(rows, cols, values) as NumPy arrays."""
+        return tuple(map(self.device.host, self._call("structure", "tuples_matrix", self.own(A))))
+
+    @reporting
+    def convert(self, store, format):
+        return self._call("structure", "convert", self.own(store), format)
+
+    @reporting
+    def transpose(self, A):
+        return self._call("structure", "transpose", self.own(A))
+
+    @reporting
+    def cast(self, store, dtype):
+        if store.dtype is dtype:
+            return store
+        return self._call("structure", "cast", self.own(store), dtype)
+
+    @reporting
+    def gather_vector(self, u, I):
+        return self._call("structure", "gather_vector", self.own(u), I)
+
+    @reporting
+    def gather_matrix(self, A, I, J):
+        return self._call("structure", "gather_matrix", self.own(A), I, J)
+
+    @reporting
+    def expand_vector(self, u, I, size):
+        return self._call("structure", "expand_vector", self.own(u), I, size)
+
+    @reporting
+    def expand_matrix(self, A, I, J, nrows, ncols):
+        return self._call("structure", "expand_matrix", self.own(A), I, J, nrows, ncols)
+
+    # ------------------------------------------------------------------ products
+
+    def matvec(self, A, transposed, u, semiring, allow):
+        """w<allow> = E (+.x) u for E = A or its transpose: the plan is made over device stores, then walked.
+
+        A module `planning` beside this one may choose; without it the planner of the CPU does.
+        """
+        from ...planner import choose_matvec
+
+        A, u, allow = self.own(A), self.own(u), self.device.own_allow(allow)
+        chooser = self._find("planning", "choose_matvec")
+        if chooser is None:
+            plan = choose_matvec(A, transposed, u, allow, semiring)
+        else:
+            plan = chooser(self.device, A, transposed, u, allow, semiring)
+        if plan.walk == "rows":
+            return self.matvec_rows(self.transpose(A) if transposed else A, u, semiring, allow, plan)
+        return self.matvec_cols(A if transposed else self.transpose(A), u, semiring, allow, plan)
+
+    @reporting
+    def matvec_rows(self, A, x, semiring, allow=None, plan=None):
+        own = self.own
+        return self._call("matvec", "matvec_rows", own(A), own(x), semiring, self.device.own_allow(allow), plan)
+
+    @reporting
+    def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
+        own = self.own
+        return self._call("matvec", "matvec_cols", own(AT), own(x), semiring, self.device.own_allow(allow), plan)
+
+    @reporting
+    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
+        own = self.own
+        return self._call(
+            "matmul", "matmul", own(A), None if B is None else own(B), semiring, self.device.own_allow(allow), plan,
+            None if BT is None else own(BT),
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------ element-wise
+
+    @reporting
+    def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
+        own = self.own
+        return self._call(
+            "elementwise", "union", own(x), own(y), op, self.device.own_allow(allow), left_default, right_default, dtype
+        )
+
+    @reporting
+    def intersect(self, x, y, op, allow=None):
+        return self._call("elementwise", "intersect", self.own(x), self.own(y), op, self.device.own_allow(allow))
+
+    @reporting
+    def restrict(self, x, allow):
+        return self._call("elementwise", "restrict", self.own(x), self.device.own_allow(allow))
+
+    @reporting
+    def select(self, x, op, thunk, allow=None):
+        return self._call("mapping", "select", self.own(x), op, thunk, self.device.own_allow(allow))
+
+    @reporting
+    def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
+        return self._call("mapping", "apply", self.own(x), op, self.device.own_allow(allow), left, right, thunk)
+
+    @reporting
+    def reduce(self, x, monoid):
+        return self._call("mapping", "reduce", self.own(x), monoid)
+
+    @reporting
+    def kronecker(self, A, B, op, allow=None):
+        return self._call("elementwise", "kronecker", self.own(A), self.own(B), op, self.device.own_allow(allow))
+
+    # ------------------------------------------------------------------ finding functions
+
+    def _find(self, module, name):
+        """The function `name` of a module beside this one; None when it is not there."""
+        key = module, name
+        if key not in self._functions:
+            try:
+                found = getattr(import_module(f"{_HERE}.{module}"), name, None)
+            except ModuleNotFoundError as error:
+                if error.name != f"{_HERE}.{module}":
+                    raise
+                found = None
+            self._functions[key] = found
+        return self._functions[key]
+
+    def _call(self, module, name, *args):
+        function = self._functions.get((module, name)) or self._find(module, name)
+        if function is not None:
+            result = function(self.device, *args)
+            if result is not NotImplemented:
+                return result
+        return self._through_host(name, args)
+
+    def _through_host(self, name, args):
+        """The primitive computed by the CPU backend from host copies; a store it returns is moved to the device."""
+        if self._host is None:
+            from ..cpu.backend import CpuBackend
+
+            self._host = CpuBackend()
+        self.detours[name] += 1
+        result = getattr(self._host, name)(*(on_host(a) for a in args))
+        return self.own(result) if isinstance(result, STORES) else result
+
+
+def on_host(argument):
+    """A primitive's argument with its stores (and the pattern of an Allow) on the host."""
+    if isinstance(argument, STORES):
+        return place.host(argument)
+    if isinstance(argument, Allow):
+        return Allow(place.host(argument.pattern), argument.complement)
+    return argument
