@@ -1,0 +1,86 @@
+"""Seeds in the header, hypothesis's profile, and the end of the coverage account (see support/coverage.py)."""
+from pathlib import Path
+
+import hypothesis
+import pytest
+from support import coverage, seeds
+
+CONFORMANCE = Path(__file__).parent / "conformance"
+
+hypothesis.settings.register_profile(
+    "grb_tile", deadline=None, max_examples=40, database=None, print_blob=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large])
+hypothesis.settings.load_profile("grb_tile")
+
+
+def pytest_report_header(config):
+    return f"GRB_TILE_SEED={seeds.SEED}"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(session, config, items):
+    """Remember whether all of tests/conformance is going to run; random tests get the one seed."""
+    files = {item.path for item in items if item.path.parent == CONFORMANCE}
+    named = any("::" in str(argument) for argument in config.args)
+    session.stash[WHOLE] = bool(files) and files == set(CONFORMANCE.glob("test_*.py")) and not named and not session.stash.get(
+        DESELECTED, False)
+    for item in items:
+        test = getattr(item, "obj", None)
+        if test is not None and getattr(test, "is_hypothesis_test", False):
+            hypothesis.seed(seeds.SEED)(test)
+
+
+WHOLE = pytest.StashKey()
+DESELECTED = pytest.StashKey()
+MISSING = pytest.StashKey()
+
+
+def pytest_deselected(items):
+    for item in items:
+        if item.path.parent == CONFORMANCE:
+            item.session.stash[DESELECTED] = True
+            item.session.stash[WHOLE] = False
+
+
+@pytest.fixture(scope="session")
+def whole_conformance(request):
+    """Skips when only a part of tests/conformance was selected: then nothing can be said about its coverage."""
+    if not request.session.stash.get(WHOLE, False):
+        pytest.skip("only a part of tests/conformance was selected")
+
+
+def pytest_sessionfinish(session):
+    config = session.config
+    if hasattr(config, "workeroutput"):  # a worker of pytest-xdist: the controller adds up
+        config.workeroutput["coverage_owed"] = [[*cell, *engines] for cell, engines in coverage.OWED.items()]
+        config.workeroutput["coverage_ran"] = [[*cell, *sorted(engines)] for cell, engines in coverage.RAN.items()]
+        config.workeroutput["coverage_whole"] = session.stash.get(WHOLE, False)
+        return
+    if config.stash.get(WORKERS_WHOLE, session.stash.get(WHOLE, False)) and not session.config.option.collectonly:
+        config.stash[MISSING] = coverage.missing()
+        if config.stash[MISSING]:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+WORKERS_WHOLE = pytest.StashKey()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    output = getattr(node, "workeroutput", {})
+    for cell in output.get("coverage_owed", ()):
+        coverage.OWED[tuple(cell[:3])] = tuple(cell[3:])
+    for cell in output.get("coverage_ran", ()):
+        coverage.RAN[tuple(cell[:3])].update(cell[3:])
+    node.config.stash[WORKERS_WHOLE] = bool(output.get("coverage_whole", False))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if MISSING in config.stash:
+        missing = config.stash[MISSING]
+        runs = sum(map(len, coverage.OWED.values()))
+        terminalreporter.write_line(f"conformance: {len(coverage.OWED)} cells, {runs - len(missing)} of {runs} cells x engines ran")
+        for cell, engine in missing[:40]:
+            terminalreporter.write_line(f"  NOT EXECUTED: {' / '.join(cell)} by {engine}", red=True)
+        if len(missing) > 40:
+            terminalreporter.write_line(f"  ... and {len(missing) - 40} more", red=True)

@@ -1,0 +1,65 @@
+"""Thin stand-ins for internals of python-graphblas that its tests import, where the library under test has none.
+
+They let a test file be imported; a test that truly needs such an internal then fails, and known_differences.txt says why.
+`STAND_INS[module](real)` gives names used only when the real module lacks them; `EXTRAS` give names used always;
+`PLACES` says where else in the library a module of python-graphblas may be found.
+"""
+
+
+class Missing:
+    """Fails when it is used: the library has no such internal."""
+
+    def __init__(self, what):
+        self.what = what
+
+    def __call__(self, *args, **kwargs):
+        raise NotImplementedError(f"internal of python-graphblas without a counterpart: {self.what}")
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Missing(f"{self.what}.{name}")
+
+
+def constants():
+    """The C library's names: tests compare handles with them and pass enumeration values."""
+    import suitesparse_graphblas
+
+    return suitesparse_graphblas.lib, suitesparse_graphblas.ffi
+
+
+def core(real):
+    lib, ffi = constants()
+    return {"_supports_udfs": True, "lib": lib, "ffi": ffi, "NULL": ffi.NULL}
+
+
+def core_utils(real):
+    import numpy
+
+    numpy2 = int(numpy.__version__.split(".")[0]) >= 2
+    return {"_NP2": numpy2, "ensure_type": Missing("ensure_type"), "normalize_chunks": Missing("normalize_chunks")}
+
+
+STAND_INS = {
+    "core": core,
+    "core.utils": core_utils,
+    "core.base": lambda real: {"libget": Missing("base.libget"), "call": Missing("base.call")},
+    "core.descriptor": lambda real: {"lookup": Missing("descriptor.lookup")},
+    "core.formatting": lambda real: {"CSS_STYLE": "<style> (no style sheet) </style>"},
+    "core.ss": lambda real: {"_IS_SSGB7": False, "version_major": 9},
+    "core.ss.context": lambda real: {"global_context": Missing("global_context"), "threadlocal": Missing("threadlocal")},
+    "core.operator": lambda real: {"get_semiring": Missing("operator.get_semiring")},
+    "core.expr": lambda real: {"Updater": Missing("expr.Updater")},
+    "core.mask": lambda real: {"Mask": Missing("mask.Mask")},
+    "dtypes": lambda real: {"_supports_complex": True},
+}
+
+# Tests choose what to expect by the name of the backend; everything that SuiteSparse has is asked of us.
+EXTRAS = {"": {"backend": lambda real: "suitesparse"}}
+
+PLACES = {
+    "core.operator": ("operators",),
+    "core.dtypes": ("dtypes",),
+    "core.expr": ("core.updater",),
+    "core.ss": ("ss",),
+}

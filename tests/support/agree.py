@@ -1,0 +1,78 @@
+"""agree(): one call, run by the oracle and by every engine of the library under test, compared in everything visible."""
+import types
+import warnings
+
+from support import coverage
+from support.library import WITHOUT_NUMBA, engine, gb, oracle
+from support.plain import Plain, difference, is_object, plain
+
+
+class Raised:
+    def __init__(self, error):
+        self.error = error
+        self.name = type(error).__name__
+
+    def __repr__(self):
+        return f"raised {self.name}: {self.error}"
+
+
+def build(library, operands):
+    made = {name: value.build(library) if isinstance(value, Plain) else value for name, value in operands.items()}
+    return types.SimpleNamespace(**made)
+
+
+def outcome(library, call, operands, may_fail=False):
+    """(result, operands afterwards) as plain data, or Raised."""
+    objects = build(library, operands)
+    try:
+        result = call(library, objects)
+    except Exception as error:
+        if not may_fail:
+            raise
+        result = Raised(error)
+    if isinstance(result, (list, tuple)):
+        result = type(result)(map(plain, result))
+    else:
+        result = plain(result)
+    after = {name: plain(value) for name, value in vars(objects).items() if is_object(value)}
+    return result, after
+
+
+def expected_outcome(call, operands, may_fail=False):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return outcome(oracle, call, operands, may_fail)
+
+
+def report(where, name, problem, operands):
+    lines = [f"{where}, engine {name}: {problem}", "  operands:"]
+    lines += [f"    {key} = {value!r}" for key, value in operands.items()]
+    return "\n".join(lines)
+
+
+def agree(call, operands, where="", *, cells=(), engines=None, tolerance=0.0, may_fail=False):
+    """Run `call(library, objects)` with the oracle and with each engine; results and operands must be equal afterwards.
+
+    operands: {name: Plain or anything}; objects.name is the built object.  cells: (operation, axis, value) that this covers.
+    engines: all but Numba unless told otherwise, since its kernels take most of a second each to compile.
+    """
+    expected, expected_after = expected_outcome(call, operands, may_fail)
+    for name in WITHOUT_NUMBA if engines is None else engines:
+        try:
+            with engine(name):
+                result, after = outcome(gb, call, operands, may_fail)
+        except Exception as error:
+            raise AssertionError(report(where, name, f"raised {type(error).__name__}: {error}", operands)) from error
+        if isinstance(expected, Raised) or isinstance(result, Raised):
+            same = isinstance(expected, Raised) and isinstance(result, Raised) and expected.name == result.name
+            problem = None if same else f"expected {expected!r}, got {result!r}"
+        else:
+            problem = difference(expected, result, tolerance)
+            problem = problem and f"result: {problem}"
+        for key, value in expected_after.items():
+            problem = problem or difference(value, after[key], tolerance) and (
+                f"operand {key} afterwards: {difference(value, after[key], tolerance)}")
+        if problem:
+            raise AssertionError(report(where, name, problem, operands))
+        for cell in cells:
+            coverage.executed(*cell, name)
