@@ -9,7 +9,7 @@ import numpy as np
 from ..backends.select import current
 from ..storage import bits
 from ..storage.place import host
-from ..storage.store import BitmapVector, Compressed, SparseVector
+from ..storage.store import BitmapVector, Compressed, SparseVector, full_values
 
 ABSENT = object()          # in a pending dict: the element is removed
 
@@ -89,10 +89,11 @@ _FEW = 8          # fewer than one element in 8 entries: change a copy of the ar
 def _merge_vector(base, keys, values, gone):
     order = keys.argsort(kind="stable")
     keys, values, gone = keys[order], values[order], gone[order]
-    if keys.shape[0] * _FEW < base.nvals and not base.iso:
+    if keys.shape[0] * _FEW < base.nvals:
         if base.format == "bitmap":
             return _merge_bitmap(base, keys, values, gone)
-        indices, merged, _ = _inserted(base.indices, base.values, keys, base.indices.searchsorted(keys), values, gone)
+        where = base.indices.searchsorted(keys)
+        indices, merged, _ = _inserted(base.indices, full_values(base), keys, where, values, gone)
         return SparseVector(base.size, base.dtype, indices, merged)
     indices, old = current().tuples_vector(base)
     where = indices.searchsorted(keys)
@@ -105,7 +106,7 @@ def _merge_vector(base, keys, values, gone):
 
 def _merge_bitmap(base, keys, values, gone):
     """A few elements into a bitmap vector: its arrays copied, then its places set."""
-    places, words, count = base.values.copy(), base.words, base.nvals
+    places, words, count = np.array(full_values(base)), base.words, base.nvals
     places[keys] = values
     if words is None and gone.any():
         words = bits.full(base.size)
@@ -147,7 +148,7 @@ def _inserted(indices, old, keys, where, values, gone, found=None):
 def _merge_matrix(base, keys, values, gone):
     order = np.lexsort((keys[:, 1], keys[:, 0]))
     keys, values, gone = keys[order], values[order], gone[order]
-    if keys.shape[0] * _FEW < base.nvals and base.rows is None and not base.iso:
+    if keys.shape[0] * _FEW < base.nvals and base.rows is None:
         return _merge_rows(base, keys, values, gone)
     rows, columns, old = current().tuples_matrix(base)
     where, found = _places(rows.searchsorted(keys[:, 0], "left"), rows.searchsorted(keys[:, 0], "right"), columns, keys)
@@ -175,7 +176,7 @@ def _merge_rows(base, keys, values, gone):
     """A few elements into a CSR: insertions and deletions in a copy of its arrays."""
     rows = keys[:, 0]
     where, found = _places(base.indptr[rows], base.indptr[rows + 1], base.indices, keys)
-    indices, merged, shift = _inserted(base.indices, base.values, keys[:, 1], where, values, gone, found)
+    indices, merged, shift = _inserted(base.indices, full_values(base), keys[:, 1], where, values, gone, found)
     change = np.zeros(base.nrows + 1, np.int64)
     np.add.at(change, rows + 1, shift)
     return Compressed(base.nrows, base.ncols, base.dtype, base.indptr + np.cumsum(change), indices, merged)

@@ -2,6 +2,7 @@
 import numpy as np
 
 from .. import operations as ops
+from ..backends.select import current
 from ..dtypes import cast, lookup_dtype, unify
 from ..storage.place import host
 from ..storage.store import full_values
@@ -56,11 +57,13 @@ class MatrixExport:
         return i, j, np.array(v)
 
     def _compressed(self, columnwise, dtype):
-        if columnwise == self._is_transposed:
-            store = host((self._matrix if self._is_transposed else self)._store)
-            if store.format == "csr":          # as stored
-                values = full_values(store) if dtype is None else cast(full_values(store), lookup_dtype(dtype))
-                return store.indptr.astype(np.uint64), store.indices.astype(np.uint64), np.array(values)
+        store = (self._matrix if self._is_transposed else self)._store
+        if columnwise != self._is_transposed:
+            store = current().transpose(store)          # kept with the store: the next export or product has it
+        if store.format == "csr":
+            store = host(store)
+            values = full_values(store) if dtype is None else cast(full_values(store), lookup_dtype(dtype))
+            return store.indptr.astype(np.uint64), store.indices.astype(np.uint64), np.array(values)
         major, minor, values = self._by_lines(columnwise, dtype)
         pointers = np.zeros(self.shape[1 if columnwise else 0] + 1, np.int64)
         np.cumsum(np.bincount(major, minlength=pointers.shape[0] - 1), out=pointers[1:])
