@@ -13,7 +13,7 @@ algorithms via SuiteSparse:GraphBLAS: triangle counting and k-truss" (HPEC 2018)
 """
 import numpy as np
 
-from grb_tile import Vector, dtypes, monoid, select, semiring
+from grb_tile import Matrix, Vector, dtypes, monoid, select, semiring
 
 from . import arguments
 from .graph import as_graph
@@ -84,11 +84,13 @@ def degree_ordered(G):
     G = as_graph(G)
     degree = Vector.from_scalar(0, G.n, dtypes.INT64)
     degree(G.out_degree.S) << G.out_degree
-    order = np.argsort(-degree.to_coo(indices=False)[1], kind="stable")
-    # B = P A P'
-    B = G.A[order, order].new()
-    # L = tril(B, -1)
-    return select.tril(B, -1).new(name="L")
+    rank = np.empty(G.n, np.int64)
+    rank[np.argsort(-degree.to_coo(indices=False)[1], kind="stable")] = np.arange(G.n)
+    # L(rank(i), rank(j)) = 1 for each edge i, j with rank(i) > rank(j)
+    i, j, _ = G.A.to_coo(values=False)
+    i, j = rank[i], rank[j]
+    below = i > j
+    return Matrix.from_coo(i[below], j[below], True, dtypes.BOOL, nrows=G.n, ncols=G.n, name="L")
 
 
 def _symmetric(G):
