@@ -36,7 +36,7 @@ class TraverseReport:
         return len(self.levels)
 
     def __repr__(self):
-        pulled = sum(level["direction"] == "pull" for level in self.levels)
+        pulled = sum(level["direction"].startswith("pull") for level in self.levels)
         return (f"{self.reached} reached in {len(self.levels)} levels ({pulled} pulled), "
                 f"{self.engine}, {self.seconds * 1e3:.3f} ms")  # fmt: skip
 
@@ -70,7 +70,13 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
     if not (levels or parents):
         raise InvalidValue("traverse: neither levels nor parents are asked for; set one of them")
     plan = record_plan("traverse", "rows" if AT is None else "by level", A.format, "by_level", [0, 0])
-    result = _compiled(A, AT, sources, levels, parents, max_level, target) if sources.size else NotImplemented
+    result = NotImplemented
+    if sources.size:
+        tiled = forced().format in ("bittiled", "push_csc", "push_csr", "pull_csc")
+        if tiled and not parents and A.rows is None:  # bits of tiles do not say who found whom
+            result = _over_bit_tiles(A, sources, max_level, target)
+        else:
+            result = _compiled(A, AT, sources, levels, parents, max_level, target)
     if result is NotImplemented:
         result = _in_numpy(A, sources, levels, parents, max_level, target)
     level, parent, report = result
@@ -90,7 +96,7 @@ class _Counts:
 
     def __iter__(self):
         levels = self.report.levels
-        return iter((len(levels), sum(level["direction"] == "pull" for level in levels)))
+        return iter((len(levels), sum(level["direction"].startswith("pull") for level in levels)))
 
 
 def _vector(n, dtype, words, count, values):
@@ -116,6 +122,17 @@ def _compiled(A, AT, sources, levels, parents, max_level, target):
     count = int(np.bitwise_count(words).sum())
     report = TraverseReport("numba", count, seconds, lambda: _levels_of(logs, pulls, seconds))
     return _vector(n, INT32, words, count, level), _vector(n, INT64, words, count, parent), report
+
+
+def _over_bit_tiles(A, sources, max_level, target):
+    from ..backends.cpu.accelerate_bit_tiles import traverse_bit_tiles
+
+    start = perf_counter()
+    walk = forced().format
+    words, level, rows, engine = traverse_bit_tiles(A, sources, max_level, target, None if walk == "bittiled" else walk)
+    count = int(np.bitwise_count(words).sum())
+    report = TraverseReport(engine, count, perf_counter() - start, lambda: rows)
+    return _vector(A.nrows, INT32, words, count, level), None, report
 
 
 def _levels_of(logs, pulls, seconds):

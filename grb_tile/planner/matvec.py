@@ -70,8 +70,8 @@ def choose_matvec(A, transposed, u, allow, semiring):
     walk, format = rules.walk, rules.format or "csr"
     if walk is not None:
         return Plan("matvec", _WALKS[walk], format, "forced")
-    if format != "csr":
-        return Plan("matvec", "rows", format, "forced")
+    if format != "csr":  # the walks of TileBFS are a traversal's; a single product goes over the same tiles
+        return Plan("matvec", "rows", "bittiled" if format.endswith(("csc", "_csr")) else format, "forced")
     entries = A.indices.shape[0]
     if u.nvals == 0 or entries == 0:
         return Plan("matvec", "cols" if transposed else "rows", format, "vector_empty")

@@ -30,7 +30,7 @@ FORCIBLE = {
 class Forced:
     """The families that are forced at the moment; None means free."""
 
-    __slots__ = ("walk", "product", "engine", "backend", "format")
+    __slots__ = ("backend", "engine", "format", "product", "walk")
 
     def __init__(self, walk=None, product=None, engine=None, backend=None, format=None):
         self.walk = walk
@@ -135,7 +135,7 @@ _listen()
 class Plan:
     """One decision.  walk: what will run; format: the storage it walks; rule: the predicate that decided (RULES)."""
 
-    __slots__ = ("operation", "walk", "format", "rule", "figures", "engine", "seconds", "_started")
+    __slots__ = ("_started", "engine", "figures", "format", "operation", "rule", "seconds", "walk")
 
     def __init__(self, operation, walk, format, rule, figures=()):
         self.operation = operation

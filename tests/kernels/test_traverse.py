@@ -159,3 +159,39 @@ def test_bad_arguments_are_named():
         traverse(A, A, 0, levels=False)
     with pytest.raises(DimensionMismatch):
         traverse(A, graph(11, 5, 0), 0)
+
+
+@pytest.mark.parametrize("walk", ["bittiled", "push_csc", "push_csr", "pull_csc"])
+@pytest.mark.parametrize("n, m", [(20, 30), (70, 500), (11_000, 30_000)])
+def test_bit_tiles(engine, walk, n, m):
+    """The walks of TileBFS, compiled and as the plain Python they are written in."""
+    if engine == "numpy":
+        n, m = min(n, 300), min(m, 600)
+    A = graph(n, m, n)
+    with gb.plan(force=walk):
+        for sources, limit in (([0, n - 1], None), ([1], 2)):
+            level, _, report = traverse(A, None, sources, max_level=limit)
+            assert as_dict(level) == plain(A, sources, limit)
+            assert report.engine == ("numba" if engine == "numba" else "python")
+            if walk != "bittiled":
+                assert {row["direction"] for row in report.levels} == {walk}
+
+
+def test_bit_tiles_stop_at_a_target_and_leave_parents_to_others():
+    A = graph(300, 900, 3)
+    full = plain(A, [0])
+    target = max(full, key=full.get)
+    with gb.plan(force="bittiled"):
+        level, _, _ = traverse(A, None, 0, target=target)
+        assert as_dict(level) == full
+        _, parent, report = traverse(A, None, 0, parents=True)
+        check(A, None, parent, full, [0])
+        assert report.engine in ("numba", "numpy")
+
+
+def test_the_paper_chooses_by_the_frontier_and_by_what_is_left():
+    from grb_tile.backends.cpu.accelerate_bit_tiles import choose_walk
+
+    assert choose_walk(5, 900, 1000) == "push_csc"
+    assert choose_walk(10, 900, 1000) == "push_csr"
+    assert choose_walk(500, 49, 1000) == "pull_csc"

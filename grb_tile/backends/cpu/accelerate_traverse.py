@@ -11,8 +11,8 @@ from . import jit
 
 PULL_WORDS_PER_CHUNK = 512
 MINIMUM_PARALLEL_WORDS = 1024  # a pull over fewer words is not worth waking a thread
-EDGE_SECONDS_NUMPY = 12e-9
-LEVEL_SECONDS_NUMPY = 60e-6
+EDGE_SECONDS_NUMPY = 30e-9
+LEVEL_SECONDS_NUMPY = 100e-6
 LOG_LEVELS = 4096
 NEVER_PULL, PULL_INSIDE, PULL_OUTSIDE = 0, 1, 2
 DONE, PULL_DUE, LOG_FULL = 0, 1, 2
@@ -50,7 +50,9 @@ def traverse(out_edges, in_edges, sources, levels, parents, max_level, target, d
     if not can_traverse(out_edges, in_edges):
         return NotImplemented
     kernel = jit.plain_kernel("traverse", LEVELS=bool(levels), PARENTS=bool(parents))
-    guess = out_edges.nvals * EDGE_SECONDS_NUMPY + LEVEL_SECONDS_NUMPY * 16
+    sparse = out_edges.nvals < 6 * out_edges.nrows  # roads and meshes have many levels, others a dozen
+    depth = 2 * out_edges.nrows**0.5 if sparse else 16
+    guess = out_edges.nvals * EDGE_SECONDS_NUMPY + LEVEL_SECONDS_NUMPY * depth
     functions = kernel.functions_for(guess)
     if functions is None:
         return NotImplemented

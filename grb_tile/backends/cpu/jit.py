@@ -137,7 +137,7 @@ def _prune():
 class Kernel:
     """One specialisation: `function` once it is loaded; until then the rent paid to NumPy is counted."""
 
-    __slots__ = ("stem", "template", "_make", "_text", "path", "functions", "rent", "failed", "wanted")
+    __slots__ = ("_make", "_text", "failed", "functions", "path", "rent", "stem", "template", "wanted")
 
     def __init__(self, template, make):
         self.template = template
@@ -177,7 +177,7 @@ class Kernel:
         if self.failed or chosen == "never" or _numba is False:
             return None
         if chosen == "auto":
-            self.rent += seconds if seconds > MINIMUM_RENT else MINIMUM_RENT
+            self.rent += max(MINIMUM_RENT, seconds)
             if self.rent < LOAD_SECONDS or self.rent < self.cost():
                 return None
         return self.load()

@@ -7,7 +7,18 @@ Work: entries of the columns in x.  `allow` is asked before anything is accumula
 """
 import numpy as np
 
-from grb_tile.backends.cpu.walks.placeholders import A_ISO, ADD, ANY, ISO_OUT, MUL, NONE, X_ISO, bit, ones, trailing_zeros
+from grb_tile.backends.cpu.walks.placeholders import (
+    A_ISO,
+    ADD,
+    ANY,
+    ISO_OUT,
+    MUL,
+    NONE,
+    X_ISO,
+    bit,
+    ones,
+    trailing_zeros,
+)
 
 
 def scatter(indptr, indices, a_values, x_indices, x_values, allow, flip, words, summary, total, first, last):

@@ -5,7 +5,18 @@ range of words; sparse vectors are merged in one pass.
 """
 import numpy as np
 
-from grb_tile.backends.cpu.walks.placeholders import ADD, NONE, UNION, X_FULL, X_ISO, Y_FULL, Y_ISO, bit, ones, trailing_zeros
+from grb_tile.backends.cpu.walks.placeholders import (
+    ADD,
+    NONE,
+    UNION,
+    X_FULL,
+    X_ISO,
+    Y_FULL,
+    Y_ISO,
+    bit,
+    ones,
+    trailing_zeros,
+)
 
 
 def bitmaps(x_words, x_values, y_words, y_values, out_words, out_values, first, last):

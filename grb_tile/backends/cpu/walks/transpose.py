@@ -3,7 +3,6 @@
 Threads take blocks of rows; `counts[t]` is first the number of entries of block t in each column, then the next free
 place of block t in each column, so that entries of a column stay in the order of their rows.
 """
-import numpy as np
 
 from grb_tile.backends.cpu.walks.placeholders import A_ISO
 
