@@ -10,10 +10,10 @@ True
 >>> dtypes.unify(dtypes.INT8, dtypes.UINT16)
 INT32
 """
+from . import types
 from .casting import cast, cast_scalar
 from .types import (
     _INDEX,
-    _REGISTRY as _registry,
     BOOL,
     BUILTIN,
     FC32,
@@ -39,7 +39,6 @@ from .types import (
 )
 
 
-
 def __getattr__(name):
     if name == "ss":
         from importlib import import_module
@@ -52,11 +51,31 @@ def __dir__():
     return sorted({*globals(), "ss"})
 
 
+_registry = types._REGISTRY
 _supports_complex = True
 _index_dtypes = {BOOL, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64}
 
 __all__ = [
-    "BOOL", "BUILTIN", "FC32", "FC64", "FP32", "FP64", "INT8", "INT16", "INT32", "INT64",
-    "UINT8", "UINT16", "UINT32", "UINT64", "DataType", "_INDEX", "cast", "cast_scalar", "lookup_dtype",
-    "register_anonymous", "register_new", "unify",
+    "BOOL",
+    "BUILTIN",
+    "FC32",
+    "FC64",
+    "FP32",
+    "FP64",
+    "INT8",
+    "INT16",
+    "INT32",
+    "INT64",
+    "UINT8",
+    "UINT16",
+    "UINT32",
+    "UINT64",
+    "_INDEX",
+    "DataType",
+    "cast",
+    "cast_scalar",
+    "lookup_dtype",
+    "register_anonymous",
+    "register_new",
+    "unify",
 ]  # fmt: skip

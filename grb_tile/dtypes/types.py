@@ -12,7 +12,7 @@ class DataType:
     Spec: GraphBLAS C API 2.1, section 3.3.
     """
 
-    __slots__ = ("name", "gb_name", "c_type", "cuda_type", "np_type", "rank", "min", "max", "_numba", "__weakref__")
+    __slots__ = ("__weakref__", "_numba", "c_type", "cuda_type", "gb_name", "max", "min", "name", "np_type", "rank")
 
     def __init__(self, name, gb_name, c_type, cuda_type, np_type, rank):
         self.name = name
@@ -132,8 +132,8 @@ def lookup_dtype(key, value=None):
         raise TypeError("Bad dtype: None.  A valid dtype must be provided.")
     try:
         return register_anonymous(key)
-    except Exception:
-        pass
+    except (TypeError, ValueError, SyntaxError):
+        pass  # not a NumPy type either
     numba = sys.modules.get("numba")
     if numba is not None and isinstance(key, numba.types.Type):
         return lookup_dtype(numba.np.numpy_support.as_dtype(getattr(key, "literal_type", key)))
@@ -238,8 +238,8 @@ def _dtype_to_string(dtype):
     try:
         if np.dtype(literal_eval(text)) == dtype:
             return text
-    except Exception:
-        pass
+    except (TypeError, ValueError, SyntaxError):
+        pass  # not every dtype's str() is a literal
     if np.dtype(dtype.str) != dtype:
         raise ValueError(f"Unable to reliably convert dtype to string and back: {dtype}")
     return repr(dtype.str)
@@ -248,5 +248,5 @@ def _dtype_to_string(dtype):
 def _string_to_dtype(text):
     try:
         return lookup_dtype(text)
-    except Exception:
+    except (TypeError, ValueError):
         return lookup_dtype(np.dtype(literal_eval(text)))

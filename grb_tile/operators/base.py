@@ -21,8 +21,20 @@ class TypedOpBase:
     """
 
     __slots__ = (
-        "parent", "name", "type", "return_type", "_type2", "expression", "numpy", "positional", "kind",
-        "python_function", "refusal", "cuda_text", "_resolved", "__weakref__",
+        "__weakref__",
+        "_resolved",
+        "_type2",
+        "cuda_text",
+        "expression",
+        "kind",
+        "name",
+        "numpy",
+        "parent",
+        "positional",
+        "python_function",
+        "refusal",
+        "return_type",
+        "type",
     )  # fmt: skip
     opclass = None
 

@@ -2,6 +2,7 @@
 import inspect
 
 from ..dtypes import BOOL, INT64
+from ..exceptions import DomainMismatch, UdfParseError
 from .base import OpBase, ParameterizedUdf, TypedOpBase
 from .ir import argument, cast, constant, renumber
 from .table import BINARY, COMMUTATIVE, COMMUTES, COMMUTES_IN_PRODUCT
@@ -298,8 +299,8 @@ class ParameterizedBinaryOp(ParameterizedUdf):
             self._cache[args, tuple(sorted(kwargs.items()))] = op
             try:
                 self._monoid(*args, **kwargs)  # sets op._monoid when the parameters suit the monoid too
-            except Exception:
-                pass
+            except (TypeError, ValueError, KeyError, UdfParseError, DomainMismatch):
+                pass  # no monoid for these parameters
             if op._monoid is op:
                 op._monoid = None
         if self.is_commutative:

@@ -20,6 +20,8 @@ class TypedIndexUnaryOp(TypedOpBase):
 
 
 class TypedSelectOp(TypedIndexUnaryOp):
+    """A SelectOp for one type of value and one of thunk.  Spec: GraphBLAS C API 2.1, section 4.3.9."""
+
     __slots__ = ()
     opclass = "SelectOp"
 

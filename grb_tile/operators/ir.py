@@ -15,7 +15,7 @@ scalar Python text for Numba (to_python) and to a CUDA C++ functor (to_cuda); no
 class Node:
     """One typed expression; shared sub-expressions are shared objects."""
 
-    __slots__ = ("op", "type", "args", "value")
+    __slots__ = ("args", "op", "type", "value")
 
     def __init__(self, op, type_, args=(), value=None):
         self.op = op

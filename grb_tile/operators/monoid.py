@@ -172,10 +172,10 @@ class Monoid(OpBase):
 
     Spec: GraphBLAS C API 2.1, section 3.5.5.
 
-    >>> from grb_tile import binary
+    >>> from grb_tile import binary, dtypes
     >>> from grb_tile.operators import Monoid
-    >>> Monoid.register_anonymous(binary.plus, 0).identities["INT8"]
-    np.int8(0)
+    >>> Monoid.register_anonymous(binary.numpy.hypot, 0).identities[dtypes.FP32]
+    np.float32(0.0)
     """
 
     _modname = "monoid"

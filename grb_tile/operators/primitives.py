@@ -16,6 +16,8 @@ from . import vectorised as v
 
 
 class Primitive:
+    """One primitive: its NumPy callables, its scalar text, its result rule, and where NumPy may warn."""
+
     __slots__ = ("name", "numpy", "python", "result", "warns")
 
     def __init__(self, name, numpy, python, result="same", warns=""):

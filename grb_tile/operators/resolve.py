@@ -199,8 +199,8 @@ def _semiring_from_string(string):
     if len(split) == 1:
         try:
             return _from_string(string, "semiring")
-        except Exception:
-            pass
+        except (ValueError, KeyError):
+            pass  # perhaps monoid.binary
     if len(split) != 2:
         raise ValueError(
             f"Bad semiring string: {string!r}.  The monoid and binaryop should be separated by exactly one period, "
@@ -223,8 +223,8 @@ def op_from_string(string):
     for kind in ("unary", "binary", "monoid", "semiring", "indexunary", "select", "agg"):
         try:
             return from_string(string, kind)
-        except Exception:
-            pass
+        except (ValueError, KeyError, TypeError, ImportError):
+            pass  # the next kind may know it
     raise ValueError(f"Unknown op string: {string!r}.  Example usage: 'abs[int]'")
 
 

@@ -67,7 +67,7 @@ def _predefined_rule(monoid_name, monoid, multiply):
 class TypedSemiring(TypedOpBase):
     """A Semiring for one type of operands: `monoid` and `binaryop` are typed.  Spec: GraphBLAS C API 2.1, section 3.5.6."""
 
-    __slots__ = ("monoid", "binaryop", "_flipped")
+    __slots__ = ("_flipped", "binaryop", "monoid")
     opclass = "Semiring"
 
     def __init__(self, parent, name, type_, return_type, monoid, binaryop, type2=None):

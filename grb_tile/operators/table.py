@@ -9,7 +9,20 @@ the operands are computed in `inner`, and the result has type `result`.
 Spec: GraphBLAS C API 2.1, tables 3.5 to 3.9; SuiteSparse:GraphBLAS 9.4.5 user guide, chapters 6.4 to 6.9.
 """
 from ..dtypes import (
-    BOOL, BUILTIN, FC32, FC64, FP32, FP64, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64,
+    BOOL,
+    BUILTIN,
+    FC32,
+    FC64,
+    FP32,
+    FP64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
 )  # fmt: skip
 
 INTEGERS = (INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64)

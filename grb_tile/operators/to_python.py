@@ -3,6 +3,7 @@ import re
 
 import numpy as np
 
+from ..dtypes import INT64
 from .ir import uses, walk
 from .primitives import PRIMITIVES
 
@@ -60,20 +61,34 @@ def expression_source(root, name, arguments):
     elif result.startswith("(") and result.endswith(")") and _balanced(result[1:-1]):
         result = result[1:-1]
     source = "\n".join([f"def {name}({', '.join(arguments)}):", *lines, f"    return {result}"])
-    preamble = "import numpy as np"
-    if helpers:
-        preamble += f"\nfrom grb_tile.operators.scalar import {', '.join(sorted(helpers))}"
-    return preamble, source
+    preamble = ["import numpy as np"]
+    for module in ("scalar", "scalar_complex"):
+        names = sorted(h for h in helpers if helper_names()[h] == module)
+        if names:
+            preamble.append(f"from grb_tile.operators.{module} import {', '.join(names)}")
+    return "\n".join(preamble), source
 
 
 def helper_names():
-    """The functions of operators/scalar.py."""
+    """{function: its module} of operators/scalar.py and scalar_complex.py."""
     global _HELPERS
     if _HELPERS is None:
-        from . import scalar
+        from . import scalar, scalar_complex
 
-        _HELPERS = {n for n, f in vars(scalar).items() if callable(f) and getattr(f, "__module__", "") == scalar.__name__}
+        _HELPERS = {
+            name: module.__name__.rsplit(".", 1)[1]
+            for module in (scalar, scalar_complex)
+            for name, f in vars(module).items()
+            if getattr(f, "__module__", "") == module.__name__
+        }
     return _HELPERS
+
+
+def helper(name):
+    """The plain Python function of that name."""
+    from . import scalar, scalar_complex
+
+    return getattr(scalar if helper_names()[name] == "scalar" else scalar_complex, name)
 
 
 def _balanced(text):
@@ -99,11 +114,14 @@ def constant_text(node):
         return f"{_np(node.type)}(complex({_float(value.real)}, {_float(value.imag)}))"
     if kind == "f":
         return f"{_np(node.type)}({_float(value)})"
-    if kind == "u":
-        return f"{_np(node.type)}({int(value)})"
+    return integer_text(node.type, value)
+
+
+def integer_text(dtype, value):
+    """An integer literal of exactly that type; the least INT64 has no literal of its own."""
     if int(value) == -(2**63):
         return "np.int64(-9223372036854775807 - 1)"
-    return f"{_np(node.type)}({int(value)})"
+    return f"{_np(dtype)}({int(value)})"
 
 
 def _float(value):
@@ -121,8 +139,8 @@ def _primitive_text(node, operands):
     template = PRIMITIVES[node.op].python_for(kind)
     slots = {"T": _np(operand), "R": _np(node.type), "C": _np(node.type)}
     if kind in "iu":
-        slots["MIN"] = f"{_np(operand)}({int(operand.min)})" if int(operand.min) > -(2**63) else "np.int64(-9223372036854775807 - 1)"
-        slots["MAX"] = f"{_np(operand)}({int(operand.max)})"
+        slots["MIN"] = integer_text(operand, operand.min)
+        slots["MAX"] = integer_text(operand, operand.max)
         slots["BITS"] = str(8 * operand.np_type.itemsize)
     return template.format(*operands, **slots)
 
@@ -135,8 +153,7 @@ def _cast_text(node, operand):
     if source == "c" and to != "c":
         operand, source = f"{operand}.real", "f"
     if source == "f" and to == "i":
-        low = "np.int64(-9223372036854775807 - 1)" if int(want.min) == -(2**63) else f"np.int64({int(want.min)})"
-        return f"{_np(want)}(saturate({operand}, {low}, np.int64({int(want.max)})))"
+        return f"{_np(want)}(saturate({operand}, {integer_text(INT64, want.min)}, {integer_text(INT64, want.max)}))"
     if source == "f" and to == "u":
         return f"{_np(want)}(saturate_unsigned({operand}, np.uint64({int(want.max)})))"
     if to == "c" and source != "c":

@@ -5,9 +5,9 @@ import warnings
 import graphblas as gb
 import numpy as np
 import pytest
+from operators.nasty import FLOATS, operands
 
 from grb_tile import dtypes
-from operators.nasty import FLOATS, operands
 
 BUILTIN = dtypes.BUILTIN
 

@@ -1,12 +1,12 @@
 """Identities, terminals and reductions of monoids."""
 import numpy as np
 import pytest
+from operators.catalogue import operator_pairs
+from operators.nasty import differences, operands
 
 from grb_tile import binary, dtypes, monoid
 from grb_tile.exceptions import DomainMismatch
 from grb_tile.operators import ANY, Monoid, typed_semiring
-from operators.catalogue import operator_pairs
-from operators.nasty import differences, operands
 
 MONOIDS = list(operator_pairs(("monoid",)))
 TYPED = {id(mine[t]): (label, mine[t]) for label, mine, _ in MONOIDS for t in mine.types}.values()

@@ -3,7 +3,13 @@ import pytest
 
 from grb_tile import binary, dtypes, indexunary, monoid, op, select, semiring, unary
 from grb_tile.operators import (
-    OpBase, find_opclass, from_string, get_semiring, get_typed_op, op_from_string, semiring_from_string,
+    OpBase,
+    find_opclass,
+    from_string,
+    get_semiring,
+    get_typed_op,
+    op_from_string,
+    semiring_from_string,
 )  # fmt: skip
 
 

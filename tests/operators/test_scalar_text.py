@@ -3,11 +3,11 @@ import warnings
 
 import numpy as np
 import pytest
-
-from grb_tile import dtypes
-from grb_tile.operators.to_python import helper_names, scalar_source
 from operators.catalogue import lowered_operators
 from operators.nasty import differences, operands, pairs
+
+from grb_tile import dtypes
+from grb_tile.operators.to_python import helper, helper_names, scalar_source
 
 OPERATORS = lowered_operators()
 
@@ -65,10 +65,8 @@ def test_helpers_stand_alone():
     import builtins
     import dis
 
-    from grb_tile.operators import scalar
-
     for name in helper_names():
-        loaded = {i.argval for i in dis.get_instructions(getattr(scalar, name)) if i.opname == "LOAD_GLOBAL"}
+        loaded = {i.argval for i in dis.get_instructions(helper(name)) if i.opname == "LOAD_GLOBAL"}
         assert {n for n in loaded if not hasattr(builtins, n)} <= {"np", "math"}, name
 
 
@@ -77,9 +75,7 @@ def test_under_numba():
     numba = pytest.importorskip("numba", reason="Numba is not installed: the text cannot be compiled")
     from numba.extending import register_jitable
 
-    from grb_tile.operators import scalar
-
-    helpers = {name: register_jitable(getattr(scalar, name)) for name in helper_names()}
+    helpers = {name: register_jitable(helper(name)) for name in helper_names()}
     kinds = {dtypes.BOOL, dtypes.INT8, dtypes.UINT64, dtypes.FP32, dtypes.FC32}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -95,9 +91,7 @@ def test_under_numba_for_the_common_ones(name):
     from numba.extending import register_jitable
 
     from grb_tile import binary
-    from grb_tile.operators import scalar
-
-    helpers = {n: register_jitable(getattr(scalar, n)) for n in helper_names()}
+    helpers = {n: register_jitable(helper(n)) for n in helper_names()}
     op = getattr(binary, name)
     compile_and_check(numba, helpers, op["INT8" if "INT8" in op else "FP32"])
 

@@ -1,6 +1,5 @@
 """Names, types, relations and representations of all predefined operators: exactly python-graphblas's."""
 import pytest
-
 from operators.catalogue import NAMESPACES, operator_names, operator_pairs, sections
 
 # Made by python-graphblas through a second, anonymous operator, whose name shows; ours keeps its own.

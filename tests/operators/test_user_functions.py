@@ -6,11 +6,11 @@ import warnings
 import graphblas as gb
 import numpy as np
 import pytest
+from operators.nasty import differences
 
 from grb_tile import binary, dtypes, indexunary, monoid, op, select, semiring, unary
 from grb_tile.exceptions import UdfParseError
 from grb_tile.operators import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, UnaryOp
-from operators.nasty import differences
 
 LIMIT = 7
 
@@ -35,7 +35,7 @@ def collatz(x):
 
 UNARY = {
     "add": lambda x: x + 1, "scaled": lambda x: x * 2.5, "sign": lambda x: x > 0, "root": lambda x: math.sqrt(x * x),
-    "choose": lambda x: x if x > 3 else 0, "chain": lambda x: 1 < x < 60 and not x == LIMIT, "whole": lambda x: 1,
+    "choose": lambda x: x if x > 3 else 0, "chain": lambda x: 1 < x < 60 and x != LIMIT, "whole": lambda x: 1,
     "clipped": clipped, "collatz": collatz, "sine": lambda x: np.sin(x), "modulo": lambda x: x % 3 + x // 3,
 }  # fmt: skip
 BINARY = {
