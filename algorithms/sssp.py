@@ -27,6 +27,8 @@ from .errors import NegativeCycleError
 from .graph import as_graph
 from .report import Report
 
+SMALL, DENSE = 1 << 20, 8  # edges, and edges per node: see Weights.worth_splitting
+
 
 @dataclass(frozen=True)
 class SsspResult:
@@ -40,7 +42,8 @@ class SsspResult:
 def sssp(G, source, *, method="auto", delta=None, predecessors=False, callback=None):
     """d min= f min.+ A until nothing improves: the length of a shortest path from `source` to each node.
 
-    method         "bellman_ford" (any weights), "delta" (weights >= 0), "auto": delta where weights permit and differ
+    method         "bellman_ford" (any weights), "delta" (weights >= 0), "auto": delta where it is
+                   permitted and likely to save work
     delta          how far beyond the last threshold the next one lies; chosen from the weights when None
     predecessors   ask for the node before each node on a shortest path (the source's is itself)
     callback       called with the record of each relaxation; something true stops there (distances are then upper
@@ -109,10 +112,11 @@ def _delta_stepping(weights, d, delta, report):
     while f.nvals:
         while f.nvals:
             _relax(weights, f, d)
-            # far = far + (f where f >= threshold): a newer distance takes the place of an older one
-            far(binary.second) << select.valuege(f, below)
-            # f = f where f < threshold
-            f << select.valuelt(f, below)
+            if f.nvals:
+                # far = far + (f where f >= threshold): a newer distance takes the place of an older one
+                far(binary.second) << select.valuege(f, below)
+                # f = f where f < threshold
+                f << select.valuelt(f, below)
             if report.note(frontier=f.nvals, far=far.nvals, threshold=below.item()):
                 return
         # far = far where far = d: the others were overtaken by a shorter path
@@ -173,7 +177,9 @@ class Weights:
 
     @property
     def worth_splitting(self):
-        return self.emin >= 0 and self.emin < self.emax
+        """Weights >= 0 that differ; not on small dense graphs, where more rounds cost more than fewer relaxations save."""
+        small = self._G.A.nvals < SMALL and self._G.A.nvals > DENSE * self.n
+        return 0 <= self.emin < self.emax and not small
 
     def check_delta(self, delta):
         """`delta` checked, or chosen: about the weight of an edge that a shortest path is likely to use."""
@@ -182,10 +188,10 @@ class Weights:
                 f'method="delta": a weight is negative ({self.emin}); use method="bellman_ford", which permits that'
             )
         if delta is None:
-            # Sixteen mean weights over the mean degree: the best lay between 7 and 55 on Kronecker graphs and on a road
-            # network, with little between them.
+            # 32 mean weights over the mean degree: the best lay between 7 and 55 on Kronecker graphs and on a road network,
+            # with little between them; larger ones mean fewer rounds.
             mean = self._G.keep("mean weight", self._mean)
-            number = 16 * mean * self.n / max(self._G.A.nvals, 1)
+            number = 32 * mean * self.n / max(self._G.A.nvals, 1)
             if not 0 < number < np.inf:
                 number = 1.0
             return number if self.dtype in (dtypes.FP32, dtypes.FP64) else max(1, round(number))

@@ -97,6 +97,15 @@ def test_negative_cycle_in_a_large_graph_is_found_early():
         sssp(A, 0)
 
 
+def test_auto_chooses_by_the_weights_and_the_size():
+    road = edges([(i, i + 1) for i in range(50)], 51, range(1, 51), both=True)
+    dense = edges([(i, j) for i in range(12) for j in range(12)], 12, range(144))
+    same = edges([(i, i + 1) for i in range(50)], 51, 3)
+    negative = edges([(i, i + 1) for i in range(50)], 51, range(-1, 49))
+    chosen = [sssp(A, 0).report.algorithm for A in (road, dense, same, negative)]
+    assert chosen == ["sssp (delta)", "sssp (bellman_ford)", "sssp (bellman_ford)", "sssp (bellman_ford)"]
+
+
 def test_negative_weights_refuse_delta():
     with pytest.raises(ValueError, match=r'method="delta": a weight is negative \(-1\); use method="bellman_ford"'):
         sssp(edges([(0, 1)], 2, [-1]), 0, method="delta")
