@@ -130,7 +130,7 @@ def lower(op, name, preamble, sources):
         raise NotLowerable(op.name) from None
     try:
         lines, source = scalar_source(op, name)
-    except Exception as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise NotLowerable(f"{op.name}: {error}") from None
     for line in lines.splitlines():
         preamble[line] = None

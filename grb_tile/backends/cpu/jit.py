@@ -64,7 +64,7 @@ def numba():
                     import numba as module
 
                     _numba = module
-                except Exception:  # a broken install raises anything from ImportError to SystemError
+                except Exception:  # noqa: BLE001 - a broken install raises anything from ImportError to SystemError
                     _numba = False
     return _numba or None
 
@@ -191,7 +191,7 @@ class Kernel:
                     return None
                 try:
                     self._import()
-                except Exception as error:  # no kernel is better than no answer: NumPy goes on
+                except Exception as error:  # noqa: BLE001 - no kernel is better than no answer: NumPy goes on
                     self.failed = True
                     _failures.append((self.stem, f"{type(error).__name__}: {error}"))
             return self.functions

@@ -47,7 +47,7 @@ class _Fold(ast.NodeTransformer):
         """True or False when the test is known, None otherwise."""
         try:
             return bool(eval(compile(ast.Expression(test), "<flag>", "eval"), {"__builtins__": {}}))
-        except Exception:
+        except (NameError, TypeError, ValueError, SyntaxError):
             return None
 
     @staticmethod

@@ -100,9 +100,8 @@ def dots(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indice
                                     met = True
                                 if ANY:
                                     break
-                                if EXIT:
-                                    if total == TERMINAL:
-                                        break
+                                if EXIT and total == TERMINAL:
+                                    break
                     else:
                         for q in range(b_lo, b_hi):
                             k = b_indices[q]
@@ -119,9 +118,8 @@ def dots(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indice
                                     met = True
                                 if ANY:
                                     break
-                                if EXIT:
-                                    if total == TERMINAL:
-                                        break
+                                if EXIT and total == TERMINAL:
+                                    break
                     if met:
                         out_indices[at] = j
                         out_values[at] = total

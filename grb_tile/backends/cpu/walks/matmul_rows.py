@@ -50,12 +50,10 @@ def multiply(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_in
                 j = b_indices[q]
                 w = j >> 6
                 mask = bit(np.int64(j))
-                if MASK == "pattern":
-                    if not allowed[w] & mask:
-                        continue
-                if MASK == "complement":
-                    if allowed[w] & mask:
-                        continue
+                if MASK == "pattern" and not allowed[w] & mask:
+                    continue
+                if MASK == "complement" and allowed[w] & mask:
+                    continue
                 present = words[w]
                 if present & mask:
                     if not ANY:

@@ -35,9 +35,8 @@ def scatter(indptr, indices, a_values, x_indices, x_values, allow, flip, words, 
             i = indices[e]
             mask = bit(np.int64(i))
             w = i >> 6
-            if masked:
-                if not (allow[w] ^ flip) & mask:
-                    continue
+            if masked and not (allow[w] ^ flip) & mask:
+                continue
             present = words[w]
             if present & mask:
                 if not ANY:

@@ -39,9 +39,8 @@ def row_product(i, lo, hi, indices, a_values, x_words, x_values):
         total = MUL(a, b, i, k, 0)
         if not ANY:
             for e in range(lo + 1, hi):
-                if EXIT:
-                    if total == TERMINAL:
-                        break
+                if EXIT and total == TERMINAL:
+                    break
                 k = indices[e]
                 if not A_ISO:
                     a = a_values[e]
@@ -67,9 +66,8 @@ def row_product(i, lo, hi, indices, a_values, x_words, x_values):
             else:
                 total = t
                 met = True
-            if EXIT:
-                if total == TERMINAL:
-                    break
+            if EXIT and total == TERMINAL:
+                break
     return met, total
 
 

@@ -7,6 +7,8 @@ state (int64):  0 first and 1 end of the frontier in `queue`; 2 number of the ne
 12 1 when `frontier` and `found` have changed places; 13 threads the caller would pull with; 14 -1, 0 push, 1 pull: forced.
 `seen` has the bits of visited vertices and of vertices without in-edges, which need never be looked at.
 """
+import numpy as np
+
 from grb_tile.backends.cpu.walks.placeholders import LEVELS, NONE, PARENTS, bit, cycles, ones, trailing_zeros
 
 
