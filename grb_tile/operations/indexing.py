@@ -104,7 +104,7 @@ def _text(K):
 
 def _last_of_each(K):
     """Positions to keep so that each index occurs once, the last time it is given; None when none repeats."""
-    if K is None or len(K) < 2:
+    if K is None or isinstance(K, range) or len(K) < 2:
         return None
     unique, last = np.unique(K[::-1], return_index=True)
     if len(unique) == len(K):
@@ -115,7 +115,7 @@ def _last_of_each(K):
 def assign(c, value, I, J=None, *, dtype, mask=None, accum=None, replace=False, subassign=False):
     """The store of C after an assignment; `value` is a store, a NumPy scalar or EMPTY; see the module's text.
 
-    I and J are int64 arrays, None for all, or (for matrices) a Python int, which assigns a vector to a row or column.
+    I and J are int64 arrays, ranges, None for all, or (for matrices) a Python int, which assigns a vector to a row or column.
     """
     if c.format in ("sparse", "bitmap"):
         return _assign_vector(c, value, I, dtype, mask, accum, replace, subassign)
@@ -142,13 +142,12 @@ def _assign_line(c, value, I, J, dtype, mask, accum, replace, subassign):
         line = vector_of_row(backend.gather_matrix(c, where, None))
     else:
         line = vector_of_column(backend.gather_matrix(c, None, where))
+    embed = row_matrix if by_row else column_matrix
+    place = (where, None) if by_row else (None, where)
+    old = backend.expand_matrix(embed(line), *place, c.nrows, c.ncols)
+    line.shared = True                                    # `old` reads its arrays
     after = _assign_vector(line, value, K, dtype, mask, accum, replace, subassign)
-    if by_row:
-        old = backend.expand_matrix(row_matrix(line), where, None, c.nrows, c.ncols)
-        new = backend.expand_matrix(row_matrix(after), where, None, c.nrows, c.ncols)
-    else:
-        old = backend.expand_matrix(column_matrix(line), None, where, c.nrows, c.ncols)
-        new = backend.expand_matrix(column_matrix(after), None, where, c.nrows, c.ncols)
+    new = backend.expand_matrix(embed(after), *place, c.nrows, c.ncols)
     rest = backend.restrict(c, Allow(old, True)) if old.nvals else c
     return backend.union(rest, new, None)
 
@@ -165,9 +164,9 @@ def _assign_vector(c, value, I, dtype, mask, accum, replace, subassign):
             allow = Allow(backend.gather_vector(allow.pattern, keep), allow.complement)
     if subassign and I is not None:
         part = backend.gather_vector(c, I)
+        old = backend.expand_vector(part, I, c.size)      # before `part` may be updated in place
         t = _values_in(value, len(I), None, dtype, allow)
         after = finish(part, t, dtype, allow, accum, replace)
-        old = backend.expand_vector(part, I, c.size)
         rest = backend.restrict(c, Allow(old, True)) if old.nvals else c
         return backend.union(rest, backend.expand_vector(after, I, c.size), None)
     if I is None:
