@@ -15,7 +15,7 @@ import numpy as np
 from ...exceptions import OutOfMemory
 from ...storage.place import with_arrays
 from ...storage.store import Allow
-from .errors import ErrorWord
+from .errors import ErrorWord, HostOnly
 
 _PINNED_BYTES = 4096
 _MOST_CONSTANTS = 4096
@@ -75,12 +75,16 @@ class Device:
                 self._constant_of[self._address(found)] = value.reshape(1)[0]
         return found
 
+    def known_constant(self, values):
+        """The NumPy scalar of a length-1 array where that is known without synchronisation, else None."""
+        if isinstance(values, np.ndarray):
+            return values[0]
+        return self._constant_of.get(self._address(values))
+
     def iso_value(self, store):
         """The value of all entries of an iso store as a NumPy scalar; known without synchronisation for constants."""
         values = store.values
-        if isinstance(values, np.ndarray):
-            return values[0]
-        known = self._constant_of.get(self._address(values))
+        known = self.known_constant(values)
         if known is not None:
             return known
         forms = store.forms
@@ -96,9 +100,12 @@ class Device:
     # ------------------------------------------------------------------ stores
 
     def own(self, store):
-        """`store` with device arrays: itself, or the copy that is made at first use and kept in its forms."""
+        """`store` with device arrays: itself, or the copy that is made at first use and kept in its forms.
+
+        Raises: HostOnly for user-defined types, which have no device form.
+        """
         array_class = self.array_class
-        if isinstance(store.values, array_class):
+        if isinstance(store.values, array_class) and not store.dtype._is_udt:
             format = store.format
             if format == "bitmap":
                 if store.words is None or isinstance(store.words, array_class):
@@ -107,6 +114,8 @@ class Device:
                 isinstance(store.indptr, array_class) and (store.rows is None or isinstance(store.rows, array_class))
             )):
                 return store
+        if store.dtype._is_udt:
+            raise HostOnly
         forms = store.forms
         if forms is None:
             forms = store.forms = {}

@@ -103,7 +103,7 @@ class CudaBackend(Backend):
     @reporting
     def cast(self, store, dtype):
         if store.dtype is dtype:
-            return store
+            return store          # wherever it lies
         return self._call("structure", "cast", self.own(store), dtype)
 
     @reporting
@@ -213,17 +213,18 @@ class CudaBackend(Backend):
             result = function(self.device, *args)
             if result is not NotImplemented:
                 return result
-        return self._through_host(name, args)
+        return self.through_host(name, args)
 
-    def _through_host(self, name, args):
+    def through_host(self, name, args, kwargs=()):
         """The primitive computed by the CPU backend from host copies; a store it returns is moved to the device."""
         if self._host is None:
             from ..cpu.backend import CpuBackend
 
             self._host = CpuBackend()
         self.detours[name] += 1
-        result = getattr(self._host, name)(*(on_host(a) for a in args))
-        return self.own(result) if isinstance(result, STORES) else result
+        keywords = {key: on_host(value) for key, value in dict(kwargs).items()}
+        result = getattr(self._host, name)(*(on_host(a) for a in args), **keywords)
+        return self.own(result) if isinstance(result, STORES) and not result.dtype._is_udt else result
 
 
 def on_host(argument):

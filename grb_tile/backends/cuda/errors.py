@@ -13,6 +13,10 @@ from ...exceptions import IndexOutOfBound, InsufficientSpace, InvalidValue, OutO
 CODES = {1: InvalidValue, 2: IndexOutOfBound, 3: InsufficientSpace, 4: Panic}
 
 
+class HostOnly(Exception):
+    """A store of a user-defined type, which has no device form: the primitive is computed on the host."""
+
+
 class ErrorWord:
     """The device's error word: pass `arm(call)` to a kernel that may report."""
 
@@ -53,6 +57,8 @@ def reporting(primitive):
     def call(backend, *args, **kwargs):
         try:
             return primitive(backend, *args, **kwargs)
+        except HostOnly:
+            return backend.through_host(name, args, kwargs)
         except Exception as error:
             raised = translated(error, name, backend.device)
             if raised is None:
