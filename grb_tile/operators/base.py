@@ -178,7 +178,7 @@ class OpBase:
     def __contains__(self, key):
         try:
             self[key]
-        except (TypeError, KeyError, ValueError):
+        except (TypeError, KeyError):  # an unknown name of a type stays a ValueError
             return False
         except Exception as error:  # Numba's typing errors, without importing Numba to name them
             if type(error).__module__.startswith("numba"):

@@ -106,7 +106,7 @@ class Namespace:
         module = self.module
         if module is None or "." in name or name not in vars(module):
             return False
-        return not isinstance(vars(module)[name], ModuleType)
+        return not isinstance(vars(module)[name], (ModuleType, OpPath))
 
     def put(self, name, op):
         STRINGS.clear()
@@ -255,6 +255,6 @@ def module_hooks(modname, module_globals, prefix="", extra=()):
 
     def names():
         public = (n for n in module_globals if not n.startswith("_"))
-        return sorted({*namespace.names_under(prefix), *extra, *old_names(), *public})
+        return {*namespace.names_under(prefix), *extra, *old_names(), *public}
 
     return get, names

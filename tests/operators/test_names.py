@@ -132,3 +132,11 @@ def test_deprecated_names_warn():
     with pytest.warns(DeprecationWarning, match="please use `gb.binary.ss.secondj1`"):
         vars(binary).pop("secondj1", None)
         assert binary.secondj1 is binary.ss.secondj1
+
+
+def test_nested_names_grow():
+    first = unary.register_new("tests_nested.one", lambda x: x + 1)
+    assert unary.tests_nested.one is first
+    second = unary.register_new("tests_nested.two", lambda x: x + 2)
+    assert unary.tests_nested.two is second and dir(unary.tests_nested) == ["one", "two"]
+    assert "tests_nested" in dir(unary)
