@@ -15,7 +15,7 @@ Every algorithm takes a Graph (or a square Matrix), leaves it as it was, and rec
 """
 if __name__ != "grb_tile.algorithms":
     raise ImportError(
-        f"the folder algorithms/ was imported as {__name__!r}, which would make a second copy of it. "
+        f"the folder algorithms/ was imported as {__name__!r}, which would make a second copy of grb_tile.algorithms. "
         "Write `from grb_tile import algorithms`; the checkout's root on sys.path is enough for that."
     )
 

@@ -42,7 +42,7 @@ def cast(array, dtype):
             with np.errstate(over="ignore", under="ignore"):
                 return array.astype(want)
     elif source == "c" and have.itemsize > want.itemsize:
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # signalling NaN among absent places
             return array.astype(want)
     return array.astype(want)
 

@@ -16,6 +16,7 @@ EXPAND = 1 << 22
 
 
 def matmul(A, B, semiring, allow=None, plan=None, BT=None):
+    """C = A (+.x) B inside `allow`, by the walk the plan names (Backend.matmul)."""
     walk = getattr(plan, "walk", plan)
     if walk == "dot" and allow is not None and not allow.complement:
         return matmul_dot(A, transpose_of(B) if BT is None else BT, semiring, allow)
@@ -45,6 +46,7 @@ def _products(op, A, at_a, B, at_b, i, k, j):
 
 
 def matmul_gustavson(A, B, semiring, allow):
+    """C = A (+.x) B row by row: each entry A[i,k] meets row k of B, products are sorted and combined block by block."""
     nrows, ncols, dtype = A.nrows, B.ncols, semiring.return_type
     if A.indices.shape[0] == 0 or B.indices.shape[0] == 0:
         return empty_matrix(nrows, ncols, dtype)
@@ -158,6 +160,7 @@ class _RowMask:
 
 
 def matmul_dot(A, BT, semiring, allow):
+    """C[i,j] = (+)_k A[i,k] (x) BT[j,k] at the places of `allow` (no complement): rows meet by search."""
     nrows, ncols, dtype = A.nrows, BT.nrows, semiring.return_type
     pattern = allow.pattern
     if A.indices.shape[0] == 0 or BT.indices.shape[0] == 0 or pattern.indices.shape[0] == 0:
