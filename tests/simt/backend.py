@@ -1,8 +1,11 @@
 """The CUDA backend over the CPU shim: `shim()` is a CudaBackend whose kernels run as fibers on NumPy arrays.
 
+With GRB_TILE_TEST_DEVICE=cuda in the environment it is the real one: the tests of this folder then run on the GPU.
+
     with using_shim():
         ...                      # gb code runs on it as on "cuda"
 """
+import os
 from contextlib import contextmanager
 from functools import lru_cache
 
@@ -14,7 +17,9 @@ from .launcher import SimtLauncher
 
 @lru_cache(maxsize=1)
 def shim():
-    """The one CudaBackend over the shim."""
+    """The one CudaBackend over the shim (or over the GPU, see above)."""
+    if os.environ.get("GRB_TILE_TEST_DEVICE") == "cuda":
+        return select.named("cuda")
     return CudaBackend(SimtLauncher())
 
 

@@ -20,12 +20,12 @@ from pathlib import Path
 
 import numpy as np
 
-from grb_tile import kernels
 from grb_tile.backends.cuda.jit import blocks_for, source_text
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("GRB_TILE_SIMT_CACHE", os.path.join(tempfile.gettempdir(), f"grb-tile-simt-{os.getuid()}")))
 DYNAMIC = re.compile(r"extern\s+__shared__\s+(?:__align__\(\d+\)\s+)?([\w: ]+?)\s+(\w+)\s*\[\s*\]\s*;")
+SHIM = ("engine.h", "cuda_names.h")
 FLAGS = [
     "g++", "-std=c++20", "-march=native", "-g1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-fno-plt",
     "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas", "-Wno-attributes",
@@ -50,13 +50,19 @@ def without_dynamic_shared(text):
     return DYNAMIC.sub(r"\1* \2 = (\1*)simt::block->shared;", text)
 
 
-def translated_headers(folder):
-    """A copy of kernels/ in `folder` in which dynamic shared memory has been rewritten; made once per digest."""
-    target = folder / f"kernels-{kernels.digest()}"
+def precompiled(shim, options):
+    """The folder of cuda_names.h, compiled ahead: what every kernel includes costs more than the kernel itself."""
+    state = "\0".join([shim, *FLAGS, *options])
+    target = CACHE / f"shim-{hashlib.sha256(state.encode()).hexdigest()[:16]}"
     if not target.exists():
-        fresh = Path(tempfile.mkdtemp(dir=folder))
-        for name in kernels.names():
-            (fresh / name).write_text(without_dynamic_shared(kernels.source(name)))
+        CACHE.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=CACHE))
+        for name in SHIM:
+            (fresh / name).write_text((HERE / name).read_text())
+        command = [*(f for f in FLAGS if f != "-shared"), *options, "-x", "c++-header", str(fresh / SHIM[-1])]
+        done = subprocess.run([*command, "-o", f"{fresh / SHIM[-1]}.gch"], check=False, capture_output=True, text=True)
+        if done.returncode:
+            raise SimtError(f"the shim does not compile:\n{done.stderr[:6000]}")
         try:
             fresh.rename(target)
         except OSError:          # another process was faster
@@ -77,8 +83,8 @@ extern "C" __attribute__((visibility("default"))) const char *simt_signature() {
   return text.c_str();
 }}
 """
-    shim = "".join((HERE / name).read_text() for name in ("engine.h", "cuda_names.h"))
-    key = hashlib.sha256("\0".join([text, shim, kernels.digest(), *FLAGS, *options]).encode()).hexdigest()[:24]
+    shim = "".join((HERE / name).read_text() for name in SHIM)
+    key = hashlib.sha256("\0".join([text, shim, *FLAGS, *options]).encode()).hexdigest()[:24]
     target = CACHE / f"{key}.so"
     if not target.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
@@ -86,8 +92,8 @@ extern "C" __attribute__((visibility("default"))) const char *simt_signature() {
         path.write_text(text)
         fresh = CACHE / f"{key}.{os.getpid()}.so"
         done = subprocess.run(
-            [*FLAGS, *options, "-I", str(translated_headers(CACHE)), "-include", str(HERE / "cuda_names.h"), str(path),
-             "-o", str(fresh)], capture_output=True, text=True)
+            [*FLAGS, *options, "-include", str(precompiled(shim, options) / SHIM[-1]), str(path), "-o", str(fresh)],
+            check=False, capture_output=True, text=True)
         if done.returncode:
             raise SimtError(f"{expression} does not compile:\n{done.stderr[:6000]}")
         os.replace(fresh, target)

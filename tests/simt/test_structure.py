@@ -2,14 +2,14 @@
 import numpy as np
 import pytest
 from backends import agree, samples
-from simt.backend import shim, using_shim
+from support import seeds
 
 from grb_tile import binary, dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda import entries, structure
 from grb_tile.exceptions import InvalidValue, UdfParseError
 from grb_tile.storage import convert
-from support import seeds
+from simt.backend import shim, using_shim
 
 NUMPY = select.named("numpy")
 TYPES = [dtypes.BOOL, dtypes.INT8, dtypes.UINT16, dtypes.FP32, dtypes.INT64, dtypes.FC64]

@@ -147,8 +147,8 @@ class Device:
         errors = self.errors
         if errors.armed:
             arrays = (*arrays, errors.word)
-        if self.is_shim:
-            numbers = [int(x) for array in arrays for x in array.ravel()]
+        if self.is_shim or sum(array.nbytes + 8 for array in arrays) > _PINNED_BYTES:
+            numbers = [int(x) for array in arrays for x in self.host(array).ravel()]
         else:
             numbers = self._read_pinned(arrays)
         if errors.armed:

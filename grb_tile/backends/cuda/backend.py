@@ -53,7 +53,7 @@ def is_available():
         import cupy
 
         return bool(cupy.cuda.is_available())
-    except Exception:          # a broken driver may raise anything; "auto" then means the CPU
+    except Exception:  # noqa: BLE001  # a broken driver may raise anything; "auto" then means the CPU
         return False
 
 

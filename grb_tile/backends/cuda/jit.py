@@ -39,6 +39,7 @@ from ...exceptions import JitError
 
 OPTIONS = ("-std=c++17", "--device-as-default-execution-space", "-DGRB_CUDA=1")
 MAX_CACHE_BYTES = 512 << 20
+SHARED_LIMIT = 48 << 10          # bytes of dynamic shared memory that every launch may ask for
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[^\n]*$", re.MULTILINE)
 
@@ -167,7 +168,7 @@ def trim_cache(limit=MAX_CACHE_BYTES):
 class Kernel:
     """One compiled kernel, loaded."""
 
-    __slots__ = ("name", "function", "_module", "_processors", "_resident")
+    __slots__ = ("_allowed", "_module", "_processors", "_resident", "function", "name")
 
     def __init__(self, name, function, module, processors):
         self.name = name
@@ -175,9 +176,20 @@ class Kernel:
         self._module = module          # unloading it would take the function away
         self._processors = processors
         self._resident = {}
+        self._allowed = SHARED_LIMIT
+
+    def allow_shared(self, count):
+        """Let launches ask for `count` bytes of dynamic shared memory: more than 48 KiB must be announced once."""
+        if count > self._allowed:
+            from cupy_backends.cuda.api import driver
+
+            driver.funcSetAttribute(self.function.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, count)
+            self._allowed = count
 
     def __call__(self, grid, block, args, shared=0, cooperative=False):
         """Launch `grid` blocks of `block` threads (ints or tuples) on CuPy's current stream."""
+        if shared > self._allowed:
+            self.allow_shared(shared)
         self.function(
             grid if type(grid) is tuple else (int(grid),), block if type(block) is tuple else (int(block),),
             [0 if a is None else a for a in args], shared, None, cooperative,
@@ -195,6 +207,7 @@ class Kernel:
         key = block, shared
         found = self._resident.get(key)
         if found is None:
+            self.allow_shared(shared)
             from cupy_backends.cuda.api import driver
 
             each = driver.occupancyMaxActiveBlocksPerMultiprocessor(self.function.ptr, block, shared)

@@ -10,8 +10,24 @@ from ...operators import to_cuda
 from ...storage import convert as conversions
 from ...storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 from .entries import (
-    cast_array, cast_iso, compressed, empty_vector, gather, index_type, is_plain, line_starts, moved_type, order_facts,
-    pair_order, ranges, repeated, row_ids, segment_starts, stable_order, to_bitmap, to_sparse, vector_of,
+    cast_array,
+    cast_iso,
+    compressed,
+    empty_vector,
+    gather,
+    index_type,
+    is_plain,
+    moved_type,
+    order_facts,
+    pair_order,
+    ranges,
+    repeated,
+    row_ids,
+    segment_starts,
+    stable_order,
+    to_bitmap,
+    to_sparse,
+    vector_of,
 )
 
 # ---------------------------------------------------------------------- build

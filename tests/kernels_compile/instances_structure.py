@@ -1,0 +1,37 @@
+"""Instances of build.cuh, convert.cuh, gather.cuh and transpose.cuh."""
+from grb_tile import binary, dtypes
+from grb_tile.operators import to_cuda
+
+INDICES = ("int32_t", "int64_t")
+MOVED = ("uint8_t", "uint16_t", "uint32_t", "uint64_t", "ulonglong2")
+NUMBERS = [getattr(dtypes, name) for name in ("BOOL", "INT8", "INT64", "UINT32", "FP32", "FP64")]
+
+
+def instances():
+    """(header, name, functors, template) of each."""
+    for index in INDICES:
+        yield "build.cuh", "order_facts", "", (index, index)
+        yield "build.cuh", "segment_flags", "", (index, index)
+        yield "build.cuh", "pair_keys", "", (index, index, "uint32_t")
+        yield "build.cuh", "pair_keys", "", (index, index, "int64_t")
+        yield "convert.cuh", "count_members", "", (index,)
+        yield "gather.cuh", "look_up", "", (index,)
+        yield "gather.cuh", "ranges_of", "", ("int64_t", "int64_t", index)
+        yield "transpose.cuh", "line_starts", "", (index,)
+        for moved in MOVED:
+            yield "convert.cuh", "positions_to_words", "", (index, moved)
+            yield "convert.cuh", "words_to_positions", "", (index, index, moved)
+            yield "gather.cuh", "gather", "", (index, moved)
+            yield "gather.cuh", "scatter", "", (index, moved)
+    for moved in MOVED:
+        yield "gather.cuh", "gather_bitmap", "", (moved,)
+    yield "transpose.cuh", "pick_rows", "", ("int64_t",)
+    for have in NUMBERS:
+        for want in NUMBERS:
+            if have is not want:
+                yield "convert.cuh", "cast_values", "", (have.cuda_type, want.cuda_type)
+    for dtype in (dtypes.INT64, dtypes.FP32, dtypes.FC64):
+        for name in ("plus", "times", "minus"):
+            op = getattr(binary, name)[dtype]
+            functors = to_cuda.includes(op) + "\n" + to_cuda.functor(op, "Fold")
+            yield "build.cuh", "fold_segments", functors, (*[dtype.cuda_type] * 4, "Fold")

@@ -1,0 +1,82 @@
+"""The listed instances of all kernels compile with NVRTC, without a GPU: every one for sm_90, a sample for sm_80 and sm_100.
+
+A file instances_*.py beside this one lists instances: INSTANCES, tuples (header, name, functors, template), or a function
+instances() that yields them.  Each file is one test, so that what fails is named and files run in parallel.
+"""
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from grb_tile import kernels
+from grb_tile.backends.cuda import jit
+from grb_tile.exceptions import JitError
+
+FILES = sorted(Path(__file__).parent.glob("instances_*.py"))
+SAMPLE = 12          # every so many instances are compiled for the other architectures too
+
+
+def listed(path):
+    """The instances that a file lists."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return [*getattr(module, "INSTANCES", ()), *(module.instances() if hasattr(module, "instances") else ())]
+
+
+def failures(instances, arch):
+    """The compiler's complaints about `instances`."""
+    found = []
+    for instance in instances:
+        text, expression = jit.source_text(*instance)
+        try:
+            lowered, cubin = jit.compile_cubin(text, expression, arch)
+        except JitError as error:
+            found.append(str(error)[:1500])
+        else:
+            assert cubin[:4] == b"\x7fELF" and lowered.encode() in cubin
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_sm_90(path):
+    instances = listed(path)
+    assert instances
+    found = failures(dict.fromkeys(instances), 90)
+    assert not found, f"{len(found)} of {len(instances)} instances:\n" + "\n".join(found[:3])
+
+
+@pytest.mark.parametrize("arch", [80, 100])
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_other_architectures(path, arch):
+    found = failures(listed(path)[::SAMPLE], arch)
+    assert not found, "\n".join(found[:3])
+
+
+def test_every_kernel_file_has_an_instance():
+    """A header with a kernel that nobody lists would be compiled on a user's machine for the first time."""
+    used = {header for path in FILES for instance in listed(path) for header in instance[0].split()}
+    lonely = [name for name in kernels.names() if "__global__" in kernels.source(name) and name not in used]
+    lonely = [name for name in lonely if name not in included_by(used)]
+    assert not lonely, f"list instances of {lonely}"
+
+
+def included_by(headers):
+    """Names of the headers that these headers include, directly or not."""
+    seen = set()
+    for header in headers:
+        jit.flattened(f'#include "{header}"', seen)
+    return seen
+
+
+def test_a_broken_kernel_is_found():
+    with pytest.raises(JitError, match="nothing_of_that_name"):
+        jit.compile_cubin("__global__ void k(int* a) { a[0] = nothing_of_that_name; }", "k", 90)
+
+
+def test_subnormals_are_kept():
+    """-ftz would flush them: the machine code of a float addition must not say .FTZ (CuPy's RawModule would)."""
+    text = "__global__ void k(float* a) { a[0] = a[1] + a[2]; }"
+    assert not any("ftz" in option or "fast_math" in option for option in jit.OPTIONS)
+    kept, flushed = jit.compile_cubin(text, "k", 90), jit.compile_cubin(text, "k", 90, ("-ftz=true",))
+    assert kept[1] != flushed[1]
