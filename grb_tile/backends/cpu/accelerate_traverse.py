@@ -80,9 +80,12 @@ def _run(functions, out_edges, in_edges, sources, levels, parents, max_level, ta
         empty, reachable = empty_row_words(in_edges)
         seen = empty.copy()
         can_pull = direction != "push"
+        if target is not None and empty[target >> 6] >> np.uint64(target & 63) & np.uint64(1) and target not in sources:
+            target = None  # its bit in `seen` says that it has no in-edges: nobody comes to it
     out_ptr, out_indices = jit.plain(out_edges.indptr), jit.plain(out_edges.indices)
     in_ptr, in_indices = jit.plain(in_edges.indptr), jit.plain(in_edges.indices)
     bits = np.left_shift(np.uint64(1), (sources & 63).astype(np.uint64))
+    to_find = reachable - int(np.count_nonzero(seen[sources >> 6] & bits == 0))
     np.bitwise_or.at(seen, sources >> 6, bits)
     queue = np.empty(n, out_indices.dtype)
     queue[: sources.size] = sources
@@ -105,7 +108,7 @@ def _run(functions, out_edges, in_edges, sources, levels, parents, max_level, ta
     state[7] = np.iinfo(np.int32).max if max_level is None else max_level
     state[8] = -1 if target is None else target
     state[9] = PULL_OUTSIDE if outside else PULL_INSIDE if can_pull else NEVER_PULL
-    state[10] = reachable - sources.size
+    state[10] = to_find
     state[13] = threads if outside else 1
     state[14] = {None: -1, "push": 0, "pull": 1}[direction] if can_pull else -1
     logs = []
