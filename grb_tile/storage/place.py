@@ -36,7 +36,7 @@ def moved_like(store, array):
 
 def host_array(array):
     """`array` as a NumPy array: itself, or a copy from the device."""
-    return array if array is None or isinstance(array, np.ndarray) else array.get()
+    return array if array is None or type(array) is np.ndarray else array.get()
 
 
 def host(store):

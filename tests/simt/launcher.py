@@ -1,10 +1,10 @@
 """Compiles kernels with g++ over engine.h and calls them: the interface of grb_tile.backends.cuda.jit.Launcher.
 
->>> import numpy as np
 >>> from simt.launcher import SimtLauncher
 >>> launcher = SimtLauncher()
 >>> source = 'template <class T> __global__ void twice(T* x, int64_t n) { GRB_EACH(i, n) x[i] += x[i]; }'
->>> x = np.arange(5)
+>>> from simt.arrays import xp
+>>> x = xp.arange(5)
 >>> launcher.kernel("launch.cuh", "twice", source, ("int64_t",)).over(5, (x, 5))
 >>> x.tolist()
 [0, 2, 4, 6, 8]
@@ -21,6 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from grb_tile.backends.cuda.jit import blocks_for, source_text
+
+from .arrays import DeviceArray, xp
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("GRB_TILE_SIMT_CACHE", os.path.join(tempfile.gettempdir(), f"grb-tile-simt-{os.getuid()}")))
@@ -142,7 +144,9 @@ class SimtKernel:
             if wanted[0] != "p":
                 raise TypeError(f"{self.name}: argument {k} is None, the kernel wants {wanted}")
             return ctypes.c_void_p(0)
-        if isinstance(a, np.ndarray):
+        if type(a) is np.ndarray and a.ndim:
+            raise TypeError(f"{self.name}: argument {k} is a host array")
+        if isinstance(a, DeviceArray):
             if wanted[0] != "p" or wanted[1:] not in ("0", str(a.itemsize)):
                 raise TypeError(f"{self.name}: argument {k} is a {a.dtype} array, the kernel wants {wanted}")
             if not a.flags.c_contiguous:
@@ -155,9 +159,9 @@ class SimtKernel:
 
 
 class SimtLauncher:
-    """The interface of jit.Launcher for NumPy arrays."""
+    """The interface of jit.Launcher for the shim's arrays."""
 
-    xp = np
+    xp = xp
     is_shim = True
     arch = 90
     processors = 2

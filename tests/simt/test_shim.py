@@ -1,6 +1,7 @@
 """The shim itself: it computes what CUDA computes, and finds what CUDA would hang or misbehave on."""
 import numpy as np
 import pytest
+from simt.arrays import xp
 from simt.launcher import SimtError, SimtLauncher
 
 SCAN = """
@@ -57,45 +58,45 @@ def kernel(name, seed=0):
 
 
 def test_dynamic_shared_memory():
-    x = np.random.default_rng(1).random(200, np.float32)
-    y = np.zeros(200, np.float32)
+    x = xp.asarray(np.random.default_rng(1).random(200, np.float32))
+    y = xp.zeros(200, np.float32)
     kernel("scan")(1, 256, (x, y, 200), shared=1024)
-    np.testing.assert_allclose(y, np.cumsum(x), rtol=1e-5)
+    np.testing.assert_allclose(y.get(), np.cumsum(x.get()), rtol=1e-5)
 
 
 def test_a_grid_wide_barrier():
-    x, total, seen = np.arange(5000), np.zeros(1, np.uint64), np.zeros(3, np.int64)
-    kernel("total")(3, 64, (x, 5000, total, np.zeros(1, np.uint32), seen), cooperative=True)
+    x, total, seen = xp.arange(5000), xp.zeros(1, np.uint64), xp.zeros(3, np.int64)
+    kernel("total")(3, 64, (x, 5000, total, xp.zeros(1, np.uint32), seen), cooperative=True)
     assert total[0] == x.sum() and seen.tolist() == [x.sum()] * 3
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_append_by_warps(seed):
     take = np.random.default_rng(seed).random(500) < 0.3
-    found, count = np.zeros(500, np.int64), np.zeros(1, np.uint32)
-    kernel("append", seed).over(512, (take, 500, found, count))
-    assert sorted(found[:count[0]]) == take.nonzero()[0].tolist()
+    found, count = xp.zeros(500, np.int64), xp.zeros(1, np.uint32)
+    kernel("append", seed).over(512, (xp.asarray(take), 500, found, count))
+    assert sorted(found.tolist()[:int(count[0])]) == take.nonzero()[0].tolist()
 
 
 @pytest.mark.parametrize(("name", "message"), [
     ("divided", "deadlock"), ("exited", "exited|deadlock"), ("stranger", "does not name the caller")])
 def test_broken_synchronisation_is_reported(name, message):
     with pytest.raises(SimtError, match=message):
-        kernel(name)(1, 32, (np.zeros(64, np.int32),))
+        kernel(name)(1, 32, (xp.zeros(64, np.int32),))
 
 
 def test_seeds_bring_out_a_missing_barrier():
     outcomes = set()
     for seed in range(20):
-        a = np.zeros(64, np.int32)
+        a = xp.zeros(64, np.int32)
         kernel("race", seed)(1, 32, (a,))
         outcomes.add(a.tobytes())
     assert len(outcomes) > 3
 
 
 def test_arguments_are_checked():
-    good = np.zeros(4, np.float32)
-    for wrong in [(np.zeros(4), good, 4), (good, good, 4.0), (good, good), (good[::2], good, 4), (good, good, np.int32(4))]:
+    good = xp.zeros(4, np.float32)
+    for wrong in [(xp.zeros(4), good, 4), (np.zeros(4, np.float32), good, 4), (good, good, 4.0), (good, good), (good[::2], good, 4), (good, good, np.int32(4))]:
         with pytest.raises(TypeError):
             kernel("scan")(1, 32, wrong, shared=128)
 

@@ -61,7 +61,7 @@ class Device:
 
     def host(self, array):
         """A device array as a NumPy array (a copy; synchronises)."""
-        return array if isinstance(array, np.ndarray) else array.get()
+        return array if type(array) is np.ndarray else array.get()
 
     def constant(self, value, np_type=None):
         """A device array of length 1 that holds `value` and must not be written to; made once for each value."""
@@ -77,7 +77,7 @@ class Device:
 
     def known_constant(self, values):
         """The NumPy scalar of a length-1 array where that is known without synchronisation, else None."""
-        if isinstance(values, np.ndarray):
+        if type(values) is np.ndarray:
             return values[0]
         return self._constant_of.get(self._address(values))
 
@@ -124,7 +124,7 @@ class Device:
             found = forms["device"] = with_arrays(store, self._move)
             found.shared = True
             if store.iso and store.nvals:
-                found.values = self.constant(store.values[0]) if isinstance(store.values, np.ndarray) else found.values
+                found.values = self.constant(store.values[0]) if type(store.values) is np.ndarray else found.values
         return found
 
     def own_allow(self, allow):

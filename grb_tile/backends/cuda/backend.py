@@ -69,8 +69,7 @@ class CudaBackend(Backend):
         self.detours = Counter()
         self._host = None
         self._functions = {}
-        if not self.device.is_shim:
-            place.register(self.device.array_class, self.convert, lambda array: self.device.constant(array[0]))
+        place.register(self.device.array_class, self.convert, lambda array: self.device.constant(array[0]))
 
     # ------------------------------------------------------------------ structure
 
