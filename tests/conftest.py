@@ -8,7 +8,7 @@ from support import coverage, seeds
 CONFORMANCE = Path(__file__).parent / "conformance"
 
 hypothesis.settings.register_profile(
-    "grb_tile", deadline=None, max_examples=40, database=None, print_blob=True,
+    "grb_tile", deadline=None, max_examples=20, database=None, print_blob=True,
     suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large])
 hypothesis.settings.load_profile("grb_tile")
 

@@ -1,7 +1,8 @@
 """The library under test (`gb`) and the oracle.
 
 GRB_TILE_TEST_LIBRARY=graphblas puts the oracle in both places: that checks the tests themselves.
-GRB_TILE_TEST_ENGINES=default,numpy leaves engines out while working on something (coverage then fails, as it should).
+GRB_TILE_TEST_ENGINES=default,numpy leaves engines out while working on something (coverage then fails, as it should);
+engines outside the usual ones: shim (the CUDA backend's kernels on the CPU) and cuda (on a device).
 """
 import contextlib
 import importlib
@@ -17,6 +18,7 @@ with warnings.catch_warnings():
 
     oracle.init("suitesparse", blocking=False)
     oracle.unary.exp  # noqa: B018  fills the operator tables, which warns under newer NumPy
+    oracle.ss.config["nthreads"] = 1  # the operands are small
 
 ALL_ENGINES = ("default", "reference", "numpy", "numba")
 ENGINES = ("default",) if LIBRARY == "graphblas" else ALL_ENGINES
@@ -52,6 +54,14 @@ def engine(name):
         yield
     elif name == "reference":
         with gb.config.set(backend="reference"):
+            yield
+    elif name == "cuda":
+        with gb.config.set(backend="cuda"):
+            yield
+    elif name == "shim":          # the CUDA backend, its kernels run on the CPU
+        from simt.backend import using_shim
+
+        with using_shim():
             yield
     else:
         with gb.plan(force=name):
