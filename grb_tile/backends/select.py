@@ -66,6 +66,6 @@ def using(name):
     before = _active
     try:
         yield use(name)
-    finally:
-        _active = before
+    finally:          # by name: a host backend must know by now that there are device stores
+        _active = before if before is None or before.on_device else named(before.name)
 

@@ -20,15 +20,14 @@ def shim():
     """The one CudaBackend over the shim (or over the GPU, see above)."""
     if os.environ.get("GRB_TILE_TEST_DEVICE") == "cuda":
         return select.named("cuda")
-    return CudaBackend(SimtLauncher())
+    made = CudaBackend(SimtLauncher())
+    select._made["cuda"] = made          # host backends take device stores from now on
+    return made
 
 
 @contextmanager
 def using_shim():
     """Within the block the backend in use is the shim's; yields it."""
-    before = select._active
-    select._active = shim()
-    try:
-        yield select._active
-    finally:
-        select._active = before
+    shim()
+    with select.using("cuda") as backend:
+        yield backend
