@@ -21,8 +21,11 @@ def matvec(A, transposed, u, semiring, allow):
         return backend.matvec(A, transposed, u, semiring, allow)
     plan = choose_matvec(A, transposed, u, allow, semiring)
     if plan.walk == "rows":
-        return backend.matvec_rows(backend.transpose(A) if transposed else A, u, semiring, allow, plan)
-    return backend.matvec_cols(A if transposed else backend.transpose(A), u, semiring, allow, plan)
+        w = backend.matvec_rows(backend.transpose(A) if transposed else A, u, semiring, allow, plan)
+    else:
+        w = backend.matvec_cols(A if transposed else backend.transpose(A), u, semiring, allow, plan)
+    plan.done(backend)
+    return w
 
 
 def matmul(A, at, B, bt, semiring, allow):
@@ -33,8 +36,11 @@ def matmul(A, at, B, bt, semiring, allow):
     plan = choose_matmul(A, at, B, bt, allow, semiring)
     left = backend.transpose(A) if at else A
     if plan.walk == "dot":
-        return backend.matmul(left, None, semiring, allow, plan, BT=B if bt else backend.transpose(B))
-    return backend.matmul(left, backend.transpose(B) if bt else B, semiring, allow, plan)
+        C = backend.matmul(left, None, semiring, allow, plan, BT=B if bt else backend.transpose(B))
+    else:
+        C = backend.matmul(left, backend.transpose(B) if bt else B, semiring, allow, plan)
+    plan.done(backend)
+    return C
 
 
 class MxM(Record):
@@ -131,6 +137,12 @@ class Inner(Record):
 
     def operands(self):
         return ((self.u, False), (self.v, False))
+
+    def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):
+        """C has no inner product of vectors: it is vxm with a vector of size 1 and a matrix of one column."""
+        names = [x.name or "temp" for x in (self.u, self.v)]
+        op = getattr(self.op, "gb_name", None) or repr(self.op)
+        return f"GrB_vxm((GrB_Vector){out}, {mask}, {accum}, {op}, {names[0]}, (GrB_Matrix){names[1]}, NULL);"
 
 
 class Outer(Record):

@@ -148,10 +148,11 @@ class Plan:
         self._started = perf_counter()
         _history.append(self)
 
-    def done(self, result=None):
-        """Note the time since the decision; returns `result`, so that a call can be wrapped."""
+    def done(self, backend):
+        """Note the time since the decision, and who did the work unless that is known."""
         self.seconds = perf_counter() - self._started
-        return result
+        if self.engine is None:
+            self.engine = backend.name
 
     @property
     def reason(self):
@@ -159,6 +160,7 @@ class Plan:
         return RULES[self.rule].format(*self.figures)
 
     def as_dict(self):
+        """The plan as plain values: operation, walk, format, rule, reason, engine, ms."""
         return {
             "operation": self.operation, "walk": self.walk, "format": self.format, "rule": self.rule,
             "reason": self.reason, "engine": self.engine, "ms": None if self.seconds is None else self.seconds * 1e3,

@@ -109,6 +109,15 @@ def test_max_level_and_target(engine):
         assert as_dict(level) == plain(A, [source], full[wanted])
 
 
+def test_a_target_nobody_comes_to(engine):
+    A = gb.Matrix.from_coo([0, 1, 2, 4], [1, 2, 3, 0], True, nrows=5, ncols=5)._store  # 4 has no in-edges
+    for AT in (transpose_of(A), None):
+        level, _, _ = traverse(A, AT, 0, target=4)
+        assert as_dict(level) == {0: 0, 1: 1, 2: 2, 3: 3}
+        level, _, _ = traverse(A, AT, [4], target=4)
+        assert as_dict(level) == {4: 0}
+
+
 def test_a_path_of_many_levels_stays_in_one_call(monkeypatch):
     n = 10_000
     indptr = np.minimum(np.arange(n + 1), n - 1)

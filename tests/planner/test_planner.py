@@ -4,9 +4,11 @@ import pytest
 from support.stores import matrix, vector
 
 import grb_tile as gb
+from grb_tile.backends import select as backends
 from grb_tile.planner import FORCIBLE, choose_matmul, choose_matvec, edges_of, explain, forced, history
 from grb_tile.storage.convert import keep_transpose, transpose_of
 from grb_tile.storage.store import Allow
+from grb_tile.storage.work import masked_products, places_asked, products
 
 N = 4000
 MIN_PLUS = "min_plus"
@@ -158,7 +160,7 @@ def test_results_do_not_depend_on_the_plan():
 
 def test_explain_says_what_and_why(graph):
     plan = plan_of(graph, frontier(5))
-    plan.done()
+    plan.done(backends.current())
     report = explain()
     assert len(report) == 1
     (told,) = report.as_dicts()
@@ -168,3 +170,46 @@ def test_explain_says_what_and_why(graph):
     assert told["ms"] >= 0
     assert "matvec: cols over csr" in str(report)
     assert len(explain(3)) == 3
+
+
+def times(A, B):
+    """Multiplications of A B, counted one by one."""
+    held = {k: 0 for k in range(B.nrows)}
+    for k in np.repeat(np.arange(B.nrows), np.diff(B.indptr)).tolist():
+        held[k] += 1
+    return sum(held[k] for k in A.indices.tolist())
+
+
+@pytest.mark.parametrize("at", [False, True])
+@pytest.mark.parametrize("bt", [False, True])
+def test_products_are_counted_exactly(at, bt):
+    rng = np.random.default_rng(4)
+    A = matrix(rng, 50, 40, 300, gb.dtypes.FP64)
+    B = matrix(rng, 30, 50 if at else 40, 200, gb.dtypes.FP64) if bt else matrix(rng, 50 if at else 40, 30, 200, gb.dtypes.FP64)
+    left = transpose_of(A) if at else A
+    right = transpose_of(B) if bt else B
+    assert products(A, B, at, bt) == times(left, right)
+    mask = matrix(rng, left.nrows, right.ncols, 60, gb.dtypes.BOOL)
+    columns = np.diff(transpose_of(right).indptr)
+    assert places_asked(B, bt, mask) == sum(columns[j] for j in mask.indices.tolist())
+
+
+def test_products_of_masked_rows_only():
+    rng = np.random.default_rng(5)
+    A, B = matrix(rng, 100, 80, 900, gb.dtypes.FP64), matrix(rng, 80, 70, 600, gb.dtypes.FP64)
+    one_row = gb.Matrix.from_coo([7, 7], [0, 5], True, nrows=100, ncols=70)._store
+    assert masked_products(A, B, one_row, False, False) <= products(A, B) * (A.indptr[8] - A.indptr[7]) / A.nvals + 1e-9
+    assert masked_products(A, B, matrix(rng, 100, 70, 3000, gb.dtypes.BOOL), False, False) == products(A, B)
+
+
+def test_every_walk_says_how_long_it_took():
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2, 3])
+    v = gb.Vector.from_coo([0, 1], [1.0, 2], size=3)
+    for engine in ("numpy", "numba"):
+        with gb.plan(force=engine):
+            gb.semiring.plus_times(A @ v).new()
+            assert explain().plans[0].seconds > 0
+            assert explain().plans[0].engine == engine
+            gb.semiring.plus_times(A @ A).new(mask=A.S)
+            assert explain().plans[0].seconds > 0
+            assert explain().plans[0].engine == engine

@@ -11,13 +11,9 @@ __all__ = ["drop_accumulators", "intersect", "jit", "matmul", "matvec_cols", "ma
 
 
 def _note(plan, result):
-    """Tell the plan who did the work, and how long it took if that was us."""
+    """Tell the plan who does the work."""
     if plan is not None and not isinstance(plan, str):
-        if result is NotImplemented:
-            plan.engine = "numpy"
-        else:
-            plan.engine = "numba"
-            plan.done()
+        plan.engine = "numpy" if result is NotImplemented else "numba"
     return result
 
 

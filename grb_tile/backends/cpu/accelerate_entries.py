@@ -9,7 +9,7 @@ from . import jit
 from .accelerate_operators import NotLowerable, operator_text
 
 TRANSPOSE_SECONDS_NUMPY = 60e-9
-ENTRY_SECONDS_NUMPY = 8e-9
+ENTRY_SECONDS_NUMPY = 12e-9
 CALL_SECONDS_NUMPY = 30e-6
 PARALLEL_WORK = 1 << 18
 WORTH_IT = 2048  # entries below which NumPy's few calls are as good
@@ -122,7 +122,9 @@ def _lists(functions, x, y, op, either):
     room = x.nvals + y.nvals if either else min(x.nvals, y.nvals)
     out_indices = np.empty(room, x.indices.dtype)
     out_values = np.empty(room, dtype.np_type)
-    count = functions.sparse(jit.plain(x.indices), _typed(x, op.type), jit.plain(y.indices), _typed(y, op.type2), out_indices, out_values)
+    first = jit.plain(x.indices), _typed(x, op.type)
+    second = jit.plain(y.indices), _typed(y, op.type2)
+    count = functions.sparse(*first, *second, out_indices, out_values)
     if count < room:
         out_indices, out_values = out_indices[:count].copy(), out_values[:count].copy()
     return settle(SparseVector(x.size, dtype, out_indices, out_values))

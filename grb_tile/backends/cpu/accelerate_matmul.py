@@ -3,11 +3,13 @@ import numpy as np
 
 from grb_tile.storage.convert import settle, to_csr, transpose_of
 from grb_tile.storage.store import Compressed, index_dtype
+from grb_tile.storage.work import masked_products, places_asked, products, row_counts
 
 from . import jit
 from .accelerate_matvec import MAX_DENSE, give_back, operand, semiring_kernel, take_accumulator, uses
 
 PRODUCT_SECONDS_NUMPY = 40e-9
+LOOK_UP_SECONDS_NUMPY = 40e-9
 CALL_SECONDS_NUMPY = 150e-6
 PARALLEL_WORK = 100_000
 CHUNK_PRODUCTS = 1 << 23  # products a chunk aims at: its buffer holds one entry for each at most
@@ -72,13 +74,16 @@ def _gustavson(A, B, semiring, allow):
     )  # fmt: skip
     if kernel is None:
         return NotImplemented
-    guess = A.indices.shape[0] * (B.indices.shape[0] / max(B.nrows, 1))
-    if mask == "pattern":
-        guess = min(guess, guess * allow.pattern.nvals / max(A.nrows, 1) + allow.pattern.nvals)
-    functions = kernel.functions_for(CALL_SECONDS_NUMPY + guess * PRODUCT_SECONDS_NUMPY)
+    functions = kernel.functions_for(lambda: _rows_seconds(A, B, allow, mask))
     if functions is None:
         return NotImplemented
     return _walk(kernel, lambda: _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b))
+
+
+def _rows_seconds(A, B, allow, mask):
+    """What NumPy would need: it lays out every product of the rows asked for, and sorts them."""
+    count = masked_products(A, B, allow.pattern, False, False) if mask == "pattern" else products(A, B)
+    return CALL_SECONDS_NUMPY + count * PRODUCT_SECONDS_NUMPY
 
 
 def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
@@ -162,11 +167,18 @@ def _dot(A, BT, semiring, pattern):
     )  # fmt: skip
     if kernel is None:
         return NotImplemented
-    guess = pattern.nvals * (BT.indices.shape[0] / max(BT.nrows, 1))
-    functions = kernel.functions_for(CALL_SECONDS_NUMPY + guess * PRODUCT_SECONDS_NUMPY)
+    functions = kernel.functions_for(lambda: _dots_seconds(A, BT, pattern))
     if functions is None:
         return NotImplemented
     return _walk(kernel, lambda: _dots(functions, A, BT, semiring, pattern, reads_a, reads_b))
+
+
+def _dots_seconds(A, BT, pattern):
+    """What NumPy would need: it looks the shorter row of each pair up in the other."""
+    tried = places_asked(BT, True, pattern)
+    if A.rows is None and pattern.rows is None:
+        tried = min(tried, float(np.dot(row_counts(pattern), row_counts(A))))
+    return CALL_SECONDS_NUMPY + tried * LOOK_UP_SECONDS_NUMPY
 
 
 def _dots(functions, A, BT, semiring, pattern, reads_a, reads_b):

@@ -10,7 +10,8 @@ from grb_tile.storage.store import BitmapVector, SparseVector, index_dtype
 from . import jit
 from .accelerate_operators import NotLowerable, one_result, result_value, semiring_text, structure_text
 
-ENTRY_SECONDS_NUMPY = 14e-9  # what the NumPy walks need for an entry, and for a call
+ENTRY_SECONDS_NUMPY = 18e-9  # what the NumPy walks need for an entry by rows, by columns, and for a call
+SCATTER_SECONDS_NUMPY = 40e-9
 CALL_SECONDS_NUMPY = 60e-6
 PARALLEL_WORK = 150_000  # entries below which a second thread does not pay
 CHUNKS_PER_THREAD = 6
@@ -112,8 +113,6 @@ def matvec_rows(A, x, semiring, allow=None):
     multiply = semiring.binaryop
     reads_a, reads_x = uses(multiply)
     listed = allow is not None and not allow.complement and allow.pattern.format == "sparse"
-    rows_at_most = allow.pattern.nvals if listed else A.nrows
-    work = A.indices.shape[0] if not listed else min(A.indices.shape[0], rows_at_most * 16)
     x_full = x.nvals == x.size
     a_iso = A.iso or not reads_a
     x_iso = x.iso or not reads_x
@@ -125,7 +124,7 @@ def matvec_rows(A, x, semiring, allow=None):
         kernel = semiring_kernel("matvec_rows", semiring, index, A_ISO=a_iso, X_ISO=x_iso, X_FULL=x_full, LISTED=listed)
     if kernel is None:
         return NotImplemented
-    functions = kernel.functions_for(CALL_SECONDS_NUMPY + work * ENTRY_SECONDS_NUMPY)
+    functions = kernel.functions_for(lambda: _rows_seconds(A, allow))
     if functions is None:
         return NotImplemented
     if not x_full and x.format == "sparse":
@@ -148,6 +147,23 @@ def matvec_rows(A, x, semiring, allow=None):
             raise
         jit.fail(kernel, error)
         return NotImplemented
+
+
+def _rows_seconds(A, allow):
+    """What NumPy would need: it reads the entries of the permitted rows."""
+    work = A.indices.shape[0]
+    if allow is not None and allow.complement:
+        work *= 1 - allow.pattern.nvals / max(A.nrows, 1)
+    elif allow is not None:
+        work = entries_named(A, allow.pattern)
+    return CALL_SECONDS_NUMPY + work * ENTRY_SECONDS_NUMPY
+
+
+def entries_named(A, x):
+    """Entries of the rows of A that vector x names; for a bitmap vector its share of all of them."""
+    if x.format == "sparse":
+        return int((A.indptr[x.indices + 1] - A.indptr[x.indices]).sum())
+    return A.indices.shape[0] * x.nvals // max(x.size, 1)
 
 
 def _rows_all(function, A, a_values, x_words, x_values, dtype, allow, value):
@@ -248,7 +264,8 @@ def take_accumulator(size, np_type):
         if stack:
             return stack.pop()
     n_words = (size + 63) // 64
-    return np.zeros(n_words, np.uint64), np.zeros((n_words + 63) // 64, np.uint64), _TRUE if np_type is None else np.empty(size, np_type)
+    total = _TRUE if np_type is None else np.empty(size, np_type)
+    return np.zeros(n_words, np.uint64), np.zeros((n_words + 63) // 64, np.uint64), total
 
 
 def give_back(size, np_type, accumulator):
@@ -291,8 +308,7 @@ def matvec_cols(AT, x, semiring, allow=None):
         kernel = semiring_kernel("matvec_cols", semiring, AT.indices.dtype.char, A_ISO=a_iso, X_ISO=x_iso)
     if kernel is None:
         return NotImplemented
-    work = AT.indices.shape[0] * x.nvals // x.size
-    functions = kernel.functions_for(CALL_SECONDS_NUMPY + work * ENTRY_SECONDS_NUMPY)
+    functions = kernel.functions_for(lambda: CALL_SECONDS_NUMPY + entries_named(AT, x) * SCATTER_SECONDS_NUMPY)
     if functions is None:
         return NotImplemented
     x = convert.to_sparse(x)

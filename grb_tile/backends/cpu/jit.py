@@ -167,7 +167,10 @@ class Kernel:
         return seconds + (NUMBA_IMPORT_SECONDS if _numba is None else 0.0)
 
     def functions_for(self, seconds):
-        """The module of functions, or None while NumPy, which would take `seconds` for this job, is the better deal."""
+        """The module of functions, or None while NumPy, which would take `seconds` for this job, is the better deal.
+
+        `seconds` may be a function: it is asked only where the answer matters.
+        """
         if self.functions is not None:
             return self.functions if _forced_mode.get() != "never" else None
         return self._consider(seconds)
@@ -177,7 +180,7 @@ class Kernel:
         if self.failed or chosen == "never" or _numba is False:
             return None
         if chosen == "auto":
-            self.rent += max(MINIMUM_RENT, seconds)
+            self.rent += max(MINIMUM_RENT, seconds() if callable(seconds) else seconds)
             if self.rent < LOAD_SECONDS or self.rent < self.cost():
                 return None
         return self.load()
