@@ -18,7 +18,7 @@ def matvec(A, transposed, u, semiring, allow):
     """
     backend = current()
     if backend.on_device:
-        return backend.matvec(A, transposed, u, semiring, allow)
+        A, u, allow = backend.place(A), backend.place(u), backend.place(allow)
     plan = choose_matvec(A, transposed, u, allow, semiring)
     if plan.walk == "rows":
         w = backend.matvec_rows(backend.transpose(A) if transposed else A, u, semiring, allow, plan)
@@ -32,7 +32,7 @@ def matmul(A, at, B, bt, semiring, allow):
     """C = A (+.x) B over stores, each transposed first if its flag says so."""
     backend = current()
     if backend.on_device:
-        A, B, allow = backend.own(A), backend.own(B), backend.device.own_allow(allow)
+        A, B, allow = backend.place(A), backend.place(B), backend.place(allow)
     plan = choose_matmul(A, at, B, bt, allow, semiring)
     left = backend.transpose(A) if at else A
     if plan.walk == "dot":

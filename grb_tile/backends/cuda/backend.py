@@ -15,7 +15,7 @@ from ...storage import place
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
 from ..protocol import Backend
 from .arrays import Device
-from .errors import reporting
+from .errors import HostOnly, reporting
 
 STORES = (SparseVector, BitmapVector, Compressed)
 _HERE = __package__
@@ -123,22 +123,12 @@ class CudaBackend(Backend):
 
     # ------------------------------------------------------------------ products
 
-    def matvec(self, A, transposed, u, semiring, allow):
-        """w<allow> = E (+.x) u for E = A or its transpose: the plan is made over device stores, then walked.
-
-        A module `planning` beside this one may choose; without it the planner of the CPU does.
-        """
-        from ...planner import choose_matvec
-
-        A, u, allow = self.own(A), self.own(u), self.device.own_allow(allow)
-        chooser = self._find("planning", "choose_matvec")
-        if chooser is None:
-            plan = choose_matvec(A, transposed, u, allow, semiring)
-        else:
-            plan = chooser(self.device, A, transposed, u, allow, semiring)
-        if plan.walk == "rows":
-            return self.matvec_rows(self.transpose(A) if transposed else A, u, semiring, allow, plan)
-        return self.matvec_cols(A if transposed else self.transpose(A), u, semiring, allow, plan)
+    def place(self, operand):
+        """A store or an Allow on the device, as a planner should see it; user-defined types (and None) as they are."""
+        try:
+            return self.device.own_allow(operand) if operand is None or type(operand) is Allow else self.own(operand)
+        except HostOnly:
+            return operand
 
     @reporting
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
