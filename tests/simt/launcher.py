@@ -130,10 +130,11 @@ class SimtKernel:
         if bad:
             raise SimtError(f"{self.name}: {launch.error.decode()}")
 
-    def over(self, n, args, block=64, most=4, shared=0):
-        """Launch for `n` items, a grid-stride loop inside; nothing is launched for none.  Few blocks: fibers are slow."""
+    def over(self, n, args, block=256, most=None, shared=0):
+        """Launch for `n` items, a grid-stride loop inside; nothing is launched for none.  Few threads: fibers are slow."""
         if n > 0:
-            self(blocks_for(n, min(block, 64), min(most, 4)), min(block, 64), args, shared)
+            block = min(block, 64)
+            self(blocks_for(n, block, 4 if most is None else min(most, 4)), block, args, shared)
 
     def resident_blocks(self, block, shared=0):
         """How many blocks of a cooperative launch are resident at once (the real launcher asks the occupancy)."""
