@@ -36,6 +36,7 @@ _forced_mode = contextvars.ContextVar("grb_tile_jit_mode", default=None)
 _lock = threading.RLock()
 _kernels = {}
 _numba = None  # the module; False once it was found missing
+_rents = 0.0  # seconds spent in NumPy for want of a kernel, all kernels together
 _folder = None
 _on_disk = None  # stems of the specialisations that lie compiled in the folder
 _pruned = False
@@ -161,10 +162,12 @@ class Kernel:
         self.text()
         return self.stem in _compiled_stems()
 
-    def cost(self):
-        """Seconds until this kernel could run."""
-        seconds = LOAD_SECONDS if self.on_disk() else COMPILE_SECONDS
-        return seconds + (NUMBA_IMPORT_SECONDS if _numba is None else 0.0)
+    def is_paid(self):
+        """Has the time spent in NumPy paid for this kernel, and that of all kernels together for importing Numba?"""
+        if self.rent < LOAD_SECONDS:
+            return False
+        price = LOAD_SECONDS if self.on_disk() else COMPILE_SECONDS
+        return self.rent >= price and (_numba is not None or _rents >= price + NUMBA_IMPORT_SECONDS)
 
     def functions_for(self, seconds):
         """The module of functions, or None while NumPy, which would take `seconds` for this job, is the better deal.
@@ -176,12 +179,15 @@ class Kernel:
         return self._consider(seconds)
 
     def _consider(self, seconds):
+        global _rents
         chosen = mode()
         if self.failed or chosen == "never" or _numba is False:
             return None
         if chosen == "auto":
-            self.rent += max(MINIMUM_RENT, seconds() if callable(seconds) else seconds)
-            if self.rent < LOAD_SECONDS or self.rent < self.cost():
+            rent = max(MINIMUM_RENT, seconds() if callable(seconds) else seconds)
+            self.rent += rent
+            _rents += rent
+            if not self.is_paid():
                 return None
         return self.load()
 
@@ -264,7 +270,7 @@ def memo():
 
 def forget():
     """Drop every loaded kernel of this process (tests use it to play a fresh process)."""
-    global _folder, _on_disk
+    global _folder, _on_disk, _rents
     with _lock:
         for known in memos:
             known.clear()
@@ -272,6 +278,7 @@ def forget():
         _failures.clear()
         _folder = None
         _on_disk = None
+        _rents = 0.0
 
 
 # --- threads: kernels release the GIL, so plain threads share a job out ---
