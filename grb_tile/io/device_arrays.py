@@ -1,0 +1,178 @@
+"""Arrays that lie on the GPU: CuPy, cupyx.scipy.sparse, and whatever offers `__cuda_array_interface__` or DLPack there.
+
+Nothing is copied where types fit, so change the arrays neither here nor there afterwards; work is ordered by CuPy's current
+stream, as CuPy's own is.  Objects made so live on the device whichever backend is in use.
+"""
+import numpy as np
+
+from grb_tile.backends import select
+from grb_tile.dtypes import lookup_dtype
+from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
+
+
+def _backend():
+    """The CUDA backend; its error names what is missing."""
+    backend = select.current()
+    return backend if backend.on_device else select.named("cuda")
+
+
+def as_device(x, device=None):
+    """`x` as an array of the device: itself, or a view of what `__cuda_array_interface__` or DLPack offers."""
+    device = _backend().device if device is None else device
+    if isinstance(x, device.array_class):
+        return x
+    if hasattr(x, "__cuda_array_interface__"):
+        return device.xp.asarray(x)
+    if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray):
+        return device.xp.from_dlpack(x)
+    raise TypeError(f"{type(x).__name__} does not lie on the GPU: give a CuPy array, or use from_numpy for host arrays")
+
+
+def from_cupy(x, *, name=None):
+    """Vector of a one-dimensional device array (every place present), Matrix of a cupyx.scipy.sparse CSR, CSC or COO matrix.
+
+    Parameters
+    ----------
+    x : cupy.ndarray, an object with `__cuda_array_interface__` or `__dlpack__`, or a cupyx.scipy.sparse matrix
+    name : of the object
+
+    A CSR matrix must have its column indices sorted and without duplicates (`x.sum_duplicates()` brings that about); a COO
+    matrix is sorted here.  Row pointers become int64, which copies that one array.
+
+    Raises: ValueError for arrays of other dimensions and for a CSR that is not in order; TypeError for host arrays.
+    """
+    from grb_tile import Matrix, Vector
+
+    backend = _backend()
+    device = backend.device
+    format = getattr(x, "format", None)
+    if format is None:
+        values = device.array(as_device(x, device))
+        if values.ndim != 1:
+            raise ValueError(f"x must have one dimension or be a cupyx.scipy.sparse matrix, not an array of shape {values.shape}")
+        store = BitmapVector(values.shape[0], lookup_dtype(values.dtype), None, values, values.shape[0])
+        store.shared = True
+        return Vector._from_store(store, name=name)
+    if format == "coo":
+        return from_cupy_coo(x.row, x.col, x.data, shape=x.shape, name=name)
+    nrows, ncols = x.shape if format == "csr" else x.shape[::-1]
+    if format not in ("csr", "csc"):
+        raise ValueError(f"x is a {format} matrix; convert it with x.tocsr() first")
+    indptr, indices = device.array(x.indptr, np.int64), device.array(x.indices, index_dtype(ncols))
+    values = device.array(x.data)
+    _check_rows(device, indptr, indices, values, nrows, ncols)
+    store = Compressed(nrows, ncols, lookup_dtype(values.dtype), indptr, indices, values)
+    store.shared = True
+    return Matrix._from_store(store if format == "csr" else backend.transpose(store), name=name)
+
+
+def _check_rows(device, indptr, indices, values, nrows, ncols):
+    """Raises: ValueError unless the arrays are CSR with ascending, distinct, valid columns; one read-back."""
+    from grb_tile.backends.cuda.entries import order_facts, row_ids
+
+    count = indices.shape[0]
+    if indptr.shape[0] != nrows + 1 or values.shape[0] != count:
+        raise ValueError(f"CSR of {nrows} rows needs {nrows + 1} row pointers and a value for each of {count} indices")
+    if nrows == 0:
+        return
+    bad = ((indptr[1:] < indptr[:-1]).sum() + (indptr[:1] != 0).sum() + (indptr[-1:] != count).sum()
+           + (indices < 0).sum() + (indices >= ncols).sum())
+    if device.read(device.array(bad).reshape(1))[0]:
+        raise ValueError(f"the arrays are no CSR of {nrows} x {ncols}: row pointers must rise from 0 to {count} and columns be "
+                         f"below {ncols}")
+    outline = Compressed(nrows, ncols, None, indptr, indices, values)
+    descents, repeats, _ = order_facts(device, row_ids(device, outline), indices)
+    if descents or repeats:
+        raise ValueError("columns must ascend within each row and not repeat: call x.sum_duplicates() first")
+
+
+def from_cupy_coo(rows, cols, values, *, shape, dup_op=None, name=None):
+    """Matrix of entries values[k] at (rows[k], cols[k]), all device arrays; sorted and combined on the device.
+
+    dup_op : how entries of one place combine; None: they are an error
+    Raises: ValueError for lengths that differ or duplicates; IndexOutOfBound for positions outside `shape`.
+    """
+    from grb_tile import Matrix
+    from grb_tile.core.build import guarded
+    from grb_tile.exceptions import IndexOutOfBound
+    from grb_tile.operators import get_typed_op
+
+    backend = _backend()
+    device = backend.device
+    rows, cols = (device.array(as_device(part, device), np.int64) for part in (rows, cols))
+    values = device.array(as_device(values, device))
+    if not rows.shape == cols.shape == values.shape or rows.ndim != 1:
+        raise ValueError(f"rows, cols and values must be as long as one another: {rows.shape}, {cols.shape}, {values.shape}")
+    nrows, ncols = shape
+    if rows.shape[0]:
+        outside = (rows < 0).sum() + (rows >= nrows).sum() + (cols < 0).sum() + (cols >= ncols).sum()
+        outside = device.read(device.array(outside).reshape(1))[0]
+        if outside:
+            raise IndexOutOfBound(f"{outside} of {rows.shape[0]} positions lie outside {nrows} x {ncols}")
+    dtype = lookup_dtype(values.dtype)
+    dup = None if dup_op is None else get_typed_op(dup_op, dtype, kind="binary")
+    store = guarded(lambda: backend.build_matrix(nrows, ncols, rows, cols, values, dup, dtype))
+    return Matrix._from_store(store, dtype, name)
+
+
+def to_cupy(x, fill_value=None):
+    """The values of a Vector as a device array of its size; absent places hold `fill_value`.
+
+    Shares the vector's array where every place is present: change neither afterwards.
+    Raises: ValueError when places are absent and no fill_value is given.
+    """
+    backend = _backend()
+    device = backend.device
+    store = backend.own(x._store)
+    if store.nvals == store.size and not store.iso:
+        if store.format == "bitmap":
+            store.shared = x._store.shared = True
+            return store.values
+        return store.values.copy()
+    if store.nvals < store.size and fill_value is None:
+        raise ValueError(f"{store.size - store.nvals} of {store.size} places are absent: give a fill_value")
+    out = device.full(store.size, 0 if fill_value is None else fill_value, x.dtype.np_type)
+    entries = backend.convert(store, "sparse")
+    out[entries.indices] = entries.values
+    return out
+
+
+def entries_on_device(x):
+    """(indices, values) of a Vector, (rows, cols, values) of a Matrix: fresh device arrays, indices int64, sorted."""
+    from grb_tile.backends.cuda import structure
+
+    backend = _backend()
+    store = backend.own(x._store)
+    tuples = structure.tuples_vector if len(x.shape) == 1 else structure.tuples_matrix
+    return tuples(backend.device, store)
+
+
+def to_cupyx_sparse(A):
+    """cupyx.scipy.sparse.csr_matrix of a Matrix; column indices and values are shared where CuPy takes their types.
+
+    Raises: TypeError for value types that cupyx has no matrices of (it has BOOL, FP32, FP64, FC32, FC64).
+    """
+    backend = _backend()
+    from cupyx.scipy.sparse import csr_matrix
+
+    if A.dtype.np_type.char not in "?fdFD":
+        raise TypeError(f"cupyx.scipy.sparse holds no {A.dtype}: A.dup(dtype) to FP32 or FP64 first")
+    store = backend.convert(backend.own(A._store), "csr")
+    values = backend.device.full(store.nvals, 0, A.dtype.np_type) if store.iso else store.values
+    if store.iso and store.nvals:
+        values[:] = store.values
+    store.shared = A._store.shared = True
+    small = max(store.nvals, *store.shape) < 2**31
+    indptr = store.indptr.astype(np.int32) if small else store.indptr
+    return csr_matrix((values, store.indices, indptr), shape=store.shape)
+
+
+def vector_of_entries(indices, values, *, size, name=None):
+    """Vector of ascending, distinct device `indices` and their `values`, shared where the types fit (unchecked)."""
+    from grb_tile import Vector
+
+    device = _backend().device
+    values = device.array(as_device(values, device))
+    store = SparseVector(size, lookup_dtype(values.dtype), device.array(as_device(indices, device), index_dtype(size)), values)
+    store.shared = True
+    return Vector._from_store(store, name=name)

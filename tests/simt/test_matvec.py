@@ -1,0 +1,140 @@
+"""Products of matrix and vector on the CUDA backend, their kernels run as fibers, against the NumPy backend."""
+import numpy as np
+import pytest
+from backends import agree, samples
+from simt.backend import shim
+from support import seeds
+
+from grb_tile import binary, dtypes, monoid
+from grb_tile.backends import select
+from grb_tile.backends.cuda import row_schedule
+from grb_tile.operators import Monoid, get_typed_op
+from grb_tile.operators.semiring import Semiring
+from grb_tile.storage import convert
+from grb_tile.storage.store import Allow
+
+NUMPY = select.named("numpy")
+SEMIRINGS = [
+    ("plus_times", "FP64"), ("plus_times", "FP32"), ("plus_times", "INT8"), ("min_plus", "FP32"), ("max_min", "INT64"),
+    ("plus_first", "FP32"), ("plus_second", "INT32"), ("lor_land", "BOOL"), ("any_pair", "BOOL"), ("plus_pair", "INT64"),
+    ("any_secondi", "INT64"), ("min_firstj1", "INT32"), ("times_plus", "UINT16"), ("plus_times", "FC64"),
+    ("plus_times", "FC32"), ("any_second", "FC64"), ("max_secondj", "INT64"), ("lxor_eq", "INT8"),
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def detours():
+    """No product of plain types may go through the host."""
+    shim().detours.clear()
+    yield
+    assert not shim().detours
+
+
+def rng_of(*salt):
+    return np.random.default_rng([seeds.SEED & 0xFFFFFFFF, *salt])
+
+
+def semiring_of(name, type_):
+    return get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+
+
+def mask_for(rng, make):
+    which = int(rng.integers(4))
+    return None if which == 0 else Allow(make(), complement=which == 1)
+
+
+def operand_type(rng, wanted):
+    return wanted if rng.integers(4) else samples.choice(rng, samples.TYPES)
+
+
+def case(rng, semiring, huge_rows=False, huge_cols=False):
+    rows, cols = samples.dimension(rng, huge_rows), samples.dimension(rng, huge_cols)
+    A = samples.random_matrix(rng, rows, cols, operand_type(rng, semiring.type))
+    x = samples.random_vector(rng, cols, operand_type(rng, semiring.type2))
+    allow = mask_for(rng, lambda: samples.random_vector(rng, rows, dtypes.BOOL))
+    return A, x, allow
+
+
+def check(A, x, semiring, allow):
+    want = NUMPY.matvec_rows(A, x, semiring, allow)
+    before = agree.snapshot(A, x)
+    agree.assert_same(shim().matvec_rows(A, x, semiring, allow), want)
+    agree.assert_same(shim().matvec_cols(convert.transpose_of(A), x, semiring, allow), want)
+    assert agree.snapshot(A, x) == before
+
+
+@pytest.mark.parametrize("turn", range(5))
+@pytest.mark.parametrize(("name", "type_"), SEMIRINGS)
+def test_both_walks(name, type_, turn):
+    semiring = semiring_of(name, type_)
+    rng = rng_of(turn, len(name), semiring.type.rank)
+    check(*_with(semiring, case(rng, semiring, turn == 3, turn == 4)))
+
+
+def _with(semiring, found):
+    A, x, allow = found
+    return A, x, semiring, allow
+
+
+@pytest.mark.parametrize("name", ["plus_times", "min_plus", "any_pair", "any_second", "lor_land"])
+def test_long_rows_are_cut_into_pieces(name, monkeypatch):
+    monkeypatch.setitem(row_schedule.LONGEST, "all", (2, 4, 6, 8, 16, 32))
+    monkeypatch.setitem(row_schedule.LONGEST, "early", (2, 4, 6, 8, 16, 32))
+    monkeypatch.setattr("grb_tile.backends.cuda.columns.LONGEST", 32)
+    rng = rng_of(len(name), 7)
+    semiring = semiring_of(name, "BOOL" if name == "lor_land" else "FP64")
+    dims = (150, np.arange(150)), (170, np.arange(170))
+    A = samples.random_matrix(rng, *dims, semiring.type, 0.02)
+    rows, cols, values = NUMPY.tuples_matrix(A)
+    extra = np.arange(170)
+    full = np.concatenate([rows, np.zeros(170, np.int64), np.full(85, 149)])
+    columns = np.concatenate([cols, extra, extra[::2]])
+    numbers = np.concatenate([values, samples.values(rng, semiring.type, 255)])
+    A = NUMPY.build_matrix(150, 170, full, columns, numbers, binary.any[semiring.type], semiring.type)
+    for share in (0.05, 0.5, 1.0):
+        x = samples.random_vector(rng, dims[1], semiring.type2, share)
+        for allow in (None, Allow(samples.random_vector(rng, dims[0], dtypes.BOOL, 0.5), share == 0.5)):
+            check(A, x, semiring, allow)
+            AT = convert.transpose_of(A)
+            y = samples.random_vector(rng, dims[0], semiring.type2, share)
+            agree.assert_same(shim().matvec_cols(A, y, semiring), NUMPY.matvec_rows(AT, y, semiring))
+
+
+def test_vectors_that_settle_as_bitmaps_and_lists():
+    rng = rng_of(11)
+    semiring = semiring_of("plus_times", "FP64")
+    n = 5000
+    for count in (3, 90, 4000):
+        A = convert.compressed(n, n, dtypes.FP64, np.sort(rng.permutation(n)[:count]), rng.integers(0, n, count),
+                               rng.integers(1, 5, count).astype(np.float64))
+        x = samples.random_vector(rng, (n, np.arange(n)), dtypes.FP64, 0.7)
+        for _ in range(2):          # the second call uses the kept accumulator
+            check(A, x, semiring, None)
+
+
+def test_not_a_number_meets_no_identity():
+    semiring = semiring_of("min_plus", "FP32")
+    A = convert.compressed(3, 2, dtypes.FP32, np.array([0, 1, 1]), np.array([0, 0, 1]),
+                           np.array([np.nan, np.nan, 2], np.float32))
+    x = samples.random_vector(rng_of(1), (2, np.arange(2)), dtypes.FP32, 1.0)
+    check(A, x, semiring, None)
+
+
+def test_users_operators():
+    capped = Monoid.register_anonymous(binary.register_anonymous(lambda x, y: min(x + y, 7)), 0)
+    semiring = Semiring.register_anonymous(capped, binary.times)[dtypes.FP32]
+    rng = rng_of(21)
+    for _ in range(4):
+        check(*_with(semiring, case(rng, semiring)))
+
+
+def test_sums_by_rows_of_a_matrix():
+    rng = rng_of(5)
+    from grb_tile import Matrix
+    from simt.backend import using_shim
+
+    A = Matrix.from_coo([0, 0, 3], [1, 2, 0], [1.5, 2.5, 4.0], nrows=5, ncols=3)
+    with using_shim():
+        w = A.reduce_rowwise(monoid.plus).new()
+        assert dict(zip(*map(list, w.to_coo()))) == {0: 4.0, 3: 4.0}
+    assert rng is not None
