@@ -11,14 +11,14 @@ from grb_tile.backends.cuda import row_schedule
 from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
 from grb_tile.storage import convert
+from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
 
 NUMPY = select.named("numpy")
 SEMIRINGS = [
-    ("plus_times", "FP64"), ("plus_times", "FP32"), ("plus_times", "INT8"), ("min_plus", "FP32"), ("max_min", "INT64"),
-    ("plus_first", "FP32"), ("plus_second", "INT32"), ("lor_land", "BOOL"), ("any_pair", "BOOL"), ("plus_pair", "INT64"),
-    ("any_secondi", "INT64"), ("min_firstj1", "INT32"), ("times_plus", "UINT16"), ("plus_times", "FC64"),
-    ("plus_times", "FC32"), ("any_second", "FC64"), ("max_secondj", "INT64"), ("lxor_eq", "INT8"),
+    ("plus_times", "FP64"), ("plus_times", "INT8"), ("min_plus", "FP32"), ("plus_first", "FP32"), ("plus_second", "INT32"),
+    ("lor_land", "BOOL"), ("any_pair", "BOOL"), ("min_firstj1", "INT32"), ("plus_times", "FC64"), ("plus_times", "FC32"),
+    ("any_second", "FC64"), ("max_secondj", "INT64"), ("lxor_eq", "INT8"), ("any_secondi", "INT64"),
 ]  # fmt: skip
 
 
@@ -55,20 +55,27 @@ def case(rng, semiring, huge_rows=False, huge_cols=False):
     return A, x, allow
 
 
+def same_places(got, want):
+    """`any` may take any of the products: the places agree."""
+    one = get_typed_op("one", want.dtype, kind="unary")
+    agree.assert_same(NUMPY.apply(host(got), one), NUMPY.apply(want, one))
+
+
 def check(A, x, semiring, allow):
     want = NUMPY.matvec_rows(A, x, semiring, allow)
     before = agree.snapshot(A, x)
-    agree.assert_same(shim().matvec_rows(A, x, semiring, allow), want)
-    agree.assert_same(shim().matvec_cols(convert.transpose_of(A), x, semiring, allow), want)
+    same = same_places if semiring.name.startswith("any_second") else agree.assert_same
+    same(shim().matvec_rows(A, x, semiring, allow), want)
+    same(shim().matvec_cols(convert.transpose_of(A), x, semiring, allow), want)
     assert agree.snapshot(A, x) == before
 
 
-@pytest.mark.parametrize("turn", range(5))
+@pytest.mark.parametrize("turn", range(4))
 @pytest.mark.parametrize(("name", "type_"), SEMIRINGS)
 def test_both_walks(name, type_, turn):
     semiring = semiring_of(name, type_)
     rng = rng_of(turn, len(name), semiring.type.rank)
-    check(*_with(semiring, case(rng, semiring, turn == 3, turn == 4)))
+    check(*_with(semiring, case(rng, semiring, turn == 2, turn == 3)))
 
 
 def _with(semiring, found):
@@ -97,7 +104,7 @@ def test_long_rows_are_cut_into_pieces(name, monkeypatch):
             check(A, x, semiring, allow)
             AT = convert.transpose_of(A)
             y = samples.random_vector(rng, dims[0], semiring.type2, share)
-            agree.assert_same(shim().matvec_cols(A, y, semiring), NUMPY.matvec_rows(AT, y, semiring))
+            check(AT, y, semiring, None)
 
 
 def test_vectors_that_settle_as_bitmaps_and_lists():
@@ -122,7 +129,7 @@ def test_not_a_number_meets_no_identity():
 
 def test_users_operators():
     capped = Monoid.register_anonymous(binary.register_anonymous(lambda x, y: min(x + y, 7)), 0)
-    semiring = Semiring.register_anonymous(capped, binary.times)[dtypes.FP32]
+    semiring = Semiring.register_anonymous(capped, binary.times)[dtypes.UINT16]
     rng = rng_of(21)
     for _ in range(4):
         check(*_with(semiring, case(rng, semiring)))

@@ -1,0 +1,87 @@
+// What products over a semiring have in common: a running total, its combination over a group of lanes, atomics.
+//
+// Who includes it: matvec_*.cuh, matmul_*.cuh, tiles.cuh.  S is the struct written by backends/cuda/semirings.py:
+//   Z, A, X                      types of the result, of the stored values of the matrix, of those of the other operand
+//   reads_a, reads_x             is the operand's value looked at?  a_iso, x_iso: is there one value in all?
+//   structure_only               every product is the same and x (+) x = x: only presence counts, no value is computed
+//   any                          the first product will do;  has_terminal: a value ends the sum (terminal(v))
+//   has_start                    start() (+) v = v for every v, NaN and -0 included: sums may begin with it
+//   times(a, x, i, k, j), add(p, q)
+// Invariant: totals of several lanes are combined in any order; monoids are commutative and associative.
+#pragma once
+#include "atomics.cuh"
+#include "views.cuh"
+#include "warp.cuh"
+
+namespace grb {
+
+template <class T> GRB_DEVICE T stream(const T* p) { return __ldcs(p); }  // read once: leaves the cache to what is not
+
+template <class S> struct Total {
+  using Z = typename S::Z;
+  Z value;
+  bool have;
+  GRB_DEVICE Total() : value(), have(false) {
+    if constexpr (S::has_start) value = S::start();
+  }
+  GRB_DEVICE void take(Z v) {
+    if constexpr (S::structure_only) {
+    } else if constexpr (S::any) {
+      value = v;
+    } else if constexpr (S::has_start) {
+      value = S::add(value, v);
+    } else {
+      value = have ? S::add(value, v) : v;
+    }
+    have = true;
+  }
+  GRB_DEVICE void join(Z v, bool there) {
+    if (there) take(v);
+  }
+  GRB_DEVICE bool finished() const {
+    if constexpr (S::structure_only || S::any) return have;
+    else if constexpr (S::has_terminal) return have && S::terminal(value);
+    else return false;
+  }
+};
+
+template <class S> constexpr bool stops_early = S::structure_only || S::any || S::has_terminal;
+
+// The first lane of each group of `lanes` neighbours gets the group's total.
+template <class S> GRB_DEVICE void join_lanes(Total<S>& total, int lanes) {
+  for (int by = lanes >> 1; by; by >>= 1) {
+    if constexpr (S::structure_only) {
+      total.have = __shfl_down_sync(ALL_LANES, int(total.have), by) != 0 || total.have;
+    } else {
+      auto other = shuffle_down(total.value, by);
+      bool there = __shfl_down_sync(ALL_LANES, int(total.have), by) != 0;
+      total.join(other, there);
+    }
+  }
+}
+
+// The value of entry p of the matrix, of place k of the other operand; anything when they are not read.
+template <class S> GRB_DEVICE typename S::A value_of_a(const typename S::A* values, int64_t p) {
+  if constexpr (!S::reads_a) return typename S::A();
+  else if constexpr (S::a_iso) return values[0];
+  else return stream(values + p);
+}
+template <class S> GRB_DEVICE typename S::X value_of_x(const typename S::X* values, int64_t k) {
+  if constexpr (!S::reads_x) return typename S::X();
+  else if constexpr (S::x_iso) return values[0];
+  else return __ldg(values + k);
+}
+
+// *p (+)= value, by many threads at once; *p was start() or a value before.
+template <class S> GRB_DEVICE void merge(typename S::Z* p, typename S::Z value) {
+  using Z = typename S::Z;
+  if constexpr (S::plain_sum && (is_same<Z, float> || is_same<Z, double> || is_same<Z, int32_t> || is_same<Z, uint32_t>)) {
+    atomicAdd(p, value);
+  } else if constexpr (S::plain_sum && (is_same<Z, int64_t> || is_same<Z, uint64_t>)) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(p), (unsigned long long)value);
+  } else {
+    atomic_update(p, value, [](Z x, Z y) { return S::add(x, y); });
+  }
+}
+
+}  // namespace grb

@@ -1,0 +1,45 @@
+"""Instances of matvec_rows.cuh and matvec_cols.cuh: the semirings of the algorithms and of the conformance battery."""
+from grb_tile import dtypes
+from grb_tile.backends.cuda.semirings import lowered
+from grb_tile.operators import get_typed_op
+
+SEMIRINGS = [
+    ("plus_times", "FP32"), ("plus_times", "FP64"), ("min_plus", "FP32"), ("min_plus", "INT64"), ("max_min", "FP32"),
+    ("plus_first", "FP32"), ("plus_second", "FP64"), ("plus_second", "INT64"), ("lor_land", "BOOL"), ("any_pair", "BOOL"),
+    ("plus_pair", "INT64"), ("plus_pair", "UINT64"), ("min_second", "INT64"), ("min_first", "INT32"),
+    ("any_secondi", "INT64"), ("any_firstj", "INT32"), ("times_plus", "UINT16"), ("plus_times", "FC64"),
+    ("plus_times", "FC32"), ("any_second", "FP64"), ("max_secondj1", "INT64"), ("lxor_eq", "INT8"), ("max_times", "INT8"),
+]  # fmt: skip
+
+
+def structs():
+    """(text of S, can be merged by atomics?) of each semiring, operands iso and not."""
+    for name, type_ in SEMIRINGS:
+        semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+        for iso in (False, True):
+            s = lowered(None, semiring, semiring.type, iso, semiring.type2, iso)
+            yield s.text, s.atomic, s.structure_only, s.has_start
+    semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
+    s = lowered(None, semiring, dtypes.INT32, False, dtypes.BOOL, False)
+    yield s.text, True, False, True
+
+
+def instances():
+    """(header, name, functors, template) of each."""
+    for text, atomic, structure_only, has_start in dict.fromkeys(structs()):
+        for full, masked in (("true", "false"), ("false", "true")):
+            yield "matvec_rows.cuh", "matvec_rows", text, ("int32_t", "int32_t", "int32_t", "S", full, masked)
+        yield "matvec_rows.cuh", "matvec_held_rows", text, ("int64_t", "int64_t", "int64_t", "S")
+        if atomic:
+            yield "matvec_cols.cuh", "merge_columns", text, ("int32_t", "int32_t", "int32_t", "S", "true")
+            yield "matvec_cols.cuh", "merge_pieces", text, ("int32_t", "int32_t", "S", "false")
+            yield "matvec_cols.cuh", "compact_words", text, ("int32_t", "S")
+        if has_start:
+            yield "matvec_cols.cuh", "fill_start", text, ("S",)
+        yield "matvec_cols.cuh", "column_products", text, ("int32_t", "int64_t", "int32_t", "S")
+        if not structure_only:
+            yield "matvec_cols.cuh", "combine_groups", text, ("int64_t", "S")
+    yield "matvec_cols.cuh", "part_members", "", ()
+    plus_times = next(structs())[0]
+    for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
+        yield "matvec_rows.cuh", "matvec_rows", plus_times, (*types, "S", "true", "true")
