@@ -11,12 +11,17 @@ from .store import BitmapVector, Compressed, SparseVector
 
 _converters = {}
 _movers = {}
+_readers = {}
 
 
-def register(array_class, convert, move):
-    """Stores whose values are of `array_class` are converted by convert(store, format), arrays moved there by move."""
+def register(array_class, convert, move, iso_value):
+    """What a device does for stores whose values are of `array_class`.
+
+    convert(store, format) converts one, move(array) brings a one-element array there, iso_value(store) reads its value.
+    """
     _converters[array_class] = convert
     _movers[array_class] = move
+    _readers[array_class] = iso_value
 
 
 def is_host(store):
@@ -72,4 +77,7 @@ def with_arrays(store, move):
 
 def first_value(store):
     """store.values[0] as a NumPy scalar, wherever it lies."""
-    return host_array(store.values[:1])[0]
+    values = store.values
+    if type(values) is np.ndarray:
+        return values[0]
+    return _readers[type(values)](store) if store.iso else host_array(values[:1])[0]

@@ -3,11 +3,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from simt.backend import shim, using_shim
 
 import grb_tile as gb
 from grb_tile.exceptions import IndexOutOfBound
 from grb_tile.io import device_arrays
+from simt.backend import shim, using_shim
 
 
 @pytest.fixture(autouse=True)

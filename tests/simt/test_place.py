@@ -1,8 +1,6 @@
 """The rule of place: operands move to the device at first use, results stay there, the host reads copies."""
 import numpy as np
 import pytest
-from simt.backend import shim, using_shim
-from simt.launcher import SimtLauncher
 
 import grb_tile as gb
 from grb_tile import dtypes
@@ -12,6 +10,8 @@ from grb_tile.backends.cuda.arrays import Device
 from grb_tile.exceptions import GraphblasException, IndexOutOfBound, OutOfMemory
 from grb_tile.storage import embed, place
 from grb_tile.storage.store import Allow
+from simt.backend import shim, using_shim
+from simt.launcher import SimtLauncher
 
 
 def vector(n=100, step=7):

@@ -1,6 +1,7 @@
 """The shim itself: it computes what CUDA computes, and finds what CUDA would hang or misbehave on."""
 import numpy as np
 import pytest
+
 from simt.arrays import xp
 from simt.launcher import SimtError, SimtLauncher
 

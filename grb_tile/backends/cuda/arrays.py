@@ -10,6 +10,8 @@ functions, and `device.launcher.kernel(...)` for kernels; they never name CuPy o
     nvals, edges = device.read(counts)                 # Python ints; ONE synchronisation for all counts
     value = device.iso_value(store)                    # NumPy scalar of an iso store, synchronises at most once
 """
+import threading
+
 import numpy as np
 
 from ...exceptions import OutOfMemory
@@ -32,6 +34,7 @@ class Device:
         self._constants = {}
         self._constant_of = {}
         self._pinned = None
+        self._lock = threading.Lock()          # of the pinned buffer: threads may read at the same time
         self.errors = ErrorWord(self)
 
     # ------------------------------------------------------------------ arrays
@@ -150,7 +153,8 @@ class Device:
         if self.is_shim or sum(array.nbytes + 8 for array in arrays) > _PINNED_BYTES:
             numbers = [int(x) for array in arrays for x in self.host(array).ravel()]
         else:
-            numbers = self._read_pinned(arrays)
+            with self._lock:
+                numbers = self._read_pinned(arrays)
         if errors.armed:
             numbers, report = numbers[:-errors.SIZE], numbers[-errors.SIZE:]
             errors.check(report)

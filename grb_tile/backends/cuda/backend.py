@@ -69,7 +69,8 @@ class CudaBackend(Backend):
         self.detours = Counter()
         self._host = None
         self._functions = {}
-        place.register(self.device.array_class, self.convert, lambda array: self.device.constant(array[0]))
+        device = self.device
+        place.register(device.array_class, self.convert, lambda array: device.constant(array[0]), device.iso_value)
 
     # ------------------------------------------------------------------ structure
 

@@ -8,7 +8,7 @@ from ...dtypes import cast as host_cast
 from ...storage import convert as conversions
 from ...storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
-_INDEX = {"int32": "int32_t", "int64": "int64_t", "uint32": "uint32_t", "uint64": "word", "uint8": "uint8_t", "bool": "bool"}
+_INDEX = {"i": "int32_t", "l": "int64_t", "q": "int64_t", "I": "uint32_t", "L": "word", "Q": "word", "B": "uint8_t", "?": "bool"}
 _MOVED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t", 16: "ulonglong2"}
 _KEY_LIMIT = 1 << 63
 _FACTS_START = np.array([0, 0, 2**63 - 1], np.uint64)
@@ -16,7 +16,7 @@ _FACTS_START = np.array([0, 0, 2**63 - 1], np.uint64)
 
 def index_type(array):
     """The C++ type of an array of indices, counts or flags."""
-    return _INDEX[array.dtype.name]
+    return _INDEX[array.dtype.char]
 
 
 def moved_type(array):
@@ -67,7 +67,7 @@ def ranges(device, starts, ends, total, *, names=None, segment_dtype=np.int64, w
     at = device.empty(total, np.int64) if want_at else None
     if total:
         kernel = device.launcher.kernel("gather.cuh", "ranges_of", "", (
-            index_type(ends), "int64_t" if names is None else index_type(names), _INDEX[np.dtype(segment_dtype).name]))
+            index_type(ends), "int64_t" if names is None else index_type(names), _INDEX[np.dtype(segment_dtype).char]))
         kernel.over(total, (ends, names, starts, ends.shape[0], total, segment, at))
     return segment, at
 
