@@ -1,11 +1,12 @@
 """Compiled matrix-vector walks against the NumPy backend: every mask kind, vector form and kind of operator."""
 import numpy as np
 import pytest
-from support.stores import masks, matrix, same_vector, vector
+from support.stores import masks, matrix, same_vector, values, vector
 
 import grb_tile as gb
 from grb_tile.backends.cpu import accelerate, accelerate_matvec, jit, numpy_matvec
 from grb_tile.storage.convert import transpose_of
+from grb_tile.storage.store import Compressed
 
 SEMIRINGS = [
     ("plus_times", "FP64"), ("plus_times", "INT8"), ("plus_times", "UINT64"), ("plus_times", "FC64"), ("min_plus", "FP32"),
@@ -141,3 +142,28 @@ def test_read_only_and_strided_operands():
     same_vector(accelerate.matvec_rows(A, x, op), wanted)
     x.values = np.repeat(x.values, 2)[::2]
     same_vector(accelerate.matvec_rows(A, x, op), wanted)
+
+
+@pytest.mark.parametrize("name, dtype", [
+    ("min_second", "FP64"), ("max_second", "FP32"), ("min_second", "INT8"), ("max_plus", "INT64"), ("times_second", "INT32"),
+    ("bor_second", "UINT8"), ("band_second", "UINT64"),
+])  # fmt: skip
+@pytest.mark.parametrize("form", ["full", "bitmap"])
+def test_terminal_values_end_a_row_and_change_nothing(name, dtype, form):
+    """Rows of 1 to 1000 entries, the terminal value at the first, some or no places."""
+    rng = np.random.default_rng(6)
+    op = semiring(name, dtype)
+    kind = gb.dtypes.lookup_dtype(dtype)
+    terminal = op.monoid.terminal
+    assert terminal is not None
+    lengths = np.array([1, 2, 127, 128, 129, 255, 256, 257, 600, 1000])
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    indices = np.concatenate([np.sort(rng.choice(1000, n, replace=False)) for n in lengths]).astype(np.int32)
+    A = Compressed(lengths.size, 1000, kind, indptr, indices, values(rng, kind, indices.size))
+    assert A.values.size == indptr[-1]
+    for share in (0.0, 0.002, 0.5, 1.0):
+        x = vector(rng, 1000, 900, kind, form)
+        x.values[rng.random(1000) < share] = terminal
+        same_vector(accelerate.matvec_rows(A, x, op), numpy_matvec.matvec_rows(A, x, op, None))
+    kernels = [k for k in jit._kernels.values() if k.template == "matvec_rows" and "EXIT=True" in k.text()]
+    assert kernels

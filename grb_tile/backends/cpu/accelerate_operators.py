@@ -178,8 +178,7 @@ def monoid_facts(monoid):
         return True, False
     if terminal is None or not isinstance(terminal, (np.generic, int, float, bool, complex)):
         return False, False
-    # a test at every entry costs more than it saves where the terminal is a far end of the numbers
-    return False, monoid.type.np_type.kind == "b"
+    return False, True
 
 
 IDEMPOTENT = {"any", "lor", "land", "min", "max", "bor", "band"}
@@ -235,6 +234,7 @@ def operator_text(template, constants, ADD=None, MUL=None):
         if op is not ADD:
             constants["ANY"], constants["EXIT"] = monoid_facts(ADD)
             facts.append(f"IDENTITY = {literal(ADD.identity, ADD.type)}")
+            constants["STRIDE"] = 1 if ADD.type.np_type.kind == "b" else 128
             if constants["EXIT"]:
                 facts.append(f"TERMINAL = {literal(ADD.terminal, ADD.type)}")
             calls["RESULT"] = _expression(f"{numpy_name(ADD.type)}({{x}})")

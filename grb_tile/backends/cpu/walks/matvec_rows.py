@@ -2,7 +2,8 @@
 
 Two forms: over words of rows (LISTED False; `allow` empty or words, read through `flip`) and over a list of rows.
 ISO_OUT: all results are one value, known beforehand: only which rows have one is asked.
-A monoid that keeps any value stops at the first entry, one with a terminal stops when it is reached (EXIT).
+A monoid that keeps any value stops at the first entry, one with a terminal (EXIT) when that is reached: asked after
+every STRIDE entries of a row, one for truth values, more for numbers, which seldom come to it.
 Work without a mask: entries; with one: entries of permitted rows only.
 """
 import numpy as np
@@ -17,6 +18,7 @@ from grb_tile.backends.cpu.walks.placeholders import (
     LISTED,
     MUL,
     NONE,
+    STRIDE,
     TERMINAL,
     X_FULL,
     X_ISO,
@@ -38,9 +40,10 @@ def row_product(i, lo, hi, indices, a_values, x_words, x_values):
             b = x_values[k]
         total = MUL(a, b, i, k, 0)
         if not ANY:
-            for e in range(lo + 1, hi):
-                if EXIT and total == TERMINAL:
-                    break
+            end = hi
+            if EXIT:
+                end = min(hi, lo + STRIDE)
+            for e in range(lo + 1, end):
                 k = indices[e]
                 if not A_ISO:
                     a = a_values[e]
@@ -48,6 +51,18 @@ def row_product(i, lo, hi, indices, a_values, x_words, x_values):
                     b = x_values[k]
                 t = MUL(a, b, i, k, 0)
                 total = ADD(total, t)
+            if EXIT:
+                while end < hi and total != TERMINAL:
+                    begin = end
+                    end = min(hi, end + STRIDE)
+                    for e in range(begin, end):
+                        k = indices[e]
+                        if not A_ISO:
+                            a = a_values[e]
+                        if not X_ISO:
+                            b = x_values[k]
+                        t = MUL(a, b, i, k, 0)
+                        total = ADD(total, t)
         return True, total
     total = IDENTITY
     met = False

@@ -8,6 +8,7 @@ NONE = np.uint64(0)
 IDENTITY = 0
 TERMINAL = 0
 EXIT = False  # stop a row when its total is TERMINAL
+STRIDE = 1  # entries between two such tests
 LISTED = False
 ANY = False  # the monoid keeps whichever value comes first
 A_ISO = B_ISO = X_ISO = Y_ISO = False
