@@ -1,0 +1,343 @@
+"""Products of matrix and vector on the device against cuSPARSE: python3 tests/gpu/bench_matvec.py [part ...] [--small]
+
+Parts: spmv semirings spmspv latency (all without an argument).  Graphs of $GRB_TILE_DATA (default shared/data) where they
+are.  A line of JSON per figure goes to $OUT/bench_matvec.jsonl when OUT is set; every product is verified on sampled rows.
+
+device us   the card's time of a call: calls queued behind a long kernel, so that the host's time does not show
+call us     wall time of a call whose result is complete (for what reads a count back)
+"""
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+import cupy as cp
+import numpy as np
+
+import grb_tile as gb
+from grb_tile import dtypes
+from grb_tile.backends import select
+from grb_tile.operators import get_typed_op
+from grb_tile.storage.store import BitmapVector, Compressed, SparseVector
+
+BANDWIDTH = 4.3e12
+OUT = os.environ.get("OUT")
+DATA = Path(os.environ.get("GRB_TILE_DATA", "shared/data"))
+RANDOM = np.random.default_rng(3)
+_LONG = cp.RawKernel("extern \"C\" __global__ void spin(long long n) { long long t = clock64(); while (clock64() - t < n); }", "spin")
+
+
+def say(**figures):
+    print("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in figures.items()), flush=True)
+    if OUT:
+        with open(Path(OUT) / "bench_matvec.jsonl", "a") as file:
+            file.write(json.dumps(figures, default=str) + "\n")
+
+
+# ---------------------------------------------------------------------- matrices: (n, indptr int64, indices int32)
+
+
+def kron(scale, factor, seed=1):
+    n, m = 1 << scale, factor << scale
+    rng = cp.random.default_rng(seed)
+    rows, cols = cp.zeros(m, cp.int32), cp.zeros(m, cp.int32)
+    for bit in range(scale):
+        u = rng.random(m, dtype=cp.float32)
+        rows |= (u >= 0.76).astype(cp.int32) << bit
+        cols |= (((u >= 0.57) & (u < 0.76)) | (u >= 0.95)).astype(cp.int32) << bit
+        del u
+    label = cp.asarray(np.random.RandomState(7).permutation(n).astype(np.int32))
+    rows, cols = label[rows], label[cols]
+    keys = cp.concatenate([rows.astype(cp.int64) << 32 | cols, cols.astype(cp.int64) << 32 | rows])
+    keys = keys[(keys >> 32) != (keys & 0xFFFFFFFF)]
+    keys.sort()
+    keys = keys[cp.concatenate([cp.ones(1, bool), keys[1:] != keys[:-1]])]
+    ptr = cp.searchsorted(keys >> 32, cp.arange(n + 1, dtype=cp.int64)).astype(cp.int64)
+    found = (keys & 0xFFFFFFFF).astype(cp.int32)
+    del keys, rows, cols
+    cp.get_default_memory_pool().free_all_blocks()
+    return n, ptr, found
+
+
+def fem(k):
+    """kron(kron(kron(T, T), T), ones(3, 3)), T tridiagonal k x k."""
+    nodes = k**3
+    node = cp.arange(nodes, dtype=cp.int32)
+    a, b, c = node // (k * k), node // k % k, node % k
+    steps = [(i, j, l) for i in (-1, 0, 1) for j in (-1, 0, 1) for l in (-1, 0, 1)]
+    there = cp.stack([(a + i >= 0) & (a + i < k) & (b + j >= 0) & (b + j < k) & (c + l >= 0) & (c + l < k)
+                      for i, j, l in steps], axis=1)
+    beside = cp.stack([node + (i * k + j) * k + l for i, j, l in steps], axis=1)
+    cols = (beside[:, None, :, None] * 3 + cp.arange(3, dtype=cp.int32)).repeat(3, axis=1).reshape(nodes * 3, 81)
+    kept = there[:, None, :, None].repeat(3, axis=1).repeat(3, axis=3).reshape(nodes * 3, 81)
+    ptr = cp.zeros(nodes * 3 + 1, cp.int64)
+    ptr[1:] = cp.cumsum(kept.sum(axis=1))
+    return nodes * 3, ptr, cols[kept].astype(cp.int32)
+
+
+def real(name):
+    try:
+        import scipy.sparse  # noqa: F401
+    except ImportError:
+        from types import ModuleType
+
+        sys.modules["scipy"], sys.modules["scipy.sparse"] = ModuleType("scipy"), ModuleType("scipy.sparse")
+        sys.modules["scipy"].sparse = sys.modules["scipy.sparse"]
+        stub = True
+    else:
+        stub = False
+    sys.path.insert(0, str(DATA))
+    try:
+        import load
+
+        header, ptr, cols, _ = load._read(str(DATA / "medium" / f"{name}.gcsr.xz"))
+    finally:
+        sys.path.pop(0)
+        if stub:
+            del sys.modules["scipy"], sys.modules["scipy.sparse"]
+    n = header["rows"]
+    rows = np.repeat(np.arange(n), np.diff(ptr))
+    if header["sym"]:
+        off = rows != cols
+        rows, cols = np.concatenate([rows, cols[off]]), np.concatenate([cols, rows[off]])
+    keys = np.sort(rows.astype(np.int64) << 32 | cols)
+    ptr = np.searchsorted(keys >> 32, np.arange(n + 1)).astype(np.int64)
+    return n, cp.asarray(ptr), cp.asarray((keys & 0xFFFFFFFF).astype(np.int32))
+
+
+def matrices(small):
+    if small:
+        yield "kron12", kron(12, 8)
+        yield "fem8", fem(8)
+        return
+    yield "kron21", kron(21, 48)
+    yield "fem40", fem(40)
+    yield "fem70", fem(70)
+    for name in ("cnr-2000", "ego-Twitter"):
+        if (DATA / "medium" / f"{name}.gcsr.xz").exists():
+            yield name, real(name)
+        else:
+            print(f"{name}: not in {DATA}, left out")
+
+
+def matrix(structure, dtype):
+    n, ptr, cols = structure
+    values = cp.random.default_rng(5).random(cols.size, dtype=cp.float32) + np.float32(0.5)
+    values = (values > 1) if dtype is dtypes.BOOL else values.astype(dtype.np_type)
+    return Compressed(n, n, dtype, ptr, cols, values)
+
+
+def dense(n, dtype):
+    values = cp.random.default_rng(6).random(n, dtype=cp.float32) + np.float32(0.5)
+    values = (values > 1.4) if dtype is dtypes.BOOL else values.astype(dtype.np_type)
+    return BitmapVector(n, dtype, None, values, n)
+
+
+# ---------------------------------------------------------------------- times
+
+
+def device_us(call, repeats=20):
+    """Median of three: the card's time of one of `repeats` calls queued behind a long kernel."""
+    call()
+    start = time.perf_counter()
+    for _ in range(3):
+        call()
+    host = (time.perf_counter() - start) / 3
+    cp.cuda.Device().synchronize()
+    times = []
+    for _ in range(3):
+        _LONG((1,), (1,), (np.int64((host * repeats * 2 + 2e-3) * 1.9e9),))
+        first, last = cp.cuda.Event(), cp.cuda.Event()
+        first.record()
+        for _ in range(repeats):
+            call()
+        last.record()
+        last.synchronize()
+        times.append(cp.cuda.get_elapsed_time(first, last) * 1e3 / repeats)
+    return float(np.median(times))
+
+
+def call_us(call, repeats=15):
+    """Median wall time of a call until the device is done."""
+    call()
+    call()
+    times = []
+    for _ in range(repeats):
+        cp.cuda.Device().synchronize()
+        start = time.perf_counter()
+        call()
+        cp.cuda.Device().synchronize()
+        times.append((time.perf_counter() - start) * 1e6)
+    return float(np.median(times))
+
+
+def cusparse(A, x):
+    from cupyx import cusparse as calls
+    from cupyx.scipy.sparse import csr_matrix
+
+    M = csr_matrix((A.values, A.indices, A.indptr.astype(cp.int32)), shape=A.shape)
+    out = cp.empty(A.nrows, A.values.dtype)
+    return lambda: calls.spmv(M, x.values, out)
+
+
+def verify(A, u, semiring, w, what):
+    """The rows of w, sampled, against NumPy's."""
+    ptr = cp.asnumpy(A.indptr)
+    lengths = np.diff(ptr)
+    rows = np.unique(np.concatenate([RANDOM.integers(0, A.nrows, 200), lengths.argsort()[-3:]]))
+    if u.format == "sparse":
+        place, x = np.full(u.size, -1, np.int64), cp.asnumpy(u.values)
+        place[cp.asnumpy(u.indices)] = np.arange(u.nvals)
+    else:
+        place, x = np.arange(u.size), cp.asnumpy(u.values)
+    got = gb.Vector._from_store(w, w.dtype)
+    indices, values = got.to_coo()
+    found = dict(zip(indices.tolist(), values.tolist(), strict=True))
+    op = semiring.binaryop
+    for i in rows.tolist():
+        k = cp.asnumpy(A.indices[ptr[i]:ptr[i + 1]])
+        at = place[k]
+        kept = at >= 0
+        if not kept.any():
+            assert i not in found, f"{what}: row {i} should be empty"
+            continue
+        a = cp.asnumpy(A.values[ptr[i]:ptr[i + 1]])[kept].astype(op.type.np_type)
+        b = x[at[kept]].astype(op.type2.np_type)
+        products = np.asarray(op.numpy(a, b)).astype(semiring.return_type.np_type)
+        if products.dtype.kind == "f":
+            products = products.astype(np.float64)
+        wide = semiring.monoid.binaryop.name
+        want = products.sum() if wide == "plus" else semiring.monoid.ufunc.reduce(products)
+        assert np.isclose(float(found[i]), float(want), rtol=2e-4), f"{what}: row {i} is {found[i]}, not {want}"
+
+
+# ---------------------------------------------------------------------- parts
+
+
+def spmv(backend, name, structure):
+    for dtype in (dtypes.FP32, dtypes.FP64):
+        A, x = matrix(structure, dtype), dense(structure[0], dtype)
+        semiring = get_typed_op("plus_times", dtype, kind="semiring")
+        start = time.perf_counter()
+        w = backend.matvec_rows(A, x, semiring)
+        cp.cuda.Device().synchronize()
+        first = (time.perf_counter() - start) * 1e3
+        verify(A, x, semiring, w, f"{name} plus_times {dtype}")
+        ours = device_us(lambda: backend.matvec_rows(A, x, semiring))
+        peer = device_us(cusparse(A, x))
+        host = call_us(lambda: backend.matvec_rows(A, x, semiring))
+        size = dtype.np_type.itemsize
+        floor = (A.indices.size * (4 + size) + A.nrows * (8 + 2 * size)) / BANDWIDTH * 1e6
+        say(part="spmv", matrix=name, type=str(dtype), device_us=ours, cusparse_us=peer, ratio=peer / ours, floor_us=floor,
+            call_us=host, first_ms=first)
+
+
+def semirings(backend, name, structure):
+    base = None
+    for which in ("plus_times", "min_plus", "max_min", "plus_first", "plus_second", "capped", "lor_land"):
+        dtype = dtypes.BOOL if which == "lor_land" else dtypes.FP32
+        if which == "capped":
+            plus = gb.binary.register_anonymous(lambda p, q: p + q if p + q < 1e6 else 1e6)
+            capped = gb.Monoid.register_anonymous(plus, 0) if hasattr(gb, "Monoid") else None
+            if capped is None:
+                from grb_tile.operators import Monoid
+
+                capped = Monoid.register_anonymous(plus, 0)
+            from grb_tile.operators.semiring import Semiring
+
+            semiring = Semiring.register_anonymous(capped, gb.binary.times)[dtype]
+        else:
+            semiring = get_typed_op(which, dtype, kind="semiring")
+        A, x = matrix(structure, dtype), dense(structure[0], dtype)
+        w = backend.matvec_rows(A, x, semiring)
+        if which != "capped":
+            verify(A, x, semiring, w, f"{name} {which}")
+        ours = device_us(lambda: backend.matvec_rows(A, x, semiring))
+        base = ours if base is None else base
+        say(part="semirings", matrix=name, semiring=which, device_us=ours, against_plus_times=ours / base)
+
+
+def spmspv(backend, name, structure):
+    dtype = dtypes.FP32
+    A = matrix(structure, dtype)
+    semiring = get_typed_op("plus_times", dtype, kind="semiring")
+    AT = backend.transpose(A)
+    peer = device_us(cusparse(A, dense(structure[0], dtype)))
+    n = structure[0]
+    for density in (0.1, 0.01, 0.001, 0.0001):
+        places = np.sort(RANDOM.choice(n, max(1, int(n * density)), replace=False)).astype(np.int32)
+        values = RANDOM.random(places.size).astype(np.float32) + np.float32(0.5)
+        u = SparseVector(n, dtype, cp.asarray(places), cp.asarray(values))
+        figures = {}
+        for walk in ("cols", "rows", "tiled"):
+            if walk == "cols":
+                call = lambda: backend.matvec_cols(AT, u, semiring)          # noqa: E731
+            elif walk == "rows":
+                call = lambda: backend.matvec_rows(A, u, semiring)          # noqa: E731
+            elif name == "kron21":
+                continue
+            else:
+                call = lambda: backend.matvec_rows(A, u, semiring, None, "tiled")          # noqa: E731
+            try:
+                verify(A, u, semiring, call(), f"{name} {density} {walk}")
+                figures[walk + "_call_us"] = call_us(call)
+            except Exception as error:          # one walk's failure must not hide the others' figures
+                figures[walk + "_failed"] = repr(error)[:300]
+        figures["planned_call_us"] = call_us(lambda: backend.matvec(A, False, u, semiring, None))
+        say(part="spmspv", matrix=name, density=density, cusparse_spmv_us=peer,
+            ratio=peer / figures.get("cols_call_us", np.inf), **figures)
+
+
+def latency(backend, name, structure):
+    """Host time of a warm masked product as users write it."""
+    n = 64
+    S = gb.Matrix.from_coo(np.arange(n * n - 1), np.arange(1, n * n), True, nrows=n * n, ncols=n * n)
+    visited = gb.Vector.from_coo(np.arange(0, n * n, 3), True, size=n * n)
+    for what, share in (("sparse v", 40), ("dense v", 1)):
+        v = gb.Vector.from_coo(np.arange(0, n * n, share), True, size=n * n)
+        w = gb.Vector(bool, n * n)
+        for semiring in (gb.semiring.any_pair, gb.semiring.lor_land):
+            def step():
+                w(~visited.S, replace=True) << S.mxv(v, semiring)
+
+            for _ in range(20):
+                step()
+            say(part="latency", v=what, semiring=semiring.name, call_us=call_us(step, 200))
+    A, x = gb.Matrix.from_coo(np.arange(n), np.arange(n), np.arange(n) + 1.0), gb.Vector.from_coo(np.arange(n), 1.0 + np.arange(n))
+    y = gb.Vector(float, n)
+
+    def plain():
+        y << A.mxv(x)
+
+    for _ in range(20):
+        plain()
+    say(part="latency", v="full, no mask", semiring="plus_times", call_us=call_us(plain, 200))
+
+
+def main():
+    wanted = [a for a in sys.argv[1:] if not a.startswith("-")] or ["spmv", "semirings", "spmspv", "latency"]
+    gb.config.set(backend="cuda")
+    backend = select.current()
+    print("device", cp.cuda.runtime.getDeviceProperties(0)["name"].decode())
+    failed = 0
+    if "latency" in wanted:
+        latency(backend, None, None)
+    for name, structure in matrices("--small" in sys.argv):
+        print(f"# {name}: {structure[0]} rows, {structure[2].size} entries")
+        for part in (spmv, semirings, spmspv):
+            if part.__name__ not in wanted or part is semirings and name not in ("kron21", "fem70", "kron12"):
+                continue
+            try:
+                part(backend, name, structure)
+            except Exception as error:
+                failed += 1
+                say(part=part.__name__, matrix=name, failed=repr(error)[:800])
+        structure = None
+        cp.get_default_memory_pool().free_all_blocks()
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
