@@ -92,7 +92,7 @@ def test_union_with_a_result_of_another_type(want, detours):
     op = binary.plus[dtypes.INT64]
     for turn in ROUNDS:
         rng = rng_of(turn, want.rank, 2)
-        x, y, make = operands(rng, op, turn % 4 == 3)
+        x, y, _ = operands(rng, op, turn % 4 == 3)
         agree.assert_same(shim().union(x, y, op, dtype=want), NUMPY.union(x, y, op, dtype=want))
         agree.assert_same(shim().union(x, y, binary.ss.firsti["INT64"], dtype=want),
                           NUMPY.union(x, y, binary.ss.firsti["INT64"], dtype=want))
@@ -165,7 +165,7 @@ def test_a_function_without_cuda_text_is_refused_with_the_remedy():
 
 def test_a_function_with_cuda_text_runs(detours):
     """The text stands for the function: it is what the device computes."""
-    op = binary.register_anonymous(lambda x, y: x if x > y else y, cuda="x > y ? x : y")[dtypes.INT64]
+    op = binary.register_anonymous(lambda x, y: max(y, x), cuda="x > y ? x : y")[dtypes.INT64]
     rng = rng_of(6)
     u, v = (samples.random_vector(rng, (90, np.arange(90)), dtypes.INT64, 0.5) for _ in range(2))
     agree.assert_same(shim().union(u, v, op), NUMPY.union(u, v, binary.max[dtypes.INT64]))
