@@ -3,7 +3,7 @@
     python tests/benchmarks/driver.py --list
     python tests/benchmarks/driver.py --suite core --json tests/benchmarks/results/core.jsonl
     python tests/benchmarks/driver.py --case bfs-levels-kron20
-    python tests/benchmarks/driver.py --summary
+    python tests/benchmarks/driver.py --summary            # the table; --update-readme puts it into README.md
 
 Each case runs in a process of its own, so that neither memory nor thread pools of one reach the next.  A result that was
 not verified is never timed; a case that fails leaves a line that says so, and the exit status is 1.
@@ -20,6 +20,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 RESULTS = HERE / "results"
+README = ROOT / "README.md"
+TABLE_START, TABLE_END = "<!-- table: benchmarks -->", "<!-- end of table -->"
 MARK = "grb-tile-benchmark-record:"
 
 for folder in (HERE, ROOT):
@@ -94,10 +96,13 @@ def latest_records(folder):
 
 def summary(folder):
     """The README's table, from the last record of each registered case."""
-    latest = latest_records(folder)
+    latest = {name: record for name, record in latest_records(folder).items() if name in measure.REGISTRY}
     lines = ["| benchmark | grb_tile | peer | figure | target | |", "|---|---|---|---|---|---|"]
     machines = set()
+    loads = [record["environment"]["load"] for record in latest.values()]
     for name, case in measure.REGISTRY.items():
+        if case.suite != "core":
+            continue
         record = latest.get(name)
         if record is None:
             lines.append(f"| {case.title} | | | not measured | <= {case.target:g} | |")
@@ -113,7 +118,24 @@ def summary(folder):
         unit = {"x": "x"}.get(record["unit"], f" {record['unit']}")
         lines.append(f"| {case.title} | {times[0]} | {times[1]} | {shown(record['value'])}{unit} | "
                      f"<= {case.target:g}{unit}{aim} | {'met' if record['value'] <= case.target else 'not met'} |")
-    return "\n".join(lines + [""] + [f"Measured on: {machine}." for machine in sorted(machines)])
+    notes = [f"Measured on: {machine}." for machine in sorted(machines)]
+    if loads and max(loads) > 1.5:
+        notes.append(f"Other programs ran meanwhile: the load average was up to {max(loads):.1f}.")
+    return "\n".join(lines + [""] + notes)
+
+
+def readme_table():
+    """(text before, table, text after) of the README's benchmark table."""
+    text = README.read_text(encoding="utf-8")
+    before, rest = text.split(TABLE_START, 1)
+    table, after = rest.split(TABLE_END, 1)
+    return before + TABLE_START, table.strip("\n"), TABLE_END + after
+
+
+def update_readme(folder):
+    """Put the table of the kept results into README.md."""
+    before, _, after = readme_table()
+    README.write_text(f"{before}\n{summary(folder)}\n{after}", encoding="utf-8")
 
 
 def duration(seconds):
@@ -134,6 +156,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path, help="append one line per case to this file")
     parser.add_argument("--list", action="store_true", help="name the cases")
     parser.add_argument("--summary", action="store_true", help="print the table of the kept results")
+    parser.add_argument("--update-readme", action="store_true", help="put that table into README.md")
     parser.add_argument("--results", type=pathlib.Path, default=RESULTS, help="folder that --summary reads")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds per case")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
@@ -147,6 +170,9 @@ def main():
         return 0
     if arguments.summary:
         print(summary(arguments.results))
+        return 0
+    if arguments.update_readme:
+        update_readme(arguments.results)
         return 0
     unknown = [name for name in arguments.case if name not in cases]
     if unknown:

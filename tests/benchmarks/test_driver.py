@@ -46,7 +46,7 @@ def test_every_benchmark_has_a_name_of_its_own():
 
 def test_summary_says_met_not_met_failed_and_not_measured(tmp_path, monkeypatch):
     about = {"when": "2026-01-01T00:00:00+00:00", "cpu": "a cpu", "cores": 2, "python": "3.11",
-             "versions": {"suitesparse-graphblas": "9"}}
+             "load": 0.1, "versions": {"suitesparse-graphblas": "9"}}
     good, bad, broken, unseen = (measure.Gauge(n, n, dict, 1.0, "x") for n in ("good", "bad", "broken", "unseen"))
     monkeypatch.setattr(measure, "REGISTRY", {case.name: case for case in (good, bad, broken, unseen)})
     older = {"case": "good", "value": 9.0, "unit": "x", "environment": {**about, "when": "2025-01-01T00:00:00+00:00"}}
@@ -57,6 +57,12 @@ def test_summary_says_met_not_met_failed_and_not_measured(tmp_path, monkeypatch)
     table = {row.split("|")[1].strip(): row for row in driver.summary(tmp_path).splitlines() if row.startswith("|")}
     assert "0.5x" in table["good"] and "| met |" in table["good"]
     assert "not met" in table["bad"] and "failed" in table["broken"] and "not measured" in table["unseen"]
+
+
+def test_the_readme_shows_the_kept_results():
+    driver.load_cases()
+    _, table, _ = driver.readme_table()
+    assert table == driver.summary(driver.RESULTS), "run tests/benchmarks/driver.py --update-readme"
 
 
 def test_kron_is_an_undirected_simple_graph():
