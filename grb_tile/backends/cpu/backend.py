@@ -68,6 +68,20 @@ class CpuBackend(NumpyBackend):
 
     name = "cpu"
 
+    def build_vector(self, size, indices, values, dup, dtype):
+        found = _ordered_indices(size, indices)
+        if found is not NotImplemented:
+            order, indices = found
+            values = values if values.shape[0] == 1 else values[order]
+        return numpy_structure.build_vector(size, indices, values, dup, dtype)
+
+    def build_matrix(self, nrows, ncols, rows, cols, values, dup, dtype):
+        found = _ordered_pairs(nrows, ncols, rows, cols)
+        if found is not NotImplemented:
+            order, rows, cols = found
+            values = values if values.shape[0] == 1 else values[order]
+        return numpy_structure.build_matrix(nrows, ncols, rows, cols, values, dup, dtype)
+
     def transpose(self, A):
         known = conversions.cached_transpose(A)
         if known is not None:
@@ -125,3 +139,5 @@ _union = getattr(accelerate, "union", _declines)
 _intersect = getattr(accelerate, "intersect", _declines)
 _reduce = getattr(accelerate, "reduce", _declines)
 _transpose = getattr(accelerate, "transpose", _declines)
+_ordered_indices = getattr(accelerate, "ordered_indices", _declines)
+_ordered_pairs = getattr(accelerate, "ordered_pairs", _declines)

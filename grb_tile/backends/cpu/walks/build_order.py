@@ -1,0 +1,56 @@
+"""The order of tuples by counting: by column first, then by row, equal places in input order.
+
+`free[k]` is first the number of keys k, then the next free place of key k.  Work: tuples and keys, no comparisons.
+"""
+
+
+def places(keys, free):
+    """Count the keys and turn the counts into first places (`free` zero before)."""
+    for e in range(keys.shape[0]):
+        free[keys[e]] += 1
+    at = 0
+    for k in range(free.shape[0]):
+        mine = free[k]
+        free[k] = at
+        at += mine
+
+
+def by_key(keys, free, order):
+    """order: the tuples by one key."""
+    for e in range(keys.shape[0]):
+        k = keys[e]
+        at = free[k]
+        free[k] = at + 1
+        order[at] = e
+
+
+def by_column(rows, cols, free, order, order_rows):
+    """The tuples by column, with their rows; free[j] becomes the end of column j."""
+    for e in range(cols.shape[0]):
+        j = cols[e]
+        at = free[j]
+        free[j] = at + 1
+        order[at] = e
+        order_rows[at] = rows[e]
+
+
+def by_row(before, before_rows, ends, free, order, out_cols):
+    """The tuples in the order `before`, in which column j ends at ends[j], now by row too; free[i]: the end of row i."""
+    j = 0
+    for p in range(before.shape[0]):
+        while p >= ends[j]:
+            j += 1
+        i = before_rows[p]
+        at = free[i]
+        free[i] = at + 1
+        order[at] = before[p]
+        out_cols[at] = j
+
+
+def repeat(ends, out):
+    """i as often as row i has tuples."""
+    at = 0
+    for i in range(ends.shape[0]):
+        while at < ends[i]:
+            out[at] = i
+            at += 1
