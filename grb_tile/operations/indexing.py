@@ -15,6 +15,7 @@ A row or column assign with a vector mask is the vector assign of that row or co
 import numpy as np
 
 from ..backends.select import current
+from ..dtypes import cast_scalar
 from ..exceptions import OutOfMemory
 from ..storage.convert import to_sparse
 from ..storage.embed import (
@@ -36,6 +37,13 @@ class _Empty:
 
 
 EMPTY = _Empty()
+_VALUE = (np.generic, np.ndarray)          # an array is a value of a sub-array type
+
+
+def _is_scalar(value):
+    return value is EMPTY or isinstance(value, _VALUE)
+
+
 _MOST_ENTRIES = 2**40
 
 
@@ -127,7 +135,7 @@ def assign(c, value, I, J=None, *, dtype, mask=None, accum=None, replace=False, 
             return _assign_line(c, value, I, J, dtype, mask, accum, replace, subassign)
         I = np.array([I]) if one_row else I
         J = np.array([J]) if one_column else J
-        if not isinstance(value, np.generic) and value is not EMPTY:
+        if not _is_scalar(value):
             value = row_matrix(value) if one_row else column_matrix(value)
     return _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign)
 
@@ -158,7 +166,7 @@ def _assign_vector(c, value, I, dtype, mask, accum, replace, subassign):
     keep = _last_of_each(I)
     if keep is not None:
         I = I[keep]
-        if isinstance(value, np.generic) is False and value is not EMPTY:
+        if not _is_scalar(value):
             value = backend.gather_vector(value, keep)
         if subassign and allow is not None:
             allow = Allow(backend.gather_vector(allow.pattern, keep), allow.complement)
@@ -185,7 +193,7 @@ def _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign):
     if keep_rows is not None or keep_cols is not None:
         I = I if keep_rows is None else I[keep_rows]
         J = J if keep_cols is None else J[keep_cols]
-        if not isinstance(value, np.generic) and value is not EMPTY:
+        if not _is_scalar(value):
             value = backend.gather_matrix(value, keep_rows, keep_cols)
         if subassign and allow is not None:
             allow = Allow(backend.gather_matrix(allow.pattern, keep_rows, keep_cols), allow.complement)
@@ -200,9 +208,9 @@ def _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign):
         old = backend.expand_matrix(part, I, J, c.nrows, c.ncols)
         rest = backend.restrict(c, Allow(old, True)) if old.nvals else c
         return backend.union(rest, backend.expand_matrix(after, I, J, c.nrows, c.ncols), None)
-    if isinstance(value, np.generic) and allow is not None and not allow.complement:
+    if isinstance(value, _VALUE) and allow is not None and not allow.complement:
         pattern = _in_region(allow.pattern, I, J)                     # only where the mask allows: no |I| x |J| array
-        t = iso_like(pattern, dtype, current().cast(_one(value, dtype), dtype).values[0])
+        t = iso_like(pattern, dtype, _cast(value, dtype))
     else:
         t = backend.expand_matrix(_values_in(value, *shape, dtype, None), I, J, c.nrows, c.ncols)
     region = None if accum is not None else _in_region(c, I, J)       # C's own entries there: all that can be deleted
@@ -231,11 +239,9 @@ def _finish_region(c, t, region, dtype, allow, accum, replace):
     return result
 
 
-def _one(value, dtype):
-    from ..dtypes import lookup_dtype
-
-    source = lookup_dtype(value.dtype)
-    return full_vector(1, source, value)
+def _cast(value, dtype):
+    """The value in `dtype`; one of a sub-array type stays the array that it is."""
+    return value if isinstance(value, np.ndarray) else cast_scalar(value, dtype)
 
 
 def _values_in(value, nrows, ncols, dtype, allow):
@@ -243,8 +249,8 @@ def _values_in(value, nrows, ncols, dtype, allow):
     backend = current()
     if value is EMPTY:
         return empty_vector(nrows, dtype) if ncols is None else empty_matrix(nrows, ncols, dtype)
-    if isinstance(value, np.generic):
-        value = backend.cast(_one(value, dtype), dtype).values[0]
+    if isinstance(value, _VALUE):
+        value = _cast(value, dtype)
         if allow is not None and not allow.complement:
             return iso_like(allow.pattern, dtype, value)
         if ncols is None:
