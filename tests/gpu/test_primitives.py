@@ -1,0 +1,110 @@
+"""Every primitive on the device against the reference backend: the cases of tests/backends, drawn from all operators and
+types, with the backend "cuda" in place of the CPU's.
+
+And what only a device shows: operands of millions of entries against NumPy, the error of a broken call, memory.
+"""
+import numpy as np
+import pytest
+from backends import agree
+from backends.test_agree_with_reference import (  # noqa: F401  collected from here, with the fixture below
+    test_apply,
+    test_build_and_tuples,
+    test_build_does_not_hold_on_to_what_it_was_given,
+    test_build_folds_left_to_right,
+    test_gather_and_expand,
+    test_kronecker_and_transpose,
+    test_restrict_select_reduce_cast,
+    test_shared_arrays_are_marked,
+    test_union_and_intersect,
+)
+
+from grb_tile import binary, dtypes, monoid, unary
+from grb_tile import select as selectors
+from grb_tile.backends import select
+from grb_tile.exceptions import OutOfMemory
+from grb_tile.storage import convert
+from grb_tile.storage.place import host
+from grb_tile.storage.store import Allow, BitmapVector, SparseVector
+
+MILLION = 1 << 20
+
+
+@pytest.fixture
+def backend():
+    return select.named("cuda")
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return select.named("numpy")
+
+
+def same(got, want):
+    """Equal stores, compared as arrays (agree.assert_same walks entries one by one)."""
+    got = host(got)
+    agree.check_store(got)
+    assert got.dtype is want.dtype and got.shape == want.shape and got.nvals == want.nvals
+    tuples = "tuples_matrix" if got.format[-1] == "r" else "tuples_vector"
+    for a, b in zip(getattr(select.named("numpy"), tuples)(got), getattr(select.named("numpy"), tuples)(want), strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+
+
+def vector(rng, size, share, dtype=dtypes.INT64):
+    indices = np.flatnonzero(rng.random(size) < share)
+    return convert.settle(SparseVector(size, dtype, indices.astype(np.int32), rng.integers(
+        0, 9, indices.shape[0]).astype(dtype.np_type)))
+
+
+def matrix(rng, nrows, ncols, count, dtype=dtypes.INT64):
+    """Rows of very different lengths: a few hold most of the entries."""
+    rows = (nrows * rng.random(count) ** 8).astype(np.int64)
+    keys = np.unique(rows * ncols + rng.integers(0, ncols, count))
+    values = rng.integers(0, 9, keys.shape[0]).astype(dtype.np_type)
+    return convert.compressed(nrows, ncols, dtype, keys // ncols, keys % ncols, values)
+
+
+@pytest.mark.parametrize("shares", [(0.7, 0.6), (0.3, 0.001), (0.001, 0.002), (1.0, 0.5)])
+def test_large_vectors(backend, cpu, shares):
+    rng = np.random.default_rng(1)
+    u, v, m = (vector(rng, 4 * MILLION + 5, share) for share in (*shares, 0.4))
+    for allow in (None, Allow(m), Allow(m, True)):
+        same(backend.union(u, v, binary.plus["INT64"], allow), cpu.union(u, v, binary.plus["INT64"], allow))
+        same(backend.intersect(u, v, binary.minus["INT64"], allow), cpu.intersect(u, v, binary.minus["INT64"], allow))
+        same(backend.select(u, selectors.valuegt["INT64"], np.int64(4), allow),
+             cpu.select(u, selectors.valuegt["INT64"], np.int64(4), allow))
+        same(backend.apply(u, unary.ainv["INT64"], allow), cpu.apply(u, unary.ainv["INT64"], allow))
+    for name in ("plus", "max", "bor"):
+        op = getattr(monoid, name)["UINT64" if name == "bor" else "INT64"]
+        assert backend.reduce(u, op) == cpu.reduce(u, op)
+
+
+@pytest.mark.parametrize("counts", [(3 * MILLION, 2 * MILLION), (4 * MILLION, 500), (MILLION, 0)])
+def test_large_matrices(backend, cpu, counts):
+    rng = np.random.default_rng(2)
+    shape = 200_000, 300_000
+    A, B, M = (matrix(rng, *shape, count) for count in (*counts, MILLION))
+    for allow in (None, Allow(M), Allow(M, True)):
+        same(backend.union(A, B, binary.plus["INT64"], allow), cpu.union(A, B, binary.plus["INT64"], allow))
+        same(backend.intersect(A, B, binary.minus["INT64"], allow), cpu.intersect(A, B, binary.minus["INT64"], allow))
+        same(backend.select(A, selectors.tril["INT64"], np.int64(0), allow),
+             cpu.select(A, selectors.tril["INT64"], np.int64(0), allow))
+    same(backend.restrict(A, Allow(A)), A)
+    assert backend.reduce(A, monoid.plus["INT64"]) == cpu.reduce(A, monoid.plus["INT64"])
+
+
+def test_large_float_sums_keep_their_digits(backend):
+    rng = np.random.default_rng(3)
+    values = rng.random(8 * MILLION).astype(np.float32)
+    u = BitmapVector(values.shape[0], dtypes.FP32, None, values, values.shape[0])
+    exact = float(values.sum(dtype=np.float64))
+    assert abs(float(backend.reduce(u, monoid.plus["FP32"])) - exact) < 1e-5 * exact
+
+
+def test_what_does_not_fit_is_refused_by_name(backend):
+    """Nothing is left behind: the operands can be used afterwards."""
+    rng = np.random.default_rng(4)
+    A = matrix(rng, 3 * MILLION, 3 * MILLION, 2 * MILLION)
+    with pytest.raises(OutOfMemory, match="kronecker"):
+        backend.kronecker(A, A, binary.times["INT64"])
+    assert backend.reduce(A, monoid.plus["INT64"]) == A.values.sum()
