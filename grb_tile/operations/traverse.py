@@ -4,14 +4,17 @@ An algorithm says the level loop as mathematics; the backend runs it in one comp
 level by level, or here, in NumPy, where no kernel is at hand.
 Paper: push_pull_graphblas_icpp18, algorithm 1 and sections 5.1 to 5.3.
 """
+import weakref
 from time import perf_counter
 
 import numpy as np
 
+from ..backends.select import current
 from ..dtypes import INT32, INT64
 from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from ..planner import forced, record_plan
 from ..storage.convert import settle
+from ..storage.place import host, is_host
 from ..storage.sorting import ranges
 from ..storage.store import BitmapVector, SparseVector, index_dtype
 
@@ -41,6 +44,24 @@ class TraverseReport:
                 f"{self.engine}, {self.seconds * 1e3:.3f} ms")  # fmt: skip
 
 
+class LateReport(TraverseReport):
+    """The report of a traversal on a device; nothing is read back before somebody looks."""
+
+    def __init__(self, engine, outcome):
+        self.engine = engine
+        self._outcome = outcome
+        self._rows = outcome.rows
+        self._levels = None
+
+    @property
+    def reached(self):
+        return self._outcome.reached
+
+    @property
+    def seconds(self):
+        return self._outcome.seconds
+
+
 def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, target=None, record=None):
     """(level, parent, report) of a breadth-first traversal from a source, or from a set of sources merged into one.
 
@@ -60,18 +81,36 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
             f"traverse: A is {A.nrows} x {A.ncols}" + ("" if AT is None else f" and AT {AT.nrows} x {AT.ncols}")
             + "; expected square matrices of one size"
         )  # fmt: skip
-    sources = np.unique(np.atleast_1d(np.asarray(sources, np.int64)))
-    for name, values in (("sources", sources), ("target", np.array([] if target is None else [target], np.int64))):
-        if values.size and (values.min() < 0 or values.max() >= n):
-            bad = int(values.min() if values.min() < 0 else values.max())
-            raise IndexOutOfBound(f"traverse: {name} has {bad}; expected vertices 0 to {n - 1}")
+    if type(sources) is int and 0 <= sources < n and target is None:
+        single = sources
+    else:
+        single = None
+        sources = np.unique(np.atleast_1d(np.asarray(sources, np.int64)))
+        for name, values in (("sources", sources), ("target", np.array([] if target is None else [target], np.int64))):
+            if values.size and (values.min() < 0 or values.max() >= n):
+                bad = int(values.min() if values.min() < 0 else values.max())
+                raise IndexOutOfBound(f"traverse: {name} has {bad}; expected vertices 0 to {n - 1}")
     if max_level is not None and max_level < 0:
         raise InvalidValue(f"traverse: max_level is {max_level}; expected 0 or more, or None")
     if not (levels or parents):
         raise InvalidValue("traverse: neither levels nor parents are asked for; set one of them")
     plan = record_plan("traverse", "rows" if AT is None else "by level", A.format, "by_level", [0, 0])
+    backend = current()
     result = NotImplemented
-    if sources.size:
+    if backend.on_device and (single is not None or sources.size):
+        result = _on_device(backend, A, AT, sources, single, levels, parents, max_level, target)
+        if result is not NotImplemented:
+            level, parent, report = result
+            plan.engine = report.engine
+            plan.figures = _Counts(report)
+            if record is not None:
+                record.extend(report.levels)
+            return result
+    if single is not None:
+        sources = np.array([single], np.int64)
+    if not is_host(A) or (AT is not None and not is_host(AT)):
+        A, AT = host(A), None if AT is None else host(AT)
+    if sources.size and not backend.on_device:
         tiled = forced().format in ("bittiled", "push_csc", "push_csr", "pull_csc")
         if tiled and not parents and A.rows is None:  # bits of tiles do not say who found whom
             result = _over_bit_tiles(A, sources, max_level, target)
@@ -89,13 +128,16 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
 
 
 class _Counts:
-    """Figures of the plan, counted only when read."""
+    """Figures of the plan, counted only when read; a plan does not keep a device's arrays from being freed."""
 
     def __init__(self, report):
-        self.report = report
+        self.report = weakref.ref(report) if isinstance(report, LateReport) else lambda: report
 
     def __iter__(self):
-        levels = self.report.levels
+        report = self.report()
+        if report is None:
+            return iter(("unknown", "unknown"))
+        levels = report.levels
         return iter((len(levels), sum(level["direction"].startswith("pull") for level in levels)))
 
 
@@ -103,9 +145,21 @@ def _vector(n, dtype, words, count, values):
     return None if values is None else settle(BitmapVector(n, dtype, None if count == n else words, values, count))
 
 
-def _compiled(A, AT, sources, levels, parents, max_level, target):
-    from ..backends.select import current
+def _on_device(backend, A, AT, sources, single, levels, parents, max_level, target):
+    from ..backends.cuda.traverse import traverse as run
 
+    if single is None and sources.size == 1:
+        single = int(sources[0])
+    walk = forced().walk
+    direction = None if walk is None else {"rows": "pull", "cols": "push"}.get(walk, walk)
+    result = run(backend.device, A, AT, sources if single is None else single, levels, parents, max_level, target, direction)
+    if result is NotImplemented:
+        return NotImplemented
+    level, parent, outcome = result
+    return level, parent, LateReport(backend.name, outcome)
+
+
+def _compiled(A, AT, sources, levels, parents, max_level, target):
     run = getattr(current(), "traverse", None)
     if run is None:
         if current().name != "cpu":

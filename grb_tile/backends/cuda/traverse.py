@@ -1,0 +1,177 @@
+"""Whole breadth-first traversals on the device: one launch (two on meshes), nothing read back.
+
+Kernels: kernels/traverse.cuh (any graph, direction by level), kernels/traverse_narrow.cuh (roads and meshes: one cluster
+of blocks).  The number of vertices reached and the record of the levels stay on the device until somebody asks.
+Paper: push_pull_graphblas_icpp18, sections 4 to 6.
+"""
+import weakref
+
+import numpy as np
+
+from ...dtypes import INT32, INT64
+from ...storage.store import BitmapVector
+from .traverse_graph import MAX_ENTRIES, graph_of
+
+HEAD_ROWS = 8                  # numbers before the levels in the record
+LOG_LEVELS = 8192
+# Measured on an H200; tests/gpu/bench_traverse.py tries others.
+LAUNCH = {"block": 1024, "per_processor": 1, "cooperative": True, "alpha": 16, "narrow": True,
+          "cluster": 16, "narrow_block": 1024}  # fmt: skip
+SHIM = {"block": 64, "blocks": 2}
+
+
+class LateBitmapVector(BitmapVector):
+    """A bitmap vector whose number of entries is read from the device when it is first asked for."""
+
+    __slots__ = ("__weakref__", "_late")
+
+    def __init__(self, size, dtype, words, values, outcome):
+        self._late = outcome
+        super().__init__(size, dtype, words, values, None)
+
+    @property
+    def nvals(self):
+        return self._late.reached
+
+    @nvals.setter
+    def nvals(self, value):
+        if value is not None:
+            self._late = _Known(value)
+
+
+class _Known:
+    def __init__(self, reached):
+        self.reached = reached
+
+
+class Outcome:
+    """What the traversal's record says; read from the device when asked for, once."""
+
+    def __init__(self, device, record, graph, level):
+        self._device = device
+        self._record = record
+        self._graph = graph
+        self._level = level    # a weak reference, or None
+        self._head = None
+
+    @property
+    def head(self):
+        if self._head is None:
+            self._head = self._device.read(self._record[:HEAD_ROWS])
+        return self._head
+
+    @property
+    def reached(self):
+        return self.head[0]
+
+    @property
+    def seconds(self):
+        """Time on the device, by its clock."""
+        return max(self.head[3] - self.head[2], 0) * 1e-9
+
+    def rows(self):
+        """A dictionary per level: level, frontier, direction, edges, ms (the levels' shares by processor cycles)."""
+        count = min(self.head[1], LOG_LEVELS)
+        log = self._device.host(self._record[HEAD_ROWS:HEAD_ROWS + 4 * count]).reshape(count, 4)
+        cycles = np.diff(np.append(log[:, 3], self.head[4]))
+        share = self.seconds * 1e3 / max(int(cycles.sum()), 1)
+        edges = log[:, 2].copy()
+        if (edges < 0).any():
+            edges = np.where(edges < 0, self._edges_by_level(count), edges)
+        return [
+            {"level": k, "frontier": int(log[k, 0]), "direction": "pull" if log[k, 1] else "push",
+             "edges": int(edges[k]), "ms": float(cycles[k]) * share}
+            for k in range(count)
+        ]  # fmt: skip
+
+    def _edges_by_level(self, count):
+        """Edges that leave each level's vertices, where the kernel did not count them (it pulled)."""
+        store = None if self._level is None else self._level()
+        if store is None:
+            return np.zeros(count, np.int64)
+        device = self._device
+        level, words = device.host(store.values), device.host(store.words)
+        there = np.unpackbits(words.view(np.uint8), bitorder="little")[:level.shape[0]].astype(bool)
+        degrees = np.diff(device.host(self._graph.start).astype(np.int64))
+        return np.bincount(level[there], weights=degrees[there], minlength=count)[:count].astype(np.int64)
+
+
+def traverse(device, A, AT, sources, levels, parents, max_level, target, direction):
+    """(level store | None, parent store | None, Outcome), or NotImplemented for what needs 64-bit vertices.
+
+    sources: an int, or a sorted NumPy array of several.  direction: None, "push" or "pull" for every level.
+    """
+    n = A.nrows
+    if A.rows is not None or (AT is not None and AT.rows is not None) or n >= 2**31 - 128 or n == 0:
+        return NotImplemented
+    if A.nvals >= MAX_ENTRIES:
+        return NotImplemented
+    same = AT is A
+    A = device.own(A)
+    AT = A if same else None if AT is None else device.own(AT)
+    graph = graph_of(device, A, AT)
+    single = type(sources) is int
+    if target is not None and target in ((sources,) if single else sources):
+        max_level, target = 0, None
+    level = device.empty(n, np.int32) if levels else None
+    parent = device.empty(n, np.int64) if parents else None
+    words = device.empty((n + 63) >> 6, np.uint64)
+    record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
+    max_level = n if max_level is None else min(max_level, n)
+    target = -1 if target is None else int(target)
+    mode = -1 if direction is None or AT is None else 1 if direction == "pull" else 0
+    if direction == "push":
+        mode = 0
+    plan = graph.kernels.get((levels, parents)) or _kernels(graph, levels, parents)
+    narrow, cluster, narrow_block, limit, kernel, blocks, block = plan
+    table = graph.table(0 if device.is_shim else device.xp.cuda.get_current_stream().ptr, cluster)
+    if narrow is not None and single and mode != 1:
+        narrow(cluster, narrow_block, (table, sources, level, parent, words, record, LOG_LEVELS, max_level, target, limit),
+               0, device.is_shim)
+    listed = None if single else device.array(sources, np.int32)
+    kernel(blocks, block, (
+        table, sources if single else -1, listed, 0 if single else listed.shape[0], level, parent, words, record,
+        LOG_LEVELS, max_level, target, mode, LAUNCH["alpha"],
+    ), 0, LAUNCH["cooperative"])  # fmt: skip
+    outcome = Outcome(device, record, graph, None)
+    level = None if level is None else LateBitmapVector(n, INT32, words, level, outcome)
+    outcome._level = None if level is None else weakref.ref(level)
+    parent = None if parent is None else LateBitmapVector(n, INT64, words, parent, outcome)
+    for store in (level, parent):
+        if store is not None:
+            store.shared = levels and parents
+    return level, parent, outcome
+
+
+def _kernels(graph, levels, parents):
+    """(narrow kernel | None, its blocks and threads, its widest frontier, kernel, blocks, threads a block): kept with the graph."""
+    device = graph.device
+    launcher = device.launcher
+    flags = ("true" if levels else "false", "true" if parents else "false")
+    kernel = launcher.kernel("traverse.cuh", "traverse", "", (graph.index, *flags))
+    if device.is_shim:
+        block, blocks, cluster = SHIM["block"], SHIM["blocks"], SHIM["blocks"]
+        narrow_block = block
+    else:
+        block = LAUNCH["block"]
+        most = min(kernel.resident_blocks(block), launcher.processors * LAUNCH["per_processor"])
+        blocks = max(1, min(most, graph.nvals // 4096))
+        cluster, narrow_block = LAUNCH["cluster"], LAUNCH["narrow_block"]
+    narrow = None
+    if graph.is_narrow and LAUNCH["narrow"] and graph.narrow_limit(cluster) > 0:
+        name, last = "narrow_grid", ()
+        if launcher.arch >= 90 and not device.is_shim:
+            name, last = "narrow_cluster", (str(cluster),)
+        narrow = launcher.kernel("traverse_narrow.cuh", name, "", (graph.index, str(graph.width), *flags, *last))
+        if last and cluster > 8:
+            _allow_wide_clusters(narrow)
+    plan = narrow, cluster, narrow_block, graph.narrow_limit(cluster), kernel, blocks, block
+    graph.kernels[levels, parents] = plan
+    return plan
+
+
+def _allow_wide_clusters(kernel):
+    """Clusters of more than 8 blocks must be asked for (CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)."""
+    from cupy_backends.cuda.api import driver
+
+    driver.funcSetAttribute(kernel.function.ptr, 14, 1)

@@ -1,0 +1,121 @@
+"""What a traversal keeps of a graph on the device: derived arrays, a workspace for each stream, the kernels' table.
+
+Made at the first traversal of a matrix and kept in its forms ("traverse").  The workspace is clean between traversals
+(kernels/traverse_state.cuh says how), so nothing is allocated, filled or cleared before a launch but the results.
+Memory: 28 bytes a vertex with 32-bit row starts (52 with 64-bit ones), 1/16 byte an entry, 4 x width a vertex on meshes.
+"""
+import numpy as np
+
+CHUNK = 128                    # edges, as in traverse_state.cuh
+CONTROL_WORDS = 96
+SEGMENT = 16384                # places, as in traverse_narrow.cuh
+NARROW_DEGREE = 32             # longest row that the narrow walk takes
+NARROW_MEAN = 8.5              # mean row length up to which a graph may have thousands of levels
+NARROW_VERTICES = 2048
+MAX_ENTRIES = 1 << 33          # a level's edges are counted in 33 bits
+
+
+class TraverseGraph:
+    """Out-edges and (or None) in-edges of one graph, ready to be traversed."""
+
+    def __init__(self, device, out_edges, in_edges):
+        self.device = device
+        self.out_edges = out_edges
+        self.in_edges = in_edges
+        self.n = n = out_edges.nrows
+        self.nvals = out_edges.nvals
+        self.kernels = {}
+        self._tables = {}
+        small = self.nvals < 2**31 - 2 * CHUNK
+        self.index = "int32_t" if small else "int64_t"
+        self.index_type = np.dtype(np.int32 if small else np.int64)
+        self.start = self._starts(out_edges)
+        self.in_start = self.start if in_edges is out_edges else None if in_edges is None else self._starts(in_edges)
+        places = (n + 127) // 128 * 128
+        self.live = device.empty(places // 32, np.uint32)
+        facts = device.zeros(2, np.int64)
+        self._kernel("row_facts").over(
+            places, (self.start if in_edges is None else self.in_start, n, places, self.live, facts.view(np.uint64)))
+        self.live_count, longest = device.read(facts)
+        self.strongest = None
+        if in_edges is not None:
+            self.strongest = device.empty(n, np.int32)
+            self._kernel("strongest_neighbours").over(
+                n * 32, (self.in_start, in_edges.indices, self.start, n, self.strongest))
+            if in_edges is not out_edges:
+                longest = self._longest_row()
+        mean = self.nvals / max(n, 1)
+        self.width = 4 if mean <= 4.2 else 8
+        self.longest = longest
+        self.is_narrow = mean <= NARROW_MEAN and longest <= NARROW_DEGREE and n >= NARROW_VERTICES
+        self.heads = None
+
+    def _kernel(self, name):
+        return self.device.launcher.kernel("traverse_prepare.cuh", name, "", (self.index,))
+
+    def _starts(self, store):
+        return self.device.array(store.indptr, self.index_type)
+
+    def _longest_row(self):
+        facts = self.device.zeros(2, np.int64)
+        spare = self.device.empty(self.live.shape[0], np.uint32)
+        places = spare.shape[0] * 32
+        self._kernel("row_facts").over(places, (self.start, self.n, places, spare, facts.view(np.uint64)))
+        return self.device.read(facts)[1]
+
+    def narrow_limit(self, blocks):
+        """The widest frontier that the narrow walk of `blocks` blocks may expand without overflowing a segment."""
+        share = SEGMENT // max(self.longest, 1) - 256
+        return max(0, min(share * blocks, 1024 * blocks))
+
+    def first_neighbours(self):
+        """The form of the narrow walk: the first `width` neighbours of each vertex."""
+        if self.heads is None:
+            self.heads = self.device.empty(self.n * self.width, np.int32)
+            self._kernel("first_neighbours").over(
+                self.n * self.width, (self.start, self.out_edges.indices, self.n, self.width, self.heads))
+        return self.heads
+
+    def table(self, stream, blocks):
+        """The addresses of all arrays as one array on the device, with a workspace for `stream`."""
+        found = self._tables.get(stream)
+        if found is None:
+            found = self._tables[stream] = self._make_table(blocks)
+        return found[0]
+
+    def _make_table(self, blocks):
+        device, n, index = self.device, self.n, self.index_type
+        words = self.live.shape[0]
+        chunks = self.nvals // CHUNK + 2
+        arrays = {
+            "start": self.start, "out": self.out_edges.indices, "in_start": self.in_start,
+            "in": None if self.in_edges is None else self.in_edges.indices, "strongest": self.strongest,
+            "live": self.live, "seen0": device.zeros(words, np.uint32), "seen1": device.empty(words, np.uint32),
+            "vertex0": device.empty(n, np.int32), "vertex1": device.empty(n, np.int32),
+            "stop0": device.empty(n, index), "stop1": device.empty(n, index),
+            "base0": device.empty(n, index), "base1": device.empty(n, index),
+            "chunk0": device.empty(chunks, np.int32), "chunk1": device.empty(chunks, np.int32),
+            "control": device.zeros(CONTROL_WORDS, np.int64), "heads": None, "segments": None, "handed": None,
+        }  # fmt: skip
+        if self.is_narrow:
+            arrays["heads"] = self.first_neighbours()
+            arrays["segments"] = device.empty(2 * blocks * SEGMENT, np.int32)
+            arrays["handed"] = device.empty(blocks * SEGMENT, np.int32)
+        fields = [n, self.nvals, self.live_count, *(self._address(array) for array in arrays.values())]
+        return device.array(np.array(fields, np.uint64)), arrays
+
+    def _address(self, array):
+        if array is None:
+            return 0
+        return array.ctypes.data if self.device.is_shim else array.data.ptr
+
+
+def graph_of(device, out_edges, in_edges):
+    """The TraverseGraph of device stores, kept with the matrix."""
+    forms = out_edges.forms
+    if forms is None:
+        forms = out_edges.forms = {}
+    found = forms.get("traverse")
+    if found is None or found.in_edges is not in_edges or found.device is not device:
+        found = forms["traverse"] = TraverseGraph(device, out_edges, in_edges)
+    return found

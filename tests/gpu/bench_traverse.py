@@ -1,0 +1,273 @@
+"""Breadth-first search on the device: checked, timed, launch configurations tried.
+
+    python3 tests/gpu/bench_traverse.py [kron21 rmat22 grid2000 road] [--tries] [--sources 16]
+
+Writes JSON lines to $OUT/traverse.jsonl when OUT is set; real graphs are read from $GRB_TILE_DATA (default shared/data).
+Checked: on each edge levels differ by at most one, every vertex but the source has a neighbour one level up, its parent is
+one of them (Graph500's rules, which determine the levels of an undirected graph).
+"""
+import argparse
+import importlib.util
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import cupy as cp
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from grb_tile.algorithms import Graph, bfs
+
+import grb_tile as gb
+from grb_tile import dtypes
+from grb_tile.backends.cuda import traverse as fused
+from grb_tile.backends.cuda.traverse_graph import graph_of
+from grb_tile.backends.select import current
+from grb_tile.storage.store import Compressed
+
+LINES = []
+CHECK = cp.RawModule(code=r"""
+extern "C" __global__ void check(const long long* start, const int* near, const int* level, const long long* parent,
+                                 const unsigned long long* words, int n, int source, unsigned long long* bad) {
+  int lane = threadIdx.x & 31, warps = gridDim.x * blockDim.x >> 5;
+  for (int v = (blockIdx.x * blockDim.x + threadIdx.x) >> 5; v < n; v += warps) {
+    bool here = words[v >> 6] >> (v & 63) & 1, up = false, known = false;
+    for (long long k = start[v] + lane; k < start[v + 1]; k += 32) {
+      int u = near[k];
+      bool there = words[u >> 6] >> (u & 63) & 1;
+      if (here != there) atomicAdd(bad, 1ull);
+      if (here && there) {
+        int d = level[u] - level[v];
+        if (d > 1 || d < -1) atomicAdd(bad + 1, 1ull);
+        up |= d == -1;
+        if (parent && u == parent[v] && d == -1) known = true;
+      }
+    }
+    up = __any_sync(~0u, up);
+    known = __any_sync(~0u, known);
+    if (lane == 0 && here) {
+      if (v == source ? level[v] != 0 : !up) atomicAdd(bad + 2, 1ull);
+      if (parent && (v == source ? parent[v] != v : !known)) atomicAdd(bad + 3, 1ull);
+    }
+    if (lane == 0 && v == source && !here) atomicAdd(bad + 2, 1ull);
+  }
+}""", options=("-std=c++17",)).get_function("check")  # fmt: skip
+
+
+# ---------------------------------------------------------------------- graphs
+
+
+def from_keys(n, keys):
+    """CSR store on the device of the sorted, distinct keys row << 32 | column."""
+    rows, cols = (keys >> 32).astype(cp.int32), (keys & 0xFFFFFFFF).astype(cp.int32)
+    indptr = cp.searchsorted(rows, cp.arange(n + 1, dtype=cp.int32)).astype(cp.int64)
+    return Compressed(n, n, dtypes.BOOL, indptr, cols, cp.ones(1, bool), True)
+
+
+def rmat(scale, factor, seed=1):
+    """Graph500's generator, undirected, without loops and duplicates, labels shuffled."""
+    n = 1 << scale
+    rng = cp.random.default_rng(seed)
+    rows, cols = cp.zeros(n * factor, cp.int32), cp.zeros(n * factor, cp.int32)
+    for bit in range(scale):
+        u = rng.random(n * factor, dtype=cp.float32)
+        rows |= (u >= 0.76).astype(cp.int32) << bit
+        cols |= (((u >= 0.57) & (u < 0.76)) | (u >= 0.95)).astype(cp.int32) << bit
+        del u
+    p = cp.asarray(np.random.RandomState(7).permutation(n).astype(np.int32))
+    rows, cols = p[rows], p[cols]
+    keys = cp.concatenate([rows.astype(cp.int64) << 32 | cols, cols.astype(cp.int64) << 32 | rows])
+    del rows, cols
+    keys = keys[(keys >> 32) != (keys & 0xFFFFFFFF)]
+    keys.sort()
+    keep = cp.ones(keys.size, bool)
+    keep[1:] = keys[1:] != keys[:-1]
+    keys = keys[keep]
+    store = from_keys(n, keys)
+    del keys, keep
+    cp.get_default_memory_pool().free_all_blocks()
+    return store
+
+
+def grid(width):
+    """Four neighbours each."""
+    at = cp.arange(width * width, dtype=cp.int64)
+    x, y = at % width, at // width
+    keys = []
+    for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+        inside = (x + dx >= 0) & (x + dx < width) & (y + dy >= 0) & (y + dy < width)
+        keys.append(at[inside] << 32 | ((y + dy) * width + x + dx)[inside])
+    keys = cp.concatenate(keys)
+    keys.sort()
+    return from_keys(width * width, keys)
+
+
+def real(name):
+    """A graph of the data folder, symmetrised; None (with a line) when the folder is not there."""
+    folder = Path(os.environ.get("GRB_TILE_DATA", "shared/data"))
+    if not (folder / "load.py").exists():
+        print(f"{name}: skipped, no {folder}/load.py (set GRB_TILE_DATA)")
+        return None
+    spec = importlib.util.spec_from_file_location("load", folder / "load.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    A = module.load(name).tocsr().astype(np.int8)
+    A = (A + A.T).tocsr()
+    A.sort_indices()
+    return Compressed(A.shape[0], A.shape[0], dtypes.BOOL, cp.asarray(A.indptr.astype(np.int64)),
+                      cp.asarray(A.indices.astype(np.int32)), cp.ones(1, bool), True)  # fmt: skip
+
+
+GRAPHS = {
+    "kron21": lambda: rmat(21, 48), "rmat22": lambda: rmat(22, 64), "grid2000": lambda: grid(2000),
+    "road": lambda: real("USA-road-NE"),
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------- checking and timing
+
+
+def check(store, source, found):
+    """Raises unless the levels (and parents) are right."""
+    bad = cp.zeros(4, cp.uint64)
+    level = found.levels._store
+    parent = None if found.parents is None else found.parents._store.values
+    CHECK((2112,), (256,), (store.indptr, store.indices, level.values, 0 if parent is None else parent, level.words,
+                            np.int32(store.nrows), np.int32(source), bad))  # fmt: skip
+    if bad.any():
+        raise SystemExit(f"WRONG: source {source}, bad {bad.tolist()} (reach, edge, level, parent)")
+
+
+def note(**figures):
+    LINES.append(figures)
+    if os.environ.get("OUT"):
+        with open(Path(os.environ["OUT"]) / "traverse.jsonl", "a") as f:
+            f.write(json.dumps(figures) + "\n")
+
+
+def measure(G, sources, parents, rounds=3):
+    """Medians over the sources of the best of `rounds`: (call ms, kernel ms by events, device clock ms, host us)."""
+    device, A = current().device, G.A._store
+    calls, kernels, clocks, hosts = [], [], [], []
+    for source in sources:
+        call = kernel = clock = host = 1e9
+        for _ in range(rounds):
+            cp.cuda.Stream.null.synchronize()
+            start = time.perf_counter()
+            found = bfs(G, source, parents=parents)
+            middle = time.perf_counter()
+            cp.cuda.Stream.null.synchronize()
+            call = min(call, (time.perf_counter() - start) * 1e3)
+            host = min(host, (middle - start) * 1e6)
+            clock = min(clock, found.report.rounds and _seconds(found) * 1e3)
+        for _ in range(rounds):
+            first, last = cp.cuda.Event(), cp.cuda.Event()
+            cp.cuda.Stream.null.synchronize()
+            fused.traverse(device, A, A, source, True, parents, None, None, None)   # the host runs ahead of this one
+            first.record()
+            fused.traverse(device, A, A, source, True, parents, None, None, None)
+            last.record()
+            last.synchronize()
+            kernel = min(kernel, cp.cuda.get_elapsed_time(first, last))
+        calls.append(call)
+        kernels.append(kernel)
+        clocks.append(clock)
+        hosts.append(host)
+    return tuple(float(np.median(x)) for x in (calls, kernels, clocks, hosts))
+
+
+def _seconds(found):
+    return found.levels._store._late.seconds
+
+
+def by_level(found, most=12):
+    rows = found.report.rounds
+    head = [f"{r['frontier']}{'v' if r['direction'] == 'pull' else '^'}{r['ms'] * 1e3:.1f}us" for r in rows[:most]]
+    return f"{len(rows)} levels: " + " ".join(head)
+
+
+def reset(G):
+    graph = graph_of(current().device, G.A._store, G.A._store)
+    graph.kernels.clear()
+    graph._tables.clear()
+
+
+def tries(name):
+    """Launch configurations worth comparing: dicts of changes to traverse.LAUNCH."""
+    if name in ("grid2000", "road"):
+        return [{"cluster": 8}, {"cluster": 4}, {"cluster": 16, "narrow_block": 512}, {"cluster": 8, "narrow_block": 512},
+                {"narrow": False}, {"narrow": False, "block": 256}]
+    return [{"block": 512, "per_processor": 2}, {"block": 512, "per_processor": 1}, {"block": 256, "per_processor": 4},
+            {"alpha": 8}, {"alpha": 32}, {"alpha": 64}, {"alpha": 128}, {"cooperative": False}]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("graphs", nargs="*", default=list(GRAPHS))
+    parser.add_argument("--tries", action="store_true")
+    parser.add_argument("--sources", type=int, default=16)
+    args = parser.parse_args()
+    gb.config.set(backend="cuda")
+    for name in args.graphs:
+        start = time.perf_counter()
+        store = GRAPHS[name]()
+        if store is None:
+            continue
+        cp.cuda.Stream.null.synchronize()
+        made = time.perf_counter() - start
+        G = Graph(gb.Matrix._from_store(store, dtypes.BOOL))
+        G._directed = False          # generated symmetric
+        degrees = cp.asnumpy(cp.diff(store.indptr))
+        sources = [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), args.sources)]
+        start = time.perf_counter()
+        graph = graph_of(current().device, store, store)
+        cp.cuda.Stream.null.synchronize()
+        prepared = time.perf_counter() - start
+        print(f"{name}: n {store.nrows}, entries {store.nvals}, made in {made:.1f} s, prepared in {prepared * 1e3:.1f} ms, "
+              f"longest row {graph.longest}, narrow {graph.is_narrow}", flush=True)
+        teps = []
+        for k, source in enumerate(sources):
+            found = bfs(G, source, parents=k % 2 == 0)
+            if k < 6:
+                check(store, source, found)
+            words = cp.unpackbits(found.levels._store.words.view(cp.uint8), bitorder="little")[:store.nrows]
+            teps.append(int(degrees[cp.asnumpy(words).astype(bool)].sum()))
+        print("  checked;", by_level(found), flush=True)
+        for parents in (False, True):
+            call, kernel, clock, host = measure(G, sources, parents)
+            gteps = float(np.median(teps)) / call / 1e6
+            note(graph=name, parents=parents, call_ms=call, kernel_ms=kernel, device_ms=clock, host_us=host, gteps=gteps,
+                 launch=dict(fused.LAUNCH))
+            print(f"  {'parents' if parents else 'levels '} call {call:.4f} ms, kernel {kernel:.4f} ms, device clock "
+                  f"{clock:.4f} ms, host {host:.1f} us, {gteps:.0f} GTEPS", flush=True)
+        if args.tries:
+            before = dict(fused.LAUNCH)
+            for change in tries(name):
+                fused.LAUNCH.update(change)
+                reset(G)
+                try:
+                    found = bfs(G, sources[0])
+                    check(store, sources[0], found)
+                    call, kernel, clock, host = measure(G, sources[:6], False, 2)
+                    note(graph=name, change=change, call_ms=call, kernel_ms=kernel)
+                    print(f"    {change}: call {call:.4f} ms, kernel {kernel:.4f} ms; {by_level(found, 7)}", flush=True)
+                except (RuntimeError, gb.exceptions.GraphblasException) as error:          # a configuration that the device refuses is a result too
+                    print(f"    {change}: {type(error).__name__}: {error}", flush=True)
+                fused.LAUNCH.clear()
+                fused.LAUNCH.update(before)
+            reset(G)
+        del G, store, graph, found
+        cp.get_default_memory_pool().free_all_blocks()
+    print(f"{'graph':10} {'result':8} {'call ms':>9} {'kernel ms':>10} {'GTEPS':>7}")
+    for line in LINES:
+        if "parents" in line:
+            print(f"{line['graph']:10} {'parents' if line['parents'] else 'levels':8} {line['call_ms']:9.4f} "
+                  f"{line['kernel_ms']:10.4f} {line['gteps']:7.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,14 @@
+"""Instances of the traversal kernels."""
+
+
+def instances():
+    """(header, name, functors, template) of each."""
+    for index in ("int32_t", "int64_t"):
+        for name in ("row_facts", "strongest_neighbours", "first_neighbours"):
+            yield "traverse_prepare.cuh", name, "", (index,)
+        for flags in (("true", "false"), ("false", "true"), ("true", "true")):
+            yield "traverse.cuh", "traverse", "", (index, *flags)
+    for flags in (("true", "false"), ("true", "true")):
+        for width in ("4", "8"):
+            yield "traverse_narrow.cuh", "narrow_cluster", "", ("int32_t", width, *flags, "16")
+            yield "traverse_narrow.cuh", "narrow_grid", "", ("int32_t", width, *flags)
