@@ -15,7 +15,20 @@
 
 namespace grb {
 
-template <class T> GRB_DEVICE T stream(const T* p) { return __ldcs(p); }  // read once: leaves the cache to what is not
+// Loads past the caches' wish to keep them (what is read once), and through the read-only path (what many threads read).
+// bool and complex have no overload of their own.
+template <class T> constexpr bool is_number = is_float<T> || is_same<T, int8_t> || is_same<T, uint8_t> || is_same<T, int16_t> ||
+    is_same<T, uint16_t> || is_same<T, int32_t> || is_same<T, uint32_t> || is_same<T, int64_t> || is_same<T, uint64_t>;
+template <class T> GRB_DEVICE T stream(const T* p) {
+  if constexpr (is_number<T>) return __ldcs(p);
+  else if constexpr (is_same<T, bool>) return __ldcs(reinterpret_cast<const unsigned char*>(p)) != 0;
+  else return *p;
+}
+template <class T> GRB_DEVICE T read_only(const T* p) {
+  if constexpr (is_number<T>) return __ldg(p);
+  else if constexpr (is_same<T, bool>) return __ldg(reinterpret_cast<const unsigned char*>(p)) != 0;
+  else return *p;
+}
 
 template <class S> struct Total {
   using Z = typename S::Z;
@@ -69,7 +82,7 @@ template <class S> GRB_DEVICE typename S::A value_of_a(const typename S::A* valu
 template <class S> GRB_DEVICE typename S::X value_of_x(const typename S::X* values, int64_t k) {
   if constexpr (!S::reads_x) return typename S::X();
   else if constexpr (S::x_iso) return values[0];
-  else return __ldg(values + k);
+  else return read_only(values + k);
 }
 
 // *p (+)= value, by many threads at once; *p was start() or a value before.

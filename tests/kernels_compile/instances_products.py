@@ -5,10 +5,9 @@ from grb_tile.operators import get_typed_op
 
 SEMIRINGS = [
     ("plus_times", "FP32"), ("plus_times", "FP64"), ("min_plus", "FP32"), ("min_plus", "INT64"), ("max_min", "FP32"),
-    ("plus_first", "FP32"), ("plus_second", "FP64"), ("plus_second", "INT64"), ("lor_land", "BOOL"), ("any_pair", "BOOL"),
-    ("plus_pair", "INT64"), ("plus_pair", "UINT64"), ("min_second", "INT64"), ("min_first", "INT32"),
-    ("any_secondi", "INT64"), ("any_firstj", "INT32"), ("times_plus", "UINT16"), ("plus_times", "FC64"),
-    ("plus_times", "FC32"), ("any_second", "FP64"), ("max_secondj1", "INT64"), ("lxor_eq", "INT8"), ("max_times", "INT8"),
+    ("plus_first", "FP32"), ("plus_second", "FP64"), ("lor_land", "BOOL"), ("any_pair", "BOOL"), ("plus_pair", "INT64"),
+    ("min_second", "INT64"), ("any_secondi", "INT64"), ("times_plus", "UINT16"), ("plus_times", "FC64"),
+    ("plus_times", "FC32"), ("any_second", "FP64"), ("max_secondj1", "INT64"), ("lxor_eq", "INT8"),
 ]  # fmt: skip
 
 

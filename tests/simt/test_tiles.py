@@ -1,0 +1,81 @@
+"""Products over tiles on the CUDA backend, and tiles made on the device, against the NumPy backend's and storage's own."""
+import numpy as np
+import pytest
+from backends import agree, samples
+from simt.backend import shim
+from support import seeds
+
+from grb_tile import dtypes
+from grb_tile.backends import select
+from grb_tile.backends.cuda import tiles
+from grb_tile.operators import get_typed_op
+from grb_tile.storage import bit_tiles, tiled
+from grb_tile.storage.store import Allow, Compressed
+
+NUMPY = select.named("numpy")
+
+
+def rng_of(*salt):
+    return np.random.default_rng([seeds.SEED & 0xFFFFFFFF, *salt])
+
+
+def masks(rng, dim):
+    yield None
+    yield Allow(samples.random_vector(rng, dim, dtypes.BOOL, 0.4))
+    yield Allow(samples.random_vector(rng, dim, dtypes.BOOL, 0.7), True)
+
+
+@pytest.mark.parametrize(("name", "type_"), [("plus_times", "FP64"), ("min_plus", "FP32"), ("any_pair", "BOOL"),
+                                             ("min_secondi", "INT64")])
+def test_tiled(name, type_):
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+    rng = rng_of(len(name))
+    rows, cols = (70, np.arange(70)), (150, np.arange(150))
+    for share in (0.02, 0.2, 1.0):
+        A = samples.random_matrix(rng, rows, cols, semiring.type, share)
+        for x_share in (0.05, 0.6, 1.0):
+            x = samples.random_vector(rng, cols, semiring.type2, x_share)
+            for allow in masks(rng, rows):
+                want = NUMPY.matvec_rows(A, x, semiring, allow)
+                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, "tiled"), want)
+
+
+@pytest.mark.parametrize("walk", ["bittiled", *tiles.WALKS])
+@pytest.mark.parametrize(("name", "type_"), [("any_pair", "BOOL"), ("plus_pair", "FP32"), ("lor_land", "BOOL")])
+def test_bit_tiles(name, type_, walk):
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+    rng = rng_of(len(name), len(walk))
+    rows, cols = (150, np.arange(150)), (130, np.arange(130))
+    for share in (0.01, 0.3):
+        A = samples.random_matrix(rng, rows, cols, dtypes.BOOL, share)
+        A = Compressed(A.nrows, A.ncols, A.dtype, A.indptr, A.indices, np.ones(min(A.nvals, 1), bool), A.nvals > 0, A.rows)
+        for x_share in (0.02, 0.5, 1.0):
+            x = NUMPY.apply(samples.random_vector(rng, cols, dtypes.BOOL, x_share), get_typed_op("one", dtypes.BOOL, kind="unary"))
+            for allow in masks(rng, rows):
+                want = NUMPY.matvec_rows(A, x, semiring, allow)
+                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, walk), want)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 1.0])
+def test_tiles_are_those_of_storage(share):
+    rng = rng_of(int(share * 100))
+    device = shim().device
+    A = samples.random_matrix(rng, (70, np.arange(70)), (100, np.arange(100)), dtypes.FP32, share)
+    got, want = tiles.tiled_of(device, device.own(A)), tiled.tiled_from(A)
+    for name in ("tile_ptr", "tile_col", "tile_nnz", "nibbles", "row_mask", "values", "rest_rows", "rest_cols"):
+        assert getattr(got, name).tolist() == getattr(want, name).tolist(), name
+    assert got.row_start.tolist() == want.row_start.tolist()
+    for nt in (32, 64):
+        got, want = tiles.bit_tiles_of(device, device.own(A), nt), bit_tiles.bit_tiles_from(A, nt)
+        for name in ("tile_row_ptr", "tile_col", "row_words", "tile_col_ptr", "tile_row", "col_words"):
+            assert getattr(got, name).dtype == getattr(want, name).dtype
+            assert getattr(got, name).tolist() == getattr(want, name).tolist(), name
+
+
+def test_symmetric_structure_is_kept_once():
+    rng = rng_of(3)
+    device = shim().device
+    A = samples.random_matrix(rng, (90, np.arange(90)), (90, np.arange(90)), dtypes.BOOL, 0.1)
+    plus = get_typed_op("lor", dtypes.BOOL, kind="binary")
+    both = device.own(NUMPY.union(A, NUMPY.transpose(A), plus))
+    assert tiles.bit_tiles_of(device, both).symmetric
