@@ -6,18 +6,21 @@
 Everything is copied: `take_ownership` and `give_ownership` are accepted and have no effect on an import, and empty the
 exported object.
 """
-from functools import partial
+from inspect import Parameter, Signature
 
 import numpy as np
 
 from ..dtypes import lookup_dtype
+from ..exceptions import InvalidValue
 from ..operations.checks import output_shape
+from ..storage.place import host
 from .arguments import check_options, values_array
 
 MATRIX_FORMATS = (
     "csr", "csc", "hypercsr", "hypercsc", "bitmapr", "bitmapc", "fullr", "fullc", "coo", "coor", "cooc",
 )  # fmt: skip
 VECTOR_FORMATS = ("sparse", "bitmap", "full")
+_ORIENTATIONS = {"rowwise": "r", "columnwise": "c", "colwise": "c"}          # the format held, in that orientation
 _IGNORED = {
     "take_ownership", "secure_import", "sorted_rows", "sorted_cols", "sorted_index", "nvec", "nvals", "is_iso",
 }  # fmt: skip
@@ -25,13 +28,16 @@ _IGNORED = {
 
 def _iso_or_all(obj, values):
     """(values, is_iso): one value stands for all of an iso object."""
-    store = obj._store
+    store = host(obj._store)
     return (np.array(store.values[:1]), True) if store.iso and store.nvals else (np.array(values), False)
 
 
 def export_matrix(A, format=None, raw=False):
     """The dict of arrays of matrix A; the format in which it is held when none is given."""
-    format = ("csr" if A._store.format == "csr" else "hypercsr") if format is None else format.lower()
+    held = "csr" if A._store.format == "csr" else "hypercsr"
+    format = held if format is None else format.lower()
+    if format in _ORIENTATIONS:
+        format = held[:-1] + _ORIENTATIONS[format]
     if format not in MATRIX_FORMATS:
         raise ValueError(f"Invalid format: {format}")
     by_columns = format.endswith("c")
@@ -64,14 +70,19 @@ def _dense_parts(A, info, format, raw):
     order = "F" if format.endswith("c") else "C"
     i, j, v = A._tuples()
     if format.startswith("full") and v.shape[0] != A.nrows * A.ncols:
-        raise ValueError(f"format {format!r} needs an entry everywhere; {A.name} has {A.nvals} of {A.nrows * A.ncols}")
+        raise InvalidValue(
+            f"format {format!r} needs an entry everywhere; {A.name} has {A.nvals} of {A.nrows * A.ncols}"
+        )
     values = np.zeros(A.shape, v.dtype, order=order)
     values[i, j] = v
     if format.startswith("bitmap"):
         info["bitmap"] = np.zeros(A.shape, bool, order=order)
         info["bitmap"][i, j] = True
         info["nvals"] = A.nvals
-    if not raw and not (A._store.iso and format.startswith("full")):
+    if raw:
+        info |= {key: info[key].ravel(order) for key in ("bitmap",) if key in info}
+        return values.ravel(order)
+    if not (A._store.iso and format.startswith("full")):
         del info["nrows"], info["ncols"]
     return values
 
@@ -92,7 +103,7 @@ def export_vector(v, format=None, raw=False):
             info["nvals"] = v.nvals
     else:
         if format == "full" and v.nvals != v.size:
-            raise ValueError(f"format 'full' needs an entry everywhere; {v.name} has {v.nvals} of {v.size}")
+            raise InvalidValue(f"format 'full' needs an entry everywhere; {v.name} has {v.nvals} of {v.size}")
         values = np.zeros(v.size, held.dtype)
         values[indices] = held
         if format == "bitmap":
@@ -111,13 +122,13 @@ def _with_type(info, obj, raw):
     return info
 
 
-def _one_value(values, is_iso, dtype):
+def _one_value(values, is_iso, dtype, subarray_after=None):
     """(array of one value, or of all, DataType); scalars are one value."""
     from .scalar import Scalar
 
     if type(values) is Scalar:
         values = values._value
-    values, dtype = values_array(values, dtype)
+    values, dtype = values_array(values, dtype, subarray_after)
     if is_iso and values.ndim and values.size:
         values = values.reshape(-1)[0]
     return values, dtype
@@ -133,7 +144,10 @@ def import_matrix(
     check_options({key: value for key, value in ignored.items() if key not in _IGNORED})
     format = _matrix_format(values, indptr, row_indices, col_indices, rows, cols, bitmap) if format is None else format
     format = format.lower()
-    values, dtype = _one_value(values, is_iso, dtype)
+    major = {"coor": "sorted_rows", "cooc": "sorted_cols"}.get(format)
+    if major is not None and not ignored.get(major, True):
+        raise ValueError(f"{major} must be True for import_{format}; use import_coo for entries in any order")
+    values, dtype = _one_value(values, is_iso, dtype, 2 if format.startswith("full") else None)
     shape = {"nrows": nrows, "ncols": ncols}
     if format == "csr":
         return Matrix.from_csr(indptr, col_indices, values, dtype, **shape, name=name)
@@ -152,9 +166,13 @@ def import_matrix(
         bitmap = np.asarray(bitmap, bool)
         if bitmap.ndim == 1:
             bitmap = bitmap.reshape(_full_shape(nrows, ncols, values), order=order)
+        bitmap = bitmap[:nrows, :ncols]
         i, j = np.nonzero(bitmap)
         if values.ndim:
-            values = (values if values.ndim > 1 else values.reshape(bitmap.shape, order=order))[i, j]
+            if values.shape != bitmap.shape:          # too few are repeated, as np.resize does
+                values = np.resize(values.ravel(order), bitmap.shape[::-1] if order == "F" else bitmap.shape)
+                values = values.T if order == "F" else values
+            values = values[i, j]
         return Matrix.from_coo(i, j, values, dtype, nrows=bitmap.shape[0], ncols=bitmap.shape[1], name=name)
     if values.ndim == 0:
         return Matrix.from_scalar(values[()], *_full_shape(nrows, ncols, values), dtype, name=name)
@@ -221,7 +239,8 @@ def import_vector(
         return Vector.from_coo(indices, values, dtype, size=size, name=name)
     if bitmap is not None:
         bitmap = np.asarray(bitmap, bool)
-        size = bitmap.shape[0] if size is None else size
+        if size is None:
+            size = min(bitmap.shape[0], values.shape[0]) if values.ndim else bitmap.shape[0]
         (at,) = np.nonzero(bitmap[:size])
         return Vector.from_coo(at, values[at] if values.ndim else values, dtype, size=size, name=name)
     if values.ndim == 0:
@@ -258,13 +277,81 @@ def add_formats(tools, export, import_, formats):
         parent._store = new.dup(lookup_dtype(parent.dtype))._store
 
     tools.export, tools.unpack = export_method, unpack
+    sizes = ("size",) if formats is VECTOR_FORMATS else ("nrows", "ncols")
     for name in (*formats, "any"):
-        fixed = None if name == "any" else name
-        setattr(tools, f"import_{name}", staticmethod(partial(import_, format=fixed) if fixed else import_))
+        imported, packed = _signatures(name, sizes)
+        setattr(tools, f"import_{name}", staticmethod(_with_format(import_, f"import_{name}", name, imported, None)))
+        setattr(tools, f"pack_{name}", _with_format(pack, f"pack_{name}", name, packed, "self"))
 
-        def pack_as(self, values, *, _format=fixed, **arrays):
-            format = arrays.pop("format", None)
-            return pack(self, values, format=_format or format, **arrays)
 
-        pack_as.__doc__ = pack.__doc__
-        setattr(tools, f"pack_{name}", pack_as)
+# What each format needs: (arguments by position, required keywords, optional keywords); sizes and common ones are added.
+_ARGUMENTS = {
+    "csr": ((), ("indptr", "values", "col_indices"), {"sorted_cols": False}),
+    "csc": ((), ("indptr", "values", "row_indices"), {"sorted_rows": False}),
+    "hypercsr": ((), ("rows", "indptr", "values", "col_indices"), {"nvec": None, "sorted_cols": False}),
+    "hypercsc": ((), ("cols", "indptr", "values", "row_indices"), {"nvec": None, "sorted_rows": False}),
+    "bitmapr": ((), ("bitmap", "values"), {"nvals": None}),
+    "fullr": (("values",), (), {}),
+    "coo": (("rows", "cols", "values"), (), {"sorted_rows": False, "sorted_cols": False}),
+    "sparse": ((), ("indices", "values"), {"nvals": None, "sorted_index": False}),
+    "any": ((), ("values",), None),
+}
+for _name, _same in (
+    ("bitmapc", "bitmapr"), ("fullc", "fullr"), ("coor", "coo"), ("cooc", "coo"), ("bitmap", "bitmapr"), ("full", "fullr")
+):
+    _ARGUMENTS[_name] = _ARGUMENTS[_same]
+_ANY = {
+    1: ("indices", "sorted_index", "bitmap", "nvals"),
+    2: ("indptr", "col_indices", "sorted_cols", "rows", "row_indices", "sorted_rows", "cols", "nvec", "bitmap", "nvals"),
+}
+_SIZES_NEEDED = {"csr", "csc", "hypercsr", "hypercsc", "coo", "coor", "cooc", "sparse"}
+
+
+def _signatures(name, sizes):
+    """The signatures of import_<name> and pack_<name>."""
+    by_position, required, optional = _ARGUMENTS[name]
+    if optional is None:
+        optional = {key: False if key.startswith("sorted") else None for key in _ANY[len(sizes)]}
+    major = {"coor": "sorted_rows", "cooc": "sorted_cols"}.get(name)
+    optional = {key: key == major or value for key, value in optional.items()}
+    common = {"is_iso": False, "take_ownership": False, "secure_import": False, "dtype": None, "format": None, "name": None}
+    first = [Parameter(key, Parameter.POSITIONAL_OR_KEYWORD) for key in by_position]
+    rest = [Parameter("opts", Parameter.VAR_KEYWORD)]
+
+    def signature(required, optional):
+        keywords = [Parameter(key, Parameter.KEYWORD_ONLY) for key in required]
+        return Signature(
+            first + keywords + [Parameter(k, Parameter.KEYWORD_ONLY, default=v) for k, v in optional.items()] + rest
+        )
+
+    free = dict.fromkeys(sizes)
+    imported = signature((*sizes, *required), optional | common) if name in _SIZES_NEEDED else None
+    imported = imported or signature(required, optional | free | common)
+    return imported, signature(required, optional | free | common)
+
+
+def _with_format(function, name, fixed, signature, receiver):
+    """`function` for one format: it binds its arguments by `signature` and refuses another format's name."""
+    if receiver is not None:
+        parameters = [Parameter(receiver, Parameter.POSITIONAL_OR_KEYWORD), *signature.parameters.values()]
+        signature = Signature(parameters)
+
+    def method(*args, **kwargs):
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError as exc:
+            raise TypeError(f"{name}: {exc}") from None
+        given |= given.pop("opts", {})
+        format = given.pop("format", None)
+        if fixed != "any":
+            known = format is None or format.lower() == fixed or (fixed == "coo" and format.lower().startswith("coo"))
+            if not known:
+                raise ValueError(f"Invalid format: {format!r}.  Must be None or {fixed!r}")
+            format = fixed
+        first = [given.pop(receiver)] if receiver is not None else []
+        return function(*first, given.pop("values"), format=format, **given)
+
+    method.__name__ = method.__qualname__ = name
+    method.__signature__ = signature
+    method.__doc__ = function.__doc__
+    return method
