@@ -117,11 +117,11 @@ def test_a_kernel_reports_an_error():
 
 
 def test_out_of_memory_is_named_and_leaves_operands(monkeypatch):
-    u = gb.Vector.from_coo([1, 4], [2.0, 3.0], size=10**6)
+    u = gb.Vector.from_coo([1, 4], [2.0, 3.0], size=10**8)
     with using_shim() as backend:
         with monkeypatch.context() as patch:
             patch.setattr(backend.device, "memory", lambda: (1000, 2000))
-            with pytest.raises(OutOfMemory, match=r"8125000 bytes asked for .* 1000 of 2000 free"):
+            with pytest.raises(OutOfMemory, match=r"812500000 bytes asked for .* 1000 of 2000 free"):
                 backend.convert(u._store, "bitmap")
 
             def out_of_memory(*args):

@@ -21,6 +21,8 @@ from .errors import ErrorWord, HostOnly
 
 _PINNED_BYTES = 4096
 _MOST_CONSTANTS = 4096
+_COUNTERS = 256
+_SMALL_REQUEST = 64 << 20        # bytes that are not asked about beforehand: asking the driver costs more than they do
 
 
 class Device:
@@ -33,6 +35,7 @@ class Device:
         self.array_class = xp.ndarray
         self._constants = {}
         self._constant_of = {}
+        self._counters = []
         self._pinned = None
         self._lock = threading.Lock()          # of the pinned buffer: threads may read at the same time
         self.errors = ErrorWord(self)
@@ -53,6 +56,15 @@ class Device:
     def zeros(self, count, dtype):
         """`count` zeros."""
         return self.xp.zeros(count, dtype)
+
+    def counters(self):
+        """A fresh array of four zeros (uint64), for counts that kernels add to: costs no launch, zeros(4) does."""
+        try:
+            return self._counters.pop()
+        except IndexError:
+            block = self.xp.zeros(4 * _COUNTERS, np.uint64)
+            self._counters = [block[k:k + 4] for k in range(0, 4 * _COUNTERS, 4)]
+            return self._counters.pop()
 
     def full(self, count, value, dtype):
         """`count` places that hold `value`."""
@@ -193,6 +205,8 @@ class Device:
 
     def check_room(self, bytes_wanted, what):
         """Raises: OutOfMemory when `bytes_wanted` cannot fit, before anything is allocated."""
+        if bytes_wanted < _SMALL_REQUEST:
+            return
         free, total = self.memory()
         if bytes_wanted > free:
             raise OutOfMemory(

@@ -248,9 +248,14 @@ def to_bitmap(device, u):
         return conversions.share(u, BitmapVector(size, u.dtype, None, u.values, size, u.iso and size > 0))
     if u.iso and count:
         return conversions.share(u, BitmapVector(size, u.dtype, words_of(device, u), u.values, count, True))
-    device.check_room(size // 8 + size * u.values.dtype.itemsize, f"bitmap of {size} places")
-    values = device.zeros(size, u.values.dtype)
-    return BitmapVector(size, u.dtype, _fill_words(device, u, values), values, count)
+    forms = conversions.forms_of(u)
+    found = forms.get("bitmap")
+    if found is None:
+        device.check_room(size // 8 + size * u.values.dtype.itemsize, f"bitmap of {size} places")
+        values = device.empty(size, u.values.dtype)          # absent places may hold anything
+        found = forms["bitmap"] = BitmapVector(size, u.dtype, _fill_words(device, u, values), values, count)
+        found.shared = True
+    return found
 
 
 def to_sparse(device, u):

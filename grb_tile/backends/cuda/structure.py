@@ -300,7 +300,7 @@ def _gather_bitmap(device, u, wanted):
     values = None if u.iso else device.empty(size, u.values.dtype)
     if u.words is None:
         return BitmapVector(size, u.dtype, None, gather(device, u.values, wanted), size)
-    words, count = device.empty((size + 63) >> 6, np.uint64), device.zeros(1, np.uint64)
+    words, count = device.empty((size + 63) >> 6, np.uint64), device.counters()
     kernel = device.launcher.kernel("gather.cuh", "gather_bitmap", "", (moved_type(u.values),))
     kernel.over((size + 63) & ~63, (wanted, size, u.words, u.values, words, values, count), block=64)
     nvals = device.read(count)[0]
