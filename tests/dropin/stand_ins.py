@@ -6,6 +6,9 @@ They let a test file be imported; a test that truly needs such an internal then 
 """
 
 
+import types
+
+
 class Missing:
     """Fails when it is used: the library has no such internal."""
 
@@ -21,11 +24,25 @@ class Missing:
         return Missing(f"{self.what}.{name}")
 
 
+class Names:
+    """The C library's names.  Numbers (enumeration values, GrB_INDEX_MAX) are the C library's; for a handle, such as
+    GrB_PLUS_INT32, its name stands: that is what `gb_obj` of our types and operators is."""
+
+    def __init__(self, lib):
+        self._lib = lib
+
+    def __getattr__(self, name):
+        value = getattr(self._lib, name)
+        return value if isinstance(value, (int, types.BuiltinFunctionType)) else name
+
+    def __dir__(self):
+        return dir(self._lib)
+
+
 def constants():
-    """The C library's names: tests compare handles with them and pass enumeration values."""
     import suitesparse_graphblas
 
-    return suitesparse_graphblas.lib, suitesparse_graphblas.ffi
+    return Names(suitesparse_graphblas.lib), suitesparse_graphblas.ffi
 
 
 def core(real):
@@ -58,6 +75,7 @@ STAND_INS = {
 EXTRAS = {"": {"backend": lambda real: "suitesparse"}}
 
 PLACES = {
+    "core.formatting": ("core.display_html",),
     "core.operator": ("operators",),
     "core.dtypes": ("dtypes",),
     "core.expr": ("core.updater",),

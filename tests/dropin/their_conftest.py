@@ -30,7 +30,7 @@ def kinds_named(*names):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes long")
-    config.runslow = bool(os.environ.get("GRB_DROPIN_SLOW"))
+    config.runslow = not os.environ.get("GRB_DROPIN_FAST")
     gb.config.set(autocompute=False, mapnumpy=bool(os.environ.get("GRB_DROPIN_MAPNUMPY")))
     gb.init("suitesparse", blocking=False)
     orig_semirings.update(operator_names(gb.semiring, kinds_named("Semiring", "ParameterizedSemiring")))
@@ -42,7 +42,7 @@ def pytest_configure(config):
 
 def pytest_runtest_setup(item):
     if "slow" in item.keywords and not item.config.runslow:
-        pytest.skip("slow: set GRB_DROPIN_SLOW=1")
+        pytest.skip("slow, and GRB_DROPIN_FAST is set")
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,5 @@
 """Whatever plan is forced, the result is the same: rows or columns, dot or Gustavson, each storage format, each engine."""
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -140,3 +141,19 @@ def test_huge_dimensions(matrix, vector, mask):
     for names in ("rows", "cols", "dot", "gustavson", *ENGINES[1:]):
         with gb.plan(force=names):
             same(expected, results(), names)
+
+
+@pytest.mark.quick
+def test_forced_plans_are_followed():
+    """explain() tells what ran: without this, the laws above could hold because nothing is ever forced."""
+    A = gb.Matrix.from_coo(np.arange(40), (np.arange(40) * 7) % 40, np.arange(40), nrows=40, ncols=40)
+    x = gb.Vector.from_coo([1, 5], [2, 3], size=40)
+    for walk, shown in (("rows", "rows over"), ("cols", "cols over"), ("tiled", "over tiled"), ("bittiled", "over bittiled"),
+                        ("bitblock", "over bitblock"), (("rows", "numba"), "rows over csr numba"), (("cols", "numpy"), "cols over csr numpy")):
+        with gb.plan(force=walk):
+            A.mxv(x, gb.semiring.any_pair).new()
+            assert shown in str(gb.explain()), f"{walk} was forced"
+    for walk in ("dot", "gustavson"):
+        with gb.plan(force=walk):
+            A.mxm(A, gb.semiring.plus_pair).new(mask=A.S)
+            assert f"{walk} over" in str(gb.explain())

@@ -30,26 +30,30 @@ def missing():
 
 
 def table():
-    """The coverage table as Markdown: one section per operation, one line per axis."""
-    sections = collections.defaultdict(lambda: collections.defaultdict(list))
+    """The coverage table as Markdown: what several operations have in common (write options, types) is listed once."""
+    by_axis = collections.defaultdict(lambda: collections.defaultdict(list))
     for (operation, axis, value), engines in OWED.items():
-        sections[operation][axis].append((value, engines))
-    cells = len(OWED)
+        by_axis[operation, axis][engines].append(value)
+    rows = collections.defaultdict(list)  # (axis, engines, values): operations
+    for (operation, axis), found in by_axis.items():
+        for engines, values in found.items():
+            rows[axis, engines, tuple(values)].append(operation)
+    shared = [(key, operations) for key, operations in rows.items() if len(operations) > 1]
+    own = sorted((operations[0], key) for key, operations in rows.items() if len(operations) == 1)
     runs = sum(map(len, OWED.values()))
-    made_by = "`GRB_TILE_WRITE_COVERAGE=1 pytest tests/conformance`"
     lines = [
         "# Conformance coverage", "",
-        "Each cell is computed by SuiteSparse 9.4.5 (through python-graphblas) and by the engines named, and compared in structure,",
-        f"values and type.  Made by {made_by}; a run of all of tests/conformance in which a cell was not executed fails.", "",
-        f"{len(sections)} operations, {cells} cells, {runs} cells times engines.", "",
+        "Each cell is computed by SuiteSparse 9.4.5 (through python-graphblas) and by the engines named, and compared in structure, values",
+        "and type.  Made by `GRB_TILE_WRITE_COVERAGE=1 pytest tests/conformance`; a run of all of tests/conformance in which a cell was not",
+        "executed fails.", "",
+        f"{len({operation for operation, _ in by_axis})} operations, {len(OWED)} cells, {runs} cells times engines.", "",
+        "## What operations have in common", "",
     ]
-    for operation in sorted(sections):
-        lines += [f"## {operation}", "", "| axis | cells | engines | values |", "|---|---|---|---|"]
-        for axis, found in sections[operation].items():
-            by_engines = collections.defaultdict(list)
-            for value, engines in found:
-                by_engines[engines].append(value)
-            for engines, named in by_engines.items():
-                lines.append(f"| {axis} | {len(named)} | {', '.join(engines)} | {'; '.join(named)} |".replace("None", "-"))
-        lines.append("")
-    return "\n".join(lines)
+    for (axis, engines, values), operations in sorted(shared):
+        lines += [f"### {axis}: {len(values)} cells for each of {len(operations)} operations", "", "; ".join(values).replace("None", "-"), "",
+                  f"Operations: {'; '.join(sorted(operations))}", "", f"Engines: {', '.join(engines)}", ""]
+    lines += ["## What each has of its own", "", "| operation | axis | cells | engines | values |", "|---|---|---|---|---|"]
+    for operation, (axis, engines, values) in own:
+        shown = "; ".join(values).replace("|", "\\|")
+        lines.append(f"| {operation} | {axis} | {len(values)} | {', '.join(engines)} | {shown} |")
+    return "\n".join([*lines, ""])
