@@ -6,6 +6,7 @@ import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda import backend as cuda
+from grb_tile.backends.cuda import entries
 from grb_tile.backends.cuda.arrays import Device
 from grb_tile.exceptions import GraphblasException, IndexOutOfBound, OutOfMemory
 from grb_tile.storage import embed, place
@@ -167,6 +168,25 @@ def test_auto_is_the_cpu_without_a_device(monkeypatch):
     assert select.named("auto").name == "cpu"
     monkeypatch.setattr(cuda, "is_available", lambda: True)
     assert select.named("auto") is shim()
+
+
+def test_an_entry_count_is_read_when_asked_for(monkeypatch):
+    device = shim().device
+    reads = []
+    whole = device.read
+    monkeypatch.setattr(device, "read", lambda *arrays: reads.append(arrays) or whole(*arrays))
+    count = device.counters()
+    count[0] = 2
+    words = device.array(np.array([5, 0], np.uint64))
+    u = entries.counted_later(device, 70, dtypes.INT64, words, device.arange(70), count)
+    assert not reads and u.format == "bitmap"
+    assert u.nvals == 2 and u.nvals == 2 and len(reads) == 1
+    assert [part.tolist() for part in shim().tuples_vector(u)] == [[0, 2], [0, 2]]
+    assert place.host(u).nvals == 2 and gb.Vector._from_store(u).to_dict() == {0: 0, 2: 2}
+    monkeypatch.setattr(entries, "LATER_SIZE", 8)
+    fresh = device.counters()
+    assert fresh.tolist() == [0, 0, 0, 0]
+    assert entries.counted_later(device, 10**3, dtypes.INT64, device.zeros(16, np.uint64), device.arange(10**3), fresh).format == "sparse"
 
 
 def test_masks_move_too():

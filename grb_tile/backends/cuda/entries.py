@@ -11,6 +11,7 @@ from ...storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 _INDEX = {"i": "int32_t", "l": "int64_t", "q": "int64_t", "I": "uint32_t", "L": "word", "Q": "word", "B": "uint8_t", "?": "bool"}
 _MOVED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t", 16: "ulonglong2"}
 _KEY_LIMIT = 1 << 63
+LATER_SIZE = 1 << 22             # places up to which a bitmap is as good as a list, however few its entries are
 _FACTS_START = np.array([0, 0, 2**63 - 1], np.uint64)
 
 
@@ -109,6 +110,40 @@ def cast_iso(device, store, want):
 
 
 # ---------------------------------------------------------------------- stores
+
+
+class CountedLater(BitmapVector):
+    """A bitmap whose number of entries still lies on the device: read back when somebody asks for it."""
+
+    __slots__ = ("_count", "_device", "_known")
+
+    def __init__(self, device, size, dtype, words, values, count, iso=False):
+        super().__init__(size, dtype, words, values, None, iso)
+        self._device = device
+        self._count = count
+
+    @property
+    def nvals(self):
+        """How many entries; synchronises the first time."""
+        if self._known is None:
+            self._known = self._device.read(self._count)[0]
+            self._count = None
+        return self._known
+
+    @nvals.setter
+    def nvals(self, known):
+        self._known = known
+
+
+def counted_later(device, size, dtype, words, values, count, iso=False):
+    """The bitmap of a result whose entries a kernel counted into count[0] (see Device.counters).
+
+    Up to LATER_SIZE places it stays a bitmap and nothing is read back; past that it is settled, which needs the count.
+    """
+    result = CountedLater(device, size, dtype, words, values, count, iso)
+    if size <= LATER_SIZE or result.nvals * conversions.BITMAP_TO_SPARSE >= size:
+        return result
+    return to_sparse(device, result)
 
 
 def vector_of(device, size, dtype, indices, values, iso=False):
