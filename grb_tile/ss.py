@@ -1,4 +1,18 @@
-"""`gb.ss`: concat and diag, under the name that python-graphblas gives them."""
+"""`gb.ss`: concat, diag, about and config, under the names that python-graphblas gives them."""
 from .core.ss import concat, diag
+from .core.ss_settings import about, config
 
-__all__ = ["concat", "diag"]
+_ABSENT = {
+    "burble": "see gb.explain for what was decided and gb.Recorder for the calls",
+    "Context": "gb.config sets what is computed with",
+    "global_context": "gb.config sets what is computed with",
+}
+
+
+def __getattr__(name):
+    if name in _ABSENT:
+        raise AttributeError(f"gb.ss.{name} belongs to SuiteSparse's C library and has no counterpart: {_ABSENT[name]}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = ["about", "concat", "config", "diag"]

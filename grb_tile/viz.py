@@ -26,11 +26,11 @@ def _shown(pyplot, ax, show):
     return ax
 
 
-def to_networkx(A, edge_attribute="weight"):
-    """A networkx.DiGraph with an edge i -> j for every entry A(i, j), its value under `edge_attribute`."""
+def to_networkx(m, edge_attribute="weight"):
+    """A networkx.DiGraph with an edge i -> j for every entry m(i, j), its value under `edge_attribute`."""
     from .io import to_networkx as convert
 
-    return convert(A, edge_attribute=edge_attribute)
+    return convert(m, edge_attribute=edge_attribute)
 
 
 def to_scipy_sparse(A, format="csr"):
@@ -40,18 +40,18 @@ def to_scipy_sparse(A, format="csr"):
     return convert(A, format=format)
 
 
-def draw(A, *, show=True, ax=None, seed=1, **kwargs):
+def draw(m, *, show=True, ax=None, seed=1, **kwargs):
     """Draw the graph of a small matrix: a node per row, an arrow per entry, labelled with its value.  Returns the axes.
 
     show: open a window, where matplotlib has one.  seed: where the layout starts.  Further keywords go to
     networkx.draw_networkx.
     """
     networkx, pyplot = _needs("draw", "networkx", "matplotlib.pyplot")
-    if A.nrows != A.ncols:
-        raise ValueError(f"draw needs a square Matrix, for its rows and columns are one set of nodes; got {A.shape}")
-    rows, columns, values = A.to_coo()
+    if m.nrows != m.ncols:
+        raise ValueError(f"draw needs a square Matrix, for its rows and columns are one set of nodes; got {m.shape}")
+    rows, columns, values = m.to_coo()
     graph = networkx.DiGraph()
-    graph.add_nodes_from(range(A.nrows))
+    graph.add_nodes_from(range(m.nrows))
     for i, j, value in zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True):
         graph.add_edge(i, j, weight=value)
     place = networkx.spring_layout(graph, seed=seed)
@@ -64,40 +64,41 @@ def draw(A, *, show=True, ax=None, seed=1, **kwargs):
     return _shown(pyplot, ax, show)
 
 
-def spy(A, *, centered=False, show=True, figure=None, axes=None, figsize=None, **kwargs):
-    """Plot the pattern of A: a mark at (column, row) of every entry, rows downwards.  Returns the axes.
+def spy(M, *, centered=False, show=True, figure=None, axes=None, figsize=None, **kwargs):
+    """Plot the pattern of M: a mark at (column, row) of every entry, rows downwards.  Returns the axes.
 
     centered: positions count from the middle.  figure, axes, figsize: where to draw.  Further keywords go to
     matplotlib's scatter.
     """
     pyplot = _needs("spy", "matplotlib.pyplot")
-    rows, columns, _ = A.to_coo(values=False)
+    rows, columns, _ = M.to_coo(values=False)
     rows, columns = rows.astype(np.int64), columns.astype(np.int64)
     if axes is None:
         figure = pyplot.figure(figsize=figsize) if figure is None else figure
         axes = figure.add_subplot()
     ax = axes
-    size = max(A.nrows, A.ncols, 1)
+    size = max(M.nrows, M.ncols, 1)
     options = {"marker": "s", "s": max(1.0, (250.0 / size) ** 2), "linewidths": 0} | kwargs
-    top, left = (A.nrows / 2, A.ncols / 2) if centered else (0, 0)
+    top, left = (M.nrows / 2, M.ncols / 2) if centered else (0, 0)
     ax.scatter(columns - left, rows - top, **options)
-    ax.set_xlim(-0.5 - left, A.ncols - 0.5 - left)
-    ax.set_ylim(A.nrows - 0.5 - top, -0.5 - top)
+    ax.set_xlim(-0.5 - left, M.ncols - 0.5 - left)
+    ax.set_ylim(M.nrows - 0.5 - top, -0.5 - top)
     ax.set_aspect("equal")
     ax.xaxis.tick_top()
     return _shown(pyplot, ax, show)
 
 
-def datashade(A, agg="count", *, width=400, height=400, show=True, ax=None, **kwargs):
+def datashade(M, agg="count", *, width=None, height=None, opts_kwargs=None, show=True, ax=None, **kwargs):
     """Show a large matrix as an image of width x height cells, each with a figure of the entries that fall into it.
 
-    agg: "count" of the entries, or the "sum", "max", "min" or "mean" of their values.  Returns the axes.
+    width, height: 400 unless given.  agg: "count" of the entries, or the "sum", "max", "min" or "mean" of their values.
+    opts_kwargs and further keywords go to matplotlib's imshow.  Returns the axes.
     """
     pyplot = _needs("datashade", "matplotlib.pyplot")
-    image = _binned(A, agg, min(height, max(A.nrows, 1)), min(width, max(A.ncols, 1)))
+    image = _binned(M, agg, min(height or 400, max(M.nrows, 1)), min(width or 400, max(M.ncols, 1)))
     ax = pyplot.gca() if ax is None else ax
-    options = {"cmap": "viridis", "interpolation": "nearest", "aspect": "auto"} | kwargs
-    shown = ax.imshow(image, extent=(0, A.ncols, A.nrows, 0), **options)
+    options = {"cmap": "viridis", "interpolation": "nearest", "aspect": "auto"} | (opts_kwargs or {}) | kwargs
+    shown = ax.imshow(image, extent=(0, M.ncols, M.nrows, 0), **options)
     ax.figure.colorbar(shown, ax=ax, label=agg)
     ax.xaxis.tick_top()
     return _shown(pyplot, ax, show)

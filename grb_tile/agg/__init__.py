@@ -17,6 +17,8 @@ def _aggregators(ss=False):
 def __getattr__(name):
     if name == "ss":
         return _import_module(".ss", __name__)
+    if name in ("Aggregator", "TypedAggregator"):
+        return getattr(_import_module("..core.aggregate", __name__), name)
     if not name.startswith("__"):
         found = _aggregators().get(name)
         if found is not None:
@@ -35,4 +37,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*_aggregators(), "from_string", "ss"})
+    return sorted({*_aggregators(), "Aggregator", "TypedAggregator", "from_string", "ss"})

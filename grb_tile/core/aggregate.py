@@ -11,18 +11,21 @@ a matrix of one row, so one definition serves all.  With x the entries of a line
 
 Types follow the operators used.  Source: python-graphblas 2025.2.0, graphblas.agg (names and types).
 """
+from functools import partial
 from operator import getitem
 
 import numpy as np
 
 from ..backends.select import current
 from ..dtypes import BOOL, INT64, lookup_dtype
+from ..exceptions import NotImplementedException
 from ..operations.multiply import matmul, matvec
 from ..operations.record import Record
 from ..operations.shaping import diagonal_matrix
 from ..operations.write import true_entries
 from ..operators import get_typed_op, typed_semiring
 from ..storage.embed import full_vector, row_matrix
+from ..storage.place import first_value
 from ..storage.store import Allow
 
 
@@ -48,25 +51,49 @@ class Aggregator:
     """A named reduction; `agg.mean[FP64]` is its typed form.
 
     Called with an object it reduces it: `agg.sum(v)`, `agg.sum(A)`, `agg.mean(A, rowwise=True)`.
+
+    New ones are made of operators or of other aggregators:
+
+        Aggregator("product", monoid=gb.monoid.times)
+        Aggregator("cubes", initval=3, semiring=gb.semiring.plus_pow, semiring2=gb.semiring.plus_first)
+        Aggregator("midrange", composite=[agg.min, agg.max], types=[agg.min],
+                   finalize=lambda low, high, opts: gb.binary.truediv(gb.binary.plus(low & high).new(), 2))
+
+    monoid       w = (+) x
+    semiring     w = (+) mul(x, initval), with `switch` mul(initval, x); semiring2 joins the rows of a matrix
+    finalize     a UnaryOp applied to w; of a composite, a function of the parts (Vectors) and a dict of options
+    types        operators or aggregators whose types, one after the other, give {input type: result type}
+    any_dtype    True: every type goes in; a DataType: the type of the result unless `agg[dtype]` asks for another
     """
 
     opclass = "Aggregator"
 
-    def __init__(self, name, *, init=None, monoid=None, semiring=None, semiring2=None, switch=False, finalize=None,
-                 composite=None, formula=None, position=None, types=None, any_dtype=None, ss=False):
+    def __init__(self, name, *, initval=None, monoid=None, semiring=None, switch=False, semiring2=None,
+                 applybegin=None, finalize=None, composite=None, custom=None, types=None, any_dtype=None,
+                 formula=None, position=None, ss=False):
+        if custom is not None:
+            raise NotImplementedException(
+                f"Aggregator {name!r}: `custom` functions work on internals of python-graphblas; use `composite` with "
+                "`finalize`, or write a function of the object"
+            )
+        if not (monoid or semiring or composite or position):
+            raise TypeError(f"Aggregator {name!r} needs a `monoid`, a `semiring` or a `composite`")
+        if types is None and not (monoid or semiring):
+            raise TypeError("types must be provided for composite and custom aggregators")
         self.name = name
-        self.init = np.bool_(False) if init is None else np.asarray(init)[()]
+        self.init = np.bool_(False) if initval is None else np.asarray(initval)[()]
         self.init_dtype = lookup_dtype(self.init.dtype)
         self.monoid, self.semiring, self.semiring2 = monoid, semiring, semiring2
-        self.switch, self.finalize = switch, finalize
-        self.composite, self.formula, self.position = composite, formula, position
+        self.switch, self.applybegin, self.finalize = switch, applybegin, finalize
+        self.composite, self.position = composite, position
+        self.formula = partial(_user_formula, finalize) if composite and formula is None else formula
         self.chain = types or (
-            [("monoid", monoid)] if monoid else [("semiring", semiring), ("semiring", semiring2)]
+            [("monoid", monoid)] if monoid else [("semiring", semiring), ("semiring", semiring2 or semiring)]
             + ([("unary", finalize)] if finalize else [])
         )
         self.any_dtype = any_dtype
         self.ss = ss
-        self._init_given = init is not None
+        self._init_given = initval is not None
         self._types = None
         self._typed = {}
 
@@ -76,20 +103,21 @@ class Aggregator:
         return self.any_dtype is not None and self.any_dtype is not True
 
     @property
+    def _any_dtype(self):
+        return self.any_dtype
+
+    @property
     def types(self):
         """{input type: result type}, from the operators that the formula passes through."""
         if self._types is None:
-            kind, first = self.chain[0]
-            op = AGGREGATORS[first] if kind == "agg" else _polymorphic(kind, first)
+            op = _link(self.chain[0])
             if self._init_given and self.semiring is not None:
                 types = {t: get_typed_op(op, t, self.init_dtype).return_type for t in op.types}
             else:
                 types = dict(op.types)
-            for kind, name in self.chain[1:]:
-                following = _polymorphic(kind, name).types
+            for entry in self.chain[1:]:
+                following = _link(entry).types
                 types = {t: following[r] for t, r in types.items() if r in following}
-            if self.counts:
-                types = dict.fromkeys(types, self.any_dtype)
             self._types = types
         return self._types
 
@@ -109,6 +137,8 @@ class Aggregator:
         return f"agg.ss.{self.name}" if self.ss else f"agg.{self.name}"
 
     def __reduce__(self):
+        if AGGREGATORS.get(self.name) is not self:
+            raise TypeError(f"{self!r} is not one of gb.agg and cannot be pickled; make it anew where it is needed")
         return (_find, (self.name,))
 
     def __call__(self, val, *, rowwise=False, columnwise=False):
@@ -161,8 +191,7 @@ class TypedAggregator:
         if agg.monoid is not None:
             return _reduce_lines(A, at, _typed(agg.monoid, self.type, kind="monoid"), allow)
         if agg.composite is not None:
-            parts = [AGGREGATORS[name][self.type].lines(A, at, allow) for name in agg.composite]
-            return agg.formula(*parts)
+            return agg.formula(*[part.lines(A, at, allow) for part in self._parts()])
         if agg.position is not None:
             return agg.position(A, at, self.type, allow)
         w = self._products(A, at, allow)
@@ -170,12 +199,20 @@ class TypedAggregator:
 
     def _products(self, A, at, allow=None):
         agg = self.parent
-        dtype = agg.any_dtype if agg.counts else self.type          # a count of INT8 entries may pass 127
+        dtype = self.type
+        if agg.applybegin is not None:
+            A = current().apply(A, _typed(agg.applybegin, A.dtype, kind="unary"))
         semiring = _typed(agg.semiring, dtype, agg.init_dtype, kind="semiring")
         if agg.switch:
             semiring = _typed(agg.semiring, agg.init_dtype, self.type, kind="semiring").flip()
         init = full_vector(A.nrows if at else A.ncols, agg.init_dtype, agg.init)
         return matvec(A, at, init, semiring, allow)
+
+    def _parts(self):
+        """The typed aggregators of a composite."""
+        for part in self.parent.composite:
+            part = AGGREGATORS[part] if isinstance(part, str) else part
+            yield part if isinstance(part, TypedAggregator) else typed(part, self.type)
 
     def whole(self, x):
         """The aggregate of all entries as a vector store of size 1 (without an entry when x has none)."""
@@ -186,11 +223,11 @@ class TypedAggregator:
             per_line = _reduce_lines(x, False, _typed(agg.monoid, self.type, kind="monoid"), None)
             return _reduce_lines(row_matrix(per_line), False, _typed(agg.monoid, per_line.dtype, kind="monoid"), None)
         if agg.composite is not None:
-            return agg.formula(*[AGGREGATORS[name][self.type].whole(x) for name in agg.composite])
+            return agg.formula(*[part.whole(x) for part in self._parts()])
         if agg.position is not None:
             return self._whole_position(x)
         per_line = self._products(x, False)
-        second = _typed(agg.semiring2, per_line.dtype, kind="semiring")
+        second = _typed(agg.semiring2 or agg.semiring, per_line.dtype, kind="semiring")
         total = _reduce_lines(row_matrix(per_line), False, second.monoid, None)
         return total if agg.finalize is None else _map(agg.finalize, total)
 
@@ -233,7 +270,7 @@ class Aggregate(Record):
             if self.xt and self.op.parent.position is not None:
                 store = backend.transpose(store)
             w = backend.cast(self.op.whole(store), self.dtype)
-            return w.values[0] if w.nvals else None
+            return first_value(w) if w.nvals else None
         w = self.op.lines(store, self.xt != (self.kind == "columnwise"), allow)
         w = backend.cast(w, self.dtype)
         return w if allow is None else backend.restrict(w, allow)
@@ -242,12 +279,35 @@ class Aggregate(Record):
 def reduce_expression(x, op, kind, xt=False):
     """The record of reducing x (untransposed object, flag `xt`) by a typed or polymorphic aggregator."""
     if isinstance(op, Aggregator):
-        op = op[x.dtype]
+        op = typed(op, x.dtype)
     return Aggregate(x, op, kind, xt)
+
+
+def typed(op, dtype):
+    """The typed form of an aggregator for objects of `dtype`: counts are INT64 whatever is counted."""
+    return op[op.any_dtype if op.counts else dtype]
 
 
 def _find(name):
     return AGGREGATORS[name]
+
+
+def _user_formula(finalize, *parts):
+    """The formula of a composite that was given as a function of Vectors."""
+    from .vector import Vector
+
+    result = finalize(*[Vector._from_store(part, part.dtype, "") for part in parts], {})
+    return (result if type(result) is Vector else result.new())._store
+
+
+def _link(entry):
+    """The operator or aggregator of an entry of `chain`."""
+    if not isinstance(entry, tuple):
+        return entry
+    kind, name = entry
+    if not isinstance(name, str):
+        return name
+    return AGGREGATORS[name] if kind == "agg" else _polymorphic(kind, name)
 
 
 def _polymorphic(kind, name):
@@ -333,12 +393,12 @@ _PLAIN = [
     Aggregator("count", semiring="plus_pair", semiring2="plus_first", any_dtype=INT64),
     Aggregator("count_nonzero", semiring="plus_isne", semiring2="plus_first"),
     Aggregator("count_zero", semiring="plus_iseq", semiring2="plus_first"),
-    Aggregator("sum_of_squares", init=2, semiring="plus_pow", semiring2="plus_first"),
-    Aggregator("sum_of_inverses", init=-1.0, semiring="plus_pow", semiring2="plus_first"),
+    Aggregator("sum_of_squares", initval=2, semiring="plus_pow", semiring2="plus_first"),
+    Aggregator("sum_of_inverses", initval=-1.0, semiring="plus_pow", semiring2="plus_first"),
     Aggregator("exists", semiring="any_pair", semiring2="any_pair", any_dtype=INT64),
-    Aggregator("hypot", init=2, semiring="plus_pow", semiring2="plus_first", finalize="sqrt"),
-    Aggregator("logaddexp", init=np.e, semiring="plus_pow", semiring2="plus_first", switch=True, finalize="log"),
-    Aggregator("logaddexp2", init=2, semiring="plus_pow", semiring2="plus_first", switch=True, finalize="log2"),
+    Aggregator("hypot", initval=2, semiring="plus_pow", semiring2="plus_first", finalize="sqrt"),
+    Aggregator("logaddexp", initval=np.e, semiring="plus_pow", semiring2="plus_first", switch=True, finalize="log"),
+    Aggregator("logaddexp2", initval=2, semiring="plus_pow", semiring2="plus_first", switch=True, finalize="log2"),
     Aggregator("L1norm", semiring="plus_absfirst", semiring2="plus_first"),
     Aggregator("Linfnorm", semiring="max_absfirst", semiring2="max_first"),
     Aggregator("mean", composite=("count", "sum"), formula=_mean, types=[_TRUEDIV]),

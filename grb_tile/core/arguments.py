@@ -14,6 +14,10 @@ AUTOCOMPUTE_HINT = (
 _NOT_SCALARS = (str, bytes, list, tuple, dict, set, frozenset, type, type(None))
 OPTIONS = {"nthreads", "chunk", "axb_method", "sort", "compression", "import", "secure_import", "gpu_id", "context"}
 
+_OPTION_VALUES = {
+    "axb_method": ("default", "dot", "gustavson", "hash", "saxpy"), "sort": (False, True), "secure_import": (False, True),
+}  # fmt: skip
+
 
 def output_type(x):
     """The class that `x` is or will be once computed: Vector for a Vector and for every expression of a vector."""
@@ -32,6 +36,12 @@ def check_options(opts):
             f"Unknown descriptor option: {', '.join(sorted(unknown))}.  "
             f"Known (accepted, without effect): {', '.join(sorted(OPTIONS))}"
         )
+    for name, value in opts.items():
+        known = _OPTION_VALUES.get(name.lower())
+        if known is not None and value is not None and value not in known:
+            raise ValueError(
+                f"Invalid value for {name!r} descriptor option: {value!r}.  Must be one of {', '.join(map(repr, known))}"
+            )
 
 
 def expect_type(self, x, types, *, within, argname=None, keyword_name=None, op=None, extra_message=""):

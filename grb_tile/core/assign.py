@@ -94,7 +94,7 @@ def region_value(self, resolved, value):
         except Exception:
             array = None
         if array is not None and (array.ndim or not isinstance(value, (str, bytes))) and array.dtype.kind in "biufcV":
-            if array.shape != shape:
+            if (array.shape[:len(shape)] if dtype.np_type.subdtype is not None else array.shape) != shape:
                 raise ValueError(
                     f"shape mismatch: value array of shape {array.shape} does not match indexing of shape {shape}"
                 )

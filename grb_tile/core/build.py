@@ -1,9 +1,12 @@
 """What making a Vector and a Matrix have in common: the duplicate operator, bounds, emptiness; pickling."""
+import numpy as np
+
+from ..dtypes import lookup_dtype, unify
 from ..exceptions import IndexOutOfBound, InvalidValue, OutputNotEmpty
 from ..operators import get_typed_op
 from ..storage.place import host
 from ..storage.store import BitmapVector, Compressed, SparseVector
-from .arguments import expect_op
+from .arguments import expect_op, scalar_of
 
 
 def build_operator(self, dup_op):
@@ -30,6 +33,21 @@ def check_empty(self):
         raise OutputNotEmpty(
             f"{self.name} has {self._nvals} entries: build needs an empty object; use clear=True, or `<<` to merge"
         )
+
+
+def fill_dtype(self):
+    """The type to read a fill value with: the object's own when its values are arrays, else the value's (None)."""
+    return self.dtype if self.dtype.np_type.subdtype is not None else None
+
+
+def filled(shape, fill, fill_type, own, dtype):
+    """(array of `fill`, its DataType) for to_dense of an object of type `own`; `dtype` is what was asked for."""
+    if own.np_type.subdtype is not None:
+        out = np.empty(shape, own.np_type)          # NumPy adds the sub-array's dimensions
+        out[...] = fill
+        return out, own
+    dtype = unify(fill_type, own, is_left_scalar=True) if dtype is None else lookup_dtype(dtype)
+    return np.full(shape, scalar_of(fill, dtype), dtype.np_type), dtype
 
 
 def guarded(function):

@@ -184,13 +184,16 @@ def _name_selects():
     """select.value, select.row, select.column and select.index."""
     from .. import select
 
-    for callname, prefix in (("value", "value"), ("row", "row"), ("column", "col"), ("index", "index")):
-        def by(expr, _callname=callname, _prefix=prefix):
-            return select_by(expr, _callname, _prefix)
+    def named(callname, prefix):
+        def by(expr):
+            return select_by(expr, callname, prefix)
 
         by.__name__ = by.__qualname__ = callname
         by.__doc__ = f"The entries for which a comparison holds: `select.{callname}(x <= 5)`."
-        setattr(select, callname, by)
+        return by
+
+    for callname, prefix in (("value", "value"), ("row", "row"), ("column", "col"), ("index", "index")):
+        setattr(select, callname, named(callname, prefix))
 
 
 _name_selects()

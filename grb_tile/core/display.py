@@ -61,24 +61,23 @@ def shown_positions(length, most, fewest):
 
 def cells(x, mask, rows, columns):
     """{(row, column): text} of the entries at the shown positions, for a vector with row 0."""
+    rows, columns = ([k for k in keys if k is not None] for keys in (rows, columns))
+    return {(i, j): cell_text(v, mask) for i, j, v in entries(x, rows, columns)}
+
+
+def entries(x, rows, columns):
+    """[(row, column, value)] at these positions, for a vector with row 0."""
+    if not (rows and columns):
+        return []
     if x.ndim == 1:
-        picked = [c for c in columns if c is not None]
-        found = current().gather_vector(x._store, np.array(picked, np.int64)) if picked else None
-        at, values = current().tuples_vector(found) if picked else ((), ())
-        triples = [(0, picked[k], v) for k, v in zip(at, values, strict=True)]
-    else:
-        transposed = x._is_transposed
-        store = x._matrix._store if transposed else x._store
-        shown_rows, shown_columns = ([k for k in keys if k is not None] for keys in (rows, columns))
-        if not (shown_rows and shown_columns):
-            return {}
-        first, second = (shown_columns, shown_rows) if transposed else (shown_rows, shown_columns)
-        found = current().gather_matrix(store, np.array(first, np.int64), np.array(second, np.int64))
-        i, j, values = current().tuples_matrix(found)
-        triples = [(first[a], second[b], v) for a, b, v in zip(i, j, values, strict=True)]
-        if transposed:
-            triples = [(b, a, v) for a, b, v in triples]
-    return {(i, j): cell_text(v, mask) for i, j, v in triples}
+        at, values = current().tuples_vector(current().gather_vector(x._store, np.array(columns, np.int64)))
+        return [(0, columns[k], v) for k, v in zip(at, values, strict=True)]
+    transposed = x._is_transposed
+    store = x._matrix._store if transposed else x._store
+    first, second = (columns, rows) if transposed else (rows, columns)
+    found = current().gather_matrix(store, np.array(first, np.int64), np.array(second, np.int64))
+    triples = [(first[a], second[b], v) for a, b, v in zip(*current().tuples_matrix(found), strict=True)]
+    return [(b, a, v) for a, b, v in triples] if transposed else triples
 
 
 def cell_text(value, mask=None):
@@ -97,9 +96,12 @@ def cell_text(value, mask=None):
     return str(value.item() if isinstance(value, np.generic) and value.dtype.kind in "biuc" else value)
 
 
-def first_entries(x, count):
-    """(positions..., values) of the first `count` entries, without expanding what is not shown."""
+def first_entries(x, count, mask=None):
+    """(positions..., values) of the first `count` entries; under a value mask, of those that are true."""
     *positions, values = x._tuples()
+    if mask is not None and not mask.structure:
+        true = np.flatnonzero(values)[:count]
+        return [*(p[true] for p in positions), values[true]]
     return [*(p[:count] for p in positions), values[:count]]
 
 
@@ -122,7 +124,7 @@ def grid(x, mask=None, width=WIDTH):
 
 
 def _entry_list(x, mask, count):
-    *positions, values = first_entries(x, count)
+    *positions, values = first_entries(x, count, mask)
     names = ["index", "val"] if x.ndim == 1 else ["row", "col", "val"]
     body = [[*(str(p[k]) for p in positions), cell_text(values[k], mask)] for k in range(len(values))]
     labels = [str(k) for k in range(len(values))]
@@ -183,7 +185,10 @@ def format_object(x, *, mask=None, expr=None):
     text = header(kind, keys, values, name=x.name if mask is None else mask.name, border=True)
     if 0 in x.shape:
         return text
-    return f"{text}\n{format_grid(*grid(x, mask))}"
+    from .display_pandas import as_text
+
+    table = as_text(x, mask)
+    return f"{text}\n{format_grid(*grid(x, mask)) if table is None else table}"
 
 
 def is_auto_computable(expr):

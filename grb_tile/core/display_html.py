@@ -2,6 +2,7 @@
 from html import escape
 
 from . import display
+from .display_pandas import as_html
 
 CSS_STYLE = """
 <style>
@@ -27,6 +28,9 @@ def data_table(x, mask=None):
     """The grid of values."""
     if 0 in x.shape:
         return ""
+    table = as_html(x, mask)
+    if table is not None:
+        return table
     corner, columns, labels, body = display.grid(x, mask, width=10_000)
     top = "".join(f"<th>{escape(name)}</th>" for name in columns)
     rows = "".join(

@@ -74,7 +74,8 @@ def merge(obj):
     gone = np.fromiter((value is ABSENT for value in values), np.bool_, len(values))
     fill = obj.dtype.np_type.type(0) if not obj.dtype._is_udt else np.zeros(1, obj.dtype.np_type)[0]
     filled = [fill if value is ABSENT else value for value in values]
-    new = np.array(filled, obj.dtype.np_type)
+    subdtype = obj.dtype.np_type.subdtype
+    new = np.array(filled, obj.dtype.np_type if subdtype is None else subdtype[0])
     if obj.ndim == 1:
         store = _merge_vector(base, np.array(keys, np.int64), new, gone)
     else:

@@ -4,7 +4,8 @@
     C << expr,  C(mask, accum) << expr
     expr.nvals, expr[0], ...           use of the value, when gb.config's `autocompute` is on
 
-The attributes of the computed object are forwarded by one `__getattr__`, its special methods by `forward`.
+The attributes of the computed object are properties here (`forward_public`), so that they are listed and documented;
+its special methods come from `forward`.
 """
 from .. import operations as ops
 from ..config import config
@@ -32,12 +33,23 @@ def get_value(self, attr=None):
 
 
 def getattr_of_value(self, name):
-    """`__getattr__` of everything that can be computed: the attributes that its object will have."""
-    if name[0] != "_" and name not in _MUTATORS and hasattr(self.output_type, name) and not name.startswith("from_"):
-        return getattr(self._get_value(name), name)
+    """`__getattr__` of everything that can be computed: what core itself reads of the computed object."""
     if name in ("_nvals", "_store", "_name_html", "_is_empty", "_as_vector", "_as_matrix"):
         return getattr(self._get_value(name), name)
     raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def forward_public(cls, output_type):
+    """Make `output_type` what `cls` computes to, and its public attributes, other than mutators, properties of `cls`."""
+    cls.output_type = output_type
+    for name in dir(output_type):
+        if name[0] == "_" or name in _MUTATORS or name.startswith("from_") or hasattr(cls, name):
+            continue
+
+        def attribute(self, _name=name):
+            return getattr(self._get_value(_name), _name)
+
+        setattr(cls, name, property(attribute, doc=getattr(output_type, name).__doc__))
 
 
 def forward(cls, names):
@@ -69,10 +81,6 @@ class Computable:
     _get_value = get_value
     __getattr__ = getattr_of_value
     __hash__ = None
-
-    def __dir__(self):
-        names = {name for name in dir(self.output_type) if name[0] != "_" and not name.startswith("from_")}
-        return sorted(names - _MUTATORS | set(object.__dir__(self)))
 
     @property
     def name(self):
@@ -211,7 +219,7 @@ class MatrixExpression(BaseExpression):
     __slots__ = ()
     ndim = 2
     _is_transposed = False
-    __networkx_backend__ = "grb_tile"
+    __networkx_backend__ = __networkx_plugin__ = "grb_tile"
 
     @property
     def nrows(self):

@@ -32,16 +32,16 @@ class IndexExpr(Computable):
         updater = self.parent(*args, **kwargs)
         return Assigner(updater, self.resolved_indexes, is_submask=updater.mask is not None)
 
-    def update(self, value, **opts):
-        """`C[I, J] << value` as a method."""
+    def update(self, expr, **opts):
+        """`C[I, J] << expr` as a method."""
         if opts:
             check_options(opts)
         if getattr(self.parent, "_is_transposed", False):
             raise TypeError("'TransposedMatrix' object does not support item assignment")
-        Updater(self.parent)._assign(self.resolved_indexes, value, False)
+        Updater(self.parent)._assign(self.resolved_indexes, expr, False)
 
-    def __lshift__(self, value):
-        self.update(value)
+    def __lshift__(self, expr):
+        self.update(expr)
 
     def _extract(self):
         """The expression of the extract."""
@@ -133,6 +133,7 @@ class MatrixIndexExpr(IndexExpr):
     __slots__ = ()
     ndim = 2
     _is_transposed = False
+    __networkx_backend__ = __networkx_plugin__ = "grb_tile"
 
     @property
     def nrows(self):

@@ -142,6 +142,7 @@ class MatrixInfixExpr(InfixExpr):
     __slots__ = ()
     ndim = 2
     _is_transposed = False
+    __networkx_backend__ = __networkx_plugin__ = "grb_tile"
     _kind = MatrixExpression
 
     @property

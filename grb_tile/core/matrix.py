@@ -13,7 +13,7 @@ from .arguments import check_options, dimension, scalar_of
 from .base import BaseType, ToolsProperty
 from .build import pickled_store, restore
 from .collection import Collection
-from .expression import MatrixExpression
+from .expression import MatrixExpression, forward_public
 from .index import position
 from .indexed import MatrixIndexExpr
 from .infix import MatrixInfixExpr
@@ -37,7 +37,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Collection, BaseType):
     __slots__ = ("dtype", "name", "shape", "_nrows", "_ncols", "_store", "_pending", "_base", "__weakref__")
     ndim = 2
     _is_transposed = False
-    __networkx_backend__ = "grb_tile"
+    __networkx_backend__ = __networkx_plugin__ = "grb_tile"
     _name_counter = itertools.count()
     ss = ToolsProperty("MatrixTools")
     _expression_type = MatrixExpression
@@ -223,5 +223,5 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Collection, BaseType):
 
 
 for _cls in (MatrixExpression, MatrixIndexExpr, MatrixInfixExpr):
-    _cls.output_type = Matrix
+    forward_public(_cls, Matrix)
 

@@ -3,10 +3,11 @@ import numpy as np
 
 from .. import operations as ops
 from ..backends.select import current
-from ..dtypes import cast, lookup_dtype, unify
+from ..dtypes import cast, lookup_dtype
 from ..storage.place import host
 from ..storage.store import full_values
-from .arguments import check_options, scalar_of
+from .arguments import check_options
+from .build import fill_dtype, filled
 from .collection import bound_scalar
 
 _ORDERS = {
@@ -111,9 +112,8 @@ class MatrixExport:
             return np.array(v).reshape(nrows, ncols, *v.shape[1:])
         if fill_value is None:
             raise TypeError("fill_value must be given in `to_dense` when there are missing values")
-        fill, fill_type, _ = bound_scalar(self, fill_value, "to_dense", "fill_value", None)
-        dtype = unify(fill_type, self.dtype, is_left_scalar=True) if dtype is None else lookup_dtype(dtype)
-        out = np.full(self.shape, scalar_of(fill, dtype), dtype.np_type)
+        fill, fill_type, _ = bound_scalar(self, fill_value, "to_dense", "fill_value", None, fill_dtype(self))
+        out, dtype = filled(self.shape, fill, fill_type, self.dtype, dtype)
         out[i, j] = cast(v, dtype)
         return out
 

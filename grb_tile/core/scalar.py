@@ -17,7 +17,7 @@ from ..storage.embed import empty_vector
 from . import recorder
 from .arguments import check_options, expect_type, literal, output_type, scalar_of
 from .base import BaseType
-from .expression import ScalarExpression
+from .expression import ScalarExpression, forward_public
 from .indexed import ScalarIndexExpr
 from .infix import ScalarInfixExpr
 
@@ -361,7 +361,7 @@ def _restore(value, dtype, is_cscalar, name):
 
 
 for _cls in (ScalarExpression, ScalarIndexExpr, ScalarInfixExpr):
-    _cls.output_type = Scalar
+    forward_public(_cls, Scalar)
     _cls.__index__ = property(lambda self: self._get_value("__index__").__index__)
 
 __all__ = ["Scalar", "ScalarRecord", "check_options", "check_wait"]

@@ -1,7 +1,7 @@
 """The useful part of python-graphblas's `.ss`: concat, split, diag, reshape, sort, selectk, compactify, scan.
 
 `A.ss` and `v.ss` give these as methods, `gb.ss` has `concat` and `diag`; import and export are in ss_formats.py.
-Serialisation options, per-object configuration, contexts and burble are left out.
+Serialisation is in ss_serialize.py, configuration in ss_settings.py; contexts and burble are left out.
 """
 import numpy as np
 
@@ -16,6 +16,8 @@ from .matrix_export import check_order
 from .ss_formats import (
     MATRIX_FORMATS, VECTOR_FORMATS, add_formats, export_matrix, export_vector, import_matrix, import_vector,
 )
+from .ss_serialize import reader, serialize
+from .ss_settings import ObjectConfig
 
 version_major = 9          # the SuiteSparse:GraphBLAS whose semantics are followed
 
@@ -134,6 +136,13 @@ class _Tools:
             return "full"
         return {"dcsr": "hypercsr"}.get(form, form)
 
+    @property
+    def config(self):
+        """How the object is held, as SuiteSparse's settings; see ss_settings.py."""
+        return ObjectConfig(self._parent)
+
+    serialize = serialize
+
     def itervalues(self, seek=0):
         """The values, from entry number `seek` on (negative: from the end)."""
         yield from _sought(self._parent._tuples()[-1].tolist(), seek)
@@ -156,6 +165,7 @@ class VectorTools(_Tools):
     """`v.ss`"""
 
     __slots__ = ()
+    deserialize = reader("Vector")
 
     def iterkeys(self, seek=0):
         """The positions, from entry number `seek` on."""
@@ -266,6 +276,7 @@ class MatrixTools(_Tools):
     """`A.ss`"""
 
     __slots__ = ()
+    deserialize = reader("Matrix")
 
     @property
     def orientation(self):

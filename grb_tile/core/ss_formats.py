@@ -234,7 +234,7 @@ def import_vector(
         raise TypeError("Cannot provide both `indptr` and `bitmap`")
     if format is not None and format.lower() not in VECTOR_FORMATS:
         raise ValueError(f"Invalid format: {format}")
-    values, dtype = _one_value(values, is_iso, dtype)
+    values, dtype = _one_value(values, is_iso, dtype, 1)
     if indices is not None:
         return Vector.from_coo(indices, values, dtype, size=size, name=name)
     if bitmap is not None:

@@ -14,7 +14,7 @@ class TransposedMatrix(MatrixOperations, MatrixExport, Collection):
     ndim = 2
     _is_scalar = False
     _is_transposed = True
-    __networkx_backend__ = "grb_tile"
+    __networkx_backend__ = __networkx_plugin__ = "grb_tile"
 
     def __init__(self, matrix):
         self._matrix = matrix

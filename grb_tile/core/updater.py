@@ -90,8 +90,8 @@ class Assigner:
         self.resolved_indexes = resolved
         self.is_submask = is_submask
 
-    def __lshift__(self, value):
-        self.updater._assign(self.resolved_indexes, value, self.is_submask)
+    def __lshift__(self, expr):
+        self.updater._assign(self.resolved_indexes, expr, self.is_submask)
 
     update = __lshift__
 

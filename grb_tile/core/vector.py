@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import operations as ops
 from ..backends.select import current
-from ..dtypes import FP64, cast, lookup_dtype, unify
+from ..dtypes import FP64, cast, lookup_dtype
 from ..operators import get_typed_op
 from ..storage.embed import column_matrix, empty_vector, full_vector
 from ..storage.place import host
@@ -19,12 +19,13 @@ from .arguments import (
 )
 from .base import BaseType, ToolsProperty
 from .build import (
-    build_operator, check_bounds, check_empty, guarded, pickled_store, refuse_with_scalar, restore,
+    build_operator, check_bounds, check_empty, fill_dtype, filled, guarded, pickled_store,
+    refuse_with_scalar, restore,
 )
 from .collection import (
     Collection, aggregate, bound_scalar, default_op, find_aggregator, reduce_expression, refuse_empty,
 )
-from .expression import MatrixExpression, ScalarExpression, VectorExpression
+from .expression import MatrixExpression, ScalarExpression, VectorExpression, forward_public
 from .index import Resolved, position
 from .indexed import ScalarIndexExpr, VectorIndexExpr
 from .infix import VectorInfixExpr
@@ -347,9 +348,8 @@ class Vector(Collection, BaseType):
             return np.array(values if dtype is None else cast(values, lookup_dtype(dtype)))
         if fill_value is None:
             raise TypeError("fill_value must be given in `to_dense` when there are missing values")
-        fill, fill_type, _ = bound_scalar(self, fill_value, "to_dense", "fill_value", None)
-        dtype = unify(fill_type, self.dtype, is_left_scalar=True) if dtype is None else lookup_dtype(dtype)
-        out = np.full(self._size, scalar_of(fill, dtype), dtype.np_type)
+        fill, fill_type, _ = bound_scalar(self, fill_value, "to_dense", "fill_value", None, fill_dtype(self))
+        out, dtype = filled(self._size, fill, fill_type, self.dtype, dtype)
         indices, values = self._tuples()
         out[indices] = cast(values, dtype)
         return out
@@ -438,4 +438,4 @@ def _element_value(self, value):
 
 
 for _cls in (VectorExpression, VectorIndexExpr, VectorInfixExpr):
-    _cls.output_type = Vector
+    forward_public(_cls, Vector)

@@ -27,6 +27,9 @@ def cast(array, dtype):
     if have == want:
         return array
     to, source = want.kind, have.kind
+    if dtype._is_udt and want.subdtype is not None:  # NumPy gives such arrays the base type and further dimensions
+        base = want.subdtype[0]
+        return array if have == base else array.astype(base)
     if to == "V":  # a record: the value goes into every field
         records = np.empty(array.shape, want)
         records[...] = array

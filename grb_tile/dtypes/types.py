@@ -47,6 +47,11 @@ class DataType:
         return self.gb_name is None
 
     @property
+    def gb_obj(self):
+        """The name in the C API stands for the handle that a C library would have; a user-defined type's own name."""
+        return self.gb_name or self.name
+
+    @property
     def _is_anonymous(self):
         return _REGISTRY.get(self.name) is not self
 

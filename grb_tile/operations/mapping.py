@@ -3,8 +3,15 @@
 Spec: GraphBLAS C API 2.1, sections 4.3.8 (apply) and 4.3.9 (select).
 """
 from ..backends.select import current
+from ..dtypes import lookup_dtype
 from . import checks
 from .record import Record
+
+
+def _suffix(scalar):
+    """What the name of a C function ends in for a scalar argument: its type."""
+    dtype = lookup_dtype(scalar.dtype)
+    return "UDT" if dtype._is_udt else dtype.name
 
 
 def _oriented(x, transposed):
@@ -50,7 +57,8 @@ class ApplyBind(_Map):
 
     @property
     def c_stem(self):
-        return "apply_BinaryOp2nd" if self.left is None else "apply_BinaryOp1st"
+        side, scalar = ("2nd", self.right) if self.left is None else ("1st", self.left)
+        return f"apply_BinaryOp{side}_{_suffix(scalar)}"
 
     def compute(self, allow=None):
         return current().apply(_oriented(self.x, self.xt), self.op, allow, left=self.left, right=self.right)

@@ -86,6 +86,11 @@ class TypedOpBase:
 
         return gb_name(self)
 
+    @property
+    def gb_obj(self):
+        """The name in the C API stands for the handle that a C library would have."""
+        return self.gb_name
+
     def __reduce__(self):
         if self._type2 is None or self._type2 is self.type:
             return (getitem, (self.parent, self.type))

@@ -8,6 +8,12 @@ from .store import BitmapVector, Compressed, SparseVector, index_dtype
 _ROW_ZERO = np.zeros(1, np.int64)
 
 
+def _one(value, dtype):
+    """An array of one value; of a sub-array type, NumPy wants the base type."""
+    subdtype = dtype.np_type.subdtype
+    return np.array([value], dtype.np_type if subdtype is None else subdtype[0])
+
+
 def row_matrix(u):
     """The 1 x n matrix whose row is u."""
     u = to_sparse(u)
@@ -43,7 +49,7 @@ def vector_of_column(A):
 
 def iso_like(pattern, dtype, value):
     """The store with the structure of `pattern` whose entries all equal `value`; shares the structure's arrays."""
-    values = np.array([value], dtype.np_type)
+    values = _one(value, dtype)
     if type(pattern.values) is not np.ndarray:
         values = moved_like(pattern, values)
     if pattern.format == "sparse":
@@ -57,14 +63,14 @@ def iso_like(pattern, dtype, value):
 
 def full_vector(size, dtype, value):
     """The vector with `value` everywhere; takes the space of one value."""
-    return BitmapVector(size, dtype, None, np.array([value], dtype.np_type), size, True)
+    return BitmapVector(size, dtype, None, _one(value, dtype), size, True)
 
 
 def full_matrix(nrows, ncols, dtype, value):
     """The nrows x ncols matrix with `value` everywhere (iso: an index each, one value)."""
     indptr = np.arange(nrows + 1, dtype=np.int64) * ncols
     indices = np.tile(np.arange(ncols, dtype=index_dtype(ncols)), nrows)
-    return Compressed(nrows, ncols, dtype, indptr, indices, np.array([value], dtype.np_type), True)
+    return Compressed(nrows, ncols, dtype, indptr, indices, _one(value, dtype), True)
 
 
 def empty_vector(size, dtype):

@@ -225,7 +225,7 @@ def test_import_of_export(A, form, iso):
     for kind in ("sparse", "bitmap"):
         v = A[0, :].new()
         assert Vector.ss.import_any(**v.ss.export(kind)).isequal(v)
-    with pytest.raises(ValueError, match="everywhere"):
+    with pytest.raises(InvalidValue, match="everywhere"):
         A.ss.export("fullr")
     assert Matrix.ss.import_fullc(np.asfortranarray([[1, 2], [3, 4]])).to_dense().tolist() == [[1, 2], [3, 4]]
 

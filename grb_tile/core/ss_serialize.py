@@ -1,0 +1,60 @@
+"""`A.ss.serialize()` and `Matrix.ss.deserialize(data)` with python-graphblas's arguments; the bytes are grb_tile's format."""
+from importlib import import_module
+
+import numpy as np
+
+from ..exceptions import InvalidObject
+from .arguments import check_options
+
+_LEVELS = {"none": 0, "default": 1, "lz4": 1, "lz4hc": 9, "zstd": 1}
+_WITH_LEVEL = {"lz4hc": 9, "zstd": 19}
+
+
+def _codec():
+    return import_module("grb_tile.io.serialize")          # io stands above core: only looked up when asked for
+
+
+def serialize(self, compression="default", level=None, **opts):
+    """The object as an array of bytes (uint8), in grb_tile's file format (docs/FILE_FORMAT.md); gb.io.load reads it too.
+
+    compression  "default", "lz4", "lz4hc", "zstd", "none" or None.  The format knows deflate only: the names choose its
+                 level, and "lz4" and "default" mean the fast one
+    level        1 to 9 ("lz4hc") or 1 to 19 ("zstd", of which 9 and above are the same)
+    Raises: ValueError for another compression or level, TypeError for a level that the compression does not take.
+    """
+    if opts:
+        check_options(opts)
+    name = "none" if compression is None else compression
+    if not isinstance(name, str) or name.lower() not in _LEVELS:
+        raise ValueError(f"compression argument must be None or one of {', '.join(_LEVELS)}; got: {compression!r}")
+    name = name.lower()
+    most = _WITH_LEVEL.get(name)
+    if level is not None and most is None:
+        raise TypeError(f"level argument is only valid with 'lz4hc' and 'zstd' compression, not {compression!r}")
+    if level is not None and not 1 <= level <= most:
+        raise ValueError(f"level argument must be 1 to {most} for {name!r}; got: {level!r}")
+    data = _codec().serialize(self._parent, compression=_LEVELS[name] if level is None else min(level, 9))
+    return np.frombuffer(data, np.uint8)
+
+
+def reader(kind):
+    """`deserialize` of a class of tools; `kind` is "Matrix" or "Vector"."""
+
+    def deserialize(data, dtype=None, *, name=None, **opts):
+        """The object in `data` (bytes, or an array of them), which `serialize` made; cast when `dtype` is given.
+
+        Raises: InvalidObject when `data` is damaged or holds something else.
+        """
+        if opts:
+            check_options(opts)
+        data = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
+        found = _codec().deserialize(data)
+        if type(found).__name__ != kind:
+            raise InvalidObject(f"a {kind} is expected, but the data hold a {type(found).__name__}")
+        if dtype is not None and found.dtype != dtype:
+            found = found.dup(dtype)
+        if name is not None:
+            found.name = name
+        return found
+
+    return staticmethod(deserialize)
