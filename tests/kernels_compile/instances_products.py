@@ -1,4 +1,4 @@
-"""Instances of matvec_rows.cuh and matvec_cols.cuh: the semirings of the algorithms and of the conformance battery."""
+"""Instances of the products' kernels: the semirings of the algorithms and of the conformance battery."""
 from grb_tile import dtypes
 from grb_tile.backends.cuda.semirings import lowered
 from grb_tile.operators import get_typed_op
@@ -25,20 +25,40 @@ def structs():
 
 def instances():
     """(header, name, functors, template) of each."""
-    for text, atomic, structure_only, has_start in dict.fromkeys(structs()):
-        for full, masked in (("true", "false"), ("false", "true")):
-            yield "matvec_rows.cuh", "matvec_rows", text, ("int32_t", "int32_t", "int32_t", "S", full, masked)
-        yield "matvec_rows.cuh", "matvec_held_rows", text, ("int64_t", "int64_t", "int64_t", "S")
+    for number, (text, atomic, structure_only, has_start) in enumerate(dict.fromkeys(structs())):
+        full, masked = (("true", "false"), ("false", "true"))[number % 2]
+        yield "matvec_rows.cuh", "matvec_rows", text, ("int32_t", "int32_t", "int32_t", "S", full, masked)
         if atomic:
-            yield "matvec_cols.cuh", "merge_columns", text, ("int32_t", "int32_t", "int32_t", "S", "true")
-            yield "matvec_cols.cuh", "merge_pieces", text, ("int32_t", "int32_t", "S", "false")
+            yield "matvec_cols.cuh", "merge_columns", text, ("int32_t", "int32_t", "int32_t", "S", masked)
             yield "matvec_cols.cuh", "compact_words", text, ("int32_t", "S")
         if has_start:
             yield "matvec_cols.cuh", "fill_start", text, ("S",)
-        yield "matvec_cols.cuh", "column_products", text, ("int32_t", "int64_t", "int32_t", "S")
         if not structure_only:
             yield "matvec_cols.cuh", "combine_groups", text, ("int64_t", "S")
+        if number % 4 == 0:
+            yield "matvec_rows.cuh", "matvec_held_rows", text, ("int64_t", "int64_t", "int64_t", "S")
+            yield "matvec_cols.cuh", "column_products", text, ("int32_t", "int64_t", "int32_t", "S")
+        if number % 4 == 1:
+            yield "tiles.cuh", "tiled_rows", text, ("int32_t", "S", masked)
+            yield "matmul_dot.cuh", "dot_places", text, ("int32_t", "int32_t", "int32_t", "S")
+        if number % 4 == 2:
+            yield "matmul_rows.cuh", "expand_products", text, ("int32_t", "int32_t", "int32_t", "int32_t", "S")
+            if not structure_only:
+                yield "matmul_rows.cuh", "combine_few", text, ("int64_t", "S")
+        if number % 4 == 3 and atomic:
+            yield "matmul_rows.cuh", "merge_products", text, ("int32_t", "int32_t", "int32_t", "S")
+            yield "matvec_cols.cuh", "merge_pieces", text, ("int32_t", "int32_t", "S", "false")
     yield "matvec_cols.cuh", "part_members", "", ()
     plus_times = next(structs())[0]
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
         yield "matvec_rows.cuh", "matvec_rows", plus_times, (*types, "S", "true", "true")
+    for index in ("int32_t", "int64_t"):
+        yield "matmul_rows.cuh", "row_lengths", "", (index,)
+        yield "tiles.cuh", "tile_keys", "", (index,)
+        yield "tiles.cuh", "pack_tiles", "", (index,)
+        yield "edges.cuh", "edges_of", "", ("int32_t", index)
+    for word in ("uint32_t", "word"):
+        yield "tiles.cuh", "bit_tile_rows", "", (word,)
+        yield "tiles.cuh", "bit_tile_columns", "", (word,)
+        yield "tiles.cuh", "fill_bit_tiles", "", ("int32_t", word)
+    yield "tiles.cuh", "count_words", "", ()
