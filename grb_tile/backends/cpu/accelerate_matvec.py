@@ -13,7 +13,7 @@ from .accelerate_operators import NotLowerable, one_result, result_value, semiri
 ENTRY_SECONDS_NUMPY = 18e-9  # what the NumPy walks need for an entry by rows, by columns, and for a call
 SCATTER_SECONDS_NUMPY = 40e-9
 CALL_SECONDS_NUMPY = 60e-6
-PARALLEL_WORK = 150_000  # entries below which a second thread does not pay
+PARALLEL_WORK = 300_000  # entries below which a second thread does not pay
 CHUNKS_PER_THREAD = 6
 MAX_DENSE = 1 << 33  # largest vector for which accumulators are kept
 KEPT_BYTES = 512 << 20

@@ -16,11 +16,12 @@ def build_vector(size, indices, values, dup, dtype):
     if count > 1:
         steps = indices[1:] > indices[:-1]
         if not steps.all():
-            order = stable_order(indices, size)
-            indices = indices[order]
+            if not (indices[1:] >= indices[:-1]).all():
+                order = stable_order(indices, size)
+                indices = indices[order]
+                if not iso:
+                    values = values[order]
             starts = segment_starts(indices)
-            if not iso:
-                values = values[order]
             if starts.shape[0] != count:
                 if dup is None:
                     at = first_repeat(indices)
