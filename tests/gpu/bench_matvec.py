@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -225,9 +226,9 @@ def spmv(backend, name, structure):
         cp.cuda.Device().synchronize()
         first = (time.perf_counter() - start) * 1e3
         verify(A, x, semiring, w, f"{name} plus_times {dtype}")
-        ours = device_us(lambda: backend.matvec_rows(A, x, semiring))
+        ours = device_us(partial(backend.matvec_rows, A, x, semiring))
         peer = device_us(cusparse(A, x))
-        host = call_us(lambda: backend.matvec_rows(A, x, semiring))
+        host = call_us(partial(backend.matvec_rows, A, x, semiring))
         size = dtype.np_type.itemsize
         floor = (A.indices.size * (4 + size) + A.nrows * (8 + 2 * size)) / BANDWIDTH * 1e6
         say(part="spmv", matrix=name, type=str(dtype), device_us=ours, cusparse_us=peer, ratio=peer / ours, floor_us=floor,
@@ -239,7 +240,7 @@ def semirings(backend, name, structure):
     for which in ("plus_times", "min_plus", "max_min", "plus_first", "plus_second", "capped", "lor_land"):
         dtype = dtypes.BOOL if which == "lor_land" else dtypes.FP32
         if which == "capped":
-            plus = gb.binary.register_anonymous(lambda p, q: p + q if p + q < 1e6 else 1e6)
+            plus = gb.binary.register_anonymous(lambda p, q: min(1000000.0, p + q))
             capped = gb.Monoid.register_anonymous(plus, 0) if hasattr(gb, "Monoid") else None
             if capped is None:
                 from grb_tile.operators import Monoid
@@ -254,7 +255,7 @@ def semirings(backend, name, structure):
         w = backend.matvec_rows(A, x, semiring)
         if which != "capped":
             verify(A, x, semiring, w, f"{name} {which}")
-        ours = device_us(lambda: backend.matvec_rows(A, x, semiring))
+        ours = device_us(partial(backend.matvec_rows, A, x, semiring))
         base = ours if base is None else base
         say(part="semirings", matrix=name, semiring=which, device_us=ours, against_plus_times=ours / base)
 
@@ -273,21 +274,25 @@ def spmspv(backend, name, structure):
         figures = {}
         for walk in ("cols", "rows", "tiled"):
             if walk == "cols":
-                call = lambda: backend.matvec_cols(AT, u, semiring)          # noqa: E731
+                call = lambda: backend.matvec_cols(AT, u, semiring)
             elif walk == "rows":
-                call = lambda: backend.matvec_rows(A, u, semiring)          # noqa: E731
+                call = lambda: backend.matvec_rows(A, u, semiring)
             elif name == "kron21":
                 continue
             else:
-                call = lambda: backend.matvec_rows(A, u, semiring, None, "tiled")          # noqa: E731
+                call = lambda: backend.matvec_rows(A, u, semiring, None, "tiled")
             try:
                 verify(A, u, semiring, call(), f"{name} {density} {walk}")
                 figures[walk + "_call_us"] = call_us(call)
-            except Exception as error:          # one walk's failure must not hide the others' figures
+            except Exception as error:  # noqa: BLE001  one walk's failure must not hide the others' figures
                 figures[walk + "_failed"] = repr(error)[:300]
-        figures["planned_call_us"] = call_us(lambda: backend.matvec(A, False, u, semiring, None))
+        figures["planned_call_us"] = call_us(partial(backend.matvec, A, False, u, semiring, None))
         say(part="spmspv", matrix=name, density=density, cusparse_spmv_us=peer,
             ratio=peer / figures.get("cols_call_us", np.inf), **figures)
+
+
+def masked(w, visited, S, v, semiring):
+    w(~visited.S, replace=True) << S.mxv(v, semiring)
 
 
 def latency(backend, name, structure):
@@ -299,9 +304,7 @@ def latency(backend, name, structure):
         v = gb.Vector.from_coo(np.arange(0, n * n, share), True, size=n * n)
         w = gb.Vector(bool, n * n)
         for semiring in (gb.semiring.any_pair, gb.semiring.lor_land):
-            def step():
-                w(~visited.S, replace=True) << S.mxv(v, semiring)
-
+            step = partial(masked, w, visited, S, v, semiring)
             for _ in range(20):
                 step()
             say(part="latency", v=what, semiring=semiring.name, call_us=call_us(step, 200))
@@ -331,7 +334,7 @@ def main():
                 continue
             try:
                 part(backend, name, structure)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  the other matrices' figures are wanted all the same
                 failed += 1
                 say(part=part.__name__, matrix=name, failed=repr(error)[:800])
         structure = None

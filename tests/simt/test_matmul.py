@@ -2,7 +2,6 @@
 import numpy as np
 import pytest
 from backends import agree, samples
-from simt.backend import shim
 from support import seeds
 
 from grb_tile import dtypes
@@ -12,6 +11,7 @@ from grb_tile.operators import get_typed_op
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
+from simt.backend import shim
 
 NUMPY = select.named("numpy")
 SEMIRINGS = [("plus_times", "FP64"), ("plus_pair", "INT64"), ("any_pair", "BOOL"), ("min_plus", "FP32"), ("plus_times", "FC64"),

@@ -2,7 +2,6 @@
 import numpy as np
 import pytest
 from backends import agree, samples
-from simt.backend import shim
 from support import seeds
 
 from grb_tile import binary, dtypes, monoid
@@ -13,6 +12,7 @@ from grb_tile.operators.semiring import Semiring
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
+from simt.backend import shim
 
 NUMPY = select.named("numpy")
 SEMIRINGS = [

@@ -2,7 +2,6 @@
 import numpy as np
 import pytest
 from backends import agree, samples
-from simt.backend import shim
 from support import seeds
 
 from grb_tile import dtypes
@@ -11,6 +10,7 @@ from grb_tile.backends.cuda import tiles
 from grb_tile.operators import get_typed_op
 from grb_tile.storage import bit_tiles, tiled
 from grb_tile.storage.store import Allow, Compressed
+from simt.backend import shim
 
 NUMPY = select.named("numpy")
 

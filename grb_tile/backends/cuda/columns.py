@@ -7,7 +7,17 @@ import numpy as np
 
 from ...storage import convert as conversions
 from ...storage.store import BitmapVector, SparseVector, index_dtype
-from .entries import empty_vector, gather, index_type, ranges, segment_starts, stable_order, to_sparse, vector_of, words_of
+from .entries import (
+    empty_vector,
+    gather,
+    index_type,
+    ranges,
+    segment_starts,
+    stable_order,
+    to_sparse,
+    vector_of,
+    words_of,
+)
 from .structure import convert
 
 LONGEST = 1024               # entries of a column that one warp merges by itself

@@ -28,7 +28,7 @@ ALIKE = 0.8                  # share of the rows in one class from which all row
 class RowSchedule:
     """See the schema at the head of this file."""
 
-    __slots__ = ("rows", "starts", "stops", "bins", "warps", "piece", "piece_ptr", "owner", "arrived", "pieces")
+    __slots__ = ("arrived", "bins", "owner", "piece", "piece_ptr", "pieces", "rows", "starts", "stops", "warps")
 
 
 def schedule_of(device, A, name="all"):

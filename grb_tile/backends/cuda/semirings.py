@@ -25,8 +25,19 @@ class Lowered:
     """The struct and what the host must know of it."""
 
     __slots__ = (
-        "text", "dtype", "reads_a", "reads_x", "a_iso", "x_iso", "structure_only", "any", "has_start", "start",
-        "has_terminal", "one", "atomic",
+        "a_iso",
+        "any",
+        "atomic",
+        "dtype",
+        "has_start",
+        "has_terminal",
+        "one",
+        "reads_a",
+        "reads_x",
+        "start",
+        "structure_only",
+        "text",
+        "x_iso",
     )  # fmt: skip
 
     def value(self, device, A, x):
@@ -145,7 +156,7 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
         f"  static __device__ __forceinline__ Z start() {{ return {_start_text(start, z)}; }}",
         f"  static __device__ __forceinline__ bool terminal(Z v) {{ return {terminal}; }}",
         f"  static __device__ __forceinline__ Z add(Z p, Z q) {{ return {addition}; }}",
-        "  static __device__ __forceinline__ Z times(A a, X x, int64_t i, int64_t k, int64_t j) { return " f"{product}; }}",
+        f"  static __device__ __forceinline__ Z times(A a, X x, int64_t i, int64_t k, int64_t j) {{ return {product}; }}",
     ]
     result.text = "\n".join([include, *text, "struct S {", *body, "};"])
     return result
