@@ -6,13 +6,16 @@ And what only a device shows: operands of millions of entries against NumPy, the
 import numpy as np
 import pytest
 from backends import agree
+from backends.samples import random_matrix
 from backends.test_agree_with_reference import (  # noqa: F401  collected from here, with the fixture below
+    binary_op,
+    mask_for,
+    operand_type,
     test_apply,
     test_build_and_tuples,
     test_build_does_not_hold_on_to_what_it_was_given,
     test_build_folds_left_to_right,
     test_gather_and_expand,
-    test_kronecker_and_transpose,
     test_restrict_select_reduce_cast,
     test_shared_arrays_are_marked,
     test_union_and_intersect,
@@ -27,6 +30,9 @@ from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow, BitmapVector, SparseVector
 
 MILLION = 1 << 20
+
+
+REFERENCE = select.named("reference")
 
 
 @pytest.fixture
@@ -62,6 +68,18 @@ def matrix(rng, nrows, ncols, count, dtype=dtypes.INT64):
     keys = np.unique(rows * ncols + rng.integers(0, ncols, count))
     values = rng.integers(0, 9, keys.shape[0]).astype(dtype.np_type)
     return convert.compressed(nrows, ncols, dtype, keys // ncols, keys % ncols, values)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_kronecker(backend, seed):
+    rng = np.random.default_rng([8, seed])
+    dims = [(int(size), np.arange(size)) for size in rng.integers(1, 7, 4)]
+    op = binary_op(rng)
+    A = random_matrix(rng, dims[0], dims[1], operand_type(rng, op.type))
+    B = random_matrix(rng, dims[2], dims[3], operand_type(rng, op.type2))
+    nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
+    allow = mask_for(rng, lambda: random_matrix(rng, (nrows, np.arange(nrows)), (ncols, np.arange(ncols)), dtypes.BOOL))
+    agree.assert_same(backend.kronecker(A, B, op, allow), REFERENCE.kronecker(A, B, op, allow))
 
 
 @pytest.mark.parametrize("shares", [(0.7, 0.6), (0.3, 0.001), (0.001, 0.002), (1.0, 0.5)])
