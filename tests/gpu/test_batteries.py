@@ -27,19 +27,22 @@ BATTERIES = {
     for folder in ("conformance", "laws", "algorithms", "simt")
 }
 FILES = [path for found in BATTERIES.values() for path in found]
+# Plugins that a machine may have and that would get between a battery and its count.
+WITHOUT = ["-p", "no:cacheprovider", "-p", "no:benchmark", "-p", "no:xdist"]
 NEED_ORACLE = {"conformance", "laws"}
 
 
 def environment():
     """The environment of a battery's process: our own tests and library first, the caller's paths after."""
     paths = [str(ROOT), str(TESTS), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return {**os.environ, "GRB_TILE_TEST_ENGINES": "cuda", "GRB_TILE_TEST_DEVICE": "cuda",
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}     # not a worker of ours
+    return {**kept, "GRB_TILE_TEST_ENGINES": "cuda", "GRB_TILE_TEST_DEVICE": "cuda",
             "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
 
 
 def run(path, *options):
     """(exit status, output) of pytest on one file, on the device."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "gpu.on_device", "-p", "no:cacheprovider", *options, str(path)]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "gpu.on_device", *WITHOUT, *options, str(path)]
     done = subprocess.run(command, cwd=ROOT, env=environment(), check=False, text=True, timeout=SECONDS,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.returncode, done.stdout
