@@ -141,7 +141,10 @@ def _udt_scalar(value, np_type):
         out = np.empty(np_type.subdtype[1], np_type.subdtype[0])
         out[...] = value
         return out
-    return np.array(value, np_type)[()]
+    out = np.array(value, np_type)[()]
+    if isinstance(out, np.ndarray):
+        raise TypeError(f"one value of type {np_type} is expected; got {out.size}")
+    return out
 
 
 def _record_of(np_type, fields):

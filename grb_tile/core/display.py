@@ -28,11 +28,14 @@ def header(type_name, keys, values, *, name="", quote=True, border=False):
 
 
 def storage_format(x):
-    """How the entries are held, e.g. "csr" or "bitmap (iso)"; a transposed matrix by its columns."""
+    """How the entries are held, in the words of `.ss.format`, e.g. "csr" or "full (iso)"; a transpose by its columns."""
     store = x.gb_obj
     form = store.format
+    if form == "bitmap" and store.words is None:
+        form = "full"
+    form = {"dcsr": "hypercsr"}.get(form, form)
     if getattr(x, "_is_transposed", False):
-        form = {"csr": "csc", "dcsr": "dcsc"}.get(form, form)
+        form = {"csr": "csc", "hypercsr": "hypercsc"}.get(form, form)
     return f"{form} (iso)" if store.iso else form
 
 

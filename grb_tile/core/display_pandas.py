@@ -83,6 +83,8 @@ def _rendered(x, mask, method):
     data = frame(x, mask)
     if data is None:
         return None
+    if method == "_repr_html_" and data.columns.name == "index":          # a row of cells needs no words there
+        data = data.set_axis([""]).rename_axis(columns=None)
     context = sys.modules["pandas"].option_context("display.show_dimensions", False, "display.large_repr", "truncate")
     with context:
         return getattr(data, method)()

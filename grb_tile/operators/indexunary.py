@@ -139,7 +139,7 @@ class IndexUnaryOp(OpBase):
                 return index, chosen
             index = IndexUnaryOp._build(name, func, is_udt=is_udt, cuda=cuda)
             fits = all(t is BOOL for t in index.types.values())
-            if cls is SelectOp and not fits:
+            if cls is SelectOp and not fits and not lazy:
                 raise ValueError("SelectOp must have BOOL return type")
             return index, SelectOp._from_indexunary(index) if fits else None
 
@@ -149,6 +149,8 @@ class IndexUnaryOp(OpBase):
             def one(which):
                 if not made:
                     made.extend(new())
+                if made[which] is None:
+                    raise ValueError("SelectOp must have BOOL return type")
                 return made[which]
 
             IndexUnaryOp._namespace().delay(name, lambda: one(0))

@@ -66,7 +66,7 @@ STAND_INS = {
     "core.ss": lambda real: {"_IS_SSGB7": False, "version_major": 9},
     "core.ss.context": lambda real: {"global_context": Missing("global_context"), "threadlocal": Missing("threadlocal")},
     "core.operator": lambda real: {"get_semiring": Missing("operator.get_semiring")},
-    "core.expr": lambda real: {"Updater": Missing("expr.Updater")},
+    "core.expr": lambda real: {"Updater": Missing("expr.Updater"), "_ALL_INDICES": None},  # theirs pickles to itself
     "core.mask": lambda real: {"Mask": Missing("mask.Mask")},
     "dtypes": lambda real: {"_supports_complex": True},
 }
@@ -78,6 +78,7 @@ PLACES = {
     "core.formatting": ("core.display_html",),
     "core.operator": ("operators",),
     "core.dtypes": ("dtypes",),
+    "core.utils": ("core.lines",),
     "core.expr": ("core.updater",),
     "core.ss": ("ss",),
 }
