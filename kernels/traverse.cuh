@@ -41,6 +41,7 @@ template <class P, bool LEVELS, bool PARENTS> struct Search {
   int64_t warp, warps;
   LevelSlot* next;                             // counters of the level that is being made
   int depth;
+  int64_t queue_edges;                         // a frontier of more edges will be pulled: its queue is not written
 
   GRB_DEVICE int32_t* vertex(int q) { return q ? g.vertex1 : g.vertex0; }
   GRB_DEVICE P* stop(int q) { return q ? g.stop1 : g.stop0; }
@@ -56,6 +57,8 @@ template <class P, bool LEVELS, bool PARENTS> struct Search {
   // Write a vertex of `degree` edges (0: none) at the place and edge number `at` of queue q.  The warp calls together.
   GRB_DEVICE void enter(int q, int v, P first, P degree, word at) {
     int64_t place = at >> COUNT_SHIFT, begin = at & EDGES;
+    if (begin > queue_edges) degree = 0;
+    if (!__any_sync(ALL_LANES, degree != 0)) return;
     int64_t c = (begin + CHUNK - 1) / CHUNK, last = degree ? (begin + degree - 1) / CHUNK : -1;
     if (degree) {
       stop(q)[place] = P(begin + degree);
@@ -314,7 +317,7 @@ traverse(const word* table, int64_t source, const int32_t* list, int64_t list_co
   if (threadIdx.x == 0) bag.count = 0, bag.pulled = 0;
   Search<P, LEVELS, PARENTS> search{
     g, bag, level, parent, int(target), int64_t(threadIdx.x >> 5) * gridDim.x + blockIdx.x,
-    int64_t(blockDim.x >> 5) * gridDim.x, &control->slot[0], 0};
+    int64_t(blockDim.x >> 5) * gridDim.x, &control->slot[0], 0, int64_t(EDGES)};
   unsigned goal = 0;
   int phase = 0, q = 0, only = -1;
   int64_t depth = 1, frontier, reached, count = 0, edges = 0, explored = 0;
@@ -382,6 +385,7 @@ traverse(const word* table, int64_t source, const int32_t* list, int64_t list_co
     }
     if (!pull && !queued) {                    // back to pushing: the last pull's finds become a queue
       begin_phase();
+      search.queue_edges = int64_t(EDGES);
       search.gather_new(other, seen, q);
       int64_t same = finish_phase();
       if (same != frontier) break;             // cannot happen
@@ -390,6 +394,11 @@ traverse(const word* table, int64_t source, const int32_t* list, int64_t list_co
     if (first_thread) log_level(record, log_rows, depth - 1, frontier, pull, queued ? edges : -1);
     begin_phase();
     search.depth = int(depth);
+    if (!pull) explored += edges;
+    if (direction < 0 && g.in_start != nullptr) {
+      int64_t bound = (g.entries - explored) / alpha, least = g.n >> 4;
+      search.queue_edges = (bound > least ? bound : least) + 1;
+    }
     if (pull) {
       search.pull(seen, other);
       unsigned* t = seen;
@@ -401,7 +410,6 @@ traverse(const word* table, int64_t source, const int32_t* list, int64_t list_co
       search.empty_bag(q ^ 1);
       q ^= 1;
     }
-    explored += queued ? edges : 0;
     only = -1;
     frontier = finish_phase();
     reached += frontier;

@@ -1,6 +1,6 @@
 """Breadth-first search on the device: checked, timed, launch configurations tried.
 
-    python3 tests/gpu/bench_traverse.py [kron21 rmat22 grid2000 road] [--tries] [--sources 16]
+    python3 tests/gpu/bench_traverse.py [kron21 rmat22 grid2000 road many] [--tries] [--host] [--sources 16]
 
 Writes JSON lines to $OUT/traverse.jsonl when OUT is set; real graphs are read from $GRB_TILE_DATA (default shared/data).
 Checked: on each edge levels differ by at most one, every vertex but the source has a neighbour one level up, its parent is
@@ -190,6 +190,69 @@ def by_level(found, most=12):
     return f"{len(rows)} levels: " + " ".join(head)
 
 
+def profile(G, source):
+    """Where the host's time of a call goes: whole, parts, and a profile."""
+    import cProfile
+    import pstats
+
+    device, A = current().device, G.A._store
+    parts = {
+        "bfs": lambda: bfs(G, source),
+        "backend traverse": lambda: fused.traverse(device, A, A, source, True, False, None, None, None),
+        "results": lambda: fused.Results(device, A.nrows, True, False, 1000).arrays(),
+        "cupy.empty": lambda: cp.empty(A.nrows, np.int32),
+        "alloc": lambda: cp.cuda.alloc(A.nrows * 4),
+        "stream": lambda: cp.cuda.get_current_stream().ptr,
+    }  # fmt: skip
+    for name, run in parts.items():
+        times = []
+        for _ in range(60):
+            cp.cuda.Stream.null.synchronize()
+            start = time.perf_counter()
+            run()
+            times.append(time.perf_counter() - start)
+        print(f"    host: {name} {np.median(times) * 1e6:.1f} us")
+    watch = cProfile.Profile()
+    for _ in range(200):
+        cp.cuda.Stream.null.synchronize()
+        watch.enable()
+        bfs(G, source)
+        watch.disable()
+    pstats.Stats(watch).sort_stats("tottime").print_stats(12)
+
+
+def many(scale=20, factor=16):
+    """64 searches at once against 64 searches in turn."""
+    from grb_tile.algorithms import bfs_multi
+
+    store = rmat(scale, factor)
+    G = Graph(gb.Matrix._from_store(store, dtypes.BOOL))
+    G._directed = False
+    degrees = cp.asnumpy(cp.diff(store.indptr))
+    sources = [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), 64, replace=False)]
+    together, apart = [], []
+    found = bfs_multi(G, sources)
+    for k in (0, 1, 31, 32, 63):
+        if not found.levels[k, :].new().isequal(bfs(G, sources[k]).levels):
+            raise SystemExit(f"WRONG: row {k} of bfs_multi")
+    for _ in range(5):
+        cp.cuda.Stream.null.synchronize()
+        start = time.perf_counter()
+        found = bfs_multi(G, sources)
+        cp.cuda.Stream.null.synchronize()
+        together.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        for source in sources:
+            bfs(G, source)
+        cp.cuda.Stream.null.synchronize()
+        apart.append(time.perf_counter() - start)
+    rows = [f"{r['frontier']}{'v' if r['direction'] == 'pull' else '^'}{r['ms'] * 1e3:.0f}us" for r in found.report.rounds]
+    together, apart = float(np.median(together)) * 1e3, float(np.median(apart)) * 1e3
+    note(graph=f"kron{scale}", sources=64, together_ms=together, apart_ms=apart)
+    print(f"kron{scale}, 64 sources: together {together:.3f} ms, apart {apart:.3f} ms, {apart / together:.1f} x; "
+          + " ".join(rows), flush=True)
+
+
 def reset(G):
     graph = graph_of(current().device, G.A._store, G.A._store)
     graph.kernels.clear()
@@ -207,12 +270,16 @@ def tries(name):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("graphs", nargs="*", default=list(GRAPHS))
+    parser.add_argument("graphs", nargs="*", default=[*GRAPHS, "many"])
     parser.add_argument("--tries", action="store_true")
+    parser.add_argument("--host", action="store_true", help="where the host's time goes")
     parser.add_argument("--sources", type=int, default=16)
     args = parser.parse_args()
     gb.config.set(backend="cuda")
     for name in args.graphs:
+        if name == "many":
+            many()
+            continue
         start = time.perf_counter()
         store = GRAPHS[name]()
         if store is None:
@@ -244,6 +311,8 @@ def main():
                  launch=dict(fused.LAUNCH))
             print(f"  {'parents' if parents else 'levels '} call {call:.4f} ms, kernel {kernel:.4f} ms, device clock "
                   f"{clock:.4f} ms, host {host:.1f} us, {gteps:.0f} GTEPS", flush=True)
+        if args.host:
+            profile(G, sources[0])
         if args.tries:
             before = dict(fused.LAUNCH)
             for change in tries(name):

@@ -12,3 +12,7 @@ def instances():
         for width in ("4", "8"):
             yield "traverse_narrow.cuh", "narrow_cluster", "", ("int32_t", width, *flags, "16")
             yield "traverse_narrow.cuh", "narrow_grid", "", ("int32_t", width, *flags)
+    for index in ("int32_t", "int64_t"):
+        yield "traverse_many.cuh", "many_levels", "", (index,)
+    yield "traverse_many.cuh", "many_counts", "", ("int64_t",)
+    yield "traverse_many.cuh", "many_rows", "", ("int64_t",)

@@ -11,12 +11,13 @@ import numpy as np
 from ...dtypes import INT32, INT64
 from ...storage.store import BitmapVector
 from .traverse_graph import MAX_ENTRIES, graph_of
+from .traverse_launch import PlainLaunch, QuickLaunch, Results
 
 HEAD_ROWS = 8                  # numbers before the levels in the record
 LOG_LEVELS = 8192
 # Measured on an H200; tests/gpu/bench_traverse.py tries others.
 LAUNCH = {"block": 1024, "per_processor": 1, "cooperative": True, "alpha": 16, "narrow": True,
-          "cluster": 16, "narrow_block": 1024}  # fmt: skip
+          "cluster": 8, "narrow_block": 1024}  # fmt: skip
 SHIM = {"block": 64, "blocks": 2}
 
 
@@ -47,11 +48,12 @@ class _Known:
 class Outcome:
     """What the traversal's record says; read from the device when asked for, once."""
 
-    def __init__(self, device, record, graph, level):
+    def __init__(self, device, record, graph, kept=None):
         self._device = device
         self._record = record
         self._graph = graph
-        self._level = level    # a weak reference, or None
+        self._kept = kept      # arguments that must outlive the launch
+        self.level = None      # a weak reference to the store of levels
         self._head = None
 
     @property
@@ -86,7 +88,7 @@ class Outcome:
 
     def _edges_by_level(self, count):
         """Edges that leave each level's vertices, where the kernel did not count them (it pulled)."""
-        store = None if self._level is None else self._level()
+        store = None if self.level is None else self.level()
         if store is None:
             return np.zeros(count, np.int64)
         device = self._device
@@ -113,61 +115,79 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
     single = type(sources) is int
     if target is not None and target in ((sources,) if single else sources):
         max_level, target = 0, None
-    level = device.empty(n, np.int32) if levels else None
-    parent = device.empty(n, np.int64) if parents else None
-    words = device.empty((n + 63) >> 6, np.uint64)
-    record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
     max_level = n if max_level is None else min(max_level, n)
+    mode = _DIRECTIONS[direction] if AT is not None else 0
+    plan = graph.kernels.get((levels, parents)) or _Plan(graph, levels, parents)
+    stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
+    table = graph.table(stream, plan.cluster)
+    results = Results(device, n, levels, parents, HEAD_ROWS + 4 * LOG_LEVELS)
+    addresses = results.addresses
     target = -1 if target is None else int(target)
-    mode = -1 if direction is None or AT is None else 1 if direction == "pull" else 0
-    if direction == "push":
-        mode = 0
-    plan = graph.kernels.get((levels, parents)) or _kernels(graph, levels, parents)
-    narrow, cluster, narrow_block, limit, kernel, blocks, block = plan
-    table = graph.table(0 if device.is_shim else device.xp.cuda.get_current_stream().ptr, cluster)
-    if narrow is not None and single and mode != 1:
-        narrow(cluster, narrow_block, (table, sources, level, parent, words, record, LOG_LEVELS, max_level, target, limit),
-               0, device.is_shim)
-    listed = None if single else device.array(sources, np.int32)
-    kernel(blocks, block, (
-        table, sources if single else -1, listed, 0 if single else listed.shape[0], level, parent, words, record,
-        LOG_LEVELS, max_level, target, mode, LAUNCH["alpha"],
-    ), 0, LAUNCH["cooperative"])  # fmt: skip
-    outcome = Outcome(device, record, graph, None)
-    level = None if level is None else LateBitmapVector(n, INT32, words, level, outcome)
-    outcome._level = None if level is None else weakref.ref(level)
-    parent = None if parent is None else LateBitmapVector(n, INT64, words, parent, outcome)
-    for store in (level, parent):
-        if store is not None:
-            store.shared = levels and parents
+    if plan.narrow is not None and single and mode != 1:
+        plan.narrow(stream, table, sources, *addresses, LOG_LEVELS, max_level, target, plan.limit)
+    if single:
+        listed, first, count = None, sources, 0
+    else:
+        listed, first, count = device.array(sources, np.int32), -1, sources.shape[0]
+    plan.wide(stream, table, first, _address(device, listed), count, *addresses, LOG_LEVELS, max_level, target, mode,
+              LAUNCH["alpha"])  # fmt: skip
+    level, parent, words, record = results.arrays()
+    outcome = Outcome(device, record, graph, listed)
+    if levels:
+        level = LateBitmapVector(n, INT32, words, level, outcome)
+        level.shared = parents
+        outcome.level = weakref.ref(level)
+    if parents:
+        parent = LateBitmapVector(n, INT64, words, parent, outcome)
+        parent.shared = levels
     return level, parent, outcome
 
 
-def _kernels(graph, levels, parents):
-    """(narrow kernel | None, its blocks and threads, its widest frontier, kernel, blocks, threads a block): kept with the graph."""
-    device = graph.device
-    launcher = device.launcher
-    flags = ("true" if levels else "false", "true" if parents else "false")
-    kernel = launcher.kernel("traverse.cuh", "traverse", "", (graph.index, *flags))
+_DIRECTIONS = {None: -1, "push": 0, "pull": 1}
+
+
+def _address(device, array):
+    """An argument for QuickLaunch: the address; under the shim the array itself."""
     if device.is_shim:
-        block, blocks, cluster = SHIM["block"], SHIM["blocks"], SHIM["blocks"]
-        narrow_block = block
-    else:
-        block = LAUNCH["block"]
-        most = min(kernel.resident_blocks(block), launcher.processors * LAUNCH["per_processor"])
-        blocks = max(1, min(most, graph.nvals // 4096))
-        cluster, narrow_block = LAUNCH["cluster"], LAUNCH["narrow_block"]
-    narrow = None
-    if graph.is_narrow and LAUNCH["narrow"] and graph.narrow_limit(cluster) > 0:
-        name, last = "narrow_grid", ()
-        if launcher.arch >= 90 and not device.is_shim:
-            name, last = "narrow_cluster", (str(cluster),)
-        narrow = launcher.kernel("traverse_narrow.cuh", name, "", (graph.index, str(graph.width), *flags, *last))
-        if last and cluster > 8:
-            _allow_wide_clusters(narrow)
-    plan = narrow, cluster, narrow_block, graph.narrow_limit(cluster), kernel, blocks, block
-    graph.kernels[levels, parents] = plan
-    return plan
+        return array
+    return 0 if array is None else array.data.ptr
+
+
+class _Plan:
+    """Kernels and their configuration for one graph and one kind of result; kept with the graph."""
+
+    def __init__(self, graph, levels, parents):
+        device = graph.device
+        launcher = device.launcher
+        flags = ("true" if levels else "false", "true" if parents else "false")
+        wide = launcher.kernel("traverse.cuh", "traverse", "", (graph.index, *flags))
+        self.narrow = None
+        if device.is_shim:
+            self.cluster = SHIM["blocks"]
+            self.wide = PlainLaunch(wide, SHIM["blocks"], SHIM["block"])
+        else:
+            self.cluster = LAUNCH["cluster"]
+            block = LAUNCH["block"]
+            most = min(wide.resident_blocks(block), launcher.processors * LAUNCH["per_processor"])
+            blocks = max(1, min(most, graph.nvals // 4096))
+            self.wide = QuickLaunch(wide, 13, blocks, block, cooperative=LAUNCH["cooperative"])
+        self.limit = graph.narrow_limit(self.cluster)
+        if graph.is_narrow and LAUNCH["narrow"] and self.limit > 0:
+            self.narrow = self._narrow(graph, flags)
+        graph.kernels[levels, parents] = self
+
+    def _narrow(self, graph, flags):
+        device, launcher = graph.device, graph.device.launcher
+        key = graph.index, str(graph.width), *flags
+        if device.is_shim:
+            return PlainLaunch(launcher.kernel("traverse_narrow.cuh", "narrow_grid", "", key), self.cluster, SHIM["block"])
+        if launcher.arch < 90:
+            kernel = launcher.kernel("traverse_narrow.cuh", "narrow_grid", "", key)
+            return QuickLaunch(kernel, 10, self.cluster, LAUNCH["narrow_block"], cooperative=True)
+        kernel = launcher.kernel("traverse_narrow.cuh", "narrow_cluster", "", (*key, str(self.cluster)))
+        if self.cluster > 8:
+            _allow_wide_clusters(kernel)
+        return QuickLaunch(kernel, 10, self.cluster, LAUNCH["narrow_block"])
 
 
 def _allow_wide_clusters(kernel):

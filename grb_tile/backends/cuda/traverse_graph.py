@@ -77,7 +77,7 @@ class TraverseGraph:
         return self.heads
 
     def table(self, stream, blocks):
-        """The addresses of all arrays as one array on the device, with a workspace for `stream`."""
+        """The kernels' table, with a workspace for `stream`: its address (under the shim the array itself)."""
         found = self._tables.get(stream)
         if found is None:
             found = self._tables[stream] = self._make_table(blocks)
@@ -102,7 +102,8 @@ class TraverseGraph:
             arrays["segments"] = device.empty(2 * blocks * SEGMENT, np.int32)
             arrays["handed"] = device.empty(blocks * SEGMENT, np.int32)
         fields = [n, self.nvals, self.live_count, *(self._address(array) for array in arrays.values())]
-        return device.array(np.array(fields, np.uint64)), arrays
+        arrays["table"] = table = device.array(np.array(fields, np.uint64))
+        return table if device.is_shim else table.data.ptr, arrays
 
     def _address(self, array):
         if array is None:
