@@ -20,6 +20,7 @@ iso operand, union and intersect where the values are the same by their kind.  A
 `iso`.
 """
 from grb_tile.exceptions import NotImplementedException
+from grb_tile.storage.bits import scatter_words
 
 
 class Backend:
@@ -155,3 +156,17 @@ class Backend:
         A positional op sees the positions of A(i,j) and B(k,l).
         """
         self._missing("kronecker")
+
+    # ------------------------------------------------------------------ in place, for the write step alone
+
+    def place(self, words, dense, u):
+        """dense[i] = u[i] and bit i of `words` (None: all are set) for the entries of sparse u; how many bits are new.
+
+        Types: u.values has the type of `dense`.  Both arrays are the caller's own and lie in host memory.
+        """
+        dense[u.indices] = u.values
+        return 0 if words is None else scatter_words(words, u.indices, True)
+
+    def unplace(self, words, indices):
+        """Clear the bits `indices` (ascending, distinct) of `words`; how many were set."""
+        return scatter_words(words, indices, False)

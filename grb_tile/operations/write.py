@@ -153,8 +153,7 @@ def _overwrite(c, t, dtype, allow):
                 c.words = np.full((c.size + 63) // 64, ~np.uint64(0))
                 if c.size % 64:
                     c.words[-1] = (np.uint64(1) << np.uint64(c.size % 64)) - np.uint64(1)
-            scatter_words(c.words, inside.indices, False)
-            c.nvals -= inside.nvals
+            c.nvals -= current().unplace(c.words, inside.indices)
     _place(c, to_sparse(t))
     return settle(c)
 
@@ -183,7 +182,5 @@ def _accumulate(c, t, dtype, accum):
 
 def _place(c, t):
     """Entries of sparse T into bitmap C: values, then bits (counting the new ones)."""
-    c.values[t.indices] = t.values
-    if c.words is not None:
-        c.nvals += scatter_words(c.words, t.indices, True)
+    c.nvals += current().place(c.words, c.values, t)
     c.forms = None

@@ -5,6 +5,7 @@ from support.stores import matrix, same_matrix, same_vector, vector
 
 import grb_tile as gb
 from grb_tile.backends.cpu import accelerate, accelerate_entries, jit, numpy_elementwise
+from grb_tile.backends.cpu.backend import NumpyBackend
 from grb_tile.storage.convert import to_csr, transpose_of
 
 
@@ -53,3 +54,24 @@ def test_disjoint_and_equal_lists():
     assert accelerate.intersect(x, y, op).nvals == 0
     assert accelerate.union(x, y, op).nvals == 80
     same_vector(accelerate.union(x, x, op), accelerate.intersect(x, x, op))
+
+
+@pytest.mark.parametrize("iso", [False, True])
+@pytest.mark.parametrize("wide", [False, True])
+def test_entries_are_put_into_a_bitmap_and_taken_out(iso, wide):
+    rng = np.random.default_rng(11)
+    size = 1000
+    host = NumpyBackend()
+    for count in (3, 300, size):
+        u = vector(rng, size, count, gb.dtypes.INT32, "sparse", iso=iso)
+        u.indices = u.indices.astype(np.int64 if wide else np.int32)
+        c = vector(rng, size, 400, gb.dtypes.INT32, "bitmap")
+        results = []
+        for who in (host, accelerate if count > 64 else host):
+            words, dense = c.words.copy(), c.values.copy()
+            fresh = who.place(words, dense, u)
+            placed = words.tolist()
+            results.append((fresh, placed, dense.tolist(), who.unplace(words, u.indices), words.tolist()))
+        assert results[0] == results[1]
+        assert results[0][3] == count
+    assert accelerate.place(None, c.values, u) is NotImplemented  # a full vector has no bits

@@ -5,12 +5,12 @@ for it (jit.py).  Meanings of the primitives: backends/protocol.py.
 """
 from . import accelerate_matmul, accelerate_matvec, jit
 from .accelerate_build import ordered_indices, ordered_pairs
-from .accelerate_entries import intersect, transpose, union
+from .accelerate_entries import intersect, place, transpose, union, unplace
 from .accelerate_matvec import drop_accumulators
 
 __all__ = [
     "drop_accumulators", "intersect", "jit", "matmul", "matvec_cols", "matvec_rows", "ordered_indices", "ordered_pairs",
-    "transpose", "union",
+    "place", "transpose", "union", "unplace",
 ]  # fmt: skip
 
 

@@ -11,6 +11,8 @@ from .accelerate_operators import NotLowerable, operator_text
 TRANSPOSE_SECONDS_NUMPY = 60e-9
 ENTRY_SECONDS_NUMPY = 12e-9
 CALL_SECONDS_NUMPY = 30e-6
+PLACE_SECONDS_NUMPY = 30e-9
+FEW = 64  # entries below which a call of a compiled walk gains nothing
 PARALLEL_WORK = 1 << 18
 WORTH_IT = 2048  # entries below which NumPy's few calls are as good
 MAX_COUNTS = 1 << 28
@@ -157,3 +159,33 @@ def _walk(kernel, run):
             raise
         jit.fail(kernel, error)
         return NotImplemented
+
+
+_placings = jit.memo()
+
+
+def _vector_functions(iso, value, index, count):
+    key = (iso, value, index)
+    kernel = _placings.get(key)
+    if kernel is None:
+        kernel = _placings[key] = jit.plain_kernel("vectors", X_ISO=iso, VALUE=value, INDEX=index)
+    return kernel.functions_for(PLACE_SECONDS_NUMPY * count)
+
+
+def place(words, dense, u):
+    """Entries of sparse u into a bitmap's own arrays; how many are new.  See backends/protocol.py."""
+    indices, values = u.indices, u.values
+    if words is None or indices.shape[0] < FEW or values.dtype != dense.dtype or values.dtype.names is not None:
+        return NotImplemented
+    functions = _vector_functions(bool(u.iso), values.dtype.char, indices.dtype.char, indices.shape[0])
+    if functions is None:
+        return NotImplemented
+    return functions.place(jit.plain(indices), jit.plain(values), words, dense)
+
+
+def unplace(words, indices):
+    """Clear bits; how many were set.  See backends/protocol.py."""
+    if indices.shape[0] < FEW:
+        return NotImplemented
+    functions = _vector_functions(True, "?", indices.dtype.char, indices.shape[0])
+    return NotImplemented if functions is None else functions.unplace(jit.plain(indices), words)

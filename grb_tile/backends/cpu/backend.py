@@ -126,6 +126,14 @@ class CpuBackend(NumpyBackend):
         result = _reduce(x, monoid)
         return numpy_mapping.reduce(x, monoid) if result is NotImplemented else result
 
+    def place(self, words, dense, u):
+        found = _place(words, dense, u)
+        return super().place(words, dense, u) if found is NotImplemented else found
+
+    def unplace(self, words, indices):
+        found = _unplace(words, indices)
+        return super().unplace(words, indices) if found is NotImplemented else found
+
 
 def _declines(*_):
     return NotImplemented
@@ -141,3 +149,5 @@ _reduce = getattr(accelerate, "reduce", _declines)
 _transpose = getattr(accelerate, "transpose", _declines)
 _ordered_indices = getattr(accelerate, "ordered_indices", _declines)
 _ordered_pairs = getattr(accelerate, "ordered_pairs", _declines)
+_place = getattr(accelerate, "place", _declines)
+_unplace = getattr(accelerate, "unplace", _declines)
