@@ -15,7 +15,7 @@ namespace grb {
 
 template <class T, class Op>
 __global__ void reduce_values(const T* values, const word* words, const bool* present, int64_t n, T* parts, bool* there) {
-  __shared__ alignas(16) unsigned long long raw[32 * ((sizeof(T) + 7) / 8)];
+  __shared__ ulonglong2 raw[32 * ((sizeof(T) + 15) / 16)];  // as aligned as any T
   __shared__ int met[32];
   T* shared = reinterpret_cast<T*>(raw);
   Op op;
