@@ -33,7 +33,6 @@ ABOVE_CORE = RANK["io"]
 
 # Upward imports that are meant, each with its reason: (importing module, imported layer) -> why.
 UPWARD = {
-    ("grb_tile.backends.cuda.planning", "planner"): "the device's own figures for choices that the planner's Plan records",
     ("grb_tile.core.updater", "grb_tile"): "`replace` is a name of the package, and its __init__ imports nothing of core by itself",
 }
 
