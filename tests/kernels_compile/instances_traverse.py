@@ -1,5 +1,7 @@
 """Instances of the traversal kernels."""
 
+SINCE_90 = ("narrow_cluster",)          # a thread block cluster
+
 
 def instances():
     """(header, name, functors, template) of each."""
