@@ -189,6 +189,23 @@ def test_an_entry_count_is_read_when_asked_for(monkeypatch):
     assert entries.counted_later(device, 10**3, dtypes.INT64, device.zeros(16, np.uint64), device.arange(10**3), fresh).format == "sparse"
 
 
+def test_an_empty_array_is_no_null_pointer():
+    """CuPy's empty arrays have the pointer 0, which kernels read as "there is none": a DCSR matrix would become CSR."""
+    from types import SimpleNamespace
+
+    from grb_tile.backends.cuda.jit import Kernel
+
+    launches = []
+    launcher = SimpleNamespace(processors=2, xp=shim().device.xp, hole=shim().device.zeros(1, np.int64))
+    kernel = Kernel("k", lambda grid, block, args, *rest: launches.append(args), None, launcher)
+    empty, full = shim().device.empty(0, np.int64), shim().device.zeros(3, np.int64)
+    kernel.over(5, (None, empty, full, 7, True))
+    kernel(1, 32, (None, empty, full, 7, True))
+    for args in launches:
+        assert args[0] == 0 and args[1] is launcher.hole and args[2] is full and args[3:] == [7, True]
+    assert len(launches) == 2
+
+
 def test_masks_move_too():
     u = vector(10, 3)
     allow = Allow(u._store, complement=True)

@@ -168,13 +168,15 @@ def trim_cache(limit=MAX_CACHE_BYTES):
 class Kernel:
     """One compiled kernel, loaded."""
 
-    __slots__ = ("_allowed", "_module", "_processors", "_resident", "function", "name")
+    __slots__ = ("_allowed", "_array_class", "_hole", "_module", "_processors", "_resident", "function", "name")
 
-    def __init__(self, name, function, module, processors):
+    def __init__(self, name, function, module, launcher):
         self.name = name
         self.function = function
         self._module = module          # unloading it would take the function away
-        self._processors = processors
+        self._processors = launcher.processors
+        self._array_class = launcher.xp.ndarray
+        self._hole = launcher.hole
         self._resident = {}
         self._allowed = SHARED_LIMIT
 
@@ -192,15 +194,20 @@ class Kernel:
             self.allow_shared(shared)
         self.function(
             grid if type(grid) is tuple else (int(grid),), block if type(block) is tuple else (int(block),),
-            [0 if a is None else a for a in args], shared, None, cooperative,
+            self._arguments(args), shared, None, cooperative,
         )  # fmt: skip
+
+    def _arguments(self, args):
+        """None is the null pointer, which kernels give a meaning; an empty array must not be one, as CuPy's is."""
+        arrays, hole = self._array_class, self._hole
+        return [(a if a.size else hole) if type(a) is arrays else (0 if a is None else a) for a in args]
 
     def over(self, n, args, block=256, most=None, shared=0):
         """Launch for `n` items, a grid-stride loop inside; nothing is launched for none."""
         if n > 0:
             grid = (n + block - 1) // block
             most = self._processors * 32 if most is None else most
-            self.function((min(grid, most),), (block,), [0 if a is None else a for a in args], shared)
+            self.function((min(grid, most),), (block,), self._arguments(args), shared)
 
     def resident_blocks(self, block, shared=0):
         """How many blocks of a cooperative launch are resident at once on the whole device."""
@@ -227,6 +234,7 @@ class Launcher:
         device = cupy.cuda.Device()
         self.arch = int(device.compute_capability)
         self.processors = device.attributes["MultiProcessorCount"]
+        self.hole = cupy.zeros(64, cupy.uint64)          # what kernels get for empty arrays
         self._kernels = {}
         self._lock = threading.Lock()
         trim_cache()
@@ -252,6 +260,6 @@ class Launcher:
                 lowered, cubin = compiled(text, expression, self.arch)
                 module = Module()
                 module.load(cubin)
-                found = Kernel(expression, module.get_function(lowered), module, self.processors)
+                found = Kernel(expression, module.get_function(lowered), module, self)
                 self._kernels[key] = found
         return found
