@@ -4,7 +4,8 @@ Positions first (positions.py), values then (values.py): an operator costs one k
 Lists and matrices meet by binary search of the shorter in the longer, one thread for each entry, so that rows of any
 length share the work evenly; bitmaps meet word by word.  DCSR and CSR meet in any mixture.
 
-Read-backs: one for each result whose size is not known (and one for each restriction by `allow` before a union).
+Read-backs: one for each list or matrix whose size is not known (and one for each restriction of such by `allow` before a
+union).  Bitmaps carry their count on the device until somebody asks for it.
 """
 import numpy as np
 
@@ -13,6 +14,7 @@ from ...storage.convert import share
 from ...storage.store import BitmapVector, index_dtype
 from .entries import (
     compressed,
+    counted_later,
     gather,
     index_type,
     to_bitmap,
@@ -25,6 +27,7 @@ from .positions import (
     WITHOUT,
     empty_like,
     flags_within,
+    is_empty,
     is_matrix,
     join_words,
     keep_entries,
@@ -39,6 +42,7 @@ from .structure import convert, settle
 from .values import (
     all_plain,
     base_of,
+    bitmap_like,
     combined,
     entry_places,
     functor_text,
@@ -66,9 +70,9 @@ def restrict(device, x, allow):
     if not all_plain(x.dtype):
         return NotImplemented
     pattern, complement = allow.pattern, allow.complement
-    if x.nvals == 0:
+    if is_empty(x):
         return x
-    if pattern.nvals == 0:
+    if is_empty(pattern):
         return x if complement else empty_like(device, x, x.dtype)
     if same_structure(x, pattern):
         return empty_like(device, x, x.dtype) if complement else x
@@ -98,12 +102,7 @@ def _restrict_bitmap(device, x, pattern, complement):
     if words is None:
         return empty_like(device, x, x.dtype) if complement else x
     words, count = join_words(device, x.words, words, size, WITHOUT if complement else AND)
-    if count == x.nvals:
-        return x
-    if count == 0:
-        return empty_like(device, x, x.dtype)
-    result = share(x, BitmapVector(size, x.dtype, words, x.values, count, x.iso))
-    return settle(device, result)
+    return share(x, counted_later(device, size, x.dtype, words, x.values, count, x.iso))
 
 
 # ---------------------------------------------------------------------- intersect
@@ -114,11 +113,11 @@ def intersect(device, x, y, op, allow):
     if not (all_plain(x.dtype, y.dtype) and op_is_plain(op)):
         return NotImplemented
     _require(op, dtype)
-    if x.nvals == 0 or y.nvals == 0:
+    if is_empty(x) or is_empty(y):
         return empty_like(device, x, dtype)
     if same_structure(x, y):
         x = x if allow is None else restrict(device, x, allow)
-        if x.nvals == 0:
+        if is_empty(x):
             return empty_like(device, x, dtype)
         if same_structure(x, y):
             values, iso = meet(device, op, dtype, _places(x), x, y, words=_words(x), places=_placer(device, x))
@@ -134,7 +133,7 @@ def intersect(device, x, y, op, allow):
     else:
         at_wide, flags = locate(device, thin, wide, places=places)
     if allow is not None:
-        if allow.pattern.nvals == 0 and not allow.complement:
+        if is_empty(allow.pattern) and not allow.complement:
             return empty_like(device, x, dtype)
         flags = flags_within(device, thin, allow, flags)
     kept = listed(device, flags, places)
@@ -187,15 +186,14 @@ def _intersect_bitmaps(device, x, y, op, allow):
         x = restrict(device, x, allow)
         if x.format != "bitmap":
             return intersect(device, x, y, op, None)
-    if x.words is None or y.words is None:
-        words, count = (y.words, y.nvals) if x.words is None else (x.words, x.nvals)
-    else:
+    structure, count = (y if x.words is None else x), None
+    words = structure.words
+    if x.words is not None and y.words is not None:
         words, count = join_words(device, x.words, y.words, size, AND)
-    if count == 0:
-        return empty_like(device, x, dtype)
     values, iso = meet(device, op, dtype, size, x, y, words=words, places=lambda base: _line(device.arange(size), base))
-    result = share(x, y, BitmapVector(size, dtype, words, values, count, iso))
-    return settle(device, result)
+    if count is None:
+        return settle(device, share(x, y, bitmap_like(structure, dtype, values, iso)))
+    return share(x, y, counted_later(device, size, dtype, words, values, count, iso))
 
 
 # ---------------------------------------------------------------------- union
@@ -209,9 +207,9 @@ def union(device, x, y, op, allow, left_default, right_default, dtype):
     _require(op, dtype)
     if allow is not None:
         x, y = restrict(device, x, allow), restrict(device, y, allow)
-    if x.nvals == 0:
+    if is_empty(x):
         return _lone(device, y, op, dtype, left_default, True)
-    if y.nvals == 0:
+    if is_empty(y):
         return _lone(device, x, op, dtype, right_default, False)
     defaults = left_default, right_default
     if same_structure(x, y):
@@ -233,16 +231,14 @@ def union(device, x, y, op, allow, left_default, right_default, dtype):
 
 
 def _union_bitmaps(device, x, y, op, dtype, defaults):
-    size = x.size
-    if x.words is None or y.words is None:
-        words, count = None, size
-    else:
+    size, words, count = x.size, None, None
+    if x.words is not None and y.words is not None:
         words, count = join_words(device, x.words, y.words, size, OR)
-        words = None if count == size else words
-    some_common = x.nvals + y.nvals > count
-    values, iso = _union_values(device, op, dtype, size, x, y, (None, None), (x.words, y.words), defaults, some_common,
+    values, iso = _union_values(device, op, dtype, size, x, y, (None, None), (x.words, y.words), defaults, True,
                                 lambda base: _line(device.arange(size), base))
-    return BitmapVector(size, dtype, words, values, count, iso)
+    if words is None:
+        return BitmapVector(size, dtype, None, values, size, iso)
+    return counted_later(device, size, dtype, words, values, count, iso)
 
 
 def _union_values(device, op, dtype, n, x, y, at, words, defaults, some_common, places):
@@ -276,7 +272,7 @@ def _scalar(device, value, dtype):
 
 def _lone(device, x, op, dtype, default, default_on_left):
     """The union of x with nothing."""
-    if x.nvals == 0:
+    if is_empty(x):
         return empty_like(device, x, dtype)
     if default is None or op is None:
         values = values_as(device, x, dtype)

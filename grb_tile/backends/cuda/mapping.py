@@ -1,17 +1,15 @@
 """Select, apply and reduce to a scalar on the device.  Meanings: backends/protocol.py.  Kernels: apply.cuh, select.cuh,
 reduce.cuh, and union_values.cuh for a binary operator with a bound scalar (an iso operand).
 
-Read-backs: select reads the size of its result, reduce its value, apply none.
+Read-backs: select of a list or a matrix reads the size of its result, reduce its value, apply none.
 """
 import numpy as np
 
 from ...dtypes import cast as host_cast
 from ...storage.convert import share
-from ...storage.store import BitmapVector
 from .elementwise import restrict
-from .entries import index_type
-from .positions import empty_like, flags_within, keep_entries, listed, view
-from .structure import settle
+from .entries import counted_later, index_type
+from .positions import empty_like, flags_within, is_empty, keep_entries, listed, view
 from .values import (
     all_plain,
     base_of,
@@ -53,11 +51,11 @@ def select(device, x, op, thunk, allow):
     functors = functor_text(op, op.return_type)
     if allow is not None and x.format == "bitmap":
         x, allow = restrict(device, x, allow), None
-    if x.nvals == 0:
+    if is_empty(x):
         return x
     flags = None
     if allow is not None:
-        if allow.pattern.nvals == 0:
+        if is_empty(allow.pattern):
             if not allow.complement:
                 return empty_like(device, x, x.dtype)
         else:
@@ -70,14 +68,9 @@ def select(device, x, op, thunk, allow):
         flags = device.empty(n, np.bool_) if flags is None else flags
         kernel.over(rounded, (*arguments, join, flags, None, None))
         return keep_entries(device, x, listed(device, flags))
-    words, count = device.empty((n + 63) >> 6, np.uint64), device.zeros(1, np.uint64)
+    words, count = device.empty((n + 63) >> 6, np.uint64), device.counters()
     kernel.over(rounded, (*arguments, False, None, words, count))
-    kept = device.read(count)[0]
-    if kept == x.nvals:
-        return x
-    if kept == 0:
-        return empty_like(device, x, x.dtype)
-    return settle(device, share(x, BitmapVector(n, x.dtype, words, x.values, kept, x.iso)))
+    return share(x, counted_later(device, n, x.dtype, words, x.values, count, x.iso))
 
 
 # ---------------------------------------------------------------------- apply
@@ -93,7 +86,7 @@ def apply(device, x, op, allow, left, right, thunk):
         functor_text(op, dtype)
     if allow is not None:
         x = restrict(device, x, allow)
-    if x.nvals == 0:
+    if is_empty(x):
         return empty_like(device, x, dtype)
     if positional is not None:
         base, one = base_of(positional)
@@ -149,11 +142,11 @@ def reduce(device, x, monoid):
     if not all_plain(x.dtype, dtype):
         return NotImplemented
     functors = functor_text(op, dtype)
-    if x.nvals == 0:
+    if is_empty(x):
         return None
     values = values_as(device, x, dtype)
     if x.iso:
-        return _times(device, values, x.nvals, monoid)
+        return _times(device, values, x.nvals, monoid) if x.nvals else None
     words = x.words if x.format == "bitmap" else None
     n = values.shape[0] if words is not None else x.nvals
     kernel = device.launcher.kernel("reduce.cuh", "reduce_values", functors, (dtype.cuda_type, "Op"))
@@ -164,13 +157,18 @@ def reduce(device, x, monoid):
     if blocks > 1:
         total, any_there = device.empty(1, dtype.np_type), device.empty(1, np.bool_)
         kernel(1, block, (parts, None, there, blocks, total, any_there))
-        parts = total
-    return _read_scalar(device, parts)
+        parts, there = total, any_there
+    return _read_scalar(device, parts, there)
 
 
-def _read_scalar(device, array):
-    """The element of a length-1 array as a NumPy scalar: one read-back, which also raises what kernels reported."""
-    return np.array(device.read(array.view(np.uint8)), np.uint8).view(array.dtype)[0]
+def _read_scalar(device, array, *there):
+    """The element of a length-1 array as a NumPy scalar, None where `there` (bool, length 1) says that there is none.
+
+    One read-back, which also raises what kernels reported.
+    """
+    size = array.dtype.itemsize
+    found = device.read(array.view(np.uint8), *there)
+    return None if there and not found[size] else np.array(found[:size], np.uint8).view(array.dtype)[0]
 
 
 def _times(device, values, count, monoid):

@@ -8,7 +8,7 @@ import numpy as np
 from ...storage.convert import share
 from ...storage.store import Compressed, SparseVector, index_dtype
 from . import structure
-from .entries import compressed, empty_vector, gather, index_type, vector_of
+from .entries import CountedLater, compressed, empty_vector, gather, index_type, vector_of
 
 AND, OR, WITHOUT = 0, 1, 2
 
@@ -36,12 +36,17 @@ def empty_like(device, x, dtype):
     return compressed(device, x.nrows, x.ncols, dtype, nothing, nothing, device.empty(0, dtype.np_type))
 
 
+def is_empty(x):
+    """Is it known, without a read-back, that x holds nothing?"""
+    return not (type(x) is CountedLater and x._known is None) and x.nvals == 0
+
+
 def same_structure(x, y):
     """Do x and y hold the same positions because they share their structure's arrays?"""
     if x.format != y.format:
         return False
     if x.format == "bitmap":
-        return x.words is y.words and x.nvals == y.nvals
+        return x.words is y.words
     if x.format == "sparse":
         return x.indices is y.indices
     return x.indices is y.indices and x.indptr is y.indptr and x.rows is y.rows
@@ -140,11 +145,14 @@ def keep_entries(device, x, kept):
 
 
 def join_words(device, x, y, size, mode):
-    """(words, members): x and y, x or y, x without y; None stands for all `size` positions.  Reads the count back."""
-    words, count = device.empty((size + 63) >> 6, np.uint64), device.zeros(1, np.uint64)
+    """(words, count): x and y, x or y, x without y; None stands for all `size` positions.
+
+    count[0], on the device, holds the members; entries.counted_later takes it.
+    """
+    words, count = device.empty((size + 63) >> 6, np.uint64), device.counters()
     n = words.shape[0]
     device.launcher.kernel("restrict.cuh", "join_words", "", ("void",)).over(n, (x, y, n, size, mode, words, count))
-    return words, device.read(count)[0]
+    return words, count
 
 
 # ---------------------------------------------------------------------- unions
