@@ -21,7 +21,7 @@ struct SearchControl {
   int status, target_depth;
   int64_t handed_count, handed_depth, handed_reached, spare;
   LevelSlot slot[3];
-  unsigned narrow_count[2][32], narrow_edges[2][32];
+  word inbox[2][32];
 };
 
 template <class P> struct SearchTable {    // every field has 8 bytes
@@ -35,8 +35,10 @@ template <class P> struct SearchTable {    // every field has 8 bytes
   int32_t *chunk0, *chunk1;                // which vertex the edge CHUNK * c belongs to
   SearchControl* control;
   const int32_t* heads;                    // the first neighbours of each vertex in `width` places (narrow walk)
-  int32_t* segments;                       // narrow walk: two queues of one segment for each block
+  word* segments;                          // narrow walk without clusters: two queues for each block
+  word* spill;                             // narrow walk: what a block's queue could not hold, spill_places for each block
   int32_t* handed;                         // narrow walk: the frontier that became too wide
+  int64_t spill_places;
 };
 
 // The block's copy of the table in shared memory.  The block calls together.
@@ -57,12 +59,6 @@ GRB_DEVICE long long nanoseconds() {
   return t;
 #endif
 }
-GRB_DEVICE void prefetch(const void* p) {
-#ifndef SIMT_CPU
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
-#endif
-}
-
 GRB_DEVICE bool is_in(const unsigned* bits, int v) { return bits[v >> 5] >> (v & 31) & 1; }
 GRB_DEVICE bool claim(unsigned* bits, int v) {
   unsigned bit = 1u << (v & 31);
@@ -100,7 +96,7 @@ GRB_DEVICE void leave(SearchControl* control, bool keep_status) {
     if (atomicAdd(&control->departures, 1u) == gridDim.x - 1) {
       control->arrivals = control->departures = 0;
       control->target_depth = 0;
-      if (!keep_status) control->status = FRESH;
+      if (!keep_status) control->status = FRESH, control->handed_count = 0;
       for (int k = 0; k < 3; k++) control->slot[k] = LevelSlot{0, 0, 0, 0};
     }
   }

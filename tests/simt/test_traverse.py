@@ -155,6 +155,23 @@ def test_narrow_hands_over(narrow, monkeypatch):
     check(A, A, 300)
 
 
+def test_narrow_queue_overflows():
+    """A frontier that grows so fast that a block's queue spills."""
+    A = random_graph(30000, 115000, 6)
+    device = shim().device
+    level, parent, outcome = on_device.traverse(device, A, A, 0, True, True, None, None, None)
+    graph = on_device.graph_of(device, device.own(A), device.own(A))
+    assert graph.is_narrow
+    want, _, report = operation._in_numpy(A, np.array([0]), True, False, None, None)
+    expected, count = dense(want, A.nrows)
+    got, _ = dense(level, A.nrows)
+    assert outcome.reached == count and got.tolist() == expected.tolist()
+    assert [r["frontier"] for r in outcome.rows()] == [r["frontier"] for r in report.levels]
+    above, _ = dense(parent, A.nrows)
+    found = np.flatnonzero((expected > 0))
+    assert (expected[above[found]] == expected[found] - 1).all()
+
+
 def test_long_rows_in_the_narrow_walk(narrow):
     """Rows of more than `width` entries go on in the matrix."""
     rng = np.random.default_rng(3)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dtypes import INT32, INT64
 from ...storage.store import BitmapVector
-from .traverse_graph import MAX_ENTRIES, graph_of
+from .traverse_graph import MAX_ENTRIES, QUEUE, graph_of
 from .traverse_launch import PlainLaunch, QuickLaunch, Results
 
 HEAD_ROWS = 8                  # numbers before the levels in the record
@@ -185,13 +185,15 @@ class _Plan:
             kernel = launcher.kernel("traverse_narrow.cuh", "narrow_grid", "", key)
             return QuickLaunch(kernel, 10, self.cluster, LAUNCH["narrow_block"], cooperative=True)
         kernel = launcher.kernel("traverse_narrow.cuh", "narrow_cluster", "", (*key, str(self.cluster)))
-        if self.cluster > 8:
-            _allow_wide_clusters(kernel)
-        return QuickLaunch(kernel, 10, self.cluster, LAUNCH["narrow_block"])
+        shared = 2 * QUEUE * 8
+        _allow(kernel, shared, self.cluster)
+        return QuickLaunch(kernel, 10, self.cluster, LAUNCH["narrow_block"], shared)
 
 
-def _allow_wide_clusters(kernel):
-    """Clusters of more than 8 blocks must be asked for (CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)."""
+def _allow(kernel, shared, cluster):
+    """More than 48 KiB of shared memory a block and clusters of more than 8 blocks must be asked for."""
     from cupy_backends.cuda.api import driver
 
-    driver.funcSetAttribute(kernel.function.ptr, 14, 1)
+    driver.funcSetAttribute(kernel.function.ptr, 8, shared)
+    if cluster > 8:
+        driver.funcSetAttribute(kernel.function.ptr, 14, 1)

@@ -8,7 +8,7 @@ import numpy as np
 
 CHUNK = 128                    # edges, as in traverse_state.cuh
 CONTROL_WORDS = 96
-SEGMENT = 16384                # places, as in traverse_narrow.cuh
+QUEUE = 8192                   # places, as in traverse_narrow.cuh
 NARROW_DEGREE = 32             # longest row that the narrow walk takes
 NARROW_MEAN = 8.5              # mean row length up to which a graph may have thousands of levels
 NARROW_VERTICES = 2048
@@ -64,9 +64,8 @@ class TraverseGraph:
         return self.device.read(facts)[1]
 
     def narrow_limit(self, blocks):
-        """The widest frontier that the narrow walk of `blocks` blocks may expand without overflowing a segment."""
-        share = SEGMENT // max(self.longest, 1) - 256
-        return max(0, min(share * blocks, 1024 * blocks))
+        """The most edges of a level that the narrow walk of `blocks` blocks takes on."""
+        return blocks * QUEUE // 2
 
     def first_neighbours(self):
         """The form of the narrow walk: the first `width` neighbours of each vertex."""
@@ -87,6 +86,7 @@ class TraverseGraph:
         device, n, index = self.device, self.n, self.index_type
         words = self.live.shape[0]
         chunks = self.nvals // CHUNK + 2
+        spill = QUEUE * max(self.longest, 1)          # a level's edges, all of them won by one block
         arrays = {
             "start": self.start, "out": self.out_edges.indices, "in_start": self.in_start,
             "in": None if self.in_edges is None else self.in_edges.indices, "strongest": self.strongest,
@@ -95,13 +95,15 @@ class TraverseGraph:
             "stop0": device.empty(n, index), "stop1": device.empty(n, index),
             "base0": device.empty(n, index), "base1": device.empty(n, index),
             "chunk0": device.empty(chunks, np.int32), "chunk1": device.empty(chunks, np.int32),
-            "control": device.zeros(CONTROL_WORDS, np.int64), "heads": None, "segments": None, "handed": None,
+            "control": device.zeros(CONTROL_WORDS, np.int64), "heads": None, "segments": None, "spill": None, "handed": None,
         }  # fmt: skip
         if self.is_narrow:
             arrays["heads"] = self.first_neighbours()
-            arrays["segments"] = device.empty(2 * blocks * SEGMENT, np.int32)
-            arrays["handed"] = device.empty(blocks * SEGMENT, np.int32)
-        fields = [n, self.nvals, self.live_count, *(self._address(array) for array in arrays.values())]
+            arrays["segments"] = device.empty(2 * blocks * QUEUE, np.uint64)
+            arrays["spill"] = device.empty(blocks * spill, np.uint64)
+            arrays["handed"] = device.empty(min(n, blocks * (QUEUE + spill)), np.int32)
+        addresses = [self._address(array) for array in arrays.values()]
+        fields = [n, self.nvals, self.live_count, *addresses, spill]
         arrays["table"] = table = device.array(np.array(fields, np.uint64))
         return table if device.is_shim else table.data.ptr, arrays
 
