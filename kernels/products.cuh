@@ -24,6 +24,28 @@ template <class T> GRB_DEVICE T stream(const T* p) {
   else if constexpr (is_same<T, bool>) return __ldcs(reinterpret_cast<const unsigned char*>(p)) != 0;
   else return *p;
 }
+// The same by whole warps: no place in the first cache, which is left to the other operand; a longer fetch from memory.
+template <class T> GRB_DEVICE T stream_past(const T* p) {
+#ifndef SIMT_CPU
+  if constexpr (is_number<T> && sizeof(T) == 4) {
+    unsigned bits;
+    asm("ld.global.nc.L1::no_allocate.L2::256B.b32 %0, [%1];" : "=r"(bits) : "l"(p));
+    T value;
+    memcpy(&value, &bits, 4);
+    return value;
+  } else if constexpr (is_number<T> && sizeof(T) == 8) {
+    unsigned long long bits;
+    asm("ld.global.nc.L1::no_allocate.L2::256B.b64 %0, [%1];" : "=l"(bits) : "l"(p));
+    T value;
+    memcpy(&value, &bits, 8);
+    return value;
+  } else {
+    return stream(p);
+  }
+#else
+  return stream(p);
+#endif
+}
 template <class T> GRB_DEVICE T read_only(const T* p) {
   if constexpr (is_number<T>) return __ldg(p);
   else if constexpr (is_same<T, bool>) return __ldg(reinterpret_cast<const unsigned char*>(p)) != 0;
@@ -62,6 +84,7 @@ template <class S> constexpr bool stops_early = S::structure_only || S::any || S
 
 // The first lane of each group of `lanes` neighbours gets the group's total.
 template <class S> GRB_DEVICE void join_lanes(Total<S>& total, int lanes) {
+#pragma unroll
   for (int by = lanes >> 1; by; by >>= 1) {
     if constexpr (S::structure_only) {
       total.have = __shfl_down_sync(ALL_LANES, int(total.have), by) != 0 || total.have;
@@ -74,12 +97,13 @@ template <class S> GRB_DEVICE void join_lanes(Total<S>& total, int lanes) {
 }
 
 // The value of entry p of the matrix, of place k of the other operand; anything when they are not read.
-template <class S> GRB_DEVICE typename S::A value_of_a(const typename S::A* values, int64_t p) {
+template <class S, bool PAST = false, class P> GRB_DEVICE typename S::A value_of_a(const typename S::A* values, P p) {
   if constexpr (!S::reads_a) return typename S::A();
   else if constexpr (S::a_iso) return values[0];
+  else if constexpr (PAST) return stream_past(values + p);
   else return stream(values + p);
 }
-template <class S> GRB_DEVICE typename S::X value_of_x(const typename S::X* values, int64_t k) {
+template <class S, class P> GRB_DEVICE typename S::X value_of_x(const typename S::X* values, P k) {
   if constexpr (!S::reads_x) return typename S::X();
   else if constexpr (S::x_iso) return values[0];
   else return read_only(values + k);

@@ -4,7 +4,9 @@ Paper: push_pull_graphblas_icpp18, sections 3 (costs), 5.1, 5.2, 6.3 (hysteresis
 against edges of what is still allowed.  Costs are in units of one entry read in order.
 """
 from grb_tile.storage.convert import cached_transpose
+from grb_tile.storage.place import is_host
 
+from .device import choose_on_device
 from .record import Plan, forced
 from .statistics import edges_of, mean_degree, rows_held
 
@@ -72,6 +74,8 @@ def choose_matvec(A, transposed, u, allow, semiring):
         return Plan("matvec", _WALKS[walk], format, "forced")
     if format != "csr":  # the walks of TileBFS are a traversal's; a single product goes over the same tiles
         return Plan("matvec", "rows", "bittiled" if format.endswith(("csc", "_csr")) else format, "forced")
+    if not is_host(A):
+        return choose_on_device(A, transposed, u, allow, can_stop_early(semiring))
     entries = A.indices.shape[0]
     if u.nvals == 0 or entries == 0:
         return Plan("matvec", "cols" if transposed else "rows", format, "vector_empty")

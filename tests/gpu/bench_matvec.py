@@ -1,6 +1,6 @@
 """Products of matrix and vector on the device against cuSPARSE: python3 tests/gpu/bench_matvec.py [part ...] [--small]
 
-Parts: spmv semirings spmspv latency (all without an argument).  Graphs of $GRB_TILE_DATA (default shared/data) where they
+Parts: spmv semirings spmspv latency (all four without an argument), tune.  Graphs of $GRB_TILE_DATA (default shared/data) where they
 are.  A line of JSON per figure goes to $OUT/bench_matvec.jsonl when OUT is set; every product is verified on sampled rows.
 
 device us   the card's time of a call: calls queued behind a long kernel, so that the host's time does not show
@@ -20,6 +20,8 @@ import numpy as np
 import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends import select
+from grb_tile.backends.cuda import matvec, row_schedule
+from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector
 
@@ -235,6 +237,24 @@ def spmv(backend, name, structure):
             call_us=host, first_ms=first)
 
 
+def tune(backend, name, structure):
+    """The same SpMV under other classes of rows and other register limits."""
+    for dtype in (dtypes.FP32, dtypes.FP64):
+        A, x = matrix(structure, dtype), dense(structure[0], dtype)
+        semiring = get_typed_op("plus_times", dtype, kind="semiring")
+        figures = {"cusparse": device_us(cusparse(A, x))}
+        kept, limits = matvec.RESIDENT, row_schedule.LONGEST["all"]
+        tables = limits, (4, 8, 32, 96, 192, 512), (4, 8, 16, 32, 64, 512), (4, 8, 16, 96, 160, 1024), (4, 8, 16, 32, 96, 2048)
+        for table in tables:
+            for resident in ("3", "4", "5", "6"):
+                row_schedule.LONGEST["all"] = table
+                matvec.RESIDENT = (resident, resident)
+                A.forms = None
+                figures[f"{table[3:]} x{resident}"] = device_us(partial(backend.matvec_rows, A, x, semiring))
+        matvec.RESIDENT, row_schedule.LONGEST["all"] = kept, limits
+        say(part="tune", matrix=name, type=str(dtype), **figures)
+
+
 def semirings(backend, name, structure):
     base = None
     for which in ("plus_times", "min_plus", "max_min", "plus_first", "plus_second", "capped", "lor_land"):
@@ -274,19 +294,19 @@ def spmspv(backend, name, structure):
         figures = {}
         for walk in ("cols", "rows", "tiled"):
             if walk == "cols":
-                call = lambda: backend.matvec_cols(AT, u, semiring)
+                call = partial(backend.matvec_cols, AT, u, semiring)
             elif walk == "rows":
-                call = lambda: backend.matvec_rows(A, u, semiring)
+                call = partial(backend.matvec_rows, A, u, semiring)
             elif name == "kron21":
                 continue
             else:
-                call = lambda: backend.matvec_rows(A, u, semiring, None, "tiled")
+                call = partial(backend.matvec_rows, A, u, semiring, None, "tiled")
             try:
                 verify(A, u, semiring, call(), f"{name} {density} {walk}")
                 figures[walk + "_call_us"] = call_us(call)
             except Exception as error:  # noqa: BLE001  one walk's failure must not hide the others' figures
                 figures[walk + "_failed"] = repr(error)[:300]
-        figures["planned_call_us"] = call_us(partial(backend.matvec, A, False, u, semiring, None))
+        figures["planned_call_us"] = call_us(partial(multiply.matvec, A, False, u, semiring, None))
         say(part="spmspv", matrix=name, density=density, cusparse_spmv_us=peer,
             ratio=peer / figures.get("cols_call_us", np.inf), **figures)
 
@@ -329,7 +349,7 @@ def main():
         latency(backend, None, None)
     for name, structure in matrices("--small" in sys.argv):
         print(f"# {name}: {structure[0]} rows, {structure[2].size} entries")
-        for part in (spmv, semirings, spmspv):
+        for part in (spmv, tune, semirings, spmspv):
             if part.__name__ not in wanted or part is semirings and name not in ("kron21", "fem70", "kron12"):
                 continue
             try:

@@ -18,6 +18,7 @@ from .entries import (
     vector_of,
     words_of,
 )
+from .row_schedule import pointers
 from .structure import convert
 
 LONGEST = 1024               # entries of a column that one warp merges by itself
@@ -44,7 +45,7 @@ def merged(device, AT, ptr, x, s, allow):
     kind = _space_key(size, s)
     w, words = _take_space(device, kind, size, s)
     longest = _longest(device, AT)
-    counts = device.zeros(2, np.uint64)
+    counts = device.counters()
     first = length = entry = None
     if longest > LONGEST:
         room = AT.indices.shape[0] // LONGEST * 2 + 1
@@ -56,12 +57,12 @@ def merged(device, AT, ptr, x, s, allow):
     index, masked = index_type(AT.indices), "false" if mask is None else "true"
     x_index = "int32_t" if x_indices is None else index_type(x_indices)
     launcher = device.launcher
-    kernel = launcher.kernel("matvec_cols.cuh", "merge_columns", s.text, (index, index_type(ptr), x_index, "S", masked))
+    kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_columns", (index, index_type(ptr), x_index, "S", masked))
     kernel.over(-(-x_count // group) * 32, (
         x_indices, x_values, x_count, group, ptr, AT.rows, AT.indptr.shape[0] - 1, AT.indices, a_values, mask, complement,
         w, words, counts, LONGEST, first, length, entry))  # fmt: skip
     if longest > LONGEST:
-        kernel = launcher.kernel("matvec_cols.cuh", "merge_pieces", s.text, (index, x_index, "S", masked))
+        kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_pieces", (index, x_index, "S", masked))
         kernel.over(lanes * 32, (
             x_indices, x_values, AT.indices, a_values, mask, complement, w, words, counts, first, length, entry))
     found = device.read(counts)[0]
@@ -87,7 +88,7 @@ def _taken(device, kind, size, s, AT, x, w, words, found):
     ends = device.xp.cumsum(numbers) if parts > 1 else numbers
     indices = device.empty(found, index_dtype(size))
     values = None if iso else device.empty(found, s.dtype.np_type)
-    kernel = launcher.kernel("matvec_cols.cuh", "compact_words", s.text, (index_type(indices), "S"))
+    kernel = s.kernel(launcher, "matvec_cols.cuh", "compact_words", (index_type(indices), "S"))
     kernel.over(parts * 32, (words, count, PART, parts, ends, w, indices, values))
     _keep_space(device, kind, w, words)
     result = SparseVector(size, s.dtype, indices, s.value(device, AT, x) if iso else values, iso)
@@ -130,6 +131,24 @@ def _longest(device, A):
     found = forms.get("largest_degree")
     if found is None:
         found = forms["largest_degree"] = device.read((A.indptr[1:] - A.indptr[:-1]).max().reshape(1))[0]
+    return found
+
+
+def edges_of(device, AT, u):
+    """Entries of the rows of AT that u names, counted on the device and read back; kept with u."""
+    forms = conversions.forms_of(u)
+    known = forms.get("edges")
+    if known is not None and known[0] is AT.indices:
+        return known[1]
+    ptr = pointers(device, AT)
+    total = device.counters()
+    indices, words = (u.indices, None) if u.format == "sparse" else (None, u.words)
+    count = u.size if indices is None else indices.shape[0]
+    kernel = device.launcher.kernel("edges.cuh", "edges_of", "", (
+        index_type(ptr), "int32_t" if indices is None else index_type(indices)))
+    kernel.over(count, (indices, words, count, ptr, total))
+    found = float(device.read(total)[0])
+    forms["edges"] = AT.indices, found
     return found
 
 

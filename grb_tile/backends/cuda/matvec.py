@@ -16,21 +16,27 @@ import numpy as np
 from ...storage import convert as conversions
 from ...storage.store import BitmapVector, SparseVector, index_dtype
 from . import columns, tiles
-from .entries import empty_vector, gather, index_type, is_plain, to_bitmap, vector_of, words_of
+from .entries import CountedLater, counted_later, empty_vector, gather, index_type, to_bitmap, vector_of, words_of
 from .row_schedule import chosen_rows, pointers, schedule_of
 from .semirings import lowered
 from .structure import settle
 
+BLOCK = 256                  # threads of a block (matvec_rows.cuh says the same)
+RESIDENT = ("5", "4")        # blocks wanted on a processor for values up to 4 bytes, and for longer ones
+ALWAYS_ROOMY = 1 << 24       # places that may always be allocated
 FEW_ROWS = 8                 # the rows of a listed mask are walked alone when they are fewer than 1/FEW_ROWS of the rows held
 
 
 def roomy(size, entries):
-    """May something of `size` places be allocated beside a matrix of `entries` entries?"""
-    return size <= 1 << 24 or size <= 64 * entries
+    """May something of `size` places be allocated beside operands of `entries` entries?"""
+    return size <= ALWAYS_ROOMY or size <= 64 * entries
 
 
 def operand_types(semiring, *stores):
-    return all(map(is_plain, (semiring.return_type, semiring.type, semiring.type2, *(s.dtype for s in stores))))
+    """Have all types a device form?"""
+    if any(store.dtype._is_udt for store in stores):
+        return False
+    return not (semiring.return_type._is_udt or semiring.type._is_udt or semiring.type2._is_udt)
 
 
 def matvec_rows(device, A, x, semiring, allow=None, plan=None):
@@ -38,7 +44,8 @@ def matvec_rows(device, A, x, semiring, allow=None, plan=None):
         return NotImplemented
     size, dtype = A.nrows, semiring.return_type
     count = A.indices.shape[0]
-    if count == 0 or x.nvals == 0:
+    held = known_count(x)
+    if count == 0 or held == 0:
         return empty_vector(device, size, dtype)
     format = plan if type(plan) is str else getattr(plan, "format", None)
     if format is not None and format != "csr":
@@ -46,74 +53,82 @@ def matvec_rows(device, A, x, semiring, allow=None, plan=None):
         if w is not NotImplemented:
             return w
     s = lowered(device, semiring, A.dtype, A.iso, x.dtype, x.iso)
-    entries = count + x.nvals + (0 if allow is None else allow.pattern.nvals)
-    if not (roomy(size, entries) and (roomy(x.size, entries) or x.format == "bitmap")):
-        return _held_rows(device, A, x, s, allow)
-    return _scheduled_rows(device, A, x, s, allow)
+    if size > ALWAYS_ROOMY or x.size > ALWAYS_ROOMY:
+        entries = count + (0 if held is None or held == x.size else held)
+        if not roomy(size, entries) or not (roomy(x.size, entries) or x.format == "bitmap"):
+            return _held_rows(device, A, x, s, allow)
+    return _scheduled_rows(device, A, x, held, s, allow)
 
 
-def _scheduled_rows(device, A, x, s, allow):
+def known_count(u):
+    """Entries of a vector, or None where that would have to be read back (then it is a bitmap with words)."""
+    return u._known if type(u) is CountedLater else u.nvals
+
+
+def mask_of(device, allow):
+    """(Allow or None, is nothing allowed?): a mask that hides nothing is none."""
+    if allow is not None:
+        pattern = allow.pattern
+        held = known_count(pattern)
+        if held == 0 or held == pattern.size:
+            return None, (held == 0) != allow.complement
+    return allow, False
+
+
+def _scheduled_rows(device, A, x, held, s, allow):
     size = A.nrows
-    full = x.nvals == x.size
+    full = held == x.size
     x_words, x_values = None, x.values
     if not full:
         if s.reads_x and not x.iso:
             x = to_bitmap(device, x)
             x_values = x.values
         x_words = words_of(device, x)
-    early = s.structure_only or s.any or s.has_terminal and s.dtype.np_type.kind == "b"
     mask, complement, rows = None, False, None
+    allow, nothing = mask_of(device, allow)
+    if nothing:
+        return empty_vector(device, size, s.dtype)
     if allow is not None:
         pattern, complement = allow.pattern, allow.complement
-        if pattern.nvals == 0 or pattern.nvals == size:
-            if (pattern.nvals == 0) != complement:
-                return empty_vector(device, size, s.dtype)
-            allow = None
-        elif not complement and pattern.format == "sparse" and pattern.nvals * FEW_ROWS < A.indptr.shape[0]:
+        if not complement and pattern.format == "sparse" and pattern.nvals * FEW_ROWS < A.indptr.shape[0]:
             rows = pattern.indices.astype(np.int64, copy=False)
         else:
             mask = words_of(device, pattern)
     if rows is not None:
         schedule = chosen_rows(device, A, rows, A.indices.shape[0] / max(A.indptr.shape[0] - 1, 1))
     else:
-        schedule = schedule_of(device, A, "early" if early else "all")
-    known = occupied_words(device, A) if full and allow is None else None
-    counted = known is None
-    w_words = device.zeros((size + 63) >> 6, np.uint64) if counted else None
-    found = device.zeros(1, np.uint64) if counted else None
-    w = None
-    if not s.structure_only:
-        w = device.empty(size, s.dtype.np_type)
-    if counted or not s.structure_only:
-        _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, w_words, found)
-    if counted:
-        held, words = device.read(found)[0], w_words
-    else:
-        held, words = known
-    if held == 0:
-        return empty_vector(device, size, s.dtype)
-    if s.structure_only:
-        w = s.value(device, A, x)
-    result = BitmapVector(size, s.dtype, None if held == size else words, w, held, s.structure_only)
-    result.shared = s.structure_only or not counted and words is not None
-    return settle(device, result) if held * conversions.BITMAP_TO_SPARSE < size else result
+        schedule = schedule_of(device, A, "early" if s.early else "all")
+    w = None if s.structure_only else device.empty(size, s.dtype.np_type)
+    if full and allow is None:          # the places are those of the rows that hold something: known, nothing is counted
+        known, words = occupied_words(device, A)
+        if w is not None:
+            _run(device, A, s, schedule, True, None, x_values, None, False, w, None, None)
+        result = BitmapVector(size, s.dtype, words, s.value(device, A, x) if w is None else w, known, w is None)
+        result.shared = w is None or words is not None
+        return settle(device, result) if known * conversions.BITMAP_TO_SPARSE < size else result
+    words, found = device.zeros((size + 63) >> 6, np.uint64), device.counters()
+    _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, words, found)
+    result = counted_later(device, size, s.dtype, words, s.value(device, A, x) if w is None else w, found, w is None)
+    result.shared = result.shared or w is None
+    return result
 
 
 def _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, w_words, found):
     partial = have = None
     if schedule.pieces:
         have = device.empty(schedule.pieces, np.uint8)
-        if not s.structure_only:
+        if w is not None:
             partial = device.empty(schedule.pieces, s.dtype.np_type)
-    kernel = device.launcher.kernel("matvec_rows.cuh", "matvec_rows", s.text, (
+    kernel = s.kernel(device.launcher, "matvec_rows.cuh", "matvec_rows", (
         index_type(A.indices), index_type(schedule.starts), "int64_t" if schedule.rows is None else index_type(schedule.rows),
-        "S", "true" if full else "false", "false" if mask is None else "true"))  # fmt: skip
-    limits = {} if found is not None else {"most": 1 << 24}          # counting wants few blocks, plain sums a block for each warp
+        "S", "true" if full else "false", "false" if mask is None else "true", "false" if w_words is None else "true",
+        RESIDENT[s.dtype.np_type.itemsize > 4],
+    ))  # fmt: skip
     kernel.over(schedule.warps * 32, (
         schedule.rows, schedule.starts, schedule.stops, schedule.bins, schedule.warps, A.indices,
         A.values if s.reads_a else None, x_words, x_values if s.reads_x else None, mask, complement, w, w_words, found,
         schedule.piece, schedule.piece_ptr, schedule.owner, schedule.arrived, partial, have,
-    ), **limits)  # fmt: skip
+    ), block=BLOCK, most=kernel.resident_blocks(BLOCK))  # fmt: skip
 
 
 def occupied_words(device, A):
@@ -180,12 +195,9 @@ def matvec_cols(device, AT, x, semiring, allow=None, plan=None):
     size, dtype = AT.ncols, semiring.return_type
     if AT.indices.shape[0] == 0 or x.nvals == 0:
         return empty_vector(device, size, dtype)
-    if allow is not None:
-        pattern = allow.pattern
-        if pattern.nvals == 0 or pattern.nvals == size:
-            if (pattern.nvals == 0) != allow.complement:
-                return empty_vector(device, size, dtype)
-            allow = None
+    allow, nothing = mask_of(device, allow)
+    if nothing:
+        return empty_vector(device, size, dtype)
     s = lowered(device, semiring, AT.dtype, AT.iso, x.dtype, x.iso)
     if s.atomic and roomy(size, AT.indices.shape[0]):
         return columns.merged(device, AT, pointers(device, AT), x, s, allow)

@@ -25,24 +25,22 @@ class Lowered:
     """The struct and what the host must know of it."""
 
     __slots__ = (
-        "a_iso",
-        "any",
-        "atomic",
-        "dtype",
-        "has_start",
-        "has_terminal",
-        "one",
-        "reads_a",
-        "reads_x",
-        "start",
-        "structure_only",
-        "text",
-        "x_iso",
+        "a_iso", "any", "atomic", "dtype", "early", "has_start", "has_terminal", "kernels", "one", "reads_a", "reads_x",
+        "start", "structure_only", "text", "x_iso",
     )  # fmt: skip
 
     def value(self, device, A, x):
         """The length-1 device array of the value that every product of a structure-only semiring has."""
         return device.constant(self.one(device, A, x), self.dtype.np_type)
+
+
+    def kernel(self, launcher, header, name, template):
+        """launcher.kernel with this struct, kept under a short key: the struct's text is long to hash."""
+        key = launcher, name, template
+        found = self.kernels.get(key)
+        if found is None:
+            found = self.kernels[key] = launcher.kernel(header, name, self.text, template)
+        return found
 
 
 _known = {}
@@ -107,6 +105,8 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
     if result.structure_only:
         result.reads_a = result.reads_x = False
         result.has_start = result.has_terminal = False
+    result.early = result.structure_only or result.any or (result.has_terminal and z.np_type.kind == "b")
+    result.kernels = {}
     operators, text = [], []
     if positional is not None:
         place = {"firsti": "i", "firstj": "k", "secondi": "k", "secondj": "j"}[positional.rstrip("1")]

@@ -26,7 +26,7 @@ def matvec(device, A, x, semiring, allow, format):
         return NotImplemented
     if allow is not None:
         pattern = allow.pattern
-        if pattern.nvals == 0 or pattern.nvals == pattern.size:
+        if pattern.nvals == 0 or pattern.nvals == pattern.size:          # hides everything, or nothing
             if (pattern.nvals == 0) != allow.complement:
                 return empty_vector(device, A.nrows, semiring.return_type)
             allow = None

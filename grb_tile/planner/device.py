@@ -1,0 +1,97 @@
+"""Rows or columns for w<allow> = E u over stores on the device: as matvec.py, with what a card is good at.
+
+Reading a count back takes as long as a small product does.  So a vector whose entries were not counted yet is asked only
+where the matrix is large, and its edges are counted only where the mean degree says "columns" but a few fuller columns
+could make that wrong.
+"""
+from ..backends.select import current
+from ..storage.convert import cached_transpose
+from .record import Plan, forced
+
+SMALL = 1 << 14  # entries below which both directions cost a launch or two
+UNCOUNTED = 1 << 20  # entries below which no count is read back for the sake of the plan
+MERGE = 3.0  # an edge merged by atomics against an entry read along a row
+CLAIM = 1.5  # the same where only a bit is claimed
+LOOK_UP = 1.3  # an entry met by a vector with gaps
+SURE = 16  # columns are surely cheaper when they are by this factor, whatever their degrees
+LAUNCHES = 1 << 16  # entries that a row walk reads in the time of the launches that columns cost more
+TRANSPOSE = 10.0  # an entry's share of turning the matrix
+HYSTERESIS = 1.25  # how much cheaper the other direction must be before it is taken
+
+
+def entries_of(u):
+    """Entries of a vector; None where that would have to be read back."""
+    return u._known if hasattr(u, "_known") else u.nvals
+
+
+def choose_on_device(A, transposed, u, allow, early):
+    """The Plan for w<allow> = E u; E = A, or A's transpose when `transposed`; early: may a row stop early?"""
+    format = forced().format or "csr"
+    here = "cols" if transposed else "rows"
+    entries, count = A.indices.shape[0], entries_of(u)
+    if count == 0 or entries == 0:
+        return Plan("matvec", here, format, "vector_empty")
+    turned = cached_transpose(A)
+    if entries <= SMALL if turned is None else count is None and entries <= UNCOUNTED:
+        return Plan("matvec", here if turned is None else "rows", format, "matrix_small", (entries,))
+    count = u.nvals
+    held = max(A.indptr.shape[0] - 1, 1)
+    share = 1.0
+    if allow is not None:
+        pattern = allow.pattern
+        masked = entries_of(pattern)
+        share = 0.5 if masked is None else masked / max(pattern.size, 1)
+        share = 1.0 - share if allow.complement else share
+    edge = CLAIM if early else MERGE
+    edges = min(count * entries / held, entries)
+    rows = _rows(entries, held, share, early, edges, u, count)
+    columns = edges * edge + count + LAUNCHES
+    by_columns = A if transposed else turned
+    if columns < rows < columns * SURE and count < u.size and by_columns is not None and by_columns.rows is None:
+        edges = _edges(by_columns, u)
+        rows = _rows(entries, held, share, early, edges, u, count)
+        columns = edges * edge + count + LAUNCHES
+    figures = (rows, columns, count)
+    if turned is None:
+        return _with_one_orientation(A, transposed, rows, columns, figures, format)
+    forms = A.forms
+    last = forms.get("last_walk")
+    if rows < columns:
+        walk, rule = "rows", "rows_cheaper"
+        if last == "cols" and rows * HYSTERESIS > columns:
+            walk, rule = "cols", "same_as_last"
+    else:
+        walk, rule = "cols", "columns_cheaper"
+        if last == "rows" and columns * HYSTERESIS > rows:
+            walk, rule = "rows", "same_as_last"
+    forms["last_walk"] = walk
+    return Plan("matvec", walk, format, rule, figures)
+
+
+def _rows(entries, held, share, early, edges, u, count):
+    cost = entries * share
+    if early:
+        cost = min(cost, held * share * entries / max(edges, 1.0))  # entries read until one meets the vector
+    return cost * (1.0 if count == u.size else LOOK_UP) + held
+
+
+def _edges(AT, u):
+    from ..backends.cuda.columns import edges_of
+
+    return edges_of(current().device, AT, u)
+
+
+def _with_one_orientation(A, transposed, rows, columns, figures, format):
+    """Only A itself is there: the other direction costs a transpose first, or the rent paid so far."""
+    here, there = (columns, rows) if transposed else (rows, columns)
+    mine, other = ("cols", "rows") if transposed else ("rows", "cols")
+    turn = A.indices.shape[0] * TRANSPOSE
+    if there < here:
+        forms = A.forms
+        if forms is None:
+            forms = A.forms = {}
+        rent = forms.get("transpose_rent", 0.0) + here - there
+        forms["transpose_rent"] = rent
+        if rent >= turn:
+            return Plan("matvec", other, format, "rows_cheaper" if other == "rows" else "columns_cheaper", figures)
+    return Plan("matvec", mine, format, "only_orientation", (here, there, turn))
