@@ -17,7 +17,6 @@ from backends.test_agree_with_reference import (  # noqa: F401  collected from h
     test_build_folds_left_to_right,
     test_gather_and_expand,
     test_restrict_select_reduce_cast,
-    test_shared_arrays_are_marked,
     test_union_and_intersect,
 )
 
@@ -32,16 +31,21 @@ from grb_tile.storage.store import Allow, BitmapVector, SparseVector
 MILLION = 1 << 20
 
 
-REFERENCE = select.named("reference")
+@pytest.fixture
+def reference():
+    select.named("cuda")
+    return select.named("reference")          # asked for after cuda: it takes stores from the device
 
 
 @pytest.fixture
-def backend():
+def backend(reference, monkeypatch):
+    monkeypatch.setattr("backends.test_agree_with_reference.REFERENCE", reference)
     return select.named("cuda")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cpu():
+    select.named("cuda")
     return select.named("numpy")
 
 
@@ -71,7 +75,7 @@ def matrix(rng, nrows, ncols, count, dtype=dtypes.INT64):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_kronecker(backend, seed):
+def test_kronecker(backend, reference, seed):
     rng = np.random.default_rng([8, seed])
     dims = [(int(size), np.arange(size)) for size in rng.integers(1, 7, 4)]
     op = binary_op(rng)
@@ -79,7 +83,25 @@ def test_kronecker(backend, seed):
     B = random_matrix(rng, dims[2], dims[3], operand_type(rng, op.type2))
     nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
     allow = mask_for(rng, lambda: random_matrix(rng, (nrows, np.arange(nrows)), (ncols, np.arange(ncols)), dtypes.BOOL))
-    agree.assert_same(backend.kronecker(A, B, op, allow), REFERENCE.kronecker(A, B, op, allow))
+    agree.assert_same(backend.kronecker(A, B, op, allow), reference.kronecker(A, B, op, allow))
+
+
+def test_shared_arrays_are_marked(backend):
+    """Whoever updates a store in place must know that another holds its arrays."""
+    values = np.arange(300)
+    for places in (np.arange(300), np.arange(0, 300, 2), np.arange(7)):
+        made = (backend.build_vector(300, places, values[places], None, dtypes.INT64) for _ in range(9))
+        second, smaller = binary.second["INT64"], Allow(backend.build_vector(300, places[1:], np.array([True]), None, dtypes.BOOL))
+        for call in (
+            lambda u: backend.restrict(u, smaller), lambda u: backend.restrict(u, Allow(u)), lambda u: backend.apply(u, unary.ainv["INT64"]),
+            lambda u: backend.apply(u, unary.identity["INT64"]), lambda u: backend.union(u, u, second),
+            lambda u: backend.intersect(u, u, second), lambda u: backend.select(u, selectors.valuegt["INT64"], np.int64(9)),
+            lambda u: backend.cast(u, dtypes.FP64), lambda u: backend.convert(u, "sparse"),
+        ):  # fmt: skip
+            u = backend.own(next(made))
+            result = call(u)
+            held = [{id(getattr(x, name, None)) for name in ("words", "indices", "values")} - {id(None)} for x in (u, result)]
+            assert result is u or not held[0] & held[1] or u.shared and result.shared
 
 
 @pytest.mark.parametrize("shares", [(0.7, 0.6), (0.3, 0.001), (0.001, 0.002), (1.0, 0.5)])

@@ -22,10 +22,7 @@ def view(x):
     """(indptr, rows, held, indices) of a matrix or a sparse vector, as intersect.cuh takes stores."""
     if x.format == "sparse":
         return None, None, 0, x.indices
-    held, rows = x.indptr.shape[0] - 1, x.rows
-    if held == 0 and rows is not None:
-        rows = x.indptr          # an empty array is a null pointer, which would say CSR
-    return x.indptr, rows, held, x.indices
+    return x.indptr, x.rows, x.indptr.shape[0] - 1, x.indices
 
 
 def empty_like(device, x, dtype):
