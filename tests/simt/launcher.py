@@ -8,6 +8,11 @@
 >>> launcher.kernel("launch.cuh", "twice", source, ("int64_t",)).over(5, (x, 5))
 >>> x.tolist()
 [0, 2, 4, 6, 8]
+
+Out-of-bounds accesses of kernels, found by GCC's sanitizer:
+
+    GRB_TILE_SIMT_FLAGS="-O1 -fsanitize=address" LD_PRELOAD=$(gcc -print-file-name=libasan.so) \\
+        ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0 pytest tests/simt
 """
 import ctypes
 import hashlib
@@ -167,8 +172,8 @@ class SimtLauncher:
     arch = 90
     processors = 2
 
-    def __init__(self, options=("-O1",), seed=0):
-        self.options = tuple(options)
+    def __init__(self, options=None, seed=0):
+        self.options = tuple(os.environ.get("GRB_TILE_SIMT_FLAGS", "-O1").split() if options is None else options)
         self.seed = seed
         self._kernels = {}
 
