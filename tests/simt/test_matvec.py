@@ -1,18 +1,21 @@
 """Products of matrix and vector on the CUDA backend, their kernels run as fibers, against the NumPy backend."""
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from backends import agree, samples
 from support import seeds
 
-from grb_tile import binary, dtypes, monoid
+from grb_tile import Matrix, Vector, binary, dtypes, monoid, plan, semiring
 from grb_tile.backends import select
 from grb_tile.backends.cuda import row_schedule
 from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
+from grb_tile.planner import device as device_plans
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
-from simt.backend import shim
+from simt.backend import shim, using_shim
 
 NUMPY = select.named("numpy")
 SEMIRINGS = [
@@ -136,12 +139,33 @@ def test_users_operators():
 
 
 def test_sums_by_rows_of_a_matrix():
-    rng = rng_of(5)
-    from grb_tile import Matrix
-    from simt.backend import using_shim
-
     A = Matrix.from_coo([0, 0, 3], [1, 2, 0], [1.5, 2.5, 4.0], nrows=5, ncols=3)
     with using_shim():
         w = A.reduce_rowwise(monoid.plus).new()
-        assert dict(zip(*map(list, w.to_coo()))) == {0: 4.0, 3: 4.0}
-    assert rng is not None
+        assert dict(zip(*map(list, w.to_coo()), strict=True)) == {0: 4.0, 3: 4.0}
+
+
+@pytest.mark.parametrize("force", [None, "rows", "cols"])
+def test_a_search_in_a_host_loop(force, monkeypatch):
+    """Levels by masked products, the direction chosen on the device (all figures counted) or forced."""
+    for name, value in (("SMALL", 0), ("UNCOUNTED", 0), ("LAUNCHES", 0), ("TRANSPOSE", 0.0)):
+        monkeypatch.setattr(device_plans, name, value)
+    rng = rng_of(31)
+    n = 400
+    rows, cols = rng.integers(0, n, 900), rng.integers(0, n, 900)
+    graph = [[] for _ in range(n)]
+    for i, j in zip(rows, cols, strict=True):
+        graph[i].append(j)
+    want, front, depth = {0: 0}, [0], 0
+    while front:
+        depth += 1
+        front = [j for i in front for j in graph[i] if j not in want and want.setdefault(j, depth) == depth]
+    A = Matrix.from_coo(rows, cols, True, nrows=n, ncols=n)
+    level, q, depth = Vector(int, n), Vector(bool, n), 0
+    q[0] = True
+    with using_shim(), plan(force=force) if force else nullcontext():
+        while q.nvals:
+            level(q.S)[:] = depth
+            q(~level.S, replace=True) << q.vxm(A, semiring.any_pair)
+            depth += 1
+    assert dict(zip(*(part.tolist() for part in level.to_coo()), strict=True)) == want

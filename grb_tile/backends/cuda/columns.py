@@ -8,6 +8,7 @@ import numpy as np
 from ...storage import convert as conversions
 from ...storage.store import BitmapVector, SparseVector, index_dtype
 from .entries import (
+    counted_later,
     empty_vector,
     gather,
     index_type,
@@ -23,6 +24,7 @@ from .structure import convert
 
 LONGEST = 1024               # entries of a column that one warp merges by itself
 PART = 256                   # words that one warp compacts
+UNREAD = 1 << 16             # places up to which a bitmap costs less than reading the count back
 _KEPT = 8                    # accumulators kept
 
 
@@ -65,6 +67,11 @@ def merged(device, AT, ptr, x, s, allow):
         kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_pieces", (index, x_index, "S", masked))
         kernel.over(lanes * 32, (
             x_indices, x_values, AT.indices, a_values, mask, complement, w, words, counts, first, length, entry))
+    if size <= UNREAD:
+        iso = s.structure_only
+        result = counted_later(device, size, s.dtype, words, s.value(device, AT, x) if iso else w, counts, iso)
+        result.shared = iso
+        return result
     found = device.read(counts)[0]
     return _taken(device, kind, size, s, AT, x, w, words, found)
 

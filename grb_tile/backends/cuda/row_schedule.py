@@ -22,6 +22,7 @@ LONGEST = {
     "all": (4, 8, 16, 32, 96, 512),
     "early": (48, 96, 192, 384, 768, 2048),
 }
+MOST_BINS = 256              # kept tables of chosen rows
 ALIKE = 0.8                  # share of the rows in one class from which all rows are treated so, in their own order
 
 
@@ -126,5 +127,13 @@ def chosen_rows(device, A, rows, mean):
     result.piece = 0
     kind = next((6 - k for k, limit in enumerate(LONGEST["all"][:-1]) if mean <= limit), 1)
     _pieces(device, result, 0)
-    _bins(device, result, [count if c == kind else 0 for c in range(7)])
+    kept = device.__dict__.setdefault("row_bins", {})
+    found = kept.get((count, kind))
+    if found is None:
+        _bins(device, result, [count if c == kind else 0 for c in range(7)])
+        if len(kept) >= MOST_BINS:
+            kept.clear()
+        kept[count, kind] = result.bins, result.warps
+    else:
+        result.bins, result.warps = found
     return result
