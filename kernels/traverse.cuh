@@ -1,10 +1,10 @@
-// A whole breadth-first traversal in one kernel: f<!v> = A' f, v = v + f until f is empty, direction chosen level by level.
+// A whole breadth-first traversal in one kernel: f<!v> = A' f, v = v + f until f is empty, direction chosen by level.
 //
 // Result: level[v] and parent[v] of vertices reached, `words` their presence; places of other vertices are not written.
 // Who calls: backends/cuda/traverse.py.  Launch cooperatively: one grid-wide barrier a level.
 // Threads: push: a warp takes CHUNK edges of the frontier, whosever they are (long rows are shared out, short ones packed);
 //   new vertices gather in the block's bag and leave it with one atomic a block.  pull: a lane per unvisited vertex, 128
-//   vertices a warp: the strongest neighbour first, a few entries in turn, what is left of long rows by the whole warp.
+//   vertices a warp: the strongest neighbour first, four more, a few entries in turn, the rest of long rows by the warp.
 // Push: edges E0 .. E-1 of a level are numbered through; vertex q of the queue has edges up to stop[q], and edge e of it is
 //   entry base[q] + e of the matrix.  One atomic on (vertices, edges) gives place and edge number at once, so stop ascends.
 // Pull: a neighbour seen before this level is a parent, since its own neighbours were all seen one level later: no frontier
@@ -216,68 +216,88 @@ template <class P, bool LEVELS, bool PARENTS> struct Search {
   GRB_DEVICE void pull(const unsigned* old, unsigned* fresh_seen) {
     constexpr int ALONE = 32;                  // entries that a lane looks at by itself
     const int32_t* strongest = g.strongest;
+    const int4* next = reinterpret_cast<const int4*>(g.next_strongest);
     const P* in_start = g.in_start;
     int lane = lane_number();
     word found = 0;
-    for (int64_t group = warp; group < (g.n + 127) >> 7; group += warps) {
-      const uint4 s = reinterpret_cast<const uint4*>(old)[group], l = reinterpret_cast<const uint4*>(g.live)[group];
-      unsigned before[4] = {s.x, s.y, s.z, s.w};
-      unsigned todo[4] = {l.x & ~s.x, l.y & ~s.y, l.z & ~s.z, l.w & ~s.w};
-      if (!(todo[0] | todo[1] | todo[2] | todo[3])) {
-        if (lane == 0) reinterpret_cast<uint4*>(fresh_seen)[group] = s;
-        continue;
+    const int64_t groups = (g.n + 127) >> 7;
+    const int span = groups >= 3 * warps ? 4 : groups >= warps ? 2 : 1;      // groups whose words are loaded together
+    for (int64_t first = warp * span; first < groups; first += warps * span) {
+      uint4 l = make_uint4(0, 0, 0, 0);
+      if (lane < span && first + lane < groups) {
+        const uint4 s = reinterpret_cast<const uint4*>(old)[first + lane];
+        l = reinterpret_cast<const uint4*>(g.live)[first + lane];
+        l = make_uint4(l.x & ~s.x, l.y & ~s.y, l.z & ~s.z, l.w & ~s.w);
+        if (!(l.x | l.y | l.z | l.w)) reinterpret_cast<uint4*>(fresh_seen)[first + lane] = s;
       }
-      int v0 = int(group << 7) + lane, strong[4];
+      bool some = l.x | l.y | l.z | l.w;
+      for (unsigned which = __ballot_sync(ALL_LANES, some); which; which &= which - 1) {
+        int turn = __ffs(int(which)) - 1;
+        const int64_t group = first + turn;
+        const unsigned todo[4] = {
+          __shfl_sync(ALL_LANES, l.x, turn), __shfl_sync(ALL_LANES, l.y, turn), __shfl_sync(ALL_LANES, l.z, turn),
+          __shfl_sync(ALL_LANES, l.w, turn)};
+        int v0 = int(group << 7) + lane, strong[4];
 #pragma unroll
-      for (int k = 0; k < 4; k++) strong[k] = todo[k] >> lane & 1 ? strongest[v0 + 32 * k] : -1;
-      unsigned hits = 0, open = 0, late = 0;   // a bit for each of the lane's four vertices
+        for (int k = 0; k < 4; k++) strong[k] = todo[k] >> lane & 1 ? strongest[v0 + 32 * k] : -1;
+        unsigned hits = 0, open = 0, late = 0;   // a bit for each of the lane's four vertices
 #pragma unroll
-      for (int k = 0; k < 4; k++)
-        if (strong[k] >= 0) {
-          if (is_in(old, strong[k])) {
-            hits |= 1u << k;
-            reach(v0 + 32 * k, strong[k]);
-          } else {
-            open |= 1u << k;
+        for (int k = 0; k < 4; k++)
+          if (strong[k] >= 0) hits |= unsigned(is_in(old, strong[k])) << k, open |= 1u << k;
+        open &= ~hits;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+          if (hits >> k & 1) reach(v0 + 32 * k, strong[k]);
+        for (; open; open &= open - 1) {
+          int v = v0 + 32 * (__ffs(int(open)) - 1), who = 0;
+          const int4 few = next[v];
+          auto there = [&](int u, int k) { return unsigned(u >= 0 && is_in(old, u)) << k; };
+          unsigned among = there(few.x, 0) | there(few.y, 1) | there(few.z, 2) | there(few.w, 3);
+          if (among) {
+            hits |= open & -open;
+            reach(v, among & 1 ? few.x : among & 2 ? few.y : among & 4 ? few.z : few.w);
+            continue;
           }
-        }
-      for (; open; open &= open - 1) {
-        int v = v0 + 32 * (__ffs(int(open)) - 1), who = 0;
-        P i = in_start[v], end = in_start[v + 1], alone = end - i > ALONE ? P(i + ALONE) : end;
-        if (end - i > 1 && any_seen(old, i, alone, who)) {
-          hits |= open & -open;
-          reach(v, who);
-        } else if (alone < end) {
-          late |= open & -open;
-        }
-      }
-      __syncwarp();
-      for (unsigned lanes; (lanes = __ballot_sync(ALL_LANES, late != 0)) != 0;) {
-        int whose = __ffs(int(lanes)) - 1, who = 0;
-        unsigned bit = __shfl_sync(ALL_LANES, late & -late, whose);
-        int v = int(group << 7) + whose + 32 * (__ffs(int(bit)) - 1);
-        bool hit = any_seen_by_warp(old, P(in_start[v] + ALONE), in_start[v + 1], who);
-        if (lane == whose) {
-          late &= late - 1;
-          if (hit) {
-            hits |= bit;
+          if (few.w < 0) continue;               // that was the whole row
+          P i = in_start[v], end = in_start[v + 1], alone = end - i > ALONE ? P(i + ALONE) : end;
+          if (any_seen(old, i, alone, who)) {
+            hits |= open & -open;
             reach(v, who);
+          } else if (alone < end) {
+            late |= open & -open;
           }
         }
-      }
-      unsigned now[4];
+        __syncwarp();
+        for (unsigned lanes; (lanes = __ballot_sync(ALL_LANES, late != 0)) != 0;) {
+          int whose = __ffs(int(lanes)) - 1, who = 0;
+          unsigned bit = __shfl_sync(ALL_LANES, late & -late, whose);
+          int v = int(group << 7) + whose + 32 * (__ffs(int(bit)) - 1);
+          bool hit = any_seen_by_warp(old, P(in_start[v] + ALONE), in_start[v + 1], who);
+          if (lane == whose) {
+            late &= late - 1;
+            if (hit) {
+              hits |= bit;
+              reach(v, who);
+            }
+          }
+        }
+        unsigned fresh_bits[4];
 #pragma unroll
-      for (int k = 0; k < 4; k++) {
-        unsigned fresh_bits = __ballot_sync(ALL_LANES, hits >> k & 1);
-        found += __popc(fresh_bits);
-        now[k] = before[k] | fresh_bits;
+        for (int k = 0; k < 4; k++) {
+          fresh_bits[k] = __ballot_sync(ALL_LANES, hits >> k & 1);
+          found += __popc(fresh_bits[k]);
+        }
+        if (lane == 0) {
+          const uint4 s = reinterpret_cast<const uint4*>(old)[group];
+          reinterpret_cast<uint4*>(fresh_seen)[group] =
+            make_uint4(s.x | fresh_bits[0], s.y | fresh_bits[1], s.z | fresh_bits[2], s.w | fresh_bits[3]);
+        }
       }
-      if (lane == 0) reinterpret_cast<uint4*>(fresh_seen)[group] = make_uint4(now[0], now[1], now[2], now[3]);
     }
     if (lane == 0 && found) atomicAdd(&bag.pulled, found);
     __syncthreads();
     if (threadIdx.x == 0 && bag.pulled) {
-      atomicAdd(&next->found, bag.pulled);
+      atomicAdd(&this->next->found, bag.pulled);
       bag.pulled = 0;
     }
   }
@@ -299,8 +319,8 @@ template <class P, bool LEVELS, bool PARENTS> struct Search {
 
 // direction: -1 chosen by level, 0 push, 1 pull.  alpha: pull when the frontier has more than 1/alpha of the edges left.
 // list: vertices to start from (null: `source`); a frontier left by the narrow walk is taken up first.
-template <class P, bool LEVELS, bool PARENTS>
-__global__ void __launch_bounds__(1024)
+template <class P, bool LEVELS, bool PARENTS, int THREADS, int BLOCKS>
+__global__ void __launch_bounds__(THREADS, BLOCKS)
 traverse(const word* table, int64_t source, const int32_t* list, int64_t list_count, int32_t* level, int64_t* parent,
          word* words, int64_t* record, int64_t log_rows, int64_t max_level, int64_t target, int64_t direction,
          int64_t alpha) {

@@ -24,24 +24,33 @@ __global__ void row_facts(const P* start, int64_t n, int64_t places, unsigned* l
   if (longest) atomicMax(&facts[1], longest);
 }
 
-// strongest[i]: the index in row i whose out-row is longest (the first of them), -1 in an empty row.  A warp for each row.
+// The five indices of row i whose out-rows are longest, -1 where there are fewer: the first in strongest[i], the others in
+// next_strongest[4 i ..].  A warp for each row, once over the row for each of the five.
 template <class P>
 __global__ void strongest_neighbours(const P* start, const int32_t* indices, const P* out_start, int64_t n,
-                                     int32_t* strongest) {
+                                     int32_t* strongest, int32_t* next_strongest) {
   GRB_EACH_WARP(i, n) {
-    unsigned long long best = 0;           // (length + 1, ~index): the greatest wins
-    for (P k = start[i] + lane_number(); k < start[i + 1]; k += 32) {
-      unsigned index = unsigned(indices[k]);
-      unsigned long long length = out_start[index + 1] - out_start[index];
-      if (length > 0x7ffffffe) length = 0x7ffffffe;
-      unsigned long long key = (length + 1) << 32 | (0xffffffffu - index);
-      best = key > best ? key : best;
+    unsigned long long before = ~0ull;     // key: (length + 1, ~index); the greatest below the one before wins
+    for (int turn = 0; turn < 5; turn++) {
+      unsigned long long best = 0;
+      if (before)
+        for (P k = start[i] + lane_number(); k < start[i + 1]; k += 32) {
+          unsigned index = unsigned(indices[k]);
+          unsigned long long length = out_start[index + 1] - out_start[index];
+          if (length > 0x7ffffffe) length = 0x7ffffffe;
+          unsigned long long key = (length + 1) << 32 | (0xffffffffu - index);
+          best = key > best && key < before ? key : best;
+        }
+      for (int by = 16; by; by >>= 1) {
+        unsigned long long other = __shfl_xor_sync(ALL_LANES, best, by);
+        best = other > best ? other : best;
+      }
+      int32_t found = best ? int32_t(0xffffffffu - unsigned(best)) : -1;
+      if (lane_number() == 0) {
+        if (turn == 0) strongest[i] = found; else next_strongest[4 * i + turn - 1] = found;
+      }
+      before = best;
     }
-    for (int by = 16; by; by >>= 1) {
-      unsigned long long other = __shfl_xor_sync(ALL_LANES, best, by);
-      best = other > best ? other : best;
-    }
-    if (lane_number() == 0) strongest[i] = best ? int32_t(0xffffffffu - unsigned(best)) : -1;
   }
 }
 

@@ -28,6 +28,7 @@ template <class P> struct SearchTable {    // every field has 8 bytes
   int64_t n, entries, live_count;
   const P* out_start; const int32_t* out; const P* in_start; const int32_t* in;
   const int32_t* strongest;                // each vertex's in-neighbour of most out-edges, -1 without in-edges
+  const int32_t* next_strongest;           // the four after it
   const unsigned* live;                    // vertices with in-edges
   unsigned *seen0, *seen1;
   int32_t *vertex0, *vertex1;              // the queue of a pushed level: vertices,

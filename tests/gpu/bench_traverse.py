@@ -262,10 +262,10 @@ def reset(G):
 def tries(name):
     """Launch configurations worth comparing: dicts of changes to traverse.LAUNCH."""
     if name in ("grid2000", "road"):
-        return [{"cluster": 8}, {"cluster": 4}, {"cluster": 16, "narrow_block": 512}, {"cluster": 8, "narrow_block": 512},
-                {"narrow": False}, {"narrow": False, "block": 256}]
-    return [{"block": 512, "per_processor": 2}, {"block": 512, "per_processor": 1}, {"block": 256, "per_processor": 4},
-            {"alpha": 8}, {"alpha": 32}, {"alpha": 64}, {"alpha": 128}, {"cooperative": False}]
+        return [{"cluster": 16}, {"cluster": 4}, {"cluster": 16, "narrow_block": 512}, {"cluster": 8, "narrow_block": 512},
+                {"cluster": 8, "narrow_block": 768}, {"cluster": 4, "narrow_block": 512}]
+    return [{"block": 512, "per_processor": 2}, {"block": 768}, {"block": 512, "per_processor": 3},
+            {"block": 256, "per_processor": 4}, {"alpha": 32}, {"alpha": 64}, {"cooperative": False}]
 
 
 def main():

@@ -168,7 +168,7 @@ def test_narrow_queue_overflows():
     assert outcome.reached == count and got.tolist() == expected.tolist()
     assert [r["frontier"] for r in outcome.rows()] == [r["frontier"] for r in report.levels]
     above, _ = dense(parent, A.nrows)
-    found = np.flatnonzero((expected > 0))
+    found = np.flatnonzero(expected > 0)
     assert (expected[above[found]] == expected[found] - 1).all()
 
 

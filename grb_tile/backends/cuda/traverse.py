@@ -160,7 +160,8 @@ class _Plan:
         device = graph.device
         launcher = device.launcher
         flags = ("true" if levels else "false", "true" if parents else "false")
-        wide = launcher.kernel("traverse.cuh", "traverse", "", (graph.index, *flags))
+        bounds = str(LAUNCH["block"]), str(LAUNCH["per_processor"])
+        wide = launcher.kernel("traverse.cuh", "traverse", "", (graph.index, *flags, *bounds))
         self.narrow = None
         if device.is_shim:
             self.cluster = SHIM["blocks"]

@@ -2,7 +2,7 @@
 
 Made at the first traversal of a matrix and kept in its forms ("traverse").  The workspace is clean between traversals
 (kernels/traverse_state.cuh says how), so nothing is allocated, filled or cleared before a launch but the results.
-Memory: 28 bytes a vertex with 32-bit row starts (52 with 64-bit ones), 1/16 byte an entry, 4 x width a vertex on meshes.
+Memory: 44 bytes a vertex with 32-bit row starts (68 with 64-bit ones), 1/16 byte an entry, 4 x width a vertex on meshes.
 """
 import numpy as np
 
@@ -37,11 +37,12 @@ class TraverseGraph:
         self._kernel("row_facts").over(
             places, (self.start if in_edges is None else self.in_start, n, places, self.live, facts.view(np.uint64)))
         self.live_count, longest = device.read(facts)
-        self.strongest = None
+        self.strongest = self.next_strongest = None
         if in_edges is not None:
-            self.strongest = device.empty(n, np.int32)
+            self.strongest, self.next_strongest = device.empty(n, np.int32), device.empty(4 * n, np.int32)
             self._kernel("strongest_neighbours").over(
-                n * 32, (self.in_start, in_edges.indices, self.start, n, self.strongest))
+                n * 32, (self.in_start, in_edges.indices, self.start, n, self.strongest,
+                        self.next_strongest))
             if in_edges is not out_edges:
                 longest = self._longest_row()
         mean = self.nvals / max(n, 1)
@@ -89,7 +90,7 @@ class TraverseGraph:
         spill = QUEUE * max(self.longest, 1)          # a level's edges, all of them won by one block
         arrays = {
             "start": self.start, "out": self.out_edges.indices, "in_start": self.in_start,
-            "in": None if self.in_edges is None else self.in_edges.indices, "strongest": self.strongest,
+            "in": None if self.in_edges is None else self.in_edges.indices, "strongest": self.strongest, "next_strongest": self.next_strongest,
             "live": self.live, "seen0": device.zeros(words, np.uint32), "seen1": device.empty(words, np.uint32),
             "vertex0": device.empty(n, np.int32), "vertex1": device.empty(n, np.int32),
             "stop0": device.empty(n, index), "stop1": device.empty(n, index),
