@@ -70,7 +70,9 @@ class InsufficientSpace(GraphblasException):
     info = -103
 
 
-class IndexOutOfBound(GraphblasException):
+class IndexOutOfBound(GraphblasException, IndexError):
+    """An index of a list or array lies outside; an IndexError too, as Python's own for a single index."""
+
     info = -105
 
 

@@ -164,7 +164,11 @@ def indices_array(array, name="array"):
         if array.dtype.kind != "u":
             return np.ascontiguousarray(array, np.int64)
     else:
-        array = np.array(array if hasattr(array, "__len__") else list(array), np.uint64)
+        array = array if hasattr(array, "__len__") else list(array)
+        try:
+            array = np.array(array, np.uint64)
+        except OverflowError:
+            raise OverflowError(f"{name} holds the index {min(array)}; indices are 0 .. 2^60 - 1") from None
     if array.size and array.max() > 2**60:
         raise InvalidValue(f"{name} holds {array.max()}, which is beyond every dimension (2^60)")
     return np.ascontiguousarray(array, np.int64)
@@ -206,6 +210,14 @@ def dimension(value, name):
     if value > 2**60:
         raise InvalidValue(f"`{name}` must be at most 2^60 (gb.MAX_SIZE); got {value}")
     return value
+
+
+def whole_number(value, name):
+    """int(value) for what is a whole number.  Raises: TypeError for anything else."""
+    number = integral(value)
+    if number is None:
+        raise TypeError(f"`{name}` must be an integer; got {value!r}")
+    return number
 
 
 def integral(value):

@@ -9,7 +9,10 @@ Vectors, matrices and masks are refused with a hint to use a mask; so are tuples
 """
 import numpy as np
 
+from ..exceptions import IndexOutOfBound
 from .arguments import output_type
+
+_LONGEST_LIST = 2**24          # longer slices stay ranges: backends look only at what is stored
 
 
 class AxisIndex:
@@ -109,7 +112,10 @@ def resolve_axis(index, size, place):
         count = len(range(start, stop, step))
         if count == size and step == 1:
             return AxisIndex(size, None, size)
-        return AxisIndex(count, np.arange(start, stop, step, dtype=np.int64), size, index)
+        places = range(start, stop, step)
+        if count <= _LONGEST_LIST:
+            places = np.arange(start, stop, step, dtype=np.int64)
+        return AxisIndex(count, places, size, index)
     if kind is list:
         return _resolve_array(np.array(index), size)
     if kind is np.ndarray:
@@ -131,7 +137,7 @@ def _resolve_array(array, size):
         low, high = array.min(), array.max()
         if high >= size or low < -size:
             bad = high if high >= size else low
-            raise IndexError(f"Index out of range: index={bad}, size={size}")
+            raise IndexOutOfBound(f"Index out of range: index={bad}, size={size}")
         array = array.astype(np.int64, copy=True)
         if low < 0:
             array[array < 0] += size

@@ -40,9 +40,9 @@ def axis_chunks(size, chunk):
     if chunk is None:
         return [size]
     if (step := integral(chunk)) is not None:
-        if step < 0:
+        if step < 0 or step == 0 and size:
             raise ValueError(f"Chunksize must be greater than 0; got: {step}")
-        whole, rest = divmod(size, step)
+        whole, rest = divmod(size, step) if step else (0, 0)
         return [step] * whole + ([rest] if rest else [])
     if isinstance(chunk, np.ndarray):
         if not np.issubdtype(chunk.dtype, np.integer):

@@ -3,6 +3,7 @@
 Spec: GraphBLAS C API 2.1, section 3.7 (matrices), 4.2.5 (their methods).
 """
 import itertools
+from operator import attrgetter
 
 from .. import operations as ops
 from ..backends.select import current
@@ -34,7 +35,8 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Collection, BaseType):
     (2, (3, 3), INT64)
     """
 
-    __slots__ = ("dtype", "name", "shape", "_nrows", "_ncols", "_store", "_pending", "_base", "__weakref__")
+    __slots__ = ("dtype", "name", "_shape", "_nrows", "_ncols", "_store", "_pending", "_base", "__weakref__")
+    shape = property(attrgetter("_shape"), doc="The dimensions, as a tuple; resize() changes them.")
     ndim = 2
     _is_transposed = False
     __networkx_backend__ = __networkx_plugin__ = "grb_tile"
@@ -64,7 +66,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Collection, BaseType):
     def _set_shape(self, nrows, ncols):
         self._nrows = nrows
         self._ncols = ncols
-        self.shape = (nrows, ncols)
+        self._shape = (nrows, ncols)
 
     def __getattr__(self, name):
         if name == "_store":          # taken away while elements are pending: see elements.py

@@ -174,6 +174,11 @@ def update(self, expr, mask=None, accum=None, replace=False, input_mask=None):
     if mask is not None:
         mask = check_mask(mask, self)
         if mask.parent.shape != self.shape:
+            if mask.parent.ndim != self.ndim:
+                raise TypeError(
+                    f"Mask object must be a mask of a {type(self).__name__}, as the output is; "
+                    f"got one of a {type(mask.parent).__name__}"
+                )
             ops.checks.mask_shape(record.name, mask.parent.shape, self.shape)
     try:
         self._store = ops.write(self._store, record, self.dtype, mask, accum, replace)

@@ -3,6 +3,7 @@
 Spec: GraphBLAS C API 2.1, section 3.7 (vectors), 4.2.4 (their methods).
 """
 import itertools
+from operator import attrgetter
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ..storage.store import BitmapVector, full_values
 from . import elements, recipes, recorder
 from .arguments import (
     check_options, dimension, expect_op, expect_type, indices_array, output_type, scalar_of, values_array,
+    whole_number,
 )
 from .base import BaseType, ToolsProperty
 from .build import (
@@ -43,7 +45,8 @@ class Vector(Collection, BaseType):
     (2, 4, FP64)
     """
 
-    __slots__ = ("dtype", "name", "shape", "_size", "_store", "_pending", "_base", "__weakref__")
+    __slots__ = ("dtype", "name", "_shape", "_size", "_store", "_pending", "_base", "__weakref__")
+    shape = property(attrgetter("_shape"), doc="The dimensions, as a tuple; resize() changes them.")
     ndim = 1
     _is_transposed = False
     _name_counter = itertools.count()
@@ -53,7 +56,7 @@ class Vector(Collection, BaseType):
     def __init__(self, dtype=FP64, size=0, *, name=None):
         self.dtype = dtype = lookup_dtype(dtype)
         self._size = size = dimension(size, "size")
-        self.shape = (size,)
+        self._shape = (size,)
         self.name = f"v_{next(Vector._name_counter)}" if name is None else name
         self._pending = None
         self._store = empty_vector(size, dtype)
@@ -65,7 +68,7 @@ class Vector(Collection, BaseType):
         self = cls.__new__(cls)
         self.dtype = store.dtype if dtype is None else dtype
         self._size = size = store.size
-        self.shape = (size,)
+        self._shape = (size,)
         self.name = f"v_{next(Vector._name_counter)}" if name is None else name
         self._pending = None
         self._store = store
@@ -198,7 +201,7 @@ class Vector(Collection, BaseType):
         size = dimension(size, "size")
         self._store = ops.resize_vector(self._store, size)
         self._size = size
-        self.shape = (size,)
+        self._shape = (size,)
         if recorder.active is not None:
             recorder.record(f"GrB_Vector_resize({self.name}, {size});")
 
@@ -358,7 +361,7 @@ class Vector(Collection, BaseType):
         """The square Matrix with this vector on its k-th diagonal."""
         from .matrix import Matrix
 
-        return Matrix._from_store(ops.diagonal_matrix(self._store, int(k)), self.dtype, name)
+        return Matrix._from_store(ops.diagonal_matrix(self._store, whole_number(k, "k")), self.dtype, name)
 
     def _as_matrix(self, *, name=None):
         """The size x 1 Matrix of this vector."""
