@@ -109,6 +109,8 @@ def test_numpy_monoids(name):
     dtype = {"fmin": "FP64", "bitwise_xor": "UINT32"}.get(name, "INT64")
     for scene in SCENES:
         found = by_rows(generator("numpy", name, scene), DIMENSIONS[scene[0]], dtype, scene[1])
+        if name == "gcd":  # of a single negative number: its absolute value or itself, as the walk likes
+            found["A"] = positive(generator("numpy", scene), found["A"].shape, dtype, scene[1])
 
         def call(lib, o):
             monoid = getattr(lib.monoid.numpy, name)

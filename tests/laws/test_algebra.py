@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.agree import build
-from support.library import TYPES, WITHOUT_NUMBA, engine, gb
+from support.library import LIBRARY, TYPES, WITHOUT_NUMBA, engine, gb
 from support.plain import difference, plain
 from support.strategies import DTYPES, SIZES, equal_shapes, indices_into, objects, product_operands
 
@@ -105,8 +105,9 @@ def test_round_trips(dtype, m, n, data):
     same(gb.Vector.from_coo(*o.v.to_coo(), size=n), o.v)
     same(gb.Matrix.from_csr(*o.A.to_csr(), ncols=n), o.A)
     same(gb.Matrix.from_csc(*o.A.to_csc(), nrows=m), o.A)
-    same(gb.Matrix.from_dcsr(*o.A.to_dcsr(), **shape), o.A)
-    same(gb.Matrix.from_dcsc(*o.A.to_dcsc(), **shape), o.A)
+    if o.A.nvals or LIBRARY != "graphblas":  # the oracle cannot make an empty matrix of these forms
+        same(gb.Matrix.from_dcsr(*o.A.to_dcsr(), **shape), o.A)
+        same(gb.Matrix.from_dcsc(*o.A.to_dcsc(), **shape), o.A)
     same(gb.Matrix.from_edgelist(*o.A.to_edgelist(), **shape), o.A)
     same(pickle.loads(pickle.dumps(o.A)), o.A)
     same(pickle.loads(pickle.dumps(o.v)), o.v)
