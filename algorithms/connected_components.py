@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grb_tile import Vector, binary, dtypes, monoid, semiring
+from grb_tile.operations.traverse import components
 
 from . import arguments
 from .graph import as_graph
@@ -47,6 +48,10 @@ def connected_components(G, *, method="fastsv", callback=None):
     """
     G = as_graph(G)
     arguments.choice(method, ("fastsv",), "method")
+    if callback is None and G.n:
+        found = _at_once(G)
+        if found is not None:
+            return found
     n = G.n
     least = semiring.min_second[dtypes.UINT64]
     ways = [G.A] if G.is_symmetric_structure else [G.A, G.AT]
@@ -76,6 +81,16 @@ def connected_components(G, *, method="fastsv", callback=None):
     # the roots are the nodes that are their own label
     count = int(np.count_nonzero(_values(f) == np.arange(n, dtype=np.uint64)))
     return ComponentsResult(f, count, report)
+
+
+def _at_once(G):
+    """The loop above as one operation where the backend has it; else None."""
+    with Report("connected_components (linked trees)") as report:
+        result = components(G.A._store, G.A._store if G.is_symmetric_structure else G.AT._store)
+        if result is NotImplemented:
+            return None
+        report.finish("converged", True)
+    return ComponentsResult(Vector._from_store(result[0], name="labels"), result[1], report)
 
 
 def _values(v):

@@ -148,6 +148,19 @@ def traverse_many(A, AT, sources, *, max_level=None):
     return store, lambda: [row for outcome in outcomes for row in outcome.rows()]
 
 
+def components(A, AT):
+    """(store of labels, number of components), edges followed both ways; NotImplemented where no backend has it.
+
+    The label of a vertex is the smallest vertex of its component (UINT64).
+    """
+    backend = current()
+    if not backend.on_device:
+        return NotImplemented
+    from ..backends.cuda.components import connected_components as run
+
+    return run(backend.device, A, AT)
+
+
 class _Counts:
     """Figures of the plan, counted only when read; a plan does not keep a device's arrays from being freed."""
 

@@ -221,6 +221,35 @@ def profile(G, source):
     pstats.Stats(watch).sort_stats("tottime").print_stats(12)
 
 
+def components(name, G):
+    """Connected components through the algorithm; labels compared along the edges by a second way: SciPy's count."""
+    from grb_tile.algorithms import connected_components
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components as by_scipy
+
+    G._cache["is_symmetric_structure"] = True
+    times = []
+    for _ in range(6):
+        cp.cuda.Stream.null.synchronize()
+        start = time.perf_counter()
+        found = connected_components(G)
+        cp.cuda.Stream.null.synchronize()
+        times.append((time.perf_counter() - start) * 1e3)
+    store = G.A._store
+    labels = found.labels._store.values
+    line = f"  connected components {float(np.median(times[1:])):.3f} ms, {found.count} of them"
+    if store.nvals < 50_000_000:
+        ends, near = cp.asnumpy(store.indptr), cp.asnumpy(store.indices)
+        count, _ = by_scipy(csr_array((np.ones(near.size, np.int8), near, ends), store.shape), directed=False)
+        line += f", SciPy {count}" + ("" if count == found.count else " WRONG")
+    first = store.indptr[:-1][cp.diff(store.indptr) > 0]
+    owner = cp.flatnonzero(cp.diff(store.indptr) > 0)
+    if not bool((labels[owner] == labels[store.indices[first]]).all()):
+        line += " WRONG: labels differ along an edge"
+    note(graph=name, components_ms=float(np.median(times[1:])))
+    print(line, flush=True)
+
+
 def many(scale=20, factor=16):
     """64 searches at once against 64 searches in turn."""
     from grb_tile.algorithms import bfs_multi
@@ -311,6 +340,7 @@ def main():
                  launch=dict(fused.LAUNCH))
             print(f"  {'parents' if parents else 'levels '} call {call:.4f} ms, kernel {kernel:.4f} ms, device clock "
                   f"{clock:.4f} ms, host {host:.1f} us, {gteps:.0f} GTEPS", flush=True)
+        components(name, G)
         if args.host:
             profile(G, sources[0])
         if args.tries:

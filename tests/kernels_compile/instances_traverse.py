@@ -18,3 +18,5 @@ def instances():
         yield "traverse_many.cuh", "many_levels", "", (index,)
     yield "traverse_many.cuh", "many_counts", "", ("int64_t",)
     yield "traverse_many.cuh", "many_rows", "", ("int64_t",)
+    for name in ("roots", "link_first", "flatten", "largest", "link_rest", "finish"):
+        yield "components.cuh", name, "", ("int64_t",)

@@ -5,8 +5,8 @@ from support import seeds
 
 from grb_tile import dtypes
 from grb_tile.backends import select
+from grb_tile.backends.cuda import components, traverse_graph, traverse_many
 from grb_tile.backends.cuda import traverse as on_device
-from grb_tile.backends.cuda import traverse_graph, traverse_many
 from grb_tile.operations import traverse as operation
 from grb_tile.storage import place
 from grb_tile.storage.store import Compressed
@@ -289,3 +289,33 @@ def test_many_sources_of_a_directed_graph_with_a_long_row():
             row = slice(int(C.indptr[s]), int(C.indptr[s + 1]))
             assert C.indices[row].tolist() == np.flatnonzero(expected >= 0).tolist()
             assert C.values[row].tolist() == expected[expected >= 0].tolist()
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_connected_components(name, symmetric):
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    A = GRAPHS[name]()
+    if not symmetric:
+        A = graph_of(A.nrows, *(x[::3] for x in (np.repeat(np.arange(A.nrows), np.diff(A.indptr)), A.indices)), symmetric=False)
+    plain = csr_array((np.ones(A.nvals), A.indices, A.indptr), A.shape)
+    count, wanted = connected_components(plain, directed=True, connection="weak")
+    store, held = components.connected_components(shim().device, A, A if symmetric else transposed(A))
+    labels = place.host(store).values
+    least = np.full(count, A.nrows)
+    np.minimum.at(least, wanted, np.arange(A.nrows))
+    assert held == count and labels.tolist() == least[wanted].tolist()
+
+
+def test_components_through_the_algorithm():
+    from grb_tile.algorithms import connected_components
+
+    import grb_tile as gb
+
+    M = gb.Matrix._from_store(random_graph(400, 420, 1), dtypes.BOOL)
+    cpu = connected_components(M)
+    with using_shim():
+        found = connected_components(M)
+        assert found.count == cpu.count and found.labels.isequal(cpu.labels)
