@@ -89,8 +89,11 @@ GRB_DEVICE void narrow_levels(const word* table, int source, int32_t* level, int
 #ifdef GRB_CLUSTERS
     if constexpr (CLUSTER) {
       if (lane < blocks) {
-        do text = *(volatile word*)&inbox[depth & 1][lane];
-        while (int(text >> 59) != (depth & 31));
+        unsigned turns = 0;
+        do {
+          text = *(volatile word*)&inbox[depth & 1][lane];
+          if (++turns >> 29) __trap();       // a block is missing for seconds: fail, do not hang
+        } while (int(text >> 59) != (depth & 31));
       }
       __syncwarp();
       return text;

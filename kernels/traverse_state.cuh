@@ -80,9 +80,11 @@ GRB_DEVICE void level_barrier(unsigned* arrivals, unsigned& goal) {
       __threadfence();
 #else
       asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrivals) : "memory");
-      unsigned arrived;
-      do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(arrivals) : "memory");
-      while (int(arrived - goal) < 0);
+      unsigned arrived, turns = 0;
+      do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(arrivals) : "memory");
+        if (++turns >> 27) __trap();         // a block is missing for a minute: fail, do not hang
+      } while (int(arrived - goal) < 0);
 #endif
     }
     __syncthreads();
