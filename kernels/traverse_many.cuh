@@ -53,7 +53,7 @@ many_levels(const P* out_start, const int32_t* out, const P* in_start, const int
     }
   };
   while (frontier > 0 && depth <= max_level) {
-    bool pull = direction == 1 || (direction < 0 && in_start != nullptr && int64_t(edges) * 16 > entries);
+    bool pull = direction == 1 || (direction < 0 && in_start != nullptr && int64_t(edges) * 3 > entries);
     if (first_thread) {
       log_level(record, log_rows, depth - 1, frontier, pull, edges);
       int k = (phase + 2) % 3;                 // counted in by the next level
@@ -67,11 +67,12 @@ many_levels(const P* out_start, const int32_t* out, const P* in_start, const int
         P i = 0, end = 0;
         if (todo) i = in_start[v], end = in_start[v + 1];
         P alone = end - i > ROW_ALONE ? P(i + ROW_ALONE) : end;
-        for (; i < alone && (got & todo) != todo; i += 4) {
-          word a[4];
+        for (; i < alone && (got & todo) != todo; i += 8) {
+          int near[8];
 #pragma unroll
-          for (int k = 0; k < 4; k++) a[k] = now[in[i + k < alone ? i + k : i]];
-          got |= a[0] | a[1] | a[2] | a[3];
+          for (int k = 0; k < 8; k++) near[k] = in[i + k < alone ? i + k : i];
+#pragma unroll
+          for (int k = 0; k < 8; k++) got |= now[near[k]];
         }
         i = alone;
         __syncwarp();
@@ -79,9 +80,13 @@ many_levels(const P* out_start, const int32_t* out, const P* in_start, const int
           int who = __ffs(int(late)) - 1;
           P at = shuffle(i, who), stop = shuffle(end, who);
           word theirs = shuffle(got, who), wanted = shuffle(todo, who);
-          for (; at < stop && (theirs & wanted) != wanted; at += 64) {
-            word a = at + lane < stop ? now[in[at + lane]] : 0, b = at + lane + 32 < stop ? now[in[at + lane + 32]] : 0;
-            a |= b;
+          for (; at < stop && (theirs & wanted) != wanted; at += 128) {
+            int near[4];
+#pragma unroll
+            for (int k = 0; k < 4; k++) near[k] = at + lane + 32 * k < stop ? in[at + lane + 32 * k] : -1;
+            word a = 0;
+#pragma unroll
+            for (int k = 0; k < 4; k++) a |= near[k] >= 0 ? now[near[k]] : 0;
             theirs |= word(__reduce_or_sync(ALL_LANES, unsigned(a))) |
                       word(__reduce_or_sync(ALL_LANES, unsigned(a >> 32))) << 32;
           }

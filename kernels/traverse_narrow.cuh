@@ -154,6 +154,7 @@ GRB_DEVICE void narrow_levels(const word* table, int source, int32_t* level, int
     unsigned my_vertices = 0, my_edges = 0;
     auto append = [&](unsigned at, int near, int from) {
       word entry = word(unsigned(from)) << 32 | unsigned(near);
+      prefetch(heads + int64_t(near) * WIDTH / 4);       // asked for by the next level
       if (at < QUEUE) own[at] = entry;
       else spill[at - QUEUE] = entry;
     };

@@ -60,6 +60,11 @@ GRB_DEVICE long long nanoseconds() {
   return t;
 #endif
 }
+GRB_DEVICE void prefetch(const void* p) {
+#ifndef SIMT_CPU
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#endif
+}
 GRB_DEVICE bool is_in(const unsigned* bits, int v) { return bits[v >> 5] >> (v & 31) & 1; }
 GRB_DEVICE bool claim(unsigned* bits, int v) {
   unsigned bit = 1u << (v & 31);
