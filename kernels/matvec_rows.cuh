@@ -2,8 +2,8 @@
 //
 // Who calls: backends/cuda/matvec.py (matvec_rows).  Schedule: backends/cuda/row_schedule.py, made once for each matrix.
 // Threads: 1, 2, 4 ... 32 lanes of a warp for a row, by its length; a row longer than the longest class is cut into
-//   pieces of `piece` entries, a warp each, and the warp that comes last combines them.  The grid is what is resident at
-//   once; a warp asks for the bounds of its next rows before it reads the entries of the present ones.
+//   pieces of `piece` entries, a warp each, and the warp that comes last combines them.  Each lane has four entries in
+//   flight.  Rows that hold nothing are not in the schedule.
 // Invariants: x is full (FULL) or has presence words; w_words, when given, are zero before; `arrived` is zero before and
 //   after.  w is written only where a value was found.
 // Papers: push_pull_graphblas_icpp18 (masking, early exit, structure-only), sections 4 and 5.
@@ -12,70 +12,60 @@
 
 namespace grb {
 
-// The total of entries first + sub, first + sub + LANES ... below stop, in each lane, FLIGHT of them in flight; the whole group
-// of lanes stops early together.
-template <int LANES, int FLIGHT, class I, class P, class S, bool FULL>
-GRB_DEVICE Total<S> row_total(const I* __restrict__ cols, const typename S::A* __restrict__ a_values,
-                              const word* __restrict__ x_words, const typename S::X* __restrict__ x_values, int64_t row, P first, P stop, int sub) {
+constexpr int CLASSES = 7;  // of rows: pieces of long ones, then 32, 16, 8, 4, 2 and 1 lanes
+constexpr int IN_FLIGHT = 4;
+
+// The total of entries first + lane, first + lane + lanes ... below stop, in each lane; early exit of the whole group.
+template <class I, class S, bool FULL>
+GRB_DEVICE Total<S> row_total(const I* cols, const typename S::A* a_values, const word* x_words, const typename S::X* x_values,
+                              int64_t row, int64_t first, int64_t stop, int sub, int lanes) {
   Total<S> total;
-  P left = stop - first - sub;  // entries from this lane's next one to the end of the row
-  const I* __restrict__ next_col = cols + (first + sub);
-  const typename S::A* __restrict__ next_a = a_values + (S::reads_a && !S::a_iso ? first + sub : P(0));
-  constexpr bool PAST = LANES >= 16;  // fewer lanes come back to the same sectors
+  int64_t k = first + sub;
+  unsigned group = lanes == 32 ? ALL_LANES : ((1u << lanes) - 1) << (lane_number() - sub);
   for (;;) {
-    I c[FLIGHT];
-    bool in[FLIGHT];
-    typename S::A a[FLIGHT];
-    typename S::X x[FLIGHT];
+    I c[IN_FLIGHT];
+    bool in[IN_FLIGHT];
 #pragma unroll
-    for (int u = 0; u < FLIGHT; u++) {
-      in[u] = u * LANES < left;
-      c[u] = 0;
-      if (in[u]) {
-        if constexpr (PAST) c[u] = stream_past(next_col + u * LANES); else c[u] = stream(next_col + u * LANES);
-        if constexpr (FULL) a[u] = value_of_a<S, PAST>(next_a, u * LANES);
-      }
+    for (int u = 0; u < IN_FLIGHT; u++) {
+      in[u] = k + u * lanes < stop;
+      c[u] = in[u] ? stream(cols + k + u * lanes) : I(0);
     }
     if constexpr (!FULL) {
 #pragma unroll
-      for (int u = 0; u < FLIGHT; u++) in[u] = in[u] && has(x_words, c[u]);
+      for (int u = 0; u < IN_FLIGHT; u++) in[u] = in[u] && has(x_words, c[u]);
+    }
+    typename S::A a[IN_FLIGHT];
+    typename S::X x[IN_FLIGHT];
 #pragma unroll
-      for (int u = 0; u < FLIGHT; u++) {
-        if (in[u]) a[u] = value_of_a<S>(next_a, u * LANES);
+    for (int u = 0; u < IN_FLIGHT; u++) {
+      if (in[u]) {
+        a[u] = value_of_a<S>(a_values, k + u * lanes);
+        x[u] = value_of_x<S>(x_values, c[u]);
       }
     }
 #pragma unroll
-    for (int u = 0; u < FLIGHT; u++) {
-      if (in[u]) x[u] = value_of_x<S>(x_values, c[u]);
-    }
-#pragma unroll
-    for (int u = 0; u < FLIGHT; u++) {
+    for (int u = 0; u < IN_FLIGHT; u++) {
       if (in[u]) total.take(S::times(a[u], x[u], row, c[u], 0));
     }
-    left -= FLIGHT * LANES;
-    next_col += FLIGHT * LANES;
-    if constexpr (S::reads_a && !S::a_iso) next_a += FLIGHT * LANES;
+    k += IN_FLIGHT * lanes;
     if constexpr (stops_early<S>) {
-      if (!__any_sync(ALL_LANES, left > 0)) break;
-      constexpr unsigned WHOLE = LANES == 32 ? ALL_LANES : (1u << (LANES & 31)) - 1;
-      if (__ballot_sync(ALL_LANES, total.finished()) & (WHOLE << (lane_number() - sub))) left = 0;
+      bool more = k < stop;
+      if (!__any_sync(ALL_LANES, more)) break;
+      if (__ballot_sync(ALL_LANES, total.finished()) & group) k = stop;
     } else {
-      if (left <= 0) break;
+      if (k >= stop) break;
     }
   }
-  if constexpr (LANES > 1) {
-    __syncwarp();
-    join_lanes<S>(total, LANES);
-  }
+  __syncwarp();
   return total;
 }
 
-template <class S, bool COUNTED>
+template <class R, class S>
 GRB_DEVICE void write_total(const Total<S>& total, bool leader, int64_t row, typename S::Z* w, word* w_words,
-                            unsigned& found) {
+                            unsigned long long& found) {
   if (leader && total.have) {
     if constexpr (!S::structure_only) w[row] = total.value;
-    if constexpr (COUNTED) {
+    if (w_words != nullptr) {
       atomicOr(&w_words[row >> 6], bit_of(row));
       found++;
     }
@@ -97,44 +87,10 @@ template <class T> GRB_DEVICE T fresh_value(const T* p) {
   return value;
 }
 
-// What a warp does next: a class of rows, and this lane's row and its entries (none: first == stop).
-template <class P, class R> struct Task {
-  int kind;
-  R row;
-  P first, stop;
-};
-
-// bins[c] warps up to the end of class c (pieces of long rows, then 32, 16, 8, 4, 2 and 1 lanes for a row); bins[8 + c] and
-// bins[16 + c] the places of its rows in the schedule.
-template <class P, class R, bool MASKED>
-GRB_DEVICE Task<P, R> task_of(int64_t number, int64_t warps, const R* rows, const P* starts, const P* stops, const int64_t* bins,
-                           const word* mask, bool complement) {
-  Task<P, R> task = {7, 0, 0, 0};
-  if (number >= warps) return task;
-  int c = 0;
-  while (number >= bins[c]) c++;
-  task.kind = c;
-  if (c > 0) {
-    int shift = 6 - c;
-    int64_t place = bins[8 + c] + ((number - bins[c - 1]) << (5 - shift)) + (lane_number() >> shift);
-    if (place < bins[16 + c]) {
-      task.row = rows == nullptr ? R(place) : rows[place];
-      bool wanted = true;
-      if constexpr (MASKED) wanted = has(mask, task.row) != complement;
-      if (wanted) {
-        task.first = starts[place];
-        task.stop = stops[place];
-      }
-    }
-  }
-  return task;
-}
-
+// bins[c] warps up to the end of class c; bins[8 + c], bins[16 + c] the places of its rows in the schedule.
 // Long rows are the first places: row r has pieces piece_ptr[r] .. piece_ptr[r+1]-1, and owner[p] = r.
-// COUNTED: which rows have a value is found out, into w_words and *count; else x is full, nothing is masked, and the
-// schedule's rows are those.  RESIDENT: blocks wanted on a processor at once, which bounds the registers.
-template <class I, class P, class R, class S, bool FULL, bool MASKED, bool COUNTED, int RESIDENT>
-__global__ void __launch_bounds__(256, RESIDENT)
+template <class I, class P, class R, class S, bool FULL, bool MASKED>
+__global__ void __launch_bounds__(256)
 matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* __restrict__ stops,
             const int64_t* __restrict__ bins, int64_t warps, const I* __restrict__ cols,
             const typename S::A* __restrict__ a_values, const word* __restrict__ x_words,
@@ -142,68 +98,66 @@ matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* _
             typename S::Z* __restrict__ w, word* w_words, unsigned long long* count, int64_t piece,
             const int64_t* __restrict__ piece_ptr, const int32_t* __restrict__ owner, unsigned* arrived,
             typename S::Z* partial, uint8_t* partial_have) {
-  unsigned found = 0;
-  int lane = lane_number();
-  Task<P, R> next = task_of<P, R, MASKED>(warp_number(), warps, rows, starts, stops, bins, mask, complement);
-  GRB_EACH_WARP(number, warps) {
-    Task<P, R> now = next;  // the next task's bounds are on their way while this one's entries come in
-    next = task_of<P, R, MASKED>(number + grb_step, warps, rows, starts, stops, bins, mask, complement);
-#define GRB_ROWS(LANES, FLIGHT)                                                                                         \
-  {                                                                                                                    \
-    int sub = lane & (LANES - 1);                                                                                      \
-    Total<S> total = row_total<LANES, FLIGHT, I, P, S, FULL>(cols, a_values, x_words, x_values, now.row, now.first,     \
-                                                             now.stop, sub);                                           \
-    write_total<S, COUNTED>(total, sub == 0, now.row, w, w_words, found);                                                       \
-    break;                                                                                                             \
-  }
-    switch (now.kind) {
-      case 1: GRB_ROWS(32, 4)
-      case 2: GRB_ROWS(16, 6)
-      case 3: GRB_ROWS(8, 4)
-      case 4: GRB_ROWS(4, 4)
-      case 5: GRB_ROWS(2, 4)
-      case 6: GRB_ROWS(1, 4)
-      default: {
-        int64_t inside = number, place = owner[inside], row = rows == nullptr ? place : int64_t(rows[place]);
-        if constexpr (MASKED) {
-          if (has(mask, row) == complement) break;
-        }
-        int64_t from = piece_ptr[place], pieces = piece_ptr[place + 1] - from;
-        P first = starts[place] + P((inside - from) * piece), stop = stops[place];
-        if (stop - first > piece) stop = first + P(piece);
-        Total<S> total = row_total<32, 4, I, P, S, FULL>(cols, a_values, x_words, x_values, row, first, stop, lane);
-        int last = 0;
-        if (lane == 0) {
-          if constexpr (!S::structure_only) partial[inside] = total.value;
-          partial_have[inside] = total.have;
-          __threadfence();
-          last = atomicAdd(&arrived[place], 1u) == unsigned(pieces - 1);
-          if (last) arrived[place] = 0;
-          __threadfence();
-        }
-        last = __shfl_sync(ALL_LANES, last, 0);
-        if (last) {
-          Total<S> whole;
-          for (int64_t p = from + lane; p < from + pieces; p += 32) {
-            bool there = *(volatile uint8_t*)&partial_have[p] != 0;
-            typename S::Z part = typename S::Z();
-            if constexpr (!S::structure_only) {
-              if (there) part = fresh_value(partial + p);
-            }
-            whole.join(part, there);
-          }
-          __syncwarp();
-          join_lanes<S>(whole, 32);
-          write_total<S, COUNTED>(whole, lane == 0, row, w, w_words, found);
+  unsigned long long found = 0;
+  GRB_EACH_WARP(task, warps) {
+    int c = 0;
+    while (task >= bins[c]) c++;
+    int64_t inside = task - (c == 0 ? int64_t(0) : bins[c - 1]);
+    if (c > 0) {
+      int lanes = 64 >> c, sub = lane_number() & (lanes - 1);
+      int64_t place = bins[8 + c] + inside * (32 / lanes) + lane_number() / lanes;
+      int64_t row = 0, first = 0, stop = 0;
+      if (place < bins[16 + c]) {
+        row = rows == nullptr ? place : int64_t(rows[place]);
+        bool wanted = true;
+        if constexpr (MASKED) wanted = has(mask, row) != complement;
+        if (wanted) {
+          first = starts[place];
+          stop = stops[place];
         }
       }
+      Total<S> total = row_total<I, S, FULL>(cols, a_values, x_words, x_values, row, first, stop, sub, lanes);
+      join_lanes<S>(total, lanes);
+      write_total<R, S>(total, sub == 0, row, w, w_words, found);
+    } else {
+      int64_t place = owner[inside], row = rows == nullptr ? place : int64_t(rows[place]);
+      if constexpr (MASKED) {
+        if (has(mask, row) == complement) continue;
+      }
+      int64_t from = piece_ptr[place], number = piece_ptr[place + 1] - from;
+      int64_t first = int64_t(starts[place]) + (inside - from) * piece, stop = stops[place];
+      if (first + piece < stop) stop = first + piece;
+      Total<S> total = row_total<I, S, FULL>(cols, a_values, x_words, x_values, row, first, stop, lane_number(), 32);
+      join_lanes<S>(total, 32);
+      int last = 0;
+      if (lane_number() == 0) {
+        if constexpr (!S::structure_only) partial[inside] = total.value;
+        partial_have[inside] = total.have;
+        __threadfence();
+        last = atomicAdd(&arrived[place], 1u) == unsigned(number - 1);
+        if (last) arrived[place] = 0;
+        __threadfence();
+      }
+      last = __shfl_sync(ALL_LANES, last, 0);
+      if (last) {
+        Total<S> whole;
+        for (int64_t p = from + lane_number(); p < from + number; p += 32) {
+          bool there = *(volatile uint8_t*)&partial_have[p] != 0;
+          typename S::Z part = typename S::Z();
+          if constexpr (!S::structure_only) {
+            if (there) part = fresh_value(partial + p);
+          }
+          whole.join(part, there);
+        }
+        join_lanes<S>(whole, 32);
+        write_total<R, S>(whole, lane_number() == 0, row, w, w_words, found);
+      }
     }
-#undef GRB_ROWS
   }
-  if constexpr (COUNTED) {
-    __shared__ unsigned sums[32];
-    found = block_reduce(found, [](unsigned p, unsigned q) { return p + q; }, sums);
-    if (threadIdx.x == 0 && found) atomicAdd(count, (unsigned long long)found);
+  if (count != nullptr) {
+    __shared__ unsigned long long sums[32];
+    found = block_reduce(found, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
+    if (threadIdx.x == 0 && found) atomicAdd(count, found);
   }
 }
 

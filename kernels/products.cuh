@@ -24,28 +24,6 @@ template <class T> GRB_DEVICE T stream(const T* p) {
   else if constexpr (is_same<T, bool>) return __ldcs(reinterpret_cast<const unsigned char*>(p)) != 0;
   else return *p;
 }
-// The same by whole warps: no place in the first cache, which is left to the other operand; a longer fetch from memory.
-template <class T> GRB_DEVICE T stream_past(const T* p) {
-#ifndef SIMT_CPU
-  if constexpr (is_number<T> && sizeof(T) == 4) {
-    unsigned bits;
-    asm("ld.global.nc.L1::no_allocate.L2::256B.b32 %0, [%1];" : "=r"(bits) : "l"(p));
-    T value;
-    memcpy(&value, &bits, 4);
-    return value;
-  } else if constexpr (is_number<T> && sizeof(T) == 8) {
-    unsigned long long bits;
-    asm("ld.global.nc.L1::no_allocate.L2::256B.b64 %0, [%1];" : "=l"(bits) : "l"(p));
-    T value;
-    memcpy(&value, &bits, 8);
-    return value;
-  } else {
-    return stream(p);
-  }
-#else
-  return stream(p);
-#endif
-}
 template <class T> GRB_DEVICE T read_only(const T* p) {
   if constexpr (is_number<T>) return __ldg(p);
   else if constexpr (is_same<T, bool>) return __ldg(reinterpret_cast<const unsigned char*>(p)) != 0;
@@ -97,10 +75,9 @@ template <class S> GRB_DEVICE void join_lanes(Total<S>& total, int lanes) {
 }
 
 // The value of entry p of the matrix, of place k of the other operand; anything when they are not read.
-template <class S, bool PAST = false, class P> GRB_DEVICE typename S::A value_of_a(const typename S::A* values, P p) {
+template <class S, class P> GRB_DEVICE typename S::A value_of_a(const typename S::A* values, P p) {
   if constexpr (!S::reads_a) return typename S::A();
   else if constexpr (S::a_iso) return values[0];
-  else if constexpr (PAST) return stream_past(values + p);
   else return stream(values + p);
 }
 template <class S, class P> GRB_DEVICE typename S::X value_of_x(const typename S::X* values, P k) {

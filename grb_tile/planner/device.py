@@ -14,7 +14,7 @@ MERGE = 3.0  # an edge merged by atomics against an entry read along a row
 CLAIM = 1.5  # the same where only a bit is claimed
 LOOK_UP = 1.3  # an entry met by a vector with gaps
 SURE = 16  # columns are surely cheaper when they are by this factor, whatever their degrees
-LAUNCHES = 1 << 16  # entries that a row walk reads in the time of the launches that columns cost more
+LAUNCHES = 1 << 22  # entries that a row walk reads in the time of the launches that columns cost more
 TRANSPOSE = 10.0  # an entry's share of turning the matrix
 HYSTERESIS = 1.25  # how much cheaper the other direction must be before it is taken
 

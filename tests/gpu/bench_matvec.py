@@ -20,7 +20,7 @@ import numpy as np
 import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda import matvec, row_schedule
+from grb_tile.backends.cuda import row_schedule
 from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector
@@ -238,20 +238,18 @@ def spmv(backend, name, structure):
 
 
 def tune(backend, name, structure):
-    """The same SpMV under other classes of rows and other register limits."""
+    """The same SpMV under other classes of rows."""
     for dtype in (dtypes.FP32, dtypes.FP64):
         A, x = matrix(structure, dtype), dense(structure[0], dtype)
         semiring = get_typed_op("plus_times", dtype, kind="semiring")
         figures = {"cusparse": device_us(cusparse(A, x))}
-        kept, limits = matvec.RESIDENT, row_schedule.LONGEST["all"]
+        limits = row_schedule.LONGEST["all"]
         tables = limits, (4, 8, 32, 96, 192, 512), (4, 8, 16, 32, 64, 512), (4, 8, 16, 96, 160, 1024), (4, 8, 16, 32, 96, 2048)
         for table in tables:
-            for resident in ("3", "4", "5", "6"):
-                row_schedule.LONGEST["all"] = table
-                matvec.RESIDENT = (resident, resident)
-                A.forms = None
-                figures[f"{table[3:]} x{resident}"] = device_us(partial(backend.matvec_rows, A, x, semiring))
-        matvec.RESIDENT, row_schedule.LONGEST["all"] = kept, limits
+            row_schedule.LONGEST["all"] = table
+            A.forms = None
+            figures[str(table)] = device_us(partial(backend.matvec_rows, A, x, semiring))
+        row_schedule.LONGEST["all"] = limits
         say(part="tune", matrix=name, type=str(dtype), **figures)
 
 

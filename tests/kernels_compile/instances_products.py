@@ -27,7 +27,7 @@ def instances():
     """(header, name, functors, template) of each."""
     for number, (text, atomic, structure_only, has_start) in enumerate(dict.fromkeys(structs())):
         full, masked = (("true", "false"), ("false", "true"))[number % 2]
-        yield "matvec_rows.cuh", "matvec_rows", text, ("int32_t", "int32_t", "int32_t", "S", full, masked, masked, "5")
+        yield "matvec_rows.cuh", "matvec_rows", text, ("int32_t", "int32_t", "int32_t", "S", full, masked)
         if atomic:
             yield "matvec_cols.cuh", "merge_columns", text, ("int32_t", "int32_t", "int32_t", "S", masked)
             yield "matvec_cols.cuh", "compact_words", text, ("int32_t", "S")
@@ -51,7 +51,7 @@ def instances():
     yield "matvec_cols.cuh", "part_members", "", ()
     plus_times = next(structs())[0]
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
-        yield "matvec_rows.cuh", "matvec_rows", plus_times, (*types, "S", "true", "true", "true", "4")
+        yield "matvec_rows.cuh", "matvec_rows", plus_times, (*types, "S", "true", "true")
     for index in ("int32_t", "int64_t"):
         yield "matmul_rows.cuh", "row_lengths", "", (index,)
         yield "tiles.cuh", "tile_keys", "", (index,)

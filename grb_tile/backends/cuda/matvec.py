@@ -21,8 +21,7 @@ from .row_schedule import chosen_rows, pointers, schedule_of
 from .semirings import lowered
 from .structure import settle
 
-BLOCK = 256                  # threads of a block (matvec_rows.cuh says the same)
-RESIDENT = ("5", "4")        # blocks wanted on a processor for values up to 4 bytes, and for longer ones
+PLAIN = {"most": 1 << 24}    # plain sums: a warp for each task; counting wants fewer blocks, for each adds to one counter
 ALWAYS_ROOMY = 1 << 24       # places that may always be allocated
 FEW_ROWS = 8                 # the rows of a listed mask are walked alone when they are fewer than 1/FEW_ROWS of the rows held
 
@@ -121,14 +120,13 @@ def _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, w
             partial = device.empty(schedule.pieces, s.dtype.np_type)
     kernel = s.kernel(device.launcher, "matvec_rows.cuh", "matvec_rows", (
         index_type(A.indices), index_type(schedule.starts), "int64_t" if schedule.rows is None else index_type(schedule.rows),
-        "S", "true" if full else "false", "false" if mask is None else "true", "false" if w_words is None else "true",
-        RESIDENT[s.dtype.np_type.itemsize > 4],
-    ))  # fmt: skip
+        "S", "true" if full else "false", "false" if mask is None else "true"))  # fmt: skip
+    limits = PLAIN if found is None else {}
     kernel.over(schedule.warps * 32, (
         schedule.rows, schedule.starts, schedule.stops, schedule.bins, schedule.warps, A.indices,
         A.values if s.reads_a else None, x_words, x_values if s.reads_x else None, mask, complement, w, w_words, found,
         schedule.piece, schedule.piece_ptr, schedule.owner, schedule.arrived, partial, have,
-    ), block=BLOCK, most=kernel.resident_blocks(BLOCK))  # fmt: skip
+    ), **limits)  # fmt: skip
 
 
 def occupied_words(device, A):

@@ -19,7 +19,7 @@ import numpy as np
 
 LONGEST = {
     #        1   2   4   8   16   32 lanes: the longest rows of each class; a piece of longer ones
-    "all": (4, 8, 16, 32, 96, 512),
+    "all": (2, 6, 12, 32, 160, 512),
     "early": (48, 96, 192, 384, 768, 2048),
 }
 MOST_BINS = 256              # kept tables of chosen rows
