@@ -179,9 +179,14 @@ def _vector(n, dtype, words, count, values):
     return None if values is None else settle(BitmapVector(n, dtype, None if count == n else words, values, count))
 
 
-def _on_device(backend, A, AT, sources, single, levels, parents, max_level, target):
-    from ..backends.cuda.traverse import traverse as run
+_device_run = None
 
+
+def _on_device(backend, A, AT, sources, single, levels, parents, max_level, target):
+    global _device_run
+    if _device_run is None:                    # an import statement costs microseconds each time
+        from ..backends.cuda.traverse import traverse as _device_run
+    run = _device_run
     if single is None and sources.size == 1:
         single = int(sources[0])
     walk = forced().walk
