@@ -31,7 +31,12 @@ class Lowered:
 
     def value(self, device, A, x):
         """The length-1 device array of the value that every product of a structure-only semiring has."""
-        return device.constant(self.one(device, A, x), self.dtype.np_type)
+        found = self.kernels.get(device)
+        if found is None:
+            found = device.constant(self.one(device, A, x), self.dtype.np_type)
+            if self.one.fixed:
+                self.kernels[device] = found
+        return found
 
 
     def kernel(self, launcher, header, name, template):
@@ -181,4 +186,5 @@ def _one(op, z, reads_a, reads_x):
             value = op.numpy(a, host_cast(device.iso_value(x).reshape(1), op.type2))
         return host_cast(value, z)[0]
 
+    compute.fixed = op.kind == "pair"          # else it hangs on the operands' values
     return compute
