@@ -29,6 +29,7 @@ _KEPT = 8                    # accumulators kept
 
 
 def merged(device, AT, ptr, x, s, allow):
+    """The product by atomics; ptr: AT.indptr, narrowed where that fits (row_schedule.pointers)."""
     size = AT.ncols
     mask, complement = None, False
     if allow is not None:
