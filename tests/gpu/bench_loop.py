@@ -1,0 +1,61 @@
+"""The eight-line breadth-first search that a user writes, on the device, beside the library's: times of whole calls.
+
+    python3 tests/gpu/bench_loop.py
+
+kron 21 edge factor 48, medians over 16 sources with edges; levels of both searches are compared.
+"""
+import json
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
+import bench_traverse
+import cupy as cp
+import numpy as np
+
+import grb_tile as gb
+from grb_tile import semiring
+from grb_tile.algorithms import Graph, bfs
+
+
+def loop(A, source):
+    """level<f> = depth, f<!level,r> = f any.pair A until f is empty."""
+    n = A.nrows
+    f = gb.Vector.from_coo([source], True, size=n)
+    level = gb.Vector(gb.dtypes.INT32, n)
+    depth = 0
+    while f.nvals:
+        level(f.S) << depth
+        f(~level.S, replace=True) << f.vxm(A, semiring.any_pair)
+        depth += 1
+    return level
+
+
+def main():
+    gb.config.set(backend="cuda")
+    store = bench_traverse.rmat(21, 48)
+    G = Graph(gb.Matrix._from_store(store, store.dtype, "A"), directed=False)
+    degree = G.out_degree.to_coo()
+    sources = np.random.default_rng(3).choice(degree[0], 16).astype(int).tolist()
+    times = {"loop": [], "bfs": []}
+    for source in [*sources[:2], *sources]:                      # two rounds to warm up
+        for name, search in (("loop", lambda s: loop(G.A, s)), ("bfs", lambda s: bfs(G, s).levels)):
+            cp.cuda.Device().synchronize()
+            start = time.perf_counter()
+            found = search(source)
+            cp.cuda.Device().synchronize()
+            times[name].append(1e3 * (time.perf_counter() - start))
+            if name == "loop":
+                mine = found
+        assert mine.isequal(found), f"source {source}: the two searches differ"
+    figures = {name: round(statistics.median(samples[2:]), 4) for name, samples in times.items()}
+    print("kron21 BFS, ms a call:", figures)
+    if os.environ.get("OUT"):
+        Path(os.environ["OUT"], "loop.jsonl").write_text(json.dumps(figures) + "\n")
+
+
+if __name__ == "__main__":
+    main()
