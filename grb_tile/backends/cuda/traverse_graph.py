@@ -90,7 +90,8 @@ class TraverseGraph:
         spill = QUEUE * max(self.longest, 1)          # a level's edges, all of them won by one block
         arrays = {
             "start": self.start, "out": self.out_edges.indices, "in_start": self.in_start,
-            "in": None if self.in_edges is None else self.in_edges.indices, "strongest": self.strongest, "next_strongest": self.next_strongest,
+            "in": None if self.in_edges is None else self.in_edges.indices,
+            "strongest": self.strongest, "next_strongest": self.next_strongest,
             "live": self.live, "seen0": device.zeros(words, np.uint32), "seen1": device.empty(words, np.uint32),
             "vertex0": device.empty(n, np.int32), "vertex1": device.empty(n, np.int32),
             "stop0": device.empty(n, index), "stop1": device.empty(n, index),
