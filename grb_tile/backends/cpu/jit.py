@@ -274,6 +274,8 @@ def forget():
     with _lock:
         for known in memos:
             known.clear()
+        for name in [name for name in sys.modules if name.startswith("grb_tile_kernels.")]:
+            del sys.modules[name]  # or the same text in another folder would find the old module
         _kernels.clear()
         _failures.clear()
         _folder = None
