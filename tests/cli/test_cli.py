@@ -255,8 +255,13 @@ def test_interruption_and_internal_errors(run, monkeypatch, graph):
 
 def program(*args, **options):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen([sys.executable, "-m", "grb_tile", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True, env=environment, **options)
+    # A shell that runs the tests in the background has them ignore Ctrl-C, and children inherit that; a handler they do not.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen([sys.executable, "-m", "grb_tile", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env=environment, **options)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_as_a_program_and_ctrl_c(tmp_path):
