@@ -49,11 +49,12 @@ def _memory_line(when, memory):
 
 def _loaded(args, facts, lines):
     from grb_tile.io.progress import size_text
+    from grb_tile.storage.place import host
     from grb_tile.storage.report import report
 
     loaded = inputs.load(args)
     A = loaded.matrix
-    store = A._store
+    store = host(A._store)
     found = report(store)
     square = A.nrows == A.ncols
     degrees = _degrees(store)

@@ -8,7 +8,29 @@ from grb_tile.cli.main import UsageError
 
 def add_arguments(parser, algorithm=True):
     """File, format and output options."""
-    parser.add_argument("file", metavar="FILE", help="Matrix Market, edge list, .npz or .grb file")
+    add_file_options(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    add_common_options(parser)
+    parser.add_argument("--plot", metavar="FILE.png", help="draw the result (needs matplotlib)")
+    if algorithm:
+        parser.add_argument("--explain", action="store_true", help="print a line for each iteration")
+        parser.add_argument("--output", metavar="FILE", help="write the result vector: .grb, or lines of node and value "
+                            "(.txt, .csv, .tsv; also .gz)")
+        parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times, report the median and best time")
+
+
+def add_common_options(parser):
+    """What computes, and what is said besides results."""
+    parser.add_argument("--backend", choices=("auto", "cpu", "cuda"), help="what computes: cuda is an NVIDIA GPU, auto takes "
+                        "it where there is one (default cpu)")
+    parser.add_argument("--quiet", action="store_true", help="no progress and no remarks on stderr")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+
+
+def add_file_options(parser, optional=False):
+    """The file and how to read it."""
+    parser.add_argument("file", metavar="FILE", help="Matrix Market, edge list, .npz or .grb file",
+                        nargs="?" if optional else None)
     parser.add_argument("--format", choices=("mtx", "edges", "npz", "grb"), help="of FILE; default: by its content")
     parser.add_argument("--delimiter", help="edge lists: what separates the columns; default: found out")
     parser.add_argument("--base", type=int, choices=(0, 1), default=0, help="edge lists: number of the first node (default 0)")
@@ -21,15 +43,6 @@ def add_arguments(parser, algorithm=True):
                         help="file: the values in FILE (default); unit: every edge weighs 1")
     parser.add_argument("--duplicates", choices=("min", "max", "plus", "first", "error"), default="min",
                         help="how edges that occur twice combine (default min)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
-    parser.add_argument("--quiet", action="store_true", help="no progress and no remarks on stderr")
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    parser.add_argument("--plot", metavar="FILE.png", help="draw the result (needs matplotlib)")
-    if algorithm:
-        parser.add_argument("--explain", action="store_true", help="print a line for each iteration")
-        parser.add_argument("--output", metavar="FILE", help="write the result vector: .grb, or lines of node and value "
-                            "(.txt, .csv, .tsv; also .gz)")
-        parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times, report the median and best time")
 
 
 class Loaded:

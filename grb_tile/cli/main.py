@@ -22,6 +22,7 @@ COMMANDS = {
     "triangles": ("whole_graph", "number of triangles"),
     "info": ("info", "sizes, degrees, symmetry, tiles, and the memory that work would need"),
     "convert": ("convert", "write the graph in another format"),
+    "bench": ("bench", "how fast searches and products run here, on a graph of yours or a made one"),
 }
 
 EPILOG = """exit codes: 0 done; 1 no answer (negative cycle, no convergence); 2 bad input or usage; 3 internal error;
@@ -62,7 +63,8 @@ def main(argv=None):
         return stop.code if isinstance(stop.code, int) else BAD_INPUT
     try:
         module = import_module(f"grb_tile.cli.{COMMANDS[args.command][0]}")
-        module.run(args)
+        with _backend(args.backend):
+            module.run(args)
         sys.stdout.flush()
         return OK
     except KeyboardInterrupt:
@@ -76,11 +78,20 @@ def main(argv=None):
         return _fail(args, _one_line(error), _code(error))
 
 
+def _backend(name):
+    """Within the block `name` computes; what is set already when it is None."""
+    from grb_tile.config import config
+
+    return config.set({} if name is None else {"backend": name})
+
+
 def _code(error):
     from grb_tile.exceptions import GraphblasException
 
     if type(error).__name__ in ("NegativeCycleError", "ConvergenceFailure"):
         return NO_ANSWER
+    if type(error).__name__ == "WrongResult":
+        return INTERNAL
     bad_input = (UsageError, OSError, ImportError, ValueError, TypeError, IndexError, OverflowError, MemoryError,
                  GraphblasException)
     return BAD_INPUT if isinstance(error, bad_input) and not _is_bug(error) else INTERNAL

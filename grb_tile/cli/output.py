@@ -43,14 +43,25 @@ def show(args, facts, lines):
             print(line)
 
 
+def finish():
+    """Wait until a device is done with all that was asked of it; nothing to wait for on the CPU."""
+    from grb_tile.backends import select
+
+    backend = select.current()
+    if backend.on_device:
+        backend.device.synchronize()
+
+
 def timed(run, repeat):
-    """(last result, times): `run()` `repeat` times."""
+    """(last result, times): `run()` `repeat` times, each until its result is complete."""
     if repeat < 1:
         raise ValueError(f"--repeat {repeat}: expected 1 or more")
     times = []
     for _ in range(repeat):
+        finish()
         started = time.perf_counter()
         result = run()
+        finish()
         times.append(time.perf_counter() - started)
     return result, times
 
@@ -93,14 +104,16 @@ def rounds(report):
     return listed
 
 
-def table(entries):
-    """Lines of a table of dictionaries: a column for each key, in the order in which keys turn up."""
+def table(entries, left=()):
+    """Lines of a table of dictionaries: a column for each key, in the order in which keys turn up; `left`: keys of texts."""
     if not entries:
         return ["(no iterations)"]
     keys = list(dict.fromkeys(key for entry in entries for key in entry))
     cells = [[_cell(entry.get(key)) for key in keys] for entry in entries]
     widths = [max(len(key), *(len(row[k]) for row in cells)) for k, key in enumerate(keys)]
-    return ["  ".join(text.rjust(width) for text, width in zip(row, widths)) for row in (keys, *cells)]
+    lines = ["  ".join(text.ljust(width) if key in left else text.rjust(width)
+                       for key, text, width in zip(keys, row, widths)) for row in (keys, *cells)]
+    return [line.rstrip() for line in lines]
 
 
 def _cell(value):
@@ -144,6 +157,34 @@ def write_vector(path, vector, loaded):
 
 def _quoted(label, mark):
     return '"' + label.replace('"', '""') + '"' if mark in label or '"' in label else label
+
+
+class Line:
+    """What is being done, on stderr, a line rewritten in place; silent where nobody looks.
+
+    As a context manager it gives a function of a text (which does nothing when silent) and leaves a clean line behind it.
+    """
+
+    def __init__(self, args, what):
+        self.what = what
+        self.silent = args.quiet or not sys.stderr.isatty()
+        self.width = 0
+
+    def __call__(self, text):
+        if not self.silent:
+            text = f"{self.what}: {text}"
+            sys.stderr.write("\r" + text.ljust(self.width))
+            sys.stderr.flush()
+            self.width = len(text)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.width:
+            sys.stderr.write("\r" + " " * self.width + "\r")
+            sys.stderr.flush()
+        return False
 
 
 class Watch:

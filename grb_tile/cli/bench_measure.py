@@ -1,0 +1,228 @@
+"""What `grb-tile bench` measures: one dictionary for each figure."""
+import platform
+import time
+
+import numpy as np
+
+from grb_tile.cli import bench_verify, generate
+from grb_tile.cli.main import UsageError
+from grb_tile.cli.output import finish
+
+WARM_CALLS, WARM_SECONDS = 2, 0.5          # calls after the first that are not counted: at least so many, at least so long
+QUEUED = 20
+
+
+def device_facts():
+    """{"backend", "device"}: what computes, by name."""
+    from grb_tile.backends import select
+
+    backend = select.current()
+    if not backend.on_device:
+        return {"backend": backend.name, "device": _processor()}
+    if backend.device.is_shim:
+        return {"backend": backend.name, "device": "the kernels' source on the CPU"}
+    runtime = backend.device.xp.cuda.runtime
+    return {"backend": backend.name, "device": runtime.getDeviceProperties(runtime.getDevice())["name"].decode()}
+
+
+def _processor():
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def milliseconds(call):
+    """(result, time) of one call until its result is complete."""
+    finish()
+    started = time.perf_counter()
+    result = call()
+    finish()
+    return result, (time.perf_counter() - started) * 1e3
+
+
+def warm_up(call):
+    """Calls that are not counted."""
+    started, calls = time.perf_counter(), 0
+    while calls < WARM_CALLS or time.perf_counter() - started < WARM_SECONDS:
+        milliseconds(call)
+        calls += 1
+
+
+def queued_ms(call):
+    """Time of a call among QUEUED that are not waited for one by one; None where calls are complete when they return."""
+    from grb_tile.backends import select
+
+    if not select.current().on_device:
+        return None
+    finish()
+    started = time.perf_counter()
+    for _ in range(QUEUED):
+        call()
+    finish()
+    return (time.perf_counter() - started) * 1e3 / QUEUED
+
+
+class Bench:
+    """One graph, and the figures found so far."""
+
+    def __init__(self, args, loaded, say):
+        from grb_tile.backends import select
+        from grb_tile.storage.place import host_array
+
+        self.args = args
+        self.say = say
+        self.figures = []
+        A = loaded.matrix
+        if A.nvals == 0:
+            raise UsageError(f"{loaded.path} holds no entries: there is nothing to time")
+        if "bfs" in args.parts and A.nrows != A.ncols:
+            raise UsageError(f"{loaded.path} is {A.nrows} by {A.ncols}; searches need a square matrix: --parts spmv,spmspv")
+        say("preparing: transpose, symmetry")
+        backend = select.current()
+        _, took = milliseconds(lambda: self._prepare(A, args.generate is not None))
+        self.store = store = backend.convert(self.G.A._store if self.G else A._store, "csr")
+        self.random_values = store.iso or A.dtype.name == "BOOL"
+        self.indptr = host_array(store.indptr)
+        self.graph = {"name": loaded.path, "nrows": A.nrows, "ncols": A.ncols, "entries": A.nvals, "symmetric": self.symmetric,
+                      "load_seconds": loaded.seconds, "prepare_seconds": took / 1e3}
+
+    def _prepare(self, A, symmetric):
+        from grb_tile.algorithms import Graph
+
+        self.G = None
+        self.symmetric = False
+        if A.nrows == A.ncols:
+            self.G = G = Graph(A, True if self.args.directed else None)
+            if symmetric:          # made so
+                G._cache.update(is_symmetric=True, is_symmetric_structure=True)
+            self.symmetric = not G.directed
+            _ = G.AT
+
+    # ------------------------------------------------------------------ searches
+
+    def bfs(self, parents):
+        """Levels (and parents) from each source."""
+        from grb_tile import explain
+        from grb_tile.algorithms import bfs
+
+        name = "bfs levels and parents" if parents else "bfs levels"
+        degrees = np.diff(self.indptr)
+        holding = np.flatnonzero(degrees)
+        random = np.random.default_rng(self.args.seed)
+        sources = random.choice(holding, self.args.sources, replace=len(holding) < self.args.sources).tolist()
+        self.say(f"{name}: first search")
+        _, first = milliseconds(lambda: bfs(self.G, sources[0], parents=parents))
+        warm_up(lambda: bfs(self.G, sources[-1], parents=parents))
+        middles, edges, pulled, depths = [], [], [], []
+        for number, source in enumerate(sources):
+            self.say(f"{name}: source {number + 1} of {len(sources)}")
+            times = []
+            for _ in range(self.args.repeat):
+                found, took = milliseconds(lambda: bfs(self.G, source, parents=parents))
+                times.append(took)
+            plan = explain(last=1).as_dicts()[0]
+            middles.append(float(np.median(times)))
+            directions = [level["direction"] for level in found.report.rounds]
+            depths.append(len(directions))
+            pulled.append(sum(direction.startswith("pull") for direction in directions))
+            edges.append(self._searched(name, source, found, degrees))
+        queued = queued_ms(lambda: bfs(self.G, sources[0], parents=parents))
+        return {"figure": name, **_times(first, middles, queued), "runs": self.args.repeat, "sources": len(sources),
+                "edges": int(np.median(edges)), "gteps": float(np.median(np.array(edges) / np.array(middles))) / 1e6,
+                "gb_per_second": None, "levels": int(np.median(depths)), "pulled": int(np.median(pulled)),
+                "plan": plan, "verified": self.args.verify}
+
+    def _searched(self, name, source, found, degrees):
+        """Edges that leave what was reached; checks the result."""
+        levels = found.levels.to_dense(-1)
+        if self.args.verify:
+            parents = None if found.parents is None else found.parents.to_dense(-1)
+            xp = bench_verify.array_module(self.store.indptr)
+            there = [part if part is None else xp.asarray(part) for part in (levels, parents)]
+            bench_verify.search(name, self.store, source, *there)
+        return int(degrees[levels >= 0].sum())
+
+    # ------------------------------------------------------------------ products
+
+    def matrix(self, dtype):
+        """The graph's matrix of FP32 or FP64, with values that differ, and its transpose kept with it."""
+        from grb_tile import Matrix, dtypes
+        from grb_tile.backends import select
+        from grb_tile.storage.store import Compressed
+
+        dtype = dtypes.lookup_dtype(dtype)
+        store = self.store
+        if self.random_values:
+            values = generate.uniform(store.nvals, self.args.seed, dtype.np_type.type)
+            store = Compressed(store.nrows, store.ncols, dtype, store.indptr, store.indices, values)
+        else:
+            store = select.current().cast(store, dtype)
+        A = Matrix._from_store(store, dtype, "A")
+        if "spmspv" in self.args.parts:
+            A.T.new()
+        return A
+
+    def product(self, semiring, dtype, density=None):
+        """w = A x; x full, or with entries at a share `density` of its places."""
+        from grb_tile import Vector, explain
+        from grb_tile.cli.bench import semiring_named
+        from grb_tile.operators import get_typed_op
+
+        args = self.args
+        name = f"{'spmv' if density is None else f'spmspv {density:g}'} {semiring} {dtype}"
+        self.say(f"{name}: making values")
+        if getattr(self, "_kept", (None,))[0] != dtype:
+            self._kept = dtype, self.matrix(dtype)
+        A = self._kept[1]
+        random = np.random.default_rng(args.seed)
+        numbers = (random.random(A.ncols) + 0.5).astype(A.dtype.np_type)
+        if density is None:
+            x = Vector.from_dense(numbers)
+        else:
+            places = np.sort(random.choice(A.ncols, max(1, round(density * A.ncols)), replace=False))
+            x = Vector.from_coo(places, numbers[places], size=A.ncols)
+        typed = get_typed_op(semiring_named(semiring), A.dtype, kind="semiring")
+
+        def call():
+            return A.mxv(x, typed).new()
+
+        self.say(f"{name}: first call")
+        w, first = milliseconds(call)
+        warm_up(call)
+        self.say(f"{name}: timing")
+        times = [milliseconds(call)[1] for _ in range(args.repeat)]
+        queued = queued_ms(call)
+        plan = explain(last=1).as_dicts()[0]
+        if args.verify:
+            self.say(f"{name}: checking")
+            bench_verify.product(name, A._store, typed, x, w, args.seed)
+        figures = _times(first, times, queued)
+        index, value = self.store.indices.dtype.itemsize, A.dtype.np_type.itemsize
+        if density is None:
+            edges = A.nvals
+            moved = edges * (index + value) + A.nrows * (8 + value) + A.ncols * value
+        else:
+            edges = self._selected(places)
+            moved = edges * (index + value) + x.nvals * (16 + index + value) + w.nvals * (index + value)
+        return {"figure": name, **figures, "runs": args.repeat, "semiring": semiring, "type": dtype, "density": density,
+                "edges": edges, "gteps": edges / figures["ms"] / 1e6, "bytes": moved,
+                "gb_per_second": moved / figures["ms"] / 1e6, "plan": plan, "verified": args.verify}
+
+    def _selected(self, places):
+        """Entries of the columns `places`."""
+        if self.symmetric:
+            return int(np.diff(self.indptr)[places].sum())
+        if not hasattr(self, "_columns"):
+            from grb_tile.storage.place import host_array
+
+            self._columns = np.bincount(host_array(self.store.indices), minlength=self.store.ncols)
+        return int(self._columns[places].sum())
+
+
+def _times(first, times, queued):
+    return {"ms": float(np.median(times)), "best_ms": min(times), "worst_ms": max(times), "first_ms": first, "queued_ms": queued}
