@@ -25,6 +25,7 @@ verified: all searches by the rule of the edges, products on 200 to 400 rows by 
 
 
 def add_arguments(parser, name):
+    """The graph, what to time on it, and what to do with the figures."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = f"{NOTES}\n{parser.epilog}"
     inputs.add_file_options(parser, optional=True)
