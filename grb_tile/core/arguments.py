@@ -7,6 +7,7 @@ from ..config import config
 from ..dtypes import INT64, cast_scalar, lookup_dtype
 from ..exceptions import InvalidValue
 from ..operators import find_opclass
+from .device_input import from_gpu, indices_on_device, values_on_device
 
 AUTOCOMPUTE_HINT = (
     "Hint: use `gb.config.set(autocompute=True)` to automatically compute arguments that are expressions."
@@ -158,6 +159,11 @@ def indices_array(array, name="array"):
     Raises: ValueError for an array that is not of integers, OverflowError for a list with a negative one,
     InvalidValue for positions beyond every dimension.
     """
+    found = from_gpu(array)
+    if found is not None:
+        if type(found) is not np.ndarray:
+            return indices_on_device(found, name)
+        array = found
     if isinstance(array, np.ndarray):
         if array.dtype.kind not in "iub":
             raise ValueError(f"{name} must be integers, not {array.dtype.name}")
@@ -179,6 +185,11 @@ def values_array(values, dtype=None, subarray_after=None):
 
     subarray_after: the number of dimensions after which further ones make a sub-array type.
     """
+    found = from_gpu(values)
+    if found is not None:
+        if type(found) is not np.ndarray:
+            return values_on_device(found, dtype, subarray_after)
+        values = found
     if dtype is not None:
         dtype = lookup_dtype(dtype)
         base = dtype.np_type

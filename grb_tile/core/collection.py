@@ -8,6 +8,7 @@ from ..backends.select import current
 from ..exceptions import DimensionMismatch, EmptyObject
 from ..dtypes import unify
 from ..operators import find_opclass, from_string, get_typed_op, op_from_string
+from ..storage.place import is_host
 from .arguments import check_options, expect_op, expect_type, literal, output_type
 from .expression import MatrixExpression, VectorExpression
 from .mask import Mask, check_mask
@@ -266,11 +267,36 @@ class Collection:
         return self.to_dense() if dtype is None else self.to_dense().astype(dtype)
 
     def __dlpack__(self, **kwargs):
-        """A DLPack capsule of the dense array, when every place holds an entry."""
-        return np.ascontiguousarray(self.__array__()).__dlpack__(**kwargs)
+        """A DLPack capsule of the dense array, when every place holds an entry: shared on a device, a copy on the host."""
+        array = self._on_device()
+        return (np.ascontiguousarray(self.__array__()) if array is None else array).__dlpack__(**kwargs)
 
     def __dlpack_device__(self):
-        return (1, 0)          # kDLCPU
+        array = self._on_device()
+        return (1, 0) if array is None else array.__dlpack_device__()          # (kDLCPU, 0)
+
+    @property
+    def __cuda_array_interface__(self):
+        """Of the dense array, when every place holds an entry and the entries lie on a device; there it is shared."""
+        array = None if self._nvals != np.prod(self.shape, dtype=object) else self._on_device()
+        if array is None:
+            raise AttributeError(f"{self.name} does not lie on a device, or not every place holds an entry")
+        return array.__cuda_array_interface__
+
+    def _on_device(self):
+        """The device's dense array, None when the entries lie on the host.  Raises: TypeError when places are absent."""
+        if self._is_transposed:
+            return self.new()._on_device()
+        store = self._store
+        if is_host(store):
+            return None
+        if store.nvals != np.prod(self.shape, dtype=object):
+            raise TypeError(
+                f"{self.name} can't be shared as an array: it has {store.nvals} entries, its shape is {self.shape}; "
+                "use gb.io.to_cupy(v, fill_value) or gb.io.entries_on_device(x)"
+            )
+        store.shared = True
+        return (store.values.repeat(store.nvals) if store.iso else store.values).reshape(self.shape)
 
 
 def _concrete(self):

@@ -13,6 +13,7 @@ from . import recorder
 from .arguments import check_options, dimension, indices_array, scalar_of, values_array
 from .build import build_operator, check_bounds, check_empty, guarded, refuse_with_scalar
 from .collection import bound_scalar
+from .device_input import line_numbers
 from .matrix_export import check_order
 
 
@@ -140,7 +141,7 @@ class MatrixBuild:
         lines = indptr.size - 1
         if width is None:
             width = int(indices.max()) + 1 if indices.size else 0
-        major = np.repeat(np.arange(lines, dtype=np.int64), np.diff(indptr))
+        major = line_numbers(indptr, lines)
         return cls._from_lines(major, indices, values, dtype, lines, width, name, columnwise, other)
 
     @classmethod
@@ -185,7 +186,7 @@ class MatrixBuild:
             lines = int(compressed.max()) + 1 if compressed.size else 0
         if width is None:
             width = int(indices.max()) + 1 if indices.size else 0
-        major = np.repeat(compressed, np.diff(indptr))
+        major = line_numbers(indptr, lines, compressed)
         return cls._from_lines(major, indices, values, dtype, lines, width, name, columnwise, other)
 
     @classmethod
@@ -217,8 +218,10 @@ class MatrixBuild:
             raise ValueError(f"values array must be 2d to create dense Matrix with dtype {dtype}")
         nrows, ncols = values.shape[:2]
         store = full_matrix(nrows, ncols, dtype, np.zeros((), dtype.np_type)[()])
-        store.values = np.array(values).reshape(nrows * ncols, *values.shape[2:])
+        store.values = values.copy().reshape(nrows * ncols, *values.shape[2:])
         store.iso = False
+        if type(values) is not np.ndarray:
+            store = current().own(store)
         out = cls._from_store(store, dtype, name)
         if missing_value is not None:
             out << out.select("!=", missing_value)
@@ -248,7 +251,7 @@ class MatrixBuild:
 
 
 def _check_pointers(indptr, indices, values):
-    if indptr[0] != 0 or (np.diff(indptr) < 0).any():
+    if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
         raise InvalidValue("indptr must begin with 0 and must not decrease")
     if indptr[-1] != indices.size:
         raise InvalidValue(f"the last of indptr ({indptr[-1]}) must be the number of indices ({indices.size})")

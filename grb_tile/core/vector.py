@@ -318,7 +318,7 @@ class Vector(Collection, BaseType):
         if dtype.np_type.subdtype is not None and values.ndim == 1:
             raise ValueError("A >1d array is required to create a dense Vector with subdtype")
         size = values.shape[0]
-        store = BitmapVector(size, dtype, None, np.array(values), size) if size else empty_vector(0, dtype)
+        store = BitmapVector(size, dtype, None, values.copy(), size) if size else empty_vector(0, dtype)
         out = cls._from_store(store, dtype, name)
         if missing_value is not None:
             out << out.select("!=", missing_value)

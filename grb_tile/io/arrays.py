@@ -15,6 +15,8 @@ def as_numpy(x):
     """
     if isinstance(x, np.ndarray):
         return x
+    if hasattr(x, "to_dense") and hasattr(x, "__array__"):          # a Vector or Matrix, wherever it lies
+        return np.asarray(x)
     if hasattr(x, "__dlpack__") and not hasattr(x, "__cuda_array_interface__"):
         try:
             return np.from_dlpack(x)

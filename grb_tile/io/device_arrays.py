@@ -3,9 +3,12 @@
 Nothing is copied where types fit, so change the arrays neither here nor there afterwards; work is ordered by CuPy's current
 stream, as CuPy's own is.  Objects made so live on the device whichever backend is in use.
 """
+import functools
+
 import numpy as np
 
 from grb_tile.backends import select
+from grb_tile.backends.cuda.errors import on_device
 from grb_tile.dtypes import lookup_dtype
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
@@ -14,6 +17,21 @@ def _backend():
     """The CUDA backend; its error names what is missing."""
     backend = select.current()
     return backend if backend.on_device else select.named("cuda")
+
+
+def _reported(function):
+    """CuPy's errors leave `function` as the library's: OutOfMemory after room was made and a second try."""
+    @functools.wraps(function)
+    def inner(device, *args, **kwargs):
+        return function(*args, **kwargs)
+
+    inner = on_device(inner)
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        return inner(_backend().device, *args, **kwargs)
+
+    return call
 
 
 def as_device(x, device=None):
@@ -28,6 +46,7 @@ def as_device(x, device=None):
     raise TypeError(f"{type(x).__name__} does not lie on the GPU: give a CuPy array, or use from_numpy for host arrays")
 
 
+@_reported
 def from_cupy(x, *, name=None):
     """Vector of a one-dimensional device array (every place present), Matrix of a cupyx.scipy.sparse CSR, CSC or COO matrix.
 
@@ -86,6 +105,7 @@ def _check_rows(device, indptr, indices, values, nrows, ncols):
         raise ValueError("columns must ascend within each row and not repeat: call x.sum_duplicates() first")
 
 
+@_reported
 def from_cupy_coo(rows, cols, values, *, shape, dup_op=None, name=None):
     """Matrix of entries values[k] at (rows[k], cols[k]), all device arrays; sorted and combined on the device.
 
@@ -115,6 +135,7 @@ def from_cupy_coo(rows, cols, values, *, shape, dup_op=None, name=None):
     return Matrix._from_store(store, dtype, name)
 
 
+@_reported
 def to_cupy(x, fill_value=None):
     """The values of a Vector as a device array of its size; absent places hold `fill_value`.
 
@@ -137,6 +158,7 @@ def to_cupy(x, fill_value=None):
     return out
 
 
+@_reported
 def entries_on_device(x):
     """(indices, values) of a Vector, (rows, cols, values) of a Matrix: fresh device arrays, indices int64, sorted."""
     from grb_tile.backends.cuda import structure
@@ -147,6 +169,7 @@ def entries_on_device(x):
     return tuples(backend.device, store)
 
 
+@_reported
 def to_cupyx_sparse(A):
     """cupyx.scipy.sparse.csr_matrix of a Matrix; column indices and values are shared where CuPy takes their types.
 
@@ -167,6 +190,7 @@ def to_cupyx_sparse(A):
     return csr_matrix((values, store.indices, indptr), shape=store.shape)
 
 
+@_reported
 def vector_of_entries(indices, values, *, size, name=None):
     """Vector of ascending, distinct device `indices` and their `values`, shared where the types fit (unchecked)."""
     from grb_tile import Vector

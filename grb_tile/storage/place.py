@@ -24,6 +24,11 @@ def register(array_class, convert, move, iso_value):
     _readers[array_class] = iso_value
 
 
+def is_of_device(array):
+    """Is `array` one of a device whose backend was in use?"""
+    return type(array) in _converters
+
+
 def is_host(store):
     """Does `store` hold NumPy arrays?"""
     return type(store.values) is np.ndarray

@@ -121,6 +121,21 @@ def test_build_combines_duplicates(turn, op, detours):
                       NUMPY.build_matrix(huge, huge, i << 54, j << 54, values, dup, dtype))
 
 
+@pytest.mark.parametrize("op", ["plus", "min", "times", "minus", "lor", "first"])
+@pytest.mark.parametrize("dtype", [dtypes.INT8, dtypes.FP64])
+def test_long_runs_of_duplicates_are_folded_in_pieces(monkeypatch, op, dtype):
+    """One place with hundreds of entries among short ones; what is not associative goes left to right."""
+    monkeypatch.setattr(structure, "LONG", 8)
+    monkeypatch.setattr(structure, "PIECE", 4)
+    rng = np.random.default_rng([seeds.SEED, 11])
+    i = rng.permutation(np.concatenate([np.full(700, 5), np.full(33, 2), np.full(8, 0), rng.integers(0, 50, 60)]))
+    values = rng.integers(-3, 4, i.size).astype(dtype.np_type)
+    dup = getattr(binary, op)[dtype]
+    agree.assert_same(shim().build_vector(50, i, values, dup, dtype), NUMPY.build_vector(50, i, values, dup, dtype))
+    one = values[:1]
+    agree.assert_same(shim().build_vector(50, i, one, dup, dtype), NUMPY.build_vector(50, i, one, dup, dtype))
+
+
 def test_build_refuses_duplicates():
     with pytest.raises(InvalidValue, match="indices: 4 occurs more than once"):
         shim().build_vector(9, np.array([4, 2, 4]), np.array([1, 2, 3]), None, dtypes.INT64)

@@ -17,7 +17,8 @@ import numpy as np
 from ...exceptions import OutOfMemory
 from ...storage.place import with_arrays
 from ...storage.store import Allow
-from .errors import ErrorWord, HostOnly
+from .errors import ErrorWord, HostOnly, on_device
+from .memory import drop_forms
 
 _PINNED_BYTES = 4096
 _MOST_CONSTANTS = 4096
@@ -38,6 +39,8 @@ class Device:
         self._counters = []
         self._pinned = None
         self._lock = threading.Lock()          # of the pinned buffer: threads may read at the same time
+        self.current_stream = _no_stream if self.is_shim else xp.cuda.get_current_stream
+        self.stream = None                     # the one that was given work last
         self.errors = ErrorWord(self)
 
     # ------------------------------------------------------------------ arrays
@@ -136,10 +139,8 @@ class Device:
             forms = store.forms = {}
         found = forms.get("device")
         if found is None:
-            found = forms["device"] = with_arrays(store, self._move)
-            found.shared = True
-            if store.iso and store.nvals:
-                found.values = self.constant(store.values[0]) if type(store.values) is np.ndarray else found.values
+            found = forms["device"] = move_store(self, store)
+            store.forms = forms          # making room may have left another in its place
         return found
 
     def own_allow(self, allow):
@@ -194,6 +195,24 @@ class Device:
         if self.errors.armed:
             self.read()
 
+    # ------------------------------------------------------------------ streams
+
+    def follow(self):
+        """CuPy's current stream has changed: it waits for what was queued on the one before.
+
+        So objects, and what the library keeps with them, may be used from any stream.
+        """
+        now, before = self.current_stream(), self.stream
+        self.stream = now
+        if before is None or before.ptr == now.ptr:
+            return
+        try:
+            event = self.xp.cuda.Event(disable_timing=True)
+            event.record(before)
+            now.wait_event(event)
+        except self.xp.cuda.runtime.CUDARuntimeError:          # another library's stream, destroyed since
+            self.xp.cuda.runtime.deviceSynchronize()
+
     # ------------------------------------------------------------------ memory
 
     def memory(self):
@@ -202,6 +221,13 @@ class Device:
             return (1 << 40, 1 << 40)
         free, total = self.xp.cuda.runtime.memGetInfo()
         return free + self.xp.get_default_memory_pool().free_bytes(), total
+
+    def make_room(self):
+        """Drop what can be derived again and give unused blocks back to the driver.  Returns whether there was anything."""
+        dropped = drop_forms()
+        if not self.is_shim:
+            self.xp.get_default_memory_pool().free_all_blocks()
+        return dropped > 0
 
     def check_room(self, bytes_wanted, what):
         """Raises: OutOfMemory when `bytes_wanted` cannot fit, before anything is allocated."""
@@ -213,3 +239,17 @@ class Device:
                 f"{what}: {bytes_wanted} bytes asked for on the device, {free} of {total} free; the operands are unchanged. "
                 "Use a smaller mask, free objects, or compute on the host: gb.config.set(backend='cpu')"
             )
+
+
+@on_device
+def move_store(device, store):
+    """The store with device arrays."""
+    moved = with_arrays(store, device._move)
+    moved.shared = True
+    if store.iso and store.nvals and type(store.values) is np.ndarray:
+        moved.values = device.constant(store.values[0])
+    return moved
+
+
+def _no_stream():
+    """The shim's stream: there is one only."""

@@ -18,6 +18,7 @@ from .arrays import Device
 from .errors import HostOnly, reporting
 
 STORES = (SparseVector, BitmapVector, Compressed)
+LEAST_CAPABILITY = 70          # threads of a warp that go their own ways, as the kernels' votes and shuffles want
 _HERE = __package__
 
 
@@ -38,8 +39,16 @@ def real_launcher():
         ) from error
     if count == 0:
         raise GraphblasException('backend "cuda" found no NVIDIA device; use gb.config.set(backend="cpu")')
-    from .jit import Launcher
+    capability = int(cupy.cuda.Device().compute_capability)
+    if capability < LEAST_CAPABILITY:
+        raise GraphblasException(
+            f'backend "cuda" needs a device of compute capability {LEAST_CAPABILITY / 10} or more (Volta, 2017); device '
+            f'{cupy.cuda.Device().id} has {capability / 10}: choose another with CUDA_VISIBLE_DEVICES, or use '
+            'gb.config.set(backend="cpu")'
+        )
+    from .jit import Launcher, compiler
 
+    compiler()
     return Launcher()
 
 
@@ -218,9 +227,11 @@ class CudaBackend(Backend):
 
 
 def on_host(argument):
-    """A primitive's argument with its stores (and the pattern of an Allow) on the host."""
+    """A primitive's argument with its stores (and the pattern of an Allow) and arrays on the host."""
     if isinstance(argument, STORES):
         return place.host(argument)
+    if place.is_of_device(argument):
+        return place.host_array(argument)
     if isinstance(argument, Allow):
         return Allow(place.host(argument.pattern), argument.complement)
     return argument

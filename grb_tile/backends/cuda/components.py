@@ -3,10 +3,12 @@ import numpy as np
 
 from ...dtypes import UINT64
 from ...storage.store import BitmapVector
+from .errors import on_device
 
 SAMPLED = 2                    # neighbours of every vertex that are linked before the largest component is left out
 
 
+@on_device
 def connected_components(device, A, AT):
     """(store of labels: the smallest vertex of each vertex's component, number of components), or NotImplemented.
 

@@ -49,34 +49,88 @@ class ErrorWord:
 def reporting(primitive):
     """Wrap a method of the backend: CuPy's errors leave it as the library's exceptions, naming the primitive.
 
-    Only the failing path pays: the wrapper costs one call.
+    Out of memory: what stores keep besides their entries is dropped (memory.py), and the primitive runs once more.  Its work
+    is queued after what another stream was given before (Device.follow).  Only the failing path pays more than a call.
     """
     name = primitive.__name__
 
     @functools.wraps(primitive)
     def call(backend, *args, **kwargs):
+        device = backend.device
+        if device.current_stream() is not device.stream:
+            device.follow()
         try:
             return primitive(backend, *args, **kwargs)
         except HostOnly:
             return backend.through_host(name, args, kwargs)
         except Exception as error:
-            raised = translated(error, name, backend.device)
+            raised = failed(error, name, device)
             if raised is None:
                 raise
-            raise raised from error
+        return again(device, name, raised, lambda: primitive(backend, *args, **kwargs))
 
     return call
 
 
+def on_device(function):
+    """As `reporting`, for a function of the Device that is no primitive: a traversal, an import of arrays."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def call(device, *args, **kwargs):
+        if device.current_stream() is not device.stream:
+            device.follow()
+        try:
+            return function(device, *args, **kwargs)
+        except HostOnly:
+            raise
+        except Exception as error:
+            raised = failed(error, name, device)
+            if raised is None:
+                raise
+        return again(device, name, raised, lambda: function(device, *args, **kwargs))
+
+    return call
+
+
+def failed(error, name, device):
+    """The OutOfMemory that `error` means, None for what is none; raises the library's exception for CuPy's other errors."""
+    raised = translated(error, name, device)
+    if raised is None or isinstance(raised, OutOfMemory):
+        return raised
+    raise raised from error
+
+
+def again(device, name, raised, function):
+    """function() once more with the room that derived forms took.  Raises: `raised` when they took none.
+
+    Called when the frames of the first try are gone, and with them the arrays that they held.
+    """
+    if not device.make_room():
+        raise raised
+    try:
+        return function()
+    except HostOnly:
+        raise
+    except Exception as error:
+        raised = translated(error, name, device)
+        if raised is None:
+            raise
+        raise raised from error
+
+
 def translated(error, name, device):
-    """The library's exception for one of CuPy's; None when it is not CuPy's."""
-    kind = type(error).__name__
-    if kind == "OutOfMemoryError" or isinstance(error, MemoryError):
+    """The library's exception for one of CuPy's, an OutOfMemory as it is; None for what is neither."""
+    if isinstance(error, OutOfMemory):
+        return error.with_traceback(None)
+    kind, text = type(error).__name__, str(error)
+    failing = kind in ("CUDARuntimeError", "CUDADriverError")
+    if isinstance(error, MemoryError) or failing and ("cudaErrorMemoryAllocation" in text or "ERROR_OUT_OF_MEMORY" in text):
         free, total = device.memory()
         return OutOfMemory(
-            f"{name}: {error}; {free} of {total} bytes are free on the device; the operands are unchanged.  Free objects, "
+            f"{name}: {text}; {free} of {total} bytes are free on the device; the operands are unchanged.  Free objects, "
             "use a smaller mask, or compute on the host: gb.config.set(backend='cpu')"
         )
-    if kind in ("CUDARuntimeError", "CUDADriverError"):
-        return Panic(f"{name} failed on the device: {error}.  After an illegal address the process must be restarted")
+    if failing:
+        return Panic(f"{name} failed on the device: {text}.  After an illegal address the process must be restarted")
     return None

@@ -101,14 +101,27 @@ def cache_folder():
     return folder
 
 
+def compiler():
+    """CuPy's binding of NVRTC.  Raises: JitError that names the remedy when the library cannot be loaded."""
+    try:
+        import cupy  # noqa: F401  (finds NVRTC's library)
+        from cupy_backends.cuda.libs import nvrtc
+
+        nvrtc.getVersion()
+    except (ImportError, OSError, RuntimeError) as error:
+        raise JitError(
+            f"kernels are compiled with NVRTC through CuPy, and that cannot be loaded ({error}): "
+            'pip install "grb-tile[cuda13]" (or cuda12, as the driver needs it)'
+        ) from error
+    return nvrtc
+
+
 def compile_cubin(text, expression, arch, options=()):
     """(lowered name, cubin) of one kernel for compute capability `arch` (90 for sm_90); needs no GPU.
 
     Raises: JitError with the compiler's log.
     """
-    import cupy  # noqa: F401  (loads NVRTC's library)
-    from cupy_backends.cuda.libs import nvrtc
-
+    nvrtc = compiler()
     program = nvrtc.createProgram(text, "grb_tile.cu", (), ())
     try:
         nvrtc.addNameExpression(program, expression)
@@ -125,9 +138,7 @@ def compile_cubin(text, expression, arch, options=()):
 
 def compiled(text, expression, arch, options=()):
     """compile_cubin, through the cache on disk: written to another name and renamed, so that readers see whole files."""
-    from cupy_backends.cuda.libs import nvrtc
-
-    state = "\0".join([text, expression, str(arch), *OPTIONS, *options, str(nvrtc.getVersion())])
+    state = "\0".join([text, expression, str(arch), *OPTIONS, *options, str(compiler().getVersion())])
     path = cache_folder() / f"{hashlib.sha256(state.encode()).hexdigest()[:32]}.cubin"
     try:
         lowered, _, cubin = path.read_bytes().partition(b"\n")

@@ -30,11 +30,13 @@ from .entries import (
     vector_of,
 )
 
+LONG, PIECE = 1024, 256          # entries of one position that one thread folds; of a piece of more than that
+
 # ---------------------------------------------------------------------- build
 
 
 def build_vector(device, size, indices, values, dup, dtype):
-    if not is_plain(dtype) or np.asarray(values[:0]).dtype.kind not in "biufc" or not _folds(dup):
+    if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
     indices, values = device.array(indices, np.int64), _numbers(device, values)
     count = indices.shape[0]
@@ -60,7 +62,7 @@ def build_vector(device, size, indices, values, dup, dtype):
 
 
 def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
-    if not is_plain(dtype) or np.asarray(values[:0]).dtype.kind not in "biufc" or not _folds(dup):
+    if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
     rows, cols, values = device.array(rows, np.int64), device.array(cols, np.int64), _numbers(device, values)
     count = rows.shape[0]
@@ -108,25 +110,48 @@ def _as_type(device, values, dtype):
 
 
 def fold(device, values, iso, starts, total, op, dtype):
-    """(values, iso): op applied left to right within each segment; a thread for each segment."""
+    """(values, iso): op applied left to right within each segment.
+
+    A thread for each segment; long ones under an associative operator are folded in pieces first, a thread for each.
+    """
     segments = starts.shape[0]
     if op.kind == "first":
         return (values if iso else gather(device, values, starts)), iso
     if op.kind in ("second", "any"):
         if iso:
             return values, True
-        last = device.empty(segments, np.int64)
-        last[:-1] = starts[1:] - 1
-        last[-1] = total - 1
-        return gather(device, values, last), False
+        return gather(device, values, _ends(device, starts, total) - 1), False
+    while op.monoid is not None and op.monoid.type is dtype and op.type is dtype:
+        lengths = _ends(device, starts, total) - starts
+        pieces = (lengths + (PIECE - 1)) // PIECE
+        ends = device.xp.cumsum(pieces)
+        longest, count = device.read(lengths.max(), ends[-1:])
+        if longest <= LONG:
+            break
+        segment, at = ranges(device, device.zeros(segments, np.int64), ends, count)
+        values = _fold_each(device, values, iso, gather(device, starts, segment) + at * PIECE, total, op, dtype)
+        iso, starts, total = False, ends - pieces, count
+    return _fold_each(device, values, iso, starts, total, op, dtype), False
+
+
+def _ends(device, starts, total):
+    """Where each segment ends."""
+    ends = device.empty(starts.shape[0], np.int64)
+    ends[:-1] = starts[1:]
+    ends[-1] = total
+    return ends
+
+
+def _fold_each(device, values, iso, starts, total, op, dtype):
     from ...dtypes import lookup_dtype
 
+    segments = starts.shape[0]
     functors = to_cuda.includes(op) + "\n" + to_cuda.functor(op, "Fold")
     kernel = device.launcher.kernel("build.cuh", "fold_segments", functors, (
         lookup_dtype(values.dtype).cuda_type, dtype.cuda_type, op.type.cuda_type, op.type2.cuda_type, "Fold"))
     out = device.empty(segments, dtype.np_type)
     kernel.over(segments, (values, iso, starts, segments, total, out))
-    return out, False
+    return out
 
 
 # ---------------------------------------------------------------------- tuples, cast, convert

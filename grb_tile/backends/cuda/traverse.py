@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dtypes import INT32, INT64
 from ...storage.store import BitmapVector
+from .errors import on_device
 from .traverse_graph import MAX_ENTRIES, QUEUE, graph_of
 from .traverse_launch import PlainLaunch, QuickLaunch, Results
 
@@ -98,6 +99,7 @@ class Outcome:
         return np.bincount(level[there], weights=degrees[there], minlength=count)[:count].astype(np.int64)
 
 
+@on_device
 def traverse(device, A, AT, sources, levels, parents, max_level, target, direction):
     """(level store | None, parent store | None, Outcome), or NotImplemented for what needs 64-bit vertices.
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...dtypes import INT32
 from ...storage.store import Compressed
+from .errors import on_device
 from .traverse import HEAD_ROWS, LAUNCH, LOG_LEVELS, SHIM, Outcome
 from .traverse_graph import graph_of
 
@@ -14,6 +15,7 @@ BATCH = 64
 CONTROL_WORDS = 16
 
 
+@on_device
 def traverse_many(device, A, AT, sources, max_level, direction=None):
     """(store of levels, sources x n; Outcome of each batch), or NotImplemented for what needs 64-bit vertices."""
     n = A.nrows
