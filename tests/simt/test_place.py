@@ -1,4 +1,6 @@
 """The rule of place: operands move to the device at first use, results stay there, the host reads copies."""
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -6,9 +8,9 @@ import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda import backend as cuda
-from grb_tile.backends.cuda import entries
+from grb_tile.backends.cuda import entries, jit
 from grb_tile.backends.cuda.arrays import Device
-from grb_tile.exceptions import GraphblasException, IndexOutOfBound, OutOfMemory
+from grb_tile.exceptions import GraphblasException, IndexOutOfBound, JitError, OutOfMemory
 from grb_tile.storage import embed, place
 from grb_tile.storage.store import Allow
 from simt.backend import shim, using_shim
@@ -148,6 +150,34 @@ def test_no_device_is_an_error_with_a_remedy(monkeypatch):
         cuda.real_launcher()
 
 
+def test_an_old_device_is_an_error_with_a_remedy(monkeypatch):
+    import cupy
+
+    monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: 1)
+    monkeypatch.setattr(cupy.cuda, "Device", lambda: SimpleNamespace(id=0, compute_capability="61"))
+    with pytest.raises(GraphblasException, match=r"capability 7\.0 or more .*device 0 has 6\.1: .*CUDA_VISIBLE_DEVICES.*\"cpu\""):
+        cuda.real_launcher()
+
+
+def test_no_compiler_is_an_error_with_a_remedy(monkeypatch):
+    import cupy
+    from cupy_backends.cuda.libs import nvrtc
+
+    def missing():
+        raise RuntimeError("CuPy failed to load libnvrtc.so.13")
+
+    monkeypatch.setattr(nvrtc, "getVersion", missing)
+    with pytest.raises(JitError, match=r'libnvrtc\.so\.13\): pip install "grb-tile\[cuda13\]"'):
+        jit.compiled("", "f", 90)
+    monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: 1)
+    monkeypatch.setattr(cupy.cuda, "Device", lambda: SimpleNamespace(id=0, compute_capability="90"))
+    before = gb.config.get("backend")
+    monkeypatch.delitem(select._made, "cuda", raising=False)
+    with pytest.raises(GraphblasException, match="NVRTC"):
+        gb.config.set(backend="cuda")
+    assert gb.config.get("backend") == before, "found out when the backend is chosen, not at the first kernel"
+
+
 def test_no_cupy_is_an_error_with_a_remedy(monkeypatch):
     import sys
 
@@ -191,8 +221,6 @@ def test_an_entry_count_is_read_when_asked_for(monkeypatch):
 
 def test_an_empty_array_is_no_null_pointer():
     """CuPy's empty arrays have the pointer 0, which kernels read as "there is none": a DCSR matrix would become CSR."""
-    from types import SimpleNamespace
-
     from grb_tile.backends.cuda.jit import Kernel
 
     launches = []
