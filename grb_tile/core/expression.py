@@ -72,6 +72,13 @@ def refuse_in_place(cls):
         setattr(cls, f"__i{name}__", method)
 
 
+def new_or_empty(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
+    """Like `new`; an empty object of the same shape with clear=True."""
+    if clear:
+        return self.output_type(self.dtype if dtype is None else dtype, *self.shape, name=name)
+    return self.new(dtype, mask=mask, name=name, **opts)
+
+
 class Computable:
     """Base of everything that can be computed to a Matrix, a Vector or a Scalar."""
 
@@ -183,38 +190,21 @@ class BaseExpression(Computable):
             recorder.note_write(out.name, self._record, mask)
 
 
-class VectorExpression(BaseExpression):
-    """An expression whose value is a Vector."""
+class VectorShaped:
+    """What an expression whose value is a Vector says of its shape."""
 
     __slots__ = ()
     ndim = 1
 
     @property
     def size(self):
-        return self._record.shape[0]
+        return self.shape[0]
 
     _size = size
 
-    def new(self, dtype=None, *, mask=None, name=None, **opts):
-        """Compute; the result goes into a new Vector of the expression's type, or of `dtype`."""
-        if opts:
-            check_options(opts)
-        if self._value is not None and mask is None and (value := self._cached(dtype, name)) is not None:
-            return value
-        store, dtype = self._new_store(dtype, mask)
-        out = self.output_type._from_store(store, dtype, name)
-        self._note(out, mask)
-        return out
 
-    def dup(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
-        """Like `new`; an empty Vector of the same size with clear=True."""
-        if clear:
-            return self.output_type(self.dtype if dtype is None else dtype, self._size, name=name)
-        return self.new(dtype, mask=mask, name=name, **opts)
-
-
-class MatrixExpression(BaseExpression):
-    """An expression whose value is a Matrix."""
+class MatrixShaped:
+    """What an expression whose value is a Matrix says of its shape."""
 
     __slots__ = ()
     ndim = 2
@@ -223,17 +213,23 @@ class MatrixExpression(BaseExpression):
 
     @property
     def nrows(self):
-        return self._record.shape[0]
+        return self.shape[0]
 
     @property
     def ncols(self):
-        return self._record.shape[1]
+        return self.shape[1]
 
     _nrows = nrows
     _ncols = ncols
 
+
+class CollectionExpression(BaseExpression):
+    """An expression whose value is a Vector or a Matrix."""
+
+    __slots__ = ()
+
     def new(self, dtype=None, *, mask=None, name=None, **opts):
-        """Compute; the result goes into a new Matrix of the expression's type, or of `dtype`."""
+        """Compute; the result goes into a new object of the expression's type, or of `dtype`."""
         if opts:
             check_options(opts)
         if self._value is not None and mask is None and (value := self._cached(dtype, name)) is not None:
@@ -243,11 +239,19 @@ class MatrixExpression(BaseExpression):
         self._note(out, mask)
         return out
 
-    def dup(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
-        """Like `new`; an empty Matrix of the same shape with clear=True."""
-        if clear:
-            return self.output_type(self.dtype if dtype is None else dtype, *self.shape, name=name)
-        return self.new(dtype, mask=mask, name=name, **opts)
+    dup = new_or_empty
+
+
+class VectorExpression(VectorShaped, CollectionExpression):
+    """An expression whose value is a Vector."""
+
+    __slots__ = ()
+
+
+class MatrixExpression(MatrixShaped, CollectionExpression):
+    """An expression whose value is a Matrix."""
+
+    __slots__ = ()
 
 
 class ScalarExpression(BaseExpression):

@@ -4,7 +4,8 @@ from ..dtypes import cast_scalar, lookup_dtype
 from . import elements, recorder
 from .arguments import check_options
 from .expression import (
-    COLLECTION_DUNDERS, SCALAR_DUNDERS, Computable, MatrixExpression, VectorExpression, forward, refuse_in_place,
+    COLLECTION_DUNDERS, SCALAR_DUNDERS, Computable, MatrixExpression, MatrixShaped, VectorExpression, VectorShaped,
+    forward, new_or_empty, refuse_in_place,
 )
 from .mask import check_mask
 from .updater import Assigner, Updater
@@ -71,11 +72,7 @@ class IndexExpr(Computable):
             return value
         return self._extract().new(dtype, mask=mask, name=name, **opts)
 
-    def dup(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
-        """Like `new`; an empty object of the same shape with clear=True."""
-        if clear:
-            return self.output_type(self.dtype if dtype is None else dtype, *self.shape, name=name)
-        return self.new(dtype, mask=mask, name=name, **opts)
+    dup = new_or_empty
 
     def _input_mask_to_mask(self, input_mask):
         parent, other, indices = self.parent, input_mask.parent, self.resolved_indexes.indices
@@ -114,37 +111,16 @@ class IndexExpr(Computable):
         return f"{self.parent._name_html}[{', '.join(axis._expr_name for axis in self.resolved_indexes.indices)}]"
 
 
-class VectorIndexExpr(IndexExpr):
+class VectorIndexExpr(VectorShaped, IndexExpr):
     """Picks a Vector."""
 
     __slots__ = ()
-    ndim = 1
-
-    @property
-    def size(self):
-        return self.resolved_indexes.shape[0]
-
-    _size = size
 
 
-class MatrixIndexExpr(IndexExpr):
+class MatrixIndexExpr(MatrixShaped, IndexExpr):
     """Picks a Matrix."""
 
     __slots__ = ()
-    ndim = 2
-    _is_transposed = False
-    __networkx_backend__ = __networkx_plugin__ = "grb_tile"
-
-    @property
-    def nrows(self):
-        return self.resolved_indexes.shape[0]
-
-    @property
-    def ncols(self):
-        return self.resolved_indexes.shape[1]
-
-    _nrows = nrows
-    _ncols = ncols
 
 
 class ScalarIndexExpr(IndexExpr):

@@ -11,8 +11,8 @@ from ..exceptions import DimensionMismatch
 from .arguments import expect_type, output_type
 from .base import BaseType
 from .expression import (
-    COLLECTION_DUNDERS, SCALAR_DUNDERS, Computable, MatrixExpression, ScalarExpression, VectorExpression, forward,
-    refuse_in_place,
+    COLLECTION_DUNDERS, SCALAR_DUNDERS, Computable, MatrixExpression, MatrixShaped, ScalarExpression, VectorExpression,
+    VectorShaped, forward, refuse_in_place,
 )
 from .mask import Mask
 
@@ -122,39 +122,18 @@ def _receiver(left, right):
     return left
 
 
-class VectorInfixExpr(InfixExpr):
+class VectorInfixExpr(VectorShaped, InfixExpr):
     """An infix form whose value is a Vector."""
 
     __slots__ = ()
-    ndim = 1
     _kind = VectorExpression
 
-    @property
-    def size(self):
-        return self._shape[0]
 
-    _size = size
-
-
-class MatrixInfixExpr(InfixExpr):
+class MatrixInfixExpr(MatrixShaped, InfixExpr):
     """An infix form whose value is a Matrix."""
 
     __slots__ = ()
-    ndim = 2
-    _is_transposed = False
-    __networkx_backend__ = __networkx_plugin__ = "grb_tile"
     _kind = MatrixExpression
-
-    @property
-    def nrows(self):
-        return self._shape[0]
-
-    @property
-    def ncols(self):
-        return self._shape[1]
-
-    _nrows = nrows
-    _ncols = ncols
 
 
 class ScalarInfixExpr(InfixExpr):

@@ -9,7 +9,6 @@ from ..dtypes import lookup_dtype
 from ..exceptions import IndexOutOfBound, InvalidObject, InvalidValue
 from ..operators import get_typed_op
 from ..storage.embed import full_matrix
-from . import recorder
 from .arguments import check_options, dimension, indices_array, scalar_of, values_array
 from .build import build_operator, check_bounds, check_empty, guarded, refuse_with_scalar
 from .collection import bound_scalar
@@ -52,8 +51,7 @@ class MatrixBuild:
         self._store = guarded(
             lambda: current().build_matrix(self._nrows, self._ncols, rows, columns, values, dup, self.dtype)
         )
-        if recorder.active is not None:
-            recorder.record(f"GrB_Matrix_build_{self.dtype}({self.name}, ..., {rows.size});")
+        self._log(f"build_{self.dtype}", f"..., {rows.size}")
 
     @classmethod
     def from_coo(cls, rows, columns, values=1.0, dtype=None, *, nrows=None, ncols=None, dup_op=None, name=None):

@@ -3,7 +3,6 @@
 Spec: GraphBLAS C API 2.1, section 3.7 (vectors), 4.2.4 (their methods).
 """
 import itertools
-from operator import attrgetter
 
 import numpy as np
 
@@ -16,27 +15,20 @@ from ..storage.place import host
 from ..storage.store import BitmapVector, full_values
 from . import elements, recipes, recorder
 from .arguments import (
-    check_options, dimension, expect_op, expect_type, indices_array, output_type, scalar_of, values_array,
-    whole_number,
+    check_options, dimension, expect_op, expect_type, indices_array, scalar_of, values_array, whole_number,
 )
-from .base import BaseType, ToolsProperty
-from .build import (
-    build_operator, check_bounds, check_empty, fill_dtype, filled, guarded, pickled_store,
-    refuse_with_scalar, restore,
-)
-from .collection import (
-    Collection, aggregate, bound_scalar, default_op, find_aggregator, reduce_expression, refuse_empty,
-)
+from .base import ToolsProperty
+from .build import build_operator, check_bounds, check_empty, fill_dtype, filled, guarded, refuse_with_scalar
+from .collection import aggregate, bound_scalar, default_op, find_aggregator, reduce_expression, refuse_empty
 from .expression import MatrixExpression, ScalarExpression, VectorExpression, forward_public
 from .index import Resolved, position
 from .indexed import ScalarIndexExpr, VectorIndexExpr
 from .infix import VectorInfixExpr
-from .mask import StructuralMask, ValueMask
-from .scalar import Scalar, check_wait
+from .stored import Stored
 from .updater import Updater
 
 
-class Vector(Collection, BaseType):
+class Vector(Stored):
     """A vector of `size` places of type `dtype`, empty at first.
 
     >>> import grb_tile as gb
@@ -46,9 +38,7 @@ class Vector(Collection, BaseType):
     """
 
     __slots__ = ("dtype", "name", "_shape", "_size", "_store", "_pending", "_base", "__weakref__")
-    shape = property(attrgetter("_shape"), doc="The dimensions, as a tuple; resize() changes them.")
     ndim = 1
-    _is_transposed = False
     _name_counter = itertools.count()
     ss = ToolsProperty("VectorTools")
     _expression_type = VectorExpression
@@ -74,62 +64,12 @@ class Vector(Collection, BaseType):
         self._store = store
         return self
 
-    def __getattr__(self, name):
-        if name == "_store":          # taken away while elements are pending: see elements.py
-            return elements.merge(self)
-        raise AttributeError(f"'Vector' object has no attribute {name!r}")
-
-    def __reduce__(self):
-        return restore, (Vector, pickled_store(self._store), self.dtype, self.name)
-
     # ---------------------------------------------------------------- what it is
 
     @property
     def size(self):
         """How many places."""
         return self._size
-
-    @property
-    def nvals(self):
-        """How many entries."""
-        return self._store.nvals
-
-    _nvals = nvals
-
-    @property
-    def nbytes(self):
-        """Bytes of the arrays that hold the entries."""
-        return self._store.nbytes
-
-    @property
-    def gb_obj(self):
-        """The store that holds the entries."""
-        return self._store
-
-    @property
-    def S(self):
-        """Mask: where there is an entry."""
-        return StructuralMask(self)
-
-    @property
-    def V(self):
-        """Mask: where the entry is true."""
-        return ValueMask(self)
-
-    def __sizeof__(self):
-        return object.__sizeof__(self) + self._store.nbytes
-
-    def storage(self):
-        """A report on how the entries are stored."""
-        from ..storage.report import report
-
-        return report(self._store)
-
-    def wait(self, how="materialize"):
-        """Bring pending elements in.  Raises: ValueError unless `how` is "materialize" or "complete"."""
-        check_wait(how)
-        self._store  # noqa: B018  (merges)
-        return self
 
     # ---------------------------------------------------------------- elements and indexing
 
@@ -145,11 +85,6 @@ class Vector(Collection, BaseType):
             elements.put(self, position(keys, self._size), scalar_of(value, self.dtype))
         else:
             Updater(self)[keys] = value
-
-    def __delitem__(self, keys, **opts):
-        if opts:
-            check_options(opts)
-        del Updater(self)[keys]
 
     def __contains__(self, index):
         resolved = Resolved(self, index)
@@ -175,26 +110,13 @@ class Vector(Collection, BaseType):
         value = elements.get(self, resolved.key)
         return default if value is None else value if self.dtype._is_udt else value.item()
 
-    def _assign_element(self, resolved, value):
-        value = _element_value(self, value)
-        elements.put(self, resolved.key, elements.ABSENT if value is None else value)
-        if recorder.active is not None:
-            what = "removeElement" if value is None else f"setElement_{self.dtype}"
-            recorder.record(f"GrB_Vector_{what}({self.name}, {'' if value is None else f'{value}, '}{resolved.key});")
-
-    def _delete_element(self, resolved):
-        elements.put(self, resolved.key, elements.ABSENT)
-        if recorder.active is not None:
-            recorder.record(f"GrB_Vector_removeElement({self.name}, {resolved.key});")
-
     # ---------------------------------------------------------------- whole-object changes
 
     def clear(self):
         """Remove all entries."""
         self._pending = None
         self._store = empty_vector(self._size, self.dtype)
-        if recorder.active is not None:
-            recorder.record(f"GrB_Vector_clear({self.name});")
+        self._log("clear")
 
     def resize(self, size):
         """Change the number of places; entries past a smaller one are dropped."""
@@ -202,24 +124,7 @@ class Vector(Collection, BaseType):
         self._store = ops.resize_vector(self._store, size)
         self._size = size
         self._shape = (size,)
-        if recorder.active is not None:
-            recorder.record(f"GrB_Vector_resize({self.name}, {size});")
-
-    def dup(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
-        """A copy, of type `dtype`, of what `mask` lets through; empty with clear=True."""
-        if opts:
-            check_options(opts)
-        if clear:
-            return Vector(self.dtype if dtype is None else dtype, self._size, name=name)
-        if mask is not None:
-            return VectorExpression(ops.copy(self)).new(dtype, mask=mask, name=name)
-        dtype = self.dtype if dtype is None else lookup_dtype(dtype)
-        store = current().cast(self._store, dtype)
-        store.shared = self._store.shared = True          # arrays are copied by whoever writes first
-        out = Vector._from_store(store, dtype, name)
-        if recorder.active is not None:
-            recorder.record(f"GrB_Vector_dup(&{out.name}, {self.name});")
-        return out
+        self._log("resize", size)
 
     def build(self, indices, values, *, dup_op=None, clear=False, size=None):
         """Put entries into an empty vector; `from_coo` is the usual way.
@@ -246,8 +151,7 @@ class Vector(Collection, BaseType):
         self._store = guarded(
             lambda: current().build_vector(self._size, indices, values, dup, self.dtype)
         )
-        if recorder.active is not None:
-            recorder.record(f"GrB_Vector_build_{self.dtype}({self.name}, ..., {indices.size});")
+        self._log(f"build_{self.dtype}", f"..., {indices.size}")
 
     # ---------------------------------------------------------------- constructors
 
@@ -424,20 +328,6 @@ class Vector(Collection, BaseType):
     def reposition(self, offset, *, size=None):
         """w(i + offset) = v(i), of the same size or of `size`; what falls outside is dropped."""
         return recipes.reposition_vector(self, offset, size)
-
-
-def _element_value(self, value):
-    """`value` as a NumPy scalar of self's type, None for an empty Scalar."""
-    if output_type(value) is Scalar:
-        if type(value) is not Scalar:
-            value = Scalar.from_value(value)
-        return None if value._value is None else scalar_of(value._value, self.dtype)
-    try:
-        return scalar_of(value, self.dtype)
-    except (TypeError, ValueError):
-        expect_type(
-            self, value, Scalar, within="__setitem__", argname="value", extra_message="Literal scalars also accepted."
-        )
 
 
 for _cls in (VectorExpression, VectorIndexExpr, VectorInfixExpr):

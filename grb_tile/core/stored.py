@@ -1,0 +1,139 @@
+"""Stored: what Matrix and Vector have in common as objects that hold a store."""
+from operator import attrgetter
+
+from .. import operations as ops
+from ..backends.select import current
+from ..dtypes import lookup_dtype
+from . import elements, recorder
+from .arguments import check_options, expect_type, output_type, scalar_of
+from .base import BaseType
+from .build import pickled_store, restore
+from .collection import Collection
+from .mask import StructuralMask, ValueMask
+from .scalar import Scalar, check_wait
+from .updater import Updater
+
+
+class Stored(Collection, BaseType):
+    """An object of a type, a name, a shape and a store, to which elements may be pending (see elements.py).
+
+    How objects are made is each class's own business: that is the way every result takes.
+    """
+
+    __slots__ = ()
+    shape = property(attrgetter("_shape"), doc="The dimensions, as a tuple; resize() changes them.")
+    _is_transposed = False
+
+    def __getattr__(self, name):
+        if name == "_store":          # taken away while elements are pending: see elements.py
+            return elements.merge(self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __reduce__(self):
+        return restore, (type(self), pickled_store(self._store), self.dtype, self.name)
+
+    # ---------------------------------------------------------------- what it is
+
+    @property
+    def nvals(self):
+        """How many entries."""
+        return self._store.nvals
+
+    _nvals = nvals
+
+    @property
+    def nbytes(self):
+        """Bytes of the arrays that hold the entries."""
+        return self._store.nbytes
+
+    @property
+    def gb_obj(self):
+        """The store that holds the entries."""
+        return self._store
+
+    @property
+    def S(self):
+        """Mask: where there is an entry."""
+        return StructuralMask(self)
+
+    @property
+    def V(self):
+        """Mask: where the entry is true."""
+        return ValueMask(self)
+
+    def __sizeof__(self):
+        return object.__sizeof__(self) + self._store.nbytes
+
+    def storage(self):
+        """A report on how the entries are stored."""
+        from ..storage.report import report
+
+        return report(self._store)
+
+    def wait(self, how="materialize"):
+        """Bring pending elements in.  Raises: ValueError unless `how` is "materialize" or "complete"."""
+        check_wait(how)
+        self._store  # noqa: B018  (merges)
+        return self
+
+    # ---------------------------------------------------------------- elements
+
+    def __delitem__(self, keys, **opts):
+        if opts:
+            check_options(opts)
+        del Updater(self)[keys]
+
+    def _assign_element(self, resolved, value):
+        value = self._element_value(value)
+        if value is None:
+            self._delete_element(resolved)
+            return
+        elements.put(self, resolved.key, value)
+        if recorder.active is not None:
+            self._log(f"setElement_{self.dtype}", f"{value}, {_positions(resolved.key)}")
+
+    def _delete_element(self, resolved):
+        elements.put(self, resolved.key, elements.ABSENT)
+        if recorder.active is not None:
+            self._log("removeElement", _positions(resolved.key))
+
+    def _element_value(self, value):
+        """`value` as a NumPy scalar of self's type, None for an empty Scalar."""
+        if output_type(value) is Scalar:
+            if type(value) is not Scalar:
+                value = Scalar.from_value(value)
+            return None if value._value is None else scalar_of(value._value, self.dtype)
+        try:
+            return scalar_of(value, self.dtype)
+        except (TypeError, ValueError):
+            expect_type(
+                self, value, Scalar, within="__setitem__", argname="value", extra_message="Literal scalars also accepted."
+            )
+
+    # ---------------------------------------------------------------- whole-object changes
+
+    def dup(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
+        """A copy, of type `dtype`, of what `mask` lets through; empty with clear=True."""
+        if opts:
+            check_options(opts)
+        cls = type(self)
+        if clear:
+            return cls(self.dtype if dtype is None else dtype, *self._shape, name=name)
+        if mask is not None:
+            return self._expression_type(ops.copy(self)).new(dtype, mask=mask, name=name)
+        dtype = self.dtype if dtype is None else lookup_dtype(dtype)
+        store = current().cast(self._store, dtype)
+        store.shared = self._store.shared = True          # arrays are copied by whoever writes first
+        out = cls._from_store(store, dtype, name)
+        if recorder.active is not None:
+            recorder.record(f"GrB_{cls.__name__}_dup(&{out.name}, {self.name});")
+        return out
+
+    def _log(self, what, rest=None):
+        """Tell the recorder which call of the C API this was."""
+        if recorder.active is not None:
+            recorder.record(f"GrB_{type(self).__name__}_{what}({self.name}{'' if rest is None else f', {rest}'});")
+
+
+def _positions(key):
+    return ", ".join(map(str, key)) if type(key) is tuple else str(key)
