@@ -1,14 +1,12 @@
 """BinaryOp: z = f(x, y)."""
-import inspect
-
 from ..dtypes import BOOL, INT64
 from ..exceptions import DomainMismatch, UdfParseError
-from .base import OpBase, ParameterizedUdf, TypedOpBase
+from .base import TypedOpBase
+from .functions import FunctionFamily, FunctionOp
 from .ir import argument, cast, constant, renumber
 from .table import BINARY, COMMUTATIVE, COMMUTES, COMMUTES_IN_PRODUCT
 from .to_numpy import numpy_function
-from .udf import UserFunction, infer_rule
-from .unary import _rooted, check_function, definition
+from .unary import _rooted, definition
 
 _KINDS = {"first": "first", "second": "second", "pair": "pair", "any": "any"}
 _FLIPPED_KIND = {"first": "second", "second": "first", "pair": "pair", "any": "any", None: None}
@@ -112,7 +110,7 @@ def _pair(op, dtype, dtype2):
     return op[INT64]
 
 
-class BinaryOp(OpBase):
+class BinaryOp(FunctionOp):
     """z = f(x, y), possibly of another type.
 
     Types: `op.types`.  Spec: GraphBLAS C API 2.1, section 3.5.2.
@@ -126,7 +124,10 @@ class BinaryOp(OpBase):
 
     _modname = "binary"
     opclass = "BinaryOp"
-    orig_func = None
+
+    @staticmethod
+    def _argument_types(type_):
+        return (type_, type_)
 
     def __init__(self, name, *, anonymous=False, rule=None):
         super().__init__(name, anonymous=anonymous, rule=rule)
@@ -220,52 +221,6 @@ class BinaryOp(OpBase):
     def is_commutative(self):
         return self.commutes_to is self
 
-    @property
-    def _numba_func(self):
-        return None if self.orig_func is None else self._user.compiled()
-
-    @classmethod
-    def _build(cls, name, func, *, anonymous=False, is_udt=False, cuda=None):
-        check_function(func)
-        op = cls(name or getattr(func, "__name__", "<anonymous_binary>"), anonymous=anonymous)
-        op.orig_func = func
-        op._user = UserFunction(func, cuda)
-        op._is_udt = is_udt
-        if not is_udt:
-            op._set_rule(infer_rule(op._user, lambda t: (t, t)))
-        return op
-
-    @classmethod
-    def register_anonymous(cls, func, name=None, *, parameterized=False, is_udt=False, cuda=None):
-        """An operator of `func(x, y)` that no namespace holds.
-
-        `parameterized`: func returns the function.  `is_udt`: typed when used (user-defined or mixed types).  `cuda`: C++
-        text of a functor body, for functions whose source cannot be lowered.
-        Raises: TypeError for what is not a function, UdfParseError for what cannot be an operator.
-        """
-        if parameterized:
-            return ParameterizedBinaryOp(name, func, anonymous=True, is_udt=is_udt)
-        return cls._build(name, func, anonymous=True, is_udt=is_udt, cuda=cuda)
-
-    @classmethod
-    def register_new(cls, name, func, *, parameterized=False, is_udt=False, lazy=False, cuda=None):
-        """Register `func(x, y)` as `grb_tile.binary.<name>` (periods make nested names); see `register_anonymous`.
-
-        `lazy`: built on first use.  Raises: AttributeError when the name is taken.
-        """
-        cls._refuse_taken(name)
-        if lazy:
-            return cls._namespace().delay(name, lambda: cls._new(name, func, parameterized, is_udt, cuda))
-        op = cls._new(name, func, parameterized, is_udt, cuda)
-        cls._publish(name, op)
-        return op
-
-    @classmethod
-    def _new(cls, name, func, parameterized, is_udt, cuda):
-        if parameterized:
-            return ParameterizedBinaryOp(name, func, is_udt=is_udt)
-        return cls._build(name, func, is_udt=is_udt, cuda=cuda)
-
 
 def isclose(rel_tol=1e-7, abs_tol=0.0):
     """The parameterized operator `|x - y| <= max(rel_tol * max(|x|, |y|), abs_tol)`."""
@@ -276,24 +231,18 @@ def isclose(rel_tol=1e-7, abs_tol=0.0):
     return inner
 
 
-class ParameterizedBinaryOp(ParameterizedUdf):
+class ParameterizedBinaryOp(FunctionFamily):
     """A BinaryOp with parameters: call it to get the operator."""
 
-    _modname = "binary"
-    opclass = "BinaryOp"
+    _op_class = BinaryOp
 
     def __init__(self, name, func, *, anonymous=False, is_udt=False):
-        self.func = func
-        self.__signature__ = inspect.signature(func)
-        self._is_udt = is_udt
         self._monoid = None
         self._commutes_to = None
-        super().__init__(getattr(func, "__name__", name) if name is None else name, anonymous)
+        super().__init__(name, func, anonymous=anonymous, is_udt=is_udt)
 
     def _call(self, *args, **kwargs):
-        function = self.func(*args, **kwargs)
-        function._parameterized_info = (self, args, kwargs)
-        op = BinaryOp.register_anonymous(function, self.name, is_udt=self._is_udt)
+        op = super()._call(*args, **kwargs)
         if self._monoid is not None and op._monoid is None:
             op._monoid = op  # a marker that stops the monoid from asking for this operator again
             self._cache[args, tuple(sorted(kwargs.items()))] = op
@@ -320,13 +269,3 @@ class ParameterizedBinaryOp(ParameterizedUdf):
     @property
     def is_commutative(self):
         return self.commutes_to is self
-
-    def _reduce_args(self):
-        return (self.func,)
-
-    @staticmethod
-    def _deserialize(name, func, anonymous):
-        if anonymous:
-            return BinaryOp.register_anonymous(func, name, parameterized=True)
-        found = BinaryOp._find(name)
-        return found if found is not None else BinaryOp.register_new(name, func, parameterized=True)

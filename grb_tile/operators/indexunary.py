@@ -1,13 +1,11 @@
 """IndexUnaryOp: z = f(x, i, j, thunk), and SelectOp, the same with a BOOL result, for select."""
-import inspect
-
 from ..dtypes import BOOL, INT32, INT64, UINT64
-from .base import OpBase, ParameterizedUdf, TypedOpBase
+from .base import TypedOpBase
+from .functions import FunctionFamily, FunctionOp
 from .ir import argument, arguments_used, cast
 from .table import INDEX_ALIASES, INDEXUNARY
 from .to_numpy import numpy_function
-from .udf import UserFunction, infer_rule
-from .unary import _rooted, check_function, definition
+from .unary import _rooted, definition
 
 _POSITIONAL = {"tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "colgt", "rowindex", "colindex"}
 
@@ -26,7 +24,7 @@ class TypedSelectOp(TypedIndexUnaryOp):
     opclass = "SelectOp"
 
 
-class IndexUnaryOp(OpBase):
+class IndexUnaryOp(FunctionOp):
     """z = f(x, i, j, thunk): the value, its row, its column (0 in a vector), and a scalar.
 
     Spec: GraphBLAS C API 2.1, section 3.5.4.
@@ -42,7 +40,12 @@ class IndexUnaryOp(OpBase):
     _modname = "indexunary"
     _typed_class = TypedIndexUnaryOp
     opclass = "IndexUnaryOp"
-    orig_func = None
+
+    @staticmethod
+    def _argument_types(type_):
+        # Positions are unsigned to Numba and so to python-graphblas: result types are inferred with that, values are
+        # computed with signed positions, so that i - j means what it says.
+        return (type_, UINT64, UINT64, type_)
 
     @classmethod
     def _predefined(cls, name):
@@ -53,10 +56,6 @@ class IndexUnaryOp(OpBase):
         op._text = text
         op.is_positional = name in _POSITIONAL
         return op
-
-    def _typed_by_rule(self, dtype, rule):
-        typed = super()._typed_by_rule(dtype, rule)
-        return typed
 
     def _make(self, type_, inner, result):
         typed = self._typed_class(self, self.name, type_, result)
@@ -100,30 +99,6 @@ class IndexUnaryOp(OpBase):
     def _settled(self, result):
         return result
 
-    @property
-    def _numba_func(self):
-        return None if self.orig_func is None else self._user.compiled()
-
-    @classmethod
-    def _build(cls, name, func, *, anonymous=False, is_udt=False, cuda=None):
-        check_function(func)
-        op = cls(name or getattr(func, "__name__", "<anonymous_indexunary>"), anonymous=anonymous)
-        op.orig_func = func
-        op._user = UserFunction(func, cuda)
-        op._is_udt = is_udt
-        if not is_udt:
-            # Positions are unsigned to Numba and so to python-graphblas: result types are inferred with that, values are
-            # computed with signed positions, so that i - j means what it says.
-            op._set_rule(infer_rule(op._user, lambda t: (t, UINT64, UINT64, t)))
-        return op
-
-    @classmethod
-    def register_anonymous(cls, func, name=None, *, parameterized=False, is_udt=False, cuda=None):
-        """An operator of `func(x, i, j, thunk)` that no namespace holds; see `UnaryOp.register_anonymous`."""
-        if parameterized:
-            return cls._parameterized_class()(name, func, anonymous=True, is_udt=is_udt)
-        return cls._checked(cls._build(name, func, anonymous=True, is_udt=is_udt, cuda=cuda))
-
     @classmethod
     def register_new(cls, name, func, *, parameterized=False, is_udt=False, lazy=False, cuda=None):
         """Register `func(x, i, j, thunk)` as `grb_tile.indexunary.<name>`, and as a SelectOp when it gives BOOL.
@@ -163,14 +138,6 @@ class IndexUnaryOp(OpBase):
             SelectOp._publish(name, chosen)
         return chosen if cls is SelectOp else index
 
-    @classmethod
-    def _checked(cls, op):
-        return op
-
-    @classmethod
-    def _parameterized_class(cls):
-        return ParameterizedIndexUnaryOp
-
 
 class SelectOp(IndexUnaryOp):
     """An IndexUnaryOp with a BOOL result: which entries select keeps.
@@ -199,7 +166,8 @@ class SelectOp(IndexUnaryOp):
         return op
 
     @classmethod
-    def _checked(cls, op):
+    def _build(cls, name, func, **options):
+        op = super()._build(name, func, **options)
         if not all(t is BOOL for t in op.types.values()):
             raise ValueError("SelectOp must have BOOL return type")
         return op
@@ -207,43 +175,14 @@ class SelectOp(IndexUnaryOp):
     def _settled(self, result):
         return BOOL
 
-    @classmethod
-    def _parameterized_class(cls):
-        return ParameterizedSelectOp
 
-
-class ParameterizedIndexUnaryOp(ParameterizedUdf):
+class ParameterizedIndexUnaryOp(FunctionFamily):
     """An IndexUnaryOp with parameters: call it to get the operator."""
 
-    _modname = "indexunary"
-    opclass = "IndexUnaryOp"
     _op_class = IndexUnaryOp
-
-    def __init__(self, name, func, *, anonymous=False, is_udt=False):
-        self.func = func
-        self.__signature__ = inspect.signature(func)
-        self._is_udt = is_udt
-        super().__init__(getattr(func, "__name__", name) if name is None else name, anonymous)
-
-    def _call(self, *args, **kwargs):
-        function = self.func(*args, **kwargs)
-        function._parameterized_info = (self, args, kwargs)
-        return self._op_class.register_anonymous(function, self.name, is_udt=self._is_udt)
-
-    def _reduce_args(self):
-        return (self.func,)
-
-    @classmethod
-    def _deserialize(cls, name, func, anonymous):
-        if anonymous:
-            return cls._op_class.register_anonymous(func, name, parameterized=True)
-        found = cls._op_class._find(name)
-        return found if found is not None else cls._op_class.register_new(name, func, parameterized=True)
 
 
 class ParameterizedSelectOp(ParameterizedIndexUnaryOp):
     """A SelectOp with parameters: call it to get the operator."""
 
-    _modname = "select"
-    opclass = "SelectOp"
     _op_class = SelectOp

@@ -1,14 +1,11 @@
 """UnaryOp: z = f(x), entry by entry."""
-import inspect
-from types import FunctionType
-
 from ..dtypes import INT64
-from .base import OpBase, ParameterizedUdf, TypedOpBase
+from .base import TypedOpBase
 from .from_python import expression_from_text
+from .functions import FunctionFamily, FunctionOp
 from .ir import argument, cast, constant
 from .table import UNARY
 from .to_numpy import numpy_function
-from .udf import UserFunction, infer_rule
 
 
 class TypedUnaryOp(TypedOpBase):
@@ -23,7 +20,7 @@ def definition(text, type_):
     return text.get(type_.np_type.kind, text.get("*")) if type(text) is dict else text
 
 
-class UnaryOp(OpBase):
+class UnaryOp(FunctionOp):
     """z = f(x), possibly of another type.
 
     Types: `op.types`; registered functions get the types they compute with.  Spec: GraphBLAS C API 2.1, section 3.5.1.
@@ -37,8 +34,10 @@ class UnaryOp(OpBase):
 
     _modname = "unary"
     opclass = "UnaryOp"
-    orig_func = None
-    _numba_func = None
+
+    @staticmethod
+    def _argument_types(type_):
+        return (type_,)
 
     @classmethod
     def _predefined(cls, name):
@@ -84,52 +83,6 @@ class UnaryOp(OpBase):
         self._pairs[dtype] = typed
         return typed
 
-    @classmethod
-    def _build(cls, name, func, *, anonymous=False, is_udt=False, cuda=None):
-        check_function(func)
-        op = cls(name or getattr(func, "__name__", "<anonymous_unary>"), anonymous=anonymous)
-        op.orig_func = func
-        op._user = UserFunction(func, cuda)
-        op._is_udt = is_udt
-        if not is_udt:
-            op._set_rule(infer_rule(op._user, lambda t: (t,)))
-        return op
-
-    @property
-    def _numba_func(self):
-        return None if self.orig_func is None else self._user.compiled()
-
-    @classmethod
-    def register_anonymous(cls, func, name=None, *, parameterized=False, is_udt=False, cuda=None):
-        """An operator of `func(x)` that no namespace holds.
-
-        `parameterized`: func returns the function.  `is_udt`: typed when used (user-defined types).  `cuda`: C++ text of
-        a functor body, for functions whose source cannot be lowered.
-        Raises: TypeError for what is not a function, UdfParseError for what cannot be an operator.
-        """
-        if parameterized:
-            return ParameterizedUnaryOp(name, func, anonymous=True, is_udt=is_udt)
-        return cls._build(name, func, anonymous=True, is_udt=is_udt, cuda=cuda)
-
-    @classmethod
-    def register_new(cls, name, func, *, parameterized=False, is_udt=False, lazy=False, cuda=None):
-        """Register `func(x)` as `grb_tile.unary.<name>` (periods make nested names); see `register_anonymous`.
-
-        `lazy`: built on first use.  Raises: AttributeError when the name is taken.
-        """
-        cls._refuse_taken(name)
-        if lazy:
-            return cls._namespace().delay(name, lambda: cls._new(name, func, parameterized, is_udt, cuda))
-        op = cls._new(name, func, parameterized, is_udt, cuda)
-        cls._publish(name, op)
-        return op
-
-    @classmethod
-    def _new(cls, name, func, parameterized, is_udt, cuda):
-        if parameterized:
-            return ParameterizedUnaryOp(name, func, is_udt=is_udt)
-        return cls._build(name, func, is_udt=is_udt, cuda=cuda)
-
 
 def _rooted(text, names, operands, result):
     """The expression of a table text with its arguments replaced by `operands` (casts of the real arguments)."""
@@ -153,34 +106,7 @@ def substitute(root, operands):
     return made[id(root)]
 
 
-def check_function(func):
-    if not isinstance(func, FunctionType):
-        raise TypeError(f"UDF argument must be a function, not {type(func)}")
-
-
-class ParameterizedUnaryOp(ParameterizedUdf):
+class ParameterizedUnaryOp(FunctionFamily):
     """A UnaryOp with parameters: call it to get the operator."""
 
-    _modname = "unary"
-    opclass = "UnaryOp"
-
-    def __init__(self, name, func, *, anonymous=False, is_udt=False):
-        self.func = func
-        self.__signature__ = inspect.signature(func)
-        self._is_udt = is_udt
-        super().__init__(getattr(func, "__name__", name) if name is None else name, anonymous)
-
-    def _call(self, *args, **kwargs):
-        function = self.func(*args, **kwargs)
-        function._parameterized_info = (self, args, kwargs)
-        return UnaryOp.register_anonymous(function, self.name, is_udt=self._is_udt)
-
-    def _reduce_args(self):
-        return (self.func,)
-
-    @staticmethod
-    def _deserialize(name, func, anonymous):
-        if anonymous:
-            return UnaryOp.register_anonymous(func, name, parameterized=True)
-        found = UnaryOp._find(name)
-        return found if found is not None else UnaryOp.register_new(name, func, parameterized=True)
+    _op_class = UnaryOp

@@ -1,0 +1,95 @@
+"""Operators made of Python functions: their registration, and families of them, for unary, binary and indexunary alike."""
+import inspect
+from types import FunctionType
+
+from .base import OpBase, ParameterizedUdf
+from .udf import UserFunction, infer_rule
+
+
+class FunctionOp(OpBase):
+    """An operator that a Python function may define."""
+
+    orig_func = None
+    _family = None  # the class of its families, see FunctionFamily
+
+    @staticmethod
+    def _argument_types(type_):
+        """The types of the function's arguments for operands of `type_`."""
+        raise NotImplementedError
+
+    @property
+    def _numba_func(self):
+        return None if self.orig_func is None else self._user.compiled()
+
+    @classmethod
+    def _build(cls, name, func, *, anonymous=False, is_udt=False, cuda=None):
+        if not isinstance(func, FunctionType):
+            raise TypeError(f"UDF argument must be a function, not {type(func)}")
+        op = cls(name or getattr(func, "__name__", f"<anonymous_{cls._modname}>"), anonymous=anonymous)
+        op.orig_func = func
+        op._user = UserFunction(func, cuda)
+        op._is_udt = is_udt
+        if not is_udt:
+            op._set_rule(infer_rule(op._user, cls._argument_types))
+        return op
+
+    @classmethod
+    def register_anonymous(cls, func, name=None, *, parameterized=False, is_udt=False, cuda=None):
+        """An operator of `func` that no namespace holds: `func(x)`, `func(x, y)` or `func(x, i, j, thunk)`.
+
+        `parameterized`: func returns the function.  `is_udt`: typed when used (user-defined or mixed types).  `cuda`: C++
+        text of a functor body, for functions whose source cannot be lowered.
+        Raises: TypeError for what is not a function, UdfParseError for what cannot be an operator.
+        """
+        return cls._new(name, func, parameterized, is_udt, cuda, anonymous=True)
+
+    @classmethod
+    def register_new(cls, name, func, *, parameterized=False, is_udt=False, lazy=False, cuda=None):
+        """Register `func` as `<name>` of the operators' namespace (periods make nested names); see `register_anonymous`.
+
+        `lazy`: built on first use.  Raises: AttributeError when the name is taken.
+        """
+        cls._refuse_taken(name)
+        if lazy:
+            return cls._namespace().delay(name, lambda: cls._new(name, func, parameterized, is_udt, cuda))
+        op = cls._new(name, func, parameterized, is_udt, cuda)
+        cls._publish(name, op)
+        return op
+
+    @classmethod
+    def _new(cls, name, func, parameterized, is_udt, cuda, anonymous=False):
+        if parameterized:
+            return cls._family(name, func, anonymous=anonymous, is_udt=is_udt)
+        return cls._build(name, func, anonymous=anonymous, is_udt=is_udt, cuda=cuda)
+
+
+class FunctionFamily(ParameterizedUdf):
+    """Operators of functions that a function of parameters returns; `_op_class` is their class."""
+
+    _op_class = None
+
+    def __init_subclass__(cls):
+        op_class = cls._op_class
+        op_class._family = cls
+        cls._modname, cls.opclass = op_class._modname, op_class.opclass
+
+    def __init__(self, name, func, *, anonymous=False, is_udt=False):
+        self.func = func
+        self.__signature__ = inspect.signature(func)
+        self._is_udt = is_udt
+        super().__init__(getattr(func, "__name__", name) if name is None else name, anonymous)
+
+    def _call(self, *args, **kwargs):
+        function = self.func(*args, **kwargs)
+        function._parameterized_info = (self, args, kwargs)
+        return self._op_class.register_anonymous(function, self.name, is_udt=self._is_udt)
+
+    def _reduce_args(self):
+        return (self.func,)
+
+    @classmethod
+    def _deserialize(cls, name, func, anonymous):
+        if anonymous:
+            return cls._op_class.register_anonymous(func, name, parameterized=True)
+        found = cls._op_class._find(name)
+        return found if found is not None else cls._op_class.register_new(name, func, parameterized=True)
