@@ -7,28 +7,11 @@ from support import coverage
 from support.agree import agree
 from support.algebra import minus
 from support.battery import Operation, battery
+from support.ewise import FLAGS, broadcast, factors, matrices, vectors
 from support.library import ENGINES, WITHOUT_NUMBA, engines_at, engines_for
-from support.operands import DIMENSIONS, HUGE_SCENE, SCENES, make, mask_for
+from support.operands import DIMENSIONS, HUGE_SCENE, SCENES
 from support.plain import Plain
 from support.seeds import generator
-
-FLAGS = {"plain": {}, "A.T": {"at": True}, "B.T": {"bt": True}, "A.T B.T": {"at": True, "bt": True}}
-
-
-def matrices(rng, dims, dtype, kind, at=False, bt=False):
-    m, n, _ = dims
-    return {"C": make(rng, (m, n), dtype), "M": mask_for(rng, (m, n), kind), "A": make(rng, (n, m) if at else (m, n), dtype, kind),
-            "B": make(rng, (n, m) if bt else (m, n), dtype)}
-
-
-def vectors(rng, dims, dtype, kind):
-    return {"C": make(rng, dims[:1], dtype), "M": mask_for(rng, dims[:1], kind), "A": make(rng, dims[:1], dtype, kind),
-            "B": make(rng, dims[:1], dtype)}
-
-
-def factors(o):
-    return (o.A.T if "A.T" in o.variant else o.A), (o.B.T if "B.T" in o.variant else o.B)
-
 
 def add_matrices(lib, o, how):
     A, B = factors(o)
@@ -47,7 +30,6 @@ OPERATORS = ("plus", "times", "first", "second", "max", "min", "pair", "any", "r
              "lxor", "band", "bxor", "pow", "truediv", "cdiv", "floordiv")
 for _name in OPERATORS:
     coverage.owe("ewise_add", "operator", [_name], engines_for(_name))
-coverage.owe("ewise_add", "broadcast", ["matrix with vector", "vector with matrix", "transposed with vector"], WITHOUT_NUMBA)
 coverage.owe("ewise_add", "infix", ["plus(A | B)", "monoid.max(u | v)"], ENGINES)
 coverage.owe("ewise_add", "other kinds of operator", ["monoid", "semiring", "string"], ENGINES)
 
@@ -70,22 +52,7 @@ def test_operators(name):
                   engines=engines_at(k, engines_for(name)))
 
 
-@pytest.mark.parametrize("which", ["matrix with vector", "vector with matrix", "transposed with vector"])
-def test_broadcast(which):
-    """On the right the vector meets each row of the matrix, on the left each column."""
-    for scene in SCENES:
-        m, n, _ = DIMENSIONS[scene[0]]
-        rng = generator(which, scene)
-        found = matrices(rng, (m, n, 1), "INT64", scene[1], at=which.startswith("transposed"))
-        found["v"] = make(rng, (m if which.startswith("vector") else n,), "INT64")
-
-        def call(lib, o):
-            A = o.A.T if which.startswith("transposed") else o.A
-            x, y = (o.v, A) if which.startswith("vector") else (A, o.v)
-            o.C(o.M.S, accum="plus") << x.ewise_add(y, lib.binary.minus)
-            return x.ewise_add(y, lib.binary.minus).new()
-
-        agree(call, found, f"{which} {scene}", cells=[("ewise_add", "broadcast", which)], engines=WITHOUT_NUMBA)
+test_broadcast = broadcast("ewise_add")
 
 
 def test_spellings():

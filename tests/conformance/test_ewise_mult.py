@@ -7,27 +7,13 @@ from support import coverage
 from support.agree import agree
 from support.algebra import minus
 from support.battery import Operation, battery
+from support.ewise import FLAGS, broadcast, factors, matrices, vectors
 from support.library import ENGINES, REAL, WITHOUT_NUMBA, engines_at, engines_for
-from support.operands import DIMENSIONS, HUGE_SCENE, SCENES, make, mask_for
+from support.operands import DIMENSIONS, HUGE_SCENE, SCENES
 from support.seeds import generator
 
-FLAGS = {"plain": {}, "A.T": {"at": True}, "B.T": {"bt": True}, "A.T B.T": {"at": True, "bt": True}}
-
-
-def matrices(rng, dims, dtype, kind, at=False, bt=False):
-    m, n, _ = dims
-    return {"C": make(rng, (m, n), dtype), "M": mask_for(rng, (m, n), kind), "A": make(rng, (n, m) if at else (m, n), dtype, kind),
-            "B": make(rng, (n, m) if bt else (m, n), dtype)}
-
-
-def vectors(rng, dims, dtype, kind):
-    return {"C": make(rng, dims[:1], dtype), "M": mask_for(rng, dims[:1], kind), "A": make(rng, dims[:1], dtype, kind),
-            "B": make(rng, dims[:1], dtype)}
-
-
 def mult_matrices(lib, o, how):
-    A = o.A.T if "A.T" in o.variant else o.A
-    B = o.B.T if "B.T" in o.variant else o.B
+    A, B = factors(o)
     o.C(**how) << A.ewise_mult(B, minus(lib, o.A.dtype.name))
 
 
@@ -46,7 +32,6 @@ for _name in OPERATORS:
     coverage.owe("ewise_mult", "operator", [_name], engines_for(_name))
 coverage.owe("ewise_mult", "positional operator", POSITIONAL, WITHOUT_NUMBA)
 coverage.owe("ewise_mult", "all operators x types", REAL, WITHOUT_NUMBA)
-coverage.owe("ewise_mult", "broadcast", ["matrix with vector", "vector with matrix", "transposed with vector"], WITHOUT_NUMBA)
 coverage.owe("ewise_mult", "infix", ["times(A & B)", "binary.minus(u & v)"], ENGINES)
 
 
@@ -83,21 +68,7 @@ def test_comparisons_and_arithmetic_of_every_type(dtype):
               cells=[("ewise_mult", "all operators x types", dtype)], engines=WITHOUT_NUMBA)
 
 
-@pytest.mark.parametrize("which", ["matrix with vector", "vector with matrix", "transposed with vector"])
-def test_broadcast(which):
-    for scene in SCENES:
-        m, n, _ = DIMENSIONS[scene[0]]
-        rng = generator(which, scene)
-        found = matrices(rng, (m, n, 1), "INT64", scene[1], at=which.startswith("transposed"))
-        found["v"] = make(rng, (m if which.startswith("vector") else n,), "INT64")
-
-        def call(lib, o):
-            A = o.A.T if which.startswith("transposed") else o.A
-            x, y = (o.v, A) if which.startswith("vector") else (A, o.v)
-            o.C(o.M.S, accum="plus") << x.ewise_mult(y, lib.binary.minus)
-            return x.ewise_mult(y, lib.binary.minus).new()
-
-        agree(call, found, f"{which} {scene}", cells=[("ewise_mult", "broadcast", which)], engines=WITHOUT_NUMBA)
+test_broadcast = broadcast("ewise_mult")
 
 
 def test_spellings():

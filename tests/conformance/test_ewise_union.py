@@ -1,32 +1,31 @@
 """ewise_union: as ewise_add, but a lone entry meets the other side's default."""
 import pytest
-from support import coverage
+from support import coverage, ewise
 from support.agree import agree
 from support.battery import Operation, battery
 from support.library import TYPES, WITHOUT_NUMBA, engines_at, engines_for
-from support.operands import DIMENSIONS, SCENES, make, mask_for, scalar
+from support.operands import DIMENSIONS, SCENES, scalar
 from support.seeds import generator
 
-FLAGS = {"plain": {}, "A.T": {"at": True}, "B.T": {"bt": True}}
+FLAGS = {name: ewise.FLAGS[name] for name in ("plain", "A.T", "B.T")}
 DEFAULTS = dict.fromkeys(TYPES, (2, 3)) | {"BOOL": (True, False)}
 
 
-def matrices(rng, dims, dtype, kind, at=False, bt=False):
-    m, n, _ = dims
+def defaults(dtype):
     left, right = DEFAULTS[dtype]
-    return {"C": make(rng, (m, n), dtype), "M": mask_for(rng, (m, n), kind), "A": make(rng, (n, m) if at else (m, n), dtype, kind),
-            "B": make(rng, (n, m) if bt else (m, n), dtype), "left": scalar(left, dtype), "right": scalar(right, dtype)}
+    return {"left": scalar(left, dtype), "right": scalar(right, dtype)}
+
+
+def matrices(rng, dims, dtype, kind, **flags):
+    return ewise.matrices(rng, dims, dtype, kind, **flags) | defaults(dtype)
 
 
 def vectors(rng, dims, dtype, kind):
-    left, right = DEFAULTS[dtype]
-    return {"C": make(rng, dims[:1], dtype), "M": mask_for(rng, dims[:1], kind), "A": make(rng, dims[:1], dtype, kind),
-            "B": make(rng, dims[:1], dtype), "left": scalar(left, dtype), "right": scalar(right, dtype)}
+    return ewise.vectors(rng, dims, dtype, kind) | defaults(dtype)
 
 
 def union_matrices(lib, o, how):
-    A = o.A.T if "A.T" in o.variant else o.A
-    B = o.B.T if "B.T" in o.variant else o.B
+    A, B = ewise.factors(o)
     o.C(**how) << A.ewise_union(B, lib.binary.minus, o.left, o.right)
 
 

@@ -25,6 +25,17 @@ from grb_tile.backends.cpu.walks.placeholders import (
 LOPSIDED = 12
 
 
+def first_at_least(indices, lo, hi, k):
+    """The first place of lo..hi whose index is not below k; hi when there is none."""
+    while lo < hi:
+        middle = (lo + hi) >> 1
+        if indices[middle] < k:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
 def dots(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indices, words, row, out_indices, out_values,
          counts, first, last):  # fmt: skip
     """Mask rows first..last; results are packed from place m_ptr[first] on; returns how many."""
@@ -56,13 +67,7 @@ def dots(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indice
                         lo = b_lo
                         for e in range(a_lo, a_hi):
                             k = a_indices[e]
-                            hi = b_hi
-                            while lo < hi:
-                                middle = (lo + hi) >> 1
-                                if b_indices[middle] < k:
-                                    lo = middle + 1
-                                else:
-                                    hi = middle
+                            lo = first_at_least(b_indices, lo, b_hi, k)
                             if lo < b_hi and b_indices[lo] == k:
                                 hits += 1
                     else:
@@ -80,13 +85,7 @@ def dots(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indice
                         lo = b_lo
                         for e in range(a_lo, a_hi):
                             k = a_indices[e]
-                            hi = b_hi
-                            while lo < hi:
-                                middle = (lo + hi) >> 1
-                                if b_indices[middle] < k:
-                                    lo = middle + 1
-                                else:
-                                    hi = middle
+                            lo = first_at_least(b_indices, lo, b_hi, k)
                             if lo < b_hi and b_indices[lo] == k:
                                 if not A_ISO:
                                     a = a_values[e]
