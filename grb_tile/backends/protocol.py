@@ -23,6 +23,12 @@ from grb_tile.exceptions import NotImplementedException
 from grb_tile.storage.bits import scatter_words
 
 
+def use_plain_rows(plan):
+    """Note in the plan that the form it names has no walk for this product; plan: a Plan, or a name, which takes no note."""
+    if type(plan) is not str:
+        plan.use_plain_rows()
+
+
 class Backend:
     """Base class of backends; each method states what the primitive returns."""
 

@@ -14,13 +14,15 @@ DOT = 1.0  # cost of an entry of B's column tried against the bits of A's row
 
 
 def choose_matmul(A, at, B, bt, allow, semiring):
-    """The Plan for C<allow> = (A or A') (+.x) (B or B'): walk "dot" (wants B by columns) or "gustavson"."""
-    rules = forced()
-    format = rules.format or "csr"
-    if rules.product is not None and (rules.product != "dot" or (allow is not None and not allow.complement)):
-        return Plan("matmul", rules.product, format, "forced")
+    """The Plan for C<allow> = (A or A') (+.x) (B or B'): walk "dot" (wants B by columns) or "gustavson".
+
+    A forced tile format is for products with a vector: no walk of matrix times matrix goes over tiles.
+    """
+    product = forced().product
+    if product is not None and (product != "dot" or (allow is not None and not allow.complement)):
+        return Plan("matmul", product, "csr", "forced")
     if allow is None or allow.complement:
-        return Plan("matmul", "gustavson", format, "no_mask")
+        return Plan("matmul", "gustavson", "csr", "no_mask")
     pattern = allow.pattern
     dots = places_asked(B, bt, pattern) * DOT + A.indices.shape[0]
     if not bt and cached_transpose(B) is None:
@@ -31,5 +33,5 @@ def choose_matmul(A, at, B, bt, allow, semiring):
     rows += pattern.nvals * 2.0
     figures = (dots, rows, pattern.nvals)
     if dots < rows:
-        return Plan("matmul", "dot", format, "mask_small", figures)
-    return Plan("matmul", "gustavson", format, "rows_of_product", figures)
+        return Plan("matmul", "dot", "csr", "mask_small", figures)
+    return Plan("matmul", "gustavson", "csr", "rows_of_product", figures)

@@ -71,7 +71,8 @@ def choose_matvec(A, transposed, u, allow, semiring):
     rules = forced()
     walk, format = rules.walk, rules.format or "csr"
     if walk is not None:
-        return Plan("matvec", _WALKS[walk], format, "forced")
+        walk = _WALKS[walk]
+        return Plan("matvec", walk, format if walk == "rows" else "csr", "forced")
     if format != "csr":  # the walks of TileBFS are a traversal's; a single product goes over the same tiles
         return Plan("matvec", "rows", "bittiled" if format.endswith(("csc", "_csr")) else format, "forced")
     if not is_host(A):

@@ -154,6 +154,10 @@ class Plan:
         if self.engine is None:
             self.engine = backend.name
 
+    def use_plain_rows(self):
+        """Note that the form that was asked for has no walk for this product, so that the matrix's rows serve."""
+        self.rule, self.figures, self.format = "form_unsuited", (self.format,), "csr"
+
     @property
     def reason(self):
         """Why, in words and figures."""
@@ -174,6 +178,7 @@ class Plan:
 
 RULES = {
     "forced": "the caller forced it",
+    "form_unsuited": "{0} was asked for, which has no walk for this product on this backend",
     "vector_empty": "the vector holds nothing",
     "matrix_small": "{0} entries: nothing to gain by weighing",
     "only_orientation": "only this orientation of the matrix is at hand: {0:.0f} against {1:.0f} and a transpose at {2:.0f} more",

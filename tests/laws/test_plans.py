@@ -146,10 +146,15 @@ def test_huge_dimensions(matrix, vector, mask):
 @pytest.mark.quick
 def test_forced_plans_are_followed():
     """explain() tells what ran: without this, the laws above could hold because nothing is ever forced."""
+    from grb_tile.backends.select import current
+
     A = gb.Matrix.from_coo(np.arange(40), (np.arange(40) * 7) % 40, np.arange(40), nrows=40, ncols=40)
     x = gb.Vector.from_coo([1, 5], [2, 3], size=40)
+    device = current().on_device          # then the engine is the backend, and blocks of bits have no walk
     for walk, shown in (("rows", "rows over"), ("cols", "cols over"), ("tiled", "over tiled"), ("bittiled", "over bittiled"),
-                        ("bitblock", "over bitblock"), (("rows", "numba"), "rows over csr numba"), (("cols", "numpy"), "cols over csr numpy")):
+                        ("bitblock", "over csr cuda" if device else "over bitblock"),
+                        (("rows", "numba"), "rows over csr cuda" if device else "rows over csr numba"),
+                        (("cols", "numpy"), "cols over csr cuda" if device else "cols over csr numpy")):
         with gb.plan(force=walk):
             A.mxv(x, gb.semiring.any_pair).new()
             assert shown in str(gb.explain()), f"{walk} was forced"
@@ -157,3 +162,7 @@ def test_forced_plans_are_followed():
         with gb.plan(force=walk):
             A.mxm(A, gb.semiring.plus_pair).new(mask=A.S)
             assert f"{walk} over" in str(gb.explain())
+    for format in FORMATS:
+        with gb.plan(force=format):
+            A.mxm(A, gb.semiring.plus_pair).new()
+            assert "gustavson over csr" in str(gb.explain())

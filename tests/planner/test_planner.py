@@ -131,6 +131,26 @@ def test_dot_is_not_forced_where_it_cannot_be(graph):
         assert choose_matmul(graph, False, graph, False, Allow(graph, True), op).walk == "gustavson"
 
 
+@pytest.mark.parametrize("backend", ["cpu", "numpy"])
+def test_a_form_without_a_walk_is_named_as_such(backend):
+    """Bit tiles hold no values: a product that reads some goes over the plain rows, and the plan says so."""
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
+    v = gb.Vector.from_coo([0, 1, 2], [4.0, 5.0, 6.0])
+    with backends.using(backend):
+        for format, semiring, shown in (("bittiled", "plus_pair", "bittiled"), ("bittiled", "plus_times", "csr"),
+                                        ("pull_csc", "min_plus", "csr"), ("tiled", "plus_times", "tiled")):
+            with gb.plan(force=format):
+                w = A.mxv(v, semiring).new()
+            plan = explain().plans[0]
+            assert w.isequal(A.mxv(v, semiring).new())
+            assert (plan.walk, plan.format) == ("rows", shown), f"{format} {semiring}"
+            assert plan.rule == ("forced" if shown != "csr" else "form_unsuited")
+            assert shown != "csr" or plan.reason.startswith("bittiled was asked for")
+        with gb.plan(force=("cols", "tiled")):
+            A.mxv(v, "plus_times").new()
+        assert explain().plans[0].format == "csr"
+
+
 def test_unknown_plans_are_refused_with_the_choices():
     with pytest.raises(ValueError, match="'sideways' cannot be forced") as error:
         gb.plan(force="sideways")

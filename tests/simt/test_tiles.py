@@ -4,13 +4,14 @@ import pytest
 from backends import agree, samples
 from support import seeds
 
+import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda import tiles
 from grb_tile.operators import get_typed_op
 from grb_tile.storage import bit_tiles, tiled
 from grb_tile.storage.store import Allow, Compressed
-from simt.backend import shim
+from simt.backend import shim, using_shim
 
 NUMPY = select.named("numpy")
 
@@ -79,3 +80,18 @@ def test_symmetric_structure_is_kept_once():
     plus = get_typed_op("lor", dtypes.BOOL, kind="binary")
     both = device.own(NUMPY.union(A, NUMPY.transpose(A), plus))
     assert tiles.bit_tiles_of(device, both).symmetric
+
+
+def test_a_plan_names_the_form_that_was_walked():
+    """Blocks of bits have no walk on the device, bit tiles none that reads values: the plan says plain rows."""
+    with using_shim():
+        A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
+        v = gb.Vector.from_coo([0, 1, 2], [4.0, 5.0, 6.0])
+        for format, semiring, shown in (("tiled", "plus_times", "tiled"), ("bittiled", "plus_pair", "bittiled"),
+                                        ("bittiled", "plus_times", "csr"), ("bitblock", "plus_times", "csr")):
+            with gb.plan(force=format):
+                w = A.mxv(v, semiring).new()
+            plan = gb.explain().plans[0]
+            assert (plan.walk, plan.format, plan.engine) == ("rows", shown, "cuda")
+            assert plan.rule == ("forced" if shown != "csr" else "form_unsuited")
+            assert w.nvals == 3

@@ -1,6 +1,6 @@
 """NumpyBackend does every primitive in NumPy; CpuBackend asks the Numba walks first (accelerate.py)."""
 from ...storage import convert as conversions
-from ..protocol import Backend
+from ..protocol import Backend, use_plain_rows
 from . import numpy_elementwise, numpy_mapping, numpy_matmul, numpy_matvec, numpy_structure, numpy_tiles
 
 try:
@@ -41,7 +41,13 @@ class NumpyBackend(Backend):
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
         format = tiled_format(plan)
         if format is not None:
-            return numpy_tiles.matvec(A, x, semiring, allow, format)
+            result = numpy_tiles.matvec(A, x, semiring, allow, format)
+            if result is not NotImplemented:
+                return result
+            use_plain_rows(plan)
+        return self._plain_rows(A, x, semiring, allow, plan)
+
+    def _plain_rows(self, A, x, semiring, allow, plan):
         return numpy_matvec.matvec_rows(A, x, semiring, allow)
 
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
@@ -89,11 +95,7 @@ class CpuBackend(NumpyBackend):
         result = _transpose(A)
         return conversions.transpose_of(A) if result is NotImplemented else conversions.keep_transpose(A, result)
 
-    def matvec_rows(self, A, x, semiring, allow=None, plan=None):
-        format = tiled_format(plan)
-        if format is not None:
-            result = _matvec_tiled(A, x, semiring, allow, plan)
-            return numpy_tiles.matvec(A, x, semiring, allow, format) if result is NotImplemented else result
+    def _plain_rows(self, A, x, semiring, allow, plan):
         result = _matvec_rows(A, x, semiring, allow, plan)
         return numpy_matvec.matvec_rows(A, x, semiring, allow) if result is NotImplemented else result
 
@@ -140,7 +142,6 @@ def _declines(*_):
 
 
 _matvec_rows = getattr(accelerate, "matvec_rows", _declines)
-_matvec_tiled = getattr(accelerate, "matvec_tiled", _declines)
 _matvec_cols = getattr(accelerate, "matvec_cols", _declines)
 _matmul = getattr(accelerate, "matmul", _declines)
 _union = getattr(accelerate, "union", _declines)

@@ -20,23 +20,22 @@ from ...storage.sorting import ranges
 from ...storage.tiled import can_tile, tiled_of, tiled_vector_from
 from .numpy_elementwise import restrict
 from .numpy_entries import empty_vector, is_idempotent, members, reduce_by_key, vector_of
-from .numpy_matvec import matvec_rows
 
 FORMATS = frozenset(("tiled", "bitblock", "bittiled", "push_csr", "push_csc", "pull_csc"))
 
 
 def matvec(A, x, semiring, allow, format):
-    """As matvec_rows (backends/protocol.py), over A's form `format`, one of FORMATS."""
+    """As matvec_rows (backends/protocol.py), over A's form `format`, one of FORMATS; NotImplemented where it cannot serve."""
     if A.indices.shape[0] == 0 or x.nvals == 0:
         return empty_vector(A.nrows, semiring.return_type)
     if not can_tile(A):
-        return matvec_rows(A, x, semiring, allow)
+        return NotImplemented
     if format == "tiled":
         return matvec_tiled(tiled_of(A), x, semiring, allow)
     if format == "bitblock":
         return matvec_bit_blocks(bit_blocks_of(A), x, semiring, allow)
     if not can_use_bits(A, x, semiring):
-        return matvec_rows(A, x, semiring, allow)
+        return NotImplemented
     return matvec_bit_tiles(bit_tiles_of(A), A, x, semiring, allow, format)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...storage import convert as conversions
 from ...storage.store import BitmapVector, SparseVector, index_dtype
+from ..protocol import use_plain_rows
 from . import columns, tiles
 from .entries import CountedLater, counted_later, empty_vector, gather, index_type, to_bitmap, vector_of, words_of
 from .row_schedule import chosen_rows, pointers, schedule_of
@@ -51,6 +52,7 @@ def matvec_rows(device, A, x, semiring, allow=None, plan=None):
         w = tiles.matvec(device, A, x, semiring, allow, format)
         if w is not NotImplemented:
             return w
+        use_plain_rows(plan)
     s = lowered(device, semiring, A.dtype, A.iso, x.dtype, x.iso)
     if size > ALWAYS_ROOMY or x.size > ALWAYS_ROOMY:
         entries = count + (0 if held is None or held == x.size else held)
