@@ -1,8 +1,8 @@
 """Device arrays for the shim: NumPy arrays of a class of their own that refuse to meet NumPy's, as CuPy's do.
 
 A primitive that hands a host array to a kernel, adds a host array to a device array, or reads a device array as if it lay
-on the host would fail on a GPU; here it raises TypeError.  As with CuPy, elements and reductions are arrays of no dimension,
-`get()` copies to the host, and `xp` has the functions of the array module.
+on the host would fail on a GPU; here it raises TypeError (numpy.asarray is wrapped for that).  As with CuPy, elements and
+reductions are arrays of no dimension, `get()` copies to the host, and `xp` has the functions of the array module.
 
 >>> import numpy as np
 >>> x = xp.arange(3)
@@ -90,7 +90,17 @@ def to_device(x):
         return tuple(to_device(part) for part in x)
     if isinstance(x, np.ndarray):
         return x.view(DeviceArray)
-    return np.asarray(x).view(DeviceArray) if isinstance(x, np.generic) else x
+    return np.array(x).view(DeviceArray) if isinstance(x, np.generic) else x
+
+
+def _asarray(data, *args, _asarray=np.asarray, **kwargs):
+    """numpy.asarray from now on: it sees a DeviceArray as an array like any other, where CuPy's arrays raise."""
+    if isinstance(data, DeviceArray):
+        raise TypeError("asarray: implicit conversion of a device array; use get()")
+    return _asarray(data, *args, **kwargs)
+
+
+np.asarray = _asarray
 
 
 class ArrayModule:
