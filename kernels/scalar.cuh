@@ -224,7 +224,34 @@ template <class T> GRB_FN bool isinf(T x) { return x == x && !is_finite_real(x);
 template <class T> GRB_FN bool isfinite(T x) { return is_finite_real(x); }
 template <class T> GRB_FN bool signbit(T x) { return ::copysign(T(1), x) < T(0); }
 template <class T> GRB_FN T atan2(T x, T y) { return T(::atan2(x, y)); }
-template <class T> GRB_FN T hypot(T x, T y) { return T(::hypot(x, y)); }
+// sqrt(x x + y y), the nearest number there is: glibc's is another in one of 200 doubles (never in floats), CUDA's in more.
+// float: both squares are exact in double.  double: the squares' and the sum's rounding errors are kept, and what the root
+// leaves over (exact as one fma) is spread by one step of Newton's.
+GRB_FN float hypot(float x, float y) {
+  if (isinf(x) || isinf(y)) return inf_of(float());
+  return float(::sqrt(double(x) * double(x) + double(y) * double(y)));
+}
+GRB_FN double exact_product(double x, double y) {  // never merged with an addition that follows
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+  return __dmul_rn(x, y);
+#else
+  return x * y;
+#endif
+}
+GRB_FN double hypot(double x, double y) {
+  if (isinf(x) || isinf(y)) return inf_of(double());
+  if (x != x || y != y) return nan_of(double());
+  x = ::fabs(x);
+  y = ::fabs(y);
+  double large = x < y ? y : x, small = x < y ? x : y, back = 1;
+  if (small <= large * 0x1p-54) return large;          // the smaller one is lost in rounding; both may be 0
+  if (large > 0x1p500) { large *= 0x1p-600; small *= 0x1p-600; back = 0x1p600; }
+  else if (large < 0x1p-400) { large *= 0x1p600; small *= 0x1p600; back = 0x1p-600; }
+  double p = exact_product(large, large), q = exact_product(small, small), sum = p + q;
+  double lost = (p - sum + q) + (::fma(large, large, -p) + ::fma(small, small, -q));
+  double root = ::sqrt(sum);
+  return (root + (::fma(-root, root, sum) + lost) / (2 * root)) * back;
+}
 template <class T> GRB_FN T copysign(T x, T y) { return T(::copysign(x, y)); }
 template <class T> GRB_FN T ldexp(T x, T y) { return T(::ldexp(x, cast<int32_t>(y))); }
 template <class T> GRB_FN T logaddexp(T x, T y) {

@@ -36,7 +36,7 @@ template <class R> GRB_FN Z<R> add(Z<R> x, Z<R> y) { return Z<R>(x.real() + y.re
 template <class R> GRB_FN Z<R> sub(Z<R> x, Z<R> y) { return Z<R>(x.real() - y.real(), x.imag() - y.imag()); }
 template <class R> GRB_FN Z<R> mul(Z<R> x, Z<R> y) { return x * y; }
 template <class R> GRB_FN Z<R> neg(Z<R> x) { return Z<R>(-x.real(), -x.imag()); }
-template <class R> GRB_FN R abs(Z<R> x) { return R(::hypot(x.real(), x.imag())); }
+template <class R> GRB_FN R abs(Z<R> x) { return hypot(x.real(), x.imag()); }
 template <class R> GRB_FN Z<R> cdiv(Z<R> x, Z<R> y) {
   double xr = x.real(), xi = x.imag(), yr = y.real(), yi = y.imag(), zr, zi;
   if (yi == 0) { zr = xr / yr; zi = xi / yr; }
