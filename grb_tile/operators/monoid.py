@@ -145,6 +145,8 @@ class TypedMonoid(TypedOpBase):
         """All of a one-dimensional array; the identity when it is empty."""
         if values.shape[0] == 0:
             return self.identity
+        if values.shape[0] == 1:          # as it is: NumPy begins with the identity, and gcd(0, -2) is 2
+            return values.astype(self.return_type.np_type)[0]
         if self.ufunc is not None:
             return self.ufunc.reduce(values, dtype=self.return_type.np_type)
         return self.reduceat(values, np.zeros(1, np.int64))[0]

@@ -7,7 +7,7 @@ from support.algebra import plus
 from support.battery import Operation, battery
 from support.library import REAL, TYPES, WITHOUT_NUMBA
 from support.operands import DIMENSIONS, HUGE_SCENE, SCENES, make, mask_for, scalar
-from support.plain import Plain
+from support.plain import NUMPY_TYPES, Plain
 from support.seeds import generator
 
 FLAGS = {"plain": {}, "A.T": {"at": True}}
@@ -109,14 +109,26 @@ def test_numpy_monoids(name):
     dtype = {"fmin": "FP64", "bitwise_xor": "UINT32"}.get(name, "INT64")
     for scene in SCENES:
         found = by_rows(generator("numpy", name, scene), DIMENSIONS[scene[0]], dtype, scene[1])
-        if name == "gcd":  # of a single negative number: its absolute value or itself, as the walk likes
-            found["A"] = positive(generator("numpy", scene), found["A"].shape, dtype, scene[1])
 
         def call(lib, o):
             monoid = getattr(lib.monoid.numpy, name)
             return [o.A.reduce_rowwise(monoid).new(), o.A.reduce_scalar(monoid).new()]
 
         agree(call, found, name, cells=[("reduce", "numpy monoid", name)], engines=WITHOUT_NUMBA)
+
+
+def test_a_lone_value_stays_as_it_is():
+    """It meets no identity: gcd(0, -2) and hypot(0, -2) are 2."""
+    for name, dtype in (("gcd", "INT64"), ("hypot", "FP64"), ("add", "INT8"), ("logical_xor", "BOOL")):
+        found = {"v": Plain((5,), dtype, (np.array([3]),), np.array([-2], NUMPY_TYPES[dtype])),
+                 "A": Plain((3, 4), dtype, (np.array([1]), np.array([2])), np.array([-2], NUMPY_TYPES[dtype]))}
+
+        def call(lib, o, name=name):
+            monoid = getattr(lib.monoid.numpy, name)
+            return [o.v.reduce(monoid).new(), o.A.reduce_scalar(monoid).new(), o.A.reduce_rowwise(monoid).new(),
+                    o.A.reduce_columnwise(monoid).new()]
+
+        agree(call, found, f"one value, {name}")
 
 
 def test_without_entries():
