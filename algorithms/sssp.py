@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grb_tile import Vector, binary, dtypes, monoid, select, semiring
+from grb_tile.operations.traverse import shortest_paths
 
 from . import arguments
 from .errors import NegativeCycleError
@@ -67,11 +68,16 @@ def sssp(G, source, *, method="auto", delta=None, predecessors=False, callback=N
     source = arguments.node(source, G.n)
     arguments.choice(method, ("auto", "delta", "bellman_ford"), "method")
     weights = Weights(G)
+    chosen, wanted = method, delta
     if method == "auto":
         method = "delta" if delta is not None or weights.worth_splitting else "bellman_ford"
     if method == "delta":
         delta = weights.check_delta(delta)
 
+    if callback is None and weights.emin >= 0 and not weights.may_overflow:
+        found = _at_once(weights, source, method, np.inf if chosen == "bellman_ford" else wanted, predecessors)
+        if found is not None:
+            return found
     d = Vector.from_coo([source], [0], weights.dtype, size=G.n, name="distances")
     with Report(f"sssp ({method})", callback) as report:
         if method == "delta":
@@ -80,6 +86,22 @@ def sssp(G, source, *, method="auto", delta=None, predecessors=False, callback=N
             _bellman_ford(weights, d, report)
     p = _predecessors(weights, d, source) if predecessors else None
     return SsspResult(d.dup(weights.result_dtype, name="distances"), p, report)
+
+
+def _at_once(weights, source, method, delta, predecessors):
+    """The loops below as one operation where the backend has it; else None."""
+    G = weights.graph
+    with Report(f"sssp ({method})") as report:
+        found = shortest_paths(
+            G.A._store, lambda: (G.AT if G.directed else G.A)._store, source, weights.emax, delta
+        )  # fmt: skip
+        if found is NotImplemented:
+            return None
+        store, rows = found
+        report.adopt(rows)
+        report.finish("converged", True)
+    d = Vector._from_store(store, name="distances")
+    return SsspResult(d, _predecessors(weights, d.dup(weights.dtype), source) if predecessors else None, report)
 
 
 def _relax(weights, f, d):
@@ -167,18 +189,21 @@ class Weights:
             self.may_overflow = reach >= 2**63
         limits = np.finfo if kind == "f" else np.iinfo
         self.top = limits(self.dtype.np_type).max
-        # W = A in the type of the distances
-        same = G.A.dtype == self.dtype
-        self.A = G.A if same else G.keep(("weights", self.dtype.name), lambda: G.A.dup(self.dtype, name="W"))
-        self._G = G
+        self.graph = G
         self.min_plus = semiring.min_plus[self.dtype]
         self.any_plus = semiring.any_plus[self.dtype]
         self._floor = None
 
     @property
+    def A(self):
+        """W = A in the type of the distances."""
+        A = self.graph.A
+        return A if A.dtype == self.dtype else self.graph.keep(("weights", self.dtype.name), lambda: A.dup(self.dtype, name="W"))
+
+    @property
     def worth_splitting(self):
         """Weights >= 0 that differ; not on small dense graphs, where more rounds cost more than fewer relaxations save."""
-        small = self._G.A.nvals < SMALL and self._G.A.nvals > DENSE * self.n
+        small = self.graph.A.nvals < SMALL and self.graph.A.nvals > DENSE * self.n
         return 0 <= self.emin < self.emax and not small
 
     def check_delta(self, delta):
@@ -190,8 +215,8 @@ class Weights:
         if delta is None:
             # 32 mean weights over the mean degree: the best lay between 7 and 55 on Kronecker graphs and on a road network,
             # with little between them; larger ones mean fewer rounds.
-            mean = self._G.keep("mean weight", self._mean)
-            number = 32 * mean * self.n / max(self._G.A.nvals, 1)
+            mean = self.graph.keep("mean weight", self._mean)
+            number = 32 * mean * self.n / max(self.graph.A.nvals, 1)
             if not 0 < number < np.inf:
                 number = 1.0
             return number if self.dtype in (dtypes.FP32, dtypes.FP64) else max(1, round(number))
@@ -202,8 +227,8 @@ class Weights:
 
     def _mean(self):
         # [+_ij A(i, j)] / nvals
-        total = self._G.A.reduce_scalar(monoid.plus[dtypes.FP64]).new().value
-        return float(total or 0.0) / max(self._G.A.nvals, 1)
+        total = self.graph.A.reduce_scalar(monoid.plus[dtypes.FP64]).new().value
+        return float(total or 0.0) / max(self.graph.A.nvals, 1)
 
     def threshold(self, nearest, delta):
         """nearest + delta, above `nearest` even where the sum is rounded to it, and no more than `top`."""
@@ -243,8 +268,8 @@ class Weights:
         """Raise OverflowError where a path of f followed by an edge leaves the integer type."""
         if not self.may_overflow:
             return
-        heaviest = self._G.keep("heaviest", lambda: self.A.reduce_rowwise(monoid.max).new())
-        lightest = self._G.keep("lightest", lambda: self.A.reduce_rowwise(monoid.min).new())
+        heaviest = self.graph.keep("heaviest", lambda: self.A.reduce_rowwise(monoid.max).new())
+        lightest = self.graph.keep("lightest", lambda: self.A.reduce_rowwise(monoid.min).new())
         limits = np.iinfo(self.dtype.np_type)
         for edge, worst in ((heaviest, limits.max), (lightest, limits.min)):
             both = f.dup(mask=edge.S)

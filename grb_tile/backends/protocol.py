@@ -163,6 +163,19 @@ class Backend:
         """
         self._missing("kronecker")
 
+    # ------------------------------------------------------------------ whole algorithms, where a backend has them
+
+    def shortest_paths(self, A, in_edges, source, heaviest, delta=None):
+        """d[v] = min over paths from `source` of the sum of their A[i,j], as (store, outcome); or NotImplemented.
+
+        Types: A real or bool (which weighs 0 or 1), all weights >= 0 and no sum of n - 1 of them beyond the result's type:
+        INT64 for integers and bool (UINT64 for UINT64), FP32, FP64.  Sums of floats go from the source on, as d min= d min.+ A
+        does.  in_edges(): the store of A', A itself where symmetric; called only if it is wanted.  heaviest: the greatest weight.
+        delta: how far beyond the last bound distances are made final at a time; None: chosen; inf: no bound.
+        outcome.rows(): a dictionary per round.
+        """
+        return NotImplemented
+
     # ------------------------------------------------------------------ in place, for the write step alone
 
     def place(self, words, dense, u):

@@ -161,6 +161,17 @@ def components(A, AT):
     return run(backend.device, A, AT)
 
 
+def shortest_paths(A, in_edges, source, heaviest, delta=None):
+    """(store of distances, rows of the report), or NotImplemented where no backend has it; see protocol.Backend."""
+    backend = current()
+    result = backend.shortest_paths(A, in_edges, source, heaviest, delta)
+    if result is NotImplemented:
+        return NotImplemented
+    record_plan("shortest_paths", "by threshold", A.format, "by_level", ("unknown", "unknown")).engine = backend.name
+    store, outcome = result
+    return store, outcome.rows
+
+
 class _Counts:
     """Figures of the plan, counted only when read; a plan does not keep a device's arrays from being freed."""
 

@@ -191,6 +191,13 @@ class CudaBackend(Backend):
     def kronecker(self, A, B, op, allow=None):
         return self._call("elementwise", "kronecker", self.own(A), self.own(B), op, self.device.own_allow(allow))
 
+    # ------------------------------------------------------------------ whole algorithms
+
+    def shortest_paths(self, A, in_edges, source, heaviest, delta=None):
+        from .traverse_paths import shortest_paths
+
+        return shortest_paths(self.device, A, in_edges, source, heaviest, delta)
+
     # ------------------------------------------------------------------ finding functions
 
     def _find(self, module, name):

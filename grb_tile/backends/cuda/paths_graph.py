@@ -1,0 +1,144 @@
+"""What shortest paths keep of a graph on the device: rows that ascend by weight, cuts through them, a workspace.
+
+Made at the first search of a matrix and kept in its forms ("paths").  Weight and column share a word: 4 bytes an entry
+where their bits fit (integers), else 8 (32-bit weights) or 16.
+Memory besides: 32 bytes a vertex for the cuts, 32 to 40 for the workspace.
+"""
+import numpy as np
+
+from .entries import ranges, repeated
+
+CHUNK = 128                    # edges, as in traverse_state.cuh
+CLASSES = 8                    # as in traverse_paths.cuh
+CONTROL_WORDS = 32
+SHARES = (1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)     # of the entries that are lighter than each class
+SAMPLE = 1 << 16
+MAX_ENTRIES = 1 << 33          # edges of a round are counted in 33 bits
+
+
+class PathsGraph:
+    """Out-edges and in-edges (the same where symmetric, None: no pulls) of one graph, sorted by weight."""
+
+    def __init__(self, device, out_edges, in_edges, heaviest):
+        self.device = device
+        self.in_edges = in_edges
+        self.n, self.nvals = out_edges.nrows, out_edges.nvals
+        kind = out_edges.dtype.np_type.kind
+        self.real = kind == "f"
+        self.column_bits = max(int(self.n - 1).bit_length(), 1)
+        if self.real:
+            self.bytes = 2 * out_edges.dtype.np_type.itemsize
+            self.key = np.dtype(np.uint32 if self.bytes == 8 else np.uint64)
+        else:
+            bits = int(heaviest).bit_length()
+            # no path has more than n - 1 edges, and a class may be one more than the heaviest
+            self.key = np.dtype(np.uint32 if self.n * (int(heaviest) + 1) < 2**32 - 1 else np.uint64)
+            small = self.column_bits + bits <= 32 and self.key == np.uint32
+            self.bytes = 4 if small else 8 if bits <= 32 else 16
+        self.usable = True
+        self.start, self.out, weights = self._sorted(out_edges)
+        if not self.usable:
+            return
+        same = in_edges is out_edges
+        self.in_start, self.into = (self.start, self.out) if same else (None, None)
+        if in_edges is not None and not same:
+            self.in_start, self.into, _ = self._sorted(in_edges)
+        self.classes = self._classes(weights)
+        self.mean_weight = self._mean(weights)
+        classes = device.array(self.classes)
+        self.cuts = device.empty(self.n * CLASSES, np.uint32)
+        kernel = device.launcher.kernel("paths_prepare.cuh", "row_cuts", "", (self.key_type, str(self.bytes)))
+        kernel.over(self.n * CLASSES, (self.start, self.out, self.n, self.column_bits, classes, self.cuts))
+        self.kernels = {}
+        self._tables = {}
+
+    @property
+    def key_type(self):
+        return "unsigned" if self.key == np.uint32 else "word"
+
+    def _sorted(self, store):
+        """(row starts, entries with rows ascending by weight, a sample of the weights as keys)."""
+        device, xp = self.device, self.device.xp
+        count = store.nvals
+        values = store.values if not store.iso else repeated(device, store.values, count)
+        if self.real:
+            values = values + values.dtype.type(0)                      # -0.0 becomes 0.0, whose bits are the least
+            if count and bool((values != values).any()):
+                self.usable = False                                     # NaN has no place in an order
+                return None, None, None
+            weights = values.view(np.uint32 if self.bytes == 8 else np.uint64)
+        else:
+            weights = values.astype(np.uint64 if self.bytes == 16 else np.uint32)
+        starts = device.array(store.indptr, np.int64)
+        rows, _ = ranges(device, None, starts[1:], count, segment_dtype=np.int32, want_at=False)
+        step = max(1, count // SAMPLE)
+        sample = device.host(weights[::step])
+        if self.bytes == 4:
+            keys = rows.astype(np.uint64)
+            keys <<= np.uint64(32)
+            keys |= (weights << np.uint32(self.column_bits)) | store.indices.astype(np.uint32)
+            keys.sort()
+            return starts, keys.astype(np.uint32), sample
+        # sorted by weight, then stably by row
+        order = xp.argsort(weights, kind="stable")
+        order = order[xp.argsort(rows[order], kind="stable")]
+        weights, columns = weights[order], store.indices[order]
+        if self.bytes == 8:
+            entries = weights.astype(np.uint64)
+            entries <<= np.uint64(32)
+            entries |= columns.astype(np.uint64)
+            return starts, entries, sample
+        entries = device.empty(2 * count, np.uint64)
+        entries[0::2] = weights
+        entries[1::2] = columns.astype(np.uint64)
+        return starts, entries, sample
+
+    def _classes(self, sample):
+        """Seven keys: the weights below which the SHARES of the entries lie, ascending."""
+        if not sample.size:
+            return np.zeros(CLASSES - 1, np.uint64)
+        sample = np.sort(sample)
+        at = np.minimum((np.array(SHARES) * sample.size).astype(np.int64), sample.size - 1)
+        return sample[at].astype(np.uint64) + np.uint64(1)
+
+    def _mean(self, sample):
+        """The mean weight, from a sample; 1 where there is none above 0."""
+        if self.real:
+            sample = sample.view(np.float32 if self.bytes == 8 else np.float64)
+        sample = sample[sample <= np.finfo(np.float64).max].astype(np.float64)
+        mean = float(sample.mean()) if sample.size else 0.0
+        return mean if 0 < mean < np.inf else 1.0
+
+    def table(self, stream):
+        """The kernel's table, with a workspace for `stream`: its address (under the shim the array itself)."""
+        found = self._tables.get(stream)
+        if found is None:
+            found = self._tables[stream] = self._make_table()
+        return found[0]
+
+    def _make_table(self):
+        device, n = self.device, self.n
+        words = (n + 31) // 32
+        arrays = {
+            "start": self.start, "out": self.out, "in_start": self.in_start, "in": self.into, "cuts": self.cuts,
+            "dist": device.empty(n, self.key), "key": device.empty(n, self.key),
+            "waiting": device.zeros(words, np.uint32), "entered": device.empty(words, np.uint32),
+            "list": device.empty(n, np.int32), "active0": device.empty(n, np.int32), "active1": device.empty(n, np.int32),
+            "stop": device.empty(n, np.int64), "base": device.empty(n, np.int64),
+            "chunk": device.empty(self.nvals // CHUNK + 2, np.int32), "control": device.zeros(CONTROL_WORDS, np.int64),
+        }  # fmt: skip
+        addresses = [0 if a is None else a.ctypes.data if device.is_shim else a.data.ptr for a in arrays.values()]
+        fields = [n, self.nvals, *addresses, self.column_bits, *map(int, self.classes)]
+        arrays["table"] = table = device.array(np.array(fields, np.uint64))
+        return table if device.is_shim else table.data.ptr, arrays
+
+
+def graph_of(device, out_edges, in_edges, heaviest):
+    """The PathsGraph of device stores, kept with the matrix."""
+    forms = out_edges.forms
+    if forms is None:
+        forms = out_edges.forms = {}
+    found = forms.get("paths")
+    if found is None or found.in_edges is not in_edges or found.device is not device:
+        found = forms["paths"] = PathsGraph(device, out_edges, in_edges, heaviest)
+    return found

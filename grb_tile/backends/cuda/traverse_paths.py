@@ -1,0 +1,103 @@
+"""All shortest paths from a source on the device: one launch, nothing read back.  Kernel: kernels/traverse_paths.cuh."""
+import numpy as np
+
+from ...dtypes import FP32, FP64, INT64, UINT64
+from .paths_graph import MAX_ENTRIES, graph_of
+from .traverse import HEAD_ROWS, SHIM, LateBitmapVector, Outcome, _address
+from .traverse_launch import PlainLaunch, QuickLaunch
+
+LOG_ROUNDS = 8192
+NUMBERS = 5                    # of a round in the record
+# Measured on an H200; tests/gpu/bench_paths.py tries others.
+# step, narrow_step: the first step of the bound, so many mean weights (over the mean degree, unless rows are short).
+LAUNCH = {"block": 1024, "per_processor": 1, "alpha": 4, "growth": 1, "few": 16, "step": 4.0, "narrow_step": 2.0}
+NARROW_MEAN = 8.5              # mean row length up to which few blocks are launched: barriers cost more than they share out
+_KINDS = ("relax", "raise", "pull", "pull again")
+
+
+class PathsOutcome(Outcome):
+    """What the search's record says; read from the device when asked for, once."""
+
+    def __init__(self, device, record, graph):
+        super().__init__(device, record, graph)
+
+    def rows(self):
+        """A dictionary per round: frontier, edges, direction, threshold (None: none), ms."""
+        count = min(self.head[1], LOG_ROUNDS)
+        log = self._device.host(self._record[HEAD_ROWS:HEAD_ROWS + NUMBERS * count]).reshape(count, NUMBERS)
+        cycles = np.diff(np.append(log[:, 3], self.head[4]))
+        share = self.seconds * 1e3 / max(int(cycles.sum()), 1)
+        graph = self._graph
+        none = np.iinfo(graph.key).max
+        bounds = log[:, 4].astype(np.uint64).astype(graph.key)
+        shown = bounds.view(np.dtype(f"f{graph.key.itemsize}")) if graph.real else bounds
+        return [
+            {"frontier": int(log[k, 0]), "edges": int(log[k, 2]), "direction": _KINDS[log[k, 1]],
+             "threshold": None if bounds[k] == none else shown[k].item(), "ms": float(cycles[k]) * share}
+            for k in range(count)
+        ]  # fmt: skip
+
+
+def shortest_paths(device, A, in_edges, source, heaviest, delta):
+    """(store of distances, PathsOutcome), or NotImplemented: protocol.Backend.shortest_paths."""
+    n, kind = A.nrows, A.dtype.np_type
+    if A.rows is not None or not 0 < n < 2**31 - 128 or A.nvals >= MAX_ENTRIES:
+        return NotImplemented
+    if kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize not in (4, 8)):
+        return NotImplemented
+    narrow = A.nvals <= NARROW_MEAN * n
+    AT = None if narrow else in_edges()
+    if AT is not None and AT.rows is not None:
+        AT = None
+    same = AT is A
+    A = device.own(A)
+    AT = A if same else None if AT is None else device.own(AT)
+    graph = graph_of(device, A, AT, heaviest)
+    if not graph.usable:
+        return NotImplemented
+    launch = graph.kernels.get("launch") or _launch(graph)
+    stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
+    table = graph.table(stream)
+    if graph.real:
+        dtype = FP32 if graph.bytes == 8 else FP64
+    else:
+        dtype = UINT64 if A.dtype is UINT64 else INT64
+    values = device.empty(n, dtype.np_type)
+    words = device.empty((n + 63) >> 6, np.uint64)
+    record = device.empty(HEAD_ROWS + NUMBERS * LOG_ROUNDS, np.int64)
+    launch(stream, table, source, _address(device, values), _address(device, words), _address(device, record), LOG_ROUNDS,
+           _key_of(graph, delta), LAUNCH["growth"] if delta is None and AT is not None else 0,
+           LAUNCH["alpha"] if AT is not None else 0)  # fmt: skip
+    outcome = PathsOutcome(device, record, graph)
+    return LateBitmapVector(n, dtype, words, values, outcome), outcome
+
+
+def _key_of(graph, delta):
+    """The step of the bound as a key in an int64."""
+    if delta == np.inf:
+        return -1
+    if delta is None:
+        delta = graph.mean_weight * (LAUNCH["narrow_step"] if graph.in_edges is None else LAUNCH["step"] * graph.n / max(graph.nvals, 1))
+    delta = max(float(delta), graph.mean_weight / 4096)      # steps that find nothing are doubled, but from somewhere
+    none = np.iinfo(graph.key).max
+    if graph.real:
+        kind = np.dtype(f"f{graph.key.itemsize}")
+        return int(np.array(min(delta, np.finfo(kind).max), kind).view(graph.key))
+    return int(min(max(round(delta), 1), int(none) // 2))
+
+
+def _launch(graph):
+    device = graph.device
+    launcher = device.launcher
+    block = LAUNCH["block"]
+    key = graph.key_type, str(graph.bytes), "true" if graph.real else "false", str(block), str(LAUNCH["per_processor"])
+    kernel = launcher.kernel("traverse_paths.cuh", "shortest_paths", "", key)
+    if device.is_shim:
+        made = PlainLaunch(kernel, SHIM["blocks"], SHIM["block"])
+    else:
+        most = min(kernel.resident_blocks(block), launcher.processors * LAUNCH["per_processor"])
+        if graph.in_edges is None:
+            most = min(most, LAUNCH["few"])
+        made = QuickLaunch(kernel, 9, max(1, min(most, graph.nvals // 4096)), block, cooperative=True)
+    graph.kernels["launch"] = made
+    return made

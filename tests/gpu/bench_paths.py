@@ -1,0 +1,210 @@
+"""Shortest paths from a source on the device: checked, timed, by rounds.
+
+    python3 tests/gpu/bench_paths.py [kron21 kron20 grid2000 road] [--sources 16] [--rounds] [--tries]
+
+Weights 1 .. 255 by a hash of the edge's ends, the same both ways, INT32; the road network has its own.  Checked for every
+source: d(v) <= d(u) + w on each edge, each vertex reached but the source has an edge where both sides are equal, the source
+has 0 and nothing reached has an edge to something that was not: this determines the distances where weights are positive.
+Floor: each entry read once, 4 or 8 bytes, over 4.3 TB/s; 1 us a grid-wide barrier.
+"""
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import cupy as cp
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "gpu")]
+
+import bench_traverse as searches
+from grb_tile.algorithms import Graph, sssp
+
+import grb_tile as gb
+from grb_tile import dtypes
+from grb_tile.backends.cuda import traverse_paths as fused
+from grb_tile.backends.cuda.entries import ranges
+from grb_tile.backends.select import current
+from grb_tile.storage.store import Compressed
+
+CHECK = cp.RawModule(code=r"""
+extern "C" __global__ void check(const long long* start, const int* near, const int* weight, const long long* d,
+                                 const unsigned long long* words, int n, int source, unsigned long long* bad) {
+  int lane = threadIdx.x & 31, warps = gridDim.x * blockDim.x >> 5;
+  for (int v = (blockIdx.x * blockDim.x + threadIdx.x) >> 5; v < n; v += warps) {
+    bool here = words[v >> 6] >> (v & 63) & 1, tight = false;
+    for (long long k = start[v] + lane; k < start[v + 1]; k += 32) {
+      int u = near[k];
+      bool there = words[u >> 6] >> (u & 63) & 1;
+      if (here != there) atomicAdd(bad, 1ull);
+      if (here && there) {
+        if (d[v] > d[u] + weight[k]) atomicAdd(bad + 1, 1ull);
+        tight |= d[v] == d[u] + weight[k];
+      }
+    }
+    tight = __any_sync(~0u, tight);
+    if (lane == 0 && here && (v == source ? d[v] != 0 : !tight)) atomicAdd(bad + 2, 1ull);
+    if (lane == 0 && v == source && !here) atomicAdd(bad + 3, 1ull);
+  }
+}""", options=("-std=c++17",)).get_function("check")  # fmt: skip
+WEIGHT = cp.ElementwiseKernel("int32 i, int32 j", "int32 w", """
+  unsigned long long low = i < j ? i : j, high = i < j ? j : i, x = (low << 32 | high) * 0x9E3779B97F4A7C15ull;
+  x ^= x >> 29; x *= 0xBF58476D1CE4E5B9ull; x ^= x >> 32;
+  w = 1 + int(x % 255);""", "edge_weight")  # fmt: skip
+
+
+def weighted(store):
+    """The same edges with weights 1 .. 255, each edge the same both ways."""
+    rows, _ = ranges(current().device, None, store.indptr[1:], store.nvals, segment_dtype=np.int32, want_at=False)
+    return Compressed(store.nrows, store.ncols, dtypes.INT32, store.indptr, store.indices, WEIGHT(rows, store.indices), False)
+
+
+def road():
+    """USA-road-NE with its own weights, the lighter of two directions."""
+    import importlib.util
+
+    folder = Path(os.environ.get("GRB_TILE_DATA", "shared/data"))
+    if not (folder / "load.py").exists():
+        print(f"road: skipped, no {folder}/load.py (set GRB_TILE_DATA)")
+        return None
+    spec = importlib.util.spec_from_file_location("load", folder / "load.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    A = module.load("USA-road-NE").tocsr()
+    if A.dtype == bool:
+        print("road: the file has no weights; taken 1 .. 255")
+        return weighted(searches.real("USA-road-NE"))
+    A = A.maximum(A.T).tocsr()
+    A.sort_indices()
+    return Compressed(A.shape[0], A.shape[0], dtypes.INT32, cp.asarray(A.indptr.astype(np.int64)),
+                      cp.asarray(A.indices.astype(np.int32)), cp.asarray(A.data.astype(np.int32)), False)  # fmt: skip
+
+
+GRAPHS = {
+    "kron21": lambda: weighted(searches.rmat(21, 48)), "kron20": lambda: weighted(searches.rmat(20, 16)),
+    "grid2000": lambda: weighted(searches.grid(2000)), "road": road,
+}  # fmt: skip
+
+
+def check(store, source, distances):
+    """Raises unless these are the distances."""
+    bad = cp.zeros(4, cp.uint64)
+    CHECK((2112,), (256,), (store.indptr, store.indices, store.values, distances.values, distances.words,
+                            np.int32(store.nrows), np.int32(source), bad))  # fmt: skip
+    if bad.any():
+        raise SystemExit(f"WRONG: source {source}, bad {bad.tolist()} (reach, edge, tight, source)")
+
+
+def kernel_ms(A, AT, source, heaviest, delta, rounds=3):
+    """(best time by events, outcome)"""
+    best, device = 1e9, current().device
+    for _ in range(rounds):
+        first, last = cp.cuda.Event(), cp.cuda.Event()
+        first.record()
+        store, outcome = fused.shortest_paths(device, A, lambda: AT, source, heaviest, delta)
+        last.record()
+        last.synchronize()
+        best = min(best, cp.cuda.get_elapsed_time(first, last))
+    return best, store, outcome
+
+
+def by_round(outcome, most=40):
+    rows = outcome.rows()
+    lines = [f"{r['direction']} {r['frontier']} e{r['edges']} <{r['threshold']} {r['ms'] * 1e3:.1f}us" for r in rows[:most]]
+    return f"{len(rows)} rounds, {sum(r['edges'] for r in rows if r['direction'] == 'relax')} edges relaxed:\n      " + \
+        "\n      ".join(lines)
+
+
+def against_scipy():
+    """A graph small enough for SciPy."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    store = weighted(searches.rmat(12, 8))
+    found = sssp(Graph(gb.Matrix._from_store(store, dtypes.INT32)), 1).distances
+    plain = csr_array((cp.asnumpy(store.values).astype(float), cp.asnumpy(store.indices), cp.asnumpy(store.indptr)), store.shape)
+    if not (found.to_dense(np.inf, dtype=float) == dijkstra(plain, indices=1)).all():
+        raise SystemExit("WRONG: differs from SciPy's dijkstra")
+    print("kron12: equal to SciPy's dijkstra", flush=True)
+
+
+def tries(name):
+    """Changes to LAUNCH worth comparing."""
+    if name in ("grid2000", "road"):
+        return [{"few": few, "narrow_step": step} for few in (8, 16, 32) for step in (1.0, 2.0, 4.0, 8.0)]
+    return [{"growth": growth, "step": step, "alpha": alpha}
+            for growth in (1, 0) for step in (1.0, 2.0, 4.0, 8.0) for alpha in (1, 4, 16)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("graphs", nargs="*", default=list(GRAPHS))
+    parser.add_argument("--sources", type=int, default=16)
+    parser.add_argument("--rounds", action="store_true", help="one line for each round of one search")
+    parser.add_argument("--tries", action="store_true", help="other steps and launches")
+    args = parser.parse_args()
+    gb.config.set(backend="cuda")
+    against_scipy()
+    for name in args.graphs:
+        store = GRAPHS[name]()
+        if store is None:
+            continue
+        G = Graph(gb.Matrix._from_store(store, dtypes.INT32))
+        G._directed = False          # generated symmetric
+        degrees = cp.asnumpy(cp.diff(store.indptr))
+        sources = [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), args.sources)]
+        heaviest = int(G.emax)
+        cp.cuda.Stream.null.synchronize()
+        start = time.perf_counter()
+        found = sssp(G, sources[0])
+        cp.cuda.Stream.null.synchronize()
+        prepared = time.perf_counter() - start
+        graph = store.forms["paths"]
+        floor = store.nvals * graph.bytes / 4.3e9
+        print(f"{name}: n {store.nrows}, entries {store.nvals}, weights to {heaviest}, first call {prepared * 1e3:.1f} ms, "
+              f"{graph.bytes} bytes an entry, keys {graph.key}, floor of one pass {floor:.3f} ms", flush=True)
+        calls, kernels, rounds = [], [], []
+        for source in sources:
+            best = 1e9
+            for _ in range(3):
+                cp.cuda.Stream.null.synchronize()
+                start = time.perf_counter()
+                found = sssp(G, source)
+                cp.cuda.Stream.null.synchronize()
+                best = min(best, (time.perf_counter() - start) * 1e3)
+            distances = found.distances._store
+            check(store, source, distances)
+            calls.append(best)
+            kernels.append(distances._late.seconds * 1e3)
+            rounds.append(found.report.iterations)
+        line = {"graph": name, "call_ms": float(np.median(calls)), "kernel_ms": float(np.median(kernels)),
+                "rounds": float(np.median(rounds)), "one_pass_ms": floor, "slowest_ms": max(calls)}
+        print("  " + json.dumps(line), flush=True)
+        if os.environ.get("OUT"):
+            with open(Path(os.environ["OUT"]) / "paths.jsonl", "a") as f:
+                f.write(json.dumps(line) + "\n")
+        if args.rounds:
+            print("   ", by_round(distances._late), flush=True)
+        if args.tries:
+            kept = dict(fused.LAUNCH)
+            for changes in tries(name):
+                fused.LAUNCH.update(changes)
+                graph.kernels.clear()
+                times = []
+                for source in sources[:6]:
+                    ms, found, outcome = kernel_ms(store, store, source, heaviest, None)
+                    times.append(ms)
+                check(store, sources[5], found)
+                relaxed = sum(r["edges"] for r in outcome.rows() if r["direction"] == "relax")
+                print(f"  {changes}: {np.median(times):.3f} ms, {outcome.head[1]} rounds, {relaxed} edges", flush=True)
+            fused.LAUNCH.update(kept)
+            graph.kernels.clear()
+        del store, G, found, graph
+        cp.get_default_memory_pool().free_all_blocks()
+
+
+if __name__ == "__main__":
+    main()
