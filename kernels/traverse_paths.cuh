@@ -430,7 +430,7 @@ shortest_paths(const word* table, int64_t source, choose<REAL, K, word>* distanc
   int64_t listed = 1, active = 0, explored = 0, count = 0, edges = 0;
   int which = 0;
   auto fixpoint = [&] {                          // relax what is queued or listed until nothing below the bound improves
-    for (;;) {
+    for (bool improved = false;;) {
       if (listed) {
         begin_phase();
         paths.number(listed, which ? g.active1 : g.active0, active);
@@ -438,19 +438,21 @@ shortest_paths(const word* table, int64_t source, choose<REAL, K, word>* distanc
         count = seen.tail >> COUNT_SHIFT, edges = seen.tail & EDGES;
         active += seen.active, explored += seen.explored;
       }
-      if (!count) return;
+      if (!count) return improved;
       note(RELAXED, count, edges);
       begin_phase();
       paths.relax(count, edges);
       listed = end_phase().listed;
       count = 0;
-      if (!listed) return;
+      if (!listed) return improved;
+      improved = true;
     }
   };
   for (;;) {
-    fixpoint();
+    bool improved = fixpoint();
     if (paths.bound == NONE || !active) break;
     settled = paths.bound;
+    step = growth || !improved ? Search::doubled(step) : K(delta);
     for (;;) {                                   // raise the bound until a stretch of some row lies below it
       paths.bound = Search::raised(paths.bound, step);
       begin_phase();
@@ -478,7 +480,6 @@ shortest_paths(const word* table, int64_t source, choose<REAL, K, word>* distanc
       count = 0;
       if (!listed) break;
     }
-    step = growth ? Search::doubled(step) : K(delta);
   }
 
   int64_t reached = 0;

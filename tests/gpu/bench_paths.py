@@ -50,8 +50,8 @@ extern "C" __global__ void check(const long long* start, const int* near, const 
     if (lane == 0 && v == source && !here) atomicAdd(bad + 3, 1ull);
   }
 }""", options=("-std=c++17",)).get_function("check")  # fmt: skip
-WEIGHT = cp.ElementwiseKernel("int32 i, int32 j", "int32 w", """
-  unsigned long long low = i < j ? i : j, high = i < j ? j : i, x = (low << 32 | high) * 0x9E3779B97F4A7C15ull;
+WEIGHT = cp.ElementwiseKernel("int32 a, int32 b", "int32 w", """
+  unsigned long long low = a < b ? a : b, high = a < b ? b : a, x = (low << 32 | high) * 0x9E3779B97F4A7C15ull;
   x ^= x >> 29; x *= 0xBF58476D1CE4E5B9ull; x ^= x >> 32;
   w = 1 + int(x % 255);""", "edge_weight")  # fmt: skip
 

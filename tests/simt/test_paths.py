@@ -1,0 +1,268 @@
+"""Shortest paths in one kernel, run as fibers, against SciPy's Dijkstra and the plain loop."""
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+from support import seeds
+
+from grb_tile import dtypes
+from grb_tile.backends import select
+from grb_tile.backends.cuda import paths_graph
+from grb_tile.backends.cuda import traverse_paths as fused
+from grb_tile.storage import place
+from grb_tile.storage.store import Compressed
+from simt.backend import shim, using_shim
+
+TYPES = ["BOOL", "INT8", "UINT8", "INT16", "INT32", "UINT32", "INT64", "UINT64", "FP32", "FP64"]
+
+
+def store_of(n, rows, cols, weights, dtype, symmetric):
+    """CSR of the edges without duplicates; a symmetric one has each edge's weight both ways."""
+    rows, cols = np.asarray(rows, np.int64), np.asarray(cols, np.int64)
+    if symmetric:
+        rows, cols, weights = np.concatenate((rows, cols)), np.concatenate((cols, rows)), np.concatenate((weights, weights))
+        low, high = np.minimum(rows, cols), np.maximum(rows, cols)
+        _, first, back = np.unique(low * n + high, return_index=True, return_inverse=True)
+        weights = weights[first][back]
+    keys, first = np.unique(rows * n + cols, return_index=True)
+    indptr = np.searchsorted(keys // max(n, 1), np.arange(n + 1)).astype(np.int64)
+    dtype = dtypes.lookup_dtype(dtype)
+    return Compressed(n, n, dtype, indptr, (keys % max(n, 1)).astype(np.int32), weights[first].astype(dtype.np_type), False)
+
+
+def generator(*salt):
+    return np.random.default_rng([seeds.SEED & 0xFFFFFFFF, *salt])
+
+
+def random_store(n, edges, dtype, salt, symmetric=True, skew=1, lightest=0, heaviest=60):
+    rng = generator(salt, n)
+    rows, cols = n * rng.random(edges) ** skew, n * rng.random(edges) ** ((skew + 1) / 2)
+    weights = rng.integers(lightest, heaviest + 1, edges)
+    weights = weights / 7 if dtype.startswith("FP") else weights > lightest if dtype == "BOOL" else weights
+    return store_of(n, rows.astype(np.int64), cols.astype(np.int64), weights, dtype, symmetric)
+
+
+def grid(width, height, salt):
+    at = np.arange(width * height).reshape(height, width)
+    rows = np.concatenate((at[:, :-1].ravel(), at[:-1].ravel()))
+    cols = np.concatenate((at[:, 1:].ravel(), at[1:].ravel()))
+    return store_of(width * height, rows, cols, generator(salt).integers(1, 256, rows.size), "INT32", True)
+
+
+def by_dijkstra(A, source):
+    """The same sums in exact integers or in the type's own floats, from the source on."""
+    import heapq
+
+    kind = A.values.dtype.type if A.values.dtype.kind == "f" else int
+    best, heap = {}, [(kind(0), source)]
+    while heap:
+        d, v = heapq.heappop(heap)
+        if v in best:
+            continue
+        best[v] = d
+        for k in range(A.indptr[v], A.indptr[v + 1]):
+            if int(A.indices[k]) not in best:
+                heapq.heappush(heap, (d + kind(A.values[k]), int(A.indices[k])))
+    return best
+
+
+def as_dict(store):
+    store = place.host(store)
+    there = np.unpackbits(store.words.view(np.uint8), bitorder="little")
+    assert not there[store.size:].any() and there.sum() == store.nvals
+    at = np.flatnonzero(there)
+    return dict(zip(at.tolist(), store.values[at].tolist(), strict=True))
+
+
+def check(A, AT, source, delta=None):
+    device = shim().device
+    heaviest = A.values.max() if A.nvals else 0
+    store, outcome = fused.shortest_paths(device, A, lambda: AT, source, heaviest, delta)
+    found, wanted = as_dict(store), by_dijkstra(A, source)
+    assert found == {v: (d if type(d) is int else d.item()) for v, d in wanted.items()}
+    assert outcome.reached == len(wanted)
+    graph = fused.graph_of(device, device.own(A), outcome._graph.in_edges, heaviest)
+    workspace = graph._tables[0][1]
+    assert not device.host(workspace["waiting"]).any() and not device.host(workspace["control"]).any()
+    return outcome
+
+
+@pytest.fixture
+def launch(monkeypatch):
+    return lambda **changes: [monkeypatch.setitem(fused.LAUNCH, key, value) for key, value in changes.items()]
+
+
+@pytest.fixture
+def wide(monkeypatch):
+    """Even short rows are pulled."""
+    monkeypatch.setattr(fused, "NARROW_MEAN", 0)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_types(dtype, symmetric, launch):
+    A = random_store(500, 5000, dtype, 1, symmetric, skew=3)
+    AT = A if symmetric else select.named("numpy").transpose(A)
+    for alpha in (0, 4, 10000):
+        launch(alpha=alpha)
+        for delta in (None, 3, np.inf):
+            check(A, AT, 7, delta)
+
+
+@pytest.mark.parametrize("alpha", [0, 4, 10000])
+@pytest.mark.parametrize("salt", range(4))
+def test_pulls_and_pushes(alpha, salt, launch, wide):
+    """Any place at which the search turns from pushing to pulling; unreached vertices; weights of 0."""
+    launch(alpha=alpha)
+    for n, edges, skew in ((300, 330, 1), (700, 9000, 4), (200, 4000, 1)):
+        A = random_store(n, edges, "INT32", 10 + salt, skew=skew, lightest=salt % 2, heaviest=(3, 60, 1000, 255)[salt])
+        rng = generator(salt)
+        for step in (0.5, 4.0):
+            launch(step=step, growth=salt % 2)
+            check(A, A, int(rng.integers(n)))
+
+
+def test_pulls_happen(launch):
+    launch(alpha=10000, step=4.0)
+    A = random_store(900, 20000, "INT32", 5, skew=4, lightest=1, heaviest=255)
+    kinds = {row["direction"] for row in check(A, A, 3).rows()}
+    assert {"relax", "raise", "pull", "pull again"} <= kinds
+
+
+def test_a_long_row_is_pulled_by_a_warp(launch, wide):
+    """Rows beyond what a lane looks at alone, in both directions of the search."""
+    launch(alpha=10**6, step=0.01)
+    rng = generator(3)
+    rows = np.concatenate((np.zeros(1500), np.full(300, 1999), rng.integers(0, 2000, 900)))
+    cols = np.concatenate((np.arange(100, 1600), rng.integers(1, 1999, 300), rng.integers(0, 2000, 900)))
+    A = store_of(2000, rows, cols, rng.integers(1, 200, rows.size), "INT32", True)
+    for source in (150, 1998, 0):
+        check(A, A, source)
+
+
+@pytest.mark.parametrize("delta", [None, 1e-9, 1, 7, 300, 1e12, np.inf])
+def test_any_delta(delta):
+    A = random_store(300, 3000, "INT32", 2, lightest=1)
+    check(A, A, 0, delta)
+    B = random_store(300, 3000, "FP64", 2)
+    check(B, B, 0, delta)
+
+
+def test_a_grid():
+    A = grid(23, 19, 4)
+    for source in (0, 200, 436):
+        check(A, A, source)
+    check(A, A, 5, 100)
+
+
+def test_weights_beyond_32_bits():
+    """Keys of 64 bits, entries of 8 and of 16 bytes; the heaviest path that fits."""
+    for dtype, heaviest in (("UINT32", 2**32 - 1), ("INT64", 2**50), ("UINT64", 2**60 // 300 * 16)):
+        A = random_store(100, 500, dtype, 6, lightest=heaviest - 1000, heaviest=heaviest)
+        check(A, A, 3)
+    chain = store_of(6, range(5), range(1, 6), np.full(5, 2**62 // 5, np.int64), "INT64", False)
+    check(chain, None, 0)
+
+
+def test_entries_of_every_size():
+    sizes = set()
+    for dtype, heaviest in (("INT32", 255), ("INT32", 2**30), ("INT64", 2**50), ("FP32", 9), ("FP64", 9)):
+        A = random_store(100, 500, dtype, 6, heaviest=heaviest)
+        outcome = check(A, A, 3)
+        sizes.add((outcome._graph.key.str[1:], outcome._graph.bytes, outcome._graph.real))
+    assert sizes == {("u4", 4, False), ("u8", 8, False), ("u8", 16, False), ("u4", 8, True), ("u8", 16, True)}
+
+
+@pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+def test_sums_of_floats_are_those_of_the_loop(dtype, launch):
+    """Roundings, infinities, subnormals and -0.0."""
+    rng = generator(9)
+    weights = np.concatenate((rng.random(3000) * 10.0 ** rng.integers(-30, 30, 3000), [np.inf, 0.0, -0.0, 1e-45, 1e-310]))
+    rows, cols = rng.integers(0, 250, (2, weights.size))
+    with np.errstate(over="ignore"):
+        A = store_of(250, rows, cols, weights, dtype, True)
+        for alpha in (0, 10000):
+            launch(alpha=alpha)
+            for delta in (None, 1.0, np.inf):
+                check(A, A, 0, delta)
+
+
+def test_nan_and_halves_are_left_to_others():
+    A = random_store(50, 200, "FP32", 1)
+    A.values[3] = np.nan
+    assert fused.shortest_paths(shim().device, A, lambda: A, 0, 9.0, None) is NotImplemented
+
+
+def test_small_graphs():
+    for n in (1, 2, 70):
+        A = store_of(n, [], [], np.zeros(0), "INT32", False)
+        check(A, A, n - 1)
+    loops = store_of(3, [0, 1, 1, 2], [0, 1, 2, 2], np.array([3, 0, 2, 1]), "INT32", False)
+    check(loops, None, 1)
+    equal = store_of(40, range(39), range(1, 40), np.full(39, 5), "INT32", True)
+    check(equal, equal, 20)
+
+
+def test_iso_weights():
+    A = random_store(300, 2000, "INT32", 3)
+    A.values, A.iso = np.array([4], np.int32), True
+    device = shim().device
+    store, _ = fused.shortest_paths(device, A, lambda: A, 5, 4, None)
+    plain = csr_array((np.full(A.nvals, 4.0), A.indices, A.indptr), A.shape)
+    wanted = dijkstra(plain, indices=5)
+    assert as_dict(store) == {v: int(d) for v, d in enumerate(wanted) if np.isfinite(d)}
+
+
+def test_random_orders_of_threads(monkeypatch):
+    """Fibers in another order: what a missing barrier would break."""
+    from grb_tile.backends.cuda.arrays import Device
+    from simt.launcher import SimtLauncher
+
+    if not shim().device.is_shim:
+        pytest.skip("the order of threads can be chosen on the shim only")
+    A = random_store(900, 12000, "INT32", 4, skew=4, lightest=1, heaviest=255)
+    wanted = by_dijkstra(A, 7)
+    for seed in (3, 5):
+        device = Device(SimtLauncher(seed=seed))
+        for alpha in (0, 1000):
+            monkeypatch.setitem(fused.LAUNCH, "alpha", alpha)
+            store, _ = fused.shortest_paths(device, A, lambda: A, 7, 255, None)
+            assert as_dict(store) == wanted
+
+
+def test_the_algorithm_reaches_it():
+    from grb_tile.algorithms import NegativeCycleError, sssp
+
+    import grb_tile as gb
+
+    A = gb.Matrix._from_store(random_store(300, 2500, "UINT8", 5, lightest=1), dtypes.UINT8)
+    cpu = sssp(A, 5, predecessors=True)
+    with using_shim() as backend:
+        calls = []
+        before = backend.shortest_paths
+        backend.shortest_paths = lambda *a: calls.append(a) or before(*a)
+        try:
+            for method in ("auto", "delta", "bellman_ford"):
+                found = sssp(A, 5, method=method, predecessors=True)
+                assert found.distances.isequal(cpu.distances, check_dtype=True)
+                assert found.report.converged and found.report.iterations > 0
+                assert "threshold" in found.report.rounds[0]
+            assert len(calls) == 3
+            stopped = sssp(A, 5, callback=lambda record: True)
+            assert stopped.report.stopped_by == "callback" and len(calls) == 3
+            B = gb.Matrix.from_coo([0, 1, 2], [1, 2, 1], [1, -3, 1], nrows=3, ncols=3)
+            with pytest.raises(NegativeCycleError):
+                sssp(B, 0)
+            top = np.iinfo(np.int64).max
+            C = gb.Matrix.from_coo([0, 1], [1, 2], [top - 5, 6], nrows=3, ncols=3)
+            with pytest.raises(OverflowError):
+                sssp(C, 0)
+            assert len(calls) == 3
+        finally:
+            del backend.shortest_paths
+
+
+def test_the_form_is_kept():
+    A = random_store(100, 900, "INT32", 8)
+    device = shim().device
+    assert paths_graph.graph_of(device, device.own(A), None, 60) is paths_graph.graph_of(device, device.own(A), None, 60)
