@@ -2,7 +2,7 @@
 //
 // Who calls: backends/cuda/paths_graph.py, once for each matrix.
 #pragma once
-#include "traverse_paths.cuh"
+#include "paths_state.cuh"
 
 namespace grb {
 

@@ -4,7 +4,6 @@
 // Who calls: backends/cuda/traverse_paths.py.  Launch cooperatively: two grid-wide barriers a round.
 // Form: each row's entries ascend by weight (weight and column in one word), `cuts` says how many of them are lighter than
 //   each of seven weights, so that a vertex is relaxed up to a bound and what lies beyond is not even read.
-// Keys: distances are unsigned integers, or the bits of floats >= 0, which ascend alike; NONE: not reached.
 // Stages: all distances below `bound` become final before the bound is raised by delta (delta-stepping).  A path that ends
 //   at or above the bound is not written at all: there is no far pile, the vertices with entries left over (`active`) are
 //   its place, and each relaxes the next stretch of its row when the bound is raised.
@@ -15,36 +14,12 @@
 //   order by weight: Chakaravarthy et al., "Scalable single source shortest path algorithms for massively parallel systems"
 //   (IPDPS 2014), sections 3 and 4.
 #pragma once
-#include "traverse_state.cuh"
-#include "warp.cuh"
+#include "paths_state.cuh"
 
 namespace grb {
 
-constexpr int CLASSES = 8;                     // numbers for each vertex in `cuts`; the last is the row's length
 constexpr int BASKET = 8192;                   // vertices that a block gathers before they go to the list
 constexpr int STAGE_NUMBERS = 5;               // record: 8 numbers, then 5 for each round
-
-struct PathsSlot { word tail, listed, active, explored, spare[4]; };
-struct PathsControl {
-  unsigned arrivals, departures;
-  word spare;
-  PathsSlot slot[3];
-};
-struct alignas(16) WideEntry { word weight, column; };
-
-template <class K> struct PathsTable {         // every field has 8 bytes
-  int64_t n, entries;
-  const int64_t* start; const void* out; const int64_t* in_start; const void* in;
-  const unsigned* cuts;
-  K *dist, *key;                               // distances; of the queue's vertices
-  unsigned *waiting, *entered;                 // bits: in the list; ever in the active list
-  int32_t *list, *active0, *active1;
-  int64_t *stop, *base;                        // as in traverse.cuh
-  int32_t* chunk;
-  PathsControl* control;
-  word shift;                                  // of the weight in a 4-byte entry
-  word classes[CLASSES - 1];                   // the seven weights, as keys
-};
 
 struct Basket {
   int vertex[BASKET];
@@ -52,37 +27,6 @@ struct Basket {
   word base, explored;
   word sums[33];
 };
-
-template <class K, int BYTES> struct PathEntry;
-template <class K> struct PathEntry<K, 4> {
-  unsigned e;
-  GRB_DEVICE int column(unsigned shift) const { return int(e & ((1u << shift) - 1)); }
-  GRB_DEVICE K weight(unsigned shift) const { return K(e >> shift); }
-};
-template <class K> struct PathEntry<K, 8> {
-  word e;
-  GRB_DEVICE int column(unsigned) const { return int(unsigned(e)); }
-  GRB_DEVICE K weight(unsigned) const { return K(e >> 32); }
-};
-template <class K> struct PathEntry<K, 16> {
-  WideEntry e;
-  GRB_DEVICE int column(unsigned) const { return int(e.column); }
-  GRB_DEVICE K weight(unsigned) const { return K(e.weight); }
-};
-
-template <class K, bool REAL> GRB_DEVICE K path_sum(K d, K w) {
-  if constexpr (REAL) {
-    using F = choose<sizeof(K) == 4, float, double>;
-    F a, b;
-    memcpy(&a, &d, sizeof(K));
-    memcpy(&b, &w, sizeof(K));
-    a += b;
-    memcpy(&d, &a, sizeof(K));
-    return d;
-  } else {
-    return d + w;
-  }
-}
 
 template <class K, int BYTES, bool REAL> struct Paths {
   static constexpr K NONE = ~K(0);

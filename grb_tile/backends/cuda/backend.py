@@ -193,6 +193,7 @@ class CudaBackend(Backend):
 
     # ------------------------------------------------------------------ whole algorithms
 
+    @reporting
     def shortest_paths(self, A, in_edges, source, heaviest, delta=None):
         from .traverse_paths import shortest_paths
 

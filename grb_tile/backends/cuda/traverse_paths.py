@@ -10,7 +10,7 @@ LOG_ROUNDS = 8192
 NUMBERS = 5                    # of a round in the record
 # Measured on an H200; tests/gpu/bench_paths.py tries others.
 # step, narrow_step: the first step of the bound, so many mean weights (over the mean degree, unless rows are short).
-LAUNCH = {"block": 1024, "per_processor": 1, "alpha": 4, "growth": 1, "few": 16, "step": 4.0, "narrow_step": 2.0}
+LAUNCH = {"block": 1024, "per_processor": 1, "alpha": 4, "growth": 1, "few": 16, "step": 4.0, "narrow_step": 8.0}
 NARROW_MEAN = 8.5              # mean row length up to which few blocks are launched: barriers cost more than they share out
 _KINDS = ("relax", "raise", "pull", "pull again")
 
@@ -77,7 +77,8 @@ def _key_of(graph, delta):
     if delta == np.inf:
         return -1
     if delta is None:
-        delta = graph.mean_weight * (LAUNCH["narrow_step"] if graph.in_edges is None else LAUNCH["step"] * graph.n / max(graph.nvals, 1))
+        steps = LAUNCH["narrow_step"] if graph.in_edges is None else LAUNCH["step"] * graph.n / max(graph.nvals, 1)
+        delta = graph.mean_weight * steps
     delta = max(float(delta), graph.mean_weight / 4096)      # steps that find nothing are doubled, but from somewhere
     none = np.iinfo(graph.key).max
     if graph.real:
