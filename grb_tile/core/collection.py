@@ -8,7 +8,7 @@ from ..backends.select import current
 from ..exceptions import DimensionMismatch, EmptyObject
 from ..dtypes import unify
 from ..operators import find_opclass, from_string, get_typed_op, op_from_string
-from ..storage.place import is_host
+from ..storage.place import follow, is_host
 from .arguments import check_options, expect_op, expect_type, literal, output_type
 from .expression import MatrixExpression, VectorExpression
 from .mask import Mask, check_mask
@@ -296,6 +296,7 @@ class Collection:
                 "use gb.io.to_cupy(v, fill_value) or gb.io.entries_on_device(x)"
             )
         store.shared = True
+        follow(store.values)
         return (store.values.repeat(store.nvals) if store.iso else store.values).reshape(self.shape)
 
 

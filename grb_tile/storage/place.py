@@ -12,16 +12,19 @@ from .store import BitmapVector, Compressed, SparseVector
 _converters = {}
 _movers = {}
 _readers = {}
+_followers = {}
 
 
-def register(array_class, convert, move, iso_value):
+def register(array_class, convert, move, iso_value, follow):
     """What a device does for stores whose values are of `array_class`.
 
-    convert(store, format) converts one, move(array) brings a one-element array there, iso_value(store) reads its value.
+    convert(store, format) converts one, move(array) brings a one-element array there, iso_value(store) reads its value,
+    follow() puts what the caller does next after all work that the device was given.
     """
     _converters[array_class] = convert
     _movers[array_class] = move
     _readers[array_class] = iso_value
+    _followers[array_class] = follow
 
 
 def is_of_device(array):
@@ -32,6 +35,13 @@ def is_of_device(array):
 def is_host(store):
     """Does `store` hold NumPy arrays?"""
     return type(store.values) is np.ndarray
+
+
+def follow(array):
+    """What the caller does with the device array `array` comes after the work that makes it, on whichever stream that is."""
+    known = _followers.get(type(array))
+    if known is not None:
+        known()
 
 
 def convert_there(store, format):
@@ -46,7 +56,10 @@ def moved_like(store, array):
 
 def host_array(array):
     """`array` as a NumPy array: itself, or a copy from the device."""
-    return array if array is None or type(array) is np.ndarray else array.get()
+    if array is None or type(array) is np.ndarray:
+        return array
+    follow(array)
+    return array.get()
 
 
 def host(store):

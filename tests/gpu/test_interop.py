@@ -172,10 +172,10 @@ def test_a_search_on_a_stream():
     n = 1000
     indices = cp.arange(n - 1)
     A = gb.Matrix.from_coo(cp.concatenate([indices, indices + 1]), cp.concatenate([indices + 1, indices]), True, nrows=n, ncols=n)
-    levels = bfs(A, 0).levels
-    cp.cuda.Device().synchronize()
     stream = cp.cuda.Stream(non_blocking=True)
     with stream:
+        levels = bfs(A, 0).levels          # compiled, and the stream's workspace made
+        stream.synchronize()
         spin(100)
         again = bfs(A, 0).levels
         assert not stream.done

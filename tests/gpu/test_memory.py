@@ -64,7 +64,7 @@ def test_derived_forms_make_room(limit):
     x = gb.Vector.from_scalar(1.0, N)
     A.mxv(x).new()
     assert "transpose" in A._store.forms
-    limit(2 << 20)
+    limit(7 << 20)
     y = gb.Vector.from_dense(np.ones(N))          # 8 MB that only fit where the transpose was
     assert A.mxv(y).new().nvals == N
     assert "transpose" not in A._store.forms

@@ -217,3 +217,17 @@ def test_a_stream_that_is_gone_is_no_error():
         device.now = now
         device.follow()
     assert log == ["wait for all"] and device.stream.ptr == 1
+
+
+def test_reading_on_the_host_waits_too(monkeypatch):
+    """A stream that reads must follow the one that computed, whichever way the host reads."""
+    A = matrix()
+    followed = []
+    monkeypatch.setattr(shim().device, "current_stream", lambda: "another")
+    monkeypatch.setattr(shim().device, "follow", lambda: followed.append(1))
+    for read in (lambda: place.host_array(A._store.values), lambda: shim().device.host(A._store.values),
+                 lambda: shim().device.synchronize(), lambda: shim().device.read(A._store.indptr[:1]),
+                 lambda: place.follow(A._store.values)):
+        before = len(followed)
+        read()
+        assert len(followed) == before + 1

@@ -79,7 +79,10 @@ class Device:
 
     def host(self, array):
         """A device array as a NumPy array (a copy; synchronises)."""
-        return array if type(array) is np.ndarray else array.get()
+        if type(array) is np.ndarray:
+            return array
+        self.in_order()
+        return array.get()
 
     def constant(self, value, np_type=None):
         """A device array of length 1 that holds `value` and must not be written to; made once for each value."""
@@ -109,7 +112,7 @@ class Device:
         if forms is None:
             forms = store.forms = {}
         if "iso_value" not in forms:
-            forms["iso_value"] = values[:1].get()[0]
+            forms["iso_value"] = self.host(values[:1])[0]
         return forms["iso_value"]
 
     def _address(self, array):
@@ -160,6 +163,7 @@ class Device:
 
         Counts are best kept in one array: one copy then.  An error that a kernel reported is raised here.
         """
+        self.in_order()
         errors = self.errors
         if errors.armed:
             arrays = (*arrays, errors.word)
@@ -190,12 +194,18 @@ class Device:
 
     def synchronize(self):
         """Wait for all that was launched; raises what kernels reported."""
+        self.in_order()
         if not self.is_shim:
             self.xp.cuda.get_current_stream().synchronize()
         if self.errors.armed:
             self.read()
 
     # ------------------------------------------------------------------ streams
+
+    def in_order(self):
+        """What is queued next comes after all work that was given to the device."""
+        if self.current_stream() is not self.stream:
+            self.follow()
 
     def follow(self):
         """CuPy's current stream has changed: it waits for what was queued on the one before.

@@ -79,7 +79,8 @@ class CudaBackend(Backend):
         self._host = None
         self._functions = {}
         device = self.device
-        place.register(device.array_class, self.convert, lambda array: device.constant(array[0]), device.iso_value)
+        place.register(device.array_class, self.convert, lambda array: device.constant(array[0]), device.iso_value,
+                       device.in_order)
 
     # ------------------------------------------------------------------ structure
 
