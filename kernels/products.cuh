@@ -5,6 +5,7 @@
 //   reads_a, reads_x             is the operand's value looked at?  a_iso, x_iso: is there one value in all?
 //   structure_only               every product is the same and x (+) x = x: only presence counts, no value is computed
 //   any                          the first product will do;  has_terminal: a value ends the sum (terminal(v))
+//   reads_i, reads_k             is the row, the column of the entry looked at (positional operators)?
 //   has_start                    start() (+) v = v for every v, NaN and -0 included: sums may begin with it
 //   times(a, x, i, k, j), add(p, q)
 // Invariant: totals of several lanes are combined in any order; monoids are commutative and associative.

@@ -1,4 +1,4 @@
-"""Products of matrix and vector on the device against cuSPARSE: python3 tests/gpu/bench_matvec.py [part ...] [--small]
+"""Products of matrix and vector on the device against cuSPARSE: python3 tests/gpu/bench_matvec.py [part ...] [--small] [--only=MATRIX ...]
 
 Parts: spmv semirings spmspv latency (all four without an argument), tune.  Graphs of $GRB_TILE_DATA (default shared/data) where they
 are.  A line of JSON per figure goes to $OUT/bench_matvec.jsonl when OUT is set; every product is verified on sampled rows.
@@ -20,7 +20,7 @@ import numpy as np
 import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda import row_schedule
+from grb_tile.backends.cuda import row_segments
 from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector
@@ -110,7 +110,12 @@ def real(name):
     return n, cp.asarray(ptr), cp.asarray((keys & 0xFFFFFFFF).astype(np.int32))
 
 
-def matrices(small):
+def matrices(small, only=()):
+    if only:
+        for name in only:
+            yield name, {"kron21": partial(kron, 21, 48), "fem40": partial(fem, 40), "fem70": partial(fem, 70)}.get(
+                name, partial(real, name))()
+        return
     if small:
         yield "kron12", kron(12, 8)
         yield "fem8", fem(8)
@@ -227,29 +232,59 @@ def spmv(backend, name, structure):
         w = backend.matvec_rows(A, x, semiring)
         cp.cuda.Device().synchronize()
         first = (time.perf_counter() - start) * 1e3
+        later = []
+        for _ in range(row_segments.PATIENCE + 2):
+            start = time.perf_counter()
+            w = backend.matvec_rows(A, x, semiring)
+            cp.cuda.Device().synchronize()
+            later.append((time.perf_counter() - start) * 1e3)
         verify(A, x, semiring, w, f"{name} plus_times {dtype}")
+        kind = ("plain", "short", "ranked")[A.forms["segments"].columns.kind]
         ours = device_us(partial(backend.matvec_rows, A, x, semiring))
         peer = device_us(cusparse(A, x))
         host = call_us(partial(backend.matvec_rows, A, x, semiring))
         size = dtype.np_type.itemsize
         floor = (A.indices.size * (4 + size) + A.nrows * (8 + 2 * size)) / BANDWIDTH * 1e6
         say(part="spmv", matrix=name, type=str(dtype), device_us=ours, cusparse_us=peer, ratio=peer / ours, floor_us=floor,
-            call_us=host, first_ms=first)
+            call_us=host, first_ms=first, conversion_ms=max(later), columns=kind)
 
 
 def tune(backend, name, structure):
-    """The same SpMV under other classes of rows."""
+    """The same SpMV by each kind of columns, under other sizes of blocks and of the table of hot columns."""
+    kinds = {"plain": (2.0, 2.0), "short": (-1.0, 2.0), "ranked": (2.0, -1.0)}
+    kept = {key: getattr(row_segments, key) for key in
+            ("SHORT_SHARE", "RANKED_SHARE", "RANKED_ENTRIES", "HOT", "THREADS", "BLOCKS", "TABLE_THREADS")}
     for dtype in (dtypes.FP32, dtypes.FP64):
         A, x = matrix(structure, dtype), dense(structure[0], dtype)
         semiring = get_typed_op("plus_times", dtype, kind="semiring")
         figures = {"cusparse": device_us(cusparse(A, x))}
-        limits = row_schedule.LONGEST["all"]
-        tables = limits, (4, 8, 32, 96, 192, 512), (4, 8, 16, 32, 64, 512), (4, 8, 16, 96, 160, 1024), (4, 8, 16, 32, 96, 2048)
-        for table in tables:
-            row_schedule.LONGEST["all"] = table
+        row_segments.RANKED_ENTRIES = 0
+        for kind, (short, ranked) in kinds.items():
+            row_segments.SHORT_SHARE, row_segments.RANKED_SHARE = short, ranked
+            if kind == "short" and A.forms and row_segments._short_share(backend.device, A, A.forms["segments"]) < 0.5:
+                continue
             A.forms = None
-            figures[str(table)] = device_us(partial(backend.matvec_rows, A, x, semiring))
-        row_schedule.LONGEST["all"] = limits
+            for _ in range(row_segments.PATIENCE + 2):
+                w = backend.matvec_rows(A, x, semiring)
+            verify(A, x, semiring, w, f"{name} {kind} {dtype}")
+            if kind == "ranked":
+                variants = [("TABLE_THREADS", t, "HOT", h << 10) for t, h in
+                            ((1024, 8), (1024, 16), (1024, 24), (1024, 32), (1024, 40), (1024, 48), (512, 24), (512, 40), (768, 40))]
+            else:
+                variants = [("THREADS", t, "BLOCKS", n) for t, n in
+                            ((256, 3), (256, 4), (256, 5), (256, 8), (512, 2), (512, 4), (1024, 1), (1024, 2))]
+            for one, v, two, u in variants:
+                setattr(row_segments, one, v), setattr(row_segments, two, u)
+                key = f"{kind} {v} {u}"
+                try:
+                    figures[key] = device_us(partial(backend.matvec_rows, A, x, semiring), 10)
+                except Exception as error:  # noqa: BLE001
+                    figures[key + " failed"] = repr(error)[:200]
+            for key, value in kept.items():
+                setattr(row_segments, key, value)
+            row_segments.RANKED_ENTRIES = 0
+        for key, value in kept.items():
+            setattr(row_segments, key, value)
         say(part="tune", matrix=name, type=str(dtype), **figures)
 
 
@@ -345,7 +380,7 @@ def main():
     failed = 0
     if "latency" in wanted:
         latency(backend, None, None)
-    for name, structure in matrices("--small" in sys.argv):
+    for name, structure in matrices("--small" in sys.argv, [a[7:] for a in sys.argv if a.startswith("--only=")]):
         print(f"# {name}: {structure[0]} rows, {structure[2].size} entries")
         for part in (spmv, tune, semirings, spmspv):
             if part.__name__ not in wanted or part is semirings and name not in ("kron21", "fem70", "kron12"):

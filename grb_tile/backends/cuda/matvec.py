@@ -3,7 +3,8 @@
 By rows (kernels/matvec_rows.cuh): rows are shared out by their lengths, the mask is asked before a row is read, terminal
 monoids stop early.  x is wanted full or as a bitmap; its values, A's values and w's are touched only where they matter:
 
-    x full, no mask        w's pattern is that of the rows that hold something: known, nothing is counted or read back
+    x full, no mask        w's pattern is that of the rows that hold something: known, nothing is counted or read back; the
+                           entries are shared out instead of the rows (kernels/matvec_segments.cuh)
     structure only         bits of presence alone; w is iso
     mask a short list      only the listed rows
 
@@ -16,7 +17,7 @@ import numpy as np
 from ...storage import convert as conversions
 from ...storage.store import BitmapVector, SparseVector, index_dtype
 from ..protocol import use_plain_rows
-from . import columns, tiles
+from . import columns, row_segments, tiles
 from .entries import CountedLater, counted_later, empty_vector, gather, index_type, to_bitmap, vector_of, words_of
 from .row_schedule import chosen_rows, pointers, schedule_of
 from .semirings import lowered
@@ -95,23 +96,37 @@ def _scheduled_rows(device, A, x, held, s, allow):
             rows = pattern.indices.astype(np.int64, copy=False)
         else:
             mask = words_of(device, pattern)
+    if full and allow is None and not s.early:
+        return _by_entries(device, A, x, s)
     if rows is not None:
         schedule = chosen_rows(device, A, rows, A.indices.shape[0] / max(A.indptr.shape[0] - 1, 1))
     else:
         schedule = schedule_of(device, A, "early" if s.early else "all")
     w = None if s.structure_only else device.empty(size, s.dtype.np_type)
     if full and allow is None:          # the places are those of the rows that hold something: known, nothing is counted
-        known, words = occupied_words(device, A)
         if w is not None:
             _run(device, A, s, schedule, True, None, x_values, None, False, w, None, None)
-        result = BitmapVector(size, s.dtype, words, s.value(device, A, x) if w is None else w, known, w is None)
-        result.shared = w is None or words is not None
-        return settle(device, result) if known * conversions.BITMAP_TO_SPARSE < size else result
+        return _at_held_rows(device, A, x, s, w)
     words, found = device.zeros((size + 63) >> 6, np.uint64), device.counters()
     _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, words, found)
     result = counted_later(device, size, s.dtype, words, s.value(device, A, x) if w is None else w, found, w is None)
     result.shared = result.shared or w is None
     return result
+
+
+def _by_entries(device, A, x, s):
+    """Every entry is read and x holds everything: the entries are shared out, not the rows (kernels/matvec_segments.cuh)."""
+    w = device.empty(A.nrows, s.dtype.np_type)
+    row_segments.multiply(device, A, s, x.values, w)
+    return _at_held_rows(device, A, x, s, w)
+
+
+def _at_held_rows(device, A, x, s, w):
+    """The result of full x without a mask: w (None: one value) at the rows of A that hold something."""
+    known, words = occupied_words(device, A)
+    result = BitmapVector(A.nrows, s.dtype, words, s.value(device, A, x) if w is None else w, known, w is None)
+    result.shared = w is None or words is not None
+    return settle(device, result) if known * conversions.BITMAP_TO_SPARSE < A.nrows else result
 
 
 def _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, w_words, found):
@@ -138,15 +153,12 @@ def occupied_words(device, A):
         forms = A.forms = {}
     found = forms.get("occupied_words")
     if found is None:
-        schedule = schedule_of(device, A, "all")
-        held = device.xp.nonzero(schedule.stops != schedule.starts)[0]
-        count = held.shape[0]
-        if count == A.nrows:
-            found = count, None
+        rows = row_segments.occupied(device, A)[1]
+        if rows is None or rows.shape[0] == A.nrows:
+            found = A.nrows, None
         else:
-            rows = held if schedule.rows is None else device.xp.sort(schedule.rows[held])
             pattern = SparseVector(A.nrows, A.dtype, rows.astype(index_dtype(A.nrows)), A.values[:1], True)
-            found = count, words_of(device, pattern)
+            found = rows.shape[0], words_of(device, pattern)
         forms["occupied_words"] = found
     return found
 

@@ -112,7 +112,7 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
         result.has_start = result.has_terminal = False
     result.early = result.structure_only or result.any or (result.has_terminal and z.np_type.kind == "b")
     result.kernels = {}
-    operators, text = [], []
+    operators, text, place = [], [], None
     if positional is not None:
         place = {"firsti": "i", "firstj": "k", "secondi": "k", "secondj": "j"}[positional.rstrip("1")]
         product = f"grb::cast<{z.cuda_type}>({place}{' + 1' if positional[-1] == '1' else ''})"
@@ -149,7 +149,7 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
     flags = {
         "reads_a": result.reads_a, "reads_x": result.reads_x, "a_iso": a_iso, "x_iso": x_iso,
         "structure_only": result.structure_only, "any": result.any, "has_start": result.has_start,
-        "has_terminal": result.has_terminal,
+        "has_terminal": result.has_terminal, "reads_i": place == "i", "reads_k": place == "k",
         "plain_sum": monoid.ufunc is np.add and z.np_type.kind in "iuf",
     }  # fmt: skip
     a_type = a_dtype.cuda_type if result.reads_a else "uint8_t"
