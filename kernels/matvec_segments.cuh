@@ -21,8 +21,6 @@ constexpr int SLICE = 32 * LANE_ENTRIES;
 enum { PLAIN_COLUMNS, SHORT_COLUMNS, RANKED_COLUMNS };
 
 template <class S> constexpr bool gathers = S::reads_x && !S::x_iso;
-template <class S> constexpr int segment_threads = sizeof(typename S::Z) > 8 || sizeof(typename S::A) > 8 ? 512 : 1024;
-
 template <class S> GRB_DEVICE void add_to(Total<S>& total, const Total<S>& other) {
   if constexpr (S::has_start) total.value = S::add(total.value, other.value);
   else total.join(other.value, other.have);
@@ -37,14 +35,13 @@ template <class S> GRB_DEVICE Total<S> lifted(const Total<S>& total, int by) {
 // Lanes hold consecutive stretches of entries.  Where rows begin (bit of `begun`), `head` is the sum before the first and
 // `tail` that from the last; elsewhere `tail` is the whole.  `open`, in lane 0, is what came before; after, what is open
 // behind lane 31.  Returns, where rows begin, the whole of the row that was open there.
-template <class S> GRB_DEVICE Total<S> close_rows(unsigned begun, const Total<S>& head, Total<S> tail, Total<S>& open) {
+template <class S> GRB_DEVICE Total<S> close_rows(unsigned begun, Total<S> head, Total<S> tail, Total<S>& open) {
   int lane = lane_number();
   bool here = begun >> lane & 1;
-  Total<S> before = open;
-  if (lane == 0 && !here) {
-    add_to(before, tail);
-    tail = before;
-    before = open;
+  if (lane == 0) {
+    add_to(open, here ? head : tail);
+    if (here) head = open;
+    else tail = open;
   }
   unsigned upto = begun & ((2u << lane) - 1);
   int from = upto ? 31 - __clz(int(upto)) : 0;
@@ -56,15 +53,39 @@ template <class S> GRB_DEVICE Total<S> close_rows(unsigned begun, const Total<S>
       tail = other;
     }
   }
-  Total<S> last = lifted(tail, 1);
-  if (lane != 0) before = last;
-  open = Total<S>();
-  Total<S> end;
+  Total<S> before = lifted(tail, 1), end;
   end.value = shuffle(tail.value, 31);
   if constexpr (!S::has_start) end.have = __shfl_sync(ALL_LANES, int(tail.have), 31) != 0;
-  if (lane == 0) open = end;
+  open = lane == 0 ? end : Total<S>();
   add_to(before, head);
-  return before;
+  return lane == 0 ? head : before;
+}
+
+// What a stretch of entries leaves open: the sum before its first row, that from its last row (all, if none begins).
+template <class S> struct Ends {
+  Total<S> head, tail;
+  bool begins;
+  GRB_DEVICE Ends() : head(), tail(), begins(false) {}
+  GRB_DEVICE unsigned char flags() const { return (head.have ? 1 : 0) | (tail.have ? 2 : 0) | (begins ? 4 : 0); }
+  GRB_DEVICE void set(typename S::Z front, typename S::Z back, unsigned flags) {
+    head.value = front, head.have = flags & 1;
+    tail.value = back, tail.have = (flags & 2) != 0, begins = (flags & 4) != 0;
+  }
+};
+
+// Lanes hold the ends of consecutive stretches, and the row that was open before: rows that cross them are written, and
+// lane 0 gets the ends of all.
+template <class S, class R>
+GRB_DEVICE Ends<S> close_ends(const Ends<S>& ends, R opened, const R* names, typename S::Z* w) {
+  unsigned begun = __ballot_sync(ALL_LANES, ends.begins);
+  Ends<S> all;
+  Total<S> closed = close_rows<S>(begun, ends.head, ends.tail, all.tail);
+  int first = begun ? __ffs(int(begun)) - 1 : 0;
+  if (ends.begins && lane_number() != first) w[names == nullptr ? opened : names[opened]] = closed.value;
+  all.head.value = shuffle(closed.value, first);
+  all.head.have = __shfl_sync(ALL_LANES, int(closed.have), first) != 0;
+  all.begins = begun != 0;
+  return all;
 }
 
 // Where product e of a slice lies in the warp's buffer: 16-byte pieces, shuffled so that neither side meets bank conflicts.
@@ -99,8 +120,8 @@ template <class T> GRB_DEVICE T latest(const T* p) {
   return value;
 }
 
-template <class I, class R, class S, int COLUMNS>
-__global__ void __launch_bounds__(segment_threads<S>)
+template <class I, class R, class S, int COLUMNS, int THREADS, int BLOCKS>
+__global__ void __launch_bounds__(THREADS, BLOCKS)
 matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before, const R* __restrict__ names, int64_t held,
                 int64_t entries, int64_t slices, const I* __restrict__ cols, const uint16_t* __restrict__ offsets,
                 const int32_t* __restrict__ bases, const typename S::A* __restrict__ a_values,
@@ -110,20 +131,23 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
   using A = typename S::A;
   using X = typename S::X;
   constexpr bool needs_columns = gathers<S> || S::reads_k;
-  constexpr bool is_short = COLUMNS == SHORT_COLUMNS && needs_columns;
+  constexpr bool is_short = COLUMNS == SHORT_COLUMNS && gathers<S>;
   constexpr bool is_ranked = COLUMNS == RANKED_COLUMNS && gathers<S>;
   constexpr bool needs_values = S::reads_a && !S::a_iso;
   extern __shared__ ulonglong2 segment_memory[];
-  int lane = lane_number(), here = threadIdx.x >> 5, together = blockDim.x >> 5;
+  const int lane = lane_number(), warp = threadIdx.x >> 5, together = blockDim.x >> 5;
+  const unsigned lower_lanes = (1u << lane) - 1;
   X* table = reinterpret_cast<X*>(segment_memory);
   int64_t table_bytes = 0;
   if constexpr (is_ranked) {
     table_bytes = (hot * int64_t(sizeof(X)) + 15) / 16 * 16;
-    for (int64_t k = threadIdx.x; k < hot; k += blockDim.x) table[k] = read_only(x_values + k);
+    for (int k = threadIdx.x; k < int(hot); k += blockDim.x) table[k] = read_only(x_values + k);
     __syncthreads();
   }
-  Z* buffer = reinterpret_cast<Z*>(reinterpret_cast<unsigned char*>(segment_memory) + table_bytes) + here * SLICE;
-  int64_t first = slices * warp_number() / warp_count(), stop = slices * (warp_number() + 1) / warp_count();
+  Z* buffers = reinterpret_cast<Z*>(reinterpret_cast<unsigned char*>(segment_memory) + table_bytes);
+  Z* buffer = buffers + warp * SLICE;
+  const int stop = int(slices * (warp_number() + 1) / warp_count()), whole = int(entries / SLICE);
+  int slice = int(slices * warp_number() / warp_count());
   auto name = [&](R row) { return names == nullptr ? row : names[row]; };
 
   Total<S> open;         // of the row that is open: spread over the lanes, or in lane 0 alone
@@ -132,61 +156,67 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
   I c[LANE_ENTRIES];
   A a[LANE_ENTRIES];
   uint4 packed;
-  int32_t base = -1;
-  unsigned flags = 0;
+  int32_t base = 0;
+  unsigned bits = 0;
   R row_before = 0;
 
-  auto load_columns = [&](int64_t slice) {
-    int64_t k = slice * SLICE + lane;
-    if ((slice + 1) * SLICE <= entries) {
+  auto load_columns = [&](int slice) {
+    const I* from = cols + (int64_t(slice) * SLICE + lane);
+    if (slice < whole) {
 #pragma unroll
-      for (int u = 0; u < LANE_ENTRIES; u++) c[u] = stream(cols + k + u * 32);
+      for (int u = 0; u < LANE_ENTRIES; u++) c[u] = stream(from + u * 32);
     } else {
+      int left = int(entries - int64_t(slice) * SLICE) - 1 - lane;         // behind the last entry: the last one again
 #pragma unroll
-      for (int u = 0; u < LANE_ENTRIES; u++) c[u] = stream(cols + (k + u * 32 < entries ? k + u * 32 : entries - 1));
+      for (int u = 0; u < LANE_ENTRIES; u++) c[u] = stream(from + (u * 32 < left ? u * 32 : left));
     }
   };
-  auto load_values = [&](int64_t slice) {
+  auto load_values = [&](int slice) {
     if constexpr (needs_values) {
-      int64_t k = slice * SLICE + lane;
-      if ((slice + 1) * SLICE <= entries) {
+      const A* from = a_values + (int64_t(slice) * SLICE + lane);
+      if (slice < whole) {
 #pragma unroll
-        for (int u = 0; u < LANE_ENTRIES; u++) a[u] = stream(a_values + k + u * 32);
+        for (int u = 0; u < LANE_ENTRIES; u++) a[u] = stream(from + u * 32);
       } else {
+        int left = int(entries - int64_t(slice) * SLICE) - 1 - lane;
 #pragma unroll
-        for (int u = 0; u < LANE_ENTRIES; u++) a[u] = stream(a_values + (k + u * 32 < entries ? k + u * 32 : entries - 1));
+        for (int u = 0; u < LANE_ENTRIES; u++) a[u] = stream(from + (u * 32 < left ? u * 32 : left));
       }
     }
   };
-  auto load_places = [&](int64_t slice) {
+  auto load_places = [&](int slice) {
     if constexpr (is_short) {
-      packed = __ldcs(reinterpret_cast<const uint4*>(offsets) + slice * 32 + lane);
-      base = __ldcs(bases + slice);
+      packed = __ldcs(reinterpret_cast<const uint4*>(offsets) + (int64_t(slice) * 32 + lane));
+      base = bases[slice];
     } else if constexpr (needs_columns) {
       load_columns(slice);
     }
   };
+  auto load_rows = [&](int slice) {
+    bits = __ldcs(begins + (int64_t(slice) * 32 + lane));
+    row_before = before[slice];
+  };
 
-  if (first < stop) {
-    load_places(first);
-    load_values(first);
-    flags = __ldcs(begins + first * 32 + lane);
-    row_before = before[first];
+  if (slice < stop) {
+    load_places(slice);
+    load_rows(slice);
+    load_values(slice);
   }
-  for (int64_t slice = first; slice < stop; slice++) {
-    bool more = slice + 1 < stop;
-    if constexpr (is_short) {
-      if (base >= 0) {
-        c[0] = base + (packed.x & 0xffff), c[1] = base + (packed.x >> 16);
-        c[2] = base + (packed.y & 0xffff), c[3] = base + (packed.y >> 16);
-        c[4] = base + (packed.z & 0xffff), c[5] = base + (packed.z >> 16);
-        c[6] = base + (packed.w & 0xffff), c[7] = base + (packed.w >> 16);
-      } else {
-        load_columns(slice);
-      }
-    }
+  for (; slice < stop; slice++) {
+    const bool more = slice + 1 < stop;
+    // the gathers
     X x[LANE_ENTRIES];
-    if constexpr (is_ranked) {
+    if constexpr (is_short) {
+      const X* near = x_values + (base < 0 ? 0 : base);
+      if (base < 0) {
+        load_columns(slice);
+      } else {
+        c[0] = packed.x & 0xffff, c[1] = packed.x >> 16, c[2] = packed.y & 0xffff, c[3] = packed.y >> 16;
+        c[4] = packed.z & 0xffff, c[5] = packed.z >> 16, c[6] = packed.w & 0xffff, c[7] = packed.w >> 16;
+      }
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) x[u] = read_only(near + unsigned(c[u]));
+    } else if constexpr (is_ranked) {
 #pragma unroll
       for (int u = 0; u < LANE_ENTRIES; u++) {
         if (c[u] >= I(hot)) x[u] = read_only(x_values + c[u]);
@@ -199,14 +229,18 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
 #pragma unroll
       for (int u = 0; u < LANE_ENTRIES; u++) x[u] = value_of_x<S>(x_values, gathers<S> ? c[u] : I(0));
     }
-    R row = row_before;
-    unsigned bits = flags;
+    // the rows of this slice; `opened` is the one that is open where this lane's entries begin
+    const unsigned here = bits, begun = __ballot_sync(ALL_LANES, here != 0);
+    const bool single = !__any_sync(ALL_LANES, (here & (here - 1)) != 0);        // at most one begins in a lane
+    R opened = row_before - 1, out = 0;
+    if (single) {
+      opened += R(__popc(begun & lower_lanes));
+      if (here) out = name(opened < 0 ? R(0) : opened);
+    }
+    const R row = row_before;
+    if (more) load_rows(slice + 1);
     if constexpr (!S::reads_k) {
       if (more) load_places(slice + 1);
-    }
-    if (more) {
-      flags = __ldcs(begins + (slice + 1) * 32 + lane);
-      row_before = before[slice + 1];
     }
     Z p[LANE_ENTRIES];
     if constexpr (!S::reads_i) {
@@ -222,11 +256,10 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
       if (more) load_places(slice + 1);
     }
     if (more) load_values(slice + 1);
-    unsigned begun = __ballot_sync(ALL_LANES, bits != 0);
     if (begun == 0) {
 #pragma unroll
       for (int u = 0; u < LANE_ENTRIES; u++) {
-        if constexpr (S::reads_i) open.take(S::times(A(), X(), name(row - 1), 0, 0));
+        if constexpr (S::reads_i) open.take(S::times(A(), X(), name(opened), 0, 0));
         else open.take(p[u]);
       }
       spread = true;
@@ -239,102 +272,127 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
       Buffer<Z>::read(buffer, p);
       __syncwarp();
     }
-    int count = __popc(bits), sum = count;
-#pragma unroll
-    for (int by = 1; by < 32; by <<= 1) {
-      int other = __shfl_up_sync(ALL_LANES, sum, by);
-      if (lane >= by) sum += other;
+    if (spread) {
+      join_lanes<S>(open, 32);
+      if (lane != 0) open = Total<S>();
+      spread = false;
     }
-    row += R(sum - count) - 1;             // the row that is open where this lane's entries begin
-    R opened = row;
     Total<S> head, run;
-    bool begins_here = false;
+    int earlier = 0, rows_here = 0;             // rows that begin in lower lanes, in all: of the general case
+    if (single) {
+      const int at = __ffs(int(here)) - 1;      // -1: all belongs to `run`
 #pragma unroll
-    for (int u = 0; u < LANE_ENTRIES; u++) {
-      if (bits >> u & 1) {
-        if (begins_here) w[name(row)] = run.value;
-        else head = run;
-        begins_here = true;
-        run = Total<S>();
-        row++;
+      for (int u = 0; u < LANE_ENTRIES; u++) {
+        if constexpr (S::reads_i) {
+          R number = u < at || at < 0 ? opened : opened + 1;
+          p[u] = S::times(A(), X(), name(number < 0 || number >= held ? R(0) : number), 0, 0);
+        }
+        if (u < at) head.take(p[u]);
+        else run.take(p[u]);
       }
-      if constexpr (S::reads_i) run.take(S::times(A(), X(), row < held ? name(row) : R(0), 0, 0));
-      else run.take(p[u]);
+    } else {
+      rows_here = __popc(here);
+      for (int by = 1; by < 32; by <<= 1) {
+        int other = __shfl_up_sync(ALL_LANES, rows_here, by);
+        if (lane >= by) rows_here += other;
+      }
+      earlier = rows_here - __popc(here);
+      rows_here = __shfl_sync(ALL_LANES, rows_here, 31);
+      int number = earlier;
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) {
+        if (here >> u & 1) {
+          if (number == earlier) head = run;
+          else buffer[number] = run.value;
+          run = Total<S>();
+          number++;
+        }
+        if constexpr (S::reads_i) {
+          R at = row - 1 + number;
+          p[u] = S::times(A(), X(), name(at < 0 || at >= held ? R(0) : at), 0, 0);
+        }
+        run.take(p[u]);
+      }
     }
-    if (spread) join_lanes<S>(open, 32);
-    if (spread && lane != 0) open = Total<S>();
-    spread = false;
     Total<S> closed = close_rows<S>(begun, head, run, open);
-    if (begins_here) {
-      if (started || lane != __ffs(int(begun)) - 1) w[name(opened)] = closed.value;
-      else front = closed;
+    const int first = __ffs(int(begun)) - 1;
+    if (single) {
+      if (here && (started || lane != first)) w[out] = closed.value;
+    } else {
+      if (here) buffer[earlier] = closed.value;
+      __syncwarp();
+      for (int k = lane; k < rows_here; k += 32)
+        if (k > 0 || started) w[name(row - 1 + k)] = buffer[k];
+      __syncwarp();
     }
     if (!started) {
-      int from = __ffs(int(begun)) - 1;
-      front.value = shuffle(front.value, from);
-      front.have = __shfl_sync(ALL_LANES, int(front.have), from) != 0;
+      front.value = shuffle(closed.value, first);
+      front.have = __shfl_sync(ALL_LANES, int(closed.have), first) != 0;
       started = true;
     }
   }
   if (spread) join_lanes<S>(open, 32);
 
-  // Rows that cross the warps of a block: each warp leaves its two ends in its buffer.
-  if (lane == 0) {
-    buffer[0] = front.value;
-    buffer[1] = open.value;
-    reinterpret_cast<unsigned char*>(buffer + 2)[0] = (front.have ? 1 : 0) | (open.have ? 2 : 0) | (started ? 4 : 0);
-  }
-  __syncthreads();
-  if (here != 0) return;
-  Total<S> head, tail, rest;
-  bool begins_here = false;
-  R opened = -1;
-  if (lane < together) {
-    const Z* ends = buffer + lane * SLICE;
-    unsigned known = reinterpret_cast<const unsigned char*>(ends + 2)[0];
-    head.value = ends[0], head.have = known & 1;
-    tail.value = ends[1], tail.have = (known & 2) != 0;
-    begins_here = (known & 4) != 0;
-    opened = before[slices * (warp_number() + lane) / warp_count()] - 1;
-  }
-  unsigned begun = __ballot_sync(ALL_LANES, begins_here);
-  Total<S> closed = close_rows<S>(begun, head, tail, rest);
-  int from = begun ? __ffs(int(begun)) - 1 : 0;
-  if (begins_here && lane != from) w[name(opened)] = closed.value;
-  front.value = shuffle(closed.value, from);
-  front.have = __shfl_sync(ALL_LANES, int(closed.have), from) != 0;
-
-  // Rows that cross blocks.
-  int last = 0;
-  if (lane == 0) {
-    parts[2 * blockIdx.x] = front.value;
-    parts[2 * blockIdx.x + 1] = rest.value;
-    part_flags[blockIdx.x] = (front.have ? 1 : 0) | (rest.have ? 2 : 0) | (begun ? 4 : 0);
-    __threadfence();
-    last = atomicAdd(arrived, 1u) == gridDim.x - 1;
-    if (last) *arrived = 0;
-    __threadfence();
-  }
-  if (!__shfl_sync(ALL_LANES, last, 0)) return;
-  started = false;
-  open = Total<S>();
-  for (int b = 0; b < int(gridDim.x); b += 32) {
-    int block = b + lane;
-    head = tail = Total<S>();
-    begins_here = false;
-    if (block < int(gridDim.x)) {
-      unsigned known = latest(part_flags + block);
-      head.value = latest(parts + 2 * block), head.have = known & 1;
-      tail.value = latest(parts + 2 * block + 1), tail.have = (known & 2) != 0;
-      begins_here = (known & 4) != 0;
-      opened = before[slices * (int64_t(block) * together) / warp_count()] - 1;
+  // Rows that cross warps: each leaves its ends in its buffer.
+  Ends<S> ends;
+  auto put = [&](Z* to) {
+    if (lane == 0) {
+      to[0] = ends.head.value;
+      to[1] = ends.tail.value;
+      reinterpret_cast<unsigned char*>(to + 2)[0] = ends.flags();
     }
-    begun = __ballot_sync(ALL_LANES, begins_here);
-    closed = close_rows<S>(begun, head, tail, open);
-    if (begins_here && (started || lane != __ffs(int(begun)) - 1)) w[name(opened)] = closed.value;
-    started = started || begun;
+  };
+  auto take = [&](const Z* from) { ends.set(from[0], from[1], reinterpret_cast<const unsigned char*>(from + 2)[0]); };
+  auto opened_before = [&](int64_t number) { return before[slices * number / warp_count()] - 1; };
+  ends.head = front, ends.tail = open, ends.begins = started;
+  put(buffer);
+  __syncthreads();
+  __shared__ int last;
+  if (warp == 0) {
+    ends = Ends<S>();
+    R opened = 0;
+    if (lane < together) {
+      take(buffers + lane * SLICE);
+      opened = opened_before(warp_number() + lane);
+    }
+    ends = close_ends<S, R>(ends, opened, names, w);
+    if (lane == 0 && gridDim.x > 1) {          // rows that cross blocks: the last block closes them
+      parts[2 * blockIdx.x] = ends.head.value;
+      parts[2 * blockIdx.x + 1] = ends.tail.value;
+      part_flags[blockIdx.x] = ends.flags();
+      __threadfence();
+      last = atomicAdd(arrived, 1u) == gridDim.x - 1;
+      if (last) *arrived = 0;
+      __threadfence();
+    }
   }
-  if (lane == 0 && entries % SLICE == 0) w[name(R(held - 1))] = open.value;    // else a bit behind the last entry closed it
+  if (gridDim.x > 1) {                         // at most as many blocks as threads
+    __syncthreads();
+    if (!last) return;
+    ends = Ends<S>();
+    if (warp * 32 < int(gridDim.x)) {
+      R opened = 0;
+      int block = threadIdx.x;
+      if (block < int(gridDim.x)) {
+        ends.set(latest(parts + 2 * block), latest(parts + 2 * block + 1), latest(part_flags + block));
+        opened = opened_before(int64_t(block) * together);
+      }
+      ends = close_ends<S, R>(ends, opened, names, w);
+    }
+    put(buffer);
+    __syncthreads();
+    if (warp == 0) {
+      ends = Ends<S>();
+      R opened = 0;
+      if (lane < together) {
+        take(buffers + lane * SLICE);
+        if (lane * 32 < int(gridDim.x)) opened = opened_before(int64_t(lane) * 32 * together);
+      }
+      ends = close_ends<S, R>(ends, opened, names, w);
+    }
+  }
+  // The last row: where a slice is not full, the bit behind the last entry has closed it.
+  if (threadIdx.x == 0 && entries % SLICE == 0) w[name(R(held - 1))] = ends.tail.value;
 }
 
 // ---------------------------------------------------------------------- the form

@@ -253,7 +253,7 @@ def tune(backend, name, structure):
     """The same SpMV by each kind of columns, under other sizes of blocks and of the table of hot columns."""
     kinds = {"plain": (2.0, 2.0), "short": (-1.0, 2.0), "ranked": (2.0, -1.0)}
     kept = {key: getattr(row_segments, key) for key in
-            ("SHORT_SHARE", "RANKED_SHARE", "RANKED_ENTRIES", "HOT", "THREADS", "BLOCKS", "TABLE_THREADS")}
+            ("SHORT_SHARE", "RANKED_SHARE", "RANKED_ENTRIES", "HOT_BYTES", "BLOCKS")}
     for dtype in (dtypes.FP32, dtypes.FP64):
         A, x = matrix(structure, dtype), dense(structure[0], dtype)
         semiring = get_typed_op("plus_times", dtype, kind="semiring")
@@ -267,15 +267,12 @@ def tune(backend, name, structure):
             for _ in range(row_segments.PATIENCE + 2):
                 w = backend.matvec_rows(A, x, semiring)
             verify(A, x, semiring, w, f"{name} {kind} {dtype}")
-            if kind == "ranked":
-                variants = [("TABLE_THREADS", t, "HOT", h << 10) for t, h in
-                            ((1024, 8), (1024, 16), (1024, 24), (1024, 32), (1024, 40), (1024, 48), (512, 24), (512, 40), (768, 40))]
-            else:
-                variants = [("THREADS", t, "BLOCKS", n) for t, n in
-                            ((256, 3), (256, 4), (256, 5), (256, 8), (512, 2), (512, 4), (1024, 1), (1024, 2))]
-            for one, v, two, u in variants:
-                setattr(row_segments, one, v), setattr(row_segments, two, u)
-                key = f"{kind} {v} {u}"
+            sizes = ((1024, 1), (768, 1), (640, 1), (512, 1)) if kind == "ranked" else (
+                (1024, 1), (768, 1), (896, 1), (512, 2), (640, 2), (768, 2))
+            for size, hot in ((s, h) for s in sizes for h in ((64, 96, 128, 160, 176) if kind == "ranked" else (0,))):
+                row_segments.BLOCKS, row_segments.HOT_BYTES = dict.fromkeys((1, 2, 4, 8, 16), size), hot << 10
+                key = f"{kind} {size[0]}x{size[1]}" + (f" {hot}K" if hot else "")
+                A.forms["segments"].launches.clear()
                 try:
                     figures[key] = device_us(partial(backend.matvec_rows, A, x, semiring), 10)
                 except Exception as error:  # noqa: BLE001

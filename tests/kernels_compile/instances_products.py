@@ -28,6 +28,9 @@ def instances():
     for number, (text, atomic, structure_only, has_start) in enumerate(dict.fromkeys(structs())):
         full, masked = (("true", "false"), ("false", "true"))[number % 2]
         yield "matvec_rows.cuh", "matvec_rows", text, ("int32_t", "int32_t", "int32_t", "S", full, masked)
+        if not structure_only:
+            columns = ("PLAIN_COLUMNS", "SHORT_COLUMNS", "RANKED_COLUMNS")[number % 3]
+            yield "matvec_segments.cuh", "matvec_segments", text, ("int32_t", "int32_t", "S", columns, "512", "1")
         if atomic:
             yield "matvec_cols.cuh", "merge_columns", text, ("int32_t", "int32_t", "int32_t", "S", masked)
             yield "matvec_cols.cuh", "compact_words", text, ("int32_t", "S")
@@ -53,6 +56,9 @@ def instances():
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
         yield "matvec_rows.cuh", "matvec_rows", plus_times, (*types, "S", "true", "true")
     for index in ("int32_t", "int64_t"):
+        yield "matvec_segments.cuh", "matvec_segments", plus_times, (index, "int64_t", "S", "RANKED_COLUMNS", "1024", "1")
+        yield "matvec_segments.cuh", "mark_begins", "", (index,)
+        yield "matvec_segments.cuh", "short_columns", "", (index,)
         yield "matmul_rows.cuh", "row_lengths", "", (index,)
         yield "tiles.cuh", "tile_keys", "", (index,)
         yield "tiles.cuh", "pack_tiles", "", (index,)

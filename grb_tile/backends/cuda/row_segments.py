@@ -27,18 +27,19 @@ PATIENCE = 3                  # products by the plain columns before others are 
 SHORT_SHARE = 0.9             # of the slices must be short
 RANKED_ENTRIES = 1 << 23      # fewer entries do not pay for filling shared memory
 RANKED_SHARE = 0.25           # of the entries must lie in hot columns
-HOT = 40 << 10                # columns that are hot, for values of 4 bytes
+HOT = 40 << 10                # columns that are counted as hot
+HOT_BYTES = 160 << 10         # of their values, at most
 ROOM = 3                      # of the form's size must be free
-THREADS, BLOCKS = 512, 4      # of a block; blocks for a multiprocessor, if they fit
-TABLE_THREADS = 1024
+BLOCKS = {1: (1024, 1), 2: (1024, 1), 4: (1024, 1), 8: (768, 1), 16: (512, 1)}   # by bytes of a value: threads, blocks
 SHARED = 227 << 10            # bytes of a multiprocessor's shared memory that one block may have
 PLAIN, SHORT, RANKED = range(3)
+NAMES = ("PLAIN_COLUMNS", "SHORT_COLUMNS", "RANKED_COLUMNS")
 
 
 class RowSegments:
     """See the schema at the head of this file."""
 
-    __slots__ = ("arrived", "before", "begins", "columns", "entries", "held", "names", "parts", "slices", "uses")
+    __slots__ = ("arrived", "before", "begins", "columns", "entries", "held", "launches", "names", "plain", "slices", "uses")
 
 
 class Columns:
@@ -79,8 +80,8 @@ def _make(device, A):
     result.begins = begins.view(np.uint8)
     ends = device.arange(slices + 1) * SLICE
     result.before = xp.searchsorted(starts, ends.astype(starts.dtype), side="left").astype(row_type)
-    result.arrived, result.parts = device.zeros(1, np.uint32), {}
-    result.columns, result.uses = Columns(PLAIN, A.indices), 0
+    result.arrived, result.launches, result.uses = device.zeros(1, np.uint32), {}, 0
+    result.columns = result.plain = Columns(PLAIN, A.indices)
     return result
 
 
@@ -147,29 +148,30 @@ def _roomy(device, count):
 def multiply(device, A, s, x_values, w):
     """w[rows that hold something] = A (+.x) x for a full x."""
     form = segments_of(device, A)
-    gathers = s.reads_x and not s.x_iso
-    columns = columns_of(device, A, form) if gathers else None
-    kind = PLAIN if columns is None else columns.kind
-    names, before = form.names, form.before
-    kernel = s.kernel(device.launcher, "matvec_segments.cuh", "matvec_segments", (
-        index_type(A.indices), index_type(before), "S", "PLAIN_COLUMNS SHORT_COLUMNS RANKED_COLUMNS".split()[kind]))
-    item = s.dtype.np_type.itemsize
-    wide = item > 8 or A.values.dtype.itemsize > 8
-    hot, shared, threads = 0, 0, THREADS
-    if kind == RANKED:
+    columns = columns_of(device, A, form) if s.reads_x and not s.x_iso else form.plain
+    launch = form.launches.get((s, columns.kind))
+    if launch is None:
+        launch = form.launches[s, columns.kind] = _launch(device, A, form, s, columns.kind, x_values)
+    kernel, blocks, threads, shared, hot, parts, flags = launch
+    if columns.order is not None:
         x_values = gather(device, x_values, columns.order)
-        threads = 512 if wide else TABLE_THREADS
-        room = SHARED - threads * LANE_ENTRIES * item
-        hot = min(A.ncols, room // x_values.dtype.itemsize, HOT * 4 // x_values.dtype.itemsize)
-        shared = -(-hot * x_values.dtype.itemsize // 16) * 16
-    shared += threads * LANE_ENTRIES * item
-    most = min(kernel.resident_blocks(threads, shared), BLOCKS * device.launcher.processors)
-    blocks = max(1, min(most, -(-form.slices * 32 // threads)))
-    parts = form.parts.get((s.dtype, most))
-    if parts is None:
-        parts = form.parts[s.dtype, most] = device.empty(2 * most, s.dtype.np_type), device.empty(most, np.uint8)
     kernel(blocks, threads, (
-        form.begins, before, names, form.held, form.entries, form.slices, A.indices if columns is None else columns.codes,
-        None if columns is None else columns.offsets, None if columns is None else columns.bases,
-        A.values if s.reads_a else None, x_values if s.reads_x else None, hot, w, parts[0], parts[1], form.arrived,
+        form.begins, form.before, form.names, form.held, form.entries, form.slices, columns.codes, columns.offsets, columns.bases,
+        A.values if s.reads_a else None, x_values if s.reads_x else None, hot, w, parts, flags, form.arrived,
     ), shared=shared)  # fmt: skip
+
+
+def _launch(device, A, form, s, kind, x_values):
+    """(kernel, blocks, threads, bytes of shared memory, hot columns, room for the ends of blocks, their flags)."""
+    item = s.dtype.np_type.itemsize
+    threads, each = BLOCKS[max(item, A.values.dtype.itemsize if s.reads_a else 1, x_values.dtype.itemsize if s.reads_x else 1)]
+    kernel = s.kernel(device.launcher, "matvec_segments.cuh", "matvec_segments", (
+        index_type(A.indices), index_type(form.before), "S", NAMES[kind], str(threads), str(each)))
+    shared, hot = threads * LANE_ENTRIES * item, 0
+    if kind == RANKED:
+        x_item = x_values.dtype.itemsize
+        hot = min(A.ncols, (SHARED - shared) // x_item, HOT_BYTES // x_item)
+        shared += -(-hot * x_item // 16) * 16
+    most = min(kernel.resident_blocks(threads, shared), threads)
+    blocks = max(1, min(most, -(-form.slices * 32 // threads)))
+    return (kernel, blocks, threads, shared, hot, device.empty(2 * blocks, s.dtype.np_type), device.empty(blocks, np.uint8))

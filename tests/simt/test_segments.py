@@ -1,0 +1,146 @@
+"""Products of full vectors by equal shares of the entries (kernels/matvec_segments.cuh), as fibers, against NumPy's."""
+import numpy as np
+import pytest
+from backends import agree, samples
+from support import seeds
+
+from grb_tile import binary, dtypes
+from grb_tile.backends import select
+from grb_tile.backends.cuda import row_segments
+from grb_tile.operators import Monoid, get_typed_op
+from grb_tile.operators.semiring import Semiring
+from grb_tile.storage import convert
+from simt.backend import shim
+
+NUMPY = select.named("numpy")
+SEMIRINGS = [
+    ("plus_times", "FP64"), ("plus_times", "FP32"), ("plus_times", "INT8"), ("times_plus", "UINT16"), ("min_plus", "FP32"),
+    ("plus_first", "FP32"), ("plus_second", "INT32"), ("plus_pair", "INT64"), ("plus_times", "FC64"), ("plus_times", "FC32"),
+    ("max_secondj", "INT64"), ("min_firsti1", "INT32"), ("max_firstj1", "INT64"), ("lxor_eq", "INT8"),
+]  # fmt: skip
+KINDS = ("plain", "short", "ranked")
+SHAPES = [(50, 70, 300), (300, 200, 5000), (3, 1500, 2800), (2000, 500, 3000), (20, 100_000, 3500), (600, 300_000, 6000)]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Blocks of two warps and few of them, so that rows cross warps and blocks; no detour through the host."""
+    monkeypatch.setattr(row_segments, "BLOCKS", dict.fromkeys((1, 2, 4, 8, 16), (64, 1)))
+    monkeypatch.setattr(row_segments, "RANKED_ENTRIES", 0)
+    monkeypatch.setattr(row_segments, "HOT", 16)
+    monkeypatch.setattr(row_segments, "HOT_BYTES", 128)
+    shim().detours.clear()
+    yield
+    assert not shim().detours
+
+
+def force(monkeypatch, kind):
+    monkeypatch.setattr(row_segments, "SHORT_SHARE", -1.0 if kind == "short" else 2.0)
+    monkeypatch.setattr(row_segments, "RANKED_SHARE", -1.0 if kind == "ranked" else 2.0)
+
+
+def rng_of(*salt):
+    return np.random.default_rng([seeds.SEED & 0xFFFFFFFF, *salt])
+
+
+def random_matrix(rng, nrows, ncols, count, dtype):
+    """Lengths of rows and numbers of columns even or steep; some rows hold nothing."""
+    rows = rng.integers(0, nrows, count) if rng.integers(2) else (rng.random(count) ** 3 * nrows).astype(np.int64)
+    cols = rng.integers(0, ncols, count) if rng.integers(2) else (rng.random(count) ** 4 * ncols).astype(np.int64)
+    keys = np.unique(rows * ncols + cols)
+    iso = rng.integers(3) == 0
+    return convert.compressed(nrows, ncols, dtype, keys // ncols, keys % ncols,
+                              samples.values(rng, dtype, 1 if iso else keys.size), iso)
+
+
+def full_vector(rng, size, dtype):
+    return samples.random_vector(rng, (size, np.arange(size)), dtype, 1.0)
+
+
+def check(A, x, semiring, kind=None):
+    """The first product, and those after the columns were made, and the form that they went by."""
+    want = NUMPY.matvec_rows(A, x, semiring, None)
+    before = agree.snapshot(A, x)
+    for _ in range(row_segments.PATIENCE + 2):
+        agree.assert_same(shim().matvec_rows(A, x, semiring, None), want)
+    assert agree.snapshot(A, x) == before
+    form = shim().own(A).forms.get("segments")          # none where presence alone decides
+    if form is not None:
+        assert form.arrived[0] == 0
+        if kind is not None and form.uses > row_segments.PATIENCE:
+            assert form.columns.kind == KINDS.index(kind)
+
+
+@pytest.mark.parametrize(("name", "type_", "kind"), [
+    (*s, kind) for k, s in enumerate(SEMIRINGS) for kind in (KINDS if k < 2 else KINDS[k % 3:k % 3 + 1])])  # fmt: skip
+def test_against_numpy(name, type_, kind, monkeypatch):
+    force(monkeypatch, kind)
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+    rng = rng_of(KINDS.index(kind), len(name), semiring.type.rank)
+    for number in rng.permutation(len(SHAPES))[:4]:
+        nrows, ncols, count = SHAPES[number]
+        check(random_matrix(rng, nrows, ncols, count, semiring.type), full_vector(rng, ncols, semiring.type2), semiring, kind)
+
+
+@pytest.mark.parametrize("entries", [1, 255, 256, 257, 1024, 1025, 5000])
+def test_ends_of_slices(entries):
+    """One row for all entries, a row for each, and both: the last slice full, missing one, holding one."""
+    semiring = get_typed_op("plus_times", dtypes.INT64, kind="semiring")
+    rng = rng_of(entries)
+    x = full_vector(rng, entries, dtypes.INT64)
+    places = np.arange(entries)
+    numbers = samples.values(rng, dtypes.INT64, entries)
+    for rows in (np.zeros(entries, np.int64), places, np.maximum(places - entries // 2, 0), np.minimum(places, entries // 2)):
+        check(convert.compressed(entries, entries, dtypes.INT64, rows, places, numbers), x, semiring)
+
+
+@pytest.mark.parametrize("kind", ["plain", "ranked"])
+def test_huge_dimensions(kind, monkeypatch):
+    """Rows of a few held among 2^60; columns stay few, for x is full."""
+    force(monkeypatch, kind)
+    semiring = get_typed_op("min_plus", dtypes.FP64, kind="semiring")
+    rng = rng_of(3)
+    rows, cols = samples.dimension(rng, True), (150, np.arange(150))
+    A = samples.random_matrix(rng, rows, cols, dtypes.FP64, 0.9)
+    x = full_vector(rng, 150, dtypes.FP64)
+    agree.assert_same(shim().matvec_rows(A, x, semiring, None), NUMPY.matvec_rows(A, x, semiring, None))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_monoids_without_a_start(kind, monkeypatch):
+    """A user's operator: its identity may not be put before the first product."""
+    force(monkeypatch, kind)
+    capped = Monoid.register_anonymous(binary.register_anonymous(lambda x, y: min(x + y, 7)), 0)
+    semiring = Semiring.register_anonymous(capped, binary.times)[dtypes.UINT16]
+    rng = rng_of(21)
+    for nrows, ncols, count in ((5, 900, 3000), (1000, 100, 2500)):
+        check(random_matrix(rng, nrows, ncols, count, dtypes.UINT16), full_vector(rng, ncols, dtypes.UINT16), semiring, kind)
+
+
+def test_not_a_number_meets_no_identity():
+    semiring = get_typed_op("min_plus", dtypes.FP32, kind="semiring")
+    A = convert.compressed(3, 2, dtypes.FP32, np.array([0, 1, 1]), np.array([0, 0, 1]),
+                           np.array([np.nan, np.nan, 2], np.float32))
+    check(A, full_vector(rng_of(1), 2, dtypes.FP32), semiring)
+
+
+def test_no_room_for_other_columns(monkeypatch):
+    """Where memory is short the matrix's own columns serve."""
+    force(monkeypatch, "short")
+    monkeypatch.setattr(row_segments, "_roomy", lambda device, count: False)
+    semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
+    rng = rng_of(5)
+    check(random_matrix(rng, 300, 200, 3000, dtypes.FP64), full_vector(rng, 200, dtypes.FP64), semiring, "plain")
+
+
+def test_columns_are_chosen_by_their_spread(monkeypatch):
+    """Near columns are short; far ones stay plain, or are ranked where few of them hold many of the entries."""
+    semiring = get_typed_op("plus_times", dtypes.INT64, kind="semiring")
+    rng = rng_of(6)
+    n = 200_000
+    rows, near = np.arange(3000).repeat(2), np.arange(6000) % n
+    far = np.sort(rng.permutation(n)[:6000].reshape(3000, 2), axis=1).ravel()
+    hubs = np.where(np.arange(6000) % 2 == 0, np.arange(6000) // 2 % 7, far.max() // 2 + np.arange(6000))
+    for cols, kind in ((near, "short"), (far, "plain"), (hubs, "ranked")):
+        A = convert.compressed(3000, n, dtypes.INT64, rows, cols, samples.values(rng, dtypes.INT64, 6000))
+        check(A, full_vector(rng, n, dtypes.INT64), semiring, kind)
