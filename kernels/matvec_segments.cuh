@@ -405,9 +405,12 @@ template <class P> __global__ void mark_begins(const P* starts, int64_t rows, in
   }
 }
 
-// Distances from the least column of each slice, in the order in which lanes take them; bases[slice] = -1 where they do not fit.
+// Distances from the least column of each slice, in the order in which lanes take them; bases[slice] = -1 where they do not
+// fit.  *count grows by the slices where they do.  Null outputs are left out.
 template <class I>
-__global__ void short_columns(const I* cols, int64_t entries, int64_t slices, uint16_t* offsets, int32_t* bases) {
+__global__ void short_columns(const I* cols, int64_t entries, int64_t slices, uint16_t* offsets, int32_t* bases,
+                              unsigned long long* count) {
+  unsigned long long found = 0;
   GRB_EACH_WARP(slice, slices) {
     int32_t c[LANE_ENTRIES], low = 0x7fffffff, high = 0;
     for (int u = 0; u < LANE_ENTRIES; u++) {
@@ -419,10 +422,14 @@ __global__ void short_columns(const I* cols, int64_t entries, int64_t slices, ui
     low = __reduce_min_sync(ALL_LANES, low);
     high = __reduce_max_sync(ALL_LANES, high);
     bool fits = high - low < 65536;
+    found += fits;
     if (lane_number() == 0) bases[slice] = fits ? low : -1;
-    for (int u = 0; u < LANE_ENTRIES; u++)
-      offsets[slice * SLICE + lane_number() * LANE_ENTRIES + u] = uint16_t(fits ? c[u] - low : 0);
+    if (offsets != nullptr) {
+      for (int u = 0; u < LANE_ENTRIES; u++)
+        offsets[slice * SLICE + lane_number() * LANE_ENTRIES + u] = uint16_t(fits ? c[u] - low : 0);
+    }
   }
+  if (lane_number() == 0 && count != nullptr && found) atomicAdd(count, found);
 }
 
 }  // namespace grb

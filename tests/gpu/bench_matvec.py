@@ -261,8 +261,6 @@ def tune(backend, name, structure):
         row_segments.RANKED_ENTRIES = 0
         for kind, (short, ranked) in kinds.items():
             row_segments.SHORT_SHARE, row_segments.RANKED_SHARE = short, ranked
-            if kind == "short" and A.forms and row_segments._short_share(backend.device, A, A.forms["segments"]) < 0.5:
-                continue
             A.forms = None
             for _ in range(row_segments.PATIENCE + 2):
                 w = backend.matvec_rows(A, x, semiring)

@@ -108,13 +108,14 @@ def _columns(device, A, form):
     plain = form.columns
     if cols.dtype != np.int32:
         return plain
-    if _short_share(device, A, form) >= SHORT_SHARE:
+    short = device.counters()
+    bases = device.empty(form.slices, np.int32)
+    _short_columns(device, form, None, bases, short)
+    if device.read(short[:1])[0] >= SHORT_SHARE * form.slices:
         if not _roomy(device, 2 * entries):
             return plain
         offsets = device.empty(form.slices * SLICE, np.uint16)
-        bases = device.empty(form.slices, np.int32)
-        device.launcher.kernel("matvec_segments.cuh", "short_columns", "", (index_type(cols),)).over(
-            form.slices * 32, (cols, entries, form.slices, offsets, bases))
+        _short_columns(device, form, offsets, bases, None)
         return Columns(SHORT, cols, offsets, bases)
     if entries < RANKED_ENTRIES or not _roomy(device, 4 * entries + 32 * A.ncols):
         return plain
@@ -128,17 +129,10 @@ def _columns(device, A, form):
     return Columns(RANKED, gather(device, ranks, cols), order=order)
 
 
-def _short_share(device, A, form):
-    """Share of sampled slices whose columns span less than 2^16."""
-    if A.ncols <= 1 << 16:
-        return 1.0
-    count = min(form.slices - 1, 512)
-    if count <= 0:
-        return 0.0
-    starts = device.arange(count) * ((form.slices - 1) // count) * SLICE
-    sample = A.indices[starts[:, None] + device.arange(SLICE)[None, :]]
-    short = sample.max(axis=1) - sample.min(axis=1) < 1 << 16
-    return device.read(short.sum().reshape(1))[0] / count
+def _short_columns(device, form, offsets, bases, count):
+    cols = form.plain.codes
+    device.launcher.kernel("matvec_segments.cuh", "short_columns", "", (index_type(cols),)).over(
+        form.slices * 32, (cols, form.entries, form.slices, offsets, bases, count))
 
 
 def _roomy(device, count):
