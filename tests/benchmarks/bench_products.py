@@ -1,4 +1,4 @@
-"""Single products: a matrix times a full vector, a matrix times itself."""
+"""Single operations: a matrix times a full vector, a matrix times itself, unions, intersections and triangles of matrices."""
 import graphs
 import numpy as np
 import objects
@@ -56,3 +56,37 @@ def mxm_square():
 @race("mxm-square-kron10", "C = A plus.times A, kron10, FP64", 0.7, suite="quick", seconds=2.0)
 def mxm_square_small():
     return square(graphs.kron(10))
+
+
+def entrywise(scale, mine, other):
+    """Prepared race of an entry-wise operation of a graph's matrix A and the same graph with its vertices renamed, B; FP64.
+
+    mine(A, B) is our expression, other(A, B) theirs.
+    """
+    graph = graphs.kron(scale)
+    A, C, conversion = objects.both(graph, graphs.weights(graph, np.float64))
+    names = np.roll(np.arange(graph.n), 7)
+    B, D = A[names, names].new(), C[names, names].new()
+    D.wait()
+
+    def peer():
+        E = other(C, D).new()
+        E.wait()
+        return E
+
+    return Prepared(lambda: mine(A, B).new(), peer, objects.same_matrix, conversion)
+
+
+@race("ewise-add-kron16", "C = A plus B, the union of two kron16, FP64", 1.25, aim=0.5, suite="entries")
+def ewise_add():
+    return entrywise(16, lambda A, B: A.ewise_add(B, "plus"), lambda A, B: A.ewise_add(B, "plus"))
+
+
+@race("ewise-mult-kron16", "C = A times B, the intersection of two kron16, FP64", 1.25, aim=1.0, suite="entries")
+def ewise_mult():
+    return entrywise(16, lambda A, B: A.ewise_mult(B, "times"), lambda A, B: A.ewise_mult(B, "times"))
+
+
+@race("select-tril-kron16", "C = tril(A, -1), kron16, FP64", 1.25, aim=1.0, suite="entries")
+def select_tril():
+    return entrywise(16, lambda A, B: A.select("tril", -1), lambda A, B: A.select("tril", -1))

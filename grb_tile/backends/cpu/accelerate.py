@@ -3,14 +3,14 @@
 NotImplemented means: no kernel for this operator, type or form; or none compiled yet and the work is too small to pay
 for it (jit.py).  Meanings of the primitives: backends/protocol.py.
 """
-from . import accelerate_matmul, accelerate_matvec, jit
+from . import accelerate_entries, accelerate_matmul, accelerate_matvec, accelerate_rows, jit
 from .accelerate_build import ordered_indices, ordered_pairs
-from .accelerate_entries import intersect, place, transpose, union, unplace
+from .accelerate_entries import place, transpose, unplace
 from .accelerate_matvec import drop_accumulators
 
 __all__ = [
     "drop_accumulators", "intersect", "jit", "matmul", "matvec_cols", "matvec_rows", "ordered_indices", "ordered_pairs",
-    "place", "transpose", "union", "unplace",
+    "place", "restrict", "select", "transpose", "union", "unplace",
 ]  # fmt: skip
 
 
@@ -34,3 +34,26 @@ def matvec_cols(AT, x, semiring, allow=None, plan=None):
 def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j]; plan.walk is "dot" or "gustavson"."""
     return _note(plan, accelerate_matmul.matmul(A, B, semiring, allow, plan, BT))
+
+
+_MATRICES = ("csr", "dcsr")
+
+
+def union(x, y, op, allow=None):
+    """t[p] = x[p] (op) y[p] where both are present, a lone entry is copied; op None: y's entry stands (matrices only)."""
+    return (accelerate_rows if x.format in _MATRICES else accelerate_entries).union(x, y, op, allow)
+
+
+def intersect(x, y, op, allow=None):
+    """t[p] = x[p] (op) y[p] where both are present."""
+    return (accelerate_rows if x.format in _MATRICES else accelerate_entries).intersect(x, y, op, allow)
+
+
+def restrict(x, allow):
+    """t[p] = x[p] where p is in allow; matrices only."""
+    return accelerate_rows.restrict(x, allow) if x.format in _MATRICES else NotImplemented
+
+
+def select(x, op, thunk, allow=None):
+    """t[p] = x[p] where p lies in a range of columns; matrices only."""
+    return accelerate_rows.select(x, op, thunk) if x.format in _MATRICES and allow is None else NotImplemented

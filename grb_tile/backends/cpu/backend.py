@@ -112,8 +112,8 @@ class CpuBackend(NumpyBackend):
         return result
 
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
-        if op is not None and left_default is None and right_default is None and (
-            dtype is None or dtype is op.return_type
+        if left_default is None and right_default is None and (
+            dtype is None or dtype is (x.dtype if op is None else op.return_type)
         ):
             result = _union(x, y, op, allow)
             if result is not NotImplemented:
@@ -123,6 +123,14 @@ class CpuBackend(NumpyBackend):
     def intersect(self, x, y, op, allow=None):
         result = _intersect(x, y, op, allow)
         return numpy_elementwise.intersect(x, y, op, allow) if result is NotImplemented else result
+
+    def restrict(self, x, allow):
+        result = _restrict(x, allow)
+        return numpy_elementwise.restrict(x, allow) if result is NotImplemented else result
+
+    def select(self, x, op, thunk, allow=None):
+        result = _select(x, op, thunk, allow)
+        return numpy_mapping.select(x, op, thunk, allow) if result is NotImplemented else result
 
     def reduce(self, x, monoid):
         result = _reduce(x, monoid)
@@ -146,6 +154,8 @@ _matvec_cols = getattr(accelerate, "matvec_cols", _declines)
 _matmul = getattr(accelerate, "matmul", _declines)
 _union = getattr(accelerate, "union", _declines)
 _intersect = getattr(accelerate, "intersect", _declines)
+_restrict = getattr(accelerate, "restrict", _declines)
+_select = getattr(accelerate, "select", _declines)
 _reduce = getattr(accelerate, "reduce", _declines)
 _transpose = getattr(accelerate, "transpose", _declines)
 _ordered_indices = getattr(accelerate, "ordered_indices", _declines)

@@ -150,6 +150,17 @@ def bit(context, position):
 
 
 NONE = np.uint64(0)
+
+
+@kernel
+def first_at_least(indices, lo, hi, k):
+    while lo < hi:
+        middle = (lo + hi) >> 1
+        if indices[np.uint64(middle)] < k:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
 '''
 
 CYCLES = '''

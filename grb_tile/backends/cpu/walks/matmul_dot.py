@@ -20,20 +20,10 @@ from grb_tile.backends.cpu.walks.placeholders import (
     RESULT,
     TERMINAL,
     bit,
+    first_at_least,
 )
 
 LOPSIDED = 12
-
-
-def first_at_least(indices, lo, hi, k):
-    """The first place of lo..hi whose index is not below k; hi when there is none."""
-    while lo < hi:
-        middle = (lo + hi) >> 1
-        if indices[middle] < k:
-            lo = middle + 1
-        else:
-            hi = middle
-    return lo
 
 
 def dots(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indices, words, row, out_indices, out_values,

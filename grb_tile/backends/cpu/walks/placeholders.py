@@ -14,6 +14,7 @@ ANY = False  # the monoid keeps whichever value comes first
 A_ISO = B_ISO = X_ISO = Y_ISO = False
 Y_FULL = False
 UNION = False
+LACKING = False
 X_FULL = False
 ISO_OUT = False  # all results are one value: only the pattern is asked for
 MASK = "none"  # or "pattern", "complement"
@@ -48,6 +49,17 @@ def ones(word):
 def bit(position):
     """Word with the bit of this position set."""
     return np.uint64(1 << (int(position) & 63))
+
+
+def first_at_least(indices, lo, hi, k):
+    """The first place of lo..hi whose index is not below k; hi when there is none."""
+    while lo < hi:
+        middle = (lo + hi) >> 1
+        if indices[middle] < k:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
 
 
 def cycles():
