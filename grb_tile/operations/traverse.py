@@ -19,6 +19,9 @@ from ..storage.sorting import ranges
 from ..storage.store import BitmapVector, SparseVector, index_dtype
 
 
+TILE_WALKS = ("push_csc", "push_csr", "pull_csc")
+
+
 class TraverseReport:
     """What a traversal did; `levels` has a dictionary per level: frontier, direction, edges, ms."""
 
@@ -49,6 +52,7 @@ class LateReport(TraverseReport):
 
     def __init__(self, engine, outcome):
         self.engine = engine
+        self.format = outcome.format
         self._outcome = outcome
         self._rows = outcome.rows
         self._levels = None
@@ -101,7 +105,9 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
         result = _on_device(backend, A, AT, sources, single, levels, parents, max_level, target)
         if result is not NotImplemented:
             level, parent, report = result
-            plan.engine = report.engine
+            plan.engine, plan.format = report.engine, report.format
+            if report.format == "bittiled" and forced().format in TILE_WALKS:
+                plan.walk = forced().format
             plan.figures = _Counts(report)
             if record is not None:
                 record.extend(report.levels)
@@ -111,9 +117,10 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
     if not is_host(A) or (AT is not None and not is_host(AT)):
         A, AT = host(A), None if AT is None else host(AT)
     if sources.size and not backend.on_device:
-        tiled = forced().format in ("bittiled", "push_csc", "push_csr", "pull_csc")
-        if tiled and not parents and A.rows is None:  # bits of tiles do not say who found whom
-            result = _over_bit_tiles(A, sources, max_level, target)
+        chosen = forced().format
+        if (chosen == "bittiled" or chosen in TILE_WALKS) and not parents and A.rows is None:
+            result = _over_bit_tiles(A, sources, max_level, target)  # (its words do not keep who found whom)
+            plan.format, plan.walk = "bittiled", chosen if chosen in TILE_WALKS else plan.walk
         else:
             result = _compiled(A, AT, sources, levels, parents, max_level, target)
     if result is NotImplemented:
@@ -200,9 +207,15 @@ def _on_device(backend, A, AT, sources, single, levels, parents, max_level, targ
     run = _device_run
     if single is None and sources.size == 1:
         single = int(sources[0])
-    walk = forced().walk
-    direction = None if walk is None else {"rows": "pull", "cols": "push"}.get(walk, walk)
-    result = run(backend.device, A, AT, sources if single is None else single, levels, parents, max_level, target, direction)
+    rules = forced()
+    walk, result = rules.walk, NotImplemented
+    asked = (backend.device, A, AT, sources if single is None else single, levels, parents, max_level, target)
+    if rules.format == "bittiled" or rules.format in TILE_WALKS:
+        from ..backends.cuda.traverse_tiles import traverse as over_tiles
+
+        result = over_tiles(*asked, None if rules.format == "bittiled" else rules.format)
+    if result is NotImplemented:
+        result = run(*asked, None if walk is None else {"rows": "pull", "cols": "push"}.get(walk, walk))
     if result is NotImplemented:
         return NotImplemented
     level, parent, outcome = result

@@ -1,16 +1,21 @@
 """BitTiledMatrix and BitBlockMatrix: the structure of a matrix as bits of tiles.
 
-Schema of BitTiledMatrix, structure only (nt = 32 or 64; words are uint32 or uint64; tile row = row // nt)
+Schema of BitTiledMatrix, structure only (nt = 16, 32 or 64; words are uint16, uint32 or uint64; tile row = row // nt).
+Of a tile only the rows that hold something have a word: a tile of a mesh holds a few bits in half of its rows.
 
     tile_row_ptr  int64 [tile_rows + 1]   tiles of tile row r (CSR of tiles)
     tile_col      int32 [T]               tile column, ascending within a tile row
-    row_words     word  [T, nt]           bit c of row_words[t, r]: is there an entry in row r, column c of the tile?
+    row_map       word  [T]               bit r of row_map[t]: does row r of the tile hold something?
+    row_start     int32 [T + 1]           words of tile t: row_start[t] .. row_start[t+1]-1 (int64 from 2^31 words)
+    row_words     word  [W]               one for each bit of the maps, ascending: bit c: is there an entry in column c?
     tile_col_ptr  int64 [tile_cols + 1]   tiles of tile column c (CSC of tiles)
     tile_row      int32 [T]               tile row, ascending within a tile column
-    col_words     word  [T, nt]           bit r of col_words[t, c]: is there an entry in row r, column c of the tile?
+    col_map       word  [T]               bit c of col_map[t]: does column c of the tile hold something?
+    col_start     int32 [T + 1]           as row_start
+    col_words     word  [V]               one for each bit of the maps: bit r: is there an entry in row r?
 
-A symmetric structure keeps one array of each: tile_col_ptr is tile_row_ptr, tile_row is tile_col, col_words is
-row_words.
+The word of row r of tile t is row_words[row_start[t] + popcount(row_map[t] & ((1 << r) - 1))].  A symmetric structure keeps
+one array of each: tile_col_ptr is tile_row_ptr, tile_row is tile_col, and so on.
 
 Schema of BitBlockMatrix, with values (blocks of 8 x 8, by block rows)
 
@@ -22,6 +27,8 @@ Schema of BitBlockMatrix, with values (blocks of 8 x 8, by block rows)
 
 Papers: TileSpMSpV 3.2.3 (papers/tilespmspv_tilebfs_icpp22.txt); Spaden 4.2 (bit blocks).
 """
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ..dtypes import BOOL
@@ -29,26 +36,53 @@ from .convert import compressed, forms_of, row_ids, settle, transpose_of
 from .sorting import segment_starts, stable_order
 from .tiled import pointers, tile_order
 
-_WORDS = {32: np.uint32, 64: np.uint64}
+WORDS = {16: np.uint16, 32: np.uint32, 64: np.uint64}
 BLOCK = 8
+
+
+class TileLines(NamedTuple):
+    """One orientation of a BitTiledMatrix: its five arrays by rows of tiles, or by columns."""
+
+    ptr: Any
+    line: Any
+    map: Any
+    start: Any
+    words: Any
+
+    @property
+    def nbytes(self):
+        return sum(array.nbytes for array in self)
+
+    def places(self):
+        """(tile, line within the tile) of each word (int64)."""
+        nt = 8 * self.map.itemsize
+        at = np.unpackbits(self.map.view(np.uint8), bitorder="little").view(np.bool_).nonzero()[0]
+        return at // nt, at % nt
 
 
 class BitTiledMatrix:
     """See the schema at the head of this file."""
 
-    __slots__ = (
-        "nrows", "ncols", "nt", "nvals", "tile_row_ptr", "tile_col", "row_words", "tile_col_ptr", "tile_row",
-        "col_words", "shared", "forms",
-    )  # fmt: skip
+    __slots__ = ("nrows", "ncols", "nt", "nvals", "by_rows", "by_cols", "shared", "forms")
     format = "bittiled"
     iso = True
     dtype = BOOL
 
     def __init__(self, nrows, ncols, nt, nvals, by_rows, by_cols):
         self.nrows, self.ncols, self.nt, self.nvals = nrows, ncols, nt, nvals
-        self.tile_row_ptr, self.tile_col, self.row_words = by_rows
-        self.tile_col_ptr, self.tile_row, self.col_words = by_cols
+        self.by_rows, self.by_cols = by_rows, by_cols
         self.shared, self.forms = True, None
+
+    tile_row_ptr = property(lambda self: self.by_rows.ptr)
+    tile_col = property(lambda self: self.by_rows.line)
+    row_map = property(lambda self: self.by_rows.map)
+    row_start = property(lambda self: self.by_rows.start)
+    row_words = property(lambda self: self.by_rows.words)
+    tile_col_ptr = property(lambda self: self.by_cols.ptr)
+    tile_row = property(lambda self: self.by_cols.line)
+    col_map = property(lambda self: self.by_cols.map)
+    col_start = property(lambda self: self.by_cols.start)
+    col_words = property(lambda self: self.by_cols.words)
 
     @property
     def shape(self):
@@ -61,40 +95,50 @@ class BitTiledMatrix:
     @property
     def symmetric(self):
         """Does one array serve rows and columns?"""
-        return self.col_words is self.row_words
+        return self.by_cols is self.by_rows
 
     @property
     def nbytes(self):
-        one = self.tile_row_ptr.nbytes + self.tile_col.nbytes + self.row_words.nbytes
-        return one if self.symmetric else one + self.tile_col_ptr.nbytes + self.tile_row.nbytes + self.col_words.nbytes
+        columns = self.by_cols is not None and not self.symmetric
+        return self.by_rows.nbytes + (self.by_cols.nbytes if columns else 0)
 
     def to_compressed(self):
         """The structure as an iso BOOL matrix, CSR or DCSR."""
-        at = np.unpackbits(self.row_words.reshape(-1).view(np.uint8), bitorder="little").view(np.bool_).nonzero()[0]
-        nt = self.nt
-        tile, local = at // (nt * nt), at % (nt * nt)
+        nt, words = self.nt, self.row_words
+        at = np.unpackbits(words.view(np.uint8), bitorder="little").view(np.bool_).nonzero()[0]
+        tile, local = (found[at // nt] for found in self.by_rows.places())
         tile_rows = np.arange(self.tile_row_ptr.shape[0] - 1).repeat(np.diff(self.tile_row_ptr))
-        rows = tile_rows[tile] * nt + local // nt
-        cols = self.tile_col[tile].astype(np.int64) * nt + local % nt
+        rows = tile_rows[tile] * nt + local
+        cols = self.tile_col[tile].astype(np.int64) * nt + at % nt
         order = stable_order(rows, max(self.nrows, 1))       # tiles ascend by column: a stable order by row is enough
         values = np.ones(1 if at.shape[0] else 0, np.bool_)
         matrix = compressed(self.nrows, self.ncols, BOOL, rows[order], cols[order], values, at.shape[0] > 0)
         return settle(matrix)
 
 
+def start_type(words):
+    """The type of row_start for so many words."""
+    return np.dtype(np.int32 if words < 2**31 else np.int64)
+
+
 def _bit_tiles(A, nt):
-    """(tile pointers, tile column, words) of A by rows of tiles."""
-    tile_rows = -(-A.nrows // nt)
+    """The TileLines of A by rows of tiles."""
     order, tile_row, tile_col, starts = tile_order(A, nt)
+    tiles, word = starts.shape[0], WORDS[nt]
     counts = np.diff(np.append(starts, order.shape[0]))
-    word = _WORDS[nt]
-    words = np.zeros(counts.shape[0] * nt, word)
-    if order.shape[0]:
-        place = np.arange(counts.shape[0]).repeat(counts) * nt + (row_ids(A)[order] & (nt - 1))
+    map_, words = np.zeros(tiles, word), np.zeros(0, word)
+    held = np.zeros(tiles, np.int64)
+    if tiles:
+        place = np.arange(tiles).repeat(counts) * nt + (row_ids(A)[order] & (nt - 1))
         bits = np.left_shift(word(1), (A.indices[order] & (nt - 1)).astype(word))
         first = segment_starts(place)
-        words[place[first]] = np.bitwise_or.reduceat(bits, first)
-    return pointers(tile_row, tile_rows), tile_col.astype(np.int32), words.reshape(-1, nt)
+        words = np.bitwise_or.reduceat(bits, first)
+        of_tile, line = place[first] // nt, (place[first] % nt).astype(word)
+        map_ = np.bitwise_or.reduceat(np.left_shift(word(1), line), segment_starts(of_tile))
+        held = np.bincount(of_tile, minlength=tiles)
+    start = np.zeros(tiles + 1, start_type(words.shape[0]))
+    held.cumsum(out=start[1:])
+    return TileLines(pointers(tile_row, -(-A.nrows // nt)), tile_col.astype(np.int32), map_, start, words)
 
 
 def bit_tiles_from(A, nt=64, symmetric=None):
@@ -117,7 +161,7 @@ def _same_arrays(one, other):
 
 
 def bit_tiles_of(A, nt=64):
-    """The BitTiledMatrix of A, kept in A.forms["bittiled64"] or ["bittiled32"]."""
+    """The BitTiledMatrix of A, kept in A.forms["bittiled64"] and the like."""
     forms, key = forms_of(A), f"bittiled{nt}"
     form = forms.get(key)
     if form is None:

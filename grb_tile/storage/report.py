@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .bit_tiles import start_type
 from .convert import occupied, row_ids
 from .place import host
 from .sorting import ranges, segment_starts, stable_order
@@ -32,6 +33,7 @@ class TileCount:
     most: int                # entries in the fullest tile
     crowded: int             # tiles with at least MIN_ENTRIES entries
     in_crowded: int          # entries in those
+    lines: int               # rows of tiles that hold something: words of a BitTiledMatrix
     estimated: bool = False
 
 
@@ -78,30 +80,31 @@ def count_tiles(A, nt):
     """TileCount of a Compressed; from a spread of whole tile rows when it has more than SAMPLE entries."""
     shift = nt.bit_length() - 1
     total = A.indices.shape[0]
-    tile_cols = -(-A.ncols // nt)
     if total <= SAMPLE:
-        keys = (row_ids(A) >> shift) * tile_cols + (A.indices >> shift)
-        return _counted(nt, keys, -(-A.nrows // nt) * tile_cols, 1.0)
+        return _counted(nt, row_ids(A), A.indices, A.shape, 1.0)
     rows, starts = occupied(A)
     lengths = np.diff(np.append(starts, total))
     stride = -(-total // SAMPLE)
     sampled = ((rows >> shift) % stride == 0).nonzero()[0]
     ids = rows[sampled].repeat(lengths[sampled])
     at = ranges(starts[sampled], lengths[sampled])
-    keys = (ids >> shift) * tile_cols + (A.indices[at] >> shift)
-    return _counted(nt, keys, -(-A.nrows // nt) * tile_cols, total / max(keys.shape[0], 1))
+    return _counted(nt, ids, A.indices[at], A.shape, total / max(ids.shape[0], 1))
 
 
-def _counted(nt, keys, bound, scale):
-    if keys.shape[0] == 0:
-        return TileCount(nt, 0, 0.0, 0, 0, 0)
-    keys = keys[stable_order(keys, bound)]
+def _counted(nt, rows, cols, shape, scale):
+    if rows.shape[0] == 0:
+        return TileCount(nt, 0, 0.0, 0, 0, 0, 0)
+    shift, tile_cols = nt.bit_length() - 1, -(-shape[1] // nt)
+    cols = cols >> shift
+    lines = segment_starts(rows * tile_cols + cols).shape[0]
+    keys = (rows >> shift) * tile_cols + cols
+    keys = keys[stable_order(keys, -(-shape[0] // nt) * tile_cols)]
     starts = segment_starts(keys)
     counts = np.diff(np.append(starts, keys.shape[0]))
     crowded = counts[counts >= MIN_ENTRIES]
     return TileCount(
         nt, round(starts.shape[0] * scale), keys.shape[0] / starts.shape[0], int(counts.max()),
-        round(crowded.shape[0] * scale), round(int(crowded.sum()) * scale), scale != 1.0,
+        round(crowded.shape[0] * scale), round(int(crowded.sum()) * scale), round(lines * scale), scale != 1.0,
     )  # fmt: skip
 
 
@@ -116,7 +119,7 @@ def report(store):
     lengths = np.diff(np.append(starts, A.indices.shape[0]))
     result = StorageReport(
         A.shape, A.nvals, A.dtype.name, A.format, A.iso, rows.shape[0], int(lengths.max()) if rows.shape[0] else 0)
-    result.built = tuple(sorted(set(A.forms or ()) & {"transpose", "tiled", "bittiled32", "bittiled64", "bitblock"}))
+    result.built = tuple(sorted(set(A.forms or ()) & {"transpose", "tiled", "bittiled16", "bittiled32", "bittiled64", "bitblock"}))
     column = A.indices.itemsize
     result.nbytes["csr"] = 8 * (A.nrows + 1) + A.nvals * (column + value)
     result.nbytes["dcsr"] = 16 * (rows.shape[0] + 1) + A.nvals * (column + value)
@@ -138,9 +141,11 @@ def _tile_bytes(result, A, column, value):
         8 * (-(-A.nrows // 16) + 2) + sixteen.crowded * (4 + 8 + 16 + 32) + sixteen.in_crowded * (1 + value)
         + rest * (16 + value)
     )
-    for nt in (32, 64):
-        tiles = result.tiles[nt].count
-        result.nbytes[f"bittiled{nt}"] = 8 * (-(-A.nrows // nt) + 1) + tiles * (4 + nt * nt // 8)
+    for nt in (16, 32, 64):
+        tile = result.tiles[nt]
+        start = start_type(tile.lines).itemsize
+        result.nbytes[f"bittiled{nt}"] = (
+            8 * (-(-A.nrows // nt) + 1) + start + tile.count * (4 + nt // 8 + start) + tile.lines * nt // 8)
     result.nbytes["bitblock"] = 8 * (-(-A.nrows // 8) + 2) + eight.count * (4 + 8 + 8) + A.nvals * value
 
 
@@ -150,7 +155,7 @@ def _choose(result):
     plain = "dcsr" if nbytes["dcsr"] * 2 < nbytes["csr"] else "csr"
     forms = [form for form in ("tiled", "bitblock") if nbytes[form] < TILE_GAIN * nbytes[plain]]
     structure = nbytes[plain] - (nbytes["bitblock"] - 8 * (-(-result.shape[0] // 8) + 2) - tiles[8].count * 20)
-    bits = [form for form in ("bittiled64", "bittiled32") if nbytes[form] < TILE_GAIN * structure]
+    bits = [form for form in ("bittiled64", "bittiled32", "bittiled16") if nbytes[form] < TILE_GAIN * structure]
     mean = tiles[16].entries_per_tile
     if result.nvals == 0:
         result.chosen, result.why = plain, "it is empty"

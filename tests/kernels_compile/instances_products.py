@@ -63,8 +63,13 @@ def instances():
         yield "tiles.cuh", "tile_keys", "", (index,)
         yield "tiles.cuh", "pack_tiles", "", (index,)
         yield "edges.cuh", "edges_of", "", ("int32_t", index)
-    for word in ("uint32_t", "word"):
-        yield "tiles.cuh", "bit_tile_rows", "", (word,)
-        yield "tiles.cuh", "bit_tile_columns", "", (word,)
-        yield "tiles.cuh", "fill_bit_tiles", "", ("int32_t", word)
-    yield "tiles.cuh", "count_words", "", ()
+    for word in ("uint16_t", "uint32_t", "word"):
+        for name in ("bit_tile_rows", "bit_tile_columns"):
+            yield "bit_tiles.cuh", name, "", (word, "int32_t")
+        for fill in ("false", "true"):
+            yield "bit_tiles_make.cuh", "merge_tile_row", "", ("int32_t", word, "int32_t", fill)
+        yield "bit_tiles_make.cuh", "turned_maps", "", (word, "int32_t")
+        yield "bit_tiles_make.cuh", "turn_tiles", "", (word, "int32_t")
+        yield "bit_tiles_make.cuh", "live_lines", "", (word,)
+    yield "bit_tiles.cuh", "bit_tile_rows", "", ("word", "int64_t")
+    yield "bit_tiles_make.cuh", "merge_tile_row", "", ("int64_t", "word", "int64_t", "true")

@@ -66,9 +66,10 @@ def test_tiles_are_those_of_storage(share):
     for name in ("tile_ptr", "tile_col", "tile_nnz", "nibbles", "row_mask", "values", "rest_rows", "rest_cols"):
         assert getattr(got, name).tolist() == getattr(want, name).tolist(), name
     assert got.row_start.tolist() == want.row_start.tolist()
-    for nt in (32, 64):
+    for nt in (16, 32, 64):
         got, want = tiles.bit_tiles_of(device, device.own(A), nt), bit_tiles.bit_tiles_from(A, nt)
-        for name in ("tile_row_ptr", "tile_col", "row_words", "tile_col_ptr", "tile_row", "col_words"):
+        for name in ("tile_row_ptr", "tile_col", "row_map", "row_start", "row_words",
+                     "tile_col_ptr", "tile_row", "col_map", "col_start", "col_words"):
             assert getattr(got, name).dtype == getattr(want, name).dtype
             assert getattr(got, name).tolist() == getattr(want, name).tolist(), name
 

@@ -63,7 +63,7 @@ def test_matrix_round_trips(shape, count, iso):
             result = form.to_compressed()
             check_schema(result)
             assert triples(result) == expected
-        for nt in (32, 64):
+        for nt in (16, 32, 64):
             result = bit_tiles_from(source, nt).to_compressed()
             check_schema(result)
             assert triples(result) == [(i, j, True) for i, j, _ in expected]
@@ -154,8 +154,10 @@ def test_tile_schema_by_hand():
     assert T.values.tolist() == [0.0, 2.0] and T.rest_values.tolist() == [1.0, 3.0, 4.0]
     B = bit_tiles_from(A, 32)
     assert B.tile_row_ptr.tolist() == [0, 2] and B.tile_col.tolist() == [0, 1]
-    assert B.row_words[0][0] == (1 | 1 << 17) and B.row_words[1][17] == 1 << 7 and B.row_words.dtype == np.uint32
-    assert B.tile_col_ptr.tolist() == [0, 1, 2] and B.col_words[1][7] == 1 << 17
+    assert B.row_map.tolist() == [1 | 1 << 1 | 1 << 18, 1 << 17] and B.row_start.tolist() == [0, 3, 4]
+    assert B.row_words.tolist() == [1 | 1 << 17, 1 << 15, 1 << 2, 1 << 7] and B.row_words.dtype == np.uint32
+    assert B.tile_col_ptr.tolist() == [0, 1, 2] and B.tile_row.tolist() == [0, 0] and B.col_start.tolist() == [0, 4, 5]
+    assert B.col_map.tolist() == [1 | 1 << 2 | 1 << 15 | 1 << 17, 1 << 7] and B.col_words.tolist() == [1, 1 << 18, 2, 1, 1 << 17]
     C = bit_blocks_from(A)
     assert C.block_ptr.tolist() == [0, 3, 3, 5] and C.block_col.tolist() == [0, 1, 2, 0, 4]
     assert C.block_map.tolist() == [1, 1 << 15, 1 << 1, 1 << (16 + 2), 1 << (8 + 7)]

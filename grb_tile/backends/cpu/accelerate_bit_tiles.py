@@ -44,8 +44,6 @@ def traverse_bit_tiles(A, sources, max_level, target, walk=None):
     bits = np.left_shift(word.type(1), (sources % nt).astype(word))
     np.bitwise_or.at(x, sources // nt, bits)
     m |= x
-    by_rows = (tiles.tile_row_ptr, tiles.tile_col, tiles.row_words)
-    by_cols = (tiles.tile_col_ptr, tiles.tile_row, tiles.col_words)
     size, left, depth = sources.size, n - sources.size, 0
     rows = []
     with np.errstate(over="ignore"):
@@ -55,7 +53,7 @@ def traverse_bit_tiles(A, sources, max_level, target, walk=None):
             start = time.perf_counter()
             depth += 1
             chosen = walk or choose_walk(size, left, n)
-            getattr(functions, chosen)(*(by_rows if chosen == "push_csc" else by_cols), x, m, y)
+            getattr(functions, chosen)(*(tiles.by_rows if chosen == "push_csc" else tiles.by_cols), x, m, y)
             found = functions.settle(x, y, m, level, depth)
             ms = (time.perf_counter() - start) * 1e3
             rows.append({"level": depth - 1, "frontier": int(size), "direction": chosen, "edges": None, "ms": ms})

@@ -95,7 +95,7 @@ def matvec_bit_tiles(T, A, x, semiring, allow, walk):
     """Structure only: whether any k (or how many) is in row i of A and in x, a word of T.nt positions at a time."""
     words = words_of(x)
     words = bits.full(x.size) if words is None else words
-    x_words = words if T.nt == 64 else words.view(np.uint32)
+    x_words = words.view(T.row_words.dtype)
     monoid, op, dtype = semiring.monoid, semiring.binaryop, semiring.return_type
     one = np.ones(1, op.return_type.np_type)
     if op.kind != "pair":                      # both operands iso: every product is this one
@@ -119,21 +119,21 @@ def matvec_bit_tiles(T, A, x, semiring, allow, walk):
 def _row_counts(T, x_words, allow, skip):
     """For each row of A, how many of its columns are in x; tiles outside `allow`, or not met by x, are skipped."""
     tile_rows = np.arange(T.tile_row_ptr.shape[0] - 1).repeat(np.diff(T.tile_row_ptr))
-    row_words, tile_col = T.row_words, T.tile_col
+    word, (tile, line) = T.row_words, T.by_rows.places()
     chosen = None
     if allow is not None:
         words = words_of(allow.pattern)
         words = bits.full(T.nrows) if words is None else words
         words = bits.complement(words, T.nrows) if allow.complement else words
-        chosen = (words if T.nt == 64 else words.view(np.uint32))[tile_rows].nonzero()[0]
+        chosen = words.view(word.dtype)[tile_rows[tile]].nonzero()[0]
     elif skip:
-        chosen = x_words[tile_col].nonzero()[0]
+        chosen = x_words[T.tile_col[tile]].nonzero()[0]
     if chosen is not None:
-        tile_rows, row_words, tile_col = tile_rows[chosen], row_words[chosen], tile_col[chosen]
-    met = row_words & x_words[tile_col][:, None]
-    counts = np.zeros((T.tile_row_ptr.shape[0] - 1, T.nt), np.int64)
-    np.add.at(counts, tile_rows, np.bitwise_count(met).astype(np.int64))
-    return counts.reshape(-1)[: T.nrows]
+        tile, line, word = tile[chosen], line[chosen], word[chosen]
+    met = np.bitwise_count(word & x_words[T.tile_col[tile]]).astype(np.int64)
+    counts = np.zeros((T.tile_row_ptr.shape[0] - 1) * T.nt, np.int64)
+    np.add.at(counts, tile_rows[tile] * T.nt + line, met)
+    return counts[: T.nrows]
 
 
 def _united_columns(T, words):
@@ -142,7 +142,11 @@ def _united_columns(T, words):
     tile_cols = columns // T.nt
     lengths = T.tile_col_ptr[tile_cols + 1] - T.tile_col_ptr[tile_cols]
     tiles = ranges(T.tile_col_ptr[tile_cols], lengths)
-    found = T.col_words[tiles, (columns % T.nt).repeat(lengths)]
-    united = np.zeros(-(-T.nrows // T.nt) + (1 if T.nt == 32 else 0), T.col_words.dtype)
-    np.bitwise_or.at(united, T.tile_row[tiles], found)
-    return united if T.nt == 64 else united[: 2 * bits.word_count(T.nrows)].view(np.uint64)
+    word = T.col_words.dtype.type
+    bit = np.left_shift(word(1), (columns % T.nt).astype(word)).repeat(lengths)
+    held = (T.col_map[tiles] & bit).nonzero()[0]
+    tiles, bit = tiles[held], bit[held]
+    found = T.col_words[T.col_start[tiles] + np.bitwise_count(T.col_map[tiles] & (bit - word(1)))]
+    united = np.zeros(bits.word_count(T.nrows), np.uint64)
+    np.bitwise_or.at(united.view(word), T.tile_row[tiles], found)
+    return united

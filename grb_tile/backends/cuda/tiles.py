@@ -1,7 +1,7 @@
-"""Products over tiles as forced plans, and tiles made on the device.  Kernels: tiles.cuh; schemas: storage/tiled.py, bit_tiles.py.
+"""Products over tiles as forced plans, and tiles made on the device.  Kernels: tiles.cuh, bit_tiles*.cuh; schemas: storage/tiled.py, bit_tiles.py.
 
     tiled                             16 x 16 tiles with values (TileSpMSpV, Algorithm 4); sparse tiles stay rows of a remainder
-    bittiled push_csr push_csc pull_csc   64 x 64 bit tiles (TileBFS, Algorithms 5 to 7), for products that read no values
+    bittiled push_csr push_csc pull_csc   bit tiles (TileBFS, Algorithms 5 to 7), for products that read no values
 
 x is met through its presence words, 16, 32 or 64 bits a tile: an empty part is what x_ptr = -1 says in the paper.
 Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.2 to 3.4.
@@ -9,14 +9,20 @@ Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.2 to 3.4.
 import numpy as np
 
 from ...dtypes import cast as host_cast
-from ...storage.bit_tiles import BitTiledMatrix
+from ...storage.bit_tiles import WORDS, BitTiledMatrix, TileLines, start_type
 from ...storage.store import BitmapVector, Compressed
 from ...storage.tiled import MIN_ENTRIES, NT, TiledMatrix, can_tile
-from .entries import empty_vector, gather, index_type, row_ids, segment_starts, stable_order, to_bitmap, words_of
+from .entries import (
+    CountedLater, counted_later, empty_vector, gather, index_type, line_starts, row_ids, segment_starts, stable_order,
+    to_bitmap, words_of,
+)  # fmt: skip
 from .semirings import is_idempotent, lowered
-from .structure import settle, transpose
+from .structure import convert, settle
 
 SPARSE = 0.01                # share of x's places below which its columns are walked
+NARROW = 32                  # width of the bit tiles that products walk
+PIECE = 256                  # tiles, as in bit_tiles.cuh
+NAMES = {16: "uint16_t", 32: "uint32_t", 64: "word"}
 WALKS = ("push_csc", "push_csr", "pull_csc")
 
 
@@ -91,40 +97,36 @@ def _bit_tiled(device, A, x, semiring, allow, walk):
     if op.positional is not None or not same or not (idempotent or monoid.ufunc is np.add):
         return NotImplemented
     size, dtype = A.nrows, semiring.return_type
-    T = bit_tiles_of(device, A)
-    word = np.uint64 if T.nt == 64 else np.uint32
-    name = "word" if T.nt == 64 else "uint32_t"
+    if walk == "bittiled":
+        held = x._known if type(x) is CountedLater else x.nvals
+        walk = "push_csc" if held is not None and held < SPARSE * x.size else "push_csr"
+    by_columns = walk == "push_csc" and idempotent
+    T = bit_tiles_of(device, A, columns=by_columns)
+    lines, word = T.by_cols if by_columns else T.by_rows, T.row_words.dtype
     x_words = words_of(device, x)
     if x_words is None:
         x_words = _all_words(device, x.size)
     mask = None if allow is None else words_of(device, allow.pattern)
-    parts = None if mask is None else mask.view(word)
-    complement = allow is not None and allow.complement
-    w_words, total = device.zeros((size + 63) >> 6, np.uint64), device.zeros(1, np.uint64)
-    counts = None if idempotent else device.zeros(w_words.shape[0] * 64, np.int64)
-    if walk == "bittiled":
-        walk = "push_csc" if x.nvals < SPARSE * x.size else "push_csr"
-    launcher = device.launcher
-    if walk == "push_csc" and idempotent:
-        columns = T.tile_col_ptr.shape[0] - 1
-        launcher.kernel("tiles.cuh", "bit_tile_columns", "", (name,)).over(columns * 32, (
-            columns, T.tile_col_ptr, T.tile_row, T.col_words.reshape(-1), x_words.view(word), parts, mask is not None,
-            complement, w_words.view(word)))  # fmt: skip
-        launcher.kernel("tiles.cuh", "count_words").over(w_words.shape[0], (w_words, w_words.shape[0], total))
+    w_words, total = device.zeros((size + 63) >> 6, np.uint64), device.counters()
+    counts = None if idempotent else device.zeros(w_words.shape[0] * 64, np.uint64)
+    pieces = pieces_of(device, T, by_columns)
+    common = (*lines, *pieces, x_words.view(word), None if mask is None else mask.view(word), mask is not None,
+              allow is not None and allow.complement, w_words.view(word))  # fmt: skip
+    template = NAMES[T.nt], index_type(lines.start)
+    if by_columns:
+        device.launcher.kernel("bit_tiles.cuh", "bit_tile_columns", "", template).over(pieces[1] * 32, (*common, total))
     else:
-        tile_rows = T.tile_row_ptr.shape[0] - 1
-        launcher.kernel("tiles.cuh", "bit_tile_rows", "", (name,)).over(tile_rows * 32, (
-            size, tile_rows, T.tile_row_ptr, T.tile_col, T.row_words.reshape(-1), x_words.view(word), parts,
-            mask is not None, complement, w_words.view(word), counts, total))  # fmt: skip
+        device.launcher.kernel("bit_tiles.cuh", "bit_tile_rows", "", template).over(
+            pieces[1] * 32, (size, *common, counts, total))
     one = np.ones(1, op.return_type.np_type)
     if op.kind != "pair":
         a, b = device.iso_value(A).reshape(1), device.iso_value(x).reshape(1)
         one = op.numpy(host_cast(a, op.type), host_cast(b, op.type2))
     one = host_cast(one, dtype)[0]
     if idempotent:
-        return _bitmap(device, size, dtype, w_words, total, None, device.constant(one, dtype.np_type))
-    values = counts[:size].astype(dtype.np_type) * one
-    return _bitmap(device, size, dtype, w_words, total, device.array(values.astype(dtype.np_type, copy=False)), None)
+        return counted_later(device, size, dtype, w_words, device.constant(one, dtype.np_type), total, True)
+    values = counts[:size].view(np.int64).astype(dtype.np_type) * one
+    return counted_later(device, size, dtype, w_words, device.array(values.astype(dtype.np_type, copy=False)), total)
 
 
 def _all_words(device, size):
@@ -203,30 +205,83 @@ def _make_tiled(device, A):
     return result
 
 
-def bit_tiles_of(device, A, nt=64):
-    """A's BitTiledMatrix with device arrays, kept in A.forms["bittiled64"] or ["bittiled32"]."""
+def bit_tiles_of(device, A, nt=NARROW, symmetric=None, columns=True):
+    """A's BitTiledMatrix with device arrays, kept in A.forms["bittiled32"] and the like.
+
+    symmetric: True when the caller knows the structure to be so.  columns: False leaves by_cols None until it is asked for.
+    """
     forms = A.forms
     if forms is None:
         forms = A.forms = {}
     key = f"bittiled{nt}"
-    found = forms.get(key)
+    T = forms.get(key)
+    if T is None:
+        T = forms[key] = BitTiledMatrix(A.nrows, A.ncols, nt, A.indices.shape[0], _merged(device, A, nt), None)
+        T.forms = {}
+    if T.by_cols is None and symmetric:
+        T.by_cols = T.by_rows
+    if T.by_cols is None and columns:
+        turned = _turned(device, T.by_rows, -(-A.ncols // nt), nt)
+        same = A.nrows == A.ncols and all(
+            a.shape == b.shape and bool(device.xp.array_equal(a, b)) for a, b in zip(T.by_rows, turned, strict=True))
+        T.by_cols = T.by_rows if same else turned
+    return T
+
+
+def _merged(device, A, nt):
+    """A's TileLines by rows of tiles: the rows of each tile row merged, once to count and once to write."""
+    if A.rows is not None:
+        A = convert(device, A, "csr")
+    tile_rows, word = -(-A.nrows // nt), WORDS[nt]
+    counts, held = device.zeros(tile_rows + 1, np.int64), device.zeros(tile_rows + 1, np.int64)
+    threads = tile_rows * min(nt, 32)
+
+    def merge(start_name, fill, *arrays):
+        kernel = device.launcher.kernel("bit_tiles_make.cuh", "merge_tile_row", "", (
+            index_type(A.indices), NAMES[nt], start_name, fill))
+        kernel.over(threads, (A.indptr, A.indices, A.nrows, tile_rows, *arrays))
+
+    merge("int32_t", "false", counts[1:], held[1:], None, None, None, None)
+    ptr, first = device.xp.cumsum(counts), device.xp.cumsum(held)
+    tiles, words = device.read(ptr[-1:], first[-1:])
+    start = device.empty(tiles + 1, start_type(words))
+    device.check_room(tiles * (4 + nt // 8) + words * nt // 8, f"{tiles} bit tiles of {nt}")
+    line, map_, bits = device.empty(tiles, np.int32), device.empty(tiles, word), device.empty(words, word)
+    merge(index_type(start), "true", ptr, first, line, map_, start, bits)
+    start[-1:] = words
+    return TileLines(ptr, line, map_, start, bits)
+
+
+def _turned(device, lines, tile_cols, nt):
+    """The TileLines by columns of tiles, from those by rows."""
+    tiles = lines.line.shape[0]
+    order = stable_order(device, lines.line).astype(np.int64, copy=False)
+    map_, counts = device.empty(tiles, WORDS[nt]), device.zeros(tiles + 1, lines.start.dtype)
+    template = NAMES[nt], index_type(lines.start)
+    kernel = device.launcher.kernel("bit_tiles_make.cuh", "turned_maps", "", template)
+    kernel.over(tiles, (order, tiles, lines.map, lines.start, lines.words, map_, counts[1:]))
+    start = device.xp.cumsum(counts, dtype=counts.dtype)
+    words, tile_row = device.empty(device.read(start[-1:])[0], WORDS[nt]), device.empty(tiles, np.int32)
+    kernel = device.launcher.kernel("bit_tiles_make.cuh", "turn_tiles", "", template)
+    kernel.over(tiles * min(nt, 32), (order, tiles, lines.ptr, lines.ptr.shape[0] - 1, lines.map, lines.start, lines.words,
+                                      map_, start, words, tile_row))  # fmt: skip
+    return TileLines(line_starts(device, gather(device, lines.line, order), tile_cols), tile_row, map_, start, words)
+
+
+def pieces_of(device, T, by_columns):
+    """(lines, pieces, extra, owner) of T's lines of tiles, the long ones split; see bit_tiles.cuh.  Kept in T.forms."""
+    by_columns = by_columns and not T.symmetric
+    found = T.forms.get(by_columns)
     if found is None:
-        by_rows = _bit_tiles(device, A, nt)
-        by_cols = _bit_tiles(device, transpose(device, A), nt)
-        xp = device.xp
-        if A.nrows == A.ncols and all(a.shape == b.shape and bool(xp.array_equal(a, b))
-                                      for a, b in zip(by_rows, by_cols, strict=True)):
-            by_cols = by_rows
-        found = forms[key] = BitTiledMatrix(A.nrows, A.ncols, nt, A.indices.shape[0], by_rows, by_cols)
+        ptr, xp = (T.by_cols if by_columns else T.by_rows).ptr, device.xp
+        lines, extra = ptr.shape[0] - 1, xp.maximum((ptr[1:] - ptr[:-1] + (PIECE - 1)) // PIECE - 1, 0)
+        ends = xp.cumsum(extra)
+        more = device.read(ends[-1:])[0]
+        found = lines, lines, None, None
+        if more:
+            starts = device.zeros(lines + 1, np.int32)
+            starts[1:] = ends
+            owner = xp.searchsorted(ends, device.arange(more), side="right")
+            found = lines, lines + more, starts, device.array(owner.astype(np.int32))
+        T.forms[by_columns] = found
     return found
-
-
-def _bit_tiles(device, A, nt):
-    rows, order, tile_row, tile_col, starts = _tile_order(device, A, nt)
-    tiles, count = starts.shape[0], order.shape[0]
-    device.check_room(tiles * nt * nt // 8, f"{tiles} bit tiles of {nt}")
-    words = device.zeros((tiles, nt), np.uint64 if nt == 64 else np.uint32)
-    kernel = device.launcher.kernel("tiles.cuh", "fill_bit_tiles", "", (
-        index_type(A.indices), "word" if nt == 64 else "uint32_t"))
-    kernel.over(count, (order, rows, A.indices, starts, tiles, count, words))
-    return _pointers(device, tile_row, -(-A.nrows // nt)), device.array(tile_col), words

@@ -49,6 +49,9 @@ class _Known:
 class Outcome:
     """What the traversal's record says; read from the device when asked for, once."""
 
+    directions = ("push", "pull")
+    format = "csr"
+
     def __init__(self, device, record, graph, kept=None):
         self._device = device
         self._record = record
@@ -82,7 +85,7 @@ class Outcome:
         if (edges < 0).any():
             edges = np.where(edges < 0, self._edges_by_level(count), edges)
         return [
-            {"level": k, "frontier": int(log[k, 0]), "direction": "pull" if log[k, 1] else "push",
+            {"level": k, "frontier": int(log[k, 0]), "direction": self.directions[log[k, 1]],
              "edges": int(edges[k]), "ms": float(cycles[k]) * share}
             for k in range(count)
         ]  # fmt: skip

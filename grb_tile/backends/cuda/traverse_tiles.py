@@ -1,0 +1,149 @@
+"""Whole breadth-first traversals over bit tiles on the device: TileBFS in one launch.  Kernel: kernels/traverse_tiles.cuh.
+
+Made at the first traversal of a matrix and kept in its forms: the tiles by rows and by columns (one array when symmetric),
+which vertices have in-edges, and a workspace for each stream that is clean between traversals.
+Memory beside the tiles: four bits and 12 / nt bytes a vertex.
+Paper: tilespmspv_tilebfs_icpp22, 3.4.
+"""
+import weakref
+
+import numpy as np
+
+from ...dtypes import INT32, INT64
+from ...storage.tiled import can_tile
+from .entries import index_type
+from .tiles import NAMES, WALKS, bit_tiles_of, pieces_of
+from .traverse import HEAD_ROWS, LOG_LEVELS, LateBitmapVector, Outcome
+from .traverse_graph import CONTROL_WORDS
+from .traverse_launch import PlainLaunch, QuickLaunch, Results
+
+# Measured on an H200; tests/gpu/bench_tiles.py tries others.
+LAUNCH = {"block": 512, "per_processor": 2, "width": 32, "sparse": 8, "few": 4}
+SHIM = {"block": 64, "blocks": 2}
+FORMATS = ("bittiled", *WALKS)
+
+
+class TileOutcome(Outcome):
+    """As Outcome; directions are named by the walks, edges are counted from the levels."""
+
+    directions = WALKS
+    format = "bittiled"
+
+    def rows(self):
+        rows = super().rows()
+        if self.level is None:
+            for row in rows:
+                row["edges"] = None          # nobody counted them
+        return rows
+
+
+class TileGraph:
+    """The bit tiles of one graph, ready to be traversed."""
+
+    def __init__(self, device, out_edges, in_edges, nt):
+        self.device = device
+        self.in_edges = in_edges
+        self.start = device.array(out_edges.indptr)
+        self.n, self.nt = out_edges.nrows, nt
+        self.tiles = T = bit_tiles_of(device, out_edges, nt, symmetric=in_edges is out_edges)
+        self.kernels = {}
+        self._tables = {}
+        lines = T.by_cols.ptr.shape[0] - 1
+        places = (self.n + 63) // 64 * (64 // nt)
+        self.live, facts = device.empty(places, T.row_words.dtype), device.zeros(1, np.uint64)
+        kernel = device.launcher.kernel("bit_tiles_make.cuh", "live_lines", "", (NAMES[nt],))
+        kernel.over(places * 32, (T.by_cols.ptr, T.by_cols.map, lines, places, self.live, facts))
+        self.live_count = device.read(facts)[0]
+
+    def table(self, stream):
+        """The kernel's table, with a workspace for `stream`: its address (under the shim the array itself)."""
+        found = self._tables.get(stream)
+        if found is None:
+            found = self._tables[stream] = self._make_table()
+        return found[0]
+
+    def _make_table(self):
+        device, T = self.device, self.tiles
+        fields, kept = [self.n], {}
+        for by_columns, lines in ((False, T.by_rows), (True, T.by_cols)):
+            count, pieces, extra, owner = pieces_of(device, T, by_columns)
+            fields += [*lines, extra, owner, count, pieces]
+        fields += [self.live, self.live_count]
+        for name in ("seen0", "parts0", "parts1", "parts2"):
+            kept[name] = device.zeros((self.n + 63) // 64, np.uint64)
+        for name in ("queue0", "queue1", "queue2"):
+            kept[name] = device.empty(pieces_of(device, T, False)[1], np.int32)
+        kept["control"] = device.zeros(CONTROL_WORDS, np.int64)
+        fields += kept.values()
+        kept["table"] = table = device.array(np.array([self._number(field) for field in fields], np.uint64))
+        return table if device.is_shim else table.data.ptr, kept
+
+    def _number(self, field):
+        if field is None or type(field) is int:
+            return field or 0
+        return field.ctypes.data if self.device.is_shim else field.data.ptr
+
+    def launch(self, levels, parents):
+        """The kernel for one kind of result with its configuration."""
+        found = self.kernels.get((levels, parents))
+        if found is None:
+            device = self.device
+            template = (NAMES[self.nt], index_type(self.tiles.row_start), "true" if levels else "false",
+                        "true" if parents else "false", str(LAUNCH["block"]), str(LAUNCH["per_processor"]))  # fmt: skip
+            kernel = device.launcher.kernel("traverse_tiles.cuh", "traverse_tiles", "", template)
+            if device.is_shim:
+                found = PlainLaunch(kernel, SHIM["blocks"], SHIM["block"])
+            else:
+                block = LAUNCH["block"]
+                most = min(kernel.resident_blocks(block), device.launcher.processors * LAUNCH["per_processor"])
+                blocks = max(1, min(most, self.tiles.ntiles // block))
+                found = QuickLaunch(kernel, 14, blocks, block, cooperative=True)
+            self.kernels[levels, parents] = found
+        return found
+
+
+def graph_of(device, out_edges, in_edges, nt):
+    """The TileGraph of device stores, kept with the matrix."""
+    forms, key = out_edges.forms, f"traverse_tiles{nt}"
+    if forms is None:
+        forms = out_edges.forms = {}
+    found = forms.get(key)
+    if found is None or found.device is not device:
+        found = forms[key] = TileGraph(device, out_edges, in_edges, nt)
+    return found
+
+
+def traverse(device, A, AT, sources, levels, parents, max_level, target, direction):
+    """As backends.cuda.traverse.traverse, over A's bit tiles; direction: None, or the name of a walk for every level.
+
+    In-edges are the tiles by columns, so that AT only says whether A is symmetric (AT is A).
+    """
+    n = A.nrows
+    if A.rows is not None or n == 0 or n >= 2**31 - 128 or A.nvals == 0 or not can_tile(A):
+        return NotImplemented
+    same = AT is A
+    A = device.own(A)
+    single = type(sources) is int
+    if target is not None and target in ((sources,) if single else sources):
+        max_level, target = 0, None
+    max_level = n if max_level is None else min(max_level, n)
+    graph = graph_of(device, A, A if same else None, LAUNCH["width"])
+    stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
+    table, launch = graph.table(stream), graph.launch(levels, parents)
+    results = Results(device, n, levels, parents, HEAD_ROWS + 4 * LOG_LEVELS)
+    listed = None if single else device.array(sources, np.int32)
+    first, count = (sources, 0) if single else (-1, sources.shape[0])
+    address = listed if device.is_shim else 0 if single else listed.data.ptr
+    launch(stream, table, first, address, count, *results.addresses, LOG_LEVELS, max_level,
+           -1 if target is None else int(target), -1 if direction is None else WALKS.index(direction),
+           LAUNCH["sparse"], LAUNCH["few"])  # fmt: skip
+    level, parent, words, record = results.arrays()
+    outcome = TileOutcome(device, record, graph, listed)
+    if levels:
+        level = LateBitmapVector(n, INT32, words, level, outcome)
+        level.shared = parents
+        outcome.level = weakref.ref(level)
+    if parents:
+        parent = LateBitmapVector(n, INT64, words, parent, outcome)
+        parent.shared = levels
+    return level, parent, outcome

@@ -1,0 +1,251 @@
+"""Tiles on the device against CSR: bytes, making them, products over them, searches over them.
+
+    python3 tests/gpu/bench_tiles.py [bytes convert products bits search tries] [--graphs fem40,cnr-2000] [--sources 8]
+
+bytes     bytes of a stored entry: bit tiles of each width against CSR (structure only, row pointers as they are stored)
+convert   making tiles beside one search of the same graph (TileSpMSpV's bound: one search in normal cases, ten at worst)
+products  plus_times FP32 over 16 x 16 tiles with values against CSR rows and columns, x at densities 1 to 0.001
+bits      any_pair over bit tiles, the walks by name, against CSR, the same densities
+search    whole searches over bit tiles, the walks by name, against the search over CSR
+tries     widths and thresholds of the search (not run unless asked for)
+Every result is verified: products against the rows of CSR, searches edge by edge.  Lines of JSON go to $OUT/tiles.jsonl.
+"""
+import argparse
+import json
+import os
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import bench_matvec
+import bench_traverse
+import cupy as cp
+import numpy as np
+from bench_matvec import call_us, device_us
+
+import grb_tile as gb
+from grb_tile import dtypes
+from grb_tile.algorithms import Graph, bfs
+from grb_tile.backends import select
+from grb_tile.backends.cuda import tiles, traverse_tiles
+from grb_tile.operators import get_typed_op
+from grb_tile.storage.store import BitmapVector, Compressed, SparseVector
+
+WIDTHS = (16, 32, 64)
+DENSITIES = (1, 0.1, 0.01, 0.001)
+WALKS = ("bittiled", *tiles.WALKS)
+RANDOM = np.random.default_rng(11)
+
+
+def say(**figures):
+    print("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in figures.items()), flush=True)
+    if os.environ.get("OUT"):
+        with open(Path(os.environ["OUT"]) / "tiles.jsonl", "a") as file:
+            file.write(json.dumps(figures, default=str) + "\n")
+
+
+# ---------------------------------------------------------------------- graphs
+
+
+def structure(found):
+    n, ptr, cols = found
+    return Compressed(n, n, dtypes.BOOL, ptr, cols, cp.ones(1, bool), True)
+
+
+def blocked_grid(width, block=8):
+    """Four neighbours each, numbered block by block."""
+    at = cp.arange(width * width, dtype=cp.int64)
+    x, y = at % width, at // width
+    name = ((y // block) * (width // block) + x // block) * block * block + y % block * block + x % block
+    by_place = cp.empty((width, width), cp.int64)
+    by_place[y, x] = name
+    keys = []
+    for one, two in ((by_place[:, :-1], by_place[:, 1:]), (by_place[:-1], by_place[1:])):
+        keys += [one.ravel() << 32 | two.ravel(), two.ravel() << 32 | one.ravel()]
+    keys = cp.concatenate(keys)
+    keys.sort()
+    return bench_traverse.from_keys(width * width, keys)
+
+
+GRAPHS = {
+    "fem40": lambda: structure(bench_matvec.fem(40)), "fem70": lambda: structure(bench_matvec.fem(70)),
+    "stanford-dragon": lambda: bench_traverse.real("stanford-dragon"),
+    "pace17-he184": lambda: bench_traverse.real("pace17-he184"),
+    "cnr-2000": lambda: bench_traverse.real("cnr-2000"), "grid-blocked": lambda: blocked_grid(2000),
+    "road-NY": lambda: bench_traverse.real("USA-road-NY"),
+}  # fmt: skip
+
+
+def fresh(A):
+    """The same matrix without what was derived from it."""
+    return Compressed(A.nrows, A.ncols, A.dtype, A.indptr, A.indices, A.values, A.iso)
+
+
+def best_ms(call, repeats=5):
+    times = []
+    for _ in range(repeats):
+        cp.cuda.Device().synchronize()
+        start = time.perf_counter()
+        call()
+        cp.cuda.Device().synchronize()
+        times.append((time.perf_counter() - start) * 1e3)
+    return min(times)
+
+
+def search_ms(A, sources):
+    """Median of calls of the search over CSR."""
+    G = Graph(gb.Matrix._from_store(A, dtypes.BOOL))
+    G._directed = False
+    return float(np.median([best_ms(partial(bfs, G, s), 3) for s in sources])), G
+
+
+def sources_of(A, count):
+    degrees = cp.asnumpy(cp.diff(A.indptr))
+    return [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), count)]
+
+
+# ---------------------------------------------------------------------- parts
+
+
+def part_bytes(backend, name, A, sources):
+    csr = 8 * (A.nrows + 1) + 4 * A.nvals
+    figures = {"csr": csr / A.nvals}
+    for nt in WIDTHS:
+        T = tiles.bit_tiles_of(backend.device, fresh(A), nt)
+        figures[f"nt{nt}"], figures[f"nt{nt}_of_csr"] = T.nbytes / A.nvals, T.nbytes / csr
+        figures[f"nt{nt}_symmetric"], figures[f"nt{nt}_entries_a_tile"] = T.symmetric, A.nvals / max(T.ntiles, 1)
+        del T
+    say(part="bytes", matrix=name, n=A.nrows, entries=A.nvals, **figures)
+
+
+def part_convert(backend, name, A, sources):
+    search, _ = search_ms(A, sources)
+    figures = {"search_ms": search}
+    for nt in WIDTHS:
+        ms = best_ms(lambda nt=nt: tiles.bit_tiles_of(backend.device, fresh(A), nt))
+        figures[f"nt{nt}_ms"], figures[f"nt{nt}_searches"] = ms, ms / search
+    ms = best_ms(lambda: tiles.tiled_of(backend.device, fresh(A)))
+    figures["tiled_ms"], figures["tiled_searches"] = ms, ms / search
+    say(part="convert", matrix=name, **figures)
+
+
+def vector(n, dtype, density):
+    if density == 1:
+        return BitmapVector(n, dtype, None, cp.ones(1, dtype.np_type), n, True) if dtype is dtypes.BOOL else \
+            bench_matvec.dense(n, dtype)
+    places = np.sort(RANDOM.choice(n, max(1, int(n * density)), replace=False)).astype(np.int32)
+    if dtype is dtypes.BOOL:
+        return SparseVector(n, dtype, cp.asarray(places), cp.ones(1, bool), True)
+    return SparseVector(n, dtype, cp.asarray(places), cp.asarray(RANDOM.random(places.size).astype(np.float32)))
+
+
+def same(one, other, what):
+    one, other = (gb.Vector._from_store(w, w.dtype) for w in (one, other))
+    assert one.isclose(other, rel_tol=2e-4), f"{what}: differs from CSR's rows"
+
+
+def compare(backend, name, A, semiring, formats, part):
+    AT = backend.transpose(A)
+    for density in DENSITIES:
+        x = vector(A.nrows, semiring.type, density)
+        want = backend.matvec_rows(A, x, semiring)
+        timer = device_us if density == 1 else call_us
+        figures = {"csr_rows_us": timer(partial(backend.matvec_rows, A, x, semiring))}
+        if density < 1:
+            figures["csr_columns_us"] = timer(partial(backend.matvec_cols, AT, x, semiring))
+        for format in formats:
+            try:
+                call = partial(backend.matvec_rows, A, x, semiring, None, format)
+                same(call(), want, f"{name} {density} {format}")
+                figures[f"{format}_us"] = timer(call)
+            except Exception as error:  # noqa: BLE001  one walk's failure must not hide the others' figures
+                figures[f"{format}_failed"] = repr(error)[:300]
+        say(part=part, matrix=name, density=density, **figures)
+
+
+def part_products(backend, name, A, sources):
+    B = bench_matvec.matrix((A.nrows, A.indptr, A.indices), dtypes.FP32)
+    compare(backend, name, B, get_typed_op("plus_times", dtypes.FP32, kind="semiring"), ("tiled",), "products")
+
+
+def part_bits(backend, name, A, sources):
+    compare(backend, name, fresh(A), get_typed_op("any_pair", dtypes.BOOL, kind="semiring"), WALKS, "bits")
+
+
+def part_search(backend, name, A, sources):
+    csr, G = search_ms(A, sources)
+    figures = {"csr_ms": csr}
+    for walk in WALKS:
+        with gb.plan(force=walk):
+            try:
+                for k, source in enumerate(sources[:4]):
+                    found = bfs(G, source, parents=k % 2 == 0)
+                    bench_traverse.check(A, source, found)
+                figures[f"{walk}_ms"] = float(np.median([best_ms(partial(bfs, G, s), 3) for s in sources]))
+                if walk == "bittiled":
+                    print("  ", bench_traverse.by_level(found, 24), flush=True)
+            except (Exception, SystemExit) as error:  # noqa: BLE001
+                figures[f"{walk}_failed"] = repr(error)[:300]
+    say(part="search", matrix=name, **figures)
+
+
+def clock_ms(G, sources, rounds=3):
+    """Median over sources of the best time on the device, by its clock."""
+    return float(np.median([min(bench_traverse._seconds(bfs(G, s)) * 1e3 for _ in range(rounds)) for s in sources]))
+
+
+def part_tries(backend, name, A, sources):
+    """Widths, launch configurations and thresholds worth comparing (device clock)."""
+    _, G = search_ms(A, sources[:1])
+    figures, before = {"csr": clock_ms(G, sources)}, dict(traverse_tiles.LAUNCH)
+    changes = [{"width": nt} for nt in WIDTHS]
+    changes += [{"width": nt, **more} for nt in (16, 32) for more in (
+        {"block": 1024, "per_processor": 1}, {"block": 512, "per_processor": 1}, {"block": 256, "per_processor": 2},
+        {"block": 256, "per_processor": 1}, {"sparse": 2}, {"sparse": 4}, {"sparse": 16}, {"few": 2}, {"few": 1}, {"few": 16})]
+    with gb.plan(force="bittiled"):
+        for change in changes:
+            traverse_tiles.LAUNCH.update(change)
+            for key in [k for k in A.forms or () if str(k).startswith("traverse_tiles")]:
+                A.forms[key].kernels.clear()
+            label = " ".join(f"{k[0]}{v}" for k, v in change.items())
+            try:
+                bench_traverse.check(A, sources[0], bfs(G, sources[0], parents=True))
+                figures[label] = clock_ms(G, sources)
+            except (Exception, SystemExit) as error:  # noqa: BLE001
+                figures[label] = repr(error)[:200]
+            if set(change) == {"width"}:
+                print("  ", label, bench_traverse.by_level(bfs(G, sources[0]), 30), flush=True)
+            traverse_tiles.LAUNCH.clear()
+            traverse_tiles.LAUNCH.update(before)
+    say(part="tries", matrix=name, **figures)
+
+
+PARTS = {"tries": part_tries, "bytes": part_bytes, "convert": part_convert, "products": part_products, "bits": part_bits, "search": part_search}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[])
+    parser.add_argument("--graphs", default=",".join(GRAPHS))
+    parser.add_argument("--sources", type=int, default=8)
+    args = parser.parse_args()
+    gb.config.set(backend="cuda")
+    backend = select.named("cuda")
+    for name in args.graphs.split(","):
+        A = GRAPHS[name]()
+        if A is None:
+            continue
+        sources = sources_of(A, args.sources)
+        for part in args.parts or [part for part in PARTS if part != "tries"]:
+            try:
+                PARTS[part](backend, name, A, sources)
+            except Exception as error:  # noqa: BLE001  the other parts' figures are still wanted
+                say(part=part, matrix=name, failed=repr(error)[:400])
+        del A
+        cp.get_default_memory_pool().free_all_blocks()
+
+
+if __name__ == "__main__":
+    main()
