@@ -113,7 +113,7 @@ def graph_of(device, out_edges, in_edges, nt):
     return found
 
 
-def traverse(device, A, AT, sources, levels, parents, max_level, target, direction):
+def traverse(device, A, AT, sources, levels, parents, max_level, target, direction, width=None):
     """As backends.cuda.traverse.traverse, over A's bit tiles; direction: None, or the name of a walk for every level.
 
     In-edges are the tiles by columns, so that AT only says whether A is symmetric (AT is A).
@@ -127,7 +127,7 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
     if target is not None and target in ((sources,) if single else sources):
         max_level, target = 0, None
     max_level = n if max_level is None else min(max_level, n)
-    graph = graph_of(device, A, A if same else None, LAUNCH["width"])
+    graph = graph_of(device, A, A if same else None, width or LAUNCH["width"])
     stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
     table, launch = graph.table(stream), graph.launch(levels, parents)
     results = Results(device, n, levels, parents, HEAD_ROWS + 4 * LOG_LEVELS)
