@@ -42,7 +42,8 @@ def instances():
             yield "matvec_rows.cuh", "matvec_held_rows", text, ("int64_t", "int64_t", "int64_t", "S")
             yield "matvec_cols.cuh", "column_products", text, ("int32_t", "int64_t", "int32_t", "S")
         if number % 4 == 1:
-            yield "tiles.cuh", "tiled_rows", text, ("int32_t", "S", masked)
+            yield "tiles.cuh", "tiled_rows", text, ("S", masked)
+            yield "tiles.cuh", "join_pieces", text, ("S", masked)
             yield "matmul_dot.cuh", "dot_places", text, ("int32_t", "int32_t", "int32_t", "S")
         if number % 4 == 2:
             yield "matmul_rows.cuh", "expand_products", text, ("int32_t", "int32_t", "int32_t", "int32_t", "S")
@@ -60,8 +61,8 @@ def instances():
         yield "matvec_segments.cuh", "mark_begins", "", (index,)
         yield "matvec_segments.cuh", "short_columns", "", (index,)
         yield "matmul_rows.cuh", "row_lengths", "", (index,)
-        yield "tiles.cuh", "tile_keys", "", (index,)
-        yield "tiles.cuh", "pack_tiles", "", (index,)
+        for moved in ("uint8_t", "uint64_t", "ulonglong2"):
+            yield "tiles.cuh", "merge_values", "", (index, moved, "true")
         yield "edges.cuh", "edges_of", "", ("int32_t", index)
     for word in ("uint16_t", "uint32_t", "word"):
         for name in ("bit_tile_rows", "bit_tile_columns"):
@@ -72,4 +73,5 @@ def instances():
         yield "bit_tiles_make.cuh", "turn_tiles", "", (word, "int32_t")
         yield "bit_tiles_make.cuh", "live_lines", "", (word,)
     yield "bit_tiles.cuh", "bit_tile_rows", "", ("word", "int64_t")
+    yield "tiles.cuh", "merge_values", "", ("int32_t", "uint32_t", "false")
     yield "bit_tiles_make.cuh", "merge_tile_row", "", ("int64_t", "word", "int64_t", "true")

@@ -41,6 +41,53 @@ def test_tiled(name, type_):
                 agree.assert_same(shim().matvec_rows(A, x, semiring, allow, "tiled"), want)
 
 
+@pytest.mark.parametrize(("name", "type_"), [("plus_times", "FP64"), ("any_pair", "BOOL"), ("min_firsti", "INT64")])
+def test_long_tile_rows_are_split(name, type_, monkeypatch):
+    """A tile row of more than PIECE tiles is walked by several warps, with a remainder and without."""
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+    rng = rng_of(len(name), 9)
+    width = 16 * (2 * tiles.PIECE + 40)
+    long = np.sort(rng.choice(width, width // 2, replace=False))
+    rows = np.concatenate((np.full(long.shape[0], 20), np.full(long.shape[0], 25), rng.integers(0, 50, 300)))
+    cols = np.concatenate((long, long, rng.integers(0, width, 300)))
+    keys = np.unique(rows * width + cols)
+    values = rng.integers(1, 5, keys.shape[0]).astype(semiring.type.np_type)
+    A = NUMPY.build_matrix(50, width, keys // width, keys % width, values, None, semiring.type)
+    device = shim().device
+    T = tiles.tiled_of(device, device.own(A))
+    assert tiles.pieces_of(device, T, False)[2] is not None and T.forms["rest"] is not None
+    for x_share in (0.05, 1.0):
+        x = samples.random_vector(rng, (width, np.arange(width)), semiring.type2, x_share)
+        for allow in masks(rng, (50, np.arange(50))):
+            want = NUMPY.matvec_rows(A, x, semiring, allow)
+            agree.assert_same(shim().matvec_rows(A, x, semiring, allow, "tiled"), want)
+
+
+@pytest.mark.parametrize("walk", ["bittiled", *tiles.WALKS])
+@pytest.mark.parametrize("turned", [False, True])
+def test_long_lines_of_bit_tiles_are_split(walk, turned):
+    rng = rng_of(len(walk), 5)
+    width = 32 * (2 * tiles.PIECE + 40)
+    long = np.sort(rng.choice(width, width // 3, replace=False))
+    rows = np.concatenate((np.full(long.shape[0], 20), np.full(long.shape[0], 25), rng.integers(0, 50, 300)))
+    cols = np.concatenate((long, long, rng.integers(0, width, 300)))
+    shape = (width, 50) if turned else (50, width)
+    keys = np.unique(cols * 50 + rows if turned else rows * width + cols)
+    A = NUMPY.build_matrix(*shape, keys // shape[1], keys % shape[1], np.ones(1, bool).repeat(keys.shape[0]), None, dtypes.BOOL)
+    A = Compressed(A.nrows, A.ncols, A.dtype, A.indptr, A.indices, np.ones(1, bool), True, A.rows)
+    one = get_typed_op("one", dtypes.BOOL, kind="unary")
+    for name, type_ in (("any_pair", dtypes.BOOL), ("plus_pair", dtypes.INT64)):
+        semiring = get_typed_op(name, type_, kind="semiring")
+        for x_share in (0.05, 1.0):
+            x = NUMPY.apply(samples.random_vector(rng, (shape[1], np.arange(shape[1])), dtypes.BOOL, x_share), one)
+            for allow in masks(rng, (shape[0], np.arange(shape[0]))):
+                want = NUMPY.matvec_rows(A, x, semiring, allow)
+                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, walk), want)
+    device = shim().device
+    T = tiles.bit_tiles_of(device, device.own(A))
+    assert tiles.pieces_of(device, T, turned)[2] is not None
+
+
 @pytest.mark.parametrize("walk", ["bittiled", *tiles.WALKS])
 @pytest.mark.parametrize(("name", "type_"), [("any_pair", "BOOL"), ("plus_pair", "FP32"), ("lor_land", "BOOL")])
 def test_bit_tiles(name, type_, walk):
@@ -57,11 +104,12 @@ def test_bit_tiles(name, type_, walk):
                 agree.assert_same(shim().matvec_rows(A, x, semiring, allow, walk), want)
 
 
+@pytest.mark.parametrize("type_", ["FP32", "FC64", "BOOL"])
 @pytest.mark.parametrize("share", [0.01, 0.3, 1.0])
-def test_tiles_are_those_of_storage(share):
+def test_tiles_are_those_of_storage(share, type_):
     rng = rng_of(int(share * 100))
     device = shim().device
-    A = samples.random_matrix(rng, (70, np.arange(70)), (100, np.arange(100)), dtypes.FP32, share)
+    A = samples.random_matrix(rng, (70, np.arange(70)), (100, np.arange(100)), getattr(dtypes, type_), share)
     got, want = tiles.tiled_of(device, device.own(A)), tiled.tiled_from(A)
     for name in ("tile_ptr", "tile_col", "tile_nnz", "nibbles", "row_mask", "values", "rest_rows", "rest_cols"):
         assert getattr(got, name).tolist() == getattr(want, name).tolist(), name

@@ -10,18 +10,19 @@ import numpy as np
 
 from ...dtypes import cast as host_cast
 from ...storage.bit_tiles import WORDS, BitTiledMatrix, TileLines, start_type
-from ...storage.store import BitmapVector, Compressed
+from ...storage.store import Compressed
 from ...storage.tiled import MIN_ENTRIES, NT, TiledMatrix, can_tile
 from .entries import (
-    CountedLater, counted_later, empty_vector, gather, index_type, line_starts, row_ids, segment_starts, stable_order,
+    CountedLater, counted_later, empty_vector, gather, index_type, line_starts, moved_type, repeated, row_ids, stable_order,
     to_bitmap, words_of,
 )  # fmt: skip
 from .semirings import is_idempotent, lowered
-from .structure import convert, settle
+from .structure import convert
 
 SPARSE = 0.01                # share of x's places below which its columns are walked
 NARROW = 32                  # width of the bit tiles that products walk
 PIECE = 256                  # tiles, as in bit_tiles.cuh
+_MOVED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 NAMES = {16: "uint16_t", 32: "uint32_t", 64: "word"}
 WALKS = ("push_csc", "push_csr", "pull_csc")
 
@@ -47,47 +48,45 @@ def _tiled(device, A, x, semiring, allow):
     from .matvec import matvec_rows
 
     T = tiled_of(device, A)
-    w = _tiles_only(device, T, x, semiring, allow) if T.ntiles else None
     rest = T.forms["rest"]
-    if rest is None:
-        return w
-    other = matvec_rows(device, rest, x, semiring, allow)
-    if w is None or w.nvals == 0:
+    other = None if rest is None else matvec_rows(device, rest, x, semiring, allow)
+    if T.ntiles == 0:
         return other
-    if other.nvals == 0:
-        return w
-    from .elementwise import union
-
-    return union(device, w, other, semiring.monoid.binaryop, None, None, None, None)
-
-
-def _tiles_only(device, T, x, semiring, allow):
     size = T.nrows
     s = lowered(device, semiring, T.dtype, T.iso, x.dtype, x.iso)
-    if s.reads_x and not x.iso and x.nvals != x.size:
+    if s.reads_x and not x.iso and (type(x) is CountedLater or x.nvals != x.size):
         x = to_bitmap(device, x)
-    x_words = None if x.nvals == x.size else words_of(device, x)
+    x_words = words_of(device, x)
     mask = None if allow is None else words_of(device, allow.pattern)
-    tile_rows = T.tile_ptr.shape[0] - 1
-    w_words, total = device.zeros((size + 63) >> 6, np.uint64), device.zeros(1, np.uint64)
+    w_words, total = device.zeros((size + 63) >> 6, np.uint64), device.counters()
     w = None if s.structure_only else device.empty(size, s.dtype.np_type)
-    kernel = device.launcher.kernel("tiles.cuh", "tiled_rows", s.text, ("int32_t", "S", "false" if mask is None else "true"))
-    kernel.over(tile_rows * 32, (
-        size, tile_rows, T.tile_ptr, T.tile_col, T.tile_nnz, T.row_start.reshape(-1), T.nibbles,
-        T.values if s.reads_a else None, None if x_words is None else x_words.view(np.uint16), x.size,
-        x.values if s.reads_x else None, mask, allow is not None and allow.complement, w, w_words.view(np.uint16), total,
+    has_base = other is not None and not (other.format == "sparse" and other.indices.shape[0] == 0)
+    base_words = base = None
+    if has_base:
+        other = to_bitmap(device, other)
+        base_words, base = other.words, None if s.structure_only else other.values
+        if base is not None and other.iso:
+            base = repeated(device, base, size)
+    lines, pieces, extra, owner = pieces_of(device, T, False)
+    partial = have = None
+    if extra is not None:
+        have = device.empty(pieces * NT, np.bool_)
+        partial = None if s.structure_only else device.empty(pieces * NT, s.dtype.np_type)
+    template = "S", "false" if allow is None else "true"
+    complement = allow is not None and allow.complement
+    kernel = device.launcher.kernel("tiles.cuh", "tiled_rows", s.text, template)
+    kernel.over(pieces * 32, (
+        size, T.tile_ptr, T.tile_col, T.tile_nnz, lines, pieces, extra, owner, T.row_start.reshape(-1), T.nibbles,
+        T.values if s.reads_a else None, None if x_words is None else x_words.view(np.uint16), x.values if s.reads_x else None,
+        mask, complement, base_words, base, has_base, w, w_words.view(np.uint16), partial, have, total,
     ))  # fmt: skip
-    return _bitmap(device, size, s.dtype, w_words, total, w, s.value(device, T, x) if s.structure_only else None)
-
-
-def _bitmap(device, size, dtype, words, total, values, one):
-    """The settled vector of counted words with its values, or with `one` for all."""
-    held = device.read(total)[0]
-    if held == 0:
-        return empty_vector(device, size, dtype)
-    result = BitmapVector(size, dtype, words, values if one is None else one, held, one is not None)
-    result.shared = one is not None
-    return settle(device, result)
+    if extra is not None:
+        kernel = device.launcher.kernel("tiles.cuh", "join_pieces", s.text, template)
+        kernel.over((pieces - lines) * 32, (
+            size, lines, pieces, extra, owner, mask, complement, base_words, base, has_base, w, w_words.view(np.uint16),
+            partial, have, total))  # fmt: skip
+    one = s.value(device, T, x) if s.structure_only else w
+    return counted_later(device, size, s.dtype, w_words, one, total, s.structure_only)
 
 
 def _bit_tiled(device, A, x, semiring, allow, walk):
@@ -150,58 +149,40 @@ def tiled_of(device, A):
     return found
 
 
-def _tile_order(device, A, nt):
-    """(rows of the entries, order by tile, tile row, tile column, starts); as storage.tiled.tile_order."""
-    shift, tile_cols = nt.bit_length() - 1, -(-A.ncols // nt)
-    count = A.indices.shape[0]
-    rows = row_ids(device, A)
-    keys = device.empty(count, np.int64)
-    kernel = device.launcher.kernel("tiles.cuh", "tile_keys", "", (index_type(A.indices),))
-    kernel.over(count, (rows, A.indices, count, shift, tile_cols, keys))
-    order = stable_order(device, keys)
-    keys = gather(device, keys, order)
-    starts = segment_starts(device, None, keys)
-    first = gather(device, keys, starts)
-    return rows, order, first // tile_cols, (first % tile_cols).astype(np.int32), starts
-
-
-def _pointers(device, lines, count):
-    return device.array(device.xp.searchsorted(lines, device.arange(count + 1), side="left").astype(np.int64))
-
-
 def _make_tiled(device, A):
-    xp, count = device.xp, A.indices.shape[0]
-    rows, order, tile_row, tile_col, starts = _tile_order(device, A, NT)
-    ends = device.empty(starts.shape[0] + 1, np.int64)
-    ends[:-1], ends[-1:] = starts, count
-    lengths = ends[1:] - ends[:-1]
-    kept = lengths >= MIN_ENTRIES
-    tile = xp.searchsorted(starts, device.arange(count), side="right") - 1
-    of_kept = kept[tile]
-    tiles, rest = order[of_kept], xp.sort(order[~of_kept])
-    tile_row, tile_col, lengths = tile_row[kept], tile_col[kept], lengths[kept]
-    held = lengths.shape[0]
-    tile_nnz = device.zeros(held + 1, np.int64)
-    tile_nnz[1:] = xp.cumsum(lengths)
-    nibbles = device.empty(tiles.shape[0], np.uint8)
-    row_start, row_mask = device.empty((held, NT), np.uint8), device.empty((held, NT), np.uint16)
-    kernel = device.launcher.kernel("tiles.cuh", "pack_tiles", "", (index_type(A.indices),))
-    tiles = device.array(tiles)
-    kernel.over(held, (tiles, rows, A.indices, tile_nnz, held, nibbles, row_start, row_mask))
-    values = A.values if A.iso else gather(device, A.values, tiles)
-    rest = device.array(rest)
-    rest_rows, rest_cols = gather(device, rows, rest), gather(device, A.indices, rest)
-    rest_values = A.values[:0] if A.iso else gather(device, A.values, rest)
-    result = TiledMatrix(
-        A.nrows, A.ncols, A.dtype, _pointers(device, tile_row, -(-A.nrows // NT)), device.array(tile_col), tile_nnz,
-        row_start, nibbles, row_mask, values, A.iso, rest_rows, rest_cols.astype(np.int64), rest_values,
-    )  # fmt: skip
+    if A.rows is not None:
+        A = convert(device, A, "csr")
+    tile_rows = -(-A.nrows // NT)
+    tile_count, entry_count = device.zeros(tile_rows + 1, np.int64), device.zeros(tile_rows + 1, np.int64)
+    rest_count = device.zeros(A.nrows + 1, np.int64)
+    values = None if A.iso else A.values.view(_MOVED[A.values.dtype.itemsize])
+
+    def merge(fill, *arrays):
+        kernel = device.launcher.kernel("tiles.cuh", "merge_values", "", (
+            index_type(A.indices), "uint8_t" if values is None else moved_type(values), fill))
+        kernel.over(tile_rows * NT, (A.indptr, A.indices, values, A.nrows, tile_rows, MIN_ENTRIES, *arrays))
+
+    merge("false", tile_count[1:], entry_count[1:], rest_count[1:], *[None] * 8)
+    ptr, first, rest_ptr = (device.xp.cumsum(counts) for counts in (tile_count, entry_count, rest_count))
+    tiles, entries, left = device.read(ptr[-1:], first[-1:], rest_ptr[-1:])
+    tile_col, tile_nnz = device.empty(tiles, np.int32), device.empty(tiles + 1, np.int64)
+    row_start, row_mask = device.empty((tiles, NT), np.uint8), device.empty((tiles, NT), np.uint16)
+    nibbles, rest_cols = device.empty(entries, np.uint8), device.empty(left, A.indices.dtype)
+    kept = rest_values = None
+    if values is not None:
+        kept, rest_values = device.empty(entries, values.dtype), device.empty(left, values.dtype)
+    merge("true", ptr, first, rest_ptr, tile_col, tile_nnz, row_start.reshape(-1), row_mask.reshape(-1), nibbles, kept,
+          rest_cols, rest_values)  # fmt: skip
+    tile_nnz[-1:] = entries
     A.shared = A.shared or A.iso
-    remainder = None
-    if rest_rows.shape[0]:
-        remainder = Compressed(A.nrows, A.ncols, A.dtype, _pointers(device, rest_rows, A.nrows), rest_cols,
-                               A.values if A.iso else rest_values, A.iso)  # fmt: skip
-    result.forms = {"rest": remainder}
+    own = A.values.dtype
+    rest = Compressed(A.nrows, A.ncols, A.dtype, rest_ptr, rest_cols, A.values if A.iso else rest_values.view(own), A.iso)
+    result = TiledMatrix(
+        A.nrows, A.ncols, A.dtype, ptr, tile_col, tile_nnz, row_start, nibbles, row_mask,
+        A.values if A.iso else kept.view(own), A.iso, row_ids(device, rest), rest_cols.astype(np.int64),
+        A.values[:0] if A.iso else rest.values,
+    )  # fmt: skip
+    result.forms = {"rest": rest if left else None}
     return result
 
 
@@ -273,7 +254,7 @@ def pieces_of(device, T, by_columns):
     by_columns = by_columns and not T.symmetric
     found = T.forms.get(by_columns)
     if found is None:
-        ptr, xp = (T.by_cols if by_columns else T.by_rows).ptr, device.xp
+        ptr, xp = T.by_cols.ptr if by_columns else T.tile_ptr if T.format == "tiled" else T.by_rows.ptr, device.xp
         lines, extra = ptr.shape[0] - 1, xp.maximum((ptr[1:] - ptr[:-1] + (PIECE - 1)) // PIECE - 1, 0)
         ends = xp.cumsum(extra)
         more = device.read(ends[-1:])[0]
