@@ -73,8 +73,8 @@ def choose_matvec(A, transposed, u, allow, semiring):
     if walk is not None:
         walk = _WALKS[walk]
         return Plan("matvec", walk, format if walk == "rows" else "csr", "forced")
-    if format != "csr":  # the walks of TileBFS are a traversal's; a single product goes over the same tiles
-        return Plan("matvec", "rows", "bittiled" if format.endswith(("csc", "_csr")) else format, "forced")
+    if format != "csr":
+        return Plan("matvec", "rows", format, "forced")
     if not is_host(A):
         return choose_on_device(A, transposed, u, allow, can_stop_early(semiring))
     entries = A.indices.shape[0]

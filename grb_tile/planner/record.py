@@ -19,7 +19,7 @@ FORCIBLE = {
     "reference": ("backend", "the reference backend (slow: for tests)"),
     "csr": ("format", "the plain rows of the matrix"),
     "tiled": ("format", "16 x 16 tiles with values"),
-    "bittiled": ("format", "32 or 64 wide tiles of bits, the walk chosen by the frontier"),
+    "bittiled": ("format", "tiles of bits, the walk chosen by the frontier"),
     "bitblock": ("format", "8 x 8 blocks of bits"),
     "push_csc": ("format", "bit tiles by columns, driven by the vector's bits"),
     "push_csr": ("format", "bit tiles by rows, driven by the vector's tiles"),

@@ -152,7 +152,8 @@ def test_forced_plans_are_followed():
     x = gb.Vector.from_coo([1, 5], [2, 3], size=40)
     device = current().on_device          # then the engine is the backend, and blocks of bits have no walk
     for walk, shown in (("rows", "rows over"), ("cols", "cols over"), ("tiled", "over tiled"), ("bittiled", "over bittiled"),
-                        ("bitblock", "over csr cuda" if device else "over bitblock"),
+                        ("bitblock", "over csr cuda" if device else "over bitblock"), ("push_csc", "over push_csc"),
+                        ("push_csr", "over push_csr"), ("pull_csc", "over pull_csc"),
                         (("rows", "numba"), "rows over csr cuda" if device else "rows over csr numba"),
                         (("cols", "numpy"), "cols over csr cuda" if device else "cols over csr numpy")):
         with gb.plan(force=walk):
