@@ -17,7 +17,7 @@
 
 namespace grb {
 
-constexpr int PIECE = 256;  // tiles, as in backends/cuda/tiles.py
+constexpr int PIECE = 32;   // tiles, as in backends/cuda/tiles.py
 
 GRB_DEVICE int bits_in(uint16_t w) { return __popc(unsigned(w)); }
 GRB_DEVICE int bits_in(uint32_t w) { return __popc(w); }

@@ -1,50 +1,30 @@
 // Making bit tiles: the rows of a tile row are merged, nothing is sorted; the other orientation is made from the tiles.
 //
 // Who calls: backends/cuda/tiles.py.  Schema: storage/bit_tiles.py.
-// Threads: the lanes of a group (16 for tiles of 16, else 32: a group for each tile row, or tile) take a line each (two for
-//   tiles of 64).  Every lane walks along its own row; the least tile column that any of them stands at is the next tile.
+// Threads: a group of lanes (tile_rows.cuh) for each tile row, or tile.  Every lane walks along its own row; the least tile
+//   column that any of them stands at is the next tile.
 // Paper: tilespmspv_tilebfs_icpp22, 3.2.3.
 #pragma once
-#include "bit_tiles.cuh"
+#include "tile_rows.cuh"
 
 namespace grb {
 
-template <class W> struct TileGroup {
-  static constexpr int NT = 8 * sizeof(W), LANES = NT < 32 ? NT : 32, EACH = NT / LANES, IN_WARP = 32 / LANES;
-  static constexpr int SHIFT = NT == 16 ? 4 : NT == 32 ? 5 : 6;
-  static GRB_DEVICE int number() { return lane_number() / LANES; }
-  static GRB_DEVICE int lane() { return lane_number() % LANES; }
-  // The word whose bit EACH-th part u, lane l is flag[u] of lane l of the group.  The warp calls together.
-  static GRB_DEVICE W gathered(const bool (&flag)[EACH]) {
-    W all = 0;
-    for (int u = 0; u < EACH; u++) {
-      unsigned votes = __ballot_sync(ALL_LANES, flag[u]);
-      all |= W(W(votes >> (number() * LANES % 32)) << (u * LANES % NT));
-    }
-    return all;
-  }
-};
-
-// FILL false: tile_count[r] and word_count[r] of tile row r.  FILL true: those are where tile row r's begin, and the tiles
-// are written.  indptr, cols: CSR of nrows rows, columns ascending.
+// FILL false: tile_count[j] and word_count[j] of task j.  FILL true: those are where task j's begin, and the tiles are written.
+// indptr, cols: CSR of nrows rows, columns ascending.  Tasks: see tile_rows.cuh.
 template <class I, class W, class P, bool FILL>
 __global__ void __launch_bounds__(256)
-merge_tile_row(const int64_t* indptr, const I* cols, int64_t nrows, int64_t tile_rows, int64_t* tile_count,
-               int64_t* word_count, int32_t* tile_col, W* map, P* start, W* words) {
+merge_tile_row(const int64_t* indptr, const I* cols, int64_t nrows, int64_t tasks, const int64_t* task_ptr,
+               const int32_t* owner, int64_t* tile_count, int64_t* word_count, int32_t* tile_col, W* map, P* start,
+               W* words) {
   using G = TileGroup<W>;
   constexpr int NONE = 0x7fffffff;
-  GRB_EACH_WARP(k, (tile_rows + G::IN_WARP - 1) / G::IN_WARP) {
-    int64_t tile_row = k * G::IN_WARP + G::number();
-    int64_t at[G::EACH], stop[G::EACH];
+  GRB_EACH_WARP(k, (tasks + G::IN_WARP - 1) / G::IN_WARP) {
+    int64_t task = k * G::IN_WARP + G::number(), at[G::EACH], stop[G::EACH];
     int stands[G::EACH];
-    for (int u = 0; u < G::EACH; u++) {
-      int64_t row = tile_row * G::NT + u * G::LANES + G::lane();
-      at[u] = row < nrows ? indptr[row] : 0;
-      stop[u] = row < nrows ? indptr[row + 1] : 0;
-      stands[u] = at[u] < stop[u] ? int(cols[at[u]] >> G::SHIFT) : NONE;
-    }
+    begin_task<W>(indptr, cols, nrows, tasks, task_ptr, owner, task, at, stop);
+    for (int u = 0; u < G::EACH; u++) stands[u] = at[u] < stop[u] ? int(cols[at[u]] >> G::SHIFT) : NONE;
     int64_t tiles = 0, held = 0;
-    if (FILL && tile_row < tile_rows) tiles = tile_count[tile_row], held = word_count[tile_row];
+    if (FILL && task < tasks) tiles = tile_count[task], held = word_count[task];
     while (true) {
       int next = stands[0];
       for (int u = 1; u < G::EACH; u++) next = stands[u] < next ? stands[u] : next;
@@ -77,9 +57,9 @@ merge_tile_row(const int64_t* indptr, const I* cols, int64_t nrows, int64_t tile
       tiles += next != NONE;
       held += bits_in(all);
     }
-    if (!FILL && tile_row < tile_rows && G::lane() == 0) {
-      tile_count[tile_row] = tiles;
-      word_count[tile_row] = held;
+    if (!FILL && task < tasks && G::lane() == 0) {
+      tile_count[task] = tiles;
+      word_count[task] = held;
     }
   }
 }

@@ -9,8 +9,8 @@
 //   by one warp; w begins with what the remainder's rows gave (base_*).
 // Paper: tilespmspv_tilebfs_icpp22, 3.2 and 3.3.
 #pragma once
-#include "bit_tiles.cuh"
 #include "products.cuh"
+#include "tile_rows.cuh"
 
 namespace grb {
 
@@ -120,22 +120,27 @@ join_pieces(int64_t nrows, int64_t lines, int64_t piece_count, const int32_t* ex
 
 // ---- making tiles
 
-// Lanes: 16 for a tile row, one for each of its rows, each walking along its own.  FILL false: how many tiles of `least` entries
-// or more a tile row has, how many entries are in them, how many entries of each row are not.  FILL true: those are where they
-// begin, and all is written.  V: values by their size (null pointers: none).
+// FILL false: how many tiles of `least` entries or more a task (tile_rows.cuh) has, how many entries are in them, and how many
+// entries of each of its rows are not: rest_count[slot], slots ordered by row, then part, so that the rest's sums are its CSR.
+// FILL true: those are where they begin, and all is written.  V: values by their size (null pointers: none).
 template <class I, class V, bool FILL>
 __global__ void __launch_bounds__(256)
-merge_values(const int64_t* indptr, const I* cols, const V* values, int64_t nrows, int64_t tile_rows, int64_t least,
-             int64_t* tile_count, int64_t* entry_count, int64_t* rest_count, int32_t* tile_col, int64_t* tile_nnz,
-             uint8_t* row_start, uint16_t* row_mask, uint8_t* nibbles, V* tile_values, I* rest_cols, V* rest_values) {
+merge_values(const int64_t* indptr, const I* cols, const V* values, int64_t nrows, int64_t least, int64_t tasks,
+             const int64_t* task_ptr, const int32_t* owner, int64_t* tile_count, int64_t* entry_count, int64_t* rest_count,
+             int32_t* tile_col, int64_t* tile_nnz, uint8_t* row_start, uint16_t* row_mask, uint8_t* nibbles, V* tile_values,
+             I* rest_cols, V* rest_values) {
   constexpr int NONE = 0x7fffffff;
   int r = lane_number() & 15;
-  GRB_EACH_WARP(k, (tile_rows + 1) / 2) {
-    int64_t tile_row = k * 2 + (lane_number() >> 4), row = tile_row * 16 + r;
-    bool here = row < nrows;
-    int64_t at = here ? indptr[row] : 0, stop = here ? indptr[row + 1] : 0, tiles = 0, held = 0, rest = 0;
-    if (FILL && tile_row < tile_rows) tiles = tile_count[tile_row], held = entry_count[tile_row];
-    if (FILL && here) rest = rest_count[row];
+  GRB_EACH_WARP(k, (tasks + 1) / 2) {
+    int64_t task = k * 2 + (lane_number() >> 4), first_at[1], first_stop[1];
+    bool here = task < tasks;
+    int64_t tile_row = begin_task<uint16_t>(indptr, cols, nrows, tasks, task_ptr, owner, task, first_at, first_stop);
+    int64_t at = first_at[0], stop = first_stop[0], tiles = 0, held = 0, rest = 0, slot = task * 16 + r;
+    if (owner != nullptr && here) {
+      int64_t begin = task_ptr[tile_row], parts = task_ptr[tile_row + 1] - begin;
+      slot = begin * 16 + r * parts + (task - begin);
+    }
+    if (FILL && here) tiles = tile_count[task], held = entry_count[task], rest = rest_count[slot];
     int stands = at < stop ? int(cols[at] >> 4) : NONE;
     while (true) {
       int next = stands;
@@ -183,8 +188,8 @@ merge_values(const int64_t* indptr, const I* cols, const V* values, int64_t nrow
       }
     }
     if (!FILL) {
-      if (here) rest_count[row] = rest;
-      if (r == 0 && tile_row < tile_rows) tile_count[tile_row] = tiles, entry_count[tile_row] = held;
+      if (here) rest_count[slot] = rest;
+      if (r == 0 && here) tile_count[task] = tiles, entry_count[task] = held;
     }
   }
 }

@@ -5,12 +5,13 @@
 // Sets of vertices are parts, a word of a tile's width for each line of tiles: seen, and three frontiers in turn (read,
 //   written, cleared).  A level also has a queue of the pieces (bit_tiles.cuh) of lines whose part holds something: the paper's
 //   dense and sparse vectors, both kept.
-// push_csc (Algorithm 5)  eight lanes for each piece in the queue, a tile each: the frontier's bits unite their words.
+// push_csc (Algorithm 5)  8 to 32 lanes for each piece in the queue, a tile each: the frontier's bits unite their words.
 // push_csr (Algorithm 6)  eight lanes for each piece of in-tiles: tiles that the frontier meets try their unvisited columns.
 // pull_csc (Algorithm 7)  a lane for each line finds those with unvisited vertices, eight lanes search each, and stop when all
 //                         are found.  A neighbour seen earlier cannot be (v would have been found): the frontier alone is met.
 // Invariant: one atomic claims (the next frontier's part); seen is written by the owner of a line one level later, so "visited"
-//   is seen | frontier wherever it is asked.  Between traversals all parts and the control block are zero.
+//   is seen | frontier wherever it is asked.  What push_csc finds gets its level one level later too, from the queue, where a
+//   line's vertices are written side by side.  Between traversals all parts and the control block are zero.
 // Paper: tilespmspv_tilebfs_icpp22, 3.4.
 #pragma once
 #include "bit_tiles.cuh"
@@ -51,76 +52,129 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileSearch {
   int32_t* level;
   int64_t* parent;
   int64_t target, warp, warps;
+  int32_t* bag;                              // the warp's lines that are not in the queue yet: 64 places, fewer than 32 held
+  int held;
   int depth;
   const W* front;                            // this level's frontier
   W* next;                                   // the one that is made
   int32_t* queue;                            // its queue
-  LevelSlot* slot;                           // its counters
-  word found;
+  word* tail;                                // (pieces << 32) + vertices of it
+  unsigned found;                            // vertices not counted there yet
 
   GRB_DEVICE static int team() { return lane_number() / TEAM; }
   GRB_DEVICE static int member() { return lane_number() % TEAM; }
 
-  GRB_DEVICE void reach(int64_t v) {
-    if (LEVELS) level[v] = depth;
-    if (v == target) g.control->target_depth = depth;
+  GRB_DEVICE void flush(int count, unsigned vertices) {
+    word base = 0;
+    if (lane_number() == 0) base = atomicAdd(tail, (word(count) << 32) + vertices);
+    base = __shfl_sync(ALL_LANES, base, 0) >> 32;
+    if (lane_number() < count) queue[base + lane_number()] = bag[lane_number()];
+    __syncwarp();
   }
   // The lanes with `take` put the pieces of out-line c into the next queue.  The warp calls together.
   GRB_DEVICE void append(bool take, int64_t c) {
     unsigned takers = __ballot_sync(ALL_LANES, take);
     if (!takers) return;
-    int more = take && g.out_extra != nullptr ? g.out_extra[c + 1] - g.out_extra[c] : 0;
-    int before = __popc(takers & lanes_below()), total = __popc(takers);
-    if (g.out_extra != nullptr) {
-      int sum = more;
-      for (int by = 1; by < 32; by <<= 1) {
-        int other = __shfl_up_sync(ALL_LANES, sum, by);
-        if (lane_number() >= by) sum += other;
-      }
-      before += sum - more;
-      total += __shfl_sync(ALL_LANES, sum, 31);
+    if (take) bag[held + __popc(takers & lanes_below())] = int32_t(c);
+    held += __popc(takers);
+    __syncwarp();
+    if (held >= 32) {
+      flush(32, 0);
+      held -= 32;
+      int32_t kept = lane_number() < held ? bag[32 + lane_number()] : 0;
+      if (lane_number() < held) bag[lane_number()] = kept;
+      __syncwarp();
     }
-    word base = 0;
-    if (lane_number() == 0) base = atomicAdd(&slot->tail, word(total));
-    base = __shfl_sync(ALL_LANES, base, 0);
-    if (!take) return;
-    int32_t* place = queue + base + before;
-    *place = int32_t(c);
-    for (int k = 0; k < more; k++) *++place = int32_t(g.out_lines + g.out_extra[c] + k);
+    if (g.out_extra == nullptr) return;
+    int more = take ? g.out_extra[c + 1] - g.out_extra[c] : 0;
+    for (unsigned split = __ballot_sync(ALL_LANES, more > 0); split; split &= split - 1) {
+      int who = __ffs(int(split)) - 1, count = __shfl_sync(ALL_LANES, more, who);
+      int64_t line = shuffle(c, who), first = g.out_lines + g.out_extra[line];
+      word base = 0;
+      if (lane_number() == 0) base = atomicAdd(tail, word(count) << 32);
+      base = __shfl_sync(ALL_LANES, base, 0) >> 32;
+      for (int k = lane_number(); k < count; k += 32) queue[base + k] = int32_t(first + k);
+    }
+  }
+  GRB_DEVICE void finish() {                 // the level's last finds
+    unsigned vertices = __reduce_add_sync(ALL_LANES, found);
+    if (held || vertices) flush(held, vertices);
+    held = 0;
+    found = 0;
   }
 
-  GRB_DEVICE void push_csc(const int32_t* current, int64_t count) {
+  // Vertices `bits` of line c are `deep` levels from the source; lane `first` of `step` lanes that do so together.
+  GRB_DEVICE void write_levels(int64_t c, W bits, int deep, int first, int step) {
+    if (LEVELS)
+      for (int b = first; b < NT; b += step)
+        if (bits >> b & 1) level[c * NT + b] = deep;
+  }
+  GRB_DEVICE void write_queue_levels(const W* parts, const int32_t* items, int64_t count, int deep) {
+    if (!LEVELS) return;
+    for (int64_t i0 = warp * 2; i0 < count; i0 += warps * 2) {
+      int64_t i = i0 + (lane_number() >> 4), k = i < count ? int64_t(fresh(items + i)) : g.out_lines;
+      if (k < g.out_lines) write_levels(k, fresh_part(parts, k), deep, lane_number() & 15, 16);
+    }
+  }
+  GRB_DEVICE void look_for_target(int64_t c, W bits) {
+    if (target >= 0 && c == target / NT && (bits >> (target % NT) & 1)) g.control->target_depth = depth;
+  }
+
+  // The union of the words that the bits of `rest`, lines of a tile, name: four loads at a time.
+  static GRB_DEVICE W united(const W* words, W map, W rest) {
+    W all = 0;
+    while (rest) {
+      W bit[4];
+#pragma unroll
+      for (int k = 0; k < 4; k++) {
+        bit[k] = W(rest & (~rest + 1));
+        rest ^= bit[k];
+      }
+      W got[4];
+#pragma unroll
+      for (int k = 0; k < 4; k++) got[k] = bit[k] ? words[bits_in(W(map & W(bit[k] - 1)))] : W(0);
+#pragma unroll
+      for (int k = 0; k < 4; k++) all |= got[k];
+    }
+    return all;
+  }
+
+  // `pending`: the frontier's levels are not written yet.
+  GRB_DEVICE void push_csc(const int32_t* current, int64_t count, bool pending) {
     const TilePieces pieces{g.out_lines, g.out_pieces, g.out_extra, g.out_owner};
-    constexpr int TEAMS = 32 / TEAM;
-    for (int64_t i0 = warp * TEAMS; i0 < count; i0 += warps * TEAMS) {
-      int64_t i = i0 + team(), line = 0, t = 0, stop = 0;
+    int width = 32;                          // lanes for a piece: many where pieces are few
+    while (width > TEAM && count * width > warps * 32) width >>= 1;
+    int teams = 32 / width, mine_of = lane_number() & (width - 1);
+    for (int64_t i0 = warp * teams; i0 < count; i0 += warps * teams) {
+      int64_t i = i0 + lane_number() / width, line = 0, t = 0, stop = 0;
       W x = 0;
       if (i < count) {
         int64_t k = fresh(current + i);
         piece_range(g.out, pieces, k, line, t, stop);
         x = fresh_part(front, line);
-        if (k == line && member() == 0) g.seen[line] = W(fresh_part(g.seen, line) | x);
-        t += member();
+        if (k == line) {
+          if (mine_of == 0) g.seen[line] = W(fresh_part(g.seen, line) | x);
+          if (pending) write_levels(line, x, depth - 1, mine_of, width);
+        }
+        t += mine_of;
       }
       while (__any_sync(ALL_LANES, t < stop)) {
         bool first = false;
         int64_t to = 0;
         if (t < stop) {
           const W map = g.out.map[t];
-          W rest = W(map & x);
+          const W rest = W(map & x);
           to = g.out.line[t];
+          const W* words = g.out.words + g.out.start[t];
           if (rest) {
-            const W* words = g.out.words + g.out.start[t];
-            W known = W(fresh_part(g.seen, to) | fresh_part(front, to)), all = 0;
-            for (W r = rest; r; r &= W(r - 1)) all |= words[bits_in(W(map & low_bits<W>(lowest_in(r))))];
-            W mine = W(all & ~known);
+            W known = W(fresh_part(g.seen, to) | fresh_part(front, to));
+            W mine = W(united(words, map, rest) & ~known);
             if (mine) {
               W before = unite(next, to, mine);
               mine &= W(~before);
               first = before == 0;
               found += bits_in(mine);
-              if (LEVELS || target >= 0)
-                for (W m = mine; m; m &= W(m - 1)) reach(to * NT + lowest_in(m));
+              look_for_target(to, mine);
               if (PARENTS)
                 for (W r = rest; mine && r; r &= W(r - 1)) {
                   int u = lowest_in(r);
@@ -132,7 +186,7 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileSearch {
           }
         }
         append(first, to);
-        t += TEAM;
+        t += width;
       }
     }
   }
@@ -144,11 +198,11 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileSearch {
     while (__any_sync(ALL_LANES, t < stop && W(open & ~got))) {
       if (t < stop) {
         int64_t from = g.in.line[t];
-        W x = fresh_part(front, from);
-        if (x) {
-          const W map = g.in.map[t];
+        const W map = g.in.map[t];
+        W x = fresh_part(front, from), rest = W(map & open & ~got);
+        if (x && rest) {
           const W* words = g.in.words + g.in.start[t];
-          for (W rest = W(map & open & ~got); rest; rest &= W(rest - 1)) {
+          for (; rest; rest &= W(rest - 1)) {
             int v = lowest_in(rest);
             W hit = W(words[bits_in(W(map & low_bits<W>(v)))] & x);
             if (hit) {
@@ -171,11 +225,10 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileSearch {
       if (shared) before = unite(next, c, got); else next[c] = got;
       first = before == 0;
       found += bits_in(W(got & ~before));
+      look_for_target(c, got);
     }
-    if (LEVELS || target >= 0)
-      for (int b = member(); b < NT; b += TEAM)
-        if (got >> b & 1) reach(c * NT + b);
-    append(first && c < g.out_lines, c);
+    write_levels(c, got, depth, member(), TEAM);
+    append(first, c);
   }
   GRB_DEVICE W unvisited(int64_t c, bool owner) {
     W x = fresh_part(front, c), s = W(fresh_part(g.seen, c) | x);
@@ -228,8 +281,7 @@ traverse_tiles(const word* table, int64_t source, const int32_t* list, int64_t l
                int64_t sparse, int64_t few) {
   constexpr int NT = 8 * sizeof(W);
   __shared__ TileSearchTable<W, P> g;
-  __shared__ word sum;
-  if (threadIdx.x == 0) sum = 0;
+  __shared__ int32_t bags[THREADS * 2];
   for (int k = threadIdx.x; k < int(sizeof(g) / 8); k += blockDim.x) reinterpret_cast<word*>(&g)[k] = table[k];
   __syncthreads();
   SearchControl* control = g.control;
@@ -238,25 +290,19 @@ traverse_tiles(const word* table, int64_t source, const int32_t* list, int64_t l
   auto queue = [&](int k) { return k == 0 ? g.queue0 : k == 1 ? g.queue1 : g.queue2; };
   TileSearch<W, P, LEVELS, PARENTS> search{
     g, level, parent, target, int64_t(threadIdx.x >> 5) * gridDim.x + blockIdx.x, int64_t(blockDim.x >> 5) * gridDim.x,
-    0, nullptr, g.parts0, g.queue0, &control->slot[0], 0};
+    bags + (threadIdx.x >> 5) * 64, 0, 0, nullptr, g.parts0, g.queue0, &control->slot[0].tail, 0};
   unsigned goal = 0;
   int turn = 0;                              // the frontier that was made last
+  bool pending = true;                       // its levels are not written yet
   int64_t count = 0, before = 0, depth = 1, reached = 0;
   if (first_thread) record[2] = nanoseconds();
   auto finish = [&] {                        // wait for all, read what the level counted
-    word mine = search.found;
-    for (int by = 16; by; by >>= 1) mine += __shfl_xor_sync(ALL_LANES, mine, by);
-    if (lane_number() == 0 && mine) atomicAdd(&sum, mine);
-    search.found = 0;
-    __syncthreads();
-    if (threadIdx.x == 0 && sum) {
-      atomicAdd(&search.slot->found, sum);
-      sum = 0;
-    }
+    search.finish();
     level_barrier(&control->arrivals, goal);
+    word tail = fresh(search.tail);
     before = count;
-    count = int64_t(fresh(&search.slot->tail));
-    return int64_t(fresh(&search.slot->found));
+    count = int64_t(tail >> 32);
+    return int64_t(tail & 0xffffffffu);
   };
   int64_t items = list == nullptr ? 1 : list_count;
   for (int64_t i0 = search.warp * 32; i0 < items; i0 += search.warps * 32) {
@@ -265,7 +311,6 @@ traverse_tiles(const word* table, int64_t source, const int32_t* list, int64_t l
     if (i < items) {
       W bit = W(W(1) << (v % NT));
       first = unite(g.parts0, v / NT, bit) == 0;
-      search.reach(v);
       if (PARENTS) parent[v] = v;
       search.found++;
     }
@@ -288,7 +333,7 @@ traverse_tiles(const word* table, int64_t source, const int32_t* list, int64_t l
     search.front = parts(now);
     search.next = parts(made);
     search.queue = queue(made);
-    search.slot = &control->slot[depth % 3];
+    search.tail = &control->slot[depth % 3].tail;
     search.depth = int(depth);
     if (first_thread) control->slot[(depth + 1) % 3] = LevelSlot{0, 0, 0, 0};
     W* stale = parts(old);                   // the frontier before this one: empty again for the next level
@@ -297,13 +342,19 @@ traverse_tiles(const word* table, int64_t source, const int32_t* list, int64_t l
       int32_t k = fresh(stale_queue + i);
       if (k < g.out_lines) stale[k] = 0;
     }
-    if (walk == PUSH_CSC) search.push_csc(queue(now), count);
-    else if (walk == PUSH_CSR) search.push_csr(0);
-    else search.pull_csc();
+    if (walk == PUSH_CSC) search.push_csc(queue(now), count, pending);
+    else if (pending) search.write_queue_levels(search.front, queue(now), count, search.depth - 1);
+    if (walk == PUSH_CSR) search.push_csr(0);
+    if (walk == PULL_CSC) search.pull_csc();
+    pending = walk == PUSH_CSC;
     turn = made;
     frontier = finish();
     reached += frontier;
     depth++;
+  }
+  if (pending && frontier > 0) {             // stopped before they were gone on from
+    search.write_queue_levels(parts(turn), queue(turn), count, int(depth) - 1);
+    level_barrier(&control->arrivals, goal);
   }
   word *seen = reinterpret_cast<word*>(g.seen), *last = reinterpret_cast<word*>(parts(turn));
   word* second = reinterpret_cast<word*>(parts(turn == 2 ? 0 : turn + 1));

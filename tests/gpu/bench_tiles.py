@@ -171,7 +171,9 @@ def part_products(backend, name, A, sources):
 
 
 def part_bits(backend, name, A, sources):
-    compare(backend, name, fresh(A), get_typed_op("any_pair", dtypes.BOOL, kind="semiring"), WALKS, "bits")
+    for tiles.NARROW in (16, 64, 32):
+        compare(backend, name, fresh(A), get_typed_op("any_pair", dtypes.BOOL, kind="semiring"), WALKS,
+                f"bits{tiles.NARROW}")
 
 
 def part_search(backend, name, A, sources):
@@ -202,8 +204,12 @@ def part_tries(backend, name, A, sources):
     figures, before = {"csr": clock_ms(G, sources)}, dict(traverse_tiles.LAUNCH)
     changes = [{"width": nt} for nt in WIDTHS]
     changes += [{"width": nt, **more} for nt in (16, 32) for more in (
-        {"block": 1024, "per_processor": 1}, {"block": 512, "per_processor": 1}, {"block": 256, "per_processor": 2},
-        {"block": 256, "per_processor": 1}, {"sparse": 2}, {"sparse": 4}, {"sparse": 16}, {"few": 2}, {"few": 1}, {"few": 16})]
+        {"block": 1024}, {"block": 256}, {"block": 512, "per_processor": 2}, {"block": 256, "per_processor": 2})]
+    changes += [{"width": nt, "sparse": k} for nt in (16, 32) for k in (2, 4, 8, 32, 64, 200)]
+    changes += [{"width": 16, "few": k} for k in (1, 2, 4, 8, 64)]
+    for walk in tiles.WALKS:
+        with gb.plan(force=walk):
+            figures[walk] = clock_ms(G, sources)
     with gb.plan(force="bittiled"):
         for change in changes:
             traverse_tiles.LAUNCH.update(change)
@@ -222,7 +228,8 @@ def part_tries(backend, name, A, sources):
     say(part="tries", matrix=name, **figures)
 
 
-PARTS = {"tries": part_tries, "bytes": part_bytes, "convert": part_convert, "products": part_products, "bits": part_bits, "search": part_search}
+PARTS = {"tries": part_tries, "bytes": part_bytes, "convert": part_convert, "products": part_products, "bits": part_bits,
+         "search": part_search}
 
 
 def main():

@@ -16,8 +16,8 @@ def instances():
             yield "traverse_narrow.cuh", "narrow_grid", "", ("int32_t", width, *flags)
     for word in ("uint16_t", "uint32_t", "word"):
         for flags in (("true", "false"), ("false", "true"), ("true", "true")):
-            yield "traverse_tiles.cuh", "traverse_tiles", "", (word, "int32_t", *flags, "512", "2")
-    yield "traverse_tiles.cuh", "traverse_tiles", "", ("word", "int64_t", "true", "true", "512", "2")
+            yield "traverse_tiles.cuh", "traverse_tiles", "", (word, "int32_t", *flags, "512", "1")
+    yield "traverse_tiles.cuh", "traverse_tiles", "", ("word", "int64_t", "true", "true", "512", "1")
     for index in ("int32_t", "int64_t"):
         yield "traverse_many.cuh", "many_levels", "", (index,)
     yield "traverse_many.cuh", "many_counts", "", ("int64_t",)

@@ -14,6 +14,7 @@ from grb_tile.storage.store import Allow, Compressed
 from simt.backend import shim, using_shim
 
 NUMPY = select.named("numpy")
+ONE = get_typed_op("one", dtypes.BOOL, kind="unary")
 
 
 def rng_of(*salt):
@@ -56,6 +57,7 @@ def test_long_tile_rows_are_split(name, type_, monkeypatch):
     device = shim().device
     T = tiles.tiled_of(device, device.own(A))
     assert tiles.pieces_of(device, T, False)[2] is not None and T.forms["rest"] is not None
+    assert_same_tiles(T, tiled.tiled_from(A))
     for x_share in (0.05, 1.0):
         x = samples.random_vector(rng, (width, np.arange(width)), semiring.type2, x_share)
         for allow in masks(rng, (50, np.arange(50))):
@@ -75,17 +77,20 @@ def test_long_lines_of_bit_tiles_are_split(walk, turned):
     keys = np.unique(cols * 50 + rows if turned else rows * width + cols)
     A = NUMPY.build_matrix(*shape, keys // shape[1], keys % shape[1], np.ones(1, bool).repeat(keys.shape[0]), None, dtypes.BOOL)
     A = Compressed(A.nrows, A.ncols, A.dtype, A.indptr, A.indices, np.ones(1, bool), True, A.rows)
-    one = get_typed_op("one", dtypes.BOOL, kind="unary")
     for name, type_ in (("any_pair", dtypes.BOOL), ("plus_pair", dtypes.INT64)):
         semiring = get_typed_op(name, type_, kind="semiring")
         for x_share in (0.05, 1.0):
-            x = NUMPY.apply(samples.random_vector(rng, (shape[1], np.arange(shape[1])), dtypes.BOOL, x_share), one)
+            x = NUMPY.apply(samples.random_vector(rng, (shape[1], np.arange(shape[1])), dtypes.BOOL, x_share), ONE)
             for allow in masks(rng, (shape[0], np.arange(shape[0]))):
                 want = NUMPY.matvec_rows(A, x, semiring, allow)
                 agree.assert_same(shim().matvec_rows(A, x, semiring, allow, walk), want)
     device = shim().device
     T = tiles.bit_tiles_of(device, device.own(A))
     assert tiles.pieces_of(device, T, turned)[2] is not None
+    if not turned:
+        assert tiles._merging_tasks(device, device.own(A), 32)[2] is not None
+    for nt in (16, 32, 64):
+        assert_same_bit_tiles(tiles.bit_tiles_of(device, device.own(A), nt), bit_tiles.bit_tiles_from(A, nt))
 
 
 @pytest.mark.parametrize("walk", ["bittiled", *tiles.WALKS])
@@ -98,7 +103,7 @@ def test_bit_tiles(name, type_, walk):
         A = samples.random_matrix(rng, rows, cols, dtypes.BOOL, share)
         A = Compressed(A.nrows, A.ncols, A.dtype, A.indptr, A.indices, np.ones(min(A.nvals, 1), bool), A.nvals > 0, A.rows)
         for x_share in (0.02, 0.5, 1.0):
-            x = NUMPY.apply(samples.random_vector(rng, cols, dtypes.BOOL, x_share), get_typed_op("one", dtypes.BOOL, kind="unary"))
+            x = NUMPY.apply(samples.random_vector(rng, cols, dtypes.BOOL, x_share), ONE)
             for allow in masks(rng, rows):
                 want = NUMPY.matvec_rows(A, x, semiring, allow)
                 agree.assert_same(shim().matvec_rows(A, x, semiring, allow, walk), want)
@@ -110,16 +115,22 @@ def test_tiles_are_those_of_storage(share, type_):
     rng = rng_of(int(share * 100))
     device = shim().device
     A = samples.random_matrix(rng, (70, np.arange(70)), (100, np.arange(100)), getattr(dtypes, type_), share)
-    got, want = tiles.tiled_of(device, device.own(A)), tiled.tiled_from(A)
-    for name in ("tile_ptr", "tile_col", "tile_nnz", "nibbles", "row_mask", "values", "rest_rows", "rest_cols"):
-        assert getattr(got, name).tolist() == getattr(want, name).tolist(), name
-    assert got.row_start.tolist() == want.row_start.tolist()
+    assert_same_tiles(tiles.tiled_of(device, device.own(A)), tiled.tiled_from(A))
     for nt in (16, 32, 64):
-        got, want = tiles.bit_tiles_of(device, device.own(A), nt), bit_tiles.bit_tiles_from(A, nt)
-        for name in ("tile_row_ptr", "tile_col", "row_map", "row_start", "row_words",
-                     "tile_col_ptr", "tile_row", "col_map", "col_start", "col_words"):
-            assert getattr(got, name).dtype == getattr(want, name).dtype
-            assert getattr(got, name).tolist() == getattr(want, name).tolist(), name
+        assert_same_bit_tiles(tiles.bit_tiles_of(device, device.own(A), nt), bit_tiles.bit_tiles_from(A, nt))
+
+
+def assert_same_tiles(got, want):
+    for name in ("tile_ptr", "tile_col", "tile_nnz", "nibbles", "row_start", "row_mask", "values", "rest_rows", "rest_cols",
+                 "rest_values"):
+        assert getattr(got, name).tolist() == getattr(want, name).tolist(), name
+
+
+def assert_same_bit_tiles(got, want):
+    for name in ("tile_row_ptr", "tile_col", "row_map", "row_start", "row_words",
+                 "tile_col_ptr", "tile_row", "col_map", "col_start", "col_words"):
+        assert getattr(got, name).dtype == getattr(want, name).dtype
+        assert getattr(got, name).tolist() == getattr(want, name).tolist(), name
 
 
 def test_symmetric_structure_is_kept_once():

@@ -1,4 +1,6 @@
-"""Products over tiles as forced plans, and tiles made on the device.  Kernels: tiles.cuh, bit_tiles*.cuh; schemas: storage/tiled.py, bit_tiles.py.
+"""Products over tiles as forced plans, and tiles made on the device.
+
+Kernels: tiles.cuh, bit_tiles.cuh, bit_tiles_make.cuh; schemas: storage/tiled.py, storage/bit_tiles.py.
 
     tiled                             16 x 16 tiles with values (TileSpMSpV, Algorithm 4); sparse tiles stay rows of a remainder
     bittiled push_csr push_csc pull_csc   bit tiles (TileBFS, Algorithms 5 to 7), for products that read no values
@@ -21,8 +23,9 @@ from .structure import convert
 
 SPARSE = 0.01                # share of x's places below which its columns are walked
 NARROW = 32                  # width of the bit tiles that products walk
-PIECE = 256                  # tiles, as in bit_tiles.cuh
+PIECE = 32                   # tiles, as in bit_tiles.cuh
 _MOVED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+CUT = 256                    # entries, as in bit_tiles_make.cuh
 NAMES = {16: "uint16_t", 32: "uint32_t", 64: "word"}
 WALKS = ("push_csc", "push_csr", "pull_csc")
 
@@ -100,7 +103,7 @@ def _bit_tiled(device, A, x, semiring, allow, walk):
         held = x._known if type(x) is CountedLater else x.nvals
         walk = "push_csc" if held is not None and held < SPARSE * x.size else "push_csr"
     by_columns = walk == "push_csc" and idempotent
-    T = bit_tiles_of(device, A, columns=by_columns)
+    T = bit_tiles_of(device, A, NARROW, columns=by_columns)
     lines, word = T.by_cols if by_columns else T.by_rows, T.row_words.dtype
     x_words = words_of(device, x)
     if x_words is None:
@@ -152,15 +155,15 @@ def tiled_of(device, A):
 def _make_tiled(device, A):
     if A.rows is not None:
         A = convert(device, A, "csr")
-    tile_rows = -(-A.nrows // NT)
-    tile_count, entry_count = device.zeros(tile_rows + 1, np.int64), device.zeros(tile_rows + 1, np.int64)
-    rest_count = device.zeros(A.nrows + 1, np.int64)
+    tasks, task_ptr, owner = _merging_tasks(device, A, NT)
+    tile_count, entry_count = device.zeros(tasks + 1, np.int64), device.zeros(tasks + 1, np.int64)
+    rest_count = device.zeros(tasks * NT + 1, np.int64)
     values = None if A.iso else A.values.view(_MOVED[A.values.dtype.itemsize])
 
     def merge(fill, *arrays):
         kernel = device.launcher.kernel("tiles.cuh", "merge_values", "", (
             index_type(A.indices), "uint8_t" if values is None else moved_type(values), fill))
-        kernel.over(tile_rows * NT, (A.indptr, A.indices, values, A.nrows, tile_rows, MIN_ENTRIES, *arrays))
+        kernel.over(tasks * NT, (A.indptr, A.indices, values, A.nrows, MIN_ENTRIES, tasks, task_ptr, owner, *arrays))
 
     merge("false", tile_count[1:], entry_count[1:], rest_count[1:], *[None] * 8)
     ptr, first, rest_ptr = (device.xp.cumsum(counts) for counts in (tile_count, entry_count, rest_count))
@@ -174,6 +177,15 @@ def _make_tiled(device, A):
     merge("true", ptr, first, rest_ptr, tile_col, tile_nnz, row_start.reshape(-1), row_mask.reshape(-1), nibbles, kept,
           rest_cols, rest_values)  # fmt: skip
     tile_nnz[-1:] = entries
+    if owner is None:
+        rest_ptr = rest_ptr[:A.nrows + 1]
+    else:
+        rows = device.arange(A.nrows + 1)
+        tile_row = rows // NT
+        parts = device.zeros(task_ptr.shape[0], np.int64)
+        parts[:-1] = task_ptr[1:] - task_ptr[:-1]
+        rest_ptr = gather(device, rest_ptr, gather(device, task_ptr, tile_row) * NT + rows % NT * gather(device, parts, tile_row))
+        ptr = gather(device, ptr, task_ptr)
     A.shared = A.shared or A.iso
     own = A.values.dtype
     rest = Compressed(A.nrows, A.ncols, A.dtype, rest_ptr, rest_cols, A.values if A.iso else rest_values.view(own), A.iso)
@@ -213,14 +225,14 @@ def _merged(device, A, nt):
     """A's TileLines by rows of tiles: the rows of each tile row merged, once to count and once to write."""
     if A.rows is not None:
         A = convert(device, A, "csr")
-    tile_rows, word = -(-A.nrows // nt), WORDS[nt]
-    counts, held = device.zeros(tile_rows + 1, np.int64), device.zeros(tile_rows + 1, np.int64)
-    threads = tile_rows * min(nt, 32)
+    word = WORDS[nt]
+    tasks, task_ptr, owner = _merging_tasks(device, A, nt)
+    counts, held = device.zeros(tasks + 1, np.int64), device.zeros(tasks + 1, np.int64)
 
     def merge(start_name, fill, *arrays):
         kernel = device.launcher.kernel("bit_tiles_make.cuh", "merge_tile_row", "", (
             index_type(A.indices), NAMES[nt], start_name, fill))
-        kernel.over(threads, (A.indptr, A.indices, A.nrows, tile_rows, *arrays))
+        kernel.over(tasks * min(nt, 32), (A.indptr, A.indices, A.nrows, tasks, task_ptr, owner, *arrays))
 
     merge("int32_t", "false", counts[1:], held[1:], None, None, None, None)
     ptr, first = device.xp.cumsum(counts), device.xp.cumsum(held)
@@ -230,7 +242,23 @@ def _merged(device, A, nt):
     line, map_, bits = device.empty(tiles, np.int32), device.empty(tiles, word), device.empty(words, word)
     merge(index_type(start), "true", ptr, first, line, map_, start, bits)
     start[-1:] = words
-    return TileLines(ptr, line, map_, start, bits)
+    return TileLines(ptr if owner is None else gather(device, ptr, task_ptr), line, map_, start, bits)
+
+
+def _merging_tasks(device, A, nt):
+    """(tasks, first task of each tile row, tile row of each task); see tile_rows.cuh.  One a tile row: (tasks, None, None)."""
+    xp, tile_rows = device.xp, -(-A.nrows // nt)
+    longest = device.zeros(tile_rows * nt, np.int64)
+    longest[:A.nrows] = A.indptr[1:] - A.indptr[:-1]
+    more = xp.maximum((longest.reshape(tile_rows, nt).max(axis=1) - 1) // CUT, 0)
+    ends = xp.cumsum(more + 1)
+    tasks = device.read(ends[-1:])[0]
+    if tasks == tile_rows:
+        return tasks, None, None
+    task_ptr = device.zeros(tile_rows + 1, np.int64)
+    task_ptr[1:] = ends
+    owner = xp.searchsorted(ends, device.arange(tasks), side="right")
+    return tasks, task_ptr, device.array(owner.astype(np.int32))
 
 
 def _turned(device, lines, tile_cols, nt):

@@ -18,7 +18,7 @@ from .traverse_graph import CONTROL_WORDS
 from .traverse_launch import PlainLaunch, QuickLaunch, Results
 
 # Measured on an H200; tests/gpu/bench_tiles.py tries others.
-LAUNCH = {"block": 512, "per_processor": 2, "width": 32, "sparse": 8, "few": 4}
+LAUNCH = {"block": 512, "per_processor": 1, "width": 16, "sparse": 16, "few": 16}
 SHIM = {"block": 64, "blocks": 2}
 FORMATS = ("bittiled", *WALKS)
 
