@@ -234,10 +234,13 @@ class Device:
 
     def make_room(self):
         """Drop what can be derived again and give unused blocks back to the driver.  Returns whether there was anything."""
-        dropped = drop_forms()
-        if not self.is_shim:
-            self.xp.get_default_memory_pool().free_all_blocks()
-        return dropped > 0
+        if self.is_shim:
+            return drop_forms() > 0
+        pool = self.xp.get_default_memory_pool()
+        before = pool.used_bytes()
+        drop_forms()          # and what is not reachable any more
+        pool.free_all_blocks()
+        return pool.used_bytes() < before
 
     def check_room(self, bytes_wanted, what):
         """Raises: OutOfMemory when `bytes_wanted` cannot fit, before anything is allocated."""
