@@ -13,6 +13,7 @@ from ...dtypes import INT32, INT64
 from ...storage.tiled import can_tile
 from .entries import index_type
 from .tiles import NAMES, WALKS, bit_tiles_of, pieces_of
+from .errors import on_device
 from .traverse import HEAD_ROWS, LOG_LEVELS, LateBitmapVector, Outcome
 from .traverse_graph import CONTROL_WORDS
 from .traverse_launch import PlainLaunch, QuickLaunch, Results
@@ -113,6 +114,7 @@ def graph_of(device, out_edges, in_edges, nt):
     return found
 
 
+@on_device
 def traverse(device, A, AT, sources, levels, parents, max_level, target, direction, width=None):
     """As backends.cuda.traverse.traverse, over A's bit tiles; direction: None, or the name of a walk for every level.
 
