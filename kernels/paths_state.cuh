@@ -11,7 +11,7 @@ namespace grb {
 
 constexpr int CLASSES = 8;                     // numbers for each vertex in `cuts`; the last is the row's length
 
-struct PathsSlot { word tail, listed, active, explored, spare[4]; };
+struct PathsSlot { word tail, listed, active, explored, nearest, spare[3]; };
 struct PathsControl {
   unsigned arrivals, departures;
   word spare;

@@ -135,8 +135,8 @@ def tries(name):
     """Changes to LAUNCH worth comparing."""
     if name in ("grid2000", "road"):
         return [{"few": few, "narrow_step": step} for few in (8, 16, 32) for step in (1.0, 2.0, 4.0, 8.0)]
-    return [{"growth": growth, "step": step, "alpha": alpha}
-            for growth in (1, 0) for step in (1.0, 2.0, 4.0, 8.0) for alpha in (1, 4, 16)]
+    return [{"pull_at": pull_at, "step": step, "most": most}
+            for pull_at in (1, 2, 4, 8) for step in (1.0, 2.0, 4.0, 8.0, 16.0) for most in (0.1, 2.0)]
 
 
 def main():

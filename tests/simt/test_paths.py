@@ -103,27 +103,27 @@ def wide(monkeypatch):
 def test_types(dtype, symmetric, launch):
     A = random_store(500, 5000, dtype, 1, symmetric, skew=3)
     AT = A if symmetric else select.named("numpy").transpose(A)
-    for alpha in (0, 4, 10000):
-        launch(alpha=alpha)
+    for pull_at in (0, 1, 2):
+        launch(pull_at=pull_at)
         for delta in (None, 3, np.inf):
             check(A, AT, 7, delta)
 
 
-@pytest.mark.parametrize("alpha", [0, 4, 10000])
+@pytest.mark.parametrize("pull_at", [0, 1, 2])
 @pytest.mark.parametrize("salt", range(4))
-def test_pulls_and_pushes(alpha, salt, launch, wide):
+def test_pulls_and_pushes(pull_at, salt, launch, wide):
     """Any place at which the search turns from pushing to pulling; unreached vertices; weights of 0."""
-    launch(alpha=alpha)
+    launch(pull_at=pull_at)
     for n, edges, skew in ((300, 330, 1), (700, 9000, 4), (200, 4000, 1)):
         A = random_store(n, edges, "INT32", 10 + salt, skew=skew, lightest=salt % 2, heaviest=(3, 60, 1000, 255)[salt])
         rng = generator(salt)
         for step in (0.5, 4.0):
-            launch(step=step, growth=salt % 2)
+            launch(step=step, most=(0, 9)[salt % 2])
             check(A, A, int(rng.integers(n)))
 
 
 def test_pulls_happen(launch):
-    launch(alpha=10000, step=4.0)
+    launch(pull_at=2, step=1.0)
     A = random_store(900, 20000, "INT32", 5, skew=4, lightest=1, heaviest=255)
     kinds = {row["direction"] for row in check(A, A, 3).rows()}
     assert {"relax", "raise", "pull", "pull again"} <= kinds
@@ -131,7 +131,7 @@ def test_pulls_happen(launch):
 
 def test_a_long_row_is_pulled_by_a_warp(launch, wide):
     """Rows beyond what a lane looks at alone, in both directions of the search."""
-    launch(alpha=10**6, step=0.01)
+    launch(pull_at=1, step=0.01)
     rng = generator(3)
     rows = np.concatenate((np.zeros(1500), np.full(300, 1999), rng.integers(0, 2000, 900)))
     cols = np.concatenate((np.arange(100, 1600), rng.integers(1, 1999, 300), rng.integers(0, 2000, 900)))
@@ -181,8 +181,8 @@ def test_sums_of_floats_are_those_of_the_loop(dtype, launch):
     rows, cols = rng.integers(0, 250, (2, weights.size))
     with np.errstate(over="ignore"):
         A = store_of(250, rows, cols, weights, dtype, True)
-        for alpha in (0, 10000):
-            launch(alpha=alpha)
+        for pull_at in (0, 1):
+            launch(pull_at=pull_at)
             for delta in (None, 1.0, np.inf):
                 check(A, A, 0, delta)
 
@@ -224,8 +224,8 @@ def test_random_orders_of_threads(monkeypatch):
     wanted = by_dijkstra(A, 7)
     for seed in (3, 5):
         device = Device(SimtLauncher(seed=seed))
-        for alpha in (0, 1000):
-            monkeypatch.setitem(fused.LAUNCH, "alpha", alpha)
+        for pull_at in (0, 1):
+            monkeypatch.setitem(fused.LAUNCH, "pull_at", pull_at)
             store, _ = fused.shortest_paths(device, A, lambda: A, 7, 255, None)
             assert as_dict(store) == wanted
 

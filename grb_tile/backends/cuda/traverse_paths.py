@@ -10,7 +10,8 @@ LOG_ROUNDS = 8192
 NUMBERS = 5                    # of a round in the record
 # Measured on an H200; tests/gpu/bench_paths.py tries others.
 # step, narrow_step: the first step of the bound, so many mean weights (over the mean degree, unless rows are short).
-LAUNCH = {"block": 1024, "per_processor": 1, "alpha": 4, "growth": 1, "few": 16, "step": 4.0, "narrow_step": 8.0}
+# most: steps double up to so many mean weights.  pull_at: see the kernel.
+LAUNCH = {"block": 1024, "per_processor": 1, "pull_at": 2, "most": 2.0, "few": 16, "step": 4.0, "narrow_step": 8.0}
 NARROW_MEAN = 8.5              # mean row length up to which few blocks are launched: barriers cost more than they share out
 _KINDS = ("relax", "raise", "pull", "pull again")
 
@@ -66,25 +67,28 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta):
     words = device.empty((n + 63) >> 6, np.uint64)
     record = device.empty(HEAD_ROWS + NUMBERS * LOG_ROUNDS, np.int64)
     launch(stream, table, source, _address(device, values), _address(device, words), _address(device, record), LOG_ROUNDS,
-           _key_of(graph, delta), LAUNCH["growth"] if delta is None and AT is not None else 0,
-           LAUNCH["alpha"] if AT is not None else 0)  # fmt: skip
+           *_steps(graph, delta), 0 if AT is None else LAUNCH["pull_at"])  # fmt: skip
     outcome = PathsOutcome(device, record, graph)
     return LateBitmapVector(n, dtype, words, values, outcome), outcome
 
 
-def _key_of(graph, delta):
-    """The step of the bound as a key in an int64."""
+def _steps(graph, delta):
+    """(first step of the bound, the step up to which it doubles), as keys in an int64."""
     if delta == np.inf:
-        return -1
-    if delta is None:
-        steps = LAUNCH["narrow_step"] if graph.in_edges is None else LAUNCH["step"] * graph.n / max(graph.nvals, 1)
-        delta = graph.mean_weight * steps
-    delta = max(float(delta), graph.mean_weight / 4096)      # steps that find nothing are doubled, but from somewhere
-    none = np.iinfo(graph.key).max
+        return -1, 0
+    mean = graph.mean_weight
+    if delta is not None:
+        return _key_of(graph, max(float(delta), mean / 4096)), 0
+    if graph.in_edges is None:
+        return _key_of(graph, mean * LAUNCH["narrow_step"]), 0
+    return _key_of(graph, mean * LAUNCH["step"] * graph.n / graph.nvals), _key_of(graph, mean * LAUNCH["most"])
+
+
+def _key_of(graph, step):
     if graph.real:
         kind = np.dtype(f"f{graph.key.itemsize}")
-        return int(np.array(min(delta, np.finfo(kind).max), kind).view(graph.key))
-    return int(min(max(round(delta), 1), int(none) // 2))
+        return int(np.array(min(step, np.finfo(kind).max), kind).view(graph.key))
+    return int(min(max(round(step), 1), int(np.iinfo(graph.key).max) // 2))
 
 
 def _launch(graph):
