@@ -11,11 +11,14 @@ namespace grb {
 
 constexpr int CLASSES = 8;                     // numbers for each vertex in `cuts`; the last is the row's length
 
+constexpr int STAGE_NUMBERS = 5;               // record: 8 numbers, then 5 for each round
+
 struct PathsSlot { word tail, listed, active, explored, nearest, spare[3]; };
 struct PathsControl {
   unsigned arrivals, departures;
-  word spare;
+  word status;                                 // DONE: paths_narrow.cuh has found all distances
   PathsSlot slot[3];
+  word inbox[2][2][16];
 };
 struct alignas(16) WideEntry { word weight, column; };
 
@@ -61,6 +64,17 @@ template <class K, bool REAL> GRB_DEVICE K path_sum(K d, K w) {
     return d;
   } else {
     return d + w;
+  }
+}
+
+// bound + step; NONE (no bound) where that is beyond the type.
+template <class K, bool REAL> GRB_DEVICE K path_raised(K bound, K step) {
+  K s = path_sum<K, REAL>(bound, step);
+  if constexpr (REAL) {
+    constexpr K infinity = sizeof(K) == 4 ? K(0x7f800000u) : K(0x7ff0000000000000ull);
+    return s >= infinity ? ~K(0) : s;
+  } else {
+    return s < bound ? ~K(0) : s;
   }
 }
 

@@ -29,15 +29,7 @@ template <class K, int BYTES, bool REAL> struct Paths {
   unsigned shift;
 
   static GRB_DEVICE K sum(K d, K w) { return path_sum<K, REAL>(d, w); }
-  // bound + step where bound < NONE; NONE where that is beyond the type.
-  static GRB_DEVICE K raised(K bound, K step) {
-    K s = sum(bound, step);
-    if (REAL) {
-      constexpr K infinity = sizeof(K) == 4 ? K(0x7f800000u) : K(0x7ff0000000000000ull);
-      return s >= infinity ? NONE : s;
-    }
-    return s < bound ? NONE : s;
-  }
+  static GRB_DEVICE K raised(K bound, K step) { return path_raised<K, REAL>(bound, step); }
   static GRB_DEVICE K doubled(K step) {
     if (REAL) return sum(step, step);
     return step > NONE / 2 ? NONE / 2 : K(2 * step);

@@ -17,7 +17,6 @@
 
 namespace grb {
 
-constexpr int STAGE_NUMBERS = 5;               // record: 8 numbers, then 5 for each round
 constexpr int FEW_ROUNDS = 256;
 enum RoundKind { RELAXED = 0, RAISED = 1, PULLED = 2, PULLED_AGAIN = 3 };
 
@@ -62,75 +61,79 @@ shortest_paths(const word* table, int64_t source, choose<REAL, K, word>* distanc
     row++;
   };
 
-  if (first_thread) record[0] = 0, record[2] = nanoseconds();
-  begin_phase();
-  GRB_EACH(i, g.n) g.dist[i] = i == source ? K(0) : NONE;
-  GRB_EACH(i, (g.n + 31) >> 5) g.entered[i] = 0;
-  if (first_thread) g.list[0] = int32_t(source);
-  end_phase();
+  bool done = fresh(&control->status) == DONE;   // paths_narrow.cuh has come before
+  if (first_thread && !done) record[0] = 0, record[2] = nanoseconds();
+  auto find_all = [&] {
+    begin_phase();
+    GRB_EACH(i, g.n) g.dist[i] = i == source ? K(0) : NONE;
+    GRB_EACH(i, (g.n + 31) >> 5) g.entered[i] = 0;
+    if (first_thread) g.list[0] = int32_t(source);
+    end_phase();
 
-  K step = K(delta), settled = 0;
-  paths.bound = step == NONE ? NONE : Search::raised(K(0), step);
-  int64_t listed = 1, active = 0, explored = 0, count = 0, edges = 0;
-  int which = 0;
-  auto fixpoint = [&] {                          // relax what is queued or listed until nothing below the bound improves
-    for (bool improved = false;;) {
-      if (listed) {
+    K step = K(delta), settled = 0;
+    paths.bound = step == NONE ? NONE : Search::raised(K(0), step);
+    int64_t listed = 1, active = 0, explored = 0, count = 0, edges = 0;
+    int which = 0;
+    auto fixpoint = [&] {                          // relax what is queued or listed until nothing below the bound improves
+      for (bool improved = false;;) {
+        if (listed) {
+          begin_phase();
+          paths.number(listed, which ? g.active1 : g.active0, active);
+          PathsSlot seen = end_phase();
+          count = seen.tail >> COUNT_SHIFT, edges = seen.tail & EDGES;
+          active += seen.active, explored += seen.explored;
+        }
+        if (!count) return improved;
+        note(RELAXED, count, edges);
         begin_phase();
-        paths.number(listed, which ? g.active1 : g.active0, active);
-        PathsSlot seen = end_phase();
-        count = seen.tail >> COUNT_SHIFT, edges = seen.tail & EDGES;
-        active += seen.active, explored += seen.explored;
+        paths.relax(count, edges);
+        listed = end_phase().listed;
+        count = 0;
+        if (!listed) return improved;
+        improved = true;
       }
-      if (!count) return improved;
-      note(RELAXED, count, edges);
+    };
+    for (int idle = 0;;) {
+      bool improved = fixpoint();
+      if (paths.bound == NONE || !active) break;
+      settled = paths.bound;
+      int64_t left = g.entries - explored;
+      if (improved && left * pull_at < g.entries && pull_at && row < FEW_ROUNDS) {
+        paths.bound = NONE;
+        note(PULLED, active, left);
+        begin_phase();
+        paths.pull(settled, K(0), false);
+        end_phase();
+        note(PULLED_AGAIN, active, left);
+        begin_phase();
+        paths.pull(settled, settled, true);
+        listed = end_phase().listed;
+        continue;
+      }
+      idle = improved ? 0 : idle + 1;
+      if (improved && !most) step = K(delta);
+      else if (improved ? step < K(most) : idle > 1) step = Search::doubled(step);
+      if (improved) {
+        paths.bound = Search::raised(settled, step);
+      } else {                                     // nothing was near: go on from what is nearest
+        begin_phase();
+        paths.look(which ? g.active1 : g.active0, active, settled);
+        word found = end_phase().nearest;
+        if (!found) break;
+        K nearest = K(~found);
+        paths.bound = Search::raised(nearest, step);
+        if (paths.bound <= nearest) paths.bound = nearest + 1;
+      }
+      note(RAISED, active, 0);
       begin_phase();
-      paths.relax(count, edges);
-      listed = end_phase().listed;
-      count = 0;
-      if (!listed) return improved;
-      improved = true;
+      paths.advance(which ? g.active1 : g.active0, active, which ? g.active0 : g.active1, settled);
+      PathsSlot seen = end_phase();
+      which ^= 1;
+      count = seen.tail >> COUNT_SHIFT, edges = seen.tail & EDGES;
+      active = seen.active, listed = 0;
     }
   };
-  for (int idle = 0;;) {
-    bool improved = fixpoint();
-    if (paths.bound == NONE || !active) break;
-    settled = paths.bound;
-    int64_t left = g.entries - explored;
-    if (improved && left * pull_at < g.entries && pull_at && row < FEW_ROUNDS) {
-      paths.bound = NONE;
-      note(PULLED, active, left);
-      begin_phase();
-      paths.pull(settled, K(0), false);
-      end_phase();
-      note(PULLED_AGAIN, active, left);
-      begin_phase();
-      paths.pull(settled, settled, true);
-      listed = end_phase().listed;
-      continue;
-    }
-    idle = improved ? 0 : idle + 1;
-    if (improved && !most) step = K(delta);
-    else if (improved ? step < K(most) : idle > 1) step = Search::doubled(step);
-    if (improved) {
-      paths.bound = Search::raised(settled, step);
-    } else {                                     // nothing was near: go on from what is nearest
-      begin_phase();
-      paths.look(which ? g.active1 : g.active0, active, settled);
-      word found = end_phase().nearest;
-      if (!found) break;
-      K nearest = K(~found);
-      paths.bound = Search::raised(nearest, step);
-      if (paths.bound <= nearest) paths.bound = nearest + 1;
-    }
-    note(RAISED, active, 0);
-    begin_phase();
-    paths.advance(which ? g.active1 : g.active0, active, which ? g.active0 : g.active1, settled);
-    PathsSlot seen = end_phase();
-    which ^= 1;
-    count = seen.tail >> COUNT_SHIFT, edges = seen.tail & EDGES;
-    active = seen.active, listed = 0;
-  }
+  if (!done) find_all();
 
   int64_t reached = 0;
   for (int64_t i0 = thread_number() - lane_number(); i0 < ((g.n + 63) & ~int64_t(63)); i0 += thread_count()) {
@@ -143,7 +146,7 @@ shortest_paths(const word* table, int64_t source, choose<REAL, K, word>* distanc
   }
   if (lane_number() == 0 && reached) atomicAdd(reinterpret_cast<word*>(record), word(reached));
   if (first_thread) {
-    record[1] = row;
+    if (!done) record[1] = row;
     record[3] = nanoseconds();
     record[4] = clock64();
   }
@@ -152,6 +155,7 @@ shortest_paths(const word* table, int64_t source, choose<REAL, K, word>* distanc
     __threadfence();
     if (atomicAdd(&control->departures, 1u) == gridDim.x - 1) {
       control->arrivals = control->departures = 0;
+      control->status = FRESH;
       for (int k = 0; k < 3; k++) control->slot[k] = PathsSlot{};
     }
   }

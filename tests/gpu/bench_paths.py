@@ -134,7 +134,8 @@ def against_scipy():
 def tries(name):
     """Changes to LAUNCH worth comparing."""
     if name in ("grid2000", "road"):
-        return [{"few": few, "narrow_step": step} for few in (8, 16, 32) for step in (1.0, 2.0, 4.0, 8.0)]
+        return [{"cluster": cluster, "narrow_step": step, "narrow_block": block}
+                for cluster, block in ((8, 1024), (4, 1024), (8, 512), (2, 1024)) for step in (4.0, 8.0, 16.0, 32.0, 64.0)] + [{"narrow": False}]
     return [{"pull_at": pull_at, "step": step, "most": most}
             for pull_at in (1, 2, 4, 8) for step in (1.0, 2.0, 4.0, 8.0, 16.0) for most in (0.1, 2.0)]
 
@@ -193,12 +194,13 @@ def main():
             for changes in tries(name):
                 fused.LAUNCH.update(changes)
                 graph.kernels.clear()
+                graph._items.clear()
                 times = []
                 for source in sources[:6]:
                     ms, found, outcome = kernel_ms(store, store, source, heaviest, None)
                     times.append(ms)
                 check(store, sources[5], found)
-                relaxed = sum(r["edges"] for r in outcome.rows() if r["direction"] == "relax")
+                relaxed = sum(r["edges"] or 0 for r in outcome.rows() if r["direction"] == "relax")
                 print(f"  {changes}: {np.median(times):.3f} ms, {outcome.head[1]} rounds, {relaxed} edges", flush=True)
             fused.LAUNCH.update(kept)
             graph.kernels.clear()

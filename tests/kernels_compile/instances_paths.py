@@ -1,5 +1,7 @@
 """Instances of the shortest-path kernels: integers in entries of 4, 8 and 16 bytes, FP32, FP64."""
 
+SINCE_90 = ("narrow_paths_cluster",)          # a thread block cluster
+
 
 def instances():
     """(header, name, functors, template) of each."""
@@ -7,3 +9,6 @@ def instances():
                             ("word", "16", "false"), ("unsigned", "8", "true"), ("word", "16", "true")):  # fmt: skip
         yield "traverse_paths.cuh", "shortest_paths", "", (key, size, real, "1024", "1")
         yield "paths_prepare.cuh", "row_cuts", "", (key, size)
+        yield "paths_narrow.cuh", "narrow_paths_cluster", "", (key, size, real, "8")
+        yield "paths_narrow.cuh", "narrow_paths_grid", "", (key, size, real)
+        yield "paths_narrow.cuh", "first_entries", "", (key, size)

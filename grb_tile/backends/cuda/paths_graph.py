@@ -10,9 +10,14 @@ from .entries import ranges, repeated
 
 CHUNK = 128                    # edges, as in traverse_state.cuh
 CLASSES = 8                    # as in traverse_paths.cuh
-CONTROL_WORDS = 32
+CONTROL_WORDS = 96
 SHARES = (1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)     # of the entries that are lighter than each class
 SAMPLE = 1 << 16
+HEADS = 4                      # entries of a vertex that the narrow walk reads at once, as in paths_narrow.cuh
+NARROW_MEAN = 8.5              # mean row length up to which a graph may have thousands of rounds
+NARROW_DEGREE = 64             # longest row that the narrow walk takes
+NARROW_VERTICES = 2048
+NEAR, FAR = 1 << 15, 1 << 17   # places of a block's queue and of its far pile
 MAX_ENTRIES = 1 << 33          # edges of a round are counted in 33 bits
 
 
@@ -51,6 +56,10 @@ class PathsGraph:
         kernel.over(self.n * CLASSES, (self.start, self.out, self.n, self.column_bits, classes, self.cuts))
         self.kernels = {}
         self._tables = {}
+        longest = device.read(self.cuts[CLASSES - 1::CLASSES].max().reshape(1))[0] if self.nvals else 0
+        self.is_narrow = is_short(out_edges) and longest <= NARROW_DEGREE and self.n >= NARROW_VERTICES
+        self.heads = None
+        self._items = {}
 
     @property
     def key_type(self):
@@ -109,6 +118,23 @@ class PathsGraph:
         mean = float(sample.mean()) if sample.size else 0.0
         return mean if 0 < mean < np.inf else 1.0
 
+    def first_entries(self):
+        """The form of the narrow walk: the first HEADS entries of each vertex."""
+        if self.heads is None:
+            self.heads = self.device.empty(self.n * HEADS * self.bytes // 4, np.uint32)
+            key = self.key_type, str(self.bytes)
+            kernel = self.device.launcher.kernel("paths_narrow.cuh", "first_entries", "", key)
+            kernel.over(self.n * HEADS, (self.start, self.out, self.n, self.heads))
+        return self.heads
+
+    def items(self, stream, blocks):
+        """Queues and far piles of the narrow walk's blocks, for `stream`."""
+        found = self._items.get(stream)
+        if found is None:
+            words = blocks * (2 * NEAR + FAR) * (self.key.itemsize // 4)
+            found = self._items[stream] = self.device.empty(words, np.uint64)
+        return found
+
     def table(self, stream):
         """The kernel's table, with a workspace for `stream`: its address (under the shim the array itself)."""
         found = self._tables.get(stream)
@@ -131,6 +157,11 @@ class PathsGraph:
         fields = [n, self.nvals, *addresses, self.column_bits, *map(int, self.classes)]
         arrays["table"] = table = device.array(np.array(fields, np.uint64))
         return table if device.is_shim else table.data.ptr, arrays
+
+
+def is_short(A):
+    """Are rows so short that a search may need thousands of rounds?  Then nothing is ever pulled."""
+    return A.nvals <= NARROW_MEAN * A.nrows
 
 
 def graph_of(device, out_edges, in_edges, heaviest):

@@ -2,7 +2,7 @@
 import numpy as np
 
 from ...dtypes import FP32, FP64, INT64, UINT64
-from .paths_graph import MAX_ENTRIES, graph_of
+from .paths_graph import FAR, MAX_ENTRIES, NEAR, graph_of, is_short
 from .traverse import HEAD_ROWS, SHIM, LateBitmapVector, Outcome, _address
 from .traverse_launch import PlainLaunch, QuickLaunch
 
@@ -11,8 +11,8 @@ NUMBERS = 5                    # of a round in the record
 # Measured on an H200; tests/gpu/bench_paths.py tries others.
 # step, narrow_step: the first step of the bound, so many mean weights (over the mean degree, unless rows are short).
 # most: steps double up to so many mean weights.  pull_at: see the kernel.
-LAUNCH = {"block": 1024, "per_processor": 1, "pull_at": 2, "most": 2.0, "few": 16, "step": 4.0, "narrow_step": 8.0}
-NARROW_MEAN = 8.5              # mean row length up to which few blocks are launched: barriers cost more than they share out
+LAUNCH = {"block": 1024, "per_processor": 1, "pull_at": 2, "most": 2.0, "step": 4.0, "narrow_step": 16.0,
+          "narrow": True, "cluster": 8, "narrow_block": 1024}  # fmt: skip
 _KINDS = ("relax", "raise", "pull", "pull again")
 
 
@@ -33,7 +33,7 @@ class PathsOutcome(Outcome):
         bounds = log[:, 4].astype(np.uint64).astype(graph.key)
         shown = bounds.view(np.dtype(f"f{graph.key.itemsize}")) if graph.real else bounds
         return [
-            {"frontier": int(log[k, 0]), "edges": int(log[k, 2]), "direction": _KINDS[log[k, 1]],
+            {"frontier": int(log[k, 0]), "edges": None if log[k, 2] < 0 else int(log[k, 2]), "direction": _KINDS[log[k, 1]],
              "threshold": None if bounds[k] == none else shown[k].item(), "ms": float(cycles[k]) * share}
             for k in range(count)
         ]  # fmt: skip
@@ -46,8 +46,7 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta):
         return NotImplemented
     if kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize not in (4, 8)):
         return NotImplemented
-    narrow = A.nvals <= NARROW_MEAN * n
-    AT = None if narrow else in_edges()
+    AT = None if is_short(A) else in_edges()
     if AT is not None and AT.rows is not None:
         AT = None
     same = AT is A
@@ -56,7 +55,7 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta):
     graph = graph_of(device, A, AT, heaviest)
     if not graph.usable:
         return NotImplemented
-    launch = graph.kernels.get("launch") or _launch(graph)
+    wide, narrow = graph.kernels.get("launch") or _launches(graph)
     stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
     table = graph.table(stream)
     if graph.real:
@@ -66,8 +65,12 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta):
     values = device.empty(n, dtype.np_type)
     words = device.empty((n + 63) >> 6, np.uint64)
     record = device.empty(HEAD_ROWS + NUMBERS * LOG_ROUNDS, np.int64)
-    launch(stream, table, source, _address(device, values), _address(device, words), _address(device, record), LOG_ROUNDS,
-           *_steps(graph, delta), 0 if AT is None else LAUNCH["pull_at"])  # fmt: skip
+    step, most = _steps(graph, delta)
+    if narrow is not None and step >= 0:
+        narrow(stream, table, source, _address(device, record), LOG_ROUNDS, step, _address(device, graph.first_entries()),
+               _address(device, graph.items(stream, LAUNCH["cluster"])), NEAR, FAR)  # fmt: skip
+    wide(stream, table, source, _address(device, values), _address(device, words), _address(device, record), LOG_ROUNDS,
+         step, most, 0 if AT is None else LAUNCH["pull_at"])  # fmt: skip
     outcome = PathsOutcome(device, record, graph)
     return LateBitmapVector(n, dtype, words, values, outcome), outcome
 
@@ -91,18 +94,29 @@ def _key_of(graph, step):
     return int(min(max(round(step), 1), int(np.iinfo(graph.key).max) // 2))
 
 
-def _launch(graph):
+def _launches(graph):
+    """(launch of the wide kernel, of the narrow one or None), kept with the graph."""
     device = graph.device
     launcher = device.launcher
     block = LAUNCH["block"]
-    key = graph.key_type, str(graph.bytes), "true" if graph.real else "false", str(block), str(LAUNCH["per_processor"])
-    kernel = launcher.kernel("traverse_paths.cuh", "shortest_paths", "", key)
+    key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
+    kernel = launcher.kernel("traverse_paths.cuh", "shortest_paths", "", (*key, str(block), str(LAUNCH["per_processor"])))
+    use_narrow = graph.is_narrow and LAUNCH["narrow"]
+    narrow = None
     if device.is_shim:
-        made = PlainLaunch(kernel, SHIM["blocks"], SHIM["block"])
+        wide = PlainLaunch(kernel, SHIM["blocks"], SHIM["block"])
+        if use_narrow:
+            narrow = PlainLaunch(launcher.kernel("paths_narrow.cuh", "narrow_paths_grid", "", key), SHIM["blocks"], SHIM["block"])
     else:
         most = min(kernel.resident_blocks(block), launcher.processors * LAUNCH["per_processor"])
-        if graph.in_edges is None:
-            most = min(most, LAUNCH["few"])
-        made = QuickLaunch(kernel, 9, max(1, min(most, graph.nvals // 4096)), block, cooperative=True)
-    graph.kernels["launch"] = made
-    return made
+        wide = QuickLaunch(kernel, 9, max(1, min(most, graph.nvals // 4096)), block, cooperative=True)
+        if use_narrow:
+            cluster, block = LAUNCH["cluster"], LAUNCH["narrow_block"]
+            if launcher.arch < 90:
+                kernel = launcher.kernel("paths_narrow.cuh", "narrow_paths_grid", "", key)
+                narrow = QuickLaunch(kernel, 9, cluster, block, cooperative=True)
+            else:
+                kernel = launcher.kernel("paths_narrow.cuh", "narrow_paths_cluster", "", (*key, str(cluster)))
+                narrow = QuickLaunch(kernel, 9, cluster, block)
+    graph.kernels["launch"] = wide, narrow
+    return wide, narrow
