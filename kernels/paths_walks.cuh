@@ -82,18 +82,18 @@ template <class K, int BYTES, bool REAL> struct Paths {
   GRB_DEVICE void empty_basket(int32_t* list, word* count) {               // the block calls together
     __syncthreads();
     int held = bag.count < BASKET ? bag.count : BASKET;
-    if (threadIdx.x == 0 && held) bag.base = atomicAdd(count, word(held));
+    if (!held) return;
+    if (threadIdx.x == 0) bag.base = atomicAdd(count, word(held));
     __syncthreads();
     for (int i = threadIdx.x; i < held; i += blockDim.x) list[bag.base + i] = bag.vertex[i];
-    __syncthreads();
-    if (threadIdx.x == 0) bag.count = 0;
-    __syncthreads();
+    if (threadIdx.x == 0) bag.count = 0;         // all have read it; a barrier comes before it is used again
   }
 
   // ---- the queue: vertices with a stretch of their rows, edges numbered through
 
-  // Each thread brings v with entries from .. to - 1 of its row (none: from = to).  The block calls together.
-  GRB_DEVICE void enqueue(int v, K d, int64_t from, int64_t to) {
+  // Each thread brings v with entries from .. to - 1 of its row (none: from = to), which begins at `first`.  The block calls
+  // together.
+  GRB_DEVICE void enqueue(int64_t first, K d, int64_t from, int64_t to) {
     int64_t degree = to - from;
     word mine = degree > 0 ? (word(1) << COUNT_SHIFT) + word(degree) : 0, sums = warp_sum_below(mine);
     int w = threadIdx.x >> 5, count = blockDim.x >> 5;
@@ -110,16 +110,16 @@ template <class K, int BYTES, bool REAL> struct Paths {
     int64_t c = (begin + CHUNK - 1) / CHUNK, last = mine ? (begin + degree - 1) / CHUNK : -1;
     if (mine) {
       g.stop[place] = begin + degree;
-      g.base[place] = g.start[v] + from - begin;
+      g.base[place] = first + from - begin;
       g.key[place] = d;
       if (last - c < 32)
         for (; c <= last; c++) g.chunk[c] = int32_t(place);
     }
     for (unsigned wide = __ballot_sync(ALL_LANES, last - c >= 32); wide; wide &= wide - 1) {
       int lane = __ffs(int(wide)) - 1;
-      int64_t first = shuffle(c, lane), end = shuffle(last, lane);
+      int64_t low = shuffle(c, lane), high = shuffle(last, lane);
       int32_t who = __shfl_sync(ALL_LANES, int32_t(place), lane);
-      for (int64_t k = first + lane_number(); k <= end; k += 32) g.chunk[k] = who;
+      for (int64_t k = low + lane_number(); k <= high; k += 32) g.chunk[k] = who;
     }
     __syncthreads();
   }
@@ -135,13 +135,14 @@ template <class K, int BYTES, bool REAL> struct Paths {
   GRB_DEVICE void number(int64_t listed, int32_t* active, int64_t held) {
     word explored = 0;
     for (int64_t i0 = int64_t(blockIdx.x) * blockDim.x; i0 < listed; i0 += thread_count()) {
-      int64_t i = i0 + threadIdx.x, to = 0;
+      int64_t i = i0 + threadIdx.x, to = 0, first = 0;
       bool have = i < listed, fresh_one = false;
       int v = 0;
       K d = 0;
       if (have) {
         v = fresh(g.list + i);
         d = fresh(g.dist + v);
+        first = g.start[v];
         Cuts cuts = cuts_of(v);
         to = reach_below(cuts, d, bound);
         unsigned bit = 1u << (v & 31);
@@ -153,7 +154,7 @@ template <class K, int BYTES, bool REAL> struct Paths {
         }
       }
       if (bound != NONE) gather(fresh_one, v, active + held, &next->active);
-      enqueue(v, d, 0, to);
+      enqueue(first, d, 0, to);
     }
     if (bound == NONE) return;
     for (int by = 16; by; by >>= 1) explored += __shfl_down_sync(ALL_LANES, explored, by);
@@ -168,22 +169,23 @@ template <class K, int BYTES, bool REAL> struct Paths {
   // The active vertices, each with the stretch of its row between `before` and the bound; those with more stay active.
   GRB_DEVICE void advance(const int32_t* active, int64_t count, int32_t* kept, K before) {
     for (int64_t i0 = int64_t(blockIdx.x) * blockDim.x; i0 < count; i0 += thread_count()) {
-      int64_t i = i0 + threadIdx.x, from = 0, to = 0;
+      int64_t i = i0 + threadIdx.x, first = 0, from = 0, to = 0;
       bool have = i < count, stays = false;
       int v = 0;
       K d = 0;
       if (have) {
         v = fresh(active + i);
         d = fresh(g.dist + v);
+        first = g.start[v];
         Cuts cuts = cuts_of(v);
         from = done_below(cuts, d, before);
         to = reach_below(cuts, d, bound);
         // where the last class was entered, its heaviest entry says whether all of it lies below the bound
         stays = bound != NONE && cuts.all() > 0 &&
-                (to < cuts.all() || sum(d, static_cast<const Entry*>(g.out)[g.start[v + 1] - 1].weight(shift)) >= bound);
+                (to < cuts.all() || sum(d, static_cast<const Entry*>(g.out)[first + cuts.all() - 1].weight(shift)) >= bound);
       }
       gather(stays, v, kept, &next->active);
-      enqueue(v, d, from, to);
+      enqueue(first, d, from, to);
     }
     empty_basket(kept, &next->active);
   }

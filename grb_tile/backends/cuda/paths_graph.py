@@ -13,6 +13,7 @@ CLASSES = 8                    # as in traverse_paths.cuh
 CONTROL_WORDS = 96
 SHARES = (1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)     # of the entries that are lighter than each class
 SAMPLE = 1 << 16
+SORT_BYTES = 60                # an entry, while rows are sorted by weight
 HEADS = 4                      # entries of a vertex that the narrow walk reads at once, as in paths_narrow.cuh
 NARROW_MEAN = 8.5              # mean row length up to which a graph may have thousands of rounds
 NARROW_DEGREE = 64             # longest row that the narrow walk takes
@@ -165,11 +166,13 @@ def is_short(A):
 
 
 def graph_of(device, out_edges, in_edges, heaviest):
-    """The PathsGraph of device stores, kept with the matrix."""
+    """The PathsGraph of device stores, kept with the matrix; None where there is no room to sort its entries."""
     forms = out_edges.forms
     if forms is None:
         forms = out_edges.forms = {}
     found = forms.get("paths")
     if found is None or found.in_edges is not in_edges or found.device is not device:
+        if device.memory()[0] < SORT_BYTES * out_edges.nvals:
+            return None
         found = forms["paths"] = PathsGraph(device, out_edges, in_edges, heaviest)
     return found

@@ -53,7 +53,7 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta):
     A = device.own(A)
     AT = A if same else None if AT is None else device.own(AT)
     graph = graph_of(device, A, AT, heaviest)
-    if not graph.usable:
+    if graph is None or not graph.usable:
         return NotImplemented
     wide, narrow = graph.kernels.get("launch") or _launches(graph)
     stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
