@@ -11,7 +11,7 @@ NUMBERS = 5                    # of a round in the record
 # Measured on an H200; tests/gpu/bench_paths.py tries others.
 # step, narrow_step: the first step of the bound, so many mean weights (over the mean degree, unless rows are short).
 # most: steps double up to so many mean weights.  pull_at: see the kernel.
-LAUNCH = {"block": 1024, "per_processor": 1, "pull_at": 2, "most": 2.0, "step": 4.0, "narrow_step": 16.0,
+LAUNCH = {"block": 1024, "per_processor": 1, "pull_at": 2, "most": 2.0, "step": 1.0, "narrow_step": 24.0,
           "narrow": True, "cluster": 8, "narrow_block": 1024}  # fmt: skip
 _KINDS = ("relax", "raise", "pull", "pull again")
 
