@@ -140,12 +140,12 @@ def traverse_many(A, AT, sources, *, max_level=None):
     As `traverse` for every source apart, all of them in one loop: 64 sources in a word for each vertex.
     """
     backend = current()
-    if not backend.on_device:
-        return NotImplemented
-    from ..backends.cuda.traverse_many import traverse_many as run
-
     walk = forced().walk
     direction = None if walk is None else {"rows": "pull", "cols": "push"}.get(walk, walk)
+    if not backend.on_device:
+        return _many_on_host(backend, A, AT, sources, max_level, direction)
+    from ..backends.cuda.traverse_many import traverse_many as run
+
     plan = record_plan("traverse_many", "by level", A.format, "by_level", ("unknown", "unknown"))
     result = run(backend.device, A, AT, sources, max_level, direction)
     plan.engine = backend.name
@@ -153,6 +153,22 @@ def traverse_many(A, AT, sources, *, max_level=None):
         return NotImplemented
     store, outcomes = result
     return store, lambda: [row for outcome in outcomes for row in outcome.rows()]
+
+
+def _many_on_host(backend, A, AT, sources, max_level, direction):
+    if backend.name != "cpu":
+        return NotImplemented
+    from ..backends.cpu.accelerate_many import traverse_many as run
+
+    start = perf_counter()
+    result = run(host(A), None if AT is None else host(AT), sources, max_level, direction)
+    if result is NotImplemented:
+        return NotImplemented
+    store, rows = result
+    pulled = sum(row["direction"] == "pull" for row in rows)
+    plan = record_plan("traverse_many", "by level", A.format, "by_level", (len(rows), pulled))
+    plan.engine, plan.seconds = "numba", perf_counter() - start
+    return store, lambda: rows
 
 
 def components(A, AT):

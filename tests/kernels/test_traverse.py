@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
-from grb_tile.backends.cpu import jit
+from grb_tile.algorithms import bfs_multi
+from grb_tile.backends.cpu import accelerate_many, jit
 from grb_tile.dtypes import BOOL
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
-from grb_tile.operations.traverse import traverse
+from grb_tile.operations.traverse import traverse, traverse_many
 from grb_tile.storage.convert import to_dcsr, transpose_of
 from grb_tile.storage.store import Compressed
 
@@ -204,3 +205,72 @@ def test_the_paper_chooses_by_the_frontier_and_by_what_is_left():
     assert choose_walk(5, 900, 1000) == "push_csc"
     assert choose_walk(10, 900, 1000) == "push_csr"
     assert choose_walk(500, 49, 1000) == "pull_csc"
+
+
+def many(A, AT, sources, max_level=None):
+    """{vertex: level} of each search, out of traverse_many, and the report's rows."""
+    with gb.plan(force="numba"):
+        store, rows = traverse_many(A, AT, np.asarray(sources), max_level=max_level)
+    assert jit.failures() == []
+    assert store.shape == (len(sources), A.nrows)
+    found = []
+    for k in range(len(sources)):
+        row = slice(store.indptr[k], store.indptr[k + 1])
+        assert (np.diff(store.indices[row]) > 0).all()
+        found.append(dict(zip(store.indices[row].tolist(), store.values[row].tolist(), strict=True)))
+    return found, rows()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("direction", [None, "push", "pull"])
+@pytest.mark.parametrize("n, m", [(1, 0), (2, 1), (64, 100), (300, 500), (300, 9000)])
+def test_many_searches(monkeypatch, threads, direction, n, m):
+    monkeypatch.setattr(jit, "_threads", threads)
+    monkeypatch.setattr(accelerate_many, "PARALLEL_EDGES", 1)
+    rng = np.random.default_rng(n)
+    for symmetric in (False, True):
+        A = graph(n, m, n + m, symmetric)
+        for count, limit in ((3, None), (64, None), (70, 2), (1, 0)):
+            sources = rng.integers(0, n, count)
+            with gb.plan(force=direction) if direction else gb.plan(force="numba"):
+                found, rows = many(A, A if symmetric else transpose_of(A), sources, limit)
+            wanted = [plain(A, [s], limit) for s in sources]
+            assert found == wanted
+            assert direction is None or all(row["direction"] == direction for row in rows)
+            batches = [min(64, count - first) for first in range(0, count, 64)]
+            assert [row["frontier"] for row in rows if row["level"] == 0] == (batches if limit != 0 else [])
+            if limit is None:          # every pair that was found went on from
+                assert sum(row["frontier"] for row in rows) == sum(map(len, wanted))
+
+
+def test_many_searches_along_a_path():
+    """More levels than a byte counts."""
+    n = 700
+    ends = np.arange(n)
+    indptr = np.minimum(np.arange(n + 1), n - 1).astype(np.int64)
+    A = Compressed(n, n, BOOL, indptr, ends[1:].astype(np.int32), np.ones(1, np.bool_), iso=True)
+    for direction in ("push", "pull"):
+        with gb.plan(force=direction):
+            found, _ = many(A, transpose_of(A), [0, 1, 650])
+        assert found == [{v: v - s for v in range(s, n)} for s in (0, 1, 650)]
+
+
+def test_what_has_no_walk_for_many_searches():
+    A = graph(64, 100, 1)
+    assert traverse_many(A, None, np.array([0])) is NotImplemented          # no in-edges: nobody can ask
+    assert traverse_many(to_dcsr(A), to_dcsr(transpose_of(A)), np.array([0])) is NotImplemented
+    with gb.plan(force="numpy"):
+        assert traverse_many(A, transpose_of(A), np.array([0])) is NotImplemented
+    with gb.plan(force="reference"):
+        assert traverse_many(A, transpose_of(A), np.array([0])) is NotImplemented
+
+
+def test_bfs_multi_is_one_operation_or_a_loop():
+    A = gb.Matrix._from_store(graph(300, 900, 3))
+    with gb.plan(force="numba"):
+        found = bfs_multi(A, range(70), max_level=3)
+        assert "traverse_many" in str(gb.explain())
+    with gb.plan(force="numpy"):
+        plainly = bfs_multi(A, range(70), max_level=3)
+    assert found.levels.isequal(plainly.levels, check_dtype=True)
+    assert found.report.stopped_by == plainly.report.stopped_by == "max_level"
