@@ -125,8 +125,10 @@ matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* _
         if (has(mask, row) == complement) continue;
       }
       int64_t from = piece_ptr[place], number = piece_ptr[place + 1] - from;
-      int64_t first = int64_t(starts[place]) + (inside - from) * piece, stop = stops[place];
-      if (first + piece < stop) stop = first + piece;
+      int64_t first = starts[place], stop = stops[place], length = piece;
+      if (length == 0) length = (stop - first + number - 1) / number;
+      first += (inside - from) * length;
+      if (first + length < stop) stop = first + length;
       Total<S> total = row_total<I, S, FULL>(cols, a_values, x_words, x_values, row, first, stop, lane_number(), 32);
       join_lanes<S>(total, 32);
       int last = 0;

@@ -12,7 +12,9 @@ from .. import operations as ops
 from ..exceptions import DimensionMismatch, OutOfMemory
 from . import recorder
 from .arguments import expect_type, literal, output_type, values_array
-from .mask import check_mask
+from .mask import Mask, check_mask
+
+_EVERYWHERE = {1: (None,), 2: (None, None)}
 
 
 def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=None):
@@ -56,6 +58,25 @@ def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=N
     self._store = after
     if recorder.active is not None:
         _note(self, value, keys, mask, accum, replace, is_submask)
+
+
+def fill(self, number, mask, accum, replace):
+    """self<mask, replace> (accum)= number, everywhere; False, and nothing done, where `assign` has more to check.
+
+    What assign comes to for a plain number and no indices: a loop that marks what it found calls this once a step.
+    """
+    if self.dtype._is_udt or mask is not None and (not isinstance(mask, Mask) or mask.parent.shape != self.shape):
+        return False
+    try:
+        value = literal(number)[0]
+    except (TypeError, ValueError):
+        return False
+    try:
+        self._store = ops.assign(self._store, value, *_EVERYWHERE[self.ndim], dtype=self.dtype, mask=mask, accum=accum,
+                                 replace=replace)
+    except MemoryError as exc:
+        raise OutOfMemory(f"assign: the region of shape {self.shape} does not fit in memory ({exc})") from None
+    return True
 
 
 def _share_arrays(a, b):

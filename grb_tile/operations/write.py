@@ -22,8 +22,9 @@ from ..backends.select import current
 from ..storage.bits import scatter_words
 from ..storage.convert import settle, to_sparse
 from ..storage.place import first_value, is_host
-from ..storage.store import Allow, full_values
+from ..storage.store import Allow, BitmapVector, Compressed, SparseVector, full_values
 
+_PLAIN = frozenset((SparseVector, BitmapVector, Compressed))
 _IN_PLACE_SHARE = 8          # update a bitmap in place when T has fewer than size / 8 entries
 
 
@@ -82,13 +83,17 @@ def finish(c, t, dtype, allow, accum, replace):
     """The write step proper: T (already inside `allow`) into C."""
     backend = current()
     if accum is None:
-        if allow is None or replace or c.nvals == 0:
+        if allow is None or replace or is_known_empty(c):
             return t if t.dtype is dtype else backend.cast(t, dtype)
+        if backend.on_device:
+            return backend.overwrite(c, t if t.dtype is dtype else backend.cast(t, dtype), allow)
         if can_update_in_place(c, t):
             return _overwrite(c, t, dtype, allow)
         if t.dtype is not dtype:
             t = backend.cast(t, dtype)
-        return backend.union(t, backend.restrict(c, ~allow), None)
+        if not fills(t, allow):
+            c = backend.restrict(c, ~allow)
+        return backend.union(c, t, None)
     if can_update_in_place(c, t) and not (replace and allow is not None):
         return _accumulate(c, t, dtype, accum)
     z = accumulate(c, t, dtype, accum)
@@ -97,12 +102,29 @@ def finish(c, t, dtype, allow, accum, replace):
     return z
 
 
+def fills(t, allow):
+    """Is T known to have an entry wherever writing is allowed, because it shares its structure with the mask?"""
+    pattern = allow.pattern
+    if allow.complement or t.format != pattern.format:
+        return False
+    if t.format == "bitmap":
+        return t.words is pattern.words
+    if t.format == "sparse":
+        return t.indices is pattern.indices
+    return t.indices is pattern.indices and t.indptr is pattern.indptr and t.rows is pattern.rows
+
+
+def is_known_empty(store):
+    """Does it hold nothing, as far as is known without asking a device for the number of its entries?"""
+    return store.nvals == 0 if type(store) in _PLAIN else getattr(store, "_known", None) == 0
+
+
 def accumulate(c, t, dtype, accum):
     """The union of C and T by the accumulator, in C's type; lone entries do not pass through the accumulator's type."""
     backend = current()
-    if t.nvals == 0:
+    if is_known_empty(t):
         return c
-    if c.nvals == 0:
+    if is_known_empty(c):
         return t if t.dtype is dtype else backend.cast(t, dtype)
     return backend.union(c, t, accum, dtype=dtype)
 

@@ -11,10 +11,13 @@ from .record import Plan, forced
 SMALL = 1 << 14  # entries below which both directions cost a launch or two
 UNCOUNTED = 1 << 20  # entries below which no count is read back for the sake of the plan
 MERGE = 3.0  # an edge merged by atomics against an entry read along a row
-CLAIM = 1.5  # the same where only a bit is claimed
+CLAIM = 8.0  # the same where only a bit is claimed
 LOOK_UP = 1.3  # an entry met by a vector with gaps
 SURE = 16  # columns are surely cheaper when they are by this factor, whatever their degrees
 LAUNCHES = 1 << 22  # entries that a row walk reads in the time of the launches that columns cost more
+CLAIM_LAUNCHES = 1 << 24  # the same against rows that stop early
+FULLER = 32  # how much fuller than the mean the columns of a short list may be
+LOOK = 8.0  # the first look of a row that may stop early
 TRANSPOSE = 10.0  # an entry's share of turning the matrix
 HYSTERESIS = 1.25  # how much cheaper the other direction must be before it is taken
 
@@ -22,6 +25,12 @@ HYSTERESIS = 1.25  # how much cheaper the other direction must be before it is t
 def entries_of(u):
     """Entries of a vector; None where that would have to be read back."""
     return u._known if hasattr(u, "_known") else u.nvals
+
+
+def about(u):
+    """Entries of a vector, or nearly, without reading anything back."""
+    known = entries_of(u)
+    return u.about if known is None else known
 
 
 def choose_on_device(A, transposed, u, allow, early):
@@ -36,21 +45,17 @@ def choose_on_device(A, transposed, u, allow, early):
         return Plan("matvec", here if turned is None else "rows", format, "matrix_small", (entries,))
     count = u.nvals
     held = max(A.indptr.shape[0] - 1, 1)
-    share = 1.0
-    if allow is not None:
-        pattern = allow.pattern
-        masked = entries_of(pattern)
-        share = 0.5 if masked is None else masked / max(pattern.size, 1)
-        share = 1.0 - share if allow.complement else share
-    edge = CLAIM if early else MERGE
+    by_rows, by_columns = (turned, A) if transposed else (A, turned)
+    open_rows = _open_rows(held, by_rows, allow)
+    edge, launches = (CLAIM, CLAIM_LAUNCHES) if early else (MERGE, LAUNCHES)
     edges = min(count * entries / held, entries)
-    rows = _rows(entries, held, share, early, edges, u, count)
-    columns = edges * edge + count + LAUNCHES
-    by_columns = A if transposed else turned
-    if columns < rows < columns * SURE and count < u.size and by_columns is not None and by_columns.rows is None:
+    rows = _rows(entries, held, open_rows, early, edges, u, count)
+    columns = edges * edge + count + launches
+    if (columns < rows < columns * SURE and count < u.size and by_columns is not None and by_columns.rows is None
+            and edges * edge * FULLER > launches):
         edges = _edges(by_columns, u)
-        rows = _rows(entries, held, share, early, edges, u, count)
-        columns = edges * edge + count + LAUNCHES
+        rows = _rows(entries, held, open_rows, early, edges, u, count)
+        columns = edges * edge + count + launches
     figures = (rows, columns, count)
     if turned is None:
         return _with_one_orientation(A, transposed, rows, columns, figures, format)
@@ -68,10 +73,21 @@ def choose_on_device(A, transposed, u, allow, early):
     return Plan("matvec", walk, format, rule, figures)
 
 
-def _rows(entries, held, share, early, edges, u, count):
-    cost = entries * share
+def _open_rows(held, by_rows, allow):
+    """About how many rows may be written; those that hold nothing do not count where that is known."""
+    form = None if by_rows is None or by_rows.forms is None else by_rows.forms.get("pull")
+    live = held if form is None else max(form.live_count, 1)
+    if allow is None:
+        return live
+    masked = min(about(allow.pattern), live)
+    return live - masked if allow.complement else masked
+
+
+def _rows(entries, held, open_rows, early, edges, u, count):
+    """The cost of walking the open rows: entries read, and a first look at each row that may stop early."""
+    cost = entries * open_rows / held
     if early:
-        cost = min(cost, held * share * entries / max(edges, 1.0))  # entries read until one meets the vector
+        cost = min(cost, open_rows * entries / max(edges, 1.0)) + LOOK * open_rows   # entries read until one meets the vector
     return cost * (1.0 if count == u.size else LOOK_UP) + held
 
 

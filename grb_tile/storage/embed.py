@@ -55,7 +55,7 @@ def iso_like(pattern, dtype, value):
     if pattern.format == "sparse":
         return SparseVector(pattern.size, dtype, pattern.indices, values, True)
     if pattern.format == "bitmap":
-        return BitmapVector(pattern.size, dtype, pattern.words, values, pattern.nvals, True)
+        return pattern.with_values(dtype, values, True)
     return Compressed(
         pattern.nrows, pattern.ncols, dtype, pattern.indptr, pattern.indices, values, True, rows=pattern.rows
     )

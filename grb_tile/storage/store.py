@@ -66,6 +66,10 @@ class BitmapVector:
         self.shared = False
         self.forms = None
 
+    def with_values(self, dtype, values, iso):
+        """The same places with other values; nobody is marked `shared`."""
+        return BitmapVector(self.size, dtype, self.words, values, self.nvals, iso)
+
     @property
     def shape(self):
         return (self.size,)

@@ -1,4 +1,4 @@
-"""Instances of intersect.cuh, restrict.cuh, union.cuh, union_values.cuh, apply.cuh, select.cuh, reduce.cuh, kronecker.cuh.
+"""Instances of intersect, overwrite, restrict, union, union_values, apply, select, reduce and kronecker.cuh.
 
 Operators: those that the algorithms and the conformance battery use, over the types that differ in C++; every unary
 operator's body is compiled by tests/operators already.
@@ -28,11 +28,15 @@ def structure():
     """Kernels over positions."""
     yield "restrict.cuh", "join_words", "", ("void",)
     yield "kronecker.cuh", "kronecker_lengths", "", ("void",)
+    for moved in MOVED:
+        yield "overwrite.cuh", "overwrite_words", "", (moved,)
     for place in INDICES:
         yield "intersect.cuh", "list_flagged", "", (place,)
         yield "intersect.cuh", "kept_starts", "", (place,)
         yield "intersect.cuh", "member_flags", "", (place,)
         yield "union.cuh", "union_starts", "", (place,)
+        for moved in MOVED:
+            yield "overwrite.cuh", "overwrite_listed", "", (place, moved)
         for index in INDICES:
             yield "intersect.cuh", "locate_entries", "", (index, place)
             yield "union.cuh", "place_first", "", (index, place)

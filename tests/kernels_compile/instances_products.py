@@ -34,6 +34,9 @@ def instances():
         if atomic:
             yield "matvec_cols.cuh", "merge_columns", text, ("int32_t", "int32_t", "int32_t", "S", masked)
             yield "matvec_cols.cuh", "compact_words", text, ("int32_t", "S")
+        if "any = true" in text or structure_only:
+            index, rows = (("int32_t", "4"), ("int64_t", "1"))[number % 2]
+            yield "matvec_pull.cuh", "matvec_pull", text, (index, "S", rows)
         if has_start:
             yield "matvec_cols.cuh", "fill_start", text, ("S",)
         if not structure_only:

@@ -8,11 +8,12 @@ from support import seeds
 
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, plan, semiring
 from grb_tile.backends import select
-from grb_tile.backends.cuda import row_schedule
+from grb_tile.backends.cuda import pull, row_schedule
 from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
 from grb_tile.planner import device as device_plans
 from grb_tile.storage import convert
+from grb_tile.storage.embed import iso_like
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
 from simt.backend import shim, using_shim
@@ -108,6 +109,49 @@ def test_long_rows_are_cut_into_pieces(name, monkeypatch):
             AT = convert.transpose_of(A)
             y = samples.random_vector(rng, dims[0], semiring.type2, share)
             check(AT, y, semiring, None)
+        few = NUMPY.build_vector(150, np.array([0, 3, 9, 70, 149]), np.ones(1, bool), None, dtypes.BOOL)
+        check(A, x, semiring, Allow(few))          # listed rows, the first and the last of them long
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("name", ["any_pair", "any_second", "any_first", "lor_land"])
+def test_rows_that_end_at_their_first_product(name, wide, monkeypatch):
+    """Short, long and very long rows, by their strongest neighbours (the transpose is at hand) and without them."""
+    monkeypatch.setattr(pull, "LIMIT", 64)
+    monkeypatch.setattr(pull, "HUGE", 300)
+    monkeypatch.setattr(pull, "GROUPS_OF_4", 0 if wide else 1 << 40)
+    rng = rng_of(len(name), wide, 8)
+    semiring = semiring_of(name, "BOOL" if name == "lor_land" else "INT32")
+    n, m = 300, 900
+    lengths = rng.choice([0, 1, 3, 6, 40, 70, 200, 850], n)
+    rows = np.repeat(np.arange(n), lengths)
+    cols = np.concatenate([np.sort(rng.permutation(m)[:count]) for count in lengths])
+    values = np.ones(1, semiring.type.np_type) if name == "lor_land" else samples.values(rng, semiring.type, cols.shape[0])
+    A = convert.compressed(n, m, semiring.type, rows, cols, values, name == "lor_land")
+    for turn in range(2):
+        for share in (0.003, 0.02, 0.3, 1.0):
+            x = samples.random_vector(rng, (m, np.arange(m)), semiring.type2, share)
+            if name == "lor_land":
+                x = iso_like(x, dtypes.BOOL, True)
+            for allow in (None, Allow(samples.random_vector(rng, (n, np.arange(n)), dtypes.BOOL, 0.5), share != 0.3)):
+                got, want = shim().matvec_rows(A, x, semiring, allow), NUMPY.matvec_rows(A, x, semiring, allow)
+                same_places(got, want)
+                products_of(got, A, x, name)
+        if turn == 0:
+            A.forms.pop("device")
+            on_device = shim().own(A)
+            shim().transpose(on_device)
+
+
+def products_of(got, A, x, name):
+    """Every value is one of the row's products."""
+    indices, values = NUMPY.tuples_vector(host(got))
+    have = dict(zip(*map(np.ndarray.tolist, NUMPY.tuples_vector(x)), strict=True))
+    for i, value in zip(indices.tolist(), values.tolist(), strict=True):
+        row = range(A.indptr[i], A.indptr[i + 1])
+        met = [k for k in row if A.indices[k] in have]
+        of = {"any_second": lambda k: have[A.indices[k]], "any_first": lambda k: A.values[k]}
+        assert value in {of.get(name, lambda k: 1)(k) for k in met}
 
 
 def test_vectors_that_settle_as_bitmaps_and_lists():

@@ -227,11 +227,45 @@ def test_an_empty_array_is_no_null_pointer():
     launcher = SimpleNamespace(processors=2, xp=shim().device.xp, hole=shim().device.zeros(1, np.int64))
     kernel = Kernel("k", lambda grid, block, args, *rest: launches.append(args), None, launcher)
     empty, full = shim().device.empty(0, np.int64), shim().device.zeros(3, np.int64)
-    kernel.over(5, (None, empty, full, 7, True))
     kernel(1, 32, (None, empty, full, 7, True))
-    for args in launches:
-        assert args[0] == 0 and args[1] is launcher.hole and args[2] is full and args[3:] == [7, True]
-    assert len(launches) == 2
+    args, = launches
+    assert args[0] == 0 and args[1] is launcher.hole and args[2] is full and args[3:] == [7, True]
+
+
+def test_arguments_of_the_quick_launch():
+    """The driver gets the address of 8 bytes for each argument; floats go CuPy's way."""
+    from ctypes import c_int64, c_uint64
+
+    from grb_tile.backends.cuda.jit import Kernel
+
+    class Array:
+        def __init__(self, pointer, size=3):
+            self.data, self.size = SimpleNamespace(ptr=pointer), size
+
+    class Function:
+        ptr, calls = 99, []
+
+        def __call__(self, grid, block, args, *rest):
+            self.calls.append((grid, block, args))
+
+    def launch(function, *configuration):
+        *configuration, stream, pointers, extra = configuration
+        assert (function, configuration, stream, extra) == (99, [3, 1, 1, 256, 1, 1, 0], 5, 0)
+        seen.append([c_int64.from_address(place).value for place in (c_uint64 * 6).from_address(pointers)])
+
+    seen, function = [], Function()
+    launcher = SimpleNamespace(
+        processors=2, xp=SimpleNamespace(ndarray=Array), hole=Array(4096), launch=launch,
+        current_stream=lambda: SimpleNamespace(ptr=5))
+    kernel = Kernel("k", function, None, launcher)
+    empty, full = Array(0, 0), Array(2**40 + 8)
+    kernel.over(700, (None, empty, full, 7, True, -2))
+    kernel.over(700, (full, None, full, 2**40, False, np.int32(3)))
+    assert seen == [[0, 4096, 2**40 + 8, 7, 1, -2], [2**40 + 8, 0, 2**40 + 8, 2**40, 0, 3]]
+    kernel.over(700, (None, empty, full, 7, True, 0.5))
+    assert len(seen) == 2 and function.calls == [((3,), (256,), [0, launcher.hole, full, 7, True, 0.5])]
+    kernel.over(0, (None, empty, full, 7, True, -2))
+    assert len(seen) == 2 and len(function.calls) == 1
 
 
 def test_masks_move_too():

@@ -189,6 +189,16 @@ class CudaBackend(Backend):
         return self._call("mapping", "reduce", self.own(x), monoid)
 
     @reporting
+    def overwrite(self, c, t, allow):
+        """C<allow> = T without accumulator; T has C's type and lies inside `allow`.  C's arrays may be written into."""
+        own = self.own
+        try:
+            found = self._find("overwrite", "overwrite")(self.device, own(c), own(t), self.device.own_allow(allow))
+        except HostOnly:
+            found = NotImplemented
+        return self.union(t, self.restrict(c, ~allow), None) if found is NotImplemented else found
+
+    @reporting
     def kronecker(self, A, B, op, allow=None):
         return self._call("elementwise", "kronecker", self.own(A), self.own(B), op, self.device.own_allow(allow))
 

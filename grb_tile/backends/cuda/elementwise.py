@@ -42,7 +42,6 @@ from .structure import convert, settle
 from .values import (
     all_plain,
     base_of,
-    bitmap_like,
     combined,
     entry_places,
     functor_text,
@@ -192,7 +191,7 @@ def _intersect_bitmaps(device, x, y, op, allow):
         words, count = join_words(device, x.words, y.words, size, AND)
     values, iso = meet(device, op, dtype, size, x, y, words=words, places=lambda base: _line(device.arange(size), base))
     if count is None:
-        return settle(device, share(x, y, bitmap_like(structure, dtype, values, iso)))
+        return settle(device, share(x, y, structure.with_values(dtype, values, iso)))
     return share(x, y, counted_later(device, size, dtype, words, values, count, iso))
 
 

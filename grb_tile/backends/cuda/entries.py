@@ -104,9 +104,15 @@ def cast_iso(device, store, want):
     if values.dtype == want.np_type:
         return values
     known = device.known_constant(values)
-    if known is not None:
-        return device.constant(host_cast(known.reshape(1), want)[0])
-    return cast_array(device, values, store.dtype, want)
+    if known is None:
+        return cast_array(device, values, store.dtype, want)
+    key = device.address(values), want          # constants are never freed
+    found = device.cast_constants.get(key)
+    if found is None:
+        found = device.constant(host_cast(known.reshape(1), want)[0])
+        if device.known_constant(found) is not None:
+            device.cast_constants[key] = found
+    return found
 
 
 # ---------------------------------------------------------------------- stores
@@ -115,12 +121,13 @@ def cast_iso(device, store, want):
 class CountedLater(BitmapVector):
     """A bitmap whose number of entries still lies on the device: read back when somebody asks for it."""
 
-    __slots__ = ("_count", "_device", "_known")
+    __slots__ = ("_about", "_count", "_device", "_known")
 
-    def __init__(self, device, size, dtype, words, values, count, iso=False):
+    def __init__(self, device, size, dtype, words, values, count, iso=False, about=None):
         super().__init__(size, dtype, words, values, None, iso)
         self._device = device
         self._count = count
+        self._about = about
 
     @property
     def nvals(self):
@@ -133,6 +140,23 @@ class CountedLater(BitmapVector):
     @nvals.setter
     def nvals(self, known):
         self._known = known
+
+    def with_values(self, dtype, values, iso):
+        """The same places with other values; where their number has not been read back, it is not now."""
+        if self._known is None:
+            return CountedLater(self._device, self.size, dtype, self.words, values, self._count, iso, self._about)
+        return super().with_values(dtype, values, iso)
+
+    @property
+    def about(self):
+        """How many entries, or nearly; reads nothing back."""
+        if self._known is not None:
+            return self._known
+        return self.size // 2 if self._about is None else self._about
+
+    def count_later(self, count, about):
+        """The number of entries is in count[0] from now on, and near `about`."""
+        self._known, self._count, self._about = None, count, about
 
 
 def counted_later(device, size, dtype, words, values, count, iso=False):

@@ -26,10 +26,12 @@ Arguments: arrays of the launcher's array module (C-contiguous), None (a null po
 (double), bool, or NumPy scalars of exactly the parameter's type.  The compiled form is looked up by a tuple of strings, so
 keep the Kernel where a call is hot.  CuPy's RawModule is not used: it adds -ftz=true, which flushes FP32 subnormals.
 """
+import ctypes
 import hashlib
 import importlib.util
 import os
 import re
+import struct
 import tempfile
 import threading
 from pathlib import Path
@@ -179,7 +181,9 @@ def trim_cache(limit=MAX_CACHE_BYTES):
 class Kernel:
     """One compiled kernel, loaded."""
 
-    __slots__ = ("_allowed", "_array_class", "_hole", "_module", "_processors", "_resident", "function", "name")
+    __slots__ = (
+        "_allowed", "_array_class", "_hole", "_launcher", "_module", "_processors", "_quick", "_resident", "function", "name",
+    )  # fmt: skip
 
     def __init__(self, name, function, module, launcher):
         self.name = name
@@ -188,6 +192,8 @@ class Kernel:
         self._processors = launcher.processors
         self._array_class = launcher.xp.ndarray
         self._hole = launcher.hole
+        self._launcher = launcher
+        self._quick = None
         self._resident = {}
         self._allowed = SHARED_LIMIT
 
@@ -218,7 +224,35 @@ class Kernel:
         if n > 0:
             grid = (n + block - 1) // block
             most = self._processors * 32 if most is None else most
-            self.function((min(grid, most),), (block,), self._arguments(args), shared)
+            grid = min(grid, most)
+            if shared or not self._launched(grid, block, args):
+                self.function((grid,), (block,), self._arguments(args), shared)
+
+    def _launched(self, grid, block, args):
+        """Launch with the driver directly: CuPy makes an object of every argument first.  False for a float among `args`.
+
+        Each argument is put as 8 bytes, of which the driver takes as many as the parameter has: right for pointers,
+        integers and bool on a little-endian machine.
+        """
+        if self._quick is None:
+            count, launcher = len(args), self._launcher
+            room = ctypes.create_string_buffer(16 * count + 8)
+            start = ctypes.addressof(room)
+            for k in range(count):
+                struct.pack_into("Q", room, 8 * (count + k), start + 8 * k)
+            self._quick = (struct.Struct(f"{count}q").pack_into, room, start + 8 * count, self.function.ptr,
+                           self._hole.data.ptr, launcher.launch, launcher.current_stream, threading.Lock())
+        pack, room, pointers, function, hole, launch, stream, lock = self._quick
+        arrays = self._array_class
+        try:
+            with lock:          # the driver has copied the arguments when it returns
+                pack(room, 0, *[
+                    (a.data.ptr or hole) if type(a) is arrays else 0 if a is None else a for a in args
+                ])  # fmt: skip
+                launch(function, grid, 1, 1, block, 1, 1, 0, stream().ptr, pointers, 0)
+        except struct.error:
+            return False
+        return True
 
     def resident_blocks(self, block, shared=0):
         """How many blocks of a cooperative launch are resident at once on the whole device."""
@@ -241,7 +275,10 @@ class Launcher:
     def __init__(self):
         import cupy
 
+        from cupy_backends.cuda.api import driver
+
         self.xp = cupy
+        self.launch, self.current_stream = driver.launchKernel, cupy.cuda.get_current_stream
         device = cupy.cuda.Device()
         self.arch = int(device.compute_capability)
         self.processors = device.attributes["MultiProcessorCount"]

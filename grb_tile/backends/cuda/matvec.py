@@ -6,6 +6,7 @@ monoids stop early.  x is wanted full or as a bitmap; its values, A's values and
     x full, no mask        w's pattern is that of the rows that hold something: known, nothing is counted or read back; the
                            entries are shared out instead of the rows (kernels/matvec_segments.cuh)
     structure only         bits of presence alone; w is iso
+    one product enough     any monoid or structure only: rows in their own order, most end at their first look (pull.py)
     mask a short list      only the listed rows
 
 By columns (kernels/matvec_cols.cuh): entries of the columns that x holds are merged into a kept accumulator by atomics; the
@@ -17,7 +18,7 @@ import numpy as np
 from ...storage import convert as conversions
 from ...storage.store import BitmapVector, SparseVector, index_dtype
 from ..protocol import use_plain_rows
-from . import columns, row_segments, tiles
+from . import columns, pull, row_segments, tiles
 from .entries import CountedLater, counted_later, empty_vector, gather, index_type, to_bitmap, vector_of, words_of
 from .row_schedule import chosen_rows, pointers, schedule_of
 from .semirings import lowered
@@ -26,6 +27,8 @@ from .structure import settle
 PLAIN = {"most": 1 << 24}    # plain sums: a warp for each task; counting wants fewer blocks, for each adds to one counter
 ALWAYS_ROOMY = 1 << 24       # places that may always be allocated
 FEW_ROWS = 8                 # the rows of a listed mask are walked alone when they are fewer than 1/FEW_ROWS of the rows held
+
+PULLED = 1 << 24             # rows up to which a pull passes over those that are not listed sooner than they are picked
 
 
 def roomy(size, entries):
@@ -90,14 +93,19 @@ def _scheduled_rows(device, A, x, held, s, allow):
     allow, nothing = mask_of(device, allow)
     if nothing:
         return empty_vector(device, size, s.dtype)
+    suited = pull.suits(A, s) and not (full and allow is None)
     if allow is not None:
         pattern, complement = allow.pattern, allow.complement
-        if not complement and pattern.format == "sparse" and pattern.nvals * FEW_ROWS < A.indptr.shape[0]:
+        if not complement and pattern.format == "sparse" and pattern.nvals * FEW_ROWS < A.indptr.shape[0] and not (
+                suited and size <= PULLED):
             rows = pattern.indices.astype(np.int64, copy=False)
         else:
             mask = words_of(device, pattern)
     if full and allow is None and not s.early:
         return _by_entries(device, A, x, s)
+    if rows is None and suited:
+        w, words, found = pull.pull(device, A, x_words, x_values, s, mask, complement)
+        return _counted(device, A, x, s, w, words, found)
     if rows is not None:
         schedule = chosen_rows(device, A, rows, A.indices.shape[0] / max(A.indptr.shape[0] - 1, 1))
     else:
@@ -109,7 +117,11 @@ def _scheduled_rows(device, A, x, held, s, allow):
         return _at_held_rows(device, A, x, s, w)
     words, found = device.zeros((size + 63) >> 6, np.uint64), device.counters()
     _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, words, found)
-    result = counted_later(device, size, s.dtype, words, s.value(device, A, x) if w is None else w, found, w is None)
+    return _counted(device, A, x, s, w, words, found)
+
+
+def _counted(device, A, x, s, w, words, found):
+    result = counted_later(device, A.nrows, s.dtype, words, s.value(device, A, x) if w is None else w, found, w is None)
     result.shared = result.shared or w is None
     return result
 

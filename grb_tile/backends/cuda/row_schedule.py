@@ -7,7 +7,7 @@ Schema of RowSchedule (R = rows that hold something, L = long ones among them)
     stops      the same type [R]
     bins       int64 [24]           per class c: [c] warps up to its end, [8 + c], [16 + c] its places (matvec_rows.cuh)
     warps      warps in all
-    piece      entries of a piece of a long row
+    piece      entries of a piece of a long row; 0: its length over its number of pieces, rounded up
     piece_ptr  int64 [L + 1]        pieces of long row r; None without long rows
     owner      int32 [pieces]       the long row of each piece
     arrived    uint32 [L]           zero, before and after every launch
@@ -23,6 +23,7 @@ LONGEST = {
     "early": (48, 96, 192, 384, 768, 2048),
 }
 MOST_BINS = 256              # kept tables of chosen rows
+MOST_CUTS = 1 << 16          # pieces of chosen rows
 ALIKE = 0.8                  # share of the rows in one class from which all rows are treated so, in their own order
 
 
@@ -115,7 +116,8 @@ def _bins(device, result, counts):
 
 
 def chosen_rows(device, A, rows, mean):
-    """A RowSchedule of the ascending int64 `rows` only, all of one class by the mean length."""
+    """A RowSchedule of the ascending int64 `rows` only, all of one class: by the mean length, or each cut into as many
+    pieces as make the longest row of A short, as far as there are warps for them."""
     from .entries import index_type
 
     count = rows.shape[0]
@@ -124,16 +126,34 @@ def chosen_rows(device, A, rows, mean):
     kernel.over(count, (rows, count, A.indptr, A.rows, A.indptr.shape[0] - 1, starts, lengths))
     result = RowSchedule()
     result.rows, result.starts, result.stops = rows, starts, starts + lengths
-    result.piece = 0
-    kind = next((6 - k for k, limit in enumerate(LONGEST["all"][:-1]) if mean <= limit), 1)
-    _pieces(device, result, 0)
+    result.piece = 0          # each row's own: its length over its number of pieces
+    limits = LONGEST["all"]
+    cuts = min(MOST_CUTS // count, -(-longest_row(device, A) // limits[-1]))
+    kind = 0 if cuts > 1 else next((6 - k for k, limit in enumerate(limits[:-1]) if mean <= limit), 1)
+    result.pieces = count * cuts if kind == 0 else 0
     kept = device.__dict__.setdefault("row_bins", {})
-    found = kept.get((count, kind))
+    found = kept.get((count, kind, cuts))
     if found is None:
+        result.piece_ptr = result.owner = result.arrived = None
+        if kind == 0:
+            result.piece_ptr = device.arange(count + 1) * cuts
+            result.owner = (device.arange(result.pieces) // cuts).astype(np.int32)
+            result.arrived = device.zeros(count, np.uint32)
         _bins(device, result, [count if c == kind else 0 for c in range(7)])
         if len(kept) >= MOST_BINS:
             kept.clear()
-        kept[count, kind] = result.bins, result.warps
+        kept[count, kind, cuts] = result.bins, result.warps, result.piece_ptr, result.owner, result.arrived
     else:
-        result.bins, result.warps = found
+        result.bins, result.warps, result.piece_ptr, result.owner, result.arrived = found
     return result
+
+
+def longest_row(device, A):
+    """Entries of the fullest row, kept with A."""
+    forms = A.forms
+    if forms is None:
+        forms = A.forms = {}
+    found = forms.get("largest_degree")
+    if found is None:
+        found = forms["largest_degree"] = device.read((A.indptr[1:] - A.indptr[:-1]).max().reshape(1))[0]
+    return found

@@ -31,13 +31,15 @@ class Lowered:
 
     def value(self, device, A, x):
         """The length-1 device array of the value that every product of a structure-only semiring has."""
-        found = self.kernels.get(device)
+        key = device
+        if not self.one.fixed:          # constants are kept by the device, so their addresses name them
+            key = device, device.address(A.values), device.address(x.values)
+        found = self.kernels.get(key)
         if found is None:
             found = device.constant(self.one(device, A, x), self.dtype.np_type)
-            if self.one.fixed:
-                self.kernels[device] = found
+            if self.one.fixed or device.known_constant(A.values) is not None and device.known_constant(x.values) is not None:
+                self.kernels[key] = found
         return found
-
 
     def kernel(self, launcher, header, name, template):
         """launcher.kernel with this struct, kept under a short key: the struct's text is long to hash."""

@@ -5,6 +5,7 @@ result's size is needed, none elsewhere.  Types without a device form give NotIm
 """
 import numpy as np
 
+from ...dtypes import cast as host_cast
 from ...exceptions import InvalidValue
 from ...operators import to_cuda
 from ...storage import convert as conversions
@@ -30,6 +31,7 @@ from .entries import (
     vector_of,
 )
 
+FEW = 1024                       # entries whose order is looked at on the host
 LONG, PIECE = 1024, 256          # entries of one position that one thread folds; of a piece of more than that
 
 # ---------------------------------------------------------------------- build
@@ -38,6 +40,9 @@ LONG, PIECE = 1024, 256          # entries of one position that one thread folds
 def build_vector(device, size, indices, values, dup, dtype):
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
+    if type(indices) is np.ndarray and type(values) is np.ndarray and 0 < indices.shape[0] <= FEW:
+        if (indices[1:] > indices[:-1]).all():
+            return _listed_vector(device, size, indices, values, dtype)
     indices, values = device.array(indices, np.int64), _numbers(device, values)
     count = indices.shape[0]
     iso = values.shape[0] == 1 and count != 1
@@ -59,6 +64,18 @@ def build_vector(device, size, indices, values, dup, dtype):
             indices = gather(device, indices, starts)
     values = _as_type(device, values, dtype)
     return vector_of(device, size, dtype, indices, values[:0] if count == 0 else values, iso and count > 0)
+
+
+def _listed_vector(device, size, indices, values, dtype):
+    """build_vector of a few entries in order, known on the host: cast there and copied once."""
+    values = host_cast(values, dtype)
+    if values.shape[0] == 1:
+        values, iso = device.constant(values[0]), True
+    else:
+        values, iso = device.upload(np.ascontiguousarray(values)), False
+    result = vector_of(device, size, dtype, device.upload(indices.astype(index_dtype(size))), values, iso)
+    result.shared = iso
+    return result
 
 
 def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
@@ -186,7 +203,7 @@ def cast(device, x, dtype):
     if format == "sparse":
         result = SparseVector(x.size, dtype, x.indices, values, x.iso)
     elif format == "bitmap":
-        result = BitmapVector(x.size, dtype, x.words, values, x.nvals, x.iso)
+        result = x.with_values(dtype, values, x.iso)
     else:
         result = Compressed(x.nrows, x.ncols, dtype, x.indptr, x.indices, values, x.iso, x.rows)
     return conversions.share(x, result)

@@ -11,8 +11,8 @@ from ...dtypes import INT64
 from ...dtypes import cast as host_cast
 from ...operators import to_cuda
 from ...storage.convert import share
-from ...storage.store import BitmapVector, Compressed, SparseVector
-from .entries import CountedLater, cast_array, cast_iso, gather, index_type, is_plain, moved_type, row_ids
+from ...storage.store import Compressed, SparseVector
+from .entries import cast_array, cast_iso, gather, index_type, is_plain, moved_type, row_ids
 
 
 def all_plain(*dtypes):
@@ -53,17 +53,10 @@ def like(x, dtype, values, iso):
     if format == "sparse":
         result = SparseVector(x.size, dtype, x.indices, values, iso)
     elif format == "bitmap":
-        result = bitmap_like(x, dtype, values, iso)
+        result = x.with_values(dtype, values, iso)
     else:
         result = Compressed(x.nrows, x.ncols, dtype, x.indptr, x.indices, values, iso, x.rows)
     return share(x, result)
-
-
-def bitmap_like(x, dtype, values, iso):
-    """The bitmap x with other values; where the number of its entries has not been read back, it is not now."""
-    if type(x) is CountedLater and x._known is None:
-        return CountedLater(x._device, x.size, dtype, x.words, values, x._count, iso)
-    return BitmapVector(x.size, dtype, x.words, values, x.nvals, iso)
 
 
 def values_as(device, x, *dtypes):

@@ -1,0 +1,107 @@
+"""C<M> = T for vectors, written into C's own arrays where nobody else holds them.  Kernels: overwrite.cuh.
+
+A loop that marks what it found (level(f.S) << depth) touches the places found, not the whole vector, and reads nothing
+back: the number of entries stays on the device.
+"""
+import sys
+
+import numpy as np
+
+from .entries import LATER_SIZE, CountedLater, index_type, moved_type, to_bitmap, words_of
+from .positions import is_empty, same_structure
+
+
+class _Holder:
+    __slots__ = ("values",)
+
+
+def _count(array):
+    return sys.getrefcount(array)
+
+
+def _count_of_one_holder():
+    # the references that the interpreter shows for an array held by one slot, counted as is_held_once does
+    holder = _Holder()
+    holder.values = np.empty(1)
+    return _count(holder.values)
+
+
+_ONE_HOLDER = _count_of_one_holder()
+
+
+def _is_own(device, count, array):
+    """Does one slot alone hold the array, which is no part of another?  count: _count of it, taken by the caller before."""
+    base = array.base
+    whole = base is None or device.is_shim and type(base) is np.ndarray and base.nbytes == array.nbytes
+    return count <= _ONE_HOLDER and whole
+
+
+def _about(u):
+    return u.about if type(u) is CountedLater else u.nvals
+
+
+def overwrite(device, c, t, allow):
+    """The store of C after C<allow> = T, T of C's type and inside `allow`; NotImplemented where this is no short way."""
+    if c.dtype._is_udt or c.format[-1] == "r" or c.size == 0:
+        return NotImplemented
+    pattern, complement = allow.pattern, allow.complement
+    fills = not complement and same_structure(t, pattern)
+    if fills and is_empty(t):
+        return c
+    if not fills and t.format == "sparse":
+        if not t.iso or c.size > LATER_SIZE:
+            return NotImplemented
+        t = to_bitmap(device, t)
+    c = _writable(device, c)
+    if c is None:
+        return NotImplemented
+    kind, size = moved_type(c.values), c.size
+    known, estimate = c._known or 0, c.about + _about(t)
+    count = c._count if c._known is None else device.counters()
+    launcher = device.launcher
+    if t.format == "sparse":
+        n = t.indices.shape[0]
+        kernel = launcher.kernel("overwrite.cuh", "overwrite_listed", "", (index_type(t.indices), kind))
+        kernel.over(n, (c.words, c.values, t.indices, t.values, t.iso, n, known, count))
+    else:
+        mask = None if fills else words_of(device, pattern)
+        if mask is None and not fills:          # everything is allowed, or nothing
+            return t if not complement else c
+        kernel = launcher.kernel("overwrite.cuh", "overwrite_words", "", (kind,))
+        kernel.over((size + 31) >> 5, (c.words, c.values, t.words, t.values, t.iso, mask, complement, size, known, count))
+    c.forms = None
+    c.count_later(count, min(estimate, size))
+    return c
+
+
+def _writable(device, c):
+    """`c` as a CountedLater whose arrays nobody else holds: itself or a copy; None where that is not worth it."""
+    size = c.size
+    if c.format == "sparse":
+        if size > LATER_SIZE:
+            return None
+        values, words = device.empty(size, c.values.dtype), device.zeros((size + 63) >> 6, np.uint64)
+        found = device.counters()
+        n = c.indices.shape[0]
+        kernel = device.launcher.kernel("overwrite.cuh", "overwrite_listed", "", (index_type(c.indices), moved_type(values)))
+        kernel.over(n, (words, values, c.indices, c.values, c.iso, n, 0, found))
+        return CountedLater(device, size, c.dtype, words, values, found, about=n)
+    if c.words is None:
+        return None
+    own = not c.shared and not c.iso and _is_own(device, _count(c.values), c.values) and _is_own(
+        device, _count(c.words), c.words)
+    if own and type(c) is CountedLater:
+        return c
+    if own:
+        values, words = c.values, c.words
+    elif c.iso:
+        values, words = device.empty(size, c.values.dtype), c.words.copy()
+        values[:] = c.values
+    else:
+        values, words = c.values.copy(), c.words.copy()
+    result = CountedLater(device, size, c.dtype, words, values, None, about=_about(c))
+    if type(c) is CountedLater and c._known is None:
+        result._count = c._count.copy()
+    else:
+        result._known = c.nvals
+    return result

@@ -1,0 +1,91 @@
+"""w<m> = A (+.x) x by rows where one product is enough: any monoid, or structure only.  Kernel: matvec_pull.cuh.
+
+A PullForm, made once for each matrix and kept in A.forms ("pull"), holds what lets most rows end at their first look:
+
+    start            int32 or int64 [n + 1]   A.indptr
+    live             uint32                   rows that hold something, as bits, for whole groups of 128 rows
+    live_count       int                      how many they are
+    strongest        int32 [n]                the column whose own column of A is longest; None while A' is not at hand
+    next_strongest   int32 [4 n]              the next four, -1 where there are fewer
+"""
+import numpy as np
+
+from ...storage.convert import cached_transpose, forms_of
+from .entries import index_type
+from .row_schedule import pointers
+
+LIMIT = 512                  # entries of a row that a warp looks at before it goes on to other rows
+HUGE = 1 << 14               # entries of what is then left that a warp looks at alone
+GROUPS_OF_4 = 1 << 19        # rows from which a warp takes 128 of them
+BLOCK = 1024                 # threads; one block on each multiprocessor: more take longer to start than they save
+
+
+class PullForm:
+    """See the head of this file."""
+
+    __slots__ = ("live", "live_count", "next_strongest", "start", "strongest")
+
+
+def suits(A, s):
+    """Is this walk the one for products by rows of A?"""
+    return (s.structure_only or s.any) and A.rows is None and A.indices.dtype.itemsize == 4 and A.nrows < 2**31 - 128
+
+
+def pull(device, A, x_words, x_values, s, mask, complement):
+    """(w, words, count): values (None when structure only), presence, and where their number is counted."""
+    form = form_of(device, A)
+    n = A.nrows
+    w = None if s.structure_only else device.empty(n, s.dtype.np_type)
+    words, found = device.empty((n + 63) >> 6, np.uint64), device.counters()
+    halves = 2 * words.shape[0]
+    rows = 4 if n >= GROUPS_OF_4 else 1
+    strongest = next_strongest = None
+    if s.a_iso or not s.reads_a:
+        strongest, next_strongest = form.strongest, form.next_strongest
+    launcher = device.launcher
+    kernel = s.kernel(launcher, "matvec_pull.cuh", "matvec_pull", (index_type(form.start), "S", _ROWS[rows]))
+    kernel.over(halves * 32 // rows, (
+        form.start, A.indices, A.values if s.reads_a else None, form.live, strongest, next_strongest, x_words,
+        x_values if s.reads_x else None, mask, complement, halves, LIMIT, HUGE, w, words, found,
+    ), BLOCK, launcher.processors)  # fmt: skip
+    return w, words, found
+
+
+_ROWS = {1: "1", 4: "4"}
+
+
+def form_of(device, A):
+    """The PullForm of A, kept in A.forms."""
+    forms = forms_of(A)
+    found = forms.get("pull")
+    if found is None:
+        found = forms["pull"] = _make(device, A)
+    if found.strongest is None:
+        turned = cached_transpose(A)
+        if turned is not None and turned.rows is None:
+            _find_strongest(device, A, turned, found)
+    return found
+
+
+def _make(device, A):
+    form, n = PullForm(), A.nrows
+    form.strongest = form.next_strongest = None
+    form.start = pointers(device, A)
+    places = (n + 127) // 128 * 128
+    form.live = device.empty(places // 32, np.uint32)
+    facts = device.zeros(2, np.int64)
+    index = index_type(form.start)
+    device.launcher.kernel("traverse_prepare.cuh", "row_facts", "", (index,)).over(
+        places, (form.start, n, places, form.live, facts.view(np.uint64)))
+    form.live_count = device.read(facts)[0]
+    return form
+
+
+def _find_strongest(device, A, turned, form):
+    n = A.nrows
+    form.strongest, form.next_strongest = device.empty(n, np.int32), device.empty(4 * n, np.int32)
+    out = pointers(device, turned)
+    if out.dtype != form.start.dtype:
+        out = out.astype(form.start.dtype)
+    device.launcher.kernel("traverse_prepare.cuh", "strongest_neighbours", "", (index_type(out),)).over(
+        n * 32, (form.start, A.indices, out, n, form.strongest, form.next_strongest))
