@@ -212,6 +212,19 @@ def test_wrong_products_are_found(what, name):
         bench_verify.product("spmv", A._store, semiring, x, w, 1)
 
 
+def test_numbers_that_run_out_of_their_type_are_right():
+    n = 400
+    A = gb.Matrix.from_dense(np.full((2, n), 1.5, np.float32))
+    x = gb.Vector.from_dense(np.full(n, 2.0, np.float32))
+    semiring = gb.semiring.times_times["FP32"]
+    w = A.mxv(x, semiring).new()
+    assert w.get(0) == np.inf
+    bench_verify.product("spmv", A._store, semiring, x, w, 1)
+    w[0] = 1e30
+    with pytest.raises(WrongResult, match="spmv: row 0 is 1"):
+        bench_verify.product("spmv", A._store, semiring, x, w, 1)
+
+
 def test_a_wrong_backend_is_caught_unless_nobody_looks(run, monkeypatch):
     right = algorithms.bfs
 

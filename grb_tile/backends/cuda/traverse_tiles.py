@@ -12,8 +12,8 @@ import numpy as np
 from ...dtypes import INT32, INT64
 from ...storage.tiled import can_tile
 from .entries import index_type
-from .tiles import NAMES, WALKS, bit_tiles_of, pieces_of
 from .errors import on_device
+from .tiles import NAMES, WALKS, bit_tiles_of, pieces_of
 from .traverse import HEAD_ROWS, LOG_LEVELS, LateBitmapVector, Outcome
 from .traverse_graph import CONTROL_WORDS
 from .traverse_launch import PlainLaunch, QuickLaunch, Results
