@@ -72,21 +72,6 @@ GRB_DEVICE void write_total(const Total<S>& total, bool leader, int64_t row, typ
   }
 }
 
-// A value that another block wrote during this kernel: not from the first cache, which may hold what was there before.
-template <class T> GRB_DEVICE T fresh_value(const T* p) {
-  T value;
-  if constexpr (sizeof(T) % 4 == 0) {
-    unsigned part[sizeof(T) / 4];
-    for (unsigned n = 0; n < sizeof(T) / 4; n++) part[n] = reinterpret_cast<const volatile unsigned*>(p)[n];
-    memcpy(&value, part, sizeof(T));
-  } else {
-    unsigned char part[sizeof(T)];
-    for (unsigned n = 0; n < sizeof(T); n++) part[n] = reinterpret_cast<const volatile unsigned char*>(p)[n];
-    memcpy(&value, part, sizeof(T));
-  }
-  return value;
-}
-
 // bins[c] warps up to the end of class c; bins[8 + c], bins[16 + c] the places of its rows in the schedule.
 // Long rows are the first places: row r has pieces piece_ptr[r] .. piece_ptr[r+1]-1, and owner[p] = r.
 template <class I, class P, class R, class S, bool FULL, bool MASKED>

@@ -105,21 +105,6 @@ template <class Z> struct Buffer {
   }
 };
 
-// A value that another block wrote during this kernel: not from the first cache.
-template <class T> GRB_DEVICE T latest(const T* p) {
-  T value;
-  if constexpr (sizeof(T) % 4 == 0) {
-    unsigned part[sizeof(T) / 4];
-    for (unsigned n = 0; n < sizeof(T) / 4; n++) part[n] = reinterpret_cast<const volatile unsigned*>(p)[n];
-    memcpy(&value, part, sizeof(T));
-  } else {
-    unsigned char part[sizeof(T)];
-    for (unsigned n = 0; n < sizeof(T); n++) part[n] = reinterpret_cast<const volatile unsigned char*>(p)[n];
-    memcpy(&value, part, sizeof(T));
-  }
-  return value;
-}
-
 template <class I, class R, class S, int COLUMNS, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
 matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before, const R* __restrict__ names, int64_t held,
@@ -374,7 +359,7 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
       R opened = 0;
       int block = threadIdx.x;
       if (block < int(gridDim.x)) {
-        ends.set(latest(parts + 2 * block), latest(parts + 2 * block + 1), latest(part_flags + block));
+        ends.set(fresh_value(parts + 2 * block), fresh_value(parts + 2 * block + 1), fresh_value(part_flags + block));
         opened = opened_before(int64_t(block) * together);
       }
       ends = close_ends<S, R>(ends, opened, names, w);

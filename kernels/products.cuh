@@ -87,6 +87,21 @@ template <class S, class P> GRB_DEVICE typename S::X value_of_x(const typename S
   else return read_only(values + k);
 }
 
+// A value that another block wrote during this kernel: not from the first cache, which may hold what was there before.
+template <class T> GRB_DEVICE T fresh_value(const T* p) {
+  T value;
+  if constexpr (sizeof(T) % 4 == 0) {
+    unsigned part[sizeof(T) / 4];
+    for (unsigned n = 0; n < sizeof(T) / 4; n++) part[n] = reinterpret_cast<const volatile unsigned*>(p)[n];
+    memcpy(&value, part, sizeof(T));
+  } else {
+    unsigned char part[sizeof(T)];
+    for (unsigned n = 0; n < sizeof(T); n++) part[n] = reinterpret_cast<const volatile unsigned char*>(p)[n];
+    memcpy(&value, part, sizeof(T));
+  }
+  return value;
+}
+
 // *p (+)= value, by many threads at once; *p was start() or a value before.
 template <class S> GRB_DEVICE void merge(typename S::Z* p, typename S::Z value) {
   using Z = typename S::Z;

@@ -171,6 +171,7 @@ class SimtLauncher:
     is_shim = True
     arch = 90
     processors = 2
+    shared = 227 << 10
 
     def __init__(self, options=None, seed=0):
         self.options = tuple(os.environ.get("GRB_TILE_SIMT_FLAGS", "-O1").split() if options is None else options)

@@ -282,6 +282,7 @@ class Launcher:
         device = cupy.cuda.Device()
         self.arch = int(device.compute_capability)
         self.processors = device.attributes["MultiProcessorCount"]
+        self.shared = device.attributes["MaxSharedMemoryPerBlockOptin"]          # bytes that a block may have
         self.hole = cupy.zeros(64, cupy.uint64)          # what kernels get for empty arrays
         self._kernels = {}
         self._lock = threading.Lock()
