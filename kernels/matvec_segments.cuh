@@ -332,7 +332,8 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
   ends.head = front, ends.tail = open, ends.begins = started;
   put(buffer);
   __syncthreads();
-  __shared__ int last;
+  // A word behind the ends of warp 0.  Static shared memory would count towards the 48 KiB that need no announcement.
+  int* last = reinterpret_cast<int*>(buffers) + 16;
   if (warp == 0) {
     ends = Ends<S>();
     R opened = 0;
@@ -346,14 +347,16 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
       parts[2 * blockIdx.x + 1] = ends.tail.value;
       part_flags[blockIdx.x] = ends.flags();
       __threadfence();
-      last = atomicAdd(arrived, 1u) == gridDim.x - 1;
-      if (last) *arrived = 0;
+      *last = atomicAdd(arrived, 1u) == gridDim.x - 1;
+      if (*last) *arrived = 0;
       __threadfence();
     }
   }
   if (gridDim.x > 1) {                         // at most as many blocks as threads
     __syncthreads();
-    if (!last) return;
+    bool mine = *last != 0;
+    __syncthreads();
+    if (!mine) return;
     ends = Ends<S>();
     if (warp * 32 < int(gridDim.x)) {
       R opened = 0;

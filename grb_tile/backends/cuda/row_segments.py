@@ -31,7 +31,6 @@ HOT = 40 << 10                # columns that are counted as hot
 HOT_BYTES = 160 << 10         # of their values, at most
 ROOM = 3                      # of the form's size must be free
 BLOCKS = {1: (1024, 1), 2: (1024, 1), 4: (1024, 1), 8: (768, 1), 16: (512, 1)}   # by bytes of a value: threads, blocks
-STATIC = 1 << 10              # bytes of shared memory that the kernel has besides
 PLAIN, SHORT, RANKED = range(3)
 NAMES = ("PLAIN_COLUMNS", "SHORT_COLUMNS", "RANKED_COLUMNS")
 
@@ -164,7 +163,7 @@ def _launch(device, A, form, s, kind, x_values):
     shared, hot = threads * LANE_ENTRIES * item, 0
     if kind == RANKED:
         x_item = x_values.dtype.itemsize
-        hot = min(A.ncols, (device.launcher.shared - STATIC - shared) // x_item, HOT_BYTES // x_item)
+        hot = min(A.ncols, (device.launcher.shared - shared) // x_item, HOT_BYTES // x_item)
         shared += -(-hot * x_item // 16) * 16
     most = min(kernel.resident_blocks(threads, shared), threads)
     blocks = max(1, min(most, -(-form.slices * 32 // threads)))
