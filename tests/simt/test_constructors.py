@@ -145,9 +145,14 @@ def test_a_full_vector_is_shared_by_dlpack():
     assert shared.tolist() == [1.0, 2.0, 3.0]
     v[0] = 9.0          # a copy is written, what was let out stays
     assert shared.tolist() == [1.0, 2.0, 3.0] and v.get(0) == 9.0
+    again = shim().device.xp.from_dlpack(v)
+    mask = gb.Vector.from_coo([1, 2], True, size=3)
+    v(mask.S) << 5.0
+    v(accum=gb.binary.plus) << v
+    assert again.tolist() == [9.0, 2.0, 3.0] and v.to_dict() == {0: 18.0, 1: 10.0, 2: 10.0}
     same = gb.Vector.from_dense(there([4, 5]))
-    at = shim().device._address(shim().device.xp.from_dlpack(same))
-    assert at == shim().device._address(same._store.values), "no copy"
+    at = shim().device.address(shim().device.xp.from_dlpack(same))
+    assert at == shim().device.address(same._store.values), "no copy"
     with select.using("cpu"):          # it still lies on the device
         assert shim().device.xp.from_dlpack(same).tolist() == [4, 5]
 
