@@ -127,8 +127,8 @@ def bfs_multi(G, sources, *, levels=True, parents=False, max_level=None, callbac
     max_level = arguments.limit(max_level, "max_level")
     if not levels and not parents:
         raise ValueError("levels, parents: both are False, so nothing is asked for; pass levels=True or parents=True")
-    if callback is None and not parents:
-        found = _side_by_side(G, sources, max_level)
+    if callback is None:
+        found = _side_by_side(G, sources, levels, parents, max_level)
         if found is not None:
             return found
     A, rows = G.A, list(range(len(sources)))
@@ -157,16 +157,20 @@ def bfs_multi(G, sources, *, levels=True, parents=False, max_level=None, callbac
     return BfsResult(V if levels else None, P if parents else None, report)
 
 
-def _side_by_side(G, sources, max_level):
+def _side_by_side(G, sources, levels, parents, max_level):
     """The loop above as one operation, 64 searches to a word, where the backend has it; else None."""
     with Report("bfs_multi") as report:
-        result = traverse_many(G.A._store, G.AT._store, sources, max_level=max_level)
+        result = traverse_many(G.A._store, G.AT._store, sources, levels=levels, parents=parents, max_level=max_level)
         if result is NotImplemented:
             return None
-        store, rows = result
+        V, P, rows = result
         report.adopt(rows)
         report.finish("converged", True)
         # A search is complete if all that it found it also went on from.
-        if max_level is not None and sum(level["frontier"] for level in rows()) < store.nvals:
+        if max_level is not None and sum(level["frontier"] for level in rows()) < (P if V is None else V).nvals:
             report.finish("max_level", False)
-    return BfsResult(Matrix._from_store(store, name="levels"), None, report)
+    return BfsResult(
+        Matrix._from_store(V, name="levels") if levels else None,
+        Matrix._from_store(P, name="parents") if parents else None,
+        report,
+    )

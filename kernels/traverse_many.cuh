@@ -1,169 +1,266 @@
 // Up to 64 breadth-first traversals at once: bit s of a vertex's word belongs to source s.
 //
-// Result: seen[v] (a word a vertex), levels[v * 64 + s] where bit s of seen[v] is set; then rows of a matrix made of them.
+// Result, vertices in the order of many_prepare.cuh: seen[p] (a word), cells: the level + 1 of each source in binary, four bits
+// (words) a vertex side by side, further groups of four n x 4 words on; written where seen[p] is not 0.
 // Who calls: backends/cuda/traverse_many.py.  Launch `many_levels` cooperatively.
-// Threads: pull: a lane per vertex for the first entries of its row, the warp for what is left of long rows, with early exit
-//   once every source that misses the vertex has reached it.  push: a warp per frontier vertex, long rows by all warps.
-// Invariant: `now` holds the frontier's words, `next` is zero before a pushed level.
+// Each source chooses its own direction (sources far from the hubs would keep all others from leaving rows early).  A level:
+//   1. pushed: frontier words are spread over out-edges, by atomics on `next`; pulled: long rows gather words of in-neighbours,
+//      several lanes a piece of a row, until every source that pulls and misses the vertex is there.  Barrier.
+//   2. all vertices, a lane each: what 1. left in `next`, short rows pulled, seen, cells, counts.  Barrier.
+// The words of the first vertices, the hubs, lie in shared memory while rows are pulled: half of all gathers end there.  Where
+// sources that push have many edges of hubs, those are pulled (rows begin with hubs: nothing else is read) and the rest pushed.
+// Invariant: `now` holds the frontier's words; `next` is zero before a level, `spare` is made zero for the next one.
 // Reference: Then et al., "The more the merrier: efficient multi-source graph traversal" (VLDB 2014).
 #pragma once
+#include "many_prepare.cuh"
 #include "traverse_state.cuh"
 #include "warp.cuh"
 
 namespace grb {
 
-struct ManyControl { unsigned arrivals, departures; word found[3], edges[3], rows[3]; };
-constexpr int ROW_ALONE = 64, ROW_OF_WARP = 2048;
+constexpr int HUB_SHARE = 64;              // edges of hubs are pulled where they are more than 1/64 of all edges
+struct ManyControl { unsigned arrivals, departures; word found[3], edges[3], hub_edges[3], strong[3][64]; };
+
+// Pieces of long rows whose word is not 0, up to four at a time, 8 to 32 lanes each: walk(row, later piece?, word, first entry
+// of this lane, end, lanes).  The warp calls together, and all of its lanes walk.
+template <class P, class Word, class Walk>
+GRB_DEVICE void each_piece(const word* tasks, int64_t count, const P* start, unsigned warp, unsigned warps, Word word_of, Walk walk) {
+  const int lane = lane_number();
+  for (unsigned t0 = warp; t0 < count; t0 += warps * 32) {
+    unsigned t = t0 + lane * warps;
+    word task = t < count ? tasks[t] : 0, bits = t < count ? word_of(int(unsigned(task))) : 0;
+    P begin = 0, end = 0;
+    if (bits) {
+      int row = int(unsigned(task));
+      begin = start[row] + P(task >> 32) * TASK_EDGES;
+      end = start[row + 1];
+      if (end - begin > TASK_EDGES) end = begin + TASK_EDGES;
+    }
+    for (unsigned left = __ballot_sync(ALL_LANES, bits != 0); left;) {
+      const int digits = __popc(left) > 2 ? 3 : __popc(left) == 2 ? 4 : 5, lanes = 1 << digits;
+      unsigned mine = left;
+#pragma unroll
+      for (int k = 0; k < 3; k++) mine = lane >> digits > k ? mine & (mine - 1) : mine;
+#pragma unroll
+      for (int k = 0; k < 4; k++) left &= left - 1;
+      int who = mine ? __ffs(int(mine)) - 1 : 0;
+      word theirs = shuffle(bits, who), what = shuffle(task, who);
+      P i = shuffle(begin, who), stop = shuffle(end, who);
+      walk(int(unsigned(what)), what >> 32 != 0, mine ? theirs : 0, i + (lane & (lanes - 1)) * 4, mine ? stop : i, lanes);
+      __syncwarp();
+    }
+  }
+}
+
+// The new bits of vertex v at level + 1 = value: its cell.  First: the vertex had none before.
+GRB_DEVICE void write_cell(word* cells, int64_t n, int64_t v, word bits, unsigned value, bool first) {
+  if (first) {
+    ulonglong2* cell = reinterpret_cast<ulonglong2*>(cells) + 2 * v;
+    cell[0] = make_ulonglong2(value & 1 ? bits : 0, value & 2 ? bits : 0);
+    cell[1] = make_ulonglong2(value & 4 ? bits : 0, value & 8 ? bits : 0);
+    value &= ~15u;
+  }
+  for (; value; value &= value - 1) {
+    int bit = __ffs(int(value)) - 1;
+    cells[((bit >> 2) * n + v) * 4 + (bit & 3)] |= bits;
+  }
+}
 
 template <class P>
 __global__ void __launch_bounds__(1024)
-many_levels(const P* out_start, const int32_t* out, const P* in_start, const int32_t* in, int64_t n, int64_t entries,
-            const int32_t* sources, int64_t count, word* seen, word* now, word* next, int32_t* long_rows, int32_t* levels,
-            void* counters, int64_t* record, int64_t log_rows, int64_t max_level, int64_t direction) {
+many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64_t out_count, const P* in_start,
+            const int32_t* in, const word* in_tasks, int64_t in_count, const int32_t* place, int64_t n, int64_t live,
+            int64_t entries, int64_t strong, int64_t strong_edges, int64_t hubs, const int32_t* sources, int64_t count,
+            word* seen, word* now, word* next, word* spare, word* cells, void* counters, int64_t* record, int64_t log_rows,
+            int64_t max_level, int64_t direction, int64_t alpha) {
+  extern __shared__ word hub_words[];
+  __shared__ word visited[64];                 // strong vertices' edges that each source has reached
+  __shared__ unsigned tally[64], choice[2];
+  __shared__ word pushed[2];
   ManyControl* control = static_cast<ManyControl*>(counters);
   const int lane = lane_number();
-  const int64_t warp = int64_t(threadIdx.x >> 5) * gridDim.x + blockIdx.x, warps = int64_t(blockDim.x >> 5) * gridDim.x;
+  const unsigned warp = (threadIdx.x >> 5) * gridDim.x + blockIdx.x, warps = (blockDim.x >> 5) * gridDim.x;
   const word everyone = word_below(int(count));
   const bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
   unsigned goal = 0;
   int phase = 0;
   auto barrier = [&] { level_barrier(&control->arrivals, goal); };
   if (first_thread) record[2] = nanoseconds();
-  GRB_EACH(v, n) seen[v] = now[v] = next[v] = 0;
-  barrier();
-  for (int64_t s = thread_number(); s < count; s += thread_count()) {
-    int v = sources[s];
-    atomicOr(&seen[v], word(1) << s);
-    atomicOr(&now[v], word(1) << s);
-    levels[int64_t(v) * 64 + s] = 0;
-    atomicAdd(&control->edges[0], word(out_start[v + 1] - out_start[v]));
+  GRB_EACH(v, n) {
+    seen[v] = 0;
+    if (v < live) now[v] = next[v] = spare[v] = 0;
   }
   barrier();
-  word edges = fresh(&control->edges[0]), frontier = word(count);
+  for (int64_t s = thread_number(); s < count; s += thread_count()) {
+    int v = place[sources[s]];
+    atomicOr(&seen[v], word(1) << s);
+    if (v < live) {
+      atomicOr(&now[v], word(1) << s);
+      atomicAdd(&control->edges[0], word(out_start[v + 1] - out_start[v]));
+    }
+  }
+  barrier();
+  for (int64_t s = thread_number(); s < count; s += thread_count()) {
+    int v = place[sources[s]];
+    write_cell(cells, n, v, fresh(seen + v), 1, true);
+  }
+  word edges = fresh(&control->edges[0]), hub_edges = 0, frontier = word(count);
   int64_t reached = count, depth = 1;
-  bool clean = true;                           // is `next` zero?
-  // The levels of the new bits of 32 vertices, one each lane: 64 places a vertex, written by all lanes.
-  auto write_levels = [&](int64_t v, word bits) {
-    for (unsigned some = __ballot_sync(ALL_LANES, bits != 0); some; some &= some - 1) {
-      int who = __ffs(int(some)) - 1;
-      word theirs = shuffle(bits, who);
-      int32_t* line = levels + shuffle(v, who) * 64;
-      if (theirs >> lane & 1) line[lane] = int32_t(depth);
-      if (theirs >> (lane + 32) & 1) line[lane + 32] = int32_t(depth);
-    }
-  };
+  if (threadIdx.x < 64) visited[threadIdx.x] = 0;
   while (frontier > 0 && depth <= max_level) {
-    bool pull = direction == 1 || (direction < 0 && in_start != nullptr && int64_t(edges) * 3 > entries);
-    if (first_thread) {
-      log_level(record, log_rows, depth - 1, frontier, pull, edges);
-      int k = (phase + 2) % 3;                 // counted in by the next level
-      control->found[k] = control->edges[k] = control->rows[k] = 0;
+    // Who pulls: whose frontier has more than 1/alpha of the edges of strong vertices not reached yet.
+    if (threadIdx.x < 64) {
+      const int s = threadIdx.x;
+      bool pull = direction == 1;
+      word fringe = 0;
+      if (direction < 0 && s < count) {
+        int v = depth == 1 ? place[sources[s]] : -1;
+        fringe = depth > 1 ? fresh(&control->strong[phase % 3][s]) : v < strong ? word(out_start[v + 1] - out_start[v]) : 0;
+        word known = visited[s] + fringe;
+        visited[s] = known;
+        pull = fringe * word(alpha) + known >= word(strong_edges);
+      }
+      unsigned half = __ballot_sync(ALL_LANES, pull);
+      if (lane == 0) choice[s >> 5] = half;
+      tally[s] = 0;
+      fringe = warp_reduce(pull ? word(0) : fringe, [](word a, word b) { return a + b; });
+      if (lane == 0) pushed[s >> 5] = fringe;
     }
-    word found = 0, more = 0;
-    if (pull) {
-      for (int64_t v0 = warp * 32; v0 < n; v0 += warps * 32) {
-        int64_t v = v0 + lane;
-        word have = v < n ? seen[v] : everyone, todo = everyone & ~have, got = 0;
-        P i = 0, end = 0;
-        if (todo) i = in_start[v], end = in_start[v + 1];
-        P alone = end - i > ROW_ALONE ? P(i + ROW_ALONE) : end;
-        for (; i < alone && (got & todo) != todo; i += 8) {
-          int near[8];
-#pragma unroll
-          for (int k = 0; k < 8; k++) near[k] = in[i + k < alone ? i + k : i];
-#pragma unroll
-          for (int k = 0; k < 8; k++) got |= now[near[k]];
-        }
-        i = alone;
-        __syncwarp();
-        for (unsigned late = __ballot_sync(ALL_LANES, i < end && (got & todo) != todo); late; late &= late - 1) {
-          int who = __ffs(int(late)) - 1;
-          P at = shuffle(i, who), stop = shuffle(end, who);
-          word theirs = shuffle(got, who), wanted = shuffle(todo, who);
-          for (; at < stop && (theirs & wanted) != wanted; at += 128) {
-            int near[4];
-#pragma unroll
-            for (int k = 0; k < 4; k++) near[k] = at + lane + 32 * k < stop ? in[at + lane + 32 * k] : -1;
-            word a = 0;
-#pragma unroll
-            for (int k = 0; k < 4; k++) a |= near[k] >= 0 ? now[near[k]] : 0;
-            theirs |= word(__reduce_or_sync(ALL_LANES, unsigned(a))) |
-                      word(__reduce_or_sync(ALL_LANES, unsigned(a >> 32))) << 32;
-          }
-          if (lane == who) got = theirs;
-        }
-        got &= todo;
-        if (v < n) {
-          next[v] = got;
-          if (got) {
-            seen[v] = have | got;
-            found += members(got);
-            more += word(out_start[v + 1] - out_start[v]);
-          }
-        }
-        write_levels(v, got);
-      }
-    } else {
-      if (!clean) {
-        GRB_EACH(v, n) next[v] = 0;
-        barrier();
-      }
-      auto spread = [&](word bits, P i, P end, P step) {
-        for (; i < end; i += step) {
-          int d = out[i];
-          word news = bits & ~fresh(seen + d);
-          if (news & ~fresh(next + d)) atomicOr(&next[d], news);
-        }
+    __syncthreads();
+    const word pullers = (word(choice[0]) | word(choice[1]) << 32) & everyone, pushers = everyone & ~pullers;
+    const bool by_hubs = hub_edges * HUB_SHARE > word(entries) && (pushed[0] + pushed[1]) * HUB_SHARE > word(entries);
+    const word gatherers = by_hubs ? everyone : pullers;
+    const unsigned value = unsigned(depth + 1);
+    if (first_thread) {
+      log_level(record, log_rows, depth - 1, frontier, gatherers != 0, edges);
+      int k = (phase + 2) % 3;                 // counted in by the level after this
+      control->found[k] = control->edges[k] = control->hub_edges[k] = 0;
+    }
+    if (blockIdx.x == 0 && threadIdx.x < 64) control->strong[(phase + 2) % 3][threadIdx.x] = 0;
+    if (value >= 16 && !(value & (value - 1)) && !(__ffs(int(value)) - 1 & 3)) {
+      word* group = cells + ((__ffs(int(value)) - 1) >> 2) * n * 4;
+      GRB_EACH(k, n * 4) group[k] = 0;
+    }
+    if (gatherers) {
+      for (int64_t k = threadIdx.x; k < hubs && k < live; k += blockDim.x) hub_words[k] = now[k];
+      __syncthreads();
+    }
+    if (pushers) {
+      auto spread = [&](word bits, P i) {
+        const int4 d = *reinterpret_cast<const int4*>(out + i);
+        word a = bits & ~fresh(next + d.x), b = bits & ~fresh(next + d.y), c = bits & ~fresh(next + d.z),
+             e = bits & ~fresh(next + d.w);
+        if (a) atomicOr(&next[d.x], a);
+        if (b) atomicOr(&next[d.y], b);
+        if (c) atomicOr(&next[d.z], c);
+        if (e) atomicOr(&next[d.w], e);
       };
-      for (int64_t v0 = warp * 32; v0 < n; v0 += warps * 32) {
-        word bits = v0 + lane < n ? fresh(now + v0 + lane) : 0;
-        for (unsigned some = __ballot_sync(ALL_LANES, bits != 0); some; some &= some - 1) {
-          int who = __ffs(int(some)) - 1;
-          word theirs = shuffle(bits, who);
-          P i = out_start[v0 + who], end = out_start[v0 + who + 1];
-          if (end - i > ROW_OF_WARP) {
-            if (lane == 0) long_rows[atomicAdd(&control->rows[phase % 3], word(1))] = int32_t(v0 + who);
-          } else {
-            spread(theirs, P(i + lane), end, P(32));
-          }
-        }
-      }
-      barrier();
-      int64_t rows = fresh(&control->rows[phase % 3]);
-      for (int64_t k = 0; k < rows; k++) {
-        int v = fresh(long_rows + k);
+      const int64_t first = by_hubs ? hubs : 0;
+      each_piece(out_tasks, out_count, out_start, warp, warps, [&](int v) { return v < first ? 0 : now[v] & pushers; },
+                 [&](int, bool, word bits, P i, P end, int lanes) {
+                   for (; i < end; i += 4 * lanes) spread(bits, i);
+                 });
+      for (unsigned v = (warp << 5) + lane; v < live; v += warps << 5) {
+        word bits = v < first ? 0 : now[v] & pushers;
+        if (!bits) continue;
         P i = out_start[v], end = out_start[v + 1];
-        spread(fresh(now + v), P(i + warp * 32 + lane), end, P(warps * 32));
+        if (end - i <= SHORT_ROW)
+          for (; i < end; i += 4) spread(bits, i);
       }
-      if (rows) barrier();
-      for (int64_t v0 = warp * 32; v0 < n; v0 += warps * 32) {
-        int64_t v = v0 + lane;
-        word got = v < n ? fresh(next + v) : 0;
-        if (got) {
-          seen[v] = fresh(seen + v) | got;
-          found += members(got);
-          more += word(out_start[v + 1] - out_start[v]);
+    }
+    auto at = [&](int v) { return v < hubs ? hub_words[v] : now[v]; };
+    // Entries i .. i + 3 and those `step` further on; from the first vertex on that is no hub, gatherers by hubs only give up.
+    auto gather = [&](P i, P end, P step, word& missing) {
+      const bool both = i + step < end;
+      const int4 d = *reinterpret_cast<const int4*>(in + i), e = both ? *reinterpret_cast<const int4*>(in + i + step) : d;
+      if (d.x >= hubs) missing &= pullers;
+      if (!missing) return word(0);
+      word got = at(d.x) | at(d.y) | at(d.z) | at(d.w);
+      if (both) got |= at(e.x) | at(e.y) | at(e.z) | at(e.w);
+      return got;
+    };
+    if (gatherers)
+      each_piece(in_tasks, in_count, in_start, warp, warps,
+                 [&](int v) { return gatherers & ~seen[v] & ~fresh(next + v); },
+                 [&](int v, bool later, word missing, P i, P end, int lanes) {
+                   if (later && missing) missing &= ~fresh(next + v);         // an earlier piece may have found it
+                   const word wanted = missing;
+                   word got = 0;
+                   while (__any_sync(ALL_LANES, i < end && missing & ~got)) {
+                     if (i < end && missing & ~got) got |= gather(i, end, P(4 * lanes), missing);
+                     i += 8 * lanes;
+                     for (int by = 1; by < lanes; by <<= 1) got |= __shfl_xor_sync(ALL_LANES, got, by);
+                   }
+                   got &= wanted;
+                   if (got && (lane & (lanes - 1)) == 0) atomicOr(&next[v], got);
+                 });
+    barrier();
+    word found = 0, more = 0, more_of_hubs = 0;
+    unsigned mine[2] = {0, 0};                 // strong vertices' edges that sources lane and lane + 32 have reached
+    word have_then = everyone, left_then = 0;  // of the next turn: loaded while this one works
+    auto load = [&](unsigned v) {
+      have_then = v < live ? seen[v] : everyone;
+      left_then = v < live ? fresh(next + v) : 0;
+    };
+    load((warp << 5) + lane);
+    for (unsigned v0 = warp << 5; v0 < live; v0 += warps << 5) {
+      const unsigned v = v0 + lane;
+      const word have = have_then, left = left_then;
+      word got = left & ~have, degree = 0;
+      load(v + (warps << 5));
+      if (v < live) spare[v] = 0;
+      word missing = gatherers & ~(have | got);
+      if (missing) {
+        P i = in_start[v], end = in_start[v + 1];
+        if (end - i <= SHORT_ROW) {
+          const word wanted = missing;
+          word near = 0;
+          for (; i < end && missing & ~near; i += 8) near |= gather(i, end, 4, missing);
+          got |= near & wanted;
         }
-        if (v < n && fresh(now + v)) now[v] = 0;
-        write_levels(v, got);
       }
+      if (got != left) next[v] = got;
+      if (got) {
+        seen[v] = have | got;
+        write_cell(cells, n, v, got, value, have == 0);
+        found += members(got);
+        degree = word(out_start[v + 1] - out_start[v]);
+        more += degree;
+        more_of_hubs += v < hubs ? degree : 0;
+      }
+      if (v0 < strong)
+        for (unsigned some = __ballot_sync(ALL_LANES, got != 0); some; some &= some - 1) {
+          int who = __ffs(int(some)) - 1;
+          word theirs = shuffle(got, who);
+          unsigned size = __shfl_sync(ALL_LANES, unsigned(degree), who);
+          if (theirs >> lane & 1) mine[0] += size;
+          if (theirs >> (lane + 32) & 1) mine[1] += size;
+        }
     }
     found = warp_reduce(found, [](word a, word b) { return a + b; });
     more = warp_reduce(more, [](word a, word b) { return a + b; });
+    more_of_hubs = warp_reduce(more_of_hubs, [](word a, word b) { return a + b; });
     if (lane == 0 && found) {
       atomicAdd(&control->found[(phase + 1) % 3], found);
       atomicAdd(&control->edges[(phase + 1) % 3], more);
+      if (more_of_hubs) atomicAdd(&control->hub_edges[(phase + 1) % 3], more_of_hubs);
     }
+    if (mine[0]) atomicAdd(&tally[lane], mine[0]);
+    if (mine[1]) atomicAdd(&tally[lane + 32], mine[1]);
+    __syncthreads();
+    if (threadIdx.x < 64 && tally[threadIdx.x])
+      atomicAdd(&control->strong[(phase + 1) % 3][threadIdx.x], word(tally[threadIdx.x]));
     barrier();
     phase++;
     frontier = fresh(&control->found[phase % 3]);
     edges = fresh(&control->edges[phase % 3]);
+    hub_edges = in_start == nullptr || direction >= 0 ? 0 : fresh(&control->hub_edges[phase % 3]);
     reached += frontier;
     depth++;
-    clean = !pull;
     word* t = now;
     now = next;
-    next = t;
+    next = spare;
+    spare = t;
   }
   if (first_thread) {
     record[0] = reached;
@@ -175,54 +272,6 @@ many_levels(const P* out_start, const int32_t* out, const P* in_start, const int
   if (threadIdx.x == 0) {
     __threadfence();
     if (atomicAdd(&control->departures, 1u) == gridDim.x - 1) *control = ManyControl{};
-  }
-}
-
-// counts[s * tiles + t]: vertices of tile t (32 of them) that source s reached.  A warp for each tile.
-template <class C>
-__global__ void many_counts(const word* seen, int64_t n, int64_t tiles, int64_t count, C* counts) {
-  GRB_EACH_WARP(t, tiles) {
-    int64_t v = t * 32 + lane_number();
-    word bits = v < n ? seen[v] : 0;
-    int mine[2] = {0, 0};
-    for (int s = 0; s < 64; s++) {
-      int there = __popc(__ballot_sync(ALL_LANES, bits >> s & 1));
-      if (lane_number() == (s & 31)) mine[s >> 5] = there;
-    }
-    if (lane_number() < count) counts[lane_number() * tiles + t] = mine[0];
-    if (lane_number() + 32 < count) counts[(lane_number() + 32) * tiles + t] = mine[1];
-  }
-}
-
-// Entries of the matrix: row s has the vertices that source s reached, with their levels.  ends = running sums of counts.
-// A warp for each tile of 32 vertices; levels turn round in shared memory (a multiple of 33 words a row: no conflicts).
-template <class C>
-__global__ void many_rows(const word* seen, const int32_t* levels, int64_t n, int64_t tiles, int64_t count, const C* ends,
-                          int32_t* indices, int32_t* values) {
-  extern __shared__ int32_t turned[];
-  int32_t* mine = turned + (threadIdx.x >> 5) * 64 * 33;
-  const int lane = lane_number();
-  GRB_EACH_WARP(t, tiles) {
-    int64_t v = t * 32 + lane;
-    word bits = v < n ? seen[v] : 0;
-    for (int k = 0; k < 32 && t * 32 + k < n; k++) {
-      const int32_t* line = levels + (t * 32 + k) * 64;
-      mine[lane * 33 + k] = line[lane];
-      mine[(lane + 32) * 33 + k] = line[lane + 32];
-    }
-    __syncwarp();
-    for (int s = 0; s < count; s++) {
-      unsigned there = __ballot_sync(ALL_LANES, bits >> s & 1);
-      if (!there) continue;
-      int64_t at = s * tiles + t;
-      C begin = ends[at] - __popc(there);
-      if (bits >> s & 1) {
-        C place = begin + __popc(there & lanes_below());
-        indices[place] = int32_t(v);
-        values[place] = mine[s * 33 + lane];
-      }
-    }
-    __syncwarp();
   }
 }
 

@@ -134,10 +134,11 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
     return level, parent, report
 
 
-def traverse_many(A, AT, sources, *, max_level=None):
-    """(matrix store of levels with a row for each source, rows of the report), or NotImplemented where no backend has it.
+def traverse_many(A, AT, sources, *, levels=True, parents=False, max_level=None):
+    """(store of levels | None, of parents | None, rows of the report), or NotImplemented where no backend has it.
 
-    As `traverse` for every source apart, all of them in one loop: 64 sources in a word for each vertex.
+    Stores: matrices of a row for each source.  As `traverse` for every source apart, all of them in one loop: 64 sources in
+    a word for each vertex.
     """
     backend = current()
     walk = forced().walk
@@ -147,12 +148,12 @@ def traverse_many(A, AT, sources, *, max_level=None):
     from ..backends.cuda.traverse_many import traverse_many as run
 
     plan = record_plan("traverse_many", "by level", A.format, "by_level", ("unknown", "unknown"))
-    result = run(backend.device, A, AT, sources, max_level, direction)
+    result = run(backend.device, A, AT, sources, max_level, direction, levels, parents)
     plan.engine = backend.name
     if result is NotImplemented:
         return NotImplemented
-    store, outcomes = result
-    return store, lambda: [row for outcome in outcomes for row in outcome.rows()]
+    level, parent, outcomes = result
+    return level, parent, lambda: [row for outcome in outcomes for row in outcome.rows()]
 
 
 def _many_on_host(backend, A, AT, sources, max_level, direction):

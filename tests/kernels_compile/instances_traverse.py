@@ -20,7 +20,12 @@ def instances():
     yield "traverse_tiles.cuh", "traverse_tiles", "", ("word", "int64_t", "true", "true", "512", "1")
     for index in ("int32_t", "int64_t"):
         yield "traverse_many.cuh", "many_levels", "", (index,)
-    yield "traverse_many.cuh", "many_counts", "", ("int64_t",)
-    yield "traverse_many.cuh", "many_rows", "", ("int64_t",)
-    for name in ("roots", "link_first", "flatten", "largest", "link_rest", "finish"):
-        yield "components.cuh", name, "", ("int64_t",)
+        yield "many_parents.cuh", "many_parents", "", (index,)
+        for block in ("true", "false"):
+            yield "many_prepare.cuh", "relabel_rows", "", ("int64_t", index, block)
+    for name in ("padded_sizes", "piece_keys"):
+        yield "many_prepare.cuh", name, "", ("int64_t",)
+    yield "many_result.cuh", "many_counts", "", ("int64_t",)
+    for parents in ("true", "false"):
+        yield "many_result.cuh", "many_rows", "", ("int64_t", parents)
+    yield "components.cuh", "components", "", ("int64_t",)

@@ -5,7 +5,7 @@ from support import seeds
 
 from grb_tile import dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda import components, traverse_graph, traverse_many
+from grb_tile.backends.cuda import traverse_graph
 from grb_tile.backends.cuda import traverse as on_device
 from grb_tile.operations import traverse as operation
 from grb_tile.storage import place
@@ -255,67 +255,3 @@ def test_algorithms_reach_it():
         limited = bfs(G, 5, max_level=1)
         assert limited.report.stopped_by == "max_level"
         assert "traverse" in str(gb.explain() if hasattr(gb, "explain") else "traverse")
-
-
-@pytest.mark.parametrize("direction", [None, "push", "pull"])
-@pytest.mark.parametrize("name", ["one vertex", "no edges", "path", "star", "random", "power law", "grid"])
-def test_many_sources(name, direction):
-    A = GRAPHS[name]()
-    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, len(name)])
-    device = shim().device
-    for count, limit in ((3, None), (64, None), (70, 2)):
-        sources = rng.integers(0, A.nrows, count).tolist()
-        store, outcomes = traverse_many.traverse_many(device, A, A, sources, limit, direction)
-        C = place.host(store)
-        assert C.nrows == count and len(outcomes) == -(-count // 64)
-        for s, source in enumerate(sources):
-            want, _, _ = operation._in_numpy(A, np.array([source]), True, False, limit, None)
-            expected, _ = dense(want, A.nrows)
-            row = slice(int(C.indptr[s]), int(C.indptr[s + 1]))
-            assert C.indices[row].tolist() == np.flatnonzero(expected >= 0).tolist()
-            assert C.values[row].tolist() == expected[expected >= 0].tolist()
-
-
-def test_many_sources_of_a_directed_graph_with_a_long_row():
-    rng = np.random.default_rng(8)
-    A = graph_of(2600, np.concatenate((np.zeros(2500), rng.integers(0, 2600, 1500))),
-                 np.concatenate((np.arange(100, 2600), rng.integers(0, 2600, 1500))), symmetric=False)
-    for AT in (transposed(A), None):
-        store, _ = traverse_many.traverse_many(shim().device, A, AT, [0, 7, 2000], None)
-        C = place.host(store)
-        for s, source in enumerate([0, 7, 2000]):
-            want, _, _ = operation._in_numpy(A, np.array([source]), True, False, None, None)
-            expected, _ = dense(want, 2600)
-            row = slice(int(C.indptr[s]), int(C.indptr[s + 1]))
-            assert C.indices[row].tolist() == np.flatnonzero(expected >= 0).tolist()
-            assert C.values[row].tolist() == expected[expected >= 0].tolist()
-
-
-@pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("symmetric", [True, False])
-def test_connected_components(name, symmetric):
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    A = GRAPHS[name]()
-    if not symmetric:
-        A = graph_of(A.nrows, *(x[::3] for x in (np.repeat(np.arange(A.nrows), np.diff(A.indptr)), A.indices)), symmetric=False)
-    plain = csr_array((np.ones(A.nvals), A.indices, A.indptr), A.shape)
-    count, wanted = connected_components(plain, directed=True, connection="weak")
-    store, held = components.connected_components(shim().device, A, A if symmetric else transposed(A))
-    labels = place.host(store).values
-    least = np.full(count, A.nrows)
-    np.minimum.at(least, wanted, np.arange(A.nrows))
-    assert held == count and labels.tolist() == least[wanted].tolist()
-
-
-def test_components_through_the_algorithm():
-    from grb_tile.algorithms import connected_components
-
-    import grb_tile as gb
-
-    M = gb.Matrix._from_store(random_graph(400, 420, 1), dtypes.BOOL)
-    cpu = connected_components(M)
-    with using_shim():
-        found = connected_components(M)
-        assert found.count == cpu.count and found.labels.isequal(cpu.labels)

@@ -1,79 +1,122 @@
 """Breadth-first traversals from many sources at once on the device: 64 of them in a word a vertex.
 
-Kernels: kernels/traverse_many.cuh.  The result is a matrix with a row of levels for each source; its number of entries is
-read back once a batch.  Memory: 256 bytes a vertex for the levels of a batch, 24 for its words.
+Kernels: kernels/traverse_many.cuh (the levels), kernels/many_parents.cuh (parents of the levels), kernels/many_result.cuh
+(rows of the result).  The results are matrices with a row for each source; both have the same indices.
+Memory: 40 bytes a vertex for the words of a batch, 32 for each four binary digits of the greatest level, 256 for parents.
 """
 import numpy as np
 
-from ...dtypes import INT32
+from ...dtypes import INT32, INT64
 from ...storage.store import Compressed
 from .errors import on_device
-from .traverse import HEAD_ROWS, LAUNCH, LOG_LEVELS, SHIM, Outcome
-from .traverse_graph import graph_of
+from .many_graph import many_graph_of
+from .traverse import HEAD_ROWS, LOG_LEVELS, SHIM, Outcome
 
 BATCH = 64
-CONTROL_WORDS = 16
+MOST_SPARE = 4 << 30           # bytes of results for which room is made before their number is known
+LAUNCH = {"block": 1024, "alpha": 16, "hubs": 16384, "chunk": 512}     # hubs: a power of two, 8 bytes of shared memory each
 
 
 @on_device
-def traverse_many(device, A, AT, sources, max_level, direction=None):
-    """(store of levels, sources x n; Outcome of each batch), or NotImplemented for what needs 64-bit vertices."""
+def traverse_many(device, A, AT, sources, max_level, direction=None, levels=True, parents=False):
+    """(store of levels | None, store of parents | None, Outcome of each batch of 64), or NotImplemented.
+
+    Stores: len(sources) x n, INT32 and INT64.  Not implemented: 64-bit vertices; parents without in-edges (AT None).
+    """
     n = A.nrows
     if A.rows is not None or (AT is not None and AT.rows is not None) or not 0 < n < 2**31 - 128 or not len(sources):
         return NotImplemented
-    device.check_room(n * 290, "bfs_multi")
+    if parents and AT is None:
+        return NotImplemented
+    max_level = n if max_level is None else min(max_level, n)
     same = AT is A
     A = device.own(A)
     AT = A if same else None if AT is None else device.own(AT)
-    graph = graph_of(device, A, AT)
-    max_level = n if max_level is None else min(max_level, n)
+    bytes_each = 4 + 4 * levels + 8 * parents
+    groups = ((max_level + 1).bit_length() + 3) // 4
+    graph = many_graph_of(device, A, AT)
     mode = 0 if direction == "push" or AT is None else -1 if direction is None else 1
     parts, outcomes = [], []
     for first in range(0, len(sources), BATCH):
-        part, outcome = _batch(device, graph, sources[first:first + BATCH], max_level, mode)
-        parts.append(part)
-        outcomes.append(outcome)
-    indptr, indices, values = parts[0]
-    if len(parts) > 1:
+        search = _Batch(device, graph, sources[first:first + BATCH], max_level, mode, groups)
+        parts.append(search.rows(levels, parents, bytes_each))
+        outcomes.append(search.outcome)
+    if len(parts) == 1:
+        indptr, *arrays = parts[0]
+    else:
         xp = device.xp
-        starts = [parts[0][0]]
-        total = parts[0][1].shape[0]
+        starts, total = [parts[0][0]], parts[0][1].shape[0]
         for more in parts[1:]:
             starts.append(more[0][1:] + total)
             total += more[1].shape[0]
         indptr = xp.concatenate(starts)
-        indices, values = (xp.concatenate([part[k] for part in parts]) for k in (1, 2))
-    return Compressed(len(sources), n, INT32, indptr, indices, values), outcomes
+        arrays = [None if parts[0][k] is None else xp.concatenate([part[k] for part in parts]) for k in (1, 2, 3)]
+    indices, *values = arrays
+    return *(
+        None if held is None else Compressed(len(sources), n, dtype, indptr, indices, held)
+        for held, dtype in zip(values, (INT32, INT64), strict=True)
+    ), outcomes  # fmt: skip
 
 
-def _batch(device, graph, sources, max_level, mode):
-    """((indptr, indices, levels), Outcome) of at most 64 sources."""
-    n, count, launcher = graph.n, len(sources), device.launcher
-    kernel = launcher.kernel("traverse_many.cuh", "many_levels", "", (graph.index,))
-    seen, now, following = (device.empty(n, np.uint64) for _ in range(3))
-    levels = device.empty(n * 64, np.int32)
-    control = device.zeros(CONTROL_WORDS, np.int64)
-    record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
-    if device.is_shim:
-        blocks, block = SHIM["blocks"], SHIM["block"]
-    else:
-        block = 1024
-        blocks = max(1, min(kernel.resident_blocks(block), graph.nvals // 4096))
-    out, into = graph.out_edges, graph.in_edges
-    kernel(blocks, block, (
-        graph.start, out.indices, graph.in_start, None if into is None else into.indices, n, graph.nvals,
-        device.array(np.asarray(sources, np.int32)), count, seen, now, following, device.empty(n, np.int32), levels,
-        control, record, LOG_LEVELS, max_level, mode,
-    ), 0, LAUNCH["cooperative"])  # fmt: skip
-    tiles = (n + 31) // 32
-    counts = device.empty(count * tiles, np.int64)
-    launcher.kernel("traverse_many.cuh", "many_counts", "", ("int64_t",)).over(tiles * 32, (seen, n, tiles, count, counts))
-    ends = device.xp.cumsum(counts)
-    indptr = device.zeros(count + 1, np.int64)
-    indptr[1:] = ends[tiles - 1::tiles]
-    total, = device.read(ends[-1:])
-    indices, values = device.empty(total, np.int32), device.empty(total, np.int32)
-    warps = 1 if device.is_shim else 4
-    launcher.kernel("traverse_many.cuh", "many_rows", "", ("int64_t",)).over(
-        tiles * 32, (seen, levels, n, tiles, count, ends, indices, values), block=32 * warps, shared=warps * 64 * 33 * 4)
-    return (indptr, indices, values), Outcome(device, record, graph)
+class _Batch:
+    """One run of at most 64 sources: the levels in binary on the device, from which rows are made."""
+
+    def __init__(self, device, graph, sources, max_level, mode, groups):
+        self.device, self.graph, self.count = device, graph, len(sources)
+        n, live = graph.n, graph.live
+        kernel = device.launcher.kernel("traverse_many.cuh", "many_levels", "", (graph.index,))
+        self.seen = device.empty(n, np.uint64)
+        now, following, spare = device.empty(3 * live, np.uint64).reshape(3, live)
+        self.cells = device.empty(n * 4 * groups, np.uint64)
+        self.record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
+        if device.is_shim:
+            blocks, block, hubs = SHIM["blocks"], SHIM["block"], 64
+        else:
+            block, hubs = LAUNCH["block"], LAUNCH["hubs"]
+            blocks = max(1, min(kernel.resident_blocks(block, 8 * hubs), graph.out_edges.nvals // 1024))
+        out, into = graph.out, graph.into
+        pulled = (None, None, None, 0) if into is None else (into.start, into.near, into.tasks, into.count)
+        kernel(blocks, block, (
+            out.start, out.near, out.tasks, out.count, *pulled, graph.place, n, live, graph.out_edges.nvals,
+            graph.strong, graph.strong_edges, hubs, device.array(np.asarray(sources, np.int32)), self.count, self.seen, now,
+            following, spare, self.cells, graph.control, self.record, LOG_LEVELS, max_level, mode, LAUNCH["alpha"],
+        ), 8 * hubs, True)  # fmt: skip
+        self.outcome = Outcome(device, self.record, None)
+
+    def rows(self, levels, parents, bytes_each):
+        """(indptr, indices, levels | None, parents | None)."""
+        device, graph, count, n = self.device, self.graph, self.count, self.graph.n
+        launcher = device.launcher
+        size = 256 if parents else LAUNCH["chunk"]       # vertices that a block makes rows of
+        chunks = (n + size - 1) // size
+        counts = device.empty(count * chunks, np.int64)
+        launcher.kernel("many_result.cuh", "many_counts", "", ("int64_t",)).over(
+            chunks * 32, (self.seen, graph.place, n, size, chunks, count, counts), block=64)
+        ends = device.xp.cumsum(counts)
+        found = self._parents() if parents else None
+        most = count * (graph.live + 1)        # a source without edges reaches itself
+        known = most * bytes_each > MOST_SPARE             # then they are counted first
+        room = device.read(ends[-1:])[0] if known else most
+        indptr, indices = device.empty(count + 1, np.int64), device.empty(room, np.int32)
+        values = device.empty(room, np.int32) if levels else None, device.empty(room, np.int64) if parents else None
+        launcher.kernel("many_result.cuh", "many_rows", "", ("int64_t", "true" if parents else "false"))(
+            chunks if not device.is_shim else 2, 256 if not device.is_shim else 64,
+            (self.seen, self.cells, graph.place, n, size, chunks, count, ends, self.record, found, indptr, indices, *values),
+            4 * size * (75 if parents else 10))
+        if not known:
+            total, = device.read(ends[-1:])
+            indices, *values = (
+                array if array is None or total == most else array[:total] if 2 * total > most else array[:total].copy()
+                for array in (indices, *values)
+            )  # fmt: skip
+        return indptr, indices, *values
+
+    def _parents(self):
+        """64 parents of each vertex, in the order of the graph's places."""
+        device, graph = self.device, self.graph
+        found = device.empty(graph.n * 64, np.int32)
+        into = graph.into
+        device.launcher.kernel("many_parents.cuh", "many_parents", "", (graph.index,)).over(
+            max(graph.n, 8 * into.count), (into.start, into.near, into.tasks, into.count, graph.order, graph.n, graph.live,
+                                           self.seen, self.cells, self.record, device.zeros(graph.live, np.uint64), found))
+        return found
