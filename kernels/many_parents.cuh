@@ -30,7 +30,9 @@ template <class P>
 __global__ void many_parents(const P* start, const int32_t* near, const word* tasks, int64_t count, const int32_t* order,
                              int64_t n, int64_t live, const word* seen, const word* cells, const int64_t* record,
                              word* done, int32_t* parents) {
+  extern __shared__ int32_t lines[];
   const int lane = lane_number();
+  int32_t* mine_of_warp = lines + (threadIdx.x >> 5) * 32 * 65;
   int groups = 1;
   while (record[1] + 1 >> 4 * groups) groups++;
   // The sources among `missing` that reached u one level before v.
@@ -49,17 +51,19 @@ __global__ void many_parents(const P* start, const int32_t* near, const word* ta
     }
     return bits;
   };
-  auto write = [&](int64_t v, int u, word bits) {
-    for (; bits; bits &= bits - 1) parents[v * 64 + lowest(bits)] = order[u];
+  auto write = [&](int32_t* line, int u, word bits) {
+    if (bits) u = order[u];
+    for (; bits; bits &= bits - 1) line[lowest(bits)] = u;
   };
   // Four neighbours; what is still missing.
-  auto look = [&](int64_t v, const Digits& mine, P i, word missing) {
+  auto look = [&](int32_t* line, int64_t v, const Digits& mine, P i, word missing) {
     const int4 d = *reinterpret_cast<const int4*>(near + i);
     const int u[4] = {d.x, d.y, d.z, d.w};
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-      word hits = missing && seen[u[k]] & missing ? reached_before(v, mine, u[k], missing & seen[u[k]]) : 0;
-      write(v, u[k], hits);
+      word hits = missing ? missing & seen[u[k]] : 0;
+      if (hits) hits = reached_before(v, mine, u[k], hits);
+      write(line, u[k], hits);
       missing &= ~hits;
     }
     return missing;
@@ -67,27 +71,47 @@ __global__ void many_parents(const P* start, const int32_t* near, const word* ta
   each_piece(tasks, count, start, unsigned(warp_number()), unsigned(warp_count()), [&](int v) { return seen[v] & ~fresh(done + v); },
              [&](int v, bool later, word missing, P i, P end, int lanes) {
                if (later && missing) missing &= ~fresh(done + v);
+               missing = shuffle(missing, lane & ~(lanes - 1));               // lanes may have read at different times
                Digits mine = digits_of(cells, v);
                missing &= ~sources_at(v, mine, missing);
-               word before = missing;
+               int32_t* line = mine_of_warp + (lane & ~(lanes - 1)) * 65;
+               const word before = missing;
                while (__any_sync(ALL_LANES, i < end && missing)) {
-                 if (i < end && missing) missing = look(v, mine, i, missing);
+                 if (i < end && missing) missing = look(line, v, mine, i, missing);
                  i += 4 * lanes;
                  for (int by = 1; by < lanes; by <<= 1) missing &= __shfl_xor_sync(ALL_LANES, missing, by);
                }
-               if (before != missing && (lane & (lanes - 1)) == 0) atomicOr(&done[v], before & ~missing);
+               __syncwarp();
+               const word found = before & ~missing;
+               for (int s = lane & (lanes - 1); s < 64; s += lanes)
+                 if (found >> s & 1) parents[int64_t(v) * 64 + s] = line[s];
+               if (found && (lane & (lanes - 1)) == 0) atomicOr(&done[v], found);
              });
-  GRB_EACH(v, n) {
-    word missing = seen[v];
-    if (!missing) continue;
-    Digits mine = digits_of(cells, v);
-    word own = sources_at(v, mine, missing);
-    write(v, int(v), own);
-    missing &= ~own;
-    if (v >= live) continue;
-    P i = start[v], end = start[v + 1];
-    if (end - i <= SHORT_ROW)
-      for (; i < end && missing; i += 4) missing = look(v, mine, i, missing);
+  GRB_EACH_WARP(group, (n + 31) >> 5) {
+    const int64_t v = group * 32 + lane;
+    word missing = v < n ? seen[v] : 0;
+    int32_t* line = mine_of_warp + lane * 65;
+    P i = v < live ? start[v] : P(0), end = v < live ? start[v + 1] : P(0);
+    const bool whole = end - i <= SHORT_ROW;
+    word own = 0;
+    if (missing) {
+      Digits mine = digits_of(cells, v);
+      own = sources_at(v, mine, missing);
+      write(line, int(v), own);
+      missing &= ~own;
+      if (whole)
+        for (; i < end && missing; i += 4) missing = look(line, v, mine, i, missing);
+      if (!whole)
+        for (word bits = own; bits; bits &= bits - 1) parents[v * 64 + lowest(bits)] = line[lowest(bits)];
+    }
+    __syncwarp();
+    unsigned rows = __ballot_sync(ALL_LANES, whole && v < n && seen[v] != 0);
+    for (; rows; rows &= rows - 1) {
+      int k = __ffs(int(rows)) - 1;
+      parents[(group * 32 + k) * 64 + lane] = mine_of_warp[k * 65 + lane];
+      parents[(group * 32 + k) * 64 + lane + 32] = mine_of_warp[k * 65 + lane + 32];
+    }
+    __syncwarp();
   }
 }
 

@@ -116,7 +116,10 @@ class _Batch:
         device, graph = self.device, self.graph
         found = device.empty(graph.n * 64, np.int32)
         into = graph.into
-        device.launcher.kernel("many_parents.cuh", "many_parents", "", (graph.index,)).over(
-            max(graph.n, 8 * into.count), (into.start, into.near, into.tasks, into.count, graph.order, graph.n, graph.live,
-                                           self.seen, self.cells, self.record, device.zeros(graph.live, np.uint64), found))
+        kernel = device.launcher.kernel("many_parents.cuh", "many_parents", "", (graph.index,))
+        block = 64 if device.is_shim else 256
+        shared = block * 65 * 4
+        kernel(kernel.resident_blocks(block, shared), block, (
+            into.start, into.near, into.tasks, into.count, graph.order, graph.n, graph.live, self.seen, self.cells, self.record,
+            device.zeros(graph.live, np.uint64), found), shared)  # fmt: skip
         return found
