@@ -3,9 +3,9 @@
 // Result: label[v] = the smallest vertex of v's component; control->count = the number of components.
 // Who calls: backends/cuda/components.py.  Launch `components` cooperatively, *control all zero.
 // Stages, a grid-wide barrier between: each vertex hooks onto its first neighbour where that is smaller (a store, no atomic),
-//   trees become flat, each vertex links with another neighbour (one in 256 before all others, so that large trees are one when
-//   thousands of threads would hook the same root), flat again (one block meanwhile finds the component of most of
-//   256 vertices), vertices outside that component link with their neighbours until they belong to it too (an edge between two
+//   trees become flat, one vertex in 256 links with another neighbour (large trees are one then: thousands of threads do not
+//   hook or read the same root), flat again, all others do so, flat (one block meanwhile finds the component of most of 256
+//   vertices), vertices outside that component link with their neighbours until they belong to it too (an edge between two
 //   vertices that stopped lies within it): long rows of hubs are never walked.
 // Invariant: tree[v] <= v, so trees have no cycles and a root is the smallest vertex of its tree.
 // Reference: Sutton, Ben-Nun, Barak, "Optimizing parallel graph connectivity computation via subgraph sampling" (IPDPS 2018).
@@ -44,12 +44,12 @@ GRB_DEVICE bool surely_linked(const int32_t* tree, int u, int v) {
 }
 
 // The root of v, while no tree is hooked.  Each step is written down, so that vertices of a long chain, all walking at once,
-// double their strides; the first steps go through L1.
-GRB_DEVICE int flatten(int32_t* tree, int64_t v) {
+// double their strides; the first `shared` steps go through L1, which may not know yet how far others have come.
+GRB_DEVICE int flatten(int32_t* tree, int64_t v, int shared) {
   int root = tree[v], above = tree[root];
-  for (int step = 0; above != root; step++) {
+  for (; above != root; shared--) {
     tree[v] = root = above;
-    above = step < 4 ? tree[root] : fresh(tree + root);
+    above = shared > 0 ? tree[root] : fresh(tree + root);
   }
   return root;
 }
@@ -83,6 +83,7 @@ components(const P* start, const int32_t* indices, const P* more_start, const in
   ComponentsControl* control = static_cast<ComponentsControl*>(counters);
   __shared__ word sums[32];
   int32_t* second = reinterpret_cast<int32_t*>(labels);
+  const int shared = start[n] > 8 * n ? 4 : 0;  // trees of graphs with hubs are low
   unsigned goal = 0;
   GRB_EACH(v, n) {
     P i = start[v], end = start[v + 1];
@@ -96,10 +97,12 @@ components(const P* start, const int32_t* indices, const P* more_start, const in
     second[v] = other;
   }
   level_barrier(&control->arrivals, goal);
-  GRB_EACH(v, n) flatten(tree, v);
+  GRB_EACH(v, n) flatten(tree, v, shared);
   level_barrier(&control->arrivals, goal);
   GRB_EACH(v, n)
     if (unsigned(v) * 2654435761u >> 24 == 0) link(tree, int(v), second[v]);
+  level_barrier(&control->arrivals, goal);
+  GRB_EACH(v, n) flatten(tree, v, shared);
   level_barrier(&control->arrivals, goal);
   GRB_EACH(v, n) {
     int other = second[v];
@@ -110,7 +113,7 @@ components(const P* start, const int32_t* indices, const P* more_start, const in
     int skip = commonest_root(tree, n);
     if (threadIdx.x == 0) control->skip = unsigned(skip);
   }
-  GRB_EACH(v, n) flatten(tree, v);
+  GRB_EACH(v, n) flatten(tree, v, shared);
   level_barrier(&control->arrivals, goal);
   const int skip = int(fresh(&control->skip));
   for (int way = 0; way < 2; way++) {
@@ -139,7 +142,7 @@ components(const P* start, const int32_t* indices, const P* more_start, const in
   for (int above = fresh(tree + top); above != top; above = fresh(tree + top)) top = above;
   word mine = 0;
   GRB_EACH(v, n) {
-    int root = tree[v] == skip ? top : flatten(tree, v);
+    int root = tree[v] == skip ? top : flatten(tree, v, shared);
     labels[v] = word(root);
     mine += root == v;
   }

@@ -50,7 +50,8 @@ many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, 
           const C* ends, const int64_t* record, const int32_t* parents_of, int64_t* indptr, int32_t* indices,
           int32_t* levels, int64_t* parents) {
   extern __shared__ int32_t lists[];
-  __shared__ int first[33];                    // where the vertices of each 32 begin
+  __shared__ int first[33], mixed;             // where the vertices of each 32 begin; did not the same sources reach all?
+  __shared__ word common;
   int32_t *vertex = lists, *where = vertex + size, *digits = where + size, *turned = digits + 8 * size;
   const int lane = lane_number(), warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
   const bool deep = record[1] + 1 >= 16;
@@ -80,6 +81,7 @@ many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, 
       const ulonglong2 low = cell[0], high = cell[1];
       vertex[at] = int32_t(v);
       where[at] = p;
+      if (at == 0) common = seen[p], mixed = 0;
       const word w[4] = {low.x, low.y, high.x, high.y};
 #pragma unroll
       for (int d = 0; d < 4; d++) {
@@ -88,38 +90,46 @@ many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, 
       }
     }
     __syncthreads();
-    if (PARENTS) {
+    for (int k = threadIdx.x; k < held; k += blockDim.x)
+      if (seen[where[k]] != common) mixed = 1;
+    if (PARENTS)
       for (int k = warp; k < held; k += warps) {
         const int32_t* line = parents_of + int64_t(where[k]) * 64;
         turned[k * 65 + lane] = line[lane];
         turned[k * 65 + lane + 32] = line[lane + 32];
       }
-      __syncthreads();
-    }
+    __syncthreads();
     for (int s = warp; s < count; s += warps) {
       int64_t at = s * chunks + c;
       at = at > 0 ? int64_t(ends[at - 1]) : 0;
       const int32_t* digit = digits + (s >> 5) * 4 * size;
-      for (int k0 = 0; k0 < held; k0 += 32) {
-        const int k = k0 + lane;
+      auto level_of = [&](int k) {             // level + 1; 0 where s did not come
         int level = 0;
-        if (k < held) {
 #pragma unroll
-          for (int d = 0; d < 4; d++) level |= (digit[d * size + k] >> (s & 31) & 1) << d;
-          if (deep) {
-            int64_t p = where[k];
-            for (int g = 1; record[1] + 1 >> 4 * g; g++)
-              for (int d = 0; d < 4; d++) level |= int(cells[(g * n + p) * 4 + d] >> s & 1) << (4 * g + d);
-            if (!(seen[p] >> s & 1)) level = 0;
-          }
+        for (int d = 0; d < 4; d++) level |= (digit[d * size + k] >> (s & 31) & 1) << d;
+        if (deep) {
+          int64_t p = where[k];
+          for (int g = 1; record[1] + 1 >> 4 * g; g++)
+            for (int d = 0; d < 4; d++) level |= int(cells[(g * n + p) * 4 + d] >> s & 1) << (4 * g + d);
+          if (!(seen[p] >> s & 1)) level = 0;
         }
+        return level;
+      };
+      auto write = [&](int64_t to, int k, int level) {
+        indices[to] = vertex[k];
+        if (levels) levels[to] = level - 1;
+        if (PARENTS) parents[to] = turned[k * 65 + s];
+      };
+      if (held && !mixed) {                    // most often; whole cache lines then
+        if (common >> s & 1)
+          for (int k = lane - int(at & 31); k < held; k += 32)
+            if (k >= 0) write(at + k, k, level_of(k));
+        continue;
+      }
+      for (int k0 = 0; k0 < held; k0 += 32) {
+        const int k = k0 + lane, level = k < held ? level_of(k) : 0;
         unsigned row = __ballot_sync(ALL_LANES, level != 0);
-        if (level) {
-          int64_t to = at + __popc(row & lanes_below());
-          indices[to] = vertex[k];
-          if (levels) levels[to] = level - 1;
-          if (PARENTS) parents[to] = turned[k * 65 + s];
-        }
+        if (level) write(at + __popc(row & lanes_below()), k, level);
         at += __popc(row);
       }
     }

@@ -52,6 +52,9 @@ GRB_DEVICE void each_piece(const word* tasks, int64_t count, const P* start, uns
   }
 }
 
+// Entries that are read once a level do not push words out of L1.
+GRB_DEVICE int4 four(const int32_t* near) { return __ldcs(reinterpret_cast<const int4*>(near)); }
+
 // The new bits of vertex v at level + 1 = value: its cell.  First: the vertex had none before.
 GRB_DEVICE void write_cell(word* cells, int64_t n, int64_t v, word bits, unsigned value, bool first) {
   if (first) {
@@ -147,7 +150,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     }
     if (pushers) {
       auto spread = [&](word bits, P i) {
-        const int4 d = *reinterpret_cast<const int4*>(out + i);
+        const int4 d = four(out + i);
         word a = bits & ~fresh(next + d.x), b = bits & ~fresh(next + d.y), c = bits & ~fresh(next + d.z),
              e = bits & ~fresh(next + d.w);
         if (a) atomicOr(&next[d.x], a);
@@ -172,7 +175,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     // Entries i .. i + 3 and those `step` further on; from the first vertex on that is no hub, gatherers by hubs only give up.
     auto gather = [&](P i, P end, P step, word& missing) {
       const bool both = i + step < end;
-      const int4 d = *reinterpret_cast<const int4*>(in + i), e = both ? *reinterpret_cast<const int4*>(in + i + step) : d;
+      const int4 d = four(in + i), e = both ? four(in + i + step) : d;
       if (d.x >= hubs) missing &= pullers;
       if (!missing) return word(0);
       word got = at(d.x) | at(d.y) | at(d.z) | at(d.w);

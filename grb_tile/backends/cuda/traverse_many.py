@@ -14,7 +14,7 @@ from .traverse import HEAD_ROWS, LOG_LEVELS, SHIM, Outcome
 
 BATCH = 64
 MOST_SPARE = 4 << 30           # bytes of results for which room is made before their number is known
-LAUNCH = {"block": 1024, "alpha": 16, "hubs": 16384, "chunk": 512}     # hubs: a power of two, 8 bytes of shared memory each
+LAUNCH = {"block": 1024, "alpha": 16, "hubs": 16384, "chunk": 1024}     # hubs: a power of two, 8 bytes of shared memory each
 
 
 @on_device
@@ -65,9 +65,9 @@ class _Batch:
         self.device, self.graph, self.count = device, graph, len(sources)
         n, live = graph.n, graph.live
         kernel = device.launcher.kernel("traverse_many.cuh", "many_levels", "", (graph.index,))
-        self.seen = device.empty(n, np.uint64)
-        now, following, spare = device.empty(3 * live, np.uint64).reshape(3, live)
-        self.cells = device.empty(n * 4 * groups, np.uint64)
+        words = device.empty(n * (4 * groups + 1) + 3 * live, np.uint64)
+        self.cells, self.seen = words[:4 * n * groups], words[4 * n * groups:n * (4 * groups + 1)]
+        now, following, spare = words[n * (4 * groups + 1):].reshape(3, live)
         self.record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
         if device.is_shim:
             blocks, block, hubs = SHIM["blocks"], SHIM["block"], 64
