@@ -221,6 +221,35 @@ def profile(G, source):
     pstats.Stats(watch).sort_stats("tottime").print_stats(12)
 
 
+def stages(run, rounds=7):
+    """Kernels of one call with the least device us of each, by events around their launches."""
+    from grb_tile.backends.cuda.jit import Kernel
+
+    log, plain = [], (Kernel.__call__, Kernel.over)
+
+    def timed(launch):
+        def call(kernel, *args, **options):
+            first, last = cp.cuda.Event(), cp.cuda.Event()
+            first.record()
+            launch(kernel, *args, **options)
+            last.record()
+            log.append((kernel.name.partition("<")[0], first, last))
+        return call
+
+    best = []
+    Kernel.__call__, Kernel.over = map(timed, plain)
+    try:
+        for _ in range(rounds):
+            log.clear()
+            run()
+            cp.cuda.Stream.null.synchronize()
+            now = [(name, cp.cuda.get_elapsed_time(first, last) * 1e3) for name, first, last in log]
+            best = [(name, min(us, now[k][1])) for k, (name, us) in enumerate(best)] or now
+    finally:
+        Kernel.__call__, Kernel.over = plain
+    return ", ".join(f"{name} {us:.0f} us" for name, us in best)
+
+
 def components(name, G):
     """Connected components through the algorithm; labels compared along the edges by a second way: SciPy's count."""
     from grb_tile.algorithms import connected_components
@@ -247,11 +276,11 @@ def components(name, G):
     if not bool((labels[owner] == labels[store.indices[first]]).all()):
         line += " WRONG: labels differ along an edge"
     note(graph=name, components_ms=float(np.median(times[1:])))
-    print(line, flush=True)
+    print(f"{line}; {stages(lambda: connected_components(G))}", flush=True)
 
 
 def many(scale=20, factor=16):
-    """64 searches at once against 64 searches in turn."""
+    """64 searches at once against 64 searches in turn; every row compared with its search."""
     from grb_tile.algorithms import bfs_multi
 
     store = rmat(scale, factor)
@@ -259,27 +288,40 @@ def many(scale=20, factor=16):
     G._directed = False
     degrees = cp.asnumpy(cp.diff(store.indptr))
     sources = [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), 64, replace=False)]
-    together, apart = [], []
-    found = bfs_multi(G, sources)
-    for k in (0, 1, 31, 32, 63):
-        if not found.levels[k, :].new().isequal(bfs(G, sources[k]).levels):
+    found = bfs_multi(G, sources, parents=True)
+    for k, source in enumerate(sources):
+        if not found.levels[k, :].new().isequal(bfs(G, source).levels):
             raise SystemExit(f"WRONG: row {k} of bfs_multi")
-    for _ in range(5):
-        cp.cuda.Stream.null.synchronize()
-        start = time.perf_counter()
-        found = bfs_multi(G, sources)
-        cp.cuda.Stream.null.synchronize()
-        together.append(time.perf_counter() - start)
-        start = time.perf_counter()
-        for source in sources:
-            bfs(G, source)
-        cp.cuda.Stream.null.synchronize()
-        apart.append(time.perf_counter() - start)
+    check_parents(found)
+    times = {}
+    for name, run in (("together", lambda: bfs_multi(G, sources)), ("apart", lambda: [bfs(G, s) for s in sources]),
+                      ("with parents", lambda: bfs_multi(G, sources, parents=True)),
+                      ("first call", lambda: (store.forms.pop("traverse_many"), bfs_multi(G, sources)))):  # fmt: skip
+        taken = []
+        for _ in range(16):
+            cp.cuda.Stream.null.synchronize()
+            start = time.perf_counter()
+            found = run()
+            cp.cuda.Stream.null.synchronize()
+            taken.append(time.perf_counter() - start)
+        times[name] = float(np.median(taken)) * 1e3
+    found = bfs_multi(G, sources)
     rows = [f"{r['frontier']}{'v' if r['direction'] == 'pull' else '^'}{r['ms'] * 1e3:.0f}us" for r in found.report.rounds]
-    together, apart = float(np.median(together)) * 1e3, float(np.median(apart)) * 1e3
-    note(graph=f"kron{scale}", sources=64, together_ms=together, apart_ms=apart)
-    print(f"kron{scale}, 64 sources: together {together:.3f} ms, apart {apart:.3f} ms, {apart / together:.1f} x; "
-          + " ".join(rows), flush=True)
+    note(graph=f"kron{scale}", sources=64, **{f"{name.replace(' ', '_')}_ms": ms for name, ms in times.items()})
+    print(f"kron{scale}, 64 sources, {found.levels.nvals} entries: " + ", ".join(f"{k} {ms:.3f} ms" for k, ms in times.items())
+          + f"; {times['apart'] / times['together']:.1f} x; " + " ".join(rows), flush=True)
+    print(f"  {stages(lambda: bfs_multi(G, sources, parents=True))}", flush=True)
+
+
+def check_parents(found):
+    """Each parent of bfs_multi is one level up, each source its own."""
+    L, P = found.levels._store, found.parents._store
+    rows = cp.searchsorted(L.indptr, cp.arange(L.nvals), "right") - 1
+    level = cp.full(L.shape, -9, cp.int32)
+    level[rows, L.indices] = L.values
+    wrong = cp.where(L.values > 0, level[rows, P.values] != L.values - 1, P.values != L.indices)
+    if bool(wrong.any()) or not bool((L.indices == P.indices).all()):
+        raise SystemExit("WRONG: parents of bfs_multi")
 
 
 def reset(G):
