@@ -144,7 +144,7 @@ def traverse_many(A, AT, sources, *, levels=True, parents=False, max_level=None)
     walk = forced().walk
     direction = None if walk is None else {"rows": "pull", "cols": "push"}.get(walk, walk)
     if not backend.on_device:
-        return _many_on_host(backend, A, AT, sources, max_level, direction)
+        return NotImplemented if parents else _many_on_host(backend, A, AT, sources, max_level, direction)
     from ..backends.cuda.traverse_many import traverse_many as run
 
     plan = record_plan("traverse_many", "by level", A.format, "by_level", ("unknown", "unknown"))
@@ -169,7 +169,7 @@ def _many_on_host(backend, A, AT, sources, max_level, direction):
     pulled = sum(row["direction"] == "pull" for row in rows)
     plan = record_plan("traverse_many", "by level", A.format, "by_level", (len(rows), pulled))
     plan.engine, plan.seconds = "numba", perf_counter() - start
-    return store, lambda: rows
+    return store, None, lambda: rows
 
 
 def components(A, AT):

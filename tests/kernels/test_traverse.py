@@ -210,8 +210,8 @@ def test_the_paper_chooses_by_the_frontier_and_by_what_is_left():
 def many(A, AT, sources, max_level=None):
     """{vertex: level} of each search, out of traverse_many, and the report's rows."""
     with gb.plan(force="numba"):
-        store, rows = traverse_many(A, AT, np.asarray(sources), max_level=max_level)
-    assert jit.failures() == []
+        store, parents, rows = traverse_many(A, AT, np.asarray(sources), max_level=max_level)
+    assert jit.failures() == [] and parents is None
     assert store.shape == (len(sources), A.nrows)
     found = []
     for k in range(len(sources)):
@@ -258,6 +258,7 @@ def test_many_searches_along_a_path():
 def test_what_has_no_walk_for_many_searches():
     A = graph(64, 100, 1)
     assert traverse_many(A, None, np.array([0])) is NotImplemented          # no in-edges: nobody can ask
+    assert traverse_many(A, transpose_of(A), np.array([0]), parents=True) is NotImplemented
     assert traverse_many(to_dcsr(A), to_dcsr(transpose_of(A)), np.array([0])) is NotImplemented
     with gb.plan(force="numpy"):
         assert traverse_many(A, transpose_of(A), np.array([0])) is NotImplemented
