@@ -28,6 +28,7 @@ _LOOKS = 20000                   # about a millisecond
 _TO_DEVICE, _TO_HOST = 1, 2      # cudaMemcpyKind
 _TAKEN_ALONG = 1 << 14           # bytes of pageable memory that are copied before cudaMemcpyAsync returns (64 KiB and less)
 _MOST_CONSTANTS = 4096
+SPARE = ("product_spaces", "product_pieces")          # arrays kept for the next product (column_launch.py)
 _COUNTERS = 256
 _SMALL_REQUEST = 64 << 20        # bytes that are not asked about beforehand: asking the driver costs more than they do
 
@@ -276,6 +277,8 @@ class Device:
             return drop_forms() > 0
         pool = self.xp.get_default_memory_pool()
         before = pool.used_bytes()
+        for name in SPARE:
+            self.__dict__.get(name, {}).clear()
         drop_forms()          # and what is not reachable any more
         pool.free_all_blocks()
         return pool.used_bytes() < before
