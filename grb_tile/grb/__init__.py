@@ -17,6 +17,8 @@ from .descriptor import (
     COMP, COMP_STRUCTURE, DEFAULT, INP0, INP1, MASK, OUTP, REPLACE, STRUCTURE, TRAN, Descriptor, Descriptor_new,
     Descriptor_set, predefined_descriptor,
 )
+from .fields import *  # noqa: F403
+from .fields import __all__ as _fields
 from .methods import *  # noqa: F403
 from .methods import __all__ as _methods
 from .named import predefined_object
@@ -33,7 +35,7 @@ __all__ = [
     "COMP", "COMPLETE", "COMP_STRUCTURE", "DEFAULT", "Descriptor", "Descriptor_new", "Descriptor_set", "INDEX_MAX",
     "INP0",
     "INP1", "MASK", "MATERIALIZE", "NO_VALUE", "NULL", "OUTP", "REPLACE", "STRUCTURE", "SUCCESS", "TRAN",
-    *_methods, *_operations,
+    *_fields, *_methods, *_operations,
 ]
 
 
