@@ -12,11 +12,6 @@ template <class P, class T> __global__ void gather(const P* at, const T* in, int
   GRB_EACH(k, n) out[k] = in[at[k]];
 }
 
-// out[at[k]] = in[k]
-template <class P, class T> __global__ void scatter(const P* at, const T* in, int64_t n, T* out) {
-  GRB_EACH(k, n) out[at[k]] = in[k];
-}
-
 // at[k] = where wanted[k] stands in the ascending list, or -1; hit[k] = is it there?
 template <class I>
 __global__ void look_up(const int64_t* wanted, int64_t n, const I* list, int64_t length, int64_t* at, bool* hit) {

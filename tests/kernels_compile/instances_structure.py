@@ -22,7 +22,6 @@ def instances():
             yield "convert.cuh", "positions_to_words", "", (index, moved)
             yield "convert.cuh", "words_to_positions", "", (index, index, moved)
             yield "gather.cuh", "gather", "", (index, moved)
-            yield "gather.cuh", "scatter", "", (index, moved)
     for moved in MOVED:
         yield "gather.cuh", "gather_bitmap", "", (moved,)
     yield "transpose.cuh", "pick_rows", "", ("int64_t",)

@@ -8,7 +8,7 @@ from support import seeds
 
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, plan, semiring
 from grb_tile.backends import select
-from grb_tile.backends.cuda import pull, row_schedule
+from grb_tile.backends.cuda import columns, pull, row_schedule
 from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
 from grb_tile.planner import device as device_plans
@@ -111,6 +111,29 @@ def test_long_rows_are_cut_into_pieces(name, monkeypatch):
             check(AT, y, semiring, None)
         few = NUMPY.build_vector(150, np.array([0, 3, 9, 70, 149]), np.ones(1, bool), None, dtypes.BOOL)
         check(A, x, semiring, Allow(few))          # listed rows, the first and the last of them long
+
+
+@pytest.mark.parametrize(("name", "type_"), [("plus_times", "FP64"), ("min_plus", "INT8"), ("any_pair", "BOOL"),
+                                             ("any_first", "FP32")])
+def test_columns_leave_the_kept_accumulator_clean(name, type_, monkeypatch):
+    """A result of few entries is packed out of the accumulator, which the next product finds as if it were new."""
+    monkeypatch.setattr(columns, "UNREAD", 0)
+    monkeypatch.setattr(columns, "PART", 2)
+    shim().device.__dict__.pop("product_spaces", None)
+    semiring = semiring_of(name, type_)
+    rng = rng_of(len(name), 11)
+    dims = (900, np.arange(900)), (700, np.arange(700))
+    A = samples.random_matrix(rng, *dims, semiring.type, 0.002)
+    AT = convert.transpose_of(A)
+    kept = 0
+    for turn in range(4):
+        x = samples.random_vector(rng, dims[1], semiring.type2, 0.01 if turn < 3 else 0.9)
+        for allow in (None, Allow(samples.random_vector(rng, dims[0], dtypes.BOOL, 0.5), turn % 2 == 1)):
+            want = NUMPY.matvec_rows(A, x, semiring, allow)
+            got = shim().matvec_cols(AT, x, semiring, allow)
+            agree.assert_same(got, want)
+            kept += bool(shim().device.product_spaces)          # not when the result took its arrays along
+    assert kept >= 4
 
 
 @pytest.mark.parametrize("wide", [False, True])

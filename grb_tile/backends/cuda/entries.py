@@ -43,15 +43,6 @@ def gather(device, values, at):
     return out
 
 
-def scatter(device, values, at, out):
-    """out[at] = values; returns out."""
-    count = at.shape[0]
-    if count:
-        kernel = device.launcher.kernel("gather.cuh", "scatter", "", (index_type(at), moved_type(values)))
-        kernel.over(count, (at, values, count, out))
-    return out
-
-
 def repeated(device, values, count):
     """`count` copies of the only element of `values`."""
     out = device.empty(count, values.dtype)
