@@ -73,9 +73,9 @@ bit_tile_rows(int64_t nrows, const int64_t* ptr, const int32_t* line_of, const W
               unsigned long long* total) {
   const TileLines<W, P> a{ptr, line_of, maps, start, words};
   const TilePieces pieces{lines, piece_count, extra, owner};
-  constexpr int NT = 8 * sizeof(W), EACH = NT <= 32 ? 1 : 2;
+  constexpr int NT = 8 * sizeof(W), LANES = NT < 32 ? NT : 32, EACH = NT / LANES, AT_ONCE = 32 / LANES;
   unsigned long long found = 0;
-  int lane = lane_number();
+  int lane = lane_number(), mine = lane % LANES;
   GRB_EACH_WARP(k, pieces.count) {
     int64_t line, first, stop;
     piece_range(a, pieces, k, line, first, stop);
@@ -85,31 +85,37 @@ bit_tile_rows(int64_t nrows, const int64_t* ptr, const int32_t* line_of, const W
     for (int u = 0; u < EACH; u++) met[u] = 0;
     for (int64_t t0 = first; wanted && t0 < stop; t0 += 32) {
       int64_t t = t0 + lane;
-      W x = t < stop ? x_parts[a.line[t]] : W(0), map = x ? W(a.map[t] & wanted) : W(0), whole = map ? a.map[t] : W(0);
-      P start = map ? a.start[t] : P(0);
-      for (unsigned live = __ballot_sync(ALL_LANES, map != 0); live; live &= live - 1) {
-        int who = __ffs(int(live)) - 1;
+      W x = t < stop ? x_parts[a.line[t]] : W(0), whole = x ? a.map[t] : W(0);
+      P start = whole & wanted ? a.start[t] : P(0);
+      for (unsigned live = __ballot_sync(ALL_LANES, W(whole & wanted) != 0); live;) {
+        unsigned chosen = live;                              // AT_ONCE tiles: lanes 0 .. LANES-1 take the first
+        for (int k = 0; k < AT_ONCE; k++) {
+          if (k < lane / LANES) chosen &= chosen - 1;
+          live &= live - 1;
+        }
+        int who = chosen ? __ffs(int(chosen)) - 1 : 0;
         W x_here = shuffle(x, who), map_here = shuffle(whole, who);
         P start_here = shuffle(start, who);
         for (int u = 0; u < EACH; u++) {
-          int r = u * 32 + lane;
-          if (r < NT && (W(map_here & wanted) >> r & 1) && (counts != nullptr || met[u] == 0))
+          int r = u * 32 + mine;
+          if (chosen && (W(map_here & wanted) >> r & 1) && (counts != nullptr || met[u] == 0))
             met[u] += bits_in(W(a.words[start_here + bits_in(W(map_here & low_bits<W>(r)))] & x_here));
         }
       }
       if (counts == nullptr) {
         bool open = false;
-        for (int u = 0; u < EACH; u++)
-          open = open || (u * 32 + lane < NT && (wanted >> (u * 32 + lane) & 1) && met[u] == 0);
+        for (int u = 0; u < EACH; u++) open = open || ((wanted >> (u * 32 + mine) & 1) && met[u] == 0);
         if (!__any_sync(ALL_LANES, open)) break;
       }
     }
+    if (AT_ONCE > 1)
+      for (int u = 0; u < EACH; u++) met[u] += __shfl_xor_sync(ALL_LANES, met[u], LANES % 32);
     W packed = 0;
-    for (int u = 0; u < EACH; u++) packed |= W(W(__ballot_sync(ALL_LANES, met[u] != 0)) << (u * 32));
+    for (int u = 0; u < EACH; u++) packed |= W(W(__ballot_sync(ALL_LANES, met[u] != 0)) << (u * LANES % NT));
     bool split = is_split(pieces, line);
     if (counts != nullptr)
       for (int u = 0; u < EACH; u++)
-        if (met[u]) {
+        if (met[u] && lane < LANES) {
           unsigned long long* place = &counts[line * NT + u * 32 + lane];
           if (split) atomicAdd(place, (unsigned long long)met[u]); else *place = met[u];
         }

@@ -12,7 +12,7 @@ import numpy as np
 from ..backends.select import current
 from ..dtypes import INT32, INT64
 from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
-from ..planner import forced, record_plan
+from ..planner import forced, record_plan, search_over
 from ..storage.convert import settle
 from ..storage.place import host, is_host
 from ..storage.sorting import ranges
@@ -106,9 +106,9 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
         if result is not NotImplemented:
             level, parent, report = result
             plan.engine, plan.format = report.engine, report.format
-            if report.format == "bittiled" and forced().format in TILE_WALKS:
-                plan.walk = forced().format
             plan.figures = _Counts(report)
+            if report.format == "bittiled":
+                _explain_tiles(plan, A)
             if record is not None:
                 record.extend(report.levels)
             return result
@@ -199,15 +199,17 @@ def shortest_paths(A, in_edges, source, heaviest, delta=None):
 class _Counts:
     """Figures of the plan, counted only when read; a plan does not keep a device's arrays from being freed."""
 
+    more = ()
+
     def __init__(self, report):
         self.report = weakref.ref(report) if isinstance(report, LateReport) else lambda: report
 
     def __iter__(self):
         report = self.report()
         if report is None:
-            return iter(("unknown", "unknown"))
+            return iter(("unknown", "unknown", *self.more))
         levels = report.levels
-        return iter((len(levels), sum(level["direction"].startswith("pull") for level in levels)))
+        return iter((len(levels), sum(level["direction"].startswith("pull") for level in levels), *self.more))
 
 
 def _vector(n, dtype, words, count, values):
@@ -225,18 +227,41 @@ def _on_device(backend, A, AT, sources, single, levels, parents, max_level, targ
     if single is None and sources.size == 1:
         single = int(sources[0])
     rules = forced()
-    walk, result = rules.walk, NotImplemented
+    walk, format, result = rules.walk, rules.format, NotImplemented
     asked = (backend.device, A, AT, sources if single is None else single, levels, parents, max_level, target)
-    if rules.format == "bittiled" or rules.format in TILE_WALKS:
+    if format is None and walk is None and AT is not None:
+        format = _format_of(backend.device, A)
+    if format == "bittiled" or format in TILE_WALKS:
         from ..backends.cuda.traverse_tiles import traverse as over_tiles
 
-        result = over_tiles(*asked, None if rules.format == "bittiled" else rules.format)
+        result = over_tiles(*asked, None if format == "bittiled" else format)
     if result is NotImplemented:
         result = run(*asked, None if walk is None else {"rows": "pull", "cols": "push"}.get(walk, walk))
     if result is NotImplemented:
         return NotImplemented
     level, parent, outcome = result
     return level, parent, LateReport(backend.name, outcome)
+
+
+def _format_of(device, A):
+    """The format that the planner chose for traversals of A, kept with it."""
+    forms = A.forms
+    if forms is None:
+        forms = A.forms = {}
+    found = forms.get("search_over")
+    if found is None:
+        from ..backends.cuda.traverse_tiles import clustering
+
+        found = forms["search_over"] = search_over(A.nvals, *clustering(device, A))
+    return found[0]
+
+
+def _explain_tiles(plan, A):
+    chosen = forced().format
+    if chosen in TILE_WALKS:
+        plan.walk = chosen
+    elif chosen is None:
+        plan.rule, plan.figures.more = "tiles_full", A.forms["search_over"][1]
 
 
 def _compiled(A, AT, sources, levels, parents, max_level, target):

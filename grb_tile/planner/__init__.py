@@ -8,10 +8,11 @@ from .matmul import choose_matmul
 from .matvec import choose_matvec
 from .record import FORCIBLE, Plan, Report, explain, force, forced, history, record_plan, report_of
 from .statistics import edges_of, mean_degree
+from .traverse import search_over
 
 plan = force  # gb.plan(force="cols")
 
 __all__ = [
     "FORCIBLE", "Plan", "Report", "choose_matmul", "choose_matvec", "edges_of", "explain", "force", "forced", "history",
-    "mean_degree", "plan", "record_plan", "report_of",
+    "mean_degree", "plan", "record_plan", "report_of", "search_over",
 ]  # fmt: skip

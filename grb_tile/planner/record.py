@@ -189,6 +189,7 @@ RULES = {
     "no_mask": "no mask, or a complement: every place may be written",
     "rows_of_product": "rows cost about {1:.0f}, dots over the mask's {2} places {0:.0f}",
     "by_level": "{0} levels, {1} of them pulled",
+    "tiles_full": "{0} levels, {1} of them pulled; a 16 x 16 tile holds {2:.1f} entries",
 }
 
 _history = deque(maxlen=64)

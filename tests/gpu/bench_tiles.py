@@ -74,7 +74,9 @@ GRAPHS = {
     "stanford-dragon": lambda: bench_traverse.real("stanford-dragon"),
     "pace17-he184": lambda: bench_traverse.real("pace17-he184"),
     "cnr-2000": lambda: bench_traverse.real("cnr-2000"), "grid-blocked": lambda: blocked_grid(2000),
-    "road-NY": lambda: bench_traverse.real("USA-road-NY"),
+    "road-NY": lambda: bench_traverse.real("USA-road-NY"), "road-NE": lambda: bench_traverse.real("USA-road-NE"),
+    "Slashdot": lambda: bench_traverse.real("soc-Slashdot0902"), "ego-Twitter": lambda: bench_traverse.real("ego-Twitter"),
+    "grid2000": lambda: bench_traverse.grid(2000), "kron20": lambda: bench_traverse.rmat(20, 16),
 }  # fmt: skip
 
 
@@ -98,7 +100,8 @@ def search_ms(A, sources):
     """Median of calls of the search over CSR."""
     G = Graph(gb.Matrix._from_store(A, dtypes.BOOL))
     G._directed = False
-    return float(np.median([best_ms(partial(bfs, G, s), 3) for s in sources])), G
+    with gb.plan(force="csr"):
+        return float(np.median([best_ms(partial(bfs, G, s), 3) for s in sources])), G
 
 
 def sources_of(A, count):
@@ -125,7 +128,8 @@ def part_convert(backend, name, A, sources):
     figures = {"search_ms": search}
     for nt in WIDTHS:
         ms = best_ms(lambda nt=nt: tiles.bit_tiles_of(backend.device, fresh(A), nt))
-        figures[f"nt{nt}_ms"], figures[f"nt{nt}_searches"] = ms, ms / search
+        known = best_ms(lambda nt=nt: tiles.bit_tiles_of(backend.device, fresh(A), nt, symmetric=True))
+        figures[f"nt{nt}_ms"], figures[f"nt{nt}_known_symmetric_ms"], figures[f"nt{nt}_searches"] = ms, known, ms / search
     ms = best_ms(lambda: tiles.tiled_of(backend.device, fresh(A)))
     figures["tiled_ms"], figures["tiled_searches"] = ms, ms / search
     say(part="convert", matrix=name, **figures)
@@ -171,14 +175,17 @@ def part_products(backend, name, A, sources):
 
 
 def part_bits(backend, name, A, sources):
-    for tiles.NARROW in (16, 64, 32):
+    for tiles.WIDTH in (64, 32, 16):
         compare(backend, name, fresh(A), get_typed_op("any_pair", dtypes.BOOL, kind="semiring"), WALKS,
                 f"bits{tiles.NARROW}")
 
 
 def part_search(backend, name, A, sources):
     csr, G = search_ms(A, sources)
-    figures = {"csr_ms": csr}
+    figures = {"csr_ms": csr, "planned_ms": float(np.median([best_ms(partial(bfs, G, s), 3) for s in sources]))}
+    plan = gb.explain().plans[0]
+    figures["planned_over"], figures["entries_a_tile"] = plan.format, tiles.entries_per_tile(backend.device, A, 16)
+    print("  ", bench_traverse.by_level(bfs(G, sources[0]), 24), flush=True)
     for walk in WALKS:
         with gb.plan(force=walk):
             try:
@@ -201,12 +208,12 @@ def clock_ms(G, sources, rounds=3):
 def part_tries(backend, name, A, sources):
     """Widths, launch configurations and thresholds worth comparing (device clock)."""
     _, G = search_ms(A, sources[:1])
-    figures, before = {"csr": clock_ms(G, sources)}, dict(traverse_tiles.LAUNCH)
+    with gb.plan(force="csr"):
+        figures, before = {"csr": clock_ms(G, sources)}, dict(traverse_tiles.LAUNCH)
     changes = [{"width": nt} for nt in WIDTHS]
-    changes += [{"width": nt, **more} for nt in (16, 32) for more in (
-        {"block": 1024}, {"block": 256}, {"block": 512, "per_processor": 2}, {"block": 256, "per_processor": 2})]
-    changes += [{"width": nt, "sparse": k} for nt in (16, 32) for k in (2, 4, 8, 32, 64, 200)]
-    changes += [{"width": 16, "few": k} for k in (1, 2, 4, 8, 64)]
+    changes += [{"width": nt, "block": block, "per_processor": each} for nt in (16, 32) for block, each in (
+        (1024, 1), (768, 1), (256, 1), (512, 2), (256, 2), (256, 4))]
+    changes += [{"sparse": k} for k in (1, 4, 8, 32)] + [{"few": k} for k in (1, 4, 64)]
     for walk in tiles.WALKS:
         with gb.plan(force=walk):
             figures[walk] = clock_ms(G, sources)

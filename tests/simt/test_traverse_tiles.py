@@ -158,3 +158,51 @@ def test_what_has_no_tiles_goes_over_rows():
     with using_shim(), gb.plan(force="push_csr"):
         level, _, report = operation.traverse(A, A, 3)
         assert report.format == "csr" and level.nvals == 1
+
+
+def blocks_of(n, size):
+    """Cliques of `size` vertices in a row, linked one to the next: full tiles."""
+    at = np.arange(n)
+    rows, cols = (x.ravel() for x in np.broadcast_arrays(at[:, None], at[:, None] // size * size + np.arange(size)))
+    kept = cols < n
+    return graph_of(n, np.concatenate((rows[kept], at[:-1])), np.concatenate((cols[kept], at[1:])))
+
+
+def test_the_planner_takes_tiles_where_entries_cluster(monkeypatch):
+    from grb_tile.planner import traverse as planner
+
+    monkeypatch.setattr(planner, "LEAST", 1000)
+    full, thin = blocks_of(600, 20), random_graph(600, 5000, 5)
+    path = test_traverse.path(3000)
+    device = shim().device
+    assert tiles.entries_per_tile(device, device.own(full), 16) > planner.FULL
+    assert tiles.entries_per_tile(device, device.own(thin), 16) < planner.FULL
+    with using_shim():
+        for A, format in ((full, "bittiled"), (thin, "csr"), (path, "csr")):
+            want, _, _ = operation._in_numpy(A, np.array([3]), True, False, None, None)
+            for _ in range(2):
+                level, _, report = operation.traverse(A, A, 3)
+                assert report.format == format and dense(level, A.nrows)[0].tolist() == dense(want, A.nrows)[0].tolist()
+                plan = gb.explain().plans[0]
+                assert plan.format == format and plan.rule == ("tiles_full" if format == "bittiled" else "by_level")
+        operation.traverse(full, full, 3)
+        assert "tile holds" in str(gb.explain())
+        for walk in ("push", "pull"):
+            with gb.plan(force=walk):
+                assert operation.traverse(full, full, 3)[2].format == "csr"
+        with gb.plan(force="csr"):
+            assert operation.traverse(full, full, 3)[2].format == "csr"
+        assert operation.traverse(full, None, 3)[2].format == "csr"
+    monkeypatch.setattr(planner, "LEAST", 10**9)
+    small = blocks_of(600, 20)
+    with using_shim():
+        assert operation.traverse(small, small, 3)[2].format == "csr"
+
+
+def test_occupancy_of_a_sample_is_near(monkeypatch):
+    device = shim().device
+    A = device.own(blocks_of(4000, 20))
+    exact = tiles.entries_per_tile(device, A, 16)
+    monkeypatch.setattr(tiles, "SAMPLE", 512)
+    near = tiles.entries_per_tile(device, A, 16)
+    assert near != exact and abs(near - exact) < exact / 5

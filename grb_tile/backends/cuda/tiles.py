@@ -22,9 +22,10 @@ from .semirings import is_idempotent, lowered
 from .structure import convert
 
 SPARSE = 0.01                # share of x's places below which its columns are walked
-NARROW = 32                  # width of the bit tiles that products walk
+WIDTH = 16                   # of the bit tiles that products and traversals walk: the fewest bytes
 PIECE = 32                   # tiles, as in bit_tiles.cuh
 _MOVED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+SAMPLE, SAMPLES = 1 << 16, 8  # rows that are looked at to tell whether entries cluster, in how many stretches
 CUT = 256                    # entries, as in bit_tiles_make.cuh
 NAMES = {16: "uint16_t", 32: "uint32_t", 64: "word"}
 WALKS = ("push_csc", "push_csr", "pull_csc")
@@ -103,7 +104,7 @@ def _bit_tiled(device, A, x, semiring, allow, walk):
         held = x._known if type(x) is CountedLater else x.nvals
         walk = "push_csc" if held is not None and held < SPARSE * x.size else "push_csr"
     by_columns = walk == "push_csc" and idempotent
-    T = bit_tiles_of(device, A, NARROW, columns=by_columns)
+    T = bit_tiles_of(device, A, WIDTH, columns=by_columns)
     lines, word = T.by_cols if by_columns else T.by_rows, T.row_words.dtype
     x_words = words_of(device, x)
     if x_words is None:
@@ -155,7 +156,7 @@ def tiled_of(device, A):
 def _make_tiled(device, A):
     if A.rows is not None:
         A = convert(device, A, "csr")
-    tasks, task_ptr, owner = _merging_tasks(device, A, NT)
+    tasks, task_ptr, owner = _merging_tasks(device, A.indptr, NT)
     tile_count, entry_count = device.zeros(tasks + 1, np.int64), device.zeros(tasks + 1, np.int64)
     rest_count = device.zeros(tasks * NT + 1, np.int64)
     values = None if A.iso else A.values.view(_MOVED[A.values.dtype.itemsize])
@@ -198,7 +199,7 @@ def _make_tiled(device, A):
     return result
 
 
-def bit_tiles_of(device, A, nt=NARROW, symmetric=None, columns=True):
+def bit_tiles_of(device, A, nt=WIDTH, symmetric=None, columns=True):
     """A's BitTiledMatrix with device arrays, kept in A.forms["bittiled32"] and the like.
 
     symmetric: True when the caller knows the structure to be so.  columns: False leaves by_cols None until it is asked for.
@@ -226,15 +227,7 @@ def _merged(device, A, nt):
     if A.rows is not None:
         A = convert(device, A, "csr")
     word = WORDS[nt]
-    tasks, task_ptr, owner = _merging_tasks(device, A, nt)
-    counts, held = device.zeros(tasks + 1, np.int64), device.zeros(tasks + 1, np.int64)
-
-    def merge(start_name, fill, *arrays):
-        kernel = device.launcher.kernel("bit_tiles_make.cuh", "merge_tile_row", "", (
-            index_type(A.indices), NAMES[nt], start_name, fill))
-        kernel.over(tasks * min(nt, 32), (A.indptr, A.indices, A.nrows, tasks, task_ptr, owner, *arrays))
-
-    merge("int32_t", "false", counts[1:], held[1:], None, None, None, None)
+    merge, counts, held, task_ptr = _counted(device, A.indptr, A.indices, nt)
     ptr, first = device.xp.cumsum(counts), device.xp.cumsum(held)
     tiles, words = device.read(ptr[-1:], first[-1:])
     start = device.empty(tiles + 1, start_type(words))
@@ -242,14 +235,44 @@ def _merged(device, A, nt):
     line, map_, bits = device.empty(tiles, np.int32), device.empty(tiles, word), device.empty(words, word)
     merge(index_type(start), "true", ptr, first, line, map_, start, bits)
     start[-1:] = words
-    return TileLines(ptr if owner is None else gather(device, ptr, task_ptr), line, map_, start, bits)
+    return TileLines(ptr if task_ptr is None else gather(device, ptr, task_ptr), line, map_, start, bits)
 
 
-def _merging_tasks(device, A, nt):
+def _counted(device, indptr, indices, nt):
+    """(merge, tiles of each task, words of each task, task_ptr) of the rows of `indptr`; merge writes what was counted."""
+    nrows = indptr.shape[0] - 1
+    tasks, task_ptr, owner = _merging_tasks(device, indptr, nt)
+    counts, held = device.zeros(tasks + 1, np.int64), device.zeros(tasks + 1, np.int64)
+
+    def merge(start_name, fill, *arrays):
+        kernel = device.launcher.kernel("bit_tiles_make.cuh", "merge_tile_row", "", (
+            index_type(indices), NAMES[nt], start_name, fill))
+        kernel.over(tasks * min(nt, 32), (indptr, indices, nrows, tasks, task_ptr, owner, *arrays))
+
+    merge("int32_t", "false", counts[1:], held[1:], None, None, None, None)
+    return merge, counts, held, task_ptr
+
+
+def entries_per_tile(device, A, nt):
+    """Mean entries of a non-empty tile, from SAMPLES stretches of tile rows where A has more (CSR)."""
+    tile_rows = -(-A.nrows // nt)
+    stretch = max(1, SAMPLE // SAMPLES // nt)
+    starts = [0] if tile_rows <= stretch * SAMPLES else [k * (tile_rows - stretch) // (SAMPLES - 1) for k in range(SAMPLES)]
+    stretch = tile_rows if len(starts) == 1 else stretch
+    found = []
+    for start in starts:
+        indptr = A.indptr[start * nt:min((start + stretch) * nt, A.nrows) + 1]
+        found += [_counted(device, indptr, A.indices, nt)[1].sum().reshape(1), indptr[-1:] - indptr[:1]]
+    numbers = device.read(*found)
+    return sum(numbers[1::2]) / max(sum(numbers[::2]), 1)
+
+
+def _merging_tasks(device, indptr, nt):
     """(tasks, first task of each tile row, tile row of each task); see tile_rows.cuh.  One a tile row: (tasks, None, None)."""
-    xp, tile_rows = device.xp, -(-A.nrows // nt)
+    xp, nrows = device.xp, indptr.shape[0] - 1
+    tile_rows = -(-nrows // nt)
     longest = device.zeros(tile_rows * nt, np.int64)
-    longest[:A.nrows] = A.indptr[1:] - A.indptr[:-1]
+    longest[:nrows] = indptr[1:] - indptr[:-1]
     more = xp.maximum((longest.reshape(tile_rows, nt).max(axis=1) - 1) // CUT, 0)
     ends = xp.cumsum(more + 1)
     tasks = device.read(ends[-1:])[0]

@@ -13,13 +13,13 @@ from ...dtypes import INT32, INT64
 from ...storage.tiled import can_tile
 from .entries import index_type
 from .errors import on_device
-from .tiles import NAMES, WALKS, bit_tiles_of, pieces_of
+from .tiles import NAMES, WALKS, WIDTH, bit_tiles_of, entries_per_tile, pieces_of
 from .traverse import HEAD_ROWS, LOG_LEVELS, LateBitmapVector, Outcome
-from .traverse_graph import CONTROL_WORDS
+from .traverse_graph import CONTROL_WORDS, NARROW_DEGREE, NARROW_MEAN, NARROW_VERTICES
 from .traverse_launch import PlainLaunch, QuickLaunch, Results
 
 # Measured on an H200; tests/gpu/bench_tiles.py tries others.
-LAUNCH = {"block": 512, "per_processor": 1, "width": 16, "sparse": 16, "few": 16}
+LAUNCH = {"block": 512, "per_processor": 1, "width": WIDTH, "sparse": 2, "few": 16}
 SHIM = {"block": 64, "blocks": 2}
 FORMATS = ("bittiled", *WALKS)
 
@@ -101,6 +101,17 @@ class TileGraph:
                 found = QuickLaunch(kernel, 14, blocks, block, cooperative=True)
             self.kernels[levels, parents] = found
         return found
+
+
+def clustering(device, A):
+    """(is the graph narrow?, a function that tells the entries of a 16 x 16 tile): what planner.search_over asks."""
+    if A.rows is not None or A.nvals == 0 or not can_tile(A):
+        return True, None
+    A = device.own(A)
+    mean, narrow = A.nvals / A.nrows, False
+    if mean <= NARROW_MEAN and A.nrows >= NARROW_VERTICES:
+        narrow = device.read((A.indptr[1:] - A.indptr[:-1]).max().reshape(1))[0] <= NARROW_DEGREE
+    return narrow, lambda: entries_per_tile(device, A, 16)
 
 
 def graph_of(device, out_edges, in_edges, nt):
