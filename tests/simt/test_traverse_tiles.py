@@ -206,3 +206,11 @@ def test_occupancy_of_a_sample_is_near(monkeypatch):
     monkeypatch.setattr(tiles, "SAMPLE", 512)
     near = tiles.entries_per_tile(device, A, 16)
     assert near != exact and abs(near - exact) < exact / 5
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_more_is_found_than_a_bag_holds(walk):
+    """A block finds more lines of tiles in a level than it keeps beside itself."""
+    A = test_traverse.star(100_000)
+    check(A, A, 0, walk, 16, parents=False)
+    check(A, A, 77_777, walk, 16, parents=False)
