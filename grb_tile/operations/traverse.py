@@ -261,7 +261,9 @@ def _explain_tiles(plan, A):
     if chosen in TILE_WALKS:
         plan.walk = chosen
     elif chosen is None:
-        plan.rule, plan.figures.more = "tiles_full", A.forms["search_over"][1]
+        found = (A.forms or {}).get("search_over")
+        if found is not None:                  # (not dropped to make room meanwhile)
+            plan.rule, plan.figures.more = "tiles_full", found[1]
 
 
 def _compiled(A, AT, sources, levels, parents, max_level, target):

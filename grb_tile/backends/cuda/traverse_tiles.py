@@ -103,6 +103,7 @@ class TileGraph:
         return found
 
 
+@on_device
 def clustering(device, A):
     """(is the graph narrow?, a function that tells the entries of a 16 x 16 tile): what planner.search_over asks."""
     if A.rows is not None or A.nvals == 0 or not can_tile(A):
