@@ -82,6 +82,8 @@ def _loaded(args, facts, lines):
         lines.append(f"tiles      {nt} x {nt}: {'about ' if t.estimated else ''}{t.count:,} not empty, "
                      f"{t.entries_per_tile:.2f} entries each, at most {t.most}")
     lines.append(f"storage    {found.format}, {size_text(store.nbytes)}; occupancy calls for {found.chosen}: {found.why}")
+    lines.append("bytes as   " + ", ".join(f"{form} {size_text(size)}" for form, size in found.nbytes.items())
+                 + " (bittiled: structure only, rows; symmetric ones need no more)")
     if "memory" not in facts:
         value = 0 if store.iso else store.values.itemsize
         symmetric = facts.get("symmetry", {}).get("values", False)

@@ -138,7 +138,7 @@ def test_info(facts, run):
     code, out, _ = run("info", ROADS, "--head")
     assert code == OK and "memory     to expect" in out and "degrees" not in out
     code, out, _ = run("info", KARATE, *UNDIRECTED)
-    assert code == OK and "degrees    mean" in out and "tiles" in out
+    assert code == OK and "degrees    mean" in out and "tiles" in out and "bittiled16" in out
 
 
 def test_info_of_a_matrix_that_is_no_graph(facts, graph):

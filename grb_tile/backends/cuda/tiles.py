@@ -216,8 +216,10 @@ def bit_tiles_of(device, A, nt=WIDTH, symmetric=None, columns=True):
         T.by_cols = T.by_rows
     if T.by_cols is None and columns:
         turned = _turned(device, T.by_rows, -(-A.ncols // nt), nt)
-        same = A.nrows == A.ncols and all(
-            a.shape == b.shape and bool(device.xp.array_equal(a, b)) for a, b in zip(T.by_rows, turned, strict=True))
+        same = A.nrows == A.ncols and all(a.shape == b.shape for a, b in zip(T.by_rows, turned, strict=True))
+        if same:
+            differ = [(a != b).any().reshape(1) for a, b in zip(T.by_rows, turned, strict=True)]
+            same = not any(device.read(*differ))
         T.by_cols = T.by_rows if same else turned
     return T
 
