@@ -157,5 +157,5 @@ def _report(bench, device, args):
 
 def _plan_text(line):
     plan = line["plan"]
-    by_level = f": {line['levels']} levels, {line['pulled']} pulled" if "levels" in line else f" over {plan['format']}"
-    return f"{plan['walk']}{by_level}; {plan['engine']}; {plan['rule']}"
+    levels = f", {line['levels']} levels, {line['pulled']} pulled" if "levels" in line else ""
+    return f"{plan['walk']} over {plan['format']}{levels}; {plan['engine']}; {plan['rule']}"
