@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import operations as ops
 from ..config import config
-from ..dtypes import FP64, _index_dtypes, cast, cast_scalar, lookup_dtype
+from ..dtypes import FP64, _index_dtypes, cast_scalar, lookup_dtype
 from ..operators import get_typed_op
 from ..storage.embed import empty_vector
 from . import recorder
@@ -313,11 +313,7 @@ class Scalar(BaseType):
                 self.value = expr
                 return
             value, dtype = literal(expr)
-        if accum is not None and self._value is not None:
-            if value is None:
-                return
-            pair = cast(np.array([self._value]), accum.type), cast(np.array([value]), accum.type2)
-            value = accum.numpy(*pair)[0]
+        value = ops.accumulate_scalar(self._value, value, accum)
         self._value = None if value is None else scalar_of(value, self.dtype)
 
 

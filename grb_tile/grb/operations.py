@@ -339,12 +339,7 @@ def reduce(out, *args):
     _expect("reduce", op=(op, object), A=(A, (Matrix, Vector)))
     flags_of(args[3] if len(args) == 4 else None)
     record = ops.reduce_scalar(A, _monoid(op, A.dtype))
-    value = record.compute()
-    if accum is not None and value is not None and not out.is_empty:
-        typed = _accum(accum, out.dtype, record.dtype)
-        value = typed.numpy(np.array([out.value], typed.type.np_type), np.array([value]).astype(typed.type2.np_type))[0]
-    if value is not None or accum is None:
-        out.value = None if value is None else value
+    out.value = ops.accumulate_scalar(out._value, record.compute(), _accum(accum, out.dtype, record.dtype))
 
 
 def _monoid(op, dtype):

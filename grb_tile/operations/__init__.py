@@ -14,10 +14,10 @@ from .shaping import (
     Copy, Kronecker, Transpose, concat_matrices, concat_vectors, diagonal, diagonal_matrix, resize_matrix,
     resize_vector, shift_matrix, shift_vector, split_matrix, split_vector,
 )
-from .write import allow_of, finish, write
+from .write import accumulate_scalar, allow_of, finish, write
 
 __all__ = [
-    "EMPTY", "Record", "allow_of", "apply", "apply_bind", "apply_index", "assign", "concat_matrices",
+    "EMPTY", "Record", "accumulate_scalar", "allow_of", "apply", "apply_bind", "apply_index", "assign", "concat_matrices",
     "concat_vectors", "copy",
     "diagonal", "diagonal_matrix", "ewise_add", "ewise_mult", "ewise_union", "extract", "finish", "inner", "kronecker",
     "mxm", "mxv", "outer", "reduce_rows", "reduce_scalar", "resize_matrix", "resize_vector", "select", "shift_matrix",

@@ -26,7 +26,7 @@ from ..storage.place import first_value
 from ..storage.store import Allow
 from . import checks
 from .record import Record
-from .write import allow_of, finish
+from .write import allow_of, finish, finish_region
 
 
 class _Empty:
@@ -185,7 +185,7 @@ def _assign_vector(c, value, I, dtype, mask, accum, replace, subassign):
     t = _values_in(value, len(I), None, dtype, None)
     t = backend.expand_vector(t, I, c.size)
     region = None if accum is not None else backend.expand_vector(full_vector(len(I), dtype, 1), I, c.size)
-    return _finish_region(c, t, region, dtype, allow, accum, replace)
+    return finish_region(c, t, region, dtype, allow, accum, replace)
 
 
 def _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign):
@@ -216,29 +216,12 @@ def _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign):
     else:
         t = backend.expand_matrix(_values_in(value, *shape, dtype, None), I, J, c.nrows, c.ncols)
     region = None if accum is not None else _in_region(c, I, J)       # C's own entries there: all that can be deleted
-    return _finish_region(c, t, region, dtype, allow, accum, replace)
+    return finish_region(c, t, region, dtype, allow, accum, replace)
 
 
 def _in_region(A, I, J):
     backend = current()
     return backend.expand_matrix(backend.gather_matrix(A, I, J), I, J, A.nrows, A.ncols)
-
-
-def _finish_region(c, t, region, dtype, allow, accum, replace):
-    """Write T inside `region` and the mask; replace then clears what the mask does not allow, inside the region or
-    not.
-    """
-    backend = current()
-    if allow is not None:
-        t = backend.restrict(t, allow)
-    if accum is None:
-        gone = region if allow is None else backend.restrict(region, allow)
-        result = finish(c, t, dtype, Allow(gone), None, False)
-    else:
-        result = finish(c, t, dtype, None, accum, False)
-    if allow is not None and replace:
-        result = backend.restrict(result, allow)
-    return result
 
 
 def _cast(value, dtype):

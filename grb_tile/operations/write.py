@@ -19,6 +19,7 @@ import sys
 import numpy as np
 
 from ..backends.select import current
+from ..dtypes import cast
 from ..storage.bits import scatter_words
 from ..storage.convert import settle, to_sparse
 from ..storage.place import first_value, is_host
@@ -100,6 +101,34 @@ def finish(c, t, dtype, allow, accum, replace):
     if allow is not None and replace:
         z = backend.restrict(z, allow)
     return z
+
+
+def finish_region(c, t, region, dtype, allow, accum, replace):
+    """The write step of an assignment to a part: T (all of it inside the part) into C.
+
+    region: the places of C that are emptied before T comes, without an accumulator: the part, or C's entries there.
+    The mask has C's shape, so that replace clears what it does not allow inside the part and outside.
+    """
+    backend = current()
+    if allow is not None:
+        t = backend.restrict(t, allow)
+    if accum is None:
+        gone = region if allow is None else backend.restrict(region, allow)
+        result = finish(c, t, dtype, Allow(gone), None, False)
+    else:
+        result = finish(c, t, dtype, None, accum, False)
+    if allow is not None and replace:
+        result = backend.restrict(result, allow)
+    return result
+
+
+def accumulate_scalar(c, t, accum):
+    """The table above at a single place: NumPy scalars, None where there is none; the caller casts to C's type."""
+    if accum is None or c is None:
+        return t
+    if t is None:
+        return c
+    return accum.numpy(cast(np.array([c]), accum.type), cast(np.array([t]), accum.type2))[0]
 
 
 def fills(t, allow):
