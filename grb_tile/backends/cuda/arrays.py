@@ -72,6 +72,15 @@ class Device:
         """`count` places, not written yet."""
         return self.xp.empty(count, dtype)
 
+    def places(self, count, dtype):
+        """The values of a bitmap of `count` places: those of absent entries are never written and may hold anything."""
+        return self.xp.empty(count, dtype)
+
+    def accumulators(self, count, dtype):
+        """`count` places to merge into by atomics; narrow ones are updated with the 4 bytes around them, all of them ours."""
+        size = dtype.itemsize
+        return self.xp.empty(count, dtype) if size >= 4 else self.xp.zeros((count * size + 3) // 4 * 4 // size, dtype)[:count]
+
     def zeros(self, count, dtype):
         """`count` zeros."""
         return self.xp.zeros(count, dtype)

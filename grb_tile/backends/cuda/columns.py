@@ -118,7 +118,7 @@ def _take_space(device, kind, size, s):
     words = device.zeros((size + 63) >> 6, np.uint64)
     if s.structure_only:
         return None, words
-    w = device.empty(size, s.dtype.np_type)
+    w = (device.accumulators if s.has_start else device.places)(size, s.dtype.np_type)
     if s.has_start:
         device.launcher.kernel("matvec_cols.cuh", "fill_start", s.text, ("S",)).over(size, (w, size))
     return w, words

@@ -95,7 +95,7 @@ def _merged(device, A, B, s, pattern, ends, total):
     hit = device.zeros(count, np.bool_)
     acc = None
     if not s.structure_only:
-        acc = device.empty(count, s.dtype.np_type)
+        acc = device.accumulators(count, s.dtype.np_type)
         if s.has_start:
             device.launcher.kernel("matvec_cols.cuh", "fill_start", s.text, ("S",)).over(count, (acc, count))
     a_values, b_values = _values(s, A, B)

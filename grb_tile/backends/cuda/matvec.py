@@ -110,7 +110,7 @@ def _scheduled_rows(device, A, x, held, s, allow):
         schedule = chosen_rows(device, A, rows, A.indices.shape[0] / max(A.indptr.shape[0] - 1, 1))
     else:
         schedule = schedule_of(device, A, "early" if s.early else "all")
-    w = None if s.structure_only else device.empty(size, s.dtype.np_type)
+    w = None if s.structure_only else device.places(size, s.dtype.np_type)
     if full and allow is None:          # the places are those of the rows that hold something: known, nothing is counted
         if w is not None:
             _run(device, A, s, schedule, True, None, x_values, None, False, w, None, None)
@@ -128,7 +128,7 @@ def _counted(device, A, x, s, w, words, found):
 
 def _by_entries(device, A, x, s):
     """Every entry is read and x holds everything: the entries are shared out, not the rows (kernels/matvec_segments.cuh)."""
-    w = device.empty(A.nrows, s.dtype.np_type)
+    w = device.places(A.nrows, s.dtype.np_type)
     row_segments.multiply(device, A, s, x.values, w)
     return _at_held_rows(device, A, x, s, w)
 

@@ -80,7 +80,7 @@ def _writable(device, c):
     if c.format == "sparse":
         if size > LATER_SIZE:
             return None
-        values, words = device.empty(size, c.values.dtype), device.zeros((size + 63) >> 6, np.uint64)
+        values, words = device.places(size, c.values.dtype), device.zeros((size + 63) >> 6, np.uint64)
         found = device.counters()
         n = c.indices.shape[0]
         kernel = device.launcher.kernel("overwrite.cuh", "overwrite_listed", "", (index_type(c.indices), moved_type(values)))

@@ -35,7 +35,7 @@ def pull(device, A, x_words, x_values, s, mask, complement):
     """(w, words, count): values (None when structure only), presence, and where their number is counted."""
     form = form_of(device, A)
     n = A.nrows
-    w = None if s.structure_only else device.empty(n, s.dtype.np_type)
+    w = None if s.structure_only else device.places(n, s.dtype.np_type)
     words, found = device.empty((n + 63) >> 6, np.uint64), device.counters()
     halves = 2 * words.shape[0]
     rows = 4 if n >= GROUPS_OF_4 else 1

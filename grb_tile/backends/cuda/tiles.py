@@ -63,7 +63,7 @@ def _tiled(device, A, x, semiring, allow):
     x_words = words_of(device, x)
     mask = None if allow is None else words_of(device, allow.pattern)
     w_words, total = device.zeros((size + 63) >> 6, np.uint64), device.counters()
-    w = None if s.structure_only else device.empty(size, s.dtype.np_type)
+    w = None if s.structure_only else device.places(size, s.dtype.np_type)
     has_base = other is not None and not (other.format == "sparse" and other.indices.shape[0] == 0)
     base_words = base = None
     if has_base:
