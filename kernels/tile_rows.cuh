@@ -2,15 +2,13 @@
 //
 // Who includes it: bit_tiles_make.cuh, tiles.cuh.
 // A group: 16 lanes for tiles of 16, else 32; a lane for each row (two rows for tiles of 64).
-// A task is a tile row, or, where rows are long, one of its parts: tasks task_ptr[r] .. task_ptr[r+1]-1 are tile row r (owner[j]
-//   is r; null: j), cut at every CUT-th entry of its longest row.
+// A task is a tile row, or, where it holds much, one of its parts: tasks task_ptr[r] .. task_ptr[r+1]-1 are tile row r (owner[j]
+//   is r; null: j), cut where its longest row would be cut into equal parts.
 #pragma once
 #include "bit_tiles.cuh"
 #include "views.cuh"
 
 namespace grb {
-
-constexpr int CUT = 256;                     // as in backends/cuda/tiles.py
 
 template <class W> struct TileGroup {
   static constexpr int NT = 8 * sizeof(W), LANES = NT < 32 ? NT : 32, EACH = NT / LANES, IN_WARP = 32 / LANES;
@@ -42,16 +40,17 @@ GRB_DEVICE int64_t begin_task(const int64_t* indptr, const I* cols, int64_t nrow
     stop[u] = here && row < nrows ? indptr[row + 1] : 0;
   }
   if (owner == nullptr) return tile_row;
-  int64_t part = here ? task - task_ptr[tile_row] : 0, longest = 0, begin = 0;
-  bool last = !here || task + 1 == task_ptr[tile_row + 1];
+  int64_t part = here ? task - task_ptr[tile_row] : 0, parts = here ? task_ptr[tile_row + 1] - task_ptr[tile_row] : 1;
+  int64_t longest = 0, begin = 0;
+  bool last = part + 1 == parts;
   for (int u = 0; u < G::EACH; u++)          // the group's longest row, the first of such
     if (stop[u] - at[u] > longest) longest = stop[u] - at[u], begin = at[u];
   for (int by = G::LANES / 2; by; by >>= 1) {
     int64_t other = __shfl_xor_sync(ALL_LANES, longest, by), where = __shfl_xor_sync(ALL_LANES, begin, by);
     if (other > longest || (other == longest && where < begin)) longest = other, begin = where;
   }
-  I low = part == 0 ? I(0) : I(cols[begin + part * CUT] >> G::SHIFT << G::SHIFT);
-  I high = last ? I(0) : I(cols[begin + (part + 1) * CUT] >> G::SHIFT << G::SHIFT);
+  I low = part == 0 ? I(0) : I(cols[begin + longest * part / parts] >> G::SHIFT << G::SHIFT);
+  I high = last ? I(0) : I(cols[begin + longest * (part + 1) / parts] >> G::SHIFT << G::SHIFT);
   for (int u = 0; u < G::EACH; u++) {
     int64_t row_begin = at[u], row_stop = stop[u];
     if (part) at[u] = lower_bound(cols, row_begin, row_stop, low);

@@ -177,7 +177,7 @@ def part_products(backend, name, A, sources):
 def part_bits(backend, name, A, sources):
     for tiles.WIDTH in (64, 32, 16):
         compare(backend, name, fresh(A), get_typed_op("any_pair", dtypes.BOOL, kind="semiring"), WALKS,
-                f"bits{tiles.NARROW}")
+                f"bits{tiles.WIDTH}")
 
 
 def part_search(backend, name, A, sources):

@@ -26,7 +26,7 @@ WIDTH = 16                   # of the bit tiles that products and traversals wal
 PIECE = 32                   # tiles, as in bit_tiles.cuh
 _MOVED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 SAMPLE, SAMPLES = 1 << 16, 8  # rows that are looked at to tell whether entries cluster, in how many stretches
-CUT = 256                    # entries, as in bit_tiles_make.cuh
+CUT, TILE_ROW = 256, 128      # entries of a row, and mean entries of a tile row's rows, beyond which tile rows are made in parts
 NAMES = {16: "uint16_t", 32: "uint32_t", 64: "word"}
 WALKS = ("push_csc", "push_csr", "pull_csc")
 
@@ -275,7 +275,8 @@ def _merging_tasks(device, indptr, nt):
     tile_rows = -(-nrows // nt)
     longest = device.zeros(tile_rows * nt, np.int64)
     longest[:nrows] = indptr[1:] - indptr[:-1]
-    more = xp.maximum((longest.reshape(tile_rows, nt).max(axis=1) - 1) // CUT, 0)
+    total, longest = (getattr(longest.reshape(tile_rows, nt), name)(axis=1) for name in ("sum", "max"))
+    more = xp.maximum(xp.maximum(longest // CUT, xp.minimum(total // (TILE_ROW * nt), longest - 1)), 0)
     ends = xp.cumsum(more + 1)
     tasks = device.read(ends[-1:])[0]
     if tasks == tile_rows:

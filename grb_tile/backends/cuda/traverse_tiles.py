@@ -18,7 +18,8 @@ from .traverse import HEAD_ROWS, LOG_LEVELS, LateBitmapVector, Outcome
 from .traverse_graph import CONTROL_WORDS, NARROW_DEGREE, NARROW_MEAN, NARROW_VERTICES
 from .traverse_launch import PlainLaunch, QuickLaunch, Results
 
-# Measured on an H200; tests/gpu/bench_tiles.py tries others.
+# Measured on an H200; tests/gpu/bench_tiles.py tries others.  sparse: the paper leaves push_csc at 1 % of the vertices; with a
+# queue of the frontier's own tiles it is the fastest until these are half of all.  few: as a 16th of the vertices is left.
 LAUNCH = {"block": 512, "per_processor": 1, "width": WIDTH, "sparse": 2, "few": 16}
 SHIM = {"block": 64, "blocks": 2}
 FORMATS = ("bittiled", *WALKS)
