@@ -183,7 +183,7 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileSearch {
           to = g.out.line[t];
           const W* words = g.out.words + g.out.start[t];
           if (rest) {
-            W known = W(fresh_part(g.seen, to) | fresh_part(front, to) | fresh_part(next, to));
+            W known = W(fresh_part(g.seen, to) | fresh_part(front, to));
             W mine = W(united(words, map, rest) & ~known);
             if (mine) {
               W before = unite(next, to, mine);
