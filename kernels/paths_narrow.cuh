@@ -3,12 +3,14 @@
 // Result: the table's `dist`; traverse_paths.cuh, launched in any case, hands it out.  When a block's queue overflows this
 // kernel gives up and leaves the status 0, so that the other starts anew.
 // Who calls: backends/cuda/traverse_paths.py.  Launch one cluster (narrow_paths_cluster) or a few resident blocks
-// (narrow_paths_grid): one barrier a round.
+// (narrow_paths_grid): one barrier a round.  In a cluster the near queues lie in shared memory, each block reads all of them,
+// and a message (how many items a block has) is counter and barrier in one, as in traverse_narrow.cuh.
 // Near and far piles: an item is a vertex with the distance that it was improved to; it counts only while the vertex still
 // has it, so that no vertex is relaxed twice for one distance and nothing needs to be marked.  What lies at or above the bound
 // waits in the block's far pile until the near ones are used up and the bound is raised by delta.
 // Threads: one for each item; `heads` holds the first four entries of each vertex, rows that are longer go on in the matrix.
-// Memory order: items are written before a barrier of the cluster and read past L1 after it.
+// Memory order: items are written to the block's shared memory before __syncthreads, the message after it; distances are
+// only changed by atomics and read past L1.  A far pile is only its own block's.
 // Paper: Davidson, Baxter, Garland, Owens (IPDPS 2014), section 4.
 #pragma once
 #include "paths_state.cuh"
@@ -29,42 +31,44 @@ __global__ void first_entries(const int64_t* start, const void* entries, int64_t
   }
 }
 
-template <class K> struct PathItem { K key; int vertex; };
 GRB_DEVICE void write_item(word* items, int64_t at, unsigned key, int v) { items[at] = word(key) << 32 | unsigned(v); }
 GRB_DEVICE void write_item(word* items, int64_t at, word key, int v) { items[2 * at] = key, items[2 * at + 1] = word(v); }
-GRB_DEVICE void read_item(const word* items, int64_t at, unsigned& key, int& v) {
-  word item = fresh(items + at);
+template <class Read> GRB_DEVICE void read_item(Read read, int64_t at, unsigned& key, int& v) {
+  word item = read(at);
   key = unsigned(item >> 32);
   v = int(unsigned(item));
 }
-GRB_DEVICE void read_item(const word* items, int64_t at, word& key, int& v) {
-  key = fresh(items + 2 * at);
-  v = int(fresh(items + 2 * at + 1));
+template <class Read> GRB_DEVICE void read_item(Read read, int64_t at, word& key, int& v) {
+  key = read(2 * at);
+  v = int(read(2 * at + 1));
 }
+constexpr word LOST = word(1) << 32;                      // in a message, above the number of near items
+constexpr int TURN_SHIFT = 56;                            // of the number of the message
 
-// items: for each block two near queues of near_places and a far pile of far_places.
+// items: for each block a far pile of far_places, before it two near queues of near_places unless they lie in `queue`.
 template <class K, int BYTES, bool REAL, bool CLUSTER>
 GRB_DEVICE void narrow_rounds(const word* table, int64_t source, int64_t* record, int64_t log_rows, K delta,
-                              const void* all_heads, word* items, int64_t near_places, int64_t far_places) {
+                              const void* all_heads, word* items, int64_t near_places, int64_t far_places, word* queue) {
   using Entry = PathEntry<K, BYTES>;
   constexpr K NONE = ~K(0);
   constexpr int WORDS = sizeof(K) / 4;                    // of an item
   __shared__ PathsTable<K> g;
-  __shared__ word inbox[2][2][MOST_BLOCKS];
+  __shared__ word inbox[2][2][MOST_BLOCKS];               // messages; the least of far piles
   __shared__ unsigned near_count[2], far_count, lost, scan[33];
   __shared__ word least_far;
   for (int k = threadIdx.x; k < int(sizeof(g) / 8); k += blockDim.x) reinterpret_cast<word*>(&g)[k] = table[k];
   if (threadIdx.x == 0) near_count[0] = near_count[1] = far_count = lost = 0, least_far = ~word(0);
+  if (threadIdx.x < 4 * MOST_BLOCKS) (&inbox[0][0][0])[threadIdx.x] = word(255) << TURN_SHIFT;
   __syncthreads();
   PathsControl* control = g.control;
   const int lane = lane_number(), blocks = gridDim.x, me = blockIdx.x;
   const unsigned warp = (threadIdx.x >> 5) * blocks + me, warps = (blockDim.x >> 5) * blocks, shift = unsigned(g.shift);
   const bool first_thread = me == 0 && threadIdx.x == 0;
-  const int64_t places = (2 * near_places + far_places) * WORDS;
-  auto near_of = [&](int block, int q) { return items + block * places + q * near_places * WORDS; };
-  word* far = items + me * places + 2 * near_places * WORDS;
+  const int64_t queues = CLUSTER ? 0 : 2 * near_places * WORDS, places = queues + far_places * WORDS;
+  word* far = items + me * places + queues;
+  if (!CLUSTER) queue = items + me * places;
   unsigned goal = 0;
-  int turn = 0;
+  int turn = 0;                                           // how many messages each block has sent
   auto everybody = [&] {
 #ifdef GRB_CLUSTERS
     if constexpr (CLUSTER) {
@@ -74,32 +78,57 @@ GRB_DEVICE void narrow_rounds(const word* table, int64_t source, int64_t* record
 #endif
     level_barrier(&control->arrivals, goal);
   };
-  // Every block says two numbers and hears those of all: in said(which, block) until the next exchange but one.
-  auto exchange = [&](auto first, auto second) {
+  // Tell all blocks how many near items lie in queue q of this one, and `least` of its far pile.  The block calls together.
+  auto send = [&](int q, word least) {
     __syncthreads();
-    turn ^= 1;
+    turn++;
     if (threadIdx.x < 32) {
-      word a = first(), b = second();
+      word news = word(near_count[q]) | (lost ? LOST : 0) | word(turn & 127) << TURN_SHIFT;
+      __syncwarp();
+      if (lane == 0) near_count[q] = 0;                   // nobody appends to it before this message is out
+      __syncwarp();
 #ifdef GRB_CLUSTERS
       if constexpr (CLUSTER) {
         if (lane < blocks) {
-          write_there(address_in_block(&inbox[turn][0][me], lane), a);
-          write_there(address_in_block(&inbox[turn][1][me], lane), b);
+          write_there(address_in_block(&inbox[turn & 1][1][me], lane), least);
+          write_there(address_in_block(&inbox[turn & 1][0][me], lane), news);
         }
       }
 #endif
-      if (!CLUSTER && lane == 0) control->inbox[turn][0][me] = a, control->inbox[turn][1][me] = b;
+      if (!CLUSTER && lane == 0) control->inbox[turn & 1][0][me] = news, control->inbox[turn & 1][1][me] = least;
     }
-    everybody();
+    if (!CLUSTER) level_barrier(&control->arrivals, goal);
   };
-  auto said = [&](int which, int block) -> word {
-    return CLUSTER ? inbox[turn][which][block] : fresh(&control->inbox[turn][which][block]);
+  auto receive = [&]() -> word {                          // lane b: what block b said last.  The warp calls together.
+#ifdef GRB_CLUSTERS
+    if constexpr (CLUSTER) {
+      word text = 0;
+      if (lane < blocks) {
+        unsigned turns = 0;
+        do {
+          text = *(volatile word*)&inbox[turn & 1][0][lane];
+          if (++turns >> 29) __trap();                    // a block is missing for seconds: fail, do not hang
+        } while (int(text >> TURN_SHIFT) != (turn & 127));
+      }
+      __syncwarp();
+      return text;
+    }
+#endif
+    return lane < blocks ? fresh(&control->inbox[turn & 1][0][lane]) : word(0);
+  };
+  auto least_of = [&]() -> word {                         // after everybody(): the least of all far piles
+    word least = ~word(0);
+    for (int b = 0; b < blocks; b++) {
+      word there = CLUSTER ? inbox[turn & 1][1][b] : fresh(&control->inbox[turn & 1][1][b]);
+      least = there < least ? there : least;
+    }
+    return least;
   };
 
   if (first_thread) {
     record[0] = 0, record[2] = nanoseconds();
     near_count[0] = 1;
-    write_item(near_of(0, 0), 0, K(0), int(source));
+    write_item(queue, 0, K(0), int(source));
   }
   for (int64_t i = int64_t(me) * blockDim.x + threadIdx.x; i < g.n; i += int64_t(blocks) * blockDim.x)
     g.dist[i] = i == source ? K(0) : NONE;
@@ -107,27 +136,32 @@ GRB_DEVICE void narrow_rounds(const word* table, int64_t source, int64_t* record
   int64_t rows = 0;
   int q = 0;                                              // the queue that is read
   bool overflow = false;
-  exchange([&] { return word(near_count[0]); }, [] { return word(0); });
-  for (;;) {
-    int64_t total = 0;
-    for (int b = 0; b < blocks; b++) {
-      word count = said(0, b);
-      overflow |= (count >> 32) != 0;
-      total += unsigned(count);
-    }
+  everybody();
+  send(q, ~word(0));
+  for (;; q ^= 1) {
+    word text = receive();
+    overflow = __any_sync(ALL_LANES, (text & LOST) != 0);
     if (overflow) break;
-    if (threadIdx.x == 0) near_count[q] = 0;              // read by all: the messages are out
+    unsigned upto = unsigned(text);                       // lane b: near items of blocks 0 .. b
+    for (int by = 1; by < MOST_BLOCKS; by <<= 1) {
+      unsigned other = __shfl_up_sync(ALL_LANES, upto, by);
+      if (lane >= by) upto += other;
+    }
+    unsigned total = __shfl_sync(ALL_LANES, upto, MOST_BLOCKS - 1);
+    word* own = queue + (q ^ 1) * near_places * WORDS;
+    unsigned* own_count = &near_count[q ^ 1];
     if (total == 0) {
       // ---- raise the bound: far items that count and lie below it become near
-      bool any = true;
-      do {
+      bool some = false, any = true;
+      bound = path_raised<K, REAL>(bound, delta);
+      while (!some && any) {
         unsigned held = far_count, kept = 0;
         __syncthreads();
         for (unsigned i0 = 0; i0 < held; i0 += blockDim.x) {
           unsigned i = i0 + threadIdx.x;
           K key = NONE;
           int v = 0;
-          if (i < held) read_item(far, i, key, v);
+          if (i < held) read_item([&](int64_t k) { return fresh(far + k); }, i, key, v);
           bool counts = i < held && fresh(g.dist + v) == key, now = counts && key < bound, later = counts && !now;
           unsigned many, at = block_exclusive_sum(unsigned(later), many, scan);
           if (later) {
@@ -135,29 +169,25 @@ GRB_DEVICE void narrow_rounds(const word* table, int64_t source, int64_t* record
             if (word(key) < *(volatile word*)&least_far) atomicMin(&least_far, word(key));
           }
           kept += many;
-          unsigned place = now ? atomicAdd(&near_count[q ^ 1], 1u) : 0;
-          if (now && place < near_places) write_item(near_of(me, q ^ 1), place, key, v);
+          unsigned place = now ? atomicAdd(own_count, 1u) : 0;
+          if (now && place < near_places) write_item(own, place, key, v);
           if (now && place >= near_places) lost = 1;
         }
         __syncthreads();
         if (threadIdx.x == 0) far_count = kept;
-        exchange([&] { return word(lost) << 32 | near_count[q ^ 1]; }, [&] { return least_far; });
-        word nearest = ~word(0);
-        total = 0;
-        for (int b = 0; b < blocks; b++) {
-          total += int64_t(said(0, b));
-          nearest = said(1, b) < nearest ? said(1, b) : nearest;
-        }
+        send(q ^ 1, least_far);
+        everybody();
+        word nearest = least_of();
+        some = __any_sync(ALL_LANES, (receive() << 8) != 0);       // items, or something lost
         any = nearest != ~word(0);
         if (threadIdx.x == 0) least_far = ~word(0);
         __syncthreads();
-        if (total == 0 && any) {
+        if (!some && any) {
           bound = path_raised<K, REAL>(K(nearest), delta);
           if (bound <= K(nearest)) bound = K(nearest) + 1;
         }
-      } while (total == 0 && any);
-      if (total == 0) break;
-      q ^= 1;
+      }
+      if (!some) break;
       continue;
     }
     if (first_thread && rows < log_rows) {
@@ -166,33 +196,43 @@ GRB_DEVICE void narrow_rounds(const word* table, int64_t source, int64_t* record
     }
     rows++;
     // ---- relax the near items
-    auto append = [&](bool won, int u, K cand) {          // the warp calls together
-      bool close = won && cand < bound, beyond = won && !close;
-      unsigned takers = __ballot_sync(ALL_LANES, close), others = __ballot_sync(ALL_LANES, beyond);
-      if (!(takers | others)) return;
-      unsigned at = 0;
-      if (lane == 0 && takers) at = atomicAdd(&near_count[q ^ 1], __popc(takers));
-      if (lane == 1 && others) at = atomicAdd(&far_count, __popc(others));
-      unsigned place = __shfl_sync(ALL_LANES, at, close ? 0 : 1) + __popc((close ? takers : others) & lanes_below());
+    auto write = [&](bool close, unsigned place, int u, K cand) {
       if (close) {
         prefetch(static_cast<const Entry*>(all_heads) + int64_t(u) * HEADS);   // asked for by the next round
         prefetch(g.start + u);
       }
-      if (!won) return;
       if (place >= (close ? near_places : far_places)) lost = 1;
-      else write_item(close ? near_of(me, q ^ 1) : far, place, cand, u);
+      else write_item(close ? own : far, place, cand, u);
     };
-    for (int64_t i0 = int64_t(warp) * 32; i0 < total; i0 += int64_t(warps) * 32) {
-      int64_t i = i0 + lane;
+    auto reserve = [&](unsigned close, unsigned beyond) -> unsigned {   // lane 0: first place of near items, lane 1: of far ones
+      if (lane == 0 && close) return atomicAdd(own_count, close);
+      if (lane == 1 && beyond) return atomicAdd(&far_count, beyond);
+      return 0;
+    };
+    for (unsigned i0 = warp * 32; i0 < total; i0 += warps * 32) {
+      unsigned i = i0 + lane;
       bool have = i < total;
+      int b = 0;                                          // whose item i is: the number of blocks with upto <= i
+#pragma unroll
+      for (int step = MOST_BLOCKS / 2; step; step >>= 1) {
+        unsigned there = __shfl_sync(ALL_LANES, upto, b + step - 1);
+        if (there <= i) b += step;
+      }
+      unsigned before = __shfl_sync(ALL_LANES, upto, b ? b - 1 : 0);
       K key = NONE;
       int v = 0;
       int64_t from = 0, end = 0;
       Entry row[HEADS];
       if (have) {
-        int b = 0;
-        for (unsigned there; i >= (there = unsigned(said(0, b))); b++) i -= there;
-        read_item(near_of(b, q), i, key, v);
+        int64_t at = i - (b ? before : 0);
+#ifdef GRB_CLUSTERS
+        if constexpr (CLUSTER) {
+          unsigned there = address_in_block(queue + q * near_places * WORDS, b);
+          read_item([&](int64_t k) { return read_there(there + 8 * unsigned(k)); }, at, key, v);
+        }
+#endif
+        if constexpr (!CLUSTER)
+          read_item([&](int64_t k) { return fresh(items + b * places + q * near_places * WORDS + k); }, at, key, v);
         from = g.start[v];
         end = g.start[v + 1];
         uint4 raw[HEADS * BYTES / 16];
@@ -203,6 +243,7 @@ GRB_DEVICE void narrow_rounds(const word* table, int64_t source, int64_t* record
         if (fresh(g.dist + v) != key) end = from;         // improved since: another item says so
       }
       K cand[HEADS];
+      unsigned close[HEADS], beyond[HEADS], closer = 0, farther = 0;
       bool won[HEADS];
 #pragma unroll
       for (int k = 0; k < HEADS; k++) {
@@ -210,16 +251,36 @@ GRB_DEVICE void narrow_rounds(const word* table, int64_t source, int64_t* record
         won[k] = from + k < end && atomicMin(&g.dist[row[k].column(shift)], cand[k]) > cand[k];
       }
 #pragma unroll
-      for (int k = 0; k < HEADS; k++) append(won[k], row[k].column(shift), cand[k]);
+      for (int k = 0; k < HEADS; k++) {
+        close[k] = __ballot_sync(ALL_LANES, won[k] && cand[k] < bound);
+        beyond[k] = __ballot_sync(ALL_LANES, won[k] && cand[k] >= bound);
+        closer += __popc(close[k]);
+        farther += __popc(beyond[k]);
+      }
+      if (closer | farther) {
+        unsigned at = reserve(closer, farther), near_at = __shfl_sync(ALL_LANES, at, 0), far_at = __shfl_sync(ALL_LANES, at, 1);
+#pragma unroll
+        for (int k = 0; k < HEADS; k++) {
+          bool is_close = cand[k] < bound;
+          if (won[k])
+            write(is_close, (is_close ? near_at : far_at) + __popc((is_close ? close[k] : beyond[k]) & lanes_below()),
+                  row[k].column(shift), cand[k]);
+          near_at += __popc(close[k]);
+          far_at += __popc(beyond[k]);
+        }
+      }
       for (int64_t k = from + HEADS; __any_sync(ALL_LANES, k < end); k++) {
         Entry entry{};
         if (k < end) entry = static_cast<const Entry*>(g.out)[k];
         K more = k < end ? path_sum<K, REAL>(key, entry.weight(shift)) : NONE;
-        append(k < end && atomicMin(&g.dist[entry.column(shift)], more) > more, entry.column(shift), more);
+        bool wins = k < end && atomicMin(&g.dist[entry.column(shift)], more) > more, is_close = wins && more < bound;
+        unsigned takers = __ballot_sync(ALL_LANES, is_close), others = __ballot_sync(ALL_LANES, wins && !is_close);
+        unsigned at = reserve(__popc(takers), __popc(others));
+        at = __shfl_sync(ALL_LANES, at, is_close ? 0 : 1) + __popc((is_close ? takers : others) & lanes_below());
+        if (wins) write(is_close, at, entry.column(shift), more);
       }
     }
-    exchange([&] { return word(lost) << 32 | near_count[q ^ 1]; }, [] { return word(0); });
-    q ^= 1;
+    send(q ^ 1, ~word(0));
   }
   if (first_thread) {
     record[1] = overflow ? 0 : rows;
@@ -239,7 +300,8 @@ template <class K, int BYTES, bool REAL>
 __global__ void __launch_bounds__(1024)
 narrow_paths_grid(const word* table, int64_t source, int64_t* record, int64_t log_rows, int64_t delta, const void* heads,
                   word* items, int64_t near_places, int64_t far_places) {
-  narrow_rounds<K, BYTES, REAL, false>(table, source, record, log_rows, K(delta), heads, items, near_places, far_places);
+  narrow_rounds<K, BYTES, REAL, false>(table, source, record, log_rows, K(delta), heads, items, near_places, far_places,
+                                       nullptr);
 }
 
 #ifdef GRB_CLUSTERS
@@ -247,7 +309,9 @@ template <class K, int BYTES, bool REAL, int BLOCKS>
 __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(1024)
 narrow_paths_cluster(const word* table, int64_t source, int64_t* record, int64_t log_rows, int64_t delta, const void* heads,
                      word* items, int64_t near_places, int64_t far_places) {
-  narrow_rounds<K, BYTES, REAL, true>(table, source, record, log_rows, K(delta), heads, items, near_places, far_places);
+  extern __shared__ word paths_queue[];                   // 2 * near_places items
+  narrow_rounds<K, BYTES, REAL, true>(table, source, record, log_rows, K(delta), heads, items, near_places, far_places,
+                                      paths_queue);
 }
 #endif
 

@@ -275,7 +275,9 @@ template <class K, int BYTES, bool REAL> struct Paths {
     }
     return value;
   }
-  GRB_DEVICE void pull(K settled, K low, bool listing) {
+  // First sweep: all vertices that are not settled; who may be improved by another of them is marked in `entered`.  Second
+  // sweep: those that are marked; whoever is improved is listed.
+  GRB_DEVICE void pull(K settled, K low, bool second) {
     constexpr int SIDE = BYTES == 4 ? 4 : 2, HEAD = 4, ALONE = 16;   // vertices of a lane; entries read at once; by a lane
     const Entry* in = static_cast<const Entry*>(g.in);
     int lane = lane_number();
@@ -285,10 +287,13 @@ template <class K, int BYTES, bool REAL> struct Paths {
       Entry head[SIDE][HEAD];
       unsigned further = 0;
 #pragma unroll
-      for (int s = 0; s < SIDE; s++) had[s] = best[s] = v0 + 32 * s < g.n ? fresh(g.dist + v0 + 32 * s) : K(0);
+      for (int s = 0; s < SIDE; s++) {
+        bool looks = v0 + 32 * s < g.n && (!second || fresh(g.entered + group * SIDE + s) >> lane & 1);
+        had[s] = best[s] = looks ? fresh(g.dist + v0 + 32 * s) : K(0);
+      }
 #pragma unroll
       for (int s = 0; s < SIDE; s++) {
-        bool open = v0 + 32 * s < g.n && had[s] >= settled;
+        bool open = had[s] >= settled;           // settled > 0
         first[s] = open ? g.in_start[v0 + 32 * s] : 0;
         end[s] = open ? g.in_start[v0 + 32 * s + 1] : 0;
       }
@@ -298,10 +303,14 @@ template <class K, int BYTES, bool REAL> struct Paths {
         for (int k = 0; k < HEAD; k++)
           if (first[s] < end[s]) head[s][k] = in[first[s] + k < end[s] ? first[s] + k : end[s] - 1];
 #pragma unroll
+      for (int s = 0; s < SIDE; s++)             // the lightest entry first: mostly no other can be better
+        if (first[s] < end[s]) better(best[s], had[s], low, head[s][0]);
+#pragma unroll
       for (int s = 0; s < SIDE; s++)
         if (first[s] < end[s]) {
+          K known = best[s];
 #pragma unroll
-          for (int k = 0; k < HEAD; k++) better(best[s], had[s], low, head[s][k]);
+          for (int k = 1; k < HEAD; k++) better(best[s], known, low, head[s][k]);
           bool more = best[s] == NONE || sum(low, head[s][HEAD - 1].weight(shift)) < best[s];
           further |= unsigned(more && first[s] + HEAD < end[s]) << s;
         }
@@ -336,11 +345,29 @@ template <class K, int BYTES, bool REAL> struct Paths {
           if (lane == who) best[s] = least;
         }
         bool improved = best[s] < had[s];
-        if (improved) g.dist[v] = best[s];
-        if (listing) gather(improved && claim(g.waiting, int(v)), int(v), g.list, &next->listed);
+        if (improved) atomicMin(&g.dist[v], best[s]);
+        if (second) {
+          gather(improved && claim(g.waiting, int(v)), int(v), g.list, &next->listed);
+        } else {
+          bool again = first[s] < end[s] && (best[s] == NONE || sum(settled, head[s][0].weight(shift)) < best[s]);
+          unsigned marks = __ballot_sync(ALL_LANES, again);
+          if (lane == 0 && v < g.n) g.entered[group * SIDE + s] = marks;
+        }
       }
     }
-    if (listing) empty_basket(g.list, &next->listed);
+    if (second) empty_basket(g.list, &next->listed);
+  }
+  // The source's whole row, so that a first sweep need not think of it: all others are at least as far as its lightest entry,
+  // which is returned.
+  GRB_DEVICE K relax_source(int64_t source) {
+    const Entry* out = static_cast<const Entry*>(g.out);
+    int64_t first = g.start[source], end = g.start[source + 1];
+    if (first == end) return K(0);
+    for (int64_t k = first + thread_number(); k < end; k += thread_count()) {
+      Entry entry = out[k];
+      if (entry.column(shift) != source) atomicMin(&g.dist[entry.column(shift)], entry.weight(shift));
+    }
+    return out[first].weight(shift);
   }
   // best = min(best, d(u) + w), asked for only where it can be less than `known`.
   GRB_DEVICE void better(K& best, K known, K low, const Entry& entry) {

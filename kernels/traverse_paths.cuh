@@ -102,7 +102,7 @@ shortest_paths(const word* table, int64_t source, choose<REAL, K, word>* distanc
         paths.bound = NONE;
         note(PULLED, active, left);
         begin_phase();
-        paths.pull(settled, K(0), false);
+        paths.pull(settled, paths.relax_source(source), false);
         end_phase();
         note(PULLED_AGAIN, active, left);
         begin_phase();

@@ -198,12 +198,13 @@ def test_narrow_long_rows(narrow):
     assert not is_narrow(star)
 
 
-@pytest.mark.parametrize("places", ["NEAR", "FAR"])
+@pytest.mark.parametrize("places", ["queue", "far pile"])
 def test_narrow_overflows(places, narrow, monkeypatch):
     """A queue or a far pile that is too small: the other kernel starts anew."""
     A = grid(25, 30, 6)
-    monkeypatch.setattr(fused, places, 9)
-    rows = check(A, A, 300, 500 if places == "NEAR" else 2).rows()
+    monkeypatch.setattr(paths_graph, "QUEUE_BYTES", 72 if places == "queue" else 1 << 16)
+    monkeypatch.setattr(fused, "FAR", 9 if places == "far pile" else 1 << 17)
+    rows = check(A, A, 300, 500 if places == "queue" else 2).rows()
     assert any(row["direction"] == "raise" for row in rows)
     monkeypatch.undo()
     rows = check(A, A, 300, 500).rows()

@@ -18,7 +18,7 @@ HEADS = 4                      # entries of a vertex that the narrow walk reads 
 NARROW_MEAN = 8.5              # mean row length up to which a graph may have thousands of rounds
 NARROW_DEGREE = 64             # longest row that the narrow walk takes
 NARROW_VERTICES = 2048
-NEAR, FAR = 1 << 15, 1 << 17   # places of a block's queue and of its far pile
+QUEUE_BYTES, FAR = 1 << 16, 1 << 17     # of a block's queue of near items; places of its far pile
 MAX_ENTRIES = 1 << 33          # edges of a round are counted in 33 bits
 
 
@@ -128,11 +128,16 @@ class PathsGraph:
             kernel.over(self.n * HEADS, (self.start, self.out, self.n, self.heads))
         return self.heads
 
+    @property
+    def near_places(self):
+        """Items in a block's queue: a key and a vertex each."""
+        return QUEUE_BYTES // (2 * self.key.itemsize)
+
     def items(self, stream, blocks):
         """Queues and far piles of the narrow walk's blocks, for `stream`."""
         found = self._items.get(stream)
         if found is None:
-            words = blocks * (2 * NEAR + FAR) * (self.key.itemsize // 4)
+            words = blocks * (2 * self.near_places + FAR) * (self.key.itemsize // 4)
             found = self._items[stream] = self.device.empty(words, np.uint64)
         return found
 

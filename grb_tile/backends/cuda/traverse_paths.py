@@ -2,7 +2,7 @@
 import numpy as np
 
 from ...dtypes import FP32, FP64, INT64, UINT64
-from .paths_graph import FAR, MAX_ENTRIES, NEAR, graph_of, is_short
+from .paths_graph import FAR, MAX_ENTRIES, QUEUE_BYTES, graph_of, is_short
 from .traverse import HEAD_ROWS, SHIM, LateBitmapVector, Outcome, _address
 from .traverse_launch import PlainLaunch, QuickLaunch
 
@@ -68,7 +68,7 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta):
     step, most = _steps(graph, delta)
     if narrow is not None and step >= 0:
         narrow(stream, table, source, _address(device, record), LOG_ROUNDS, step, _address(device, graph.first_entries()),
-               _address(device, graph.items(stream, LAUNCH["cluster"])), NEAR, FAR)  # fmt: skip
+               _address(device, graph.items(stream, LAUNCH["cluster"])), graph.near_places, FAR)  # fmt: skip
     wide(stream, table, source, _address(device, values), _address(device, words), _address(device, record), LOG_ROUNDS,
          step, most, 0 if AT is None else LAUNCH["pull_at"])  # fmt: skip
     outcome = PathsOutcome(device, record, graph)
@@ -90,7 +90,7 @@ def _steps(graph, delta):
 def _key_of(graph, step):
     if graph.real:
         kind = np.dtype(f"f{graph.key.itemsize}")
-        return int(np.array(min(step, np.finfo(kind).max), kind).view(graph.key))
+        return max(int(np.array(min(step, np.finfo(kind).max), kind).view(graph.key)), 1)
     return int(min(max(round(step), 1), int(np.iinfo(graph.key).max) // 2))
 
 
@@ -117,6 +117,7 @@ def _launches(graph):
                 narrow = QuickLaunch(kernel, 9, cluster, block, cooperative=True)
             else:
                 kernel = launcher.kernel("paths_narrow.cuh", "narrow_paths_cluster", "", (*key, str(cluster)))
-                narrow = QuickLaunch(kernel, 9, cluster, block)
+                kernel.allow_shared(2 * QUEUE_BYTES)
+                narrow = QuickLaunch(kernel, 9, cluster, block, 2 * QUEUE_BYTES)
     graph.kernels["launch"] = wide, narrow
     return wide, narrow
