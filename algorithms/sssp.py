@@ -93,15 +93,18 @@ def _at_once(weights, source, method, delta, predecessors):
     G = weights.graph
     with Report(f"sssp ({method})") as report:
         found = shortest_paths(
-            G.A._store, lambda: (G.AT if G.directed else G.A)._store, source, weights.emax, delta
+            G.A._store, lambda: (G.AT if G.directed else G.A)._store, source, weights.emax, delta, predecessors
         )  # fmt: skip
         if found is NotImplemented:
             return None
-        store, rows = found
+        store, tree, rows = found
         report.adopt(rows)
         report.finish("converged", True)
     d = Vector._from_store(store, name="distances")
-    return SsspResult(d, _predecessors(weights, d.dup(weights.dtype), source) if predecessors else None, report)
+    p = None
+    if predecessors:
+        p = Vector._from_store(tree, name="parents") if tree is not None else _predecessors(weights, d.dup(weights.dtype), source)
+    return SsspResult(d, p, report)
 
 
 def _relax(weights, f, d):

@@ -165,8 +165,11 @@ class Backend:
 
     # ------------------------------------------------------------------ whole algorithms, where a backend has them
 
-    def shortest_paths(self, A, in_edges, source, heaviest, delta=None):
-        """d[v] = min over paths from `source` of the sum of their A[i,j], as (store, outcome); or NotImplemented.
+    def shortest_paths(self, A, in_edges, source, heaviest, delta=None, tree=False):
+        """d[v] = min over paths from `source` of the sum of their A[i,j]: (store, store of a tree or None, outcome).
+
+        NotImplemented where the backend has no form for it.  tree: ask for the vertex before each vertex on a shortest path
+        (INT64, the source's is itself); None where such a tree must be found in another way (edges of weight 0).
 
         Types: A real or bool (which weighs 0 or 1), all weights >= 0 and no sum of n - 1 of them beyond the result's type:
         INT64 for integers and bool (UINT64 for UINT64), FP32, FP64.  Sums of floats go from the source on, as d min= d min.+ A

@@ -185,15 +185,15 @@ def components(A, AT):
     return run(backend.device, A, AT)
 
 
-def shortest_paths(A, in_edges, source, heaviest, delta=None):
-    """(store of distances, rows of the report), or NotImplemented where no backend has it; see protocol.Backend."""
+def shortest_paths(A, in_edges, source, heaviest, delta=None, tree=False):
+    """(distances, tree or None, rows of the report), or NotImplemented where no backend has it; see protocol.Backend."""
     backend = current()
-    result = backend.shortest_paths(A, in_edges, source, heaviest, delta)
+    result = backend.shortest_paths(A, in_edges, source, heaviest, delta, tree)
     if result is NotImplemented:
         return NotImplemented
     record_plan("shortest_paths", "by threshold", A.format, "by_level", ("unknown", "unknown")).engine = backend.name
-    store, outcome = result
-    return store, outcome.rows
+    store, parents, outcome = result
+    return store, parents, outcome.rows
 
 
 class _Counts:

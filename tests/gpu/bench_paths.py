@@ -32,10 +32,11 @@ from grb_tile.storage.store import Compressed
 
 CHECK = cp.RawModule(code=r"""
 extern "C" __global__ void check(const long long* start, const int* near, const int* weight, const long long* d,
-                                 const unsigned long long* words, int n, int source, unsigned long long* bad) {
+                                 const unsigned long long* words, const long long* parent, int n, int source,
+                                 unsigned long long* bad) {
   int lane = threadIdx.x & 31, warps = gridDim.x * blockDim.x >> 5;
   for (int v = (blockIdx.x * blockDim.x + threadIdx.x) >> 5; v < n; v += warps) {
-    bool here = words[v >> 6] >> (v & 63) & 1, tight = false;
+    bool here = words[v >> 6] >> (v & 63) & 1, tight = false, known = false;
     for (long long k = start[v] + lane; k < start[v + 1]; k += 32) {
       int u = near[k];
       bool there = words[u >> 6] >> (u & 63) & 1;
@@ -43,9 +44,12 @@ extern "C" __global__ void check(const long long* start, const int* near, const 
       if (here && there) {
         if (d[v] > d[u] + weight[k]) atomicAdd(bad + 1, 1ull);
         tight |= d[v] == d[u] + weight[k];
+        known |= parent && parent[v] == u && d[v] == d[u] + weight[k];
       }
     }
     tight = __any_sync(~0u, tight);
+    known = __any_sync(~0u, known);
+    if (lane == 0 && parent && here && !(v == source ? parent[v] == v : known)) atomicAdd(bad + 4, 1ull);
     if (lane == 0 && here && (v == source ? d[v] != 0 : !tight)) atomicAdd(bad + 2, 1ull);
     if (lane == 0 && v == source && !here) atomicAdd(bad + 3, 1ull);
   }
@@ -89,13 +93,13 @@ GRAPHS = {
 }  # fmt: skip
 
 
-def check(store, source, distances):
-    """Raises unless these are the distances."""
-    bad = cp.zeros(4, cp.uint64)
+def check(store, source, distances, tree=None):
+    """Raises unless these are the distances, and this a tree of shortest paths."""
+    bad = cp.zeros(5, cp.uint64)
     CHECK((2112,), (256,), (store.indptr, store.indices, store.values, distances.values, distances.words,
-                            np.int32(store.nrows), np.int32(source), bad))  # fmt: skip
+                            0 if tree is None else tree.values, np.int32(store.nrows), np.int32(source), bad))  # fmt: skip
     if bad.any():
-        raise SystemExit(f"WRONG: source {source}, bad {bad.tolist()} (reach, edge, tight, source)")
+        raise SystemExit(f"WRONG: source {source}, bad {bad.tolist()} (reach, edge, tight, source, tree)")
 
 
 def kernel_ms(A, AT, source, heaviest, delta, rounds=3):
@@ -104,7 +108,7 @@ def kernel_ms(A, AT, source, heaviest, delta, rounds=3):
     for _ in range(rounds):
         first, last = cp.cuda.Event(), cp.cuda.Event()
         first.record()
-        store, outcome = fused.shortest_paths(device, A, lambda: AT, source, heaviest, delta)
+        store, _, outcome = fused.shortest_paths(device, A, lambda: AT, source, heaviest, delta, False)
         last.record()
         last.synchronize()
         best = min(best, cp.cuda.get_elapsed_time(first, last))
@@ -181,8 +185,19 @@ def main():
             calls.append(best)
             kernels.append(distances._late.seconds * 1e3)
             rounds.append(found.report.iterations)
+        trees = []
+        for source in sources[:6]:
+            best = 1e9
+            for _ in range(3):
+                cp.cuda.Stream.null.synchronize()
+                start = time.perf_counter()
+                both = sssp(G, source, predecessors=True)
+                cp.cuda.Stream.null.synchronize()
+                best = min(best, (time.perf_counter() - start) * 1e3)
+            check(store, source, both.distances._store, both.predecessors._store)
+            trees.append(best)
         line = {"graph": name, "call_ms": float(np.median(calls)), "kernel_ms": float(np.median(kernels)),
-                "rounds": float(np.median(rounds)), "one_pass_ms": floor, "slowest_ms": max(calls)}
+                "rounds": float(np.median(rounds)), "one_pass_ms": floor, "slowest_ms": max(calls), "with_predecessors_ms": float(np.median(trees))}
         print("  " + json.dumps(line), flush=True)
         if os.environ.get("OUT"):
             with open(Path(os.environ["OUT"]) / "paths.jsonl", "a") as f:
@@ -204,7 +219,7 @@ def main():
                 print(f"  {changes}: {np.median(times):.3f} ms, {outcome.head[1]} rounds, {relaxed} edges", flush=True)
                 fused.LAUNCH.update(kept)
             graph.kernels.clear()
-        del store, G, found, graph
+        del store, G, found, graph, both, distances
         cp.get_default_memory_pool().free_all_blocks()
 
 

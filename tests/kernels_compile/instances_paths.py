@@ -12,3 +12,4 @@ def instances():
         yield "paths_narrow.cuh", "narrow_paths_cluster", "", (key, size, real, "8")
         yield "paths_narrow.cuh", "narrow_paths_grid", "", (key, size, real)
         yield "paths_narrow.cuh", "first_entries", "", (key, size)
+        yield "paths_tree.cuh", "tree_of_paths", "", (key, size, real)

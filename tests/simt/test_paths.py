@@ -74,14 +74,29 @@ def as_dict(store):
     return dict(zip(at.tolist(), store.values[at].tolist(), strict=True))
 
 
+def check_tree(A, source, distances, tree):
+    """Each vertex's distance comes by an edge from its predecessor, which is nearer."""
+    assert tree.keys() == distances.keys() and tree[source] == source
+    kind = A.values.dtype.type if A.values.dtype.kind == "f" else int
+    for v, u in tree.items():
+        if v != source:
+            at = A.indptr[u] + np.flatnonzero(A.indices[A.indptr[u]:A.indptr[u + 1]] == v)
+            assert at.size == 1 and distances[u] < distances[v]
+            assert (kind(distances[u]) + kind(A.values[at[0]] if A.values.size > 1 else A.values[0])) == distances[v]
+
+
 def check(A, AT, source, delta=None):
     device = shim().device
     heaviest = A.values.max() if A.nvals else 0
-    store, outcome = fused.shortest_paths(device, A, lambda: AT, source, heaviest, delta)
+    store, tree, outcome = fused.shortest_paths(device, A, lambda: AT, source, heaviest, delta, AT is not None)
     found, wanted = as_dict(store), by_dijkstra(A, source)
     assert found == {v: (d if type(d) is int else d.item()) for v, d in wanted.items()}
     assert outcome.reached == len(wanted)
-    graph = fused.graph_of(device, device.own(A), outcome._graph.in_edges, heaviest)
+    graph = fused.graph_of(device, device.own(A), heaviest)
+    if tree is not None:
+        check_tree(A, source, found, as_dict(tree))
+    elif AT is not None:
+        assert A.values.dtype.kind == "f" or not A.values.all()      # only then may edges have no length
     workspace = next(iter(graph._tables.values()))[1]
     counters = device.host(workspace["control"])[:26]            # the blocks' messages may stay
     assert not device.host(workspace["waiting"]).any() and not counters.any()
@@ -246,7 +261,7 @@ def test_sums_of_floats_are_those_of_the_loop(dtype, launch):
 def test_nan_and_halves_are_left_to_others():
     A = random_store(50, 200, "FP32", 1)
     A.values[3] = np.nan
-    assert fused.shortest_paths(shim().device, A, lambda: A, 0, 9.0, None) is NotImplemented
+    assert fused.shortest_paths(shim().device, A, lambda: A, 0, 9.0, None, False) is NotImplemented
 
 
 def test_small_graphs():
@@ -263,7 +278,7 @@ def test_iso_weights():
     A = random_store(300, 2000, "INT32", 3)
     A.values, A.iso = np.array([4], np.int32), True
     device = shim().device
-    store, _ = fused.shortest_paths(device, A, lambda: A, 5, 4, None)
+    store, _, _ = fused.shortest_paths(device, A, lambda: A, 5, 4, None, False)
     plain = csr_array((np.full(A.nvals, 4.0), A.indices, A.indptr), A.shape)
     wanted = dijkstra(plain, indices=5)
     assert as_dict(store) == {v: int(d) for v, d in enumerate(wanted) if np.isfinite(d)}
@@ -282,8 +297,9 @@ def test_random_orders_of_threads(monkeypatch):
         device = Device(SimtLauncher(seed=seed))
         for pull_at in (0, 1):
             monkeypatch.setitem(fused.LAUNCH, "pull_at", pull_at)
-            store, _ = fused.shortest_paths(device, A, lambda: A, 7, 255, None)
+            store, tree, _ = fused.shortest_paths(device, A, lambda: A, 7, 255, None, True)
             assert as_dict(store) == wanted
+            check_tree(A, 7, wanted, as_dict(tree))
 
 
 def test_the_algorithm_reaches_it():
@@ -321,4 +337,4 @@ def test_the_algorithm_reaches_it():
 def test_the_form_is_kept():
     A = random_store(100, 900, "INT32", 8)
     device = shim().device
-    assert paths_graph.graph_of(device, device.own(A), None, 60) is paths_graph.graph_of(device, device.own(A), None, 60)
+    assert paths_graph.graph_of(device, device.own(A), 60) is paths_graph.graph_of(device, device.own(A), 60)

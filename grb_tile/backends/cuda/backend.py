@@ -205,10 +205,10 @@ class CudaBackend(Backend):
     # ------------------------------------------------------------------ whole algorithms
 
     @reporting
-    def shortest_paths(self, A, in_edges, source, heaviest, delta=None):
+    def shortest_paths(self, A, in_edges, source, heaviest, delta=None, tree=False):
         from .traverse_paths import shortest_paths
 
-        return shortest_paths(self.device, A, in_edges, source, heaviest, delta)
+        return shortest_paths(self.device, A, in_edges, source, heaviest, delta, tree)
 
     # ------------------------------------------------------------------ finding functions
 

@@ -23,11 +23,12 @@ MAX_ENTRIES = 1 << 33          # edges of a round are counted in 33 bits
 
 
 class PathsGraph:
-    """Out-edges and in-edges (the same where symmetric, None: no pulls) of one graph, sorted by weight."""
+    """Out-edges of one graph, sorted by weight; in-edges too (the same where symmetric) once `set_in_edges` was called."""
 
-    def __init__(self, device, out_edges, in_edges, heaviest):
+    def __init__(self, device, out_edges, heaviest):
         self.device = device
-        self.in_edges = in_edges
+        self.out_edges = out_edges
+        self.in_edges = self.in_start = self.into = None
         self.n, self.nvals = out_edges.nrows, out_edges.nvals
         kind = out_edges.dtype.np_type.kind
         self.real = kind == "f"
@@ -45,10 +46,6 @@ class PathsGraph:
         self.start, self.out, weights = self._sorted(out_edges)
         if not self.usable:
             return
-        same = in_edges is out_edges
-        self.in_start, self.into = (self.start, self.out) if same else (None, None)
-        if in_edges is not None and not same:
-            self.in_start, self.into, _ = self._sorted(in_edges)
         self.classes = self._classes(weights)
         self.mean_weight = self._mean(weights)
         classes = device.array(self.classes)
@@ -65,6 +62,14 @@ class PathsGraph:
     @property
     def key_type(self):
         return "unsigned" if self.key == np.uint32 else "word"
+
+    def set_in_edges(self, in_edges):
+        """Let searches pull along `in_edges`, and trees be found; does nothing the second time."""
+        if self.in_edges is not in_edges:
+            self.in_edges = in_edges
+            same = in_edges is self.out_edges
+            self.in_start, self.into = (self.start, self.out) if same else self._sorted(in_edges)[:2]
+            self._tables.clear()
 
     def _sorted(self, store):
         """(row starts, entries with rows ascending by weight, a sample of the weights as keys)."""
@@ -142,11 +147,11 @@ class PathsGraph:
         return found
 
     def table(self, stream):
-        """The kernel's table, with a workspace for `stream`: its address (under the shim the array itself)."""
+        """The kernels' table, with a workspace for `stream`: (its address, under the shim the array itself; all arrays)."""
         found = self._tables.get(stream)
         if found is None:
             found = self._tables[stream] = self._make_table()
-        return found[0]
+        return found
 
     def _make_table(self):
         device, n = self.device, self.n
@@ -170,14 +175,14 @@ def is_short(A):
     return A.nvals <= NARROW_MEAN * A.nrows
 
 
-def graph_of(device, out_edges, in_edges, heaviest):
-    """The PathsGraph of device stores, kept with the matrix; None where there is no room to sort its entries."""
+def graph_of(device, out_edges, heaviest):
+    """The PathsGraph of a device store, kept with the matrix; None where there is no room to sort its entries."""
     forms = out_edges.forms
     if forms is None:
         forms = out_edges.forms = {}
     found = forms.get("paths")
-    if found is None or found.in_edges is not in_edges or found.device is not device:
+    if found is None or found.device is not device:
         if device.memory()[0] < SORT_BYTES * out_edges.nvals:
             return None
-        found = forms["paths"] = PathsGraph(device, out_edges, in_edges, heaviest)
+        found = forms["paths"] = PathsGraph(device, out_edges, heaviest)
     return found

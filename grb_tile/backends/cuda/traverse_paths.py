@@ -39,25 +39,27 @@ class PathsOutcome(Outcome):
         ]  # fmt: skip
 
 
-def shortest_paths(device, A, in_edges, source, heaviest, delta):
-    """(store of distances, PathsOutcome), or NotImplemented: protocol.Backend.shortest_paths."""
+def shortest_paths(device, A, in_edges, source, heaviest, delta, tree):
+    """(store of distances, store of predecessors | None, PathsOutcome), or NotImplemented: protocol.Backend.shortest_paths."""
     n, kind = A.nrows, A.dtype.np_type
     if A.rows is not None or not 0 < n < 2**31 - 128 or A.nvals >= MAX_ENTRIES:
         return NotImplemented
     if kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize not in (4, 8)):
         return NotImplemented
-    AT = None if is_short(A) else in_edges()
+    pulls = not is_short(A)
+    AT = in_edges() if pulls or tree else None
     if AT is not None and AT.rows is not None:
         AT = None
     same = AT is A
     A = device.own(A)
-    AT = A if same else None if AT is None else device.own(AT)
-    graph = graph_of(device, A, AT, heaviest)
+    graph = graph_of(device, A, heaviest)
     if graph is None or not graph.usable:
         return NotImplemented
+    if AT is not None:
+        graph.set_in_edges(A if same else device.own(AT))
     wide, narrow = graph.kernels.get("launch") or _launches(graph)
     stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
-    table = graph.table(stream)
+    table, arrays = graph.table(stream)
     if graph.real:
         dtype = FP32 if graph.bytes == 8 else FP64
     else:
@@ -70,9 +72,26 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta):
         narrow(stream, table, source, _address(device, record), LOG_ROUNDS, step, _address(device, graph.first_entries()),
                _address(device, graph.items(stream, LAUNCH["cluster"])), graph.near_places, FAR)  # fmt: skip
     wide(stream, table, source, _address(device, values), _address(device, words), _address(device, record), LOG_ROUNDS,
-         step, most, 0 if AT is None else LAUNCH["pull_at"])  # fmt: skip
+         step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
     outcome = PathsOutcome(device, record, graph)
-    return LateBitmapVector(n, dtype, words, values, outcome), outcome
+    parents = _tree(graph, arrays["table"], source, words, outcome) if tree and AT is not None else None
+    distances = LateBitmapVector(n, dtype, words, values, outcome)
+    distances.shared = parents is not None
+    return distances, parents, outcome
+
+
+def _tree(graph, table, source, words, outcome):
+    """The store of predecessors, or None where some edges that distances come by have no length."""
+    device, n = graph.device, graph.n
+    key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
+    kernel = device.launcher.kernel("paths_tree.cuh", "tree_of_paths", "", key)
+    parent, missing = device.empty(n, np.int64), device.zeros(1, np.uint64)
+    kernel.over((n + 31) // 32 * 32, (table, source, parent, missing))
+    if device.read(missing)[0]:
+        return None
+    parents = LateBitmapVector(n, INT64, words, parent, outcome)
+    parents.shared = True
+    return parents
 
 
 def _steps(graph, delta):
@@ -82,7 +101,7 @@ def _steps(graph, delta):
     mean = graph.mean_weight
     if delta is not None:
         return _key_of(graph, max(float(delta), mean / 4096)), 0
-    if graph.in_edges is None:
+    if is_short(graph.out_edges):
         return _key_of(graph, mean * LAUNCH["narrow_step"]), 0
     return _key_of(graph, mean * LAUNCH["step"] * graph.n / graph.nvals), _key_of(graph, mean * LAUNCH["most"])
 
