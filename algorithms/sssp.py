@@ -68,20 +68,20 @@ def sssp(G, source, *, method="auto", delta=None, predecessors=False, callback=N
     source = arguments.node(source, G.n)
     arguments.choice(method, ("auto", "delta", "bellman_ford"), "method")
     weights = Weights(G)
-    chosen, wanted = method, delta
+    chosen = method
     if method == "auto":
         method = "delta" if delta is not None or weights.worth_splitting else "bellman_ford"
     if method == "delta":
         delta = weights.check_delta(delta)
 
     if callback is None and weights.emin >= 0 and not weights.may_overflow:
-        found = _at_once(weights, source, method, np.inf if chosen == "bellman_ford" else wanted, predecessors)
+        found = _at_once(weights, source, method, np.inf if chosen == "bellman_ford" else delta, predecessors)
         if found is not None:
             return found
     d = Vector.from_coo([source], [0], weights.dtype, size=G.n, name="distances")
     with Report(f"sssp ({method})", callback) as report:
         if method == "delta":
-            _delta_stepping(weights, d, delta, report)
+            _delta_stepping(weights, d, weights.usual_delta() if delta is None else delta, report)
         else:
             _bellman_ford(weights, d, report)
     p = _predecessors(weights, d, source) if predecessors else None
@@ -210,22 +210,26 @@ class Weights:
         return 0 <= self.emin < self.emax and not small
 
     def check_delta(self, delta):
-        """`delta` checked, or chosen: about the weight of an edge that a shortest path is likely to use."""
+        """`delta` checked; None stays None."""
         if self.emin < 0:
             raise ValueError(
                 f'method="delta": a weight is negative ({self.emin}); use method="bellman_ford", which permits that'
             )
         if delta is None:
-            # 32 mean weights over the mean degree: the best lay between 7 and 55 on Kronecker graphs and on a road network,
-            # with little between them; larger ones mean fewer rounds.
-            mean = self.graph.keep("mean weight", self._mean)
-            number = 32 * mean * self.n / max(self.graph.A.nvals, 1)
-            if not 0 < number < np.inf:
-                number = 1.0
-            return number if self.dtype in (dtypes.FP32, dtypes.FP64) else max(1, round(number))
+            return None
         number = arguments.real(delta, "delta")
         if number <= 0:
             raise ValueError(f"delta: expected a number above 0, got {delta!r}; leave it out to have it chosen")
+        return number if self.dtype in (dtypes.FP32, dtypes.FP64) else max(1, round(number))
+
+    def usual_delta(self):
+        """About the weight of an edge that a shortest path is likely to use."""
+        # 32 mean weights over the mean degree: the best lay between 7 and 55 on Kronecker graphs and on a road network,
+        # with little between them; larger ones mean fewer rounds.
+        mean = self.graph.keep("mean weight", self._mean)
+        number = 32 * mean * self.n / max(self.graph.A.nvals, 1)
+        if not 0 < number < np.inf:
+            number = 1.0
         return number if self.dtype in (dtypes.FP32, dtypes.FP64) else max(1, round(number))
 
     def _mean(self):

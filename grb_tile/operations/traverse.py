@@ -18,7 +18,6 @@ from ..storage.place import host, is_host
 from ..storage.sorting import ranges
 from ..storage.store import BitmapVector, SparseVector, index_dtype
 
-
 TILE_WALKS = ("push_csc", "push_csr", "pull_csc")
 
 

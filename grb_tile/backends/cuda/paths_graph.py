@@ -78,7 +78,7 @@ class PathsGraph:
         values = store.values if not store.iso else repeated(device, store.values, count)
         if self.real:
             values = values + values.dtype.type(0)                      # -0.0 becomes 0.0, whose bits are the least
-            if count and bool((values != values).any()):
+            if count and bool(xp.isnan(values).any()):
                 self.usable = False                                     # NaN has no place in an order
                 return None, None, None
             weights = values.view(np.uint32 if self.bytes == 8 else np.uint64)
