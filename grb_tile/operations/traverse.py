@@ -11,7 +11,7 @@ import numpy as np
 
 from ..backends.select import current
 from ..dtypes import INT32, INT64
-from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
+from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue, OutOfMemory
 from ..planner import forced, record_plan, search_over
 from ..storage.convert import settle
 from ..storage.place import host, is_host
@@ -187,7 +187,10 @@ def components(A, AT):
 def shortest_paths(A, in_edges, source, heaviest, delta=None, tree=False):
     """(distances, tree or None, rows of the report), or NotImplemented where no backend has it; see protocol.Backend."""
     backend = current()
-    result = backend.shortest_paths(A, in_edges, source, heaviest, delta, tree)
+    try:
+        result = backend.shortest_paths(A, in_edges, source, heaviest, delta, tree)
+    except OutOfMemory:          # rows in another order take as much as the matrix: the loop does without
+        return NotImplemented
     if result is NotImplemented:
         return NotImplemented
     record_plan("shortest_paths", "by threshold", A.format, "by_level", ("unknown", "unknown")).engine = backend.name

@@ -334,6 +334,25 @@ def test_the_algorithm_reaches_it():
             del backend.shortest_paths
 
 
+def test_without_room_the_loop_does_it(monkeypatch):
+    """No room to sort the entries, not even when derived forms are dropped."""
+    from grb_tile.algorithms import sssp
+
+    import grb_tile as gb
+
+    A, B = (gb.Matrix._from_store(random_store(100, 900, "INT32", 12, lightest=1), dtypes.INT32) for _ in range(2))
+    cpu = sssp(A, 5)
+    with using_shim() as backend:
+        found = sssp(A, 5)
+        assert "direction" in found.report.rounds[0]
+        before = backend.device.memory
+        monkeypatch.setattr(paths_graph, "SORT_BYTES", 1 << 30)
+        monkeypatch.setattr(backend.device, "memory", lambda: (1 << 30, before()[1]))
+        late = sssp(B, 5)
+        assert "direction" not in late.report.rounds[0]
+        assert late.distances.isequal(cpu.distances) and found.distances.isequal(cpu.distances)
+
+
 def test_the_form_is_kept():
     A = random_store(100, 900, "INT32", 8)
     device = shim().device

@@ -53,7 +53,7 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta, tree):
     same = AT is A
     A = device.own(A)
     graph = graph_of(device, A, heaviest)
-    if graph is None or not graph.usable:
+    if not graph.usable:
         return NotImplemented
     if AT is not None:
         graph.set_in_edges(A if same else device.own(AT))
@@ -64,7 +64,7 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta, tree):
         dtype = FP32 if graph.bytes == 8 else FP64
     else:
         dtype = UINT64 if A.dtype is UINT64 else INT64
-    values = device.empty(n, dtype.np_type)
+    values = device.places(n, dtype.np_type)
     words = device.empty((n + 63) >> 6, np.uint64)
     record = device.empty(HEAD_ROWS + NUMBERS * LOG_ROUNDS, np.int64)
     step, most = _steps(graph, delta)
@@ -85,7 +85,7 @@ def _tree(graph, table, source, words, outcome):
     device, n = graph.device, graph.n
     key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
     kernel = device.launcher.kernel("paths_tree.cuh", "tree_of_paths", "", key)
-    parent, missing = device.empty(n, np.int64), device.zeros(1, np.uint64)
+    parent, missing = device.places(n, np.int64), device.zeros(1, np.uint64)
     kernel.over((n + 31) // 32 * 32, (table, source, parent, missing))
     if device.read(missing)[0]:
         return None
