@@ -41,6 +41,7 @@ class Device:
         self.xp = xp = launcher.xp
         self.is_shim = launcher.is_shim
         self.array_class = xp.ndarray
+        self._make = xp.empty if self.is_shim else xp.ndarray          # xp.empty asks for an order first
         self._constants = {}
         self._constant_of = {}
         self.cast_constants = {}          # (address of a constant, DataType) -> the constant cast
@@ -70,7 +71,7 @@ class Device:
 
     def empty(self, count, dtype):
         """`count` places, not written yet."""
-        return self.xp.empty(count, dtype)
+        return self._make(count, dtype)
 
     def places(self, count, dtype):
         """The values of a bitmap of `count` places: those of absent entries are never written and may hold anything."""
@@ -202,6 +203,19 @@ class Device:
             numbers, report = numbers[:-errors.SIZE], numbers[-errors.SIZE:]
             errors.check(report)
         return numbers
+
+    def read_count(self, counts):
+        """read(counts)[0] of an array of uint64, by the shortest way."""
+        if self.is_shim or self._pinned is None or self.errors.armed:
+            return self.read(counts)[0]
+        self.in_order()
+        runtime, words, stream = self.xp.cuda.runtime, self._words, self.stream.ptr
+        with self._lock:
+            words[0] = _NOT_YET
+            runtime.memcpyAsync(self._pinned.ptr, counts.data.ptr, 8, _TO_HOST, stream)
+            if words[0] == _NOT_YET and not self._have_come(words, 1):
+                runtime.streamSynchronize(stream)
+            return words[0]
 
     def _read_pinned(self, arrays):
         """Copies to page-locked memory; a few numbers are looked for there until they have come: half the time of waiting."""

@@ -124,7 +124,7 @@ class CountedLater(BitmapVector):
     def nvals(self):
         """How many entries; synchronises the first time."""
         if self._known is None:
-            self._known = self._device.read(self._count)[0]
+            self._known = self._device.read_count(self._count)
             self._count = None
         return self._known
 
