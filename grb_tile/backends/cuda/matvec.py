@@ -38,8 +38,9 @@ def roomy(size, entries):
 
 def operand_types(semiring, *stores):
     """Have all types a device form?"""
-    if any(store.dtype._is_udt for store in stores):
-        return False
+    for store in stores:
+        if store.dtype._is_udt:
+            return False
     return not (semiring.return_type._is_udt or semiring.type._is_udt or semiring.type2._is_udt)
 
 

@@ -23,7 +23,7 @@ BLOCK = 1024                 # threads; one block on each multiprocessor: more t
 class PullForm:
     """See the head of this file."""
 
-    __slots__ = ("live", "live_count", "next_strongest", "start", "strongest")
+    __slots__ = ("launches", "live", "live_count", "next_strongest", "start", "strongest")
 
 
 def suits(A, s):
@@ -34,24 +34,29 @@ def suits(A, s):
 def pull(device, A, x_words, x_values, s, mask, complement):
     """(w, words, count): values (None when structure only), presence, and where their number is counted."""
     form = form_of(device, A)
+    kernel, threads, halves, fixed = form.launches.get(s) or _prepared(device, A, form, s)
+    w = None if s.structure_only else device.places(A.nrows, s.dtype.np_type)
+    words, found = device.empty(halves >> 1, np.uint64), device.counters()
+    kernel.over(threads, (
+        *fixed, x_words, x_values if s.reads_x else None, mask, complement, halves, LIMIT, HUGE, w, words, found,
+    ), BLOCK, device.launcher.processors)  # fmt: skip
+    return w, words, found
+
+
+def _prepared(device, A, form, s):
+    """(kernel, threads, halves of words, the arguments that stay), kept with the form."""
     n = A.nrows
-    w = None if s.structure_only else device.places(n, s.dtype.np_type)
-    words, found = device.empty((n + 63) >> 6, np.uint64), device.counters()
-    halves = 2 * words.shape[0]
+    halves = (n + 63) >> 6 << 1
     rows = 4 if n >= GROUPS_OF_4 else 1
     strongest = next_strongest = None
     if s.a_iso or not s.reads_a:
         strongest, next_strongest = form.strongest, form.next_strongest
-    launcher = device.launcher
-    kernel = s.kernel(launcher, "matvec_pull.cuh", "matvec_pull", (index_type(form.start), "S", _ROWS[rows]))
-    kernel.over(halves * 32 // rows, (
-        form.start, A.indices, A.values if s.reads_a else None, form.live, strongest, next_strongest, x_words,
-        x_values if s.reads_x else None, mask, complement, halves, LIMIT, HUGE, w, words, found,
-    ), BLOCK, launcher.processors)  # fmt: skip
-    return w, words, found
-
-
-_ROWS = {1: "1", 4: "4"}
+    fixed = form.start, A.indices, A.values if s.reads_a else None, form.live, strongest, next_strongest
+    if not device.is_shim:          # an empty array has no address: it stays one
+        fixed = tuple(device.address(a) if a is not None and a.size else a for a in fixed)
+    kernel = s.kernel(device.launcher, "matvec_pull.cuh", "matvec_pull", (index_type(form.start), "S", str(rows)))
+    form.launches[s] = found = kernel, halves * 32 // rows, halves, fixed
+    return found
 
 
 def form_of(device, A):
@@ -70,6 +75,7 @@ def form_of(device, A):
 def _make(device, A):
     form, n = PullForm(), A.nrows
     form.strongest = form.next_strongest = None
+    form.launches = {}          # by semiring
     form.start = pointers(device, A)
     places = (n + 127) // 128 * 128
     form.live = device.empty(places // 32, np.uint32)
@@ -87,5 +93,6 @@ def _find_strongest(device, A, turned, form):
     out = pointers(device, turned)
     if out.dtype != form.start.dtype:
         out = out.astype(form.start.dtype)
+    form.launches = {}
     device.launcher.kernel("traverse_prepare.cuh", "strongest_neighbours", "", (index_type(out),)).over(
         n * 32, (form.start, A.indices, out, n, form.strongest, form.next_strongest))
