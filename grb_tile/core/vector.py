@@ -283,10 +283,10 @@ class Vector(Stored):
         Raises: DimensionMismatch; TypeError when `op` is no semiring.
         Spec: GraphBLAS C API 2.1, section 4.3.2.
         """
-        from .matrix import Matrix
-        from .transposed import TransposedMatrix
+        if type(other).__name__ != "Matrix":
+            from .matrix import Matrix
+            from .transposed import TransposedMatrix
 
-        if type(other) is not Matrix:
             other = expect_type(self, other, (Matrix, TransposedMatrix), within="vxm", argname="other", op=op)
         op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
         if op.opclass != "Semiring":

@@ -20,17 +20,18 @@ def _count(array):
 
 
 def _count_of_one_holder():
-    # the references that the interpreter shows for an array held by one slot, counted as is_held_once does
+    # the references that the interpreter shows for an array held by one slot, counted as for _is_own
     holder = _Holder()
     holder.values = np.empty(1)
     return _count(holder.values)
 
 
-_ONE_HOLDER = _count_of_one_holder()
+# The least that it ever shows: where it shows more (a tracer holds arguments, say) arrays are copied, never the other way.
+_ONE_HOLDER = min(_count_of_one_holder() for _ in range(64))
 
 
 def _is_own(device, count, array):
-    """Does one slot alone hold the array, which is no part of another?  count: _count of it, taken by the caller before."""
+    """Does one slot alone hold the array, which is no part of another?  count: what _count showed of it to the caller."""
     base = array.base
     whole = base is None or device.is_shim and type(base) is np.ndarray and base.nbytes == array.nbytes
     return count <= _ONE_HOLDER and whole
