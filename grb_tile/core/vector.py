@@ -283,11 +283,10 @@ class Vector(Stored):
         Raises: DimensionMismatch; TypeError when `op` is no semiring.
         Spec: GraphBLAS C API 2.1, section 4.3.2.
         """
-        if type(other).__name__ != "Matrix":
-            from .matrix import Matrix
+        if type(other) is not _matrix():
             from .transposed import TransposedMatrix
 
-            other = expect_type(self, other, (Matrix, TransposedMatrix), within="vxm", argname="other", op=op)
+            other = expect_type(self, other, (_matrix(), TransposedMatrix), within="vxm", argname="other", op=op)
         op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
         if op.opclass != "Semiring":
             expect_op(self, op, "Semiring", within="vxm", argname="op")
@@ -328,6 +327,19 @@ class Vector(Stored):
     def reposition(self, offset, *, size=None):
         """w(i + offset) = v(i), of the same size or of `size`; what falls outside is dropped."""
         return recipes.reposition_vector(self, offset, size)
+
+
+_Matrix = None
+
+
+def _matrix():
+    """The class Matrix, which is complete only after this module."""
+    global _Matrix
+    if _Matrix is None:
+        from .matrix import Matrix
+
+        _Matrix = Matrix
+    return _Matrix
 
 
 for _cls in (VectorExpression, VectorIndexExpr, VectorInfixExpr):
