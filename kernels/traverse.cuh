@@ -4,7 +4,8 @@
 // Who calls: backends/cuda/traverse.py.  Launch cooperatively: one grid-wide barrier a level.
 // Threads: push: a warp takes CHUNK edges of the frontier, whosever they are (long rows are shared out, short ones packed);
 //   new vertices gather in the block's bag and leave it with one atomic a block.  pull: a lane per unvisited vertex, 128
-//   vertices a warp: the strongest neighbour first, four more, a few entries in turn, the rest of long rows by the warp.
+//   vertices a warp: the strongest neighbour first, four more, a few entries in turn, the rest of long rows by the warp, of hubs
+//   by all warps.
 // Push: edges E0 .. E-1 of a level are numbered through; vertex q of the queue has edges up to stop[q], and edge e of it is
 //   entry base[q] + e of the matrix.  One atomic on (vertices, edges) gives place and edge number at once, so stop ascends.
 // Pull: a neighbour seen before this level is a parent, since its own neighbours were all seen one level later: no frontier
@@ -17,6 +18,8 @@
 namespace grb {
 
 constexpr int BAG = 4096;
+constexpr int ALONE = 32;                      // entries of a row that a lane pulls by itself
+constexpr int OF_WARP = 1024;                  // and a warp; what is left of longer rows is pulled by all warps
 struct Bag {
   int vertex[BAG];
   int count;
@@ -172,7 +175,7 @@ template <class P, bool LEVELS, bool PARENTS> struct Search {
       for (int k = 0; k < STEPS; k++)
         take[k] = near[k] >= 0 && near[k] != only && !(fresh(seen + (near[k] >> 5)) >> (near[k] & 31) & 1);
 #pragma unroll
-      for (int k = 0; k < STEPS; k++) take[k] = take[k] && claim(seen, near[k]);
+      for (int k = 0; k < STEPS; k++) take[k] = claim_together(seen, near[k], take[k]);
 #pragma unroll
       for (int k = 0; k < STEPS; k++) {
         if (take[k]) reach(near[k], from[k]);
@@ -199,13 +202,16 @@ template <class P, bool LEVELS, bool PARENTS> struct Search {
   }
   // The same by a warp; `who` is the same in all lanes.
   GRB_DEVICE bool any_seen_by_warp(const unsigned* seen, P i, P end, int& who) {
-    for (; i < end; i += 64) {
-      P a = i + lane_number(), b = a + 32;
-      int x = a < end ? g.in[a] : -1, y = b < end ? g.in[b] : -1;
-      bool hit_x = x >= 0 && is_in(seen, x), hit_y = y >= 0 && is_in(seen, y);
-      unsigned hits = __ballot_sync(ALL_LANES, hit_x || hit_y);
+    for (i += lane_number(); i - lane_number() < end; i += 128) {
+      int near[4], hit = -1;
+#pragma unroll
+      for (int k = 0; k < 4; k++) near[k] = i + 32 * k < end ? g.in[i + 32 * k] : -1;
+#pragma unroll
+      for (int k = 0; k < 4; k++)
+        if (near[k] >= 0 && is_in(seen, near[k])) hit = near[k];
+      unsigned hits = __ballot_sync(ALL_LANES, hit >= 0);
       if (hits) {
-        who = __shfl_sync(ALL_LANES, hit_x ? x : y, __ffs(int(hits)) - 1);
+        who = __shfl_sync(ALL_LANES, hit, __ffs(int(hits)) - 1);
         return true;
       }
     }
@@ -213,8 +219,8 @@ template <class P, bool LEVELS, bool PARENTS> struct Search {
   }
 
   // One level pulled: unvisited vertices look for a neighbour in `old`; `fresh_seen` becomes old and what was found.
+  // Rows too long for a warp are listed in vertex0 (no queue is in use while pulling), for pull_late.
   GRB_DEVICE void pull(const unsigned* old, unsigned* fresh_seen) {
-    constexpr int ALONE = 32;                  // entries that a lane looks at by itself
     const int32_t* strongest = g.strongest;
     const int4* next = reinterpret_cast<const int4*>(g.next_strongest);
     const P* in_start = g.in_start;
@@ -272,7 +278,9 @@ template <class P, bool LEVELS, bool PARENTS> struct Search {
           int whose = __ffs(int(lanes)) - 1, who = 0;
           unsigned bit = __shfl_sync(ALL_LANES, late & -late, whose);
           int v = int(group << 7) + whose + 32 * (__ffs(int(bit)) - 1);
-          bool hit = any_seen_by_warp(old, P(in_start[v] + ALONE), in_start[v + 1], who);
+          P from = in_start[v] + ALONE, end = in_start[v + 1];
+          bool far = end - from > OF_WARP, hit = !far && any_seen_by_warp(old, from, end, who);
+          if (far && lane == 0) g.vertex0[atomicAdd(&this->next->late, word(1))] = v;
           if (lane == whose) {
             late &= late - 1;
             if (hit) {
@@ -299,6 +307,20 @@ template <class P, bool LEVELS, bool PARENTS> struct Search {
     if (threadIdx.x == 0 && bag.pulled) {
       atomicAdd(&this->next->found, bag.pulled);
       bag.pulled = 0;
+    }
+  }
+
+  // The `count` rows that a pull left, each cut into as many pieces as there are warps for it.
+  GRB_DEVICE void pull_late(const unsigned* old, unsigned* fresh_seen, int64_t count) {
+    const int64_t pieces = count < warps ? warps / count : 1;
+    for (int64_t t = warp; t < count * pieces; t += warps) {
+      int v = fresh(g.vertex0 + t / pieces), who = 0;
+      int64_t first = g.in_start[v] + ALONE, length = g.in_start[v + 1] - first, k = t % pieces;
+      P from = P(first + length * k / pieces), end = P(first + length * (k + 1) / pieces);
+      if (any_seen_by_warp(old, from, end, who) && lane_number() == 0 && claim(fresh_seen, v)) {
+        reach(v, who);
+        atomicAdd(&next->found, word(1));
+      }
     }
   }
 
@@ -432,6 +454,14 @@ traverse(const word* table, int64_t source, const int32_t* list, int64_t list_co
     }
     only = -1;
     frontier = finish_phase();
+    if (pull) {
+      int64_t late = fresh(&control->slot[(phase + 2) % 3].late);
+      if (late > 0) {
+        begin_phase();
+        search.pull_late(other, seen, late);
+        frontier += finish_phase();
+      }
+    }
     reached += frontier;
     depth++;
   }

@@ -15,7 +15,7 @@ constexpr word EDGES = (word(1) << COUNT_SHIFT) - 1;
 constexpr int HEAD_ROWS = 8;               // record: 8 numbers, then 4 for each level
 enum Status { FRESH = 0, DONE = 1, HANDED_OVER = 2 };
 
-struct LevelSlot { word tail, idle, found, spare; };   // queue size; found without out-edges; found by a pull
+struct LevelSlot { word tail, idle, found, late; };   // queue size; found without out-edges; found by a pull; rows it left
 struct SearchControl {
   unsigned arrivals, departures;
   int status, target_depth;
@@ -69,6 +69,29 @@ GRB_DEVICE bool is_in(const unsigned* bits, int v) { return bits[v >> 5] >> (v &
 GRB_DEVICE bool claim(unsigned* bits, int v) {
   unsigned bit = 1u << (v & 31);
   return !(atomicOr(&bits[v >> 5], bit) & bit);
+}
+// The same by a warp, lanes with `take`: neighbouring lanes that claim within one word share an atomic.  The vertices of a
+// row ascend, so on meshes and web graphs one word serves many lanes, and many warps want the same few lines of `bits`.
+GRB_DEVICE bool claim_together(unsigned* bits, int v, bool take) {
+  const int lane = lane_number();
+  int at = take ? v >> 5 : -1 - lane;
+  bool first = __shfl_up_sync(ALL_LANES, at, 1) != at || lane == 0;
+  unsigned heads = __ballot_sync(ALL_LANES, first);
+  if (heads == ALL_LANES) return take && claim(bits, v);
+  unsigned bit = take ? 1u << (v & 31) : 0u, united = bit;
+  int run = lane - (31 - __clz(int(heads & (lanes_below() | 1u << lane))));        // lanes of the same word before this one
+#pragma unroll
+  for (int by = 1; by < 32; by <<= 1) {
+    unsigned other = __shfl_up_sync(ALL_LANES, united, by);
+    if (run >= by) united |= other;
+  }
+  unsigned before = __shfl_up_sync(ALL_LANES, united, 1), old = 0;
+  if (run == 0) before = 0;
+  bool last = lane == 31 || (heads >> (lane + 1) & 1);
+  if (take && last) old = atomicOr(&bits[at], united);
+  unsigned later = lane == 31 ? 0u : heads & ~(lanes_below() | 1u << lane);
+  old = __shfl_sync(ALL_LANES, old, later ? __ffs(int(later)) - 2 : 31);
+  return take && !((old | before) & bit);
 }
 
 // All threads of the grid wait for each other, once a level.  `goal` is the caller's own count of arrivals: no ticket is

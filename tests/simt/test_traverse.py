@@ -114,6 +114,17 @@ def check(A, AT, sources, direction=None, max_level=None, target=None, levels=Tr
     return outcome
 
 
+@pytest.mark.parametrize("direction", [None, "pull", "push"])
+def test_hubs_at_a_distance(direction):
+    """Rows that all warps pull together: two hubs, reached by way of their last and their first leaf."""
+    leaves = np.arange(2, 1500)
+    rows = np.concatenate((np.zeros(leaves.size), np.ones(leaves.size - 1), [1499, 1500, 2]))
+    cols = np.concatenate((leaves, leaves[1:], [1500, 1501, 1502]))
+    A = graph_of(1510, rows, cols)
+    for source in (1501, 1502):
+        check(A, A, source, direction)
+
+
 @pytest.fixture
 def narrow(monkeypatch):
     """Even small graphs take the walk for meshes."""
