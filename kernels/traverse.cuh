@@ -19,7 +19,7 @@ namespace grb {
 
 constexpr int BAG = 4096;
 constexpr int ALONE = 32;                      // entries of a row that a lane pulls by itself
-constexpr int OF_WARP = 1024;                  // and a warp; what is left of longer rows is pulled by all warps
+constexpr int OF_WARP = 512;                   // and a warp; what is left of longer rows is pulled by all warps
 struct Bag {
   int vertex[BAG];
   int count;
@@ -202,20 +202,28 @@ template <class P, bool LEVELS, bool PARENTS> struct Search {
   }
   // The same by a warp; `who` is the same in all lanes.
   GRB_DEVICE bool any_seen_by_warp(const unsigned* seen, P i, P end, int& who) {
-    for (i += lane_number(); i - lane_number() < end; i += 128) {
-      int near[4], hit = -1;
-#pragma unroll
-      for (int k = 0; k < 4; k++) near[k] = i + 32 * k < end ? g.in[i + 32 * k] : -1;
-#pragma unroll
-      for (int k = 0; k < 4; k++)
-        if (near[k] >= 0 && is_in(seen, near[k])) hit = near[k];
-      unsigned hits = __ballot_sync(ALL_LANES, hit >= 0);
+    for (; i < end; i += 64) {
+      P a = i + lane_number(), b = a + 32;
+      int x = a < end ? g.in[a] : -1, y = b < end ? g.in[b] : -1;
+      bool hit_x = x >= 0 && is_in(seen, x), hit_y = y >= 0 && is_in(seen, y);
+      unsigned hits = __ballot_sync(ALL_LANES, hit_x || hit_y);
       if (hits) {
-        who = __shfl_sync(ALL_LANES, hit, __ffs(int(hits)) - 1);
+        who = __shfl_sync(ALL_LANES, hit_x ? x : y, __ffs(int(hits)) - 1);
         return true;
       }
     }
     return false;
+  }
+
+  // Would a pull end its rows early?  Of a sample of the vertices not seen, have most a strongest neighbour that was?  They
+  // have where hubs rule; on meshes and web graphs a pull reads nearly all of the rows.  Each block finds the same.
+  GRB_DEVICE bool promising(const unsigned* seen) {
+    int v = int(int64_t(threadIdx.x) * g.n / blockDim.x);
+    bool open = (g.live[v >> 5] & ~fresh(seen + (v >> 5))) >> (v & 31) & 1;
+    int near = open ? g.strongest[v] : 0;
+    bool hit = open && (fresh(seen + (near >> 5)) >> (near & 31) & 1);
+    int among = __syncthreads_count(open);
+    return __syncthreads_count(hit) * 2 >= among;
   }
 
   // One level pulled: unvisited vertices look for a neighbour in `old`; `fresh_seen` becomes old and what was found.
@@ -420,6 +428,10 @@ traverse(const word* table, int64_t source, const int32_t* list, int64_t list_co
       if (queued) {
         int64_t unexplored = g.entries - explored;
         pull = edges * alpha > unexplored && edges * 16 > g.n && only < 0;
+        if (pull && edges * 3 <= unexplored * 2) {
+          pull = search.promising(seen);
+          level_barrier(&control->arrivals, goal);      // a push that begins must not change what others sample
+        }
       } else {
         pull = !(frontier * 4 < left && left > 8192);
         if (!pull) explored = g.entries - (g.entries / (g.live_count + 1) + 1) * left;
@@ -438,7 +450,7 @@ traverse(const word* table, int64_t source, const int32_t* list, int64_t list_co
     search.depth = int(depth);
     if (!pull) explored += edges;
     if (direction < 0 && g.in_start != nullptr) {
-      int64_t bound = (g.entries - explored) / alpha, least = g.n >> 4;
+      int64_t bound = (g.entries - explored) * 2 / 3, least = g.n >> 4;      // surely pulled
       search.queue_edges = (bound > least ? bound : least) + 1;
     }
     if (pull) {
