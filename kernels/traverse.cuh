@@ -19,6 +19,7 @@ namespace grb {
 
 constexpr int BAG = 4096;
 constexpr int ALONE = 32;                      // entries of a row that a lane pulls by itself
+constexpr int64_t SURE = 3;                    // a frontier of more than 1/SURE of the edges left is pulled without a sample
 constexpr int OF_WARP = 512;                   // and a warp; what is left of longer rows is pulled by all warps
 struct Bag {
   int vertex[BAG];
@@ -35,7 +36,7 @@ GRB_DEVICE word warp_sums(word value) {        // lane k: the sum of lanes 0 .. 
   return value;
 }
 
-template <class P, bool LEVELS, bool PARENTS> struct Search {
+template <class P, bool LEVELS, bool PARENTS, bool CAREFUL> struct Search {
   const SearchTable<P>& g;
   Bag& bag;
   int32_t* level;
@@ -175,7 +176,10 @@ template <class P, bool LEVELS, bool PARENTS> struct Search {
       for (int k = 0; k < STEPS; k++)
         take[k] = near[k] >= 0 && near[k] != only && !(fresh(seen + (near[k] >> 5)) >> (near[k] & 31) & 1);
 #pragma unroll
-      for (int k = 0; k < STEPS; k++) take[k] = claim_together(seen, near[k], take[k]);
+      for (int k = 0; k < STEPS; k++) {
+        if constexpr (CAREFUL) take[k] = claim_together(seen, near[k], take[k]);
+        else take[k] = take[k] && claim(seen, near[k]);
+      }
 #pragma unroll
       for (int k = 0; k < STEPS; k++) {
         if (take[k]) reach(near[k], from[k]);
@@ -287,7 +291,7 @@ template <class P, bool LEVELS, bool PARENTS> struct Search {
           unsigned bit = __shfl_sync(ALL_LANES, late & -late, whose);
           int v = int(group << 7) + whose + 32 * (__ffs(int(bit)) - 1);
           P from = in_start[v] + ALONE, end = in_start[v + 1];
-          bool far = end - from > OF_WARP, hit = !far && any_seen_by_warp(old, from, end, who);
+          bool far = CAREFUL && end - from > OF_WARP, hit = !far && any_seen_by_warp(old, from, end, who);
           if (far && lane == 0) g.vertex0[atomicAdd(&this->next->late, word(1))] = v;
           if (lane == whose) {
             late &= late - 1;
@@ -349,7 +353,9 @@ template <class P, bool LEVELS, bool PARENTS> struct Search {
 
 // direction: -1 chosen by level, 0 push, 1 pull.  alpha: pull when the frontier has more than 1/alpha of the edges left.
 // list: vertices to start from (null: `source`); a frontier left by the narrow walk is taken up first.
-template <class P, bool LEVELS, bool PARENTS, int THREADS, int BLOCKS>
+// CAREFUL: for graphs where hubs do not rule, or neighbours have near numbers (meshes, web graphs): pulls are tried on a
+// sample first, hubs not reached yet are pulled by all warps, claims within a word share an atomic.  Elsewhere that only costs.
+template <class P, bool LEVELS, bool PARENTS, int THREADS, int BLOCKS, bool CAREFUL>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
 traverse(const word* table, int64_t source, const int32_t* list, int64_t list_count, int32_t* level, int64_t* parent,
          word* words, int64_t* record, int64_t log_rows, int64_t max_level, int64_t target, int64_t direction,
@@ -365,7 +371,7 @@ traverse(const word* table, int64_t source, const int32_t* list, int64_t list_co
   }
   bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
   if (threadIdx.x == 0) bag.count = 0, bag.pulled = 0;
-  Search<P, LEVELS, PARENTS> search{
+  Search<P, LEVELS, PARENTS, CAREFUL> search{
     g, bag, level, parent, int(target), int64_t(threadIdx.x >> 5) * gridDim.x + blockIdx.x,
     int64_t(blockDim.x >> 5) * gridDim.x, &control->slot[0], 0, int64_t(EDGES)};
   unsigned goal = 0;
@@ -428,7 +434,7 @@ traverse(const word* table, int64_t source, const int32_t* list, int64_t list_co
       if (queued) {
         int64_t unexplored = g.entries - explored;
         pull = edges * alpha > unexplored && edges * 16 > g.n && only < 0;
-        if (pull && edges * 3 <= unexplored * 2) {
+        if (CAREFUL && pull && edges * SURE <= unexplored) {
           pull = search.promising(seen);
           level_barrier(&control->arrivals, goal);      // a push that begins must not change what others sample
         }
@@ -450,7 +456,7 @@ traverse(const word* table, int64_t source, const int32_t* list, int64_t list_co
     search.depth = int(depth);
     if (!pull) explored += edges;
     if (direction < 0 && g.in_start != nullptr) {
-      int64_t bound = (g.entries - explored) * 2 / 3, least = g.n >> 4;      // surely pulled
+      int64_t bound = (g.entries - explored) / (CAREFUL ? SURE : alpha), least = g.n >> 4;
       search.queue_edges = (bound > least ? bound : least) + 1;
     }
     if (pull) {
@@ -466,7 +472,7 @@ traverse(const word* table, int64_t source, const int32_t* list, int64_t list_co
     }
     only = -1;
     frontier = finish_phase();
-    if (pull) {
+    if (CAREFUL && pull) {
       int64_t late = fresh(&control->slot[(phase + 2) % 3].late);
       if (late > 0) {
         begin_phase();

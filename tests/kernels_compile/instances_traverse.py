@@ -9,7 +9,8 @@ def instances():
         for name in ("row_facts", "strongest_neighbours", "first_neighbours"):
             yield "traverse_prepare.cuh", name, "", (index,)
         for flags in (("true", "false"), ("false", "true"), ("true", "true")):
-            yield "traverse.cuh", "traverse", "", (index, *flags, "1024", "1")
+            yield "traverse.cuh", "traverse", "", (index, *flags, "1024", "1", "false")
+            yield "traverse.cuh", "traverse", "", (index, *flags, "768", "1", "true")
     for flags in (("true", "false"), ("true", "true")):
         for width in ("4", "8"):
             yield "traverse_narrow.cuh", "narrow_cluster", "", ("int32_t", width, *flags, "16")

@@ -114,15 +114,19 @@ def check(A, AT, sources, direction=None, max_level=None, target=None, levels=Tr
     return outcome
 
 
+@pytest.mark.parametrize("longest", [0, np.inf], ids=["plain", "careful"])
 @pytest.mark.parametrize("direction", [None, "pull", "push"])
-def test_hubs_at_a_distance(direction):
-    """Rows that all warps pull together: two hubs, reached by way of their last and their first leaf."""
+def test_hubs_at_a_distance(direction, longest, monkeypatch):
+    """Rows that all warps pull together (carefully): two hubs, reached by way of their last and their first leaf."""
+    monkeypatch.setattr(traverse_graph, "HUB", longest)
+    monkeypatch.setattr(traverse_graph, "LOCAL", 2)
     leaves = np.arange(2, 1500)
     rows = np.concatenate((np.zeros(leaves.size), np.ones(leaves.size - 1), [1499, 1500, 2]))
     cols = np.concatenate((leaves, leaves[1:], [1500, 1501, 1502]))
     A = graph_of(1510, rows, cols)
     for source in (1501, 1502):
-        check(A, A, source, direction)
+        graph = check(A, A, source, direction)._graph
+        assert graph.is_careful == (longest > 0)
 
 
 @pytest.fixture

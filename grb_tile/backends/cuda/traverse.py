@@ -17,7 +17,7 @@ from .traverse_launch import PlainLaunch, QuickLaunch, Results
 HEAD_ROWS = 8                  # numbers before the levels in the record
 LOG_LEVELS = 8192
 # Measured on an H200; tests/gpu/bench_traverse.py tries others.
-LAUNCH = {"block": 1024, "per_processor": 1, "cooperative": True, "alpha": 16, "narrow": True,
+LAUNCH = {"block": 1024, "careful_block": 768, "per_processor": 1, "cooperative": True, "alpha": 16, "narrow": True,
           "cluster": 8, "narrow_block": 1024}  # fmt: skip
 SHIM = {"block": 64, "blocks": 2}
 
@@ -165,15 +165,16 @@ class _Plan:
         device = graph.device
         launcher = device.launcher
         flags = ("true" if levels else "false", "true" if parents else "false")
-        bounds = str(LAUNCH["block"]), str(LAUNCH["per_processor"])
-        wide = launcher.kernel("traverse.cuh", "traverse", "", (graph.index, *flags, *bounds))
+        careful = graph.is_careful
+        block = LAUNCH["careful_block"] if careful else LAUNCH["block"]
+        wide = launcher.kernel("traverse.cuh", "traverse", "", (
+            graph.index, *flags, str(block), str(LAUNCH["per_processor"]), "true" if careful else "false"))  # fmt: skip
         self.narrow = None
         if device.is_shim:
             self.cluster = SHIM["blocks"]
             self.wide = PlainLaunch(wide, SHIM["blocks"], SHIM["block"])
         else:
             self.cluster = LAUNCH["cluster"]
-            block = LAUNCH["block"]
             most = min(wide.resident_blocks(block), launcher.processors * LAUNCH["per_processor"])
             blocks = max(1, min(most, graph.nvals // 4096))
             self.wide = QuickLaunch(wide, 13, blocks, block, cooperative=LAUNCH["cooperative"])

@@ -12,6 +12,8 @@ QUEUE = 8192                   # places, as in traverse_narrow.cuh
 NARROW_DEGREE = 32             # longest row that the narrow walk takes
 NARROW_MEAN = 8.5              # mean row length up to which a graph may have thousands of levels
 NARROW_VERTICES = 2048
+HUB = 32                       # longest row against the mean: below that no hubs rule
+NEAR, LOCAL = 64, 0.25         # numbers within n / NEAR are near; share of such neighbours from which a graph is local
 MAX_ENTRIES = 1 << 33          # a level's edges are counted in 33 bits
 
 
@@ -49,7 +51,16 @@ class TraverseGraph:
         self.width = 4 if mean <= 4.2 else 8
         self.longest = longest
         self.is_narrow = mean <= NARROW_MEAN and longest <= NARROW_DEGREE and n >= NARROW_VERTICES
+        self.is_careful = in_edges is not None and (longest < HUB * mean or self._local_share() > LOCAL)
         self.heads = None
+
+    def _local_share(self):
+        """Of the vertices, how many have a strongest neighbour of a near number?"""
+        if self.n == 0:
+            return 0.0
+        xp = self.device.xp
+        near = xp.abs(self.strongest - self.device.arange(self.n, np.int32)) < self.n // NEAR
+        return self.device.read(near.sum(dtype=np.int64).reshape(1))[0] / self.n
 
     def _kernel(self, name):
         return self.device.launcher.kernel("traverse_prepare.cuh", name, "", (self.index,))
