@@ -14,12 +14,11 @@ Spec: GraphBLAS C API 2.1, section 2.3 (masks, accumulators) and 3.5.4 (descript
 Lone entries are cast to C's type as they are, not through the accumulator's type (SuiteSparse).  T arrives with nothing
 outside the mask, which is what makes the short forms below equal to the composed one; a test of laws compares them.
 """
-import sys
-
 import numpy as np
 
 from ..backends.select import current
 from ..dtypes import cast
+from ..storage import holders
 from ..storage.bits import scatter_words
 from ..storage.convert import settle, to_sparse
 from ..storage.place import first_value, is_host
@@ -165,29 +164,11 @@ def can_update_in_place(c, t):
     """C is a bitmap vector whose arrays have no other holder, and T is small against it."""
     if c.format != "bitmap" or c.shared or c.iso or not is_host(c) or current().on_device or t.nvals * _IN_PLACE_SHARE > c.size:
         return False
-    return _held_once(_count(c.values), c.values) and (c.words is None or _held_once(_count(c.words), c.words))
-
-
-class _Holder:
-    __slots__ = ("values",)
-
-
-def _count(array):
-    return sys.getrefcount(array)
-
-
-def _count_of_one_holder():
-    # how many references the interpreter shows for an array that one slot holds, counted the way _held_once does
-    holder = _Holder()
-    holder.values = np.empty(1)
-    return _count(holder.values)
-
-
-_ONE_HOLDER = _count_of_one_holder()
+    return _held_once(holders.count_of(c.values), c.values) and (c.words is None or _held_once(holders.count_of(c.words), c.words))
 
 
 def _held_once(array_count, array):
-    return array_count <= _ONE_HOLDER and array.flags.writeable and not isinstance(array.base, np.ndarray)
+    return array_count <= holders.ONE and array.flags.writeable and not isinstance(array.base, np.ndarray)
 
 
 def _overwrite(c, t, dtype, allow):

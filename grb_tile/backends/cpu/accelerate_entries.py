@@ -33,7 +33,7 @@ def transpose(A):
     functions = kernel.functions_for(CALL_SECONDS_NUMPY + count * TRANSPOSE_SECONDS_NUMPY)
     if functions is None:
         return NotImplemented
-    return _walk(kernel, lambda: _transposed(functions, A, count, index))
+    return jit.attempt(kernel, lambda: _transposed(functions, A, count, index))
 
 
 def _transposed(functions, A, count, index):
@@ -112,7 +112,7 @@ def _merged(x, y, op, allow, either):
     functions = kernel.functions_for(CALL_SECONDS_NUMPY + count * ENTRY_SECONDS_NUMPY)
     if functions is None:
         return NotImplemented
-    return _walk(kernel, lambda: (_lists if x.format == "sparse" else _bitmaps)(functions, x, y, op, either))
+    return jit.attempt(kernel, lambda: (_lists if x.format == "sparse" else _bitmaps)(functions, x, y, op, either))
 
 
 def _typed(x, dtype):
@@ -149,16 +149,6 @@ def _bitmaps(functions, x, y, op, either):
 
     count = sum(jit.share_out(job, chunks, threads))
     return settle(BitmapVector(size, dtype, None if count == size else out_words, out_values, count))
-
-
-def _walk(kernel, run):
-    try:
-        return run()
-    except Exception as error:
-        if not jit.is_compile_error(error):
-            raise
-        jit.fail(kernel, error)
-        return NotImplemented
 
 
 _placings = jit.memo()

@@ -9,7 +9,6 @@ import numpy as np
 from ...dtypes import INT32
 from ...storage.store import Compressed, index_dtype
 from . import jit
-from .accelerate_entries import _walk
 from .accelerate_traverse import EDGE_SECONDS_NUMPY, LEVEL_SECONDS_NUMPY, can_traverse
 
 BATCH = 64
@@ -29,7 +28,7 @@ def traverse_many(A, AT, sources, max_level=None, direction=None):
     functions = kernel.functions_for(len(sources) * (A.nvals * EDGE_SECONDS_NUMPY + 16 * LEVEL_SECONDS_NUMPY))
     if functions is None:
         return NotImplemented
-    return _walk(kernel, lambda: _run(functions, A, AT, np.asarray(sources, np.int64), max_level, direction))
+    return jit.attempt(kernel, lambda: _run(functions, A, AT, np.asarray(sources, np.int64), max_level, direction))
 
 
 def _run(functions, A, AT, sources, max_level, direction):

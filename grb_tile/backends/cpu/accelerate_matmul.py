@@ -38,18 +38,7 @@ def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     return _gustavson(A, B, semiring, allow)
 
 
-def _walk(kernel, run):
-    """run() with compile errors turned into NotImplemented."""
-    try:
-        return run()
-    except Exception as error:
-        if not jit.is_compile_error(error):
-            raise
-        jit.fail(kernel, error)
-        return NotImplemented
-
-
-def _chunks(work, wanted):
+def row_chunks(work, wanted):
     """Cuts between rows so that each part has about `wanted` of the work (at least one row each)."""
     ends = np.cumsum(work)
     total = int(ends[-1]) if ends.size else 0
@@ -77,7 +66,7 @@ def _gustavson(A, B, semiring, allow):
     functions = kernel.functions_for(lambda: _rows_seconds(A, B, allow, mask))
     if functions is None:
         return NotImplemented
-    return _walk(kernel, lambda: _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b))
+    return jit.attempt(kernel, lambda: _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b))
 
 
 def _rows_seconds(A, B, allow, mask):
@@ -105,7 +94,8 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
     if total == 0:
         return settle(Compressed(nrows, ncols, dtype, np.zeros(nrows + 1, np.int64), np.empty(0, np_index), np.empty(0, np_type)))
     threads = jit.thread_count() if total >= PARALLEL_WORK else 1
-    cuts, _ = _chunks(work, total if threads == 1 and total < CHUNK_PRODUCTS else min(CHUNK_PRODUCTS, total // (threads * 6) + 1))
+    wanted = total if threads == 1 and total < CHUNK_PRODUCTS else min(CHUNK_PRODUCTS, total // (threads * 6) + 1)
+    cuts, _ = row_chunks(work, wanted)
     room = np.concatenate(([0], np.cumsum(bounds)))
     capacity = max(int(room[cuts[c + 1]] - room[cuts[c]]) for c in range(len(cuts) - 1))
     counts = np.empty(nrows, np.int64)
@@ -170,7 +160,7 @@ def _dot(A, BT, semiring, pattern):
     functions = kernel.functions_for(lambda: _dots_seconds(A, BT, pattern))
     if functions is None:
         return NotImplemented
-    return _walk(kernel, lambda: _dots(functions, A, BT, semiring, pattern, reads_a, reads_b))
+    return jit.attempt(kernel, lambda: _dots(functions, A, BT, semiring, pattern, reads_a, reads_b))
 
 
 def _dots_seconds(A, BT, pattern):
@@ -196,7 +186,7 @@ def _dots(functions, A, BT, semiring, pattern, reads_a, reads_b):
     work = np.empty(nrows, np.int64)
     total = functions.work(*m, b[0], work)
     threads = jit.thread_count() if total >= PARALLEL_WORK else 1
-    cuts, _ = _chunks(work, total // (threads * 12) + 1 if threads > 1 else total + 1)
+    cuts, _ = row_chunks(work, total // (threads * 12) + 1 if threads > 1 else total + 1)
     scratch = [None] * threads
 
     def job(chunk, worker):

@@ -8,8 +8,8 @@ from grb_tile.storage.store import Compressed
 from grb_tile.storage.work import row_counts
 
 from . import jit
-from .accelerate_entries import CALL_SECONDS_NUMPY, _walk
-from .accelerate_matmul import _chunks
+from .accelerate_entries import CALL_SECONDS_NUMPY
+from .accelerate_matmul import row_chunks
 from .accelerate_operators import NotLowerable, operator_text
 from .numpy_elementwise import _iso_union, meet, same_structure
 from .numpy_elementwise import restrict as restrict_in_numpy
@@ -110,7 +110,7 @@ def _merged(A, B, op, mode, one):
     functions = kernel.functions_for(CALL_SECONDS_NUMPY + (A.nvals + B.nvals) * each)
     if functions is None:
         return NotImplemented
-    return _walk(kernel, lambda: _rows(functions, A, B, op, mode, one))
+    return jit.attempt(kernel, lambda: _rows(functions, A, B, op, mode, one))
 
 
 def _rows(functions, A, B, op, mode, one):
@@ -152,7 +152,7 @@ def _shares(work):
     """(cuts between rows, threads) for so much work in each row."""
     total = int(work.sum())
     threads = jit.thread_count() if total >= PARALLEL_WORK else 1
-    return _chunks(work, total // (threads * 4) + 1 if threads > 1 else total + 1)[0], threads
+    return row_chunks(work, total // (threads * 4) + 1 if threads > 1 else total + 1)[0], threads
 
 
 def select(A, op, thunk):
@@ -165,7 +165,7 @@ def select(A, op, thunk):
     functions = kernel.functions_for(CALL_SECONDS_NUMPY + count * SELECT_SECONDS_NUMPY)
     if functions is None:
         return NotImplemented
-    return _walk(kernel, lambda: _selected(functions, A, *kind(int(thunk))))
+    return jit.attempt(kernel, lambda: _selected(functions, A, *kind(int(thunk))))
 
 
 def _selected(functions, A, low, high, slope):

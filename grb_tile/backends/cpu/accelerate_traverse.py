@@ -56,13 +56,8 @@ def traverse(out_edges, in_edges, sources, levels, parents, max_level, target, d
     functions = kernel.functions_for(guess)
     if functions is None:
         return NotImplemented
-    try:
-        return _run(functions, out_edges, in_edges, sources, levels, parents, max_level, target, direction)
-    except Exception as error:
-        if not jit.is_compile_error(error):
-            raise
-        jit.fail(kernel, error)
-        return NotImplemented
+    return jit.attempt(kernel, lambda: _run(
+        functions, out_edges, in_edges, sources, levels, parents, max_level, target, direction))
 
 
 def _run(functions, out_edges, in_edges, sources, levels, parents, max_level, target, direction):

@@ -69,6 +69,19 @@ class NumpyBackend(Backend):
         return result if allow is None else numpy_elementwise.restrict(result, allow)
 
 
+def _compiled(name, in_numpy):
+    """A primitive that asks the function of that name in `accelerate` first."""
+    run = getattr(accelerate, name, None)
+    if run is None:
+        return staticmethod(in_numpy)
+
+    def primitive(*args, **kwargs):
+        result = run(*args, **kwargs)
+        return in_numpy(*args, **kwargs) if result is NotImplemented else result
+
+    return staticmethod(primitive)
+
+
 class CpuBackend(NumpyBackend):
     """NumPy for everything, Numba where `accelerate` finds it worth while.  Meanings: backends/protocol.py."""
 
@@ -105,11 +118,7 @@ class CpuBackend(NumpyBackend):
             return numpy_matvec.matvec_cols(AT, x, semiring, allow)
         return result
 
-    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
-        result = _matmul(A, B, semiring, allow, plan, BT)
-        if result is NotImplemented:
-            return numpy_matmul.matmul(A, B, semiring, allow, plan, BT)
-        return result
+    matmul = _compiled("matmul", numpy_matmul.matmul)
 
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
         if left_default is None and right_default is None and (
@@ -120,21 +129,9 @@ class CpuBackend(NumpyBackend):
                 return result
         return numpy_elementwise.union(x, y, op, allow, left_default, right_default, dtype)
 
-    def intersect(self, x, y, op, allow=None):
-        result = _intersect(x, y, op, allow)
-        return numpy_elementwise.intersect(x, y, op, allow) if result is NotImplemented else result
-
-    def restrict(self, x, allow):
-        result = _restrict(x, allow)
-        return numpy_elementwise.restrict(x, allow) if result is NotImplemented else result
-
-    def select(self, x, op, thunk, allow=None):
-        result = _select(x, op, thunk, allow)
-        return numpy_mapping.select(x, op, thunk, allow) if result is NotImplemented else result
-
-    def reduce(self, x, monoid):
-        result = _reduce(x, monoid)
-        return numpy_mapping.reduce(x, monoid) if result is NotImplemented else result
+    intersect = _compiled("intersect", numpy_elementwise.intersect)
+    restrict = _compiled("restrict", numpy_elementwise.restrict)
+    select = _compiled("select", numpy_mapping.select)
 
     def place(self, words, dense, u):
         found = _place(words, dense, u)
@@ -151,12 +148,7 @@ def _declines(*_):
 
 _matvec_rows = getattr(accelerate, "matvec_rows", _declines)
 _matvec_cols = getattr(accelerate, "matvec_cols", _declines)
-_matmul = getattr(accelerate, "matmul", _declines)
 _union = getattr(accelerate, "union", _declines)
-_intersect = getattr(accelerate, "intersect", _declines)
-_restrict = getattr(accelerate, "restrict", _declines)
-_select = getattr(accelerate, "select", _declines)
-_reduce = getattr(accelerate, "reduce", _declines)
 _transpose = getattr(accelerate, "transpose", _declines)
 _ordered_indices = getattr(accelerate, "ordered_indices", _declines)
 _ordered_pairs = getattr(accelerate, "ordered_pairs", _declines)

@@ -377,6 +377,17 @@ def _alias(array):
     return np.frombuffer(raw, array.dtype).reshape(array.shape)
 
 
+def attempt(kernel, run):
+    """run(), with compile errors turned into NotImplemented: the kernel is not tried again."""
+    try:
+        return run()
+    except Exception as error:
+        if not is_compile_error(error):
+            raise
+        fail(kernel, error)
+        return NotImplemented
+
+
 def is_compile_error(error):
     """Raised by Numba or LLVM, rather than by the work itself."""
     return type(error).__module__.partition(".")[0] in ("numba", "llvmlite")

@@ -3,38 +3,18 @@
 A loop that marks what it found (level(f.S) << depth) touches the places found, not the whole vector, and reads nothing
 back: the number of entries stays on the device.
 """
-import sys
-
 import numpy as np
 
+from ...storage import holders
 from .entries import LATER_SIZE, CountedLater, index_type, moved_type, to_bitmap, words_of
 from .positions import is_empty, same_structure
 
 
-class _Holder:
-    __slots__ = ("values",)
-
-
-def _count(array):
-    return sys.getrefcount(array)
-
-
-def _count_of_one_holder():
-    # the references that the interpreter shows for an array held by one slot, counted as for _is_own
-    holder = _Holder()
-    holder.values = np.empty(1)
-    return _count(holder.values)
-
-
-# The least that it ever shows: where it shows more (a tracer holds arguments, say) arrays are copied, never the other way.
-_ONE_HOLDER = min(_count_of_one_holder() for _ in range(64))
-
-
 def _is_own(device, count, array):
-    """Does one slot alone hold the array, which is no part of another?  count: what _count showed of it to the caller."""
+    """Does one slot alone hold the array, which is no part of another?  count: what holders.count_of showed of it to the caller."""
     base = array.base
     whole = base is None or device.is_shim and type(base) is np.ndarray and base.nbytes == array.nbytes
-    return count <= _ONE_HOLDER and whole
+    return count <= holders.ONE and whole
 
 
 def _about(u):
@@ -89,8 +69,8 @@ def _writable(device, c):
         return CountedLater(device, size, c.dtype, words, values, found, about=n)
     if c.words is None:
         return None
-    own = not c.shared and not c.iso and _is_own(device, _count(c.values), c.values) and _is_own(
-        device, _count(c.words), c.words)
+    own = not c.shared and not c.iso and _is_own(device, holders.count_of(c.values), c.values) and _is_own(
+        device, holders.count_of(c.words), c.words)
     if own and type(c) is CountedLater:
         return c
     if own:
