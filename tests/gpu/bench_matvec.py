@@ -251,36 +251,27 @@ def spmv(backend, name, structure):
 
 def tune(backend, name, structure):
     """The same SpMV by each kind of columns, under other sizes of blocks and of the table of hot columns."""
-    kinds = {"plain": (2.0, 2.0), "short": (-1.0, 2.0), "ranked": (2.0, -1.0)}
-    kept = {key: getattr(row_segments, key) for key in
-            ("SHORT_SHARE", "RANKED_SHARE", "RANKED_ENTRIES", "HOT_BYTES", "BLOCKS")}
-    for dtype in (dtypes.FP32, dtypes.FP64):
-        A, x = matrix(structure, dtype), dense(structure[0], dtype)
-        semiring = get_typed_op("plus_times", dtype, kind="semiring")
-        figures = {"cusparse": device_us(cusparse(A, x))}
-        row_segments.RANKED_ENTRIES = 0
-        for kind, (short, ranked) in kinds.items():
-            row_segments.SHORT_SHARE, row_segments.RANKED_SHARE = short, ranked
-            A.forms = None
-            for _ in range(row_segments.PATIENCE + 2):
-                w = backend.matvec_rows(A, x, semiring)
-            verify(A, x, semiring, w, f"{name} {kind} {dtype}")
-            sizes = ((1024, 1), (768, 1), (640, 1), (512, 1)) if kind == "ranked" else (
-                (1024, 1), (768, 1), (896, 1), (512, 2), (640, 2), (768, 2))
-            for size, hot in ((s, h) for s in sizes for h in ((64, 96, 128, 160, 176) if kind == "ranked" else (0,))):
-                row_segments.BLOCKS, row_segments.HOT_BYTES = dict.fromkeys((1, 2, 4, 8, 16), size), hot << 10
-                key = f"{kind} {size[0]}x{size[1]}" + (f" {hot}K" if hot else "")
-                A.forms["segments"].launches.clear()
-                try:
-                    figures[key] = device_us(partial(backend.matvec_rows, A, x, semiring), 10)
-                except Exception as error:  # noqa: BLE001
-                    figures[key + " failed"] = repr(error)[:200]
-            for key, value in kept.items():
-                setattr(row_segments, key, value)
-            row_segments.RANKED_ENTRIES = 0
+    kept = {key: getattr(row_segments, key) for key in ("SHORT_SHARE", "RANKED_SHARE", "RANKED_ENTRIES", "HOT_BYTES", "BLOCKS")}
+    try:
+        for dtype in (dtypes.FP32, dtypes.FP64):
+            A, x = matrix(structure, dtype), dense(structure[0], dtype)
+            product = partial(backend.matvec_rows, A, x, get_typed_op("plus_times", dtype, kind="semiring"))
+            figures = {"cusparse": device_us(cusparse(A, x))}
+            for kind, short, ranked in (("plain", 2.0, 2.0), ("short", -1.0, 2.0), ("ranked", 2.0, -1.0)):
+                row_segments.SHORT_SHARE, row_segments.RANKED_SHARE, row_segments.RANKED_ENTRIES = short, ranked, 0
+                A.forms = None
+                for size in ((1024, 1), (768, 1), (640, 1), (512, 1), (512, 2)):
+                    for hot in (96, 128, 160, 176) if kind == "ranked" else (0,):
+                        row_segments.BLOCKS, row_segments.HOT_BYTES = dict.fromkeys(kept["BLOCKS"], size), hot << 10
+                        if A.forms:
+                            A.forms["segments"].launches.clear()
+                        for _ in range(row_segments.PATIENCE + 1):
+                            product()
+                        figures[f"{kind} {size[0]}x{size[1]}" + (f" {hot}K" if hot else "")] = device_us(product, 10)
+            say(part="tune", matrix=name, type=str(dtype), **figures)
+    finally:
         for key, value in kept.items():
             setattr(row_segments, key, value)
-        say(part="tune", matrix=name, type=str(dtype), **figures)
 
 
 def semirings(backend, name, structure):

@@ -16,7 +16,7 @@ NUMPY = select.named("numpy")
 SEMIRINGS = [
     ("plus_times", "FP64"), ("plus_times", "FP32"), ("plus_times", "INT8"), ("times_plus", "UINT16"), ("min_plus", "FP32"),
     ("plus_first", "FP32"), ("plus_second", "INT32"), ("plus_pair", "INT64"), ("plus_times", "FC64"), ("plus_times", "FC32"),
-    ("max_secondj", "INT64"), ("min_firsti1", "INT32"), ("max_firstj1", "INT64"), ("lxor_eq", "INT8"),
+    ("max_secondj", "INT64"), ("min_firsti1", "INT32"), ("max_firstj1", "INT64"), ("lxor_eq", "INT8"), ("lor_land", "BOOL"),
 ]  # fmt: skip
 KINDS = ("plain", "short", "ranked")
 SHAPES = [(50, 70, 300), (300, 200, 5000), (3, 1500, 2800), (2000, 500, 3000), (20, 100_000, 3500), (600, 300_000, 6000)]
@@ -80,6 +80,17 @@ def test_against_numpy(name, type_, kind, monkeypatch):
     for number in rng.permutation(len(SHAPES))[:4]:
         nrows, ncols, count = SHAPES[number]
         check(random_matrix(rng, nrows, ncols, count, semiring.type), full_vector(rng, ncols, semiring.type2), semiring, kind)
+
+
+def test_walks_that_stop_early_are_for_long_rows():
+    """A terminal saves nothing where a row is one step of the walk that asks for it."""
+    semiring = get_typed_op("lor_land", dtypes.BOOL, kind="semiring")
+    for nrows, chosen in ((400, True), (2, False)):
+        rng = rng_of(nrows)
+        A = random_matrix(rng, nrows, 3000, 4000, dtypes.BOOL)
+        A = convert.compressed(nrows, 3000, dtypes.BOOL, *NUMPY.tuples_matrix(A)[:2], rng.random(A.nvals) < 0.5)
+        check(A, full_vector(rng, 3000, dtypes.BOOL), semiring)
+        assert ("segments" in shim().own(A).forms) is chosen
 
 
 @pytest.mark.parametrize("entries", [1, 255, 256, 257, 1024, 1025, 5000])

@@ -102,7 +102,7 @@ def _scheduled_rows(device, A, x, held, s, allow):
             rows = pattern.indices.astype(np.int64, copy=False)
         else:
             mask = words_of(device, pattern)
-    if full and allow is None and not s.early:
+    if full and allow is None and (not s.early or s.has_terminal and row_segments.reads_most(device, A)):
         return _by_entries(device, A, x, s)
     if rows is None and suited:
         w, words, found = pull.pull(device, A, x_words, x_values, s, mask, complement)

@@ -24,13 +24,14 @@ from .row_schedule import pointers
 LANE_ENTRIES = 8
 SLICE = 32 * LANE_ENTRIES
 PATIENCE = 3                  # products by the plain columns before others are made
-SHORT_SHARE = 0.9             # of the slices must be short
+SHORT_SHARE = 0.5             # of the slices must be short
 RANKED_ENTRIES = 1 << 23      # fewer entries do not pay for filling shared memory
 RANKED_SHARE = 0.25           # of the entries must lie in hot columns
 HOT = 40 << 10                # columns that are counted as hot
 HOT_BYTES = 160 << 10         # of their values, at most
 ROOM = 3                      # of the form's size must be free
 BLOCKS = {1: (1024, 1), 2: (1024, 1), 4: (1024, 1), 8: (768, 1), 16: (512, 1)}   # by bytes of a value: threads, blocks
+STEP = 128                    # entries that a walk that stops early has on the way at once
 PLAIN, SHORT, RANKED = range(3)
 NAMES = ("PLAIN_COLUMNS", "SHORT_COLUMNS", "RANKED_COLUMNS")
 
@@ -91,6 +92,19 @@ def occupied(device, A):
     if places.shape[0] == starts.shape[0] - 1:
         return None, A.rows
     return places, places if A.rows is None else A.rows[places]
+
+
+def reads_most(device, A):
+    """Must a walk that stops early read half of the entries or more all the same, as rows are short?  Kept in A.forms."""
+    forms = A.forms
+    if forms is None:
+        forms = A.forms = {}
+    found = forms.get("reads_most")
+    if found is None:
+        ptr = pointers(device, A)
+        read = device.xp.minimum(ptr[1:] - ptr[:-1], STEP).sum()
+        found = forms["reads_most"] = 2 * device.read(read.reshape(1))[0] >= A.indices.shape[0]
+    return found
 
 
 def columns_of(device, A, form):
