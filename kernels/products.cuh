@@ -31,6 +31,9 @@ template <class T> GRB_DEVICE T read_only(const T* p) {
   else return *p;
 }
 
+GRB_DEVICE float least(float p, float q) { return ::fminf(p, q); }
+GRB_DEVICE float greatest(float p, float q) { return ::fmaxf(p, q); }
+
 template <class S> struct Total {
   using Z = typename S::Z;
   Z value;

@@ -251,7 +251,8 @@ def spmv(backend, name, structure):
 
 def tune(backend, name, structure):
     """The same SpMV by each kind of columns, under other sizes of blocks and of the table of hot columns."""
-    kept = {key: getattr(row_segments, key) for key in ("SHORT_SHARE", "RANKED_SHARE", "RANKED_ENTRIES", "HOT_BYTES", "BLOCKS")}
+    names = "SHORT_SHARE", "RANKED_SHARE", "RANKED_ENTRIES", "TABLE_SHARE", "TABLE_THREADS", "BLOCKS"
+    kept = {key: getattr(row_segments, key) for key in names}
     try:
         for dtype in (dtypes.FP32, dtypes.FP64):
             A, x = matrix(structure, dtype), dense(structure[0], dtype)
@@ -261,13 +262,15 @@ def tune(backend, name, structure):
                 row_segments.SHORT_SHARE, row_segments.RANKED_SHARE, row_segments.RANKED_ENTRIES = short, ranked, 0
                 A.forms = None
                 for size in ((1024, 1), (768, 1), (640, 1), (512, 1), (512, 2)):
-                    for hot in (96, 128, 160, 176) if kind == "ranked" else (0,):
-                        row_segments.BLOCKS, row_segments.HOT_BYTES = dict.fromkeys(kept["BLOCKS"], size), hot << 10
+                    for share in (16, 22, 27, 30) if kind == "ranked" else (32,):
+                        row_segments.BLOCKS, row_segments.TABLE_THREADS = dict.fromkeys(kept["BLOCKS"], size), size[0]
+                        row_segments.TABLE_SHARE = share / 32
                         if A.forms:
                             A.forms["segments"].launches.clear()
                         for _ in range(row_segments.PATIENCE + 1):
                             product()
-                        figures[f"{kind} {size[0]}x{size[1]}" + (f" {hot}K" if hot else "")] = device_us(product, 10)
+                        key = f"{kind} {size[0]}x{size[1]}" + (f" {share}/32" if kind == "ranked" else "")
+                        figures[key] = device_us(product, 10)
             say(part="tune", matrix=name, type=str(dtype), **figures)
     finally:
         for key, value in kept.items():

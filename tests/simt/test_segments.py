@@ -28,7 +28,6 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(row_segments, "BLOCKS", dict.fromkeys((1, 2, 4, 8, 16), (64, 1)))
     monkeypatch.setattr(row_segments, "RANKED_ENTRIES", 0)
     monkeypatch.setattr(row_segments, "HOT", 16)
-    monkeypatch.setattr(row_segments, "HOT_BYTES", 128)
     shim().detours.clear()
     yield
     assert not shim().detours

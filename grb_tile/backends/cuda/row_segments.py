@@ -27,8 +27,9 @@ PATIENCE = 3                  # products by the plain columns before others are 
 SHORT_SHARE = 0.5             # of the slices must be short
 RANKED_ENTRIES = 1 << 23      # fewer entries do not pay for filling shared memory
 RANKED_SHARE = 0.25           # of the entries must lie in hot columns
-HOT = 40 << 10                # columns that are counted as hot
-HOT_BYTES = 160 << 10         # of their values, at most
+HOT = 48 << 10                # columns that may be hot: what fits in shared memory at 4 bytes each
+TABLE_THREADS = 512           # of a block with a table
+TABLE_SHARE = 27 / 32         # of a block's shared memory for buffers and table: more leaves the first cache too little
 ROOM = 3                      # of the form's size must be free
 BLOCKS = {1: (1024, 1), 2: (1024, 1), 4: (1024, 1), 8: (768, 1), 16: (512, 1)}   # by bytes of a value: threads, blocks
 STEP = 128                    # entries that a walk that stops early has on the way at once
@@ -171,13 +172,14 @@ def multiply(device, A, s, x_values, w):
 def _launch(device, A, form, s, kind, x_values):
     """(kernel, blocks, threads, bytes of shared memory, hot columns, room for the ends of blocks, their flags)."""
     item = s.dtype.np_type.itemsize
-    threads, each = BLOCKS[max(item, A.values.dtype.itemsize if s.reads_a else 1, x_values.dtype.itemsize if s.reads_x else 1)]
+    wide = max(item, A.values.dtype.itemsize if s.reads_a else 1, x_values.dtype.itemsize if s.reads_x else 1)
+    threads, each = (min(TABLE_THREADS, BLOCKS[wide][0]), 1) if kind == RANKED else BLOCKS[wide]
     kernel = s.kernel(device.launcher, "matvec_segments.cuh", "matvec_segments", (
         index_type(A.indices), index_type(form.before), "S", NAMES[kind], str(threads), str(each)))
     shared, hot = threads * LANE_ENTRIES * item, 0
     if kind == RANKED:
         x_item = x_values.dtype.itemsize
-        hot = min(A.ncols, (device.launcher.shared - shared) // x_item, HOT_BYTES // x_item)
+        hot = max(0, min(A.ncols, HOT, (int(device.launcher.shared * TABLE_SHARE) - shared) // x_item))
         shared += -(-hot * x_item // 16) * 16
     most = min(kernel.resident_blocks(threads, shared), threads)
     blocks = max(1, min(most, -(-form.slices * 32 // threads)))

@@ -18,6 +18,7 @@ _BUILT_IN_STARTS = frozenset((
     np.add, np.multiply, np.minimum, np.maximum, np.fmin, np.fmax, np.logical_or, np.logical_and, np.logical_xor,
     np.bitwise_or, np.bitwise_and, np.bitwise_xor,
 ))  # fmt: skip
+_HARDWARE = {np.fmin: "least", np.fmax: "greatest"}          # of FP32: one instruction; which zero wins hangs on the order anyway
 _EXACT_NAMES = frozenset(("eq", "lxnor", "bxnor"))          # others, hypot say, change a value that meets their identity
 
 
@@ -139,6 +140,8 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
         operators.append(add)
         text.append(to_cuda.functor(add, "Plus"))
         addition = _cast(add.return_type, z, "Plus()(p, q)")
+        if monoid.ufunc in _HARDWARE and z.np_type == np.float32:
+            addition = f"grb::{_HARDWARE[monoid.ufunc]}(p, q)"
     types = (a_dtype, x_dtype, z, op.type, op.type2, op.return_type)
     includes = {to_cuda.includes(o) for o in operators}
     if any(t.np_type.kind == "c" for t in types) or any("complex" in line for line in includes):
