@@ -31,7 +31,8 @@ HOT = 48 << 10                # columns that may be hot: what fits in shared mem
 TABLE_THREADS = 512           # of a block with a table
 TABLE_SHARE = 27 / 32         # of a block's shared memory for buffers and table: more leaves the first cache too little
 ROOM = 3                      # of the form's size must be free
-BLOCKS = {1: (1024, 1), 2: (1024, 1), 4: (1024, 1), 8: (768, 1), 16: (512, 1)}   # by bytes of a value: threads, blocks
+BLOCKS = {1: (1024, 1), 2: (1024, 1), 4: (1024, 1), 8: (768, 1), 16: (512, 1)}   # by bytes of a value: threads of a block,
+#                               blocks for a multiprocessor: as many warps as there are registers for
 STEP = 128                    # entries that a walk that stops early has on the way at once
 PLAIN, SHORT, RANKED = range(3)
 NAMES = ("PLAIN_COLUMNS", "SHORT_COLUMNS", "RANKED_COLUMNS")
