@@ -7,11 +7,11 @@
 // Stages: all distances below `bound` become final before the bound is raised by delta (delta-stepping).  A path that ends
 //   at or above the bound is not written at all: there is no far pile, the vertices with entries left over (`active`) are
 //   its place, and each relaxes the next stretch of its row when the bound is raised.
-// Pull: when what is left to reach has fewer edges than the next stretches, every vertex not reached looks along its own row,
-//   light entries first, until no later one can be better; a second sweep meets paths among these vertices, and pushes finish.
-// Papers: Meyer, Sanders (J. Algorithms 49, 2003); Davidson, Baxter, Garland, Owens (IPDPS 2014), section 4; pull and the
-//   order by weight: Chakaravarthy et al., "Scalable single source shortest path algorithms for massively parallel systems"
-//   (IPDPS 2014), sections 3 and 4.
+// Pull: when what is left to reach has less than a share of the edges, every vertex not reached looks along its own row, light
+//   entries first, until no later one can be better; a second sweep meets paths among these vertices, and pushes finish.
+// Papers: Meyer, Sanders (J. Algorithms 49, 2003); Davidson, Baxter, Garland, Owens (IPDPS 2014), section 4; pulling,
+//   pruning by weight and no bound at the end: Chakaravarthy, Checconi, Petrini, Sabharwal, "Scalable single source shortest
+//   path algorithms for massively parallel systems" (IPDPS 2014).
 #pragma once
 #include "paths_walks.cuh"
 
