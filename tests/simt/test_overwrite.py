@@ -75,7 +75,12 @@ def test_what_others_hold_is_left_alone():
             if turn == 5:
                 wanted = {i: x + 1 for i, x in wanted.items()}
             held.append((m, dict.fromkeys(where.tolist(), True)))
-        held.append((c, wanted))
+        rest = {i: -i for i in range(n) if i not in wanted and i % 7 < 3}
+        v = Vector.from_coo(list(rest), list(rest.values()), size=n)
+        c(~c.S) << v          # C is its own mask
+        wanted.update(rest)
+        c(c.S) << 8
+        held.append((c, dict.fromkeys(wanted, 8)))
         for v, entries_ in held:
             assert v.to_dict() == entries_
 

@@ -12,6 +12,7 @@ from importlib import import_module
 
 from ...exceptions import GraphblasException
 from ...storage import place
+from ...storage.convert import share
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
 from ..protocol import Backend
 from .arrays import Device
@@ -115,6 +116,15 @@ class CudaBackend(Backend):
         if store.dtype is dtype:
             return store          # wherever it lies
         return self._call("structure", "cast", self.own(store), dtype)
+
+    _any_cast = cast
+
+    def cast(self, store, dtype):
+        if store.iso and store.format == "bitmap" and type(store.values) is self.device.array_class:
+            values = self.device.cast_constants.get((self.device.address(store.values), dtype))
+            if values is not None:          # the one value was cast before: nothing to do for the device
+                return share(store, store.with_values(dtype, values, True))
+        return self._any_cast(store, dtype)
 
     @reporting
     def gather_vector(self, u, I):
