@@ -6,7 +6,8 @@ could make that wrong.
 """
 from ..backends.select import current
 from ..storage.convert import cached_transpose
-from .record import Plan, forced
+from .direction import cheaper
+from .record import Plan
 
 SMALL = 1 << 14  # entries below which both directions cost a launch or two
 UNCOUNTED = 1 << 20  # entries below which no count is read back for the sake of the plan
@@ -19,7 +20,6 @@ CLAIM_LAUNCHES = 1 << 24  # the same against rows that stop early
 FULLER = 32  # how much fuller than the mean the columns of a short list may be
 LOOK = 8.0  # the first look of a row that may stop early
 TRANSPOSE = 10.0  # an entry's share of turning the matrix
-HYSTERESIS = 1.25  # how much cheaper the other direction must be before it is taken
 
 
 def entries_of(u):
@@ -35,14 +35,13 @@ def about(u):
 
 def choose_on_device(A, transposed, u, allow, early):
     """The Plan for w<allow> = E u; E = A, or A's transpose when `transposed`; early: may a row stop early?"""
-    format = forced().format or "csr"
     here = "cols" if transposed else "rows"
     entries, count = A.indices.shape[0], entries_of(u)
     if count == 0 or entries == 0:
-        return Plan("matvec", here, format, "vector_empty")
+        return Plan("matvec", here, "csr", "vector_empty")
     turned = cached_transpose(A)
     if entries <= SMALL if turned is None else count is None and entries <= UNCOUNTED:
-        return Plan("matvec", here if turned is None else "rows", format, "matrix_small", (entries,))
+        return Plan("matvec", here if turned is None else "rows", "csr", "matrix_small", (entries,))
     count = u.nvals
     held = max(A.indptr.shape[0] - 1, 1)
     by_rows, by_columns = (turned, A) if transposed else (A, turned)
@@ -56,21 +55,7 @@ def choose_on_device(A, transposed, u, allow, early):
         edges = _edges(by_columns, u)
         rows = _rows(entries, held, open_rows, early, edges, u, count)
         columns = edges * edge + count + launches
-    figures = (rows, columns, count)
-    if turned is None:
-        return _with_one_orientation(A, transposed, rows, columns, figures, format)
-    forms = A.forms
-    last = forms.get("last_walk")
-    if rows < columns:
-        walk, rule = "rows", "rows_cheaper"
-        if last == "cols" and rows * HYSTERESIS > columns:
-            walk, rule = "cols", "same_as_last"
-    else:
-        walk, rule = "cols", "columns_cheaper"
-        if last == "rows" and columns * HYSTERESIS > rows:
-            walk, rule = "rows", "same_as_last"
-    forms["last_walk"] = walk
-    return Plan("matvec", walk, format, rule, figures)
+    return cheaper(A, transposed, turned, rows, columns, count, TRANSPOSE)
 
 
 def _open_rows(held, by_rows, allow):
@@ -95,19 +80,3 @@ def _edges(AT, u):
     from ..backends.cuda.columns import edges_of
 
     return edges_of(current().device, AT, u)
-
-
-def _with_one_orientation(A, transposed, rows, columns, figures, format):
-    """Only A itself is there: the other direction costs a transpose first, or the rent paid so far."""
-    here, there = (columns, rows) if transposed else (rows, columns)
-    mine, other = ("cols", "rows") if transposed else ("rows", "cols")
-    turn = A.indices.shape[0] * TRANSPOSE
-    if there < here:
-        forms = A.forms
-        if forms is None:
-            forms = A.forms = {}
-        rent = forms.get("transpose_rent", 0.0) + here - there
-        forms["transpose_rent"] = rent
-        if rent >= turn:
-            return Plan("matvec", other, format, "rows_cheaper" if other == "rows" else "columns_cheaper", figures)
-    return Plan("matvec", mine, format, "only_orientation", (here, there, turn))

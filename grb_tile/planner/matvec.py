@@ -7,6 +7,7 @@ from grb_tile.storage.convert import cached_transpose
 from grb_tile.storage.place import is_host
 
 from .device import choose_on_device
+from .direction import cheaper
 from .record import Plan, forced
 from .statistics import edges_of, mean_degree, rows_held
 
@@ -14,7 +15,6 @@ SMALL = 4096  # entries of a matrix below which a rough rule is enough
 SCATTER = 2.5  # cost of an entry walked by columns: a random write instead of a running total
 LOOK_UP = 1.6  # cost of an entry walked by rows against a vector with gaps
 TRANSPOSE = 8.0  # cost of an entry when the matrix must be turned round first
-HYSTERESIS = 1.25  # how much cheaper the other direction must be before it is taken
 
 _WALKS = {"rows": "rows", "pull": "rows", "cols": "cols", "push": "cols"}
 
@@ -79,10 +79,10 @@ def choose_matvec(A, transposed, u, allow, semiring):
         return choose_on_device(A, transposed, u, allow, can_stop_early(semiring))
     entries = A.indices.shape[0]
     if u.nvals == 0 or entries == 0:
-        return Plan("matvec", "cols" if transposed else "rows", format, "vector_empty")
+        return Plan("matvec", "cols" if transposed else "rows", "csr", "vector_empty")
     turned = cached_transpose(A)
     if turned is None and entries <= SMALL:
-        return Plan("matvec", "cols" if transposed else "rows", format, "matrix_small", (entries,))
+        return Plan("matvec", "cols" if transposed else "rows", "csr", "matrix_small", (entries,))
     by_columns = A if transposed else turned  # E's transpose by rows
     frontier = u.nvals * mean_degree(A) if by_columns is None else edges_of(by_columns, u)
     by_rows = turned if transposed else A
@@ -91,37 +91,4 @@ def choose_matvec(A, transposed, u, allow, semiring):
     else:
         rows = rows_cost(A, u, allow, True, can_stop_early(semiring), frontier)
     columns = cols_cost(A, u, frontier)
-    figures = (rows, columns, u.nvals)
-    if turned is None:
-        return _with_one_orientation(A, transposed, rows, columns, figures, format)
-    forms = A.forms
-    last = forms.get("last_walk")
-    if rows < columns:
-        walk = "rows"
-        rule = "rows_cheaper"
-        if last == "cols" and rows * HYSTERESIS > columns:
-            walk, rule = "cols", "same_as_last"
-    else:
-        walk = "cols"
-        rule = "columns_cheaper"
-        if last == "rows" and columns * HYSTERESIS > rows:
-            walk, rule = "rows", "same_as_last"
-    forms["last_walk"] = walk
-    return Plan("matvec", walk, format, rule, figures)
-
-
-def _with_one_orientation(A, transposed, rows, columns, figures, format):
-    """Only A itself is there: the other direction also costs a transpose, or the rent paid so far."""
-    here, there = (columns, rows) if transposed else (rows, columns)
-    mine, other = ("cols", "rows") if transposed else ("rows", "cols")
-    turn = A.indices.shape[0] * TRANSPOSE
-    if there < here:
-        forms = A.forms
-        if forms is None:
-            forms = A.forms = {}
-        rent = forms.get("transpose_rent", 0.0) + here - there
-        forms["transpose_rent"] = rent
-        if rent >= turn:
-            rule = "rows_cheaper" if other == "rows" else "columns_cheaper"
-            return Plan("matvec", other, format, rule, figures)
-    return Plan("matvec", mine, format, "only_orientation", (here, there, turn))
+    return cheaper(A, transposed, turned, rows, columns, u.nvals, TRANSPOSE)
