@@ -12,7 +12,7 @@ QUEUE = 8192                   # places, as in traverse_narrow.cuh
 NARROW_DEGREE = 32             # longest row that the narrow walk takes
 NARROW_MEAN = 8.5              # mean row length up to which a graph may have thousands of levels
 NARROW_VERTICES = 2048
-HUB = 32                       # longest row against the mean: below that no hubs rule
+HUB = 256                      # longest row against the mean: below that no hubs rule
 NEAR, LOCAL = 64, 0.25         # numbers within n / NEAR are near; share of such neighbours from which a graph is local
 MAX_ENTRIES = 1 << 33          # a level's edges are counted in 33 bits
 
