@@ -21,13 +21,6 @@ namespace grb {
 
 enum TileWalk { PUSH_CSC = 0, PUSH_CSR = 1, PULL_CSC = 2 };
 constexpr int TEAM = 8;                      // lanes that work on a piece
-constexpr int TILE_BAG = 2048;
-struct TileBag {                             // what a block found: one atomic of a block asks for room in the queue
-  int32_t line[TILE_BAG];
-  int count;
-  unsigned found;                            // vertices
-  word base, tail;
-};
 
 template <class W, class P> struct TileSearchTable {  // every field has 8 bytes; written by traverse_tiles.py in this order
   int64_t n;
@@ -59,7 +52,8 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileSearch {
   int32_t* level;
   int64_t* parent;
   int64_t target, warp, warps;
-  TileBag& bag;
+  int32_t* bag;                              // the warp's lines that are not in the queue yet: 64 places, fewer than 32 held
+  int held;
   int depth;
   const W* front;                            // this level's frontier
   W* next;                                   // the one that is made
@@ -70,23 +64,26 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileSearch {
   GRB_DEVICE static int team() { return lane_number() / TEAM; }
   GRB_DEVICE static int member() { return lane_number() % TEAM; }
 
-  // `count` places of the next queue; one lane calls.
-  GRB_DEVICE word room(word count, word vertices) { return atomicAdd(tail, (count << 32) + vertices) >> 32; }
-  // The lanes with `take` put the pieces of out-line c into the block's bag.  The warp calls together.
+  GRB_DEVICE void flush(int count, unsigned vertices) {
+    word base = 0;
+    if (lane_number() == 0) base = atomicAdd(tail, (word(count) << 32) + vertices);
+    base = __shfl_sync(ALL_LANES, base, 0) >> 32;
+    if (lane_number() < count) queue[base + lane_number()] = bag[lane_number()];
+    __syncwarp();
+  }
+  // The lanes with `take` put the pieces of out-line c into the next queue.  The warp calls together.
   GRB_DEVICE void append(bool take, int64_t c) {
     unsigned takers = __ballot_sync(ALL_LANES, take);
     if (!takers) return;
-    int at = 0;
-    if (lane_number() == 0) at = atomicAdd(&bag.count, __popc(takers));
-    at = __shfl_sync(ALL_LANES, at, 0) + __popc(takers & lanes_below());
-    if (take && at < TILE_BAG) bag.line[at] = int32_t(c);
-    bool over = take && at >= TILE_BAG;
-    unsigned many = __ballot_sync(ALL_LANES, over);
-    if (many) {
-      word base = 0;
-      if (lane_number() == 0) base = room(__popc(many), 0);
-      base = __shfl_sync(ALL_LANES, base, 0);
-      if (over) queue[base + __popc(many & lanes_below())] = int32_t(c);
+    if (take) bag[held + __popc(takers & lanes_below())] = int32_t(c);
+    held += __popc(takers);
+    __syncwarp();
+    if (held >= 32) {
+      flush(32, 0);
+      held -= 32;
+      int32_t kept = lane_number() < held ? bag[32 + lane_number()] : 0;
+      if (lane_number() < held) bag[lane_number()] = kept;
+      __syncwarp();
     }
     if (g.out_extra == nullptr) return;
     int more = take ? g.out_extra[c + 1] - g.out_extra[c] : 0;
@@ -94,29 +91,16 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileSearch {
       int who = __ffs(int(split)) - 1, count = __shfl_sync(ALL_LANES, more, who);
       int64_t line = shuffle(c, who), first = g.out_lines + g.out_extra[line];
       word base = 0;
-      if (lane_number() == 0) base = room(count, 0);
-      base = __shfl_sync(ALL_LANES, base, 0);
+      if (lane_number() == 0) base = atomicAdd(tail, word(count) << 32);
+      base = __shfl_sync(ALL_LANES, base, 0) >> 32;
       for (int k = lane_number(); k < count; k += 32) queue[base + k] = int32_t(first + k);
     }
   }
-  // The bag goes into the queue, then all blocks wait for each other: (pieces << 32) + vertices of the level made.
-  GRB_DEVICE word finish(unsigned& goal) {
+  GRB_DEVICE void finish() {                 // the level's last finds
     unsigned vertices = __reduce_add_sync(ALL_LANES, found);
+    if (held || vertices) flush(held, vertices);
+    held = 0;
     found = 0;
-    if (lane_number() == 0 && vertices) atomicAdd(&bag.found, vertices);
-    __syncthreads();
-    int held = bag.count < TILE_BAG ? bag.count : TILE_BAG;
-    if (threadIdx.x == 0 && (held || bag.found)) bag.base = room(held, bag.found);
-    __syncthreads();
-    for (int k = threadIdx.x; k < held; k += blockDim.x) queue[bag.base + k] = bag.line[k];
-    level_barrier(&g.control->arrivals, goal);
-    if (threadIdx.x == 0) {
-      bag.count = 0;
-      bag.found = 0;
-      bag.tail = fresh(tail);                // once a block: thousands of warps at one word would wait for each other
-    }
-    __syncthreads();
-    return bag.tail;
   }
 
   // Vertices `bits` of line c are `deep` levels from the source; lane `first` of `step` lanes that do so together.
@@ -297,8 +281,8 @@ traverse_tiles(const word* table, int64_t source, const int32_t* list, int64_t l
                int64_t sparse, int64_t few) {
   constexpr int NT = 8 * sizeof(W);
   __shared__ TileSearchTable<W, P> g;
-  __shared__ TileBag bag;
-  if (threadIdx.x == 0) bag.count = 0, bag.found = 0;
+  __shared__ int32_t bags[THREADS * 2];
+  __shared__ word shared_tail;
   for (int k = threadIdx.x; k < int(sizeof(g) / 8); k += blockDim.x) reinterpret_cast<word*>(&g)[k] = table[k];
   __syncthreads();
   SearchControl* control = g.control;
@@ -307,14 +291,18 @@ traverse_tiles(const word* table, int64_t source, const int32_t* list, int64_t l
   auto queue = [&](int k) { return k == 0 ? g.queue0 : k == 1 ? g.queue1 : g.queue2; };
   TileSearch<W, P, LEVELS, PARENTS> search{
     g, level, parent, target, int64_t(threadIdx.x >> 5) * gridDim.x + blockIdx.x, int64_t(blockDim.x >> 5) * gridDim.x,
-    bag, 0, nullptr, g.parts0, g.queue0, &control->slot[0].tail, 0};
+    bags + (threadIdx.x >> 5) * 64, 0, 0, nullptr, g.parts0, g.queue0, &control->slot[0].tail, 0};
   unsigned goal = 0;
   int turn = 0;                              // the frontier that was made last
   bool pending = true;                       // its levels are not written yet
   int64_t count = 0, before = 0, depth = 1, reached = 0;
   if (first_thread) record[2] = nanoseconds();
   auto finish = [&] {                        // wait for all, read what the level counted
-    word tail = search.finish(goal);
+    search.finish();
+    level_barrier(&control->arrivals, goal);
+    if (threadIdx.x == 0) shared_tail = fresh(search.tail);      // (once a block: thousands of warps at one word would queue)
+    __syncthreads();
+    word tail = shared_tail;
     before = count;
     count = int64_t(tail >> 32);
     return int64_t(tail & 0xffffffffu);

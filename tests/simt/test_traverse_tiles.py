@@ -210,7 +210,7 @@ def test_occupancy_of_a_sample_is_near(monkeypatch):
 
 @pytest.mark.parametrize("walk", WALKS)
 def test_more_is_found_than_a_bag_holds(walk):
-    """A block finds more lines of tiles in a level than it keeps beside itself."""
+    """A warp finds more lines of tiles in a level than it keeps beside itself."""
     A = test_traverse.star(100_000)
     check(A, A, 0, walk, 16, parents=False)
     check(A, A, 77_777, walk, 16, parents=False)
