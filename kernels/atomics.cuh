@@ -11,21 +11,36 @@ template <int SIZE> struct atom;
 template <> struct atom<4> { using type = unsigned; };
 template <> struct atom<8> { using type = unsigned long long; };
 
-// *p = op(*p, value); true when this call changed it.  Stops early when op leaves the value as it is.
-template <class T, class Op> GRB_DEVICE bool atomic_update(T* p, T value, Op op) {
+template <class T> GRB_DEVICE bool same_bits(const T& x, const T& y) {
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+    typename atom<sizeof(T)>::type p, q;
+    memcpy(&p, &x, sizeof(T));
+    memcpy(&q, &y, sizeof(T));
+    return p == q;
+  } else {
+    static_assert(sizeof(T) <= 2, "of values that atomics know");
+    uint16_t p = 0, q = 0;
+    memcpy(&p, &x, sizeof(T));
+    memcpy(&q, &y, sizeof(T));
+    return p == q;
+  }
+}
+
+// *p = op(*p, value); what was there before.  Writes nothing when op leaves the value as it is.
+template <class T, class Op> GRB_DEVICE T atomic_exchange_by(T* p, T value, Op op) {
+  T before;
   if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
     using U = typename atom<sizeof(T)>::type;
     U* address = reinterpret_cast<U*>(p);
     U old = *(volatile U*)address;
     for (;;) {
-      T before;
       memcpy(&before, &old, sizeof(T));
       T after = op(before, value);
       U fresh;
       memcpy(&fresh, &after, sizeof(T));
-      if (fresh == old) return false;
+      if (fresh == old) return before;
       U seen = atomicCAS(address, old, fresh);
-      if (seen == old) return true;
+      if (seen == old) return before;
       old = seen;
     }
   } else {  // 1 or 2 bytes: the aligned word around them
@@ -37,18 +52,23 @@ template <class T, class Op> GRB_DEVICE bool atomic_update(T* p, T value, Op op)
     unsigned old = *(volatile unsigned*)address;
     for (;;) {
       unsigned part = (old & mask) >> shift;
-      T before;
       memcpy(&before, &part, sizeof(T));
       T after = op(before, value);
       unsigned fresh_part = 0;
       memcpy(&fresh_part, &after, sizeof(T));
       unsigned fresh = (old & ~mask) | (fresh_part << shift);
-      if (fresh == old) return false;
+      if (fresh == old) return before;
       unsigned seen = atomicCAS(address, old, fresh);
-      if (seen == old) return true;
+      if (seen == old) return before;
       old = seen;
     }
   }
+}
+
+// The same; did it change the value?
+template <class T, class Op> GRB_DEVICE bool atomic_update(T* p, T value, Op op) {
+  T before = atomic_exchange_by(p, value, op);
+  return !same_bits(before, op(before, value));
 }
 
 }  // namespace grb

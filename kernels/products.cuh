@@ -117,4 +117,38 @@ template <class S> GRB_DEVICE void merge(typename S::Z* p, typename S::Z value) 
   }
 }
 
+// Float atomics in global memory take subnormal numbers for zeros and write zeros for them (PTX ISA, atom.add): what
+// atomicAdd(p, value), which met `old`, lost that way is added by hand.
+GRB_DEVICE bool is_subnormal(float v) {
+  unsigned bits;
+  memcpy(&bits, &v, sizeof bits);
+  return (bits & 0x7fffffffu) - 1 < 0x007fffffu;
+}
+GRB_DEVICE void add_what_was_lost(float* p, float old, float value) {
+#ifndef SIMT_CPU
+  float total = old + value;
+  if (is_subnormal(total) || is_subnormal(value) || is_subnormal(old)) {
+    float stored = (is_subnormal(old) ? 0.0f : old) + (is_subnormal(value) ? 0.0f : value);
+    float lost = total - (is_subnormal(stored) ? 0.0f : stored);
+    if (lost != 0) atomic_exchange_by(p, lost, [](float x, float y) { return x + y; });
+  }
+#endif
+}
+
+// merge where *p was start() before the first of them; did this one meet it (bit for bit)?  The first one does.
+template <class S> GRB_DEVICE bool merge_from_start(typename S::Z* p, typename S::Z value) {
+  using Z = typename S::Z;
+  Z old;
+  if constexpr (S::plain_sum && (is_same<Z, float> || is_same<Z, double> || is_same<Z, int32_t> || is_same<Z, uint32_t>)) {
+    old = atomicAdd(p, value);
+    if constexpr (is_same<Z, float>) add_what_was_lost(p, old, value);
+  } else if constexpr (S::plain_sum && (is_same<Z, int64_t> || is_same<Z, uint64_t>)) {
+    old = Z(atomicAdd(reinterpret_cast<unsigned long long*>(p), (unsigned long long)value));
+  } else {
+    old = atomic_exchange_by(p, value, [](Z x, Z y) { return S::add(x, y); });
+  }
+  Z start = S::start();
+  return same_bits(old, start);
+}
+
 }  // namespace grb

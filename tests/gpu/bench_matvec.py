@@ -1,7 +1,8 @@
 """Products of matrix and vector on the device against cuSPARSE: python3 tests/gpu/bench_matvec.py [part ...] [--small] [--only=MATRIX ...]
 
-Parts: spmv semirings spmspv latency (all four without an argument), tune.  Graphs of $GRB_TILE_DATA (default shared/data) where they
-are.  A line of JSON per figure goes to $OUT/bench_matvec.jsonl when OUT is set; every product is verified on sampled rows.
+Parts: spmv semirings latency (all three without an argument), tune; sparse vectors: bench_spmspv.py.  Graphs of
+$GRB_TILE_DATA (default shared/data) where they are.  A line of JSON per figure goes to $OUT/bench_matvec.jsonl when OUT is
+set; every product is verified on sampled rows.
 
 device us   the card's time of a call: calls queued behind a long kernel, so that the host's time does not show
 call us     wall time of a call whose result is complete (for what reads a count back)
@@ -21,9 +22,8 @@ import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda import row_segments
-from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
-from grb_tile.storage.store import BitmapVector, Compressed, SparseVector
+from grb_tile.storage.store import BitmapVector, Compressed
 
 BANDWIDTH = 4.3e12
 OUT = os.environ.get("OUT")
@@ -302,37 +302,6 @@ def semirings(backend, name, structure):
         say(part="semirings", matrix=name, semiring=which, device_us=ours, against_plus_times=ours / base)
 
 
-def spmspv(backend, name, structure):
-    dtype = dtypes.FP32
-    A = matrix(structure, dtype)
-    semiring = get_typed_op("plus_times", dtype, kind="semiring")
-    AT = backend.transpose(A)
-    peer = device_us(cusparse(A, dense(structure[0], dtype)))
-    n = structure[0]
-    for density in (0.1, 0.01, 0.001, 0.0001):
-        places = np.sort(RANDOM.choice(n, max(1, int(n * density)), replace=False)).astype(np.int32)
-        values = RANDOM.random(places.size).astype(np.float32) + np.float32(0.5)
-        u = SparseVector(n, dtype, cp.asarray(places), cp.asarray(values))
-        figures = {}
-        for walk in ("cols", "rows", "tiled"):
-            if walk == "cols":
-                call = partial(backend.matvec_cols, AT, u, semiring)
-            elif walk == "rows":
-                call = partial(backend.matvec_rows, A, u, semiring)
-            elif name == "kron21":
-                continue
-            else:
-                call = partial(backend.matvec_rows, A, u, semiring, None, "tiled")
-            try:
-                verify(A, u, semiring, call(), f"{name} {density} {walk}")
-                figures[walk + "_call_us"] = call_us(call)
-            except Exception as error:  # noqa: BLE001  one walk's failure must not hide the others' figures
-                figures[walk + "_failed"] = repr(error)[:300]
-        figures["planned_call_us"] = call_us(partial(multiply.matvec, A, False, u, semiring, None))
-        say(part="spmspv", matrix=name, density=density, cusparse_spmv_us=peer,
-            ratio=peer / figures.get("cols_call_us", np.inf), **figures)
-
-
 def masked(w, visited, S, v, semiring):
     w(~visited.S, replace=True) << S.mxv(v, semiring)
 
@@ -362,7 +331,7 @@ def latency(backend, name, structure):
 
 
 def main():
-    wanted = [a for a in sys.argv[1:] if not a.startswith("-")] or ["spmv", "semirings", "spmspv", "latency"]
+    wanted = [a for a in sys.argv[1:] if not a.startswith("-")] or ["spmv", "semirings", "latency"]
     gb.config.set(backend="cuda")
     backend = select.current()
     print("device", cp.cuda.runtime.getDeviceProperties(0)["name"].decode())
@@ -371,7 +340,7 @@ def main():
         latency(backend, None, None)
     for name, structure in matrices("--small" in sys.argv, [a[7:] for a in sys.argv if a.startswith("--only=")]):
         print(f"# {name}: {structure[0]} rows, {structure[2].size} entries")
-        for part in (spmv, tune, semirings, spmspv):
+        for part in (spmv, tune, semirings):
             if part.__name__ not in wanted or part is semirings and name not in ("kron21", "fem70", "kron12"):
                 continue
             try:

@@ -32,7 +32,7 @@ def instances():
             columns = ("PLAIN_COLUMNS", "SHORT_COLUMNS", "RANKED_COLUMNS")[number % 3]
             yield "matvec_segments.cuh", "matvec_segments", text, ("int32_t", "int32_t", "S", columns, "512", "1")
         if atomic:
-            yield "matvec_cols.cuh", "merge_columns", text, ("int32_t", "int32_t", "int32_t", "S", masked)
+            yield "matvec_cols.cuh", "merge_columns", text, ("int32_t", "int32_t", "int32_t", "S", masked, full)
             yield "matvec_cols.cuh", "compact_words", text, ("int32_t", "S")
         if "any = true" in text or structure_only:
             index, rows = (("int32_t", "4"), ("int64_t", "1"))[number % 2]
@@ -54,8 +54,9 @@ def instances():
                 yield "matmul_rows.cuh", "combine_few", text, ("int64_t", "S")
         if number % 4 == 3 and atomic:
             yield "matmul_rows.cuh", "merge_products", text, ("int32_t", "int32_t", "int32_t", "S")
-            yield "matvec_cols.cuh", "merge_pieces", text, ("int32_t", "int32_t", "S", "false")
     yield "matvec_cols.cuh", "part_members", "", ()
+    for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
+        yield "matvec_cols.cuh", "merge_columns", next(structs())[0], (*types, "S", "true", "false")
     plus_times = next(structs())[0]
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
         yield "matvec_rows.cuh", "matvec_rows", plus_times, (*types, "S", "true", "true")

@@ -8,7 +8,7 @@ from support import seeds
 
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, plan, semiring
 from grb_tile.backends import select
-from grb_tile.backends.cuda import columns, pull, row_schedule
+from grb_tile.backends.cuda import column_launch, columns, pull, row_schedule
 from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
 from grb_tile.planner import device as device_plans
@@ -91,7 +91,8 @@ def _with(semiring, found):
 def test_long_rows_are_cut_into_pieces(name, monkeypatch):
     monkeypatch.setitem(row_schedule.LONGEST, "all", (2, 4, 6, 8, 16, 32))
     monkeypatch.setitem(row_schedule.LONGEST, "early", (2, 4, 6, 8, 16, 32))
-    monkeypatch.setattr("grb_tile.backends.cuda.columns.LONGEST", 32)
+    monkeypatch.setattr(column_launch, "FEW_ENTRIES", 7)
+    monkeypatch.setattr(column_launch, "PIECE", (32, 40))
     rng = rng_of(len(name), 7)
     semiring = semiring_of(name, "BOOL" if name == "lor_land" else "FP64")
     dims = (150, np.arange(150)), (170, np.arange(170))
@@ -187,6 +188,79 @@ def test_vectors_that_settle_as_bitmaps_and_lists():
         x = samples.random_vector(rng, (n, np.arange(n)), dtypes.FP64, 0.7)
         for _ in range(2):          # the second call uses the kept accumulator
             check(A, x, semiring, None)
+
+
+@pytest.mark.parametrize("name", ["plus_times", "any_pair"])
+def test_large_results_become_lists_from_a_kept_accumulator(name, monkeypatch):
+    monkeypatch.setattr(columns, "LATER_SIZE", 100)
+    monkeypatch.setattr(columns, "PART", 3)
+    monkeypatch.setattr(columns, "MOST_PARTS", 5)
+    rng = rng_of(13, len(name))
+    semiring = semiring_of(name, "FP64")
+    n = 3000
+    for count in (3, 40, 2000):
+        A = convert.compressed(n, n, dtypes.FP64, np.sort(rng.permutation(n)[:count]), rng.integers(0, n, count),
+                               rng.integers(1, 5, count).astype(np.float64))
+        for _ in range(2):
+            x = samples.random_vector(rng, (n, np.arange(n)), dtypes.FP64, 0.7)
+            check(A, x, semiring, None)
+    assert shim().matvec_cols(convert.transpose_of(A), x, semiring).nvals
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+@pytest.mark.parametrize(("name", "type_"), [
+    ("plus_times", "INT32"), ("plus_secondi", "INT64"), ("lor_land", "BOOL"), ("any_second", "FP32")])
+def test_lists_bitmaps_and_full_vectors_by_columns(name, type_, few, monkeypatch):
+    """Sums that come back to where they started, empty columns, every form of x, masks; accumulators used again."""
+    monkeypatch.setattr(column_launch, "FEW_ENTRIES", few)
+    rng = rng_of(17, len(name), few)
+    semiring = semiring_of(name, type_)
+    dims = (500, np.arange(500)), (700, np.arange(700))
+    A = samples.random_matrix(rng, *dims, semiring.type, 0.01)
+    for share in (0.002, 0.3, 1.0):
+        x = samples.random_vector(rng, dims[1], semiring.type2, share)
+        for allow in (None, Allow(samples.random_vector(rng, dims[0], dtypes.BOOL, 0.5), share == 0.3)):
+            want = NUMPY.matvec_rows(A, x, semiring, allow)
+            same = same_places if semiring.name.startswith("any_second") else agree.assert_same
+            for u in (convert.to_sparse(x), convert.to_bitmap(x)):
+                got = shim().matvec_cols(convert.transpose_of(A), u, semiring, allow)
+                assert got.nvals == want.nvals
+                same(got, want)
+
+
+def test_a_bitmap_that_was_not_counted_is_pushed_without_reading_back(monkeypatch):
+    semiring = semiring_of("any_pair", "BOOL")
+    rng = rng_of(19)
+    n = np.arange(3000)
+    A = samples.random_matrix(rng, (3000, n), (3000, n), dtypes.BOOL, 0.001)
+    x = samples.random_vector(rng, (3000, n), dtypes.BOOL, 0.01)
+    AT = shim().place(convert.transpose_of(A))
+    first = shim().matvec_cols(AT, shim().place(x), semiring)
+    device = shim().device
+    monkeypatch.setattr(device, "read", None)
+    second = shim().matvec_cols(AT, first, semiring)
+    monkeypatch.undo()
+    agree.assert_same(second, NUMPY.matvec_rows(A, NUMPY.matvec_rows(A, x, semiring), semiring))
+
+
+def test_zeros_of_both_signs_are_entries():
+    semiring = semiring_of("plus_times", "FP32")
+    A = convert.compressed(3, 2, dtypes.FP32, np.array([0, 1, 1]), np.array([0, 0, 1]), np.array([-0.0, -0.0, 0.0], np.float32))
+    x = samples.random_vector(rng_of(1), (2, np.arange(2)), dtypes.FP32, 1.0)
+    x.values = np.abs(x.values)
+    check(A, x, semiring, None)
+
+
+def test_sums_below_the_smallest_normal_number():
+    """Atomics of GPUs make zeros of them."""
+    semiring = semiring_of("plus_times", "FP32")
+    A = convert.compressed(4, 2, dtypes.FP32, np.array([0, 1, 1, 2, 2, 3]), np.array([0, 0, 1, 0, 1, 1]),
+                           np.array([1e-40, 1.5e-38, -1.6e-38, -1e-40, 3e-40, 1e-39], np.float32))
+    x = samples.random_vector(rng_of(1), (2, np.arange(2)), dtypes.FP32, 1.0)
+    x.values = np.ones(2, np.float32)
+    check(A, x, semiring, None)
+    w = host(shim().matvec_cols(convert.transpose_of(A), x, semiring))
+    np.testing.assert_array_equal(w.values[:3], np.array([1e-40, np.float32(1.5e-38) - np.float32(1.6e-38), 2e-40], np.float32))
 
 
 def test_not_a_number_meets_no_identity():

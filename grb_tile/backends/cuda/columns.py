@@ -1,14 +1,17 @@
-"""The two ways by columns: products merged into a kept accumulator by atomics, or sorted by row and combined.
+"""The two ways by columns: products merged into a clean accumulator by atomics, or sorted by row and combined.
 
-Kernels: matvec_cols.cuh.  The accumulator (values that hold the monoid's start, words that hold nothing) is kept with the
-device between calls: the call that used it cleans what it touched, or takes it along as the result's arrays.
+Kernels: matvec_cols.cuh.  Up to LATER_SIZE places the accumulator becomes the result, a bitmap whose entries are counted on
+the device, and the same launch cleans the arrays of the next product: one launch, nothing is read back.  Past that the
+accumulator is kept, and the call that used it cleans what it touched while the result is made a list.
 """
 import numpy as np
 
 from ...storage import convert as conversions
 from ...storage.store import BitmapVector, SparseVector, index_dtype
+from .column_launch import merge_of
 from .entries import (
-    counted_later,
+    LATER_SIZE,
+    CountedLater,
     empty_vector,
     gather,
     index_type,
@@ -22,124 +25,68 @@ from .entries import (
 from .row_schedule import pointers
 from .structure import convert
 
-LONGEST = 1024               # entries of a column that one warp merges by itself
-PART = 256                   # words that one warp compacts
-UNREAD = 1 << 16             # places up to which a bitmap costs less than reading the count back
-_KEPT = 8                    # accumulators kept
+PART = 256                   # words that one warp compacts, at least
+MOST_PARTS = 4096
 
 
-def merged(device, AT, ptr, x, s, allow):
-    """The product by atomics; ptr: AT.indptr, narrowed where that fits (row_schedule.pointers)."""
+def merged(device, AT, x, s, allow):
+    """The product by atomics."""
     size = AT.ncols
     mask, complement = None, False
     if allow is not None:
         mask, complement = words_of(device, allow.pattern), allow.complement
-    x_indices, x_values = None, x.values
-    if x.nvals != x.size:
-        x = to_sparse(device, x)
-        x_indices, x_values = x.indices, x.values
-    x_count = x.nvals
-    x_values = x_values if s.reads_x else None
-    a_values = AT.values if s.reads_a else None
-    if x_indices is None and AT.rows is not None:
+    x_indices, x_words, x_values, count = None, None, x.values, x.size
+    if x.format == "sparse":
+        x_indices = x.indices
+        count = x_indices.shape[0]
+    elif x.words is not None:
+        x_words = x.words
+    elif AT.rows is not None:
         if s.reads_x and not s.x_iso:
             x_values = gather(device, x_values, AT.rows)
-        x_indices, x_count = AT.rows, AT.rows.shape[0]
-    kind = _space_key(size, s)
-    w, words = _take_space(device, kind, size, s)
-    longest = _longest(device, AT)
-    counts = device.counters()
-    first = length = entry = None
-    if longest > LONGEST:
-        room = AT.indices.shape[0] // LONGEST * 2 + 1
-        first, length, entry = device.empty(room, np.int64), device.empty(room, np.int32), device.empty(room, np.int64)
-    lanes = device.launcher.processors * 32
-    group = 1
-    while group < 32 and x_count > group * lanes:
-        group *= 2
-    index, masked = index_type(AT.indices), "false" if mask is None else "true"
-    x_index = "int32_t" if x_indices is None else index_type(x_indices)
-    launcher = device.launcher
-    kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_columns", (index, index_type(ptr), x_index, "S", masked))
-    kernel.over(-(-x_count // group) * 32, (
-        x_indices, x_values, x_count, group, ptr, AT.rows, AT.indptr.shape[0] - 1, AT.indices, a_values, mask, complement,
-        w, words, counts, LONGEST, first, length, entry))  # fmt: skip
-    if longest > LONGEST:
-        kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_pieces", (index, x_index, "S", masked))
-        kernel.over(lanes * 32, (
-            x_indices, x_values, AT.indices, a_values, mask, complement, w, words, counts, first, length, entry))
-    if size <= UNREAD:
-        iso = s.structure_only
-        result = counted_later(device, size, s.dtype, words, s.value(device, AT, x) if iso else w, counts, iso)
-        result.shared = iso
-        return result
-    found = device.read(counts)[0]
-    return _taken(device, kind, size, s, AT, x, w, words, found)
+        x_indices, count = AT.rows, AT.rows.shape[0]
+    merge = merge_of(device, AT, s, mask is not None, x_indices, x_words)
+    space = merge(x_indices, x_words, x_values if s.reads_x else None, count, mask, complement, size <= LATER_SIZE)
+    w, words = space.arrays()
+    if size > LATER_SIZE:
+        return _taken(device, merge, size, s, AT, x, space, w, words)
+    iso = s.structure_only
+    result = CountedLater(device, size, s.dtype, words, s.value(device, AT, x) if iso else w, space.counted, iso,
+                          min(size, int(_about(x) * merge.mean) + 1))
+    result.shared = iso
+    return result
 
 
-def _taken(device, kind, size, s, AT, x, w, words, found):
+def _about(x):
+    return x.about if type(x) is CountedLater else x.nvals
+
+
+def _taken(device, merge, size, s, AT, x, space, w, words):
     """The result out of the accumulator, which is given away or cleaned and kept."""
     iso = s.structure_only
+    count = words.shape[0]
+    part = max(PART, -(-count // MOST_PARTS))
+    parts = -(-count // part)
+    numbers = device.empty(parts, np.int64)
+    launcher = device.launcher
+    launcher.kernel("matvec_cols.cuh", "part_members").over(parts * 32, (words, count, part, parts, numbers))
+    found = device.read(space.counted())[0]
     if found == 0:
-        _keep_space(device, kind, w, words)
+        merge.keep(space)
         return empty_vector(device, size, s.dtype)
     if found == size or found * conversions.SPARSE_TO_BITMAP > size and found >= conversions.TINY:
         values = s.value(device, AT, x) if iso else w
         result = BitmapVector(size, s.dtype, None if found == size else words, values, found, iso)
         result.shared = iso
         return result
-    count = words.shape[0]
-    parts = -(-count // PART)
-    numbers = device.empty(parts, np.int64)
-    launcher = device.launcher
-    launcher.kernel("matvec_cols.cuh", "part_members").over(parts * 32, (words, count, PART, parts, numbers))
-    ends = device.xp.cumsum(numbers) if parts > 1 else numbers
     indices = device.empty(found, index_dtype(size))
     values = None if iso else device.empty(found, s.dtype.np_type)
     kernel = s.kernel(launcher, "matvec_cols.cuh", "compact_words", (index_type(indices), "S"))
-    kernel.over(parts * 32, (words, count, PART, parts, ends, w, indices, values))
-    _keep_space(device, kind, w, words)
+    kernel.over(parts * 32, (words, count, part, parts, numbers, w, indices, values))
+    merge.keep(space)
     result = SparseVector(size, s.dtype, indices, s.value(device, AT, x) if iso else values, iso)
     result.shared = iso
     return result
-
-
-def _space_key(size, s):
-    start = None if s.start is None or not s.has_start else np.asarray(s.start).tobytes()
-    return size, None if s.structure_only else s.dtype, start
-
-
-def _take_space(device, kind, size, s):
-    """(values that hold the start, empty words): kept ones when there are, else fresh ones."""
-    spaces = device.__dict__.setdefault("product_spaces", {})
-    found = spaces.pop(kind, None)
-    if found is not None:
-        return found
-    words = device.zeros((size + 63) >> 6, np.uint64)
-    if s.structure_only:
-        return None, words
-    w = (device.accumulators if s.has_start else device.places)(size, s.dtype.np_type)
-    if s.has_start:
-        device.launcher.kernel("matvec_cols.cuh", "fill_start", s.text, ("S",)).over(size, (w, size))
-    return w, words
-
-
-def _keep_space(device, kind, w, words):
-    spaces = device.product_spaces
-    while len(spaces) >= _KEPT:
-        spaces.pop(next(iter(spaces)))
-    spaces[kind] = w, words
-
-
-def _longest(device, A):
-    """Entries of the fullest row, kept with A."""
-    forms = A.forms
-    if forms is None:
-        forms = A.forms = {}
-    found = forms.get("largest_degree")
-    if found is None:
-        found = forms["largest_degree"] = device.read((A.indptr[1:] - A.indptr[:-1]).max().reshape(1))[0]
-    return found
 
 
 def edges_of(device, AT, u):

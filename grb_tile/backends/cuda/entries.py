@@ -110,15 +110,29 @@ def cast_iso(device, store, want):
 
 
 class CountedLater(BitmapVector):
-    """A bitmap whose number of entries still lies on the device: read back when somebody asks for it."""
+    """A bitmap whose number of entries still lies on the device: read back when somebody asks for it.
 
-    __slots__ = ("_about", "_count", "_device", "_known")
+    count: the array whose first element it is, or a function that makes this array.
+    """
+
+    __slots__ = ("_about", "_counted", "_device", "_known")
 
     def __init__(self, device, size, dtype, words, values, count, iso=False, about=None):
         super().__init__(size, dtype, words, values, None, iso)
         self._device = device
         self._count = count
         self._about = about
+
+    @property
+    def _count(self):
+        count = self._counted
+        if callable(count):
+            count = self._counted = count()
+        return count
+
+    @_count.setter
+    def _count(self, count):
+        self._counted = count
 
     @property
     def nvals(self):

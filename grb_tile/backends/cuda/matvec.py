@@ -9,9 +9,9 @@ monoids stop early.  x is wanted full or as a bitmap; its values, A's values and
     one product enough     any monoid or structure only: rows in their own order, most end at their first look (pull.py)
     mask a short list      only the listed rows
 
-By columns (kernels/matvec_cols.cuh): entries of the columns that x holds are merged into a kept accumulator by atomics; the
-count is read back once and decides the format of w.  Where a value has no atomic, or nothing of w's size may be allocated,
-the products are sorted by row and combined.
+By columns (kernels/matvec_cols.cuh): entries of the columns that x holds are merged by atomics into a clean accumulator,
+which becomes w, a bitmap counted on the device; only past LATER_SIZE places is it read back and made a list.  Where a value
+has no atomic, or nothing of w's size may be allocated, the products are sorted by row and combined.
 """
 import numpy as np
 
@@ -20,8 +20,8 @@ from ...storage.store import BitmapVector, SparseVector, index_dtype
 from ..protocol import use_plain_rows
 from . import columns, pull, row_segments, tiles
 from .entries import CountedLater, counted_later, empty_vector, gather, index_type, to_bitmap, vector_of, words_of
-from .row_schedule import chosen_rows, pointers, schedule_of
-from .semirings import lowered
+from .row_schedule import chosen_rows, schedule_of
+from .semirings import lowered, lowered_plain
 from .structure import settle
 
 PLAIN = {"most": 1 << 24}    # plain sums: a warp for each task; counting wants fewer blocks, for each adds to one counter
@@ -215,15 +215,15 @@ def _held_rows(device, A, x, s, allow):
 
 
 def matvec_cols(device, AT, x, semiring, allow=None, plan=None):
-    if not operand_types(semiring, AT, x):
+    s = lowered_plain(device, semiring, AT.dtype, AT.iso, x.dtype, x.iso)
+    if s is None:
         return NotImplemented
-    size, dtype = AT.ncols, semiring.return_type
-    if AT.indices.shape[0] == 0 or x.nvals == 0:
+    size, dtype = AT.ncols, s.dtype
+    if AT.indices.shape[0] == 0 or known_count(x) == 0:
         return empty_vector(device, size, dtype)
     allow, nothing = mask_of(device, allow)
     if nothing:
         return empty_vector(device, size, dtype)
-    s = lowered(device, semiring, AT.dtype, AT.iso, x.dtype, x.iso)
     if s.atomic and roomy(size, AT.indices.shape[0]):
-        return columns.merged(device, AT, pointers(device, AT), x, s, allow)
+        return columns.merged(device, AT, x, s, allow)
     return columns.sorted_products(device, AT, x, s, allow)

@@ -65,6 +65,15 @@ def lowered(device, semiring, a_dtype, a_iso, x_dtype, x_iso):
     return found
 
 
+def lowered_plain(device, semiring, a_dtype, a_iso, x_dtype, x_iso):
+    """The same, or None where a type has no device form."""
+    found = _known.get((semiring, a_dtype, a_iso, x_dtype, x_iso))
+    if found is None:
+        types = a_dtype, x_dtype, semiring.return_type, semiring.type, semiring.type2
+        found = None if any(t._is_udt for t in types) else lowered(device, semiring, a_dtype, a_iso, x_dtype, x_iso)
+    return found
+
+
 def _cast(have, want, text):
     if have is want:
         return text

@@ -1,0 +1,221 @@
+"""What a product by columns keeps between calls, so that a call is one launch: arguments, clean accumulators, lists of pieces.
+
+Kernel: merge_columns in matvec_cols.cuh.  What a launch leaves clean, the next one finds clean: launches are ordered, by
+Device.in_order when the stream changes.
+"""
+import ctypes
+import struct
+import threading
+
+import numpy as np
+
+from .entries import index_type
+from .row_schedule import pointers
+
+FEW_ENTRIES = 1024           # of x: every block scans them all; at most CHUNK of matvec_cols.cuh, and two for each thread
+LAUNCH = {"block": 512, "blocks": 2}              # threads of a block, blocks per processor
+SHIM = {"block": 64, "blocks": 3}                 # the same, blocks in all
+EDGES_OF_BLOCK = 1024        # a matrix with fewer entries per block gets fewer blocks
+PIECE = 256, 2048            # of a long column: entries at least and at most
+_MOST_PIECES = 1 << 20
+_KEPT = 8                    # accumulators kept
+
+
+def merge_of(device, AT, s, masked, x_indices, x_words):
+    """The Merge for these operands, kept with AT."""
+    forms = AT.forms
+    if forms is None:
+        forms = AT.forms = {}
+    key = "merge", s, masked, "b" if x_words is not None else "f" if x_indices is None else x_indices.dtype.char
+    found = forms.get(key)
+    if found is None:
+        found = forms[key] = Merge(device, AT, s, masked, key[3])
+    return found
+
+
+class Merge:
+    """Launches merge_columns for one matrix, semiring, kind of mask and kind of x."""
+
+    def __init__(self, device, AT, s, masked, kind):
+        self._device = device
+        self._s = s
+        ptr = pointers(device, AT)
+        launcher = device.launcher
+        self._bitmap = kind == "b"
+        wide = kind in "lq" or kind in "bf" and AT.nrows >= 2**31
+        kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_columns", (
+            index_type(AT.indices), index_type(ptr), "int64_t" if wide else "int32_t", "S", "true" if masked else "false",
+            "true" if self._bitmap else "false"))  # fmt: skip
+        self._size = size = AT.ncols
+        self._type = None if s.structure_only else s.dtype.np_type
+        self._clean = size, self._type, np.asarray(s.start).tobytes() if s.has_start else None
+        held, entries = AT.indptr.shape[0] - 1, AT.indices.shape[0]
+        self.mean = entries / max(held, 1)          # entries of a column
+        shape = SHIM if device.is_shim else LAUNCH
+        self._few = min(FEW_ENTRIES, 2 * shape["block"])
+        self._piece = max(PIECE[0], -(-2 * entries // _MOST_PIECES))
+        self._room = 2 * entries // self._piece + 1          # pieces at most
+        self._longest = _longest(device, AT)
+        arrays = ptr, AT.rows, held, AT.indices, AT.values if s.reads_a else None, size
+        if device.is_shim:
+            self._launch = _ShimLaunch(kernel, arrays, shape["blocks"], shape["block"])
+            self._blocks = shape["blocks"]
+        else:
+            self._blocks = max(1, min(shape["blocks"] * launcher.processors, entries // EDGES_OF_BLOCK))
+            self._launch = _Launch(kernel, arrays, self._blocks, shape["block"])
+
+    def __call__(self, x_indices, x_words, x_values, count, mask, complement, renew):
+        """The Space of the merged product; renew: it is given away, and the next one is cleaned meanwhile."""
+        device = self._device
+        space = self._take()
+        few = not self._bitmap and count <= self._few
+        piece, pieces = 0, _NO_PIECES
+        if not few and self._longest > self._piece:
+            piece, pieces = self._piece, self._pieces()
+            if not self._bitmap:
+                piece = max(piece, min(int(count * self.mean) // (self._blocks * 64), PIECE[1]))
+        if renew:
+            fresh = self._fresh()
+            self._launch(
+                device, x_indices, x_words, x_values, count, 1 if few else 0, mask, 1 if complement else 0, space.w,
+                space.words, space.counts, fresh.w, fresh.words, fresh.counts, piece, *pieces)  # fmt: skip
+            self.keep(fresh)
+        else:
+            space.counts = device.counters()
+            self._launch(
+                device, x_indices, x_words, x_values, count, 1 if few else 0, mask, 1 if complement else 0, space.w,
+                space.words, space.counts, None, None, None, piece, *pieces)  # fmt: skip
+        return space
+
+    def keep(self, space):
+        """A clean Space for a later product."""
+        spaces = self._device.product_spaces
+        while len(spaces) >= _KEPT:
+            spaces.pop(next(iter(spaces)), None)
+        spaces[self._clean] = space
+
+    def _take(self):
+        device = self._device
+        spaces = device.__dict__.setdefault("product_spaces", {})
+        found = spaces.pop(self._clean, None)
+        if found is None:
+            found = self._fresh()
+            w, words = found.arrays()
+            words.fill(0)
+            found.counted().fill(0)
+            s = self._s
+            if s.has_start:
+                s.kernel(device.launcher, "matvec_cols.cuh", "fill_start", ("S",)).over(self._size, (w, self._size))
+        return found
+
+    def _fresh(self):
+        return (_ShimSpace if self._device.is_shim else _Space)(self._device, self._size, self._type)
+
+    def _pieces(self):
+        """Lists of pieces: first, entry, length."""
+        device, room = self._device, self._room
+        found = device.__dict__.get("product_pieces")
+        if found is None or found[2].shape[0] < room:
+            found = device.empty(room, np.int64), device.empty(room, np.int64), device.zeros(room, np.int32)
+            device.product_pieces = found
+        return found
+
+
+def _longest(device, A):
+    """Entries of the fullest row, kept with A."""
+    forms = A.forms
+    found = forms.get("largest_degree")
+    if found is None:
+        found = forms["largest_degree"] = device.read((A.indptr[1:] - A.indptr[:-1]).max().reshape(1))[0]
+    return found
+
+
+_NO_PIECES = (None,) * 3
+_FIXED, _CHANGING = 6, 17             # arguments of the kernel
+_ARGUMENTS = struct.Struct(f"{_CHANGING}q")
+
+
+class _Space:
+    """An accumulator in one block of memory: addresses of words, counts and values (None without), arrays when asked for."""
+
+    def __init__(self, device, size, dtype):
+        self._make = device.array_class
+        self._memory = memory = device.xp.cuda.alloc(_room(size, dtype))
+        self._shape, self._dtype = (size,), dtype
+        self.words = words = memory.ptr
+        self.counts = words + ((size + 63) >> 6 << 3)
+        self.w = None if dtype is None else words + _head(size)
+
+    def arrays(self):
+        """(values or None, words)"""
+        make, memory, size = self._make, self._memory, self._shape[0]
+        w = None if self._dtype is None else make(self._shape, self._dtype, memory + _head(size))
+        return w, make(((size + 63) >> 6,), _WORD, memory)
+
+    def counted(self):
+        """The array of counts: asked for when somebody wants to know."""
+        if type(self.counts) is not int:
+            return self.counts
+        return self._make((4,), _WORD, self._memory + (self.counts - self.words))
+
+
+_WORD = np.dtype(np.uint64)
+
+
+def _head(size):
+    """Bytes of words and counts, up to where values may begin."""
+    return ((size + 63 >> 6) * 8 + 32 + 255) & ~255
+
+
+def _room(size, dtype):
+    return _head(size) + (0 if dtype is None else size * dtype.itemsize)
+
+
+class _ShimSpace:
+    """The same of the shim's arrays."""
+
+    def __init__(self, device, size, dtype):
+        self.w = None if dtype is None else device.empty(size, dtype)
+        self.words = device.empty((size + 63) >> 6, np.uint64)
+        self.counts = counts = device.empty(4, np.uint64)
+        self.counted = lambda: counts          # holds no other array, as on a device
+
+    def arrays(self):
+        return self.w, self.words
+
+
+class _Launch:
+    """The driver called with arguments of 8 bytes each in one kept buffer: the shortest way from Python to a launch."""
+
+    def __init__(self, kernel, arrays, blocks, block):
+        from cupy_backends.cuda.api import driver
+
+        self._kept = kernel, arrays          # the module and the arrays live as long as this
+        number = _FIXED + _CHANGING
+        self._values = (ctypes.c_int64 * number)(*map(_address, arrays))
+        start = ctypes.addressof(self._values)
+        self._pointers = (ctypes.c_int64 * number)(*(start + 8 * k for k in range(number)))
+        self._address = ctypes.addressof(self._pointers)
+        self._lock = threading.Lock()
+        self._configuration = kernel.function.ptr, blocks, 1, 1, block, 1, 1, 0
+        self._start = driver.launchKernel
+
+    def __call__(self, device, *arguments):
+        arguments = [a if type(a) is int else 0 if a is None else a.data.ptr for a in arguments]
+        with self._lock:          # the driver has copied the arguments when it returns
+            _ARGUMENTS.pack_into(self._values, 8 * _FIXED, *arguments)
+            self._start(*self._configuration, device.current_stream().ptr, self._address, 0)
+
+
+class _ShimLaunch:
+    """The same over the CPU shim."""
+
+    def __init__(self, kernel, arrays, blocks, block):
+        self._kernel, self._fixed, self._shape = kernel, arrays, (blocks, block)
+
+    def __call__(self, device, *arguments):
+        self._kernel(*self._shape, (*self._fixed, *arguments))
+
+
+def _address(argument):
+    return argument if type(argument) is int else 0 if argument is None else argument.data.ptr
