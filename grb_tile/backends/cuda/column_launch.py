@@ -177,11 +177,15 @@ class _ShimSpace:
     def __init__(self, device, size, dtype):
         self.w = None if dtype is None else device.empty(size, dtype)
         self.words = device.empty((size + 63) >> 6, np.uint64)
-        self.counts = counts = device.empty(4, np.uint64)
-        self.counted = lambda: counts          # holds no other array, as on a device
+        self.counts = device.empty(4, np.uint64)
 
     def arrays(self):
         return self.w, self.words
+
+    @property
+    def counted(self):
+        counts = self.counts          # and no other array, which somebody may want to write into
+        return lambda: counts
 
 
 class _Launch:
