@@ -1,23 +1,26 @@
 // w[i] = (+)_k A[i,k] (x) x[k] by the columns k that x holds: AT holds A's columns as rows.
 //
 // Who calls: backends/cuda/columns.py.
-// merge_columns: edges are shared out evenly, whatever column they belong to.  With few entries in x every block scans all
-//   their lengths and takes its part of the edges.  Else a block scans a chunk of x and its warps share the chunk's edges,
-//   except those of long columns: these are cut into pieces, listed for all.  A block takes its own pieces from behind, then
-//   those of others from the front; whoever swaps a piece's length for zero has it.  Blocks wait for others' lists a bounded
-//   time, and every block sees to its own pieces, so that nothing depends on which blocks run at once.  A row is claimed by its presence bit; values are merged by atomics, or written by the claimer alone (any).  The
-//   mask is asked before anything is merged.
-// Invariants: `words` and piece_length are zero, `w` holds start() everywhere before; compact_words leaves words and w so
-//   again.  next_w, next_words, next_counts (when given) are made so by the same launch, for the next product.
+// merge_columns: with few entries in x every block scans all their lengths and takes its part of the edges; else a block scans
+//   a chunk of x, and its warps share the chunk's edges.
+// merge_evenly: where one column may hold more than a block's share.  Blocks scan a chunk of x each, meet at a grid-wide
+//   barrier, and take even parts of all edges, whatever column they belong to.
+// A row is claimed by its presence bit; values are merged by atomics, or written by the claimer alone (any).  The mask is
+// asked before anything is merged.
+// Invariants: `words` and counts are zero, `w` holds start() everywhere before; compact_words leaves words and w so again.
+//   next_w, next_words, next_counts (when given) are made so by the same launch, for the next product.
 // Papers: push_pull_graphblas_icpp18, section 5 (column-based, masked); tilespmspv_tilebfs_icpp22, 3.3.
 #pragma once
 #include "products.cuh"
 
 namespace grb {
 
-constexpr int CHUNK = 1024;          // entries of x that a block scans at once
+template <class P, bool BITMAP>       // entries of x that a block scans at once
+constexpr int CHUNK = BITMAP ? 1024 : sizeof(P) == 4 ? 4096 : 2048;
+constexpr int EACH = 8;              // of them a thread at most
 constexpr int EDGES_AHEAD = 4;       // groups of 32 edges whose rows and values are read before the first is merged
-constexpr int PATIENCE = 32;         // looks at a short list of pieces while other blocks still scan
+constexpr int MOST_CHUNKS = 1024;
+constexpr int MOST_SPAN = 512;       // edges that a warp takes at once where they are shared out over all blocks
 
 // Where products go.
 template <class I, class S, bool MASKED> struct Merger {
@@ -132,65 +135,6 @@ GRB_DEVICE void merge_edges(Merger<I, S, MASKED>& merger, const P* ends, const P
   }
 }
 
-// Merge entries p .. stop-1 of A, all of column k, whose value is x.
-template <class I, class S, bool MASKED>
-GRB_DEVICE void merge_piece(Merger<I, S, MASKED>& merger, int64_t p, int64_t stop, int64_t k, typename S::X x) {
-  for (; p < stop; p += 32 * EDGES_AHEAD) {
-    int64_t entry[EDGES_AHEAD], column[EDGES_AHEAD];
-    typename S::X value[EDGES_AHEAD];
-    bool in[EDGES_AHEAD];
-#pragma unroll
-    for (int u = 0; u < EDGES_AHEAD; u++) {
-      entry[u] = p + u * 32 + lane_number();
-      in[u] = entry[u] < stop;
-      value[u] = x;
-      column[u] = k;
-    }
-    merger.take(entry, value, column, in);
-  }
-}
-
-// Pieces of long columns: where each begins in A, the place of its entry in x, and its length, which is written last and is
-// zero again when the piece was taken.  counts[1]: listed, counts[2]: looked at, counts[3]: blocks that will list no more.
-struct Pieces {
-  int64_t* first;
-  int64_t* entry;
-  int32_t* length;
-  unsigned long long* counts;
-
-  GRB_DEVICE void list(int64_t place, int64_t start, int64_t stop, int64_t size, int64_t of) const {
-    for (int64_t p = place, at = start; at < stop; p++, at += size) {
-      first[p] = at;
-      entry[p] = of;
-    }
-    __threadfence();
-    for (int64_t p = place; start < stop; p++, start += size)
-      *(volatile int32_t*)&length[p] = int32_t(stop - start < size ? stop - start : size);
-  }
-  // The number of the next piece to look at, or -1 when there will be none in time.
-  GRB_DEVICE int64_t next() const {
-    volatile unsigned long long* count = counts;
-    unsigned long long mine = atomicAdd(&counts[2], 1ull);
-    for (int look = 0; look < PATIENCE; look++) {
-      bool last = count[3] == gridDim.x;
-      if (mine < count[1]) return mine;
-      if (last) break;
-      __nanosleep(200);
-    }
-    return -1;
-  }
-  // Is piece p there, and this lane's now?
-  GRB_DEVICE bool take(int64_t p, int64_t& begin, int64_t& end, int64_t& of) const {
-    int32_t size = atomicExch(&length[p], 0);
-    if (size == 0) return false;
-    __threadfence();
-    begin = *(volatile int64_t*)&first[p];
-    of = *(volatile int64_t*)&entry[p];
-    end = begin + size;
-    return true;
-  }
-};
-
 // The sum of the values of threads 0 .. k-1 for thread k; `total` that of all.  `shared` holds 32 values, and may be used
 // again after a barrier.
 template <class T> GRB_DEVICE T sum_before(T value, T& total, T* shared) {
@@ -204,46 +148,41 @@ template <class T> GRB_DEVICE T sum_before(T value, T& total, T* shared) {
   return upto - value + (w == 0 ? T(0) : before);
 }
 
+// The accumulator of the next product made clean.
+template <class S>
+GRB_DEVICE void clean(typename S::Z* w, word* words, unsigned long long* counts, int64_t size) {
+  if (words == nullptr) return;
+  GRB_EACH(i, (size + 63) >> 6) words[i] = 0;
+  if constexpr (S::has_start) {
+    GRB_EACH(i, size) w[i] = S::start();
+  }
+  GRB_EACH(i, 4) counts[i] = 0;
+}
+
+GRB_DEVICE void add_found(int found, unsigned long long* count) {
+  __shared__ int sums[32];
+  found = block_reduce(found, [](int p, int q) { return p + q; }, sums);
+  if (threadIdx.x == 0 && found) atomicAdd(count, (unsigned long long)found);
+}
+
 // counts[0] += rows that are new.  x is a list (x_indices, x_values), a bitmap (x_words; BITMAP), or full (both null).
-// x_count: entries, or places of a bitmap.  few: every block scans all of x, a list of at most CHUNK entries and two for each
-// thread.  piece: longer columns are cut; piece_first null: none is (so with few).
+// x_count: entries, or places of a bitmap.  few: every block scans all of x, a list of at most CHUNK entries and EACH for each
+// thread.
 template <class I, class P, class XI, class S, bool MASKED, bool BITMAP>
 __global__ void __launch_bounds__(512, 2)
 merge_columns(const P* indptr, const int64_t* rows, int64_t held, const I* cols, const typename S::A* a_values, int64_t size,
-              const XI* x_indices, const word* x_words, const typename S::X* x_values, int64_t x_count, int64_t few,
-              const word* mask, int64_t complement, typename S::Z* w, word* words, unsigned long long* counts,
-              typename S::Z* next_w, word* next_words, unsigned long long* next_counts, int64_t piece, int64_t* piece_first,
-              int64_t* piece_entry, int32_t* piece_length) {
-  __shared__ P sums[32], ends[CHUNK], at[CHUNK];
-  __shared__ XI found_names[BITMAP ? CHUNK : 1];
-  __shared__ int bits_before[32], number, own_taken;
-  __shared__ int64_t pieces_before[32], own_first;
-  __shared__ unsigned long long found_sums[32];
-  if (next_words != nullptr) {
-    GRB_EACH(i, (size + 63) >> 6) next_words[i] = 0;
-    if constexpr (S::has_start) {
-      GRB_EACH(i, size) next_w[i] = S::start();
-    }
-    GRB_EACH(i, 4) next_counts[i] = 0;
-  }
+              const XI* x_indices, const word* x_words, const typename S::X* x_values, int64_t x_count, const word* mask,
+              int64_t complement, typename S::Z* w, word* words, unsigned long long* counts, typename S::Z* next_w,
+              word* next_words, unsigned long long* next_counts, int64_t few) {
+  __shared__ P sums[32], ends[CHUNK<P, BITMAP>], at[CHUNK<P, BITMAP>];
+  __shared__ XI found_names[BITMAP ? CHUNK<P, BITMAP> : 1];
+  __shared__ int bits_before[32], number;
+  clean<S>(next_w, next_words, next_counts, size);
   Merger<I, S, MASKED> merger{cols, a_values, mask, complement != 0, w, words, 0};
-  Pieces pieces{piece_first, piece_entry, piece_length, counts};
-  bool cut = piece_first != nullptr;
-  auto merge_taken = [&](int64_t p) {     // all lanes of a warp, with the same p
-    int64_t begin = 0, end = 0, t = 0;
-    int mine = 0;
-    if (lane_number() == 0) mine = pieces.take(p, begin, end, t);
-    if (!__shfl_sync(ALL_LANES, mine, 0)) return;
-    begin = shuffle(begin, 0);
-    end = shuffle(end, 0);
-    t = shuffle(t, 0);
-    int64_t k = BITMAP || x_indices == nullptr ? t : int64_t(x_indices[t]);
-    merge_piece(merger, begin, end, k, value_of_x<S>(x_values, t));
-  };
   int64_t units = BITMAP ? (x_count + 63) >> 6 : x_count, each = few ? units : (units + gridDim.x - 1) / gridDim.x;
   int64_t unit = few ? 0 : blockIdx.x * each, last = unit + each < units ? unit + each : units;
-  int warp = threadIdx.x >> 5, warps = blockDim.x >> 5, room = 2 * blockDim.x < CHUNK ? 2 * blockDim.x : CHUNK;
-  if (cut && unit >= last && threadIdx.x == 0) atomicAdd(&counts[3], 1ull);
+  int warp = threadIdx.x >> 5, warps = blockDim.x >> 5, room = EACH * blockDim.x;
+  if (room > CHUNK<P, BITMAP>) room = CHUNK<P, BITMAP>;
   while (unit < last) {
     int64_t first = unit;            // place in x of the entries scanned now
     int count;
@@ -263,71 +202,105 @@ merge_columns(const P* indptr, const int64_t* rows, int64_t held, const I* cols,
       count = last - unit < room ? int(last - unit) : room;
       unit += count;
     }
-    int t = 2 * threadIdx.x;
-    int64_t start[2] = {0, 0}, stop[2] = {0, 0}, parts[2] = {0, 0};
+    int mine = (count + blockDim.x - 1) / blockDim.x, t = mine * threadIdx.x;
+    P begin[EACH], length[EACH], own = 0, sum;
 #pragma unroll
-    for (int u = 0; u < 2; u++) {
-      if (t + u >= count) continue;
-      row_range(indptr, rows, held, names == nullptr ? first + t + u : int64_t(names[t + u]), start[u], stop[u]);
-      if (cut && stop[u] - start[u] > piece) parts[u] = (stop[u] - start[u] + piece - 1) / piece;
+    for (int u = 0; u < EACH; u++) {
+      int64_t start = 0, stop = 0;
+      if (u < mine && t + u < count)
+        row_range(indptr, rows, held, names == nullptr ? first + t + u : int64_t(names[t + u]), start, stop);
+      begin[u] = P(start);
+      length[u] = P(stop - start);
+      own += length[u];
     }
-    int64_t own = 0;                 // pieces of this chunk
-    if (cut && __syncthreads_or(parts[0] + parts[1] != 0)) {
-      int64_t place = sum_before(parts[0] + parts[1], own, pieces_before);
-      if (threadIdx.x == 0) {
-        own_first = atomicAdd(&counts[1], (unsigned long long)own);
-        own_taken = 0;
-      }
-      __syncthreads();
-      place += own_first;
+    P before = sum_before(own, sum, sums);
 #pragma unroll
-      for (int u = 0; u < 2; u++) {
-        if (parts[u] == 0) continue;
-        pieces.list(place, start[u], stop[u], piece, BITMAP ? int64_t(names[t + u]) : first + t + u);
-        place += parts[u];
-        stop[u] = start[u];
+    for (int u = 0; u < EACH; u++) {
+      if (u < mine && t + u < count) {
+        at[t + u] = begin[u] - before;
+        before += length[u];
+        ends[t + u] = before;
       }
-    }
-    P one = P(stop[0] - start[0]), two = P(stop[1] - start[1]), sum;
-    P before = sum_before(P(one + two), sum, sums);
-    if (t < count) {
-      ends[t] = before + one;
-      at[t] = P(start[0]) - before;
-    }
-    if (t + 1 < count) {
-      ends[t + 1] = before + one + two;
-      at[t + 1] = P(start[1]) - (before + one);
     }
     __syncthreads();
-    if (cut && unit >= last && threadIdx.x == 0) {
-      __threadfence();
-      atomicAdd(&counts[3], 1ull);
-    }
-    int64_t share = few ? int64_t(warps) * gridDim.x : warps, mine = few ? int64_t(blockIdx.x) * warps + warp : warp;
+    int64_t share = few ? int64_t(warps) * gridDim.x : warps, which = few ? int64_t(blockIdx.x) * warps + warp : warp;
     share = ((sum + share - 1) / share + 31) & ~int64_t(31);
-    int64_t from = mine * share;
+    int64_t from = which * share;
     if (from < sum)
       merge_edges<I, P, XI, S, MASKED, BITMAP>(merger, ends, at, names, first, count, P(from),
                                                from + share < sum ? P(from + share) : sum, x_values);
-    while (own > 0) {
-      int taken = 0;
-      if (lane_number() == 0) taken = atomicAdd(&own_taken, 1);
-      taken = __shfl_sync(ALL_LANES, taken, 0);
-      if (taken >= own) break;
-      merge_taken(own_first + own - 1 - taken);
-    }
     __syncthreads();
   }
-  while (cut) {
-    int64_t p = 0;
-    if (lane_number() == 0) p = pieces.next();
-    p = shuffle(p, 0);
-    if (p < 0) break;
-    merge_taken(p);
+  add_found(merger.found, counts);
+}
+
+// The same, all edges shared out evenly.  ends, at, names, totals, members_of: room for the blocks' chunks of x (names and
+// members_of for a bitmap).  Launch cooperatively, at most MOST_CHUNKS blocks.
+template <class I, class P, class XI, class S, bool MASKED, bool BITMAP>
+__global__ void __launch_bounds__(512, 2)
+merge_evenly(const P* indptr, const int64_t* rows, int64_t held, const I* cols, const typename S::A* a_values, int64_t size,
+             const XI* x_indices, const word* x_words, const typename S::X* x_values, int64_t x_count, const word* mask,
+             int64_t complement, typename S::Z* w, word* words, unsigned long long* counts, typename S::Z* next_w,
+             word* next_words, unsigned long long* next_counts, P* ends, P* at, XI* names, P* totals, int32_t* members_of) {
+  __shared__ P sums[32], chunk_end[MOST_CHUNKS];
+  __shared__ int bits_before[32];
+  clean<S>(next_w, next_words, next_counts, size);
+  Merger<I, S, MASKED> merger{cols, a_values, mask, complement != 0, w, words, 0};
+  int chunks = gridDim.x;
+  int64_t units = BITMAP ? (x_count + 63) >> 6 : x_count, each = (units + chunks - 1) / chunks;
+  int64_t first = blockIdx.x * each, last = first + each < units ? first + each : units;
+  const XI* listed = x_indices;
+  if constexpr (BITMAP) {            // the chunk's members in order, from place 64 * first on
+    int place = 0;
+    for (int64_t base = first; base < last; base += blockDim.x) {
+      word rest = base + threadIdx.x < last ? x_words[base + threadIdx.x] : 0;
+      int total, before = sum_before(members(rest), total, bits_before);
+      for (XI* to = names + first * 64 + place + before; rest; rest &= rest - 1)
+        *to++ = XI((base + threadIdx.x) * 64 + lowest(rest));
+      place += total;
+      __syncthreads();
+    }
+    listed = names;
+    first *= 64;
+    last = first + place;
+    if (threadIdx.x == 0) members_of[blockIdx.x] = place;
   }
-  unsigned long long news = merger.found;
-  news = block_reduce(news, [](unsigned long long p, unsigned long long q) { return p + q; }, found_sums);
-  if (threadIdx.x == 0 && news) atomicAdd(&counts[0], news);
+  P sum = 0;
+  for (int64_t base = first; base < last; base += blockDim.x) {
+    int64_t t = base + threadIdx.x, start = 0, stop = 0;
+    if (t < last) row_range(indptr, rows, held, listed == nullptr ? t : int64_t(listed[t]), start, stop);
+    P total, before = sum + sum_before(P(stop - start), total, sums);
+    if (t < last) {
+      ends[t] = before + P(stop - start);
+      at[t] = P(start) - before;
+    }
+    sum += total;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) totals[blockIdx.x] = sum;
+  grid_barrier(reinterpret_cast<unsigned*>(counts + 1));
+  P all = 0;
+  for (int base = 0; base < chunks; base += blockDim.x) {
+    int c = base + threadIdx.x;
+    P mine = c < chunks ? *(volatile P*)&totals[c] : P(0), total, before = sum_before(mine, total, sums);
+    if (c < chunks) chunk_end[c] = all + before + mine;
+    all += total;
+    __syncthreads();
+  }
+  int64_t warps = warp_count(), span = ((all + warps * 2 - 1) / (warps * 2) + 31) & ~int64_t(31);
+  if (span > MOST_SPAN) span = MOST_SPAN;
+  for (int64_t edge = warp_number() * span; edge < all; edge += warps * span) {
+    P from = P(edge), stop = edge + span < all ? P(edge + span) : all;
+    for (int c = int(upper_bound(chunk_end, int64_t(0), int64_t(chunks), from)); from < stop; c++) {
+      P begin = c == 0 ? P(0) : chunk_end[c - 1], upto = stop < chunk_end[c] ? stop : chunk_end[c];
+      int64_t place = c * each * (BITMAP ? 64 : 1);
+      int count = BITMAP ? members_of[c] : int(units - place < each ? units - place : each);
+      merge_edges<I, P, XI, S, MASKED, BITMAP>(merger, ends + place, at + place, listed == nullptr ? nullptr : listed + place,
+                                               place, count, from - begin, upto - begin, x_values);
+      from = upto;
+    }
+  }
+  add_found(merger.found, counts);
 }
 
 // counts[b] = members of the words of part b (`part` words each).

@@ -33,6 +33,8 @@ def instances():
             yield "matvec_segments.cuh", "matvec_segments", text, ("int32_t", "int32_t", "S", columns, "512", "1")
         if atomic:
             yield "matvec_cols.cuh", "merge_columns", text, ("int32_t", "int32_t", "int32_t", "S", masked, full)
+            if number % 3 == 0:
+                yield "matvec_cols.cuh", "merge_evenly", text, ("int32_t", "int32_t", "int32_t", "S", full, masked)
             yield "matvec_cols.cuh", "compact_words", text, ("int32_t", "S")
         if "any = true" in text or structure_only:
             index, rows = (("int32_t", "4"), ("int64_t", "1"))[number % 2]
@@ -57,6 +59,7 @@ def instances():
     yield "matvec_cols.cuh", "part_members", "", ()
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
         yield "matvec_cols.cuh", "merge_columns", next(structs())[0], (*types, "S", "true", "false")
+        yield "matvec_cols.cuh", "merge_evenly", next(structs())[0], (*types, "S", "false", "true")
     plus_times = next(structs())[0]
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
         yield "matvec_rows.cuh", "matvec_rows", plus_times, (*types, "S", "true", "true")

@@ -92,7 +92,7 @@ def test_long_rows_are_cut_into_pieces(name, monkeypatch):
     monkeypatch.setitem(row_schedule.LONGEST, "all", (2, 4, 6, 8, 16, 32))
     monkeypatch.setitem(row_schedule.LONGEST, "early", (2, 4, 6, 8, 16, 32))
     monkeypatch.setattr(column_launch, "FEW_ENTRIES", 7)
-    monkeypatch.setattr(column_launch, "PIECE", (32, 40))
+    monkeypatch.setattr(column_launch, "LONG", 32)
     rng = rng_of(len(name), 7)
     semiring = semiring_of(name, "BOOL" if name == "lor_land" else "FP64")
     dims = (150, np.arange(150)), (170, np.arange(170))
@@ -207,12 +207,13 @@ def test_large_results_become_lists_from_a_kept_accumulator(name, monkeypatch):
     assert shim().matvec_cols(convert.transpose_of(A), x, semiring).nvals
 
 
-@pytest.mark.parametrize("few", [0, 1000])
+@pytest.mark.parametrize(("few", "long"), [(0, 0), (0, 1000), (1000, 0)])
 @pytest.mark.parametrize(("name", "type_"), [
     ("plus_times", "INT32"), ("plus_secondi", "INT64"), ("lor_land", "BOOL"), ("any_second", "FP32")])
-def test_lists_bitmaps_and_full_vectors_by_columns(name, type_, few, monkeypatch):
+def test_lists_bitmaps_and_full_vectors_by_columns(name, type_, few, long, monkeypatch):
     """Sums that come back to where they started, empty columns, every form of x, masks; accumulators used again."""
     monkeypatch.setattr(column_launch, "FEW_ENTRIES", few)
+    monkeypatch.setattr(column_launch, "LONG", long)
     rng = rng_of(17, len(name), few)
     semiring = semiring_of(name, type_)
     dims = (500, np.arange(500)), (700, np.arange(700))

@@ -1,7 +1,7 @@
-"""What a product by columns keeps between calls, so that a call is one launch: arguments, clean accumulators, lists of pieces.
+"""What a product by columns keeps between calls, so that a call is one launch: arguments, clean accumulators, room for x.
 
-Kernel: merge_columns in matvec_cols.cuh.  What a launch leaves clean, the next one finds clean: launches are ordered, by
-Device.in_order when the stream changes.
+Kernels: merge_columns and merge_evenly in matvec_cols.cuh.  What a launch leaves clean, the next one finds clean: launches
+are ordered, by Device.in_order when the stream changes.
 """
 import ctypes
 import struct
@@ -12,12 +12,13 @@ import numpy as np
 from .entries import index_type
 from .row_schedule import pointers
 
-FEW_ENTRIES = 1024           # of x: every block scans them all; at most CHUNK of matvec_cols.cuh, and two for each thread
+FEW_ENTRIES = 3072           # of x: every block scans them all; at most CHUNK of matvec_cols.cuh, and EACH for each thread
+LONG = 8192                  # entries of a column that a block merges by itself without others waiting long for it
 LAUNCH = {"block": 512, "blocks": 2}              # threads of a block, blocks per processor
 SHIM = {"block": 64, "blocks": 3}                 # the same, blocks in all
 EDGES_OF_BLOCK = 1024        # a matrix with fewer entries per block gets fewer blocks
-PIECE = 256, 2048            # of a long column: entries at least and at most
-_MOST_PIECES = 1 << 20
+_EACH, _CHUNK, _MOST_CHUNKS = 8, {4: 4096, 8: 2048}, 1024          # as in matvec_cols.cuh
+_KEPT_ROOM = 1 << 24         # places of x up to which the room for its chunks is kept
 _KEPT = 8                    # accumulators kept
 
 
@@ -34,7 +35,7 @@ def merge_of(device, AT, s, masked, x_indices, x_words):
 
 
 class Merge:
-    """Launches merge_columns for one matrix, semiring, kind of mask and kind of x."""
+    """Launches merge_columns or merge_evenly for one matrix, semiring, kind of mask and kind of x."""
 
     def __init__(self, device, AT, s, masked, kind):
         self._device = device
@@ -43,48 +44,49 @@ class Merge:
         launcher = device.launcher
         self._bitmap = kind == "b"
         wide = kind in "lq" or kind in "bf" and AT.nrows >= 2**31
-        kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_columns", (
-            index_type(AT.indices), index_type(ptr), "int64_t" if wide else "int32_t", "S", "true" if masked else "false",
-            "true" if self._bitmap else "false"))  # fmt: skip
+        self._p_type, self._x_type = ptr.dtype, np.dtype(np.int64 if wide else np.int32)
+        template = (index_type(AT.indices), index_type(ptr), "int64_t" if wide else "int32_t", "S",
+                    "true" if masked else "false", "true" if self._bitmap else "false")  # fmt: skip
         self._size = size = AT.ncols
         self._type = None if s.structure_only else s.dtype.np_type
         self._clean = size, self._type, np.asarray(s.start).tobytes() if s.has_start else None
         held, entries = AT.indptr.shape[0] - 1, AT.indices.shape[0]
         self.mean = entries / max(held, 1)          # entries of a column
+        self._level = _longest(device, AT) <= LONG
         shape = SHIM if device.is_shim else LAUNCH
-        self._few = min(FEW_ENTRIES, 2 * shape["block"])
-        self._piece = max(PIECE[0], -(-2 * entries // _MOST_PIECES))
-        self._room = 2 * entries // self._piece + 1          # pieces at most
-        self._longest = _longest(device, AT)
+        block = shape["block"]
+        self._few = min(FEW_ENTRIES, _CHUNK[ptr.dtype.itemsize], _EACH * block)
         arrays = ptr, AT.rows, held, AT.indices, AT.values if s.reads_a else None, size
-        if device.is_shim:
-            self._launch = _ShimLaunch(kernel, arrays, shape["blocks"], shape["block"])
-            self._blocks = shape["blocks"]
-        else:
-            self._blocks = max(1, min(shape["blocks"] * launcher.processors, entries // EDGES_OF_BLOCK))
-            self._launch = _Launch(kernel, arrays, self._blocks, shape["block"])
+        blocks = shape["blocks"] * (1 if device.is_shim else launcher.processors)
+        if not device.is_shim:
+            blocks = max(1, min(blocks, entries // EDGES_OF_BLOCK))
+        launch = _ShimLaunch if device.is_shim else _Launch
+        kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_columns", template)
+        self._by_blocks = launch(kernel, arrays, 13, blocks, block)
+        self._evenly = None
+        if not self._level:
+            kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_evenly", template)
+            blocks = min(blocks, kernel.resident_blocks(block), _MOST_CHUNKS)
+            self._evenly = launch(kernel, arrays, 17, blocks, block, True)
 
     def __call__(self, x_indices, x_words, x_values, count, mask, complement, renew):
         """The Space of the merged product; renew: it is given away, and the next one is cleaned meanwhile."""
         device = self._device
         space = self._take()
         few = not self._bitmap and count <= self._few
-        piece, pieces = 0, _NO_PIECES
-        if not few and self._longest > self._piece:
-            piece, pieces = self._piece, self._pieces()
-            if not self._bitmap:
-                piece = max(piece, min(int(count * self.mean) // (self._blocks * 64), PIECE[1]))
         if renew:
             fresh = self._fresh()
-            self._launch(
-                device, x_indices, x_words, x_values, count, 1 if few else 0, mask, 1 if complement else 0, space.w,
-                space.words, space.counts, fresh.w, fresh.words, fresh.counts, piece, *pieces)  # fmt: skip
-            self.keep(fresh)
+            clean = fresh.w, fresh.words, fresh.counts
         else:
-            space.counts = device.counters()
-            self._launch(
-                device, x_indices, x_words, x_values, count, 1 if few else 0, mask, 1 if complement else 0, space.w,
-                space.words, space.counts, None, None, None, piece, *pieces)  # fmt: skip
+            space.counts, clean = device.counters(), (None, None, None)
+        if few or self._level:
+            launch, rest = self._by_blocks, (1 if few else 0,)
+        else:
+            launch, rest = self._evenly, self._room(count)
+        launch(device, x_indices, x_words, x_values, count, mask, 1 if complement else 0, space.w, space.words, space.counts,
+               *clean, *rest)  # fmt: skip
+        if renew:
+            self.keep(fresh)
         return space
 
     def keep(self, space):
@@ -111,13 +113,20 @@ class Merge:
     def _fresh(self):
         return (_ShimSpace if self._device.is_shim else _Space)(self._device, self._size, self._type)
 
-    def _pieces(self):
-        """Lists of pieces: first, entry, length."""
-        device, room = self._device, self._room
-        found = device.__dict__.get("product_pieces")
-        if found is None or found[2].shape[0] < room:
-            found = device.empty(room, np.int64), device.empty(room, np.int64), device.zeros(room, np.int32)
-            device.product_pieces = found
+    def _room(self, count):
+        """ends, at, names, totals, members: what merge_evenly notes about x."""
+        device = self._device
+        rooms = device.__dict__.setdefault("product_rooms", {})
+        key = self._p_type, self._x_type, self._bitmap
+        found = rooms.get(key)
+        if found is None or found[0].shape[0] < count:
+            places, empty, p_type = (count + 63) >> 6 << 6, device.empty, self._p_type
+            names = members = None
+            if self._bitmap:
+                names, members = empty(places, self._x_type), empty(_MOST_CHUNKS, np.int32)
+            found = empty(places, p_type), empty(places, p_type), names, empty(_MOST_CHUNKS, p_type), members
+            if count <= _KEPT_ROOM:
+                rooms[key] = found
         return found
 
 
@@ -128,11 +137,6 @@ def _longest(device, A):
     if found is None:
         found = forms["largest_degree"] = device.read((A.indptr[1:] - A.indptr[:-1]).max().reshape(1))[0]
     return found
-
-
-_NO_PIECES = (None,) * 3
-_FIXED, _CHANGING = 6, 17             # arguments of the kernel
-_ARGUMENTS = struct.Struct(f"{_CHANGING}q")
 
 
 class _Space:
@@ -191,34 +195,36 @@ class _ShimSpace:
 class _Launch:
     """The driver called with arguments of 8 bytes each in one kept buffer: the shortest way from Python to a launch."""
 
-    def __init__(self, kernel, arrays, blocks, block):
+    def __init__(self, kernel, arrays, changing, blocks, block, cooperative=False):
         from cupy_backends.cuda.api import driver
 
         self._kept = kernel, arrays          # the module and the arrays live as long as this
-        number = _FIXED + _CHANGING
+        number, self._fixed = len(arrays) + changing, 8 * len(arrays)
         self._values = (ctypes.c_int64 * number)(*map(_address, arrays))
         start = ctypes.addressof(self._values)
         self._pointers = (ctypes.c_int64 * number)(*(start + 8 * k for k in range(number)))
         self._address = ctypes.addressof(self._pointers)
+        self._pack = struct.Struct(f"{changing}q").pack_into
         self._lock = threading.Lock()
         self._configuration = kernel.function.ptr, blocks, 1, 1, block, 1, 1, 0
-        self._start = driver.launchKernel
+        self._start = driver.launchCooperativeKernel if cooperative else driver.launchKernel
+        self._extra = () if cooperative else (0,)
 
     def __call__(self, device, *arguments):
         arguments = [a if type(a) is int else 0 if a is None else a.data.ptr for a in arguments]
         with self._lock:          # the driver has copied the arguments when it returns
-            _ARGUMENTS.pack_into(self._values, 8 * _FIXED, *arguments)
-            self._start(*self._configuration, device.current_stream().ptr, self._address, 0)
+            self._pack(self._values, self._fixed, *arguments)
+            self._start(*self._configuration, device.current_stream().ptr, self._address, *self._extra)
 
 
 class _ShimLaunch:
     """The same over the CPU shim."""
 
-    def __init__(self, kernel, arrays, blocks, block):
-        self._kernel, self._fixed, self._shape = kernel, arrays, (blocks, block)
+    def __init__(self, kernel, arrays, changing, blocks, block, cooperative=False):
+        self._kernel, self._fixed, self._shape, self._cooperative = kernel, arrays, (blocks, block), cooperative
 
     def __call__(self, device, *arguments):
-        self._kernel(*self._shape, (*self._fixed, *arguments))
+        self._kernel(*self._shape, (*self._fixed, *arguments), 0, self._cooperative)
 
 
 def _address(argument):
