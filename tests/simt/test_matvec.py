@@ -118,7 +118,7 @@ def test_long_rows_are_cut_into_pieces(name, monkeypatch):
                                              ("any_first", "FP32")])
 def test_columns_leave_the_kept_accumulator_clean(name, type_, monkeypatch):
     """A result of few entries is packed out of the accumulator, which the next product finds as if it were new."""
-    monkeypatch.setattr(columns, "UNREAD", 0)
+    monkeypatch.setattr(columns, "LATER_SIZE", 0)
     monkeypatch.setattr(columns, "PART", 2)
     shim().device.__dict__.pop("product_spaces", None)
     semiring = semiring_of(name, type_)

@@ -172,14 +172,14 @@ def _head(size):
 
 
 def _room(size, dtype):
-    return _head(size) + (0 if dtype is None else size * dtype.itemsize)
+    return _head(size) + (0 if dtype is None else (size * dtype.itemsize + 3) & ~3)          # atomics take 4 bytes
 
 
 class _ShimSpace:
     """The same of the shim's arrays."""
 
     def __init__(self, device, size, dtype):
-        self.w = None if dtype is None else device.empty(size, dtype)
+        self.w = None if dtype is None else device.accumulators(size, dtype)
         self.words = device.empty((size + 63) >> 6, np.uint64)
         self.counts = device.empty(4, np.uint64)
 
