@@ -161,9 +161,9 @@ def _refuse_masks(mask, replace, input_mask):
 def update(self, expr, mask=None, accum=None, replace=False, input_mask=None):
     """self<mask, replace> = self (accum) expr, for a Matrix or a Vector and anything that may stand right of `<<`."""
     if type(expr) is not self._expression_type:
-        if type(expr) in _NUMBERS and input_mask is None and recorder.active is None:
-            if fill(self, expr, mask, accum, replace):
-                return
+        if (type(expr) in _NUMBERS and input_mask is None and recorder.active is None
+                and fill(self, expr, mask, accum, replace)):
+            return
         expr = _to_expression(self, expr, mask, accum, replace, input_mask)
         if expr is None:
             return

@@ -40,9 +40,9 @@ LONG, PIECE = 1024, 256          # entries of one position that one thread folds
 def build_vector(device, size, indices, values, dup, dtype):
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
-    if type(indices) is np.ndarray and type(values) is np.ndarray and 0 < indices.shape[0] <= FEW:
-        if (indices[1:] > indices[:-1]).all():
-            return _listed_vector(device, size, indices, values, dtype)
+    few = type(indices) is np.ndarray and type(values) is np.ndarray and 0 < indices.shape[0] <= FEW
+    if few and (indices[1:] > indices[:-1]).all():
+        return _listed_vector(device, size, indices, values, dtype)
     indices, values = device.array(indices, np.int64), _numbers(device, values)
     count = indices.shape[0]
     iso = values.shape[0] == 1 and count != 1
