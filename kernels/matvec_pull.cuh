@@ -70,7 +70,7 @@ matvec_pull(const P* __restrict__ start, const int32_t* __restrict__ cols, const
             unsigned long long* count) {
   __shared__ int waiting[WAITING];
   __shared__ int waits;
-  __shared__ P met;
+  __shared__ unsigned long long met;           // by atomics only: warps look at it while others write
   __shared__ unsigned long long sums[32];
   const unsigned* x = reinterpret_cast<const unsigned*>(x_words);
   const unsigned* allowed = reinterpret_cast<const unsigned*>(mask);
@@ -188,21 +188,23 @@ matvec_pull(const P* __restrict__ start, const int32_t* __restrict__ cols, const
     const int row = waiting[k];
     const P i = start[row] + ALONE + P(limit), end = start[row + 1];
     if (end - i <= huge) continue;             // the same for the whole block
-    if (threadIdx.x == 0) met = end;
+    const unsigned long long none = (unsigned long long)end;
+    if (threadIdx.x == 0) met = none;
     __syncthreads();
     for (P p = i + own_warp * 128; p < end; p += own_warps * 128) {
-      const bool over = *(volatile P*)&met != end;
+      const bool over = lane == 0 && atomicAdd(&met, 0ull) != none;
       if (__any_sync(ALL_LANES, over)) break;
       const P stop = end - p > 128 ? P(p + 128) : end, at = met_by_warp<4>(x, cols, p, stop);
       if (at < stop) {
-        if (lane == 0) *(volatile P*)&met = at;          // any of those that were met will do
+        if (lane == 0) atomicExch(&met, (unsigned long long)at);          // any of those that were met will do
         break;
       }
     }
     __syncthreads();
-    if (threadIdx.x == 0 && met < end) {
+    if (threadIdx.x == 0 && met != none) {
+      const P at = P(met);
       atomicOr(&out[row >> 5], 1u << (row & 31));
-      write_product<S>(w, a_values, x_values, row, met, cols[met]);
+      write_product<S>(w, a_values, x_values, row, at, cols[at]);
       found++;
     }
     __syncthreads();

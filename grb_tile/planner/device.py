@@ -15,8 +15,9 @@ MERGE = 3.0  # an edge merged by atomics against an entry read along a row
 CLAIM = 8.0  # the same where only a bit is claimed
 LOOK_UP = 1.3  # an entry met by a vector with gaps
 SURE = 16  # columns are surely cheaper when they are by this factor, whatever their degrees
-LAUNCHES = 1 << 22  # entries that a row walk reads in the time of the launches that columns cost more
-CLAIM_LAUNCHES = 1 << 24  # the same against rows that stop early
+LAUNCHES = 1 << 16  # entries that a row walk reads in the time of what else columns cost more
+CLAIM_LAUNCHES = 1 << 21  # the same against rows that stop early
+COUNTED = 1 << 23  # cost of the rows from which it pays to count the edges of the columns
 FULLER = 32  # how much fuller than the mean the columns of a short list may be
 LOOK = 8.0  # the first look of a row that may stop early
 TRANSPOSE = 10.0  # an entry's share of turning the matrix
@@ -51,7 +52,7 @@ def choose_on_device(A, transposed, u, allow, early):
     rows = _rows(entries, held, open_rows, early, edges, u, count)
     columns = edges * edge + count + launches
     if (columns < rows < columns * SURE and count < u.size and by_columns is not None and by_columns.rows is None
-            and edges * edge * FULLER > launches):
+            and rows > COUNTED and edges * edge * FULLER > launches):
         edges = _edges(by_columns, u)
         rows = _rows(entries, held, open_rows, early, edges, u, count)
         columns = edges * edge + count + launches

@@ -290,7 +290,7 @@ def test_sums_by_rows_of_a_matrix():
 @pytest.mark.parametrize("force", [None, "rows", "cols"])
 def test_a_search_in_a_host_loop(force, monkeypatch):
     """Levels by masked products, the direction chosen on the device (all figures counted) or forced."""
-    for name, value in (("SMALL", 0), ("UNCOUNTED", 0), ("LAUNCHES", 0), ("TRANSPOSE", 0.0)):
+    for name, value in (("SMALL", 0), ("UNCOUNTED", 0), ("LAUNCHES", 0), ("CLAIM_LAUNCHES", 0), ("COUNTED", 0), ("TRANSPOSE", 0.0)):
         monkeypatch.setattr(device_plans, name, value)
     rng = rng_of(31)
     n = 400
