@@ -1,6 +1,6 @@
 """Tiles on the device against CSR: bytes, making them, products over them, searches over them.
 
-    python3 tests/gpu/bench_tiles.py [bytes convert products bits search tries] [--graphs fem40,cnr-2000] [--sources 8]
+    python3 tests/gpu/bench_tiles.py [bytes convert search bits products tries] [--graphs fem40,cnr-2000] [--sources 8]
 
 bytes     bytes of a stored entry: bit tiles of each width against CSR (structure only, row pointers as they are stored)
 convert   making tiles beside one search of the same graph (TileSpMSpV's bound: one search in normal cases, ten at worst)
@@ -175,9 +175,7 @@ def part_products(backend, name, A, sources):
 
 
 def part_bits(backend, name, A, sources):
-    for tiles.WIDTH in (64, 32, 16):
-        compare(backend, name, fresh(A), get_typed_op("any_pair", dtypes.BOOL, kind="semiring"), WALKS,
-                f"bits{tiles.WIDTH}")
+    compare(backend, name, fresh(A), get_typed_op("any_pair", dtypes.BOOL, kind="semiring"), WALKS, "bits")
 
 
 def part_search(backend, name, A, sources):
@@ -235,14 +233,15 @@ def part_tries(backend, name, A, sources):
     say(part="tries", matrix=name, **figures)
 
 
-PARTS = {"tries": part_tries, "bytes": part_bytes, "convert": part_convert, "products": part_products, "bits": part_bits,
-         "search": part_search}
+PARTS = {"bytes": part_bytes, "convert": part_convert, "search": part_search, "bits": part_bits, "products": part_products,
+         "tries": part_tries}
+USUAL = ("fem40", "fem70", "stanford-dragon", "pace17-he184", "cnr-2000", "grid-blocked", "road-NE")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[])
-    parser.add_argument("--graphs", default=",".join(GRAPHS))
+    parser.add_argument("--graphs", default=",".join(USUAL), help=", ".join(GRAPHS))
     parser.add_argument("--sources", type=int, default=8)
     args = parser.parse_args()
     gb.config.set(backend="cuda")
