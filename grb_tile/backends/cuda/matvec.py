@@ -3,8 +3,8 @@
 By rows (kernels/matvec_rows.cuh): rows are shared out by their lengths, the mask is asked before a row is read, terminal
 monoids stop early.  x is wanted full or as a bitmap; its values, A's values and w's are touched only where they matter:
 
-    x full, no mask        w's pattern is that of the rows that hold something: known, nothing is counted or read back; the
-                           entries are shared out instead of the rows (kernels/matvec_segments.cuh)
+    x full, no mask        w's pattern is that of the rows that hold something: known, nothing is counted or read back; where
+                           all entries must be read they are shared out, not the rows (row_segments.py)
     structure only         bits of presence alone; w is iso
     one product enough     any monoid or structure only: rows in their own order, most end at their first look (pull.py)
     mask a short list      only the listed rows

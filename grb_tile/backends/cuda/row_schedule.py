@@ -13,7 +13,7 @@ Schema of RowSchedule (R = rows that hold something, L = long ones among them)
     arrived    uint32 [L]           zero, before and after every launch
 
 Classes 1 to 6 give a row 32, 16, 8, 4, 2, 1 lanes; class 0 holds the long ones.  Two tables: walks that read all entries want
-many lanes for a row, walks that stop early want few.
+many lanes for a row, walks that stop early want few.  Products of full vectors without a mask go by row_segments.py instead.
 """
 import numpy as np
 
