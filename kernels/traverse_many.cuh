@@ -72,7 +72,7 @@ GRB_DEVICE void write_cell(word* cells, int64_t n, int64_t v, word bits, unsigne
 template <class P>
 __global__ void __launch_bounds__(1024)
 many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64_t out_count, const P* in_start,
-            const int32_t* in, const word* in_tasks, int64_t in_count, const int32_t* place, int64_t n, int64_t live,
+            const int32_t* in, const word* in_tasks, int64_t in_count, const int32_t* place, const int32_t* degrees, int64_t n, int64_t live,
             int64_t entries, int64_t strong, int64_t strong_edges, int64_t hubs, const int32_t* sources, int64_t count,
             word* seen, word* now, word* next, word* spare, word* cells, void* counters, int64_t* record, int64_t log_rows,
             int64_t max_level, int64_t direction, int64_t alpha) {
@@ -99,7 +99,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     atomicOr(&seen[v], word(1) << s);
     if (v < live) {
       atomicOr(&now[v], word(1) << s);
-      atomicAdd(&control->edges[0], word(out_start[v + 1] - out_start[v]));
+      atomicAdd(&control->edges[0], word(degrees[v]));
     }
   }
   barrier();
@@ -118,10 +118,10 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
       word fringe = 0;
       if (direction < 0 && s < count) {
         int v = depth == 1 ? place[sources[s]] : -1;
-        fringe = depth > 1 ? fresh(&control->strong[phase % 3][s]) : v < strong ? word(out_start[v + 1] - out_start[v]) : 0;
+        fringe = depth > 1 ? fresh(&control->strong[phase % 3][s]) : v < strong ? word(degrees[v]) : 0;
         word known = visited[s] + fringe;
         visited[s] = known;
-        pull = fringe * word(alpha) + known >= word(strong_edges);
+        pull = fringe * word(alpha) + known >= word(strong_edges) && edges * 4 > word(live);
       }
       unsigned half = __ballot_sync(ALL_LANES, pull);
       if (lane == 0) choice[s >> 5] = half;
@@ -144,8 +144,9 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
       word* group = cells + ((__ffs(int(value)) - 1) >> 2) * n * 4;
       GRB_EACH(k, n * 4) group[k] = 0;
     }
-    if (gatherers) {
-      for (int64_t k = threadIdx.x; k < hubs && k < live; k += blockDim.x) hub_words[k] = now[k];
+    const int held = by_hubs || edges * 16 > word(entries) ? int(hubs) : 0;    // words in shared memory
+    if (gatherers && held) {
+      for (int k = threadIdx.x; k < held && k < live; k += blockDim.x) hub_words[k] = now[k];
       __syncthreads();
     }
     if (pushers) {
@@ -171,7 +172,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
           for (; i < end; i += 4) spread(bits, i);
       }
     }
-    auto at = [&](int v) { return v < hubs ? hub_words[v] : now[v]; };
+    auto at = [&](int v) { return v < held ? hub_words[v] : now[v]; };
     // Entries i .. i + 3 and those `step` further on; from the first vertex on that is no hub, gatherers by hubs only give up.
     auto gather = [&](P i, P end, P step, word& missing) {
       const bool both = i + step < end;
@@ -209,7 +210,8 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     for (unsigned v0 = warp << 5; v0 < live; v0 += warps << 5) {
       const unsigned v = v0 + lane;
       const word have = have_then, left = left_then;
-      word got = left & ~have, degree = 0;
+      const unsigned degree = v < live ? unsigned(degrees[v]) : 0;
+      word got = left & ~have;
       load(v + (warps << 5));
       if (v < live) spare[v] = 0;
       word missing = gatherers & ~(have | got);
@@ -227,7 +229,6 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
         seen[v] = have | got;
         write_cell(cells, n, v, got, value, have == 0);
         found += members(got);
-        degree = word(out_start[v + 1] - out_start[v]);
         more += degree;
         more_of_hubs += v < hubs ? degree : 0;
       }
@@ -235,7 +236,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
         for (unsigned some = __ballot_sync(ALL_LANES, got != 0); some; some &= some - 1) {
           int who = __ffs(int(some)) - 1;
           word theirs = shuffle(got, who);
-          unsigned size = __shfl_sync(ALL_LANES, unsigned(degree), who);
+          unsigned size = __shfl_sync(ALL_LANES, degree, who);
           if (theirs >> lane & 1) mine[0] += size;
           if (theirs >> (lane + 32) & 1) mine[1] += size;
         }

@@ -53,6 +53,7 @@ class ManyGraph:
         self.order = xp.argsort(-degrees).astype(np.int32)
         self.place = device.empty(n, np.int32)
         self.place[self.order] = device.arange(n, np.int32)
+        self.degrees = (out_edges.indptr[1:] - out_edges.indptr[:-1])[self.order].astype(np.int32)         # out-edges
         self.live = n if in_edges is None else device.read((degrees > 0).sum().reshape(1))[0]   # who has in-edges is not known
         self.out = ManyRows(self, out_edges)
         self.into = None if in_edges is None else self.out if in_edges is out_edges else ManyRows(self, in_edges)
@@ -61,6 +62,7 @@ class ManyGraph:
             self.out.index = self.into.index = "int64_t"
         self.index = self.out.index
         self.strong, self.strong_edges = self._strong()
+        self.launches = {}
         self.control = device.zeros(CONTROL_WORDS, np.uint64)          # the kernel's counters: all zero between traversals
 
     def _strong(self):

@@ -11,6 +11,7 @@ from ...storage.store import Compressed
 from .errors import on_device
 from .many_graph import many_graph_of
 from .traverse import HEAD_ROWS, LOG_LEVELS, SHIM, Outcome
+from .traverse_launch import PlainLaunch, QuickLaunch
 
 BATCH = 64
 MOST_SPARE = 4 << 30           # bytes of results for which room is made before their number is known
@@ -64,23 +65,21 @@ class _Batch:
     def __init__(self, device, graph, sources, max_level, mode, groups):
         self.device, self.graph, self.count = device, graph, len(sources)
         n, live = graph.n, graph.live
-        kernel = device.launcher.kernel("traverse_many.cuh", "many_levels", "", (graph.index,))
         words = device.empty(n * (4 * groups + 1) + 3 * live, np.uint64)
         self.cells, self.seen = words[:4 * n * groups], words[4 * n * groups:n * (4 * groups + 1)]
         now, following, spare = words[n * (4 * groups + 1):].reshape(3, live)
         self.record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
-        if device.is_shim:
-            blocks, block, hubs = SHIM["blocks"], SHIM["block"], 64
-        else:
-            block, hubs = LAUNCH["block"], LAUNCH["hubs"]
-            blocks = max(1, min(kernel.resident_blocks(block, 8 * hubs), graph.out_edges.nvals // 1024))
+        stream, hubs, launch = _launch_of(graph)
         out, into = graph.out, graph.into
         pulled = (None, None, None, 0) if into is None else (into.start, into.near, into.tasks, into.count)
-        kernel(blocks, block, (
-            out.start, out.near, out.tasks, out.count, *pulled, graph.place, n, live, graph.out_edges.nvals,
-            graph.strong, graph.strong_edges, hubs, device.array(np.asarray(sources, np.int32)), self.count, self.seen, now,
-            following, spare, self.cells, graph.control, self.record, LOG_LEVELS, max_level, mode, LAUNCH["alpha"],
-        ), 8 * hubs, True)  # fmt: skip
+        arguments = (
+            out.start, out.near, out.tasks, out.count, *pulled, graph.place, graph.degrees, n, live, graph.out_edges.nvals,
+            graph.strong, graph.strong_edges, hubs, _moved(device, sources), self.count, self.seen, now, following, spare,
+            self.cells, graph.control, self.record, LOG_LEVELS, max_level, mode, LAUNCH["alpha"],
+        )  # fmt: skip
+        if not device.is_shim:
+            arguments = [0 if a is None else a if type(a) is int else a.data.ptr for a in arguments]
+        launch(stream, *arguments)
         self.outcome = Outcome(device, self.record, None)
 
     def rows(self, levels, parents, bytes_each):
@@ -123,3 +122,30 @@ class _Batch:
             into.start, into.near, into.tasks, into.count, graph.order, graph.n, graph.live, self.seen, self.cells, self.record,
             device.zeros(graph.live, np.uint64), found), shared)  # fmt: skip
         return found
+
+
+def _launch_of(graph):
+    """(stream, words of hubs, the launch of many_levels); kept with the graph."""
+    device = graph.device
+    key = LAUNCH["block"], LAUNCH["hubs"]
+    found = graph.launches.get(key)
+    if found is None:
+        kernel = device.launcher.kernel("traverse_many.cuh", "many_levels", "", (graph.index,))
+        if device.is_shim:
+            found = 64, PlainLaunch(kernel, SHIM["blocks"], SHIM["block"], 8 * 64)
+        else:
+            block, hubs = key
+            blocks = max(1, min(kernel.resident_blocks(block, 8 * hubs), graph.out_edges.nvals // 1024))
+            found = hubs, QuickLaunch(kernel, 29, blocks, block, 8 * hubs, cooperative=True)
+        graph.launches[key] = found
+    return 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr, *found
+
+
+def _moved(device, sources):
+    """A list of ints as int32 on the device, by the shortest way."""
+    sources = np.asarray(sources, np.int32)
+    if device.is_shim:
+        return device.array(sources)
+    moved = device.empty(len(sources), np.int32)
+    moved.data.copy_from_host_async(sources.ctypes.data, sources.nbytes)          # staged before it returns
+    return moved
