@@ -42,6 +42,13 @@ __global__ void many_counts(const word* seen, const int32_t* place, int64_t n, i
   }
 }
 
+// The lowest eight bits of x, four places apart.
+GRB_DEVICE unsigned spread(unsigned x) {
+  x = (x | x << 12) & 0x000f000fu;
+  x = (x | x << 6) & 0x03030303u;
+  return (x | x << 3) & 0x11111111u;
+}
+
 // ends: running sums of the counts.  record[1]: the last level.  levels: null where not wanted; parents_of: 64 a vertex
 // (many_parents.cuh).  size: at most 1024, a multiple of the block.  Shared memory, in ints: 10 size, with parents 75 size.
 template <class C, bool PARENTS>
@@ -52,7 +59,8 @@ many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, 
   extern __shared__ int32_t lists[];
   __shared__ int first[33], mixed;             // where the vertices of each 32 begin; did not the same sources reach all?
   __shared__ word common;
-  int32_t *vertex = lists, *where = vertex + size, *digits = where + size, *turned = digits + 8 * size;
+  const int step = int(size);
+  int32_t *vertex = lists, *where = vertex + step, *digits = where + step, *turned = digits + 8 * step;
   const int lane = lane_number(), warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
   const bool deep = record[1] + 1 >= 16;
   GRB_EACH(s, count + 1) indptr[s] = s > 0 ? int64_t(ends[s * chunks - 1]) : 0;
@@ -84,9 +92,11 @@ many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, 
       if (at == 0) common = seen[p], mixed = 0;
       const word w[4] = {low.x, low.y, high.x, high.y};
 #pragma unroll
-      for (int d = 0; d < 4; d++) {
-        digits[d * size + at] = int(w[d]);
-        digits[(4 + d) * size + at] = int(w[d] >> 32);
+      for (int e = 0; e < 8; e++) {            // four digits of eight sources in an int
+        unsigned mine = 0;
+#pragma unroll
+        for (int d = 0; d < 4; d++) mine |= spread(unsigned(w[d] >> 8 * e) & 255) << d;
+        digits[e * step + at] = int(mine);
       }
     }
     __syncthreads();
@@ -102,11 +112,10 @@ many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, 
     for (int s = warp; s < count; s += warps) {
       int64_t at = s * chunks + c;
       at = at > 0 ? int64_t(ends[at - 1]) : 0;
-      const int32_t* digit = digits + (s >> 5) * 4 * size;
+      const int32_t* digit = digits + (s >> 3) * step;
+      const int shift = 4 * (s & 7);
       auto level_of = [&](int k) {             // level + 1; 0 where s did not come
-        int level = 0;
-#pragma unroll
-        for (int d = 0; d < 4; d++) level |= (digit[d * size + k] >> (s & 31) & 1) << d;
+        int level = digit[k] >> shift & 15;
         if (deep) {
           int64_t p = where[k];
           for (int g = 1; record[1] + 1 >> 4 * g; g++)
@@ -121,9 +130,20 @@ many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, 
         if (PARENTS) parents[to] = turned[k * 65 + s];
       };
       if (held && !mixed) {                    // most often; whole cache lines then
-        if (common >> s & 1)
-          for (int k = lane - int(at & 31); k < held; k += 32)
+        if (!(common >> s & 1)) continue;
+        int32_t *to = indices + at, *level_to = levels + at;
+        const int begin = lane - int(at & 31);
+        if (PARENTS || deep || levels == nullptr) {
+          for (int k = begin; k < held; k += 32)
             if (k >= 0) write(at + k, k, level_of(k));
+        } else {
+#pragma unroll 4
+          for (int k = begin; k < held; k += 32)
+            if (k >= 0) {
+              to[k] = vertex[k];
+              level_to[k] = (digit[k] >> shift & 15) - 1;
+            }
+        }
         continue;
       }
       for (int k0 = 0; k0 < held; k0 += 32) {
