@@ -65,9 +65,10 @@ class _Batch:
     def __init__(self, device, graph, sources, max_level, mode, groups):
         self.device, self.graph, self.count = device, graph, len(sources)
         n, live = graph.n, graph.live
-        words = device.empty(n * (4 * groups + 1) + 3 * live, np.uint64)
+        marked = live + (live + 63) // 64      # a word a vertex, then an int for every 32
+        words = device.empty(n * (4 * groups + 1) + 3 * marked, np.uint64)
         self.cells, self.seen = words[:4 * n * groups], words[4 * n * groups:n * (4 * groups + 1)]
-        now, following, spare = words[n * (4 * groups + 1):].reshape(3, live)
+        now, following, spare = words[n * (4 * groups + 1):].reshape(3, marked)
         self.record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
         stream, hubs, launch = _launch_of(graph)
         out, into = graph.out, graph.into
