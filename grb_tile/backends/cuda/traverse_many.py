@@ -2,7 +2,7 @@
 
 Kernels: kernels/traverse_many.cuh (the levels), kernels/many_parents.cuh (parents of the levels), kernels/many_result.cuh
 (rows of the result).  The results are matrices with a row for each source; both have the same indices.
-Memory: 40 bytes a vertex for the words of a batch, 32 for each four binary digits of the greatest level, 256 for parents.
+Memory: 33 bytes a vertex for the words of a batch, 32 for each four binary digits of the greatest level, 256 for parents.
 """
 import numpy as np
 
