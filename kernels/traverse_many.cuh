@@ -9,8 +9,7 @@
 //   2. all vertices, a lane each: what 1. left in `next`, short rows pulled, seen, cells, counts.  Barrier.
 // The words of the first vertices, the hubs, lie in shared memory while rows are pulled: half of all gathers end there.  Where
 // sources that push have many edges of hubs, those are pulled (rows begin with hubs: nothing else is read) and the rest pushed.
-// Invariant: `now` holds the frontier's words; `next` is zero before a level, `spare` is made zero for the next one.  Behind each
-// of the three lies a mark for every 32 vertices: may any word be other than 0?  Small frontiers look at marked groups only.
+// Invariant: `now` holds the frontier's words; `next` is zero before a level, `spare` is made zero for the next one.
 // Reference: Then et al., "The more the merrier: efficient multi-source graph traversal" (VLDB 2014).
 #pragma once
 #include "many_prepare.cuh"
@@ -71,7 +70,7 @@ GRB_DEVICE void write_cell(word* cells, int64_t n, int64_t v, word bits, unsigne
 }
 
 template <class P>
-__global__ void __launch_bounds__(768)
+__global__ void __launch_bounds__(1024)
 many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64_t out_count, const P* in_start,
             const int32_t* in, const word* in_tasks, int64_t in_count, const int32_t* place, const int32_t* degrees, int64_t n, int64_t live,
             int64_t entries, int64_t strong, int64_t strong_edges, int64_t hubs, const int32_t* sources, int64_t count,
@@ -88,14 +87,11 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
   const bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
   unsigned goal = 0;
   int phase = 0;
-  const unsigned groups = unsigned((live + 31) >> 5);
-  auto marks = [&](word* words) { return reinterpret_cast<int32_t*>(words + live); };
   auto barrier = [&] { level_barrier(&control->arrivals, goal); };
   if (first_thread) record[2] = nanoseconds();
   GRB_EACH(v, n) {
     seen[v] = 0;
     if (v < live) now[v] = next[v] = spare[v] = 0;
-    if (v < groups) marks(now)[v] = marks(next)[v] = marks(spare)[v] = 0;
   }
   barrier();
   for (int64_t s = thread_number(); s < count; s += thread_count()) {
@@ -103,7 +99,6 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     atomicOr(&seen[v], word(1) << s);
     if (v < live) {
       atomicOr(&now[v], word(1) << s);
-      marks(now)[v >> 5] = 1;
       atomicAdd(&control->edges[0], word(degrees[v]));
     }
   }
@@ -138,7 +133,6 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     const word pullers = (word(choice[0]) | word(choice[1]) << 32) & everyone, pushers = everyone & ~pullers;
     const bool by_hubs = hub_edges * HUB_SHARE > word(entries) && (pushed[0] + pushed[1]) * HUB_SHARE > word(entries);
     const word gatherers = by_hubs ? everyone : pullers;
-    const bool sparse = !gatherers && edges * 8 < word(live);
     const unsigned value = unsigned(depth + 1);
     if (first_thread) {
       log_level(record, log_rows, depth - 1, frontier, gatherers != 0, edges);
@@ -160,36 +154,28 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
         const int4 d = four(out + i);
         word a = bits & ~fresh(next + d.x), b = bits & ~fresh(next + d.y), c = bits & ~fresh(next + d.z),
              e = bits & ~fresh(next + d.w);
-        auto send = [&](int v, word news) {
-          if (!news) return;
-          atomicOr(&next[v], news);
-          if (sparse) marks(next)[v >> 5] = 1;
-        };
-        send(d.x, a);
-        send(d.y, b);
-        send(d.z, c);
-        send(d.w, e);
+        if (a) atomicOr(&next[d.x], a);
+        if (b) atomicOr(&next[d.y], b);
+        if (c) atomicOr(&next[d.z], c);
+        if (e) atomicOr(&next[d.w], e);
       };
       const int64_t first = by_hubs ? hubs : 0;
       each_piece(out_tasks, out_count, out_start, warp, warps, [&](int v) { return v < first ? 0 : now[v] & pushers; },
                  [&](int, bool, word bits, P i, P end, int lanes) {
                    for (; i < end; i += 4 * lanes) spread(bits, i);
                  });
-      for (unsigned g0 = warp; g0 < groups; g0 += warps * 32) {
-        const unsigned g = g0 + lane * warps;
-        for (unsigned some = __ballot_sync(ALL_LANES, g < groups && marks(now)[g]); some; some &= some - 1) {
-          const unsigned v = ((g0 + (__ffs(int(some)) - 1) * warps) << 5) + lane;
-          word bits = v < first || v >= live ? 0 : now[v] & pushers;
-          if (!bits) continue;
-          P i = out_start[v], end = out_start[v + 1];
-          if (end - i <= SHORT_ROW)
-            for (; i < end; i += 4) spread(bits, i);
-        }
+      for (unsigned v = (warp << 5) + lane; v < live; v += warps << 5) {
+        word bits = v < first ? 0 : now[v] & pushers;
+        if (!bits) continue;
+        P i = out_start[v], end = out_start[v + 1];
+        if (end - i <= SHORT_ROW)
+          for (; i < end; i += 4) spread(bits, i);
       }
     }
     auto at = [&](int v, bool far) { return v < held ? hub_words[v] : far ? now[v] : 0; };
     // Words of four neighbours; from the first vertex on that is no hub, gatherers by hubs only give up.
-    auto gather = [&](const int4& d, word& missing) {
+    auto gather = [&](P i, word& missing) {
+      const int4 d = four(in + i);
       if (d.x >= hubs) missing &= pullers;
       if (!missing) return word(0);
       const bool far = !by_hubs || (missing & pullers);
@@ -199,19 +185,12 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
       each_piece(in_tasks, in_count, in_start, warp, warps,
                  [&](int v) { return gatherers & ~seen[v] & ~fresh(next + v); },
                  [&](int v, bool later, word missing, P i, P end, int lanes) {
-                   int4 d = make_int4(0, 0, 0, 0), after = d;
-                   if (i < end) d = four(in + i);
                    if (later && missing) missing &= ~fresh(next + v);         // an earlier piece may have found it
                    const word wanted = missing;
                    word got = 0;
                    while (__any_sync(ALL_LANES, i < end && missing & ~got)) {
-                     const bool look = i < end && missing & ~got;
+                     if (i < end && missing & ~got) got |= gather(i, missing);
                      i += 4 * lanes;
-                     if (look) {
-                       if (i < end) after = four(in + i);
-                       got |= gather(d, missing);
-                       d = after;
-                     }
                      for (int by = 1; by < lanes; by <<= 1) got |= __shfl_xor_sync(ALL_LANES, got, by);
                    }
                    got &= wanted;
@@ -221,48 +200,28 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     word found = 0, more = 0, more_of_hubs = 0;
     unsigned mine[2] = {0, 0};                 // strong vertices' edges that sources lane and lane + 32 have reached
     word have_then = everyone, left_then = 0;  // of the next turn: loaded while this one works
-    P i_then = 0, end_then = 0;
     auto load = [&](unsigned v) {
       have_then = v < live ? seen[v] : everyone;
       left_then = v < live ? fresh(next + v) : 0;
-      if (gatherers && v < live) i_then = in_start[v], end_then = in_start[v + 1];
     };
-    unsigned turn = warp << (sparse ? 0 : 5), first_group = 0, marked = 0;
-    if (!sparse) load(turn + lane);
-    for (;;) {
-      unsigned v0 = turn;
-      if (sparse) {
-        for (; !marked && turn < groups; turn += warps * 32) {
-          const unsigned g = turn + lane * warps;
-          marked = __ballot_sync(ALL_LANES, g < groups && (fresh(marks(next) + g) | marks(spare)[g]));
-          first_group = turn;
-        }
-        v0 = marked ? (first_group + (__ffs(int(marked)) - 1) * warps) << 5 : unsigned(live);
-        marked &= marked - 1;
-        load(v0 + lane);
-      } else {
-        turn += warps << 5;
-      }
-      if (v0 >= live) break;
+    load((warp << 5) + lane);
+    for (unsigned v0 = warp << 5; v0 < live; v0 += warps << 5) {
       const unsigned v = v0 + lane;
       const word have = have_then, left = left_then;
       const unsigned degree = v < live ? unsigned(degrees[v]) : 0;
-      word got = left & ~have, missing = gatherers & ~(have | got);
-      P i = i_then, end = end_then;
-      int4 d = make_int4(0, 0, 0, 0), after = d;
-      if (missing && end - i > SHORT_ROW) missing = 0;
-      if (missing && i < end) d = four(in + i);
-      if (!sparse) load(v + (warps << 5));
+      word got = left & ~have;
+      load(v + (warps << 5));
       if (v < live) spare[v] = 0;
-      const word wanted = missing;
-      word near = 0;
-      while (i < end && missing & ~near) {
-        i += 4;
-        if (i < end) after = four(in + i);
-        near |= gather(d, missing);
-        d = after;
+      word missing = gatherers & ~(have | got);
+      if (missing) {
+        P i = in_start[v], end = in_start[v + 1];
+        if (end - i <= SHORT_ROW) {
+          const word wanted = missing;
+          word near = 0;
+          for (; i < end && missing & ~near; i += 4) near |= gather(i, missing);
+          got |= near & wanted;
+        }
       }
-      got |= near & wanted;
       if (got != left) next[v] = got;
       if (got) {
         seen[v] = have | got;
@@ -271,10 +230,8 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
         more += degree;
         more_of_hubs += v < hubs ? degree : 0;
       }
-      unsigned some = __ballot_sync(ALL_LANES, got != 0);
-      if (lane == 0) marks(next)[v0 >> 5] = some != 0, marks(spare)[v0 >> 5] = 0;
       if (v0 < strong)
-        for (; some; some &= some - 1) {
+        for (unsigned some = __ballot_sync(ALL_LANES, got != 0); some; some &= some - 1) {
           int who = __ffs(int(some)) - 1;
           word theirs = shuffle(got, who);
           unsigned size = __shfl_sync(ALL_LANES, degree, who);

@@ -2,7 +2,7 @@
 
 Kernels: kernels/traverse_many.cuh (the levels), kernels/many_parents.cuh (parents of the levels), kernels/many_result.cuh
 (rows of the result).  The results are matrices with a row for each source; both have the same indices.
-Memory: 33 bytes a vertex for the words of a batch, 32 for each four binary digits of the greatest level, 256 for parents.
+Memory: 32 bytes a vertex for the words of a batch, 32 for each four binary digits of the greatest level, 256 for parents.
 """
 import numpy as np
 
@@ -15,7 +15,7 @@ from .traverse_launch import PlainLaunch, QuickLaunch
 
 BATCH = 64
 MOST_SPARE = 4 << 30           # bytes of results for which room is made before their number is known
-LAUNCH = {"block": 768, "alpha": 16, "hubs": 16384, "chunk": 512}     # hubs: a power of two, 8 bytes of shared memory each
+LAUNCH = {"block": 1024, "alpha": 16, "hubs": 16384, "chunk": 512}     # hubs: a power of two, 8 bytes of shared memory each
 
 
 @on_device
@@ -65,10 +65,9 @@ class _Batch:
     def __init__(self, device, graph, sources, max_level, mode, groups):
         self.device, self.graph, self.count = device, graph, len(sources)
         n, live = graph.n, graph.live
-        marked = live + (live + 63) // 64      # a word a vertex, then an int for every 32
-        words = device.empty(n * (4 * groups + 1) + 3 * marked, np.uint64)
+        words = device.empty(n * (4 * groups + 1) + 3 * live, np.uint64)
         self.cells, self.seen = words[:4 * n * groups], words[4 * n * groups:n * (4 * groups + 1)]
-        now, following, spare = words[n * (4 * groups + 1):].reshape(3, marked)
+        now, following, spare = words[n * (4 * groups + 1):].reshape(3, live)
         self.record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
         stream, hubs, launch = _launch_of(graph)
         out, into = graph.out, graph.into
