@@ -9,7 +9,7 @@
 
 namespace grb {
 
-constexpr int SHORT_ROW = 32;              // padded entries that one thread reads alone
+constexpr int SHORT_ROW = 64;              // padded entries that one thread reads alone
 constexpr int TASK_EDGES = 512;            // entries of a long row that eight lanes read in turn
 constexpr int WIDE_ROW = 1024;             // entries that a block moves together
 

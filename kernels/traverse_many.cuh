@@ -174,8 +174,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     }
     auto at = [&](int v, bool far) { return v < held ? hub_words[v] : far ? now[v] : 0; };
     // Words of four neighbours; from the first vertex on that is no hub, gatherers by hubs only give up.
-    auto gather = [&](P i, word& missing) {
-      const int4 d = four(in + i);
+    auto gather = [&](const int4& d, word& missing) {
       if (d.x >= hubs) missing &= pullers;
       if (!missing) return word(0);
       const bool far = !by_hubs || (missing & pullers);
@@ -185,12 +184,19 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
       each_piece(in_tasks, in_count, in_start, warp, warps,
                  [&](int v) { return gatherers & ~seen[v] & ~fresh(next + v); },
                  [&](int v, bool later, word missing, P i, P end, int lanes) {
+                   int4 d = make_int4(0, 0, 0, 0), after = d;
+                   if (i < end) d = four(in + i);
                    if (later && missing) missing &= ~fresh(next + v);         // an earlier piece may have found it
                    const word wanted = missing;
                    word got = 0;
                    while (__any_sync(ALL_LANES, i < end && missing & ~got)) {
-                     if (i < end && missing & ~got) got |= gather(i, missing);
+                     const bool look = i < end && missing & ~got;
                      i += 4 * lanes;
+                     if (look) {
+                       if (i < end) after = four(in + i);
+                       got |= gather(d, missing);
+                       d = after;
+                     }
                      for (int by = 1; by < lanes; by <<= 1) got |= __shfl_xor_sync(ALL_LANES, got, by);
                    }
                    got &= wanted;
@@ -200,28 +206,33 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     word found = 0, more = 0, more_of_hubs = 0;
     unsigned mine[2] = {0, 0};                 // strong vertices' edges that sources lane and lane + 32 have reached
     word have_then = everyone, left_then = 0;  // of the next turn: loaded while this one works
+    P i_then = 0, end_then = 0;
     auto load = [&](unsigned v) {
       have_then = v < live ? seen[v] : everyone;
       left_then = v < live ? fresh(next + v) : 0;
+      if (gatherers && v < live) i_then = in_start[v], end_then = in_start[v + 1];
     };
     load((warp << 5) + lane);
     for (unsigned v0 = warp << 5; v0 < live; v0 += warps << 5) {
       const unsigned v = v0 + lane;
       const word have = have_then, left = left_then;
       const unsigned degree = v < live ? unsigned(degrees[v]) : 0;
-      word got = left & ~have;
+      word got = left & ~have, missing = gatherers & ~(have | got);
+      P i = i_then, end = end_then;
+      int4 d = make_int4(0, 0, 0, 0), after = d;
+      if (missing && end - i > SHORT_ROW) missing = 0;
+      if (missing && i < end) d = four(in + i);
       load(v + (warps << 5));
       if (v < live) spare[v] = 0;
-      word missing = gatherers & ~(have | got);
-      if (missing) {
-        P i = in_start[v], end = in_start[v + 1];
-        if (end - i <= SHORT_ROW) {
-          const word wanted = missing;
-          word near = 0;
-          for (; i < end && missing & ~near; i += 4) near |= gather(i, missing);
-          got |= near & wanted;
-        }
+      const word wanted = missing;
+      word near = 0;
+      while (i < end && missing & ~near) {
+        i += 4;
+        if (i < end) after = four(in + i);
+        near |= gather(d, missing);
+        d = after;
       }
+      got |= near & wanted;
       if (got != left) next[v] = got;
       if (got) {
         seen[v] = have | got;

@@ -15,7 +15,7 @@ from .traverse_launch import PlainLaunch, QuickLaunch
 
 BATCH = 64
 MOST_SPARE = 4 << 30           # bytes of results for which room is made before their number is known
-LAUNCH = {"block": 1024, "alpha": 16, "hubs": 16384, "chunk": 512}     # hubs: a power of two, 8 bytes of shared memory each
+LAUNCH = {"block": 1024, "alpha": 32, "hubs": 16384, "chunk": 512}     # hubs: a power of two, 8 bytes of shared memory each
 
 
 @on_device
