@@ -93,6 +93,8 @@ def test_nothing_is_read_back_and_arrays_stay():
         m = Vector.from_coo(np.arange(0, n, 2), True, size=n)
         c(m.S) << 1
         assert type(c._store) is entries.CountedLater
+        if not backend.device.is_shim and overwrite._count(c._store.values) > overwrite._ONE_HOLDER:
+            pytest.skip("the interpreter shows more holders than there are, as under compute-sanitizer: arrays are copied")
         place, reads = backend.device.address(c._store.values), []
         read = backend.device.read
         backend.device.read = backend.device.read_count = lambda *arrays: reads.append(arrays) or read(*arrays)
