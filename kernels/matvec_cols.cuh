@@ -291,7 +291,8 @@ merge_evenly(const P* indptr, const int64_t* rows, int64_t held, const I* cols, 
   if (span > MOST_SPAN) span = MOST_SPAN;
   for (int64_t edge = warp_number() * span; edge < all; edge += warps * span) {
     P from = P(edge), stop = edge + span < all ? P(edge + span) : all;
-    for (int c = int(upper_bound(chunk_end, int64_t(0), int64_t(chunks), from)); from < stop; c++) {
+    for (int c = 0; from < stop;) {
+      c = int(upper_bound(chunk_end, int64_t(c), int64_t(chunks), from));          // passes over chunks without edges
       P begin = c == 0 ? P(0) : chunk_end[c - 1], upto = stop < chunk_end[c] ? stop : chunk_end[c];
       int64_t place = c * each * (BITMAP ? 64 : 1);
       int count = BITMAP ? members_of[c] : int(units - place < each ? units - place : each);

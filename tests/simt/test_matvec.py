@@ -91,7 +91,7 @@ def _with(semiring, found):
 def test_long_rows_are_cut_into_pieces(name, monkeypatch):
     monkeypatch.setitem(row_schedule.LONGEST, "all", (2, 4, 6, 8, 16, 32))
     monkeypatch.setitem(row_schedule.LONGEST, "early", (2, 4, 6, 8, 16, 32))
-    monkeypatch.setattr(column_launch, "FEW_ENTRIES", 7)
+    monkeypatch.setattr(column_launch, "FEW_ENTRIES", (7, 7))
     monkeypatch.setattr(column_launch, "LONG", 32)
     rng = rng_of(len(name), 7)
     semiring = semiring_of(name, "BOOL" if name == "lor_land" else "FP64")
@@ -212,7 +212,7 @@ def test_large_results_become_lists_from_a_kept_accumulator(name, monkeypatch):
     ("plus_times", "INT32"), ("plus_secondi", "INT64"), ("lor_land", "BOOL"), ("any_second", "FP32")])
 def test_lists_bitmaps_and_full_vectors_by_columns(name, type_, few, long, monkeypatch):
     """Sums that come back to where they started, empty columns, every form of x, masks; accumulators used again."""
-    monkeypatch.setattr(column_launch, "FEW_ENTRIES", few)
+    monkeypatch.setattr(column_launch, "FEW_ENTRIES", (few, few))
     monkeypatch.setattr(column_launch, "LONG", long)
     rng = rng_of(17, len(name), few)
     semiring = semiring_of(name, type_)

@@ -12,7 +12,7 @@ import numpy as np
 from .entries import index_type
 from .row_schedule import pointers
 
-FEW_ENTRIES = 3072           # of x: every block scans them all; at most CHUNK of matvec_cols.cuh, and EACH for each thread
+FEW_ENTRIES = 1024, 4096     # of x: every block scans them all; where columns are short, and where some are long
 LONG = 8192                  # entries of a column that a block merges by itself without others waiting long for it
 LAUNCH = {"block": 512, "blocks": 2}              # threads of a block, blocks per processor
 SHIM = {"block": 64, "blocks": 3}                 # the same, blocks in all
@@ -55,7 +55,7 @@ class Merge:
         self._level = _longest(device, AT) <= LONG
         shape = SHIM if device.is_shim else LAUNCH
         block = shape["block"]
-        self._few = min(FEW_ENTRIES, _CHUNK[ptr.dtype.itemsize], _EACH * block)
+        self._few = min(FEW_ENTRIES[not self._level], _CHUNK[ptr.dtype.itemsize], _EACH * block)
         arrays = ptr, AT.rows, held, AT.indices, AT.values if s.reads_a else None, size
         blocks = shape["blocks"] * (1 if device.is_shim else launcher.processors)
         if not device.is_shim:
