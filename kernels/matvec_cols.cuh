@@ -18,7 +18,7 @@ namespace grb {
 template <class P, bool BITMAP>       // entries of x that a block scans at once
 constexpr int CHUNK = BITMAP ? 1024 : sizeof(P) == 4 ? 4096 : 2048;
 constexpr int EACH = 8;              // of them a thread at most
-constexpr int EDGES_AHEAD = 4;       // groups of 32 edges whose rows and values are read before the first is merged
+constexpr int EDGES_AHEAD = 3;       // groups of 32 edges whose rows and values are read before the first is merged
 constexpr int MOST_CHUNKS = 1024;
 constexpr int MOST_SPAN = 512;       // edges that a warp takes at once where they are shared out over all blocks
 
@@ -32,18 +32,6 @@ template <class I, class S, bool MASKED> struct Merger {
   word* words;
   int found;                         // rows that were new to this lane
 
-  GRB_DEVICE bool merge(typename S::A a, typename S::X x, int64_t i, int64_t k) {
-    if constexpr (S::structure_only) {
-      return put_if_absent(words, i);
-    } else if constexpr (S::any) {
-      if (!put_if_absent(words, i)) return false;
-      w[i] = S::times(a, x, i, k, 0);
-      return true;
-    } else {  // the first to come meets start() and puts the bit; others who meet it do no harm
-      if (!merge_from_start<S>(&w[i], S::times(a, x, i, k, 0))) return false;
-      return is_float<typename S::Z> ? put(words, i) : put_if_absent(words, i);
-    }
-  }
   // Entries p[u] of A where in[u], for x[u] at column k[u].
   template <class P, class K>
   GRB_DEVICE void take(const P (&p)[EDGES_AHEAD], const typename S::X (&x)[EDGES_AHEAD], const K (&k)[EDGES_AHEAD],
@@ -61,9 +49,44 @@ template <class I, class S, bool MASKED> struct Merger {
 #pragma unroll
       for (int u = 0; u < EDGES_AHEAD; u++) in[u] = in[u] && has(mask, row[u]) != complement;
     }
+    // in rounds, so that the answers of all atomics are waited for together
+    constexpr bool sums = !S::structure_only && !S::any;
+    if constexpr (sums) {            // the first to come meets start() and puts the bit; others who meet it do no harm
+      typename S::Z value[EDGES_AHEAD], old[EDGES_AHEAD];
+#pragma unroll
+      for (int u = 0; u < EDGES_AHEAD; u++) {
+        if (in[u]) {
+          value[u] = S::times(a[u], x[u], row[u], S::reads_k ? int64_t(k[u]) : 0, 0);
+          old[u] = merge_and_tell<S>(&w[row[u]], value[u]);
+        }
+      }
+#pragma unroll
+      for (int u = 0; u < EDGES_AHEAD; u++) {
+        if (in[u]) in[u] = met_start<S>(&w[row[u]], old[u], value[u]);
+      }
+    }
+    unsigned* halves = reinterpret_cast<unsigned*>(words);          // a bit's place in halves of words is the same
+    unsigned seen[EDGES_AHEAD];
+    if constexpr (!sums || !is_float<typename S::Z>) {
+#pragma unroll
+      for (int u = 0; u < EDGES_AHEAD; u++) {
+        if (in[u]) seen[u] = ((volatile unsigned*)halves)[row[u] >> 5];
+      }
+#pragma unroll
+      for (int u = 0; u < EDGES_AHEAD; u++) {
+        if (in[u]) in[u] = !(seen[u] >> (row[u] & 31) & 1);
+      }
+    }
 #pragma unroll
     for (int u = 0; u < EDGES_AHEAD; u++) {
-      if (in[u]) found += merge(a[u], x[u], row[u], S::reads_k ? int64_t(k[u]) : 0);
+      if (in[u]) seen[u] = atomicOr(&halves[row[u] >> 5], 1u << (row[u] & 31));
+    }
+#pragma unroll
+    for (int u = 0; u < EDGES_AHEAD; u++) {
+      if (in[u] && !(seen[u] >> (row[u] & 31) & 1)) {
+        found++;
+        if constexpr (S::any && !S::structure_only) w[row[u]] = S::times(a[u], x[u], row[u], S::reads_k ? int64_t(k[u]) : 0, 0);
+      }
     }
   }
 };

@@ -135,19 +135,21 @@ GRB_DEVICE void add_what_was_lost(float* p, float old, float value) {
 #endif
 }
 
-// merge where *p was start() before the first of them; did this one meet it (bit for bit)?  The first one does.
-template <class S> GRB_DEVICE bool merge_from_start(typename S::Z* p, typename S::Z value) {
+// merge where *p was start() before the first of them: what this one met, then whether that was start(), bit for bit.  The
+// first one meets it.
+template <class S> GRB_DEVICE typename S::Z merge_and_tell(typename S::Z* p, typename S::Z value) {
   using Z = typename S::Z;
-  Z old;
   if constexpr (S::plain_sum && (is_same<Z, float> || is_same<Z, double> || is_same<Z, int32_t> || is_same<Z, uint32_t>)) {
-    old = atomicAdd(p, value);
-    if constexpr (is_same<Z, float>) add_what_was_lost(p, old, value);
+    return atomicAdd(p, value);
   } else if constexpr (S::plain_sum && (is_same<Z, int64_t> || is_same<Z, uint64_t>)) {
-    old = Z(atomicAdd(reinterpret_cast<unsigned long long*>(p), (unsigned long long)value));
+    return Z(atomicAdd(reinterpret_cast<unsigned long long*>(p), (unsigned long long)value));
   } else {
-    old = atomic_exchange_by(p, value, [](Z x, Z y) { return S::add(x, y); });
+    return atomic_exchange_by(p, value, [](Z x, Z y) { return S::add(x, y); });
   }
-  Z start = S::start();
+}
+template <class S> GRB_DEVICE bool met_start(typename S::Z* p, typename S::Z old, typename S::Z value) {
+  if constexpr (S::plain_sum && is_same<typename S::Z, float>) add_what_was_lost(p, old, value);
+  typename S::Z start = S::start();
   return same_bits(old, start);
 }
 
