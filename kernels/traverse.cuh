@@ -19,7 +19,7 @@ namespace grb {
 
 constexpr int BAG = 4096;
 constexpr int ALONE = 32;                      // entries of a row that a lane pulls by itself
-constexpr int64_t SURE = 3;                    // a frontier of more than 1/SURE of the edges left is pulled without a sample
+constexpr int64_t SURE = 2, OF = 3;            // a frontier of more than SURE/OF of the edges left is pulled without a sample
 constexpr int OF_WARP = 512;                   // and a warp; what is left of longer rows is pulled by all warps
 struct Bag {
   int vertex[BAG];
@@ -434,7 +434,7 @@ traverse(const word* table, int64_t source, const int32_t* list, int64_t list_co
       if (queued) {
         int64_t unexplored = g.entries - explored;
         pull = edges * alpha > unexplored && edges * 16 > g.n && only < 0;
-        if (CAREFUL && pull && edges * SURE <= unexplored) {
+        if (CAREFUL && pull && edges * OF <= unexplored * SURE) {
           pull = search.promising(seen);
           level_barrier(&control->arrivals, goal);      // a push that begins must not change what others sample
         }
@@ -456,7 +456,7 @@ traverse(const word* table, int64_t source, const int32_t* list, int64_t list_co
     search.depth = int(depth);
     if (!pull) explored += edges;
     if (direction < 0 && g.in_start != nullptr) {
-      int64_t bound = (g.entries - explored) / (CAREFUL ? SURE : alpha), least = g.n >> 4;
+      int64_t rest = g.entries - explored, bound = CAREFUL ? rest * SURE / OF : rest / alpha, least = g.n >> 4;
       search.queue_edges = (bound > least ? bound : least) + 1;
     }
     if (pull) {
