@@ -277,11 +277,21 @@ class Collection:
 
     @property
     def __cuda_array_interface__(self):
-        """Of the dense array, when every place holds an entry and the entries lie on a device; there it is shared."""
-        array = None if self._nvals != np.prod(self.shape, dtype=object) else self._on_device()
-        if array is None:
+        """Of the dense array, when every place holds an entry and the entries lie on a device; there it is shared.
+
+        Who takes it keeps this object, not the array: so the object keeps what it gave away until it goes itself.
+        """
+        holder = self._matrix if self._is_transposed else self
+        if not hasattr(type(holder), "_exported") or self._nvals != np.prod(self.shape, dtype=object) or is_host(holder._store):
             raise AttributeError(f"{self.name} does not lie on a device, or not every place holds an entry")
-        return array.__cuda_array_interface__
+        given = getattr(holder, "_exported", None)
+        if given is None:
+            given = holder._exported = {}
+        key = holder._store, self._is_transposed
+        if key not in given:
+            given[key] = self._on_device()
+        follow(given[key])
+        return given[key].__cuda_array_interface__
 
     def _on_device(self):
         """The device's dense array, None when the entries lie on the host.  Raises: TypeError when places are absent."""

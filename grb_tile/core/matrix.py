@@ -32,7 +32,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
     (2, (3, 3), INT64)
     """
 
-    __slots__ = ("dtype", "name", "_shape", "_nrows", "_ncols", "_store", "_pending", "_base", "__weakref__")
+    __slots__ = ("dtype", "name", "_shape", "_nrows", "_ncols", "_store", "_pending", "_base", "_exported", "__weakref__")
     ndim = 2
     __networkx_backend__ = __networkx_plugin__ = "grb_tile"
     _name_counter = itertools.count()

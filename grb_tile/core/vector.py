@@ -37,7 +37,7 @@ class Vector(Stored):
     (2, 4, FP64)
     """
 
-    __slots__ = ("dtype", "name", "_shape", "_size", "_store", "_pending", "_base", "__weakref__")
+    __slots__ = ("dtype", "name", "_shape", "_size", "_store", "_pending", "_base", "_exported", "__weakref__")
     ndim = 1
     _name_counter = itertools.count()
     ss = ToolsProperty("VectorTools")

@@ -111,6 +111,8 @@ def finish_region(c, t, region, dtype, allow, accum, replace):
     backend = current()
     if allow is not None:
         t = backend.restrict(t, allow)
+    if allow is not None and replace:
+        c.shared = True          # not in place: should the last step fail, C is as it was
     if accum is None:
         gone = region if allow is None else backend.restrict(region, allow)
         result = finish(c, t, dtype, Allow(gone), None, False)

@@ -221,9 +221,10 @@ class Device:
         """Copies to page-locked memory; a few numbers are looked for there until they have come: half the time of waiting."""
         cuda = self.xp.cuda
         if self._pinned is None:
-            self._pinned = cuda.alloc_pinned_memory(_PINNED_BYTES)
-            self._view = np.frombuffer(self._pinned, np.uint8, _PINNED_BYTES)
-            self._words = (ctypes.c_uint64 * (_PINNED_BYTES // 8)).from_address(self._pinned.ptr)
+            pinned = cuda.alloc_pinned_memory(_PINNED_BYTES)
+            self._view = np.frombuffer(pinned, np.uint8, _PINNED_BYTES)
+            self._words = (ctypes.c_uint64 * (_PINNED_BYTES // 8)).from_address(pinned.ptr)
+            self._pinned = pinned          # last: read_count asks for it without the lock
         base, stream, words = self._pinned.ptr, cuda.get_current_stream().ptr, self._words
         sizes = [(array.nbytes + 7) & ~7 for array in arrays]
         count = sum(sizes) >> 3

@@ -122,6 +122,8 @@ def sorted_products(device, AT, x, s, allow):
     else:
         u = to_sparse(device, x)
         count = u.indices.shape[0]
+        if count == 0:
+            return empty_vector(device, size, s.dtype)
         wanted, values, x_indices = u.indices.astype(np.int64, copy=False), u.values, u.indices
         starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
         kernel = device.launcher.kernel("transpose.cuh", "pick_rows", "", (index_type(AT.indptr),))

@@ -138,8 +138,10 @@ class CountedLater(BitmapVector):
     def nvals(self):
         """How many entries; synchronises the first time."""
         if self._known is None:
-            self._known = self._device.read_count(self._count)
-            self._count = None
+            count = self._count          # before asking again: another thread may bring the number and drop the count
+            if self._known is None:
+                self._known = self._device.read_count(count)
+                self._count = None
         return self._known
 
     @nvals.setter
@@ -148,8 +150,9 @@ class CountedLater(BitmapVector):
 
     def with_values(self, dtype, values, iso):
         """The same places with other values; where their number has not been read back, it is not now."""
+        count = self._count
         if self._known is None:
-            return CountedLater(self._device, self.size, dtype, self.words, values, self._count, iso, self._about)
+            return CountedLater(self._device, self.size, dtype, self.words, values, count, iso, self._about)
         return super().with_values(dtype, values, iso)
 
     @property

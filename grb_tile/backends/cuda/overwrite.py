@@ -81,8 +81,9 @@ def _writable(device, c):
     else:
         values, words = c.values.copy(), c.words.copy()
     result = CountedLater(device, size, c.dtype, words, values, None, about=_about(c))
-    if type(c) is CountedLater and c._known is None:
-        result._count = c._count.copy()
+    counted = c._count if type(c) is CountedLater else None
+    if counted is not None and c._known is None:
+        result._count = counted.copy()
     else:
         result._known = c.nvals
     return result

@@ -4,6 +4,8 @@ Made at the first search of a matrix and kept in its forms ("paths").  Weight an
 where their bits fit (integers), else 8 (32-bit weights) or 16.
 Memory besides: 32 bytes a vertex for the cuts, 36 to 44 for the workspace, on meshes 4 entries a vertex and 10 to 19 MB.
 """
+import threading
+
 import numpy as np
 
 from .entries import ranges, repeated
@@ -53,6 +55,7 @@ class PathsGraph:
         kernel = device.launcher.kernel("paths_prepare.cuh", "row_cuts", "", (self.key_type, str(self.bytes)))
         kernel.over(self.n * CLASSES, (self.start, self.out, self.n, self.column_bits, classes, self.cuts))
         self.kernels = {}
+        self.lock = threading.Lock()       # of the workspaces: launches that belong together, when threads share the graph
         self._tables = {}
         longest = device.read(self.cuts[CLASSES - 1::CLASSES].max().reshape(1))[0] if self.nvals else 0
         self.is_narrow = is_short(out_edges) and longest <= NARROW_DEGREE and self.n >= NARROW_VERTICES
@@ -150,7 +153,7 @@ class PathsGraph:
         """The kernels' table, with a workspace for `stream`: (its address, under the shim the array itself; all arrays)."""
         found = self._tables.get(stream)
         if found is None:
-            found = self._tables[stream] = self._make_table()
+            found = self._tables.setdefault(stream, self._make_table())
         return found
 
     def _make_table(self):

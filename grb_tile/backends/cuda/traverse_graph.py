@@ -4,6 +4,8 @@ Made at the first traversal of a matrix and kept in its forms ("traverse").  The
 (kernels/traverse_state.cuh says how), so nothing is allocated, filled or cleared before a launch but the results.
 Memory: 44 bytes a vertex with 32-bit row starts (68 with 64-bit ones), 1/16 byte an entry, 4 x width a vertex on meshes.
 """
+import threading
+
 import numpy as np
 
 CHUNK = 128                    # edges, as in traverse_state.cuh
@@ -27,6 +29,7 @@ class TraverseGraph:
         self.n = n = out_edges.nrows
         self.nvals = out_edges.nvals
         self.kernels = {}
+        self.lock = threading.Lock()       # of the workspaces: launches that belong together, when threads share the graph
         self._tables = {}
         small = self.nvals < 2**31 - 2 * CHUNK
         self.index = "int32_t" if small else "int64_t"
@@ -91,7 +94,7 @@ class TraverseGraph:
         """The kernels' table, with a workspace for `stream`: its address (under the shim the array itself)."""
         found = self._tables.get(stream)
         if found is None:
-            found = self._tables[stream] = self._make_table(blocks)
+            found = self._tables.setdefault(stream, self._make_table(blocks))
         return found[0]
 
     def _make_table(self, blocks):

@@ -55,11 +55,6 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta, tree):
     graph = graph_of(device, A, heaviest)
     if not graph.usable:
         return NotImplemented
-    if AT is not None:
-        graph.set_in_edges(A if same else device.own(AT))
-    wide, narrow = graph.kernels.get("launch") or _launches(graph)
-    stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
-    table, arrays = graph.table(stream)
     if graph.real:
         dtype = FP32 if graph.bytes == 8 else FP64
     else:
@@ -68,13 +63,19 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta, tree):
     words = device.empty((n + 63) >> 6, np.uint64)
     record = device.empty(HEAD_ROWS + NUMBERS * LOG_ROUNDS, np.int64)
     step, most = _steps(graph, delta)
-    if narrow is not None and step >= 0:
-        narrow(stream, table, source, _address(device, record), LOG_ROUNDS, step, _address(device, graph.first_entries()),
-               _address(device, graph.items(stream, LAUNCH["cluster"])), graph.near_places, FAR)  # fmt: skip
-    wide(stream, table, source, _address(device, values), _address(device, words), _address(device, record), LOG_ROUNDS,
-         step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
+    wide, narrow = graph.kernels.get("launch") or _launches(graph)
+    stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
     outcome = PathsOutcome(device, record, graph)
-    parents = _tree(graph, arrays["table"], source, words, outcome) if tree and AT is not None else None
+    with graph.lock:
+        if AT is not None:
+            graph.set_in_edges(A if same else device.own(AT))
+        table, arrays = graph.table(stream)
+        if narrow is not None and step >= 0:
+            narrow(stream, table, source, _address(device, record), LOG_ROUNDS, step, _address(device, graph.first_entries()),
+                   _address(device, graph.items(stream, LAUNCH["cluster"])), graph.near_places, FAR)  # fmt: skip
+        wide(stream, table, source, _address(device, values), _address(device, words), _address(device, record), LOG_ROUNDS,
+             step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
+        parents = _tree(graph, arrays["table"], source, words, outcome) if tree and AT is not None else None
     distances = LateBitmapVector(n, dtype, words, values, outcome)
     distances.shared = parents is not None
     return distances, parents, outcome

@@ -61,7 +61,7 @@ class TileGraph:
         """The kernel's table, with a workspace for `stream`: its address (under the shim the array itself)."""
         found = self._tables.get(stream)
         if found is None:
-            found = self._tables[stream] = self._make_table()
+            found = self._tables.setdefault(stream, self._make_table())
         return found[0]
 
     def _make_table(self):
