@@ -3,7 +3,7 @@
 Tiles pay where entries cluster: their words are read instead of numbers, and one atomic claims what a tile finds.
 Measured on an H200 (entries a 16 x 16 tile, times over rows and over tiles in tests/gpu/RECORD.md): faster from about 12
 entries a tile on; graphs of thousands of narrow levels are left to the walk that is made for them.
-Paper: tilespmspv_tilebfs_icpp22, 3.4; what it leaves open, PEERS: occupancy must decide.
+Paper: tilespmspv_tilebfs_icpp22, 3.4, which leaves open that occupancy must decide.
 """
 LEAST = 1 << 20  # entries below which making tiles is not worth a thought
 FULL = 12.0  # entries of a 16 x 16 tile
