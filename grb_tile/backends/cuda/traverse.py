@@ -137,15 +137,20 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
             plan.narrow(stream, table, sources, *addresses, LOG_LEVELS, max_level, target, plan.limit)
         plan.wide(stream, table, first, _address(device, listed), count, *addresses, LOG_LEVELS, max_level, target, mode,
                   LAUNCH["alpha"])  # fmt: skip
-    level, parent, words, record = results.arrays()
-    outcome = Outcome(device, record, graph, listed)
-    if levels:
+    return answer(results, Outcome(device, results.arrays()[3], graph, listed))
+
+
+def answer(results, outcome):
+    """(level store | None, parent store | None, outcome) of what a launch writes into `results`."""
+    level, parent, words, _ = results.arrays()
+    both, n = level is not None and parent is not None, results.n
+    if level is not None:
         level = LateBitmapVector(n, INT32, words, level, outcome)
-        level.shared = parents
+        level.shared = both
         outcome.level = weakref.ref(level)
-    if parents:
+    if parent is not None:
         parent = LateBitmapVector(n, INT64, words, parent, outcome)
-        parent.shared = levels
+        parent.shared = both
     return level, parent, outcome
 
 

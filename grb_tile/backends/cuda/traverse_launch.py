@@ -49,6 +49,7 @@ class Results:
         sizes = [n * 4 if levels else 0, n * 8 if parents else 0, ((n + 63) >> 6) * 8, record * 8]
         self._shapes = [(n,), (n,), ((n + 63) >> 6,), (record,)]
         self._device = device
+        self.n = n
         if device.is_shim:
             self._arrays = self.addresses = [
                 device.empty(shape[0], dtype) if size else None

@@ -5,16 +5,13 @@ which vertices have in-edges, and a workspace for each stream that is clean betw
 Memory beside the tiles: four bits and 12 / nt bytes a vertex.
 Paper: tilespmspv_tilebfs_icpp22, 3.4.
 """
-import weakref
-
 import numpy as np
 
-from ...dtypes import INT32, INT64
 from ...storage.tiled import can_tile
 from .entries import index_type
 from .errors import on_device
 from .tiles import NAMES, WALKS, WIDTH, bit_tiles_of, entries_per_tile, pieces_of
-from .traverse import HEAD_ROWS, LOG_LEVELS, LateBitmapVector, Outcome
+from .traverse import HEAD_ROWS, LOG_LEVELS, Outcome, answer
 from .traverse_graph import CONTROL_WORDS, NARROW_DEGREE, NARROW_MEAN, NARROW_VERTICES
 from .traverse_launch import PlainLaunch, QuickLaunch, Results
 
@@ -152,13 +149,4 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
     launch(stream, table, first, address, count, *results.addresses, LOG_LEVELS, max_level,
            -1 if target is None else int(target), -1 if direction is None else WALKS.index(direction),
            LAUNCH["sparse"], LAUNCH["few"])  # fmt: skip
-    level, parent, words, record = results.arrays()
-    outcome = TileOutcome(device, record, graph, listed)
-    if levels:
-        level = LateBitmapVector(n, INT32, words, level, outcome)
-        level.shared = parents
-        outcome.level = weakref.ref(level)
-    if parents:
-        parent = LateBitmapVector(n, INT64, words, parent, outcome)
-        parent.shared = levels
-    return level, parent, outcome
+    return answer(results, TileOutcome(device, results.arrays()[3], graph, listed))
