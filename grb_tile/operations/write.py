@@ -22,7 +22,7 @@ from ..storage import holders
 from ..storage.bits import scatter_words
 from ..storage.convert import settle, to_sparse
 from ..storage.place import first_value, is_host
-from ..storage.store import Allow, BitmapVector, Compressed, SparseVector, full_values
+from ..storage.store import Allow, BitmapVector, Compressed, SparseVector, full_values, same_structure
 
 _PLAIN = frozenset((SparseVector, BitmapVector, Compressed))
 _IN_PLACE_SHARE = 8          # update a bitmap in place when T has fewer than size / 8 entries
@@ -134,14 +134,7 @@ def accumulate_scalar(c, t, accum):
 
 def fills(t, allow):
     """Is T known to have an entry wherever writing is allowed, because it shares its structure with the mask?"""
-    pattern = allow.pattern
-    if allow.complement or t.format != pattern.format:
-        return False
-    if t.format == "bitmap":
-        return t.words is pattern.words
-    if t.format == "sparse":
-        return t.indices is pattern.indices
-    return t.indices is pattern.indices and t.indptr is pattern.indptr and t.rows is pattern.rows
+    return not allow.complement and same_structure(t, allow.pattern)
 
 
 def is_known_empty(store):

@@ -146,3 +146,14 @@ def full_values(store):
         return store.values
     count = store.size if store.format == "bitmap" else store.nvals
     return np.broadcast_to(store.values, (count,)) if store.values.shape[0] == 1 else np.repeat(store.values[:1], count)
+
+
+def same_structure(x, y):
+    """Do x and y hold the same positions because they share their structure's arrays?"""
+    if x.format != y.format:
+        return False
+    if x.format == "bitmap":
+        return x.words is y.words
+    if x.format == "sparse":
+        return x.indices is y.indices
+    return x.indices is y.indices and x.indptr is y.indptr and x.rows is y.rows

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...dtypes import cast as host_cast
 from ...storage.convert import share
-from ...storage.store import BitmapVector, index_dtype
+from ...storage.store import BitmapVector, index_dtype, same_structure
 from .entries import (
     compressed,
     counted_later,
@@ -35,7 +35,6 @@ from .positions import (
     listed,
     locate,
     member_flags,
-    same_structure,
     union_places,
 )
 from .structure import convert, settle

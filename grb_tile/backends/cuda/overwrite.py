@@ -6,8 +6,9 @@ back: the number of entries stays on the device.
 import numpy as np
 
 from ...storage import holders
+from ...storage.store import same_structure
 from .entries import LATER_SIZE, CountedLater, index_type, moved_type, to_bitmap, words_of
-from .positions import is_empty, same_structure
+from .positions import is_empty
 
 
 def _is_own(device, count, array):

@@ -38,17 +38,6 @@ def is_empty(x):
     return not (type(x) is CountedLater and x._known is None) and x.nvals == 0
 
 
-def same_structure(x, y):
-    """Do x and y hold the same positions because they share their structure's arrays?"""
-    if x.format != y.format:
-        return False
-    if x.format == "bitmap":
-        return x.words is y.words
-    if x.format == "sparse":
-        return x.indices is y.indices
-    return x.indices is y.indices and x.indptr is y.indptr and x.rows is y.rows
-
-
 # ---------------------------------------------------------------------- flags
 
 
