@@ -77,32 +77,63 @@ def from_cupy(x, *, name=None):
     nrows, ncols = x.shape if format == "csr" else x.shape[::-1]
     if format not in ("csr", "csc"):
         raise ValueError(f"x is a {format} matrix; convert it with x.tocsr() first")
-    indptr, indices = device.array(x.indptr, np.int64), device.array(x.indices, index_dtype(ncols))
-    values = device.array(x.data)
-    _check_rows(device, indptr, indices, values, nrows, ncols)
-    store = Compressed(nrows, ncols, lookup_dtype(values.dtype), indptr, indices, values)
-    store.shared = True
+    store = _csr_store(device, x.indptr, x.indices, x.data, nrows, ncols)
     return Matrix._from_store(store if format == "csr" else backend.transpose(store), name=name)
 
 
-def _check_rows(device, indptr, indices, values, nrows, ncols):
-    """Raises: ValueError unless the arrays are CSR with ascending, distinct, valid columns; one read-back."""
+@_reported
+def from_cupy_csr(indptr, indices, values, *, shape, name=None):
+    """Matrix over the device arrays of a CSR: row i holds values[k] at (i, indices[k]), indptr[i] <= k < indptr[i + 1].
+
+    For what cupyx.scipy.sparse has no matrix of: other value types, 2**31 entries and more, one value for all.
+
+    Parameters
+    ----------
+    indptr, indices : device arrays of whole numbers; shared where the types fit (int64; int32, int64 from 2**31 columns on)
+    values : a device array as long as `indices`, shared; or a Python or NumPy number, stored once for all entries
+    shape : (nrows, ncols)
+
+    Raises: ValueError for arrays that make no CSR with ascending, distinct columns; TypeError for host arrays.
+    """
+    from grb_tile import Matrix
+
+    device = _backend().device
+    indptr, indices = as_device(indptr, device), as_device(indices, device)
+    if indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
+        raise ValueError(f"indptr and indices must hold whole numbers, not {indptr.dtype} and {indices.dtype}")
+    nrows, ncols = shape
+    if isinstance(values, (bool, int, float, complex, np.generic)):
+        values = device.array(np.array([values]))
+        store = _csr_store(device, indptr, indices, values, nrows, ncols, iso=True)
+    else:
+        store = _csr_store(device, indptr, indices, as_device(values, device), nrows, ncols)
+    return Matrix._from_store(store, name=name)
+
+
+def _csr_store(device, indptr, indices, values, nrows, ncols, iso=False):
+    """Compressed that shares device arrays where their types fit; two read-backs check them.
+
+    Raises: ValueError unless they are CSR with ascending, distinct, valid columns.
+    """
     from grb_tile.backends.cuda.entries import order_facts, row_ids
 
     count = indices.shape[0]
-    if indptr.shape[0] != nrows + 1 or values.shape[0] != count:
+    if indptr.shape != (nrows + 1,) or indices.shape != (count,) or not (iso or values.shape == (count,)):
         raise ValueError(f"CSR of {nrows} rows needs {nrows + 1} row pointers and a value for each of {count} indices")
-    if nrows == 0:
-        return
     bad = ((indptr[1:] < indptr[:-1]).sum() + (indptr[:1] != 0).sum() + (indptr[-1:] != count).sum()
            + (indices < 0).sum() + (indices >= ncols).sum())
     if device.read(device.array(bad).reshape(1))[0]:
         raise ValueError(f"the arrays are no CSR of {nrows} x {ncols}: row pointers must rise from 0 to {count} and columns be "
                          f"below {ncols}")
-    outline = Compressed(nrows, ncols, None, indptr, indices, values)
-    descents, repeats, _ = order_facts(device, row_ids(device, outline), indices)
+    values = device.array(values)
+    store = Compressed(nrows, ncols, lookup_dtype(values.dtype), device.array(indptr, np.int64),
+                       device.array(indices, index_dtype(ncols)), values, iso and count > 0)
+    descents, repeats, _ = order_facts(device, row_ids(device, store), store.indices)
     if descents or repeats:
-        raise ValueError("columns must ascend within each row and not repeat: call x.sum_duplicates() first")
+        raise ValueError("columns must ascend within each row and not repeat: sort them first (cupyx.scipy.sparse: "
+                         "x.sum_duplicates())")
+    store.shared = True
+    return store
 
 
 @_reported
@@ -173,21 +204,23 @@ def entries_on_device(x):
 def to_cupyx_sparse(A):
     """cupyx.scipy.sparse.csr_matrix of a Matrix; column indices and values are shared where CuPy takes their types.
 
-    Raises: TypeError for value types that cupyx has no matrices of (it has BOOL, FP32, FP64, FC32, FC64).
+    Raises: TypeError for value types that cupyx has no matrices of (it has BOOL, FP32, FP64, FC32, FC64); ValueError for
+    shapes and numbers of entries past its 32 bits.
     """
     backend = _backend()
     from cupyx.scipy.sparse import csr_matrix
 
     if A.dtype.np_type.char not in "?fdFD":
         raise TypeError(f"cupyx.scipy.sparse holds no {A.dtype}: A.dup(dtype) to FP32 or FP64 first")
+    if max(A.nvals, *A.shape) >= 2**31:
+        raise ValueError(f"cupyx.scipy.sparse counts in 32 bits, too few for {A.nvals} entries in {A.nrows} x {A.ncols}: take "
+                         "gb.io.entries_on_device(A)")
     store = backend.convert(backend.own(A._store), "csr")
     values = backend.device.full(store.nvals, 0, A.dtype.np_type) if store.iso else store.values
     if store.iso and store.nvals:
         values[:] = store.values
     store.shared = A._store.shared = True
-    small = max(store.nvals, *store.shape) < 2**31
-    indptr = store.indptr.astype(np.int32) if small else store.indptr
-    return csr_matrix((values, store.indices, indptr), shape=store.shape)
+    return csr_matrix((values, store.indices, store.indptr.astype(np.int32)), shape=store.shape)
 
 
 @_reported

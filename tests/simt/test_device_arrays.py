@@ -60,6 +60,27 @@ def test_what_is_no_csr_is_refused(indptr, indices, message):
         device_arrays.from_cupy(csr(indptr, indices, [1, 2, 3], (2, 4)))
 
 
+def test_arrays_of_a_csr():
+    indptr, indices, values = on_device([0, 2, 2, 3]), on_device(np.int32([0, 2, 1])), on_device(np.int8([1, 2, 3]))
+    A = device_arrays.from_cupy_csr(indptr, indices, values, shape=(3, 4))
+    assert A.dtype == gb.dtypes.INT8 and A._store.indices is indices and A._store.values is values
+    assert [part.tolist() for part in A.to_coo()] == [[0, 0, 2], [0, 2, 1], [1, 2, 3]]
+    one = device_arrays.from_cupy_csr(indptr, on_device(np.uint64([0, 2, 1])), True, shape=(3, 4))
+    assert one.ss.is_iso and one.dtype == gb.dtypes.BOOL and one.reduce_rowwise("plus[int64]").new().to_dict() == {0: 2, 2: 1}
+    empty = device_arrays.from_cupy_csr(on_device([0, 0]), on_device(np.int64([])), 1.5, shape=(1, 7))
+    assert empty.shape == (1, 7) and empty.nvals == 0 and empty.dtype == gb.dtypes.FP64
+    with pytest.raises(ValueError, match="a value for each of 3"):
+        device_arrays.from_cupy_csr(indptr, indices, values[:2], shape=(3, 4))
+    with pytest.raises(ValueError, match="columns be below 2"):
+        device_arrays.from_cupy_csr(indptr, on_device([0, 2**40, 1]), True, shape=(3, 2))
+    with pytest.raises(ValueError, match="ascend"):
+        device_arrays.from_cupy_csr(indptr, on_device([2, 0, 1]), True, shape=(3, 4))
+    with pytest.raises(ValueError, match="whole numbers, not int64 and float64"):
+        device_arrays.from_cupy_csr(indptr, on_device([2.0, 0.0, 1.0]), True, shape=(3, 4))
+    with pytest.raises(TypeError, match="does not lie on the GPU"):
+        device_arrays.from_cupy_csr(np.array([0, 1]), indices, True, shape=(1, 4))
+
+
 def test_entries_are_sorted_and_combined():
     rows, cols, values = on_device([1, 0, 1]), on_device([2, 1, 2]), on_device([1.0, 2.0, 4.0])
     A = device_arrays.from_cupy_coo(rows, cols, values, shape=(2, 3), dup_op=gb.binary.plus)
