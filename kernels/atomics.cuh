@@ -71,4 +71,22 @@ template <class T, class Op> GRB_DEVICE bool atomic_update(T* p, T value, Op op)
   return !same_bits(before, op(before, value));
 }
 
+// Float atomics in global memory take subnormal numbers for zeros and write zeros for them (PTX ISA, atom.add): what
+// atomicAdd(p, value), which met `old`, lost that way is added by hand.
+GRB_DEVICE bool is_subnormal(float v) {
+  unsigned bits;
+  memcpy(&bits, &v, sizeof bits);
+  return (bits & 0x7fffffffu) - 1 < 0x007fffffu;
+}
+GRB_DEVICE void add_what_was_lost(float* p, float old, float value) {
+#ifndef SIMT_CPU
+  float total = old + value;
+  if (is_subnormal(total) || is_subnormal(value) || is_subnormal(old)) {
+    float stored = (is_subnormal(old) ? 0.0f : old) + (is_subnormal(value) ? 0.0f : value);
+    float lost = total - (is_subnormal(stored) ? 0.0f : stored);
+    if (lost != 0) atomic_exchange_by(p, lost, [](float x, float y) { return x + y; });
+  }
+#endif
+}
+
 }  // namespace grb

@@ -105,38 +105,9 @@ template <class T> GRB_DEVICE T fresh_value(const T* p) {
   return value;
 }
 
-// *p (+)= value, by many threads at once; *p was start() or a value before.
-template <class S> GRB_DEVICE void merge(typename S::Z* p, typename S::Z value) {
-  using Z = typename S::Z;
-  if constexpr (S::plain_sum && (is_same<Z, float> || is_same<Z, double> || is_same<Z, int32_t> || is_same<Z, uint32_t>)) {
-    atomicAdd(p, value);
-  } else if constexpr (S::plain_sum && (is_same<Z, int64_t> || is_same<Z, uint64_t>)) {
-    atomicAdd(reinterpret_cast<unsigned long long*>(p), (unsigned long long)value);
-  } else {
-    atomic_update(p, value, [](Z x, Z y) { return S::add(x, y); });
-  }
-}
-
-// Float atomics in global memory take subnormal numbers for zeros and write zeros for them (PTX ISA, atom.add): what
-// atomicAdd(p, value), which met `old`, lost that way is added by hand.
-GRB_DEVICE bool is_subnormal(float v) {
-  unsigned bits;
-  memcpy(&bits, &v, sizeof bits);
-  return (bits & 0x7fffffffu) - 1 < 0x007fffffu;
-}
-GRB_DEVICE void add_what_was_lost(float* p, float old, float value) {
-#ifndef SIMT_CPU
-  float total = old + value;
-  if (is_subnormal(total) || is_subnormal(value) || is_subnormal(old)) {
-    float stored = (is_subnormal(old) ? 0.0f : old) + (is_subnormal(value) ? 0.0f : value);
-    float lost = total - (is_subnormal(stored) ? 0.0f : stored);
-    if (lost != 0) atomic_exchange_by(p, lost, [](float x, float y) { return x + y; });
-  }
-#endif
-}
-
-// merge where *p was start() before the first of them: what this one met, then whether that was start(), bit for bit.  The
-// first one meets it.
+// *p (+)= value, by many threads at once; *p was start() or a value before.  What this one met.
+//
+// In two steps, so that several atomics can be waited for together: merge_and_tell, then mend_sum.
 template <class S> GRB_DEVICE typename S::Z merge_and_tell(typename S::Z* p, typename S::Z value) {
   using Z = typename S::Z;
   if constexpr (S::plain_sum && (is_same<Z, float> || is_same<Z, double> || is_same<Z, int32_t> || is_same<Z, uint32_t>)) {
@@ -147,8 +118,16 @@ template <class S> GRB_DEVICE typename S::Z merge_and_tell(typename S::Z* p, typ
     return atomic_exchange_by(p, value, [](Z x, Z y) { return S::add(x, y); });
   }
 }
-template <class S> GRB_DEVICE bool met_start(typename S::Z* p, typename S::Z old, typename S::Z value) {
+template <class S> GRB_DEVICE void mend_sum(typename S::Z* p, typename S::Z old, typename S::Z value) {
   if constexpr (S::plain_sum && is_same<typename S::Z, float>) add_what_was_lost(p, old, value);
+}
+template <class S> GRB_DEVICE void merge(typename S::Z* p, typename S::Z value) {
+  mend_sum<S>(p, merge_and_tell<S>(p, value), value);
+}
+
+// The second step, where *p was start() before the first of them: did this one meet start(), bit for bit?  The first one does.
+template <class S> GRB_DEVICE bool met_start(typename S::Z* p, typename S::Z old, typename S::Z value) {
+  mend_sum<S>(p, old, value);
   typename S::Z start = S::start();
   return same_bits(old, start);
 }

@@ -57,3 +57,25 @@ def test_every_walk(name, type_, turn, monkeypatch):
         if allow is not None and not allow.complement:
             compare(shim().matmul(A, None, semiring, allow, "dot", BT=BT), want, semiring)
     assert agree.snapshot(A, B) == before
+
+
+@pytest.mark.parametrize("walk", ["gustavson", "dot"])
+def test_subnormal_sums_are_kept(walk):
+    """Float atomics of a device flush subnormals; the sums here are whole multiples of 2^-149, so exact in every order."""
+    rng = rng_of(3)
+    signs = np.where(np.arange(40)[:, None] % 3, rng.choice([-1, 1], (40, 60)), 1)          # of one sign: past 2^-126
+    A = full_matrix(signs * rng.integers(400, 500, (40, 60)) * 2.0**-75)
+    B = full_matrix(rng.integers(400, 500, (60, 50)) * 2.0**-74)
+    semiring = get_typed_op("plus_times", dtypes.FP32, kind="semiring")
+    allow = Allow(samples.random_matrix(rng, (40, np.arange(40)), (50, np.arange(50)), dtypes.BOOL, 0.7))
+    want = NUMPY.matmul(A, B, semiring, allow, "gustavson")
+    sizes = np.abs(want.values)
+    assert (sizes < 2.0**-126).any() and (sizes > 2.0**-126).any()
+    got = host(shim().matmul(A, B, semiring, allow, walk))
+    np.testing.assert_array_equal(got.indices, want.indices)
+    np.testing.assert_array_equal(got.values, want.values)
+
+
+def full_matrix(values):
+    rows, cols = np.indices(values.shape).reshape(2, -1)
+    return convert.compressed(*values.shape, dtypes.FP32, rows, cols, values.astype(np.float32).ravel())
