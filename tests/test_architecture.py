@@ -15,7 +15,7 @@ WIDTH_LIMIT = 132
 
 # Lowest first; a module may import its own layer and those below it.
 LAYERS = (
-    ("exceptions", "config", "dtypes"),
+    ("exceptions", "config", "dtypes", "terminal"),
     ("kernels",),
     ("operators",),
     ("unary", "binary", "indexunary", "select", "monoid", "semiring", "op", "agg"),

@@ -4,6 +4,8 @@ import math
 import sys
 import time
 
+from grb_tile import terminal
+
 
 def seconds_text(seconds):
     """A time for people.
@@ -159,7 +161,7 @@ def _quoted(label, mark):
     return '"' + label.replace('"', '""') + '"' if mark in label or '"' in label else label
 
 
-class Line:
+class Line(terminal.Line):
     """What is being done, on stderr, a line rewritten in place; silent where nobody looks.
 
     As a context manager it gives a function of a text (which does nothing when silent) and leaves a clean line behind it.
@@ -168,26 +170,13 @@ class Line:
     def __init__(self, args, what):
         self.what = what
         self.silent = args.quiet or not sys.stderr.isatty()
-        self.width = 0
 
     def __call__(self, text):
         if not self.silent:
-            text = f"{self.what}: {text}"
-            sys.stderr.write("\r" + text.ljust(self.width))
-            sys.stderr.flush()
-            self.width = len(text)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        if self.width:
-            sys.stderr.write("\r" + " " * self.width + "\r")
-            sys.stderr.flush()
-        return False
+            self.put(f"{self.what}: {text}")
 
 
-class Watch:
+class Watch(terminal.Line):
     """A callback that shows the iterations on stderr, a line rewritten in place; silent where nobody looks.
 
     As a context manager it gives the callback (None when silent) and leaves a clean line behind it.
@@ -199,24 +188,14 @@ class Watch:
         self.what = what
         self.silent = args.quiet or not sys.stderr.isatty()
         self.shown = time.perf_counter()
-        self.width = 0
 
     def __call__(self, record):
         now = time.perf_counter()
         if now - self.shown >= self.INTERVAL:
             self.shown = now
             known = [f"{key} {_cell(value)}" for key, value in record.items() if key not in ("iteration", "seconds")]
-            text = f"{self.what}: iteration {record['iteration']}, {', '.join(known)}"
-            sys.stderr.write("\r" + text.ljust(self.width))
-            sys.stderr.flush()
-            self.width = len(text)
+            self.put(f"{self.what}: iteration {record['iteration']}, {', '.join(known)}")
         return False
 
     def __enter__(self):
         return None if self.silent else self
-
-    def __exit__(self, *exc):
-        if self.width:
-            sys.stderr.write("\r" + " " * self.width + "\r")
-            sys.stderr.flush()
-        return False

@@ -2,6 +2,8 @@
 import sys
 import time
 
+from grb_tile.terminal import Line
+
 LARGE = 32 << 20  # bytes; below this a file is read before a bar could be seen
 INTERVAL = 0.2  # seconds between two updates
 
@@ -13,7 +15,7 @@ def wanted(progress, size):
     return size >= LARGE and sys.stderr.isatty()
 
 
-class Progress:
+class Progress(Line):
     """`Reading NAME: 42 % of 1.2 GB, 310 MB/s`, at most five times a second.
 
     `total` in bytes may be 0 when it is not known.  As a context manager it leaves a clean line behind it.
@@ -24,7 +26,6 @@ class Progress:
         self.total = total
         self.enabled = enabled
         self.started = self.shown = time.perf_counter()
-        self.width = 0
 
     def update(self, done):
         """Show that `done` bytes have been read, unless something was shown just before."""
@@ -35,21 +36,7 @@ class Progress:
             return
         self.shown = now
         share = f"{100 * done / self.total:.0f} % of {size_text(self.total)}" if self.total else size_text(done)
-        self._put(f"{self.what}: {share}, {size_text(done / max(now - self.started, 1e-9))}/s")
-
-    def _put(self, text):
-        sys.stderr.write("\r" + text.ljust(self.width))
-        sys.stderr.flush()
-        self.width = len(text)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        if self.width:
-            sys.stderr.write("\r" + " " * self.width + "\r")
-            sys.stderr.flush()
-        return False
+        self.put(f"{self.what}: {share}, {size_text(done / max(now - self.started, 1e-9))}/s")
 
 
 def size_text(count):
