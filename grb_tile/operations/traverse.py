@@ -16,7 +16,7 @@ from ..planner import forced, record_plan, search_over
 from ..storage.convert import settle
 from ..storage.place import host, is_host
 from ..storage.sorting import ranges
-from ..storage.store import BitmapVector, SparseVector, index_dtype
+from ..storage.store import BitmapVector, SparseVector, forms_of, index_dtype
 
 TILE_WALKS = ("push_csc", "push_csr", "pull_csc")
 
@@ -247,9 +247,7 @@ def _on_device(backend, A, AT, sources, single, levels, parents, max_level, targ
 
 def _format_of(device, A):
     """The format that the planner chose for traversals of A, kept with it."""
-    forms = A.forms
-    if forms is None:
-        forms = A.forms = {}
+    forms = forms_of(A)
     found = forms.get("search_over")
     if found is None:
         from ..backends.cuda.traverse_tiles import clustering

@@ -22,7 +22,7 @@ from ..storage import holders
 from ..storage.bits import scatter_words
 from ..storage.convert import settle, to_sparse
 from ..storage.place import first_value, is_host
-from ..storage.store import Allow, BitmapVector, Compressed, SparseVector, full_values, same_structure
+from ..storage.store import Allow, BitmapVector, Compressed, SparseVector, forms_of, full_values, same_structure
 
 _PLAIN = frozenset((SparseVector, BitmapVector, Compressed))
 _IN_PLACE_SHARE = 8          # update a bitmap in place when T has fewer than size / 8 entries
@@ -53,9 +53,7 @@ def true_entries(store):
 
     result = current().select(store, get_typed_op("valuene", store.dtype, kind="select"), store.dtype.np_type.type(0))
     if store.format in ("csr", "dcsr"):          # vectors may change in place, matrices do not
-        if forms is None:
-            store.forms = {}
-        store.forms["true"] = result
+        forms_of(store)["true"] = result
     return result
 
 

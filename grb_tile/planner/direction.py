@@ -2,6 +2,7 @@
 
 Paper: push_pull_graphblas_icpp18, section 6.3 (hysteresis).  Turning a matrix is paid for by ski-rental, like the kernels.
 """
+from ..storage.store import forms_of
 from .record import Plan
 
 HYSTERESIS = 1.25  # how much cheaper the other direction must be before it is taken
@@ -34,9 +35,7 @@ def _with_one_orientation(A, transposed, rows, columns, figures, turn):
     here, there = (columns, rows) if transposed else (rows, columns)
     mine, other = ("cols", "rows") if transposed else ("rows", "cols")
     if there < here:
-        forms = A.forms
-        if forms is None:
-            forms = A.forms = {}
+        forms = forms_of(A)
         rent = forms.get("transpose_rent", 0.0) + here - there
         forms["transpose_rent"] = rent
         if rent >= turn:

@@ -1,6 +1,8 @@
 """Figures about stores that decisions rest on; those that cost something are kept in `store.forms`."""
 import numpy as np
 
+from ..storage.store import forms_of
+
 EXACT = 1 << 15  # entries of a vector up to which its edges are counted rather than estimated
 
 
@@ -35,9 +37,7 @@ def edges_of(A, u):
 
 def remembered(store, name, compute):
     """store.forms[name], computed on first use."""
-    forms = store.forms
-    if forms is None:
-        forms = store.forms = {}
+    forms = forms_of(store)
     try:
         return forms[name]
     except KeyError:

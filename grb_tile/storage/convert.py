@@ -25,7 +25,7 @@ from ..exceptions import OutOfMemory
 from . import bits
 from .place import convert_there
 from .sorting import ranges, stable_order
-from .store import BitmapVector, Compressed, SparseVector, full_values, index_dtype
+from .store import BitmapVector, Compressed, SparseVector, forms_of, full_values, index_dtype
 
 SPARSE_TO_BITMAP = 16        # size / nvals below which a sparse vector becomes a bitmap
 BITMAP_TO_SPARSE = 64        # size / nvals above which a bitmap becomes sparse
@@ -35,14 +35,6 @@ SMALL_ROWS = 4096            # matrices with at most so many rows are CSR
 TINY = 64                    # a vector with fewer entries gains nothing by becoming a bitmap, unless it is full
 MAX_BITMAP = 2**40
 _KEEP_ROW_IDS = 1 << 14      # entries up to which the row numbers of a matrix are kept
-
-
-def forms_of(store):
-    """The dict of what `store` remembers."""
-    forms = store.forms
-    if forms is None:
-        forms = store.forms = {}
-    return forms
 
 
 def share(x, *results):

@@ -7,7 +7,7 @@ its class of arrays with what converts its stores, and an array that is not NumP
 """
 import numpy as np
 
-from .store import BitmapVector, Compressed, SparseVector
+from .store import BitmapVector, Compressed, SparseVector, forms_of
 
 _converters = {}
 _movers = {}
@@ -69,9 +69,7 @@ def host(store):
         and type(store.indices if store.format != "bitmap" else store.words) in (np.ndarray, type(None))
     ):
         return store
-    forms = store.forms
-    if forms is None:
-        forms = store.forms = {}
+    forms = forms_of(store)
     found = forms.get("host")
     if found is None:
         found = forms["host"] = with_arrays(store, host_array)

@@ -140,6 +140,14 @@ class Allow:
         return Allow(self.pattern, not self.complement)
 
 
+def forms_of(store):
+    """The dict of what `store` remembers."""
+    forms = store.forms
+    if forms is None:
+        forms = store.forms = {}
+    return forms
+
+
 def full_values(store):
     """values with iso expanded: one per stored entry (sparse, compressed) or per position (bitmap)."""
     if not store.iso:

@@ -4,11 +4,11 @@ The planner weighs walks with it, and the compiled walks decide with it whether 
 """
 import numpy as np
 
+from .store import forms_of
+
 
 def _keep(store, name, value):
-    if store.forms is None:
-        store.forms = {}
-    store.forms[name] = value
+    forms_of(store)[name] = value
     return value
 
 

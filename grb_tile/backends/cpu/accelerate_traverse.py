@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 
+from ...storage.store import forms_of
 from . import jit
 
 PULL_WORDS_PER_CHUNK = 512
@@ -29,9 +30,7 @@ def empty_row_words(store):
     np.equal(store.indptr[1:], store.indptr[:-1], out=flags[:n])
     words = np.packbits(flags, bitorder="little").view(np.uint64)
     known = (words, int(n_words * 64 - np.count_nonzero(flags)))
-    if forms is None:
-        forms = store.forms = {}
-    forms["empty_rows"] = known
+    forms_of(store)["empty_rows"] = known
     return known
 
 

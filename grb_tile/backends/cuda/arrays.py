@@ -17,7 +17,7 @@ import numpy as np
 
 from ...exceptions import OutOfMemory
 from ...storage.place import with_arrays
-from ...storage.store import Allow
+from ...storage.store import Allow, forms_of
 from .errors import ErrorWord, HostOnly, on_device
 from .memory import drop_forms
 
@@ -134,9 +134,7 @@ class Device:
         known = self.known_constant(values)
         if known is not None:
             return known
-        forms = store.forms
-        if forms is None:
-            forms = store.forms = {}
+        forms = forms_of(store)
         if "iso_value" not in forms:
             forms["iso_value"] = self.host(values[:1])[0]
         return forms["iso_value"]
@@ -164,9 +162,7 @@ class Device:
                 return store
         if store.dtype._is_udt:
             raise HostOnly
-        forms = store.forms
-        if forms is None:
-            forms = store.forms = {}
+        forms = forms_of(store)
         found = forms.get("device")
         if found is None:
             found = forms["device"] = move_store(self, store)

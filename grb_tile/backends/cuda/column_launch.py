@@ -9,6 +9,7 @@ import threading
 
 import numpy as np
 
+from ...storage.store import forms_of
 from .entries import index_type
 from .row_schedule import pointers
 
@@ -24,9 +25,7 @@ _KEPT = 8                    # accumulators kept
 
 def merge_of(device, AT, s, masked, x_indices, x_words):
     """The Merge for these operands, kept with AT."""
-    forms = AT.forms
-    if forms is None:
-        forms = AT.forms = {}
+    forms = forms_of(AT)
     key = "merge", s, masked, "b" if x_words is not None else "f" if x_indices is None else x_indices.dtype.char
     found = forms.get(key)
     if found is None:

@@ -5,6 +5,8 @@ Memory: 4 bytes an entry and direction (one where symmetric), 12 to 20 a vertex,
 """
 import numpy as np
 
+from ...storage.store import forms_of
+
 CONTROL_WORDS = 256
 
 
@@ -78,9 +80,7 @@ class ManyGraph:
 
 def many_graph_of(device, out_edges, in_edges):
     """The ManyGraph of device stores, kept with the matrix."""
-    forms = out_edges.forms
-    if forms is None:
-        forms = out_edges.forms = {}
+    forms = forms_of(out_edges)
     found = forms.get("traverse_many")
     if found is None or found.in_edges is not in_edges or found.device is not device:
         found = forms["traverse_many"] = ManyGraph(device, out_edges, in_edges)

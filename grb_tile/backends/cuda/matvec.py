@@ -16,7 +16,7 @@ has no atomic, or nothing of w's size may be allocated, the products are sorted 
 import numpy as np
 
 from ...storage import convert as conversions
-from ...storage.store import BitmapVector, SparseVector, index_dtype
+from ...storage.store import BitmapVector, SparseVector, forms_of, index_dtype
 from ..protocol import use_plain_rows
 from . import columns, pull, row_segments, tiles
 from .entries import CountedLater, counted_later, empty_vector, gather, index_type, to_bitmap, vector_of, words_of
@@ -161,9 +161,7 @@ def _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, w
 
 def occupied_words(device, A):
     """(how many rows hold something, their words or None when all do), kept in A.forms."""
-    forms = A.forms
-    if forms is None:
-        forms = A.forms = {}
+    forms = forms_of(A)
     found = forms.get("occupied_words")
     if found is None:
         rows = row_segments.occupied(device, A)[1]

@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 
+from ...storage.store import forms_of
 from .entries import ranges, repeated
 
 CHUNK = 128                    # edges, as in traverse_state.cuh
@@ -180,9 +181,7 @@ def is_short(A):
 
 def graph_of(device, out_edges, heaviest):
     """The PathsGraph of a device store, kept with the matrix.  Raises: OutOfMemory."""
-    forms = out_edges.forms
-    if forms is None:
-        forms = out_edges.forms = {}
+    forms = forms_of(out_edges)
     found = forms.get("paths")
     if found is None or found.device is not device:
         device.check_room(SORT_BYTES * out_edges.nvals, "shortest_paths")

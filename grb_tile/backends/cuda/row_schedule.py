@@ -17,6 +17,8 @@ many lanes for a row, walks that stop early want few.  Products of full vectors 
 """
 import numpy as np
 
+from ...storage.store import forms_of
+
 LONGEST = {
     #        1   2   4   8   16   32 lanes: the longest rows of each class; a piece of longer ones
     "all": (2, 6, 12, 32, 160, 512),
@@ -35,9 +37,7 @@ class RowSchedule:
 
 def schedule_of(device, A, name="all"):
     """The RowSchedule of A, kept in A.forms; name: a key of LONGEST."""
-    forms = A.forms
-    if forms is None:
-        forms = A.forms = {}
+    forms = forms_of(A)
     key = "rows_" + name
     found = forms.get(key)
     if found is None:
@@ -49,9 +49,7 @@ def pointers(device, A):
     """A.indptr as int32 while that holds it, kept in A.forms."""
     if A.indices.shape[0] >= 2**31 - 4096:          # walks look some places ahead
         return A.indptr
-    forms = A.forms
-    if forms is None:
-        forms = A.forms = {}
+    forms = forms_of(A)
     found = forms.get("indptr32")
     if found is None:
         found = forms["indptr32"] = A.indptr.astype(np.int32)
@@ -150,9 +148,7 @@ def chosen_rows(device, A, rows, mean):
 
 def longest_row(device, A):
     """Entries of the fullest row, kept with A."""
-    forms = A.forms
-    if forms is None:
-        forms = A.forms = {}
+    forms = forms_of(A)
     found = forms.get("largest_degree")
     if found is None:
         found = forms["largest_degree"] = device.read((A.indptr[1:] - A.indptr[:-1]).max().reshape(1))[0]

@@ -18,6 +18,7 @@ Schema of Columns: how x is found
 """
 import numpy as np
 
+from ...storage.store import forms_of
 from .entries import gather, index_type
 from .row_schedule import pointers
 
@@ -55,9 +56,7 @@ class Columns:
 
 def segments_of(device, A):
     """The RowSegments of A, kept in A.forms."""
-    forms = A.forms
-    if forms is None:
-        forms = A.forms = {}
+    forms = forms_of(A)
     found = forms.get("segments")
     if found is None:
         found = forms["segments"] = _make(device, A)
@@ -98,9 +97,7 @@ def occupied(device, A):
 
 def reads_most(device, A):
     """Must a walk that stops early read half of the entries or more all the same, as rows are short?  Kept in A.forms."""
-    forms = A.forms
-    if forms is None:
-        forms = A.forms = {}
+    forms = forms_of(A)
     found = forms.get("reads_most")
     if found is None:
         ptr = pointers(device, A)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...dtypes import cast as host_cast
 from ...storage.bit_tiles import WORDS, BitTiledMatrix, TileLines, start_type
-from ...storage.store import Compressed
+from ...storage.store import Compressed, forms_of
 from ...storage.tiled import MIN_ENTRIES, NT, TiledMatrix, can_tile
 from .entries import (
     CountedLater, counted_later, empty_vector, gather, index_type, line_starts, moved_type, repeated, row_ids, stable_order,
@@ -144,9 +144,7 @@ def _all_words(device, size):
 
 def tiled_of(device, A):
     """A's TiledMatrix with device arrays, kept in A.forms["tiled"]; its forms["rest"] holds the remainder by rows."""
-    forms = A.forms
-    if forms is None:
-        forms = A.forms = {}
+    forms = forms_of(A)
     found = forms.get("tiled")
     if found is None:
         found = forms["tiled"] = _make_tiled(device, A)
@@ -204,9 +202,7 @@ def bit_tiles_of(device, A, nt=WIDTH, symmetric=None, columns=True):
 
     symmetric: True when the caller knows the structure to be so.  columns: False leaves by_cols None until it is asked for.
     """
-    forms = A.forms
-    if forms is None:
-        forms = A.forms = {}
+    forms = forms_of(A)
     key = f"bittiled{nt}"
     T = forms.get(key)
     if T is None:

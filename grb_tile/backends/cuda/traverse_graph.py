@@ -8,6 +8,8 @@ import threading
 
 import numpy as np
 
+from ...storage.store import forms_of
+
 CHUNK = 128                    # edges, as in traverse_state.cuh
 CONTROL_WORDS = 96
 QUEUE = 8192                   # places, as in traverse_narrow.cuh
@@ -131,9 +133,7 @@ class TraverseGraph:
 
 def graph_of(device, out_edges, in_edges):
     """The TraverseGraph of device stores, kept with the matrix."""
-    forms = out_edges.forms
-    if forms is None:
-        forms = out_edges.forms = {}
+    forms = forms_of(out_edges)
     found = forms.get("traverse")
     if found is None or found.in_edges is not in_edges or found.device is not device:
         found = forms["traverse"] = TraverseGraph(device, out_edges, in_edges)

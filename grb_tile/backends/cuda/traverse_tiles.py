@@ -7,6 +7,7 @@ Paper: tilespmspv_tilebfs_icpp22, 3.4.
 """
 import numpy as np
 
+from ...storage.store import forms_of
 from ...storage.tiled import can_tile
 from .entries import index_type
 from .errors import on_device
@@ -115,9 +116,7 @@ def clustering(device, A):
 
 def graph_of(device, out_edges, in_edges, nt):
     """The TileGraph of device stores, kept with the matrix."""
-    forms, key = out_edges.forms, f"traverse_tiles{nt}"
-    if forms is None:
-        forms = out_edges.forms = {}
+    forms, key = forms_of(out_edges), f"traverse_tiles{nt}"
     found = forms.get(key)
     if found is None or found.device is not device:
         found = forms[key] = TileGraph(device, out_edges, in_edges, nt)
