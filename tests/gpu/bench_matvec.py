@@ -4,19 +4,18 @@ Parts: spmv semirings latency (all three without an argument), tune; sparse vect
 $GRB_TILE_DATA (default shared/data) where they are.  A line of JSON per figure goes to $OUT/bench_matvec.jsonl when OUT is
 set; every product is verified on sampled rows.
 
-device us   the card's time of a call: calls queued behind a long kernel, so that the host's time does not show
-call us     wall time of a call whose result is complete (for what reads a count back)
+What device us and call us are: timing.py.
 """
 import json
 import os
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import cupy as cp
 import numpy as np
+from timing import call_us, device_us, wall_seconds
 
 import grb_tile as gb
 from grb_tile import dtypes
@@ -29,7 +28,6 @@ BANDWIDTH = 4.3e12
 OUT = os.environ.get("OUT")
 DATA = Path(os.environ.get("GRB_TILE_DATA", "shared/data"))
 RANDOM = np.random.default_rng(3)
-_LONG = cp.RawKernel("extern \"C\" __global__ void spin(long long n) { long long t = clock64(); while (clock64() - t < n); }", "spin")
 
 
 def say(**figures):
@@ -143,43 +141,7 @@ def dense(n, dtype):
     return BitmapVector(n, dtype, None, values, n)
 
 
-# ---------------------------------------------------------------------- times
-
-
-def device_us(call, repeats=20):
-    """Median of three: the card's time of one of `repeats` calls queued behind a long kernel."""
-    for _ in range(row_segments.PATIENCE + 2):          # what is made after some calls must not count as host time
-        call()
-    start = time.perf_counter()
-    for _ in range(3):
-        call()
-    host = (time.perf_counter() - start) / 3
-    cp.cuda.Device().synchronize()
-    times = []
-    for _ in range(3):
-        _LONG((1,), (1,), (np.int64((host * repeats * 2 + 2e-3) * 1.9e9),))
-        first, last = cp.cuda.Event(), cp.cuda.Event()
-        first.record()
-        for _ in range(repeats):
-            call()
-        last.record()
-        last.synchronize()
-        times.append(cp.cuda.get_elapsed_time(first, last) * 1e3 / repeats)
-    return float(np.median(times))
-
-
-def call_us(call, repeats=15):
-    """Median wall time of a call until the device is done."""
-    call()
-    call()
-    times = []
-    for _ in range(repeats):
-        cp.cuda.Device().synchronize()
-        start = time.perf_counter()
-        call()
-        cp.cuda.Device().synchronize()
-        times.append((time.perf_counter() - start) * 1e6)
-    return float(np.median(times))
+# ---------------------------------------------------------------------- the peer, and what is right
 
 
 def cusparse(A, x):
@@ -229,25 +191,17 @@ def spmv(backend, name, structure):
     for dtype in (dtypes.FP32, dtypes.FP64):
         A, x = matrix(structure, dtype), dense(structure[0], dtype)
         semiring = get_typed_op("plus_times", dtype, kind="semiring")
-        start = time.perf_counter()
-        w = backend.matvec_rows(A, x, semiring)
-        cp.cuda.Device().synchronize()
-        first = (time.perf_counter() - start) * 1e3
-        later = []
-        for _ in range(row_segments.PATIENCE + 2):
-            start = time.perf_counter()
-            w = backend.matvec_rows(A, x, semiring)
-            cp.cuda.Device().synchronize()
-            later.append((time.perf_counter() - start) * 1e3)
-        verify(A, x, semiring, w, f"{name} plus_times {dtype}")
+        product = partial(backend.matvec_rows, A, x, semiring)
+        first, *later = wall_seconds(product, row_segments.PATIENCE + 3)
+        verify(A, x, semiring, product(), f"{name} plus_times {dtype}")
         kind = ("plain", "short", "ranked")[A.forms["segments"].columns.kind]
-        ours = device_us(partial(backend.matvec_rows, A, x, semiring))
+        ours = device_us(product)
         peer = device_us(cusparse(A, x))
-        host = call_us(partial(backend.matvec_rows, A, x, semiring))
+        host = call_us(product)
         size = dtype.np_type.itemsize
         floor = (A.indices.size * (4 + size) + A.nrows * (8 + 2 * size)) / BANDWIDTH * 1e6
         say(part="spmv", matrix=name, type=str(dtype), device_us=ours, cusparse_us=peer, ratio=peer / ours, floor_us=floor,
-            call_us=host, first_ms=first, conversion_ms=max(later), columns=kind)
+            call_us=host, first_ms=first * 1e3, conversion_ms=max(later) * 1e3, columns=kind)
 
 
 def tune(backend, name, structure):

@@ -12,7 +12,8 @@ from functools import partial
 
 import cupy as cp
 import numpy as np
-from bench_matvec import RANDOM, call_us, cusparse, dense, device_us, kron, matrices, matrix, say, verify
+from bench_matvec import RANDOM, cusparse, dense, kron, matrices, matrix, say, verify
+from timing import call_us, device_us
 
 import grb_tile as gb
 from grb_tile import dtypes

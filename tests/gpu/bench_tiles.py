@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +22,7 @@ import bench_matvec
 import bench_traverse
 import cupy as cp
 import numpy as np
-from bench_matvec import call_us, device_us
+from timing import best_ms, call_us, device_us
 
 import grb_tile as gb
 from grb_tile import dtypes
@@ -83,17 +82,6 @@ GRAPHS = {
 def fresh(A):
     """The same matrix without what was derived from it."""
     return Compressed(A.nrows, A.ncols, A.dtype, A.indptr, A.indices, A.values, A.iso)
-
-
-def best_ms(call, repeats=5):
-    times = []
-    for _ in range(repeats):
-        cp.cuda.Device().synchronize()
-        start = time.perf_counter()
-        call()
-        cp.cuda.Device().synchronize()
-        times.append((time.perf_counter() - start) * 1e3)
-    return min(times)
 
 
 def search_ms(A, sources):
