@@ -1,6 +1,6 @@
 // What a traversal keeps of a matrix: who has entries, each row's strongest neighbour, the first neighbours of each row.
 //
-// Who calls: backends/cuda/traverse_graph.py, once for each matrix.
+// Who calls: backends/cuda/traverse_graph.py, pull.py and row_schedule.py, once for each matrix.
 #pragma once
 #include "bits.cuh"
 

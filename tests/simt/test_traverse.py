@@ -5,7 +5,7 @@ from support import seeds
 
 from grb_tile import dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda import traverse_graph
+from grb_tile.backends.cuda import pull, traverse_graph
 from grb_tile.backends.cuda import traverse as on_device
 from grb_tile.operations import traverse as operation
 from grb_tile.storage import place
@@ -270,3 +270,16 @@ def test_algorithms_reach_it():
         limited = bfs(G, 5, max_level=1)
         assert limited.report.stopped_by == "max_level"
         assert "traverse" in str(gb.explain() if hasattr(gb, "explain") else "traverse")
+
+
+def test_searches_and_products_share_a_graphs_strongest_neighbours():
+    A = shim().own(random_graph(200, 900, 9, symmetric=False))
+    turned = shim().transpose(A)
+    graph = traverse_graph.graph_of(shim().device, turned, A)
+    form = pull.form_of(shim().device, A)
+    assert form.strongest is graph.strongest and form.next_strongest is graph.next_strongest
+    lengths, starts = np.diff(place.host(turned).indptr), place.host(A).indptr
+    strongest = place.host_array(form.strongest)
+    for i in range(200):
+        row = place.host(A).indices[starts[i]:starts[i + 1]]
+        assert strongest[i] == (min(row, key=lambda k: (-lengths[k], k)) if row.size else -1)

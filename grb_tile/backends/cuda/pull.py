@@ -12,7 +12,7 @@ import numpy as np
 
 from ...storage.convert import cached_transpose, forms_of
 from .entries import index_type
-from .row_schedule import pointers
+from .row_schedule import pointers, strongest_of
 
 LIMIT = 512                  # entries of a row that a warp looks at before it goes on to other rows
 HUGE = 1 << 14               # entries of what is then left that a warp looks at alone
@@ -68,7 +68,8 @@ def form_of(device, A):
     if found.strongest is None:
         turned = cached_transpose(A)
         if turned is not None and turned.rows is None:
-            _find_strongest(device, A, turned, found)
+            found.strongest, found.next_strongest = strongest_of(device, A, turned)
+            found.launches = {}
     return found
 
 
@@ -85,14 +86,3 @@ def _make(device, A):
         places, (form.start, n, places, form.live, facts.view(np.uint64)))
     form.live_count = device.read(facts)[0]
     return form
-
-
-def _find_strongest(device, A, turned, form):
-    n = A.nrows
-    form.strongest, form.next_strongest = device.empty(n, np.int32), device.empty(4 * n, np.int32)
-    out = pointers(device, turned)
-    if out.dtype != form.start.dtype:
-        out = out.astype(form.start.dtype)
-    form.launches = {}
-    device.launcher.kernel("traverse_prepare.cuh", "strongest_neighbours", "", (index_type(out),)).over(
-        n * 32, (form.start, A.indices, out, n, form.strongest, form.next_strongest))

@@ -18,6 +18,7 @@ many lanes for a row, walks that stop early want few.  Products of full vectors 
 import numpy as np
 
 from ...storage.store import forms_of
+from .entries import index_type
 
 LONGEST = {
     #        1   2   4   8   16   32 lanes: the longest rows of each class; a piece of longer ones
@@ -53,6 +54,22 @@ def pointers(device, A):
     found = forms.get("indptr32")
     if found is None:
         found = forms["indptr32"] = A.indptr.astype(np.int32)
+    return found
+
+
+def strongest_of(device, A, turned):
+    """(int32 [n], int32 [4 n]): of each row of A the column whose own row in `turned` is longest, and the next four.
+
+    -1 where there are fewer.  turned: A's transpose, or A itself when it is symmetric.  Kept in A.forms.
+    """
+    forms = forms_of(A)
+    found = forms.get("strongest")
+    if found is None:
+        n, start, out = A.nrows, pointers(device, A), pointers(device, turned)
+        found = device.empty(n, np.int32), device.empty(4 * n, np.int32)
+        kernel = device.launcher.kernel("traverse_prepare.cuh", "strongest_neighbours", "", (index_type(start),))
+        kernel.over(n * 32, (start, A.indices, out, n, *found))
+        forms["strongest"] = found
     return found
 
 

@@ -2,13 +2,16 @@
 
 Made at the first traversal of a matrix and kept in its forms ("traverse").  The workspace is clean between traversals
 (kernels/traverse_state.cuh says how), so nothing is allocated, filled or cleared before a launch but the results.
-Memory: 44 bytes a vertex with 32-bit row starts (68 with 64-bit ones), 1/16 byte an entry, 4 x width a vertex on meshes.
+Memory: 24 bytes a vertex with 32-bit row starts (40 with 64-bit ones), 1/16 byte an entry, 4 x width a vertex on meshes;
+short row pointers and strongest neighbours are kept with the matrix (row_schedule.py).
 """
 import threading
 
 import numpy as np
 
 from ...storage.store import forms_of
+from .entries import index_type
+from .row_schedule import pointers, strongest_of
 
 CHUNK = 128                    # edges, as in traverse_state.cuh
 CONTROL_WORDS = 96
@@ -33,11 +36,9 @@ class TraverseGraph:
         self.kernels = {}
         self.lock = threading.Lock()       # of the workspaces: launches that belong together, when threads share the graph
         self._tables = {}
-        small = self.nvals < 2**31 - 2 * CHUNK
-        self.index = "int32_t" if small else "int64_t"
-        self.index_type = np.dtype(np.int32 if small else np.int64)
-        self.start = self._starts(out_edges)
-        self.in_start = self.start if in_edges is out_edges else None if in_edges is None else self._starts(in_edges)
+        self.start = pointers(device, out_edges)
+        self.index, self.index_type = index_type(self.start), self.start.dtype
+        self.in_start = None if in_edges is None else pointers(device, in_edges)
         places = (n + 127) // 128 * 128
         self.live = device.empty(places // 32, np.uint32)
         facts = device.zeros(2, np.int64)
@@ -46,10 +47,7 @@ class TraverseGraph:
         self.live_count, longest = device.read(facts)
         self.strongest = self.next_strongest = None
         if in_edges is not None:
-            self.strongest, self.next_strongest = device.empty(n, np.int32), device.empty(4 * n, np.int32)
-            self._kernel("strongest_neighbours").over(
-                n * 32, (self.in_start, in_edges.indices, self.start, n, self.strongest,
-                        self.next_strongest))
+            self.strongest, self.next_strongest = strongest_of(device, in_edges, out_edges)
             if in_edges is not out_edges:
                 longest = self._longest_row()
         mean = self.nvals / max(n, 1)
@@ -69,9 +67,6 @@ class TraverseGraph:
 
     def _kernel(self, name):
         return self.device.launcher.kernel("traverse_prepare.cuh", name, "", (self.index,))
-
-    def _starts(self, store):
-        return self.device.array(store.indptr, self.index_type)
 
     def _longest_row(self):
         facts = self.device.zeros(2, np.int64)
