@@ -157,7 +157,10 @@ def full_values(store):
 
 
 def same_structure(x, y):
-    """Do x and y hold the same positions because they share their structure's arrays?"""
+    """Do x and y hold the same positions because they share their structure's arrays?
+
+    Of one shape; arrays with two holders are never written to (operations/write.py).
+    """
     if x.format != y.format:
         return False
     if x.format == "bitmap":

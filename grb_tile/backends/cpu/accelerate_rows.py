@@ -4,14 +4,14 @@ import numpy as np
 from grb_tile.dtypes import cast
 from grb_tile.operators import get_typed_op
 from grb_tile.storage.convert import settle
-from grb_tile.storage.store import Compressed
+from grb_tile.storage.store import Compressed, same_structure
 from grb_tile.storage.work import row_counts
 
 from . import jit
 from .accelerate_entries import CALL_SECONDS_NUMPY
 from .accelerate_matmul import row_chunks
 from .accelerate_operators import NotLowerable, operator_text
-from .numpy_elementwise import _iso_union, meet, same_structure
+from .numpy_elementwise import _iso_union, meet
 from .numpy_elementwise import restrict as restrict_in_numpy
 
 UNION_SECONDS_NUMPY = 80e-9

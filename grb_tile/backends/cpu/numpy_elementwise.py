@@ -9,19 +9,8 @@ from ...dtypes import cast
 from ...storage import bits
 from ...storage.convert import compressed, occupied, row_ids, settle, share, take_rows, to_sparse, words_of
 from ...storage.sorting import find, merge
-from ...storage.store import BitmapVector
+from ...storage.store import BitmapVector, same_structure
 from .numpy_entries import empty_like, is_matrix, joint_keys, keep_entries, like, members, same_value, vector_of
-
-
-def same_structure(x, y):
-    """Do x and y hold the same positions because they share their structure's arrays?"""
-    if x.format != y.format:
-        return False
-    if x.format == "bitmap":
-        return x.words is y.words and x.nvals == y.nvals
-    if x.format == "sparse":
-        return x.indices is y.indices
-    return x.indices is y.indices and x.indptr is y.indptr and x.rows is y.rows
 
 
 # ---------------------------------------------------------------------- values at common places
