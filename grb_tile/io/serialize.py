@@ -74,11 +74,6 @@ def load(path):
         raise InvalidObject(f"{path}: {error}") from None
 
 
-def is_serialized(head):
-    """Whether a file that begins with the bytes `head` is in this format."""
-    return head.startswith(MAGIC)
-
-
 # ---- between objects and parts: (header dictionary without "arrays", {name: array})
 
 def _parts(obj):

@@ -1,8 +1,4 @@
-"""Figures about stores that decisions rest on; those that cost something are kept in `store.forms`."""
-import numpy as np
-
-from ..storage.store import forms_of
-
+"""Figures about stores that decisions rest on."""
 EXACT = 1 << 15  # entries of a vector up to which its edges are counted rather than estimated
 
 
@@ -33,18 +29,3 @@ def edges_of(A, u):
         indices = indices[::scale]
     indptr = A.indptr
     return float((indptr[indices + 1] - indptr[indices]).sum()) * scale
-
-
-def remembered(store, name, compute):
-    """store.forms[name], computed on first use."""
-    forms = forms_of(store)
-    try:
-        return forms[name]
-    except KeyError:
-        value = forms[name] = compute()
-        return value
-
-
-def largest_degree(A):
-    """Entries of the fullest row, kept with A."""
-    return remembered(A, "largest_degree", lambda: int(np.diff(A.indptr).max(initial=0)))

@@ -25,7 +25,7 @@ from ..exceptions import OutOfMemory
 from . import bits
 from .place import convert_there
 from .sorting import ranges, stable_order
-from .store import BitmapVector, Compressed, SparseVector, forms_of, full_values, index_dtype
+from .store import BitmapVector, Compressed, SparseVector, forms_of, index_dtype
 
 SPARSE_TO_BITMAP = 16        # size / nvals below which a sparse vector becomes a bitmap
 BITMAP_TO_SPARSE = 64        # size / nvals above which a bitmap becomes sparse
@@ -301,27 +301,3 @@ def convert(store, format):
 
 
 _CONVERSIONS = {"sparse": to_sparse, "bitmap": to_bitmap, "csr": to_csr, "dcsr": to_dcsr}
-
-
-def conversion_bytes(store, format):
-    """About how many bytes `convert(store, format)` reads and writes: the edges of the conversion graph.
-
-    Forms "transpose", "tiled", "bittiled" and "bitblock" are edges too; building tiles orders the entries once.
-    """
-    if store.format == format:
-        return 0
-    if format == "bitmap":
-        return store.nbytes + store.size // 8 + (0 if store.iso else store.size * store.values.itemsize)
-    if format == "sparse":
-        return store.nbytes + store.nvals * (4 if store.iso else 4 + store.values.itemsize)
-    if format == "csr":
-        return store.indptr.nbytes + 8 * (store.nrows + 1)
-    if format == "dcsr":
-        return store.indptr.nbytes + 16 * min(store.nvals, store.nrows)
-    return 4 * store.nbytes
-
-
-def expanded_values(store):
-    """One value per entry (bitmap: per position), written out when iso: for callers that keep or change the array."""
-    values = full_values(store)
-    return np.array(values) if store.iso else values

@@ -141,8 +141,8 @@ def test_a_second_process_loads_what_the_first_compiled(tmp_path):
         "from grb_tile.backends.cpu import jit\n"
         "kernel = jit.plain_kernel('vectors', X_ISO=True, VALUE='d', INDEX='i')\n"
         "print(kernel.on_disk())\n"
-        "f = kernel.load().work_of\n"
-        "f(np.arange(5), np.arange(3, dtype=np.int32))\n"
+        "f = kernel.load().unplace\n"
+        "f(np.arange(3, dtype=np.int32), np.zeros(1, np.uint64))\n"
         "print(sum(f.stats.cache_hits.values()), sum(f.stats.cache_misses.values()))\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.getcwd(), "GRB_TILE_CACHE": str(tmp_path)}

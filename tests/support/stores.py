@@ -2,8 +2,8 @@
 import numpy as np
 
 from grb_tile.storage import bits
-from grb_tile.storage.convert import full_values, to_sparse
-from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector
+from grb_tile.storage.convert import to_sparse
+from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector, full_values
 
 
 def values(rng, dtype, count):

@@ -79,23 +79,6 @@ def vector_of(size, dtype, indices, values, iso=False):
     return settle(SparseVector(size, dtype, indices, values, iso))
 
 
-def as_indices(u):
-    """(indices, selection) of a vector: ascending positions; selection of its value array, None when that lines up."""
-    if u.format == "sparse":
-        return u.indices, None
-    if u.words is None:
-        return np.arange(u.size), None
-    at = bits.to_indices(u.words, u.size)
-    return at, at
-
-
-def entry_values(u):
-    """The values that line up with as_indices(u): one per entry, or one in all when iso."""
-    if u.iso or u.format == "sparse" or u.words is None:
-        return u.values
-    return u.values[bits.to_indices(u.words, u.size)]
-
-
 def pick(values, iso, at):
     """values[at], or the one value when iso."""
     return values if iso else values[at]
