@@ -13,7 +13,7 @@ from grb_tile.algorithms import sssp
 from grb_tile.backends.cuda import entries, traverse_launch
 from grb_tile.exceptions import OutOfMemory
 from simt.arrays import DeviceArray
-from simt.backend import using_shim
+from simt.backend import shim, using_shim  # noqa: F401  (shim: in the conditions below)
 
 
 @pytest.mark.skipif("not shim().device.is_shim", reason="device arrays have the interface of their own")
