@@ -9,11 +9,13 @@
 import numpy as np
 
 from .. import operations as ops
+from ..dtypes import cast_scalar
 from ..exceptions import DimensionMismatch, OutOfMemory
 from . import recorder
 from .arguments import expect_type, literal, output_type, values_array
 from .mask import Mask, check_mask
 
+_LEAST, _MOST = -(2**63), 2**63 - 1          # of INT64
 _EVERYWHERE = {1: (None,), 2: (None, None)}
 
 
@@ -67,12 +69,16 @@ def fill(self, number, mask, accum, replace):
     """
     if self.dtype._is_udt or mask is not None and (not isinstance(mask, Mask) or mask.parent.shape != self.shape):
         return False
+    dtype = self.dtype
+    if type(number) is not float and dtype.np_type.kind in "iub" and _LEAST <= number <= _MOST:
+        value = cast_scalar(number, dtype)          # what a literal, an INT64 or BOOL, would be cast to
+    else:
+        try:
+            value = literal(number)[0]
+        except (TypeError, ValueError):
+            return False
     try:
-        value = literal(number)[0]
-    except (TypeError, ValueError):
-        return False
-    try:
-        self._store = ops.assign(self._store, value, *_EVERYWHERE[self.ndim], dtype=self.dtype, mask=mask, accum=accum,
+        self._store = ops.assign(self._store, value, *_EVERYWHERE[self.ndim], dtype=dtype, mask=mask, accum=accum,
                                  replace=replace)
     except MemoryError as exc:
         raise OutOfMemory(f"assign: the region of shape {self.shape} does not fit in memory ({exc})") from None

@@ -60,7 +60,8 @@ def cast_scalar(value, dtype):
     want = dtype.np_type
     if type(value) is want.type:
         return value
-    if type(value) is int:
+    kind = type(value)
+    if kind is int or kind is bool:
         if want.kind in "iu":
             bits = 8 * want.itemsize
             value &= (1 << bits) - 1

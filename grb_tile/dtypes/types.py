@@ -12,11 +12,12 @@ class DataType:
     Spec: GraphBLAS C API 2.1, section 3.3.
     """
 
-    __slots__ = ("__weakref__", "_numba", "c_type", "cuda_type", "gb_name", "max", "min", "name", "np_type", "rank")
+    __slots__ = ("__weakref__", "_is_udt", "_numba", "c_type", "cuda_type", "gb_name", "max", "min", "name", "np_type", "rank")
 
     def __init__(self, name, gb_name, c_type, cuda_type, np_type, rank):
         self.name = name
         self.gb_name = gb_name
+        self._is_udt = gb_name is None
         self.c_type = c_type
         self.cuda_type = cuda_type
         self.np_type = np.dtype(np_type)
@@ -41,10 +42,6 @@ class DataType:
 
             self._numba = numba.typeof(self.np_type).dtype if self._is_udt else numba.from_dtype(self.np_type)
         return self._numba
-
-    @property
-    def _is_udt(self):
-        return self.gb_name is None
 
     @property
     def gb_obj(self):

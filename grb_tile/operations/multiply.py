@@ -18,7 +18,7 @@ def matvec(A, transposed, u, semiring, allow):
     """
     backend = current()
     if backend.on_device:
-        A, u, allow = backend.place(A), backend.place(u), backend.place(allow)
+        A, u, allow = backend.placed(A, u, allow)
     plan = choose_matvec(A, transposed, u, allow, semiring)
     if plan.walk == "rows":
         w = backend.matvec_rows(backend.transpose(A) if transposed else A, u, semiring, allow, plan)

@@ -49,9 +49,7 @@ def vector_of_column(A):
 
 def iso_like(pattern, dtype, value):
     """The store with the structure of `pattern` whose entries all equal `value`; shares the structure's arrays."""
-    values = _one(value, dtype)
-    if type(pattern.values) is not np.ndarray:
-        values = moved_like(pattern, values)
+    values = _one(value, dtype) if type(pattern.values) is np.ndarray else moved_like(pattern, value)
     if pattern.format == "sparse":
         return SparseVector(pattern.size, dtype, pattern.indices, values, True)
     if pattern.format == "bitmap":

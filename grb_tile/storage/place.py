@@ -18,7 +18,7 @@ _followers = {}
 def register(array_class, convert, move, iso_value, follow):
     """What a device does for stores whose values are of `array_class`.
 
-    convert(store, format) converts one, move(array) brings a one-element array there, iso_value(store) reads its value,
+    convert(store, format) converts one, move(value) is an array there of one NumPy scalar, which is kept, iso_value(store) reads its value,
     follow() puts what the caller does next after all work that the device was given.
     """
     _converters[array_class] = convert
@@ -49,9 +49,9 @@ def convert_there(store, format):
     return _converters[type(store.values)](store, format)
 
 
-def moved_like(store, array):
-    """`array` (NumPy, one element: kept) where the arrays of the device store `store` lie."""
-    return _movers[type(store.values)](array)
+def moved_like(store, value):
+    """An array of the NumPy scalar `value` alone (kept) where the arrays of the device store `store` lie."""
+    return _movers[type(store.values)](value)
 
 
 def host_array(array):

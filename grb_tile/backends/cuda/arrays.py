@@ -112,14 +112,15 @@ class Device:
 
     def constant(self, value, np_type=None):
         """A device array of length 1 that holds `value` and must not be written to; made once for each value."""
-        value = np.asarray(value) if np_type is None else np.asarray(value, np_type)
-        key = value.dtype.str, value.tobytes()
+        if np_type is not None or not isinstance(value, np.generic):
+            value = np.asarray(value, np_type)[()]
+        key = value.dtype, value.tobytes()
         found = self._constants.get(key)
         if found is None:
             found = self.upload(value.reshape(1))
             if len(self._constants) < _MOST_CONSTANTS:
                 self._constants[key] = found
-                self._constant_of[self.address(found)] = value.reshape(1)[0]
+                self._constant_of[self.address(found)] = value
         return found
 
     def known_constant(self, values):

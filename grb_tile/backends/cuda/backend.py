@@ -80,7 +80,7 @@ class CudaBackend(Backend):
         self._host = None
         self._functions = {}
         device = self.device
-        place.register(device.array_class, self.convert, lambda array: device.constant(array[0]), device.iso_value,
+        place.register(device.array_class, self.convert, device.constant, device.iso_value,
                        device.in_order)
 
     # ------------------------------------------------------------------ structure
@@ -143,6 +143,14 @@ class CudaBackend(Backend):
         return self._call("structure", "expand_matrix", self.own(A), I, J, nrows, ncols)
 
     # ------------------------------------------------------------------ products
+
+    def placed(self, A, u, allow):
+        """(A, u, allow) of a product on the device, as a planner should see them; all as they are where one is user-defined."""
+        own = self.own
+        try:
+            return own(A), own(u), self.device.own_allow(allow)
+        except HostOnly:
+            return A, u, allow
 
     def place(self, operand):
         """A store or an Allow on the device, as a planner should see it; user-defined types (and None) as they are."""

@@ -118,9 +118,16 @@ class CountedLater(BitmapVector):
     __slots__ = ("_about", "_counted", "_device", "_known")
 
     def __init__(self, device, size, dtype, words, values, count, iso=False, about=None):
-        super().__init__(size, dtype, words, values, None, iso)
+        self.size = size          # what the class above does, without a call: each product makes one
+        self.dtype = dtype
+        self.words = words
+        self.values = values
+        self.iso = iso
+        self.shared = False
+        self.forms = None
+        self._known = None
         self._device = device
-        self._count = count
+        self._counted = count
         self._about = about
 
     @property

@@ -21,7 +21,7 @@ from ..protocol import use_plain_rows
 from . import columns, pull, row_segments, tiles
 from .entries import CountedLater, counted_later, empty_vector, gather, index_type, to_bitmap, vector_of, words_of
 from .row_schedule import chosen_rows, schedule_of
-from .semirings import lowered, lowered_plain
+from .semirings import lowered_plain
 from .structure import settle
 
 PLAIN = {"most": 1 << 24}    # plain sums: a warp for each task; counting wants fewer blocks, for each adds to one counter
@@ -45,20 +45,18 @@ def operand_types(semiring, *stores):
 
 
 def matvec_rows(device, A, x, semiring, allow=None, plan=None):
-    if not operand_types(semiring, A, x):
-        return NotImplemented
-    size, dtype = A.nrows, semiring.return_type
-    count = A.indices.shape[0]
-    held = known_count(x)
+    size, count, held = A.nrows, A.indices.shape[0], known_count(x)
     if count == 0 or held == 0:
-        return empty_vector(device, size, dtype)
+        return empty_vector(device, size, semiring.return_type) if operand_types(semiring, A, x) else NotImplemented
+    s = lowered_plain(device, semiring, A.dtype, A.iso, x.dtype, x.iso)
+    if s is None:
+        return NotImplemented
     format = plan if type(plan) is str else getattr(plan, "format", None)
     if format is not None and format != "csr":
         w = tiles.matvec(device, A, x, semiring, allow, format)
         if w is not NotImplemented:
             return w
         use_plain_rows(plan)
-    s = lowered(device, semiring, A.dtype, A.iso, x.dtype, x.iso)
     if size > ALWAYS_ROOMY or x.size > ALWAYS_ROOMY:
         entries = count + (0 if held is None or held == x.size else held)
         if not roomy(size, entries) or not (roomy(x.size, entries) or x.format == "bitmap"):

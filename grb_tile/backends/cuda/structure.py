@@ -43,6 +43,7 @@ def build_vector(device, size, indices, values, dup, dtype):
     few = type(indices) is np.ndarray and type(values) is np.ndarray and 0 < indices.shape[0] <= FEW
     if few and (indices[1:] > indices[:-1]).all():
         return _listed_vector(device, size, indices, values, dtype)
+    given = values
     indices, values = device.array(indices, np.int64), _numbers(device, values)
     count = indices.shape[0]
     iso = values.shape[0] == 1 and count != 1
@@ -61,8 +62,8 @@ def build_vector(device, size, indices, values, dup, dtype):
                 )
             starts = segment_starts(device, None, indices)
             values, iso = fold(device, values, iso, starts, count, dup, dtype)
-            indices = gather(device, indices, starts)
-    values = _as_type(device, values, dtype)
+            indices, given = gather(device, indices, starts), None
+    values = _as_type(device, values, dtype, given if iso else None)
     return vector_of(device, size, dtype, indices, values[:0] if count == 0 else values, iso and count > 0)
 
 
@@ -81,6 +82,7 @@ def _listed_vector(device, size, indices, values, dtype):
 def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
+    given = values
     rows, cols, values = device.array(rows, np.int64), device.array(cols, np.int64), _numbers(device, values)
     count = rows.shape[0]
     iso = values.shape[0] == 1 and count != 1
@@ -100,8 +102,8 @@ def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
                 )
             starts = segment_starts(device, rows, cols)
             values, iso = fold(device, values, iso, starts, count, dup, dtype)
-            rows, cols = gather(device, rows, starts), gather(device, cols, starts)
-    values = _as_type(device, values, dtype)
+            rows, cols, given = gather(device, rows, starts), gather(device, cols, starts), None
+    values = _as_type(device, values, dtype, given if iso else None)
     return compressed(device, nrows, ncols, dtype, rows, cols, values, iso)
 
 
@@ -118,7 +120,10 @@ def _numbers(device, values):
     return device.xp.asarray(np.array(values))
 
 
-def _as_type(device, values, dtype):
+def _as_type(device, values, dtype, given=None):
+    """`values` cast to `dtype`; given: the one value that they are, where it lies on the host, so that it stays known."""
+    if type(given) is np.ndarray:
+        return device.constant(host_cast(given, dtype)[0])
     if values.dtype == dtype.np_type:
         return values
     from ...dtypes import lookup_dtype

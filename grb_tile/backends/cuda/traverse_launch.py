@@ -2,6 +2,9 @@
 
 CuPy's own launch converts every argument to an object first, which for a traversal costs as long as a level does.
 """
+import ctypes
+import functools
+import struct
 import threading
 
 import numpy as np
@@ -14,20 +17,19 @@ class QuickLaunch:
         from cupy_backends.cuda.api import driver
 
         self._kernel = kernel          # keeps the module loaded
-        self._values = np.zeros(count, np.int64)
-        self._pointers = self._values.ctypes.data + 8 * np.arange(count, dtype=np.uint64)
+        self._values = (ctypes.c_int64 * count)()
+        start = ctypes.addressof(self._values)
+        self._pointers = (ctypes.c_int64 * count)(*(start + 8 * k for k in range(count)))
+        self._pack = struct.Struct(f"{count}q").pack_into
         self._lock = threading.Lock()
-        configuration = (kernel.function.ptr, blocks, 1, 1, block, 1, 1, shared)
-        parameters = self._pointers.ctypes.data
-        if cooperative:
-            self._launch = lambda stream: driver.launchCooperativeKernel(*configuration, stream, parameters)
-        else:
-            self._launch = lambda stream: driver.launchKernel(*configuration, stream, parameters, 0)
+        self._start = functools.partial(driver.launchCooperativeKernel if cooperative else driver.launchKernel,
+                                        kernel.function.ptr, blocks, 1, 1, block, 1, 1, shared)  # fmt: skip
+        self._rest = (ctypes.addressof(self._pointers),) if cooperative else (ctypes.addressof(self._pointers), 0)
 
     def __call__(self, stream, *arguments):
         with self._lock:               # the driver has copied the arguments when it returns
-            self._values[:] = arguments
-            self._launch(stream)
+            self._pack(self._values, 0, *arguments)
+            self._start(stream, *self._rest)
 
 
 class PlainLaunch:
@@ -42,38 +44,47 @@ class PlainLaunch:
         self._kernel(*self._configuration, arguments, self._shared, True)
 
 
+@functools.lru_cache(maxsize=64)
+def _layout(n, levels, parents, record):
+    """(shapes, starts, bytes in all) of the four arrays in one block of memory; the start of one not asked for is None."""
+    shapes = (n,), (n,), ((n + 63) >> 6,), (record,)
+    starts, total = [], 0
+    for shape, dtype, wanted in zip(shapes, _TYPES, (levels, parents, True, True), strict=True):
+        starts.append(total if wanted else None)
+        total += (shape[0] * dtype.itemsize + 255) & ~255 if wanted else 0
+    return shapes, tuple(starts), total
+
+
 class Results:
-    """The arrays that a traversal writes, in one block of memory: level, parent (None where not asked for), words, record."""
+    """The arrays that a traversal writes, in one block of memory: level, parent (None where not asked for), words, record.
+
+    addresses: where they lie, 0 for None, as a launch takes them; under the shim the arrays themselves.
+    """
 
     def __init__(self, device, n, levels, parents, record):
-        sizes = [n * 4 if levels else 0, n * 8 if parents else 0, ((n + 63) >> 6) * 8, record * 8]
-        self._shapes = [(n,), (n,), ((n + 63) >> 6,), (record,)]
+        shapes, starts, total = self._layout = _layout(n, levels, parents, record)
         self._device = device
         self.n = n
         if device.is_shim:
             self._arrays = self.addresses = [
-                device.empty(shape[0], dtype) if size else None
-                for size, shape, dtype in zip(sizes, self._shapes, _TYPES, strict=True)
+                None if start is None else device.empty(shape[0], dtype)
+                for shape, start, dtype in zip(shapes, starts, _TYPES, strict=True)
             ]
             return
         self._arrays = None
-        starts, total = [], 0
-        for size in sizes:
-            starts.append(total)
-            total += (size + 255) & ~255
         device.check_room(total, "traverse")
-        self._memory = memory = device.xp.cuda.alloc(total)
-        self._starts = starts
-        base = memory.ptr
-        self.addresses = [base + start if size else 0 for size, start in zip(sizes, starts, strict=True)]
+        self._memory = device.xp.cuda.alloc(total)
+        base = self._memory.ptr
+        self.addresses = [0 if start is None else base + start for start in starts]
 
     def arrays(self):
         """[level, parent, words, record]; made after the launch, while the device works."""
         if self._arrays is None:
-            make, memory = self._device.xp.ndarray, self._memory
+            make, memory = self._device.array_class, self._memory
+            shapes, starts, _ = self._layout
             self._arrays = [
-                make(shape, dtype, memory + start) if address else None
-                for shape, dtype, start, address in zip(self._shapes, _TYPES, self._starts, self.addresses, strict=True)
+                None if start is None else make(shape, dtype, memory + start)
+                for shape, dtype, start in zip(shapes, _TYPES, starts, strict=True)
             ]
         return self._arrays
 
