@@ -16,7 +16,6 @@ from .arguments import expect_type, literal, output_type, values_array
 from .mask import Mask, check_mask
 
 _LEAST, _MOST = -(2**63), 2**63 - 1          # of INT64
-_EVERYWHERE = {1: (None,), 2: (None, None)}
 
 
 def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=None):
@@ -78,8 +77,10 @@ def fill(self, number, mask, accum, replace):
         except (TypeError, ValueError):
             return False
     try:
-        self._store = ops.assign(self._store, value, *_EVERYWHERE[self.ndim], dtype=dtype, mask=mask, accum=accum,
-                                 replace=replace)
+        if self.ndim == 1:
+            self._store = ops.fill(self._store, value, dtype, mask, accum, replace)
+        else:
+            self._store = ops.assign(self._store, value, None, None, dtype=dtype, mask=mask, accum=accum, replace=replace)
     except MemoryError as exc:
         raise OutOfMemory(f"assign: the region of shape {self.shape} does not fit in memory ({exc})") from None
     return True

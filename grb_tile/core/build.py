@@ -8,6 +8,8 @@ from ..storage.place import host
 from ..storage.store import BitmapVector, Compressed, SparseVector
 from .arguments import expect_op, scalar_of
 
+_FEW = 16          # positions that Python looks at sooner than NumPy
+
 
 def build_operator(self, dup_op):
     """The typed BinaryOp for duplicates, None when they are an error."""
@@ -22,7 +24,12 @@ def build_operator(self, dup_op):
 
 def check_bounds(indices, size, what):
     """Raises: IndexOutOfBound naming the first position outside 0 .. size - 1."""
-    if indices.size and (indices.min() < 0 or indices.max() >= size):
+    few = indices.tolist() if type(indices) is np.ndarray and indices.size <= _FEW else None
+    if few is not None:
+        inside = not few or min(few) >= 0 and max(few) < size
+    else:
+        inside = not indices.size or indices.min() >= 0 and indices.max() < size
+    if not inside:
         bad = indices[(indices < 0) | (indices >= size)][0]
         raise IndexOutOfBound(f"{what} {bad} is out of bounds: it must be in 0 .. {size - 1}")
 

@@ -51,6 +51,11 @@ class Updater:
         return Assigner(self, self._resolve(keys), is_submask=False)
 
     def __setitem__(self, keys, value):
+        if type(value) in _NUMBERS and type(keys) is slice and keys.start is keys.stop is keys.step is None:
+            parent = self.parent
+            if parent.ndim == 1 and not parent.dtype._is_udt:          # the same as without indices
+                self << value
+                return
         self._assign(self._resolve(keys), value, False)
 
     def __delitem__(self, keys):

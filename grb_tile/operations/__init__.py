@@ -5,7 +5,7 @@ and
 replace; `assign` does the same for the indexed forms.  Operators come typed.
 """
 from .elementwise import EWiseAdd, EWiseMult, EWiseUnion
-from .indexing import EMPTY, Extract, assign
+from .indexing import EMPTY, Extract, assign, fill
 from .mapping import Apply, ApplyBind, ApplyIndex, Select
 from .multiply import Inner, MxM, MxV, Outer, VxM
 from .record import Record
@@ -19,7 +19,7 @@ from .write import accumulate_scalar, allow_of, finish, write
 __all__ = [
     "EMPTY", "Record", "accumulate_scalar", "allow_of", "apply", "apply_bind", "apply_index", "assign", "concat_matrices",
     "concat_vectors", "copy",
-    "diagonal", "diagonal_matrix", "ewise_add", "ewise_mult", "ewise_union", "extract", "finish", "inner", "kronecker",
+    "diagonal", "diagonal_matrix", "ewise_add", "ewise_mult", "ewise_union", "extract", "fill", "finish", "inner", "kronecker",
     "mxm", "mxv", "outer", "reduce_rows", "reduce_scalar", "resize_matrix", "resize_vector", "select", "shift_matrix",
     "shift_vector", "split_matrix", "split_vector", "transpose", "vxm", "write",
 ]

@@ -26,7 +26,7 @@ from ..storage.place import first_value
 from ..storage.store import Allow
 from . import checks
 from .record import Record
-from .write import allow_of, finish, finish_region
+from .write import allow_of, finish, finish_region, is_known_empty
 
 
 class _Empty:
@@ -138,6 +138,17 @@ def assign(c, value, I, J=None, *, dtype, mask=None, accum=None, replace=False, 
         if not _is_scalar(value):
             value = row_matrix(value) if one_row else column_matrix(value)
     return _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign)
+
+
+def fill(c, value, dtype, mask, accum, replace):
+    """The store of the vector C after C<M, replace> (accum)= value everywhere; `value` is a NumPy scalar."""
+    if accum is None and mask is not None and not (mask.complement or replace or is_known_empty(c)):
+        backend = current()
+        if backend.on_device:
+            result = backend.fill(c, cast_scalar(value, dtype), allow_of(mask).pattern)
+            if result is not NotImplemented:
+                return result
+    return _assign_vector(c, value, None, dtype, mask, accum, replace, False)
 
 
 def _assign_line(c, value, I, J, dtype, mask, accum, replace, subassign):

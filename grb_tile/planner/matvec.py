@@ -8,7 +8,7 @@ from grb_tile.storage.place import is_host
 
 from .device import choose_on_device
 from .direction import cheaper
-from .record import Plan, forced
+from .record import FREE, Plan, forced
 from .statistics import edges_of, mean_degree, rows_held
 
 SMALL = 4096  # entries of a matrix below which a rough rule is enough
@@ -69,12 +69,13 @@ def choose_matvec(A, transposed, u, allow, semiring):
     calls that would have been cheaper with it have paid for it (ski-rental, like the kernels).
     """
     rules = forced()
-    walk, format = rules.walk, rules.format or "csr"
-    if walk is not None:
-        walk = _WALKS[walk]
-        return Plan("matvec", walk, format if walk == "rows" else "csr", "forced")
-    if format != "csr":
-        return Plan("matvec", "rows", format, "forced")
+    if rules is not FREE:
+        walk, format = rules.walk, rules.format or "csr"
+        if walk is not None:
+            walk = _WALKS[walk]
+            return Plan("matvec", walk, format if walk == "rows" else "csr", "forced")
+        if format != "csr":
+            return Plan("matvec", "rows", format, "forced")
     if not is_host(A):
         return choose_on_device(A, transposed, u, allow, can_stop_early(semiring))
     entries = A.indices.shape[0]

@@ -18,8 +18,8 @@ _followers = {}
 def register(array_class, convert, move, iso_value, follow):
     """What a device does for stores whose values are of `array_class`.
 
-    convert(store, format) converts one, move(value) is an array there of one NumPy scalar, which is kept, iso_value(store) reads its value,
-    follow() puts what the caller does next after all work that the device was given.
+    convert(store, format) converts one, move(value) is an array there of one NumPy scalar, which is kept, iso_value(store)
+    reads its value, follow() puts what the caller does next after all work that the device was given.
     """
     _converters[array_class] = convert
     _movers[array_class] = move

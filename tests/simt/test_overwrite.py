@@ -48,6 +48,14 @@ def test_all_formats(type_, turn, monkeypatch):
         assert got.nvals == want.nvals
         agree.assert_same(host(got), want)
         assert agree.snapshot(c, t, pattern) == before
+        if not complement:
+            value = dtype.np_type.type(3)
+            wanted = meaning(c, iso_like(pattern, dtype, value), allow)
+            filled = shim().fill(c, value, pattern)
+            if filled is not NotImplemented:          # of matrices and of what is too long for a bitmap
+                assert filled.nvals == wanted.nvals
+                agree.assert_same(host(shim().convert(filled, "sparse")), host(NUMPY.convert(wanted, "sparse")))
+            assert agree.snapshot(c, t, pattern) == before
         for _ in range(2):          # once more into what is now C's own
             pattern = samples.random_vector(rng, dim, dtypes.BOOL)
             t = iso_like(pattern, dtype, dtype.np_type.type(0))

@@ -27,6 +27,7 @@ _NOT_YET = 0x9E3779B97F4A7C15    # what page-locked memory holds until a number 
 _LOOKS = 20000                   # about a millisecond
 _TO_DEVICE, _TO_HOST = 1, 2      # cudaMemcpyKind
 _TAKEN_ALONG = 1 << 14           # bytes of pageable memory that are copied before cudaMemcpyAsync returns (64 KiB and less)
+_FEW_BYTES = 256
 _MOST_CONSTANTS = 4096
 SPARE = ("product_spaces", "product_rooms")          # arrays kept for the next product (column_launch.py)
 _COUNTERS = 256
@@ -47,7 +48,9 @@ class Device:
         self.cast_constants = {}          # (address of a constant, DataType) -> the constant cast
         self._counters = []
         self._pinned = None
-        self._lock = threading.Lock()          # of the pinned buffer: threads may read at the same time
+        self._staged = ctypes.create_string_buffer(_FEW_BYTES)
+        self._staged_at = ctypes.addressof(self._staged)
+        self._lock = threading.Lock()          # of both buffers: threads may read at the same time
         self.current_stream = _no_stream if self.is_shim else xp.cuda.get_current_stream
         self.stream = None                     # the one that was given work last
         self.errors = ErrorWord(self)
@@ -65,8 +68,14 @@ class Device:
         """A copy of a contiguous NumPy array on the device; the driver takes a small one along, which costs half of CuPy's way."""
         if self.is_shim or not 0 < data.nbytes <= _TAKEN_ALONG:
             return self.xp.asarray(data)
-        array, cuda = self.xp.empty(data.shape, data.dtype), self.xp.cuda
-        cuda.runtime.memcpyAsync(array.data.ptr, data.ctypes.data, data.nbytes, _TO_DEVICE, cuda.get_current_stream().ptr)
+        array, size = self._make(data.shape, data.dtype), data.nbytes
+        copy, stream = self.xp.cuda.runtime.memcpyAsync, self.current_stream().ptr
+        if size <= _FEW_BYTES:          # asking NumPy for the address takes longer than copying them once more
+            with self._lock:
+                self._staged[:size] = data.tobytes()
+                copy(array.data.ptr, self._staged_at, size, _TO_DEVICE, stream)
+        else:
+            copy(array.data.ptr, data.ctypes.data, size, _TO_DEVICE, stream)
         return array
 
     def empty(self, count, dtype):

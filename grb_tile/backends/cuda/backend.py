@@ -12,7 +12,6 @@ from importlib import import_module
 
 from ...exceptions import GraphblasException
 from ...storage import place
-from ...storage.convert import share
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
 from ..protocol import Backend
 from .arrays import Device
@@ -120,10 +119,15 @@ class CudaBackend(Backend):
     _any_cast = cast
 
     def cast(self, store, dtype):
-        if store.iso and store.format == "bitmap" and type(store.values) is self.device.array_class:
-            values = self.device.cast_constants.get((self.device.address(store.values), dtype))
-            if values is not None:          # the one value was cast before: nothing to do for the device
-                return share(store, store.with_values(dtype, values, True))
+        if store.iso and store.format == "bitmap":
+            device = self.device
+            if type(store.values) is device.array_class:
+                values = device.cast_constants.get((device.address(store.values), dtype))
+                if values is not None:          # the one value was cast before: nothing to do for the device
+                    store.shared = True
+                    result = store.with_values(dtype, values, True)
+                    result.shared = True
+                    return result
         return self._any_cast(store, dtype)
 
     @reporting
@@ -215,6 +219,18 @@ class CudaBackend(Backend):
         except HostOnly:
             found = NotImplemented
         return self.union(t, self.restrict(c, ~allow), None) if found is NotImplemented else found
+
+    @reporting
+    def fill(self, c, value, pattern):
+        """C<M> = value, M the structure of the vector `pattern`, `value` a NumPy scalar of C's type; as `overwrite`.
+
+        NotImplemented where that is no short way.
+        """
+        own = self.own
+        try:
+            return self._find("overwrite", "put")(self.device, own(c), own(pattern), self.device.constant(value), True)
+        except HostOnly:
+            return NotImplemented
 
     @reporting
     def kronecker(self, A, B, op, allow=None):

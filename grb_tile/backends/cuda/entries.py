@@ -157,7 +157,7 @@ class CountedLater(BitmapVector):
 
     def with_values(self, dtype, values, iso):
         """The same places with other values; where their number has not been read back, it is not now."""
-        count = self._count
+        count = self._counted          # a function is asked by whoever wants the number
         if self._known is None:
             return CountedLater(self._device, self.size, dtype, self.words, values, count, iso, self._about)
         return super().with_values(dtype, values, iso)
@@ -171,7 +171,7 @@ class CountedLater(BitmapVector):
 
     def count_later(self, count, about):
         """The number of entries is in count[0] from now on, and near `about`."""
-        self._known, self._count, self._about = None, count, about
+        self._known, self._counted, self._about = None, count, about
 
 
 def counted_later(device, size, dtype, words, values, count, iso=False):

@@ -24,35 +24,60 @@ def _about(u):
 
 def overwrite(device, c, t, allow):
     """The store of C after C<allow> = T, T of C's type and inside `allow`; NotImplemented where this is no short way."""
+    pattern, complement = allow.pattern, allow.complement
+    if not complement and same_structure(t, pattern):
+        return put(device, c, t, t.values, t.iso)
     if c.dtype._is_udt or c.format[-1] == "r" or c.size == 0:
         return NotImplemented
-    pattern, complement = allow.pattern, allow.complement
-    fills = not complement and same_structure(t, pattern)
-    if fills and is_empty(t):
-        return c
-    if not fills and t.format == "sparse":
+    if t.format == "sparse":
         if not t.iso or c.size > LATER_SIZE:
             return NotImplemented
         t = to_bitmap(device, t)
     c = _writable(device, c)
     if c is None:
         return NotImplemented
-    kind, size = moved_type(c.values), c.size
-    known, estimate = c._known or 0, c.about + _about(t)
-    count = c._count if c._known is None else device.counters()
-    launcher = device.launcher
-    if t.format == "sparse":
-        n = t.indices.shape[0]
-        kernel = launcher.kernel("overwrite.cuh", "overwrite_listed", "", (index_type(t.indices), kind))
-        kernel.over(n, (c.words, c.values, t.indices, t.values, t.iso, n, known, count))
-    else:
-        mask = None if fills else words_of(device, pattern)
-        if mask is None and not fills:          # everything is allowed, or nothing
-            return t if not complement else c
-        kernel = launcher.kernel("overwrite.cuh", "overwrite_words", "", (kind,))
-        kernel.over((size + 31) >> 5, (c.words, c.values, t.words, t.values, t.iso, mask, complement, size, known, count))
+    mask = words_of(device, pattern)
+    if mask is None:          # everything is allowed, or nothing
+        return t if not complement else c
+    return _write_words(device, c, t, t.values, t.iso, mask, complement)
+
+
+def put(device, c, at, values, iso):
+    """The store of C after C<at> = values, `values` of C's type: each place of the vector `at` becomes an entry.
+
+    values: one for each place as `at` keeps them, or one for all when iso.  NotImplemented where this is no short way.
+    """
+    if c.dtype._is_udt or c.format[-1] == "r" or c.size == 0:
+        return NotImplemented
+    if is_empty(at):
+        return c
+    c = _writable(device, c)
+    if c is None:
+        return NotImplemented
+    if at.format == "bitmap":
+        return _write_words(device, c, at, values, iso, None, False)
+    n, (known, count) = at.indices.shape[0], _counting(device, c)
+    kernel = device.launcher.kernel("overwrite.cuh", "overwrite_listed", "", (index_type(at.indices), moved_type(c.values)))
+    kernel.over(n, (c.words, c.values, at.indices, values, iso, n, known, count))
+    return _counted(c, count, n)
+
+
+def _write_words(device, c, t, values, iso, mask, complement):
+    size, (known, count) = c.size, _counting(device, c)
+    kernel = device.launcher.kernel("overwrite.cuh", "overwrite_words", "", (moved_type(c.values),))
+    kernel.over((size + 31) >> 5, (c.words, c.values, t.words, values, iso, mask, complement, size, known, count))
+    return _counted(c, count, _about(t))
+
+
+def _counting(device, c):
+    """(entries of C that `count` does not hold yet, the array `count`)"""
+    known = c._known
+    return (0, c._count) if known is None else (known, device.counters())
+
+
+def _counted(c, count, more):
     c.forms = None
-    c.count_later(count, min(estimate, size))
+    c.count_later(count, min(c.about + more, c.size))
     return c
 
 

@@ -33,7 +33,9 @@ def suits(A, s):
 
 def pull(device, A, x_words, x_values, s, mask, complement):
     """(w, words, count): values (None when structure only), presence, and where their number is counted."""
-    form = form_of(device, A)
+    form = A.forms.get("pull") if A.forms else None
+    if form is None or form.strongest is None:
+        form = form_of(device, A)
     kernel, threads, halves, fixed = form.launches.get(s) or _prepared(device, A, form, s)
     w = None if s.structure_only else device.places(A.nrows, s.dtype.np_type)
     words, found = device.empty(halves >> 1, np.uint64), device.counters()

@@ -41,7 +41,7 @@ def build_vector(device, size, indices, values, dup, dtype):
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
     few = type(indices) is np.ndarray and type(values) is np.ndarray and 0 < indices.shape[0] <= FEW
-    if few and (indices[1:] > indices[:-1]).all():
+    if few and (indices.shape[0] == 1 or (indices[1:] > indices[:-1]).all()):
         return _listed_vector(device, size, indices, values, dtype)
     given = values
     indices, values = device.array(indices, np.int64), _numbers(device, values)
@@ -109,8 +109,7 @@ def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
 
 def _folds(dup):
     """Can duplicates be combined on the device?  Positional operators and user-defined types go through the host."""
-    return dup is None or dup.positional is None and not any(
-        t._is_udt for t in (dup.type, dup.type2, dup.return_type))
+    return dup is None or dup.positional is None and not (dup.type._is_udt or dup.type2._is_udt or dup.return_type._is_udt)
 
 
 def _numbers(device, values):
