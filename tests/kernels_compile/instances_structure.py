@@ -1,5 +1,6 @@
 """Instances of build.cuh, convert.cuh, gather.cuh and transpose.cuh."""
 from grb_tile import binary, dtypes
+from grb_tile.backends.cuda.entries import complex_cast
 from grb_tile.operators import to_cuda
 
 INDICES = ("int32_t", "int64_t")
@@ -29,6 +30,9 @@ def instances():
         for want in NUMBERS:
             if have is not want:
                 yield "convert.cuh", "cast_values", "", (have.cuda_type, want.cuda_type)
+    for have, want in ((dtypes.FP32, dtypes.FC32), (dtypes.INT8, dtypes.FC64), (dtypes.FC32, dtypes.BOOL),
+                       (dtypes.FC64, dtypes.FC32), (dtypes.FC64, dtypes.UINT16)):
+        yield "apply.cuh", "apply_values", complex_cast(have, want), (have.cuda_type, want.cuda_type, "Cast")
     for dtype in (dtypes.INT64, dtypes.FP32, dtypes.FC64):
         for name in ("plus", "times", "minus"):
             op = getattr(binary, name)[dtype]

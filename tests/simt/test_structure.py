@@ -8,7 +8,7 @@ from grb_tile import binary, dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda import entries, structure
 from grb_tile.exceptions import InvalidValue, UdfParseError
-from grb_tile.storage import convert
+from grb_tile.storage import convert, place
 from simt.backend import shim, using_shim
 
 NUMPY = select.named("numpy")
@@ -99,6 +99,17 @@ def test_cast(have, want, detours):
     rng = rng_of(have.rank, want.rank)
     u = samples.random_vector(rng, (70, np.arange(70)), have, share=0.7)
     agree.assert_same(shim().cast(u, want), NUMPY.cast(u, want))
+
+
+@pytest.mark.parametrize("want", [dtypes.BOOL, dtypes.FP32, dtypes.FP64, dtypes.FC32, dtypes.FC64], ids=str)
+@pytest.mark.parametrize("have", [dtypes.FP32, dtypes.FP64, dtypes.FC32, dtypes.FC64], ids=str)
+def test_casts_keep_subnormals(have, want, detours):
+    """A device's own conversions may flush them; 1e-40 is true, and a number in FP32."""
+    values = np.array([1e-40, -2e-42, 0.0, 1.5, 3e-39, -0.0, np.inf, 2.5], np.float64)
+    values = values.astype(have.np_type if have.np_type.kind == "f" else have.np_type.char.lower()).view(have.np_type)
+    u = NUMPY.build_vector(values.shape[0], np.arange(values.shape[0]), values, None, have)
+    got = place.host(shim().cast(u, want)).values
+    np.testing.assert_array_equal(got, NUMPY.cast(u, want).values)
 
 
 @pytest.mark.parametrize("op", ["first", "second", "any", "plus", "minus", "min"])
