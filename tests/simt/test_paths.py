@@ -258,6 +258,30 @@ def test_sums_of_floats_are_those_of_the_loop(dtype, launch):
                 check(A, A, 0, delta)
 
 
+@pytest.mark.parametrize(("dtype", "least"), [("FP32", 2.0**-149), ("FP64", 2.0**-1074)])
+def test_subnormal_weights_have_their_length(dtype, least):
+    """A device's own additions may take them for zeros; -0.0 is one."""
+    weights = least * generator(4).integers(1, 9, 199)
+    weights[[7, 90]] = 0.0, -0.0
+    check(store_of(200, range(199), range(1, 200), weights, dtype, True), None, 0)
+
+
+def test_a_search_after_one_that_failed_while_in_edges_were_sorted(monkeypatch, wide):
+    A = random_store(300, 3000, "INT32", 8, False)
+    AT, sort = select.named("numpy").transpose(A), paths_graph.PathsGraph._sorted
+
+    def interrupted(graph, store):
+        if store is not graph.out_edges:
+            raise KeyboardInterrupt
+        return sort(graph, store)
+
+    monkeypatch.setattr(paths_graph.PathsGraph, "_sorted", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        check(A, AT, 0)
+    monkeypatch.setattr(paths_graph.PathsGraph, "_sorted", sort)
+    check(A, AT, 0)
+
+
 def test_nan_and_halves_are_left_to_others():
     A = random_store(50, 200, "FP32", 1)
     A.values[3] = np.nan

@@ -99,6 +99,24 @@ def test_threads_that_search_one_graph(monkeypatch):
     assert not wrong
 
 
+def test_a_constant_made_by_two_threads(monkeypatch):
+    """What is known by its address is never freed: another value may come to lie there."""
+    with using_shim() as backend:
+        device = backend.device
+        upload, other = device.upload, []
+
+        def interrupted(data):          # another thread makes the same meanwhile
+            if not other:
+                other.append(None)
+                other[0] = device.constant(np.int16(12321))
+            return upload(data)
+
+        monkeypatch.setattr(device, "upload", interrupted)
+        assert device.constant(np.int16(12321)) is other[0]
+        kept = {device.address(array) for array in device._constants.values()}
+        assert device._constant_of.keys() <= kept
+
+
 def test_a_count_asked_for_by_two_threads():
     """The second finds the number, not the place where it was, between its two questions."""
     with using_shim() as backend:

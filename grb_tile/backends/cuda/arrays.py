@@ -127,8 +127,8 @@ class Device:
         found = self._constants.get(key)
         if found is None:
             found = self.upload(value.reshape(1))
-            if len(self._constants) < _MOST_CONSTANTS:
-                self._constants[key] = found
+            if len(self._constants) < _MOST_CONSTANTS:          # another thread's, if it was first: what is known by its
+                found = self._constants.setdefault(key, found)  # address must never be freed
                 self._constant_of[self.address(found)] = value
         return found
 

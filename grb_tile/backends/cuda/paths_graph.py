@@ -70,10 +70,10 @@ class PathsGraph:
     def set_in_edges(self, in_edges):
         """Let searches pull along `in_edges`, and trees be found; does nothing the second time."""
         if self.in_edges is not in_edges:
-            self.in_edges = in_edges
             same = in_edges is self.out_edges
             self.in_start, self.into = (self.start, self.out) if same else self._sorted(in_edges)[:2]
             self._tables.clear()
+            self.in_edges = in_edges          # last: sorting may fail
 
     def _sorted(self, store):
         """(row starts, entries with rows ascending by weight, a sample of the weights as keys)."""
@@ -81,11 +81,11 @@ class PathsGraph:
         count = store.nvals
         values = store.values if not store.iso else repeated(device, store.values, count)
         if self.real:
-            values = values + values.dtype.type(0)                      # -0.0 becomes 0.0, whose bits are the least
             if count and bool(xp.isnan(values).any()):
                 self.usable = False                                     # NaN has no place in an order
                 return None, None, None
-            weights = values.view(np.uint32 if self.bytes == 8 else np.uint64)
+            weights = values.view(self.key).copy()
+            weights[weights == self.key.type(1 << 8 * self.key.itemsize - 1)] = 0          # -0.0 becomes 0.0: the least bits
         else:
             weights = values.astype(np.uint64 if self.bytes == 16 else np.uint32)
         starts = device.array(store.indptr, np.int64)
