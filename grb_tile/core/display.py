@@ -91,7 +91,7 @@ def cell_text(value, mask=None):
     if isinstance(value, np.floating):
         if np.isnan(value):
             return "nan"
-        text = f"{value:.6f}" if 1e-4 <= abs(value) < 1e7 or value == 0 else f"{value:.6g}"
+        text = f"{value:.6f}" if 1e-4 <= abs(float(value)) < 1e7 or value == 0 else f"{value:.6g}"
         if "." in text and "e" not in text:
             text = text.rstrip("0")
             text += "0" if text.endswith(".") else ""
