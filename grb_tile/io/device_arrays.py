@@ -150,7 +150,7 @@ def from_cupy_coo(rows, cols, values, *, shape, dup_op=None, name=None):
 
     backend = _backend()
     device = backend.device
-    rows, cols = (device.array(as_device(part, device), np.int64) for part in (rows, cols))
+    rows, cols = (device.array(as_device(part, device).astype(np.int64)) for part in (rows, cols))          # copies
     values = device.array(as_device(values, device))
     if not rows.shape == cols.shape == values.shape or rows.ndim != 1:
         raise ValueError(f"rows, cols and values must be as long as one another: {rows.shape}, {cols.shape}, {values.shape}")

@@ -92,6 +92,14 @@ def test_entries_are_sorted_and_combined():
     assert device_arrays.vector_of_entries(on_device([1, 4]), on_device([7, 8]), size=9).to_dict() == {1: 7, 4: 8}
 
 
+def test_entries_are_copied():
+    rows, cols, values = on_device([0, 1, 2], np.int64), on_device([5, 6, 7], np.int64), on_device([1.0, 2.0, 3.0])
+    A = device_arrays.from_cupy_coo(rows, cols, values, shape=(2**40, 2**40))
+    for array in (rows, cols, values):
+        array[:] = 0
+    assert [part.tolist() for part in A.to_coo()] == [[0, 1, 2], [5, 6, 7], [1.0, 2.0, 3.0]]
+
+
 def test_host_arrays_are_refused():
     with pytest.raises(TypeError, match="does not lie on the GPU"):
         device_arrays.from_cupy(np.arange(3))
