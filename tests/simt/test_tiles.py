@@ -10,6 +10,7 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda import tiles
 from grb_tile.operators import get_typed_op
 from grb_tile.storage import bit_tiles, tiled
+from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow, Compressed
 from simt.backend import shim, using_shim
 
@@ -131,6 +132,16 @@ def assert_same_bit_tiles(got, want):
                  "tile_col_ptr", "tile_row", "col_map", "col_start", "col_words"):
         assert getattr(got, name).dtype == getattr(want, name).dtype
         assert getattr(got, name).tolist() == getattr(want, name).tolist(), name
+
+
+def test_sums_of_one_subnormal_product():
+    """As many times as a row has entries; a device's own multiplication may take it for zero."""
+    rows, cols = (rng_of(5).random((70, 70)) < 0.3).nonzero()
+    A = NUMPY.build_matrix(70, 70, rows, cols, np.array([2.0**-75], np.float32), None, dtypes.FP32)
+    x = NUMPY.build_vector(70, np.arange(70), np.array([2.0**-70], np.float32), None, dtypes.FP32)
+    semiring = get_typed_op("plus_times", dtypes.FP32, kind="semiring")
+    got, want = host(shim().matvec_rows(A, x, semiring, None, "bittiled")), NUMPY.matvec_rows(A, x, semiring)
+    np.testing.assert_array_equal(got.values, want.values)
 
 
 def test_symmetric_structure_is_kept_once():

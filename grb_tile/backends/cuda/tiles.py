@@ -10,16 +10,19 @@ Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.2 to 3.4.
 """
 import numpy as np
 
+from ...dtypes import INT64
 from ...dtypes import cast as host_cast
+from ...operators import get_typed_op
 from ...storage.bit_tiles import WORDS, BitTiledMatrix, TileLines, start_type
 from ...storage.store import Compressed, forms_of
 from ...storage.tiled import MIN_ENTRIES, NT, TiledMatrix, can_tile
 from .entries import (
-    CountedLater, counted_later, empty_vector, gather, index_type, line_starts, moved_type, repeated, row_ids, stable_order,
-    to_bitmap, words_of,
+    CountedLater, cast_array, counted_later, empty_vector, gather, index_type, line_starts, moved_type, repeated, row_ids,
+    stable_order, to_bitmap, words_of,
 )  # fmt: skip
 from .semirings import is_idempotent, lowered
 from .structure import convert
+from .values import combined
 
 SPARSE = 0.01                # share of x's places below which its columns are walked
 WIDTH = 16                   # of the bit tiles that products and traversals walk: the fewest bytes
@@ -128,8 +131,10 @@ def _bit_tiled(device, A, x, semiring, allow, walk):
     one = host_cast(one, dtype)[0]
     if idempotent:
         return counted_later(device, size, dtype, w_words, device.constant(one, dtype.np_type), total, True)
-    values = counts[:size].view(np.int64).astype(dtype.np_type) * one
-    return counted_later(device, size, dtype, w_words, device.array(values.astype(dtype.np_type, copy=False)), total)
+    times = get_typed_op("times", dtype, kind="binary")          # by our own kernel: CuPy's flushes subnormal numbers
+    counts = cast_array(device, counts[:size].view(np.int64), INT64, dtype)
+    values = combined(device, times, dtype, size, counts, False, device.constant(one), True)
+    return counted_later(device, size, dtype, w_words, values, total)
 
 
 def _all_words(device, size):
