@@ -196,27 +196,30 @@ class Scalar(BaseType):
 
     def isequal(self, other, *, check_dtype=False):
         """Both empty, or equal values; `check_dtype` also compares the types (literals have none)."""
-        other, check_dtype = self._other(other, "isequal", check_dtype)
-        if other is None:
-            return self._value is None
-        if check_dtype and self.dtype is not other.dtype:
-            return False
-        if self._value is None or other._value is None:
-            return self._value is other._value
+        other, known = self._compared(other, "isequal", check_dtype)
+        if known is not None:
+            return known
         return bool(np.all(self.value == other.value))
 
     def isclose(self, other, *, rel_tol=1e-7, abs_tol=0.0, check_dtype=False):
         """Both empty, or abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
-        other, check_dtype = self._other(other, "isclose", check_dtype)
-        if other is None:
-            return self._value is None
-        if check_dtype and self.dtype is not other.dtype:
-            return False
-        if self._value is None or other._value is None:
-            return self._value is other._value
+        other, known = self._compared(other, "isclose", check_dtype)
+        if known is not None:
+            return known
         get_typed_op("eq", self.dtype, other.dtype, is_left_scalar=True, is_right_scalar=True, kind="binary")
         a, b = self.value, other.value
         return a == b or abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)
+
+    def _compared(self, other, within, check_dtype):
+        """(the other as a Scalar, what is known of the comparison without the values: None where they decide)."""
+        other, check_dtype = self._other(other, within, check_dtype)
+        if other is None:
+            return None, self._value is None
+        if check_dtype and self.dtype is not other.dtype:
+            return other, False
+        if self._value is None or other._value is None:
+            return other, self._value is other._value
+        return other, None
 
     def _other(self, other, within, check_dtype):
         if type(other) is Scalar:

@@ -156,6 +156,12 @@ class _Tools:
         *positions, values = self._parent.to_coo(dtype)
         return (*(p[:n] for p in positions), values[:n])
 
+    def _become(self, name, store):
+        """Let the parent hold what `store` does; name: of the call.  Raises: DimensionMismatch for another shape."""
+        ops.checks.output_shape(name, self._parent.shape, store.shape)
+        self._parent.clear()
+        self._parent._store = store
+
 
 def _sought(entries, seek):
     return entries[max(0, seek + len(entries)) if seek < 0 else seek:]
@@ -177,9 +183,7 @@ class VectorTools(_Tools):
             check_options(opts)
         tiles, _ = _check_tiles(tiles, is_matrix=False)
         store = ops.concat_vectors([v._store for v in tiles], self._parent.dtype)
-        ops.checks.output_shape("concat", self._parent.shape, store.shape)
-        self._parent.clear()
-        self._parent._store = store
+        self._become("concat", store)
 
     def split(self, chunks, *, name=None, **opts):
         """A list of Vectors of the given sizes (or all of one size); see normalize_chunks."""
@@ -206,9 +210,7 @@ class VectorTools(_Tools):
             self._parent, matrix, (Matrix, TransposedMatrix), within="ss.build_diag", argname="matrix"
         )
         found = matrix.diag(int(k), self._parent.dtype)
-        ops.checks.output_shape("build_diag", self._parent.shape, found.shape)
-        self._parent.clear()
-        self._parent._store = found._store
+        self._become("build_diag", found._store)
 
     def build_scalar(self, indices, value):
         """Put entries of one value into the empty vector; repeated positions count once."""
@@ -294,9 +296,7 @@ class MatrixTools(_Tools):
             check_options(opts)
         tiles, _ = _check_tiles(tiles, is_matrix=True)
         store = ops.concat_matrices(_matrix_stores(tiles), self._parent.dtype)
-        ops.checks.output_shape("concat", self._parent.shape, store.shape)
-        self._parent.clear()
-        self._parent._store = store
+        self._become("concat", store)
 
     def split(self, chunks, *, name=None, **opts):
         """A list of lists of Matrices of the given heights and widths; see normalize_chunks."""
@@ -320,9 +320,7 @@ class MatrixTools(_Tools):
             check_options(opts)
         vector = expect_type(self._parent, vector, Vector, within="ss.build_diag", argname="vector")
         store = ops.diagonal_matrix(vector._store, int(k), self._parent.dtype)
-        ops.checks.output_shape("build_diag", self._parent.shape, store.shape)
-        self._parent.clear()
-        self._parent._store = store
+        self._become("build_diag", store)
 
     def build_scalar(self, rows, columns, value):
         """Put entries of one value into the empty matrix; repeated positions count once."""
