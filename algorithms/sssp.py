@@ -151,7 +151,7 @@ def _delta_stepping(weights, d, delta, report):
             break
         # The next threshold lies delta beyond the nearest of the far, and those below it are the next frontier.
         below = weights.threshold(far.reduce(monoid.min).new().value, delta)
-        if below == weights.top:
+        if below >= weights.top:          # infinite ones, too
             f << far
             far.clear()
         else:
