@@ -2,6 +2,7 @@
 //
 // Result, vertices in the order of many_prepare.cuh: seen[p] (a word), cells: the level + 1 of each source in binary, four bits
 // (words) a vertex side by side, further groups of four n x 4 words on; written where seen[p] is not 0.
+// told, where the host looks meanwhile: how many pairs of source and vertex there are in all.
 // Who calls: backends/cuda/traverse_many.py.  Launch `many_levels` cooperatively.
 // Each source chooses its own direction (sources far from the hubs would keep all others from leaving rows early).  A level:
 //   1. pushed: frontier words are spread over out-edges, by atomics on `next`; pulled: long rows gather words of in-neighbours,
@@ -19,7 +20,7 @@
 namespace grb {
 
 constexpr int HUB_SHARE = 64;              // edges of hubs are pulled where they are more than 1/64 of all edges
-struct ManyControl { unsigned arrivals, departures; word found[3], edges[3], hub_edges[3], strong[3][64]; };
+struct ManyControl { unsigned arrivals, departures; word found[3], edges[3], hub_edges[3], strong[3][64]; int origins[64]; };
 
 // Pieces of long rows whose word is not 0, up to four at a time, 8 to 32 lanes each: walk(row, later piece?, word, first entry
 // of this lane, end, lanes).  The warp calls together, and all of its lanes walk.
@@ -74,8 +75,8 @@ __global__ void __launch_bounds__(1024)
 many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64_t out_count, const P* in_start,
             const int32_t* in, const word* in_tasks, int64_t in_count, const int32_t* place, const int32_t* degrees, int64_t n, int64_t live,
             int64_t entries, int64_t strong, int64_t strong_edges, int64_t hubs, const int32_t* sources, int64_t count,
-            word* seen, word* now, word* next, word* spare, word* cells, void* counters, int64_t* record, int64_t log_rows,
-            int64_t max_level, int64_t direction, int64_t alpha) {
+            word* seen, word* now, word* next, word* spare, word* cells, void* counters, int64_t* record, int64_t* told,
+            int64_t log_rows, int64_t max_level, int64_t direction, int64_t alpha) {
   extern __shared__ word hub_words[];
   __shared__ word visited[64];                 // strong vertices' edges that each source has reached
   __shared__ unsigned tally[64], choice[2];
@@ -89,13 +90,15 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
   int phase = 0;
   auto barrier = [&] { level_barrier(&control->arrivals, goal); };
   if (first_thread) record[2] = nanoseconds();
+  const int source = thread_number() < count ? sources[thread_number()] : 0;         // in the host's memory: early, once
   GRB_EACH(v, n) {
     seen[v] = 0;
     if (v < live) now[v] = next[v] = spare[v] = 0;
   }
   barrier();
-  for (int64_t s = thread_number(); s < count; s += thread_count()) {
-    int v = place[sources[s]];
+  if (thread_number() < count) {               // (a grid has 64 threads)
+    const int s = int(thread_number()), v = place[source];
+    control->origins[s] = v;
     atomicOr(&seen[v], word(1) << s);
     if (v < live) {
       atomicOr(&now[v], word(1) << s);
@@ -103,8 +106,8 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     }
   }
   barrier();
-  for (int64_t s = thread_number(); s < count; s += thread_count()) {
-    int v = place[sources[s]];
+  if (thread_number() < count) {
+    const int v = place[source];
     write_cell(cells, n, v, fresh(seen + v), 1, true);
   }
   word edges = fresh(&control->edges[0]), hub_edges = 0, frontier = word(count);
@@ -117,7 +120,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
       bool pull = direction == 1;
       word fringe = 0;
       if (direction < 0 && s < count) {
-        int v = depth == 1 ? place[sources[s]] : -1;
+        int v = depth == 1 ? fresh(&control->origins[s]) : -1;
         fringe = depth > 1 ? fresh(&control->strong[phase % 3][s]) : v < strong ? word(degrees[v]) : 0;
         word known = visited[s] + fringe;
         visited[s] = known;
@@ -276,6 +279,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     spare = t;
   }
   if (first_thread) {
+    *static_cast<volatile int64_t*>(told) = reached;
     record[0] = reached;
     record[1] = depth - 1;
     record[3] = nanoseconds();

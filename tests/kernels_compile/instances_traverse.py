@@ -26,7 +26,6 @@ def instances():
             yield "many_prepare.cuh", "relabel_rows", "", ("int64_t", index, block)
     for name in ("padded_sizes", "piece_keys"):
         yield "many_prepare.cuh", name, "", ("int64_t",)
-    yield "many_result.cuh", "many_counts", "", ("int64_t",)
     for parents in ("true", "false"):
-        yield "many_result.cuh", "many_rows", "", ("int64_t", parents)
+        yield "many_result.cuh", "many_rows", "", (parents,)
     yield "components.cuh", "components", "", ("int64_t",)

@@ -65,6 +65,7 @@ class ManyGraph:
         self.index = self.out.index
         self.strong, self.strong_edges = self._strong()
         self.launches = {}
+        self.letters = []          # traverse_many.py's, not in use
         self.control = device.zeros(CONTROL_WORDS, np.uint64)          # the kernel's counters: all zero between traversals
 
     def _strong(self):

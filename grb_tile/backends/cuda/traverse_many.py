@@ -4,6 +4,8 @@ Kernels: kernels/traverse_many.cuh (the levels), kernels/many_parents.cuh (paren
 (rows of the result).  The results are matrices with a row for each source; both have the same indices.
 Memory: 32 bytes a vertex for the words of a batch, 32 for each four binary digits of the greatest level, 256 for parents.
 """
+import ctypes
+
 import numpy as np
 
 from ...dtypes import INT32, INT64
@@ -15,7 +17,8 @@ from .traverse_launch import PlainLaunch, QuickLaunch
 
 BATCH = 64
 MOST_SPARE = 4 << 30           # bytes of results for which room is made before their number is known
-LAUNCH = {"block": 1024, "alpha": 32, "hubs": 16384, "chunk": 512}     # hubs: a power of two, 8 bytes of shared memory each
+LAUNCH = {"block": 1024, "alpha": 32, "hubs": 16384, "rows": 512}      # hubs: a power of two, 8 bytes of shared memory each
+_LOOKS = 20000                 # about a millisecond
 
 
 @on_device
@@ -33,15 +36,13 @@ def traverse_many(device, A, AT, sources, max_level, direction=None, levels=True
     same = AT is A
     A = device.own(A)
     AT = A if same else None if AT is None else device.own(AT)
-    bytes_each = 4 + 4 * levels + 8 * parents
-    groups = ((max_level + 1).bit_length() + 3) // 4
     graph = many_graph_of(device, A, AT)
     mode = 0 if direction == "push" or AT is None else -1 if direction is None else 1
     parts, outcomes = [], []
     for first in range(0, len(sources), BATCH):
-        search = _Batch(device, graph, sources[first:first + BATCH], max_level, mode, groups)
-        parts.append(search.rows(levels, parents, bytes_each))
-        outcomes.append(search.outcome)
+        part, outcome = _batch(device, graph, sources[first:first + BATCH], max_level, mode, levels, parents)
+        parts.append(part)
+        outcomes.append(outcome)
     if len(parts) == 1:
         indptr, *arrays = parts[0]
     else:
@@ -59,93 +60,135 @@ def traverse_many(device, A, AT, sources, max_level, direction=None, levels=True
     ), outcomes  # fmt: skip
 
 
-class _Batch:
-    """One run of at most 64 sources: the levels in binary on the device, from which rows are made."""
+def _batch(device, graph, sources, max_level, mode, levels, parents):
+    """((indptr, indices, levels | None, parents | None), Outcome) of at most 64 sources.
 
-    def __init__(self, device, graph, sources, max_level, mode, groups):
-        self.device, self.graph, self.count = device, graph, len(sources)
-        n, live = graph.n, graph.live
-        words = device.empty(n * (4 * groups + 1) + 3 * live, np.uint64)
-        self.cells, self.seen = words[:4 * n * groups], words[4 * n * groups:n * (4 * groups + 1)]
-        now, following, spare = words[n * (4 * groups + 1):].reshape(3, live)
-        self.record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
-        stream, hubs, launch = _launch_of(graph)
-        out, into = graph.out, graph.into
-        pulled = (None, None, None, 0) if into is None else (into.start, into.near, into.tasks, into.count)
-        arguments = (
-            out.start, out.near, out.tasks, out.count, *pulled, graph.place, graph.degrees, n, live, graph.out_edges.nvals,
-            graph.strong, graph.strong_edges, hubs, _moved(device, sources), self.count, self.seen, now, following, spare,
-            self.cells, graph.control, self.record, LOG_LEVELS, max_level, mode, LAUNCH["alpha"],
-        )  # fmt: skip
+    Two launches (three with parents); the second is given before the first is done, and what the host has to do after it
+    is done while rows are written.
+    """
+    launches = _launches_of(graph, parents)
+    count, n, live = len(sources), graph.n, graph.live
+    groups = ((max_level + 1).bit_length() + 3) // 4
+    stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
+    letter = graph.letters.pop() if graph.letters else _Letter(device)
+    letter.write(sources)
+    words = device.empty(n * (4 * groups + 1) + 3 * live + launches.blocks * 32, np.uint64)
+    record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
+    if device.is_shim:
+        ends = np.cumsum([4 * n * groups, n, live, live, live]).tolist()
+        cells, seen, now, following, spare, tallies = (words[a:b] for a, b in zip([0, *ends], [*ends, None], strict=True))
+        tallies = tallies.view(np.int32)
+        log = record
+    else:
+        cells, log = words.data.ptr, record.data.ptr
+        seen = cells + 32 * n * groups
+        now = seen + 8 * n
+        following, spare, tallies = now + 8 * live, now + 16 * live, now + 24 * live
+    launches.levels(
+        stream, *launches.edges, graph.strong, graph.strong_edges, launches.hubs, letter.sources, count, seen, now, following,
+        spare, cells, launches.control, log, letter.told, LOG_LEVELS, max_level, mode, LAUNCH["alpha"],
+    )
+    found = _parents(device, graph, seen, cells, record) if parents else None
+    bytes_each = 4 + 4 * levels + 8 * parents
+    most = count * (live + 1)          # a source without edges reaches itself
+    known = most * bytes_each > MOST_SPARE             # then they are counted first
+    room = letter.read(stream) if known else most
+    arrays = [
+        device.empty(count + 1, np.int64), device.empty(room, np.int32), device.empty(room, np.int32) if levels else None,
+        device.empty(room, np.int64) if parents else None,
+    ]  # fmt: skip
+    results = arrays if device.is_shim else [0 if a is None else a.data.ptr for a in arrays]
+    launches.rows(
+        stream, seen, cells, launches.place, n, launches.range, count, log,
+        found if device.is_shim else 0 if found is None else found.data.ptr, tallies, launches.control, *results,
+    )
+    if not known:
+        total = letter.read(stream)
+        if total < most:
+            arrays[1:] = [
+                array if array is None else array[:total] if 2 * total > most else array[:total].copy() for array in arrays[1:]
+            ]
+    graph.letters.append(letter)
+    return arrays, Outcome(device, record, None)
+
+
+def _parents(device, graph, seen, cells, record):
+    """64 parents of each vertex, in the order of the graph's places."""
+    found = device.empty(graph.n * 64, np.int32)
+    into = graph.into
+    kernel = device.launcher.kernel("many_parents.cuh", "many_parents", "", (graph.index,))
+    block = 64 if device.is_shim else 256
+    shared = block * 65 * 4
+    kernel(kernel.resident_blocks(block, shared), block, (
+        into.start, into.near, into.tasks, into.count, graph.order, graph.n, graph.live, seen, cells, record,
+        device.zeros(graph.live, np.uint64), found), shared)  # fmt: skip
+    return found
+
+
+class _Letter:
+    """What host and device tell each other in page-locked memory: the sources, and how many entries the result has."""
+
+    def __init__(self, device):
+        self._device = device
         if not device.is_shim:
-            arguments = [0 if a is None else a if type(a) is int else a.data.ptr for a in arguments]
-        launch(stream, *arguments)
-        self.outcome = Outcome(device, self.record, None)
+            self._memory = memory = device.xp.cuda.alloc_pinned_memory(8 + 4 * BATCH)
+            self._number = ctypes.c_int64.from_address(memory.ptr)
+            self._listed = (ctypes.c_int32 * BATCH).from_address(memory.ptr + 8)
+            self.told, self.sources = memory.ptr, memory.ptr + 8
 
-    def rows(self, levels, parents, bytes_each):
-        """(indptr, indices, levels | None, parents | None)."""
-        device, graph, count, n = self.device, self.graph, self.count, self.graph.n
-        launcher = device.launcher
-        size = 256 if parents else LAUNCH["chunk"]       # vertices that a block makes rows of
-        chunks = (n + size - 1) // size
-        counts = device.empty(count * chunks, np.int64)
-        launcher.kernel("many_result.cuh", "many_counts", "", ("int64_t",)).over(
-            chunks * 32, (self.seen, graph.place, n, size, chunks, count, counts), block=64)
-        ends = device.xp.cumsum(counts)
-        found = self._parents() if parents else None
-        most = count * (graph.live + 1)        # a source without edges reaches itself
-        known = most * bytes_each > MOST_SPARE             # then they are counted first
-        room = device.read(ends[-1:])[0] if known else most
-        indptr, indices = device.empty(count + 1, np.int64), device.empty(room, np.int32)
-        values = device.empty(room, np.int32) if levels else None, device.empty(room, np.int64) if parents else None
-        launcher.kernel("many_result.cuh", "many_rows", "", ("int64_t", "true" if parents else "false"))(
-            chunks if not device.is_shim else 2, 256 if not device.is_shim else 64,
-            (self.seen, self.cells, graph.place, n, size, chunks, count, ends, self.record, found, indptr, indices, *values),
-            4 * size * (75 if parents else 10))
-        if not known:
-            total, = device.read(ends[-1:])
-            indices, *values = (
-                array if array is None or total == most else array[:total] if 2 * total > most else array[:total].copy()
-                for array in (indices, *values)
-            )  # fmt: skip
-        return indptr, indices, *values
+    def write(self, sources):
+        if self._device.is_shim:
+            self.told, self.sources = self._device.empty(1, np.int64), self._device.array(np.array(sources, np.int32))
+        else:
+            self._number.value = -1
+            self._listed[:len(sources)] = sources
 
-    def _parents(self):
-        """64 parents of each vertex, in the order of the graph's places."""
-        device, graph = self.device, self.graph
-        found = device.empty(graph.n * 64, np.int32)
-        into = graph.into
-        kernel = device.launcher.kernel("many_parents.cuh", "many_parents", "", (graph.index,))
-        block = 64 if device.is_shim else 256
-        shared = block * 65 * 4
-        kernel(kernel.resident_blocks(block, shared), block, (
-            into.start, into.near, into.tasks, into.count, graph.order, graph.n, graph.live, self.seen, self.cells, self.record,
-            device.zeros(graph.live, np.uint64), found), shared)  # fmt: skip
-        return found
+    def read(self, stream):
+        """How many entries there are; waits for the device.  Looking is faster than asking the stream."""
+        if self._device.is_shim:
+            return self._device.read(self.told)[0]
+        number, looks = self._number, _LOOKS
+        while number.value < 0 and looks:
+            looks -= 1
+        if number.value < 0:
+            self._device.xp.cuda.runtime.streamSynchronize(stream)
+        return number.value
 
 
-def _launch_of(graph):
-    """(stream, words of hubs, the launch of many_levels); kept with the graph."""
-    device = graph.device
-    key = LAUNCH["block"], LAUNCH["hubs"]
+class _Launches:
+    """The kernels, their configuration, and the arguments that a graph does not change."""
+
+    def __init__(self, graph, parents):
+        device = graph.device
+        launcher, out, into = device.launcher, graph.out, graph.into
+        levels = launcher.kernel("traverse_many.cuh", "many_levels", "", (graph.index,))
+        rows = launcher.kernel("many_result.cuh", "many_rows", "", ("true" if parents else "false",))
+        block, hubs, threads = (SHIM["block"], 64, 64) if device.is_shim else (
+            LAUNCH["block"], LAUNCH["hubs"], 256 if parents else LAUNCH["rows"])
+        shared = 4 * threads * (75 if parents else 10)
+        self.hubs = hubs
+        self.blocks = max(1, min(rows.resident_blocks(threads, shared), -(-graph.n // threads)))
+        self.range = -(-graph.n // self.blocks)
+        pulled = (None, None, None, 0) if into is None else (into.start, into.near, into.tasks, into.count)
+        self.edges = (
+            out.start, out.near, out.tasks, out.count, *pulled, graph.place, graph.degrees, graph.n, graph.live, graph.out_edges.nvals,
+        )  # fmt: skip
+        self.place, self.control = graph.place, graph.control
+        if device.is_shim:
+            self.levels = PlainLaunch(levels, SHIM["blocks"], block, 8 * hubs)
+            self.rows = PlainLaunch(rows, self.blocks, threads, shared)
+        else:
+            blocks = max(1, min(levels.resident_blocks(block, 8 * hubs), graph.out_edges.nvals // 1024))
+            self.levels = QuickLaunch(levels, 30, blocks, block, 8 * hubs, cooperative=True)
+            self.rows = QuickLaunch(rows, 14, self.blocks, threads, shared, cooperative=True)
+            self.edges = tuple(0 if a is None else a if type(a) is int else a.data.ptr for a in self.edges)
+            self.place, self.control = self.place.data.ptr, self.control.data.ptr
+
+
+def _launches_of(graph, parents):
+    """The _Launches of this graph and the present configuration; kept with the graph."""
+    key = parents, *LAUNCH.values()
     found = graph.launches.get(key)
     if found is None:
-        kernel = device.launcher.kernel("traverse_many.cuh", "many_levels", "", (graph.index,))
-        if device.is_shim:
-            found = 64, PlainLaunch(kernel, SHIM["blocks"], SHIM["block"], 8 * 64)
-        else:
-            block, hubs = key
-            blocks = max(1, min(kernel.resident_blocks(block, 8 * hubs), graph.out_edges.nvals // 1024))
-            found = hubs, QuickLaunch(kernel, 29, blocks, block, 8 * hubs, cooperative=True)
-        graph.launches[key] = found
-    return 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr, *found
-
-
-def _moved(device, sources):
-    """A list of ints as int32 on the device, by the shortest way."""
-    sources = np.asarray(sources, np.int32)
-    if device.is_shim:
-        return device.array(sources)
-    moved = device.empty(len(sources), np.int32)
-    moved.data.copy_from_host_async(sources.ctypes.data, sources.nbytes)          # staged before it returns
-    return moved
+        found = graph.launches[key] = _Launches(graph, parents)
+    return found
