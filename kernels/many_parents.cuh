@@ -68,7 +68,8 @@ __global__ void many_parents(const P* start, const int32_t* near, const word* ta
     }
     return missing;
   };
-  each_piece(tasks, count, start, unsigned(warp_number()), unsigned(warp_count()), [&](int v) { return seen[v] & ~fresh(done + v); },
+  each_piece<P, 4>(tasks, count, unsigned(warp_number()), unsigned(warp_count()),
+             [&](int v, P& i, P& end) { i = start[v], end = start[v + 1]; }, [&](int v) { return seen[v] & ~fresh(done + v); },
              [&](int v, bool later, word missing, P i, P end, int lanes) {
                if (later && missing) missing &= ~fresh(done + v);
                missing = shuffle(missing, lane & ~(lanes - 1));               // lanes may have read at different times

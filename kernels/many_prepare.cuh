@@ -2,6 +2,7 @@
 //
 // Result: row p holds the places of the neighbours of vertex order[p], those of most edges first (by powers of two), and up
 // to three of them again at its end, so that rows are read 16 bytes at a time; tasks: pieces of long rows.
+// hub_near: the neighbours of row p that are among the first `hubs` vertices once more, in 16 bits, padded to eight.
 // Why: words of the strongest vertices share cache lines, neighbouring rows are of one length, searches meet hubs first.
 // Who calls: backends/cuda/many_graph.py, once for each matrix.
 #pragma once
@@ -62,6 +63,37 @@ __global__ void relabel_rows(const S* start, const int32_t* indices, const int32
     }
     if (me < to[p + 1] - to[p] - (end - begin)) near[to[p] + (end - begin) + me] = place[indices[begin]];
     wait();
+  }
+}
+
+// Hubs come first in a row.  counts[p] of them, sizes[p] with padding; tasks that the long rows make: of hubs, of the rest.
+template <class S, class P>
+__global__ void hub_counts(const S* start, const int32_t* order, const P* to, const int32_t* near, int64_t live, int64_t hubs,
+                           int32_t* counts, int64_t* sizes, int32_t* pieces, int32_t* rest_pieces) {
+  GRB_EACH(p, live) {
+    P begin = to[p], low = begin, high = begin + P(start[order[p] + 1] - start[order[p]]);
+    while (low < high) {
+      P middle = low + (high - low) / 2;
+      if (near[middle] < hubs) low = middle + 1;
+      else high = middle;
+    }
+    const int64_t count = low - begin, size = to[p + 1] - begin, rest = size - (count & ~int64_t(3));
+    const bool is_long = size > SHORT_ROW;
+    counts[p] = int32_t(count);
+    sizes[p] = (count + 7) & ~int64_t(7);
+    pieces[p] = !is_long ? 0 : count ? int32_t((count + TASK_EDGES - 1) / TASK_EDGES) : 1;
+    rest_pieces[p] = !is_long ? 0 : rest ? int32_t((rest + TASK_EDGES - 1) / TASK_EDGES) : 1;
+  }
+}
+
+// A warp a row.  hub_start[p]: where its hubs begin, a multiple of eight, plus how many of the last eight are padding.
+template <class P>
+__global__ void hub_rows(const P* to, const int32_t* near, const int32_t* counts, const int64_t* at, int64_t live, P* hub_start,
+                         uint16_t* hub_near) {
+  GRB_EACH_WARP(p, live + 1) {
+    const int64_t begin = at[p], count = p < live ? counts[p] : 0, size = (count + 7) & ~int64_t(7);
+    if (lane_number() == 0) hub_start[p] = P(begin + size - count);
+    for (int64_t k = lane_number(); k < size; k += 32) hub_near[begin + k] = uint16_t(near[to[p] + (k < count ? k : 0)]);
   }
 }
 

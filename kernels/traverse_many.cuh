@@ -6,10 +6,11 @@
 // Who calls: backends/cuda/traverse_many.py.  Launch `many_levels` cooperatively.
 // Each source chooses its own direction (sources far from the hubs would keep all others from leaving rows early).  A level:
 //   1. pushed: frontier words are spread over out-edges, by atomics on `next`; pulled: long rows gather words of in-neighbours,
-//      several lanes a piece of a row, until every source that pulls and misses the vertex is there.  Barrier.
+//      several lanes a piece of a row, until every source that pulls and misses the vertex is there: of hubs, which 16 bits
+//      name, then of the rest.  Barrier.
 //   2. all vertices, a lane each: what 1. left in `next`, short rows pulled, seen, cells, counts.  Barrier.
 // The words of the first vertices, the hubs, lie in shared memory while rows are pulled: half of all gathers end there.  Where
-// sources that push have many edges of hubs, those are pulled (rows begin with hubs: nothing else is read) and the rest pushed.
+// sources that push have many edges of hubs, those are pulled (nothing but the hubs of rows is read) and the rest pushed.
 // Invariant: `now` holds the frontier's words; `next` is zero before a level, `spare` is made zero for the next one.
 // Reference: Then et al., "The more the merrier: efficient multi-source graph traversal" (VLDB 2014).
 #pragma once
@@ -23,18 +24,18 @@ constexpr int HUB_SHARE = 64;              // edges of hubs are pulled where the
 struct ManyControl { unsigned arrivals, departures; word found[3], edges[3], hub_edges[3], strong[3][64]; int origins[64]; };
 
 // Pieces of long rows whose word is not 0, up to four at a time, 8 to 32 lanes each: walk(row, later piece?, word, first entry
-// of this lane, end, lanes).  The warp calls together, and all of its lanes walk.
-template <class P, class Word, class Walk>
-GRB_DEVICE void each_piece(const word* tasks, int64_t count, const P* start, unsigned warp, unsigned warps, Word word_of, Walk walk) {
+// of this lane, end, lanes), a lane WIDTH entries at a time.  ends(row, begin, end): where the row lies; word_of(row).
+// The warp calls together, and all of its lanes walk.
+template <class P, int WIDTH, class Ends, class Word, class Walk>
+GRB_DEVICE void each_piece(const word* tasks, int64_t count, unsigned warp, unsigned warps, Ends ends, Word word_of, Walk walk) {
   const int lane = lane_number();
   for (unsigned t0 = warp; t0 < count; t0 += warps * 32) {
     unsigned t = t0 + lane * warps;
     word task = t < count ? tasks[t] : 0, bits = t < count ? word_of(int(unsigned(task))) : 0;
     P begin = 0, end = 0;
     if (bits) {
-      int row = int(unsigned(task));
-      begin = start[row] + P(task >> 32) * TASK_EDGES;
-      end = start[row + 1];
+      ends(int(unsigned(task)), begin, end);
+      begin += P(task >> 32) * TASK_EDGES;
       if (end - begin > TASK_EDGES) end = begin + TASK_EDGES;
     }
     for (unsigned left = __ballot_sync(ALL_LANES, bits != 0); left;) {
@@ -47,7 +48,7 @@ GRB_DEVICE void each_piece(const word* tasks, int64_t count, const P* start, uns
       int who = mine ? __ffs(int(mine)) - 1 : 0;
       word theirs = shuffle(bits, who), what = shuffle(task, who);
       P i = shuffle(begin, who), stop = shuffle(end, who);
-      walk(int(unsigned(what)), what >> 32 != 0, mine ? theirs : 0, i + (lane & (lanes - 1)) * 4, mine ? stop : i, lanes);
+      walk(int(unsigned(what)), what >> 32 != 0, mine ? theirs : 0, i + (lane & (lanes - 1)) * WIDTH, mine ? stop : i, lanes);
       __syncwarp();
     }
   }
@@ -55,6 +56,7 @@ GRB_DEVICE void each_piece(const word* tasks, int64_t count, const P* start, uns
 
 // Entries that are read once a level do not push words out of L1.
 GRB_DEVICE int4 four(const int32_t* near) { return __ldcs(reinterpret_cast<const int4*>(near)); }
+GRB_DEVICE uint4 eight(const uint16_t* near) { return __ldcs(reinterpret_cast<const uint4*>(near)); }
 
 // The new bits of vertex v at level + 1 = value: its cell.  First: the vertex had none before.
 GRB_DEVICE void write_cell(word* cells, int64_t n, int64_t v, word bits, unsigned value, bool first) {
@@ -73,8 +75,9 @@ GRB_DEVICE void write_cell(word* cells, int64_t n, int64_t v, word bits, unsigne
 template <class P>
 __global__ void __launch_bounds__(1024)
 many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64_t out_count, const P* in_start,
-            const int32_t* in, const word* in_tasks, int64_t in_count, const int32_t* place, const int32_t* degrees, int64_t n, int64_t live,
-            int64_t entries, int64_t strong, int64_t strong_edges, int64_t hubs, const int32_t* sources, int64_t count,
+            const int32_t* in, const P* hub_start, const uint16_t* hub_near, const word* hub_tasks, int64_t hub_count,
+            const word* rest_tasks, int64_t rest_count, const int32_t* place, const int32_t* degrees, int64_t n, int64_t live, int64_t entries,
+            int64_t strong, int64_t strong_edges, int64_t hubs, const int32_t* sources, int64_t count,
             word* seen, word* now, word* next, word* spare, word* cells, void* counters, int64_t* record, int64_t* told,
             int64_t log_rows, int64_t max_level, int64_t direction, int64_t alpha) {
   extern __shared__ word hub_words[];
@@ -163,10 +166,11 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
         if (e) atomicOr(&next[d.w], e);
       };
       const int64_t first = by_hubs ? hubs : 0;
-      each_piece(out_tasks, out_count, out_start, warp, warps, [&](int v) { return v < first ? 0 : now[v] & pushers; },
-                 [&](int, bool, word bits, P i, P end, int lanes) {
-                   for (; i < end; i += 4 * lanes) spread(bits, i);
-                 });
+      each_piece<P, 4>(out_tasks, out_count, warp, warps, [&](int v, P& i, P& end) { i = out_start[v], end = out_start[v + 1]; },
+                       [&](int v) { return v < first ? 0 : now[v] & pushers; },
+                       [&](int, bool, word bits, P i, P end, int lanes) {
+                         for (; i < end; i += 4 * lanes) spread(bits, i);
+                       });
       for (unsigned v = (warp << 5) + lane; v < live; v += warps << 5) {
         word bits = v < first ? 0 : now[v] & pushers;
         if (!bits) continue;
@@ -175,45 +179,64 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
           for (; i < end; i += 4) spread(bits, i);
       }
     }
-    auto at = [&](int v, bool far) { return v < held ? hub_words[v] : far ? now[v] : 0; };
-    // Words of four neighbours; from the first vertex on that is no hub, gatherers by hubs only give up.
-    auto gather = [&](const int4& d, word& missing) {
-      if (d.x >= hubs) missing &= pullers;
-      if (!missing) return word(0);
-      const bool far = !by_hubs || (missing & pullers);
-      return at(d.x, far) | at(d.y, far) | at(d.z, far) | at(d.w, far);
+    auto of_hub = [&](unsigned v) { return held ? hub_words[v] : now[v]; };
+    auto of_hubs = [&](const uint4& d) {
+      const unsigned pair[4] = {d.x, d.y, d.z, d.w};
+      word got = 0;
+#pragma unroll
+      for (int k = 0; k < 4; k++) got |= of_hub(pair[k] & 0xffff) | of_hub(pair[k] >> 16);
+      return got;
     };
-    if (gatherers)
-      each_piece(in_tasks, in_count, in_start, warp, warps,
-                 [&](int v) { return gatherers & ~seen[v] & ~fresh(next + v); },
-                 [&](int v, bool later, word missing, P i, P end, int lanes) {
-                   int4 d = make_int4(0, 0, 0, 0), after = d;
-                   if (i < end) d = four(in + i);
-                   if (later && missing) missing &= ~fresh(next + v);         // an earlier piece may have found it
-                   const word wanted = missing;
-                   word got = 0;
-                   while (__any_sync(ALL_LANES, i < end && missing & ~got)) {
-                     const bool look = i < end && missing & ~got;
-                     i += 4 * lanes;
-                     if (look) {
-                       if (i < end) after = four(in + i);
-                       got |= gather(d, missing);
-                       d = after;
-                     }
-                     for (int by = 1; by < lanes; by <<= 1) got |= __shfl_xor_sync(ALL_LANES, got, by);
-                   }
-                   got &= wanted;
-                   if (got && (lane & (lanes - 1)) == 0) atomicOr(&next[v], got);
-                 });
+    auto of_rest = [&](const int4& d) { return now[d.x] | now[d.y] | now[d.z] | now[d.w]; };
+    // A piece of a row by `lanes` lanes: load(i) gives WIDTH entries, words(them) what their vertices have.
+    auto gather = [&](int v, bool later, word missing, P i, P end, int lanes, auto width, auto load, auto words) {
+      decltype(load(i)) d{}, after{};
+      if (i < end) d = load(i);
+      if (later && missing) missing &= ~fresh(next + v);                      // an earlier piece may have found it
+      const word wanted = missing;
+      word got = 0;
+      while (__any_sync(ALL_LANES, i < end && missing & ~got)) {
+        const bool look = i < end && missing & ~got;
+        i += width * lanes;
+        if (look) {
+          if (i < end) after = load(i);
+          got |= words(d);
+          d = after;
+        }
+        for (int by = 1; by < lanes; by <<= 1) got |= __shfl_xor_sync(ALL_LANES, got, by);
+      }
+      got &= wanted;
+      if (got && (lane & (lanes - 1)) == 0) atomicOr(&next[v], got);
+    };
+    if (gatherers) {                           // hubs first; one warp has a row's first piece of both
+      each_piece<P, 8>(hub_tasks, hub_count, warp, warps,
+                       [&](int v, P& i, P& end) { i = hub_start[v] & ~P(7), end = hub_start[v + 1] & ~P(7); },
+                       [&](int v) { return gatherers & ~seen[v] & ~fresh(next + v); },
+                       [&](int v, bool later, word missing, P i, P end, int lanes) {
+                         gather(v, later, missing, i, end, lanes, 8, [&](P k) { return eight(hub_near + k); }, of_hubs);
+                       });
+      each_piece<P, 4>(rest_tasks, rest_count, warp, warps,
+                       [&](int v, P& i, P& end) {
+                         const P from = hub_start[v], hubs_there = (hub_start[v + 1] & ~P(7)) - (from & ~P(7)) - (from & 7);
+                         i = in_start[v] + (hubs_there & ~P(3)), end = in_start[v + 1];
+                       },
+                       [&](int v) { return pullers & ~seen[v] & ~fresh(next + v); },
+                       [&](int v, bool later, word missing, P i, P end, int lanes) {
+                         gather(v, later, missing, i, end, lanes, 4, [&](P k) { return four(in + k); }, of_rest);
+                       });
+    }
     barrier();
     word found = 0, more = 0, more_of_hubs = 0;
     unsigned mine[2] = {0, 0};                 // strong vertices' edges that sources lane and lane + 32 have reached
     word have_then = everyone, left_then = 0;  // of the next turn: loaded while this one works
-    P i_then = 0, end_then = 0;
+    P i_then = 0, end_then = 0, hub_then = 0, hubs_end_then = 0;
     auto load = [&](unsigned v) {
       have_then = v < live ? seen[v] : everyone;
       left_then = v < live ? fresh(next + v) : 0;
-      if (gatherers && v < live) i_then = in_start[v], end_then = in_start[v + 1];
+      if (gatherers && v < live) {
+        i_then = in_start[v], end_then = in_start[v + 1];
+        hub_then = hub_start[v], hubs_end_then = hub_start[v + 1];
+      }
     };
     load((warp << 5) + lane);
     for (unsigned v0 = warp << 5; v0 < live; v0 += warps << 5) {
@@ -221,19 +244,31 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
       const word have = have_then, left = left_then;
       const unsigned degree = v < live ? unsigned(degrees[v]) : 0;
       word got = left & ~have, missing = gatherers & ~(have | got);
-      P i = i_then, end = end_then;
-      int4 d = make_int4(0, 0, 0, 0), after = d;
-      if (missing && end - i > SHORT_ROW) missing = 0;
-      if (missing && i < end) d = four(in + i);
+      P i = i_then, end = end_then, h = hub_then & ~P(7), hubs_end = hubs_end_then & ~P(7);
+      const P padding = hub_then & 7;
+      if (end - i > SHORT_ROW) missing = 0;
+      uint4 d = make_uint4(0, 0, 0, 0), after = d;
+      if (missing && h < hubs_end) d = eight(hub_near + h);
       load(v + (warps << 5));
       if (v < live) spare[v] = 0;
       const word wanted = missing;
       word near = 0;
-      while (i < end && missing & ~near) {
-        i += 4;
-        if (i < end) after = four(in + i);
-        near |= gather(d, missing);
+      i += (hubs_end - h - padding) & ~P(3);
+      while (h < hubs_end && missing & ~near) {
+        h += 8;
+        if (h < hubs_end) after = eight(hub_near + h);
+        near |= of_hubs(d);
         d = after;
+      }
+      missing &= pullers;
+      if (missing & ~near && i < end) {
+        int4 e = four(in + i), later = e;
+        while (i < end && missing & ~near) {
+          i += 4;
+          if (i < end) later = four(in + i);
+          near |= of_rest(e);
+          e = later;
+        }
       }
       got |= near & wanted;
       if (got != left) next[v] = got;

@@ -24,6 +24,8 @@ def instances():
         yield "many_parents.cuh", "many_parents", "", (index,)
         for block in ("true", "false"):
             yield "many_prepare.cuh", "relabel_rows", "", ("int64_t", index, block)
+        yield "many_prepare.cuh", "hub_counts", "", ("int64_t", index)
+        yield "many_prepare.cuh", "hub_rows", "", (index,)
     for name in ("padded_sizes", "piece_keys"):
         yield "many_prepare.cuh", name, "", ("int64_t",)
     for parents in ("true", "false"):

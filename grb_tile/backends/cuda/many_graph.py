@@ -1,13 +1,15 @@
 """What traversals from many sources keep of a graph: its edges with the vertices in order of their edges, most first.
 
 Made at the first such traversal of a matrix and kept in its forms ("traverse_many"); kernels/many_prepare.cuh says why.
-Memory: 4 bytes an entry and direction (one where symmetric), 12 to 20 a vertex, 8 for each 512 entries of long rows.
+Memory: 4 bytes an entry and direction (one where symmetric), 2 an entry of the hubs, 16 to 28 a vertex, 24 for each 512
+entries of long rows.
 """
 import numpy as np
 
 from ...storage.store import forms_of
 
 CONTROL_WORDS = 256
+HUBS = 16384               # a power of two of at most 65536; 8 bytes of shared memory each
 
 
 class ManyRows:
@@ -24,14 +26,11 @@ class ManyRows:
         xp.cumsum(pieces, out=first[1:])
         total, count = device.read(starts[-1:], first[-1:])
         self.count = count
-        small = total < 2**31 - 1024
+        small = total + 8 * live < 2**31 - 1024          # hubs' entries too, padded
         self.index = "int32_t" if small else "int64_t"
         self.start = starts.astype(np.int32) if small else starts
         self.near = device.empty(total, np.int32)
-        keys = device.empty(count, np.uint64)
-        kernel("many_prepare.cuh", "piece_keys", "", ("int64_t",)).over(live, (first, pieces, live, keys))
-        keys.sort()
-        self.tasks = keys
+        self.tasks = _tasks(graph, first, pieces, count)
         arguments = store.indptr, store.indices, graph.order, graph.place, live, self.start, self.near
         for block, threads in (("false", 256), ("true", 1024)):
             rows = kernel("many_prepare.cuh", "relabel_rows", "", ("int64_t", self.index, block))
@@ -39,6 +38,37 @@ class ManyRows:
                 rows(2, 64, arguments)
             else:
                 rows(device.launcher.processors * (8 if block == "false" else 2), threads, arguments)
+
+
+class HubRows:
+    """What rows of in-edges hold of the hubs: start (P: a multiple of 8, plus the padding), near (uint16), tasks; rest_tasks."""
+
+    def __init__(self, graph, store, rows):
+        device, xp, live = graph.device, graph.device.xp, graph.live
+        kernel = device.launcher.kernel
+        counts, sizes = device.empty(live, np.int32), device.empty(live, np.int64)
+        pieces, rest_pieces = device.empty(live, np.int32), device.empty(live, np.int32)
+        kernel("many_prepare.cuh", "hub_counts", "", ("int64_t", graph.index)).over(live, (
+            store.indptr, graph.order, rows.start, rows.near, live, graph.hubs, counts, sizes, pieces, rest_pieces))  # fmt: skip
+        at, first, rest_first = (device.zeros(live + 1, np.int64) for _ in range(3))
+        for sums, numbers in ((at, sizes), (first, pieces), (rest_first, rest_pieces)):
+            xp.cumsum(numbers, out=sums[1:])
+        total, self.count, self.rest_count = device.read(at[-1:], first[-1:], rest_first[-1:])
+        self.tasks = _tasks(graph, first, pieces, self.count)
+        self.rest_tasks = _tasks(graph, rest_first, rest_pieces, self.rest_count)
+        self.start = device.empty(live + 1, rows.start.dtype)
+        self.near = device.empty(total, np.uint16)
+        kernel("many_prepare.cuh", "hub_rows", "", (graph.index,)).over(
+            (live + 1) * 32, (rows.start, rows.near, counts, at, live, self.start, self.near))
+
+
+def _tasks(graph, first, pieces, count):
+    """Keys piece << 32 | row in order."""
+    keys = graph.device.empty(count, np.uint64)
+    kernel = graph.device.launcher.kernel("many_prepare.cuh", "piece_keys", "", ("int64_t",))
+    kernel.over(graph.live, (first, pieces, graph.live, keys))
+    keys.sort()
+    return keys
 
 
 class ManyGraph:
@@ -63,6 +93,8 @@ class ManyGraph:
             self.out.start, self.into.start = (rows.start.astype(np.int64) for rows in (self.out, self.into))
             self.out.index = self.into.index = "int64_t"
         self.index = self.out.index
+        self.hubs = 64 if device.is_shim else HUBS
+        self.hub_rows = None if self.into is None else HubRows(self, in_edges, self.into)
         self.strong, self.strong_edges = self._strong()
         self.launches = {}
         self.letters = []          # traverse_many.py's, not in use

@@ -17,7 +17,7 @@ from .traverse_launch import PlainLaunch, QuickLaunch
 
 BATCH = 64
 MOST_SPARE = 4 << 30           # bytes of results for which room is made before their number is known
-LAUNCH = {"block": 1024, "alpha": 32, "hubs": 16384, "rows": 512}      # hubs: a power of two, 8 bytes of shared memory each
+LAUNCH = {"block": 1024, "alpha": 32, "rows": 512}
 _LOOKS = 20000                 # about a millisecond
 
 
@@ -163,13 +163,14 @@ class _Launches:
         launcher, out, into = device.launcher, graph.out, graph.into
         levels = launcher.kernel("traverse_many.cuh", "many_levels", "", (graph.index,))
         rows = launcher.kernel("many_result.cuh", "many_rows", "", ("true" if parents else "false",))
-        block, hubs, threads = (SHIM["block"], 64, 64) if device.is_shim else (
-            LAUNCH["block"], LAUNCH["hubs"], 256 if parents else LAUNCH["rows"])
+        block, threads = (SHIM["block"], 64) if device.is_shim else (LAUNCH["block"], 256 if parents else LAUNCH["rows"])
+        hubs, of_hubs = graph.hubs, graph.hub_rows
         shared = 4 * threads * (75 if parents else 10)
         self.hubs = hubs
         self.blocks = max(1, min(rows.resident_blocks(threads, shared), -(-graph.n // threads)))
         self.range = -(-graph.n // self.blocks)
-        pulled = (None, None, None, 0) if into is None else (into.start, into.near, into.tasks, into.count)
+        pulled = (None, None, None, None, None, 0, None, 0) if into is None else (
+            into.start, into.near, of_hubs.start, of_hubs.near, of_hubs.tasks, of_hubs.count, of_hubs.rest_tasks, of_hubs.rest_count)
         self.edges = (
             out.start, out.near, out.tasks, out.count, *pulled, graph.place, graph.degrees, graph.n, graph.live, graph.out_edges.nvals,
         )  # fmt: skip
@@ -179,7 +180,7 @@ class _Launches:
             self.rows = PlainLaunch(rows, self.blocks, threads, shared)
         else:
             blocks = max(1, min(levels.resident_blocks(block, 8 * hubs), graph.out_edges.nvals // 1024))
-            self.levels = QuickLaunch(levels, 30, blocks, block, 8 * hubs, cooperative=True)
+            self.levels = QuickLaunch(levels, 34, blocks, block, 8 * hubs, cooperative=True)
             self.rows = QuickLaunch(rows, 14, self.blocks, threads, shared, cooperative=True)
             self.edges = tuple(0 if a is None else a if type(a) is int else a.data.ptr for a in self.edges)
             self.place, self.control = self.place.data.ptr, self.control.data.ptr
