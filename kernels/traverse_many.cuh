@@ -1,7 +1,8 @@
 // Up to 64 breadth-first traversals at once: bit s of a vertex's word belongs to source s.
 //
 // Result, vertices in the order of many_prepare.cuh: seen[p] (a word), cells: the level + 1 of each source in binary, four bits
-// (words) a vertex side by side, further groups of four n x 4 words on; written where seen[p] is not 0.
+// (words) a vertex side by side, further groups of four n x 4 words on; written where seen[p] is not 0, with `fill` zero
+// where it is.
 // told, where the host looks meanwhile: how many pairs of source and vertex there are in all.
 // Who calls: backends/cuda/traverse_many.py.  Launch `many_levels` cooperatively.
 // Each source chooses its own direction (sources far from the hubs would keep all others from leaving rows early).  A level:
@@ -20,8 +21,13 @@
 
 namespace grb {
 
+constexpr int LIST_SHARE = 4;              // listed when fewer than 1/4 of the vertices are left
 constexpr int HUB_SHARE = 64;              // edges of hubs are pulled where they are more than 1/64 of all edges
-struct ManyControl { unsigned arrivals, departures; word found[3], edges[3], hub_edges[3], strong[3][64]; int origins[64]; };
+struct ManyControl {
+  unsigned arrivals, departures;
+  word found[3], edges[3], hub_edges[3], alive[3], left[3], strong[3][64];
+  int origins[64];
+};
 
 // Pieces of long rows whose word is not 0, up to four at a time, 8 to 32 lanes each: walk(row, later piece?, word, first entry
 // of this lane, end, lanes), a lane WIDTH entries at a time.  ends(row, begin, end): where the row lies; word_of(row).
@@ -76,10 +82,10 @@ template <class P>
 __global__ void __launch_bounds__(1024)
 many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64_t out_count, const P* in_start,
             const int32_t* in, const P* hub_start, const uint16_t* hub_near, const word* hub_tasks, int64_t hub_count,
-            const word* rest_tasks, int64_t rest_count, const int32_t* place, const int32_t* degrees, int64_t n, int64_t live, int64_t entries,
-            int64_t strong, int64_t strong_edges, int64_t hubs, const int32_t* sources, int64_t count,
+            const word* rest_tasks, int64_t rest_count, const int32_t* place, const int32_t* degrees, int64_t n, int64_t live,
+            int64_t entries, int64_t strong, int64_t strong_edges, int64_t hubs, const int32_t* sources, int64_t count,
             word* seen, word* now, word* next, word* spare, word* cells, void* counters, int64_t* record, int64_t* told,
-            int64_t log_rows, int64_t max_level, int64_t direction, int64_t alpha) {
+            int64_t log_rows, int64_t max_level, int64_t direction, int64_t alpha, int64_t fill) {
   extern __shared__ word hub_words[];
   __shared__ word visited[64];                 // strong vertices' edges that each source has reached
   __shared__ unsigned tally[64], choice[2];
@@ -114,9 +120,16 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     write_cell(cells, n, v, fresh(seen + v), 1, true);
   }
   word edges = fresh(&control->edges[0]), hub_edges = 0, frontier = word(count);
+  word alive = everyone, left_over = word(live);           // sources that go on; vertices that some of them miss
   int64_t reached = count, depth = 1;
   if (threadIdx.x < 64) visited[threadIdx.x] = 0;
-  while (frontier > 0 && depth <= max_level) {
+  auto clear_group = [&](unsigned value) {     // the first level that needs four more digits
+    if (value >= 16 && !(value & (value - 1)) && !(__ffs(int(value)) - 1 & 3)) {
+      word* group = cells + ((__ffs(int(value)) - 1) >> 2) * n * 4;
+      GRB_EACH(k, n * 4) group[k] = 0;
+    }
+  };
+  while (frontier > 0 && depth <= max_level && left_over * LIST_SHARE > word(live)) {
     // Who pulls: whose frontier has more than 1/alpha of the edges of strong vertices not reached yet.
     if (threadIdx.x < 64) {
       const int s = threadIdx.x;
@@ -143,13 +156,10 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     if (first_thread) {
       log_level(record, log_rows, depth - 1, frontier, gatherers != 0, edges);
       int k = (phase + 2) % 3;                 // counted in by the level after this
-      control->found[k] = control->edges[k] = control->hub_edges[k] = 0;
+      control->found[k] = control->edges[k] = control->hub_edges[k] = control->alive[k] = control->left[k] = 0;
     }
     if (blockIdx.x == 0 && threadIdx.x < 64) control->strong[(phase + 2) % 3][threadIdx.x] = 0;
-    if (value >= 16 && !(value & (value - 1)) && !(__ffs(int(value)) - 1 & 3)) {
-      word* group = cells + ((__ffs(int(value)) - 1) >> 2) * n * 4;
-      GRB_EACH(k, n * 4) group[k] = 0;
-    }
+    clear_group(value);
     const int held = by_hubs || edges * 16 > word(entries) ? int(hubs) : 0;    // words in shared memory
     if (gatherers && held) {
       for (int k = threadIdx.x; k < held && k < live; k += blockDim.x) hub_words[k] = now[k];
@@ -226,7 +236,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
                        });
     }
     barrier();
-    word found = 0, more = 0, more_of_hubs = 0;
+    word found = 0, more = 0, more_of_hubs = 0, fresh_ones = 0, unfinished = 0;
     unsigned mine[2] = {0, 0};                 // strong vertices' edges that sources lane and lane + 32 have reached
     word have_then = everyone, left_then = 0;  // of the next turn: loaded while this one works
     P i_then = 0, end_then = 0, hub_then = 0, hubs_end_then = 0;
@@ -244,9 +254,10 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
       const word have = have_then, left = left_then;
       const unsigned degree = v < live ? unsigned(degrees[v]) : 0;
       word got = left & ~have, missing = gatherers & ~(have | got);
+      const bool is_long = end_then - i_then > SHORT_ROW;
       P i = i_then, end = end_then, h = hub_then & ~P(7), hubs_end = hubs_end_then & ~P(7);
       const P padding = hub_then & 7;
-      if (end - i > SHORT_ROW) missing = 0;
+      if (is_long) missing = 0;
       uint4 d = make_uint4(0, 0, 0, 0), after = d;
       if (missing && h < hubs_end) d = eight(hub_near + h);
       load(v + (warps << 5));
@@ -278,7 +289,9 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
         found += members(got);
         more += degree;
         more_of_hubs += v < hubs ? degree : 0;
+        fresh_ones |= got;
       }
+      if (alive & ~(have | got)) unfinished += is_long ? word(live) : 1;
       if (v0 < strong)
         for (unsigned some = __ballot_sync(ALL_LANES, got != 0); some; some &= some - 1) {
           int who = __ffs(int(some)) - 1;
@@ -291,7 +304,11 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     found = warp_reduce(found, [](word a, word b) { return a + b; });
     more = warp_reduce(more, [](word a, word b) { return a + b; });
     more_of_hubs = warp_reduce(more_of_hubs, [](word a, word b) { return a + b; });
+    fresh_ones = warp_reduce(fresh_ones, [](word a, word b) { return a | b; });
+    unfinished = warp_reduce(unfinished, [](word a, word b) { return a + b; });
+    if (lane == 0 && unfinished) atomicAdd(&control->left[(phase + 1) % 3], unfinished);
     if (lane == 0 && found) {
+      atomicOr(&control->alive[(phase + 1) % 3], fresh_ones);
       atomicAdd(&control->found[(phase + 1) % 3], found);
       atomicAdd(&control->edges[(phase + 1) % 3], more);
       if (more_of_hubs) atomicAdd(&control->hub_edges[(phase + 1) % 3], more_of_hubs);
@@ -306,6 +323,8 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     frontier = fresh(&control->found[phase % 3]);
     edges = fresh(&control->edges[phase % 3]);
     hub_edges = in_start == nullptr || direction >= 0 ? 0 : fresh(&control->hub_edges[phase % 3]);
+    alive = fresh(&control->alive[phase % 3]);
+    left_over = gatherers ? fresh(&control->left[phase % 3]) : word(live);
     reached += frontier;
     depth++;
     word* t = now;
@@ -313,6 +332,74 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     next = spare;
     spare = t;
   }
+  // Few vertices are left, all of short rows: each warp keeps a list of its own (in `spare`), and they pull from what is seen.
+  // `next` is zero; a level's new words wait there until nobody looks at `seen`.
+  int listed = 0;
+  int32_t* list = reinterpret_cast<int32_t*>(spare);
+  auto place_of = [&](int j) { return ((warp + (unsigned(j) >> 5) * warps) << 5) + (j & 31); };
+  auto keep = [&](int& kept, unsigned v, bool take) {
+    const unsigned takers = __ballot_sync(ALL_LANES, take);
+    if (take) list[place_of(kept + __popc(takers & lanes_below()))] = int32_t(v);
+    kept += __popc(takers);
+  };
+  if (frontier > 0 && depth <= max_level)
+    for (unsigned v0 = warp << 5; v0 < live; v0 += warps << 5)
+      keep(listed, v0 + lane, v0 + lane < live && alive & ~seen[v0 + lane]);
+  __syncwarp();
+  for (; frontier > 0 && depth <= max_level; depth++) {
+    if (first_thread) {
+      log_level(record, log_rows, depth - 1, frontier, 1, edges);
+      int k = (phase + 2) % 3;
+      control->found[k] = control->edges[k] = control->alive[k] = 0;
+    }
+    const unsigned value = unsigned(depth + 1);
+    for (int j = lane; j < listed; j += 32) {
+      const int v = list[place_of(j)];
+      const word missing = alive & ~seen[v];
+      word got = 0;
+      for (P i = in_start[v], end = in_start[v + 1]; i < end && missing & ~got; i += 4) {
+        const int4 d = four(in + i);
+        got |= seen[d.x] | seen[d.y] | seen[d.z] | seen[d.w];
+      }
+      next[v] = got & missing;
+    }
+    clear_group(value);
+    barrier();
+    word found = 0, more = 0, fresh_ones = 0;
+    int kept = 0;
+    for (int j0 = 0; j0 < listed; j0 += 32) {
+      const int j = j0 + lane, v = j < listed ? list[place_of(j)] : 0;
+      const word got = j < listed ? next[v] : 0, have = j < listed ? seen[v] : everyone;
+      if (got) {
+        next[v] = 0;
+        seen[v] = have | got;
+        write_cell(cells, n, v, got, value, have == 0);
+        found += members(got);
+        more += word(degrees[v]);
+        fresh_ones |= got;
+      }
+      keep(kept, v, alive & ~(have | got));
+    }
+    listed = kept;
+    __syncwarp();
+    found = warp_reduce(found, [](word a, word b) { return a + b; });
+    more = warp_reduce(more, [](word a, word b) { return a + b; });
+    fresh_ones = warp_reduce(fresh_ones, [](word a, word b) { return a | b; });
+    if (lane == 0 && found) {
+      atomicAdd(&control->found[(phase + 1) % 3], found);
+      atomicAdd(&control->edges[(phase + 1) % 3], more);
+      atomicOr(&control->alive[(phase + 1) % 3], fresh_ones);
+    }
+    barrier();
+    phase++;
+    frontier = fresh(&control->found[phase % 3]);
+    edges = fresh(&control->edges[phase % 3]);
+    alive = fresh(&control->alive[phase % 3]);
+    reached += frontier;
+  }
+  if (fill)
+    GRB_EACH(v, live)
+      if (!seen[v]) write_cell(cells, n, v, 0, 0, true);
   if (first_thread) {
     *static_cast<volatile int64_t*>(told) = reached;
     record[0] = reached;

@@ -22,6 +22,7 @@ def instances():
     for index in ("int32_t", "int64_t"):
         yield "traverse_many.cuh", "many_levels", "", (index,)
         yield "many_parents.cuh", "many_parents", "", (index,)
+        yield "many_parents.cuh", "pushed_parents", "", (index,)
         for block in ("true", "false"):
             yield "many_prepare.cuh", "relabel_rows", "", ("int64_t", index, block)
         yield "many_prepare.cuh", "hub_counts", "", ("int64_t", index)

@@ -86,7 +86,7 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
         following, spare, tallies = now + 8 * live, now + 16 * live, now + 24 * live
     launches.levels(
         stream, *launches.edges, graph.strong, graph.strong_edges, launches.hubs, letter.sources, count, seen, now, following,
-        spare, cells, launches.control, log, letter.told, LOG_LEVELS, max_level, mode, LAUNCH["alpha"],
+        spare, cells, launches.control, log, letter.told, LOG_LEVELS, max_level, mode, LAUNCH["alpha"], int(parents),
     )
     found = _parents(device, graph, seen, cells, record) if parents else None
     bytes_each = 4 + 4 * levels + 8 * parents
@@ -115,13 +115,13 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
 def _parents(device, graph, seen, cells, record):
     """64 parents of each vertex, in the order of the graph's places."""
     found = device.empty(graph.n * 64, np.int32)
-    into = graph.into
-    kernel = device.launcher.kernel("many_parents.cuh", "many_parents", "", (graph.index,))
     block = 64 if device.is_shim else 256
-    shared = block * 65 * 4
-    kernel(kernel.resident_blocks(block, shared), block, (
-        into.start, into.near, into.tasks, into.count, graph.order, graph.n, graph.live, seen, cells, record,
-        device.zeros(graph.live, np.uint64), found), shared)  # fmt: skip
+    for name, rows, shared, more in (("many_parents", graph.into, block * 65 * 4, (device.zeros(graph.live, np.uint64),)),
+                                     ("pushed_parents", graph.out, 0, ())):  # fmt: skip
+        kernel = device.launcher.kernel("many_parents.cuh", name, "", (graph.index,))
+        kernel(kernel.resident_blocks(block, shared), block, (
+            rows.start, rows.near, rows.tasks, rows.count, graph.order, graph.n, graph.live, graph.out_edges.nvals, seen, cells,
+            record, LOG_LEVELS, *more, found), shared)  # fmt: skip
     return found
 
 
@@ -170,9 +170,11 @@ class _Launches:
         self.blocks = max(1, min(rows.resident_blocks(threads, shared), -(-graph.n // threads)))
         self.range = -(-graph.n // self.blocks)
         pulled = (None, None, None, None, None, 0, None, 0) if into is None else (
-            into.start, into.near, of_hubs.start, of_hubs.near, of_hubs.tasks, of_hubs.count, of_hubs.rest_tasks, of_hubs.rest_count)
+            into.start, into.near, of_hubs.start, of_hubs.near, of_hubs.tasks, of_hubs.count, of_hubs.rest_tasks,
+            of_hubs.rest_count)  # fmt: skip
         self.edges = (
-            out.start, out.near, out.tasks, out.count, *pulled, graph.place, graph.degrees, graph.n, graph.live, graph.out_edges.nvals,
+            out.start, out.near, out.tasks, out.count, *pulled, graph.place, graph.degrees, graph.n, graph.live,
+            graph.out_edges.nvals,
         )  # fmt: skip
         self.place, self.control = graph.place, graph.control
         if device.is_shim:
@@ -180,7 +182,7 @@ class _Launches:
             self.rows = PlainLaunch(rows, self.blocks, threads, shared)
         else:
             blocks = max(1, min(levels.resident_blocks(block, 8 * hubs), graph.out_edges.nvals // 1024))
-            self.levels = QuickLaunch(levels, 34, blocks, block, 8 * hubs, cooperative=True)
+            self.levels = QuickLaunch(levels, 35, blocks, block, 8 * hubs, cooperative=True)
             self.rows = QuickLaunch(rows, 14, self.blocks, threads, shared, cooperative=True)
             self.edges = tuple(0 if a is None else a if type(a) is int else a.data.ptr for a in self.edges)
             self.place, self.control = self.place.data.ptr, self.control.data.ptr
