@@ -23,9 +23,12 @@ namespace grb {
 
 constexpr int LIST_SHARE = 4;              // listed when fewer than 1/4 of the vertices are left
 constexpr int HUB_SHARE = 64;              // edges of hubs are pulled where they are more than 1/64 of all edges
+// What a level counts: (vertex, source) found, edges of the vertices, of the hubs among them, vertices that some source may still
+// reach (those of long rows as many times as there are vertices), all by sums; and which sources found any.
+enum Count { FOUND, EDGES_FOUND, OF_HUBS, LEFT, ALIVE, COUNTS };
 struct ManyControl {
   unsigned arrivals, departures;
-  word found[3], edges[3], hub_edges[3], alive[3], left[3], strong[3][64];
+  word number[3][COUNTS], strong[3][64];
   int origins[64];
 };
 
@@ -74,7 +77,7 @@ GRB_DEVICE void write_cell(word* cells, int64_t n, int64_t v, word bits, unsigne
   }
   for (; value; value &= value - 1) {
     int bit = __ffs(int(value)) - 1;
-    cells[((bit >> 2) * n + v) * 4 + (bit & 3)] |= bits;
+    atomicOr(&cells[((bit >> 2) * n + v) * 4 + (bit & 3)], bits);          // nobody else does: but nothing has to come back
   }
 }
 
@@ -89,7 +92,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
   extern __shared__ word hub_words[];
   __shared__ word visited[64];                 // strong vertices' edges that each source has reached
   __shared__ unsigned tally[64], choice[2];
-  __shared__ word pushed[2];
+  __shared__ word pushed[2], parts[COUNTS][32];
   ManyControl* control = static_cast<ManyControl*>(counters);
   const int lane = lane_number();
   const unsigned warp = (threadIdx.x >> 5) * gridDim.x + blockIdx.x, warps = (blockDim.x >> 5) * gridDim.x;
@@ -111,7 +114,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     atomicOr(&seen[v], word(1) << s);
     if (v < live) {
       atomicOr(&now[v], word(1) << s);
-      atomicAdd(&control->edges[0], word(degrees[v]));
+      atomicAdd(&control->number[0][EDGES_FOUND], word(degrees[v]));
     }
   }
   barrier();
@@ -119,10 +122,29 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     const int v = place[source];
     write_cell(cells, n, v, fresh(seen + v), 1, true);
   }
-  word edges = fresh(&control->edges[0]), hub_edges = 0, frontier = word(count);
-  word alive = everyone, left_over = word(live);           // sources that go on; vertices that some of them miss
+  word edges = fresh(&control->number[0][EDGES_FOUND]), hub_edges = 0, frontier = word(count);
+  word alive = everyone, left_over = word(live), fringes = 0;        // sources that go on; vertices that some of them miss
   int64_t reached = count, depth = 1;
   if (threadIdx.x < 64) visited[threadIdx.x] = 0;
+  // What the threads counted, into the next level's numbers: an atomic for each block, as those of 4096 warps on one address take
+  // several microseconds.  The block calls together.
+  auto add_up = [&](const word (&mine)[COUNTS]) {
+    const int number = threadIdx.x >> 5, all = blockDim.x >> 5;
+    auto sum = [](word a, word b) { return a + b; };
+    auto join = [](word a, word b) { return a | b; };
+#pragma unroll
+    for (int k = 0; k < COUNTS; k++) {
+      const word part = k == ALIVE ? warp_reduce(mine[k], join) : warp_reduce(mine[k], sum);
+      if (lane == 0) parts[k][number] = part;
+    }
+    __syncthreads();
+    for (int k = number; k < COUNTS; k += all) {
+      word part = lane < all ? parts[k][lane] : 0, *to = &control->number[(phase + 1) % 3][k];
+      part = k == ALIVE ? warp_reduce(part, join) : warp_reduce(part, sum);
+      if (lane == 0 && part) k == ALIVE ? atomicOr(to, part) : atomicAdd(to, part);
+    }
+  };
+  auto number = [&](Count k) { return fresh(&control->number[phase % 3][k]); };
   auto clear_group = [&](unsigned value) {     // the first level that needs four more digits
     if (value >= 16 && !(value & (value - 1)) && !(__ffs(int(value)) - 1 & 3)) {
       word* group = cells + ((__ffs(int(value)) - 1) >> 2) * n * 4;
@@ -137,7 +159,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
       word fringe = 0;
       if (direction < 0 && s < count) {
         int v = depth == 1 ? fresh(&control->origins[s]) : -1;
-        fringe = depth > 1 ? fresh(&control->strong[phase % 3][s]) : v < strong ? word(degrees[v]) : 0;
+        fringe = depth > 1 ? fringes : v < strong ? word(degrees[v]) : 0;
         word known = visited[s] + fringe;
         visited[s] = known;
         pull = fringe * word(alpha) + known >= word(strong_edges) && edges * 4 > word(live);
@@ -156,13 +178,15 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     if (first_thread) {
       log_level(record, log_rows, depth - 1, frontier, gatherers != 0, edges);
       int k = (phase + 2) % 3;                 // counted in by the level after this
-      control->found[k] = control->edges[k] = control->hub_edges[k] = control->alive[k] = control->left[k] = 0;
+      for (word& each : control->number[k]) each = 0;
     }
     if (blockIdx.x == 0 && threadIdx.x < 64) control->strong[(phase + 2) % 3][threadIdx.x] = 0;
     clear_group(value);
     const int held = by_hubs || edges * 16 > word(entries) ? int(hubs) : 0;    // words in shared memory
     if (gatherers && held) {
-      for (int k = threadIdx.x; k < held && k < live; k += blockDim.x) hub_words[k] = now[k];
+      const int some = held < live ? held : int(live);
+#pragma unroll 8
+      for (int k = threadIdx.x; k < some; k += blockDim.x) hub_words[k] = now[k];
       __syncthreads();
     }
     if (pushers) {
@@ -301,30 +325,19 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
           if (theirs >> (lane + 32) & 1) mine[1] += size;
         }
     }
-    found = warp_reduce(found, [](word a, word b) { return a + b; });
-    more = warp_reduce(more, [](word a, word b) { return a + b; });
-    more_of_hubs = warp_reduce(more_of_hubs, [](word a, word b) { return a + b; });
-    fresh_ones = warp_reduce(fresh_ones, [](word a, word b) { return a | b; });
-    unfinished = warp_reduce(unfinished, [](word a, word b) { return a + b; });
-    if (lane == 0 && unfinished) atomicAdd(&control->left[(phase + 1) % 3], unfinished);
-    if (lane == 0 && found) {
-      atomicOr(&control->alive[(phase + 1) % 3], fresh_ones);
-      atomicAdd(&control->found[(phase + 1) % 3], found);
-      atomicAdd(&control->edges[(phase + 1) % 3], more);
-      if (more_of_hubs) atomicAdd(&control->hub_edges[(phase + 1) % 3], more_of_hubs);
-    }
     if (mine[0]) atomicAdd(&tally[lane], mine[0]);
     if (mine[1]) atomicAdd(&tally[lane + 32], mine[1]);
-    __syncthreads();
+    add_up({found, more, more_of_hubs, unfinished, fresh_ones});
     if (threadIdx.x < 64 && tally[threadIdx.x])
       atomicAdd(&control->strong[(phase + 1) % 3][threadIdx.x], word(tally[threadIdx.x]));
     barrier();
     phase++;
-    frontier = fresh(&control->found[phase % 3]);
-    edges = fresh(&control->edges[phase % 3]);
-    hub_edges = in_start == nullptr || direction >= 0 ? 0 : fresh(&control->hub_edges[phase % 3]);
-    alive = fresh(&control->alive[phase % 3]);
-    left_over = gatherers ? fresh(&control->left[phase % 3]) : word(live);
+    frontier = number(FOUND);
+    edges = number(EDGES_FOUND);
+    hub_edges = in_start == nullptr || direction >= 0 ? 0 : number(OF_HUBS);
+    alive = number(ALIVE);
+    left_over = gatherers ? number(LEFT) : word(live);
+    fringes = threadIdx.x < 64 ? fresh(&control->strong[phase % 3][threadIdx.x]) : 0;
     reached += frontier;
     depth++;
     word* t = now;
@@ -350,7 +363,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     if (first_thread) {
       log_level(record, log_rows, depth - 1, frontier, 1, edges);
       int k = (phase + 2) % 3;
-      control->found[k] = control->edges[k] = control->alive[k] = 0;
+      for (word& each : control->number[k]) each = 0;
     }
     const unsigned value = unsigned(depth + 1);
     for (int j = lane; j < listed; j += 32) {
@@ -382,19 +395,12 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     }
     listed = kept;
     __syncwarp();
-    found = warp_reduce(found, [](word a, word b) { return a + b; });
-    more = warp_reduce(more, [](word a, word b) { return a + b; });
-    fresh_ones = warp_reduce(fresh_ones, [](word a, word b) { return a | b; });
-    if (lane == 0 && found) {
-      atomicAdd(&control->found[(phase + 1) % 3], found);
-      atomicAdd(&control->edges[(phase + 1) % 3], more);
-      atomicOr(&control->alive[(phase + 1) % 3], fresh_ones);
-    }
+    add_up({found, more, 0, 0, fresh_ones});
     barrier();
     phase++;
-    frontier = fresh(&control->found[phase % 3]);
-    edges = fresh(&control->edges[phase % 3]);
-    alive = fresh(&control->alive[phase % 3]);
+    frontier = number(FOUND);
+    edges = number(EDGES_FOUND);
+    alive = number(ALIVE);
     reached += frontier;
   }
   if (fill)
