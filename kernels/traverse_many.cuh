@@ -11,7 +11,8 @@
 //      name, then of the rest.  Barrier.
 //   2. all vertices, a lane each: what 1. left in `next`, short rows pulled, seen, cells, counts.  Barrier.
 // The words of the first vertices, the hubs, lie in shared memory while rows are pulled: half of all gathers end there.  Where
-// sources that push have many edges of hubs, those are pulled (nothing but the hubs of rows is read) and the rest pushed.
+// sources that push have many edges of hubs, those are pulled (nothing but the hubs of rows is read) and the rest pushed: for all
+// sources where the rest has few edges.
 // Invariant: `now` holds the frontier's words; `next` is zero before a level, `spare` is made zero for the next one.
 // Reference: Then et al., "The more the merrier: efficient multi-source graph traversal" (VLDB 2014).
 #pragma once
@@ -171,8 +172,10 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
       if (lane == 0) pushed[s >> 5] = fringe;
     }
     __syncthreads();
-    const word pullers = (word(choice[0]) | word(choice[1]) << 32) & everyone, pushers = everyone & ~pullers;
-    const bool by_hubs = hub_edges * HUB_SHARE > word(entries) && (pushed[0] + pushed[1]) * HUB_SHARE > word(entries);
+    const bool many_of_hubs = hub_edges * HUB_SHARE > word(entries);
+    const bool hubs_only = many_of_hubs && (edges - hub_edges) * HUB_SHARE <= word(entries);
+    const word pullers = hubs_only ? 0 : (word(choice[0]) | word(choice[1]) << 32) & everyone, pushers = everyone & ~pullers;
+    const bool by_hubs = many_of_hubs && (hubs_only || (pushed[0] + pushed[1]) * HUB_SHARE > word(entries));
     const word gatherers = by_hubs ? everyone : pullers;
     const unsigned value = unsigned(depth + 1);
     if (first_thread) {
