@@ -1,10 +1,10 @@
 // The matrices of many traversals: a row for each source, made of the cells that many_levels left (traverse_many.cuh).
 //
 // Result: rows of (vertex, level) and (vertex, parent), vertices ascending.  Who calls: backends/cuda/traverse_many.py.
-// Launch cooperatively.  A block has `range` vertices in a row, in turns of a vertex a thread: it counts what each source
-// reached there, all blocks wait, sums of the counts say where its stretches of the rows begin; then each warp writes for a
-// source at a time: what it writes is one stretch, so that no part of a cache line waits for its neighbours.
-// What the next turns need is loaded while this one is written.
+// Launch cooperatively.  Chunks of a vertex a thread go round among the blocks.  These count what each source reached in theirs
+// and wait; sums of the counts, a warp a source, say where a chunk's stretches of the rows begin; all wait again.  Then each
+// warp writes for a source at a time: what it writes is one stretch, so that no part of a cache line waits for its neighbours,
+// and all blocks write near each other.  What the next chunks need is loaded while one is written.
 #pragma once
 #include "bits.cuh"
 #include "traverse_state.cuh"
@@ -26,72 +26,82 @@ GRB_DEVICE word common_of(word mine, unsigned there, bool& same) {
   return common;
 }
 
-// record[1]: the last level.  levels: null where not wanted; parents_of: 64 a vertex (many_parents.cuh).  tallies: 64 for each
-// block.  counters: many_levels' ManyControl, of which arrivals and departures are zero before and after.
+// record[1]: the last level.  levels: null where not wanted; parents_of: 64 a vertex (many_parents.cuh).  counts: `count` for each
+// chunk, totals: 64.  counters: many_levels' ManyControl, of which arrivals and departures are zero before and after.
 // Shared memory, in ints: 10 a thread, with parents 75.  The block is a multiple of 64.
 template <bool PARENTS>
 __global__ void __launch_bounds__(512, PARENTS ? 1 : 2)
-many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, int64_t range, int64_t count, const int64_t* record,
-          const int32_t* parents_of, int32_t* tallies, void* counters, int64_t* indptr, int32_t* indices, int32_t* levels,
-          int64_t* parents) {
+many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, int64_t count, const int64_t* record,
+          const int32_t* parents_of, int32_t* counts, int32_t* totals, void* counters, int64_t* indptr, int32_t* indices,
+          int32_t* levels, int64_t* parents) {
   extern __shared__ int32_t lists[];
-  __shared__ word next_at[64], sums[64];       // where each source's row goes on; entries of each source
+  __shared__ word row_at[64];                  // where each source's row begins
   __shared__ word words[32];                   // of each warp: its common word,
   __shared__ int reached[32];                  // how many vertices have one; -1 - that where they differ
-  __shared__ int tally[64];
   const int step = blockDim.x, lane = lane_number(), warp = threadIdx.x >> 5, warps = blockDim.x >> 5, me = threadIdx.x;
   int32_t *vertex = lists, *where = vertex + step, *digits = where + step, *turned = digits + 8 * step;
-  const int64_t begin = blockIdx.x * range, end = begin + range < n ? begin + range : n;
+  const int64_t chunks = (n + step - 1) / step, round = int64_t(gridDim.x) * step, begin = int64_t(blockIdx.x) * step;
   const int last = int(record[1]) + 1;
   const bool deep = last >= 16;
   unsigned *arrivals = static_cast<unsigned*>(counters), goal = 0;
 
-  // How many vertices of this block each source reached.
-  if (me < 64) tally[me] = 0, next_at[me] = sums[me] = 0;
-  __syncthreads();
+  // How many vertices of each chunk each source reached: a warp a chunk.
   constexpr int TURN = 8;
-  int mine[2] = {0, 0};
-  for (int64_t v0 = begin; v0 < end; v0 += TURN * step) {
-    word held[TURN];
+  GRB_EACH_WARP(c, chunks) {
+    int mine[2] = {0, 0};
+    for (int64_t v0 = c * step; v0 < c * step + step && v0 < n; v0 += TURN * 32) {
+      word held[TURN];
 #pragma unroll
-    for (int k = 0; k < TURN; k++) held[k] = v0 + k * step + me < end ? seen[place[v0 + k * step + me]] : 0;
+      for (int k = 0; k < TURN; k++) {
+        const int64_t v = v0 + k * 32 + lane;
+        held[k] = v < n && v < c * step + step ? seen[place[v]] : 0;
+      }
 #pragma unroll
-    for (int k = 0; k < TURN; k++) {
-      const unsigned there = __ballot_sync(ALL_LANES, held[k] != 0);
-      bool same;
-      const word common = common_of(held[k], there, same);
-      if (same) {                              // most often all sources reached the same
-        mine[0] += common >> lane & 1 ? __popc(there) : 0;
-        mine[1] += common >> (lane + 32) & 1 ? __popc(there) : 0;
-      } else {
-        for (int s = 0; s < 64; s++) {
-          int here = __popc(__ballot_sync(ALL_LANES, held[k] >> s & 1));
-          if (lane == (s & 31)) mine[s >> 5] += here;
+      for (int k = 0; k < TURN; k++) {
+        const unsigned there = __ballot_sync(ALL_LANES, held[k] != 0);
+        bool same;
+        const word common = common_of(held[k], there, same);
+        if (same) {                            // most often all sources reached the same
+          mine[0] += common >> lane & 1 ? __popc(there) : 0;
+          mine[1] += common >> (lane + 32) & 1 ? __popc(there) : 0;
+        } else {
+          for (int s = 0; s < 64; s++) {
+            int here = __popc(__ballot_sync(ALL_LANES, held[k] >> s & 1));
+            if (lane == (s & 31)) mine[s >> 5] += here;
+          }
         }
       }
     }
+    if (lane < count) counts[lane * chunks + c] = mine[0];
+    if (lane + 32 < count) counts[(lane + 32) * chunks + c] = mine[1];
   }
-  if (mine[0]) atomicAdd(&tally[lane], mine[0]);
-  if (mine[1]) atomicAdd(&tally[lane + 32], mine[1]);
-  __syncthreads();
-  if (me < 64) tallies[int64_t(blockIdx.x) * 64 + me] = tally[me];
   level_barrier(arrivals, goal);
 
-  // Where this block's stretches begin.
-  word before = 0, all = 0;
-  for (int b = me >> 6; b < int(gridDim.x); b += step >> 6) {
-    const word here = word(fresh(tallies + int64_t(b) * 64 + (me & 63)));
-    all += here;
-    before += b < int(blockIdx.x) ? here : 0;
+  // Where each chunk's stretches begin within the row.
+  auto add = [](int a, int b) { return a + b; };
+  for (int64_t s = int64_t(warp) * gridDim.x + blockIdx.x; s < count; s += warp_count()) {
+    int before = 0;
+    int32_t* row = counts + s * chunks;
+    for (int64_t c0 = 0; c0 < chunks; c0 += TURN * 32) {
+      int held[TURN];
+#pragma unroll
+      for (int k = 0; k < TURN; k++) held[k] = c0 + k * 32 + lane < chunks ? fresh(row + c0 + k * 32 + lane) : 0;
+#pragma unroll
+      for (int k = 0; k < TURN; k++) {
+        const int sum = warp_scan(held[k], add);
+        if (c0 + k * 32 + lane < chunks) row[c0 + k * 32 + lane] = before + sum - held[k];
+        before += __shfl_sync(ALL_LANES, sum, 31);
+      }
+    }
+    if (lane == 0) totals[s] = before;
   }
-  atomicAdd(&sums[me & 63], all);
-  atomicAdd(&next_at[me & 63], before);
-  __syncthreads();
+  level_barrier(arrivals, goal);
   if (warp == 0) {
-    const word one = sums[2 * lane], two = one + sums[2 * lane + 1];
+    const word one = 2 * lane < count ? word(fresh(totals + 2 * lane)) : 0;
+    const word two = one + (2 * lane + 1 < count ? word(fresh(totals + 2 * lane + 1)) : 0);
     const word sum = warp_scan(two, [](word a, word b) { return a + b; }), at = sum - two;
-    next_at[2 * lane] += at;
-    next_at[2 * lane + 1] += at + one;
+    row_at[2 * lane] = at;
+    row_at[2 * lane + 1] = at + one;
     if (blockIdx.x == 0) {
       if (2 * lane < count) indptr[2 * lane + 1] = int64_t(at + one);
       if (2 * lane + 1 < count) indptr[2 * lane + 2] = int64_t(sum);
@@ -99,9 +109,9 @@ many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, 
     }
   }
 
-  // A vertex a thread: its place two turns ahead, its word one turn, its cell when it is this turn's.
-  auto place_at = [&](int64_t v) { return v < end ? place[v] : -1; };
-  int p = place_at(begin + me), p1 = place_at(begin + step + me);
+  // A vertex a thread: its place two chunks ahead, its word one chunk, its cell when it is this one's.
+  auto place_at = [&](int64_t v) { return v < n ? place[v] : -1; };
+  int p = place_at(begin + me), p1 = place_at(begin + round + me);
   word have = p >= 0 ? seen[p] : 0;
   ulonglong2 low = make_ulonglong2(0, 0), high = low;
   auto load_cell = [&] {
@@ -113,8 +123,8 @@ many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, 
   };
   load_cell();
   word have1 = p1 >= 0 ? seen[p1] : 0;
-  int p2 = place_at(begin + 2 * step + me);
-  for (int64_t v0 = begin; v0 < end; v0 += step) {
+  int p2 = place_at(begin + 2 * round + me);
+  for (int64_t v0 = begin; v0 < n; v0 += round) {
     const unsigned there = __ballot_sync(ALL_LANES, have != 0);
     bool same;
     word common = common_of(have, there, same);
@@ -144,7 +154,7 @@ many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, 
     p = p1, have = have1, p1 = p2;
     load_cell();
     have1 = p1 >= 0 ? seen[p1] : 0;
-    p2 = place_at(v0 + 3 * step + me);
+    p2 = place_at(v0 + 3 * round + me);
     __syncthreads();
     if (PARENTS) {
       for (int k = warp; k < held; k += warps) {
@@ -154,8 +164,9 @@ many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, 
       }
       __syncthreads();
     }
+    const int64_t c = v0 / step;
     for (int s = warp; s < count; s += warps) {
-      int64_t at = int64_t(next_at[s]);
+      int64_t at = int64_t(row_at[s]) + counts[s * chunks + c];
       const int32_t* digit = digits + (s >> 3) * step;
       const int shift = 4 * (s & 7);
       auto level_of = [&](int k) {             // level + 1; 0 where s did not come
@@ -188,7 +199,6 @@ many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, 
               level_to[k] = (digit[k] >> shift & 15) - 1;
             }
         }
-        at += held;
       } else {
         for (int k0 = 0; k0 < held; k0 += 32) {
           const int k = k0 + lane, level = k < held ? level_of(k) : 0;
@@ -197,8 +207,6 @@ many_rows(const word* seen, const word* cells, const int32_t* place, int64_t n, 
           at += __popc(row);
         }
       }
-      __syncwarp();
-      if (lane == 0) next_at[s] = word(at);
     }
   }
   __syncthreads();

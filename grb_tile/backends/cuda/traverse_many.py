@@ -72,18 +72,20 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
     stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
     letter = graph.letters.pop() if graph.letters else _Letter(device)
     letter.write(sources)
-    words = device.empty(n * (4 * groups + 1) + 3 * live + launches.blocks * 32, np.uint64)
+    words = device.empty(n * (4 * groups + 1) + 3 * live + launches.counts, np.uint64)
     record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
     if device.is_shim:
         ends = np.cumsum([4 * n * groups, n, live, live, live]).tolist()
         cells, seen, now, following, spare, tallies = (words[a:b] for a, b in zip([0, *ends], [*ends, None], strict=True))
         tallies = tallies.view(np.int32)
+        totals, tallies = tallies[:64], tallies[64:]
         log = record
     else:
         cells, log = words.data.ptr, record.data.ptr
         seen = cells + 32 * n * groups
         now = seen + 8 * n
-        following, spare, tallies = now + 8 * live, now + 16 * live, now + 24 * live
+        following, spare, totals = now + 8 * live, now + 16 * live, now + 24 * live
+        tallies = totals + 4 * 64
     launches.levels(
         stream, *launches.edges, graph.strong, graph.strong_edges, launches.hubs, letter.sources, count, seen, now, following,
         spare, cells, launches.control, log, letter.told, LOG_LEVELS, max_level, mode, LAUNCH["alpha"], int(parents),
@@ -99,8 +101,8 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
     ]  # fmt: skip
     results = arrays if device.is_shim else [0 if a is None else a.data.ptr for a in arrays]
     launches.rows(
-        stream, seen, cells, launches.place, n, launches.range, count, log,
-        found if device.is_shim else 0 if found is None else found.data.ptr, tallies, launches.control, *results,
+        stream, seen, cells, launches.place, n, count, log,
+        found if device.is_shim else 0 if found is None else found.data.ptr, tallies, totals, launches.control, *results,
     )
     if not known:
         total = letter.read(stream)
@@ -167,8 +169,8 @@ class _Launches:
         hubs, of_hubs = graph.hubs, graph.hub_rows
         shared = 4 * threads * (75 if parents else 10)
         self.hubs = hubs
-        self.blocks = max(1, min(rows.resident_blocks(threads, shared), -(-graph.n // threads)))
-        self.range = -(-graph.n // self.blocks)
+        chunks = -(-graph.n // threads)
+        self.counts = 32 * (chunks + 1)          # words: 64 totals, 64 counts for each chunk
         pulled = (None, None, None, None, None, 0, None, 0) if into is None else (
             into.start, into.near, of_hubs.start, of_hubs.near, of_hubs.tasks, of_hubs.count, of_hubs.rest_tasks,
             of_hubs.rest_count)  # fmt: skip
@@ -179,11 +181,11 @@ class _Launches:
         self.place, self.control = graph.place, graph.control
         if device.is_shim:
             self.levels = PlainLaunch(levels, SHIM["blocks"], block, 8 * hubs)
-            self.rows = PlainLaunch(rows, self.blocks, threads, shared)
+            self.rows = PlainLaunch(rows, 2, threads, shared)
         else:
             blocks = max(1, min(levels.resident_blocks(block, 8 * hubs), graph.out_edges.nvals // 1024))
             self.levels = QuickLaunch(levels, 35, blocks, block, 8 * hubs, cooperative=True)
-            self.rows = QuickLaunch(rows, 14, self.blocks, threads, shared, cooperative=True)
+            self.rows = QuickLaunch(rows, 14, max(1, min(rows.resident_blocks(threads, shared), chunks)), threads, shared, cooperative=True)
             self.edges = tuple(0 if a is None else a if type(a) is int else a.data.ptr for a in self.edges)
             self.place, self.control = self.place.data.ptr, self.control.data.ptr
 
