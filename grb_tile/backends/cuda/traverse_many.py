@@ -185,7 +185,8 @@ class _Launches:
         else:
             blocks = max(1, min(levels.resident_blocks(block, 8 * hubs), graph.out_edges.nvals // 1024))
             self.levels = QuickLaunch(levels, 35, blocks, block, 8 * hubs, cooperative=True)
-            self.rows = QuickLaunch(rows, 14, max(1, min(rows.resident_blocks(threads, shared), chunks)), threads, shared, cooperative=True)
+            writers = max(1, min(rows.resident_blocks(threads, shared), chunks))
+            self.rows = QuickLaunch(rows, 14, writers, threads, shared, cooperative=True)
             self.edges = tuple(0 if a is None else a if type(a) is int else a.data.ptr for a in self.edges)
             self.place, self.control = self.place.data.ptr, self.control.data.ptr
 
