@@ -6,6 +6,8 @@ import numpy as np
 
 def node(value, count, name="source"):
     """`value` as an int that names one of `count` nodes."""
+    if type(value) is int and 0 <= value < count:
+        return value
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(
             f"{name}: expected the number of a node, got the Boolean {value}; write int({value})"

@@ -26,7 +26,7 @@ from ..storage.place import first_value
 from ..storage.store import Allow
 from . import checks
 from .record import Record
-from .write import allow_of, finish, finish_region, is_known_empty
+from .write import allow_of, finish, finish_region, is_known_empty, pattern_of
 
 
 class _Empty:
@@ -145,7 +145,7 @@ def fill(c, value, dtype, mask, accum, replace):
     if accum is None and mask is not None and not (mask.complement or replace or is_known_empty(c)):
         backend = current()
         if backend.on_device:
-            result = backend.fill(c, cast_scalar(value, dtype), allow_of(mask).pattern)
+            result = backend.fill(c, cast_scalar(value, dtype), pattern_of(mask))
             if result is not NotImplemented:
                 return result
     return _assign_vector(c, value, None, dtype, mask, accum, replace, False)

@@ -79,7 +79,7 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
     Cost: entries of visited rows at most; one queue and three bit vectors besides the results.
     """
     n = A.nrows
-    if A.ncols != n or (AT is not None and AT.shape != A.shape):
+    if A.ncols != n or (AT is not None and AT is not A and AT.shape != A.shape):
         raise DimensionMismatch(
             f"traverse: A is {A.nrows} x {A.ncols}" + ("" if AT is None else f" and AT {AT.nrows} x {AT.ncols}")
             + "; expected square matrices of one size"
@@ -97,20 +97,21 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
         raise InvalidValue(f"traverse: max_level is {max_level}; expected 0 or more, or None")
     if not (levels or parents):
         raise InvalidValue("traverse: neither levels nor parents are asked for; set one of them")
-    plan = record_plan("traverse", "rows" if AT is None else "by level", A.format, "by_level", [0, 0])
     backend = current()
     result = NotImplemented
+    walk = "rows" if AT is None else "by level"
     if backend.on_device and (single is not None or sources.size):
         result = _on_device(backend, A, AT, sources, single, levels, parents, max_level, target)
-        if result is not NotImplemented:
+        if result is not NotImplemented:          # noted while the device works
             level, parent, report = result
-            plan.engine, plan.format = report.engine, report.format
-            plan.figures = _Counts(report)
+            plan = record_plan("traverse", walk, report.format, "by_level", _Counts(report))
+            plan.engine = report.engine
             if report.format == "bittiled":
                 _explain_tiles(plan, A)
             if record is not None:
                 record.extend(report.levels)
             return result
+    plan = record_plan("traverse", walk, A.format, "by_level", [0, 0])
     if single is not None:
         sources = np.array([single], np.int64)
     if not is_host(A) or (AT is not None and not is_host(AT)):

@@ -33,12 +33,13 @@ def allow_of(mask):
 
     A value mask is the structure of its true entries.
     """
-    if mask is None:
-        return None
+    return None if mask is None else Allow(pattern_of(mask), mask.complement)
+
+
+def pattern_of(mask):
+    """The store whose structure the mask speaks of."""
     store = mask.parent._store
-    if not mask.structure:
-        store = true_entries(store)
-    return Allow(store, mask.complement)
+    return store if mask.structure else true_entries(store)
 
 
 def true_entries(store):

@@ -23,28 +23,21 @@ LOOK = 8.0  # the first look of a row that may stop early
 TRANSPOSE = 10.0  # an entry's share of turning the matrix
 
 
-def entries_of(u):
-    """Entries of a vector; None where that would have to be read back."""
-    return u._known if hasattr(u, "_known") else u.nvals
-
-
-def about(u):
-    """Entries of a vector, or nearly, without reading anything back."""
-    known = entries_of(u)
-    return u.about if known is None else known
-
-
 def choose_on_device(A, transposed, u, allow, early):
-    """The Plan for w<allow> = E u; E = A, or A's transpose when `transposed`; early: may a row stop early?"""
+    """The Plan for w<allow> = E u; E = A, or A's transpose when `transposed`; early: may a row stop early?
+
+    `_known` is None for a vector whose entries were not counted yet; its `about` is a guess, and nothing is read back.
+    """
     here = "cols" if transposed else "rows"
-    entries, count = A.indices.shape[0], entries_of(u)
+    entries, count = A.indices.shape[0], u._known if hasattr(u, "_known") else u.nvals
     if count == 0 or entries == 0:
         return Plan("matvec", here, "csr", "vector_empty")
     turned = cached_transpose(A)
     if entries <= SMALL if turned is None else count is None and entries <= UNCOUNTED:
         return Plan("matvec", here if turned is None else "rows", "csr", "matrix_small", (entries,))
-    count = u.nvals
-    held = max(A.indptr.shape[0] - 1, 1)
+    if count is None:
+        count = u.nvals
+    held = A.indptr.shape[0] - 1 or 1
     by_rows, by_columns = (turned, A) if transposed else (A, turned)
     open_rows = _open_rows(held, by_rows, allow)
     edge, launches = (CLAIM, CLAIM_LAUNCHES) if early else (MERGE, LAUNCHES)
@@ -62,10 +55,11 @@ def choose_on_device(A, transposed, u, allow, early):
 def _open_rows(held, by_rows, allow):
     """About how many rows may be written; those that hold nothing do not count where that is known."""
     form = None if by_rows is None or by_rows.forms is None else by_rows.forms.get("pull")
-    live = held if form is None else max(form.live_count, 1)
+    live = held if form is None else form.live_count or 1
     if allow is None:
         return live
-    masked = min(about(allow.pattern), live)
+    pattern = allow.pattern
+    masked = min(pattern.about if hasattr(pattern, "about") else pattern.nvals, live)
     return live - masked if allow.complement else masked
 
 

@@ -179,6 +179,20 @@ class Device:
             store.forms = forms          # making room may have left another in its place
         return found
 
+    def own_operands(self, A, x, allow):
+        """(own(A), own(x), own_allow(allow)) of a product, where all lie on the device already by few looks."""
+        here = self.array_class
+        if type(A.values) is not here or type(A.indptr) is not here or type(A.indices) is not here or A.rows is not None:
+            A = self.own(A)
+        if type(x.values) is not here or type(x.words if x.format == "bitmap" else x.indices) is not here:
+            x = self.own(x)
+        if allow is not None:
+            pattern = allow.pattern
+            structure = pattern.words if pattern.format == "bitmap" else pattern.indices
+            if type(pattern.values) is not here or type(structure) is not here:
+                allow = self.own_allow(allow)
+        return A, x, allow
+
     def own_allow(self, allow):
         """The Allow whose pattern lies on the device; None for None."""
         if allow is None:

@@ -150,9 +150,8 @@ class CudaBackend(Backend):
 
     def placed(self, A, u, allow):
         """(A, u, allow) of a product on the device, as a planner should see them; all as they are where one is user-defined."""
-        own = self.own
         try:
-            return own(A), own(u), self.device.own_allow(allow)
+            return self.device.own_operands(A, u, allow)
         except HostOnly:
             return A, u, allow
 
@@ -165,13 +164,13 @@ class CudaBackend(Backend):
 
     @reporting
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
-        own = self.own
-        return self._call("matvec", "matvec_rows", own(A), own(x), semiring, self.device.own_allow(allow), plan)
+        A, x, allow = self.device.own_operands(A, x, allow)
+        return self._call("matvec", "matvec_rows", A, x, semiring, allow, plan)
 
     @reporting
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
-        own = self.own
-        return self._call("matvec", "matvec_cols", own(AT), own(x), semiring, self.device.own_allow(allow), plan)
+        AT, x, allow = self.device.own_operands(AT, x, allow)
+        return self._call("matvec", "matvec_cols", AT, x, semiring, allow, plan)
 
     @reporting
     def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):

@@ -220,39 +220,37 @@ class Kernel:
         return [(a if a.size else hole) if type(a) is arrays else (0 if a is None else a) for a in args]
 
     def over(self, n, args, block=256, most=None, shared=0):
-        """Launch for `n` items, a grid-stride loop inside; nothing is launched for none."""
-        if n > 0:
-            grid = (n + block - 1) // block
-            most = self._processors * 32 if most is None else most
-            grid = min(grid, most)
-            if shared or not self._launched(grid, block, args):
-                self.function((grid,), (block,), self._arguments(args), shared)
+        """Launch for `n` items, a grid-stride loop inside; nothing is launched for none.
 
-    def _launched(self, grid, block, args):
-        """Launch with the driver directly: CuPy makes an object of every argument first.  False for a float among `args`.
-
-        Each argument is put as 8 bytes, of which the driver takes as many as the parameter has: right for pointers,
-        integers and bool on a little-endian machine.
+        The driver is called directly, since CuPy makes an object of every argument first.  Each argument is put as 8 bytes, of
+        which the driver takes as many as the parameter has: right for pointers, integers and bool on a little-endian machine.
         """
-        if self._quick is None:
-            count, launcher = len(args), self._launcher
-            room = ctypes.create_string_buffer(16 * count + 8)
-            start = ctypes.addressof(room)
-            for k in range(count):
-                struct.pack_into("Q", room, 8 * (count + k), start + 8 * k)
-            self._quick = (struct.Struct(f"{count}q").pack_into, room, start + 8 * count, self.function.ptr,
-                           self._hole.data.ptr, launcher.launch, launcher.current_stream, threading.Lock())
-        pack, room, pointers, function, hole, launch, stream, lock = self._quick
-        arrays = self._array_class
+        if n <= 0:
+            return
+        grid, arrays = (n + block - 1) // block, self._array_class
+        if most is None:
+            most = self._processors * 32
+        if grid > most:
+            grid = most
+        pack, room, pointers, function, hole, launch, stream, lock = self._quick or self._prepared(len(args))
         try:
             with lock:          # the driver has copied the arguments when it returns
                 pack(room, 0, *[
                     (a.data.ptr or hole) if type(a) is arrays else 0 if a is None else a for a in args
                 ])  # fmt: skip
-                launch(function, grid, 1, 1, block, 1, 1, 0, stream().ptr, pointers, 0)
-        except struct.error:
-            return False
-        return True
+                launch(function, grid, 1, 1, block, 1, 1, shared, stream().ptr, pointers, 0)
+        except struct.error:          # a float among them
+            self(grid, block, args, shared)
+
+    def _prepared(self, count):
+        """What a launch of `count` arguments takes: kept."""
+        room = ctypes.create_string_buffer(16 * count + 8)
+        start = ctypes.addressof(room)
+        for k in range(count):
+            struct.pack_into("Q", room, 8 * (count + k), start + 8 * k)
+        self._quick = (struct.Struct(f"{count}q").pack_into, room, start + 8 * count, self.function.ptr, self._hole.data.ptr,
+                       self._launcher.launch, self._launcher.current_stream, threading.Lock())
+        return self._quick
 
     def resident_blocks(self, block, shared=0):
         """How many blocks of a cooperative launch are resident at once on the whole device."""

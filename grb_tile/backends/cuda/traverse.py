@@ -123,19 +123,20 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
     max_level = n if max_level is None else min(max_level, n)
     mode = _DIRECTIONS[direction] if AT is not None else 0
     plan = graph.kernels.get((levels, parents)) or _Plan(graph, levels, parents)
-    stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
+    stream = 0 if device.is_shim else device.current_stream().ptr
     results = Results(device, n, levels, parents, HEAD_ROWS + 4 * LOG_LEVELS)
     addresses = results.addresses
     target = -1 if target is None else int(target)
     if single:
-        listed, first, count = None, sources, 0
+        listed, address, first, count = None, None if device.is_shim else 0, sources, 0
     else:
         listed, first, count = device.array(sources, np.int32), -1, sources.shape[0]
+        address = listed if device.is_shim else listed.data.ptr
     with graph.lock:
         table = graph.table(stream, plan.cluster)
         if plan.narrow is not None and single and mode != 1:
             plan.narrow(stream, table, sources, *addresses, LOG_LEVELS, max_level, target, plan.limit)
-        plan.wide(stream, table, first, _address(device, listed), count, *addresses, LOG_LEVELS, max_level, target, mode,
+        plan.wide(stream, table, first, address, count, *addresses, LOG_LEVELS, max_level, target, mode,
                   LAUNCH["alpha"])  # fmt: skip
     return answer(results, Outcome(device, results.arrays()[3], graph, listed))
 
