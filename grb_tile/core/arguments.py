@@ -12,6 +12,7 @@ from .device_input import from_gpu, indices_on_device, values_on_device
 AUTOCOMPUTE_HINT = (
     "Hint: use `gb.config.set(autocompute=True)` to automatically compute arguments that are expressions."
 )
+FEW = 16          # positions that Python looks at sooner than NumPy
 _NOT_SCALARS = (str, bytes, list, tuple, dict, set, frozenset, type, type(None))
 OPTIONS = {"nthreads", "chunk", "axb_method", "sort", "compression", "import", "secure_import", "gpu_id", "context"}
 
@@ -159,6 +160,9 @@ def indices_array(array, name="array"):
     Raises: ValueError for an array that is not of integers, OverflowError for a list with a negative one,
     InvalidValue for positions beyond every dimension.
     """
+    if type(array) is list and 0 < len(array) <= FEW and set(map(type, array)) == {int}:
+        if min(array) >= 0 and max(array) <= 2**60:          # the usual short list, in a third of the time
+            return np.array(array, np.int64)
     found = from_gpu(array)
     if found is not None:
         if type(found) is not np.ndarray:

@@ -6,9 +6,7 @@ from ..exceptions import IndexOutOfBound, InvalidValue, OutputNotEmpty
 from ..operators import get_typed_op
 from ..storage.place import host
 from ..storage.store import BitmapVector, Compressed, SparseVector
-from .arguments import expect_op, scalar_of
-
-_FEW = 16          # positions that Python looks at sooner than NumPy
+from .arguments import FEW, expect_op, scalar_of
 
 
 def build_operator(self, dup_op):
@@ -24,7 +22,7 @@ def build_operator(self, dup_op):
 
 def check_bounds(indices, size, what):
     """Raises: IndexOutOfBound naming the first position outside 0 .. size - 1."""
-    few = indices.tolist() if type(indices) is np.ndarray and indices.size <= _FEW else None
+    few = indices.tolist() if type(indices) is np.ndarray and indices.size <= FEW else None
     if few is not None:
         inside = not few or min(few) >= 0 and max(few) < size
     else:

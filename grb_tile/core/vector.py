@@ -151,7 +151,8 @@ class Vector(Stored):
         self._store = guarded(
             lambda: current().build_vector(self._size, indices, values, dup, self.dtype)
         )
-        self._log(f"build_{self.dtype}", f"..., {indices.size}")
+        if recorder.active is not None:
+            self._log(f"build_{self.dtype}", f"..., {indices.size}")
 
     # ---------------------------------------------------------------- constructors
 

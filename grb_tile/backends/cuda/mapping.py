@@ -150,25 +150,19 @@ def reduce(device, x, monoid):
     words = x.words if x.format == "bitmap" else None
     n = values.shape[0] if words is not None else x.nvals
     kernel = device.launcher.kernel("reduce.cuh", "reduce_values", functors, (dtype.cuda_type, "Op"))
-    block = 64 if device.is_shim else _REDUCE_BLOCK
-    blocks = max(1, min(-(-n // (block * 8)), device.launcher.processors * 4))
-    parts, there = device.empty(blocks, dtype.np_type), device.empty(blocks, np.bool_)
-    kernel(blocks, block, (values, words, None, n, parts, there))
-    if blocks > 1:
-        total, any_there = device.empty(1, dtype.np_type), device.empty(1, np.bool_)
-        kernel(1, block, (parts, None, there, blocks, total, any_there))
-        parts, there = total, any_there
-    return _read_scalar(device, parts, there)
+    block, each = 64 if device.is_shim else _REDUCE_BLOCK, 8
+    most = device.launcher.processors * 4
+    blocks = min(-(-n // (block * each)), most)
+    parts = device.empty(3 * blocks, np.uint64) if blocks > 1 else None
+    out = device.counters()
+    kernel.over(-(-n // each), (values, words, n, parts, out), block, most)
+    *held, _, there = device.read(out)
+    return np.array(held, np.uint64).view(dtype.np_type)[0] if there else None
 
 
-def _read_scalar(device, array, *there):
-    """The element of a length-1 array as a NumPy scalar, None where `there` (bool, length 1) says that there is none.
-
-    One read-back, which also raises what kernels reported.
-    """
-    size = array.dtype.itemsize
-    found = device.read(array.view(np.uint8), *there)
-    return None if there and not found[size] else np.array(found[:size], np.uint8).view(array.dtype)[0]
+def _read_scalar(device, array):
+    """The element of a length-1 array as a NumPy scalar.  One read-back, which also raises what kernels reported."""
+    return np.array(device.read(array.view(np.uint8)), np.uint8).view(array.dtype)[0]
 
 
 def _times(device, values, count, monoid):
