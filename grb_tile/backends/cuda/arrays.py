@@ -228,14 +228,29 @@ class Device:
         """read(counts)[0] of an array of uint64, by the shortest way."""
         if self.is_shim or self._pinned is None or self.errors.armed:
             return self.read(counts)[0]
-        self.in_order()
-        runtime, words, stream = self.xp.cuda.runtime, self._words, self.stream.ptr
+        if self.current_stream() is not self.stream:
+            self.follow()
+        words, stream = self._words, self.stream.ptr
         with self._lock:
             words[0] = _NOT_YET
-            runtime.memcpyAsync(self._pinned.ptr, counts.data.ptr, 8, _TO_HOST, stream)
+            self._copy(self._pinned.ptr, counts.data.ptr, 8, _TO_HOST, stream)
             if words[0] == _NOT_YET and not self._have_come(words, 1):
-                runtime.streamSynchronize(stream)
+                self.xp.cuda.runtime.streamSynchronize(stream)
             return words[0]
+
+    def read_words(self, array, count):
+        """The first `count` elements (at most 8) of an array of uint64 as a list of Python ints, likewise."""
+        if self.is_shim or self._pinned is None or self.errors.armed:
+            return self.read(array[:count])
+        self.in_order()
+        words, stream = self._words, self.stream.ptr
+        with self._lock:
+            for k in range(count):
+                words[k] = _NOT_YET
+            self._copy(self._pinned.ptr, array.data.ptr, 8 * count, _TO_HOST, stream)
+            if not self._have_come(words, count):
+                self.xp.cuda.runtime.streamSynchronize(stream)
+            return words[:count]
 
     def _read_pinned(self, arrays):
         """Copies to page-locked memory; a few numbers are looked for there until they have come: half the time of waiting."""
@@ -244,7 +259,8 @@ class Device:
             pinned = cuda.alloc_pinned_memory(_PINNED_BYTES)
             self._view = np.frombuffer(pinned, np.uint8, _PINNED_BYTES)
             self._words = (ctypes.c_uint64 * (_PINNED_BYTES // 8)).from_address(pinned.ptr)
-            self._pinned = pinned          # last: read_count asks for it without the lock
+            self._copy = cuda.runtime.memcpyAsync
+            self._pinned = pinned          # last: read_words asks for it without the lock
         base, stream, words = self._pinned.ptr, cuda.get_current_stream().ptr, self._words
         sizes = [(array.nbytes + 7) & ~7 for array in arrays]
         count = sum(sizes) >> 3

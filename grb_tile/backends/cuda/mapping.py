@@ -156,7 +156,7 @@ def reduce(device, x, monoid):
     parts = device.empty(3 * blocks, np.uint64) if blocks > 1 else None
     out = device.counters()
     kernel.over(-(-n // each), (values, words, n, parts, out), block, most)
-    *held, _, there = device.read(out)
+    *held, _, there = device.read_words(out, 4)
     return np.array(held, np.uint64).view(dtype.np_type)[0] if there else None
 
 
