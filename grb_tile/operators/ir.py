@@ -10,6 +10,12 @@ scalar Python text for Numba (to_python) and to a CUDA C++ functor (to_cuda); no
     "where"  (c, a, b)   a where the BOOL c holds, else b; both sides are evaluated, so every primitive is total
     name     operands    a primitive of operators/primitives.py; its operands agree in type unless its row says otherwise
 """
+import numpy as np
+
+from ..dtypes import FP32, FP64
+
+_COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
+_CHOICES = frozenset(("pmin", "pmax", "fmin", "fmax", "nmin", "nmax", "where"))          # the result is one of the operands
 
 
 class Node:
@@ -90,3 +96,44 @@ def renumber(root, mapping):
         else:
             made[id(node)] = node
     return made[id(root)]
+
+
+def narrowed(root):
+    """The same expression with FP32 numbers compared and chosen as such, not as FP64: exact, and a GPU converts slowly.
+
+    A literal makes both sides FP64 (from_python): FP32(min(1e6, FP64(x))) is min(1e6, x), as FP32 holds 1e6.
+    """
+    made = {}
+    for node in walk(root):
+        args = tuple(made[id(c)] for c in node.args)
+        free = 1 if node.op == "where" else 0          # the condition stays as it is
+        if node.op in _COMPARISONS or node.op in _CHOICES:
+            narrow = [_as_fp32(c) for c in args[free:]]
+            if None not in narrow and any(c.op == "cast" for c in args[free:]):
+                args = (*args[:free], *narrow)
+                chosen = node.op in _CHOICES
+                new = Node(node.op, FP32 if chosen else node.type, args)
+                made[id(node)] = cast(new, FP64) if chosen else new
+                continue
+        if node.op == "cast" and node.type is FP32 and args[0].type is FP64:
+            narrow = _as_fp32(args[0])
+            if narrow is not None:
+                made[id(node)] = narrow
+                continue
+        made[id(node)] = Node(node.op, node.type, args, node.value) if args != node.args else node
+    return made[id(root)]
+
+
+def _as_fp32(node):
+    """The FP32 node whose every value `node`, FP64, has; None when it is not known to be one."""
+    if node.type is not FP64 or node.op not in ("cast", "const"):
+        return None
+    inner = node.args[0] if node.op == "cast" else node
+    if inner.type is FP32:
+        return inner
+    if inner.op != "const" or inner.type.np_type.kind not in "biuf":
+        return None
+    value = float(inner.value)
+    with np.errstate(over="ignore"):
+        narrow = float(np.float32(value))
+    return constant(narrow, FP32) if narrow == value or value != value else None

@@ -13,7 +13,7 @@ import numpy as np
 from ..dtypes import BOOL, BUILTIN, FP64, INT8, INT64, UINT64, lookup_dtype
 from ..exceptions import UdfParseError
 from .from_python import NoMeaning, expression_from_tree
-from .ir import cast
+from .ir import cast, narrowed
 from .source import function_tree
 from .to_numpy import numpy_function
 
@@ -95,7 +95,7 @@ class UserFunction:
         typed.python_function = self.function
         expression = self.natural_expression(types) if self._tree is not None else None
         if expression is not None:
-            typed.expression = cast(expression, result)
+            typed.expression = narrowed(cast(expression, result))
             typed.numpy = numpy_function(typed.expression, len(types))
             return
         typed.refusal = self.refusal

@@ -6,11 +6,13 @@ import warnings
 import graphblas as gb
 import numpy as np
 import pytest
-from operators.nasty import differences
+from operators.nasty import differences, operands
 
 from grb_tile import binary, dtypes, indexunary, monoid, op, select, semiring, unary
 from grb_tile.exceptions import UdfParseError
 from grb_tile.operators import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, UnaryOp
+from grb_tile.operators.ir import cast, walk
+from grb_tile.operators.to_numpy import numpy_function
 
 LIMIT = 7
 
@@ -180,6 +182,34 @@ def test_mixed_types():
     assert typed.numpy(np.array([2]), np.array([1.5])).tolist() == [3.0]
     assert typed is mine["INT64", "FP64"]
     assert pickle.loads(pickle.dumps(binary.plus["INT64"])) is binary.plus["INT64"]
+
+
+FP32_CHOICES = {          # is every operation one of FP32?
+    "capped": (lambda x, y: min(1000000.0, x + y), True),
+    "whole": (lambda x, y: 7 if x + y > 7 else x + y, True),
+    "nested": (lambda x, y: max(min(x, 2.5), y if y > -0.5 else -0.0), True),
+    "branch": (lambda x, y: x if x <= 0.5 else math.nan if y != y else y, True),
+    "beyond": (lambda x, y: min(x + y, 1e300) if x < 1e39 else y, False),
+    "tenth": (lambda x, y: x if x > 0.1 else y, False),
+    "product": (lambda x, y: min(x * 0.5, y), False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FP32_CHOICES)
+def test_fp32_is_compared_as_fp32(name):
+    """A literal makes both sides FP64: where they are FP32 numbers nothing is converted, and every bit is the same."""
+    function, plain = FP32_CHOICES[name]
+    mine = BinaryOp.register_anonymous(function)
+    typed = mine[dtypes.FP32]
+    assert (dtypes.FP64 not in {node.type for node in walk(typed.expression)}) is plain
+    whole = cast(mine._user.natural_expression((dtypes.FP32, dtypes.FP32)), dtypes.FP32)
+    assert dtypes.FP64 in {node.type for node in walk(whole)}
+    values = np.append(operands(np.float32), np.array([0.1, 1e6, 5e5, np.nextafter(np.float32(0.1), 0)], np.float32))
+    x, y = np.repeat(values, len(values)), np.tile(values, len(values))
+    want = numpy_function(whole, 2)(x, y)
+    got = typed.numpy(x, y)
+    assert got.dtype == np.float32
+    assert (got.view(np.uint32) == want.view(np.uint32))[~np.isnan(want)].all() and np.isnan(got[np.isnan(want)]).all()
 
 
 def test_two_lambdas_on_a_line_are_told_apart():
