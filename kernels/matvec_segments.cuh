@@ -4,6 +4,7 @@
 // Threads: a warp owns consecutive slices of SLICE entries.  Lane l takes entries l, 32 + l, ... of a slice (neighbours
 //   load and gather together), puts the products into the warp's buffer, and adds up the LANE_ENTRIES consecutive ones
 //   8 l .. 8 l + 7; a bit for each entry says where rows begin.  The next slice is on its way meanwhile.
+// BOOL with lor, land, lxor or eq (in_bits): x goes through the buffer instead, a lane's eight products are one byte of bits.
 // Rows that cross lanes, then warps, then blocks are closed by the same step (close_rows) at each level; the block that
 //   arrives last closes those that cross blocks.
 // Columns, by COLUMNS: PLAIN the matrix's own; SHORT 16-bit distances from a base for each slice (bases[slice] < 0: its own);
@@ -12,109 +13,27 @@
 // Papers: CSR5 (Liu, Vinter, ICS 2015), section 3: tiles of entries, bits where rows begin, segmented sums; merge-based
 //   CSR (Merrill, Garland, SC 2016), section 3: equal shares of the entries, carries fixed up at the end.
 #pragma once
-#include "products.cuh"
+#include "segment_rows.cuh"
 
 namespace grb {
 
-constexpr int LANE_ENTRIES = 8;
-constexpr int SLICE = 32 * LANE_ENTRIES;
 enum { PLAIN_COLUMNS, SHORT_COLUMNS, RANKED_COLUMNS };
 
 template <class S> constexpr bool gathers = S::reads_x && !S::x_iso;
-template <class S> GRB_DEVICE void add_to(Total<S>& total, const Total<S>& other) {
-  if constexpr (S::has_start) total.value = S::add(total.value, other.value);
-  else total.join(other.value, other.have);
-}
-template <class S> GRB_DEVICE Total<S> lifted(const Total<S>& total, int by) {
-  Total<S> other;
-  other.value = shuffle_up(total.value, by);
-  if constexpr (!S::has_start) other.have = __shfl_up_sync(ALL_LANES, int(total.have), by) != 0;
-  return other;
-}
-
-// Lanes hold consecutive stretches of entries.  Where rows begin (bit of `begun`), `head` is the sum before the first and
-// `tail` that from the last; elsewhere `tail` is the whole.  `open`, in lane 0, is what came before; after, what is open
-// behind lane 31.  Returns, where rows begin, the whole of the row that was open there.
-template <class S> GRB_DEVICE Total<S> close_rows(unsigned begun, Total<S> head, Total<S> tail, Total<S>& open) {
-  int lane = lane_number();
-  bool here = begun >> lane & 1;
-  if (lane == 0) {
-    add_to(open, here ? head : tail);
-    if (here) head = open;
-    else tail = open;
-  }
-  unsigned upto = begun & ((2u << lane) - 1);
-  int from = upto ? 31 - __clz(int(upto)) : 0;
-#pragma unroll
-  for (int by = 1; by < 32; by <<= 1) {
-    Total<S> other = lifted(tail, by);
-    if (lane - by >= from) {
-      add_to(other, tail);
-      tail = other;
-    }
-  }
-  Total<S> before = lifted(tail, 1), end;
-  end.value = shuffle(tail.value, 31);
-  if constexpr (!S::has_start) end.have = __shfl_sync(ALL_LANES, int(tail.have), 31) != 0;
-  open = lane == 0 ? end : Total<S>();
-  add_to(before, head);
-  return lane == 0 ? head : before;
-}
-
-// What a stretch of entries leaves open: the sum before its first row, that from its last row (all, if none begins).
-template <class S> struct Ends {
-  Total<S> head, tail;
-  bool begins;
-  GRB_DEVICE Ends() : head(), tail(), begins(false) {}
-  GRB_DEVICE unsigned char flags() const { return (head.have ? 1 : 0) | (tail.have ? 2 : 0) | (begins ? 4 : 0); }
-  GRB_DEVICE void set(typename S::Z front, typename S::Z back, unsigned flags) {
-    head.value = front, head.have = flags & 1;
-    tail.value = back, tail.have = (flags & 2) != 0, begins = (flags & 4) != 0;
-  }
-};
-
-// Lanes hold the ends of consecutive stretches, and the row that was open before: rows that cross them are written, and
-// lane 0 gets the ends of all.
-template <class S, class R>
-GRB_DEVICE Ends<S> close_ends(const Ends<S>& ends, R opened, const R* names, typename S::Z* w) {
-  unsigned begun = __ballot_sync(ALL_LANES, ends.begins);
-  Ends<S> all;
-  Total<S> closed = close_rows<S>(begun, ends.head, ends.tail, all.tail);
-  int first = begun ? __ffs(int(begun)) - 1 : 0;
-  if (ends.begins && lane_number() != first) w[names == nullptr ? opened : names[opened]] = closed.value;
-  all.head.value = shuffle(closed.value, first);
-  all.head.have = __shfl_sync(ALL_LANES, int(closed.have), first) != 0;
-  all.begins = begun != 0;
-  return all;
-}
-
-// Where product e of a slice lies in the warp's buffer: 16-byte pieces, shuffled so that neither side meets bank conflicts.
-template <class Z> struct Buffer {
-  static constexpr int chunk = sizeof(Z) >= 2 ? 16 / int(sizeof(Z)) : LANE_ENTRIES;
-  static constexpr int chunks = LANE_ENTRIES / chunk;
-  struct alignas(chunk * sizeof(Z)) Chunk { Z part[chunk]; };
-  static GRB_DEVICE int swizzled(int c) { return c ^ (c >> 3 & (chunks - 1)); }
-  static GRB_DEVICE int place(int e) { return swizzled(e / chunk) * chunk + e % chunk; }
-  static GRB_DEVICE void read(const Z* buffer, Z* out) {
-#pragma unroll
-    for (int j = 0; j < chunks; j++) {
-      Chunk c = reinterpret_cast<const Chunk*>(buffer)[swizzled(lane_number() * chunks + j)];
-#pragma unroll
-      for (int n = 0; n < chunk; n++) out[j * chunk + n] = c.part[n];
-    }
-  }
-};
+// BOOL by a monoid of bits: each lane loads the values of its own eight entries as one word, and x is what is exchanged.
+template <class S> constexpr bool in_bits = S::fold != NO_FOLD && S::reads_a && !S::a_iso && gathers<S> &&
+    is_same<typename S::A, bool> && is_same<typename S::X, bool>;
 
 template <class I, class R, class S, int COLUMNS, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
 matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before, const R* __restrict__ names, int64_t held,
                 int64_t entries, int64_t slices, const I* __restrict__ cols, const uint16_t* __restrict__ offsets,
                 const int32_t* __restrict__ bases, const typename S::A* __restrict__ a_values,
-                const typename S::X* __restrict__ x_values, int64_t hot, typename S::Z* __restrict__ w,
+                const typename S::X* __restrict__ x_given, int64_t hot, typename S::Z* __restrict__ w,
                 typename S::Z* parts, uint8_t* part_flags, unsigned* arrived) {
   using Z = typename S::Z;
   using A = typename S::A;
-  using X = typename S::X;
+  using X = choose<in_bits<S>, uint8_t, typename S::X>;          // bool as the byte that it is, 0 or 1
   constexpr bool needs_columns = gathers<S> || S::reads_k;
   constexpr bool is_short = COLUMNS == SHORT_COLUMNS && gathers<S>;
   constexpr bool is_ranked = COLUMNS == RANKED_COLUMNS && gathers<S>;
@@ -122,6 +41,7 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
   extern __shared__ ulonglong2 segment_memory[];
   const int lane = lane_number(), warp = threadIdx.x >> 5, together = blockDim.x >> 5;
   const unsigned lower_lanes = (1u << lane) - 1;
+  const X* x_values = reinterpret_cast<const X*>(x_given);
   X* table = reinterpret_cast<X*>(segment_memory);
   int64_t table_bytes = 0;
   if constexpr (is_ranked) {
@@ -132,6 +52,7 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
   Z* buffers = reinterpret_cast<Z*>(reinterpret_cast<unsigned char*>(segment_memory) + table_bytes);
   Z* buffer = buffers + warp * SLICE;
   const int stop = int(slices * (warp_number() + 1) / warp_count()), whole = int(entries / SLICE);
+  const int whole_words = reinterpret_cast<uintptr_t>(a_values) % sizeof(uint2) == 0 ? whole : 0;      // a view begins anywhere
   int slice = int(slices * warp_number() / warp_count());
   auto name = [&](R row) { return names == nullptr ? row : names[row]; };
 
@@ -140,6 +61,7 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
   bool spread = false, started = false;
   I c[LANE_ENTRIES];
   A a[LANE_ENTRIES];
+  uint2 word;            // in the place of `a` where in_bits
   uint4 packed;
   int32_t base = 0;
   unsigned bits = 0;
@@ -157,7 +79,18 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
     }
   };
   auto load_values = [&](int slice) {
-    if constexpr (needs_values) {
+    if constexpr (in_bits<S>) {
+      const A* from = a_values + (int64_t(slice) * SLICE + lane * LANE_ENTRIES);
+      if (slice < whole_words) {
+        word = __ldcs(reinterpret_cast<const uint2*>(from));
+      } else {
+        int left = int(entries - int64_t(slice) * SLICE) - 1 - lane * LANE_ENTRIES;
+        A each[LANE_ENTRIES];
+#pragma unroll
+        for (int u = 0; u < LANE_ENTRIES; u++) each[u] = from[u < left ? u : left];
+        memcpy(&word, each, sizeof word);
+      }
+    } else if constexpr (needs_values) {
       const A* from = a_values + (int64_t(slice) * SLICE + lane);
       if (slice < whole) {
 #pragma unroll
@@ -212,7 +145,10 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
       }
     } else {
 #pragma unroll
-      for (int u = 0; u < LANE_ENTRIES; u++) x[u] = value_of_x<S>(x_values, gathers<S> ? c[u] : I(0));
+      for (int u = 0; u < LANE_ENTRIES; u++) {
+        if constexpr (gathers<S>) x[u] = read_only(x_values + c[u]);
+        else x[u] = value_of_x<S>(x_given, I(0));
+      }
     }
     // the rows of this slice; `opened` is the one that is open where this lane's entries begin
     const unsigned here = bits, begun = __ballot_sync(ALL_LANES, here != 0);
@@ -228,7 +164,12 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
       if (more) load_places(slice + 1);
     }
     Z p[LANE_ENTRIES];
-    if constexpr (!S::reads_i) {
+    unsigned products = 0;          // where in_bits: those of this lane's own entries
+    if constexpr (in_bits<S>) {
+      uint2 other;
+      exchange(reinterpret_cast<X*>(buffer), x, &other);
+      products = product_bits<S>(word, other);
+    } else if constexpr (!S::reads_i) {
 #pragma unroll
       for (int u = 0; u < LANE_ENTRIES; u++) {
         A value = A();
@@ -242,29 +183,40 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
     }
     if (more) load_values(slice + 1);
     if (begun == 0) {
+      Total<S> run;
+      if constexpr (in_bits<S>) {
+        run.set(folded<S>(products, 0xff));
+      } else {
 #pragma unroll
-      for (int u = 0; u < LANE_ENTRIES; u++) {
-        if constexpr (S::reads_i) open.take(S::times(A(), X(), name(opened), 0, 0));
-        else open.take(p[u]);
+        for (int u = 0; u < LANE_ENTRIES; u++) {
+          if constexpr (S::reads_i) p[u] = S::times(A(), X(), name(opened), 0, 0);
+          if (u == 0) run.set(p[u]);
+          else run.take(p[u]);
+        }
       }
+      open.take(run.value);
       spread = true;
       continue;
     }
-    if constexpr (!S::reads_i) {
-#pragma unroll
-      for (int u = 0; u < LANE_ENTRIES; u++) buffer[Buffer<Z>::place(u * 32 | lane)] = p[u];
-      __syncwarp();
-      Buffer<Z>::read(buffer, p);
-      __syncwarp();
-    }
+    if constexpr (!S::reads_i && !in_bits<S>) exchange(buffer, p, p);
     if (spread) {
       join_lanes<S>(open, 32);
       if (lane != 0) open = Total<S>();
       spread = false;
     }
+    if constexpr (in_bits<S>) {
+      if (!single) {
+#pragma unroll
+        for (int u = 0; u < LANE_ENTRIES; u++) p[u] = products >> u & 1;
+      }
+    }
     Total<S> head, run;
     int earlier = 0, rows_here = 0;             // rows that begin in lower lanes, in all: of the general case
-    if (single) {
+    if (single && in_bits<S>) {
+      const unsigned below = here ? here - 1 : 0;
+      head.value = folded<S>(products, below);
+      run.value = folded<S>(products, 0xff & ~below);
+    } else if (single) {
       const int at = __ffs(int(here)) - 1;      // -1: all belongs to `run`
 #pragma unroll
       for (int u = 0; u < LANE_ENTRIES; u++) {
@@ -272,8 +224,17 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
           R number = u < at || at < 0 ? opened : opened + 1;
           p[u] = S::times(A(), X(), name(number < 0 || number >= held ? R(0) : number), 0, 0);
         }
-        if (u < at) head.take(p[u]);
-        else run.take(p[u]);
+        if constexpr (S::has_start) {
+          if (u < at) head.take(p[u]);
+          else run.take(p[u]);
+        } else if (u == 0) {
+          run.set(p[u]);
+        } else if (u == at) {
+          head = run;
+          run.set(p[u]);
+        } else {
+          run.take(p[u]);
+        }
       }
     } else {
       rows_here = __popc(here);
@@ -289,17 +250,17 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
         if (here >> u & 1) {
           if (number == earlier) head = run;
           else buffer[number] = run.value;
-          run = Total<S>();
           number++;
         }
         if constexpr (S::reads_i) {
           R at = row - 1 + number;
           p[u] = S::times(A(), X(), name(at < 0 || at >= held ? R(0) : at), 0, 0);
         }
-        run.take(p[u]);
+        if (u == 0 || here >> u & 1) run.set(p[u]);
+        else run.take(p[u]);
       }
     }
-    Total<S> closed = close_rows<S>(begun, head, run, open);
+    Total<S> closed = close_rows<S, true>(begun, head, run, open);
     const int first = __ffs(int(begun)) - 1;
     if (single) {
       if (here && (started || lane != first)) w[out] = closed.value;

@@ -7,6 +7,7 @@
 //   any                          the first product will do;  has_terminal: a value ends the sum (terminal(v))
 //   reads_i, reads_k             is the row, the column of the entry looked at (positional operators)?
 //   has_start                    start() (+) v = v for every v, NaN and -0 included: sums may begin with it
+//   fold                         FOLD_OR, ... where add is that of bits (BOOL), else NO_FOLD
 //   times(a, x, i, k, j), add(p, q)
 // Invariant: totals of several lanes are combined in any order; monoids are commutative and associative.
 #pragma once
@@ -34,6 +35,8 @@ template <class T> GRB_DEVICE T read_only(const T* p) {
 GRB_DEVICE float least(float p, float q) { return ::fminf(p, q); }
 GRB_DEVICE float greatest(float p, float q) { return ::fmaxf(p, q); }
 
+enum { NO_FOLD, FOLD_OR, FOLD_AND, FOLD_XOR, FOLD_XNOR };
+
 template <class S> struct Total {
   using Z = typename S::Z;
   Z value;
@@ -41,6 +44,7 @@ template <class S> struct Total {
   GRB_DEVICE Total() : value(), have(false) {
     if constexpr (S::has_start) value = S::start();
   }
+  GRB_DEVICE void set(Z v) { value = v, have = true; }
   GRB_DEVICE void take(Z v) {
     if constexpr (S::structure_only) {
     } else if constexpr (S::any) {

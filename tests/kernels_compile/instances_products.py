@@ -8,6 +8,7 @@ SEMIRINGS = [
     ("plus_first", "FP32"), ("plus_second", "FP64"), ("lor_land", "BOOL"), ("any_pair", "BOOL"), ("plus_pair", "INT64"),
     ("min_second", "INT64"), ("any_secondi", "INT64"), ("times_plus", "UINT16"), ("plus_times", "FC64"),
     ("plus_times", "FC32"), ("any_second", "FP64"), ("max_secondj1", "INT64"), ("lxor_eq", "INT8"),
+    ("lxor_land", "BOOL"), ("plus_times", "INT16"),
 ]  # fmt: skip
 
 

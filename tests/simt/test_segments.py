@@ -17,6 +17,8 @@ SEMIRINGS = [
     ("plus_times", "FP64"), ("plus_times", "FP32"), ("plus_times", "INT8"), ("times_plus", "UINT16"), ("min_plus", "FP32"),
     ("plus_first", "FP32"), ("plus_second", "INT32"), ("plus_pair", "INT64"), ("plus_times", "FC64"), ("plus_times", "FC32"),
     ("max_secondj", "INT64"), ("min_firsti1", "INT32"), ("max_firstj1", "INT64"), ("lxor_eq", "INT8"), ("lor_land", "BOOL"),
+    ("plus_times", "INT16"), ("min_plus", "UINT8"), ("lor_ne", "INT16"), ("lxor_land", "BOOL"), ("land_lor", "BOOL"),
+    ("eq_lxor", "BOOL"), ("land_eq", "BOOL"), ("lxor_second", "BOOL"), ("land_first", "BOOL"),
 ]  # fmt: skip
 KINDS = ("plain", "short", "ranked")
 SHAPES = [(50, 70, 300), (300, 200, 5000), (3, 1500, 2800), (2000, 500, 3000), (20, 100_000, 3500), (600, 300_000, 6000)]
@@ -123,8 +125,32 @@ def test_monoids_without_a_start(kind, monkeypatch):
     capped = Monoid.register_anonymous(binary.register_anonymous(lambda x, y: min(x + y, 7)), 0)
     semiring = Semiring.register_anonymous(capped, binary.times)[dtypes.UINT16]
     rng = rng_of(21)
-    for nrows, ncols, count in ((5, 900, 3000), (1000, 100, 2500)):
+    for nrows, ncols, count in ((5, 900, 3000), (60, 500, 3000), (1000, 100, 2500)):
         check(random_matrix(rng, nrows, ncols, count, dtypes.UINT16), full_vector(rng, ncols, dtypes.UINT16), semiring, kind)
+
+
+@pytest.mark.parametrize(("type_", "offset"), [("BOOL", 1), ("INT8", 3), ("UINT16", 1), ("INT16", 4)])
+def test_values_that_begin_anywhere(type_, offset):
+    """Small values are loaded eight at once: not where a view of another's array does not begin at such a place."""
+    dtype = getattr(dtypes, type_)
+    semiring = get_typed_op("lxor_land" if dtype is dtypes.BOOL else "plus_times", dtype, kind="semiring")
+    rng = rng_of(offset)
+    A = random_matrix(rng, 80, 500, 2600, dtype)
+    values = samples.values(rng, dtype, offset + A.nvals)
+    A.values, A.iso = values[offset:], False
+    shim().own(A).values = shim().device.array(values)[offset:]
+    check(A, full_vector(rng, 500, dtype), semiring)
+    assert shim().device.address(shim().own(A).values) % 16
+
+
+def test_values_and_x_of_other_sizes():
+    """What is exchanged among the lanes, x or products, may be wider than the results."""
+    rng = rng_of(8)
+    for name, type_, a_type, x_type in (("lor_gt", "FP64", "INT8", "FP64"), ("plus_times", "INT64", "BOOL", "INT64"),
+                                        ("lxor_ne", "FP64", "FP64", "BOOL"), ("plus_times", "INT16", "INT8", "BOOL")):
+        semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+        A = random_matrix(rng, 90, 400, 3000, getattr(dtypes, a_type))
+        check(A, full_vector(rng, 400, getattr(dtypes, x_type)), semiring)
 
 
 def test_not_a_number_meets_no_identity():

@@ -19,6 +19,7 @@ _BUILT_IN_STARTS = frozenset((
     np.bitwise_or, np.bitwise_and, np.bitwise_xor,
 ))  # fmt: skip
 _HARDWARE = {np.fmin: "least", np.fmax: "greatest"}          # of FP32: one instruction; which zero wins hangs on the order anyway
+_FOLDS = {np.logical_or: "FOLD_OR", np.logical_and: "FOLD_AND", np.logical_xor: "FOLD_XOR"}          # of BOOL
 _EXACT_NAMES = frozenset(("eq", "lxnor", "bxnor"))          # others, hypot say, change a value that meets their identity
 
 
@@ -171,6 +172,7 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
     zt = z.cuda_type
     body = [
         f"  using Z = {zt}; using A = {a_type}; using X = {x_type};",
+        f"  static constexpr int fold = grb::{_fold(monoid, z)};",
         *(f"  static constexpr bool {name} = {'true' if flag else 'false'};" for name, flag in flags.items()),
         f"  static __device__ __forceinline__ Z start() {{ return {_start_text(start, z)}; }}",
         f"  static __device__ __forceinline__ bool terminal(Z v) {{ return {terminal}; }}",
@@ -179,6 +181,14 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
     ]
     result.text = "\n".join([include, *text, "struct S {", *body, "};"])
     return result
+
+
+def _fold(monoid, z):
+    if z.np_type.kind != "b":
+        return "NO_FOLD"
+    if monoid.name in _EXACT_NAMES and monoid.parent._builtin:
+        return "FOLD_XNOR"
+    return _FOLDS.get(monoid.ufunc, "NO_FOLD")
 
 
 def _start_text(start, z):
