@@ -224,17 +224,9 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
           R number = u < at || at < 0 ? opened : opened + 1;
           p[u] = S::times(A(), X(), name(number < 0 || number >= held ? R(0) : number), 0, 0);
         }
-        if constexpr (S::has_start) {
-          if (u < at) head.take(p[u]);
-          else run.take(p[u]);
-        } else if (u == 0) {
-          run.set(p[u]);
-        } else if (u == at) {
-          head = run;
-          run.set(p[u]);
-        } else {
-          run.take(p[u]);
-        }
+        if (u > 0 && u == at) head = run;
+        if (u == 0 || u == at) run.set(p[u]);
+        else run.take(p[u]);
       }
     } else {
       rows_here = __popc(here);
