@@ -160,9 +160,9 @@ template <class K, int BYTES, bool REAL> struct Paths {
     for (int by = 16; by; by >>= 1) explored += __shfl_down_sync(ALL_LANES, explored, by);
     if (lane_number() == 0 && explored) atomicAdd(&bag.explored, explored);
     empty_basket(active + held, &next->active);
-    if (threadIdx.x == 0 && bag.explored) {
-      atomicAdd(&next->explored, bag.explored);
-      bag.explored = 0;
+    if (threadIdx.x == 0) {
+      word all = atomicExch(&bag.explored, word(0));       // a plain read would be hoisted into all threads, past the write
+      if (all) atomicAdd(&next->explored, all);
     }
   }
 

@@ -316,9 +316,9 @@ template <class P, bool LEVELS, bool PARENTS, bool CAREFUL> struct Search {
     }
     if (lane == 0 && found) atomicAdd(&bag.pulled, found);
     __syncthreads();
-    if (threadIdx.x == 0 && bag.pulled) {
-      atomicAdd(&this->next->found, bag.pulled);
-      bag.pulled = 0;
+    if (threadIdx.x == 0) {
+      word pulled = atomicExch(&bag.pulled, word(0));      // a plain read would be hoisted into all threads, past the write
+      if (pulled) atomicAdd(&this->next->found, pulled);
     }
   }
 
