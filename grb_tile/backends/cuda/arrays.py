@@ -50,7 +50,8 @@ class Device:
         self._pinned = None
         self._staged = ctypes.create_string_buffer(_FEW_BYTES)
         self._staged_at = ctypes.addressof(self._staged)
-        self._lock = threading.Lock()          # of both buffers: threads may read at the same time
+        self._staging = threading.Lock()
+        self._lock = threading.Lock()          # of the pinned buffer: threads may read at the same time
         self.current_stream = _no_stream if self.is_shim else xp.cuda.get_current_stream
         self.stream = None                     # the one that was given work last
         self.errors = ErrorWord(self)
@@ -71,7 +72,7 @@ class Device:
         array, size = self._make(data.shape, data.dtype), data.nbytes
         copy, stream = self.xp.cuda.runtime.memcpyAsync, self.current_stream().ptr
         if size <= _FEW_BYTES:          # asking NumPy for the address takes longer than copying them once more
-            with self._lock:
+            with self._staging:
                 self._staged[:size] = data.tobytes()
                 copy(array.data.ptr, self._staged_at, size, _TO_DEVICE, stream)
         else:
