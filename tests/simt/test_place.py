@@ -268,6 +268,44 @@ def test_arguments_of_the_quick_launch():
     assert len(seen) == 2 and len(function.calls) == 1
 
 
+@pytest.mark.parametrize("cooperative", [False, True])
+def test_arguments_of_a_search(cooperative, monkeypatch):
+    """The driver gets the configuration, the stream, and the address of 8 bytes for each argument."""
+    from ctypes import c_int64, c_uint64
+
+    from cupy_backends.cuda.api import driver
+
+    from grb_tile.backends.cuda.traverse_launch import QuickLaunch
+
+    seen = []
+
+    def launch(*arguments):
+        *configuration, pointers = arguments if cooperative else arguments[:-1]
+        seen.append((configuration, [c_int64.from_address(place).value for place in (c_uint64 * 3).from_address(pointers)]))
+
+    monkeypatch.setattr(driver, "launchCooperativeKernel" if cooperative else "launchKernel", launch)
+    search = QuickLaunch(SimpleNamespace(function=SimpleNamespace(ptr=99)), 3, 132, 1024, 64, cooperative)
+    search(5, 2**40, -1, np.int64(7))
+    search(6, 0, 2**62, True)
+    shape = [99, 132, 1, 1, 1024, 1, 1, 64]
+    assert seen == [([*shape, 5], [2**40, -1, 7]), ([*shape, 6], [0, 2**62, 1])]
+
+
+@pytest.mark.parametrize(("levels", "parents"), [(True, False), (False, True), (True, True)])
+def test_results_of_a_search_lie_apart(levels, parents):
+    from grb_tile.backends.cuda.traverse_launch import _TYPES, _layout
+
+    for n in (1, 63, 64, 1000):
+        shapes, starts, total = _layout(n, levels, parents, 40)
+        assert [start is not None for start in starts] == [levels, parents, True, True]
+        ends = 0
+        for (count,), start, dtype in zip(shapes, starts, _TYPES, strict=True):
+            if start is not None:
+                assert start >= ends and start % 256 == 0
+                ends = start + count * dtype.itemsize
+        assert ends <= total
+
+
 def test_masks_move_too():
     u = vector(10, 3)
     allow = Allow(u._store, complement=True)
