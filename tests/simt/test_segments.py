@@ -10,6 +10,7 @@ from grb_tile.backends.cuda import row_segments
 from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
 from grb_tile.storage import convert
+from grb_tile.storage.store import BitmapVector
 from simt.backend import shim
 
 NUMPY = select.named("numpy")
@@ -127,6 +128,25 @@ def test_monoids_without_a_start(kind, monkeypatch):
     rng = rng_of(21)
     for nrows, ncols, count in ((5, 900, 3000), (60, 500, 3000), (1000, 100, 2500)):
         check(random_matrix(rng, nrows, ncols, count, dtypes.UINT16), full_vector(rng, ncols, dtypes.UINT16), semiring, kind)
+
+
+@pytest.mark.parametrize(("name", "kind"), [
+    ("lor_land", "plain"), ("lor_land", "short"), ("land_lor", "ranked"), ("lxor_land", "plain"), ("eq_lxor", "short"),
+    ("lxor_gt", "ranked"),
+])  # fmt: skip
+def test_bool_as_bits(name, kind, monkeypatch):
+    """Many bits at once, few of them true or few false, rows of all lengths: closed in a lane, a slice, a warp, a block."""
+    force(monkeypatch, kind)
+    monkeypatch.setattr(row_segments, "reads_most", lambda device, A: True)
+    semiring = get_typed_op(name, dtypes.BOOL, kind="semiring")
+    rng = rng_of(9)
+    for nrows, ncols, count in ((4, 1500, 4000), (60, 500, 3000), (1000, 100, 2500)):
+        keys = np.unique(rng.integers(0, nrows * ncols, count))
+        for share in (0.03, 0.5, 0.99):
+            A = convert.compressed(nrows, ncols, dtypes.BOOL, keys // ncols, keys % ncols, rng.random(keys.size) < share)
+            x = BitmapVector(ncols, dtypes.BOOL, None, rng.random(ncols) < max(share, 0.5), ncols)
+            check(A, x, semiring, kind)
+            assert "segments" in shim().own(A).forms
 
 
 @pytest.mark.parametrize(("type_", "offset"), [("BOOL", 1), ("INT8", 3), ("UINT16", 1), ("INT16", 4)])
