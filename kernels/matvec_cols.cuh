@@ -22,8 +22,32 @@ constexpr int EDGES_AHEAD = 3;       // groups of 32 edges whose rows and values
 constexpr int MOST_CHUNKS = 1024;
 constexpr int MOST_SPAN = 512;       // edges that a warp takes at once where they are shared out over all blocks
 
-// Where products go.
-template <class I, class S, bool MASKED> struct Merger {
+// Sums over floats start at -0, and no sum of terms of which one is another number is -0: what has come shows by itself.
+// FP32 atomics make zeros of subnormal numbers; a term of SHOWING or more comes to none with any other number: of two such
+// near each other the lower one's last place is that of a normal number.
+constexpr unsigned SHOWING = (127 - 101) << 23;
+template <class S> GRB_DEVICE bool shows(typename S::Z v) {
+  if constexpr (sizeof(v) == 4) {
+    unsigned bits;
+    memcpy(&bits, &v, sizeof bits);
+    return (bits & 0x7fffffffu) >= SHOWING;
+  } else {
+    return !same_bits(v, S::start());
+  }
+}
+
+// w[row] += value without waiting for an answer where the value shows; else with care, and -0 puts the row's bit.
+template <class S> GRB_DEVICE void merge_showing(typename S::Z* w, word* words, int64_t row, typename S::Z value) {
+  if (shows<S>(value)) {
+    merge<S>(w + row, value);
+  } else {
+    met_start<S>(w + row, merge_and_tell<S>(w + row, value), value);
+    if (same_bits(value, S::start())) atomicOr(words + (row >> 6), word(1) << (row & 63));
+  }
+}
+
+// Where products go.  LATER: which rows are new is not asked here (words_of_sums).
+template <class I, class S, bool MASKED, bool LATER> struct Merger {
   const I* cols;
   const typename S::A* a_values;
   const word* mask;
@@ -48,6 +72,13 @@ template <class I, class S, bool MASKED> struct Merger {
     if constexpr (MASKED) {
 #pragma unroll
       for (int u = 0; u < EDGES_AHEAD; u++) in[u] = in[u] && has(mask, row[u]) != complement;
+    }
+    if constexpr (LATER) {           // no answer is waited for
+#pragma unroll
+      for (int u = 0; u < EDGES_AHEAD; u++) {
+        if (in[u]) merge_showing<S>(w, words, row[u], S::times(a[u], x[u], row[u], S::reads_k ? int64_t(k[u]) : 0, 0));
+      }
+      return;
     }
     // in rounds, so that the answers of all atomics are waited for together
     constexpr bool sums = !S::structure_only && !S::any;
@@ -110,8 +141,8 @@ template <class P> GRB_DEVICE int entry_of_edge(const P* ends, int count, P e) {
 // Merge edges from .. stop-1 of a chunk.  Its entry t has the edges ends[t-1] .. ends[t]-1 (0 .. for the first), edge e of it
 // is entry at[t] + e of A; its column is names[t] (names null: first + t), its value x_values[first + t], or that of the
 // column when x is a bitmap.
-template <class I, class P, class XI, class S, bool MASKED, bool BITMAP>
-GRB_DEVICE void merge_edges(Merger<I, S, MASKED>& merger, const P* ends, const P* at, const XI* names, int64_t first, int count,
+template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool LATER>
+GRB_DEVICE void merge_edges(Merger<I, S, MASKED, LATER>& merger, const P* ends, const P* at, const XI* names, int64_t first, int count,
                             P from, P stop, const typename S::X* x_values) {
   int lane = lane_number();
   for (int t = entry_of_edge(ends, count, from); from < stop; t += 32) {
@@ -177,9 +208,41 @@ GRB_DEVICE void clean(typename S::Z* w, word* words, unsigned long long* counts,
   if (words == nullptr) return;
   GRB_EACH(i, (size + 63) >> 6) words[i] = 0;
   if constexpr (S::has_start) {
-    GRB_EACH(i, size) w[i] = S::start();
+    constexpr int EACH_TIME = 16 / sizeof(typename S::Z);
+    struct alignas(16) Many { typename S::Z part[EACH_TIME]; } many;
+    for (int k = 0; k < EACH_TIME; k++) many.part[k] = S::start();
+    GRB_EACH(i, size / EACH_TIME) reinterpret_cast<Many*>(w)[i] = many;
+    GRB_EACH(i, size % EACH_TIME) w[size - 1 - i] = S::start();
   }
   GRB_EACH(i, 4) counts[i] = 0;
+}
+
+// The bits of all sums that show, once all blocks have merged theirs; how many there are with those put before, for this lane.
+template <class S> GRB_DEVICE int words_of_sums(const typename S::Z* w, word* words, int64_t size, unsigned long long* counts) {
+  constexpr int AHEAD = 4;
+  grid_barrier(reinterpret_cast<unsigned*>(counts + 1));
+  volatile unsigned* halves = reinterpret_cast<unsigned*>(words);
+  int found = 0, lane = lane_number();
+  int64_t count = (size + 31) >> 5;
+  for (int64_t base = warp_number() * AHEAD; base < count; base += warp_count() * AHEAD) {
+    typename S::Z sum[AHEAD];
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) {
+      int64_t i = (base + u) * 32 + lane;
+      sum[u] = i < size ? __ldcg(w + i) : S::start();          // past L1
+    }
+    unsigned bits = lane < AHEAD && base + lane < count ? halves[base + lane] : 0;
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) {
+      unsigned shown = __ballot_sync(ALL_LANES, !same_bits(sum[u], S::start()));
+      if (lane == u) bits |= shown;
+    }
+    if (lane < AHEAD && base + lane < count) {
+      halves[base + lane] = bits;
+      found += __popc(bits);
+    }
+  }
+  return found;
 }
 
 GRB_DEVICE void add_found(int found, unsigned long long* count) {
@@ -191,7 +254,7 @@ GRB_DEVICE void add_found(int found, unsigned long long* count) {
 // counts[0] += rows that are new.  x is a list (x_indices, x_values), a bitmap (x_words; BITMAP), or full (both null).
 // x_count: entries, or places of a bitmap.  few: every block scans all of x, a list of at most CHUNK entries and EACH for each
 // thread.
-template <class I, class P, class XI, class S, bool MASKED, bool BITMAP>
+template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool LATER>
 __global__ void __launch_bounds__(512, 2)
 merge_columns(const P* indptr, const int64_t* rows, int64_t held, const I* cols, const typename S::A* a_values, int64_t size,
               const XI* x_indices, const word* x_words, const typename S::X* x_values, int64_t x_count, const word* mask,
@@ -201,7 +264,7 @@ merge_columns(const P* indptr, const int64_t* rows, int64_t held, const I* cols,
   __shared__ XI found_names[BITMAP ? CHUNK<P, BITMAP> : 1];
   __shared__ int bits_before[32], number;
   clean<S>(next_w, next_words, next_counts, size);
-  Merger<I, S, MASKED> merger{cols, a_values, mask, complement != 0, w, words, 0};
+  Merger<I, S, MASKED, LATER> merger{cols, a_values, mask, complement != 0, w, words, 0};
   int64_t units = BITMAP ? (x_count + 63) >> 6 : x_count, each = few ? units : (units + gridDim.x - 1) / gridDim.x;
   int64_t unit = few ? 0 : blockIdx.x * each, last = unit + each < units ? unit + each : units;
   int warp = threadIdx.x >> 5, warps = blockDim.x >> 5, room = EACH * blockDim.x;
@@ -250,16 +313,17 @@ merge_columns(const P* indptr, const int64_t* rows, int64_t held, const I* cols,
     share = ((sum + share - 1) / share + 31) & ~int64_t(31);
     int64_t from = which * share;
     if (from < sum)
-      merge_edges<I, P, XI, S, MASKED, BITMAP>(merger, ends, at, names, first, count, P(from),
+      merge_edges<I, P, XI, S, MASKED, BITMAP, LATER>(merger, ends, at, names, first, count, P(from),
                                                from + share < sum ? P(from + share) : sum, x_values);
     __syncthreads();
   }
+  if constexpr (LATER) merger.found = words_of_sums<S>(w, words, size, counts);
   add_found(merger.found, counts);
 }
 
 // The same, all edges shared out evenly.  ends, at, names, totals, members_of: room for the blocks' chunks of x (names and
 // members_of for a bitmap).  Launch cooperatively, at most MOST_CHUNKS blocks.
-template <class I, class P, class XI, class S, bool MASKED, bool BITMAP>
+template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool LATER>
 __global__ void __launch_bounds__(512, 2)
 merge_evenly(const P* indptr, const int64_t* rows, int64_t held, const I* cols, const typename S::A* a_values, int64_t size,
              const XI* x_indices, const word* x_words, const typename S::X* x_values, int64_t x_count, const word* mask,
@@ -268,7 +332,7 @@ merge_evenly(const P* indptr, const int64_t* rows, int64_t held, const I* cols, 
   __shared__ P sums[32], chunk_end[MOST_CHUNKS];
   __shared__ int bits_before[32];
   clean<S>(next_w, next_words, next_counts, size);
-  Merger<I, S, MASKED> merger{cols, a_values, mask, complement != 0, w, words, 0};
+  Merger<I, S, MASKED, LATER> merger{cols, a_values, mask, complement != 0, w, words, 0};
   int chunks = gridDim.x;
   int64_t units = BITMAP ? (x_count + 63) >> 6 : x_count, each = (units + chunks - 1) / chunks;
   int64_t first = blockIdx.x * each, last = first + each < units ? first + each : units;
@@ -319,11 +383,12 @@ merge_evenly(const P* indptr, const int64_t* rows, int64_t held, const I* cols, 
       P begin = c == 0 ? P(0) : chunk_end[c - 1], upto = stop < chunk_end[c] ? stop : chunk_end[c];
       int64_t place = c * each * (BITMAP ? 64 : 1);
       int count = BITMAP ? members_of[c] : int(units - place < each ? units - place : each);
-      merge_edges<I, P, XI, S, MASKED, BITMAP>(merger, ends + place, at + place, listed == nullptr ? nullptr : listed + place,
+      merge_edges<I, P, XI, S, MASKED, BITMAP, LATER>(merger, ends + place, at + place, listed == nullptr ? nullptr : listed + place,
                                                place, count, from - begin, upto - begin, x_values);
       from = upto;
     }
   }
+  if constexpr (LATER) merger.found = words_of_sums<S>(w, words, size, counts);
   add_found(merger.found, counts);
 }
 

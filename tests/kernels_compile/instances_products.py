@@ -13,29 +13,33 @@ SEMIRINGS = [
 
 
 def structs():
-    """(text of S, can be merged by atomics?) of each semiring, operands iso and not."""
+    """(text of S, its flags) of each semiring, operands iso and not."""
     for name, type_ in SEMIRINGS:
         semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
         for iso in (False, True):
             s = lowered(None, semiring, semiring.type, iso, semiring.type2, iso)
-            yield s.text, s.atomic, s.structure_only, s.has_start
+            yield s.text, s.atomic, s.structure_only, s.has_start, s.shows
     semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
     s = lowered(None, semiring, dtypes.INT32, False, dtypes.BOOL, False)
-    yield s.text, True, False, True
+    yield s.text, True, False, True, True
 
 
 def instances():
     """(header, name, functors, template) of each."""
-    for number, (text, atomic, structure_only, has_start) in enumerate(dict.fromkeys(structs())):
+    for number, (text, atomic, structure_only, has_start, shows) in enumerate(dict.fromkeys(structs())):
         full, masked = (("true", "false"), ("false", "true"))[number % 2]
         yield "matvec_rows.cuh", "matvec_rows", text, ("int32_t", "int32_t", "int32_t", "S", full, masked)
         if not structure_only:
             columns = ("PLAIN_COLUMNS", "SHORT_COLUMNS", "RANKED_COLUMNS")[number % 3]
             yield "matvec_segments.cuh", "matvec_segments", text, ("int32_t", "int32_t", "S", columns, "512", "1")
         if atomic:
-            yield "matvec_cols.cuh", "merge_columns", text, ("int32_t", "int32_t", "int32_t", "S", masked, full)
+            template = "int32_t", "int32_t", "int32_t", "S", masked, full
+            yield "matvec_cols.cuh", "merge_columns", text, (*template, "false")
             if number % 3 == 0:
-                yield "matvec_cols.cuh", "merge_evenly", text, ("int32_t", "int32_t", "int32_t", "S", full, masked)
+                yield "matvec_cols.cuh", "merge_evenly", text, (*template, "false")
+            if shows:
+                yield "matvec_cols.cuh", "merge_columns", text, (*template, "true")
+                yield "matvec_cols.cuh", "merge_evenly", text, (*template, "true")
             yield "matvec_cols.cuh", "compact_words", text, ("int32_t", "S")
         if "any = true" in text or structure_only:
             index, rows = (("int32_t", "4"), ("int64_t", "1"))[number % 2]
@@ -59,8 +63,8 @@ def instances():
             yield "matmul_rows.cuh", "merge_products", text, ("int32_t", "int32_t", "int32_t", "S")
     yield "matvec_cols.cuh", "part_members", "", ()
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
-        yield "matvec_cols.cuh", "merge_columns", next(structs())[0], (*types, "S", "true", "false")
-        yield "matvec_cols.cuh", "merge_evenly", next(structs())[0], (*types, "S", "false", "true")
+        yield "matvec_cols.cuh", "merge_columns", next(structs())[0], (*types, "S", "true", "false", "false")
+        yield "matvec_cols.cuh", "merge_evenly", next(structs())[0], (*types, "S", "false", "true", "true")
     plus_times = next(structs())[0]
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
         yield "matvec_rows.cuh", "matvec_rows", plus_times, (*types, "S", "true", "true")

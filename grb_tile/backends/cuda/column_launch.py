@@ -17,6 +17,8 @@ FEW_ENTRIES = 1024, 4096     # of x: every block scans them all; where columns a
 LONG = 8192                  # entries of a column that a block merges by itself without others waiting long for it
 LAUNCH = {"block": 512, "blocks": 2}              # threads of a block, blocks per processor
 SHIM = {"block": 64, "blocks": 3}                 # the same, blocks in all
+MANY_EDGES = 1 << 16         # from which on it pays to read all sums once more, instead of every atomic's answer,
+EDGES_OF_PLACE = 8           # where they are not too few for so many places
 EDGES_OF_BLOCK = 1024        # a matrix with fewer entries per block gets fewer blocks
 _EACH, _CHUNK, _MOST_CHUNKS = 8, {4: 4096, 8: 2048}, 1024          # as in matvec_cols.cuh
 _KEPT_ROOM = 1 << 24         # places of x up to which the room for its chunks is kept
@@ -44,8 +46,8 @@ class Merge:
         self._bitmap = kind == "b"
         wide = kind in "lq" or kind in "bf" and AT.nrows >= 2**31
         self._p_type, self._x_type = ptr.dtype, np.dtype(np.int64 if wide else np.int32)
-        template = (index_type(AT.indices), index_type(ptr), "int64_t" if wide else "int32_t", "S",
-                    "true" if masked else "false", "true" if self._bitmap else "false")  # fmt: skip
+        self._template = (index_type(AT.indices), index_type(ptr), "int64_t" if wide else "int32_t", "S",
+                          "true" if masked else "false", "true" if self._bitmap else "false")  # fmt: skip
         self._size = size = AT.ncols
         self._type = None if s.structure_only else s.dtype.np_type
         self._clean = size, self._type, np.asarray(s.start).tobytes() if s.has_start else None
@@ -55,21 +57,31 @@ class Merge:
         shape = SHIM if device.is_shim else LAUNCH
         block = shape["block"]
         self._few = min(FEW_ENTRIES[not self._level], _CHUNK[ptr.dtype.itemsize], _EACH * block)
-        arrays = ptr, AT.rows, held, AT.indices, AT.values if s.reads_a else None, size
+        self._arrays = ptr, AT.rows, held, AT.indices, AT.values if s.reads_a else None, size
+        self._shows = s.shows
+        self._launches = [None] * 4
+        self._entries = entries
+
+    def _launch(self, evenly, later):
+        """The launch of merge_evenly or merge_columns; later: presence is found out after all have merged."""
+        device, s = self._device, self._s
+        launcher, shape = device.launcher, SHIM if device.is_shim else LAUNCH
+        block = shape["block"]
+        kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_evenly" if evenly else "merge_columns",
+                          (*self._template, "true" if later else "false"))
         blocks = shape["blocks"] * (1 if device.is_shim else launcher.processors)
         if not device.is_shim:
-            blocks = max(1, min(blocks, entries // EDGES_OF_BLOCK))
-        launch = _ShimLaunch if device.is_shim else _Launch
-        kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_columns", template)
-        self._by_blocks = launch(kernel, arrays, 13, blocks, block)
-        self._evenly = None
-        if not self._level:
-            kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_evenly", template)
+            blocks = max(1, min(blocks, self._entries // EDGES_OF_BLOCK))
+        together = evenly or later
+        if together:
             blocks = min(blocks, kernel.resident_blocks(block), _MOST_CHUNKS)
-            self._evenly = launch(kernel, arrays, 17, blocks, block, True)
+        found = (_ShimLaunch if device.is_shim else _Launch)(kernel, self._arrays, 17 if evenly else 13, blocks, block, together)
+        self._launches[2 * evenly + later] = found
+        return found
 
-    def __call__(self, x_indices, x_words, x_values, count, mask, complement, renew):
-        """The Space of the merged product; renew: it is given away, and the next one is cleaned meanwhile."""
+    def __call__(self, x_indices, x_words, x_values, count, edges, mask, complement, renew):
+        """The Space of the merged product of about `edges` entries of A; renew: it is given away, and the next one is cleaned
+        meanwhile."""
         device = self._device
         space = self._take()
         few = not self._bitmap and count <= self._few
@@ -78,10 +90,9 @@ class Merge:
             clean = fresh.w, fresh.words, fresh.counts
         else:
             space.counts, clean = device.counters(), (None, None, None)
-        if few or self._level:
-            launch, rest = self._by_blocks, (1 if few else 0,)
-        else:
-            launch, rest = self._evenly, self._room(count)
+        evenly, later = not (few or self._level), self._shows and edges >= MANY_EDGES and edges * EDGES_OF_PLACE >= self._size
+        rest = self._room(count) if evenly else (1 if few else 0,)
+        launch = self._launches[2 * evenly + later] or self._launch(evenly, later)
         launch(device, x_indices, x_words, x_values, count, mask, 1 if complement else 0, space.w, space.words, space.counts,
                *clean, *rest)  # fmt: skip
         if renew:

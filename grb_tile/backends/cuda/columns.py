@@ -46,13 +46,14 @@ def merged(device, AT, x, s, allow):
             x_values = gather(device, x_values, AT.rows)
         x_indices, count = AT.rows, AT.rows.shape[0]
     merge = merge_of(device, AT, s, mask is not None, x_indices, x_words)
-    space = merge(x_indices, x_words, x_values if s.reads_x else None, count, mask, complement, size <= LATER_SIZE)
+    edges = int(_about(x) * merge.mean)
+    space = merge(x_indices, x_words, x_values if s.reads_x else None, count, edges, mask, complement, size <= LATER_SIZE)
     w, words = space.arrays()
     if size > LATER_SIZE:
         return _taken(device, merge, size, s, AT, x, space, w, words)
     iso = s.structure_only
     result = CountedLater(device, size, s.dtype, words, s.value(device, AT, x) if iso else w, space.counted, iso,
-                          min(size, int(_about(x) * merge.mean) + 1))
+                          min(size, edges + 1))
     result.shared = iso
     return result
 

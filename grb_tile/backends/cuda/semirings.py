@@ -28,7 +28,7 @@ class Lowered:
 
     __slots__ = (
         "a_iso", "any", "atomic", "dtype", "early", "has_start", "has_terminal", "kernels", "one", "reads_a", "reads_x",
-        "start", "structure_only", "text", "x_iso",
+        "shows", "start", "structure_only", "text", "x_iso",
     )  # fmt: skip
 
     def value(self, device, A, x):
@@ -123,6 +123,7 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
     if result.structure_only:
         result.reads_a = result.reads_x = False
         result.has_start = result.has_terminal = False
+    result.shows = start is not None and monoid.ufunc is np.add and z.np_type.kind == "f"          # as matvec_cols.cuh says
     result.early = result.structure_only or result.any or (result.has_terminal and z.np_type.kind == "b")
     result.kernels = {}
     operators, text, place = [], [], None
