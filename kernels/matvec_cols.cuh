@@ -26,6 +26,7 @@ constexpr int MOST_SPAN = 512;       // edges that a warp takes at once where th
 // FP32 atomics make zeros of subnormal numbers; a term of SHOWING or more comes to none with any other number: of two such
 // near each other the lower one's last place is that of a normal number.
 constexpr unsigned SHOWING = (127 - 101) << 23;
+template <class S> constexpr bool shows_itself = S::plain_sum && is_float<typename S::Z>;
 template <class S> GRB_DEVICE bool shows(typename S::Z v) {
   if constexpr (sizeof(v) == 4) {
     unsigned bits;
@@ -56,12 +57,10 @@ template <class I, class S, bool MASKED, bool LATER> struct Merger {
   word* words;
   int found;                         // rows that were new to this lane
 
-  // Entries p[u] of A where in[u], for x[u] at column k[u].
-  template <class P, class K>
-  GRB_DEVICE void take(const P (&p)[EDGES_AHEAD], const typename S::X (&x)[EDGES_AHEAD], const K (&k)[EDGES_AHEAD],
-                       bool (&in)[EDGES_AHEAD]) {
-    I row[EDGES_AHEAD];
-    typename S::A a[EDGES_AHEAD];
+  // Rows and values of the entries p[u] of A where in[u].
+  template <class P>
+  GRB_DEVICE void read(const P (&p)[EDGES_AHEAD], const bool (&in)[EDGES_AHEAD], I (&row)[EDGES_AHEAD],
+                       typename S::A (&a)[EDGES_AHEAD]) {
 #pragma unroll
     for (int u = 0; u < EDGES_AHEAD; u++) {
       if (in[u]) {
@@ -69,6 +68,12 @@ template <class I, class S, bool MASKED, bool LATER> struct Merger {
         a[u] = value_of_a<S>(a_values, p[u]);
       }
     }
+  }
+
+  // Their products with x[u] at column k[u].  In rounds, so that the answers of all atomics are waited for together.
+  template <class K>
+  GRB_DEVICE void take(const I (&row)[EDGES_AHEAD], const typename S::A (&a)[EDGES_AHEAD],
+                       const typename S::X (&x)[EDGES_AHEAD], const K (&k)[EDGES_AHEAD], bool (&in)[EDGES_AHEAD]) {
     if constexpr (MASKED) {
 #pragma unroll
       for (int u = 0; u < EDGES_AHEAD; u++) in[u] = in[u] && has(mask, row[u]) != complement;
@@ -76,50 +81,57 @@ template <class I, class S, bool MASKED, bool LATER> struct Merger {
     if constexpr (LATER) {           // no answer is waited for
 #pragma unroll
       for (int u = 0; u < EDGES_AHEAD; u++) {
-        if (in[u]) merge_showing<S>(w, words, row[u], S::times(a[u], x[u], row[u], S::reads_k ? int64_t(k[u]) : 0, 0));
+        if (in[u]) merge_showing<S>(w, words, row[u], product(a[u], x[u], row[u], k[u]));
       }
-      return;
-    }
-    // in rounds, so that the answers of all atomics are waited for together
-    constexpr bool sums = !S::structure_only && !S::any;
-    if constexpr (sums) {            // the first to come meets start() and puts the bit; others who meet it do no harm
-      typename S::Z value[EDGES_AHEAD], old[EDGES_AHEAD];
+    } else {
+      constexpr bool sums = !S::structure_only && !S::any, at_once = shows_itself<S>;
+      unsigned* halves = reinterpret_cast<unsigned*>(words);          // a bit's place in halves of words is the same
+      unsigned seen[EDGES_AHEAD];
+      if constexpr (sums) {          // the first to come meets start() and puts the bit; others who meet it do no harm
+        typename S::Z value[EDGES_AHEAD], old[EDGES_AHEAD];
 #pragma unroll
-      for (int u = 0; u < EDGES_AHEAD; u++) {
-        if (in[u]) {
-          value[u] = S::times(a[u], x[u], row[u], S::reads_k ? int64_t(k[u]) : 0, 0);
-          old[u] = merge_and_tell<S>(&w[row[u]], value[u]);
+        for (int u = 0; u < EDGES_AHEAD; u++) {
+          if (in[u]) {
+            value[u] = product(a[u], x[u], row[u], k[u]);
+            old[u] = merge_and_tell<S>(&w[row[u]], value[u]);
+            if constexpr (at_once) seen[u] = put(halves, row[u]);
+          }
+        }
+#pragma unroll
+        for (int u = 0; u < EDGES_AHEAD; u++) {
+          if (in[u]) in[u] = met_start<S>(&w[row[u]], old[u], value[u]) || at_once;
+        }
+      }
+      if constexpr (!sums || !is_float<typename S::Z>) {
+#pragma unroll
+        for (int u = 0; u < EDGES_AHEAD; u++) {
+          if (in[u]) seen[u] = ((volatile unsigned*)halves)[row[u] >> 5];
+        }
+#pragma unroll
+        for (int u = 0; u < EDGES_AHEAD; u++) {
+          if (in[u]) in[u] = !(seen[u] >> (row[u] & 31) & 1);
+        }
+      }
+      if constexpr (!at_once) {
+#pragma unroll
+        for (int u = 0; u < EDGES_AHEAD; u++) {
+          if (in[u]) seen[u] = put(halves, row[u]);
         }
       }
 #pragma unroll
       for (int u = 0; u < EDGES_AHEAD; u++) {
-        if (in[u]) in[u] = met_start<S>(&w[row[u]], old[u], value[u]);
-      }
-    }
-    unsigned* halves = reinterpret_cast<unsigned*>(words);          // a bit's place in halves of words is the same
-    unsigned seen[EDGES_AHEAD];
-    if constexpr (!sums || !is_float<typename S::Z>) {
-#pragma unroll
-      for (int u = 0; u < EDGES_AHEAD; u++) {
-        if (in[u]) seen[u] = ((volatile unsigned*)halves)[row[u] >> 5];
-      }
-#pragma unroll
-      for (int u = 0; u < EDGES_AHEAD; u++) {
-        if (in[u]) in[u] = !(seen[u] >> (row[u] & 31) & 1);
-      }
-    }
-#pragma unroll
-    for (int u = 0; u < EDGES_AHEAD; u++) {
-      if (in[u]) seen[u] = atomicOr(&halves[row[u] >> 5], 1u << (row[u] & 31));
-    }
-#pragma unroll
-    for (int u = 0; u < EDGES_AHEAD; u++) {
-      if (in[u] && !(seen[u] >> (row[u] & 31) & 1)) {
-        found++;
-        if constexpr (S::any && !S::structure_only) w[row[u]] = S::times(a[u], x[u], row[u], S::reads_k ? int64_t(k[u]) : 0, 0);
+        if (in[u] && !(seen[u] >> (row[u] & 31) & 1)) {
+          found++;
+          if constexpr (S::any && !S::structure_only) w[row[u]] = product(a[u], x[u], row[u], k[u]);
+        }
       }
     }
   }
+
+  template <class K> static GRB_DEVICE typename S::Z product(typename S::A a, typename S::X x, I row, K k) {
+    return S::times(a, x, row, S::reads_k ? int64_t(k) : 0, 0);
+  }
+  static GRB_DEVICE unsigned put(unsigned* halves, I row) { return atomicOr(&halves[row >> 5], 1u << (row & 31)); }
 };
 
 // The first entry whose edges end behind e; all lanes together, 32 ends at a time.
@@ -160,30 +172,39 @@ GRB_DEVICE void merge_edges(Merger<I, S, MASKED, LATER>& merger, const P* ends, 
     if (stop < upto) upto = stop;
     for (; from < upto; from += 32 * EDGES_AHEAD) {
       P p[EDGES_AHEAD];
+      I row[EDGES_AHEAD];
+      typename S::A a[EDGES_AHEAD];
       typename S::X value[EDGES_AHEAD];
       XI column[EDGES_AHEAD];
+      int owner[EDGES_AHEAD];
       bool in[EDGES_AHEAD];
 #pragma unroll
       for (int u = 0; u < EDGES_AHEAD; u++) {
         in[u] = false;
         P base = from + u * 32, e = base + lane;
         if (base < upto) {           // the same in all lanes
-          int owner = __popc(__ballot_sync(ALL_LANES, end <= base));
-          if (owner != __popc(__ballot_sync(ALL_LANES, end <= base + 31))) {
-            owner = 0;
+          int at = __popc(__ballot_sync(ALL_LANES, end <= base));
+          if (at != __popc(__ballot_sync(ALL_LANES, end <= base + 31))) {
+            at = 0;
 #pragma unroll
             for (int step = 16; step; step >>= 1)
-              if (__shfl_sync(ALL_LANES, end, owner + step - 1) <= e) owner += step;
+              if (__shfl_sync(ALL_LANES, end, at + step - 1) <= e) at += step;
           }
-          owner &= 31;
-          p[u] = __shfl_sync(ALL_LANES, base_of, owner) + e;
-          if constexpr (S::reads_x && !S::x_iso) value[u] = shuffle(x, owner);
-          else value[u] = x;
-          if constexpr (S::reads_k) column[u] = shuffle(k, owner);
+          owner[u] = at & 31;
+          p[u] = __shfl_sync(ALL_LANES, base_of, owner[u]) + e;
           in[u] = e < upto;
         }
       }
-      merger.take(p, value, column, in);
+      merger.read(p, in, row, a);
+#pragma unroll
+      for (int u = 0; u < EDGES_AHEAD; u++) {          // only now is x waited for
+        value[u] = x;
+        if (from + u * 32 < upto) {
+          if constexpr (S::reads_x && !S::x_iso) value[u] = shuffle(x, owner[u]);
+          if constexpr (S::reads_k) column[u] = shuffle(k, owner[u]);
+        }
+      }
+      merger.take(row, a, value, column, in);
     }
     from = upto;
   }

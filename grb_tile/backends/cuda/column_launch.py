@@ -6,6 +6,7 @@ are ordered, by Device.in_order when the stream changes.
 import ctypes
 import struct
 import threading
+from contextlib import suppress
 
 import numpy as np
 
@@ -51,6 +52,8 @@ class Merge:
         self._size = size = AT.ncols
         self._type = None if s.structure_only else s.dtype.np_type
         self._clean = size, self._type, np.asarray(s.start).tobytes() if s.has_start else None
+        self._raw = size, self._type
+        self._nothing = _places(device, (None, None, None))
         held, entries = AT.indptr.shape[0] - 1, AT.indices.shape[0]
         self.mean = entries / max(held, 1)          # entries of a column
         self._level = _longest(device, AT) <= LONG
@@ -83,58 +86,63 @@ class Merge:
         """The Space of the merged product of about `edges` entries of A; renew: it is given away, and the next one is cleaned
         meanwhile."""
         device = self._device
-        space = self._take()
+        spaces = device.__dict__.setdefault("product_spaces", {})
+        space = spaces.pop(self._clean, None) or self._cleaned()
         few = not self._bitmap and count <= self._few
         if renew:
-            fresh = self._fresh()
-            clean = fresh.w, fresh.words, fresh.counts
+            fresh = spaces.pop(self._raw, None) or self._fresh()
+            clean = fresh.places
         else:
-            space.counts, clean = device.counters(), (None, None, None)
-        evenly, later = not (few or self._level), self._shows and edges >= MANY_EDGES and edges * EDGES_OF_PLACE >= self._size
-        rest = self._room(count) if evenly else (1 if few else 0,)
+            space.count_in(device.counters())
+            clean = self._nothing
+        evenly = not (few or self._level)
+        later = self._shows and edges >= MANY_EDGES and edges * EDGES_OF_PLACE >= self._size
+        held, rest = self._room(count) if evenly else (None, (1 if few else 0,))          # held until the launch
         launch = self._launches[2 * evenly + later] or self._launch(evenly, later)
-        launch(device, x_indices, x_words, x_values, count, mask, 1 if complement else 0, space.w, space.words, space.counts,
-               *clean, *rest)  # fmt: skip
+        launch(device, x_indices, x_words, x_values, count, mask, 1 if complement else 0, *space.places, *clean, *rest)
         if renew:
             self.keep(fresh)
+            with suppress(MemoryError):          # what the next call would make first: the device is busy now
+                self._kept(self._raw, self._fresh())
         return space
 
     def keep(self, space):
         """A clean Space for a later product."""
+        self._kept(self._clean, space)
+
+    def _kept(self, key, space):
         spaces = self._device.product_spaces
         while len(spaces) >= _KEPT:
             spaces.pop(next(iter(spaces)), None)
-        spaces[self._clean] = space
+        spaces[key] = space
 
-    def _take(self):
-        device = self._device
-        spaces = device.__dict__.setdefault("product_spaces", {})
-        found = spaces.pop(self._clean, None)
-        if found is None:
-            found = self._fresh()
-            w, words = found.arrays()
-            words.fill(0)
-            found.counted().fill(0)
-            s = self._s
-            if s.has_start:
-                s.kernel(device.launcher, "matvec_cols.cuh", "fill_start", ("S",)).over(self._size, (w, self._size))
+    def _cleaned(self):
+        """A Space made clean here."""
+        found = self._fresh()
+        w, words = found.arrays()
+        words.fill(0)
+        found.counted().fill(0)
+        s = self._s
+        if s.has_start:
+            s.kernel(self._device.launcher, "matvec_cols.cuh", "fill_start", ("S",)).over(self._size, (w, self._size))
         return found
 
     def _fresh(self):
         return (_ShimSpace if self._device.is_shim else _Space)(self._device, self._size, self._type)
 
     def _room(self, count):
-        """ends, at, names, totals, members: what merge_evenly notes about x."""
+        """(arrays, what the launch takes for them) of ends, at, names, totals, members: what merge_evenly notes about x."""
         device = self._device
         rooms = device.__dict__.setdefault("product_rooms", {})
         key = self._p_type, self._x_type, self._bitmap
         found = rooms.get(key)
-        if found is None or found[0].shape[0] < count:
+        if found is None or found[0][0].shape[0] < count:
             places, empty, p_type = (count + 63) >> 6 << 6, device.empty, self._p_type
             names = members = None
             if self._bitmap:
                 names, members = empty(places, self._x_type), empty(_MOST_CHUNKS, np.int32)
-            found = empty(places, p_type), empty(places, p_type), names, empty(_MOST_CHUNKS, p_type), members
+            arrays = empty(places, p_type), empty(places, p_type), names, empty(_MOST_CHUNKS, p_type), members
+            found = arrays, _places(device, arrays)
             if count <= _KEPT_ROOM:
                 rooms[key] = found
         return found
@@ -150,15 +158,19 @@ def _longest(device, A):
 
 
 class _Space:
-    """An accumulator in one block of memory: addresses of words, counts and values (None without), arrays when asked for."""
+    """An accumulator in one block of memory: addresses of values (0 without), words and counts, arrays when asked for."""
 
     def __init__(self, device, size, dtype):
         self._make = device.array_class
         self._memory = memory = device.xp.cuda.alloc(_room(size, dtype))
         self._shape, self._dtype = (size,), dtype
-        self.words = words = memory.ptr
-        self.counts = words + ((size + 63) >> 6 << 3)
-        self.w = None if dtype is None else words + _head(size)
+        words = memory.ptr
+        self.places = 0 if dtype is None else words + _head(size), words, words + ((size + 63) >> 6 << 3)
+        self._counts = None
+
+    def count_in(self, array):
+        """Another array gets the counts."""
+        self._counts, self.places = array, (*self.places[:2], array.data.ptr)
 
     def arrays(self):
         """(values or None, words)"""
@@ -168,9 +180,9 @@ class _Space:
 
     def counted(self):
         """The array of counts: asked for when somebody wants to know."""
-        if type(self.counts) is not int:
-            return self.counts
-        return self._make((4,), _WORD, self._memory + (self.counts - self.words))
+        if self._counts is not None:
+            return self._counts
+        return self._make((4,), _WORD, self._memory + (self.places[2] - self.places[1]))
 
 
 _WORD = np.dtype(np.uint64)
@@ -189,16 +201,18 @@ class _ShimSpace:
     """The same of the shim's arrays."""
 
     def __init__(self, device, size, dtype):
-        self.w = None if dtype is None else device.accumulators(size, dtype)
-        self.words = device.empty((size + 63) >> 6, np.uint64)
-        self.counts = device.empty(4, np.uint64)
+        w = None if dtype is None else device.accumulators(size, dtype)
+        self.places = w, device.empty((size + 63) >> 6, np.uint64), device.empty(4, np.uint64)
+
+    def count_in(self, array):
+        self.places = *self.places[:2], array
 
     def arrays(self):
-        return self.w, self.words
+        return self.places[:2]
 
     @property
     def counted(self):
-        counts = self.counts          # and no other array, which somebody may want to write into
+        counts = self.places[2]          # and no other array, which somebody may want to write into
         return lambda: counts
 
 
@@ -220,10 +234,13 @@ class _Launch:
         self._start = driver.launchCooperativeKernel if cooperative else driver.launchKernel
         self._extra = () if cooperative else (0,)
 
-    def __call__(self, device, *arguments):
-        arguments = [a if type(a) is int else 0 if a is None else a.data.ptr for a in arguments]
+    def __call__(self, device, x_indices, x_words, x_values, count, mask, *rest):
+        """Arrays or None, and numbers; in `rest` numbers alone: addresses as _places gives them."""
         with self._lock:          # the driver has copied the arguments when it returns
-            self._pack(self._values, self._fixed, *arguments)
+            self._pack(
+                self._values, self._fixed, 0 if x_indices is None else x_indices.data.ptr,
+                0 if x_words is None else x_words.data.ptr, 0 if x_values is None else x_values.data.ptr, count,
+                0 if mask is None else mask.data.ptr, *rest)
             self._start(*self._configuration, device.current_stream().ptr, self._address, *self._extra)
 
 
@@ -239,3 +256,8 @@ class _ShimLaunch:
 
 def _address(argument):
     return argument if type(argument) is int else 0 if argument is None else argument.data.ptr
+
+
+def _places(device, arrays):
+    """What a launch takes for arrays or None: addresses; over the shim these themselves."""
+    return arrays if device.is_shim else tuple(map(_address, arrays))
