@@ -26,7 +26,6 @@ constexpr int MOST_SPAN = 512;       // edges that a warp takes at once where th
 // FP32 atomics make zeros of subnormal numbers; a term of SHOWING or more comes to none with any other number: of two such
 // near each other the lower one's last place is that of a normal number.
 constexpr unsigned SHOWING = (127 - 101) << 23;
-template <class S> constexpr bool shows_itself = S::plain_sum && is_float<typename S::Z>;
 template <class S> GRB_DEVICE bool shows(typename S::Z v) {
   if constexpr (sizeof(v) == 4) {
     unsigned bits;
@@ -37,13 +36,44 @@ template <class S> GRB_DEVICE bool shows(typename S::Z v) {
   }
 }
 
+// *p += value; an instruction without an answer, which the compiler would not choose beside merge_and_tell.
+GRB_DEVICE void add_unasked(float* p, float value) {
+#ifdef SIMT_CPU
+  atomicAdd(p, value);
+#else
+  asm volatile("red.global.add.f32 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "f"(value) : "memory");
+#endif
+}
+GRB_DEVICE void add_unasked(double* p, double value) {
+#ifdef SIMT_CPU
+  atomicAdd(p, value);
+#else
+  asm volatile("red.global.add.f64 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "d"(value) : "memory");
+#endif
+}
+
 // w[row] += value without waiting for an answer where the value shows; else with care, and -0 puts the row's bit.
 template <class S> GRB_DEVICE void merge_showing(typename S::Z* w, word* words, int64_t row, typename S::Z value) {
   if (shows<S>(value)) {
-    merge<S>(w + row, value);
+    add_unasked(w + row, value);
   } else {
     met_start<S>(w + row, merge_and_tell<S>(w + row, value), value);
     if (same_bits(value, S::start())) atomicOr(words + (row >> 6), word(1) << (row & 63));
+  }
+}
+
+// Sums of the rows that most entries lie in, in shared memory: place s holds row names[s].  No places: none.
+template <class Z> struct HotRows {
+  const int32_t* names;
+  Z* sums;
+  unsigned places;
+};
+GRB_DEVICE unsigned hot_place(int64_t row, unsigned places) { return unsigned(uint64_t(unsigned(row) * 0x9E3779B1u) * places >> 32); }
+
+// best[s] = (entries, row) of the fullest of the rows whose place is s.
+__global__ void fullest_rows(const int64_t* counts, int64_t size, int64_t places, word* best) {
+  GRB_EACH(i, size) {
+    if (counts[i]) atomicMax(best + hot_place(i, unsigned(places)), word(counts[i]) << 32 | word(i));
   }
 }
 
@@ -56,6 +86,7 @@ template <class I, class S, bool MASKED, bool LATER> struct Merger {
   typename S::Z* w;
   word* words;
   int found;                         // rows that were new to this lane
+  HotRows<typename S::Z> hot;        // LATER
 
   // Rows and values of the entries p[u] of A where in[u].
   template <class P>
@@ -81,10 +112,14 @@ template <class I, class S, bool MASKED, bool LATER> struct Merger {
     if constexpr (LATER) {           // no answer is waited for
 #pragma unroll
       for (int u = 0; u < EDGES_AHEAD; u++) {
-        if (in[u]) merge_showing<S>(w, words, row[u], product(a[u], x[u], row[u], k[u]));
+        if (!in[u]) continue;
+        typename S::Z value = product(a[u], x[u], row[u], k[u]);
+        unsigned place = hot_place(row[u], hot.places);
+        if (hot.places && hot.names[place] == row[u] && shows<S>(value)) atomicAdd(hot.sums + place, value);
+        else merge_showing<S>(w, words, row[u], value);
       }
     } else {
-      constexpr bool sums = !S::structure_only && !S::any, at_once = shows_itself<S>;
+      constexpr bool sums = !S::structure_only && !S::any;
       unsigned* halves = reinterpret_cast<unsigned*>(words);          // a bit's place in halves of words is the same
       unsigned seen[EDGES_AHEAD];
       if constexpr (sums) {          // the first to come meets start() and puts the bit; others who meet it do no harm
@@ -94,12 +129,11 @@ template <class I, class S, bool MASKED, bool LATER> struct Merger {
           if (in[u]) {
             value[u] = product(a[u], x[u], row[u], k[u]);
             old[u] = merge_and_tell<S>(&w[row[u]], value[u]);
-            if constexpr (at_once) seen[u] = put(halves, row[u]);
           }
         }
 #pragma unroll
         for (int u = 0; u < EDGES_AHEAD; u++) {
-          if (in[u]) in[u] = met_start<S>(&w[row[u]], old[u], value[u]) || at_once;
+          if (in[u]) in[u] = met_start<S>(&w[row[u]], old[u], value[u]);
         }
       }
       if constexpr (!sums || !is_float<typename S::Z>) {
@@ -112,11 +146,9 @@ template <class I, class S, bool MASKED, bool LATER> struct Merger {
           if (in[u]) in[u] = !(seen[u] >> (row[u] & 31) & 1);
         }
       }
-      if constexpr (!at_once) {
 #pragma unroll
-        for (int u = 0; u < EDGES_AHEAD; u++) {
-          if (in[u]) seen[u] = put(halves, row[u]);
-        }
+      for (int u = 0; u < EDGES_AHEAD; u++) {
+        if (in[u]) seen[u] = atomicOr(&halves[row[u] >> 5], 1u << (row[u] & 31));
       }
 #pragma unroll
       for (int u = 0; u < EDGES_AHEAD; u++) {
@@ -131,7 +163,6 @@ template <class I, class S, bool MASKED, bool LATER> struct Merger {
   template <class K> static GRB_DEVICE typename S::Z product(typename S::A a, typename S::X x, I row, K k) {
     return S::times(a, x, row, S::reads_k ? int64_t(k) : 0, 0);
   }
-  static GRB_DEVICE unsigned put(unsigned* halves, I row) { return atomicOr(&halves[row >> 5], 1u << (row & 31)); }
 };
 
 // The first entry whose edges end behind e; all lanes together, 32 ends at a time.
@@ -285,7 +316,7 @@ merge_columns(const P* indptr, const int64_t* rows, int64_t held, const I* cols,
   __shared__ XI found_names[BITMAP ? CHUNK<P, BITMAP> : 1];
   __shared__ int bits_before[32], number;
   clean<S>(next_w, next_words, next_counts, size);
-  Merger<I, S, MASKED, LATER> merger{cols, a_values, mask, complement != 0, w, words, 0};
+  Merger<I, S, MASKED, LATER> merger{cols, a_values, mask, complement != 0, w, words, 0, {}};
   int64_t units = BITMAP ? (x_count + 63) >> 6 : x_count, each = few ? units : (units + gridDim.x - 1) / gridDim.x;
   int64_t unit = few ? 0 : blockIdx.x * each, last = unit + each < units ? unit + each : units;
   int warp = threadIdx.x >> 5, warps = blockDim.x >> 5, room = EACH * blockDim.x;
@@ -339,21 +370,38 @@ merge_columns(const P* indptr, const int64_t* rows, int64_t held, const I* cols,
     __syncthreads();
   }
   if constexpr (LATER) merger.found = words_of_sums<S>(w, words, size, counts);
-  add_found(merger.found, counts);
+  if (few && !LATER) {               // few warps have found anything
+    int found = warp_reduce(merger.found, [](int p, int q) { return p + q; });
+    if (lane_number() == 0 && found) atomicAdd(counts, (unsigned long long)found);
+  } else {
+    add_found(merger.found, counts);
+  }
 }
 
 // The same, all edges shared out evenly.  ends, at, names, totals, members_of: room for the blocks' chunks of x (names and
-// members_of for a bitmap).  Launch cooperatively, at most MOST_CHUNKS blocks.
+// members_of for a bitmap).  hot_names: the row of each of hot_places places in shared memory, or -1 (LATER; may be none).
+// Launch cooperatively, at most MOST_CHUNKS blocks.
 template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool LATER>
-__global__ void __launch_bounds__(512, 2)
+__global__ void __launch_bounds__(1024, 1)
 merge_evenly(const P* indptr, const int64_t* rows, int64_t held, const I* cols, const typename S::A* a_values, int64_t size,
              const XI* x_indices, const word* x_words, const typename S::X* x_values, int64_t x_count, const word* mask,
              int64_t complement, typename S::Z* w, word* words, unsigned long long* counts, typename S::Z* next_w,
-             word* next_words, unsigned long long* next_counts, P* ends, P* at, XI* names, P* totals, int32_t* members_of) {
+             word* next_words, unsigned long long* next_counts, P* ends, P* at, XI* names, P* totals, int32_t* members_of,
+             const int32_t* hot_names, int64_t hot_places) {
   __shared__ P sums[32], chunk_end[MOST_CHUNKS];
   __shared__ int bits_before[32];
   clean<S>(next_w, next_words, next_counts, size);
-  Merger<I, S, MASKED, LATER> merger{cols, a_values, mask, complement != 0, w, words, 0};
+  Merger<I, S, MASKED, LATER> merger{cols, a_values, mask, complement != 0, w, words, 0, {}};
+  if constexpr (LATER) {
+    extern __shared__ word hot_memory[];
+    typename S::Z* hot_sums = reinterpret_cast<typename S::Z*>(hot_memory);
+    int32_t* hot_rows = reinterpret_cast<int32_t*>(hot_sums + hot_places);
+    for (int s = threadIdx.x; s < hot_places; s += blockDim.x) {
+      hot_sums[s] = S::start();
+      hot_rows[s] = hot_names[s];
+    }
+    merger.hot = {hot_rows, hot_sums, unsigned(hot_places)};
+  }
   int chunks = gridDim.x;
   int64_t units = BITMAP ? (x_count + 63) >> 6 : x_count, each = (units + chunks - 1) / chunks;
   int64_t first = blockIdx.x * each, last = first + each < units ? first + each : units;
@@ -409,7 +457,12 @@ merge_evenly(const P* indptr, const int64_t* rows, int64_t held, const I* cols, 
       from = upto;
     }
   }
-  if constexpr (LATER) merger.found = words_of_sums<S>(w, words, size, counts);
+  if constexpr (LATER) {
+    __syncthreads();
+    for (int s = threadIdx.x; s < hot_places; s += blockDim.x)
+      if (!same_bits(merger.hot.sums[s], S::start())) merge_showing<S>(w, words, merger.hot.names[s], merger.hot.sums[s]);
+    merger.found = words_of_sums<S>(w, words, size, counts);
+  }
   add_found(merger.found, counts);
 }
 

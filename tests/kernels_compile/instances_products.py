@@ -62,6 +62,7 @@ def instances():
         if number % 4 == 3 and atomic:
             yield "matmul_rows.cuh", "merge_products", text, ("int32_t", "int32_t", "int32_t", "S")
     yield "matvec_cols.cuh", "part_members", "", ()
+    yield "matvec_cols.cuh", "fullest_rows", "", ()
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
         yield "matvec_cols.cuh", "merge_columns", next(structs())[0], (*types, "S", "true", "false", "false")
         yield "matvec_cols.cuh", "merge_evenly", next(structs())[0], (*types, "S", "false", "true", "true")

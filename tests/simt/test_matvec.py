@@ -59,12 +59,16 @@ def case(rng, semiring, huge_rows=False, huge_cols=False):
     return A, x, allow
 
 
-@pytest.fixture(params=["asked", "later"])
+@pytest.fixture(params=["asked", "later", "hot"])
 def presence(request, monkeypatch):
-    """Sums by columns ask every atomic whether its row is new, or all sums are read once more."""
-    if request.param == "later":
+    """Sums by columns ask every atomic whether its row is new, or all sums are read once more, those of some rows summed up
+    in shared memory first."""
+    if request.param != "asked":
         monkeypatch.setattr(column_launch, "MANY_EDGES", 0)
         monkeypatch.setattr(column_launch, "EDGES_OF_PLACE", 1 << 60)
+    if request.param == "hot":
+        for name, value in (("HOT_EDGES", 0), ("HOT_BYTES", 640), ("PATIENCE", 0), ("LONG", 0), ("FEW_ENTRIES", (0, 0))):
+            monkeypatch.setattr(column_launch, name, value)
     return request.param
 
 
@@ -275,6 +279,22 @@ def test_sums_below_the_smallest_normal_number():
     check(A, x, semiring, None)
     w = host(shim().matvec_cols(convert.transpose_of(A), x, semiring))
     np.testing.assert_array_equal(w.values[:3], np.array([1e-40, np.float32(1.5e-38) - np.float32(1.6e-38), 2e-40], np.float32))
+
+
+@pytest.mark.usefixtures("presence")
+def test_sums_that_come_and_go_below_the_smallest_normal_number():
+    """Multiples of the smallest number, zeros of both signs among them: every order of adding gives the same bits."""
+    semiring = semiring_of("plus_times", "FP32")
+    rng = rng_of(23)
+    rows, cols = np.nonzero((rng.random((90, 300)) < 0.05) | (np.arange(300) < 2))
+    steps = rng.integers(-(1 << 16), 1 << 16, rows.shape[0]) * rng.choice([0, 1, 1, 8], rows.shape[0])
+    steps[cols < 2] = 1 << 22          # two of one sign come to the smallest normal number
+    values = np.ldexp(steps.astype(np.float64), -149).astype(np.float32) * rng.choice([np.float32(-1), np.float32(1)], rows.shape[0])
+    A = convert.compressed(90, 300, dtypes.FP32, rows, cols, values)
+    x = NUMPY.build_vector(300, np.arange(150), np.ones(150, np.float32), None, dtypes.FP32)
+    want, got = NUMPY.matvec_rows(A, x, semiring), host(shim().matvec_cols(convert.transpose_of(A), x, semiring))
+    for mine, theirs in zip(NUMPY.tuples_vector(got), NUMPY.tuples_vector(want), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
 
 
 def test_not_a_number_meets_no_identity():

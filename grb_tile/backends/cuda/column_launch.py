@@ -6,6 +6,7 @@ are ordered, by Device.in_order when the stream changes.
 import ctypes
 import struct
 import threading
+import weakref
 from contextlib import suppress
 
 import numpy as np
@@ -17,10 +18,15 @@ from .row_schedule import pointers
 FEW_ENTRIES = 1024, 4096     # of x: every block scans them all; where columns are short, and where some are long
 LONG = 8192                  # entries of a column that a block merges by itself without others waiting long for it
 LAUNCH = {"block": 512, "blocks": 2}              # threads of a block, blocks per processor
+SMALL = {"block": 256, "blocks": 2}               # the same where entries and edges are few
+WITH_HOT = {"block": 1024, "blocks": 1}           # the same with sums of hot rows in shared memory
 SHIM = {"block": 64, "blocks": 3}                 # the same, blocks in all
 MANY_EDGES = 1 << 16         # from which on it pays to read all sums once more, instead of every atomic's answer,
 EDGES_OF_PLACE = 8           # where they are not too few for so many places
 EDGES_OF_BLOCK = 1024        # a matrix with fewer entries per block gets fewer blocks
+HOT_EDGES = 1 << 22          # edges from which on the rows that most entries lie in are summed in shared memory,
+HOT_BYTES = 128 << 10        # so much of it,
+PATIENCE = 3                 # after so many such products
 _EACH, _CHUNK, _MOST_CHUNKS = 8, {4: 4096, 8: 2048}, 1024          # as in matvec_cols.cuh
 _KEPT_ROOM = 1 << 24         # places of x up to which the room for its chunks is kept
 _KEPT = 8                    # accumulators kept
@@ -54,32 +60,35 @@ class Merge:
         self._clean = size, self._type, np.asarray(s.start).tobytes() if s.has_start else None
         self._raw = size, self._type
         self._nothing = _places(device, (None, None, None))
+        self._no_table = *_places(device, (None,)), 0
         held, entries = AT.indptr.shape[0] - 1, AT.indices.shape[0]
         self.mean = entries / max(held, 1)          # entries of a column
         self._level = _longest(device, AT) <= LONG
         shape = SHIM if device.is_shim else LAUNCH
         block = shape["block"]
-        self._few = min(FEW_ENTRIES[not self._level], _CHUNK[ptr.dtype.itemsize], _EACH * block)
+        self._few = 0 if self._bitmap else min(FEW_ENTRIES[not self._level], _CHUNK[ptr.dtype.itemsize], _EACH * block)
         self._arrays = ptr, AT.rows, held, AT.indices, AT.values if s.reads_a else None, size
         self._shows = s.shows
-        self._launches = [None] * 4
-        self._entries = entries
+        self._launches = {}
+        self._entries, self._AT = entries, weakref.ref(AT)
 
-    def _launch(self, evenly, later):
-        """The launch of merge_evenly or merge_columns; later: presence is found out after all have merged."""
+    def _launch(self, which):
+        """The launch that __call__ chose: (of merge_evenly, presence is found out after all have merged, few, hot rows)."""
+        evenly, later, few, hot = which
         device, s = self._device, self._s
-        launcher, shape = device.launcher, SHIM if device.is_shim else LAUNCH
-        block = shape["block"]
+        launcher = device.launcher
+        shape = SHIM if device.is_shim else WITH_HOT if hot else SMALL if few else LAUNCH
         kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_evenly" if evenly else "merge_columns",
                           (*self._template, "true" if later else "false"))
-        blocks = shape["blocks"] * (1 if device.is_shim else launcher.processors)
+        block, blocks = shape["block"], shape["blocks"]
         if not device.is_shim:
-            blocks = max(1, min(blocks, self._entries // EDGES_OF_BLOCK))
-        together = evenly or later
-        if together:
-            blocks = min(blocks, kernel.resident_blocks(block), _MOST_CHUNKS)
-        found = (_ShimLaunch if device.is_shim else _Launch)(kernel, self._arrays, 17 if evenly else 13, blocks, block, together)
-        self._launches[2 * evenly + later] = found
+            blocks = max(1, min(blocks * launcher.processors, self._entries // EDGES_OF_BLOCK))
+        shared = HOT_BYTES if hot else 0
+        if evenly or later:
+            blocks = min(blocks, kernel.resident_blocks(block, shared), _MOST_CHUNKS)
+        make = _ShimLaunch if device.is_shim else _Launch
+        found = make(kernel, self._arrays, 19 if evenly else 13, blocks, block, evenly or later, shared)
+        self._launches[which] = found
         return found
 
     def __call__(self, x_indices, x_words, x_values, count, edges, mask, complement, renew):
@@ -88,23 +97,43 @@ class Merge:
         device = self._device
         spaces = device.__dict__.setdefault("product_spaces", {})
         space = spaces.pop(self._clean, None) or self._cleaned()
-        few = not self._bitmap and count <= self._few
         if renew:
             fresh = spaces.pop(self._raw, None) or self._fresh()
             clean = fresh.places
         else:
             space.count_in(device.counters())
             clean = self._nothing
-        evenly = not (few or self._level)
-        later = self._shows and edges >= MANY_EDGES and edges * EDGES_OF_PLACE >= self._size
-        held, rest = self._room(count) if evenly else (None, (1 if few else 0,))          # held until the launch
-        launch = self._launches[2 * evenly + later] or self._launch(evenly, later)
+        few, later = count <= self._few, self._shows and edges >= MANY_EDGES and edges * EDGES_OF_PLACE >= self._size
+        held = None
+        if few or self._level:
+            which, rest = (False, later, few and not later, False), (1 if few else 0,)
+        else:
+            hot, table = self._hot_rows() if later and edges >= HOT_EDGES else (None, self._no_table)
+            which, (held, rest) = (True, later, False, hot is not None), self._room(count)          # held until the launch
+            rest = *rest, *table
+        launch = self._launches.get(which) or self._launch(which)
         launch(device, x_indices, x_words, x_values, count, mask, 1 if complement else 0, *space.places, *clean, *rest)
         if renew:
             self.keep(fresh)
             with suppress(MemoryError):          # what the next call would make first: the device is busy now
                 self._kept(self._raw, self._fresh())
         return space
+
+    def _hot_rows(self):
+        """(the fullest rows by their places in shared memory, what the launch takes for them); None at first."""
+        device, AT, size = self._device, self._AT(), self._size
+        places = HOT_BYTES // (4 + self._type.itemsize)
+        key = "hot_rows", places
+        found = AT.forms.get(key, 0)
+        if type(found) is int:
+            AT.forms[key] = found + 1
+            if found < PATIENCE or AT.indices.dtype != np.int32:
+                return None, self._no_table
+            counts, best = device.xp.bincount(AT.indices, minlength=size), device.zeros(places, np.uint64)
+            device.launcher.kernel("matvec_cols.cuh", "fullest_rows").over(size, (counts, size, places, best))
+            names = device.xp.where(best == 0, -1, (best & 0xFFFFFFFF).astype(np.int64)).astype(np.int32)
+            found = AT.forms[key] = names, (*_places(device, (names,)), places)
+        return found
 
     def keep(self, space):
         """A clean Space for a later product."""
@@ -219,7 +248,7 @@ class _ShimSpace:
 class _Launch:
     """The driver called with arguments of 8 bytes each in one kept buffer: the shortest way from Python to a launch."""
 
-    def __init__(self, kernel, arrays, changing, blocks, block, cooperative=False):
+    def __init__(self, kernel, arrays, changing, blocks, block, cooperative=False, shared=0):
         from cupy_backends.cuda.api import driver
 
         self._kept = kernel, arrays          # the module and the arrays live as long as this
@@ -230,7 +259,7 @@ class _Launch:
         self._address = ctypes.addressof(self._pointers)
         self._pack = struct.Struct(f"{changing}q").pack_into
         self._lock = threading.Lock()
-        self._configuration = kernel.function.ptr, blocks, 1, 1, block, 1, 1, 0
+        self._configuration = kernel.function.ptr, blocks, 1, 1, block, 1, 1, shared
         self._start = driver.launchCooperativeKernel if cooperative else driver.launchKernel
         self._extra = () if cooperative else (0,)
 
@@ -247,11 +276,11 @@ class _Launch:
 class _ShimLaunch:
     """The same over the CPU shim."""
 
-    def __init__(self, kernel, arrays, changing, blocks, block, cooperative=False):
-        self._kernel, self._fixed, self._shape, self._cooperative = kernel, arrays, (blocks, block), cooperative
+    def __init__(self, kernel, arrays, changing, blocks, block, cooperative=False, shared=0):
+        self._kernel, self._fixed, self._shape, self._more = kernel, arrays, (blocks, block), (shared, cooperative)
 
     def __call__(self, device, *arguments):
-        self._kernel(*self._shape, (*self._fixed, *arguments), 0, self._cooperative)
+        self._kernel(*self._shape, (*self._fixed, *arguments), *self._more)
 
 
 def _address(argument):
