@@ -48,13 +48,13 @@ def merged(device, AT, x, s, allow):
     merge = merge_of(device, AT, s, mask is not None, x_indices, x_words)
     edges = int(_about(x) * merge.mean)
     space = merge(x_indices, x_words, x_values if s.reads_x else None, count, edges, mask, complement, size <= LATER_SIZE)
-    w, words = space.arrays()
     if size > LATER_SIZE:
-        return _taken(device, merge, size, s, AT, x, space, w, words)
-    iso = s.structure_only
-    result = CountedLater(device, size, s.dtype, words, s.value(device, AT, x) if iso else w, space.counted, iso,
-                          min(size, edges + 1))
-    result.shared = iso
+        return _taken(device, merge, size, s, AT, x, space, *space.arrays())
+    about = edges + 1 if edges < size else size
+    if not s.structure_only:
+        return CountedLater.of_arrays(device, size, s.dtype, space.arrays, space.counted, about)
+    result = CountedLater(device, size, s.dtype, space.arrays()[1], s.value(device, AT, x), space.counted, True, about)
+    result.shared = True
     return result
 
 

@@ -116,7 +116,7 @@ class CountedLater(BitmapVector):
     count: the array whose first element it is, or a function that makes this array.
     """
 
-    __slots__ = ("_about", "_counted", "_device", "_known")
+    __slots__ = ("_about", "_arrays", "_counted", "_device", "_known")
 
     def __init__(self, device, size, dtype, words, values, count, iso=False, about=None):
         self.size = size          # what the class above does, without a call: each product makes one
@@ -130,6 +130,20 @@ class CountedLater(BitmapVector):
         self._device = device
         self._counted = count
         self._about = about
+
+    @classmethod
+    def of_arrays(cls, device, size, dtype, arrays, count, about):
+        """The bitmap whose (values, words) are arrays() when one of them is first asked for."""
+        result = cls.__new__(cls)
+        result.size, result.dtype, result.iso, result.shared, result.forms = size, dtype, False, False, None
+        result._device, result._arrays, result._known, result._counted, result._about = device, arrays, None, count, about
+        return result
+
+    def __getattr__(self, name):
+        if name != "words" and name != "values":
+            raise AttributeError(name)
+        self.values, self.words = self._arrays()
+        return getattr(self, name)
 
     @property
     def _count(self):
