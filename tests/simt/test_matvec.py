@@ -19,6 +19,7 @@ from grb_tile.storage.store import Allow
 from simt.backend import shim, using_shim
 
 NUMPY = select.named("numpy")
+PRESENCE = "asked", "later", "hot"
 SEMIRINGS = [
     ("plus_times", "FP64"), ("plus_times", "INT8"), ("min_plus", "FP32"), ("plus_first", "FP32"), ("plus_second", "INT32"),
     ("lor_land", "BOOL"), ("any_pair", "BOOL"), ("min_firstj1", "INT32"), ("plus_times", "FC64"), ("plus_times", "FC32"),
@@ -59,7 +60,7 @@ def case(rng, semiring, huge_rows=False, huge_cols=False):
     return A, x, allow
 
 
-@pytest.fixture(params=["asked", "later", "hot"])
+@pytest.fixture
 def presence(request, monkeypatch):
     """Sums by columns ask every atomic whether its row is new, or all sums are read once more, those of some rows summed up
     in shared memory first."""
@@ -67,7 +68,7 @@ def presence(request, monkeypatch):
         monkeypatch.setattr(column_launch, "MANY_EDGES", 0)
         monkeypatch.setattr(column_launch, "EDGES_OF_PLACE", 1 << 60)
     if request.param == "hot":
-        for name, value in (("HOT_EDGES", 0), ("HOT_BYTES", 640), ("PATIENCE", 0), ("LONG", 0), ("FEW_ENTRIES", (0, 0))):
+        for name, value in (("HOT_EDGES", 0), ("HOT_BYTES", 640), ("PATIENCE", 1), ("LONG", 0), ("FEW_ENTRIES", (0, 0))):
             monkeypatch.setattr(column_launch, name, value)
     return request.param
 
@@ -101,7 +102,9 @@ def _with(semiring, found):
 
 
 @pytest.mark.usefixtures("presence")
-@pytest.mark.parametrize("name", ["plus_times", "min_plus", "any_pair", "any_second", "lor_land"])
+@pytest.mark.parametrize(("name", "presence"), [
+    *(("plus_times", way) for way in PRESENCE), *((name, "asked") for name in ("min_plus", "any_pair", "any_second", "lor_land")),
+], indirect=["presence"])
 def test_long_rows_are_cut_into_pieces(name, monkeypatch):
     monkeypatch.setitem(row_schedule.LONGEST, "all", (2, 4, 6, 8, 16, 32))
     monkeypatch.setitem(row_schedule.LONGEST, "early", (2, 4, 6, 8, 16, 32))
@@ -223,8 +226,10 @@ def test_large_results_become_lists_from_a_kept_accumulator(name, monkeypatch):
 
 @pytest.mark.usefixtures("presence")
 @pytest.mark.parametrize(("few", "long"), [(0, 0), (0, 1000), (1000, 0)])
-@pytest.mark.parametrize(("name", "type_"), [
-    ("plus_times", "FP32"), ("plus_times", "INT32"), ("plus_secondi", "INT64"), ("lor_land", "BOOL"), ("any_second", "FP32")])
+@pytest.mark.parametrize(("name", "type_", "presence"), [
+    *(("plus_times", type_, way) for type_ in ("FP32", "FP64") for way in PRESENCE if (type_, way) != ("FP64", "asked")),
+    ("plus_times", "INT32", "asked"), ("plus_secondi", "INT64", "asked"), ("lor_land", "BOOL", "asked"),
+    ("any_second", "FP32", "asked")], indirect=["presence"])
 def test_lists_bitmaps_and_full_vectors_by_columns(name, type_, few, long, monkeypatch):
     """Sums that come back to where they started, empty columns, every form of x, masks; accumulators used again."""
     monkeypatch.setattr(column_launch, "FEW_ENTRIES", (few, few))
@@ -260,6 +265,7 @@ def test_a_bitmap_that_was_not_counted_is_pushed_without_reading_back(monkeypatc
 
 
 @pytest.mark.usefixtures("presence")
+@pytest.mark.parametrize("presence", PRESENCE, indirect=True)
 def test_zeros_of_both_signs_are_entries():
     semiring = semiring_of("plus_times", "FP32")
     A = convert.compressed(3, 2, dtypes.FP32, np.array([0, 1, 1]), np.array([0, 0, 1]), np.array([-0.0, -0.0, 0.0], np.float32))
@@ -269,6 +275,7 @@ def test_zeros_of_both_signs_are_entries():
 
 
 @pytest.mark.usefixtures("presence")
+@pytest.mark.parametrize("presence", PRESENCE, indirect=True)
 def test_sums_below_the_smallest_normal_number():
     """Atomics of GPUs make zeros of them."""
     semiring = semiring_of("plus_times", "FP32")
@@ -282,6 +289,7 @@ def test_sums_below_the_smallest_normal_number():
 
 
 @pytest.mark.usefixtures("presence")
+@pytest.mark.parametrize("presence", PRESENCE, indirect=True)
 def test_sums_that_come_and_go_below_the_smallest_normal_number():
     """Multiples of the smallest number, zeros of both signs among them: every order of adding gives the same bits."""
     semiring = semiring_of("plus_times", "FP32")
