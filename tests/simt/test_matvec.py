@@ -297,7 +297,8 @@ def test_sums_that_come_and_go_below_the_smallest_normal_number():
     rows, cols = np.nonzero((rng.random((90, 300)) < 0.05) | (np.arange(300) < 2))
     steps = rng.integers(-(1 << 16), 1 << 16, rows.shape[0]) * rng.choice([0, 1, 1, 8], rows.shape[0])
     steps[cols < 2] = 1 << 22          # two of one sign come to the smallest normal number
-    values = np.ldexp(steps.astype(np.float64), -149).astype(np.float32) * rng.choice([np.float32(-1), np.float32(1)], rows.shape[0])
+    signs = rng.choice(np.array([-1, 1], np.float32), rows.shape[0])
+    values = np.ldexp(steps.astype(np.float64), -149).astype(np.float32) * signs
     A = convert.compressed(90, 300, dtypes.FP32, rows, cols, values)
     x = NUMPY.build_vector(300, np.arange(150), np.ones(150, np.float32), None, dtypes.FP32)
     want, got = NUMPY.matvec_rows(A, x, semiring), host(shim().matvec_cols(convert.transpose_of(A), x, semiring))

@@ -18,18 +18,21 @@ from .row_schedule import pointers
 FEW_ENTRIES = 1024, 4096     # of x: every block scans them all; where columns are short, and where some are long
 LONG = 8192                  # entries of a column that a block merges by itself without others waiting long for it
 LAUNCH = {"block": 512, "blocks": 2}              # threads of a block, blocks per processor
-SMALL = {"block": 256, "blocks": 2}               # the same where entries and edges are few
+SMALL = {"block": 256, "blocks": 1}               # the same up to SMALL_ENTRIES of x and MANY_EDGES
 WITH_HOT = {"block": 1024, "blocks": 1}           # the same with sums of hot rows in shared memory
 SHIM = {"block": 64, "blocks": 3}                 # the same, blocks in all
-MANY_EDGES = 1 << 16         # from which on it pays to read all sums once more, instead of every atomic's answer,
-EDGES_OF_PLACE = 8           # where they are not too few for so many places
+MANY_EDGES = 1 << 16         # from which on it pays to read all sums of floats once more, instead of every atomic's answer,
+EDGES_OF_PLACE = 8           # where there are not more places than so many times the edges
 EDGES_OF_BLOCK = 1024        # a matrix with fewer entries per block gets fewer blocks
 HOT_EDGES = 1 << 22          # edges from which on the rows that most entries lie in are summed in shared memory,
-HOT_BYTES = 128 << 10        # so much of it,
+HOT_BYTES = 192 << 10        # so much of it,
+REST_BYTES = 16 << 10        # if that many are left,
 PATIENCE = 3                 # after so many such products
+SMALL_ENTRIES = 1024
 _EACH, _CHUNK, _MOST_CHUNKS = 8, {4: 4096, 8: 2048}, 1024          # as in matvec_cols.cuh
 _KEPT_ROOM = 1 << 24         # places of x up to which the room for its chunks is kept
 _KEPT = 8                    # accumulators kept
+_FEW, _NOT_FEW = (1,), (0,)
 
 
 def merge_of(device, AT, s, masked, x_indices, x_words):
@@ -73,17 +76,17 @@ class Merge:
         self._entries, self._AT = entries, weakref.ref(AT)
 
     def _launch(self, which):
-        """The launch that __call__ chose: (of merge_evenly, presence is found out after all have merged, few, hot rows)."""
-        evenly, later, few, hot = which
+        """The launch that __call__ chose: (of merge_evenly, presence is found out later, small, places of hot rows)."""
+        evenly, later, small, places = which
         device, s = self._device, self._s
         launcher = device.launcher
-        shape = SHIM if device.is_shim else WITH_HOT if hot else SMALL if few else LAUNCH
+        shape = SHIM if device.is_shim else WITH_HOT if places else SMALL if small else LAUNCH
         kernel = s.kernel(launcher, "matvec_cols.cuh", "merge_evenly" if evenly else "merge_columns",
                           (*self._template, "true" if later else "false"))
         block, blocks = shape["block"], shape["blocks"]
         if not device.is_shim:
             blocks = max(1, min(blocks * launcher.processors, self._entries // EDGES_OF_BLOCK))
-        shared = HOT_BYTES if hot else 0
+        shared = places * (4 + self._type.itemsize) if places else 0
         if evenly or later:
             blocks = min(blocks, kernel.resident_blocks(block, shared), _MOST_CHUNKS)
         make = _ShimLaunch if device.is_shim else _Launch
@@ -92,8 +95,7 @@ class Merge:
         return found
 
     def __call__(self, x_indices, x_words, x_values, count, edges, mask, complement, renew):
-        """The Space of the merged product of about `edges` entries of A; renew: it is given away, and the next one is cleaned
-        meanwhile."""
+        """The Space of the merged product of about `edges` entries; renew: it is given away, the next one cleaned meanwhile."""
         device = self._device
         spaces = device.__dict__.setdefault("product_spaces", {})
         space = spaces.pop(self._clean, None) or self._cleaned()
@@ -103,14 +105,15 @@ class Merge:
         else:
             space.count_in(device.counters())
             clean = self._nothing
-        few, later = count <= self._few, self._shows and edges >= MANY_EDGES and edges * EDGES_OF_PLACE >= self._size
-        held = None
-        if few or self._level:
-            which, rest = (False, later, few and not later, False), (1 if few else 0,)
+        later = self._shows and edges >= MANY_EDGES and edges * EDGES_OF_PLACE >= self._size
+        if count <= self._few:
+            which, rest = (False, later, count <= SMALL_ENTRIES and edges < MANY_EDGES, 0), _FEW
+        elif self._level:
+            which, rest = (False, later, False, 0), _NOT_FEW
         else:
-            hot, table = self._hot_rows() if later and edges >= HOT_EDGES else (None, self._no_table)
-            which, (held, rest) = (True, later, False, hot is not None), self._room(count)          # held until the launch
-            rest = *rest, *table
+            hot = self._hot_rows() if later and edges >= HOT_EDGES else self._no_table
+            held, rest = self._room(count)          # held until the launch
+            which, rest = (True, later, False, hot[-1]), (*rest, *hot)
         launch = self._launches.get(which) or self._launch(which)
         launch(device, x_indices, x_words, x_values, count, mask, 1 if complement else 0, *space.places, *clean, *rest)
         if renew:
@@ -120,20 +123,20 @@ class Merge:
         return space
 
     def _hot_rows(self):
-        """(the fullest rows by their places in shared memory, what the launch takes for them); None at first."""
+        """What the launch takes for the fullest rows: their names by their places in shared memory, the places; none at first."""
         device, AT, size = self._device, self._AT(), self._size
-        places = HOT_BYTES // (4 + self._type.itemsize)
+        places = min(HOT_BYTES, device.launcher.shared - REST_BYTES) // (4 + self._type.itemsize)
         key = "hot_rows", places
         found = AT.forms.get(key, 0)
         if type(found) is int:
-            AT.forms[key] = found + 1
             if found < PATIENCE or AT.indices.dtype != np.int32:
-                return None, self._no_table
+                AT.forms[key] = found + 1
+                return self._no_table
             counts, best = device.xp.bincount(AT.indices, minlength=size), device.zeros(places, np.uint64)
             device.launcher.kernel("matvec_cols.cuh", "fullest_rows").over(size, (counts, size, places, best))
             names = device.xp.where(best == 0, -1, (best & 0xFFFFFFFF).astype(np.int64)).astype(np.int32)
             found = AT.forms[key] = names, (*_places(device, (names,)), places)
-        return found
+        return found[1]
 
     def keep(self, space):
         """A clean Space for a later product."""
