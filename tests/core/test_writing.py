@@ -74,6 +74,26 @@ def test_every_mask_accumulator_and_replace(kind, accum, clear, ndim):
     assert read(c) == expected
 
 
+@pytest.mark.parametrize("number", [7, True, 2.75, -1])
+@pytest.mark.parametrize("dtype", ["INT8", "UINT16", "BOOL", "FP32"])
+@pytest.mark.parametrize("kind", MASKS)
+def test_a_number_everywhere(kind, dtype, number):
+    """C(M) << x and C(M)[:] = x say the same; x is cast to C's type."""
+    held = gb.dtypes.cast_scalar(number, gb.dtypes.lookup_dtype(dtype))
+    for accum, clear in itertools.product((None, binary.plus), (False, True)):
+        if clear and kind == "none":
+            continue
+        C = [Vector.from_dict(C0, dtype, size=8) for _ in range(2)]
+        before = C[0].to_dict()
+        mask = mask_of(Vector.from_dict(M0, int, size=8), kind)
+        C[0](mask=mask, accum=accum, replace=clear) << number
+        C[1](mask=mask, accum=accum, replace=clear)[:] = number
+        plus = binary.plus[dtype].numpy
+        want = model_write(before, dict.fromkeys(range(8), held), MASKS[kind], accum and (
+            lambda a, b: plus(np.array([a], held.dtype), np.array([b], held.dtype))[0]), clear)  # fmt: skip
+        assert C[0].to_dict() == C[1].to_dict() == want
+
+
 def test_positional_arguments_in_any_order():
     u = Vector.from_coo([0, 1], [1, 2], size=3)
     m = Vector.from_coo([1, 2], [True, True], size=3)
