@@ -23,6 +23,7 @@
 namespace grb {
 
 constexpr int LIST_SHARE = 4;              // listed when fewer than 1/4 of the vertices are left
+constexpr int ROW_OF_LANE = 8;             // longer rows are pushed by eight lanes
 constexpr int HUB_SHARE = 64;              // edges of hubs are pulled where they are more than 1/64 of all edges
 // What a level counts: (vertex, source) found, edges of the vertices, of the hubs among them, vertices that some source may still
 // reach (those of long rows as many times as there are vertices), all by sums; and which sources found any.
@@ -66,7 +67,17 @@ GRB_DEVICE void each_piece(const word* tasks, int64_t count, unsigned warp, unsi
 
 // Entries that are read once a level do not push words out of L1.
 GRB_DEVICE int4 four(const int32_t* near) { return __ldcs(reinterpret_cast<const int4*>(near)); }
-GRB_DEVICE uint4 eight(const uint16_t* near) { return __ldcs(reinterpret_cast<const uint4*>(near)); }
+// 32 bytes of entries; the first half twice at the end of a row.
+template <class Four, class Entry> struct Sector {
+  Four low, high;
+  Sector() = default;
+  template <class P> GRB_DEVICE Sector(const Entry* near, P k, P end) : low(load(near + k)), high(low) {
+    if (k + P(16 / sizeof(Entry)) < end) high = load(near + k + 16 / sizeof(Entry));
+  }
+  static GRB_DEVICE Four load(const Entry* near) { return __ldcs(reinterpret_cast<const Four*>(near)); }
+};
+using Sixteen = Sector<uint4, uint16_t>;
+using Eight = Sector<int4, int32_t>;
 
 // The new bits of vertex v at level + 1 = value: its cell.  First: the vertex had none before.
 GRB_DEVICE void write_cell(word* cells, int64_t n, int64_t v, word bits, unsigned value, bool first) {
@@ -76,9 +87,13 @@ GRB_DEVICE void write_cell(word* cells, int64_t n, int64_t v, word bits, unsigne
     cell[1] = make_ulonglong2(value & 4 ? bits : 0, value & 8 ? bits : 0);
     value &= ~15u;
   }
-  for (; value; value &= value - 1) {
-    int bit = __ffs(int(value)) - 1;
-    atomicOr(&cells[((bit >> 2) * n + v) * 4 + (bit & 3)], bits);          // nobody else does: but nothing has to come back
+  for (int g = 0; value; g++, value >>= 4) {
+    word *cell = cells + (g * n + v) * 4, had[4];
+#pragma unroll
+    for (int d = 0; d < 4; d++) had[d] = value >> d & 1 ? cell[d] : 0;        // all are under way before one is needed
+#pragma unroll
+    for (int d = 0; d < 4; d++)
+      if (value >> d & 1) cell[d] = had[d] | bits;
   }
 }
 
@@ -208,11 +223,24 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
                        [&](int, bool, word bits, P i, P end, int lanes) {
                          for (; i < end; i += 4 * lanes) spread(bits, i);
                        });
-      for (unsigned v = (warp << 5) + lane; v < live; v += warps << 5) {
-        word bits = v < first ? 0 : now[v] & pushers;
-        if (!bits) continue;
-        P i = out_start[v], end = out_start[v + 1];
-        if (end - i <= SHORT_ROW)
+      for (unsigned v0 = warp << 5; v0 < live; v0 += warps << 5) {
+        const unsigned v = v0 + lane;
+        const word bits = v < live && v >= first ? now[v] & pushers : 0;
+        P i = 0, end = 0;
+        if (bits) i = out_start[v], end = out_start[v + 1];
+        const P size = end - i;
+        for (unsigned left = __ballot_sync(ALL_LANES, size > ROW_OF_LANE && size <= SHORT_ROW); left;) {         // four rows at a time
+          unsigned mine = left;
+#pragma unroll
+          for (int k = 0; k < 3; k++) mine = lane >> 3 > k ? mine & (mine - 1) : mine;
+#pragma unroll
+          for (int k = 0; k < 4; k++) left &= left - 1;
+          const int who = mine ? __ffs(int(mine)) - 1 : 0;
+          const word theirs = shuffle(bits, who);
+          const P begin = shuffle(i, who), stop = shuffle(end, who);
+          for (P k = begin + 4 * (lane & 7); mine && k < stop; k += 32) spread(theirs, k);
+        }
+        if (size <= ROW_OF_LANE)
           for (; i < end; i += 4) spread(bits, i);
       }
     }
@@ -227,8 +255,8 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
     auto of_rest = [&](const int4& d) { return now[d.x] | now[d.y] | now[d.z] | now[d.w]; };
     // A piece of a row by `lanes` lanes: load(i) gives WIDTH entries, words(them) what their vertices have.
     auto gather = [&](int v, bool later, word missing, P i, P end, int lanes, auto width, auto load, auto words) {
-      decltype(load(i)) d{}, after{};
-      if (i < end) d = load(i);
+      decltype(load(i, end)) d{}, after{};
+      if (i < end) d = load(i, end);
       if (later && missing) missing &= ~fresh(next + v);                      // an earlier piece may have found it
       const word wanted = missing;
       word got = 0;
@@ -236,7 +264,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
         const bool look = i < end && missing & ~got;
         i += width * lanes;
         if (look) {
-          if (i < end) after = load(i);
+          if (i < end) after = load(i, end);
           got |= words(d);
           d = after;
         }
@@ -246,11 +274,12 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
       if (got && (lane & (lanes - 1)) == 0) atomicOr(&next[v], got);
     };
     if (gatherers) {                           // hubs first; one warp has a row's first piece of both
-      each_piece<P, 8>(hub_tasks, hub_count, warp, warps,
+      each_piece<P, 16>(hub_tasks, hub_count, warp, warps,
                        [&](int v, P& i, P& end) { i = hub_start[v] & ~P(7), end = hub_start[v + 1] & ~P(7); },
                        [&](int v) { return gatherers & ~seen[v] & ~fresh(next + v); },
                        [&](int v, bool later, word missing, P i, P end, int lanes) {
-                         gather(v, later, missing, i, end, lanes, 8, [&](P k) { return eight(hub_near + k); }, of_hubs);
+                         gather(v, later, missing, i, end, lanes, 16, [&](P k, P end) { return Sixteen(hub_near, k, end); },
+                                [&](const Sixteen& d) { return of_hubs(d.low) | of_hubs(d.high); });
                        });
       each_piece<P, 4>(rest_tasks, rest_count, warp, warps,
                        [&](int v, P& i, P& end) {
@@ -259,7 +288,7 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
                        },
                        [&](int v) { return pullers & ~seen[v] & ~fresh(next + v); },
                        [&](int v, bool later, word missing, P i, P end, int lanes) {
-                         gather(v, later, missing, i, end, lanes, 4, [&](P k) { return four(in + k); }, of_rest);
+                         gather(v, later, missing, i, end, lanes, 4, [&](P k, P) { return four(in + k); }, of_rest);
                        });
     }
     barrier();
@@ -285,26 +314,26 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
       P i = i_then, end = end_then, h = hub_then & ~P(7), hubs_end = hubs_end_then & ~P(7);
       const P padding = hub_then & 7;
       if (is_long) missing = 0;
-      uint4 d = make_uint4(0, 0, 0, 0), after = d;
-      if (missing && h < hubs_end) d = eight(hub_near + h);
+      Sixteen d{}, after{};
+      if (missing && h < hubs_end) d = Sixteen(hub_near, h, hubs_end);
       load(v + (warps << 5));
       if (v < live) spare[v] = 0;
       const word wanted = missing;
       word near = 0;
       i += (hubs_end - h - padding) & ~P(3);
       while (h < hubs_end && missing & ~near) {
-        h += 8;
-        if (h < hubs_end) after = eight(hub_near + h);
-        near |= of_hubs(d);
+        h += 16;
+        if (h < hubs_end) after = Sixteen(hub_near, h, hubs_end);
+        near |= of_hubs(d.low) | of_hubs(d.high);
         d = after;
       }
       missing &= pullers;
       if (missing & ~near && i < end) {
-        int4 e = four(in + i), later = e;
+        Eight e(in, i, end), later = e;
         while (i < end && missing & ~near) {
-          i += 4;
-          if (i < end) later = four(in + i);
-          near |= of_rest(e);
+          i += 8;
+          if (i < end) later = Eight(in, i, end);
+          near |= of_rest(e.low) | of_rest(e.high);
           e = later;
         }
       }

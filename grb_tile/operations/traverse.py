@@ -145,10 +145,11 @@ def traverse_many(A, AT, sources, *, levels=True, parents=False, max_level=None)
     direction = None if walk is None else {"rows": "pull", "cols": "push"}.get(walk, walk)
     if not backend.on_device:
         return NotImplemented if parents else _many_on_host(backend, A, AT, sources, max_level, direction)
-    from ..backends.cuda.traverse_many import traverse_many as run
-
+    global _device_many
+    if _device_many is None:                   # as for _device_run below
+        from ..backends.cuda.traverse_many import traverse_many as _device_many
     plan = record_plan("traverse_many", "by level", A.format, "by_level", ("unknown", "unknown"))
-    result = run(backend.device, A, AT, sources, max_level, direction, levels, parents)
+    result = _device_many(backend.device, A, AT, sources, max_level, direction, levels, parents)
     plan.engine = backend.name
     if result is NotImplemented:
         return NotImplemented
@@ -219,7 +220,7 @@ def _vector(n, dtype, words, count, values):
     return None if values is None else settle(BitmapVector(n, dtype, None if count == n else words, values, count))
 
 
-_device_run = None
+_device_run = _device_many = None
 
 
 def _on_device(backend, A, AT, sources, single, levels, parents, max_level, target):

@@ -62,6 +62,24 @@ def test_levels_or_parents_alone():
     check(A, A, [5, 6, 5], levels=False)
 
 
+@pytest.mark.parametrize("name", ["one vertex", "no edges", "path", "star", "sparse"])
+def test_levels_alone(name):
+    """Their rows are written by teams of warps: of components, of all, cut at a level."""
+    A = GRAPHS[name]()
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, len(name), 1])
+    for count, limit in ((1, None), (64, None), (66, 2)):
+        check(A, A, rng.integers(0, A.nrows, count).tolist(), limit, parents=False)
+
+
+def test_levels_alone_in_many_chunks():
+    """More vertices than the blocks hold at once; a few of them apart, so that some chunks are reached by other sources."""
+    A = power_law(2900, 9000, 5)
+    rows = np.repeat(np.arange(2900), np.diff(A.indptr))
+    B = graph_of(3000, np.concatenate((rows, [2950, 2951, 2999])), np.concatenate((A.indices, [2951, 2952, 2998])))
+    check(B, B, [1, 2, 2951, 2998, 7, 2900], parents=False)
+    check(B, B, list(range(64)), parents=False)
+
+
 @pytest.mark.parametrize("direction", [None, "push", "pull"])
 def test_a_directed_graph_with_a_long_row(direction):
     rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 8])

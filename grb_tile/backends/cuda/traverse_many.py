@@ -2,7 +2,7 @@
 
 Kernels: kernels/traverse_many.cuh (the levels), kernels/many_parents.cuh (parents of the levels), kernels/many_result.cuh
 (rows of the result).  The results are matrices with a row for each source; both have the same indices.
-Memory: 32 bytes a vertex for the words of a batch, 32 for each four binary digits of the greatest level, 256 for parents.
+Memory: 32 bytes a vertex for the words of a batch, 32 for each four binary digits of the greatest level, 264 for parents.
 """
 import ctypes
 
@@ -17,7 +17,7 @@ from .traverse_launch import PlainLaunch, QuickLaunch
 
 BATCH = 64
 MOST_SPARE = 4 << 30           # bytes of results for which room is made before their number is known
-LAUNCH = {"block": 1024, "alpha": 32, "rows": 512}
+LAUNCH = {"block": 1024, "alpha": 32}
 _LOOKS = 20000                 # about a millisecond
 
 
@@ -101,7 +101,7 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
     ]  # fmt: skip
     results = arrays if device.is_shim else [0 if a is None else a.data.ptr for a in arrays]
     launches.rows(
-        stream, seen, cells, launches.place, n, count, log,
+        stream, seen, cells, launches.place, n, launches.size, count, log,
         found if device.is_shim else 0 if found is None else found.data.ptr, tallies, totals, launches.control, *results,
     )
     if not known:
@@ -165,12 +165,20 @@ class _Launches:
         launcher, out, into = device.launcher, graph.out, graph.into
         levels = launcher.kernel("traverse_many.cuh", "many_levels", "", (graph.index,))
         rows = launcher.kernel("many_result.cuh", "many_rows", "", ("true" if parents else "false",))
-        block, threads = (SHIM["block"], 64) if device.is_shim else (LAUNCH["block"], 256 if parents else LAUNCH["rows"])
-        hubs, of_hubs = graph.hubs, graph.hub_rows
-        shared = 4 * threads * (75 if parents else 10)
-        self.hubs = hubs
-        chunks = -(-graph.n // threads)
+        # Who writes the rows: threads, vertices a thread at most, blocks at once.
+        threads, each = (256, 1) if parents else (256, 2) if device.is_shim else (1024, 4)
+        most = threads * each
+        place = 2 if device.is_shim else rows.resident_blocks(threads, 4 * most * (75 if parents else 10))
+        chunks = -(-graph.n // most)
+        if chunks > place:                       # as many for each block
+            chunks = -(-chunks // place) * place
+        self.size = min(most, (-(-graph.n // chunks) + 31) // 32 * 32)
+        chunks = -(-graph.n // self.size)
         self.counts = 32 * (chunks + 1)          # words: 64 totals, 64 counts for each chunk
+        writers = min(place, chunks)
+        hubs, of_hubs = graph.hubs, graph.hub_rows
+        shared = 4 * self.size * (75 if parents else 10)
+        self.hubs = hubs
         pulled = (None, None, None, None, None, 0, None, 0) if into is None else (
             into.start, into.near, of_hubs.start, of_hubs.near, of_hubs.tasks, of_hubs.count, of_hubs.rest_tasks,
             of_hubs.rest_count)  # fmt: skip
@@ -180,13 +188,13 @@ class _Launches:
         )  # fmt: skip
         self.place, self.control = graph.place, graph.control
         if device.is_shim:
-            self.levels = PlainLaunch(levels, SHIM["blocks"], block, 8 * hubs)
-            self.rows = PlainLaunch(rows, 2, threads, shared)
+            self.levels = PlainLaunch(levels, SHIM["blocks"], SHIM["block"], 8 * hubs)
+            self.rows = PlainLaunch(rows, writers, threads, shared)
         else:
+            block = LAUNCH["block"]
             blocks = max(1, min(levels.resident_blocks(block, 8 * hubs), graph.out_edges.nvals // 1024))
             self.levels = QuickLaunch(levels, 35, blocks, block, 8 * hubs, cooperative=True)
-            writers = max(1, min(rows.resident_blocks(threads, shared), chunks))
-            self.rows = QuickLaunch(rows, 14, writers, threads, shared, cooperative=True)
+            self.rows = QuickLaunch(rows, 15, writers, threads, shared, cooperative=True)
             self.edges = tuple(0 if a is None else a if type(a) is int else a.data.ptr for a in self.edges)
             self.place, self.control = self.place.data.ptr, self.control.data.ptr
 
