@@ -17,7 +17,8 @@ constexpr int WIDE_ROW = 1024;             // entries that a block moves togethe
 GRB_DEVICE int class_of(int place) { return 32 - __clz(place); }
 
 // sizes[p] = entries of row p with padding; pieces[p] = how many tasks it makes.
-template <class S> __global__ void padded_sizes(const S* start, const int32_t* order, int64_t live, int64_t* sizes, int32_t* pieces) {
+template <class S>
+__global__ void padded_sizes(const S* start, const int32_t* order, int64_t live, int64_t* sizes, int32_t* pieces) {
   GRB_EACH(p, live) {
     int64_t v = order[p], size = (start[v + 1] - start[v] + 3) & ~int64_t(3);
     sizes[p] = size;

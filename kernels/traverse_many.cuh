@@ -67,17 +67,15 @@ GRB_DEVICE void each_piece(const word* tasks, int64_t count, unsigned warp, unsi
 
 // Entries that are read once a level do not push words out of L1.
 GRB_DEVICE int4 four(const int32_t* near) { return __ldcs(reinterpret_cast<const int4*>(near)); }
-// 32 bytes of entries; the first half twice at the end of a row.
-template <class Four, class Entry> struct Sector {
-  Four low, high;
-  Sector() = default;
-  template <class P> GRB_DEVICE Sector(const Entry* near, P k, P end) : low(load(near + k)), high(low) {
-    if (k + P(16 / sizeof(Entry)) < end) high = load(near + k + 16 / sizeof(Entry));
+GRB_DEVICE uint4 eight(const uint16_t* near) { return __ldcs(reinterpret_cast<const uint4*>(near)); }
+// A sector of 32 bytes; eight entries twice at the end of a row.
+struct Sixteen {
+  uint4 low, high;
+  Sixteen() = default;
+  template <class P> GRB_DEVICE Sixteen(const uint16_t* near, P k, P end) : low(eight(near + k)), high(low) {
+    if (k + 8 < end) high = eight(near + k + 8);
   }
-  static GRB_DEVICE Four load(const Entry* near) { return __ldcs(reinterpret_cast<const Four*>(near)); }
 };
-using Sixteen = Sector<uint4, uint16_t>;
-using Eight = Sector<int4, int32_t>;
 
 // The new bits of vertex v at level + 1 = value: its cell.  First: the vertex had none before.
 GRB_DEVICE void write_cell(word* cells, int64_t n, int64_t v, word bits, unsigned value, bool first) {
@@ -229,7 +227,8 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
         P i = 0, end = 0;
         if (bits) i = out_start[v], end = out_start[v + 1];
         const P size = end - i;
-        for (unsigned left = __ballot_sync(ALL_LANES, size > ROW_OF_LANE && size <= SHORT_ROW); left;) {         // four rows at a time
+        const bool shared_out = size > ROW_OF_LANE && size <= SHORT_ROW;
+        for (unsigned left = __ballot_sync(ALL_LANES, shared_out); left;) {   // four rows at a time
           unsigned mine = left;
 #pragma unroll
           for (int k = 0; k < 3; k++) mine = lane >> 3 > k ? mine & (mine - 1) : mine;
@@ -314,26 +313,26 @@ many_levels(const P* out_start, const int32_t* out, const word* out_tasks, int64
       P i = i_then, end = end_then, h = hub_then & ~P(7), hubs_end = hubs_end_then & ~P(7);
       const P padding = hub_then & 7;
       if (is_long) missing = 0;
-      Sixteen d{}, after{};
-      if (missing && h < hubs_end) d = Sixteen(hub_near, h, hubs_end);
+      uint4 d = make_uint4(0, 0, 0, 0), after = d;
+      if (missing && h < hubs_end) d = eight(hub_near + h);
       load(v + (warps << 5));
       if (v < live) spare[v] = 0;
       const word wanted = missing;
       word near = 0;
       i += (hubs_end - h - padding) & ~P(3);
       while (h < hubs_end && missing & ~near) {
-        h += 16;
-        if (h < hubs_end) after = Sixteen(hub_near, h, hubs_end);
-        near |= of_hubs(d.low) | of_hubs(d.high);
+        h += 8;
+        if (h < hubs_end) after = eight(hub_near + h);
+        near |= of_hubs(d);
         d = after;
       }
       missing &= pullers;
       if (missing & ~near && i < end) {
-        Eight e(in, i, end), later = e;
+        int4 e = four(in + i), later = e;
         while (i < end && missing & ~near) {
-          i += 8;
-          if (i < end) later = Eight(in, i, end);
-          near |= of_rest(e.low) | of_rest(e.high);
+          i += 4;
+          if (i < end) later = four(in + i);
+          near |= of_rest(e);
           e = later;
         }
       }
