@@ -1,7 +1,8 @@
 """What a product by columns keeps between calls, so that a call is one launch: arguments, clean accumulators, room for x.
 
 Kernels: merge_columns and merge_evenly in matvec_cols.cuh.  What a launch leaves clean, the next one finds clean: launches
-are ordered, by Device.in_order when the stream changes.
+are ordered, by Device.in_order when the stream changes.  Before a launch there is as little to do as can be; memory for the
+next call is taken, and arrays over the result are made, while the device works or when asked for.
 """
 import ctypes
 import struct
