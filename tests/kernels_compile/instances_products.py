@@ -38,8 +38,7 @@ def instances():
             if number % 3 == 0:
                 yield "matvec_cols.cuh", "merge_evenly", text, (*template, "false")
             if shows:
-                yield "matvec_cols.cuh", "merge_columns", text, (*template, "true")
-                yield "matvec_cols.cuh", "merge_evenly", text, (*template, "true")
+                yield "matvec_cols.cuh", ("merge_columns", "merge_evenly")[number % 2], text, (*template, "true")
             yield "matvec_cols.cuh", "compact_words", text, ("int32_t", "S")
         if "any = true" in text or structure_only:
             index, rows = (("int32_t", "4"), ("int64_t", "1"))[number % 2]

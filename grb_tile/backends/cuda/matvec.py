@@ -217,9 +217,10 @@ def matvec_cols(device, AT, x, semiring, allow=None, plan=None):
     size, dtype = AT.ncols, s.dtype
     if AT.indices.shape[0] == 0 or known_count(x) == 0:
         return empty_vector(device, size, dtype)
-    allow, nothing = mask_of(device, allow)
-    if nothing:
-        return empty_vector(device, size, dtype)
+    if allow is not None:
+        allow, nothing = mask_of(device, allow)
+        if nothing:
+            return empty_vector(device, size, dtype)
     if s.atomic and roomy(size, AT.indices.shape[0]):
         return columns.merged(device, AT, x, s, allow)
     return columns.sorted_products(device, AT, x, s, allow)
