@@ -10,6 +10,7 @@
 //      several lanes a piece of a row, until every source that pulls and misses the vertex is there: of hubs, which 16 bits
 //      name, then of the rest.  Barrier.
 //   2. all vertices, a lane each: what 1. left in `next`, short rows pulled, seen, cells, counts.  Barrier.
+// Once few vertices are left, all of short rows, these are listed and no level looks at others.
 // The words of the first vertices, the hubs, lie in shared memory while rows are pulled: half of all gathers end there.  Where
 // sources that push have many edges of hubs, those are pulled (nothing but the hubs of rows is read) and the rest pushed: for all
 // sources where the rest has few edges.

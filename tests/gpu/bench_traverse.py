@@ -224,8 +224,9 @@ def profile(G, source):
 def stages(run, rounds=7):
     """Kernels of one call with the least device us of each, by events around their launches."""
     from grb_tile.backends.cuda.jit import Kernel
+    from grb_tile.backends.cuda.traverse_launch import QuickLaunch
 
-    log, plain = [], (Kernel.__call__, Kernel.over)
+    log, plain = [], (Kernel.__call__, Kernel.over, QuickLaunch.__call__)
 
     def timed(launch):
         def call(kernel, *args, **options):
@@ -233,11 +234,12 @@ def stages(run, rounds=7):
             first.record()
             launch(kernel, *args, **options)
             last.record()
-            log.append((kernel.name.partition("<")[0], first, last))
+            name = getattr(kernel, "_kernel", kernel).name
+            log.append((name.partition("<")[0], first, last))
         return call
 
     best = []
-    Kernel.__call__, Kernel.over = map(timed, plain)
+    Kernel.__call__, Kernel.over, QuickLaunch.__call__ = map(timed, plain)
     try:
         for _ in range(rounds):
             log.clear()
@@ -246,7 +248,7 @@ def stages(run, rounds=7):
             now = [(name, cp.cuda.get_elapsed_time(first, last) * 1e3) for name, first, last in log]
             best = [(name, min(us, now[k][1])) for k, (name, us) in enumerate(best)] or now
     finally:
-        Kernel.__call__, Kernel.over = plain
+        Kernel.__call__, Kernel.over, QuickLaunch.__call__ = plain
     return ", ".join(f"{name} {us:.0f} us" for name, us in best)
 
 
