@@ -65,12 +65,6 @@ template <class T, class Op> GRB_DEVICE T atomic_exchange_by(T* p, T value, Op o
   }
 }
 
-// The same; did it change the value?
-template <class T, class Op> GRB_DEVICE bool atomic_update(T* p, T value, Op op) {
-  T before = atomic_exchange_by(p, value, op);
-  return !same_bits(before, op(before, value));
-}
-
 // Float atomics in global memory take subnormal numbers for zeros and write zeros for them (PTX ISA, atom.add): what
 // atomicAdd(p, value), which met `old`, lost that way is added by hand.
 GRB_DEVICE bool is_subnormal(float v) {

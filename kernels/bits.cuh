@@ -16,17 +16,9 @@ GRB_DEVICE bool put(word* words, int64_t i) {
   word bit = bit_of(i);
   return !(atomicOr(&words[i >> 6], bit) & bit);
 }
-// The same where most are there already: looks before it writes.
-GRB_DEVICE bool put_if_absent(word* words, int64_t i) {
-  word bit = bit_of(i);
-  if (*(const volatile word*)&words[i >> 6] & bit) return false;
-  return !(atomicOr(&words[i >> 6], bit) & bit);
-}
-GRB_DEVICE void take_out(word* words, int64_t i) { atomicAnd(&words[i >> 6], ~bit_of(i)); }
 
 GRB_DEVICE int members(word w) { return __popcll(w); }
 GRB_DEVICE int lowest(word w) { return __ffsll((long long)w) - 1; }  // -1 for the empty word
-GRB_DEVICE int members_below(word w, int bit) { return __popcll(w & ((word(1) << bit) - 1)); }
 GRB_DEVICE word word_below(int count) { return count >= 64 ? ~word(0) : (word(1) << count) - 1; }
 
 // The word whose bit k is `flag` of thread k of a group of 64 neighbouring threads (two warps), written by their first lane

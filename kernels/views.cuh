@@ -7,8 +7,6 @@
 
 namespace grb {
 
-template <class T> GRB_DEVICE T value_at(const T* values, bool iso, int64_t k) { return values[iso ? 0 : k]; }
-
 // The first position in ascending list[low .. high-1] whose element is >= key (high when there is none).
 template <class I, class K> GRB_DEVICE int64_t lower_bound(const I* list, int64_t low, int64_t high, K key) {
   while (low < high) {
