@@ -1,8 +1,11 @@
 """Arrays of other libraries in and out on the device, and work on streams of the caller's."""
+import threading
+
 import numpy as np
 import pytest
 
 import grb_tile as gb
+from grb_tile.algorithms import Graph, bfs, sssp
 from grb_tile.backends import select
 from grb_tile.storage import place
 
@@ -166,8 +169,22 @@ def test_objects_of_one_stream_are_used_on_another():
         assert z.to_dense().tolist() == (2 * (np.roll(expected, -1) + 2 * turn + 0.5)).tolist(), turn
 
 
+def test_new_threads_compute():
+    """Each with its own kind of launch first: the driver knows nothing of a thread before the run-time was called there."""
+    A = gb.Matrix.from_coo(np.arange(300), (np.arange(300) * 7 + 1) % 300, np.ones(300), nrows=300, ncols=300)
+    v = gb.Vector.from_coo(np.arange(0, 300, 2), np.arange(150.0), size=300)
+    G = Graph(A)
+    calls = [lambda: v.apply(gb.unary.ainv).new(), lambda: v.vxm(A).new(), lambda: bfs(G, 0).levels, lambda: sssp(G, 0).distances,
+             lambda: v.ewise_add(v, gb.binary.plus).new(), lambda: v.select("!=", 4).new(), lambda: A.mxv(v).new()]
+    want, got = [call() for call in calls], {}
+    threads = [threading.Thread(target=lambda k=k: got.update({k: calls[k]()})) for k in range(len(calls))]
+    for thread in threads:
+        thread.start()
+        thread.join()
+    assert all(got[k].isequal(want[k]) for k in range(len(calls)))
+
+
 def test_a_search_on_a_stream():
-    from grb_tile.algorithms import bfs
 
     n = 1000
     indices = cp.arange(n - 1)

@@ -3,6 +3,7 @@ import gc
 import threading
 import time
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from support import seeds
 
 from grb_tile import Matrix, Vector, binary, plan, unary
 from grb_tile.algorithms import sssp
-from grb_tile.backends.cuda import entries, traverse_launch
+from grb_tile.backends.cuda import entries, jit, traverse_launch
 from grb_tile.exceptions import OutOfMemory
 from simt.arrays import DeviceArray
 from simt.backend import shim, using_shim  # noqa: F401  (shim: in the conditions below)
@@ -97,6 +98,43 @@ def test_threads_that_search_one_graph(monkeypatch):
         for thread in threads:
             thread.join()
     assert not wrong
+
+
+def test_a_thread_that_the_driver_does_not_know_yet():
+    """It launches once the run-time has been called; an error that stays, or another one, is raised."""
+    known, launched, message = set(), [], ["CUDA_ERROR_INVALID_CONTEXT: invalid device context"]
+
+    def launch(*arguments):
+        if threading.get_ident() not in known:
+            raise RuntimeError(message[0])
+        launched.append(arguments)
+
+    runtime = SimpleNamespace(memGetInfo=lambda: known.add(threading.get_ident()))
+    launcher = SimpleNamespace(
+        processors=1, xp=SimpleNamespace(ndarray=np.ndarray, cuda=SimpleNamespace(runtime=runtime)), launch=launch,
+        hole=SimpleNamespace(data=SimpleNamespace(ptr=8)), current_stream=lambda: SimpleNamespace(ptr=0))
+    kernel, raised = jit.Kernel("kernel", SimpleNamespace(ptr=0), None, launcher), []
+
+    def work():
+        try:
+            kernel.over(5, (1, 2))
+            kernel.over(5, (1, 2))
+        except RuntimeError as error:
+            raised.append(str(error))
+
+    def in_a_thread():
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+
+    in_a_thread()
+    assert len(launched) == 2 and not raised
+    known.clear()          # a thread may get the number of one that ended
+    runtime.memGetInfo = lambda: None
+    in_a_thread()
+    message[0] = "CUDA_ERROR_ILLEGAL_ADDRESS"
+    in_a_thread()
+    assert len(launched) == 2 and [text[:22] for text in raised] == ["CUDA_ERROR_INVALID_CON", "CUDA_ERROR_ILLEGAL_ADD"]
 
 
 def test_a_constant_made_by_two_threads(monkeypatch):

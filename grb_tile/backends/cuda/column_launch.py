@@ -274,7 +274,11 @@ class _Launch:
                 self._values, self._fixed, 0 if x_indices is None else x_indices.data.ptr,
                 0 if x_words is None else x_words.data.ptr, 0 if x_values is None else x_values.data.ptr, count,
                 0 if mask is None else mask.data.ptr, *rest)
-            self._start(*self._configuration, device.current_stream().ptr, self._address, *self._extra)
+            try:
+                self._start(*self._configuration, device.current_stream().ptr, self._address, *self._extra)
+            except RuntimeError as error:
+                self._kept[0].bind(error)
+                self._start(*self._configuration, device.current_stream().ptr, self._address, *self._extra)
 
 
 class _ShimLaunch:

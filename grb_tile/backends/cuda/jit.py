@@ -43,6 +43,7 @@ OPTIONS = ("-std=c++17", "--device-as-default-execution-space", "-DGRB_CUDA=1")
 MAX_CACHE_BYTES = 512 << 20
 SHARED_LIMIT = 48 << 10          # bytes of dynamic shared memory that every launch may ask for
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.MULTILINE)
+_bound = threading.local()       # here: has this thread been given its context?
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[^\n]*$", re.MULTILINE)
 
 
@@ -207,12 +208,26 @@ class Kernel:
 
     def __call__(self, grid, block, args, shared=0, cooperative=False):
         """Launch `grid` blocks of `block` threads (ints or tuples) on CuPy's current stream."""
-        if shared > self._allowed:
-            self.allow_shared(shared)
-        self.function(
-            grid if type(grid) is tuple else (int(grid),), block if type(block) is tuple else (int(block),),
-            self._arguments(args), shared, None, cooperative,
-        )  # fmt: skip
+        try:
+            if shared > self._allowed:
+                self.allow_shared(shared)
+            self.function(
+                grid if type(grid) is tuple else (int(grid),), block if type(block) is tuple else (int(block),),
+                self._arguments(args), shared, None, cooperative,
+            )  # fmt: skip
+        except RuntimeError as error:
+            self.bind(error)
+            self(grid, block, args, shared, cooperative)
+
+    def bind(self, error):
+        """Give this thread the device's context: the driver, called directly, fails in a thread that the run-time knows not yet.
+
+        Raises: `error` when it is another one, or comes again.
+        """
+        if "CUDA_ERROR_INVALID_CONTEXT" not in str(error) or getattr(_bound, "here", False):
+            raise error
+        _bound.here = True
+        self._launcher.xp.cuda.runtime.memGetInfo()          # any call of the run-time does so
 
     def _arguments(self, args):
         """None is the null pointer, which kernels give a meaning; an empty array must not be one, as CuPy's is."""
@@ -241,6 +256,9 @@ class Kernel:
                 launch(function, grid, 1, 1, block, 1, 1, shared, stream().ptr, pointers, 0)
         except struct.error:          # a float among them
             self(grid, block, args, shared)
+        except RuntimeError as error:
+            self.bind(error)
+            self.over(n, args, block, most, shared)
 
     def _prepared(self, count):
         """What a launch of `count` arguments takes: kept."""
@@ -257,10 +275,14 @@ class Kernel:
         key = block, shared
         found = self._resident.get(key)
         if found is None:
-            self.allow_shared(shared)
             from cupy_backends.cuda.api import driver
 
-            each = driver.occupancyMaxActiveBlocksPerMultiprocessor(self.function.ptr, block, shared)
+            try:
+                self.allow_shared(shared)
+                each = driver.occupancyMaxActiveBlocksPerMultiprocessor(self.function.ptr, block, shared)
+            except RuntimeError as error:
+                self.bind(error)
+                return self.resident_blocks(block, shared)
             found = self._resident[key] = each * self._processors
         return found
 

@@ -29,7 +29,11 @@ class QuickLaunch:
     def __call__(self, stream, *arguments):
         with self._lock:               # the driver has copied the arguments when it returns
             self._pack(self._values, 0, *arguments)
-            self._start(stream, *self._rest)
+            try:
+                self._start(stream, *self._rest)
+            except RuntimeError as error:
+                self._kernel.bind(error)
+                self._start(stream, *self._rest)
 
 
 class PlainLaunch:
