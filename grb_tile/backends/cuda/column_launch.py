@@ -14,7 +14,7 @@ import numpy as np
 
 from ...storage.store import forms_of
 from .entries import index_type
-from .row_schedule import pointers
+from .row_schedule import longest_row, pointers
 
 FEW_ENTRIES = 1024, 4096     # of x: every block scans them all; where columns are short, and where some are long
 LONG = 8192                  # entries of a column that a block merges by itself without others waiting long for it
@@ -53,7 +53,6 @@ class Merge:
         self._device = device
         self._s = s
         ptr = pointers(device, AT)
-        launcher = device.launcher
         self._bitmap = kind == "b"
         wide = kind in "lq" or kind in "bf" and AT.nrows >= 2**31
         self._p_type, self._x_type = ptr.dtype, np.dtype(np.int64 if wide else np.int32)
@@ -67,7 +66,7 @@ class Merge:
         self._no_table = *_places(device, (None,)), 0
         held, entries = AT.indptr.shape[0] - 1, AT.indices.shape[0]
         self.mean = entries / max(held, 1)          # entries of a column
-        self._level = _longest(device, AT) <= LONG
+        self._level = longest_row(device, AT) <= LONG
         shape = SHIM if device.is_shim else LAUNCH
         block = shape["block"]
         self._few = 0 if self._bitmap else min(FEW_ENTRIES[not self._level], _CHUNK[ptr.dtype.itemsize], _EACH * block)
@@ -179,15 +178,6 @@ class Merge:
             if count <= _KEPT_ROOM:
                 rooms[key] = found
         return found
-
-
-def _longest(device, A):
-    """Entries of the fullest row, kept with A."""
-    forms = A.forms
-    found = forms.get("largest_degree")
-    if found is None:
-        found = forms["largest_degree"] = device.read((A.indptr[1:] - A.indptr[:-1]).max().reshape(1))[0]
-    return found
 
 
 class _Space:
