@@ -326,6 +326,18 @@ def test_random_orders_of_threads(monkeypatch):
             check_tree(A, 7, wanted, as_dict(tree))
 
 
+@pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+def test_steps_beyond_the_type(dtype):
+    """A mean weight near the largest number: a step of many means is taken as that number."""
+    import grb_tile as gb
+    from grb_tile.algorithms import sssp
+
+    heavy = float(np.finfo(getattr(dtypes, dtype).np_type).max) / 4
+    A = gb.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 4], [heavy, heavy, np.inf, 1], dtype, nrows=6, ncols=6)
+    with using_shim():
+        assert sssp(A, 0).distances.to_dict() == {0: 0, 1: heavy, 2: 2 * heavy, 3: np.inf, 4: np.inf}
+
+
 def test_the_algorithm_reaches_it():
     from grb_tile.algorithms import NegativeCycleError, sssp
 

@@ -110,7 +110,7 @@ def _steps(graph, delta):
 def _key_of(graph, step):
     if graph.real:
         kind = np.dtype(f"f{graph.key.itemsize}")
-        return max(int(np.array(min(step, np.finfo(kind).max), kind).view(graph.key)), 1)
+        return max(int(np.array(min(step, float(np.finfo(kind).max)), kind).view(graph.key)), 1)
     return int(min(max(round(step), 1), int(np.iinfo(graph.key).max) // 2))
 
 
