@@ -38,12 +38,20 @@ def named(name):
             others = ", ".join(sorted(AVAILABLE.keys() - {"cuda"}))
             raise InvalidValue(f"backend: {name!r} is not known; choose one of auto, cuda, {others}")
         module, cls = AVAILABLE[name]
-        backend = getattr(import_module(module), cls)()
-        _made[name] = backend
+        backend = register(name, getattr(import_module(module), cls)())
     if "cuda" in _made and not backend.on_device and not getattr(backend, "is_guarded", False):
         from .guard import guarded
 
         backend = _made[name] = guarded(backend)
+    return backend
+
+
+def register(name, backend):
+    """`backend` has that name from now on; a host backend in use learns that there are device stores.  Returns it."""
+    global _active
+    _made[name] = backend
+    if backend.on_device and _active is not None and not _active.on_device:
+        _active = named(_active.name)
     return backend
 
 

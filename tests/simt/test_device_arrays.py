@@ -1,10 +1,12 @@
 """Arrays on the device in and out; the shim's arrays stand for CuPy's."""
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import grb_tile as gb
+from grb_tile.backends import select
 from grb_tile.exceptions import IndexOutOfBound
 from grb_tile.io import device_arrays
 from simt.backend import shim, using_shim
@@ -98,6 +100,18 @@ def test_entries_are_copied():
     for array in (rows, cols, values):
         array[:] = 0
     assert [part.tolist() for part in A.to_coo()] == [[0, 1, 2], [5, 6, 7], [1.0, 2.0, 3.0]]
+
+
+def test_a_host_backend_in_use_learns_of_the_device(monkeypatch):
+    made = shim()
+    monkeypatch.setattr(select, "_made", {})
+    monkeypatch.setattr(select, "_active", None)
+    assert not getattr(select.use("cpu"), "is_guarded", False)
+    monkeypatch.setitem(select.AVAILABLE, "cuda", ("simt_backend", "make"))
+    monkeypatch.setitem(sys.modules, "simt_backend", SimpleNamespace(make=lambda: made))
+    A = device_arrays.from_cupy_csr(on_device([0, 1, 2]), on_device([1, 0]), 2.0, shape=(2, 2))
+    assert select.current().name == "cpu"
+    assert A.mxv(gb.Vector.from_dense([1.0, 3.0])).new().to_dict() == {0: 6.0, 1: 2.0}
 
 
 def test_host_arrays_are_refused():
