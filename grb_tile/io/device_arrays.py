@@ -117,7 +117,7 @@ def _csr_store(device, indptr, indices, values, nrows, ncols, iso=False):
     """
     from grb_tile.backends.cuda.entries import order_facts, row_ids
 
-    count = indices.shape[0]
+    count = indices.size
     if indptr.shape != (nrows + 1,) or indices.shape != (count,) or not (iso or values.shape == (count,)):
         raise ValueError(f"CSR of {nrows} rows needs {nrows + 1} row pointers and a value for each of {count} indices")
     bad = ((indptr[1:] < indptr[:-1]).sum() + (indptr[:1] != 0).sum() + (indptr[-1:] != count).sum()

@@ -26,7 +26,7 @@ from ..storage.place import first_value
 from ..storage.store import Allow
 from . import checks
 from .record import Record
-from .write import allow_of, finish, finish_region, is_known_empty, pattern_of
+from .write import allow_of, finish, finish_region, put_value
 
 
 class _Empty:
@@ -142,13 +142,8 @@ def assign(c, value, I, J=None, *, dtype, mask=None, accum=None, replace=False, 
 
 def fill(c, value, dtype, mask, accum, replace):
     """The store of the vector C after C<M, replace> (accum)= value everywhere; `value` is a NumPy scalar."""
-    if accum is None and mask is not None and not (mask.complement or replace or is_known_empty(c)):
-        backend = current()
-        if backend.on_device:
-            result = backend.fill(c, cast_scalar(value, dtype), pattern_of(mask))
-            if result is not NotImplemented:
-                return result
-    return _assign_vector(c, value, None, dtype, mask, accum, replace, False)
+    result = put_value(c, value, dtype, mask, accum, replace)
+    return _assign_vector(c, value, None, dtype, mask, accum, replace, False) if result is NotImplemented else result
 
 
 def _assign_line(c, value, I, J, dtype, mask, accum, replace, subassign):

@@ -17,7 +17,7 @@ outside the mask, which is what makes the short forms below equal to the compose
 import numpy as np
 
 from ..backends.select import current
-from ..dtypes import cast
+from ..dtypes import cast, cast_scalar
 from ..storage import holders
 from ..storage.bits import scatter_words
 from ..storage.convert import settle, to_sparse
@@ -129,6 +129,14 @@ def accumulate_scalar(c, t, accum):
     if t is None:
         return c
     return accum.numpy(cast(np.array([c]), accum.type), cast(np.array([t]), accum.type2))[0]
+
+
+def put_value(c, value, dtype, mask, accum, replace):
+    """The store of the vector C after C<M> = value, a NumPy scalar, where a device has a short way; else NotImplemented."""
+    if accum is not None or mask is None or mask.complement or replace or is_known_empty(c):
+        return NotImplemented
+    backend = current()
+    return backend.fill(c, cast_scalar(value, dtype), pattern_of(mask)) if backend.on_device else NotImplemented
 
 
 def fills(t, allow):

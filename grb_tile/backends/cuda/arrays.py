@@ -151,8 +151,12 @@ class Device:
         return forms["iso_value"]
 
     def address(self, array):
-        """Where an array's first element lies."""
-        return array.ctypes.data if self.is_shim else array.data.ptr
+        """Where an array's first element lies; 0 for None."""
+        return 0 if array is None else array.ctypes.data if self.is_shim else array.data.ptr
+
+    def argument(self, array):
+        """What a direct launch takes for an array or None: the address; over the shim the array itself."""
+        return array if self.is_shim else self.address(array)
 
     # ------------------------------------------------------------------ stores
 

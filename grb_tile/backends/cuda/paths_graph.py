@@ -168,8 +168,7 @@ class PathsGraph:
             "stop": device.empty(n, np.int64), "base": device.empty(n, np.int64),
             "chunk": device.empty(self.nvals // CHUNK + 2, np.int32), "control": device.zeros(CONTROL_WORDS, np.int64),
         }  # fmt: skip
-        addresses = [0 if a is None else a.ctypes.data if device.is_shim else a.data.ptr for a in arrays.values()]
-        fields = [n, self.nvals, *addresses, self.column_bits, *map(int, self.classes)]
+        fields = [n, self.nvals, *map(device.address, arrays.values()), self.column_bits, *map(int, self.classes)]
         arrays["table"] = table = device.array(np.array(fields, np.uint64))
         return table if device.is_shim else table.data.ptr, arrays
 

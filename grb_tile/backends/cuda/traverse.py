@@ -128,15 +128,14 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
     addresses = results.addresses
     target = -1 if target is None else int(target)
     if single:
-        listed, address, first, count = None, None if device.is_shim else 0, sources, 0
+        listed, first, count = None, sources, 0
     else:
         listed, first, count = device.array(sources, np.int32), -1, sources.shape[0]
-        address = listed if device.is_shim else listed.data.ptr
     with graph.lock:
         table = graph.table(stream, plan.cluster)
         if plan.narrow is not None and single and mode != 1:
             plan.narrow(stream, table, sources, *addresses, LOG_LEVELS, max_level, target, plan.limit)
-        plan.wide(stream, table, first, address, count, *addresses, LOG_LEVELS, max_level, target, mode,
+        plan.wide(stream, table, first, device.argument(listed), count, *addresses, LOG_LEVELS, max_level, target, mode,
                   LAUNCH["alpha"])  # fmt: skip
     return answer(results, Outcome(device, results.arrays()[3], graph, listed))
 
@@ -156,13 +155,6 @@ def answer(results, outcome):
 
 
 _DIRECTIONS = {None: -1, "push": 0, "pull": 1}
-
-
-def _address(device, array):
-    """An argument for QuickLaunch: the address; under the shim the array itself."""
-    if device.is_shim:
-        return array
-    return 0 if array is None else array.data.ptr
 
 
 class _Plan:

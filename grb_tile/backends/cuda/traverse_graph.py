@@ -115,15 +115,9 @@ class TraverseGraph:
             arrays["segments"] = device.empty(2 * blocks * QUEUE, np.uint64)
             arrays["spill"] = device.empty(blocks * spill, np.uint64)
             arrays["handed"] = device.empty(min(n, blocks * (QUEUE + spill)), np.int32)
-        addresses = [self._address(array) for array in arrays.values()]
-        fields = [n, self.nvals, self.live_count, *addresses, spill]
+        fields = [n, self.nvals, self.live_count, *map(device.address, arrays.values()), spill]
         arrays["table"] = table = device.array(np.array(fields, np.uint64))
         return table if device.is_shim else table.data.ptr, arrays
-
-    def _address(self, array):
-        if array is None:
-            return 0
-        return array.ctypes.data if self.device.is_shim else array.data.ptr
 
 
 def graph_of(device, out_edges, in_edges):

@@ -70,7 +70,10 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
     count, n, live = len(sources), graph.n, graph.live
     groups = ((max_level + 1).bit_length() + 3) // 4
     stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
-    letter = graph.letters.pop() if graph.letters else _Letter(device)
+    try:
+        letter = graph.letters.pop()
+    except IndexError:          # none yet, or another thread took it
+        letter = _Letter(device)
     letter.write(sources)
     words = device.empty(n * (4 * groups + 1) + 3 * live + launches.counts, np.uint64)
     record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
@@ -99,10 +102,9 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
         device.empty(count + 1, np.int64), device.empty(room, np.int32), device.empty(room, np.int32) if levels else None,
         device.empty(room, np.int64) if parents else None,
     ]  # fmt: skip
-    results = arrays if device.is_shim else [0 if a is None else a.data.ptr for a in arrays]
     launches.rows(
         stream, seen, cells, launches.place, n, launches.size, count, log,
-        found if device.is_shim else 0 if found is None else found.data.ptr, tallies, totals, launches.control, *results,
+        device.argument(found), tallies, totals, launches.control, *map(device.argument, arrays),
     )
     if not known:
         total = letter.read(stream)

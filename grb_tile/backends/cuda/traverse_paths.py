@@ -3,7 +3,7 @@ import numpy as np
 
 from ...dtypes import FP32, FP64, INT64, UINT64
 from .paths_graph import FAR, MAX_ENTRIES, QUEUE_BYTES, graph_of, is_short
-from .traverse import HEAD_ROWS, SHIM, LateBitmapVector, Outcome, _address
+from .traverse import HEAD_ROWS, SHIM, LateBitmapVector, Outcome
 from .traverse_launch import PlainLaunch, QuickLaunch
 
 LOG_ROUNDS = 8192
@@ -71,9 +71,9 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta, tree):
             graph.set_in_edges(A if same else device.own(AT))
         table, arrays = graph.table(stream)
         if narrow is not None and step >= 0:
-            narrow(stream, table, source, _address(device, record), LOG_ROUNDS, step, _address(device, graph.first_entries()),
-                   _address(device, graph.items(stream, LAUNCH["cluster"])), graph.near_places, FAR)  # fmt: skip
-        wide(stream, table, source, _address(device, values), _address(device, words), _address(device, record), LOG_ROUNDS,
+            narrow(stream, table, source, device.argument(record), LOG_ROUNDS, step, device.argument(graph.first_entries()),
+                   device.argument(graph.items(stream, LAUNCH["cluster"])), graph.near_places, FAR)  # fmt: skip
+        wide(stream, table, source, device.argument(values), device.argument(words), device.argument(record), LOG_ROUNDS,
              step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
         parents = _tree(graph, arrays["table"], source, words, outcome) if tree and AT is not None else None
     distances = LateBitmapVector(n, dtype, words, values, outcome)

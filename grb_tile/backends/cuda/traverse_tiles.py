@@ -75,13 +75,9 @@ class TileGraph:
             kept[name] = device.empty(pieces_of(device, T, False)[1], np.int32)
         kept["control"] = device.zeros(CONTROL_WORDS, np.int64)
         fields += kept.values()
-        kept["table"] = table = device.array(np.array([self._number(field) for field in fields], np.uint64))
+        numbers = [field if type(field) is int else device.address(field) for field in fields]
+        kept["table"] = table = device.array(np.array(numbers, np.uint64))
         return table if device.is_shim else table.data.ptr, kept
-
-    def _number(self, field):
-        if field is None or type(field) is int:
-            return field or 0
-        return field.ctypes.data if self.device.is_shim else field.data.ptr
 
     def launch(self, levels, parents):
         """The kernel for one kind of result with its configuration."""
@@ -144,8 +140,7 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
     results = Results(device, n, levels, parents, HEAD_ROWS + 4 * LOG_LEVELS)
     listed = None if single else device.array(sources, np.int32)
     first, count = (sources, 0) if single else (-1, sources.shape[0])
-    address = listed if device.is_shim else 0 if single else listed.data.ptr
-    launch(stream, table, first, address, count, *results.addresses, LOG_LEVELS, max_level,
+    launch(stream, table, first, device.argument(listed), count, *results.addresses, LOG_LEVELS, max_level,
            -1 if target is None else int(target), -1 if direction is None else WALKS.index(direction),
            LAUNCH["sparse"], LAUNCH["few"])  # fmt: skip
     return answer(results, TileOutcome(device, results.arrays()[3], graph, listed))
