@@ -1,10 +1,18 @@
-"""CUDA C++ sources: the headers beside this file, their include folder, and a digest of them all.
+"""CUDA C++ sources: the headers in the folders beside this file, their include folder, and a digest of them all.
+
+    base/          types, scalar operators, bits, warps, atomics, launches: what every kernel includes
+    structure/     building, converting, gathering, transposing
+    elementwise/   apply, select, reduce, union, intersection, writes in place
+    products/      matrix-vector and matrix-matrix products over a semiring, tiles
+    traversal/     whole-loop operations: BFS, multi-source BFS, SSSP, connected components
+
+A header is named by its path from here, in `#include` lines too: "base/scalar.cuh".
 
 A compiled kernel is cached under its text and options; the digest goes along as an option, because no cache looks into
 included headers.
 
 >>> from grb_tile import kernels
->>> "namespace grb" in kernels.source("scalar.cuh")
+>>> "namespace grb" in kernels.source("base/scalar.cuh")
 True
 """
 if __name__ != "grb_tile.kernels":  # a second copy, imported from a checkout's folder, would have its own state
@@ -18,8 +26,8 @@ INCLUDE_FOLDER = _Path(__file__).resolve().parent
 
 
 def names():
-    """File names of all headers and kernels, sorted."""
-    return sorted(p.name for p in INCLUDE_FOLDER.iterdir() if p.suffix in (".cuh", ".cu"))
+    """Paths of all headers and kernels from here, sorted."""
+    return sorted(p.relative_to(INCLUDE_FOLDER).as_posix() for p in INCLUDE_FOLDER.rglob("*.cu*") if p.suffix in (".cuh", ".cu"))
 
 
 def source(name):

@@ -53,7 +53,7 @@ def python_files(*folders):
 
 
 SOURCES = python_files(*SOURCE_FOLDERS)
-SHORT_FILES = SOURCES + python_files("tests") + sorted((ROOT / "kernels").glob("*.cu*"))
+SHORT_FILES = SOURCES + python_files("tests") + sorted((ROOT / "kernels").rglob("*.cu*"))
 
 
 def name_of(path):

@@ -44,7 +44,7 @@ def values_on_device(values, dtype, most=None):
         return values, dtype
     if dtype._is_udt:
         raise TypeError(f"values of type {dtype} do not live on the device: pass values.get()")
-    from ..backends.cuda.entries import cast_array
+    from ..backends.cuda.structure.entries import cast_array
 
     return cast_array(current().device, values.reshape(-1), own, dtype).reshape(values.shape), dtype
 
@@ -53,7 +53,7 @@ def line_numbers(indptr, lines, names=None):
     """The line (or names[line]) of each entry of compressed arrays: int64, where `indptr` lies."""
     if type(indptr) is np.ndarray:
         return np.repeat(np.arange(lines, dtype=np.int64) if names is None else names, np.diff(indptr))
-    from ..backends.cuda.entries import ranges
+    from ..backends.cuda.structure.entries import ranges
 
     device = current().device
     names = None if names is None else device.array(names, np.int64)

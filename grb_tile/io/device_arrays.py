@@ -8,7 +8,7 @@ import functools
 import numpy as np
 
 from grb_tile.backends import select
-from grb_tile.backends.cuda.errors import on_device
+from grb_tile.backends.cuda.runtime.errors import on_device
 from grb_tile.dtypes import lookup_dtype
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
@@ -115,7 +115,7 @@ def _csr_store(device, indptr, indices, values, nrows, ncols, iso=False):
 
     Raises: ValueError unless they are CSR with ascending, distinct, valid columns.
     """
-    from grb_tile.backends.cuda.entries import order_facts, row_ids
+    from grb_tile.backends.cuda.structure.entries import order_facts, row_ids
 
     count = indices.size
     if indptr.shape != (nrows + 1,) or indices.shape != (count,) or not (iso or values.shape == (count,)):
@@ -192,7 +192,7 @@ def to_cupy(x, fill_value=None):
 @_reported
 def entries_on_device(x):
     """(indices, values) of a Vector, (rows, cols, values) of a Matrix: fresh device arrays, indices int64, sorted."""
-    from grb_tile.backends.cuda import structure
+    from grb_tile.backends.cuda.structure import structure
 
     backend = _backend()
     store = backend.own(x._store)

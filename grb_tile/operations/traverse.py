@@ -147,7 +147,7 @@ def traverse_many(A, AT, sources, *, levels=True, parents=False, max_level=None)
         return NotImplemented if parents else _many_on_host(backend, A, AT, sources, max_level, direction)
     global _device_many
     if _device_many is None:                   # as for _device_run below
-        from ..backends.cuda.traverse_many import traverse_many as _device_many
+        from ..backends.cuda.traversal.bfs_multi import traverse_many as _device_many
     plan = record_plan("traverse_many", "by level", A.format, "by_level", ("unknown", "unknown"))
     result = _device_many(backend.device, A, AT, sources, max_level, direction, levels, parents)
     plan.engine = backend.name
@@ -160,7 +160,7 @@ def traverse_many(A, AT, sources, *, levels=True, parents=False, max_level=None)
 def _many_on_host(backend, A, AT, sources, max_level, direction):
     if backend.name != "cpu":
         return NotImplemented
-    from ..backends.cpu.accelerate_many import traverse_many as run
+    from ..backends.cpu.compiled.bfs_multi import traverse_many as run
 
     start = perf_counter()
     result = run(host(A), None if AT is None else host(AT), sources, max_level, direction)
@@ -181,7 +181,7 @@ def components(A, AT):
     backend = current()
     if not backend.on_device:
         return NotImplemented
-    from ..backends.cuda.components import connected_components as run
+    from ..backends.cuda.traversal.components import connected_components as run
 
     return run(backend.device, A, AT)
 
@@ -226,7 +226,7 @@ _device_run = _device_many = None
 def _on_device(backend, A, AT, sources, single, levels, parents, max_level, target):
     global _device_run
     if _device_run is None:                    # an import statement costs microseconds each time
-        from ..backends.cuda.traverse import traverse as _device_run
+        from ..backends.cuda.traversal.bfs import traverse as _device_run
     run = _device_run
     if single is None and sources.size == 1:
         single = int(sources[0])
@@ -236,7 +236,7 @@ def _on_device(backend, A, AT, sources, single, levels, parents, max_level, targ
     if format is None and walk is None and AT is not None:
         format = _format_of(backend.device, A)
     if format == "bittiled" or format in TILE_WALKS:
-        from ..backends.cuda.traverse_tiles import traverse as over_tiles
+        from ..backends.cuda.traversal.bfs_tiles import traverse as over_tiles
 
         result = over_tiles(*asked, None if format == "bittiled" else format)
     if result is NotImplemented:
@@ -252,7 +252,7 @@ def _format_of(device, A):
     forms = forms_of(A)
     found = forms.get("search_over")
     if found is None:
-        from ..backends.cuda.traverse_tiles import clustering
+        from ..backends.cuda.traversal.bfs_tiles import clustering
 
         found = forms["search_over"] = search_over(A.nvals, *clustering(device, A))
     return found[0]
@@ -273,7 +273,7 @@ def _compiled(A, AT, sources, levels, parents, max_level, target):
     if run is None:
         if current().name != "cpu":
             return NotImplemented
-        from ..backends.cpu.accelerate_traverse import traverse as run
+        from ..backends.cpu.compiled.bfs import traverse as run
     start = perf_counter()
     direction = {"rows": "pull", "cols": "push"}.get(forced().walk, forced().walk)
     result = run(A, AT, sources, levels, parents, max_level, target, direction)
@@ -288,7 +288,7 @@ def _compiled(A, AT, sources, levels, parents, max_level, target):
 
 
 def _over_bit_tiles(A, sources, max_level, target):
-    from ..backends.cpu.accelerate_bit_tiles import traverse_bit_tiles
+    from ..backends.cpu.compiled.bit_tiles import traverse_bit_tiles
 
     start = perf_counter()
     walk = forced().format

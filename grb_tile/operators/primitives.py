@@ -6,7 +6,7 @@
     result  "same" (the operands' type), "bool", "real" (the real type of a complex one), "complex", or a DataType
     warns   kinds of type for which NumPy may emit a warning, so that the lowered function silences it
 
-The C++ meaning is always the function of the same name in kernels/scalar.cuh, called with operands of exactly the row's
+The C++ meaning is always the function of the same name in kernels/base/scalar.cuh, called with operands of exactly the row's
 types: the three meanings are held together by tests/operators.
 """
 import numpy as np

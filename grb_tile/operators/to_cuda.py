@@ -1,4 +1,4 @@
-"""Lower a typed operator to a CUDA C++ functor over the functions of kernels/scalar.cuh."""
+"""Lower a typed operator to a CUDA C++ functor over the functions of kernels/base/scalar.cuh."""
 import re
 
 import numpy as np
@@ -68,8 +68,8 @@ def includes(*operators):
         if typed.expression is not None:
             types += [node.type for node in walk(typed.expression)]
         if any(t.np_type.kind == "c" for t in types):
-            return '#include "scalar_complex.cuh"'
-    return '#include "scalar.cuh"'
+            return '#include "base/scalar_complex.cuh"'
+    return '#include "base/scalar.cuh"'
 
 
 def _body(root, arguments):

@@ -6,7 +6,7 @@ could make that wrong.
 """
 from ..backends.select import current
 from ..storage.convert import cached_transpose
-from .direction import cheaper
+from .choose_direction import cheaper
 from .record import Plan
 
 SMALL = 1 << 14  # entries below which both directions cost a launch or two
@@ -72,6 +72,6 @@ def _rows(entries, held, open_rows, early, edges, u, count):
 
 
 def _edges(AT, u):
-    from ..backends.cuda.columns import edges_of
+    from ..backends.cuda.products.columns import edges_of
 
     return edges_of(current().device, AT, u)

@@ -88,7 +88,7 @@ class force:
         now = _with(forced(), self._names)
         self._undo.append((_here, _here.set(now)))
         if now.engine:
-            from grb_tile.backends.cpu import jit
+            from grb_tile.backends.cpu.jit import cache as jit
 
             self._undo.append((jit._forced_mode, jit._forced_mode.set("never" if now.engine == "numpy" else "always")))
         if now.backend:
@@ -113,7 +113,7 @@ def _force_everywhere(names):
     global _everywhere
     new = _with(FREE, names) if names else FREE
     if new.engine or _everywhere.engine:
-        from grb_tile.backends.cpu import jit
+        from grb_tile.backends.cpu.jit import cache as jit
 
         jit.set_mode({None: "auto", "numpy": "never", "numba": "always"}[new.engine])
     _everywhere = new

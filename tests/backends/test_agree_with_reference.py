@@ -9,7 +9,7 @@ from backends.samples import TYPES, choice, dimension, random_matrix, random_vec
 
 from grb_tile import dtypes
 from grb_tile.backends import select as choose
-from grb_tile.backends.cpu.numpy_tiles import FORMATS
+from grb_tile.backends.cpu.vectorised.tiles import FORMATS
 from grb_tile.backends.reference import _multiply, entries
 from grb_tile.exceptions import InvalidValue
 from grb_tile.operators import get_typed_op
@@ -145,7 +145,7 @@ def _small(rng, huge):
 
 
 def test_matmul_in_many_blocks(monkeypatch):
-    from grb_tile.backends.cpu import numpy_matmul
+    from grb_tile.backends.cpu.vectorised import matmul as numpy_matmul
 
     rng = np.random.default_rng(5)
     n = (60, np.arange(60))

@@ -20,7 +20,7 @@ from timing import call_us, device_us, wall_seconds
 import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda import row_segments
+from grb_tile.backends.cuda.products import segments as row_segments
 from grb_tile.operators import get_typed_op
 from grb_tile.storage.store import BitmapVector, Compressed
 

@@ -25,8 +25,8 @@ from grb_tile.algorithms import Graph, sssp
 
 import grb_tile as gb
 from grb_tile import dtypes
-from grb_tile.backends.cuda import traverse_paths as fused
-from grb_tile.backends.cuda.entries import ranges
+from grb_tile.backends.cuda.traversal import sssp as fused
+from grb_tile.backends.cuda.structure.entries import ranges
 from grb_tile.backends.select import current
 from grb_tile.storage.store import Compressed
 

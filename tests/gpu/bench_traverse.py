@@ -24,8 +24,8 @@ from grb_tile.algorithms import Graph, bfs
 
 import grb_tile as gb
 from grb_tile import dtypes
-from grb_tile.backends.cuda import traverse as fused
-from grb_tile.backends.cuda.traverse_graph import graph_of
+from grb_tile.backends.cuda.traversal import bfs as fused
+from grb_tile.backends.cuda.traversal.bfs_graph import graph_of
 from grb_tile.backends.select import current
 from grb_tile.storage.store import Compressed
 
@@ -223,8 +223,8 @@ def profile(G, source):
 
 def stages(run, rounds=7):
     """Kernels of one call with the least device us of each, by events around their launches."""
-    from grb_tile.backends.cuda.jit import Kernel
-    from grb_tile.backends.cuda.traverse_launch import QuickLaunch
+    from grb_tile.backends.cuda.runtime.compile import Kernel
+    from grb_tile.backends.cuda.runtime.launch import QuickLaunch
 
     log, plain = [], (Kernel.__call__, Kernel.over, QuickLaunch.__call__)
 

@@ -89,7 +89,7 @@ def main():
     wrong = check(backend)
     say(check="structure", wrong=wrong, seconds=round(time.perf_counter() - start, 1), detours=dict(backend.detours))
 
-    kernel = device.launcher.kernel("gather.cuh", "gather", "", ("int64_t", "uint32_t"))
+    kernel = device.launcher.kernel("structure/gather.cuh", "gather", "", ("int64_t", "uint32_t"))
     at, x, y = device.arange(1000), device.zeros(1000, np.float32), device.zeros(1000, np.float32)
     counts = device.zeros(4, np.int64)
     say(launch_us=median_us(device, lambda: kernel.over(1000, (at, x, 1000, y))),

@@ -3,7 +3,7 @@
 Each file of a battery is one test here: it runs in a process of its own with
 
     GRB_TILE_TEST_ENGINES=cuda     the conformance battery and the laws compute with the backend "cuda"
-    GRB_TILE_TEST_DEVICE=cuda      the tests of tests/simt run their kernels on the device instead of the CPU
+    GRB_TILE_TEST_DEVICE=cuda      the tests of tests/backends/cuda run their kernels on the device instead of the CPU
     -p gpu.on_device               everything else (the algorithms) does so by default
 
 so that what passes on the CPU and what passes here are the same lines of test.  Run them side by side with -n 8: compiled
@@ -21,10 +21,10 @@ TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
 SECONDS = 1500          # the first run compiles thousands of kernels
 # What a battery's file does not say about the device: the coverage account of the CPU's engines, and the shim itself.
-LEFT_OUT = {"test_coverage.py", "test_shim.py"}
+LEFT_OUT = {"test_coverage.py", "test_emulation.py"}
 BATTERIES = {
     folder: sorted(path for path in (TESTS / folder).glob("test_*.py") if path.name not in LEFT_OUT)
-    for folder in ("conformance", "laws", "algorithms", "simt")
+    for folder in ("conformance", "laws", "algorithms", "backends/cuda")
 }
 FILES = [path for found in BATTERIES.values() for path in found]
 # Plugins that a machine may have and that would get between a battery and its count.

@@ -4,7 +4,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.backends import select
-from grb_tile.backends.cuda.memory import drop_forms
+from grb_tile.backends.cuda.runtime.memory import drop_forms
 from grb_tile.exceptions import OutOfMemory
 
 cp = pytest.importorskip("cupy")
@@ -100,7 +100,7 @@ def test_a_kernel_that_reports_is_an_exception_that_names_the_call(on_the_device
     text = """namespace grb { __global__ void check(const int64_t* i, int64_t n, int64_t bound, unsigned long long* error) {
       GRB_EACH(k, n) if (i[k] >= bound) report(error, 2, k, i[k]);
     } }"""
-    kernel = device.launcher.kernel("errors.cuh", "check", text)
+    kernel = device.launcher.kernel("base/errors.cuh", "check", text)
     kernel.over(2, (device.array(np.array([1, 12])), 2, 10, device.errors.arm("extract")))
     with pytest.raises(IndexOutOfBound, match=r"extract: .* error 2, details \[1, 12, 0\]"):
         device.synchronize()

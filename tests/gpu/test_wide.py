@@ -13,7 +13,7 @@ import pytest
 import grb_tile as gb
 from grb_tile.algorithms import Graph, bfs, bfs_multi, connected_components, sssp
 from grb_tile.backends import select
-from grb_tile.backends.cuda.memory import drop_forms
+from grb_tile.backends.cuda.runtime.memory import drop_forms
 
 cp = pytest.importorskip("cupy")
 LONG, WIDTH, N = 66_000, 32_769, 72_000

@@ -8,7 +8,7 @@ import time
 import cupy as cp
 import numpy as np
 
-from grb_tile.backends.cuda import row_segments
+from grb_tile.backends.cuda.products import segments as row_segments
 
 _LONG = cp.RawKernel("extern \"C\" __global__ void spin(long long n) { long long t = clock64(); while (clock64() - t < n); }", "spin")
 

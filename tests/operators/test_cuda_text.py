@@ -68,7 +68,7 @@ def test_values_under_a_host_compiler(tmp_path):
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("no C++ compiler (g++ or clang++) on this machine")
-    text = ["#define __device__", "#define __forceinline__ inline", '#include "scalar_complex.cuh"']
+    text = ["#define __device__", "#define __forceinline__ inline", '#include "base/scalar_complex.cuh"']
     for k, typed in enumerate(OPERATORS):
         text += [functor(typed, f"F{k}"), loop(k, typed, "void ", "for (long i = 0; i < n; i++)")]
     (tmp_path / "operators.cpp").write_text("\n".join(text))
@@ -103,7 +103,7 @@ def test_hypot_is_rounded_once(tmp_path):
         pytest.skip("no C++ compiler (g++ or clang++) on this machine")
     (tmp_path / "hypot.cpp").write_text("""#define __device__
     #define __forceinline__ inline
-    #include "scalar.cuh"
+    #include "base/scalar.cuh"
     extern "C" void doubles(long n, const double* x, const double* y, double* z) {
       for (long k = 0; k < n; k++) z[k] = grb::hypot(x[k], y[k]);
     }
@@ -163,7 +163,7 @@ def test_lowered_functions_compile_too():
 
 
 def test_sources_and_digest():
-    assert {"scalar.cuh", "scalar_complex.cuh"} <= set(kernels.names())
+    assert {"base/scalar.cuh", "base/scalar_complex.cuh"} <= set(kernels.names())
     assert len(kernels.digest()) == 16
-    with pytest.raises(FileNotFoundError, match="scalar.cuh"):
+    with pytest.raises(FileNotFoundError, match="base/scalar.cuh"):
         kernels.source("absent.cuh")

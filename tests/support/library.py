@@ -59,7 +59,7 @@ def engine(name):
         with gb.config.set(backend="cuda"):
             yield
     elif name == "shim":          # the CUDA backend, its kernels run on the CPU
-        from simt.backend import using_shim
+        from cuda_emulation.backend import using_shim
 
         with using_shim():
             yield

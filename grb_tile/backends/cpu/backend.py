@@ -1,10 +1,10 @@
-"""NumpyBackend does every primitive in NumPy; CpuBackend asks the Numba walks first (accelerate.py)."""
+"""NumpyBackend does every primitive in NumPy; CpuBackend asks the Numba walks first (compiled/dispatch.py)."""
 from ...storage import convert as conversions
 from ..protocol import Backend, use_plain_rows
-from . import numpy_elementwise, numpy_mapping, numpy_matmul, numpy_matvec, numpy_structure, numpy_tiles
+from .vectorised import elementwise, mapping, matmul, matvec, structure, tiles
 
 try:
-    from . import accelerate
+    from .compiled import dispatch as accelerate
 except ImportError:  # pragma: no cover
     accelerate = None
 
@@ -14,7 +14,7 @@ def tiled_format(plan):
     if plan is None:
         return None
     format = plan if type(plan) is str else plan.format
-    return format if format in numpy_tiles.FORMATS else None
+    return format if format in tiles.FORMATS else None
 
 
 class NumpyBackend(Backend):
@@ -24,49 +24,49 @@ class NumpyBackend(Backend):
 
     # ------------------------------------------------------------------ structure
 
-    build_vector = staticmethod(numpy_structure.build_vector)
-    build_matrix = staticmethod(numpy_structure.build_matrix)
-    tuples_vector = staticmethod(numpy_structure.tuples_vector)
-    tuples_matrix = staticmethod(numpy_structure.tuples_matrix)
+    build_vector = staticmethod(structure.build_vector)
+    build_matrix = staticmethod(structure.build_matrix)
+    tuples_vector = staticmethod(structure.tuples_vector)
+    tuples_matrix = staticmethod(structure.tuples_matrix)
     convert = staticmethod(conversions.convert)
     transpose = staticmethod(conversions.transpose_of)
-    cast = staticmethod(numpy_structure.cast_store)
-    gather_vector = staticmethod(numpy_structure.gather_vector)
-    gather_matrix = staticmethod(numpy_structure.gather_matrix)
-    expand_vector = staticmethod(numpy_structure.expand_vector)
-    expand_matrix = staticmethod(numpy_structure.expand_matrix)
+    cast = staticmethod(structure.cast_store)
+    gather_vector = staticmethod(structure.gather_vector)
+    gather_matrix = staticmethod(structure.gather_matrix)
+    expand_vector = staticmethod(structure.expand_vector)
+    expand_matrix = staticmethod(structure.expand_matrix)
 
     # ------------------------------------------------------------------ products
 
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
         format = tiled_format(plan)
         if format is not None:
-            result = numpy_tiles.matvec(A, x, semiring, allow, format)
+            result = tiles.matvec(A, x, semiring, allow, format)
             if result is not NotImplemented:
                 return result
             use_plain_rows(plan)
         return self._plain_rows(A, x, semiring, allow, plan)
 
     def _plain_rows(self, A, x, semiring, allow, plan):
-        return numpy_matvec.matvec_rows(A, x, semiring, allow)
+        return matvec.matvec_rows(A, x, semiring, allow)
 
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
-        return numpy_matvec.matvec_cols(AT, x, semiring, allow)
+        return matvec.matvec_cols(AT, x, semiring, allow)
 
-    matmul = staticmethod(numpy_matmul.matmul)
+    matmul = staticmethod(matmul.matmul)
 
     # ------------------------------------------------------------------ element-wise
 
-    union = staticmethod(numpy_elementwise.union)
-    intersect = staticmethod(numpy_elementwise.intersect)
-    restrict = staticmethod(numpy_elementwise.restrict)
-    select = staticmethod(numpy_mapping.select)
-    apply = staticmethod(numpy_mapping.apply)
-    reduce = staticmethod(numpy_mapping.reduce)
+    union = staticmethod(elementwise.union)
+    intersect = staticmethod(elementwise.intersect)
+    restrict = staticmethod(elementwise.restrict)
+    select = staticmethod(mapping.select)
+    apply = staticmethod(mapping.apply)
+    reduce = staticmethod(mapping.reduce)
 
     def kronecker(self, A, B, op, allow=None):
-        result = numpy_structure.kronecker(A, B, op)
-        return result if allow is None else numpy_elementwise.restrict(result, allow)
+        result = structure.kronecker(A, B, op)
+        return result if allow is None else elementwise.restrict(result, allow)
 
 
 def _compiled(name, in_numpy):
@@ -92,14 +92,14 @@ class CpuBackend(NumpyBackend):
         if found is not NotImplemented:
             order, indices = found
             values = values if values.shape[0] == 1 else values[order]
-        return numpy_structure.build_vector(size, indices, values, dup, dtype)
+        return structure.build_vector(size, indices, values, dup, dtype)
 
     def build_matrix(self, nrows, ncols, rows, cols, values, dup, dtype):
         found = _ordered_pairs(nrows, ncols, rows, cols)
         if found is not NotImplemented:
             order, rows, cols = found
             values = values if values.shape[0] == 1 else values[order]
-        return numpy_structure.build_matrix(nrows, ncols, rows, cols, values, dup, dtype)
+        return structure.build_matrix(nrows, ncols, rows, cols, values, dup, dtype)
 
     def transpose(self, A):
         known = conversions.cached_transpose(A)
@@ -110,15 +110,15 @@ class CpuBackend(NumpyBackend):
 
     def _plain_rows(self, A, x, semiring, allow, plan):
         result = _matvec_rows(A, x, semiring, allow, plan)
-        return numpy_matvec.matvec_rows(A, x, semiring, allow) if result is NotImplemented else result
+        return matvec.matvec_rows(A, x, semiring, allow) if result is NotImplemented else result
 
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
         result = _matvec_cols(AT, x, semiring, allow, plan)
         if result is NotImplemented:
-            return numpy_matvec.matvec_cols(AT, x, semiring, allow)
+            return matvec.matvec_cols(AT, x, semiring, allow)
         return result
 
-    matmul = _compiled("matmul", numpy_matmul.matmul)
+    matmul = _compiled("matmul", matmul.matmul)
 
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
         if left_default is None and right_default is None and (
@@ -127,11 +127,11 @@ class CpuBackend(NumpyBackend):
             result = _union(x, y, op, allow)
             if result is not NotImplemented:
                 return result
-        return numpy_elementwise.union(x, y, op, allow, left_default, right_default, dtype)
+        return elementwise.union(x, y, op, allow, left_default, right_default, dtype)
 
-    intersect = _compiled("intersect", numpy_elementwise.intersect)
-    restrict = _compiled("restrict", numpy_elementwise.restrict)
-    select = _compiled("select", numpy_mapping.select)
+    intersect = _compiled("intersect", elementwise.intersect)
+    restrict = _compiled("restrict", elementwise.restrict)
+    select = _compiled("select", mapping.select)
 
     def place(self, words, dense, u):
         found = _place(words, dense, u)

@@ -14,8 +14,8 @@ from ...exceptions import GraphblasException
 from ...storage import place
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
 from ..protocol import Backend
-from .arrays import Device
-from .errors import HostOnly, reporting
+from .runtime.device import Device
+from .runtime.errors import HostOnly, reporting
 
 STORES = (SparseVector, BitmapVector, Compressed)
 LEAST_CAPABILITY = 70          # threads of a warp that go their own ways, as the kernels' votes and shuffles want
@@ -46,7 +46,7 @@ def real_launcher():
             f'{cupy.cuda.Device().id} has {capability / 10}: choose another with CUDA_VISIBLE_DEVICES, or use '
             'gb.config.set(backend="cpu")'
         )
-    from .jit import Launcher, compiler
+    from .runtime.compile import Launcher, compiler
 
     compiler()
     return Launcher()
@@ -86,35 +86,35 @@ class CudaBackend(Backend):
 
     @reporting
     def build_vector(self, size, indices, values, dup, dtype):
-        return self._call("structure", "build_vector", size, indices, values, dup, dtype)
+        return self._call("structure.structure", "build_vector", size, indices, values, dup, dtype)
 
     @reporting
     def build_matrix(self, nrows, ncols, rows, cols, values, dup, dtype):
-        return self._call("structure", "build_matrix", nrows, ncols, rows, cols, values, dup, dtype)
+        return self._call("structure.structure", "build_matrix", nrows, ncols, rows, cols, values, dup, dtype)
 
     @reporting
     def tuples_vector(self, u):
         """(indices, values) as NumPy arrays: tuples are what the host reads."""
-        return tuple(map(self.device.host, self._call("structure", "tuples_vector", self.own(u))))
+        return tuple(map(self.device.host, self._call("structure.structure", "tuples_vector", self.own(u))))
 
     @reporting
     def tuples_matrix(self, A):
         """(rows, cols, values) as NumPy arrays."""
-        return tuple(map(self.device.host, self._call("structure", "tuples_matrix", self.own(A))))
+        return tuple(map(self.device.host, self._call("structure.structure", "tuples_matrix", self.own(A))))
 
     @reporting
     def convert(self, store, format):
-        return self._call("structure", "convert", self.own(store), format)
+        return self._call("structure.structure", "convert", self.own(store), format)
 
     @reporting
     def transpose(self, A):
-        return self._call("structure", "transpose", self.own(A))
+        return self._call("structure.structure", "transpose", self.own(A))
 
     @reporting
     def cast(self, store, dtype):
         if store.dtype is dtype:
             return store          # wherever it lies
-        return self._call("structure", "cast", self.own(store), dtype)
+        return self._call("structure.structure", "cast", self.own(store), dtype)
 
     _any_cast = cast
 
@@ -132,19 +132,19 @@ class CudaBackend(Backend):
 
     @reporting
     def gather_vector(self, u, I):
-        return self._call("structure", "gather_vector", self.own(u), I)
+        return self._call("structure.structure", "gather_vector", self.own(u), I)
 
     @reporting
     def gather_matrix(self, A, I, J):
-        return self._call("structure", "gather_matrix", self.own(A), I, J)
+        return self._call("structure.structure", "gather_matrix", self.own(A), I, J)
 
     @reporting
     def expand_vector(self, u, I, size):
-        return self._call("structure", "expand_vector", self.own(u), I, size)
+        return self._call("structure.structure", "expand_vector", self.own(u), I, size)
 
     @reporting
     def expand_matrix(self, A, I, J, nrows, ncols):
-        return self._call("structure", "expand_matrix", self.own(A), I, J, nrows, ncols)
+        return self._call("structure.structure", "expand_matrix", self.own(A), I, J, nrows, ncols)
 
     # ------------------------------------------------------------------ products
 
@@ -165,18 +165,18 @@ class CudaBackend(Backend):
     @reporting
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
         A, x, allow = self.device.own_operands(A, x, allow)
-        return self._call("matvec", "matvec_rows", A, x, semiring, allow, plan)
+        return self._call("products.matvec", "matvec_rows", A, x, semiring, allow, plan)
 
     @reporting
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
         AT, x, allow = self.device.own_operands(AT, x, allow)
-        return self._call("matvec", "matvec_cols", AT, x, semiring, allow, plan)
+        return self._call("products.matvec", "matvec_cols", AT, x, semiring, allow, plan)
 
     @reporting
     def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
         own = self.own
         return self._call(
-            "matmul", "matmul", own(A), None if B is None else own(B), semiring, self.device.own_allow(allow), plan,
+            "products.matmul", "matmul", own(A), None if B is None else own(B), semiring, self.device.own_allow(allow), plan,
             None if BT is None else own(BT),
         )  # fmt: skip
 
@@ -186,35 +186,35 @@ class CudaBackend(Backend):
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
         own = self.own
         return self._call(
-            "elementwise", "union", own(x), own(y), op, self.device.own_allow(allow), left_default, right_default, dtype
+            "elementwise.elementwise", "union", own(x), own(y), op, self.device.own_allow(allow), left_default, right_default, dtype
         )
 
     @reporting
     def intersect(self, x, y, op, allow=None):
-        return self._call("elementwise", "intersect", self.own(x), self.own(y), op, self.device.own_allow(allow))
+        return self._call("elementwise.elementwise", "intersect", self.own(x), self.own(y), op, self.device.own_allow(allow))
 
     @reporting
     def restrict(self, x, allow):
-        return self._call("elementwise", "restrict", self.own(x), self.device.own_allow(allow))
+        return self._call("elementwise.elementwise", "restrict", self.own(x), self.device.own_allow(allow))
 
     @reporting
     def select(self, x, op, thunk, allow=None):
-        return self._call("mapping", "select", self.own(x), op, thunk, self.device.own_allow(allow))
+        return self._call("elementwise.mapping", "select", self.own(x), op, thunk, self.device.own_allow(allow))
 
     @reporting
     def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
-        return self._call("mapping", "apply", self.own(x), op, self.device.own_allow(allow), left, right, thunk)
+        return self._call("elementwise.mapping", "apply", self.own(x), op, self.device.own_allow(allow), left, right, thunk)
 
     @reporting
     def reduce(self, x, monoid):
-        return self._call("mapping", "reduce", self.own(x), monoid)
+        return self._call("elementwise.mapping", "reduce", self.own(x), monoid)
 
     @reporting
     def overwrite(self, c, t, allow):
         """C<allow> = T without accumulator; T has C's type and lies inside `allow`.  C's arrays may be written into."""
         own = self.own
         try:
-            found = self._find("overwrite", "overwrite")(self.device, own(c), own(t), self.device.own_allow(allow))
+            found = self._find("elementwise.overwrite", "overwrite")(self.device, own(c), own(t), self.device.own_allow(allow))
         except HostOnly:
             found = NotImplemented
         return self.union(t, self.restrict(c, ~allow), None) if found is NotImplemented else found
@@ -227,19 +227,19 @@ class CudaBackend(Backend):
         """
         own = self.own
         try:
-            return self._find("overwrite", "put")(self.device, own(c), own(pattern), self.device.constant(value), True)
+            return self._find("elementwise.overwrite", "put")(self.device, own(c), own(pattern), self.device.constant(value), True)
         except HostOnly:
             return NotImplemented
 
     @reporting
     def kronecker(self, A, B, op, allow=None):
-        return self._call("elementwise", "kronecker", self.own(A), self.own(B), op, self.device.own_allow(allow))
+        return self._call("elementwise.elementwise", "kronecker", self.own(A), self.own(B), op, self.device.own_allow(allow))
 
     # ------------------------------------------------------------------ whole algorithms
 
     @reporting
     def shortest_paths(self, A, in_edges, source, heaviest, delta=None, tree=False):
-        from .traverse_paths import shortest_paths
+        from .traversal.sssp import shortest_paths
 
         return shortest_paths(self.device, A, in_edges, source, heaviest, delta, tree)
 

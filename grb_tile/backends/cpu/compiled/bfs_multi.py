@@ -1,0 +1,128 @@
+"""Breadth-first traversals from many sources at once on the CPU: 64 searches to a word (templates/bfs_multi.py).
+
+Memory: 24 bytes a vertex for the words, 64 for the levels of a batch (256 from level 255 on), beside the result.
+"""
+import time
+
+import numpy as np
+
+from ....dtypes import INT32
+from ....storage.store import Compressed, index_dtype
+from ..jit import cache as jit
+from .bfs import EDGE_SECONDS_NUMPY, LEVEL_SECONDS_NUMPY, can_traverse
+
+BATCH = 64
+PARALLEL_EDGES = 1 << 17
+PULL = 3.0          # edges asked for by vertices that miss a search, in the time of one that is pushed
+LAST_SHORT = 254    # the last level that a byte holds
+
+
+def traverse_many(A, AT, sources, max_level=None, direction=None):
+    """(levels, a matrix with a row for each source; rows of the report), or NotImplemented.
+
+    A, AT: out-edges and in-edges by rows.  direction: None (by cost), "push" or "pull" for every level.
+    """
+    if AT is None or not can_traverse(A, AT) or not len(sources):
+        return NotImplemented
+    kernel = jit.plain_kernel("bfs_multi", INDEX=A.indices.dtype.char)
+    functions = kernel.functions_for(len(sources) * (A.nvals * EDGE_SECONDS_NUMPY + 16 * LEVEL_SECONDS_NUMPY))
+    if functions is None:
+        return NotImplemented
+    return jit.attempt(kernel, lambda: _run(functions, A, AT, np.asarray(sources, np.int64), max_level, direction))
+
+
+def _run(functions, A, AT, sources, max_level, direction):
+    n = A.nrows
+    parts, report = [], []
+    for first in range(0, sources.size, BATCH):
+        search = _Search(functions, A, AT, sources[first:first + BATCH])
+        search.run(n if max_level is None else max_level, direction, report)
+        parts.append(search.rows())
+    counts = np.concatenate([part[0] for part in parts])
+    indptr = np.zeros(sources.size + 1, np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    indices, values = parts[0][1:] if len(parts) == 1 else (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+    return Compressed(sources.size, n, INT32, indptr, indices, values), report
+
+
+class _Search:
+    """Up to 64 searches and their arrays."""
+
+    def __init__(self, functions, A, AT, sources):
+        n = A.nrows
+        self.functions, self.n, self.searches = functions, n, sources.size
+        self.out = jit.plain(A.indptr), jit.plain(A.indices)
+        self.into = jit.plain(AT.indptr), jit.plain(AT.indices)
+        self.everyone = np.uint64((1 << self.searches) - 1)
+        self.seen, self.now, self.following = (np.zeros(n, np.uint64) for _ in range(3))
+        self.level = np.empty(n * 64, np.uint8)
+        self.queue, self.touched = np.empty(n, np.int64), np.empty(n, np.int64)
+        self.threads = jit.thread_count() if A.nvals >= PARALLEL_EDGES else 1
+        bits = np.left_shift(np.uint64(1), np.arange(self.searches, dtype=np.uint64))
+        np.bitwise_or.at(self.now, sources, bits)
+        self.seen |= self.now
+        self.level[sources * 64 + np.arange(self.searches)] = 0
+        held = np.unique(sources)
+        self.queue[: held.size] = held
+        self.listed = held.size          # vertices in the queue; -1 after a pull: they are only in `now`
+        self.pairs, self.edges = self.searches, int((A.indptr[held + 1] - A.indptr[held]).sum())
+        complete = held[self.seen[held] == self.everyone]
+        self.missing = AT.nvals - int((AT.indptr[complete + 1] - AT.indptr[complete]).sum())
+
+    def run(self, max_level, direction, report):
+        """Levels until none is left; a dictionary for each is appended to `report`."""
+        depth = 0
+        while self.pairs and depth < max_level:
+            begin, pairs, edges = time.perf_counter(), self.pairs, self.edges
+            pulling = direction == "pull" or direction is None and edges * PULL * self.threads > self.missing + self.n / 8
+            depth += 1
+            if depth == LAST_SHORT + 1:
+                self.level = self.level.astype(np.int32)
+            (self._pull if pulling else self._push)(depth)
+            self.now, self.following = self.following, self.now
+            report.append({"level": depth - 1, "frontier": pairs, "direction": "pull" if pulling else "push", "edges": edges,
+                           "ms": (time.perf_counter() - begin) * 1e3})  # fmt: skip
+
+    def _push(self, depth):
+        if self.listed < 0:
+            self.listed = self.functions.listed(self.now, self.queue)
+            self.following[:] = 0
+        state = np.zeros(3, np.int64)
+        self.listed = self.functions.push(
+            *self.out, self.into[0], self.queue, self.listed, self.now, self.following, self.seen, self.everyone, self.touched,
+            self.level, depth, state)
+        self._found(state)
+
+    def _pull(self, depth):
+        chunks = 8 * self.threads if self.threads > 1 else 1
+        cuts = np.searchsorted(self.into[0], self.into[0][-1] * np.arange(1, chunks) // chunks)
+        cuts = [0, *cuts.tolist(), self.n]
+        states = np.zeros((chunks, 3), np.int64)
+
+        def job(chunk, worker):
+            self.functions.pull(self.out[0], *self.into, self.now, self.following, self.seen, self.everyone, self.level, depth,
+                                states[chunk], cuts[chunk], cuts[chunk + 1])
+
+        jit.share_out(job, chunks, self.threads)
+        self.listed = -1
+        self._found(states.sum(0))
+
+    def _found(self, state):
+        self.pairs, self.edges, complete = state.tolist()
+        self.missing -= complete
+
+    def rows(self):
+        """(entries of each search, vertices, levels), search after search."""
+        searches, n = self.searches, self.n
+        chunks = 4 * self.threads if self.threads > 1 else 1
+        cuts = [n * chunk // chunks for chunk in range(chunks + 1)]
+        counts = np.zeros((chunks, searches), np.int64)
+        jit.share_out(lambda chunk, worker: self.functions.tally(
+            self.seen, searches, counts[chunk], cuts[chunk], cuts[chunk + 1]), chunks, self.threads)
+        ends = np.cumsum(counts.T.ravel()).reshape(searches, chunks).T          # search by search, chunk by chunk
+        at = np.ascontiguousarray(ends - counts)
+        total = int(ends[-1, -1])
+        indices, values = np.empty(total, index_dtype(n)), np.empty(total, np.int32)
+        jit.share_out(lambda chunk, worker: self.functions.rows(
+            self.seen, self.level, searches, at[chunk], indices, values, cuts[chunk], cuts[chunk + 1]), chunks, self.threads)
+        return counts.sum(0), indices, values

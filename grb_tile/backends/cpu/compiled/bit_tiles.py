@@ -1,0 +1,66 @@
+"""Breadth-first levels over bit tiles (TileBFS): for the plans "bittiled", "push_csc", "push_csr" and "pull_csc".
+
+Paper: tilespmspv_tilebfs_icpp22, section 3.4.  Where no compiled kernel may be used, the templates themselves run:
+slow, and the same.
+"""
+import time
+
+import numpy as np
+
+from grb_tile.storage.bit_tiles import bit_tiles_of
+
+from ..jit import cache as jit
+
+WIDE_FROM = 10_000  # vertices above which tiles are 64 wide, 32 below (section 3.4)
+SPARSE = 0.01  # share of the vertices in the frontier below which its columns are walked
+FEW_LEFT = 0.05  # share of unvisited vertices below which they look for a predecessor
+WALKS = ("push_csc", "push_csr", "pull_csc")
+
+
+def choose_walk(frontier, unvisited, n):
+    """Push-CSC for a sparse frontier, Push-CSR for a dense one, Pull-CSC when few vertices are left."""
+    if unvisited < FEW_LEFT * n:
+        return "pull_csc"
+    return "push_csc" if frontier < SPARSE * n else "push_csr"
+
+
+def traverse_bit_tiles(A, sources, max_level, target, walk=None):
+    """(words, levels, report rows, engine) of a traversal over A's bit tiles; walk: one of WALKS, or None to choose."""
+    n = A.nrows
+    nt = 64 if n > WIDE_FROM else 32
+    tiles = bit_tiles_of(A, nt)
+    functions = jit.plain_kernel("bit_tiles", NT=nt).functions_for(A.nvals * 20e-9 + 1e-3)
+    engine = "numba"
+    if functions is None:
+        from ..templates import bit_tiles as functions
+
+        engine = "python"
+    parts = -(-n // nt)
+    word = tiles.row_words.dtype
+    x, m, y = (np.zeros(parts, word) for _ in range(3))
+    if n % nt:
+        m[-1] = ~word.type((1 << (n % nt)) - 1)  # past the last vertex there is nobody to find
+    level = np.zeros(n, np.int32)
+    bits = np.left_shift(word.type(1), (sources % nt).astype(word))
+    np.bitwise_or.at(x, sources // nt, bits)
+    m |= x
+    size, left, depth = sources.size, n - sources.size, 0
+    rows = []
+    with np.errstate(over="ignore"):
+        while size and (max_level is None or depth < max_level):
+            if target is not None and int(m[target // nt]) >> (target % nt) & 1:
+                break
+            start = time.perf_counter()
+            depth += 1
+            chosen = walk or choose_walk(size, left, n)
+            getattr(functions, chosen)(*(tiles.by_rows if chosen == "push_csc" else tiles.by_cols), x, m, y)
+            found = functions.settle(x, y, m, level, depth)
+            ms = (time.perf_counter() - start) * 1e3
+            rows.append({"level": depth - 1, "frontier": int(size), "direction": chosen, "edges": None, "ms": ms})
+            size = found
+            left -= found
+    if n % nt:
+        m[-1] &= word.type((1 << (n % nt)) - 1)
+    words = np.zeros((n + 63) // 64, np.uint64)
+    words.view(word)[:parts] = m
+    return words, level, rows, engine

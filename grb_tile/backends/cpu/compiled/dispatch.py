@@ -1,0 +1,61 @@
+"""What compiled kernels offer to the CPU backend: a store, or NotImplemented, in which case NumPy does the work.
+
+NotImplemented means: no kernel for this operator, type or form; or none compiled yet and the work is too small to pay
+for it (jit/cache.py).  Meanings of the primitives: backends/protocol.py.
+"""
+from . import elementwise as accelerate_rows, entries as accelerate_entries
+from . import matmul as accelerate_matmul, matvec as accelerate_matvec
+from ..jit import cache as jit
+from .build import ordered_indices, ordered_pairs
+from .entries import place, transpose, unplace
+from .matvec import drop_accumulators
+
+__all__ = [
+    "drop_accumulators", "intersect", "jit", "matmul", "matvec_cols", "matvec_rows", "ordered_indices", "ordered_pairs",
+    "place", "restrict", "select", "transpose", "union", "unplace",
+]  # fmt: skip
+
+
+def _note(plan, result):
+    """Tell the plan who does the work."""
+    if plan is not None and not isinstance(plan, str):
+        plan.engine = "numpy" if result is NotImplemented else "numba"
+    return result
+
+
+def matvec_rows(A, x, semiring, allow=None, plan=None):
+    """w<allow>[i] = (+)_k A[i,k] (x) x[k], A by rows."""
+    return _note(plan, accelerate_matvec.matvec_rows(A, x, semiring, allow))
+
+
+def matvec_cols(AT, x, semiring, allow=None, plan=None):
+    """w<allow>[i] = (+)_k A[i,k] (x) x[k], A given by columns."""
+    return _note(plan, accelerate_matvec.matvec_cols(AT, x, semiring, allow))
+
+
+def matmul(A, B, semiring, allow=None, plan=None, BT=None):
+    """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j]; plan.walk is "dot" or "gustavson"."""
+    return _note(plan, accelerate_matmul.matmul(A, B, semiring, allow, plan, BT))
+
+
+_MATRICES = ("csr", "dcsr")
+
+
+def union(x, y, op, allow=None):
+    """t[p] = x[p] (op) y[p] where both are present, a lone entry is copied; op None: y's entry stands (matrices only)."""
+    return (accelerate_rows if x.format in _MATRICES else accelerate_entries).union(x, y, op, allow)
+
+
+def intersect(x, y, op, allow=None):
+    """t[p] = x[p] (op) y[p] where both are present."""
+    return (accelerate_rows if x.format in _MATRICES else accelerate_entries).intersect(x, y, op, allow)
+
+
+def restrict(x, allow):
+    """t[p] = x[p] where p is in allow; matrices only."""
+    return accelerate_rows.restrict(x, allow) if x.format in _MATRICES else NotImplemented
+
+
+def select(x, op, thunk, allow=None):
+    """t[p] = x[p] where p lies in a range of columns; matrices only."""
+    return accelerate_rows.select(x, op, thunk) if x.format in _MATRICES and allow is None else NotImplemented

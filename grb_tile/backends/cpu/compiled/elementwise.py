@@ -1,0 +1,186 @@
+"""Entry-wise work on matrices through compiled walks, row by row: unions, intersections, restrictions, ranges of columns."""
+import numpy as np
+
+from grb_tile.dtypes import cast
+from grb_tile.operators import get_typed_op
+from grb_tile.storage.convert import settle
+from grb_tile.storage.store import Compressed, same_structure
+from grb_tile.storage.work import row_counts
+
+from ..jit import cache as jit
+from .entries import CALL_SECONDS_NUMPY
+from .matmul import row_chunks
+from ..jit.operators import NotLowerable, operator_text
+from ..vectorised.elementwise import _iso_union, meet
+from ..vectorised.elementwise import restrict as restrict_in_numpy
+
+UNION_SECONDS_NUMPY = 80e-9
+MEET_SECONDS_NUMPY = 25e-9
+SELECT_SECONDS_NUMPY = 8e-9
+WORTH_IT = 2048  # entries below which NumPy's few calls are as good
+PARALLEL_WORK = 1 << 17
+FAR = 1 << 62
+
+# kind: (low, high, slope) of select_columns.py for a thunk k
+RANGES = {
+    "tril": lambda k: (-FAR, k + 1, 1), "triu": lambda k: (k, FAR, 1), "diag": lambda k: (k, k + 1, 1),
+    "colle": lambda k: (-FAR, k + 1, 0), "colgt": lambda k: (k + 1, FAR, 0),
+}  # fmt: skip
+_merges = jit.memo()
+
+
+def _suits(*stores):
+    """Plain rows of numbers, the same type of index."""
+    first = stores[0].indices.dtype
+    return all(s.rows is None and s.indices.dtype == first and s.values.dtype.names is None for s in stores)
+
+
+def union(A, B, op, allow=None):
+    """C[i,j] = A[i,j] (op) B[i,j] where both are present, lone entries copied; op None: B's entry stands."""
+    dtype = A.dtype if op is None else op.return_type
+    if not A.dtype is B.dtype is dtype or op is not None and (op.positional or not op.type is op.type2 is dtype):
+        return NotImplemented  # lone entries take another road than combined ones
+    if A.nvals + B.nvals < WORTH_IT or not _suits(A, B):
+        return NotImplemented
+    if allow is not None:
+        A, B = _within(A, allow), _within(B, allow)
+    if A.nvals == 0 or B.nvals == 0 or same_structure(A, B) or not _suits(A, B):
+        return NotImplemented
+    one = _iso_union(A, B, op, dtype, None, None, True)
+    return _merged(A, B, get_typed_op("second", dtype, kind="binary") if op is None else op, "union", one)
+
+
+def intersect(A, B, op, allow=None):
+    """C[i,j] = A[i,j] (op) B[i,j] where both are present."""
+    if op.positional or A.nvals + B.nvals < WORTH_IT or not _suits(A, B):
+        return NotImplemented
+    if allow is not None:
+        A = _within(A, allow)
+    if A.nvals == 0 or B.nvals == 0 or same_structure(A, B) or not _suits(A, B):
+        return NotImplemented
+    reads_a, reads_b = op.kind not in ("pair", "second", "any"), op.kind not in ("pair", "first")
+    one = None
+    if (A.iso or not reads_a) and (B.iso or not reads_b):
+        one = meet(op, op.return_type, A, None, B, None, None)[0]
+    return _merged(A, B, op, "meet", one)
+
+
+def restrict(A, allow):
+    """C[i,j] = A[i,j] where allow lets it through."""
+    pattern = allow.pattern
+    if A.nvals + pattern.nvals < WORTH_IT or A.nvals == 0 or pattern.nvals == 0 or same_structure(A, pattern):
+        return NotImplemented
+    if not _suits(A) or pattern.rows is not None or pattern.indices.dtype != A.indices.dtype:
+        return NotImplemented
+    lone = Compressed(A.nrows, A.ncols, A.dtype, pattern.indptr, pattern.indices, A.values[:1], True)
+    op = get_typed_op("first", A.dtype, kind="binary")
+    return _merged(A, lone, op, "lack" if allow.complement else "meet", A.values[:1] if A.iso else None)
+
+
+def _within(A, allow):
+    found = restrict(A, allow)
+    return restrict_in_numpy(A, allow) if found is NotImplemented else found
+
+
+def _merge_kernel(A, B, op, mode, iso):
+    key = ("merge_matrices", None if iso else op, A.iso, B.iso, mode, A.indices.dtype.char)
+    try:
+        return _merges[key]
+    except KeyError:
+        pass
+    flags = {"X_ISO": iso or bool(A.iso), "Y_ISO": iso or bool(B.iso), "UNION": mode == "union", "LACKING": mode == "lack",
+             "ISO_OUT": iso, "INDEX": A.indices.dtype.char}  # fmt: skip
+    try:
+        if iso:
+            made = jit.plain_kernel("merge_matrices", **flags)
+        else:
+            text = operator_text("merge_matrices", flags, ADD=op)
+            made = jit.kernel(key, "merge_matrices", lambda: text)
+    except NotLowerable:
+        made = None
+    _merges[key] = made
+    return made
+
+
+def _merged(A, B, op, mode, one):
+    kernel = _merge_kernel(A, B, op, mode, one is not None)
+    if kernel is None:
+        return NotImplemented
+    each = UNION_SECONDS_NUMPY if mode == "union" else MEET_SECONDS_NUMPY
+    functions = kernel.functions_for(CALL_SECONDS_NUMPY + (A.nvals + B.nvals) * each)
+    if functions is None:
+        return NotImplemented
+    return jit.attempt(kernel, lambda: _rows(functions, A, B, op, mode, one))
+
+
+def _rows(functions, A, B, op, mode, one):
+    dtype = op.return_type
+    a = (jit.plain(A.indptr), jit.plain(A.indices), jit.plain(cast(A.values, op.type)))
+    b = (jit.plain(B.indptr), jit.plain(B.indices), jit.plain(cast(B.values, op.type2)))
+    room = a[0] + b[0] if mode == "union" else a[0]          # where a row's results may begin
+    indices = np.empty(int(room[-1]), A.indices.dtype)
+    values = np.empty(1 if one is not None else indices.shape[0], dtype.np_type)
+    counts = np.empty(A.nrows, np.int64)
+    work = row_counts(A) + row_counts(B)
+    cuts, threads = _shares(work)
+
+    def job(chunk, worker):
+        first, last = cuts[chunk], cuts[chunk + 1]
+        return functions.rows(*a, *b, indices, values, counts, first, last, int(room[first]))
+
+    at = 0
+    for chunk, found in enumerate(jit.share_out(job, len(cuts) - 1, threads)):  # close the gaps between the chunks
+        begin = int(room[cuts[chunk]])
+        if begin != at and found:
+            indices[at : at + found] = indices[begin : begin + found]
+            if one is None:
+                values[at : at + found] = values[begin : begin + found]
+        at += found
+    indptr = np.zeros(A.nrows + 1, np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    indices = _fitting(indices, at)
+    values = _fitting(values, at) if one is None else one if at else values[:0]
+    return settle(Compressed(A.nrows, A.ncols, dtype, indptr, indices, values, one is not None and at > 0))
+
+
+def _fitting(array, count):
+    """The first `count` places: of the same memory unless that would keep much that is not needed."""
+    return array[:count] if count * 8 > array.shape[0] * 7 else array[:count].copy()
+
+
+def _shares(work):
+    """(cuts between rows, threads) for so much work in each row."""
+    total = int(work.sum())
+    threads = jit.thread_count() if total >= PARALLEL_WORK else 1
+    return row_chunks(work, total // (threads * 4) + 1 if threads > 1 else total + 1)[0], threads
+
+
+def select(A, op, thunk):
+    """The entries in a range of columns; see RANGES."""
+    kind = RANGES.get(op.kind)
+    count = A.indices.shape[0]
+    if kind is None or count < WORTH_IT or not _suits(A):
+        return NotImplemented
+    kernel = jit.plain_kernel("select_columns", X_ISO=bool(A.iso), VALUE=A.values.dtype.char, INDEX=A.indices.dtype.char)
+    functions = kernel.functions_for(CALL_SECONDS_NUMPY + count * SELECT_SECONDS_NUMPY)
+    if functions is None:
+        return NotImplemented
+    return jit.attempt(kernel, lambda: _selected(functions, A, *kind(int(thunk))))
+
+
+def _selected(functions, A, low, high, slope):
+    indptr, indices, values = jit.plain(A.indptr), jit.plain(A.indices), jit.plain(A.values)
+    starts, counts = np.empty(A.nrows, np.int64), np.empty(A.nrows, np.int64)
+    cuts, threads = _shares(row_counts(A))
+    jit.share_out(lambda chunk, worker: functions.find(
+        indptr, indices, low, high, slope, starts, counts, cuts[chunk], cuts[chunk + 1]), len(cuts) - 1, threads)
+    out_ptr = np.zeros(A.nrows + 1, np.int64)
+    np.cumsum(counts, out=out_ptr[1:])
+    found = int(out_ptr[-1])
+    if found == A.indices.shape[0]:
+        return A
+    out_indices = np.empty(found, indices.dtype)
+    out_values = A.values[:1].copy() if A.iso else np.empty(found, values.dtype)
+    jit.share_out(lambda chunk, worker: functions.copy(
+        indices, values, starts, out_ptr, out_indices, out_values, cuts[chunk], cuts[chunk + 1]), len(cuts) - 1, threads)
+    return settle(Compressed(A.nrows, A.ncols, A.dtype, out_ptr, out_indices, out_values[:found], A.iso and found > 0))

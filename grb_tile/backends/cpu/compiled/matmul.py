@@ -1,0 +1,212 @@
+"""C<M> = A B through compiled walks, row by row or by dot products; NotImplemented leaves the work to NumPy."""
+import numpy as np
+
+from grb_tile.storage.convert import settle, to_csr, transpose_of
+from grb_tile.storage.store import Compressed, index_dtype
+from grb_tile.storage.work import masked_products, places_asked, products, row_counts
+
+from ..jit import cache as jit
+from .matvec import MAX_DENSE, give_back, operand, semiring_kernel, take_accumulator, uses
+
+PRODUCT_SECONDS_NUMPY = 40e-9
+LOOK_UP_SECONDS_NUMPY = 40e-9
+CALL_SECONDS_NUMPY = 150e-6
+PARALLEL_WORK = 100_000
+CHUNK_PRODUCTS = 1 << 23  # products a chunk aims at: its buffer holds one entry for each at most
+NO_INDPTR = np.zeros(0, np.int64)
+NO_WORDS = np.zeros(0, np.uint64)
+
+
+def matmul(A, B, semiring, allow=None, plan=None, BT=None):
+    """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j].  See backends/protocol.py."""
+    other = BT if B is None else B
+    if A.rows is not None or other.rows is not None or A.indices.shape[0] == 0 or other.indices.shape[0] == 0:
+        return NotImplemented
+    dot = getattr(plan, "walk", plan) == "dot" and allow is not None and not allow.complement
+    if allow is not None and allow.pattern.rows is not None:
+        if allow.pattern.nrows > 1 << 26:
+            return NotImplemented
+        allow = type(allow)(to_csr(allow.pattern), allow.complement)
+    if dot:
+        if BT is None:
+            BT = transpose_of(B)
+        return _dot(A, BT, semiring, allow.pattern) if BT.rows is None else NotImplemented
+    if B is None:
+        B = transpose_of(BT)
+        if B.rows is not None:
+            return NotImplemented
+    return _gustavson(A, B, semiring, allow)
+
+
+def row_chunks(work, wanted):
+    """Cuts between rows so that each part has about `wanted` of the work (at least one row each)."""
+    ends = np.cumsum(work)
+    total = int(ends[-1]) if ends.size else 0
+    parts = max(1, min(-(-total // max(wanted, 1)), ends.size))
+    inner = np.searchsorted(ends, total * np.arange(1, parts, dtype=np.int64) // parts, side="right")
+    cuts = np.unique(np.concatenate(([0], inner, [ends.size])))
+    return cuts.tolist(), total
+
+
+# --- row by row ---
+
+
+def _gustavson(A, B, semiring, allow):
+    if B.ncols > MAX_DENSE:
+        return NotImplemented
+    multiply = semiring.binaryop
+    reads_a, reads_b = uses(multiply)
+    mask = "none" if allow is None else "complement" if allow.complement else "pattern"
+    kernel = semiring_kernel(
+        "matmul_rows", semiring, f"{A.indices.dtype.char}-{B.indices.dtype.char}",
+        A_ISO=A.iso or not reads_a, B_ISO=B.iso or not reads_b, MASK=mask,
+    )  # fmt: skip
+    if kernel is None:
+        return NotImplemented
+    functions = kernel.functions_for(lambda: _rows_seconds(A, B, allow, mask))
+    if functions is None:
+        return NotImplemented
+    return jit.attempt(kernel, lambda: _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b))
+
+
+def _rows_seconds(A, B, allow, mask):
+    """What NumPy would need: it lays out every product of the rows asked for, and sorts them."""
+    count = masked_products(A, B, allow.pattern, False, False) if mask == "pattern" else products(A, B)
+    return CALL_SECONDS_NUMPY + count * PRODUCT_SECONDS_NUMPY
+
+
+def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
+    nrows, ncols, dtype = A.nrows, B.ncols, semiring.return_type
+    np_type, np_index = dtype.np_type, index_dtype(ncols)
+    a_values, _ = operand(A, semiring.binaryop.type, reads_a)
+    b_values, _ = operand(B, semiring.binaryop.type2, reads_b)
+    a = (jit.plain(A.indptr), jit.plain(A.indices))
+    b = (jit.plain(B.indptr), jit.plain(B.indices))
+    if allow is None:
+        m = (NO_INDPTR, b[1][:0])
+    else:
+        m = (jit.plain(allow.pattern.indptr), jit.plain(allow.pattern.indices))
+    work = np.empty(nrows, np.int64)
+    bounds = np.empty(nrows, np.int64)
+    total = functions.work(*a, b[0], ncols, work, bounds)
+    if mask == "pattern":
+        bounds = np.diff(m[0])
+    if total == 0:
+        return settle(Compressed(nrows, ncols, dtype, np.zeros(nrows + 1, np.int64), np.empty(0, np_index), np.empty(0, np_type)))
+    threads = jit.thread_count() if total >= PARALLEL_WORK else 1
+    wanted = total if threads == 1 and total < CHUNK_PRODUCTS else min(CHUNK_PRODUCTS, total // (threads * 6) + 1)
+    cuts, _ = row_chunks(work, wanted)
+    room = np.concatenate(([0], np.cumsum(bounds)))
+    capacity = max(int(room[cuts[c + 1]] - room[cuts[c]]) for c in range(len(cuts) - 1))
+    counts = np.empty(nrows, np.int64)
+    scratch = [None] * threads
+
+    def job(chunk, worker):
+        mine = scratch[worker]
+        if mine is None:
+            allowed = NO_WORDS if mask == "none" else np.zeros((ncols + 63) // 64, np.uint64)
+            accumulator = take_accumulator(ncols, np_type)
+            mine = scratch[worker] = (accumulator, allowed, np.empty(capacity, np_index), np.empty(capacity, np_type))
+        accumulator, allowed, indices, values = mine
+        found = functions.multiply(
+            *a, a_values, *b, b_values, *m, *accumulator, allowed, counts, indices, values, cuts[chunk], cuts[chunk + 1]
+        )
+        if len(cuts) == 2:
+            return indices[:found], values[:found]
+        return indices[:found].copy(), values[:found].copy()
+
+    parts = jit.share_out(job, len(cuts) - 1, threads)
+    for mine in scratch:
+        if mine is not None:
+            give_back(ncols, np_type, mine[0])
+    indptr = np.zeros(nrows + 1, np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    indices, values = _joined(parts, int(indptr[-1]), np_index, np_type, capacity)
+    return settle(Compressed(nrows, ncols, dtype, indptr, indices, values))
+
+
+def _joined(parts, count, np_index, np_type, capacity):
+    """The chunks end to end, each released once it is copied."""
+    if len(parts) == 1:
+        indices, values = parts[0]
+        return (indices, values) if capacity < count * 5 // 4 else (indices.copy(), values.copy())
+    indices = np.empty(count, np_index)
+    values = np.empty(count, np_type)
+    at = 0
+    for p in range(len(parts)):
+        mine, parts[p] = parts[p], None
+        indices[at : at + mine[0].shape[0]] = mine[0]
+        values[at : at + mine[0].shape[0]] = mine[1]
+        at += mine[0].shape[0]
+    return indices, values
+
+
+# --- dot products ---
+
+
+def _dot(A, BT, semiring, pattern):
+    if A.ncols > MAX_DENSE:
+        return NotImplemented
+    multiply = semiring.binaryop
+    reads_a, reads_b = uses(multiply)
+    np_kind = semiring.return_type.np_type.kind
+    count = semiring.monoid.binaryop.name == "plus" and multiply.kind == "pair" and np_kind in "iuf"
+    kernel = semiring_kernel(
+        "matmul_dot", semiring, f"{A.indices.dtype.char}-{BT.indices.dtype.char}",
+        A_ISO=A.iso or not reads_a, B_ISO=BT.iso or not reads_b, COUNT=count,
+    )  # fmt: skip
+    if kernel is None:
+        return NotImplemented
+    functions = kernel.functions_for(lambda: _dots_seconds(A, BT, pattern))
+    if functions is None:
+        return NotImplemented
+    return jit.attempt(kernel, lambda: _dots(functions, A, BT, semiring, pattern, reads_a, reads_b))
+
+
+def _dots_seconds(A, BT, pattern):
+    """What NumPy would need: it looks the shorter row of each pair up in the other."""
+    tried = places_asked(BT, True, pattern)
+    if A.rows is None and pattern.rows is None:
+        tried = min(tried, float(np.dot(row_counts(pattern), row_counts(A))))
+    return CALL_SECONDS_NUMPY + tried * LOOK_UP_SECONDS_NUMPY
+
+
+def _dots(functions, A, BT, semiring, pattern, reads_a, reads_b):
+    nrows, ncols, dtype = A.nrows, BT.nrows, semiring.return_type
+    np_type = dtype.np_type
+    a_values, a_iso = operand(A, semiring.binaryop.type, reads_a)
+    b_values, _ = operand(BT, semiring.binaryop.type2, reads_b)
+    a = (jit.plain(A.indptr), jit.plain(A.indices), a_values)
+    b = (jit.plain(BT.indptr), jit.plain(BT.indices), b_values)
+    m = (jit.plain(pattern.indptr), jit.plain(pattern.indices))
+    held = pattern.nvals
+    out_indices = np.empty(held, index_dtype(ncols))
+    out_values = np.empty(held, np_type)
+    counts = np.zeros(nrows, np.int64)
+    work = np.empty(nrows, np.int64)
+    total = functions.work(*m, b[0], work)
+    threads = jit.thread_count() if total >= PARALLEL_WORK else 1
+    cuts, _ = row_chunks(work, total // (threads * 12) + 1 if threads > 1 else total + 1)
+    scratch = [None] * threads
+
+    def job(chunk, worker):
+        mine = scratch[worker]
+        if mine is None:
+            words = np.zeros((A.ncols + 63) // 64, np.uint64)
+            row = a_values if a_iso else np.empty(A.ncols, a_values.dtype)
+            mine = scratch[worker] = (words, row)
+        return functions.dots(*a, *b, *m, *mine, out_indices, out_values, counts, cuts[chunk], cuts[chunk + 1])
+
+    founds = jit.share_out(job, len(cuts) - 1, threads)
+    at = 0
+    for chunk, found in enumerate(founds):  # close the gaps between the chunks
+        begin = int(m[0][cuts[chunk]])
+        if begin != at and found:
+            out_indices[at : at + found] = out_indices[begin : begin + found]
+            out_values[at : at + found] = out_values[begin : begin + found]
+        at += found
+    if at < held:
+        out_indices, out_values = out_indices[:at].copy(), out_values[:at].copy()
+    indptr = np.zeros(nrows + 1, np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    return settle(Compressed(nrows, ncols, dtype, indptr, out_indices, out_values))

@@ -1,0 +1,392 @@
+"""w<allow> = A x through compiled walks, by rows or by columns; NotImplemented leaves the work to NumPy."""
+import threading
+
+import numpy as np
+
+from grb_tile.dtypes import cast
+from grb_tile.storage import convert
+from grb_tile.storage.store import BitmapVector, SparseVector, index_dtype
+
+from ..jit import cache as jit
+from ..jit.operators import NotLowerable, one_result, result_value, semiring_text, structure_text
+
+ENTRY_SECONDS_NUMPY = 18e-9  # what the NumPy walks need for an entry by rows, by columns, and for a call
+SCATTER_SECONDS_NUMPY = 40e-9
+CALL_SECONDS_NUMPY = 60e-6
+PARALLEL_WORK = 300_000  # entries below which a second thread does not pay
+CHUNKS_PER_THREAD = 6
+MAX_DENSE = 1 << 33  # largest vector for which accumulators are kept
+KEPT_BYTES = 512 << 20
+NO_WORDS = np.zeros(0, np.uint64)
+NO_FLIP, FLIP = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
+
+_TRUE = np.ones(1, np.bool_)
+
+_plans = jit.memo()  # (walk, semiring, flags) -> kernel, None when it cannot be lowered
+_spare = {}  # (size, dtype) -> accumulators at rest
+_spare_lock = threading.Lock()
+
+
+def semiring_kernel(template, semiring, a_dtype_index, **flags):
+    """The Kernel of a template for a semiring, or None when the semiring cannot be lowered."""
+    key = (template, semiring, a_dtype_index, *flags.values())
+    try:
+        return _plans[key]
+    except KeyError:
+        pass
+    try:
+        make_text = semiring_text(template, semiring, {**flags, "INDEX": a_dtype_index})
+    except NotLowerable:
+        made = None
+    else:
+        made = jit.kernel(key, template, lambda: make_text)
+    _plans[key] = made
+    return made
+
+
+def structure_kernel(template, index, **flags):
+    """The Kernel of a template for semirings whose results are all one value: the same for all of them."""
+    key = (template, "structure", index, *flags.values())
+    try:
+        return _plans[key]
+    except KeyError:
+        text = structure_text(template, {**flags, "INDEX": index})
+        made = _plans[key] = jit.kernel(key, template, lambda: text)
+        return made
+
+
+def operand(store, op_type, used):
+    """(values as op_type, whether one value stands for all) of an operand whose values are used, or not."""
+    if not used:
+        return _one(op_type), True
+    values = store.values
+    if store.dtype is not op_type and values.dtype != op_type.np_type:
+        values = cast(values, op_type)
+    return jit.plain(values), store.iso
+
+
+_ones = {}
+
+
+def _one(dtype):
+    found = _ones.get(dtype)
+    if found is None:
+        found = _ones[dtype] = np.ones(1, dtype.np_type)
+    return found
+
+
+def uses(binaryop):
+    """(reads the first operand's values, reads the second's)."""
+    kind = binaryop.kind
+    if binaryop.positional or kind == "pair":
+        return False, False
+    return kind not in ("second", "any"), kind != "first"
+
+
+def allow_words(allow):
+    """(words, flip) of a vector's Allow; no words when everything is permitted."""
+    if allow is None:
+        return NO_WORDS, NO_FLIP
+    words = convert.words_of(allow.pattern)
+    if words is None:  # a full pattern
+        if not allow.complement:
+            return NO_WORDS, NO_FLIP
+        words = np.zeros((allow.pattern.size + 63) // 64, np.uint64)
+        return words, NO_FLIP
+    return jit.plain(words), (FLIP if allow.complement else NO_FLIP)
+
+
+def result_vector(size, dtype, words, values, count, iso=False):
+    """A bitmap result in the format its occupancy calls for."""
+    if count == size:
+        words = None
+    return convert.settle(BitmapVector(size, dtype, words, values, count, iso))
+
+
+# --- by rows ---
+
+
+def matvec_rows(A, x, semiring, allow=None):
+    """w<allow>[i] = (+)_k A[i,k] (x) x[k], A by rows.  See backends/protocol.py."""
+    if A.rows is not None or A.indices.shape[0] == 0 or x.nvals == 0 or A.nrows > MAX_DENSE:
+        return NotImplemented
+    multiply = semiring.binaryop
+    reads_a, reads_x = uses(multiply)
+    listed = allow is not None and not allow.complement and allow.pattern.format == "sparse"
+    x_full = x.nvals == x.size
+    a_iso = A.iso or not reads_a
+    x_iso = x.iso or not reads_x
+    index = A.indices.dtype.char
+    one = one_result(semiring, a_iso, x_iso)
+    if one:
+        kernel = structure_kernel("matvec_rows", index, A_ISO=True, X_ISO=True, X_FULL=x_full, LISTED=listed)
+    else:
+        kernel = semiring_kernel("matvec_rows", semiring, index, A_ISO=a_iso, X_ISO=x_iso, X_FULL=x_full, LISTED=listed)
+    if kernel is None:
+        return NotImplemented
+    functions = kernel.functions_for(lambda: _rows_seconds(A, allow))
+    if functions is None:
+        return NotImplemented
+    if not x_full and x.format == "sparse":
+        x = spread(x, x_iso)
+        if x is None:
+            return NotImplemented
+    try:
+        if one:
+            a_values = x_values = _TRUE
+            value = result_value(semiring, A, x)
+        else:
+            a_values, _ = operand(A, multiply.type, reads_a)
+            x_values, _ = operand(x, multiply.type2, reads_x)
+            value = None
+        x_words = NO_WORDS if x_full else jit.plain(x.words)
+        walk = _rows_listed if listed else _rows_all
+        return walk(functions.matvec_rows, A, a_values, x_words, x_values, semiring.return_type, allow, value)
+    except Exception as error:
+        if not jit.is_compile_error(error):
+            raise
+        jit.fail(kernel, error)
+        return NotImplemented
+
+
+def _rows_seconds(A, allow):
+    """What NumPy would need: it reads the entries of the permitted rows."""
+    work = A.indices.shape[0]
+    if allow is not None and allow.complement:
+        work *= 1 - allow.pattern.nvals / max(A.nrows, 1)
+    elif allow is not None:
+        work = entries_named(A, allow.pattern)
+    return CALL_SECONDS_NUMPY + work * ENTRY_SECONDS_NUMPY
+
+
+def entries_named(A, x):
+    """Entries of the rows of A that vector x names; for a bitmap vector its share of all of them."""
+    if x.format == "sparse":
+        return int((A.indptr[x.indices + 1] - A.indptr[x.indices]).sum())
+    return A.indices.shape[0] * x.nvals // max(x.size, 1)
+
+
+def _rows_all(function, A, a_values, x_words, x_values, dtype, allow, value):
+    n = A.nrows
+    n_words = (n + 63) // 64
+    words, flip = allow_words(allow)
+    out_words = np.empty(n_words, np.uint64)
+    out_values = np.empty(n, dtype.np_type) if value is None else _TRUE
+    indptr, indices = jit.plain(A.indptr), jit.plain(A.indices)
+    threads = jit.thread_count()
+    if threads == 1 or A.indices.shape[0] < PARALLEL_WORK:
+        count = function(indptr, indices, a_values, x_words, x_values, words, flip, out_words, out_values, 0, n_words)
+    else:
+        cuts = even_words(indptr, n, threads * CHUNKS_PER_THREAD)
+
+        def job(chunk, worker):
+            return function(
+                indptr, indices, a_values, x_words, x_values, words, flip, out_words, out_values,
+                cuts[chunk], cuts[chunk + 1],
+            )  # fmt: skip
+
+        count = sum(jit.share_out(job, len(cuts) - 1, threads))
+    return result_vector(n, dtype, out_words, out_values if value is None else value, count, value is not None)
+
+
+def even_words(indptr, n, chunks):
+    """Cuts between words of 64 rows so that each part has about as many entries plus rows."""
+    n_words = (n + 63) // 64
+    chunks = max(1, min(chunks, n_words))
+    at = indptr[0 : n + 1 : 64]
+    work = at + np.arange(at.shape[0], dtype=np.int64) * 64
+    wanted = (int(indptr[n]) + n) * np.arange(1, chunks, dtype=np.int64) // chunks
+    return [0, *np.searchsorted(work, wanted).tolist(), n_words]
+
+
+def _rows_listed(function, A, a_values, x_words, x_values, dtype, allow, value):
+    rows = jit.plain(allow.pattern.indices)
+    total = rows.shape[0]
+    out_indices = np.empty(total, index_dtype(A.nrows))
+    out_values = np.empty(total, dtype.np_type) if value is None else _TRUE
+    indptr, indices = jit.plain(A.indptr), jit.plain(A.indices)
+    threads = jit.thread_count()
+    if threads == 1 or total * (A.indices.shape[0] // max(A.nrows, 1) + 1) < PARALLEL_WORK:
+        count = function(indptr, indices, a_values, x_words, x_values, rows, out_indices, out_values, 0, total)
+    else:
+        chunks = threads * CHUNKS_PER_THREAD
+        cuts = [total * c // chunks for c in range(chunks + 1)]
+
+        def job(chunk, worker):
+            return function(
+                indptr, indices, a_values, x_words, x_values, rows, out_indices, out_values,
+                cuts[chunk], cuts[chunk + 1],
+            )  # fmt: skip
+
+        counts = jit.share_out(job, chunks, threads)
+        count = counts[0]
+        for c in range(1, chunks):  # close the gaps
+            if count != cuts[c]:
+                out_indices[count : count + counts[c]] = out_indices[cuts[c] : cuts[c] + counts[c]]
+                if value is None:
+                    out_values[count : count + counts[c]] = out_values[cuts[c] : cuts[c] + counts[c]]
+            count += counts[c]
+    if count < total:
+        out_indices = out_indices[:count].copy()
+        out_values = out_values[:count].copy() if value is None else out_values
+    if value is not None:
+        return convert.settle(SparseVector(A.nrows, dtype, out_indices, value, True))
+    return convert.settle(SparseVector(A.nrows, dtype, out_indices, out_values))
+
+
+_spreads = jit.memo()
+
+
+def spread(x, x_iso):
+    """A sparse vector as bits and dense values (uninitialised where absent)."""
+    if x.size > MAX_DENSE:
+        return None
+    key = (bool(x_iso), x.values.dtype.char, x.indices.dtype.char)
+    kernel = _spreads.get(key)
+    if kernel is None:
+        kernel = _spreads[key] = jit.plain_kernel("vectors", X_ISO=key[0], VALUE=key[1], INDEX=key[2])
+    functions = kernel.functions_for(CALL_SECONDS_NUMPY + x.nvals * 3e-9)
+    if functions is None or x.values.dtype.names is not None:
+        return convert.to_bitmap(x)
+    words = np.zeros((x.size + 63) // 64, np.uint64)
+    values = x.values[:1] if x_iso else np.empty(x.size, x.values.dtype)
+    functions.spread(jit.plain(x.indices), jit.plain(x.values), words, values)
+    return BitmapVector(x.size, x.dtype, words, values, x.nvals, x.iso or x_iso)
+
+
+# --- by columns ---
+
+
+def take_accumulator(size, np_type):
+    """(words, summary, totals): words and summary zero; totals arbitrary, and none where np_type is None."""
+    with _spare_lock:
+        stack = _spare.get((size, np_type))
+        if stack:
+            return stack.pop()
+    n_words = (size + 63) // 64
+    total = _TRUE if np_type is None else np.empty(size, np_type)
+    return np.zeros(n_words, np.uint64), np.zeros((n_words + 63) // 64, np.uint64), total
+
+
+def give_back(size, np_type, accumulator):
+    """Keep an accumulator (left zero) for the next call, within reason."""
+    with _spare_lock:
+        stack = _spare.setdefault((size, np_type), [])
+        kept = sum(len(s) * _bytes(*key) for key, s in _spare.items())
+        if kept + _bytes(size, np_type) > KEPT_BYTES:
+            for key in list(_spare):
+                if key != (size, np_type):
+                    del _spare[key]
+            if (len(stack) + 1) * _bytes(size, np_type) > KEPT_BYTES:
+                return
+        stack.append(accumulator)
+
+
+def _bytes(size, np_type):
+    return size // 8 + (0 if np_type is None else size * np_type.itemsize)
+
+
+def drop_accumulators():
+    """Release what is kept between calls."""
+    with _spare_lock:
+        _spare.clear()
+
+
+def matvec_cols(AT, x, semiring, allow=None):
+    """w<allow>[i] = (+)_k A[i,k] (x) x[k], A given by columns.  See backends/protocol.py."""
+    size = AT.ncols
+    if AT.rows is not None or AT.indices.shape[0] == 0 or x.nvals == 0 or size > MAX_DENSE:
+        return NotImplemented
+    multiply = semiring.binaryop
+    reads_a, reads_x = uses(multiply)
+    a_iso = AT.iso or not reads_a
+    x_iso = x.iso or not reads_x
+    one = one_result(semiring, a_iso, x_iso)
+    if one:
+        kernel = structure_kernel("matvec_cols", AT.indices.dtype.char, A_ISO=True, X_ISO=True)
+    else:
+        kernel = semiring_kernel("matvec_cols", semiring, AT.indices.dtype.char, A_ISO=a_iso, X_ISO=x_iso)
+    if kernel is None:
+        return NotImplemented
+    functions = kernel.functions_for(lambda: CALL_SECONDS_NUMPY + entries_named(AT, x) * SCATTER_SECONDS_NUMPY)
+    if functions is None:
+        return NotImplemented
+    x = convert.to_sparse(x)
+    dtype = semiring.return_type
+    try:
+        if one:
+            a_values = x_values = _TRUE
+            value = result_value(semiring, AT, x)
+        else:
+            a_values, _ = operand(AT, multiply.type, reads_a)
+            x_values, _ = operand(x, multiply.type2, reads_x)
+            value = None
+        words, flip = allow_words(allow)
+        return _cols(functions, AT, a_values, jit.plain(x.indices), x_values, words, flip, size, dtype, value)
+    except Exception as error:
+        if not jit.is_compile_error(error):
+            raise
+        jit.fail(kernel, error)
+        return NotImplemented
+
+
+def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype, value):
+    np_type = dtype.np_type if value is None else None
+    iso = value is not None
+    indptr, indices = jit.plain(AT.indptr), jit.plain(AT.indices)
+    n_columns = columns.shape[0]
+    threads = jit.thread_count()
+    cuts = None
+    if threads > 1 and n_columns > 1:
+        mean = indices.shape[0] // AT.nrows + 1
+        if n_columns * mean > PARALLEL_WORK // 8:  # worth finding out
+            ends = np.cumsum(indptr[columns + 1] - indptr[columns])
+            if int(ends[-1]) > PARALLEL_WORK:
+                chunks = threads * CHUNKS_PER_THREAD
+                wanted = int(ends[-1]) * np.arange(1, chunks, dtype=np.int64) // chunks
+                cuts = [0, *np.searchsorted(ends, wanted).tolist(), n_columns]
+    if cuts is None:
+        first = take_accumulator(size, np_type)
+        count = functions.scatter(
+            indptr, indices, a_values, columns, x_values, words, flip, *first, 0, n_columns
+        )
+    else:
+        first, count = _scatter_shared(functions, (indptr, indices, a_values, columns, x_values, words, flip),
+                                       cuts, size, np_type, threads)
+    if count * convert.SPARSE_TO_BITMAP > size and (count >= convert.TINY or count == size):
+        return result_vector(size, dtype, first[0], value if iso else first[2], count, iso)  # the accumulator is the result
+    out_indices = np.empty(count, index_dtype(size))
+    out_values = _TRUE if iso else np.empty(count, np_type)
+    functions.gather(*first, out_indices, out_values, 0, first[1].shape[0], 0)
+    give_back(size, np_type, first)
+    return SparseVector(size, dtype, out_indices, value if iso else out_values, iso)
+
+
+def _scatter_shared(functions, arguments, cuts, size, np_type, threads):
+    """Chunks of columns shared out; then the threads' accumulators merged, summary words shared out."""
+    accumulators = [None] * threads
+
+    def job(chunk, worker):
+        mine = accumulators[worker]
+        if mine is None:
+            mine = accumulators[worker] = take_accumulator(size, np_type)
+        return functions.scatter(*arguments, *mine, cuts[chunk], cuts[chunk + 1])
+
+    counts = jit.share_out(job, len(cuts) - 1, threads)
+    used = [a for a in accumulators if a is not None]
+    if len(used) == 1:
+        return used[0], sum(counts)
+    first = used[0]
+    n_summary = first[1].shape[0]
+    parts = min(n_summary, threads * 4)
+
+    def join(part, worker):
+        begin, end = n_summary * part // parts, n_summary * (part + 1) // parts
+        for other in used[1:]:
+            functions.merge(*first, *other, begin, end)
+        return int(np.bitwise_count(first[0][begin * 64 : end * 64]).sum())
+
+    count = sum(jit.share_out(join, parts, threads))
+    for other in used[1:]:
+        give_back(size, np_type, other)
+    return first, count

@@ -1,0 +1,1 @@
+"""From a template to machine code: specialisation, the cache on disk, threads."""

@@ -1,0 +1,393 @@
+"""Kernels made to measure: a template from templates/ specialised over operators, types and flags, compiled by Numba.
+
+    template text  +  header (operators, constants)  ->  one real file in the cache folder  ->  import  ->  machine code
+
+Numba keeps compiled code on disk only for functions that lie in real files, so each specialisation is written to one
+(atomically: processes share the folder).  Its name carries a digest of everything in it.  Flags are folded before the
+file is written: what a specialisation does not need is not in it, which is most of the compile time.
+
+When to compile is the ski-rental rule: NumPy does the work until the time spent there would have paid for the
+compilation (`Kernel.function_for`).  A kernel that lies compiled on disk costs a tenth, so warm caches are used early.
+A missing or broken Numba means that no kernel is ever available; nothing raises.
+"""
+import contextvars
+import ctypes
+import hashlib
+import importlib.util
+import os
+import pathlib
+import platform
+import sys
+import threading
+
+import numpy as np
+
+from .specialise import header, specialise_text
+
+COMPILE_SECONDS = 0.8  # a typical kernel, see tests/benchmarks
+LOAD_SECONDS = 0.03  # one that lies compiled in the cache folder
+NUMBA_IMPORT_SECONDS = 0.6
+MINIMUM_RENT = 150e-6  # what a call through NumPy costs at least
+MAX_CACHE_FILES = 6000
+
+MODES = ("auto", "always", "never")
+_mode = os.environ.get("GRB_TILE_JIT", "auto")
+_forced_mode = contextvars.ContextVar("grb_tile_jit_mode", default=None)
+_lock = threading.RLock()
+_kernels = {}
+_numba = None  # the module; False once it was found missing
+_rents = 0.0  # seconds spent in NumPy for want of a kernel, all kernels together
+_folder = None
+_on_disk = None  # stems of the specialisations that lie compiled in the folder
+_pruned = False
+
+
+def set_mode(mode):
+    """When Numba runs: "auto" (ski-rental), "always" (compile at once) or "never" (NumPy alone)."""
+    global _mode
+    if mode not in MODES:
+        raise ValueError(f"jit mode {mode!r} is unknown: expected one of {', '.join(MODES)}")
+    _mode = mode
+
+
+def mode():
+    return _forced_mode.get() or _mode
+
+
+def numba():
+    """The numba module, imported on first use, or None when it is missing or broken."""
+    global _numba
+    if _numba is None:
+        with _lock:
+            if _numba is None:
+                os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+                try:
+                    import numba as module
+
+                    _numba = module
+                except Exception:  # noqa: BLE001 - a broken install raises anything from ImportError to SystemError
+                    _numba = False
+    return _numba or None
+
+
+def _numba_version():
+    """Version without importing the package (that takes half a second)."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("numba")
+    except metadata.PackageNotFoundError:
+        return "none"
+
+
+def cache_folder():
+    """Folder of generated sources and compiled code: $GRB_TILE_CACHE, else the user's cache directory."""
+    global _folder
+    if _folder is None:
+        chosen = os.environ.get("GRB_TILE_CACHE")
+        if chosen:
+            root = pathlib.Path(chosen)
+        elif sys.platform == "darwin":
+            root = pathlib.Path.home() / "Library" / "Caches" / "grb_tile"
+        elif os.name == "nt":
+            root = pathlib.Path(os.environ.get("LOCALAPPDATA", pathlib.Path.home())) / "grb_tile"
+        else:
+            root = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "grb_tile"
+        version = f"py{sys.version_info[0]}{sys.version_info[1]}-numba{_numba_version()}-{platform.machine()}"
+        folder = root / version
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not os.access(folder, os.W_OK):
+                raise PermissionError(folder)
+        except OSError:  # read-only home: compile for this process alone
+            import tempfile
+
+            folder = pathlib.Path(tempfile.mkdtemp(prefix="grb_tile-"))
+        _folder = folder
+    return _folder
+
+
+def _compiled_stems():
+    """Stems of the specialisations whose compiled code is on disk (Numba's index files), read once a process."""
+    global _on_disk
+    if _on_disk is None:
+        try:
+            names = os.listdir(cache_folder() / "__pycache__")
+        except OSError:
+            names = []
+        _on_disk = {name.split(".", 1)[0] for name in names if name.endswith(".nbi")}
+    return _on_disk
+
+
+def _prune():
+    """Drop the oldest half of a folder that grew past its limit.  Another process that loses a file recompiles."""
+    global _pruned
+    if _pruned:
+        return
+    _pruned = True
+    try:
+        files = [p for p in cache_folder().rglob("*") if p.is_file()]
+        if len(files) > MAX_CACHE_FILES:
+            files.sort(key=lambda p: p.stat().st_mtime)
+            for path in files[: len(files) // 2]:
+                path.unlink(missing_ok=True)
+    except OSError:
+        pass
+
+
+class Kernel:
+    """One specialisation: `function` once it is loaded; until then the rent paid to NumPy is counted."""
+
+    __slots__ = ("_make", "_text", "failed", "functions", "path", "rent", "stem", "template", "wanted")
+
+    def __init__(self, template, make):
+        self.template = template
+        self._make = make
+        self._text = None
+        self.stem = None
+        self.path = None
+        self.functions = None
+        self.rent = 0.0
+        self.failed = False
+
+    def text(self):
+        if self._text is None:
+            self._text = self._make()
+            digest = hashlib.sha256(self._text.encode()).hexdigest()[:20]
+            self.stem = f"{self.template}_{digest}"
+            self.path = cache_folder() / f"{self.stem}.py"
+        return self._text
+
+    def on_disk(self):
+        self.text()
+        return self.stem in _compiled_stems()
+
+    def is_paid(self):
+        """Has the time spent in NumPy paid for this kernel, and that of all kernels together for importing Numba?"""
+        if self.rent < LOAD_SECONDS:
+            return False
+        price = LOAD_SECONDS if self.on_disk() else COMPILE_SECONDS
+        return self.rent >= price and (_numba is not None or _rents >= price + NUMBA_IMPORT_SECONDS)
+
+    def functions_for(self, seconds):
+        """The module of functions, or None while NumPy, which would take `seconds` for this job, is the better deal.
+
+        `seconds` may be a function: it is asked only where the answer matters.
+        """
+        if self.functions is not None:
+            return self.functions if _forced_mode.get() != "never" else None
+        return self._consider(seconds)
+
+    def _consider(self, seconds):
+        global _rents
+        chosen = mode()
+        if self.failed or chosen == "never" or _numba is False:
+            return None
+        if chosen == "auto":
+            rent = max(MINIMUM_RENT, seconds() if callable(seconds) else seconds)
+            self.rent += rent
+            _rents += rent
+            if not self.is_paid():
+                return None
+        return self.load()
+
+    def load(self):
+        """Import the generated file now.  (Numba compiles a function, or takes it from disk, at its first call.)"""
+        with _lock:
+            if self.functions is None and not self.failed:
+                if numba() is None:
+                    self.failed = True
+                    return None
+                try:
+                    self._import()
+                except Exception as error:  # noqa: BLE001 - no kernel is better than no answer: NumPy goes on
+                    self.failed = True
+                    _failures.append((self.stem, f"{type(error).__name__}: {error}"))
+            return self.functions
+
+    def _import(self):
+        text = self.text()
+        _prune()
+        if not self.path.exists():
+            temporary = self.path.with_name(f"{self.stem}.{os.getpid()}.{threading.get_ident()}.tmp")
+            temporary.write_text(text)
+            os.replace(temporary, self.path)
+        name = f"grb_tile_kernels.{self.stem}"
+        module = sys.modules.get(name)
+        if module is None:
+            spec = importlib.util.spec_from_file_location(name, self.path)
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[name] = module  # Numba unpickles by module name
+            try:
+                spec.loader.exec_module(module)
+            except BaseException:
+                del sys.modules[name]
+                raise
+        self.functions = module
+
+
+_failures = []
+
+
+def failures():
+    """Kernels that could not be made, with the reason: for reports and tests."""
+    return list(_failures)
+
+
+def fail(kernel, error):
+    """Note that a kernel failed to compile: it is not tried again."""
+    kernel.failed = True
+    kernel.functions = None
+    _failures.append((kernel.stem, f"{type(error).__name__}: {error}"))
+
+
+def kernel(key, template, make):
+    """The Kernel under `key`; `make()` gives its text when it is first needed."""
+    found = _kernels.get(key)
+    if found is None:
+        with _lock:
+            found = _kernels.get(key)
+            if found is None:
+                found = _kernels[key] = Kernel(template, make)
+    return found
+
+
+def plain_kernel(template, **constants):
+    """A kernel without operators: traversals, transposes, sorts."""
+    key = (template, *sorted(constants.items()))
+    found = _kernels.get(key)
+    return found or kernel(key, template, lambda: specialise_text(template, constants, {}, header(template, constants)))
+
+
+memos = []  # dictionaries in which other modules keep kernels by keys of their own
+
+
+def memo():
+    """A dictionary that `forget` empties."""
+    memos.append({})
+    return memos[-1]
+
+
+def forget():
+    """Drop every loaded kernel of this process (tests use it to play a fresh process)."""
+    global _folder, _on_disk, _rents
+    with _lock:
+        for known in memos:
+            known.clear()
+        for name in [name for name in sys.modules if name.startswith("grb_tile_kernels.")]:
+            del sys.modules[name]  # or the same text in another folder would find the old module
+        _kernels.clear()
+        _failures.clear()
+        _folder = None
+        _on_disk = None
+        _rents = 0.0
+
+
+# --- threads: kernels release the GIL, so plain threads share a job out ---
+
+_pool = None
+_threads = None
+
+
+def thread_count():
+    """Cores this process may use ($GRB_TILE_THREADS overrides)."""
+    global _threads
+    if _threads is None:
+        wanted = os.environ.get("GRB_TILE_THREADS")
+        if wanted:
+            _threads = max(1, int(wanted))
+        elif hasattr(os, "sched_getaffinity"):
+            _threads = len(os.sched_getaffinity(0))
+        else:
+            _threads = os.cpu_count() or 1
+    return _threads
+
+
+def _executor():
+    global _pool
+    if _pool is None:
+        with _lock:
+            if _pool is None:
+                from concurrent.futures import ThreadPoolExecutor
+
+                _pool = ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="grb_tile")
+    return _pool
+
+
+def _forget_pool():
+    global _pool
+    _pool = None  # a forked child has no threads
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
+
+
+def share_out(job, chunks, threads):
+    """[job(chunk, worker) for chunk in range(chunks)], chunks handed out as workers become free.
+
+    `worker` in range(threads) names the scratch memory a job may use.  An exception of a job is raised here.
+    """
+    results = [None] * chunks
+    if threads <= 1 or chunks <= 1:
+        for chunk in range(chunks):
+            results[chunk] = job(chunk, 0)
+        return results
+    import itertools
+
+    counter = itertools.count()  # next() is atomic
+
+    def work(worker):
+        for chunk in counter:
+            if chunk >= chunks:
+                return
+            results[chunk] = job(chunk, worker)
+
+    executor = _executor()
+    futures = [executor.submit(work, worker) for worker in range(1, min(threads, chunks))]
+    try:
+        work(0)
+    finally:
+        for future in futures:
+            if not future.cancel():
+                future.result()
+    return results
+
+
+
+
+# --- arrays as kernels want them: contiguous and, in type, writable, so that one compilation serves all ---
+
+
+def plain(array):
+    """The array itself where possible; a writable alias of a read-only one (kernels never write to operands)."""
+    flags = array.flags
+    if not flags.c_contiguous:
+        return np.ascontiguousarray(array)
+    if flags.writeable:
+        return array
+    return _alias(array)
+
+
+def _alias(array):
+    if array.nbytes == 0:
+        return np.empty(array.shape, array.dtype)
+    raw = (ctypes.c_byte * array.nbytes).from_address(array.ctypes.data)
+    raw._kept = array  # the alias keeps its owner alive
+    return np.frombuffer(raw, array.dtype).reshape(array.shape)
+
+
+def attempt(kernel, run):
+    """run(), with compile errors turned into NotImplemented: the kernel is not tried again."""
+    try:
+        return run()
+    except Exception as error:
+        if not is_compile_error(error):
+            raise
+        fail(kernel, error)
+        return NotImplemented
+
+
+def is_compile_error(error):
+    """Raised by Numba or LLVM, rather than by the work itself."""
+    return type(error).__module__.partition(".")[0] in ("numba", "llvmlite")

@@ -1,0 +1,245 @@
+"""Operators inside kernels: how a semiring becomes the ADD, MUL, IDENTITY and TERMINAL of a template.
+
+Common operators are written out as expressions (nothing to inline, quicker to compile); all others are compiled from
+`operators.to_python.scalar_source`.  Whatever cannot be lowered raises NotLowerable, and NumPy does the work.
+"""
+import ast
+import hashlib
+
+import numpy as np
+
+from . import specialise as jit_specialise
+
+
+class NotLowerable(Exception):
+    """This operator, or one of its types, has no form inside a Numba kernel."""
+
+
+POSITIONS = {
+    "firsti": "i", "firsti1": "i + 1", "firstj": "k", "firstj1": "k + 1",
+    "secondi": "k", "secondi1": "k + 1", "secondj": "j", "secondj1": "j + 1",
+}  # fmt: skip
+
+# op.type is not BOOL: there plus is lor and so on, which the general road knows
+ARITHMETIC = {"plus": "{x} + {y}", "times": "{x} * {y}", "minus": "{x} - {y}", "rminus": "{y} - {x}"}
+INTEGER = {"min": "{x} if {x} < {y} else {y}", "max": "{x} if {x} > {y} else {y}"}
+FLOATING = {"min": "least({x}, {y})", "max": "most({x}, {y})"}
+LOGICAL = {"lor": "{x} | {y}", "land": "{x} & {y}", "lxor": "{x} ^ {y}", "eq": "{x} == {y}", "lxnor": "{x} == {y}"}
+
+EXTREMES = '''
+
+def _extreme(name):
+    @intrinsic
+    def extreme(context, x, y):
+        """The smaller or larger number, a NaN only when both are."""
+        def generate(context, builder, signature, arguments):
+            import llvmlite.ir as ir
+            real = arguments[0].type
+            wanted = "llvm." + name + (".f32" if real == ir.FloatType() else ".f64")
+            function = builder.module.globals.get(wanted)
+            if function is None:
+                function = ir.Function(builder.module, ir.FunctionType(real, (real, real)), wanted)
+            return builder.call(function, arguments)
+
+        return x(x, x), generate
+
+    return extreme
+
+
+least = _extreme("minnum")
+most = _extreme("maxnum")
+'''
+
+
+def numpy_name(dtype):
+    """`np.float64` and the like: the type as generated text."""
+    np_type = dtype.np_type
+    if np_type.kind not in "biufc":
+        raise NotLowerable(dtype.name)
+    return "np.bool_" if np_type.kind == "b" else f"np.{np_type.name}"
+
+
+def literal(value, dtype):
+    """A constant of `dtype` as generated text."""
+    kind = dtype.np_type.kind
+    name = numpy_name(dtype)
+    if kind == "b":
+        return f"{name}({bool(value)})"
+    if kind in "iu":
+        return f"{name}({int(value)})"
+    if kind == "f":
+        return f"{name}(float('{float(value)!r}'))"
+    value = complex(value)
+    return f"{name}(complex(float('{value.real!r}'), float('{value.imag!r}')))"
+
+
+def _expression(text):
+    def build(arguments):
+        texts = [f"({ast.unparse(a)})" for a in arguments[:2]] + [ast.unparse(a) for a in arguments[2:]]
+        names = dict(zip("xyikj", texts, strict=False))
+        return ast.parse(text.format_map(names), mode="eval").body
+
+    return build
+
+
+def _call(name):
+    def build(arguments):
+        return ast.Call(ast.Name(name, ast.Load()), list(arguments[:2]), [])
+
+    return build
+
+
+def written_out(op):
+    """The operator as an expression of {x} and {y}, or None when it is not one of the common ones."""
+    kind = getattr(op, "kind", None)
+    z = numpy_name(op.return_type)
+    if op.positional:
+        return f"{z}({POSITIONS[op.positional].replace('i', '{i}').replace('k', '{k}').replace('j', '{j}')})"
+    if kind == "pair":
+        return f"{z}(1)"
+    if kind == "first":
+        return f"{z}({{x}})"
+    if kind in ("second", "any"):
+        return f"{z}({{y}})"
+    np_kind = op.type.np_type.kind
+    same = op.type is op.return_type and getattr(op, "type2", op.type) is op.type
+    text = None
+    if np_kind == "b" and same:
+        text = LOGICAL.get(op.name)
+    elif same and np_kind != "b":
+        text = ARITHMETIC.get(op.name)
+        if text is None and np_kind in "iu":
+            text = INTEGER.get(op.name)
+        elif text is None and np_kind == "f":
+            text = FLOATING.get(op.name)
+    return None if text is None else f"{z}({text})"
+
+
+def lower(op, name, preamble, sources):
+    """How calls of `name` are written for the typed binary operator; extends the file's preamble and sources."""
+    text = written_out(op)
+    if text is not None:
+        if "least(" in text or "most(" in text:
+            preamble[EXTREMES] = None
+        return _expression(text)
+    if not getattr(op, "lowerable", True):
+        raise NotLowerable(op.name)
+    try:
+        from grb_tile.operators.to_python import scalar_source
+    except ImportError:
+        raise NotLowerable(op.name) from None
+    try:
+        lines, source = scalar_source(op, name)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise NotLowerable(f"{op.name}: {error}") from None
+    for line in lines.splitlines():
+        preamble[line] = None
+    sources.append(source)
+    sources.append(f"{name} = register_jitable({name})")
+    return _call(name)
+
+
+def imports_compiled(preamble):
+    """The preamble with every helper it imports from the package made callable from compiled code."""
+    lines = []
+    for text in preamble:
+        lines.append(text)
+        try:
+            tree = ast.parse(text)
+        except SyntaxError:
+            continue
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("grb_tile."):
+                for alias in node.names:
+                    name = alias.asname or alias.name
+                    lines.append(f"{name} = register_jitable({name})")
+    if lines:
+        lines.append(f"# operators/scalar.py {_scalar_digest()}")  # a change there makes another file
+    return "\n".join(lines)
+
+
+_digest = None
+
+
+def _scalar_digest():
+    global _digest
+    if _digest is None:
+        from grb_tile.operators import scalar
+
+        with open(scalar.__file__, "rb") as file:
+            _digest = hashlib.sha256(file.read()).hexdigest()[:16]
+    return _digest
+
+
+def monoid_facts(monoid):
+    """(keeps any value, has a terminal value that kernels test for)."""
+    terminal = monoid.terminal
+    if monoid.binaryop.kind == "any" or getattr(monoid, "name", "").startswith("any"):
+        return True, False
+    if terminal is None or not isinstance(terminal, (np.generic, int, float, bool, complex)):
+        return False, False
+    return False, True
+
+
+IDEMPOTENT = {"any", "lor", "land", "min", "max", "bor", "band"}
+
+
+def one_result(semiring, x_iso, y_iso):
+    """Is every entry of the product the same value?  x_iso: the first operand has one value, or its values are not read."""
+    multiply = semiring.binaryop
+    if multiply.positional or not (x_iso and y_iso):
+        return False
+    name = semiring.monoid.binaryop.name
+    return name in IDEMPOTENT or (name == "times" and multiply.kind == "pair")
+
+
+def result_value(semiring, x, y):
+    """That value, in an array of one place; x and y: stores, of which the values are read if the multiply reads them."""
+    multiply = semiring.binaryop
+    np_type = semiring.return_type.np_type
+    if multiply.kind == "pair":
+        return np.ones(1, np_type)
+    from grb_tile.dtypes import cast
+
+    first = cast(x.values[:1], multiply.type)
+    second = cast(y.values[:1], multiply.type2)
+    if multiply.kind == "first":
+        return cast(first, multiply.return_type).astype(np_type)
+    if multiply.kind in ("second", "any"):
+        return cast(second, multiply.return_type).astype(np_type)
+    return np.asarray(multiply.numpy(first, second)).astype(np_type)
+
+
+def structure_text(template, constants):
+    """The text of `template` where only patterns matter: any value, one value."""
+    constants = {**constants, "ANY": True, "EXIT": False, "ISO_OUT": True}
+    calls = {"ADD": _expression("{x}"), "MUL": _expression("True")}
+    head = jit_specialise.header(template, constants)
+    return jit_specialise.specialise_text(template, constants, calls, head + "\nIDENTITY = True\n")
+
+
+def semiring_text(template, semiring, constants):
+    """The text of `template` for this semiring.  Raises NotLowerable."""
+    return operator_text(template, constants, ADD=semiring.monoid, MUL=semiring.binaryop)
+
+
+def operator_text(template, constants, ADD=None, MUL=None):
+    """The text of `template` with a monoid (or a binary operator) for ADD and a binary operator for MUL."""
+    preamble, sources, calls = {}, [], {}
+    facts = []
+    constants = {"ISO_OUT": False, **constants}
+    if ADD is not None:
+        op = getattr(ADD, "binaryop", ADD)
+        calls["ADD"] = lower(op, "ADD", preamble, sources)
+        if op is not ADD:
+            constants["ANY"], constants["EXIT"] = monoid_facts(ADD)
+            facts.append(f"IDENTITY = {literal(ADD.identity, ADD.type)}")
+            constants["STRIDE"] = 1 if ADD.type.np_type.kind == "b" else 128
+            if constants["EXIT"]:
+                facts.append(f"TERMINAL = {literal(ADD.terminal, ADD.type)}")
+            calls["RESULT"] = _expression(f"{numpy_name(ADD.type)}({{x}})")
+    if MUL is not None:
+        calls["MUL"] = lower(MUL, "MUL", preamble, sources)
+    head = jit_specialise.header(template, constants)
+    top = "\n".join([head, imports_compiled(preamble), *facts, *sources])
+    return jit_specialise.specialise_text(template, constants, calls, top)

@@ -1,0 +1,189 @@
+"""From a template of templates/ to the text of one specialisation: flags folded away, operators written out.
+
+The templates are plain Python.  Constants in capitals become literals, `if` statements on them disappear, and calls of
+ADD and MUL become expressions or calls of small compiled functions, as the semiring has it (jit/operators.py).
+"""
+import ast
+import pathlib
+import platform
+
+TEMPLATES = pathlib.Path(__file__).resolve().parents[1] / "templates"
+
+
+class _Fold(ast.NodeTransformer):
+    """Replaces constants, folds `if FLAG:` away and writes operator calls out."""
+
+    def __init__(self, constants, calls):
+        self.constants = constants
+        self.calls = calls
+
+    def visit_Name(self, node):
+        if isinstance(node.ctx, ast.Load) and node.id in self.constants:
+            return ast.copy_location(ast.Constant(self.constants[node.id]), node)
+        return node
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in self.calls:
+            return self.calls[node.func.id](node.args)
+        return node
+
+    def visit_Subscript(self, node):
+        """a[i] as a[np.uint64(i)]: positions are never negative, and Numba need not provide for it (a third of the time)."""
+        self.generic_visit(node)
+        node.slice = self._unsigned(node.slice)
+        return node
+
+    def _unsigned(self, index):
+        if isinstance(index, ast.Tuple):
+            index.elts = [self._unsigned(part) for part in index.elts]
+            return index
+        if isinstance(index, (ast.Slice, ast.Constant)):
+            return index
+        unsigned = ast.Attribute(ast.Name("np", ast.Load()), "uint64", ast.Load())
+        return ast.Call(unsigned, [index], [])
+
+    def _decide(self, test):
+        """True or False when the test is known, None otherwise."""
+        try:
+            return bool(eval(compile(ast.Expression(test), "<flag>", "eval"), {"__builtins__": {}}))
+        except (NameError, TypeError, ValueError, SyntaxError):
+            return None
+
+    @staticmethod
+    def _constant(test):
+        return not any(isinstance(n, (ast.Name, ast.Call, ast.Subscript, ast.Attribute)) for n in ast.walk(test))
+
+    def visit_If(self, node):
+        self.generic_visit(node)
+        if self._constant(node.test):
+            taken = node.body if self._decide(node.test) else node.orelse
+            return taken
+        if isinstance(node.test, ast.BoolOp):
+            kept = []
+            is_and = isinstance(node.test.op, ast.And)
+            for value in node.test.values:
+                if self._constant(value):
+                    if self._decide(value) != is_and:
+                        return node.orelse if is_and else node.body
+                else:
+                    kept.append(value)
+            node.test = kept[0] if len(kept) == 1 else ast.BoolOp(node.test.op, kept)
+        if not node.body:
+            node.body = [ast.Pass()]
+        return node
+
+    def visit_IfExp(self, node):
+        self.generic_visit(node)
+        if self._constant(node.test):
+            return node.body if self._decide(node.test) else node.orelse
+        return node
+
+    def visit_For(self, node):
+        self.generic_visit(node)
+        if not node.body:
+            node.body = [ast.Pass()]
+        return node
+
+    visit_While = visit_For
+
+
+def specialise_text(template, constants, calls, header):
+    """The file's text for a template with these flags and operators."""
+    tree = ast.parse((TEMPLATES / f"{template}.py").read_text())
+    body = []
+    for node in tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue  # placeholders: the header brings the real ones
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue
+        body.append(node)
+    tree.body = body
+    tree = ast.fix_missing_locations(_Fold(constants, calls).visit(tree))
+    for node in ast.walk(tree):
+        if isinstance(getattr(node, "body", None), list):
+            ends = [k for k, statement in enumerate(node.body) if isinstance(statement, (ast.Return, ast.Continue, ast.Break))]
+            if ends:
+                del node.body[ends[0] + 1 :]  # nothing runs after it
+        if isinstance(node, ast.FunctionDef):
+            if node.body and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant):
+                node.body = node.body[1:]
+            if not node.body:
+                node.body = [ast.Pass()]
+            node.decorator_list = [ast.Name("kernel", ast.Load())]
+    return header + "\n" + ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+HEADER = '''"""Made by grb_tile from templates/{template}.py; safe to delete."""
+import numpy as np
+from numba import njit
+from numba.core import types
+from numba.extending import intrinsic, register_jitable
+
+kernel = njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+
+
+@intrinsic
+def trailing_zeros(context, word):
+    def generate(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], context.get_constant(types.boolean, 0))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def ones(context, word):
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def bit(context, position):
+    def generate(context, builder, signature, arguments):
+        one = context.get_constant(types.uint64, 1)
+        low = builder.and_(arguments[0], context.get_constant(types.int64, 63))
+        return builder.shl(one, low)
+
+    return types.uint64(types.int64), generate
+
+
+NONE = np.uint64(0)
+
+
+@kernel
+def first_at_least(indices, lo, hi, k):
+    while lo < hi:
+        middle = (lo + hi) >> 1
+        if indices[np.uint64(middle)] < k:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+'''
+
+CYCLES = '''
+
+@intrinsic
+def cycles(context):
+    def generate(context, builder, signature, arguments):
+        import llvmlite.ir as ir
+        function = builder.module.declare_intrinsic("llvm.readcyclecounter", (), ir.FunctionType(ir.IntType(64), ()))
+        return builder.call(function, ())
+
+    return types.int64(), generate
+'''
+NO_CYCLES = '''
+
+@kernel
+def cycles():
+    return 0
+'''
+
+
+def header(template, constants):
+    """Imports and intrinsics every generated file starts with; the constants in a comment (they are part of its name)."""
+    cycles = CYCLES if platform.machine() in ("x86_64", "AMD64") else NO_CYCLES
+    note = ", ".join(f"{name}={value!r}" for name, value in sorted(constants.items()))
+    return HEADER.format(template=template) + f"# {note}\n" + (cycles if template == "bfs" else "")

@@ -1,0 +1,146 @@
+"""Breadth-first levels: f<!v> = A' f, over and over, in one compiled call.
+
+state (int64):  0 first and 1 end of the frontier in `queue`; 2 number of the next level; 3 edges leaving the frontier;
+4 edges leaving unvisited vertices; 5 levels logged; 6 why `advance` came back (0 done, 1 a pull is due, 2 log full);
+7 last level wanted; 8 target vertex or -1; 9 pulls: 0 never, 1 in here, 2 by the caller (who has threads);
+10 unvisited vertices that could be reached; 11 1 when the frontier lies in `frontier` (words), 0 when in `queue`;
+12 1 when `frontier` and `found` have changed places; 13 threads the caller would pull with; 14 -1, 0 push, 1 pull: forced.
+`seen` has the bits of visited vertices and of vertices without in-edges, which need never be looked at.
+"""
+import numpy as np
+
+from grb_tile.backends.cpu.templates.placeholders import LEVELS, NONE, PARENTS, bit, cycles, ones, trailing_zeros
+
+
+def pull(in_ptr, in_indices, out_ptr, frontier, found, seen, level, parent, depth, first, last):
+    """Unvisited vertices look for one neighbour in the frontier.  Words first..last; returns their number and edges."""
+    count = 0
+    edges = 0
+    for w in range(first, last):
+        todo = ~seen[w]
+        got = NONE
+        while todo != NONE:
+            b = trailing_zeros(todo)
+            todo &= todo - np.uint64(1)
+            v = w * 64 + b
+            for e in range(in_ptr[v], in_ptr[v + 1]):
+                u = in_indices[e]
+                if frontier[u >> 6] & bit(np.int64(u)):
+                    got |= bit(b)
+                    if LEVELS:
+                        level[v] = depth
+                    if PARENTS:
+                        parent[v] = u
+                    edges += out_ptr[v + 1] - out_ptr[v]
+                    break
+        found[w] = got
+        if got != NONE:
+            seen[w] |= got
+            count += ones(got)
+    return count, edges
+
+
+def unpack(words, queue):
+    """Positions of the bits of `words`, ascending, into `queue`."""
+    count = 0
+    for w in range(words.shape[0]):
+        rest = words[w]
+        while rest != NONE:
+            queue[count] = w * 64 + trailing_zeros(rest)
+            count += 1
+            rest &= rest - np.uint64(1)
+    return count
+
+
+def advance(out_ptr, out_indices, in_ptr, in_indices, queue, frontier, found, seen, level, parent, state, log):
+    """Levels until none is left, or until one is due that the caller should pull."""
+    n_words = seen.shape[0]
+    begin = state[0]
+    end = state[1]
+    depth = state[2]
+    edges = state[3]
+    unexplored = state[4]
+    logged = state[5]
+    in_words = state[11] == 1
+    unvisited = state[10]
+    size = end - begin
+    swapped = False
+    reason = 0
+    while size > 0 and depth <= state[7]:
+        if state[8] >= 0 and seen[state[8] >> 6] & bit(state[8]):
+            break
+        if logged == log.shape[0]:
+            reason = 2
+            break
+        pulling = False
+        if state[9] > 0:
+            if state[14] >= 0:
+                pulling = state[14] == 1
+            else:
+                pull_cost = np.float64(n_words)
+                if edges > 0:
+                    tries = min(np.float64(edges + unexplored) / edges, np.float64(unexplored) / max(unvisited, 1))
+                    pull_cost += unvisited * (3.0 + 1.5 * tries)
+                pulling = edges * 3.0 * state[13] > pull_cost
+        start = cycles()
+        before = edges
+        was = size
+        if pulling:
+            if not in_words:
+                for w in range(n_words):
+                    frontier[w] = NONE
+                for k in range(begin, end):
+                    v = queue[k]
+                    frontier[v >> 6] |= bit(np.int64(v))
+                in_words = True
+            if state[9] == 2:
+                reason = 1
+                break
+            size, edges = pull(in_ptr, in_indices, out_ptr, frontier, found, seen, level, parent, depth, 0, n_words)
+            frontier, found = found, frontier
+            swapped = not swapped
+            begin = 0
+            end = size
+        else:
+            if in_words:
+                begin = 0
+                end = unpack(frontier, queue)
+                in_words = False
+            edges = 0
+            head = end
+            for k in range(begin, end):
+                u = queue[k]
+                for e in range(out_ptr[u], out_ptr[u + 1]):
+                    v = out_indices[e]
+                    mask = bit(np.int64(v))
+                    word = seen[v >> 6]
+                    if not word & mask:
+                        seen[v >> 6] = word | mask
+                        if LEVELS:
+                            level[v] = depth
+                        if PARENTS:
+                            parent[v] = u
+                        queue[head] = v
+                        head += 1
+                        edges += out_ptr[v + 1] - out_ptr[v]
+            begin = end
+            end = head
+            size = end - begin
+        unexplored -= edges
+        unvisited -= size
+        log[logged, 0] = was
+        log[logged, 1] = pulling
+        log[logged, 2] = before
+        log[logged, 3] = cycles() - start
+        logged += 1
+        depth += 1
+    state[0] = begin
+    state[1] = end
+    state[2] = depth
+    state[3] = edges
+    state[4] = unexplored
+    state[5] = logged
+    state[6] = reason
+    state[10] = unvisited
+    state[11] = in_words
+    state[12] = swapped

@@ -1,0 +1,132 @@
+"""C<M> = A B by dot products: for each place (i,j) of the mask, row i of A meets row j of BT (column j of B).
+
+Row i of A is spread into bits (`words`) and dense values (`row`) once for all its places; then each row j of BT asks for
+its k, or, where A's row is far shorter, A's k are searched in BT's row.  COUNT: plus over pair, which only counts.
+A monoid that keeps any value, or has reached its terminal, stops there (EXIT).
+Paper: push_pull_graphblas_icpp18, section 5.2 and 5.3.
+"""
+import numpy as np
+
+from grb_tile.backends.cpu.templates.placeholders import (
+    A_ISO,
+    ADD,
+    ANY,
+    B_ISO,
+    COUNT,
+    EXIT,
+    IDENTITY,
+    MUL,
+    NONE,
+    RESULT,
+    TERMINAL,
+    bit,
+    first_at_least,
+)
+
+LOPSIDED = 12
+
+
+def dots(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indices, words, row, out_indices, out_values,
+         counts, first, last):  # fmt: skip
+    """Mask rows first..last; results are packed from place m_ptr[first] on; returns how many."""
+    a = a_values[0]
+    b = b_values[0]
+    at = m_ptr[first]
+    begin = at
+    for i in range(first, last):
+        start = at
+        a_lo = a_ptr[i]
+        a_hi = a_ptr[i + 1]
+        if a_hi > a_lo and m_ptr[i + 1] > m_ptr[i]:
+            for p in range(a_lo, a_hi):
+                k = a_indices[p]
+                words[k >> 6] |= bit(np.int64(k))
+                if not A_ISO:
+                    row[k] = a_values[p]
+            lowest = a_indices[a_lo]
+            highest = a_indices[a_hi - 1]
+            for p in range(m_ptr[i], m_ptr[i + 1]):
+                j = m_indices[p]
+                b_lo = b_ptr[j]
+                b_hi = b_ptr[j + 1]
+                if b_lo == b_hi or b_indices[b_lo] > highest or b_indices[b_hi - 1] < lowest:
+                    continue
+                if COUNT:
+                    hits = 0
+                    if b_hi - b_lo > LOPSIDED * (a_hi - a_lo):
+                        lo = b_lo
+                        for e in range(a_lo, a_hi):
+                            k = a_indices[e]
+                            lo = first_at_least(b_indices, lo, b_hi, k)
+                            if lo < b_hi and b_indices[lo] == k:
+                                hits += 1
+                    else:
+                        for q in range(b_lo, b_hi):
+                            k = b_indices[q]
+                            hits += np.int64((words[k >> 6] >> np.uint64(k & 63)) & np.uint64(1))
+                    if hits > 0:
+                        out_indices[at] = j
+                        out_values[at] = RESULT(hits)
+                        at += 1
+                else:
+                    total = IDENTITY
+                    met = False
+                    if b_hi - b_lo > LOPSIDED * (a_hi - a_lo):
+                        lo = b_lo
+                        for e in range(a_lo, a_hi):
+                            k = a_indices[e]
+                            lo = first_at_least(b_indices, lo, b_hi, k)
+                            if lo < b_hi and b_indices[lo] == k:
+                                if not A_ISO:
+                                    a = a_values[e]
+                                if not B_ISO:
+                                    b = b_values[lo]
+                                t = MUL(a, b, i, k, j)
+                                if met:
+                                    total = ADD(total, t)
+                                else:
+                                    total = t
+                                    met = True
+                                if ANY:
+                                    break
+                                if EXIT and total == TERMINAL:
+                                    break
+                    else:
+                        for q in range(b_lo, b_hi):
+                            k = b_indices[q]
+                            if words[k >> 6] & bit(np.int64(k)):
+                                if not A_ISO:
+                                    a = row[k]
+                                if not B_ISO:
+                                    b = b_values[q]
+                                t = MUL(a, b, i, k, j)
+                                if met:
+                                    total = ADD(total, t)
+                                else:
+                                    total = t
+                                    met = True
+                                if ANY:
+                                    break
+                                if EXIT and total == TERMINAL:
+                                    break
+                    if met:
+                        out_indices[at] = j
+                        out_values[at] = total
+                        at += 1
+            for p in range(a_lo, a_hi):
+                words[a_indices[p] >> 6] = NONE
+        counts[i] = at - start
+    return at - begin
+
+
+def work(m_ptr, m_indices, b_ptr, products):
+    """Entries of BT's rows that the mask's rows ask for; returns their sum."""
+    everything = 0
+    for i in range(m_ptr.shape[0] - 1):
+        mine = 0
+        for p in range(m_ptr[i], m_ptr[i + 1]):
+            j = m_indices[p]
+            mine += b_ptr[j + 1] - b_ptr[j]
+        products[i] = mine
+        everything += mine
+    return everything

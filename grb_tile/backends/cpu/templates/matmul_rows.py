@@ -1,0 +1,134 @@
+"""C<M> = A B row by row (Gustavson): row i of C gathers the rows k of B that row i of A names.
+
+`words` has a bit for each column met, `summary` a bit for each word in use, `total` the sums; all are clean (zero)
+between rows; `total` holds anything.  MASK "none": all columns; "pattern": those of row i of M only, checked before the
+product is formed; "complement": all but those.  `allowed` holds the bits of M's row.
+Few columns are sorted by insertion; more are read off the bits, which lie in order.
+"""
+import numpy as np
+
+from grb_tile.backends.cpu.templates.placeholders import (
+    A_ISO,
+    ADD,
+    ANY,
+    B_ISO,
+    MASK,
+    MUL,
+    NONE,
+    bit,
+    trailing_zeros,
+)
+
+FEW = 24
+
+
+def multiply(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indices, words, summary, total, allowed,
+             counts, out_indices, out_values, first, last):  # fmt: skip
+    """Rows first..last, packed from place 0 of the outputs on; returns their number, counts[i] the part of row i."""
+    a = a_values[0]
+    b = b_values[0]
+    at = 0
+    for i in range(first, last):
+        start = at
+        a_lo = a_ptr[i]
+        a_hi = a_ptr[i + 1]
+        if a_lo == a_hi:
+            counts[i] = 0
+            continue
+        if MASK != "none":
+            if MASK == "pattern" and m_ptr[i] == m_ptr[i + 1]:
+                counts[i] = 0
+                continue
+            for p in range(m_ptr[i], m_ptr[i + 1]):
+                j = m_indices[p]
+                allowed[j >> 6] |= bit(np.int64(j))
+        for p in range(a_lo, a_hi):
+            k = a_indices[p]
+            if not A_ISO:
+                a = a_values[p]
+            for q in range(b_ptr[k], b_ptr[k + 1]):
+                j = b_indices[q]
+                w = j >> 6
+                mask = bit(np.int64(j))
+                if MASK == "pattern" and not allowed[w] & mask:
+                    continue
+                if MASK == "complement" and allowed[w] & mask:
+                    continue
+                present = words[w]
+                if present & mask:
+                    if not ANY:
+                        if not B_ISO:
+                            b = b_values[q]
+                        t = MUL(a, b, i, k, j)
+                        total[j] = ADD(total[j], t)
+                else:
+                    words[w] = present | mask
+                    if not B_ISO:
+                        b = b_values[q]
+                    total[j] = MUL(a, b, i, k, j)
+                    if MASK != "pattern":
+                        if present == NONE:
+                            summary[w >> 6] |= bit(np.int64(w))
+                        if at - start < FEW:
+                            out_indices[at] = j
+                        at += 1
+        if MASK == "pattern":
+            for p in range(m_ptr[i], m_ptr[i + 1]):
+                j = m_indices[p]
+                if words[j >> 6] & bit(np.int64(j)):
+                    out_indices[at] = j
+                    out_values[at] = total[j]
+                    at += 1
+            for p in range(m_ptr[i], m_ptr[i + 1]):
+                w = m_indices[p] >> 6
+                words[w] = NONE
+                allowed[w] = NONE
+        elif at - start <= FEW:
+            for p in range(start + 1, at):
+                j = out_indices[p]
+                q = p
+                while q > start and out_indices[q - 1] > j:
+                    out_indices[q] = out_indices[q - 1]
+                    q -= 1
+                out_indices[q] = j
+            for p in range(start, at):
+                j = out_indices[p]
+                out_values[p] = total[j]
+                words[j >> 6] = NONE
+                summary[j >> 12] = NONE
+        else:
+            at = start
+            for s in range(summary.shape[0]):
+                some = summary[s]
+                if some != NONE:
+                    summary[s] = NONE
+                    while some != NONE:
+                        w = s * 64 + trailing_zeros(some)
+                        some &= some - np.uint64(1)
+                        rest = words[w]
+                        words[w] = NONE
+                        while rest != NONE:
+                            j = w * 64 + trailing_zeros(rest)
+                            rest &= rest - np.uint64(1)
+                            out_indices[at] = j
+                            out_values[at] = total[j]
+                            at += 1
+        if MASK == "complement":
+            for p in range(m_ptr[i], m_ptr[i + 1]):
+                allowed[m_indices[p] >> 6] = NONE
+        counts[i] = at - start
+    return at
+
+
+def work(a_ptr, a_indices, b_ptr, ncols, products, bounds):
+    """Per row: products to form, and how many entries C may have there at most; returns the sum of the first."""
+    everything = 0
+    for i in range(a_ptr.shape[0] - 1):
+        flops = 0
+        for p in range(a_ptr[i], a_ptr[i + 1]):
+            k = a_indices[p]
+            flops += b_ptr[k + 1] - b_ptr[k]
+        everything += flops
+        products[i] = flops
+        bounds[i] = min(flops, ncols)
+    return everything

@@ -1,0 +1,150 @@
+"""w<allow> = A x by rows: each permitted row walks its entries and asks x for theirs.
+
+Two forms: over words of rows (LISTED False; `allow` empty or words, read through `flip`) and over a list of rows.
+ISO_OUT: all results are one value, known beforehand: only which rows have one is asked.
+A monoid that keeps any value stops at the first entry, one with a terminal (EXIT) when that is reached: asked after
+every STRIDE entries of a row, one for truth values, more for numbers, which seldom come to it.
+Work without a mask: entries; with one: entries of permitted rows only.
+"""
+import numpy as np
+
+from grb_tile.backends.cpu.templates.placeholders import (
+    A_ISO,
+    ADD,
+    ANY,
+    EXIT,
+    IDENTITY,
+    ISO_OUT,
+    LISTED,
+    MUL,
+    NONE,
+    STRIDE,
+    TERMINAL,
+    X_FULL,
+    X_ISO,
+    bit,
+    ones,
+    trailing_zeros,
+)
+
+
+def row_product(i, lo, hi, indices, a_values, x_words, x_values):
+    """(whether row i meets x, (+)_k A[i,k] (x) x[k]) over entries lo..hi of the row."""
+    a = a_values[0]
+    b = x_values[0]
+    if X_FULL:
+        k = indices[lo]
+        if not A_ISO:
+            a = a_values[lo]
+        if not X_ISO:
+            b = x_values[k]
+        total = MUL(a, b, i, k, 0)
+        if not ANY:
+            end = hi
+            if EXIT:
+                end = min(hi, lo + STRIDE)
+            for e in range(lo + 1, end):
+                k = indices[e]
+                if not A_ISO:
+                    a = a_values[e]
+                if not X_ISO:
+                    b = x_values[k]
+                t = MUL(a, b, i, k, 0)
+                total = ADD(total, t)
+            if EXIT:
+                while end < hi and total != TERMINAL:
+                    begin = end
+                    end = min(hi, end + STRIDE)
+                    for e in range(begin, end):
+                        k = indices[e]
+                        if not A_ISO:
+                            a = a_values[e]
+                        if not X_ISO:
+                            b = x_values[k]
+                        t = MUL(a, b, i, k, 0)
+                        total = ADD(total, t)
+        return True, total
+    total = IDENTITY
+    met = False
+    for e in range(lo, hi):
+        k = indices[e]
+        if x_words[k >> 6] & bit(np.int64(k)):
+            if not A_ISO:
+                a = a_values[e]
+            if not X_ISO:
+                b = x_values[k]
+            t = MUL(a, b, i, k, 0)
+            if ANY:
+                return True, t
+            if met:
+                total = ADD(total, t)
+            else:
+                total = t
+                met = True
+            if EXIT and total == TERMINAL:
+                break
+    return met, total
+
+
+if LISTED:
+
+    def matvec_rows(indptr, indices, a_values, x_words, x_values, rows, out_indices, out_values, first, last):
+        """Rows rows[first:last]; results are packed from place `first` on; returns how many."""
+        count = first
+        for r in range(first, last):
+            i = np.int64(rows[r])
+            lo = indptr[i]
+            hi = indptr[i + 1]
+            if hi > lo:
+                met, total = row_product(i, lo, hi, indices, a_values, x_words, x_values)
+                if met:
+                    out_indices[count] = i
+                    if not ISO_OUT:
+                        out_values[count] = total
+                    count += 1
+        return count - first
+
+else:
+
+    def matvec_rows(indptr, indices, a_values, x_words, x_values, allow, flip, out_words, out_values, first, last):
+        """Rows of the words first..last; returns how many results there are."""
+        n = indptr.shape[0] - 1
+        masked = allow.shape[0] > 0
+        count = 0
+        for w in range(first, last):
+            base = w * 64
+            got = NONE
+            if X_FULL and not masked:  # every row: no bits to look for
+                end = min(base + 64, n)
+                lo = indptr[base]
+                for i in range(base, end):
+                    hi = indptr[i + 1]
+                    if hi > lo:
+                        met, total = row_product(i, lo, hi, indices, a_values, x_words, x_values)
+                        got |= bit(i)
+                        if not ISO_OUT:
+                            out_values[i] = total
+                    lo = hi
+                out_words[w] = got
+                count += ones(got)
+                continue
+            todo = ~NONE
+            if masked:
+                todo = allow[w] ^ flip
+            if n - base < 64:
+                todo &= bit(n - base) - np.uint64(1)
+            while todo != NONE:
+                b = trailing_zeros(todo)
+                todo &= todo - np.uint64(1)
+                i = base + b
+                lo = indptr[i]
+                hi = indptr[i + 1]
+                if hi > lo:
+                    met, total = row_product(i, lo, hi, indices, a_values, x_words, x_values)
+                    if met:
+                        got |= bit(b)
+                        if not ISO_OUT:
+                            out_values[i] = total
+            out_words[w] = got
+            count += ones(got)
+        return count

@@ -1,0 +1,38 @@
+"""T[j,i] = A[i,j] by counting: how many entries each column has, where they start, then each entry to its place.
+
+Threads take blocks of rows; `counts[t]` is first the number of entries of block t in each column, then the next free
+place of block t in each column, so that entries of a column stay in the order of their rows.
+"""
+
+from grb_tile.backends.cpu.templates.placeholders import A_ISO
+
+
+def count(indices, counts, first, last):
+    """Entries first..last, by column."""
+    for e in range(first, last):
+        counts[indices[e]] += 1
+
+
+def places(counts, indptr):
+    """Turn the counts of all blocks (one row each) into first places, and fill indptr."""
+    at = 0
+    blocks = counts.shape[0]
+    for j in range(counts.shape[1]):
+        indptr[j] = at
+        for t in range(blocks):
+            mine = counts[t, j]
+            counts[t, j] = at
+            at += mine
+    indptr[counts.shape[1]] = at
+
+
+def scatter(indptr, indices, values, free, out_indices, out_values, first, last):
+    """Rows first..last to their places."""
+    for i in range(first, last):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            at = free[j]
+            free[j] = at + 1
+            out_indices[at] = i
+            if not A_ISO:
+                out_values[at] = values[e]

@@ -1,0 +1,45 @@
+"""Changing between the forms of a vector: index lists, bits, dense values."""
+import numpy as np
+
+from grb_tile.backends.cpu.templates.placeholders import X_ISO, bit
+
+
+def spread(indices, values, words, dense):
+    """Sparse to bitmap: set the bits (words must be zero) and, unless iso, put the values in their places."""
+    for p in range(indices.shape[0]):
+        i = indices[p]
+        words[i >> 6] |= bit(np.int64(i))
+        if not X_ISO:
+            dense[i] = values[p]
+
+
+def place(indices, values, words, dense):
+    """The same into a bitmap that holds something; returns how many places are new."""
+    fresh = 0
+    for p in range(indices.shape[0]):
+        i = indices[p]
+        w = i >> 6
+        mask = bit(np.int64(i))
+        before = words[w]
+        if not before & mask:
+            words[w] = before | mask
+            fresh += 1
+        if X_ISO:
+            dense[i] = values[0]
+        else:
+            dense[i] = values[p]
+    return fresh
+
+
+def unplace(indices, words):
+    """Clear the bits `indices`; returns how many were set."""
+    gone = 0
+    for p in range(indices.shape[0]):
+        i = indices[p]
+        w = i >> 6
+        mask = bit(np.int64(i))
+        before = words[w]
+        if before & mask:
+            words[w] = before & ~mask
+            gone += 1
+    return gone

@@ -1,0 +1,1 @@
+"""The CPU backend's primitives in NumPy: every operator, every type."""

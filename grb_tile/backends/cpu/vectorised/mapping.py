@@ -1,0 +1,181 @@
+"""Select, apply and reduce to a scalar in NumPy.  Meanings: backends/protocol.py."""
+import numpy as np
+
+from ....dtypes import cast
+from ....operators import ANY
+from ....storage import bits
+from ....storage.convert import row_ids, settle, share
+from ....storage.store import BitmapVector
+from .elementwise import restrict
+from .entries import empty_like, is_idempotent, is_matrix, keep_entries, like, vector_of
+
+_NO_COLUMN = np.zeros(1, np.int64)
+_ROW_KINDS = {"rowle": np.less_equal, "rowgt": np.greater}
+_COLUMN_KINDS = {"colle": np.less_equal, "colgt": np.greater}
+_DIAGONAL_KINDS = {"tril": np.less_equal, "triu": np.greater_equal, "diag": np.equal, "offdiag": np.not_equal}
+
+
+# ---------------------------------------------------------------------- select
+
+
+def select(x, op, thunk, allow=None):
+    if allow is not None:
+        x = restrict(x, allow)
+    if x.nvals == 0:
+        return x
+    if is_matrix(x):
+        kept = _kept(op, x.values, row_ids(x), x.indices, thunk, x.indices.shape[0])
+        return x if kept is None else keep_entries(x, kept)
+    if x.format == "bitmap" and x.words is not None:
+        at = bits.to_indices(x.words, x.size)
+        values = x.values if x.iso else x.values[at]
+    else:
+        at = x.indices if x.format == "sparse" else np.arange(x.size)
+        values = x.values
+    kept = _kept(op, values, at, None, thunk, at.shape[0])
+    if kept is None:
+        return x
+    if x.format == "bitmap" and kept.shape[0] * 64 >= x.size:
+        words = bits.from_indices(at[kept], x.size)
+        result = BitmapVector(x.size, x.dtype, words, x.values, kept.shape[0], x.iso)
+        share(x, result)
+        return settle(result)
+    result = vector_of(x.size, x.dtype, at[kept], values if x.iso else values[kept], x.iso)
+    if x.iso:
+        share(x, result)
+    return result
+
+
+def _kept(op, values, i, j, thunk, count):
+    """Which of `count` entries the operator keeps (ascending positions), or None when it keeps all."""
+    kind = op.kind
+    thunk = _thunk(op, thunk)
+    if kind in _ROW_KINDS:
+        flags = _ROW_KINDS[kind](i, int(thunk))
+    elif kind in _COLUMN_KINDS:
+        flags = _COLUMN_KINDS[kind](_NO_COLUMN if j is None else j, int(thunk))
+    elif kind in _DIAGONAL_KINDS:
+        flags = _DIAGONAL_KINDS[kind]((_NO_COLUMN if j is None else j.astype(np.int64)) - i, int(thunk))
+    else:
+        i = i.astype(np.int64, copy=False)
+        j = _NO_COLUMN if j is None else j.astype(np.int64)
+        flags = np.asarray(op.numpy(cast(values, op.type) if op.uses_values else values, i, j, thunk))
+        if flags.dtype.kind != "b":
+            flags = flags != 0
+    if flags.shape[0] != count:
+        flags = np.broadcast_to(flags, (count,))
+    kept = flags.nonzero()[0]
+    return None if kept.shape[0] == count else kept
+
+
+def _thunk(op, thunk):
+    if thunk is None:
+        return None
+    wanted = op.thunk_type
+    if wanted is None or getattr(thunk, "dtype", None) == wanted.np_type:
+        return thunk
+    return cast(np.asarray(thunk), wanted)[()]
+
+
+# ---------------------------------------------------------------------- apply
+
+
+def apply(x, op, allow=None, left=None, right=None, thunk=None):
+    if allow is not None:
+        x = restrict(x, allow)
+    dtype = op.return_type
+    if x.nvals == 0:
+        return empty_like(x, dtype)
+    indexed = op.opclass == "IndexUnaryOp" or op.opclass == "SelectOp"
+    positional = None if indexed else op.positional
+    if positional is not None:
+        i, j = _places(x)
+        base = positional.rstrip("1")[-1]
+        place = i if base == "i" else j
+        return _positions(x, (np.int64(0) if place is None else place) + (positional[-1] == "1"), dtype)
+    if indexed:
+        i, j = _places(x)
+        i = i.astype(np.int64, copy=False)
+        j = _NO_COLUMN if j is None else j.astype(np.int64, copy=False)
+        values = x.values
+        if x.format == "bitmap" and x.words is not None and not x.iso:
+            values = values[i]
+        if x.dtype._is_udt and not op.uses_values:          # user-defined values cast to nothing
+            values = np.zeros(1, op.type.np_type)
+        result = np.asarray(op.numpy(cast(values, op.type), i, j, _thunk(op, thunk)))
+        return _positions(x, cast(result, dtype), dtype)
+    values, at = x.values, None
+    if x.format == "bitmap" and x.words is not None and not x.iso and (
+        x.nvals * 2 < x.size or not getattr(op, "lowerable", True)
+    ):
+        at = bits.to_indices(x.words, x.size)      # absent places hold anything: a user's function must not see it
+        values = values[at]
+    result = _call(op, values, left, right)
+    iso = x.iso
+    if not iso and result.shape[0] == 1 and values.shape[0] != 1:
+        iso = True
+    elif at is not None:
+        spread = np.zeros(x.size, result.dtype)
+        spread[at] = result
+        result = spread
+    return like(x, dtype, result, iso)
+
+
+def _call(op, values, left, right):
+    """One result for each of values; or one in all where the operator looks at the bound scalar only."""
+    if left is None and right is None:
+        if getattr(op, "kind", None) == "one":
+            return np.ones(1, op.return_type.np_type)
+        return op.numpy(cast(values, op.type))
+    kind = op.kind
+    if kind == "pair":
+        return np.ones(1, op.return_type.np_type)
+    if left is not None:
+        if kind == "first":
+            return cast(cast(np.array([left]), op.type), op.return_type)
+        return op.numpy(cast(np.array([left]), op.type), cast(values, op.type2))
+    if kind == "second" or kind == "any":
+        return cast(cast(np.array([right]), op.type2), op.return_type)
+    return op.numpy(cast(values, op.type), cast(np.array([right]), op.type2))
+
+
+def _places(x):
+    if is_matrix(x):
+        return row_ids(x), x.indices
+    if x.format == "sparse":
+        return x.indices, None
+    if x.words is None:
+        return np.arange(x.size), None
+    return bits.to_indices(x.words, x.size), None
+
+
+def _positions(x, values, dtype):
+    """The structure of x with one value per entry; `values` may be one for all."""
+    values = cast(np.atleast_1d(values), dtype)
+    count = x.nvals
+    if values.shape[0] != count:
+        return like(x, dtype, values, True)
+    if x.format == "bitmap" and x.words is not None:
+        spread = np.zeros(x.size, values.dtype)
+        spread[bits.to_indices(x.words, x.size)] = values
+        values = spread
+    return like(x, dtype, values, False)
+
+
+# ---------------------------------------------------------------------- reduce
+
+
+def reduce(x, monoid):
+    count = x.nvals
+    if count == 0:
+        return None
+    values = x.values
+    if x.iso:
+        if count == 1 or is_idempotent(monoid):
+            return cast(values[:1], monoid.type)[0]
+        values = np.broadcast_to(values[:1], (count,))
+    elif x.format == "bitmap" and x.words is not None:
+        values = values[bits.to_bool(x.words, x.size)]
+    if monoid.terminal is ANY:
+        return cast(values[:1], monoid.type)[0]
+    return monoid.reduce(cast(values, monoid.type))

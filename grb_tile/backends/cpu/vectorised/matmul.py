@@ -1,0 +1,249 @@
+"""C = A (+.x) B in NumPy.  Meanings: backends/protocol.py.
+
+Gustavson: for blocks of rows of A small enough, every product A[i,k] (x) B[k,j] is laid out (the rows of B that A's
+entries name, end to end), cut by the mask, ordered by (i,j) and reduced.  At most about EXPAND products stand at once.
+Dot: each allowed (i,j) asks the shorter of row i of A and row j of BT for its k, which are looked up in the other.
+"""
+import numpy as np
+
+from ....dtypes import cast
+from ....storage.convert import compressed, occupied, row_ids, rows_csr, settle, transpose_of
+from ....storage.sorting import MAX_KEY, find, ranges, segment_starts
+from ....storage.store import index_dtype
+from .entries import empty_matrix, reduce_by_key, reduce_segments
+
+EXPAND = 1 << 22
+
+
+def matmul(A, B, semiring, allow=None, plan=None, BT=None):
+    """C = A (+.x) B inside `allow`, by the walk the plan names (Backend.matmul)."""
+    walk = getattr(plan, "walk", plan)
+    if walk == "dot" and allow is not None and not allow.complement:
+        return matmul_dot(A, transpose_of(B) if BT is None else BT, semiring, allow)
+    return matmul_gustavson(A, transpose_of(BT) if B is None else B, semiring, allow)
+
+
+def _products(op, A, at_a, B, at_b, i, k, j):
+    """A.values[at_a] (x) B.values[at_b]; i, k, j: functions that give positions.  One value when it stands for all."""
+    positional, kind = op.positional, op.kind
+    if positional is not None:
+        base = positional.rstrip("1")
+        place = i() if base == "firsti" else j() if base == "secondj" else k()
+        return cast(place.astype(np.int64) + (positional[-1] == "1"), op.return_type)
+    if kind == "pair":
+        return np.ones(1, op.return_type.np_type)
+    if kind != "second" and kind != "any":
+        a = cast(A.values[:1] if A.iso else A.values[at_a()], op.type)
+        if kind == "first":
+            return cast(a, op.return_type)
+    b = cast(B.values[:1] if B.iso else B.values[at_b], op.type2)
+    if kind == "second" or kind == "any":
+        return cast(b, op.return_type)
+    return op.numpy(a, b)
+
+
+# ---------------------------------------------------------------------- Gustavson
+
+
+def matmul_gustavson(A, B, semiring, allow):
+    """C = A (+.x) B row by row: each entry A[i,k] meets row k of B, products are sorted and combined block by block."""
+    nrows, ncols, dtype = A.nrows, B.ncols, semiring.return_type
+    if A.indices.shape[0] == 0 or B.indices.shape[0] == 0:
+        return empty_matrix(nrows, ncols, dtype)
+    rows, starts = occupied(A)
+    ends = np.append(starts[1:], A.indices.shape[0])
+    if allow is not None and not allow.complement:
+        named = find(rows, occupied(allow.pattern)[0])[1].nonzero()[0]
+        rows, starts, ends = rows[named], starts[named], ends[named]
+        if rows.shape[0] == 0:
+            return empty_matrix(nrows, ncols, dtype)
+    first, lengths = rows_csr(B, A.indices)
+    work = np.concatenate(([0], lengths.cumsum()))
+    before = work[starts]
+    after = work[ends]
+    parts = []
+    at, count = 0, rows.shape[0]
+    mask = _RowMask(allow) if allow is not None else None
+    while at < count:
+        stop = int(after.searchsorted(before[at] + EXPAND, "right"))
+        stop = min(max(stop, at + 1), count)
+        if mask is None and allow is None and stop == count and at == 0:
+            block = slice(starts[0], ends[-1])
+        else:
+            block = ranges(starts[at:stop], ends[at:stop] - starts[at:stop])
+        part = _block(A, B, semiring, rows[at:stop], ends[at:stop] - starts[at:stop], block, first, lengths, mask)
+        if part is not None:
+            parts.append(part)
+        at = stop
+    if not parts:
+        return empty_matrix(nrows, ncols, dtype)
+    if len(parts) == 1:
+        out_rows, cols, values, iso = parts[0]
+    else:
+        out_rows = np.concatenate([p[0] for p in parts])
+        cols = np.concatenate([p[1] for p in parts])
+        iso = all(p[3] for p in parts)
+        values = parts[0][2] if iso else np.concatenate(
+            [np.broadcast_to(p[2], p[0].shape) if p[3] else p[2] for p in parts])
+    return settle(compressed(nrows, ncols, dtype, out_rows, cols, values, iso))
+
+
+def _block(A, B, semiring, rows, row_lengths, block, first, lengths, mask):
+    """(rows, cols, values, iso) of the product of some rows of A (their entries: A.indices[block]); None when empty."""
+    ncols = B.ncols
+    lengths = lengths[block]
+    at_b = ranges(first[block], lengths)
+    total = at_b.shape[0]
+    if total == 0:
+        return None
+    cols = B.indices[at_b]
+    local = np.arange(rows.shape[0]).repeat(row_lengths).repeat(lengths)
+    which = None
+    if mask is not None:
+        which = mask.kept(rows, local, cols, ncols)
+        total = which.shape[0]
+        if total == 0:
+            return None
+        at_b, cols, local = at_b[which], cols[which], local[which]
+
+    def spread(per_entry):
+        out = per_entry.repeat(lengths)
+        return out if which is None else out[which]
+
+    def at_a():
+        entries = np.arange(A.indices.shape[0])[block] if isinstance(block, slice) else block
+        return spread(entries)
+
+    products = _products(
+        semiring.binaryop, A, at_a, B, at_b, lambda: rows[local], lambda: spread(A.indices[block]), lambda: cols)
+    width, names = ncols, None
+    if rows.shape[0] * ncols > MAX_KEY:
+        names, cols = np.unique(cols, return_inverse=True)
+        width = names.shape[0]
+    keys, values, iso = reduce_by_key(local * width + cols, products, rows.shape[0] * width, semiring.monoid)
+    row_of = keys // width
+    cols = keys - row_of * width
+    if names is not None:
+        cols = names[cols]
+    return rows[row_of], cols.astype(index_dtype(ncols), copy=False), values, iso
+
+
+class _RowMask:
+    """The mask of a product by rows: which products of a block of rows are allowed."""
+
+    def __init__(self, allow):
+        self.pattern = allow.pattern
+        self.complement = allow.complement
+
+    def kept(self, rows, local, cols, ncols):
+        pattern = self.pattern
+        starts, lengths = rows_csr(pattern, rows)
+        at = ranges(starts, lengths)
+        mask_cols = pattern.indices[at]
+        mask_rows = np.arange(rows.shape[0]).repeat(lengths)
+        width = ncols
+        if rows.shape[0] * ncols > MAX_KEY:
+            names = np.unique(np.concatenate((mask_cols, cols)))
+            mask_cols, cols, width = names.searchsorted(mask_cols), names.searchsorted(cols), names.shape[0]
+        keys, allowed = local * width + cols, mask_rows * width + mask_cols
+        bound = rows.shape[0] * width
+        if bound <= 8 * keys.shape[0] + 4096:
+            table = np.zeros(bound, np.bool_)
+            table[allowed] = True
+            hit = table[keys]
+        else:
+            hit = find(keys, allowed)[1]
+        return (~hit if self.complement else hit).nonzero()[0]
+
+
+# ---------------------------------------------------------------------- dot
+
+
+def matmul_dot(A, BT, semiring, allow):
+    """C[i,j] = (+)_k A[i,k] (x) BT[j,k] at the places of `allow` (no complement): rows meet by search."""
+    nrows, ncols, dtype = A.nrows, BT.nrows, semiring.return_type
+    pattern = allow.pattern
+    if A.indices.shape[0] == 0 or BT.indices.shape[0] == 0 or pattern.indices.shape[0] == 0:
+        return empty_matrix(nrows, ncols, dtype)
+    i, j = row_ids(pattern), pattern.indices.astype(np.int64)
+    a_first, a_len = rows_csr(A, i)
+    b_first, b_len = rows_csr(BT, j)
+    cost = np.minimum(a_len, b_len)
+    alive = cost.nonzero()[0]
+    if alive.shape[0] == 0:
+        return empty_matrix(nrows, ncols, dtype)
+    i, j, cost = i[alive], j[alive], cost[alive]
+    a_first, a_len, b_first, b_len = a_first[alive], a_len[alive], b_first[alive], b_len[alive]
+    done = cost.cumsum()
+    keys_a, keys_b, rename = _row_keys(A, BT)
+    found, values, isos = [], [], []
+    at = 0
+    while at < i.shape[0]:
+        base = int(done[at - 1]) if at else 0
+        stop = min(max(int(done.searchsorted(base + EXPAND, "right")), at + 1), i.shape[0])
+        part = slice(at, stop)
+        got = _dots(A, BT, semiring, i[part], j[part], a_first[part], a_len[part], b_first[part], b_len[part],
+                    keys_a, keys_b, rename)
+        if got is not None:
+            found.append(got[0] + at)
+            values.append(got[1])
+            isos.append(got[2])
+        at = stop
+    if not found:
+        return empty_matrix(nrows, ncols, dtype)
+    iso = all(isos)
+    which = np.concatenate(found)
+    joined = values[0] if iso else np.concatenate(
+        [np.broadcast_to(v, f.shape) if s else v for v, f, s in zip(values, found, isos, strict=True)])
+    return settle(compressed(nrows, ncols, dtype, i[which], j[which].astype(index_dtype(ncols)), joined, iso))
+
+
+def _row_keys(A, BT):
+    """Keys (row, k) of A's and BT's entries, ascending each, and how to make a key from (row, k) for either."""
+    width = A.ncols
+    if max(A.nrows, BT.nrows) * width <= MAX_KEY:
+        return row_ids(A) * width + A.indices, row_ids(BT) * width + BT.indices, None
+    names = np.unique(np.concatenate((A.indices, BT.indices)))
+    rows_a, rows_b = occupied(A)[0], occupied(BT)[0]
+    keys = [labels.searchsorted(row_ids(M)) * names.shape[0] + names.searchsorted(M.indices)
+            for labels, M in ((rows_a, A), (rows_b, BT))]
+    return keys[0], keys[1], (names, rows_a, rows_b)
+
+
+def _dots(A, BT, semiring, i, j, a_first, a_len, b_first, b_len, keys_a, keys_b, rename):
+    """(which of the pairs have a value, values, iso) for pairs (i, j); None when none has."""
+    width = A.ncols if rename is None else rename[0].shape[0]
+    short_a = a_len <= b_len
+    pieces = []
+    for asks, own_first, own_len, own, other_rows, other_keys, labels in (
+        (short_a, a_first, a_len, A, j, keys_b, None if rename is None else rename[2]),
+        (~short_a, b_first, b_len, BT, i, keys_a, None if rename is None else rename[1]),
+    ):
+        pairs = asks.nonzero()[0]
+        if pairs.shape[0] == 0:
+            continue
+        lengths = own_len[pairs]
+        at_own = ranges(own_first[pairs], lengths)
+        pair = pairs.repeat(lengths)
+        k = own.indices[at_own]
+        rows = other_rows[pair]
+        if rename is not None:
+            k, rows = rename[0].searchsorted(k), labels.searchsorted(rows)
+        at_other, hit = find(rows * width + k, other_keys)
+        hit = hit.nonzero()[0]
+        at_own, at_other = at_own[hit], at_other[hit]
+        pieces.append((pair[hit], at_own, at_other) if asks is short_a else (pair[hit], at_other, at_own))
+    pair = np.concatenate([p[0] for p in pieces])
+    if pair.shape[0] == 0:
+        return None
+    at_a = np.concatenate([p[1] for p in pieces])
+    at_b = np.concatenate([p[2] for p in pieces])
+    if len(pieces) == 2:                       # bring the two groups of pairs into one order
+        order = pair.argsort(kind="stable")
+        pair, at_a, at_b = pair[order], at_a[order], at_b[order]
+    products = _products(
+        semiring.binaryop, A, lambda: at_a, BT, at_b, lambda: i[pair], lambda: A.indices[at_a], lambda: j[pair])
+    starts = segment_starts(pair)
+    values, iso = reduce_segments(products, starts, pair.shape[0], semiring.monoid)
+    return pair[starts], values, iso
+

@@ -1,0 +1,184 @@
+"""w = A (+.x) x in NumPy, by rows of A or by the columns that x holds.  Meanings: backends/protocol.py.
+
+By rows: the entries of the allowed rows meet x's presence, products are reduced row by row (reduceat).
+By columns: the rows of AT that x names are laid end to end and reduced by their row of A (scatter or radix order).
+Work is that of the rows allowed, or of the columns in x; sparse operands make nothing of the size of a dimension.
+"""
+import numpy as np
+
+from ....dtypes import cast
+from ....storage import bits
+from ....storage.convert import occupied, row_ids, rows_csr, to_sparse
+from ....storage.sorting import find, ranges
+from .elementwise import restrict
+from .entries import empty_vector, members, members_of_words, reduce_by_key, reduce_segments, vector_of
+
+_MOST = 2                    # gather the allowed rows when they are fewer than occupied rows / _MOST
+
+
+def allowed_rows(A, allow):
+    """Ascending int64 rows that are allowed and worth asking, or None: do all rows and restrict afterwards."""
+    pattern, complement = allow.pattern, allow.complement
+    size = pattern.size
+    rows = occupied(A)[0]
+    if pattern.format == "sparse" and not complement:
+        if pattern.nvals * 8 < rows.shape[0]:
+            return pattern.indices.astype(np.int64, copy=False)
+    elif pattern.format == "bitmap" and rows.shape[0] * 8 > size:
+        count = size - pattern.nvals if complement else pattern.nvals
+        if count * _MOST > rows.shape[0]:
+            return None
+        words = pattern.words
+        if words is None:
+            return np.empty(0, np.int64) if complement else None
+        return bits.to_indices(bits.complement(words, size) if complement else words, size)
+    hit = members(pattern, rows)
+    return rows[~hit if complement else hit]
+
+
+def matvec_rows(A, x, semiring, allow=None):
+    size, dtype = A.nrows, semiring.return_type
+    count = A.indices.shape[0]
+    if count == 0 or x.nvals == 0:
+        return empty_vector(size, dtype)
+    at = None
+    cols = A.indices
+    filter_after = False
+    rows, starts = occupied(A)
+    if allow is not None:
+        wanted = allowed_rows(A, allow)
+        if wanted is None:
+            filter_after = True
+        elif wanted.shape[0] != rows.shape[0]:
+            rows = wanted
+            first, lengths = rows_csr(A, rows)
+            used = lengths.nonzero()[0]
+            if used.shape[0] != rows.shape[0]:
+                rows, first, lengths = rows[used], first[used], lengths[used]
+            if rows.shape[0] == 0:
+                return empty_vector(size, dtype)
+            at = ranges(first, lengths)
+            starts = lengths.cumsum() - lengths
+            cols = cols[at]
+    x_at = None
+    if x.format == "sparse" and x.indices.shape[0] != x.size:
+        if cols.shape[0] < 512 or x.size > 64 * (cols.shape[0] + x.indices.shape[0]):
+            x_at, hit = find(cols, x.indices)
+        else:
+            place = np.full(x.size, -1, np.int64)
+            place[x.indices] = np.arange(x.indices.shape[0])
+            x_at = place[cols]
+            hit = x_at >= 0
+    elif x.format == "bitmap" and x.words is not None:
+        hit = members_of_words(x.words, x.size, cols)
+    else:
+        hit = None
+    if hit is not None:
+        kept = hit.nonzero()[0]
+        total = kept.shape[0]
+        if total == 0:
+            return empty_vector(size, dtype)
+        if total != cols.shape[0]:
+            at = kept if at is None else at[kept]
+            cols = cols[kept]
+            if x_at is not None:
+                x_at = x_at[kept]
+            begin = kept.searchsorted(starts)
+            used = np.empty(begin.shape[0], np.bool_)
+            np.not_equal(begin[1:], begin[:-1], out=used[:-1])
+            used[-1] = begin[-1] != total
+            used = used.nonzero()[0]
+            rows, starts = rows[used], begin[used]
+    total = cols.shape[0]
+    products = _row_products(A, x, semiring.binaryop, at, cols, cols if x_at is None else x_at)
+    values, iso = reduce_segments(products, starts, total, semiring.monoid)
+    w = vector_of(size, dtype, rows, values, iso)
+    return restrict(w, allow) if filter_after else w
+
+
+def _row_products(A, x, op, at, cols, x_at):
+    """A[i,k] (x) x[k] for the entries `at` of A (None: all), x values at x.values[x_at]; or one value for all."""
+    positional = op.positional
+    if positional is not None:
+        base = positional.rstrip("1")
+        if base == "firsti":
+            place = row_ids(A) if at is None else row_ids(A)[at]
+        elif base == "secondj":
+            place = np.zeros(1, np.int64)
+        else:
+            place = cols
+        return _position_values(place, positional, op)
+    kind = op.kind
+    if kind == "pair":
+        return np.ones(1, op.return_type.np_type)
+    if kind != "second" and kind != "any":
+        a = A.values[:1] if A.iso else A.values if at is None else A.values[at]
+        a = cast(a, op.type)
+        if kind == "first":
+            return cast(a, op.return_type)
+    b = x.values[:1] if x.iso else x.values[x_at]
+    b = cast(b, op.type2)
+    if kind == "second" or kind == "any":
+        return cast(b, op.return_type)
+    return op.numpy(a, b)
+
+
+def _position_values(place, positional, op):
+    return cast(place.astype(np.int64) + 1 if positional[-1] == "1" else place, op.return_type)
+
+
+def matvec_cols(AT, x, semiring, allow=None):
+    size, dtype = AT.ncols, semiring.return_type
+    if AT.indices.shape[0] == 0 or x.nvals == 0:
+        return empty_vector(size, dtype)
+    if x.format == "bitmap" and x.words is None:     # full, perhaps iso with 2^60 places: the rows that AT has
+        k, starts = occupied(AT)
+        lengths = np.empty(k.shape[0], np.int64)
+        np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
+        lengths[-1] = AT.indices.shape[0] - starts[-1]
+        held = x.values if x.iso else x.values[k]
+    else:
+        u = to_sparse(x)
+        k, held = u.indices, u.values
+        starts, lengths = rows_csr(AT, k)
+    at = ranges(starts, lengths)
+    total = at.shape[0]
+    if total == 0:
+        return empty_vector(size, dtype)
+    rows = AT.indices[at]
+    which = None
+    if allow is not None:
+        hit = members(allow.pattern, rows)
+        kept = (~hit if allow.complement else hit).nonzero()[0]
+        if kept.shape[0] == 0:
+            return empty_vector(size, dtype)
+        if kept.shape[0] != total:
+            at, rows = at[kept], rows[kept]
+            total = kept.shape[0]
+            which = kept
+    op = semiring.binaryop
+    positional, kind = op.positional, op.kind
+    if positional is not None:
+        base = positional.rstrip("1")
+        place = rows if base == "firsti" else np.zeros(1, np.int64) if base == "secondj" else _spread(k, lengths, which)
+        products = _position_values(place, positional, op)
+    elif kind == "pair":
+        products = np.ones(1, op.return_type.np_type)
+    else:
+        if kind != "second" and kind != "any":
+            a = cast(AT.values[:1] if AT.iso else AT.values[at], op.type)
+        if kind != "first":
+            b = held[:1] if x.iso else _spread(held, lengths, which)
+            b = cast(b, op.type2)
+        products = cast(a, op.return_type) if kind == "first" else (
+            cast(b, op.return_type) if kind == "second" or kind == "any" else op.numpy(a, b))
+    monoid = semiring.monoid
+    if k.shape[0] == 1:
+        return vector_of(size, dtype, rows, cast(products, dtype), products.shape[0] != total)
+    found, values, iso = reduce_by_key(rows, products, size, monoid)
+    return vector_of(size, dtype, found, values, iso)
+
+
+def _spread(values, lengths, which):
+    spread = values.repeat(lengths)
+    return spread if which is None else spread[which]

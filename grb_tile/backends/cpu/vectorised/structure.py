@@ -1,0 +1,311 @@
+"""Making and taking apart in NumPy: build, tuples, cast, gather, expand.  Meanings: backends/protocol.py."""
+import numpy as np
+
+from ....dtypes import cast
+from ....exceptions import InvalidValue
+from ....storage import bits
+from ....storage.convert import compressed, row_ids, rows_csr, settle, share, to_sparse
+from ....storage.sorting import find, ranges, segment_starts, stable_order
+from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
+from .entries import like, order_pairs, vector_of
+
+
+def build_vector(size, indices, values, dup, dtype):
+    count = indices.shape[0]
+    iso = values.shape[0] == 1 and count != 1
+    if count > 1:
+        steps = indices[1:] > indices[:-1]
+        if not steps.all():
+            if not (indices[1:] >= indices[:-1]).all():
+                order = stable_order(indices, size)
+                indices = indices[order]
+                if not iso:
+                    values = values[order]
+            starts = segment_starts(indices)
+            if starts.shape[0] != count:
+                if dup is None:
+                    at = first_repeat(indices)
+                    raise InvalidValue(
+                        f"indices: {int(indices[at])} occurs more than once and dup_op is None; pass dup_op "
+                        "(binary.plus, binary.first, ...) to combine the values of equal indices"
+                    )
+                values, iso = fold_segments(values, iso, starts, count, dup, dtype)
+                indices = indices[starts]
+    values = cast(values, dtype)
+    if iso and count == 0:
+        values, iso = values[:0], False
+    return vector_of(size, dtype, np.array(indices, index_dtype(size)), _own(values), iso)
+
+
+def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
+    count = rows.shape[0]
+    iso = values.shape[0] == 1 and count != 1
+    order = order_pairs(rows, cols, nrows, ncols)
+    if order is not None:
+        rows, cols = rows[order], cols[order]
+        if not iso:
+            values = values[order]
+    if count > 1:
+        fresh = np.empty(count, np.bool_)
+        fresh[0] = True
+        np.logical_or(rows[1:] != rows[:-1], cols[1:] != cols[:-1], out=fresh[1:])
+        if not fresh.all():
+            if dup is None:
+                at = int((~fresh).argmax())
+                raise InvalidValue(
+                    f"rows, columns: ({int(rows[at])}, {int(cols[at])}) occurs more than once and dup_op is None; pass "
+                    "dup_op (binary.plus, binary.first, ...) to combine the values of equal positions"
+                )
+            starts = fresh.nonzero()[0]
+            values, iso = fold_segments(values, iso, starts, count, dup, dtype)
+            rows, cols = rows[starts], cols[starts]
+    values = cast(values, dtype)
+    if iso and count == 0:
+        values, iso = values[:0], False
+    return compressed(nrows, ncols, dtype, rows, np.array(cols, index_dtype(ncols)), _own(values), iso)
+
+
+def _own(values):
+    """Values that no caller can change afterwards."""
+    return np.array(values)
+
+
+def first_repeat(ordered):
+    """Position of the first element of `ordered` that equals the one before it."""
+    return int((ordered[1:] == ordered[:-1]).argmax()) + 1
+
+
+def fold_segments(values, iso, starts, total, op, dtype):
+    """(values, iso): op applied left to right within each segment; in steps of equal rank, so any op will do."""
+    lengths = np.append(starts[1:], total) - starts
+    if op.kind == "first":
+        return (values if iso else values[starts]), iso
+    if op.kind in ("second", "any"):
+        return (values if iso else values[starts + lengths - 1]), iso
+    if iso:
+        values = np.broadcast_to(values, (total,))
+    folded = cast(values[starts], dtype)
+    monoid = getattr(op, "monoid", None)
+    longest = int(lengths.max())
+    if longest > 64 and monoid is not None and monoid.return_type is op.type is op.return_type is dtype:
+        return monoid.reduceat(cast(values, dtype), starts), False
+    folded = np.array(folded)
+    for rank in range(1, longest):
+        which = (lengths > rank).nonzero()[0]
+        combined = op.numpy(cast(folded[which], op.type), cast(values[starts[which] + rank], op.type2))
+        folded[which] = cast(combined, dtype)
+    return folded, False
+
+
+def tuples_vector(u):
+    if u.format == "sparse":
+        indices = u.indices.astype(np.int64)
+        values = None if u.iso else u.values.copy()
+    elif u.words is None:
+        indices = np.arange(u.size)
+        values = None if u.iso else u.values.copy()
+    else:
+        indices = bits.to_indices(u.words, u.size)
+        values = None if u.iso else u.values[indices]
+    if values is None:
+        values = u.values[:1].repeat(indices.shape[0]) if indices.shape[0] else u.values[:0].copy()
+    return indices, values
+
+
+def tuples_matrix(A):
+    count = A.indices.shape[0]
+    rows, cols = row_ids(A), A.indices.astype(np.int64)
+    if A.forms is not None and A.forms.get("row_ids") is rows:
+        rows = rows.copy()
+    if A.iso:
+        return rows, cols, A.values[:1].repeat(count) if count else A.values[:0].copy()
+    return rows, cols, A.values.copy()
+
+
+def cast_store(x, dtype):
+    if x.dtype is dtype:
+        return x
+    return like(x, dtype, np.ascontiguousarray(cast(x.values, dtype)), x.iso)   # complex to real gives a view
+
+
+# ---------------------------------------------------------------------- gather
+
+
+def as_array(I):
+    """A range as an int64 array."""
+    return np.arange(I.start, I.stop, I.step, dtype=np.int64) if type(I) is range else I
+
+
+def seen_through(positions, I):
+    """(which of the ascending `positions` the range I holds, where each stands in it, ascending with I's step > 0)."""
+    offset = positions.astype(np.int64) - I.start
+    place = offset // I.step
+    chosen = ((place >= 0) & (place < len(I)) & (place * I.step == offset)).nonzero()[0]
+    return chosen, place[chosen]
+
+
+def gather_vector(u, I):
+    if I is None:
+        return u
+    size = len(I)
+    if type(I) is range:
+        if u.format == "bitmap" and u.words is None and u.iso:
+            if size == 0:
+                return SparseVector(0, u.dtype, np.empty(0, np.int32), u.values[:0])
+            return share(u, BitmapVector(size, u.dtype, None, u.values, size, True))
+        if u.format == "sparse":
+            chosen, places = seen_through(u.indices, I)
+            if I.step < 0:
+                chosen, places = chosen[::-1], places[::-1]
+            return vector_of(size, u.dtype, places, u.values if u.iso else u.values[chosen], u.iso)
+        I = as_array(I)
+    if u.format == "bitmap":
+        values = u.values if u.iso else u.values[I]
+        if u.iso:
+            share(u)
+        if u.words is None:
+            result = BitmapVector(size, u.dtype, None, values, size, u.iso)
+        else:
+            flags = bits.test(u.words, I)
+            result = BitmapVector(size, u.dtype, bits.from_bool(flags), values, int(np.count_nonzero(flags)), u.iso)
+        result.shared = u.iso
+        return settle(result)
+    at, hit = find(I, u.indices)
+    kept = hit.nonzero()[0]
+    values = u.values if u.iso else u.values[at[kept]]
+    return vector_of(size, u.dtype, kept, values, u.iso)
+
+
+def gather_matrix(A, I, J):
+    if I is None and J is None:
+        return A
+    turned = False
+    if I is None:
+        nrows = A.nrows
+        rows, cols = row_ids(A), A.indices
+        at = None
+    elif type(I) is range and len(I) > A.indices.shape[0]:
+        nrows = len(I)
+        at, rows = seen_through(row_ids(A), I)
+        cols = A.indices[at]
+        turned = I.step < 0
+    else:
+        I = as_array(I)
+        nrows = I.shape[0]
+        starts, lengths = rows_csr(A, I)
+        at = ranges(starts, lengths)
+        rows = np.arange(nrows).repeat(lengths)
+        cols = A.indices[at]
+    ncols = A.ncols
+    if J is not None:
+        ncols = len(J)
+        chosen, cols, ordered = _columns(cols, J, A.ncols)
+        rows = rows[chosen]
+        at = chosen if at is None else at[chosen]
+        turned = turned or not ordered
+    if turned:
+        order = order_pairs(rows, cols, nrows, ncols)
+        if order is not None:
+            rows, cols, at = rows[order], cols[order], at[order]
+    values = A.values if A.iso else A.values[at]
+    return settle(compressed(nrows, ncols, A.dtype, rows, cols, values, A.iso))
+
+
+def _columns(cols, J, ncols):
+    """(which entries, their new columns, ascending within rows?) of entries in columns `cols` seen through J."""
+    if type(J) is range:
+        return (*seen_through(cols, J), J.step > 0)
+    count = J.shape[0]
+    if count == 0:
+        nothing = np.empty(0, np.int64)
+        return nothing, nothing, True
+    if count == 1 or bool((J[1:] > J[:-1]).all()):
+        if int(J[-1]) - int(J[0]) == count - 1:      # a contiguous range
+            first = int(J[0])
+            chosen = ((cols >= first) & (cols < first + count)).nonzero()[0]
+            return chosen, cols[chosen].astype(np.int64) - first, True
+        at, hit = find(cols, J)
+        chosen = hit.nonzero()[0]
+        return chosen, at[chosen], True
+    order = stable_order(J, ncols)
+    ordered = J[order]
+    left = ordered.searchsorted(cols, "left")
+    times = ordered.searchsorted(cols, "right") - left
+    chosen = np.arange(cols.shape[0]).repeat(times)
+    return chosen, order[ranges(left, times)], False
+
+
+# ---------------------------------------------------------------------- expand
+
+
+def expand_vector(u, I, size):
+    if I is None:
+        if u.size == size:
+            return u
+        u = to_sparse(u)
+        return vector_of(size, u.dtype, u.indices, u.values, u.iso)
+    s = to_sparse(u)
+    share(u)
+    places = I.start + s.indices.astype(np.int64) * I.step if type(I) is range else I[s.indices]
+    values = s.values
+    if places.shape[0] > 1 and not (places[1:] > places[:-1]).all():
+        order = stable_order(places, size)
+        places = places[order]
+        if not s.iso:
+            values = values[order]
+    result = vector_of(size, u.dtype, places, values, s.iso)
+    result.shared = True
+    return result
+
+
+def expand_matrix(A, I, J, nrows, ncols):
+    if I is None and J is None and A.nrows == nrows:
+        if A.ncols == ncols:
+            return A
+        indices = A.indices.astype(index_dtype(ncols), copy=False)
+        return Compressed(nrows, ncols, A.dtype, A.indptr, indices, A.values, A.iso, A.rows)
+    rows, cols = row_ids(A), A.indices
+    if I is not None:
+        rows = I.start + rows * I.step if type(I) is range else I[rows]
+    if J is not None:
+        cols = J.start + cols.astype(np.int64) * J.step if type(J) is range else J[cols]
+    values = A.values
+    order = order_pairs(rows, cols, nrows, ncols)
+    if order is not None:
+        rows, cols = rows[order], cols[order]
+        if not A.iso:
+            values = values[order]
+    return settle(compressed(nrows, ncols, A.dtype, rows, cols, values, A.iso))
+
+
+def kronecker(A, B, op):
+    """All products of an entry of A with one of B, by rows."""
+    nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
+    na, nb = A.indices.shape[0], B.indices.shape[0]
+    at_a = np.arange(na).repeat(nb)
+    at_b = np.tile(np.arange(nb), na)
+    ra, ca = row_ids(A)[at_a], A.indices[at_a].astype(np.int64)
+    rb, cb = row_ids(B)[at_b], B.indices[at_b].astype(np.int64)
+    rows, cols = ra * B.nrows + rb, ca * B.ncols + cb
+    positional = op.positional
+    if positional is not None:
+        place = {"firsti": ra, "firstj": ca, "secondi": rb, "secondj": cb}[positional.rstrip("1")]
+        values = (place + 1 if positional[-1] == "1" else place).astype(op.return_type.np_type)
+        iso = False
+    else:
+        a = A.values[:1] if A.iso else A.values[at_a]
+        b = B.values[:1] if B.iso else B.values[at_b]
+        iso = (A.iso and B.iso) or op.kind == "pair"
+        if iso:
+            a, b = a[:1], b[:1]
+        values = op.numpy(cast(a, op.type), cast(b, op.type2)) if na and nb else np.empty(0, op.return_type.np_type)
+        iso = iso and values.shape[0] == 1
+        if not iso and values.shape[0] != rows.shape[0]:
+            values = np.broadcast_to(values, rows.shape).copy()
+    order = order_pairs(rows, cols, nrows, ncols)
+    if order is not None:
+        rows, cols = rows[order], cols[order]
+        if not iso:
+            values = values[order]
+    return compressed(nrows, ncols, op.return_type, rows, cols, values, iso)
+

@@ -1,0 +1,152 @@
+"""w = A (+.x) x over the tiled forms, in NumPy: for forced plans and the law that the format does not matter.
+
+tiled: tiles whose column tile of x is empty are passed over (TileSpMSpV, Algorithm 4), the rest meets x tile by tile.
+bitblock: the set bits of the blocks' maps are the entries.
+bittiled: words of a tile's rows meet words of x; only structure takes part, for multiplies that read no values.
+Its three walks can be asked for by name (TileBFS, 3.4); they give the same w:
+    push_csr   the tiles of A by rows whose word of x holds something
+    push_csc   the column words that the bits of x name are united into words of w
+    pull_csc   the tiles of the tile rows that hold an allowed place, nothing else
+
+Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.3 and 3.4.
+"""
+import numpy as np
+
+from ....dtypes import cast
+from ....storage import bits
+from ....storage.bit_tiles import bit_blocks_of, bit_tiles_of
+from ....storage.convert import words_of
+from ....storage.sorting import ranges
+from ....storage.tiled import can_tile, tiled_of, tiled_vector_from
+from .elementwise import restrict
+from .entries import empty_vector, is_idempotent, members, reduce_by_key, vector_of
+
+FORMATS = frozenset(("tiled", "bitblock", "bittiled", "push_csr", "push_csc", "pull_csc"))
+
+
+def matvec(A, x, semiring, allow, format):
+    """As matvec_rows (backends/protocol.py), over A's form `format`, one of FORMATS; NotImplemented where it cannot serve."""
+    if A.indices.shape[0] == 0 or x.nvals == 0:
+        return empty_vector(A.nrows, semiring.return_type)
+    if not can_tile(A):
+        return NotImplemented
+    if format == "tiled":
+        return matvec_tiled(tiled_of(A), x, semiring, allow)
+    if format == "bitblock":
+        return matvec_bit_blocks(bit_blocks_of(A), x, semiring, allow)
+    if not can_use_bits(A, x, semiring):
+        return NotImplemented
+    return matvec_bit_tiles(bit_tiles_of(A), A, x, semiring, allow, format)
+
+
+def can_use_bits(A, x, semiring):
+    """Does the product read no values, and the monoid only ask whether (or how often) there is one?"""
+    op, monoid = semiring.binaryop, semiring.monoid
+    if op.positional is not None or not (is_idempotent(monoid) or monoid.ufunc is np.add):
+        return False
+    return op.kind == "pair" or (A.iso and x.iso)
+
+
+def matvec_tiled(T, x, semiring, allow):
+    tx = tiled_vector_from(x, T.nt)
+    live = (tx.x_ptr[T.tile_col] >= 0).nonzero()[0]
+    counts = np.diff(T.tile_nnz)[live]
+    at = ranges(T.tile_nnz[live], counts)
+    rows = (T.tile_rows_of()[live] << 4).repeat(counts) + (T.nibbles[at] >> 4)
+    cols = (T.tile_col[live].astype(np.int64) << 4).repeat(counts) + (T.nibbles[at] & 15)
+    a = T.values[:1] if T.iso else np.concatenate((T.values[at], T.rest_values))
+    rows = np.concatenate((rows, T.rest_rows))
+    cols = np.concatenate((cols, T.rest_cols))
+    return _entries_against(T, a, rows, cols, tx, semiring, allow)
+
+
+def matvec_bit_blocks(B, x, semiring, allow):
+    rows, cols = B.positions()
+    values = B.values[:1] if B.iso else B.values
+    return _entries_against(B, values, rows, cols, tiled_vector_from(x, 64), semiring, allow)
+
+
+def _entries_against(A, a, rows, cols, tx, semiring, allow):
+    """Reduce a[p] (x) x[cols[p]] by rows[p], entries in any order."""
+    present, b = tx.lookup(cols)
+    if allow is not None:
+        hit = members(allow.pattern, rows)
+        present &= ~hit if allow.complement else hit
+    kept = present.nonzero()[0]
+    if kept.shape[0] == 0:
+        return empty_vector(A.nrows, semiring.return_type)
+    rows, cols, b = rows[kept], cols[kept], b[kept]
+    if a.shape[0] != 1 or not A.iso:
+        a = a[kept]
+    op = semiring.binaryop
+    if op.positional is not None:
+        base = op.positional.rstrip("1")
+        place = rows if base == "firsti" else np.zeros_like(cols) if base == "secondj" else cols
+        products = cast(place + (op.positional[-1] == "1"), op.return_type)
+    elif op.kind == "pair":
+        products = np.ones(1, op.return_type.np_type)
+    else:
+        products = op.numpy(cast(a, op.type), cast(b, op.type2))
+    found, values, iso = reduce_by_key(rows, products, A.nrows, semiring.monoid)
+    return vector_of(A.nrows, semiring.return_type, found, values, iso)
+
+
+def matvec_bit_tiles(T, A, x, semiring, allow, walk):
+    """Structure only: whether any k (or how many) is in row i of A and in x, a word of T.nt positions at a time."""
+    words = words_of(x)
+    words = bits.full(x.size) if words is None else words
+    x_words = words.view(T.row_words.dtype)
+    monoid, op, dtype = semiring.monoid, semiring.binaryop, semiring.return_type
+    one = np.ones(1, op.return_type.np_type)
+    if op.kind != "pair":                      # both operands iso: every product is this one
+        one = op.numpy(cast(A.values[:1], op.type), cast(x.values[:1], op.type2))
+    if walk == "push_csc" and is_idempotent(monoid):
+        rows = bits.to_indices(_united_columns(T, words), T.nrows)
+        counts = None
+    else:
+        counts = _row_counts(T, x_words, allow if walk == "pull_csc" else None, walk == "push_csr")
+        rows = counts.nonzero()[0]
+    if rows.shape[0] == 0:
+        return empty_vector(T.nrows, dtype)
+    if is_idempotent(monoid):
+        w = vector_of(T.nrows, dtype, rows, cast(one, dtype), True)
+    else:
+        with np.errstate(all="ignore"):
+            w = vector_of(T.nrows, dtype, rows, cast(counts[rows], dtype) * cast(one, dtype))
+    return w if allow is None else restrict(w, allow)
+
+
+def _row_counts(T, x_words, allow, skip):
+    """For each row of A, how many of its columns are in x; tiles outside `allow`, or not met by x, are skipped."""
+    tile_rows = np.arange(T.tile_row_ptr.shape[0] - 1).repeat(np.diff(T.tile_row_ptr))
+    word, (tile, line) = T.row_words, T.by_rows.places()
+    chosen = None
+    if allow is not None:
+        words = words_of(allow.pattern)
+        words = bits.full(T.nrows) if words is None else words
+        words = bits.complement(words, T.nrows) if allow.complement else words
+        chosen = words.view(word.dtype)[tile_rows[tile]].nonzero()[0]
+    elif skip:
+        chosen = x_words[T.tile_col[tile]].nonzero()[0]
+    if chosen is not None:
+        tile, line, word = tile[chosen], line[chosen], word[chosen]
+    met = np.bitwise_count(word & x_words[T.tile_col[tile]]).astype(np.int64)
+    counts = np.zeros((T.tile_row_ptr.shape[0] - 1) * T.nt, np.int64)
+    np.add.at(counts, tile_rows[tile] * T.nt + line, met)
+    return counts[: T.nrows]
+
+
+def _united_columns(T, words):
+    """Words of the union of the columns of A that are in x."""
+    columns = bits.to_indices(words, T.ncols)
+    tile_cols = columns // T.nt
+    lengths = T.tile_col_ptr[tile_cols + 1] - T.tile_col_ptr[tile_cols]
+    tiles = ranges(T.tile_col_ptr[tile_cols], lengths)
+    word = T.col_words.dtype.type
+    bit = np.left_shift(word(1), (columns % T.nt).astype(word)).repeat(lengths)
+    held = (T.col_map[tiles] & bit).nonzero()[0]
+    tiles, bit = tiles[held], bit[held]
+    found = T.col_words[T.col_start[tiles] + np.bitwise_count(T.col_map[tiles] & (bit - word(1)))]
+    united = np.zeros(bits.word_count(T.nrows), np.uint64)
+    np.bitwise_or.at(united.view(word), T.tile_row[tiles], found)
+    return united

@@ -1,0 +1,1 @@
+"""Union, intersection, apply, select, reduce and writes in place on the device."""

@@ -1,0 +1,356 @@
+"""Union, intersection, restriction and the Kronecker product on the device.  Meanings: backends/protocol.py.
+
+Positions first (structure/positions.py), values then (elementwise/values.py): an operator costs one kernel instance, whatever the formats.
+Lists and matrices meet by binary search of the shorter in the longer, one thread for each entry, so that rows of any
+length share the work evenly; bitmaps meet word by word.  DCSR and CSR meet in any mixture.
+
+Read-backs: one for each list or matrix whose size is not known (and one for each restriction of such by `allow` before a
+union).  Bitmaps carry their count on the device until somebody asks for it.
+"""
+import numpy as np
+
+from ....dtypes import cast as host_cast
+from ....storage.convert import share
+from ....storage.store import BitmapVector, index_dtype, same_structure
+from ..structure.entries import (
+    compressed,
+    counted_later,
+    gather,
+    index_type,
+    to_bitmap,
+    vector_of,
+    words_of,
+)
+from ..structure.positions import (
+    AND,
+    OR,
+    WITHOUT,
+    empty_like,
+    flags_within,
+    is_empty,
+    is_matrix,
+    join_words,
+    keep_entries,
+    keep_places,
+    listed,
+    locate,
+    member_flags,
+    union_places,
+)
+from ..structure.structure import convert, settle
+from .values import (
+    all_plain,
+    base_of,
+    combined,
+    entry_places,
+    functor_text,
+    like,
+    meet,
+    op_is_plain,
+    overlaid,
+    position_values,
+    values_as,
+)
+
+_FEW = 8          # a pattern with so many times fewer entries than the operand is searched in it, not the other way
+
+
+def _require(op, dtype):
+    """Raises: UdfParseError when the operator has no device form, whatever the operands hold."""
+    if op is not None and op.positional is None:
+        functor_text(op, dtype)
+
+
+# ---------------------------------------------------------------------- restrict
+
+
+def restrict(device, x, allow):
+    if not all_plain(x.dtype):
+        return NotImplemented
+    pattern, complement = allow.pattern, allow.complement
+    if is_empty(x):
+        return x
+    if is_empty(pattern):
+        return x if complement else empty_like(device, x, x.dtype)
+    if same_structure(x, pattern):
+        return empty_like(device, x, x.dtype) if complement else x
+    if is_matrix(x):
+        if not complement and pattern.nvals * _FEW < x.nvals:
+            at, hit = locate(device, pattern, x, places=index_dtype(x.nvals))
+            return keep_places(device, x, gather(device, at, listed(device, hit)))
+        return keep_places(device, x, listed(device, flags_within(device, x, allow)))
+    if x.format == "sparse":
+        if pattern.format == "bitmap" and pattern.words is None:
+            return empty_like(device, x, x.dtype) if complement else x
+        return keep_entries(device, x, listed(device, flags_within(device, x, allow)))
+    return _restrict_bitmap(device, x, pattern, complement)
+
+
+def _restrict_bitmap(device, x, pattern, complement):
+    size = x.size
+    if pattern.format == "sparse" and not complement:
+        at = pattern.indices
+        if x.words is not None:
+            at = gather(device, at, listed(device, member_flags(device, at, x.words)))
+        if at.shape[0] == 0:
+            return empty_like(device, x, x.dtype)
+        values = x.values if x.iso else gather(device, x.values, at)
+        return share(x, pattern, vector_of(device, size, x.dtype, at, values, x.iso))
+    words = words_of(device, pattern)
+    if words is None:
+        return empty_like(device, x, x.dtype) if complement else x
+    words, count = join_words(device, x.words, words, size, WITHOUT if complement else AND)
+    return share(x, counted_later(device, size, x.dtype, words, x.values, count, x.iso))
+
+
+# ---------------------------------------------------------------------- intersect
+
+
+def intersect(device, x, y, op, allow):
+    dtype = op.return_type
+    if not (all_plain(x.dtype, y.dtype) and op_is_plain(op)):
+        return NotImplemented
+    _require(op, dtype)
+    if is_empty(x) or is_empty(y):
+        return empty_like(device, x, dtype)
+    if same_structure(x, y):
+        x = x if allow is None else restrict(device, x, allow)
+        if is_empty(x):
+            return empty_like(device, x, dtype)
+        if same_structure(x, y):
+            values, iso = meet(device, op, dtype, _places(x), x, y, words=_words(x), places=_placer(device, x))
+            y.shared = True
+            return like(x, dtype, values, iso)
+    if x.format == "bitmap" and y.format == "bitmap":
+        return _intersect_bitmaps(device, x, y, op, allow)
+    thin, wide = (x, y) if _is_thinner(x, y) else (y, x)
+    places = index_dtype(x.size if not is_matrix(x) else max(x.nvals, y.nvals))
+    if wide.format == "bitmap":
+        flags = member_flags(device, thin.indices, wide.words)
+        at_wide = None
+    else:
+        at_wide, flags = locate(device, thin, wide, places=places)
+    if allow is not None:
+        if is_empty(allow.pattern) and not allow.complement:
+            return empty_like(device, x, dtype)
+        flags = flags_within(device, thin, allow, flags)
+    kept = listed(device, flags, places)
+    count = kept.shape[0]
+    if count == 0:
+        return empty_like(device, x, dtype)
+    if is_matrix(x):
+        found = keep_places(device, like(thin, thin.dtype, device.constant(thin.dtype.np_type.type(0)), True), kept)
+        indices = found.indices
+    else:
+        indices = gather(device, thin.indices, kept)
+    at_wide = indices.astype(places, copy=False) if at_wide is None else gather(device, at_wide, kept)
+    at_x, at_y = (kept, at_wide) if thin is x else (at_wide, kept)
+    if is_matrix(x):
+        values, iso = meet(device, op, dtype, count, x, y, at_x, at_y, places=_placer(device, found))
+        return like(found, dtype, values, iso)
+    values, iso = meet(device, op, dtype, count, x, y, at_x, at_y, places=lambda base: _line(indices, base))
+    result = vector_of(device, x.size, dtype, indices, values, iso)
+    result.shared = True
+    return result
+
+
+def _is_thinner(x, y):
+    """Is x the one whose entries are looked up in the other?"""
+    if x.format == "bitmap" or y.format == "bitmap":
+        return y.format == "bitmap"
+    return x.indices.shape[0] <= y.indices.shape[0]
+
+
+def _line(indices, base):
+    return indices.astype(np.int64) if base == "i" else None
+
+
+def _places(x):
+    """How many values the store has when it is not iso."""
+    return x.size if x.format == "bitmap" else x.nvals
+
+
+def _words(x):
+    return x.words if x.format == "bitmap" else None
+
+
+def _placer(device, x):
+    return lambda base: entry_places(device, x, base)
+
+
+def _intersect_bitmaps(device, x, y, op, allow):
+    size, dtype = x.size, op.return_type
+    if allow is not None:
+        x = restrict(device, x, allow)
+        if x.format != "bitmap":
+            return intersect(device, x, y, op, None)
+    structure, count = (y if x.words is None else x), None
+    words = structure.words
+    if x.words is not None and y.words is not None:
+        words, count = join_words(device, x.words, y.words, size, AND)
+    values, iso = meet(device, op, dtype, size, x, y, words=words, places=lambda base: _line(device.arange(size), base))
+    if count is None:
+        return settle(device, share(x, y, structure.with_values(dtype, values, iso)))
+    return share(x, y, counted_later(device, size, dtype, words, values, count, iso))
+
+
+# ---------------------------------------------------------------------- union
+
+
+def union(device, x, y, op, allow, left_default, right_default, dtype):
+    if dtype is None:
+        dtype = x.dtype if op is None else op.return_type
+    if not (all_plain(x.dtype, y.dtype, dtype) and op_is_plain(op)):
+        return NotImplemented
+    _require(op, dtype)
+    if allow is not None:
+        x, y = restrict(device, x, allow), restrict(device, y, allow)
+    if is_empty(x):
+        return _lone(device, y, op, dtype, left_default, True)
+    if is_empty(y):
+        return _lone(device, x, op, dtype, right_default, False)
+    defaults = left_default, right_default
+    if same_structure(x, y):
+        y.shared = True
+        if op is None:
+            return like(y, dtype, values_as(device, y, dtype), y.iso)
+        values, iso = meet(device, op, dtype, _places(x), x, y, words=_words(x), places=_placer(device, x))
+        return like(x, dtype, values, iso)
+    if is_matrix(x) or (x.format == "sparse" and y.format == "sparse"):
+        found, at_x, at_y = union_places(device, x, y)
+        count = at_x.shape[0]
+        some_common = x.nvals + y.nvals > count
+        values, iso = _union_values(device, op, dtype, count, x, y, (at_x, at_y), (None, None), defaults, some_common,
+                                    lambda base: entry_places(device, found, base))
+        if is_matrix(x):
+            return like(found, dtype, values, iso)
+        return vector_of(device, x.size, dtype, found.indices, values, iso)
+    return _union_bitmaps(device, to_bitmap(device, x), to_bitmap(device, y), op, dtype, defaults)
+
+
+def _union_bitmaps(device, x, y, op, dtype, defaults):
+    size, words, count = x.size, None, None
+    if x.words is not None and y.words is not None:
+        words, count = join_words(device, x.words, y.words, size, OR)
+    values, iso = _union_values(device, op, dtype, size, x, y, (None, None), (x.words, y.words), defaults, True,
+                                lambda base: _line(device.arange(size), base))
+    if words is None:
+        return BitmapVector(size, dtype, None, values, size, iso)
+    return counted_later(device, size, dtype, words, values, count, iso)
+
+
+def _union_values(device, op, dtype, n, x, y, at, words, defaults, some_common, places):
+    """(values, iso) of a union's n places."""
+    one = _iso_union(device, x, y, op, dtype, defaults, some_common)
+    if one is not None:
+        return device.constant(one), True
+    left_default, right_default = defaults
+    if op is not None and op.positional is not None:
+        base, one = base_of(op.positional)
+        common, iso = position_values(device, places(base), one, op.return_type, dtype)
+        if left_default is not None and right_default is not None:
+            return common, iso
+        return overlaid(device, n, values_as(device, x, dtype), x.iso, values_as(device, y, dtype), y.iso,
+                        at=at, words=words, common=common, common_iso=iso), False
+    if op is None:
+        return overlaid(device, n, values_as(device, x, dtype), x.iso, values_as(device, y, dtype), y.iso,
+                        at=at, words=words), False
+    lone = (None if right_default is not None else values_as(device, x, dtype),
+            None if left_default is not None else values_as(device, y, dtype))
+    defaults = (None if left_default is None else _scalar(device, left_default, op.type),
+                None if right_default is None else _scalar(device, right_default, op.type2))
+    return combined(device, op, dtype, n, values_as(device, x, op.type), x.iso, values_as(device, y, op.type2), y.iso,
+                    at=at, words=words, lone=lone, defaults=defaults), False
+
+
+def _scalar(device, value, dtype):
+    """A host scalar cast to dtype, as a device array of length 1."""
+    return device.constant(host_cast(np.array([value]), dtype)[0])
+
+
+def _lone(device, x, op, dtype, default, default_on_left):
+    """The union of x with nothing."""
+    if is_empty(x):
+        return empty_like(device, x, dtype)
+    if default is None or op is None:
+        values = values_as(device, x, dtype)
+        return x if values is x.values and x.dtype is dtype else like(x, dtype, values, x.iso)
+    if op.positional is not None:
+        base, one = base_of(op.positional)
+        values, iso = position_values(device, entry_places(device, x, base), one, op.return_type, dtype)
+        return like(x, dtype, values, iso)
+    n = 1 if x.iso else _places(x)
+    words = None if x.iso else _words(x)
+    if default_on_left:
+        a, a_iso, b, b_iso = _scalar(device, default, op.type), True, values_as(device, x, op.type2), x.iso
+    else:
+        a, a_iso, b, b_iso = values_as(device, x, op.type), x.iso, _scalar(device, default, op.type2), True
+    return like(x, dtype, combined(device, op, dtype, n, a, a_iso, b, b_iso, words=(words, words)), x.iso)
+
+
+def _iso_union(device, x, y, op, dtype, defaults, some_common):
+    """The one value (NumPy scalar) of a union whose entries must all be equal, or None; asks no device for values."""
+    if not (x.iso and y.iso) or op is not None and (op.positional is not None or not op.lowerable):
+        return None
+    a, b = device.known_constant(x.values), device.known_constant(y.values)
+    if a is None or b is None:
+        return None
+    a, b = np.array([a]), np.array([b])
+    left_default, right_default = defaults
+    lone_x, lone_y = host_cast(a, dtype), host_cast(b, dtype)
+    if op is not None and right_default is not None:
+        lone_x = _on_host(op, a, np.array([right_default]), dtype)
+    if op is not None and left_default is not None:
+        lone_y = _on_host(op, np.array([left_default]), b, dtype)
+    if lone_x.tobytes() != lone_y.tobytes():
+        return None
+    if some_common and op is not None and _on_host(op, a, b, dtype).tobytes() != lone_x.tobytes():
+        return None
+    return lone_x[0]
+
+
+def _on_host(op, a, b, dtype):
+    return host_cast(np.asarray(op.numpy(host_cast(a, op.type), host_cast(b, op.type2))), dtype)
+
+
+# ---------------------------------------------------------------------- kronecker
+
+
+def kronecker(device, A, B, op, allow):
+    dtype = op.return_type
+    if not (all_plain(A.dtype, B.dtype) and op_is_plain(op)):
+        return NotImplemented
+    _require(op, dtype)
+    nrows, ncols, n = A.nrows * B.nrows, A.ncols * B.ncols, A.nvals * B.nvals
+    nothing = device.empty(0, np.int64)
+    if n == 0:
+        return compressed(device, nrows, ncols, dtype, nothing, nothing, device.empty(0, dtype.np_type))
+    places = index_dtype(max(A.nvals, B.nvals))
+    device.check_room(n * (16 + 2 * places.itemsize + dtype.np_type.itemsize), f"kronecker: {n} entries")
+    a, b = _held_rows(device, A), _held_rows(device, B)
+    held_a, held_b = a[1].shape[0], b[1].shape[0]
+    lengths = device.empty(held_a * held_b, np.int64)
+    kernel = device.launcher.kernel("elementwise/kronecker.cuh", "kronecker_lengths", "", ("void",))
+    kernel.over(lengths.shape[0], (a[0], held_a, b[0], held_b, lengths))
+    ends = device.xp.cumsum(lengths)
+    rows, columns = device.empty(n, np.int64), device.empty(n, np.int64)
+    at_a, at_b = device.empty(n, places), device.empty(n, places)
+    kernel = device.launcher.kernel("elementwise/kronecker.cuh", "kronecker_entries", "", (
+        index_type(A.indices), index_type(B.indices), index_type(at_a)))
+    kernel.over(n, (a[0], a[1], A.indices, held_a, b[0], b[1], B.indices, held_b, B.nrows, B.ncols, ends, n, rows, columns,
+                    at_a, at_b))
+    if op.positional is None:
+        values, iso = meet(device, op, dtype, n, A, B, at_a, at_b)
+    else:
+        store, at = (A, at_a) if op.positional.startswith("first") else (B, at_b)
+        base, one = base_of(op.positional)
+        values, iso = position_values(device, gather(device, entry_places(device, store, base), at), one, dtype)
+    result = settle(device, compressed(device, nrows, ncols, dtype, rows, columns, values, iso))
+    result.shared = True
+    return result if allow is None else restrict(device, result, allow)
+
+
+def _held_rows(device, A):
+    """(indptr, rows) over the rows of A that hold something."""
+    A = convert(device, A, "dcsr")
+    return A.indptr, A.rows

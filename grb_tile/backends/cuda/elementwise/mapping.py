@@ -1,0 +1,188 @@
+"""Select, apply and reduce to a scalar on the device.  Meanings: backends/protocol.py.  Kernels: elementwise/apply.cuh, elementwise/select.cuh,
+elementwise/reduce.cuh, and elementwise/union_values.cuh for a binary operator with a bound scalar (an iso operand).
+
+Read-backs: select of a list or a matrix reads the size of its result, reduce its value, apply none.
+"""
+import numpy as np
+
+from ....dtypes import cast as host_cast
+from ....storage.convert import share
+from .elementwise import restrict
+from ..structure.entries import counted_later, index_type
+from ..structure.positions import empty_like, flags_within, is_empty, keep_entries, listed, view
+from .values import (
+    all_plain,
+    base_of,
+    combined,
+    entry_places,
+    functor_text,
+    like,
+    op_is_plain,
+    position_values,
+    values_as,
+)
+
+_REDUCE_BLOCK = 256
+
+
+def _thunk(device, op, thunk):
+    """The scalar as a device array of length 1, of the operator's thunk type."""
+    value = np.zeros(1, op.thunk_type.np_type) if thunk is None else host_cast(np.array([thunk]), op.thunk_type)
+    return device.constant(value[0])
+
+
+def _indexed_call(device, x, op, thunk):
+    """(arguments up to the thunk, template up to the thunk's type, count) for kernels that look at positions."""
+    if x.format == "bitmap":
+        places, words, n, index = (None, None, 0, None), x.words, x.size, "int32_t"
+    else:
+        places, words, n, index = view(x), None, x.nvals, index_type(x.indices)
+    values = values_as(device, x, op.type) if op.uses_values else None
+    arguments = (*places, words, n, values, x.iso, _thunk(device, op, thunk))
+    return arguments, (index, op.type.cuda_type, op.thunk_type.cuda_type), n
+
+
+# ---------------------------------------------------------------------- select
+
+
+def select(device, x, op, thunk, allow):
+    if not all_plain(x.dtype, op.type, op.thunk_type, op.return_type):
+        return NotImplemented
+    functors = functor_text(op, op.return_type)
+    if allow is not None and x.format == "bitmap":
+        x, allow = restrict(device, x, allow), None
+    if is_empty(x):
+        return x
+    flags = None
+    if allow is not None:
+        if is_empty(allow.pattern):
+            if not allow.complement:
+                return empty_like(device, x, x.dtype)
+        else:
+            flags = flags_within(device, x, allow)
+    arguments, template, n = _indexed_call(device, x, op, thunk)
+    kernel = device.launcher.kernel("elementwise/select.cuh", "select_flags", functors, (*template, "Op"))
+    rounded = (n + 63) & ~63
+    if x.format != "bitmap":
+        join = flags is not None
+        flags = device.empty(n, np.bool_) if flags is None else flags
+        kernel.over(rounded, (*arguments, join, flags, None, None))
+        return keep_entries(device, x, listed(device, flags))
+    words, count = device.empty((n + 63) >> 6, np.uint64), device.counters()
+    kernel.over(rounded, (*arguments, False, None, words, count))
+    return share(x, counted_later(device, n, x.dtype, words, x.values, count, x.iso))
+
+
+# ---------------------------------------------------------------------- apply
+
+
+def apply(device, x, op, allow, left, right, thunk):
+    dtype = op.return_type
+    indexed = op.opclass == "IndexUnaryOp" or op.opclass == "SelectOp"
+    if not all_plain(x.dtype) or not op_is_plain(op) or indexed and not all_plain(op.thunk_type):
+        return NotImplemented
+    positional = None if indexed else op.positional
+    if positional is None:
+        functor_text(op, dtype)
+    if allow is not None:
+        x = restrict(device, x, allow)
+    if is_empty(x):
+        return empty_like(device, x, dtype)
+    if positional is not None:
+        base, one = base_of(positional)
+        values, iso = position_values(device, entry_places(device, x, base), one, dtype)
+        return like(x, dtype, values, iso)
+    if indexed:
+        arguments, template, n = _indexed_call(device, x, op, thunk)
+        out = device.empty(n, dtype.np_type)
+        kernel = device.launcher.kernel("elementwise/apply.cuh", "apply_places", functor_text(op, dtype), (
+            *template, dtype.cuda_type, "Op"))
+        kernel.over(n, (*arguments, out))
+        return like(x, dtype, out, False)
+    values, iso = _mapped(device, x, op, dtype, left, right)
+    return like(x, dtype, values, iso)
+
+
+def _mapped(device, x, op, dtype, left, right):
+    """(values, iso) of op over the values of x, with a scalar bound to one side of a binary operator."""
+    words = x.words if x.format == "bitmap" and not x.iso else None
+    n = 1 if x.iso else x.size if x.format == "bitmap" else x.nvals
+    kind = op.kind
+    if left is None and right is None:
+        if kind == "one":
+            return device.constant(dtype.np_type.type(1)), True
+        values = values_as(device, x, op.type)
+        if op.expression is not None and op.expression.op == "arg" and op.type is dtype:
+            return values, x.iso          # identity: nothing to compute
+        out = device.empty(n, dtype.np_type)
+        kernel = device.launcher.kernel("elementwise/apply.cuh", "apply_values", functor_text(op, dtype), (
+            op.type.cuda_type, dtype.cuda_type, "Op"))
+        kernel.over(n, (values, words, n, out))
+        return out, x.iso
+    if kind == "pair":
+        return device.constant(dtype.np_type.type(1)), True
+    if left is not None:
+        bound = host_cast(np.array([left]), op.type)
+        if kind == "first":
+            return device.constant(host_cast(bound, dtype)[0]), True
+        a, a_iso, b, b_iso = device.constant(bound[0]), True, values_as(device, x, op.type2), x.iso
+    else:
+        bound = host_cast(np.array([right]), op.type2)
+        if kind == "second" or kind == "any":
+            return device.constant(host_cast(bound, dtype)[0]), True
+        a, a_iso, b, b_iso = values_as(device, x, op.type), x.iso, device.constant(bound[0]), True
+    return combined(device, op, dtype, n, a, a_iso, b, b_iso, words=(words, words)), x.iso
+
+
+# ---------------------------------------------------------------------- reduce
+
+
+def reduce(device, x, monoid):
+    dtype, op = monoid.type, monoid.binaryop
+    if not all_plain(x.dtype, dtype):
+        return NotImplemented
+    functors = functor_text(op, dtype)
+    if is_empty(x):
+        return None
+    values = values_as(device, x, dtype)
+    if x.iso:
+        return _times(device, values, x.nvals, monoid) if x.nvals else None
+    words = x.words if x.format == "bitmap" else None
+    n = values.shape[0] if words is not None else x.nvals
+    kernel = device.launcher.kernel("elementwise/reduce.cuh", "reduce_values", functors, (dtype.cuda_type, "Op"))
+    block, each = 64 if device.is_shim else _REDUCE_BLOCK, 8
+    most = device.launcher.processors * 4
+    blocks = min(-(-n // (block * each)), most)
+    parts = device.empty(3 * blocks, np.uint64) if blocks > 1 else None
+    out = device.counters()
+    kernel.over(-(-n // each), (values, words, n, parts, out), block, most)
+    *held, _, there = device.read_words(out, 4)
+    return np.array(held, np.uint64).view(dtype.np_type)[0] if there else None
+
+
+def _read_scalar(device, array):
+    """The element of a length-1 array as a NumPy scalar.  One read-back, which also raises what kernels reported."""
+    return np.array(device.read(array.view(np.uint8)), np.uint8).view(array.dtype)[0]
+
+
+def _times(device, values, count, monoid):
+    """value (+) value (+) ... `count` times by repeated doubling, on the device; one read-back."""
+    op, dtype = monoid.binaryop, monoid.type
+    if count == 1 or op.kind in ("first", "second", "any"):
+        return _read_scalar(device, values[:1])
+    known = device.known_constant(values)
+    if op.lowerable and known is not None:
+        return _doubled(np.array([known]), count, lambda a, b: host_cast(np.asarray(op.numpy(a, b)), dtype))[0]
+    return _read_scalar(device, _doubled(values, count, lambda a, b: combined(device, op, dtype, 1, a, True, b, True)))
+
+
+def _doubled(value, count, plus):
+    """The combination of `count` copies, in about 2 log2(count) steps (the operator is associative)."""
+    result = None
+    while True:
+        if count & 1:
+            result = value if result is None else plus(result, value)
+        count >>= 1
+        if not count:
+            return result
+        value = plus(value, value)

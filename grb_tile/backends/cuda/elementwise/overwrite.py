@@ -1,0 +1,115 @@
+"""C<M> = T for vectors, written into C's own arrays where nobody else holds them.  Kernels: elementwise/overwrite.cuh.
+
+A loop that marks what it found (level(f.S) << depth) touches the places found, not the whole vector, and reads nothing
+back: the number of entries stays on the device.
+"""
+import numpy as np
+
+from ....storage import holders
+from ....storage.store import same_structure
+from ..structure.entries import LATER_SIZE, CountedLater, index_type, moved_type, to_bitmap, words_of
+from ..structure.positions import is_empty
+
+
+def _is_own(device, count, array):
+    """Does one slot alone hold the array, which is no part of another?  count: what holders.count_of showed of it to the caller."""
+    base = array.base
+    whole = base is None or device.is_shim and type(base) is np.ndarray and base.nbytes == array.nbytes
+    return count <= holders.ONE and whole
+
+
+def _about(u):
+    return u.about if type(u) is CountedLater else u.nvals
+
+
+def overwrite(device, c, t, allow):
+    """The store of C after C<allow> = T, T of C's type and inside `allow`; NotImplemented where this is no short way."""
+    pattern, complement = allow.pattern, allow.complement
+    if not complement and same_structure(t, pattern):
+        return put(device, c, t, t.values, t.iso)
+    if c.dtype._is_udt or c.format[-1] == "r" or c.size == 0:
+        return NotImplemented
+    if t.format == "sparse":
+        if not t.iso or c.size > LATER_SIZE:
+            return NotImplemented
+        t = to_bitmap(device, t)
+    c = _writable(device, c)
+    if c is None:
+        return NotImplemented
+    mask = words_of(device, pattern)
+    if mask is None:          # everything is allowed, or nothing
+        return t if not complement else c
+    return _write_words(device, c, t, t.values, t.iso, mask, complement)
+
+
+def put(device, c, at, values, iso):
+    """The store of C after C<at> = values, `values` of C's type: each place of the vector `at` becomes an entry.
+
+    values: one for each place as `at` keeps them, or one for all when iso.  NotImplemented where this is no short way.
+    """
+    if c.dtype._is_udt or c.format[-1] == "r" or c.size == 0:
+        return NotImplemented
+    if is_empty(at):
+        return c
+    c = _writable(device, c)
+    if c is None:
+        return NotImplemented
+    if at.format == "bitmap":
+        return _write_words(device, c, at, values, iso, None, False)
+    n, (known, count) = at.indices.shape[0], _counting(device, c)
+    kernel = device.launcher.kernel("elementwise/overwrite.cuh", "overwrite_listed", "", (index_type(at.indices), moved_type(c.values)))
+    kernel.over(n, (c.words, c.values, at.indices, values, iso, n, known, count))
+    return _counted(c, count, n)
+
+
+def _write_words(device, c, t, values, iso, mask, complement):
+    size, (known, count) = c.size, _counting(device, c)
+    kernel = device.launcher.kernel("elementwise/overwrite.cuh", "overwrite_words", "", (moved_type(c.values),))
+    kernel.over((size + 31) >> 5, (c.words, c.values, t.words, values, iso, mask, complement, size, known, count))
+    return _counted(c, count, _about(t))
+
+
+def _counting(device, c):
+    """(entries of C that `count` does not hold yet, the array `count`)"""
+    known = c._known
+    return (0, c._count) if known is None else (known, device.counters())
+
+
+def _counted(c, count, more):
+    c.forms = None
+    c.count_later(count, min(c.about + more, c.size))
+    return c
+
+
+def _writable(device, c):
+    """`c` as a CountedLater whose arrays nobody else holds: itself or a copy; None where that is not worth it."""
+    size = c.size
+    if c.format == "sparse":
+        if size > LATER_SIZE:
+            return None
+        values, words = device.places(size, c.values.dtype), device.zeros((size + 63) >> 6, np.uint64)
+        found = device.counters()
+        n = c.indices.shape[0]
+        kernel = device.launcher.kernel("elementwise/overwrite.cuh", "overwrite_listed", "", (index_type(c.indices), moved_type(values)))
+        kernel.over(n, (words, values, c.indices, c.values, c.iso, n, 0, found))
+        return CountedLater(device, size, c.dtype, words, values, found, about=n)
+    if c.words is None:
+        return None
+    own = not c.shared and not c.iso and _is_own(device, holders.count_of(c.values), c.values) and _is_own(
+        device, holders.count_of(c.words), c.words)
+    if own and type(c) is CountedLater:
+        return c
+    if own:
+        values, words = c.values, c.words
+    elif c.iso:
+        values, words = device.empty(size, c.values.dtype), c.words.copy()
+        values[:] = c.values
+    else:
+        values, words = c.values.copy(), c.words.copy()
+    result = CountedLater(device, size, c.dtype, words, values, None, about=_about(c))
+    counted = c._count if type(c) is CountedLater else None
+    if counted is not None and c._known is None:
+        result._count = counted.copy()
+    else:
+        result._known = c.nvals
+    return result

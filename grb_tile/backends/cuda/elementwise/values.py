@@ -1,0 +1,154 @@
+"""Values of element-wise results on the device: operators as functors, operands cast to their types, iso results.
+
+All functions take the Device first.  A typed operator becomes C++ text once (`functor_text`) and one instance of a kernel
+then serves lists, matrices and bitmaps; operators that only move values (first, second, positions) need no instance.
+"""
+from functools import lru_cache
+
+import numpy as np
+
+from ....dtypes import INT64
+from ....dtypes import cast as host_cast
+from ....operators import to_cuda
+from ....storage.convert import share
+from ....storage.store import Compressed, SparseVector
+from ..structure.entries import cast_array, cast_iso, gather, index_type, is_plain, moved_type, row_ids
+
+
+def all_plain(*dtypes):
+    """Have all these types a device form?  (None: no type.)"""
+    return all(t is None or is_plain(t) for t in dtypes)
+
+
+def op_is_plain(op):
+    """Are the types of the operator numbers and bool?"""
+    return op is None or all_plain(op.type, op.type2 if op.opclass == "BinaryOp" else None, op.return_type)
+
+
+@lru_cache(maxsize=2048)
+def functor_text(op, dtype):
+    """C++ text of `struct Op`, the operator with its result cast to dtype.
+
+    Raises: UdfParseError for a user's function without C++ form, which names the remedy.
+    """
+    result = op.return_type
+    if result is dtype:
+        return to_cuda.includes(op) + "\n" + to_cuda.functor(op, "Op")
+    complex_result = dtype.np_type.kind == "c"
+    includes = '#include "base/scalar_complex.cuh"' if complex_result else to_cuda.includes(op)
+    types = to_cuda.argument_types(op)
+    names = [f"a{k}" for k in range(len(types))]
+    parameters = ", ".join(f"{t.cuda_type} {a}" for t, a in zip(types, names, strict=True))
+    cast = "complex_cast" if complex_result and result.np_type.kind != "c" else "cast"
+    return "\n".join([
+        includes, to_cuda.functor(op, "Inner"), "struct Op {",
+        f"  __device__ __forceinline__ {dtype.cuda_type} operator()({parameters}) const {{",
+        f"    return grb::{cast}<{dtype.cuda_type}>(Inner()({', '.join(names)}));", "  }", "};",
+    ])  # fmt: skip
+
+
+def like(x, dtype, values, iso):
+    """The structure of x with other values (one each, per position in a bitmap, or one when iso)."""
+    format = x.format
+    if format == "sparse":
+        result = SparseVector(x.size, dtype, x.indices, values, iso)
+    elif format == "bitmap":
+        result = x.with_values(dtype, values, iso)
+    else:
+        result = Compressed(x.nrows, x.ncols, dtype, x.indptr, x.indices, values, iso, x.rows)
+    return share(x, result)
+
+
+def values_as(device, x, *dtypes):
+    """The values of the store x cast to each of the types in turn."""
+    values, have = x.values, x.dtype
+    for want in dtypes:
+        if x.iso:
+            values = cast_iso(device, Values(values, have), want)
+        else:
+            values = cast_array(device, values, have, want)
+        have = want
+    return values
+
+
+class Values:
+    """What cast_iso reads of a store: its one value and its type."""
+
+    __slots__ = ("dtype", "values")
+
+    def __init__(self, values, dtype):
+        self.values = values
+        self.dtype = dtype
+
+
+def entry_places(device, x, base):
+    """int64 row ("i") or column ("j") of each entry, per position in a bitmap; None where it is 0 for all."""
+    if x.format[-1] == "r":
+        return row_ids(device, x) if base == "i" else x.indices.astype(np.int64)
+    if base == "j":
+        return None
+    return device.arange(x.size) if x.format == "bitmap" else x.indices.astype(np.int64)
+
+
+def position_values(device, places, one, *dtypes):
+    """(values, iso): places (int64, None: 0) counted from `one`, cast to each of the types in turn."""
+    if places is None:
+        value = np.array([one], np.int64)
+        for want in dtypes:
+            value = host_cast(value, want)
+        return device.constant(value[0]), True
+    values, have = places + one if one else places, INT64
+    for want in dtypes:
+        values, have = cast_array(device, values, have, want), want
+    return values, False
+
+
+def base_of(positional):
+    """("i" or "j", 0 or 1): what a positional operator gives of a position, and from what it counts."""
+    return positional.rstrip("1")[-1], int(positional[-1] == "1")
+
+
+def combined(device, op, dtype, n, x, x_iso, y, y_iso, *, at=(None, None), words=(None, None), lone=(None, None),
+             defaults=(None, None)):
+    """op over n places; x, y: arrays of op.type and op.type2 (see elementwise/union_values.cuh)."""
+    out = device.empty(n, dtype.np_type)
+    if n:
+        place = "int32_t" if at[0] is None and at[1] is None else index_type(at[0] if at[0] is not None else at[1])
+        kernel = device.launcher.kernel("elementwise/union_values.cuh", "combine", functor_text(op, dtype), (
+            place, op.type.cuda_type, op.type2.cuda_type, dtype.cuda_type, "Op"))
+        kernel.over(n, (*at, *words, n, x, x_iso, y, y_iso, *lone, *defaults, out))
+    return out
+
+
+def overlaid(device, n, x, x_iso, y, y_iso, *, at=(None, None), words=(None, None), common=None, common_iso=False):
+    """`common` where both are present (y's values when None), else the one that is; all arrays of one type."""
+    out = device.empty(n, x.dtype)
+    if n:
+        place = "int32_t" if at[0] is None and at[1] is None else index_type(at[0] if at[0] is not None else at[1])
+        kernel = device.launcher.kernel("elementwise/union_values.cuh", "overlay", "", (place, moved_type(out)))
+        kernel.over(n, (*at, *words, n, x, x_iso, y, y_iso, common, common_iso, out))
+    return out
+
+
+def meet(device, op, dtype, n, x, y, at_x=None, at_y=None, words=None, places=None):
+    """(values, iso) of x[at_x] (op) y[at_y] at n places where both are present.
+
+    at_x, at_y None: all values in order.  words: the positions of a bitmap that matter (None: all).
+    places(base): int64 rows ("i") or columns ("j") of the places, or None for 0; asked for by positional operators.
+    """
+    if op.positional is not None:
+        base, one = base_of(op.positional)
+        return position_values(device, places(base), one, op.return_type, dtype)
+    kind = op.kind
+    if kind == "pair":
+        return device.constant(dtype.np_type.type(1)), True
+    if kind == "first" or kind in ("second", "any"):
+        chosen, at, own = (x, at_x, op.type) if kind == "first" else (y, at_y, op.type2)
+        values = values_as(device, chosen, own, op.return_type, dtype)
+        if values is chosen.values:
+            chosen.shared = True
+        return values if chosen.iso or at is None else gather(device, values, at), chosen.iso
+    a, b = values_as(device, x, op.type), values_as(device, y, op.type2)
+    if x.iso and y.iso:
+        return combined(device, op, dtype, 1, a, True, b, True), True
+    return combined(device, op, dtype, n, a, x.iso, b, y.iso, at=(at_x, at_y), words=(words, words)), False

@@ -1,0 +1,1 @@
+"""From typed operators and semirings to CUDA C++."""

@@ -1,0 +1,215 @@
+"""A semiring over stored types as the C++ struct S that the products' kernels take (kernels/products/semiring.cuh says what is in it).
+
+    s = lowered(device, semiring, A.dtype, A.iso, x.dtype, x.iso)      # None when a type has no device form
+    s.text, s.dtype, s.reads_a, s.reads_x, s.structure_only, ...
+
+Which values are read: `first` and its like read A only, `second` and `any` x only, `pair` and positional multiplies none.
+Structure only: every product is the same value and the monoid is idempotent, so that presence alone decides.
+"""
+import numpy as np
+
+from ....dtypes import cast as host_cast
+from ....operators import ANY, to_cuda
+
+_IDEMPOTENT = frozenset((
+    np.fmin, np.fmax, np.minimum, np.maximum, np.logical_or, np.logical_and, np.bitwise_or, np.bitwise_and,
+))  # fmt: skip
+_BUILT_IN_STARTS = frozenset((
+    np.add, np.multiply, np.minimum, np.maximum, np.fmin, np.fmax, np.logical_or, np.logical_and, np.logical_xor,
+    np.bitwise_or, np.bitwise_and, np.bitwise_xor,
+))  # fmt: skip
+_HARDWARE = {np.fmin: "least", np.fmax: "greatest"}          # of FP32: one instruction; which zero wins hangs on the order anyway
+_FOLDS = {np.logical_or: "FOLD_OR", np.logical_and: "FOLD_AND", np.logical_xor: "FOLD_XOR"}          # of BOOL
+_EXACT_NAMES = frozenset(("eq", "lxnor", "bxnor"))          # others, hypot say, change a value that meets their identity
+
+
+class Lowered:
+    """The struct and what the host must know of it."""
+
+    __slots__ = (
+        "a_iso", "any", "atomic", "dtype", "early", "has_start", "has_terminal", "kernels", "one", "reads_a", "reads_x",
+        "shows", "start", "structure_only", "text", "x_iso",
+    )  # fmt: skip
+
+    def value(self, device, A, x):
+        """The length-1 device array of the value that every product of a structure-only semiring has."""
+        key = device
+        if not self.one.fixed:          # constants are kept by the device, so their addresses name them
+            key = device, device.address(A.values), device.address(x.values)
+        found = self.kernels.get(key)
+        if found is None:
+            found = device.constant(self.one(device, A, x), self.dtype.np_type)
+            if self.one.fixed or device.known_constant(A.values) is not None and device.known_constant(x.values) is not None:
+                self.kernels[key] = found
+        return found
+
+    def kernel(self, launcher, header, name, template):
+        """launcher.kernel with this struct, kept under a short key: the struct's text is long to hash."""
+        key = launcher, name, template
+        found = self.kernels.get(key)
+        if found is None:
+            found = self.kernels[key] = launcher.kernel(header, name, self.text, template)
+        return found
+
+
+_known = {}
+
+
+def lowered(device, semiring, a_dtype, a_iso, x_dtype, x_iso):
+    """The Lowered of a semiring for stored operands of these types; kept."""
+    key = semiring, a_dtype, a_iso, x_dtype, x_iso
+    found = _known.get(key)
+    if found is None:
+        if len(_known) > 4096:
+            _known.clear()
+        found = _known[key] = _lower(semiring, a_dtype, a_iso, x_dtype, x_iso)
+    return found
+
+
+def lowered_plain(device, semiring, a_dtype, a_iso, x_dtype, x_iso):
+    """The same, or None where a type has no device form."""
+    found = _known.get((semiring, a_dtype, a_iso, x_dtype, x_iso))
+    if found is None:
+        types = a_dtype, x_dtype, semiring.return_type, semiring.type, semiring.type2
+        found = None if any(t._is_udt for t in types) else lowered(device, semiring, a_dtype, a_iso, x_dtype, x_iso)
+    return found
+
+
+def _cast(have, want, text):
+    if have is want:
+        return text
+    wants_complex = want.np_type.kind == "c" and have.np_type.kind != "c"
+    return f"grb::{'complex_cast' if wants_complex else 'cast'}<{want.cuda_type}>({text})"
+
+
+def start_of(monoid):
+    """A NumPy scalar s with s (+) v = v for every v, NaN and -0 included; None when none is known."""
+    ufunc, np_type = monoid.ufunc, monoid.type.np_type
+    if ufunc not in _BUILT_IN_STARTS:
+        return monoid.identity if monoid.name in _EXACT_NAMES and monoid.parent._builtin else None
+    if np_type.kind == "f":
+        if ufunc is np.fmin or ufunc is np.fmax:
+            return np_type.type(np.nan)
+        if ufunc is np.add:
+            return np_type.type(-0.0)
+    if np_type.kind == "c":
+        if ufunc is np.add:
+            return np_type.type(complex(-0.0, -0.0))
+        return None
+    return monoid.identity
+
+
+def is_idempotent(monoid):
+    """Does v (+) v = v hold for certain?"""
+    return monoid.ufunc in _IDEMPOTENT or monoid.terminal is ANY
+
+
+def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
+    op, monoid = semiring.binaryop, semiring.monoid
+    result = Lowered()
+    result.dtype = z = semiring.return_type
+    kind, positional = op.kind, op.positional
+    result.reads_a = positional is None and kind not in ("pair", "second", "any")
+    result.reads_x = positional is None and kind not in ("pair", "first")
+    result.a_iso, result.x_iso = a_iso, x_iso
+    result.any = monoid.terminal is ANY
+    same = positional is None and (a_iso or not result.reads_a) and (x_iso or not result.reads_x)
+    result.structure_only = same and is_idempotent(monoid)
+    result.one = _one(op, z, result.reads_a, result.reads_x) if same else None
+    start = None if result.any else start_of(monoid)
+    result.has_start, result.start = start is not None, start
+    result.has_terminal = monoid.terminal is not None and not result.any
+    result.atomic = result.structure_only or result.any or (result.has_start and z.np_type.itemsize <= 8)
+    if result.structure_only:
+        result.reads_a = result.reads_x = False
+        result.has_start = result.has_terminal = False
+    result.shows = start is not None and monoid.ufunc is np.add and z.np_type.kind == "f"          # as products/columns.cuh says
+    result.early = result.structure_only or result.any or (result.has_terminal and z.np_type.kind == "b")
+    result.kernels = {}
+    operators, text, place = [], [], None
+    if positional is not None:
+        place = {"firsti": "i", "firstj": "k", "secondi": "k", "secondj": "j"}[positional.rstrip("1")]
+        product = f"grb::cast<{z.cuda_type}>({place}{' + 1' if positional[-1] == '1' else ''})"
+    elif result.structure_only:
+        product = f"{z.cuda_type}(1)"
+    elif kind == "pair":
+        product = to_cuda.constant_text(1, op.return_type)
+        product = _cast(op.return_type, z, product)
+    elif kind == "first":
+        product = _cast(op.return_type, z, _cast(op.type, op.return_type, _cast(a_dtype, op.type, "a")))
+    elif kind in ("second", "any"):
+        product = _cast(op.return_type, z, _cast(op.type2, op.return_type, _cast(x_dtype, op.type2, "x")))
+    else:
+        operators.append(op)
+        text.append(to_cuda.functor(op, "Times"))
+        arguments = f"{_cast(a_dtype, op.type, 'a')}, {_cast(x_dtype, op.type2, 'x')}"
+        product = _cast(op.return_type, z, f"Times()({arguments})")
+    if result.any or result.structure_only:
+        addition = "p"
+    else:
+        add = monoid.binaryop
+        operators.append(add)
+        text.append(to_cuda.functor(add, "Plus"))
+        addition = _cast(add.return_type, z, "Plus()(p, q)")
+        if monoid.ufunc in _HARDWARE and z.np_type == np.float32:
+            addition = f"grb::{_HARDWARE[monoid.ufunc]}(p, q)"
+    types = (a_dtype, x_dtype, z, op.type, op.type2, op.return_type)
+    includes = {to_cuda.includes(o) for o in operators}
+    if any(t.np_type.kind == "c" for t in types) or any("complex" in line for line in includes):
+        include = '#include "base/scalar_complex.cuh"'
+    else:
+        include = '#include "base/scalar.cuh"'
+    terminal = "false"
+    if result.has_terminal:
+        terminal = f"v == {to_cuda.constant_text(monoid.terminal, z)}"
+    flags = {
+        "reads_a": result.reads_a, "reads_x": result.reads_x, "a_iso": a_iso, "x_iso": x_iso,
+        "structure_only": result.structure_only, "any": result.any, "has_start": result.has_start,
+        "has_terminal": result.has_terminal, "reads_i": place == "i", "reads_k": place == "k",
+        "plain_sum": monoid.ufunc is np.add and z.np_type.kind in "iuf",
+    }  # fmt: skip
+    a_type = a_dtype.cuda_type if result.reads_a else "uint8_t"
+    x_type = x_dtype.cuda_type if result.reads_x else "uint8_t"
+    zt = z.cuda_type
+    body = [
+        f"  using Z = {zt}; using A = {a_type}; using X = {x_type};",
+        f"  static constexpr int fold = grb::{_fold(monoid, z)};",
+        *(f"  static constexpr bool {name} = {'true' if flag else 'false'};" for name, flag in flags.items()),
+        f"  static __device__ __forceinline__ Z start() {{ return {_start_text(start, z)}; }}",
+        f"  static __device__ __forceinline__ bool terminal(Z v) {{ return {terminal}; }}",
+        f"  static __device__ __forceinline__ Z add(Z p, Z q) {{ return {addition}; }}",
+        f"  static __device__ __forceinline__ Z times(A a, X x, int64_t i, int64_t k, int64_t j) {{ return {product}; }}",
+    ]
+    result.text = "\n".join([include, *text, "struct S {", *body, "};"])
+    return result
+
+
+def _fold(monoid, z):
+    if z.np_type.kind != "b":
+        return "NO_FOLD"
+    if monoid.name in _EXACT_NAMES and monoid.parent._builtin:
+        return "FOLD_XNOR"
+    return _FOLDS.get(monoid.ufunc, "NO_FOLD")
+
+
+def _start_text(start, z):
+    return f"{z.cuda_type}()" if start is None else to_cuda.constant_text(start, z)
+
+
+def _one(op, z, reads_a, reads_x):
+    """A function that computes the one product of iso operands on the host."""
+
+    def compute(device, A, x):
+        if op.kind == "pair":
+            value = np.ones(1, op.return_type.np_type)
+        elif not reads_x:
+            value = host_cast(host_cast(device.iso_value(A).reshape(1), op.type), op.return_type)
+        elif not reads_a:
+            value = host_cast(host_cast(device.iso_value(x).reshape(1), op.type2), op.return_type)
+        else:
+            a = host_cast(device.iso_value(A).reshape(1), op.type)
+            value = op.numpy(a, host_cast(device.iso_value(x).reshape(1), op.type2))
+        return host_cast(value, z)[0]
+
+    compute.fixed = op.kind == "pair"          # else it hangs on the operands' values
+    return compute

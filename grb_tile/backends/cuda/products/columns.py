@@ -1,0 +1,177 @@
+"""The two ways by columns: products merged into a clean accumulator by atomics, or sorted by row and combined.
+
+Kernels: products/columns.cuh.  Up to LATER_SIZE places the accumulator becomes the result, a bitmap whose entries are counted on
+the device, and the same launch cleans the arrays of the next product: one launch, nothing is read back.  Past that the
+accumulator is kept, and the call that used it cleans what it touched while the result is made a list.
+"""
+import numpy as np
+
+from ....storage import convert as conversions
+from ....storage.store import BitmapVector, SparseVector, index_dtype
+from .column_launch import merge_of
+from ..structure.entries import (
+    LATER_SIZE,
+    CountedLater,
+    empty_vector,
+    gather,
+    index_type,
+    ranges,
+    segment_starts,
+    stable_order,
+    to_sparse,
+    vector_of,
+    words_of,
+)
+from .row_schedule import pointers
+from ..structure.structure import convert
+
+PART = 256                   # words that one warp compacts, at least
+MOST_PARTS = 4096
+
+
+def merged(device, AT, x, s, allow):
+    """The product by atomics."""
+    size = AT.ncols
+    mask, complement = None, False
+    if allow is not None:
+        mask, complement = words_of(device, allow.pattern), allow.complement
+    x_indices, x_words, x_values, count = None, None, x.values, x.size
+    if x.format == "sparse":
+        x_indices = x.indices
+        count = x_indices.shape[0]
+    elif x.words is not None:
+        x_words = x.words
+    elif AT.rows is not None:
+        if s.reads_x and not s.x_iso:
+            x_values = gather(device, x_values, AT.rows)
+        x_indices, count = AT.rows, AT.rows.shape[0]
+    merge = merge_of(device, AT, s, mask is not None, x_indices, x_words)
+    edges = int(_about(x) * merge.mean)
+    space = merge(x_indices, x_words, x_values if s.reads_x else None, count, edges, mask, complement, size <= LATER_SIZE)
+    if size > LATER_SIZE:
+        return _taken(device, merge, size, s, AT, x, space, *space.arrays())
+    about = edges + 1 if edges < size else size
+    if not s.structure_only:
+        return CountedLater.of_arrays(device, size, s.dtype, space.arrays, space.counted, about)
+    result = CountedLater(device, size, s.dtype, space.arrays()[1], s.value(device, AT, x), space.counted, True, about)
+    result.shared = True
+    return result
+
+
+def _about(x):
+    return x.about if type(x) is CountedLater else x.nvals
+
+
+def _taken(device, merge, size, s, AT, x, space, w, words):
+    """The result out of the accumulator, which is given away or cleaned and kept."""
+    iso = s.structure_only
+    count = words.shape[0]
+    part = max(PART, -(-count // MOST_PARTS))
+    parts = -(-count // part)
+    numbers = device.empty(parts, np.int64)
+    launcher = device.launcher
+    launcher.kernel("products/columns.cuh", "part_members").over(parts * 32, (words, count, part, parts, numbers))
+    found = device.read(space.counted())[0]
+    if found == 0:
+        merge.keep(space)
+        return empty_vector(device, size, s.dtype)
+    if found == size or found * conversions.SPARSE_TO_BITMAP > size and found >= conversions.TINY:
+        values = s.value(device, AT, x) if iso else w
+        result = BitmapVector(size, s.dtype, None if found == size else words, values, found, iso)
+        result.shared = iso
+        return result
+    indices = device.empty(found, index_dtype(size))
+    values = None if iso else device.empty(found, s.dtype.np_type)
+    kernel = s.kernel(launcher, "products/columns.cuh", "compact_words", (index_type(indices), "S"))
+    kernel.over(parts * 32, (words, count, part, parts, numbers, w, indices, values))
+    merge.keep(space)
+    result = SparseVector(size, s.dtype, indices, s.value(device, AT, x) if iso else values, iso)
+    result.shared = iso
+    return result
+
+
+def edges_of(device, AT, u):
+    """Entries of the rows of AT that u names, counted on the device and read back; kept with u."""
+    forms = conversions.forms_of(u)
+    known = forms.get("edges")
+    if known is not None and known[0] is AT.indices:
+        return known[1]
+    ptr = pointers(device, AT)
+    total = device.counters()
+    indices, words = (u.indices, None) if u.format == "sparse" else (None, u.words)
+    count = u.size if indices is None else indices.shape[0]
+    kernel = device.launcher.kernel("products/edges.cuh", "edges_of", "", (
+        index_type(ptr), "int32_t" if indices is None else index_type(indices)))
+    kernel.over(count, (indices, words, count, ptr, total))
+    found = float(device.read(total)[0])
+    forms["edges"] = AT.indices, found
+    return found
+
+
+def sorted_products(device, AT, x, s, allow):
+    """Every product laid out, ordered by row, neighbours combined: any type and operator, no more room than products."""
+    size = AT.ncols
+    full = x.nvals == x.size
+    if full and AT.rows is None and AT.nrows > 64 * AT.indices.shape[0] + 4096:
+        AT = convert(device, AT, "dcsr")
+    if full:
+        held, starts, lengths = AT.rows, AT.indptr[:-1], AT.indptr[1:] - AT.indptr[:-1]
+        values = x.values
+        if held is not None and s.reads_x and not s.x_iso:
+            values = gather(device, values, held)
+        x_indices = held
+    else:
+        u = to_sparse(device, x)
+        count = u.indices.shape[0]
+        if count == 0:
+            return empty_vector(device, size, s.dtype)
+        wanted, values, x_indices = u.indices.astype(np.int64, copy=False), u.values, u.indices
+        starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
+        kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(AT.indptr),))
+        kernel.over(count, (wanted, count, AT.indptr, AT.rows, AT.indptr.shape[0] - 1, starts, lengths))
+    ends = device.xp.cumsum(lengths)
+    total = device.read(ends[-1:])[0]
+    if total == 0:
+        return empty_vector(device, size, s.dtype)
+    segment, at = ranges(device, device.array(starts), ends, total)
+    products = None if s.structure_only else device.empty(total, s.dtype.np_type)
+    keep = device.empty(total, np.bool_)
+    mask = mask_indices = None
+    mask_count = 0
+    if allow is not None:
+        if allow.pattern.format == "bitmap":
+            mask = allow.pattern.words
+        else:
+            mask_indices = allow.pattern.indices
+            mask_count = mask_indices.shape[0]
+    kernel = device.launcher.kernel("products/columns.cuh", "column_products", s.text, (
+        index_type(AT.indices), "int64_t" if x_indices is None else index_type(x_indices),
+        "int32_t" if mask_indices is None else index_type(mask_indices), "S"))  # fmt: skip
+    kernel.over(total, (
+        segment, at, total, x_indices, values if s.reads_x else None, AT.indices, AT.values if s.reads_a else None,
+        mask, mask_indices, mask_count, allow is not None, allow is not None and allow.complement, products, keep,
+    ))  # fmt: skip
+    rows = gather(device, AT.indices, at)
+    if allow is not None:
+        kept = device.xp.nonzero(keep)[0]
+        if kept.shape[0] == 0:
+            return empty_vector(device, size, s.dtype)
+        rows = gather(device, rows, kept)
+        products = None if products is None else gather(device, products, kept)
+    found, values, iso = combined(device, rows, products, s)
+    return vector_of(device, size, s.dtype, found, s.value(device, AT, x) if iso else values, iso)
+
+
+def combined(device, keys, products, s):
+    """(distinct keys ascending, their combined products, structure only?)"""
+    order = stable_order(device, keys)
+    ordered = gather(device, keys, order)
+    starts = segment_starts(device, None, ordered)
+    found = gather(device, ordered, starts)
+    if products is None:
+        return found, None, True
+    groups, total = starts.shape[0], keys.shape[0]
+    out = device.empty(groups, products.dtype)
+    kernel = device.launcher.kernel("products/columns.cuh", "combine_groups", s.text, (index_type(order), "S"))
+    kernel.over(groups * 32, (products, order, starts, groups, total, out))
+    return found, out, False

@@ -1,0 +1,181 @@
+"""C = A (+.x) B on the device.  Meanings: backends/protocol.py.
+
+dot         a mask that is no complement: each of its places meets row i of A and row j of BT (products/matmul_dot.cuh)
+gustavson   row by row (products/matmul_rows.cuh).  Under such a mask products are merged into the mask's places by atomics; else, and
+            where a value has no atomic, blocks of at most EXPAND products are laid out, ordered by (i,j) and combined
+"""
+import numpy as np
+
+from ....storage.store import index_dtype
+from ..structure.entries import compressed, empty_vector, gather, index_type, pair_order, row_ids, segment_starts
+from .matvec import operand_types
+from ..lowering.semirings import lowered
+from ..structure.structure import settle, transpose
+
+EXPAND = 1 << 26             # products laid out at once
+FEW = 16                     # mean products of a place up to which one thread combines them
+
+
+def matmul(device, A, B, semiring, allow=None, plan=None, BT=None):
+    given = B if BT is None else BT
+    if not operand_types(semiring, A, given):
+        return NotImplemented
+    walk = getattr(plan, "walk", plan)
+    nrows, ncols = A.nrows, B.ncols if BT is None else BT.nrows
+    dtype = semiring.return_type
+    if A.indices.shape[0] == 0 or given.indices.shape[0] == 0:
+        return empty_matrix(device, nrows, ncols, dtype)
+    if allow is not None and allow.pattern.indices.shape[0] == 0:
+        if not allow.complement:
+            return empty_matrix(device, nrows, ncols, dtype)
+        allow = None
+    s = lowered(device, semiring, A.dtype, A.iso, given.dtype, given.iso)
+    if walk == "dot" and allow is not None and not allow.complement:
+        return _dots(device, A, transpose(device, B) if BT is None else BT, s, allow.pattern)
+    B = transpose(device, BT) if B is None else B
+    lengths = device.empty(A.indices.shape[0], np.int64)
+    kernel = device.launcher.kernel("products/matmul_rows.cuh", "row_lengths", "", (index_type(A.indices),))
+    kernel.over(A.indices.shape[0], (A.indices, A.indices.shape[0], B.indptr, B.rows, _held(B), lengths))
+    ends = device.xp.cumsum(lengths)
+    total = device.read(ends[-1:])[0]
+    if total == 0:
+        return empty_matrix(device, nrows, ncols, dtype)
+    whole = s.structure_only or s.dtype.np_type.itemsize <= 8          # a store of more could mix two writers' values
+    if allow is not None and not allow.complement and s.atomic and whole:
+        return _merged(device, A, B, s, allow.pattern, ends, total)
+    return _sorted(device, A, B, s, allow, ends, total)
+
+
+def empty_matrix(device, nrows, ncols, dtype):
+    """A matrix of no entries."""
+    nothing = device.empty(0, np.int64)
+    return compressed(device, nrows, ncols, dtype, nothing, nothing, empty_vector(device, 0, dtype).values)
+
+
+def _held(A):
+    return A.indptr.shape[0] - 1
+
+
+def _values(s, A, B):
+    return A.values if s.reads_a else None, B.values if s.reads_x else None
+
+
+def _of_places(device, s, A, B, pattern, out, hit):
+    """The matrix of those places of the mask that were hit."""
+    places = device.xp.nonzero(hit)[0]
+    nrows, ncols = pattern.nrows, pattern.ncols
+    rows = gather(device, row_ids(device, pattern), places)
+    cols = gather(device, pattern.indices, places)
+    if s.structure_only:
+        values, iso = s.value(device, A, B), places.shape[0] > 0
+    else:
+        values, iso = gather(device, out, places), False
+    result = settle(device, compressed(device, nrows, ncols, s.dtype, rows, cols, values, iso))
+    result.shared = iso
+    return result
+
+
+def _dots(device, A, BT, s, pattern):
+    count = pattern.indices.shape[0]
+    out = None if s.structure_only else device.empty(count, s.dtype.np_type)
+    hit = device.empty(count, np.bool_)
+    mean = min(A.indices.shape[0] / max(_held(A), 1), BT.indices.shape[0] / max(_held(BT), 1))
+    lanes = 1 if mean < 4 else 4 if mean < 24 else 32
+    a_values, b_values = _values(s, A, BT)
+    kernel = device.launcher.kernel("products/matmul_dot.cuh", "dot_places", s.text, (
+        index_type(A.indices), index_type(BT.indices), index_type(pattern.indices), "S"))
+    kernel.over(-(-count * lanes // 32) * 32, (
+        row_ids(device, pattern), pattern.indices, count, lanes, A.indptr, A.rows, _held(A), A.indices, a_values,
+        BT.indptr, BT.rows, _held(BT), BT.indices, b_values, out, hit))  # fmt: skip
+    return _of_places(device, s, A, BT, pattern, out, hit)
+
+
+def _merged(device, A, B, s, pattern, ends, total):
+    count = pattern.indices.shape[0]
+    hit = device.zeros(count, np.bool_)
+    acc = None
+    if not s.structure_only:
+        acc = device.accumulators(count, s.dtype.np_type)
+        if s.has_start:
+            device.launcher.kernel("products/columns.cuh", "fill_start", s.text, ("S",)).over(count, (acc, count))
+    a_values, b_values = _values(s, A, B)
+    kernel = device.launcher.kernel("products/matmul_rows.cuh", "merge_products", s.text, (
+        index_type(A.indices), index_type(B.indices), index_type(pattern.indices), "S"))
+    kernel.over(total, (
+        ends, ends.shape[0], total, row_ids(device, A), A.indices, a_values, B.indptr, B.rows, _held(B), B.indices,
+        b_values, pattern.indptr, pattern.rows, _held(pattern), pattern.indices, acc, hit))  # fmt: skip
+    return _of_places(device, s, A, B, pattern, acc, hit)
+
+
+def _sorted(device, A, B, s, allow, ends, total):
+    nrows, ncols, xp = A.nrows, B.ncols, device.xp
+    a_rows = row_ids(device, A)
+    parts = [
+        _block(device, A, B, s, allow, ends, a_rows, *bounds) for bounds in _blocks(device, A, ends, total)
+    ]  # fmt: skip
+    parts = [part for part in parts if part is not None]
+    if not parts:
+        return empty_matrix(device, nrows, ncols, s.dtype)
+    rows, cols = (xp.concatenate([part[n] for part in parts]) if len(parts) > 1 else parts[0][n] for n in (0, 1))
+    if s.structure_only:
+        values = s.value(device, A, B)
+    else:
+        values = xp.concatenate([part[2] for part in parts]) if len(parts) > 1 else parts[0][2]
+    result = settle(device, compressed(device, nrows, ncols, s.dtype, rows, cols, values, s.structure_only))
+    result.shared = s.structure_only
+    return result
+
+
+def _blocks(device, A, ends, total):
+    """(first entry, entry after the last, products before, products) of blocks of whole rows of A."""
+    if total <= EXPAND:
+        return [(0, A.indices.shape[0], 0, total)]
+    at = device.host(A.indptr)
+    done = np.concatenate(([0], device.host(ends)))[at]          # products before each row held
+    blocks, row, last = [], 0, at.shape[0] - 1
+    while row < last:
+        stop = min(max(int(done.searchsorted(done[row] + EXPAND, "right")) - 1, row + 1), last)
+        if done[stop] > done[row]:
+            blocks.append((int(at[row]), int(at[stop]), int(done[row]), int(done[stop] - done[row])))
+        row = stop
+    return blocks
+
+
+def _block(device, A, B, s, allow, ends, a_rows, first, stop, before, count):
+    """(rows, cols, values) of the products of A's entries first .. stop-1, in order, combined; None when the mask wants none."""
+    rows, cols = device.empty(count, index_dtype(A.nrows)), device.empty(count, B.indices.dtype)
+    products = None if s.structure_only else device.empty(count, s.dtype.np_type)
+    keep, m_ptr, m_rows, m_held, m_cols, complement = None, None, None, 0, None, False
+    if allow is not None:
+        keep, pattern, complement = device.empty(count, np.bool_), allow.pattern, allow.complement
+        m_ptr, m_rows, m_held, m_cols = pattern.indptr, pattern.rows, _held(pattern), pattern.indices
+    a_values, b_values = _values(s, A, B)
+    launcher = device.launcher
+    kernel = launcher.kernel("products/matmul_rows.cuh", "expand_products", s.text, (
+        index_type(A.indices), index_type(B.indices), "int32_t" if m_cols is None else index_type(m_cols),
+        index_type(rows), "S"))  # fmt: skip
+    kernel.over(count, (
+        ends, first, stop, before, count, a_rows, A.indices, a_values, B.indptr, B.rows, _held(B), B.indices, b_values,
+        m_ptr, m_rows, m_held, m_cols, complement, rows, cols, products, keep))  # fmt: skip
+    if keep is not None:
+        kept = device.xp.nonzero(keep)[0]
+        if kept.shape[0] == 0:
+            return None
+        rows, cols = gather(device, rows, kept), gather(device, cols, kept)
+        products = None if products is None else gather(device, products, kept)
+        count = kept.shape[0]
+    order = pair_order(device, rows, cols, A.nrows, B.ncols)
+    rows, cols = gather(device, rows, order), gather(device, cols, order)
+    starts = segment_starts(device, rows, cols)
+    groups = starts.shape[0]
+    out = None
+    if products is not None:
+        out = device.empty(groups, products.dtype)
+        arguments = (products, order, starts, groups, count, out)
+        if count <= FEW * groups:
+            kernel = launcher.kernel("products/matmul_rows.cuh", "combine_few", s.text, (index_type(order), "S"))
+            kernel.over(groups, arguments)
+        else:
+            kernel = launcher.kernel("products/columns.cuh", "combine_groups", s.text, (index_type(order), "S"))
+            kernel.over(groups * 32, arguments)
+    return gather(device, rows, starts).astype(np.int64, copy=False), gather(device, cols, starts), out

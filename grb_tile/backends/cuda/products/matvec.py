@@ -1,0 +1,226 @@
+"""w = A (+.x) x on the device: by rows of A, or by the columns that x holds.  Meanings: backends/protocol.py.
+
+By rows (kernels/products/rows.cuh): rows are shared out by their lengths, the mask is asked before a row is read, terminal
+monoids stop early.  x is wanted full or as a bitmap; its values, A's values and w's are touched only where they matter:
+
+    x full, no mask        w's pattern is that of the rows that hold something: known, nothing is counted or read back; where
+                           all entries must be read they are shared out, not the rows (products/segments.py)
+    structure only         bits of presence alone; w is iso
+    one product enough     any monoid or structure only: rows in their own order, most end at their first look (products/pull.py)
+    mask a short list      only the listed rows
+
+By columns (kernels/products/columns.cuh): entries of the columns that x holds are merged by atomics into a clean accumulator,
+which becomes w, a bitmap counted on the device; only past LATER_SIZE places is it read back and made a list.  Where a value
+has no atomic, or nothing of w's size may be allocated, the products are sorted by row and combined.
+"""
+import numpy as np
+
+from ....storage import convert as conversions
+from ....storage.store import BitmapVector, SparseVector, forms_of, index_dtype
+from ...protocol import use_plain_rows
+from . import columns, pull, segments as row_segments, tiles
+from ..structure.entries import CountedLater, counted_later, empty_vector, gather, index_type, to_bitmap, vector_of, words_of
+from .row_schedule import chosen_rows, schedule_of
+from ..lowering.semirings import lowered_plain
+from ..structure.structure import settle
+
+PLAIN = {"most": 1 << 24}    # plain sums: a warp for each task; counting wants fewer blocks, for each adds to one counter
+ALWAYS_ROOMY = 1 << 24       # places that may always be allocated
+FEW_ROWS = 8                 # the rows of a listed mask are walked alone when they are fewer than 1/FEW_ROWS of the rows held
+
+PULLED = 1 << 24             # rows up to which a pull passes over those that are not listed sooner than they are picked
+
+
+def roomy(size, entries):
+    """May something of `size` places be allocated beside operands of `entries` entries?"""
+    return size <= ALWAYS_ROOMY or size <= 64 * entries
+
+
+def operand_types(semiring, *stores):
+    """Have all types a device form?"""
+    for store in stores:
+        if store.dtype._is_udt:
+            return False
+    return not (semiring.return_type._is_udt or semiring.type._is_udt or semiring.type2._is_udt)
+
+
+def matvec_rows(device, A, x, semiring, allow=None, plan=None):
+    size, count, held = A.nrows, A.indices.shape[0], known_count(x)
+    if count == 0 or held == 0:
+        return empty_vector(device, size, semiring.return_type) if operand_types(semiring, A, x) else NotImplemented
+    s = lowered_plain(device, semiring, A.dtype, A.iso, x.dtype, x.iso)
+    if s is None:
+        return NotImplemented
+    format = plan if type(plan) is str else getattr(plan, "format", None)
+    if format is not None and format != "csr":
+        w = tiles.matvec(device, A, x, semiring, allow, format)
+        if w is not NotImplemented:
+            return w
+        use_plain_rows(plan)
+    if size > ALWAYS_ROOMY or x.size > ALWAYS_ROOMY:
+        entries = count + (0 if held is None or held == x.size else held)
+        if not roomy(size, entries) or not (roomy(x.size, entries) or x.format == "bitmap"):
+            return _held_rows(device, A, x, s, allow)
+    return _scheduled_rows(device, A, x, held, s, allow)
+
+
+def known_count(u):
+    """Entries of a vector, or None where that would have to be read back (then it is a bitmap with words)."""
+    return u._known if type(u) is CountedLater else u.nvals
+
+
+def mask_of(device, allow):
+    """(Allow or None, is nothing allowed?): a mask that hides nothing is none."""
+    if allow is not None:
+        pattern = allow.pattern
+        held = known_count(pattern)
+        if held == 0 or held == pattern.size:
+            return None, (held == 0) != allow.complement
+    return allow, False
+
+
+def _scheduled_rows(device, A, x, held, s, allow):
+    size = A.nrows
+    full = held == x.size
+    x_words, x_values = None, x.values
+    if not full:
+        if s.reads_x and not x.iso:
+            x = to_bitmap(device, x)
+            x_values = x.values
+        x_words = words_of(device, x)
+    mask, complement, rows = None, False, None
+    allow, nothing = mask_of(device, allow)
+    if nothing:
+        return empty_vector(device, size, s.dtype)
+    suited = pull.suits(A, s) and not (full and allow is None)
+    if allow is not None:
+        pattern, complement = allow.pattern, allow.complement
+        if not complement and pattern.format == "sparse" and pattern.nvals * FEW_ROWS < A.indptr.shape[0] and not (
+                suited and size <= PULLED):
+            rows = pattern.indices.astype(np.int64, copy=False)
+        else:
+            mask = words_of(device, pattern)
+    if full and allow is None and (not s.early or s.has_terminal and row_segments.reads_most(device, A)):
+        return _by_entries(device, A, x, s)
+    if rows is None and suited:
+        w, words, found = pull.pull(device, A, x_words, x_values, s, mask, complement)
+        return _counted(device, A, x, s, w, words, found)
+    if rows is not None:
+        schedule = chosen_rows(device, A, rows, A.indices.shape[0] / max(A.indptr.shape[0] - 1, 1))
+    else:
+        schedule = schedule_of(device, A, "early" if s.early else "all")
+    w = None if s.structure_only else device.places(size, s.dtype.np_type)
+    if full and allow is None:          # the places are those of the rows that hold something: known, nothing is counted
+        if w is not None:
+            _run(device, A, s, schedule, True, None, x_values, None, False, w, None, None)
+        return _at_held_rows(device, A, x, s, w)
+    words, found = device.zeros((size + 63) >> 6, np.uint64), device.counters()
+    _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, words, found)
+    return _counted(device, A, x, s, w, words, found)
+
+
+def _counted(device, A, x, s, w, words, found):
+    result = counted_later(device, A.nrows, s.dtype, words, s.value(device, A, x) if w is None else w, found, w is None)
+    result.shared = result.shared or w is None
+    return result
+
+
+def _by_entries(device, A, x, s):
+    """Every entry is read and x holds everything: the entries are shared out, not the rows (kernels/products/segments.cuh)."""
+    w = device.places(A.nrows, s.dtype.np_type)
+    row_segments.multiply(device, A, s, x.values, w)
+    return _at_held_rows(device, A, x, s, w)
+
+
+def _at_held_rows(device, A, x, s, w):
+    """The result of full x without a mask: w (None: one value) at the rows of A that hold something."""
+    known, words = occupied_words(device, A)
+    result = BitmapVector(A.nrows, s.dtype, words, s.value(device, A, x) if w is None else w, known, w is None)
+    result.shared = w is None or words is not None
+    return settle(device, result) if known * conversions.BITMAP_TO_SPARSE < A.nrows else result
+
+
+def _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, w_words, found):
+    partial = have = None
+    if schedule.pieces:
+        have = device.empty(schedule.pieces, np.uint8)
+        if w is not None:
+            partial = device.empty(schedule.pieces, s.dtype.np_type)
+    kernel = s.kernel(device.launcher, "products/rows.cuh", "matvec_rows", (
+        index_type(A.indices), index_type(schedule.starts), "int64_t" if schedule.rows is None else index_type(schedule.rows),
+        "S", "true" if full else "false", "false" if mask is None else "true"))  # fmt: skip
+    limits = PLAIN if found is None else {}
+    kernel.over(schedule.warps * 32, (
+        schedule.rows, schedule.starts, schedule.stops, schedule.bins, schedule.warps, A.indices,
+        A.values if s.reads_a else None, x_words, x_values if s.reads_x else None, mask, complement, w, w_words, found,
+        schedule.piece, schedule.piece_ptr, schedule.owner, schedule.arrived, partial, have,
+    ), **limits)  # fmt: skip
+
+
+def occupied_words(device, A):
+    """(how many rows hold something, their words or None when all do), kept in A.forms."""
+    forms = forms_of(A)
+    found = forms.get("occupied_words")
+    if found is None:
+        rows = row_segments.occupied(device, A)[1]
+        if rows is None or rows.shape[0] == A.nrows:
+            found = A.nrows, None
+        else:
+            pattern = SparseVector(A.nrows, A.dtype, rows.astype(index_dtype(A.nrows)), A.values[:1], True)
+            found = rows.shape[0], words_of(device, pattern)
+        forms["occupied_words"] = found
+    return found
+
+
+def _pattern_arrays(pattern):
+    """(words, indices, count) of a vector's pattern; both None when it is full."""
+    if pattern.format == "bitmap":
+        return pattern.words, None, 0
+    return None, pattern.indices, pattern.indices.shape[0]
+
+
+def _held_rows(device, A, x, s, allow):
+    """Nothing of the size of a dimension is allocated: one result for each row that A holds, look-ups by bisection."""
+    from ..structure.structure import convert
+
+    if A.rows is None and not roomy(A.nrows, A.indices.shape[0]):
+        A = convert(device, A, "dcsr")
+    held = A.indptr.shape[0] - 1
+    hit = device.empty(held, np.bool_)
+    out = None if s.structure_only else device.empty(held, s.dtype.np_type)
+    x_words, x_indices, x_count = _pattern_arrays(x)
+    mask = mask_indices = None
+    mask_count, masked, complement = 0, False, False
+    if allow is not None:
+        masked, complement = True, allow.complement
+        mask, mask_indices, mask_count = _pattern_arrays(allow.pattern)
+    kernel = device.launcher.kernel("products/rows.cuh", "matvec_held_rows", s.text, (
+        index_type(A.indices), "int32_t" if x_indices is None else index_type(x_indices),
+        "int32_t" if mask_indices is None else index_type(mask_indices), "S"))  # fmt: skip
+    kernel.over(held * 32, (
+        A.rows, A.indptr, held, A.indices, A.values if s.reads_a else None, x_words, x_indices, x_count,
+        x.values if s.reads_x else None, mask, mask_indices, mask_count, masked, complement, out, hit))  # fmt: skip
+    places = device.xp.nonzero(hit)[0]
+    rows = places if A.rows is None else gather(device, A.rows, places)
+    if s.structure_only:
+        return vector_of(device, A.nrows, s.dtype, rows, s.value(device, A, x), True)
+    return vector_of(device, A.nrows, s.dtype, rows, gather(device, out, places))
+
+
+# ---------------------------------------------------------------------- by columns
+
+
+def matvec_cols(device, AT, x, semiring, allow=None, plan=None):
+    s = lowered_plain(device, semiring, AT.dtype, AT.iso, x.dtype, x.iso)
+    if s is None:
+        return NotImplemented
+    size, dtype = AT.ncols, s.dtype
+    if AT.indices.shape[0] == 0 or known_count(x) == 0:
+        return empty_vector(device, size, dtype)
+    if allow is not None:
+        allow, nothing = mask_of(device, allow)
+        if nothing:
+            return empty_vector(device, size, dtype)
+    if s.atomic and roomy(size, AT.indices.shape[0]):
+        return columns.merged(device, AT, x, s, allow)
+    return columns.sorted_products(device, AT, x, s, allow)

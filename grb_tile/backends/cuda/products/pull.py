@@ -1,0 +1,90 @@
+"""w<m> = A (+.x) x by rows where one product is enough: any monoid, or structure only.  Kernel: products/pull.cuh.
+
+A PullForm, made once for each matrix and kept in A.forms ("pull"), holds what lets most rows end at their first look:
+
+    start            int32 or int64 [n + 1]   A.indptr
+    live             uint32                   rows that hold something, as bits, for whole groups of 128 rows
+    live_count       int                      how many they are
+    strongest        int32 [n]                the column whose own column of A is longest; None while A' is not at hand
+    next_strongest   int32 [4 n]              the next four, -1 where there are fewer
+"""
+import numpy as np
+
+from ....storage.convert import cached_transpose, forms_of
+from ..structure.entries import index_type
+from .row_schedule import pointers, strongest_of
+
+LIMIT = 512                  # entries of a row that a warp looks at before it goes on to other rows
+HUGE = 1 << 14               # entries of what is then left that a warp looks at alone
+GROUPS_OF_4 = 1 << 19        # rows from which a warp takes 128 of them
+BLOCK = 1024                 # threads; one block on each multiprocessor: more take longer to start than they save
+
+
+class PullForm:
+    """See the head of this file."""
+
+    __slots__ = ("launches", "live", "live_count", "next_strongest", "start", "strongest")
+
+
+def suits(A, s):
+    """Is this walk the one for products by rows of A?"""
+    return (s.structure_only or s.any) and A.rows is None and A.indices.dtype.itemsize == 4 and A.nrows < 2**31 - 128
+
+
+def pull(device, A, x_words, x_values, s, mask, complement):
+    """(w, words, count): values (None when structure only), presence, and where their number is counted."""
+    form = A.forms.get("pull") if A.forms else None
+    if form is None or form.strongest is None:
+        form = form_of(device, A)
+    kernel, threads, halves, fixed = form.launches.get(s) or _prepared(device, A, form, s)
+    w = None if s.structure_only else device.places(A.nrows, s.dtype.np_type)
+    words, found = device.empty(halves >> 1, np.uint64), device.counters()
+    kernel.over(threads, (
+        *fixed, x_words, x_values if s.reads_x else None, mask, complement, halves, LIMIT, HUGE, w, words, found,
+    ), BLOCK, device.launcher.processors)  # fmt: skip
+    return w, words, found
+
+
+def _prepared(device, A, form, s):
+    """(kernel, threads, halves of words, the arguments that stay), kept with the form."""
+    n = A.nrows
+    halves = (n + 63) >> 6 << 1
+    rows = 4 if n >= GROUPS_OF_4 else 1
+    strongest = next_strongest = None
+    if s.a_iso or not s.reads_a:
+        strongest, next_strongest = form.strongest, form.next_strongest
+    fixed = form.start, A.indices, A.values if s.reads_a else None, form.live, strongest, next_strongest
+    if not device.is_shim:          # an empty array has no address: it stays one
+        fixed = tuple(device.address(a) if a is not None and a.size else a for a in fixed)
+    kernel = s.kernel(device.launcher, "products/pull.cuh", "matvec_pull", (index_type(form.start), "S", str(rows)))
+    form.launches[s] = found = kernel, halves * 32 // rows, halves, fixed
+    return found
+
+
+def form_of(device, A):
+    """The PullForm of A, kept in A.forms."""
+    forms = forms_of(A)
+    found = forms.get("pull")
+    if found is None:
+        found = forms["pull"] = _make(device, A)
+    if found.strongest is None:
+        turned = cached_transpose(A)
+        if turned is not None and turned.rows is None:
+            found.strongest, found.next_strongest = strongest_of(device, A, turned)
+            found.launches = {}
+    return found
+
+
+def _make(device, A):
+    form, n = PullForm(), A.nrows
+    form.strongest = form.next_strongest = None
+    form.launches = {}          # by semiring
+    form.start = pointers(device, A)
+    places = (n + 127) // 128 * 128
+    form.live = device.empty(places // 32, np.uint32)
+    facts = device.zeros(2, np.int64)
+    index = index_type(form.start)
+    device.launcher.kernel("traversal/bfs_prepare.cuh", "row_facts", "", (index,)).over(
+        places, (form.start, n, places, form.live, facts.view(np.uint64)))
+    form.live_count = device.read(facts)[0]
+    return form

@@ -1,0 +1,172 @@
+"""How the rows of a matrix are shared out among lanes: made once for each matrix, kept in A.forms.
+
+Schema of RowSchedule (R = rows that hold something, L = long ones among them)
+
+    rows       int32 or int64 [R]   row numbers, long rows first, then by class; None: place = row (CSR, nearly all alike)
+    starts     int32 or int64 [R]   first entry of each (int32 while the matrix has fewer than 2^31 entries)
+    stops      the same type [R]
+    bins       int64 [24]           per class c: [c] warps up to its end, [8 + c], [16 + c] its places (products/rows.cuh)
+    warps      warps in all
+    piece      entries of a piece of a long row; 0: its length over its number of pieces, rounded up
+    piece_ptr  int64 [L + 1]        pieces of long row r; None without long rows
+    owner      int32 [pieces]       the long row of each piece
+    arrived    uint32 [L]           zero, before and after every launch
+
+Classes 1 to 6 give a row 32, 16, 8, 4, 2, 1 lanes; class 0 holds the long ones.  Two tables: walks that read all entries want
+many lanes for a row, walks that stop early want few.  Products of full vectors without a mask go by products/segments.py instead.
+"""
+import numpy as np
+
+from ....storage.store import forms_of
+from ..structure.entries import index_type
+
+LONGEST = {
+    #        1   2   4   8   16   32 lanes: the longest rows of each class; a piece of longer ones
+    "all": (2, 6, 12, 32, 160, 512),
+    "early": (48, 96, 192, 384, 768, 2048),
+}
+MOST_BINS = 256              # kept tables of chosen rows
+MOST_CUTS = 1 << 16          # pieces of chosen rows
+ALIKE = 0.8                  # share of the rows in one class from which all rows are treated so, in their own order
+
+
+class RowSchedule:
+    """See the schema at the head of this file."""
+
+    __slots__ = ("arrived", "bins", "owner", "piece", "piece_ptr", "pieces", "rows", "starts", "stops", "warps")
+
+
+def schedule_of(device, A, name="all"):
+    """The RowSchedule of A, kept in A.forms; name: a key of LONGEST."""
+    forms = forms_of(A)
+    key = "rows_" + name
+    found = forms.get(key)
+    if found is None:
+        found = forms[key] = _make(device, A, LONGEST[name])
+    return found
+
+
+def pointers(device, A):
+    """A.indptr as int32 while that holds it, kept in A.forms."""
+    if A.indices.shape[0] >= 2**31 - 4096:          # walks look some places ahead
+        return A.indptr
+    forms = forms_of(A)
+    found = forms.get("indptr32")
+    if found is None:
+        found = forms["indptr32"] = A.indptr.astype(np.int32)
+    return found
+
+
+def strongest_of(device, A, turned):
+    """(int32 [n], int32 [4 n]): of each row of A the column whose own row in `turned` is longest, and the next four.
+
+    -1 where there are fewer.  turned: A's transpose, or A itself when it is symmetric.  Kept in A.forms.
+    """
+    forms = forms_of(A)
+    found = forms.get("strongest")
+    if found is None:
+        n, start, out = A.nrows, pointers(device, A), pointers(device, turned)
+        found = device.empty(n, np.int32), device.empty(4 * n, np.int32)
+        kernel = device.launcher.kernel("traversal/bfs_prepare.cuh", "strongest_neighbours", "", (index_type(start),))
+        kernel.over(n * 32, (start, A.indices, out, n, *found))
+        forms["strongest"] = found
+    return found
+
+
+def _make(device, A, longest):
+    xp = device.xp
+    ptr = pointers(device, A)
+    starts, stops = ptr[:-1], ptr[1:]
+    lengths = stops - starts
+    limits = device.array(np.array(longest), lengths.dtype)
+    # class 6 (one lane) for the shortest ... class 1, class 0 for what is longer than all; 7 for empty rows
+    kinds = (6 - xp.searchsorted(limits, lengths, side="left")).astype(np.int8)
+    kinds[lengths == 0] = 7
+    counts = device.host(xp.bincount(kinds, minlength=8)).tolist()
+    result = RowSchedule()
+    result.piece = longest[-1]
+    held = lengths.shape[0]
+    main = max(range(1, 7), key=lambda c: counts[c])
+    if A.rows is None and counts[0] == 0 and counts[main] >= ALIKE * held:
+        result.rows = None
+        result.starts, result.stops = starts, stops
+        counts = [held if c == main else 0 for c in range(7)]
+    else:
+        order = xp.argsort(kinds, kind="stable")[: held - counts[7]]
+        rows = order if A.rows is None else A.rows[order]
+        result.rows = device.array(rows.astype(np.int32 if A.nrows < 2**31 else np.int64))
+        result.starts, result.stops = device.array(starts[order]), device.array(stops[order])
+    _pieces(device, result, counts[0])
+    _bins(device, result, counts)
+    return result
+
+
+def _pieces(device, result, long):
+    result.piece_ptr = result.owner = result.arrived = None
+    result.pieces = 0
+    if long:
+        xp = device.xp
+        lengths = result.stops[:long].astype(np.int64) - result.starts[:long]
+        ends = xp.cumsum((lengths + result.piece - 1) // result.piece)
+        result.piece_ptr = device.zeros(long + 1, np.int64)
+        result.piece_ptr[1:] = ends
+        result.pieces = device.read(ends[-1:])[0]
+        places = device.arange(result.pieces)
+        result.owner = xp.searchsorted(ends, places, side="right").astype(np.int32)
+        result.arrived = device.zeros(long, np.uint32)
+
+
+def _bins(device, result, counts):
+    bins = np.zeros(24, np.int64)
+    warps, place = result.pieces, counts[0]
+    bins[0] = warps
+    for c in range(1, 7):
+        rows_in_warp = 32 // (64 >> c)
+        bins[8 + c] = place
+        place += counts[c]
+        bins[16 + c] = place
+        warps += -(-counts[c] // rows_in_warp)
+        bins[c] = warps
+    result.bins, result.warps = device.array(bins), warps
+
+
+def chosen_rows(device, A, rows, mean):
+    """A RowSchedule of the ascending int64 `rows` only, all of one class: by the mean length, or each cut into as many
+    pieces as make the longest row of A short, as far as there are warps for them."""
+    from ..structure.entries import index_type
+
+    count = rows.shape[0]
+    starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
+    kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(A.indptr),))
+    kernel.over(count, (rows, count, A.indptr, A.rows, A.indptr.shape[0] - 1, starts, lengths))
+    result = RowSchedule()
+    result.rows, result.starts, result.stops = rows, starts, starts + lengths
+    result.piece = 0          # each row's own: its length over its number of pieces
+    limits = LONGEST["all"]
+    cuts = min(MOST_CUTS // count, -(-longest_row(device, A) // limits[-1]))
+    kind = 0 if cuts > 1 else next((6 - k for k, limit in enumerate(limits[:-1]) if mean <= limit), 1)
+    result.pieces = count * cuts if kind == 0 else 0
+    kept = device.__dict__.setdefault("row_bins", {})
+    found = kept.get((count, kind, cuts))
+    if found is None:
+        result.piece_ptr = result.owner = result.arrived = None
+        if kind == 0:
+            result.piece_ptr = device.arange(count + 1) * cuts
+            result.owner = (device.arange(result.pieces) // cuts).astype(np.int32)
+            result.arrived = device.zeros(count, np.uint32)
+        _bins(device, result, [count if c == kind else 0 for c in range(7)])
+        if len(kept) >= MOST_BINS:
+            kept.clear()
+        kept[count, kind, cuts] = result.bins, result.warps, result.piece_ptr, result.owner, result.arrived
+    else:
+        result.bins, result.warps, result.piece_ptr, result.owner, result.arrived = found
+    return result
+
+
+def longest_row(device, A):
+    """Entries of the fullest row, kept with A."""
+    forms = forms_of(A)
+    found = forms.get("largest_degree")
+    if found is None:
+        found = forms["largest_degree"] = device.read((A.indptr[1:] - A.indptr[:-1]).max().reshape(1))[0]
+    return found

@@ -1,0 +1,1 @@
+"""The device: arrays and stores on it, memory, errors, compilation, launches."""

@@ -1,0 +1,374 @@
+"""The device as primitives see it: arrays, stores moved there, counts read back, constants.
+
+`Device(launcher)` has the launcher's array module as `xp`: CuPy with jit.Launcher, NumPy when the kernels' source runs on
+the CPU (tests/backends/cuda).  Primitives take the device as their first argument, use `device.xp` for arrays and whole-array
+functions, and `device.launcher.kernel(...)` for kernels; they never name CuPy or NumPy's functions on device arrays.
+
+    A = device.own(A)                                  # the store with device arrays (moved once, kept with the store)
+    t = device.empty(n, np.int64)                      # uninitialised; device.zeros(n, dtype), device.full(n, value, dtype)
+    one = device.constant(np.float32(1))               # a kept array of length 1: the values of an iso store
+    nvals, edges = device.read(counts)                 # Python ints; ONE synchronisation for all counts
+    value = device.iso_value(store)                    # NumPy scalar of an iso store, synchronises at most once
+"""
+import ctypes
+import threading
+
+import numpy as np
+
+from ....exceptions import OutOfMemory
+from ....storage.place import with_arrays
+from ....storage.store import Allow, forms_of
+from .errors import ErrorWord, HostOnly, on_device
+from .memory import drop_forms
+
+_PINNED_BYTES = 4096
+_FEW_WORDS = 8
+_NOT_YET = 0x9E3779B97F4A7C15    # what page-locked memory holds until a number has come
+_LOOKS = 20000                   # about a millisecond
+_TO_DEVICE, _TO_HOST = 1, 2      # cudaMemcpyKind
+_TAKEN_ALONG = 1 << 14           # bytes of pageable memory that are copied before cudaMemcpyAsync returns (64 KiB and less)
+_FEW_BYTES = 256
+_MOST_CONSTANTS = 4096
+SPARE = ("product_spaces", "product_rooms")          # arrays kept for the next product (products/column_launch.py)
+_COUNTERS = 256
+_SMALL_REQUEST = 64 << 20        # bytes that are not asked about beforehand: asking the driver costs more than they do
+
+
+class Device:
+    """Arrays of one device and the launcher that runs kernels on them."""
+
+    def __init__(self, launcher):
+        self.launcher = launcher
+        self.xp = xp = launcher.xp
+        self.is_shim = launcher.is_shim
+        self.array_class = xp.ndarray
+        self._make = xp.empty if self.is_shim else xp.ndarray          # xp.empty asks for an order first
+        self._constants = {}
+        self._constant_of = {}
+        self.cast_constants = {}          # (address of a constant, DataType) -> the constant cast
+        self._counters = []
+        self._pinned = None
+        self._staged = ctypes.create_string_buffer(_FEW_BYTES)
+        self._staged_at = ctypes.addressof(self._staged)
+        self._staging = threading.Lock()
+        self._lock = threading.Lock()          # of the pinned buffer: threads may read at the same time
+        self.current_stream = _no_stream if self.is_shim else xp.cuda.get_current_stream
+        self.stream = None                     # the one that was given work last
+        self.errors = ErrorWord(self)
+
+    # ------------------------------------------------------------------ arrays
+
+    def array(self, data, dtype=None):
+        """`data` as a contiguous device array (itself when it is one of that dtype)."""
+        if isinstance(data, self.array_class):
+            array = data if dtype is None or data.dtype == dtype else data.astype(dtype)
+            return array if array.flags.c_contiguous else self.xp.ascontiguousarray(array)
+        return self.upload(np.ascontiguousarray(data, dtype))
+
+    def upload(self, data):
+        """A copy of a contiguous NumPy array on the device; the driver takes a small one along, which costs half of CuPy's way."""
+        if self.is_shim or not 0 < data.nbytes <= _TAKEN_ALONG:
+            return self.xp.asarray(data)
+        array, size = self._make(data.shape, data.dtype), data.nbytes
+        copy, stream = self.xp.cuda.runtime.memcpyAsync, self.current_stream().ptr
+        if size <= _FEW_BYTES:          # asking NumPy for the address takes longer than copying them once more
+            with self._staging:
+                self._staged[:size] = data.tobytes()
+                copy(array.data.ptr, self._staged_at, size, _TO_DEVICE, stream)
+        else:
+            copy(array.data.ptr, data.ctypes.data, size, _TO_DEVICE, stream)
+        return array
+
+    def empty(self, count, dtype):
+        """`count` places, not written yet."""
+        return self._make(count, dtype)
+
+    def places(self, count, dtype):
+        """The values of a bitmap of `count` places: those of absent entries are never written and may hold anything."""
+        return self.xp.empty(count, dtype)
+
+    def accumulators(self, count, dtype):
+        """`count` places to merge into by atomics; narrow ones are updated with the 4 bytes around them, all of them ours."""
+        size = dtype.itemsize
+        return self.xp.empty(count, dtype) if size >= 4 else self.xp.zeros((count * size + 3) // 4 * 4 // size, dtype)[:count]
+
+    def zeros(self, count, dtype):
+        """`count` zeros."""
+        return self.xp.zeros(count, dtype)
+
+    def counters(self):
+        """A fresh array of four zeros (uint64), for counts that kernels add to: costs no launch, zeros(4) does."""
+        try:
+            return self._counters.pop()
+        except IndexError:
+            block = self.xp.zeros(4 * _COUNTERS, np.uint64)
+            self._counters = [block[k:k + 4] for k in range(0, 4 * _COUNTERS, 4)]
+            return self._counters.pop()
+
+    def full(self, count, value, dtype):
+        """`count` places that hold `value`."""
+        return self.xp.full(count, value, dtype)
+
+    def arange(self, count, dtype=np.int64):
+        """0, 1, ..., count - 1."""
+        return self.xp.arange(count, dtype=dtype)
+
+    def host(self, array):
+        """A device array as a NumPy array (a copy; synchronises)."""
+        if type(array) is np.ndarray:
+            return array
+        self.in_order()
+        return array.get()
+
+    def constant(self, value, np_type=None):
+        """A device array of length 1 that holds `value` and must not be written to; made once for each value."""
+        if np_type is not None or not isinstance(value, np.generic):
+            value = np.asarray(value, np_type)[()]
+        key = value.dtype, value.tobytes()
+        found = self._constants.get(key)
+        if found is None:
+            found = self.upload(value.reshape(1))
+            if len(self._constants) < _MOST_CONSTANTS:          # another thread's, if it was first: what is known by its
+                found = self._constants.setdefault(key, found)  # address must never be freed
+                self._constant_of[self.address(found)] = value
+        return found
+
+    def known_constant(self, values):
+        """The NumPy scalar of a length-1 array where that is known without synchronisation, else None."""
+        if type(values) is np.ndarray:
+            return values[0]
+        return self._constant_of.get(self.address(values))
+
+    def iso_value(self, store):
+        """The value of all entries of an iso store as a NumPy scalar; known without synchronisation for constants."""
+        values = store.values
+        known = self.known_constant(values)
+        if known is not None:
+            return known
+        forms = forms_of(store)
+        if "iso_value" not in forms:
+            forms["iso_value"] = self.host(values[:1])[0]
+        return forms["iso_value"]
+
+    def address(self, array):
+        """Where an array's first element lies; 0 for None."""
+        return 0 if array is None else array.ctypes.data if self.is_shim else array.data.ptr
+
+    def argument(self, array):
+        """What a direct launch takes for an array or None: the address; over the shim the array itself."""
+        return array if self.is_shim else self.address(array)
+
+    # ------------------------------------------------------------------ stores
+
+    def own(self, store):
+        """`store` with device arrays: itself, or the copy that is made at first use and kept in its forms.
+
+        Raises: HostOnly for user-defined types, which have no device form.
+        """
+        array_class = self.array_class
+        if type(store.values) is array_class:          # then of a type that has a device form
+            format = store.format
+            if format == "bitmap":
+                if store.words is None or type(store.words) is array_class:
+                    return store
+            elif type(store.indices) is array_class and (format == "sparse" or (
+                type(store.indptr) is array_class and (store.rows is None or type(store.rows) is array_class)
+            )):
+                return store
+        if store.dtype._is_udt:
+            raise HostOnly
+        forms = forms_of(store)
+        found = forms.get("device")
+        if found is None:
+            found = forms["device"] = move_store(self, store)
+            store.forms = forms          # making room may have left another in its place
+        return found
+
+    def own_operands(self, A, x, allow):
+        """(own(A), own(x), own_allow(allow)) of a product, where all lie on the device already by few looks."""
+        here = self.array_class
+        if type(A.values) is not here or type(A.indptr) is not here or type(A.indices) is not here or A.rows is not None:
+            A = self.own(A)
+        if type(x.values) is not here or type(x.words if x.format == "bitmap" else x.indices) is not here:
+            x = self.own(x)
+        if allow is not None:
+            pattern = allow.pattern
+            structure = pattern.words if pattern.format == "bitmap" else pattern.indices
+            if type(pattern.values) is not here or type(structure) is not here:
+                allow = self.own_allow(allow)
+        return A, x, allow
+
+    def own_allow(self, allow):
+        """The Allow whose pattern lies on the device; None for None."""
+        if allow is None:
+            return None
+        pattern = self.own(allow.pattern)
+        return allow if pattern is allow.pattern else Allow(pattern, allow.complement)
+
+    def _move(self, array):
+        return array if isinstance(array, self.array_class) else self.upload(np.ascontiguousarray(array))
+
+    # ------------------------------------------------------------------ reading back
+
+    def read(self, *arrays):
+        """The elements of small device arrays of integers as a flat list of Python ints; one synchronisation for all.
+
+        Counts are best kept in one array: one copy then.  An error that a kernel reported is raised here.
+        """
+        self.in_order()
+        errors = self.errors
+        if errors.armed:
+            arrays = (*arrays, errors.word)
+        if self.is_shim or sum(array.nbytes + 8 for array in arrays) > _PINNED_BYTES:
+            numbers = [int(x) for array in arrays for x in self.host(array).ravel()]
+        else:
+            with self._lock:
+                numbers = self._read_pinned(arrays)
+        if errors.armed:
+            numbers, report = numbers[:-errors.SIZE], numbers[-errors.SIZE:]
+            errors.check(report)
+        return numbers
+
+    def read_count(self, counts):
+        """read(counts)[0] of an array of uint64, by the shortest way."""
+        if self.is_shim or self._pinned is None or self.errors.armed:
+            return self.read(counts)[0]
+        if self.current_stream() is not self.stream:
+            self.follow()
+        words, stream = self._words, self.stream.ptr
+        with self._lock:
+            words[0] = _NOT_YET
+            self._copy(self._pinned.ptr, counts.data.ptr, 8, _TO_HOST, stream)
+            if words[0] == _NOT_YET and not self._have_come(words, 1):
+                self.xp.cuda.runtime.streamSynchronize(stream)
+            return words[0]
+
+    def read_words(self, array, count):
+        """The first `count` elements (at most 8) of an array of uint64 as a list of Python ints, likewise."""
+        if self.is_shim or self._pinned is None or self.errors.armed:
+            return self.read(array[:count])
+        self.in_order()
+        words, stream = self._words, self.stream.ptr
+        with self._lock:
+            for k in range(count):
+                words[k] = _NOT_YET
+            self._copy(self._pinned.ptr, array.data.ptr, 8 * count, _TO_HOST, stream)
+            if not self._have_come(words, count):
+                self.xp.cuda.runtime.streamSynchronize(stream)
+            return words[:count]
+
+    def _read_pinned(self, arrays):
+        """Copies to page-locked memory; a few numbers are looked for there until they have come: half the time of waiting."""
+        cuda = self.xp.cuda
+        if self._pinned is None:
+            pinned = cuda.alloc_pinned_memory(_PINNED_BYTES)
+            self._view = np.frombuffer(pinned, np.uint8, _PINNED_BYTES)
+            self._words = (ctypes.c_uint64 * (_PINNED_BYTES // 8)).from_address(pinned.ptr)
+            self._copy = cuda.runtime.memcpyAsync
+            self._pinned = pinned          # last: read_words asks for it without the lock
+        base, stream, words = self._pinned.ptr, cuda.get_current_stream().ptr, self._words
+        sizes = [(array.nbytes + 7) & ~7 for array in arrays]
+        count = sum(sizes) >> 3
+        few = count <= _FEW_WORDS and all(array.dtype.itemsize >= 4 for array in arrays)
+        if few:
+            for k in range(count):
+                words[k] = _NOT_YET
+        start, copy = 0, cuda.runtime.memcpyAsync
+        for array, size in zip(arrays, sizes, strict=True):
+            copy(base + start, array.data.ptr, array.nbytes, _TO_HOST, stream)
+            start += size
+        if not (few and self._have_come(words, count)):
+            cuda.runtime.streamSynchronize(stream)
+        view, start, numbers = self._view, 0, []
+        for array, size in zip(arrays, sizes, strict=True):
+            numbers += view[start:start + array.nbytes].view(array.dtype).tolist()
+            start += size
+        return numbers
+
+    @staticmethod
+    def _have_come(words, count):
+        """Did all of words[:count] change before long?"""
+        looks = _LOOKS
+        for k in range(count):
+            while words[k] == _NOT_YET:
+                looks -= 1
+                if looks == 0:          # a long kernel, an error, or that very number: the stream knows
+                    return False
+        return True
+
+    def synchronize(self):
+        """Wait for all that was launched; raises what kernels reported."""
+        self.in_order()
+        if not self.is_shim:
+            self.xp.cuda.get_current_stream().synchronize()
+        if self.errors.armed:
+            self.read()
+
+    # ------------------------------------------------------------------ streams
+
+    def in_order(self):
+        """What is queued next comes after all work that was given to the device."""
+        if self.current_stream() is not self.stream:
+            self.follow()
+
+    def follow(self):
+        """CuPy's current stream has changed: it waits for what was queued on the one before.
+
+        So objects, and what the library keeps with them, may be used from any stream.
+        """
+        now, before = self.current_stream(), self.stream
+        self.stream = now
+        if before is None or before.ptr == now.ptr:
+            return
+        try:
+            event = self.xp.cuda.Event(disable_timing=True)
+            event.record(before)
+            now.wait_event(event)
+        except self.xp.cuda.runtime.CUDARuntimeError:          # another library's stream, destroyed since
+            self.xp.cuda.runtime.deviceSynchronize()
+
+    # ------------------------------------------------------------------ memory
+
+    def memory(self):
+        """(free, total) bytes of the device, the pool's unused blocks counted as free."""
+        if self.is_shim:
+            return (1 << 40, 1 << 40)
+        free, total = self.xp.cuda.runtime.memGetInfo()
+        return free + self.xp.get_default_memory_pool().free_bytes(), total
+
+    def make_room(self):
+        """Drop what can be derived again and give unused blocks back to the driver.  Returns whether there was anything."""
+        if self.is_shim:
+            return drop_forms() > 0
+        pool = self.xp.get_default_memory_pool()
+        before = pool.used_bytes()
+        for name in SPARE:
+            self.__dict__.get(name, {}).clear()
+        drop_forms()          # and what is not reachable any more
+        pool.free_all_blocks()
+        return pool.used_bytes() < before
+
+    def check_room(self, bytes_wanted, what):
+        """Raises: OutOfMemory when `bytes_wanted` cannot fit, before anything is allocated."""
+        if bytes_wanted < _SMALL_REQUEST:
+            return
+        free, total = self.memory()
+        if bytes_wanted > free:
+            raise OutOfMemory(
+                f"{what}: {bytes_wanted} bytes asked for on the device, {free} of {total} free; the operands are unchanged. "
+                "Use a smaller mask, free objects, or compute on the host: gb.config.set(backend='cpu')"
+            )
+
+
+@on_device
+def move_store(device, store):
+    """The store with device arrays."""
+    moved = with_arrays(store, device._move)
+    moved.shared = True
+    if store.iso and store.nvals and type(store.values) is np.ndarray:
+        moved.values = device.constant(store.values[0])
+    return moved
+
+
+def _no_stream():
+    """The shim's stream: there is one only."""

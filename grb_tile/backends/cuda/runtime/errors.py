@@ -1,0 +1,136 @@
+"""What goes wrong on the device becomes an exception that names the call.
+
+A kernel cannot raise.  It writes (code, three details) into the error word, the first writer wins (kernels/base/errors.cuh),
+and the next synchronisation, Device.read, raises.  Illegal addresses kill the CUDA context for good, so kernels check
+bounds and capacities themselves and report.
+"""
+import functools
+
+import numpy as np
+
+from ....exceptions import IndexOutOfBound, InsufficientSpace, InvalidValue, OutOfMemory, Panic
+
+CODES = {1: InvalidValue, 2: IndexOutOfBound, 3: InsufficientSpace, 4: Panic}
+
+
+class HostOnly(Exception):
+    """A store of a user-defined type, which has no device form: the primitive is computed on the host."""
+
+
+class ErrorWord:
+    """The device's error word: pass `arm(call)` to a kernel that may report."""
+
+    SIZE = 4
+
+    def __init__(self, device):
+        self._device = device
+        self._calls = []
+        self.word = None
+        self.armed = False
+
+    def arm(self, call):
+        """The word, as the kernel's argument (uint64[4]); `call` is what the exception will name."""
+        if self.word is None:
+            self.word = self._device.zeros(self.SIZE, np.uint64)
+        self._calls.append(call)
+        self.armed = True
+        return self.word
+
+    def check(self, report):
+        """Raises: the exception of code report[0], when there is one; disarms."""
+        calls, self._calls, self.armed = self._calls, [], False
+        code, *details = report
+        if code:
+            self.word[:] = 0
+            names = ", ".join(dict.fromkeys(calls))
+            raise CODES.get(code, Panic)(f"{names}: a kernel reported error {code}, details {details}")
+
+
+def reporting(primitive):
+    """Wrap a method of the backend: CuPy's errors leave it as the library's exceptions, naming the primitive.
+
+    Out of memory: what stores keep besides their entries is dropped (runtime/memory.py), and the primitive runs once more.  Its work
+    is queued after what another stream was given before (Device.follow).  Only the failing path pays more than a call.
+    """
+    name = primitive.__name__
+
+    @functools.wraps(primitive)
+    def call(backend, *args, **kwargs):
+        device = backend.device
+        if device.current_stream() is not device.stream:
+            device.follow()
+        try:
+            return primitive(backend, *args, **kwargs)
+        except HostOnly:
+            return backend.through_host(name, args, kwargs)
+        except Exception as error:
+            raised = failed(error, name, device)
+            if raised is None:
+                raise
+        return again(device, name, raised, lambda: primitive(backend, *args, **kwargs))
+
+    return call
+
+
+def on_device(function):
+    """As `reporting`, for a function of the Device that is no primitive: a traversal, an import of arrays."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def call(device, *args, **kwargs):
+        if device.current_stream() is not device.stream:
+            device.follow()
+        try:
+            return function(device, *args, **kwargs)
+        except HostOnly:
+            raise
+        except Exception as error:
+            raised = failed(error, name, device)
+            if raised is None:
+                raise
+        return again(device, name, raised, lambda: function(device, *args, **kwargs))
+
+    return call
+
+
+def failed(error, name, device):
+    """The OutOfMemory that `error` means, None for what is none; raises the library's exception for CuPy's other errors."""
+    raised = translated(error, name, device)
+    if raised is None or isinstance(raised, OutOfMemory):
+        return raised
+    raise raised from error
+
+
+def again(device, name, raised, function):
+    """function() once more with the room that derived forms took.  Raises: `raised` when they took none.
+
+    Called when the frames of the first try are gone, and with them the arrays that they held.
+    """
+    if not device.make_room():
+        raise raised
+    try:
+        return function()
+    except HostOnly:
+        raise
+    except Exception as error:
+        raised = translated(error, name, device)
+        if raised is None:
+            raise
+        raise raised from error
+
+
+def translated(error, name, device):
+    """The library's exception for one of CuPy's, an OutOfMemory as it is; None for what is neither."""
+    if isinstance(error, OutOfMemory):
+        return error.with_traceback(None)
+    kind, text = type(error).__name__, str(error)
+    failing = kind in ("CUDARuntimeError", "CUDADriverError")
+    if isinstance(error, MemoryError) or failing and ("cudaErrorMemoryAllocation" in text or "ERROR_OUT_OF_MEMORY" in text):
+        free, total = device.memory()
+        return OutOfMemory(
+            f"{name}: {text}; {free} of {total} bytes are free on the device; the operands are unchanged.  Free objects, "
+            "use a smaller mask, or compute on the host: gb.config.set(backend='cpu')"
+        )
+    if failing:
+        return Panic(f"{name} failed on the device: {text}.  After an illegal address the process must be restarted")
+    return None

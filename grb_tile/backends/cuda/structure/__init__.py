@@ -1,0 +1,1 @@
+"""Building, converting and moving entries on the device."""

@@ -1,0 +1,376 @@
+"""What the device's primitives have in common: C++ names of types, gathers, ranges, stores made of ordered entries.
+
+All functions take the Device first; arrays are device arrays.  Kernels: structure/gather.cuh, structure/convert.cuh, structure/transpose.cuh, structure/build.cuh.
+"""
+import numpy as np
+
+from ....dtypes import cast as host_cast
+from ....storage import convert as conversions
+from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
+
+_INDEX = {"i": "int32_t", "l": "int64_t", "q": "int64_t", "I": "uint32_t", "L": "word", "Q": "word", "B": "uint8_t", "?": "bool"}
+_MOVED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t", 16: "ulonglong2"}
+_KEY_LIMIT = 1 << 63
+LATER_SIZE = 1 << 22             # places up to which a bitmap is as good as a list, however few its entries are
+_FACTS_START = np.array([0, 0, 2**63 - 1], np.uint64)
+
+
+def index_type(array):
+    """The C++ type of an array of indices, counts or flags."""
+    return _INDEX[array.dtype.char]
+
+
+def moved_type(array):
+    """The C++ type as which values of this size are copied: one instance of a kernel serves all types of a size."""
+    return _MOVED[array.dtype.itemsize]
+
+
+def is_plain(dtype):
+    """Has the type a device form (numbers and bool)?"""
+    return not dtype._is_udt
+
+
+# ---------------------------------------------------------------------- arrays
+
+
+def gather(device, values, at):
+    """values[at]"""
+    count = at.shape[0]
+    out = device.empty(count, values.dtype)
+    if count:
+        kernel = device.launcher.kernel("structure/gather.cuh", "gather", "", (index_type(at), moved_type(values)))
+        kernel.over(count, (at, values, count, out))
+    return out
+
+
+def repeated(device, values, count):
+    """`count` copies of the only element of `values`."""
+    out = device.empty(count, values.dtype)
+    out[:] = values
+    return out
+
+
+def ranges(device, starts, ends, total, *, names=None, segment_dtype=np.int64, want_segment=True, want_at=True):
+    """(segment, at) of the ranges that start at `starts` and whose lengths sum up to `ends`; see ranges_of in structure/gather.cuh.
+
+    starts may be None when `at` is not wanted.  total: the last of `ends`, on the host.
+    """
+    segment = device.empty(total, segment_dtype) if want_segment else None
+    at = device.empty(total, np.int64) if want_at else None
+    if total:
+        kernel = device.launcher.kernel("structure/gather.cuh", "ranges_of", "", (
+            index_type(ends), "int64_t" if names is None else index_type(names), _INDEX[np.dtype(segment_dtype).char]))
+        kernel.over(total, (ends, names, starts, ends.shape[0], total, segment, at))
+    return segment, at
+
+
+def cast_array(device, values, have, want):
+    """`values` of DataType `have` as `want`, with SuiteSparse's typecast; the same array when the types agree."""
+    if have is want or values.dtype == want.np_type:
+        return values
+    count = values.shape[0]
+    out = device.empty(count, want.np_type)
+    if count == 0:
+        return out
+    kinds = have.np_type.kind, want.np_type.kind          # CuPy's casts would take subnormal numbers for zeros
+    if "c" in kinds:
+        kernel = device.launcher.kernel("elementwise/apply.cuh", "apply_values", complex_cast(have, want), (
+            have.cuda_type, want.cuda_type, "Cast"))
+        kernel.over(count, (values, None, count, out))
+    else:
+        kernel = device.launcher.kernel("structure/convert.cuh", "cast_values", "", (have.cuda_type, want.cuda_type))
+        kernel.over(count, (values, count, out))
+    return out
+
+
+def complex_cast(have, want):
+    """C++ text of `struct Cast`, the typecast between types of which one is complex."""
+    cast = "cast" if have.np_type.kind == "c" else "complex_cast"
+    return (f'#include "base/scalar_complex.cuh"\nstruct Cast {{\n  __device__ __forceinline__ {want.cuda_type} operator()('
+            f"{have.cuda_type} x) const {{ return grb::{cast}<{want.cuda_type}>(x); }}\n}};")
+
+
+def cast_iso(device, store, want):
+    """The length-1 array of an iso store cast to `want`: on the host when the value is known there."""
+    values = store.values
+    if values.dtype == want.np_type:
+        return values
+    known = device.known_constant(values)
+    if known is None:
+        return cast_array(device, values, store.dtype, want)
+    key = device.address(values), want          # constants are never freed
+    found = device.cast_constants.get(key)
+    if found is None:
+        found = device.constant(host_cast(known.reshape(1), want)[0])
+        if device.known_constant(found) is not None:
+            device.cast_constants[key] = found
+    return found
+
+
+# ---------------------------------------------------------------------- stores
+
+
+class CountedLater(BitmapVector):
+    """A bitmap whose number of entries still lies on the device: read back when somebody asks for it.
+
+    count: the array whose first element it is, or a function that makes this array.
+    """
+
+    __slots__ = ("_about", "_arrays", "_counted", "_device", "_known")
+
+    def __init__(self, device, size, dtype, words, values, count, iso=False, about=None):
+        self.size = size          # what the class above does, without a call: each product makes one
+        self.dtype = dtype
+        self.words = words
+        self.values = values
+        self.iso = iso
+        self.shared = False
+        self.forms = None
+        self._known = None
+        self._device = device
+        self._counted = count
+        self._about = about
+
+    @classmethod
+    def of_arrays(cls, device, size, dtype, arrays, count, about):
+        """The bitmap whose (values, words) are arrays() when one of them is first asked for."""
+        result = cls.__new__(cls)
+        result.size, result.dtype, result.iso, result.shared, result.forms = size, dtype, False, False, None
+        result._device, result._arrays, result._known, result._counted, result._about = device, arrays, None, count, about
+        return result
+
+    def __getattr__(self, name):
+        if name != "words" and name != "values":
+            raise AttributeError(name)
+        self.values, self.words = self._arrays()
+        return getattr(self, name)
+
+    @property
+    def _count(self):
+        count = self._counted
+        if callable(count):
+            count = self._counted = count()
+        return count
+
+    @_count.setter
+    def _count(self, count):
+        self._counted = count
+
+    @property
+    def nvals(self):
+        """How many entries; synchronises the first time."""
+        if self._known is None:
+            count = self._count          # before asking again: another thread may bring the number and drop the count
+            if self._known is None:
+                self._known = self._device.read_count(count)
+                self._count = None
+        return self._known
+
+    @nvals.setter
+    def nvals(self, known):
+        self._known = known
+
+    def with_values(self, dtype, values, iso):
+        """The same places with other values; where their number has not been read back, it is not now."""
+        count = self._counted          # a function is asked by whoever wants the number
+        if self._known is None:
+            return CountedLater(self._device, self.size, dtype, self.words, values, count, iso, self._about)
+        return super().with_values(dtype, values, iso)
+
+    @property
+    def about(self):
+        """How many entries, or nearly; reads nothing back."""
+        if self._known is not None:
+            return self._known
+        return self.size // 2 if self._about is None else self._about
+
+    def count_later(self, count, about):
+        """The number of entries is in count[0] from now on, and near `about`."""
+        self._known, self._counted, self._about = None, count, about
+
+
+def counted_later(device, size, dtype, words, values, count, iso=False):
+    """The bitmap of a result whose entries a kernel counted into count[0] (see Device.counters).
+
+    Up to LATER_SIZE places it stays a bitmap and nothing is read back; past that it is settled, which needs the count.
+    """
+    result = CountedLater(device, size, dtype, words, values, count, iso)
+    if size <= LATER_SIZE or result.nvals * conversions.BITMAP_TO_SPARSE >= size:
+        return result
+    return to_sparse(device, result)
+
+
+def vector_of(device, size, dtype, indices, values, iso=False):
+    """The vector of entries in ascending order (indices of any integer type), settled."""
+    count = indices.shape[0]
+    if count == 0:
+        return empty_vector(device, size, dtype)
+    if count == size:
+        return BitmapVector(size, dtype, None, values, size, iso)
+    want = index_dtype(size)
+    if indices.dtype != want:
+        indices = indices.astype(want)
+    result = SparseVector(size, dtype, indices, values, iso)
+    if count * conversions.SPARSE_TO_BITMAP > size and count >= conversions.TINY:
+        return to_bitmap(device, result)
+    return result
+
+
+def empty_vector(device, size, dtype):
+    """A vector of no entries."""
+    return SparseVector(size, dtype, device.empty(0, index_dtype(size)), device.empty(0, dtype.np_type))
+
+
+def compressed(device, nrows, ncols, dtype, rows, cols, values, iso=False):
+    """The matrix of entries already in order by rows, distinct: CSR, or DCSR where rows are many and entries few."""
+    want = index_dtype(ncols)
+    if cols.dtype != want:
+        cols = cols.astype(want)
+    count = rows.shape[0]
+    if conversions.wants_dcsr(nrows, count):
+        return _doubly_compressed(device, nrows, ncols, dtype, rows, cols, values, iso and count > 0)
+    indptr = line_starts(device, rows, nrows)
+    return Compressed(nrows, ncols, dtype, indptr, cols, values if count else values[:0], iso and count > 0)
+
+
+def _doubly_compressed(device, nrows, ncols, dtype, rows, cols, values, iso):
+    count = rows.shape[0]
+    if count == 0:
+        return Compressed(nrows, ncols, dtype, device.zeros(1, np.int64), cols, values[:0], False, device.empty(0, np.int64))
+    starts = segment_starts(device, None, rows)
+    indptr = device.empty(starts.shape[0] + 1, np.int64)
+    indptr[:-1] = starts
+    indptr[-1] = count
+    return Compressed(nrows, ncols, dtype, indptr, cols, values, iso, gather(device, rows, starts).astype(np.int64))
+
+
+def line_starts(device, lines, count):
+    """indptr (int64, count + 1 places) of entries whose lines are the ascending `lines`."""
+    indptr = device.empty(count + 1, np.int64)
+    kernel = device.launcher.kernel("structure/transpose.cuh", "line_starts", "", (index_type(lines),))
+    kernel.over(count + 1, (lines, lines.shape[0], count, indptr))
+    return indptr
+
+
+def segment_starts(device, rows, cols):
+    """Where a new position starts among ordered positions (rows None: one list); int64, reads the count back."""
+    count = cols.shape[0]
+    fresh = device.empty(count, np.bool_)
+    kernel = device.launcher.kernel("structure/build.cuh", "segment_flags", "", (
+        "int64_t" if rows is None else index_type(rows), index_type(cols)))
+    kernel.over(count, (rows, cols, count, fresh))
+    return device.xp.nonzero(fresh)[0]
+
+
+def row_ids(device, A, dtype=np.int64):
+    """The row number of each entry of A."""
+    count = A.indices.shape[0]
+    return ranges(device, None, A.indptr[1:], count, names=A.rows, segment_dtype=dtype, want_at=False)[0]
+
+
+def pair_keys(device, rows, cols, nrows, ncols):
+    """row * ncols + column for each pair (the narrowest unsigned type that holds them); None when 63 bits are too few."""
+    bound = nrows * ncols
+    if bound >= _KEY_LIMIT:
+        return None
+    keys = device.empty(cols.shape[0], np.uint32 if bound <= 1 << 32 else np.int64)
+    kernel = device.launcher.kernel("structure/build.cuh", "pair_keys", "", (
+        index_type(rows), index_type(cols), "uint32_t" if keys.dtype.itemsize == 4 else "int64_t"))
+    kernel.over(cols.shape[0], (rows, cols, cols.shape[0], ncols, keys))
+    return keys
+
+
+def pair_order(device, rows, cols, nrows, ncols):
+    """The stable order that sorts pairs by row, then column."""
+    keys = pair_keys(device, rows, cols, nrows, ncols)
+    if keys is not None:
+        return stable_order(device, keys)
+    first = stable_order(device, cols)
+    return gather(device, first, stable_order(device, gather(device, rows, first)))
+
+
+def stable_order(device, keys):
+    """The permutation that sorts `keys`, equal keys in input order."""
+    return keys.argsort(kind="stable") if device.is_shim else device.xp.argsort(keys)          # CuPy's is always stable
+
+
+def order_facts(device, rows, cols):
+    """(descents, repeats, first repeat) of a list of positions or pairs, in one read-back."""
+    facts = device.array(_FACTS_START.copy())
+    count = cols.shape[0]
+    if count > 1:
+        kernel = device.launcher.kernel("structure/build.cuh", "order_facts", "", (
+            "int64_t" if rows is None else index_type(rows), index_type(cols)))
+        kernel.over(count - 1, (rows, cols, count, facts))
+    return device.read(facts)
+
+
+# ---------------------------------------------------------------------- formats of vectors
+
+
+def words_of(device, u):
+    """The presence words of a vector in either format, not to be written into; None when every position is present."""
+    if u.format == "bitmap":
+        return u.words
+    if u.indices.shape[0] == u.size:
+        return None
+    forms = conversions.forms_of(u)
+    if "words" not in forms:
+        forms["words"] = _fill_words(device, u, None)
+    return forms["words"]
+
+
+def _fill_words(device, u, spread):
+    words = device.zeros((u.size + 63) >> 6, np.uint64)
+    count = u.indices.shape[0]
+    kernel = device.launcher.kernel("structure/convert.cuh", "positions_to_words", "", (index_type(u.indices), moved_type(u.values)))
+    kernel.over(count, (u.indices, u.values, count, words, spread))
+    return words
+
+
+def to_bitmap(device, u):
+    """`u` as a BitmapVector (itself when it is one)."""
+    if u.format == "bitmap":
+        return u
+    size, count = u.size, u.indices.shape[0]
+    if count == size:
+        return conversions.share(u, BitmapVector(size, u.dtype, None, u.values, size, u.iso and size > 0))
+    if u.iso and count:
+        return conversions.share(u, BitmapVector(size, u.dtype, words_of(device, u), u.values, count, True))
+    forms = conversions.forms_of(u)
+    found = forms.get("bitmap")
+    if found is None:
+        device.check_room(size // 8 + size * u.values.dtype.itemsize, f"bitmap of {size} places")
+        values = device.places(size, u.values.dtype)
+        found = forms["bitmap"] = BitmapVector(size, u.dtype, _fill_words(device, u, values), values, count)
+        found.shared = True
+    return found
+
+
+def to_sparse(device, u):
+    """`u` as a SparseVector (itself when it is one)."""
+    if u.format == "sparse":
+        return u
+    size, count = u.size, u.nvals
+    want = index_dtype(size)
+    if u.words is None:
+        return conversions.share(u, SparseVector(size, u.dtype, device.arange(size, want), u.values, u.iso))
+    if count == 0:
+        return empty_vector(device, size, u.dtype)
+    indices = device.empty(count, want)
+    values = None if u.iso else device.empty(count, u.values.dtype)
+    spread_words(device, u.words, u.values, indices, values)
+    if u.iso:
+        return conversions.share(u, SparseVector(size, u.dtype, indices, u.values, True))
+    return SparseVector(size, u.dtype, indices, values)
+
+
+def spread_words(device, words, spread, indices, values=None):
+    """Write the members of `words` to `indices`, and spread[member] to `values` unless that is None."""
+    count = words.shape[0]
+    counts = device.empty(count, indices.dtype)
+    name = index_type(indices)
+    device.launcher.kernel("structure/convert.cuh", "count_members", "", (name,)).over(count, (words, count, counts))
+    ends = device.xp.cumsum(counts, dtype=indices.dtype)
+    kernel = device.launcher.kernel("structure/convert.cuh", "words_to_positions", "", (name, name, moved_type(spread)))
+    kernel.over(count, (words, ends, count, spread, indices, values))

@@ -1,0 +1,179 @@
+"""Positions of entries on the device: where those of one store stand in another, which are kept, unions of positions.
+
+All functions take the Device first; stores lie on the device.  Nothing here looks at values.  Kernels: elementwise/intersect.cuh,
+elementwise/union.cuh, elementwise/restrict.cuh.  A list of kept entries costs one read-back: its length.
+"""
+import numpy as np
+
+from ....storage.convert import share
+from ....storage.store import Compressed, SparseVector, index_dtype
+from . import structure
+from .entries import CountedLater, compressed, empty_vector, gather, index_type, vector_of
+
+AND, OR, WITHOUT = 0, 1, 2
+
+
+def is_matrix(x):
+    """Is the store a matrix?"""
+    return x.format[-1] == "r"
+
+
+def view(x):
+    """(indptr, rows, held, indices) of a matrix or a sparse vector, as elementwise/intersect.cuh takes stores."""
+    if x.format == "sparse":
+        return None, None, 0, x.indices
+    return x.indptr, x.rows, x.indptr.shape[0] - 1, x.indices
+
+
+def empty_like(device, x, dtype):
+    """The store of x's shape with no entries."""
+    if not is_matrix(x):
+        return empty_vector(device, x.size, dtype)
+    nothing = device.empty(0, np.int64)
+    return compressed(device, x.nrows, x.ncols, dtype, nothing, nothing, device.empty(0, dtype.np_type))
+
+
+def is_empty(x):
+    """Is it known, without a read-back, that x holds nothing?"""
+    return not (type(x) is CountedLater and x._known is None) and x.nvals == 0
+
+
+# ---------------------------------------------------------------------- flags
+
+
+def locate(device, a, b, *, complement=False, flags=None, places=None):
+    """(at, flags): the place in b of each entry of a (dtype `places`, or None), and whether b holds it (or not, complement).
+
+    flags: those known before, of which only set ones may stay set (changed in place).
+    """
+    n, m = a.indices.shape[0], b.indices.shape[0]
+    at = None if places is None else device.empty(n, places)
+    hit = device.empty(n, np.bool_) if flags is None else flags
+    kernel = device.launcher.kernel("elementwise/intersect.cuh", "locate_entries", "", (
+        index_type(a.indices), "int32_t" if at is None else index_type(at)))
+    kernel.over(n, (*view(a), n, *view(b), m, complement, flags is not None, at, hit))
+    return at, hit
+
+
+def member_flags(device, indices, words, *, complement=False, flags=None):
+    """Which of `indices` are among `words` (None: all are), or are not; `flags` as in locate."""
+    n = indices.shape[0]
+    hit = device.empty(n, np.bool_) if flags is None else flags
+    kernel = device.launcher.kernel("elementwise/intersect.cuh", "member_flags", "", (index_type(indices),))
+    kernel.over(n, (indices, n, words, complement, flags is not None, hit))
+    return hit
+
+
+def flags_within(device, x, allow, flags=None):
+    """Which entries of x (a matrix or a sparse vector) lie in `allow`."""
+    pattern, complement = allow.pattern, allow.complement
+    if is_matrix(x) or pattern.format == "sparse":
+        return locate(device, x, pattern, complement=complement, flags=flags)[1]
+    return member_flags(device, x.indices, pattern.words, complement=complement, flags=flags)
+
+
+def listed(device, flags, dtype=None):
+    """The numbers of the set flags, ascending."""
+    n = flags.shape[0]
+    dtype = index_dtype(n) if dtype is None else dtype
+    if n == 0:
+        return device.empty(0, dtype)
+    ends = device.xp.cumsum(flags, dtype=dtype)
+    kept = device.empty(device.read(ends[-1:])[0], dtype)
+    if kept.shape[0]:
+        kernel = device.launcher.kernel("elementwise/intersect.cuh", "list_flagged", "", (index_type(kept),))
+        kernel.over(n, (flags, ends, n, kept))
+    return kept
+
+
+# ---------------------------------------------------------------------- entries that stay
+
+
+def keep_places(device, A, kept):
+    """The matrix of the entries of A numbered `kept` (ascending), settled."""
+    count = kept.shape[0]
+    if count == A.indices.shape[0]:
+        return A
+    if count == 0:
+        return empty_like(device, A, A.dtype)
+    lines = A.indptr.shape[0]
+    indptr = device.empty(lines, np.int64)
+    kernel = device.launcher.kernel("elementwise/intersect.cuh", "kept_starts", "", (index_type(kept),))
+    kernel.over(lines, (A.indptr, lines, kept, count, indptr))
+    values = A.values if A.iso else gather(device, A.values, kept)
+    rows = A.rows
+    if rows is not None:
+        used = device.xp.nonzero(indptr[1:] != indptr[:-1])[0]
+        if used.shape[0] != rows.shape[0]:
+            rows = gather(device, rows, used)
+            starts = device.empty(used.shape[0] + 1, np.int64)
+            starts[:-1] = gather(device, indptr, used)
+            starts[-1:] = indptr[-1:]
+            indptr = starts
+    result = Compressed(A.nrows, A.ncols, A.dtype, indptr, gather(device, A.indices, kept), values, A.iso, rows)
+    if A.iso or rows is A.rows:
+        share(A, result)
+    return structure.settle(device, result)
+
+
+def keep_entries(device, x, kept):
+    """The entries of a matrix or a sparse vector numbered `kept`; x itself when these are all."""
+    if is_matrix(x):
+        return keep_places(device, x, kept)
+    if kept.shape[0] == x.indices.shape[0]:
+        return x
+    values = x.values if x.iso else gather(device, x.values, kept)
+    result = vector_of(device, x.size, x.dtype, gather(device, x.indices, kept), values, x.iso and kept.shape[0] > 0)
+    return share(x, result) if x.iso else result
+
+
+# ---------------------------------------------------------------------- words
+
+
+def join_words(device, x, y, size, mode):
+    """(words, count): x and y, x or y, x without y; None stands for all `size` positions.
+
+    count[0], on the device, holds the members; entries.counted_later takes it.
+    """
+    words, count = device.empty((size + 63) >> 6, np.uint64), device.counters()
+    n = words.shape[0]
+    device.launcher.kernel("elementwise/restrict.cuh", "join_words", "", ("void",)).over(n, (x, y, n, size, mode, words, count))
+    return words, count
+
+
+# ---------------------------------------------------------------------- unions
+
+
+def union_places(device, x, y):
+    """(structure, at_x, at_y) of the union of two matrices or two sparse vectors.
+
+    structure: a store of the union's entries without values (a SparseVector, or a settled matrix); at_x[k], at_y[k]: which
+    entry of x and of y stands at place k, -1 for none.
+    """
+    turned = x.indices.shape[0] < y.indices.shape[0]
+    wide, thin = (y, x) if turned else (x, y)
+    n, m = wide.indices.shape[0], thin.indices.shape[0]
+    places = index_dtype(n + m)
+    names = index_type(wide.indices), "int32_t" if places.itemsize == 4 else "int64_t"
+    lower, lone = locate(device, thin, wide, complement=True, places=places)
+    ends = device.xp.cumsum(lone, dtype=places)
+    count = n + device.read(ends[-1:])[0]
+    columns = device.empty(count, wide.indices.dtype)
+    at_wide, at_thin = device.empty(count, places), device.empty(count, places)
+    plain = is_matrix(x) and x.rows is None and y.rows is None
+    rows = device.empty(count, np.int64) if is_matrix(x) and not plain else None
+    kernel = device.launcher.kernel("elementwise/union.cuh", "place_first", "", names)
+    kernel.over(n, (*view(wide), n, *view(thin), m, ends, columns, rows, at_wide, at_thin))
+    kernel = device.launcher.kernel("elementwise/union.cuh", "place_lone", "", names)
+    kernel.over(m, (*view(thin), m, lone, lower, ends, columns, rows, at_wide, at_thin))
+    none = device.constant(x.dtype.np_type.type(0))
+    if plain:
+        indptr = device.empty(x.nrows + 1, np.int64)
+        kernel = device.launcher.kernel("elementwise/union.cuh", "union_starts", "", names[1:])
+        kernel.over(x.nrows + 1, (wide.indptr, thin.indptr, ends, x.nrows + 1, indptr))
+        found = structure.settle(device, Compressed(x.nrows, x.ncols, x.dtype, indptr, columns, none, True))
+    elif rows is not None:
+        found = structure.settle(device, compressed(device, x.nrows, x.ncols, x.dtype, rows, columns, none, True))
+    else:
+        found = SparseVector(x.size, x.dtype, columns, none, True)
+    return found, *((at_thin, at_wide) if turned else (at_wide, at_thin))

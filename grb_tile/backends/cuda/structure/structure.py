@@ -1,0 +1,489 @@
+"""Building, taking apart, moving entries: the structure primitives on the device.  Meanings: backends/protocol.py.
+
+Sorting and scanning are CuPy's; the kernels are structure/build.cuh, structure/convert.cuh, structure/gather.cuh, structure/transpose.cuh.  One read-back where a
+result's size is needed, none elsewhere.  Types without a device form give NotImplemented: backend.py goes through the host.
+"""
+import numpy as np
+
+from ....dtypes import cast as host_cast
+from ....exceptions import InvalidValue
+from ....operators import to_cuda
+from ....storage import convert as conversions
+from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
+from .entries import (
+    cast_array,
+    cast_iso,
+    compressed,
+    empty_vector,
+    gather,
+    index_type,
+    is_plain,
+    moved_type,
+    order_facts,
+    pair_order,
+    ranges,
+    repeated,
+    row_ids,
+    segment_starts,
+    stable_order,
+    to_bitmap,
+    to_sparse,
+    vector_of,
+)
+
+FEW = 1024                       # entries whose order is looked at on the host
+LONG, PIECE = 1024, 256          # entries of one position that one thread folds; of a piece of more than that
+
+# ---------------------------------------------------------------------- build
+
+
+def build_vector(device, size, indices, values, dup, dtype):
+    if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
+        return NotImplemented
+    few = type(indices) is np.ndarray and type(values) is np.ndarray and 0 < indices.shape[0] <= FEW
+    if few and (indices.shape[0] == 1 or (indices[1:] > indices[:-1]).all()):
+        return _listed_vector(device, size, indices, values, dtype)
+    given = values
+    indices, values = device.array(indices, np.int64), _numbers(device, values)
+    count = indices.shape[0]
+    iso = values.shape[0] == 1 and count != 1
+    if count > 1:
+        descents, repeats, first = order_facts(device, None, indices)
+        if descents:
+            order = stable_order(device, indices)
+            indices = gather(device, indices, order)
+            values = values if iso else gather(device, values, order)
+            _, repeats, first = order_facts(device, None, indices)
+        if repeats:
+            if dup is None:
+                raise InvalidValue(
+                    f"indices: {device.read(indices[first:first + 1])[0]} occurs more than once and dup_op is None; pass "
+                    "dup_op (binary.plus, binary.first, ...) to combine the values of equal indices"
+                )
+            starts = segment_starts(device, None, indices)
+            values, iso = fold(device, values, iso, starts, count, dup, dtype)
+            indices, given = gather(device, indices, starts), None
+    values = _as_type(device, values, dtype, given if iso else None)
+    return vector_of(device, size, dtype, indices, values[:0] if count == 0 else values, iso and count > 0)
+
+
+def _listed_vector(device, size, indices, values, dtype):
+    """build_vector of a few entries in order, known on the host: cast there and copied once."""
+    values = host_cast(values, dtype)
+    if values.shape[0] == 1:
+        values, iso = device.constant(values[0]), True
+    else:
+        values, iso = device.upload(np.ascontiguousarray(values)), False
+    result = vector_of(device, size, dtype, device.upload(indices.astype(index_dtype(size))), values, iso)
+    result.shared = iso
+    return result
+
+
+def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
+    if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
+        return NotImplemented
+    given = values
+    rows, cols, values = device.array(rows, np.int64), device.array(cols, np.int64), _numbers(device, values)
+    count = rows.shape[0]
+    iso = values.shape[0] == 1 and count != 1
+    if count > 1:
+        descents, repeats, first = order_facts(device, rows, cols)
+        if descents:
+            order = pair_order(device, rows, cols, nrows, ncols)
+            rows, cols = gather(device, rows, order), gather(device, cols, order)
+            values = values if iso else gather(device, values, order)
+            _, repeats, first = order_facts(device, rows, cols)
+        if repeats:
+            if dup is None:
+                i, j = device.read(rows[first:first + 1], cols[first:first + 1])
+                raise InvalidValue(
+                    f"rows, columns: ({i}, {j}) occurs more than once and dup_op is None; pass "
+                    "dup_op (binary.plus, binary.first, ...) to combine the values of equal positions"
+                )
+            starts = segment_starts(device, rows, cols)
+            values, iso = fold(device, values, iso, starts, count, dup, dtype)
+            rows, cols, given = gather(device, rows, starts), gather(device, cols, starts), None
+    values = _as_type(device, values, dtype, given if iso else None)
+    return compressed(device, nrows, ncols, dtype, rows, cols, values, iso)
+
+
+def _folds(dup):
+    """Can duplicates be combined on the device?  Positional operators and user-defined types go through the host."""
+    return dup is None or dup.positional is None and not (dup.type._is_udt or dup.type2._is_udt or dup.return_type._is_udt)
+
+
+def _numbers(device, values):
+    """A copy on the device (the caller may change its array later)."""
+    if isinstance(values, device.array_class):
+        return values.copy()
+    return device.xp.asarray(np.array(values))
+
+
+def _as_type(device, values, dtype, given=None):
+    """`values` cast to `dtype`; given: the one value that they are, where it lies on the host, so that it stays known."""
+    if type(given) is np.ndarray:
+        return device.constant(host_cast(given, dtype)[0])
+    if values.dtype == dtype.np_type:
+        return values
+    from ....dtypes import lookup_dtype
+
+    return cast_array(device, values, lookup_dtype(values.dtype), dtype)
+
+
+def fold(device, values, iso, starts, total, op, dtype):
+    """(values, iso): op applied left to right within each segment.
+
+    A thread for each segment; long ones under an associative operator are folded in pieces first, a thread for each.
+    """
+    segments = starts.shape[0]
+    if op.kind == "first":
+        return (values if iso else gather(device, values, starts)), iso
+    if op.kind in ("second", "any"):
+        if iso:
+            return values, True
+        return gather(device, values, _ends(device, starts, total) - 1), False
+    while op.monoid is not None and op.monoid.type is dtype and op.type is dtype:
+        lengths = _ends(device, starts, total) - starts
+        pieces = (lengths + (PIECE - 1)) // PIECE
+        ends = device.xp.cumsum(pieces)
+        longest, count = device.read(lengths.max(), ends[-1:])
+        if longest <= LONG:
+            break
+        segment, at = ranges(device, device.zeros(segments, np.int64), ends, count)
+        values = _fold_each(device, values, iso, gather(device, starts, segment) + at * PIECE, total, op, dtype)
+        iso, starts, total = False, ends - pieces, count
+    return _fold_each(device, values, iso, starts, total, op, dtype), False
+
+
+def _ends(device, starts, total):
+    """Where each segment ends."""
+    ends = device.empty(starts.shape[0], np.int64)
+    ends[:-1] = starts[1:]
+    ends[-1] = total
+    return ends
+
+
+def _fold_each(device, values, iso, starts, total, op, dtype):
+    from ....dtypes import lookup_dtype
+
+    segments = starts.shape[0]
+    functors = to_cuda.includes(op) + "\n" + to_cuda.functor(op, "Fold")
+    kernel = device.launcher.kernel("structure/build.cuh", "fold_segments", functors, (
+        lookup_dtype(values.dtype).cuda_type, dtype.cuda_type, op.type.cuda_type, op.type2.cuda_type, "Fold"))
+    out = device.empty(segments, dtype.np_type)
+    kernel.over(segments, (values, iso, starts, segments, total, out))
+    return out
+
+
+# ---------------------------------------------------------------------- tuples, cast, convert
+
+
+def tuples_vector(device, u):
+    if not is_plain(u.dtype):
+        return NotImplemented
+    s = to_sparse(device, u)
+    return s.indices.astype(np.int64), _each_value(device, s)
+
+
+def tuples_matrix(device, A):
+    if not is_plain(A.dtype):
+        return NotImplemented
+    return row_ids(device, A), A.indices.astype(np.int64), _each_value(device, A)
+
+
+def _each_value(device, store):
+    """A fresh array of one value for each entry."""
+    count = store.indices.shape[0]
+    if store.iso:
+        return repeated(device, store.values, count)
+    return store.values[:count].copy()
+
+
+def cast(device, x, dtype):
+    if not is_plain(dtype) or not is_plain(x.dtype):
+        return NotImplemented
+    values = cast_iso(device, x, dtype) if x.iso else cast_array(device, x.values, x.dtype, dtype)
+    format = x.format
+    if format == "sparse":
+        result = SparseVector(x.size, dtype, x.indices, values, x.iso)
+    elif format == "bitmap":
+        result = x.with_values(dtype, values, x.iso)
+    else:
+        result = Compressed(x.nrows, x.ncols, dtype, x.indptr, x.indices, values, x.iso, x.rows)
+    return conversions.share(x, result)
+
+
+def convert(device, store, format):
+    if store.format == format:
+        return store
+    if format == "bitmap":
+        return to_bitmap(device, store)
+    if format == "sparse":
+        return to_sparse(device, store)
+    return _to_csr(device, store) if format == "csr" else _to_dcsr(device, store)
+
+
+def _to_csr(device, A):
+    device.check_room(8 * A.nrows, f"CSR of {A.nrows} rows")
+    counts = device.zeros(A.nrows + 1, np.int64)
+    counts[A.rows + 1] = A.indptr[1:] - A.indptr[:-1]
+    return _same_entries(A, device.xp.cumsum(counts), None)
+
+
+def _to_dcsr(device, A):
+    used = device.xp.nonzero(A.indptr[1:] != A.indptr[:-1])[0].astype(np.int64)
+    indptr = device.empty(used.shape[0] + 1, np.int64)
+    indptr[:-1] = A.indptr[used]
+    indptr[-1] = A.indices.shape[0]
+    return _same_entries(A, indptr, used)
+
+
+def _same_entries(A, indptr, rows):
+    result = Compressed(A.nrows, A.ncols, A.dtype, indptr, A.indices, A.values, A.iso, rows)
+    if A.forms is not None and "transpose" in A.forms:
+        result.forms = {"transpose": A.forms["transpose"]}
+    return conversions.share(A, result)
+
+
+def settle(device, store):
+    """`store`, or the same entries in the format that its occupancy calls for (thresholds: storage/convert.py)."""
+    format = store.format
+    if format == "sparse":
+        size, count = store.size, store.indices.shape[0]
+        wanted = size and count * conversions.SPARSE_TO_BITMAP > size and (count >= conversions.TINY or count == size)
+        return to_bitmap(device, store) if wanted else store
+    if format == "bitmap":
+        if store.nvals * conversions.BITMAP_TO_SPARSE < store.size:
+            return to_sparse(device, store)
+        if store.words is not None and store.nvals == store.size:
+            full = BitmapVector(store.size, store.dtype, None, store.values, store.nvals, store.iso)
+            return conversions.share(store, full)
+        return store
+    count, nrows = store.indices.shape[0], store.nrows
+    if format == "csr":
+        return _to_dcsr(device, store) if nrows > max(conversions.SMALL_ROWS, conversions.CSR_TO_DCSR * count) else store
+    return _to_csr(device, store) if nrows <= max(conversions.SMALL_ROWS, conversions.DCSR_TO_CSR * count) else store
+
+
+# ---------------------------------------------------------------------- transpose
+
+
+def transpose(device, A):
+    """One stable sort of the column numbers carries the entries along; rows stay ascending within each column."""
+    if not is_plain(A.dtype):
+        return NotImplemented
+    known = conversions.cached_transpose(A)
+    if known is not None:
+        return known
+    order = stable_order(device, A.indices)
+    lines = gather(device, A.indices, order)
+    rows = gather(device, row_ids(device, A, index_dtype(A.nrows)), order)
+    values = A.values if A.iso else gather(device, A.values, order)
+    if A.iso:
+        A.shared = True
+    T = compressed(device, A.ncols, A.nrows, A.dtype, lines, rows, values, A.iso)
+    return conversions.keep_transpose(A, T)
+
+
+# ---------------------------------------------------------------------- gather
+
+
+def _positions(device, I):
+    """An index argument (host array, range or device array) as an int64 device array."""
+    return device.array(_host_positions(device, I), np.int64)
+
+
+def _host_positions(device, I):
+    if type(I) is range:
+        return np.arange(I.start, I.stop, I.step, dtype=np.int64)
+    return device.host(I)
+
+
+def _seen_through(device, positions, I):
+    """(which of the ascending `positions` the range I holds, where each stands in it)."""
+    offset = positions.astype(np.int64) - I.start
+    place = offset // I.step
+    chosen = device.xp.nonzero((place >= 0) & (place < len(I)) & (place * I.step == offset))[0]
+    return chosen, gather(device, place, chosen)
+
+
+def gather_vector(device, u, I):
+    if I is None:
+        return u
+    if not is_plain(u.dtype):
+        return NotImplemented
+    size = len(I)
+    if size == 0:
+        return empty_vector(device, 0, u.dtype)
+    if u.format == "bitmap" and u.words is None and u.iso:
+        return conversions.share(u, BitmapVector(size, u.dtype, None, u.values, size, True))
+    if type(I) is range and u.format == "sparse":
+        chosen, places = _seen_through(device, u.indices, I)
+        if I.step < 0:
+            chosen, places = device.array(chosen[::-1]), device.array(places[::-1])
+        values = _picked(device, u, chosen)
+        return vector_of(device, size, u.dtype, places, values, u.iso)
+    wanted = _positions(device, I)
+    if u.format == "bitmap":
+        return _gather_bitmap(device, u, wanted)
+    at, hit = device.empty(size, np.int64), device.empty(size, np.bool_)
+    kernel = device.launcher.kernel("structure/gather.cuh", "look_up", "", (index_type(u.indices),))
+    kernel.over(size, (wanted, size, u.indices, u.indices.shape[0], at, hit))
+    kept = device.xp.nonzero(hit)[0]
+    values = u.values if u.iso else gather(device, u.values, gather(device, at, kept))
+    return vector_of(device, size, u.dtype, kept, values, u.iso)
+
+
+def _picked(device, store, at):
+    if store.iso:
+        store.shared = True
+        return store.values
+    return gather(device, store.values, at)
+
+
+def _gather_bitmap(device, u, wanted):
+    size = wanted.shape[0]
+    values = None if u.iso else device.empty(size, u.values.dtype)
+    if u.words is None:
+        return BitmapVector(size, u.dtype, None, gather(device, u.values, wanted), size)
+    words, count = device.empty((size + 63) >> 6, np.uint64), device.counters()
+    kernel = device.launcher.kernel("structure/gather.cuh", "gather_bitmap", "", (moved_type(u.values),))
+    kernel.over((size + 63) & ~63, (wanted, size, u.words, u.values, words, values, count), block=64)
+    nvals = device.read(count)[0]
+    if nvals == 0:
+        return empty_vector(device, size, u.dtype)
+    if u.iso:
+        u.shared = True
+    result = BitmapVector(size, u.dtype, words, u.values if u.iso else values, nvals, u.iso)
+    result.shared = u.iso
+    return settle(device, result)
+
+
+def gather_matrix(device, A, I, J):
+    if I is None and J is None:
+        return A
+    if not is_plain(A.dtype):
+        return NotImplemented
+    turned = False
+    if I is None:
+        nrows, at = A.nrows, None
+        rows, cols = row_ids(device, A), A.indices
+    elif type(I) is range and len(I) > A.indices.shape[0]:
+        nrows = len(I)
+        at, rows = _seen_through(device, row_ids(device, A), I)
+        cols = gather(device, A.indices, at)
+        turned = I.step < 0
+    else:
+        wanted = _positions(device, I)
+        nrows = wanted.shape[0]
+        rows, at = _entries_of_rows(device, A, wanted)
+        cols = gather(device, A.indices, at)
+    ncols = A.ncols
+    if J is not None:
+        ncols = len(J)
+        chosen, cols, ordered = _columns(device, cols, J)
+        rows = gather(device, rows, chosen)
+        at = chosen if at is None else gather(device, at, chosen)
+        turned = turned or not ordered
+    if turned and rows.shape[0] > 1:
+        order = pair_order(device, rows, cols, nrows, ncols)
+        rows, cols, at = gather(device, rows, order), gather(device, cols, order), gather(device, at, order)
+    return settle(device, compressed(device, nrows, ncols, A.dtype, rows, cols, _picked(device, A, at), A.iso))
+
+
+def _entries_of_rows(device, A, wanted):
+    """(number in `wanted`, place in A) of each entry of the rows `wanted`, in their order."""
+    count = wanted.shape[0]
+    starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
+    if count == 0:
+        return starts, lengths
+    held = A.indptr.shape[0] - 1
+    kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(A.indptr),))
+    kernel.over(count, (wanted, count, A.indptr, A.rows, held, starts, lengths))
+    ends = device.xp.cumsum(lengths)
+    return ranges(device, starts, ends, device.read(ends[-1:])[0])
+
+
+def _columns(device, cols, J):
+    """(which entries, their new columns, ascending within rows?) of entries in columns `cols` seen through J."""
+    if type(J) is range:
+        return (*_seen_through(device, cols, J), J.step > 0)
+    J = _host_positions(device, J)
+    count = J.shape[0]
+    if count == 0 or cols.shape[0] == 0:
+        nothing = device.empty(0, np.int64)
+        return nothing, nothing, True
+    if count == 1 or bool((J[1:] > J[:-1]).all()):
+        if int(J[-1]) - int(J[0]) == count - 1:
+            return (*_seen_through(device, cols, range(int(J[0]), int(J[-1]) + 1)), True)
+        at, hit = device.empty(cols.shape[0], np.int64), device.empty(cols.shape[0], np.bool_)
+        kernel = device.launcher.kernel("structure/gather.cuh", "look_up", "", ("int64_t",))
+        kernel.over(cols.shape[0], (cols.astype(np.int64), cols.shape[0], device.array(J), count, at, hit))
+        chosen = device.xp.nonzero(hit)[0]
+        return chosen, gather(device, at, chosen), True
+    order = J.argsort(kind="stable")
+    ordered = device.array(J[order])
+    wanted = cols.astype(np.int64)
+    left = device.xp.searchsorted(ordered, wanted, side="left")
+    times = device.xp.searchsorted(ordered, wanted, side="right") - left
+    ends = device.xp.cumsum(times)
+    chosen, at = ranges(device, left, ends, device.read(ends[-1:])[0])
+    return chosen, gather(device, device.array(order, np.int64), at), False
+
+
+# ---------------------------------------------------------------------- expand
+
+
+def _through(device, positions, I):
+    """I[positions] for an index array or a range."""
+    if type(I) is range:
+        return I.start + positions.astype(np.int64) * I.step
+    return gather(device, _positions(device, I), positions)
+
+
+def expand_vector(device, u, I, size):
+    if not is_plain(u.dtype):
+        return NotImplemented
+    if I is None and u.size == size:
+        return u
+    s = to_sparse(device, u)
+    u.shared = s.shared = True
+    places, values = s.indices if I is None else _through(device, s.indices, I), s.values
+    if I is not None and not _ascending(device, I):
+        order = stable_order(device, places)
+        places = gather(device, places, order)
+        values = values if s.iso else gather(device, values, order)
+    result = vector_of(device, size, u.dtype, places, values, s.iso)
+    result.shared = True
+    return result
+
+
+def _ascending(device, I):
+    if type(I) is range:
+        return I.step > 0
+    I = device.host(I)
+    return bool((I[1:] > I[:-1]).all())
+
+
+def expand_matrix(device, A, I, J, nrows, ncols):
+    if not is_plain(A.dtype):
+        return NotImplemented
+    if I is None and J is None and A.nrows == nrows:
+        if A.ncols == ncols:
+            return A
+        indices = A.indices.astype(index_dtype(ncols), copy=False)
+        return conversions.share(A, Compressed(
+            nrows, ncols, A.dtype, A.indptr, indices, A.values, A.iso, A.rows))
+    rows, cols, values = row_ids(device, A), A.indices, A.values
+    if I is not None:
+        rows = _through(device, rows, I)
+    if J is not None:
+        cols = _through(device, cols, J)
+    if not (I is None or _ascending(device, I)) or not (J is None or _ascending(device, J)):
+        order = pair_order(device, rows, cols, nrows, ncols)
+        rows, cols = gather(device, rows, order), gather(device, cols, order)
+        values = values if A.iso else gather(device, values, order)
+    A.shared = True
+    result = settle(device, compressed(device, nrows, ncols, A.dtype, rows, cols, values, A.iso))
+    result.shared = True
+    return result

@@ -1,0 +1,1 @@
+"""Whole-loop operations on the device: BFS, multi-source BFS, SSSP, connected components."""

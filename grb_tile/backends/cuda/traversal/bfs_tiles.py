@@ -1,0 +1,146 @@
+"""Whole breadth-first traversals over bit tiles on the device: TileBFS in one launch.  Kernel: kernels/traversal/bfs_tiles.cuh.
+
+Made at the first traversal of a matrix and kept in its forms: the tiles by rows and by columns (one array when symmetric),
+which vertices have in-edges, and a workspace for each stream that is clean between traversals.
+Memory beside the tiles: four bits and 12 / nt bytes a vertex.
+Paper: tilespmspv_tilebfs_icpp22, 3.4.
+"""
+import numpy as np
+
+from ....storage.store import forms_of
+from ....storage.tiled import can_tile
+from ..structure.entries import index_type
+from ..runtime.errors import on_device
+from ..products.tiles import NAMES, WALKS, WIDTH, bit_tiles_of, entries_per_tile, pieces_of
+from .bfs import HEAD_ROWS, LOG_LEVELS, Outcome, answer
+from .bfs_graph import CONTROL_WORDS, NARROW_DEGREE, NARROW_MEAN, NARROW_VERTICES
+from ..runtime.launch import PlainLaunch, QuickLaunch, Results
+
+# Measured on an H200; tests/gpu/bench_tiles.py tries others.  sparse: the paper leaves push_csc at 1 % of the vertices; with a
+# queue of the frontier's own tiles it is the fastest until these are half of all.  few: as a 16th of the vertices is left.
+LAUNCH = {"block": 512, "per_processor": 1, "width": WIDTH, "sparse": 2, "few": 16}
+SHIM = {"block": 64, "blocks": 2}
+FORMATS = ("bittiled", *WALKS)
+
+
+class TileOutcome(Outcome):
+    """As Outcome; directions are named by the walks, edges are counted from the levels."""
+
+    directions = WALKS
+    format = "bittiled"
+
+    def rows(self):
+        rows = super().rows()
+        if self.level is None:
+            for row in rows:
+                row["edges"] = None          # nobody counted them
+        return rows
+
+
+class TileGraph:
+    """The bit tiles of one graph, ready to be traversed."""
+
+    def __init__(self, device, out_edges, in_edges, nt):
+        self.device = device
+        self.in_edges = in_edges
+        self.start = device.array(out_edges.indptr)
+        self.n, self.nt = out_edges.nrows, nt
+        self.tiles = T = bit_tiles_of(device, out_edges, nt, symmetric=in_edges is out_edges)
+        self.kernels = {}
+        self._tables = {}
+        lines = T.by_cols.ptr.shape[0] - 1
+        places = (self.n + 63) // 64 * (64 // nt)
+        self.live, facts = device.empty(places, T.row_words.dtype), device.zeros(1, np.uint64)
+        kernel = device.launcher.kernel("products/bit_tiles_build.cuh", "live_lines", "", (NAMES[nt],))
+        kernel.over(places * 32, (T.by_cols.ptr, T.by_cols.map, lines, places, self.live, facts))
+        self.live_count = device.read(facts)[0]
+
+    def table(self, stream):
+        """The kernel's table, with a workspace for `stream`: its address (under the shim the array itself)."""
+        found = self._tables.get(stream)
+        if found is None:
+            found = self._tables.setdefault(stream, self._make_table())
+        return found[0]
+
+    def _make_table(self):
+        device, T = self.device, self.tiles
+        fields, kept = [self.n], {}
+        for by_columns, lines in ((False, T.by_rows), (True, T.by_cols)):
+            count, pieces, extra, owner = pieces_of(device, T, by_columns)
+            fields += [*lines, extra, owner, count, pieces]
+        fields += [self.live, self.live_count]
+        for name in ("seen0", "parts0", "parts1", "parts2"):
+            kept[name] = device.zeros((self.n + 63) // 64, np.uint64)
+        for name in ("queue0", "queue1", "queue2"):
+            kept[name] = device.empty(pieces_of(device, T, False)[1], np.int32)
+        kept["control"] = device.zeros(CONTROL_WORDS, np.int64)
+        fields += kept.values()
+        numbers = [field if type(field) is int else device.address(field) for field in fields]
+        kept["table"] = table = device.array(np.array(numbers, np.uint64))
+        return table if device.is_shim else table.data.ptr, kept
+
+    def launch(self, levels, parents):
+        """The kernel for one kind of result with its configuration."""
+        found = self.kernels.get((levels, parents))
+        if found is None:
+            device = self.device
+            template = (NAMES[self.nt], index_type(self.tiles.row_start), "true" if levels else "false",
+                        "true" if parents else "false", str(LAUNCH["block"]), str(LAUNCH["per_processor"]))  # fmt: skip
+            kernel = device.launcher.kernel("traversal/bfs_tiles.cuh", "traverse_tiles", "", template)
+            if device.is_shim:
+                found = PlainLaunch(kernel, SHIM["blocks"], SHIM["block"])
+            else:
+                block = LAUNCH["block"]
+                most = min(kernel.resident_blocks(block), device.launcher.processors * LAUNCH["per_processor"])
+                blocks = max(1, min(most, self.tiles.ntiles // block))
+                found = QuickLaunch(kernel, 14, blocks, block, cooperative=True)
+            self.kernels[levels, parents] = found
+        return found
+
+
+@on_device
+def clustering(device, A):
+    """(is the graph narrow?, a function that tells the entries of a 16 x 16 tile): what planner.search_over asks."""
+    if A.rows is not None or A.nvals == 0 or not can_tile(A):
+        return True, None
+    A = device.own(A)
+    mean, narrow = A.nvals / A.nrows, False
+    if mean <= NARROW_MEAN and A.nrows >= NARROW_VERTICES:
+        narrow = device.read((A.indptr[1:] - A.indptr[:-1]).max().reshape(1))[0] <= NARROW_DEGREE
+    return narrow, lambda: entries_per_tile(device, A, 16)
+
+
+def graph_of(device, out_edges, in_edges, nt):
+    """The TileGraph of device stores, kept with the matrix."""
+    forms, key = forms_of(out_edges), f"traverse_tiles{nt}"
+    found = forms.get(key)
+    if found is None or found.device is not device:
+        found = forms[key] = TileGraph(device, out_edges, in_edges, nt)
+    return found
+
+
+@on_device
+def traverse(device, A, AT, sources, levels, parents, max_level, target, direction, width=None):
+    """As backends.cuda.traverse.traverse, over A's bit tiles; direction: None, or the name of a walk for every level.
+
+    In-edges are the tiles by columns, so that AT only says whether A is symmetric (AT is A).
+    """
+    n = A.nrows
+    if A.rows is not None or n == 0 or n >= 2**31 - 128 or A.nvals == 0 or not can_tile(A):
+        return NotImplemented
+    same = AT is A
+    A = device.own(A)
+    single = type(sources) is int
+    if target is not None and target in ((sources,) if single else sources):
+        max_level, target = 0, None
+    max_level = n if max_level is None else min(max_level, n)
+    graph = graph_of(device, A, A if same else None, width or LAUNCH["width"])
+    stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
+    table, launch = graph.table(stream), graph.launch(levels, parents)
+    results = Results(device, n, levels, parents, HEAD_ROWS + 4 * LOG_LEVELS)
+    listed = None if single else device.array(sources, np.int32)
+    first, count = (sources, 0) if single else (-1, sources.shape[0])
+    launch(stream, table, first, device.argument(listed), count, *results.addresses, LOG_LEVELS, max_level,
+           -1 if target is None else int(target), -1 if direction is None else WALKS.index(direction),
+           LAUNCH["sparse"], LAUNCH["few"])  # fmt: skip
+    return answer(results, TileOutcome(device, results.arrays()[3], graph, listed))

@@ -1,0 +1,36 @@
+"""Connected components on the device: one launch, one count read back.  Kernel: kernels/traversal/components.cuh."""
+import numpy as np
+
+from ....dtypes import UINT64
+from ....storage.store import BitmapVector
+from ..runtime.errors import on_device
+from .bfs import SHIM
+
+BLOCK = 512
+
+
+@on_device
+def connected_components(device, A, AT):
+    """(store of labels: the smallest vertex of each vertex's component, number of components), or NotImplemented.
+
+    A and AT: out-edges and in-edges by rows; the same store where symmetric.
+    Memory: 12 bytes a vertex, 8 of them the result.
+    """
+    n = A.nrows
+    if A.rows is not None or AT.rows is not None or not 0 < n < 2**31 - 128:
+        return NotImplemented
+    back = None if AT is A else device.own(AT)
+    A = device.own(A)
+    kernel = device.launcher.kernel("traversal/components.cuh", "components", "", ("int64_t",))
+    if device.is_shim:
+        blocks, block = SHIM["blocks"], SHIM["block"]
+    else:
+        block = BLOCK
+        blocks = min(kernel.resident_blocks(block), (n + block - 1) // block)
+    control = device.counters()                # arrivals and the component left out; the number of components
+    labels = device.empty(n, np.uint64)
+    kernel(blocks, block, (
+        A.indptr, A.indices, None if back is None else back.indptr, None if back is None else back.indices, n,
+        device.empty(n, np.int32), labels, control,
+    ), 0, True)  # fmt: skip
+    return BitmapVector(n, UINT64, None, labels, n), device.read(control[1:2])[0]

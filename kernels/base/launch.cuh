@@ -1,0 +1,50 @@
+// Grid-stride loops and the grid-wide barrier that every kernel file starts from.
+//
+// Who includes it: all files of kernels/ that hold __global__ functions.
+// GRB_EACH(i, n) statement;      every i in 0 .. n-1, shared out among all threads of the grid (neighbouring threads get
+//                                neighbouring i, so loads coalesce); i is int64_t.  Launch with Kernel.over(n, ...).
+// GRB_EACH_WARP(i, n) { ... }    the same for warps: all 32 lanes see the same i; the block is a multiple of 32.
+// Invariant: both loops may be left early by no thread when the body holds a barrier or a collective.
+#pragma once
+#include "base/types.cuh"
+
+#define GRB_DEVICE __device__ __forceinline__
+
+namespace grb {
+
+using word = unsigned long long;  // 64 presence bits; the type that CUDA's atomics take
+constexpr unsigned ALL_LANES = 0xffffffffu;
+
+GRB_DEVICE int64_t thread_number() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
+GRB_DEVICE int64_t thread_count() { return int64_t(gridDim.x) * blockDim.x; }
+GRB_DEVICE int lane_number() { return threadIdx.x & 31; }
+GRB_DEVICE int64_t warp_number() { return thread_number() >> 5; }
+GRB_DEVICE int64_t warp_count() { return thread_count() >> 5; }
+
+#define GRB_EACH(i, n) \
+  for (int64_t i = grb::thread_number(), grb_step = grb::thread_count(), grb_end = (n); i < grb_end; i += grb_step)
+#define GRB_EACH_WARP(i, n) \
+  for (int64_t i = grb::warp_number(), grb_step = grb::warp_count(), grb_end = (n); i < grb_end; i += grb_step)
+
+// Every thread of the grid waits for all others.  `counter` starts at 0 and only ever grows: a barrier number k lets go at
+// k * gridDim.x arrivals (2^32 arrivals are enough for 16 million barriers of 256 blocks; zero it between kernels).
+// All blocks must be resident: ask Kernel.resident_blocks and launch with cooperative=True.
+GRB_DEVICE void grid_barrier(unsigned* counter) {
+  __syncthreads();
+  if (gridDim.x > 1) {
+    if (threadIdx.x == 0) {
+      __threadfence();
+      unsigned ticket = atomicAdd(counter, 1u);
+      unsigned goal = (ticket / gridDim.x + 1) * gridDim.x;
+      while (*(volatile unsigned*)counter < goal) {
+#ifdef SIMT_CPU
+        __nanosleep(20);
+#endif
+      }
+      __threadfence();
+    }
+    __syncthreads();
+  }
+}
+
+}  // namespace grb

@@ -1,0 +1,31 @@
+// Two sets of positions, as words, joined word by word, and how many members the result has.
+//
+// Result: out = x and y (mode 0), x or y (mode 1), x without y (mode 2); *count grows by its members.
+// Who calls: backends/cuda/elementwise/elementwise.py for bitmap vectors: restrict, intersect, union.
+// Invariant: null stands for all `size` positions; bits past `size` come out 0.  Threads: one for each word.
+#pragma once
+#include "base/bits.cuh"
+#include "base/warp.cuh"
+
+namespace grb {
+
+struct sum_of_counts {
+  GRB_DEVICE unsigned long long operator()(unsigned long long a, unsigned long long b) const { return a + b; }
+};
+
+template <class = void>
+__global__ void join_words(const word* x, const word* y, int64_t n, int64_t size, int64_t mode, word* out,
+                           unsigned long long* count) {
+  unsigned long long found = 0;
+  GRB_EACH(w, n) {
+    word all = size - w * 64 >= 64 ? ~word(0) : word_below(int(size - w * 64));
+    word a = x == nullptr ? all : x[w], b = y == nullptr ? all : y[w];
+    word joined = mode == 0 ? a & b : mode == 1 ? a | b : a & ~b;
+    out[w] = joined;
+    found += members(joined);
+  }
+  found = warp_reduce(found, sum_of_counts());
+  if (lane_number() == 0 && found) atomicAdd(count, found);
+}
+
+}  // namespace grb

@@ -1,0 +1,55 @@
+// Values where two stores meet: both present, or one alone.
+//
+// Result: out[k] = op(x, y) where both are present; where one is alone, its value as the result's type (lone_x, lone_y), or
+//   combined with the default of the missing one when there are defaults; a zero where neither is, or none is wanted.
+// Who calls: backends/cuda/elementwise/elementwise.py (union, intersect, kronecker) and mapping.py (apply with a bound scalar, which is
+//   an iso operand).  One instance for each operator serves lists, matrices and bitmaps.
+// Places: k stands for entry at_x[k] of x, -1 for none; at_x null: entry k where words_x holds k (null: everywhere).
+// Iso operands are read at place 0.  Threads: one for each k; reads of at_x and out coalesce.
+#pragma once
+#include "base/scalar.cuh"
+#include "base/views.cuh"
+
+namespace grb {
+
+template <class P> GRB_DEVICE int64_t entry_at(const P* at, const word* words, int64_t k) {
+  if (at != nullptr) return at[k];
+  return has_or_all(words, k) ? k : -1;
+}
+
+template <class P, class X, class Y, class D, class Op>
+__global__ void combine(const P* at_x, const P* at_y, const word* words_x, const word* words_y, int64_t n, const X* x,
+                        bool iso_x, const Y* y, bool iso_y, const D* lone_x, const D* lone_y, const X* left_default,
+                        const Y* right_default, D* out) {
+  Op op;
+  GRB_EACH(k, n) {
+    int64_t a = entry_at(at_x, words_x, k), b = entry_at(at_y, words_y, k);
+    D value = D();
+    if (a >= 0 && b >= 0) value = op(x[iso_x ? 0 : a], y[iso_y ? 0 : b]);
+    else if (a >= 0) {
+      if (right_default != nullptr) value = op(x[iso_x ? 0 : a], *right_default);
+      else if (lone_x != nullptr) value = lone_x[iso_x ? 0 : a];
+    } else if (b >= 0) {
+      if (left_default != nullptr) value = op(*left_default, y[iso_y ? 0 : b]);
+      else if (lone_y != nullptr) value = lone_y[iso_y ? 0 : b];
+    }
+    out[k] = value;
+  }
+}
+
+// The same without an operator: common[k] where both are present (y's value when common is null).  Values are moved as
+// unsigned integers of their size.
+template <class P, class D>
+__global__ void overlay(const P* at_x, const P* at_y, const word* words_x, const word* words_y, int64_t n, const D* x,
+                        bool iso_x, const D* y, bool iso_y, const D* common, bool iso_common, D* out) {
+  GRB_EACH(k, n) {
+    int64_t a = entry_at(at_x, words_x, k), b = entry_at(at_y, words_y, k);
+    D value = D();
+    if (a >= 0 && b >= 0 && common != nullptr) value = common[iso_common ? 0 : k];
+    else if (b >= 0) value = y[iso_y ? 0 : b];
+    else if (a >= 0) value = x[iso_x ? 0 : a];
+    out[k] = value;
+  }
+}
+
+}  // namespace grb

@@ -1,0 +1,27 @@
+// How many entries the rows named by a list or by words hold: what a direction costs.
+//
+// Who calls: backends/cuda/planning.py.  Threads: one for each position.
+#pragma once
+#include "base/views.cuh"
+#include "base/warp.cuh"
+
+namespace grb {
+
+// *sum += lengths of the rows indices[0 .. n-1], or of the members of `words` (indices null, n = size).
+template <class P, class I>
+__global__ void edges_of(const I* indices, const word* words, int64_t n, const P* indptr, unsigned long long* sum) {
+  unsigned long long mine = 0;
+  GRB_EACH(t, n) {
+    if (indices != nullptr) {
+      int64_t i = indices[t];
+      mine += indptr[i + 1] - indptr[i];
+    } else if (has(words, t)) {
+      mine += indptr[t + 1] - indptr[t];
+    }
+  }
+  __shared__ unsigned long long sums[32];
+  mine = block_reduce(mine, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
+  if (threadIdx.x == 0 && mine) atomicAdd(sum, mine);
+}
+
+}  // namespace grb

@@ -1,0 +1,185 @@
+// w[i] = (+)_k A[i,k] (x) x[k] by rows of A, the rows shared out by their lengths.
+//
+// Who calls: backends/cuda/products/matvec.py (matvec_rows).  Schedule: backends/cuda/products/row_schedule.py, made once for each matrix.
+// Threads: 1, 2, 4 ... 32 lanes of a warp for a row, by its length; a row longer than the longest class is cut into
+//   pieces of `piece` entries, a warp each, and the warp that comes last combines them.  Each lane has four entries in
+//   flight.  Rows that hold nothing are not in the schedule.
+// Invariants: x is full (FULL) or has presence words; w_words, when given, are zero before; `arrived` is zero before and
+//   after.  w is written only where a value was found.
+// Papers: push_pull_graphblas_icpp18 (masking, early exit, structure-only), sections 4 and 5.
+#pragma once
+#include "products/semiring.cuh"
+
+namespace grb {
+
+constexpr int CLASSES = 7;  // of rows: pieces of long ones, then 32, 16, 8, 4, 2 and 1 lanes
+constexpr int IN_FLIGHT = 4;
+
+// The total of entries first + lane, first + lane + lanes ... below stop, in each lane; early exit of the whole group.
+template <class I, class S, bool FULL>
+GRB_DEVICE Total<S> row_total(const I* cols, const typename S::A* a_values, const word* x_words, const typename S::X* x_values,
+                              int64_t row, int64_t first, int64_t stop, int sub, int lanes) {
+  Total<S> total;
+  int64_t k = first + sub;
+  unsigned group = lanes == 32 ? ALL_LANES : ((1u << lanes) - 1) << (lane_number() - sub);
+  for (;;) {
+    I c[IN_FLIGHT];
+    bool in[IN_FLIGHT];
+#pragma unroll
+    for (int u = 0; u < IN_FLIGHT; u++) {
+      in[u] = k + u * lanes < stop;
+      c[u] = in[u] ? stream(cols + k + u * lanes) : I(0);
+    }
+    if constexpr (!FULL) {
+#pragma unroll
+      for (int u = 0; u < IN_FLIGHT; u++) in[u] = in[u] && has(x_words, c[u]);
+    }
+    typename S::A a[IN_FLIGHT];
+    typename S::X x[IN_FLIGHT];
+#pragma unroll
+    for (int u = 0; u < IN_FLIGHT; u++) {
+      if (in[u]) {
+        a[u] = value_of_a<S>(a_values, k + u * lanes);
+        x[u] = value_of_x<S>(x_values, c[u]);
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < IN_FLIGHT; u++) {
+      if (in[u]) total.take(S::times(a[u], x[u], row, c[u], 0));
+    }
+    k += IN_FLIGHT * lanes;
+    if constexpr (stops_early<S>) {
+      bool more = k < stop;
+      if (!__any_sync(ALL_LANES, more)) break;
+      if (__ballot_sync(ALL_LANES, total.finished()) & group) k = stop;
+    } else {
+      if (k >= stop) break;
+    }
+  }
+  __syncwarp();
+  return total;
+}
+
+template <class R, class S>
+GRB_DEVICE void write_total(const Total<S>& total, bool leader, int64_t row, typename S::Z* w, word* w_words,
+                            unsigned long long& found) {
+  if (leader && total.have) {
+    if constexpr (!S::structure_only) w[row] = total.value;
+    if (w_words != nullptr) {
+      atomicOr(&w_words[row >> 6], bit_of(row));
+      found++;
+    }
+  }
+}
+
+// bins[c] warps up to the end of class c; bins[8 + c], bins[16 + c] the places of its rows in the schedule.
+// Long rows are the first places: row r has pieces piece_ptr[r] .. piece_ptr[r+1]-1, and owner[p] = r.
+template <class I, class P, class R, class S, bool FULL, bool MASKED>
+__global__ void __launch_bounds__(256)
+matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* __restrict__ stops,
+            const int64_t* __restrict__ bins, int64_t warps, const I* __restrict__ cols,
+            const typename S::A* __restrict__ a_values, const word* __restrict__ x_words,
+            const typename S::X* __restrict__ x_values, const word* __restrict__ mask, bool complement,
+            typename S::Z* __restrict__ w, word* w_words, unsigned long long* count, int64_t piece,
+            const int64_t* __restrict__ piece_ptr, const int32_t* __restrict__ owner, unsigned* arrived,
+            typename S::Z* partial, uint8_t* partial_have) {
+  unsigned long long found = 0;
+  GRB_EACH_WARP(task, warps) {
+    int c = 0;
+    while (task >= bins[c]) c++;
+    int64_t inside = task - (c == 0 ? int64_t(0) : bins[c - 1]);
+    if (c > 0) {
+      int lanes = 64 >> c, sub = lane_number() & (lanes - 1);
+      int64_t place = bins[8 + c] + inside * (32 / lanes) + lane_number() / lanes;
+      int64_t row = 0, first = 0, stop = 0;
+      if (place < bins[16 + c]) {
+        row = rows == nullptr ? place : int64_t(rows[place]);
+        bool wanted = true;
+        if constexpr (MASKED) wanted = has(mask, row) != complement;
+        if (wanted) {
+          first = starts[place];
+          stop = stops[place];
+        }
+      }
+      Total<S> total = row_total<I, S, FULL>(cols, a_values, x_words, x_values, row, first, stop, sub, lanes);
+      join_lanes<S>(total, lanes);
+      write_total<R, S>(total, sub == 0, row, w, w_words, found);
+    } else {
+      int64_t place = owner[inside], row = rows == nullptr ? place : int64_t(rows[place]);
+      if constexpr (MASKED) {
+        if (has(mask, row) == complement) continue;
+      }
+      int64_t from = piece_ptr[place], number = piece_ptr[place + 1] - from;
+      int64_t first = starts[place], stop = stops[place], length = piece;
+      if (length == 0) length = (stop - first + number - 1) / number;
+      first += (inside - from) * length;
+      if (first + length < stop) stop = first + length;
+      Total<S> total = row_total<I, S, FULL>(cols, a_values, x_words, x_values, row, first, stop, lane_number(), 32);
+      join_lanes<S>(total, 32);
+      int last = 0;
+      if (lane_number() == 0) {
+        if constexpr (!S::structure_only) partial[inside] = total.value;
+        partial_have[inside] = total.have;
+        __threadfence();
+        last = atomicAdd(&arrived[place], 1u) == unsigned(number - 1);
+        if (last) arrived[place] = 0;
+        __threadfence();
+      }
+      last = __shfl_sync(ALL_LANES, last, 0);
+      if (last) {
+        Total<S> whole;
+        for (int64_t p = from + lane_number(); p < from + number; p += 32) {
+          bool there = *(volatile uint8_t*)&partial_have[p] != 0;
+          typename S::Z part = typename S::Z();
+          if constexpr (!S::structure_only) {
+            if (there) part = fresh_value(partial + p);
+          }
+          whole.join(part, there);
+        }
+        join_lanes<S>(whole, 32);
+        write_total<R, S>(whole, lane_number() == 0, row, w, w_words, found);
+      }
+    }
+  }
+  if (count != nullptr) {
+    __shared__ unsigned long long sums[32];
+    found = block_reduce(found, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
+    if (threadIdx.x == 0 && found) atomicAdd(count, found);
+  }
+}
+
+// The same where nothing of the size of a dimension may be allocated: a warp for each row that A holds; x and the mask
+// are words or ascending lists (everything when both are null); out[r], hit[r] belong to the r-th row held.
+template <class I, class XI, class M, class S>
+__global__ void matvec_held_rows(const int64_t* rows, const int64_t* indptr, int64_t held, const I* cols,
+                                 const typename S::A* a_values, const word* x_words, const XI* x_indices, int64_t x_count,
+                                 const typename S::X* x_values, const word* mask, const M* mask_indices,
+                                 int64_t mask_count, bool masked, bool complement, typename S::Z* out, bool* hit) {
+  GRB_EACH_WARP(r, held) {
+    int64_t row = rows == nullptr ? r : rows[r];
+    bool wanted = !masked || in_pattern(mask, mask_indices, mask_count, row) != complement;
+    Total<S> total;
+    if (wanted) {
+      for (int64_t p = indptr[r] + lane_number(); p < indptr[r + 1]; p += 32) {
+        int64_t k = cols[p], at = k;
+        bool there = true;
+        if (x_indices != nullptr) {
+          at = find(x_indices, int64_t(0), x_count, k);
+          there = at >= 0;
+        } else if (x_words != nullptr) {
+          there = has(x_words, k);
+        }
+        if (there) total.take(S::times(value_of_a<S>(a_values, p), value_of_x<S>(x_values, at), row, k, 0));
+      }
+    }
+    join_lanes<S>(total, 32);
+    if (lane_number() == 0) {
+      hit[r] = total.have;
+      if constexpr (!S::structure_only) {
+        if (total.have) out[r] = total.value;
+      }
+    }
+  }
+}
+
+}  // namespace grb

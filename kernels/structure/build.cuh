@@ -1,0 +1,58 @@
+// Building stores from tuples: is the list in order, where do equal positions start, their values combined.
+//
+// Who calls: backends/cuda/structure/structure.py (build_vector, build_matrix, gather and expand when they must check an order).
+// Positions are one ascending list (rows null) or pairs ordered by row, then column.
+// Threads: one for each entry; fold_segments one for each distinct position.
+#pragma once
+#include "base/errors.cuh"
+#include "base/scalar.cuh"
+
+namespace grb {
+
+// facts[0] = how often position k is below position k-1, facts[1] = how often they are equal,
+// facts[2] = the first k that equals k-1 (facts[2] comes in as the greatest number).
+template <class R, class C>
+__global__ void order_facts(const R* rows, const C* cols, int64_t n, unsigned long long* facts) {
+  unsigned long long below = 0, equal = 0, first = ~0ull >> 1;
+  GRB_EACH(i, n - 1) {
+    int64_t k = i + 1;
+    bool same_row = rows == nullptr || rows[k] == rows[k - 1];
+    if (same_row && cols[k] == cols[k - 1]) {
+      equal++;
+      if ((unsigned long long)k < first) first = k;
+    } else if (same_row ? cols[k] < cols[k - 1] : rows[k] < rows[k - 1]) {
+      below++;
+    }
+  }
+  if (below) atomicAdd(&facts[0], below);
+  if (equal) {
+    atomicAdd(&facts[1], equal);
+    atomicMin(&facts[2], first);
+  }
+}
+
+// fresh[k]: does a new position start at k?
+template <class R, class C>
+__global__ void segment_flags(const R* rows, const C* cols, int64_t n, bool* fresh) {
+  GRB_EACH(k, n) fresh[k] = k == 0 || cols[k] != cols[k - 1] || (rows != nullptr && rows[k] != rows[k - 1]);
+}
+
+// One key for each pair: row * ncols + column (the caller knows that it fits).
+template <class R, class C, class K>
+__global__ void pair_keys(const R* rows, const C* cols, int64_t n, int64_t ncols, K* keys) {
+  GRB_EACH(k, n) keys[k] = K(int64_t(rows[k]) * ncols + int64_t(cols[k]));
+}
+
+// out[s] = values[starts[s]] (op) values[starts[s] + 1] (op) ...   left to right, each step cast to the result's type.
+template <class V, class T, class X, class Y, class Op>
+__global__ void fold_segments(const V* values, bool iso, const int64_t* starts, int64_t segments, int64_t total, T* out) {
+  Op op;
+  GRB_EACH(s, segments) {
+    int64_t k = starts[s], stop = s + 1 < segments ? starts[s + 1] : total;
+    T folded = cast<T>(values[iso ? 0 : k]);
+    for (k++; k < stop; k++) folded = cast<T>(op(cast<X>(folded), cast<Y>(values[iso ? 0 : k])));
+    out[s] = folded;
+  }
+}
+
+}  // namespace grb

@@ -1,0 +1,53 @@
+// Elements picked by position: plain gathers, look-ups in sorted lists, and concatenated ranges.
+//
+// Who calls: backends/cuda/structure/structure.py; ranges_of also serves whatever expands rows into entries.
+// Values are moved as unsigned integers of their size.  Threads: one for each result.
+#pragma once
+#include "base/views.cuh"
+
+namespace grb {
+
+// out[k] = in[at[k]]
+template <class P, class T> __global__ void gather(const P* at, const T* in, int64_t n, T* out) {
+  GRB_EACH(k, n) out[k] = in[at[k]];
+}
+
+// at[k] = where wanted[k] stands in the ascending list, or -1; hit[k] = is it there?
+template <class I>
+__global__ void look_up(const int64_t* wanted, int64_t n, const I* list, int64_t length, int64_t* at, bool* hit) {
+  GRB_EACH(k, n) {
+    int64_t found = find(list, int64_t(0), length, wanted[k]);
+    at[k] = found;
+    hit[k] = found >= 0;
+  }
+}
+
+// Bitmap seen through positions: bit k and value k of the result are those of wanted[k]; *count grows by the bits set.
+// Launched with whole warps over n rounded up to 64, so that every half word is written.
+template <class T>
+__global__ void gather_bitmap(const int64_t* wanted, int64_t n, const word* words, const T* in, word* words_out, T* out,
+                              unsigned long long* count) {
+  unsigned long long found = 0;
+  GRB_EACH(k, (n + 63) & ~int64_t(63)) {
+    int64_t i = k < n ? wanted[k] : 0;
+    bool there = k < n && has_or_all(words, i);
+    write_flags(words_out, k, there);
+    if (there && out != nullptr) out[k] = in[i];
+    found += there;
+  }
+  if (found) atomicAdd(count, found);
+}
+
+// Ranges one after the other: place k belongs to the segment s with ends[s-1] <= k < ends[s]; segment[k] = names[s] (s when
+// names is null), at[k] = starts[s] + (k - ends[s-1]).  Null outputs are left out; starts is null when at is.
+template <class E, class N, class S>
+__global__ void ranges_of(const E* ends, const N* names, const int64_t* starts, int64_t segments, int64_t total, S* segment,
+                          int64_t* at) {
+  GRB_EACH(k, total) {
+    int64_t s = upper_bound(ends, int64_t(0), segments, k);
+    if (segment != nullptr) segment[k] = S(names == nullptr ? s : int64_t(names[s]));
+    if (at != nullptr) at[k] = starts[s] + (k - (s == 0 ? int64_t(0) : int64_t(ends[s - 1])));
+  }
+}
+
+}  // namespace grb

@@ -1,0 +1,159 @@
+"""Compiled transposes, unions, intersections, restrictions and ranges of columns against the NumPy backend."""
+import numpy as np
+import pytest
+from support.stores import matrix, same_matrix, same_vector, vector
+
+import grb_tile as gb
+from grb_tile.backends.cpu.compiled import dispatch as accelerate, entries as accelerate_entries, elementwise as accelerate_rows
+from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.backends.cpu.vectorised import elementwise as numpy_elementwise, mapping as numpy_mapping
+from grb_tile.backends.cpu.backend import NumpyBackend
+from grb_tile.storage.convert import convert, to_csr, transpose_of
+from grb_tile.storage.store import Allow
+
+
+@pytest.fixture(autouse=True)
+def compiled(monkeypatch):
+    monkeypatch.setattr(accelerate_entries, "WORTH_IT", 0)
+    with gb.plan(force="numba"):
+        yield
+    assert jit.failures() == []
+
+
+@pytest.mark.parametrize("iso, wide, threads", [(False, False, 1), (True, False, 1), (False, True, 1), (False, False, 3)])
+def test_transpose(monkeypatch, iso, wide, threads):
+    monkeypatch.setattr(jit, "_threads", threads)
+    monkeypatch.setattr(accelerate_entries, "PARALLEL_WORK", 1)
+    rng = np.random.default_rng(1)
+    for nrows, ncols, count in ((70, 50, 600), (1, 300, 200), (300, 1, 200), (64, 64, 1)):
+        A = matrix(rng, nrows, ncols, count, gb.dtypes.FP32, iso=iso, wide=wide)
+        same_matrix(to_csr(accelerate.transpose(A)), to_csr(transpose_of(A)))
+
+
+@pytest.mark.parametrize("form", ["sparse", "bitmap", "full"])
+@pytest.mark.parametrize("name, dtype", [("min", "FP32"), ("plus", "INT64"), ("lt", "FP64")])
+def test_unions_and_intersections(monkeypatch, form, name, dtype):
+    rng = np.random.default_rng(2)
+    op = getattr(gb.binary, name)[dtype]
+    kind = gb.dtypes.lookup_dtype(dtype)
+    for isos in ((False, False), (True, False)):
+        x = vector(rng, 200, 90, kind, form, iso=isos[0])
+        for other in {form, "sparse" if form == "sparse" else "bitmap"}:
+            y = vector(rng, 200, 70, kind, other, iso=isos[1])
+            same_vector(accelerate.intersect(x, y, op), numpy_elementwise.intersect(x, y, op, None))
+            if op.return_type is op.type:
+                same_vector(accelerate.union(x, y, op), numpy_elementwise.union(x, y, op, None))
+                same_vector(accelerate.union(y, x, op), numpy_elementwise.union(y, x, op, None))
+            else:
+                assert accelerate.union(x, y, op) is NotImplemented
+
+
+def test_disjoint_and_equal_lists():
+    rng = np.random.default_rng(3)
+    op = gb.binary.plus["INT64"]
+    x = vector(rng, 300, 40, gb.dtypes.INT64, "sparse")
+    y = vector(rng, 300, 40, gb.dtypes.INT64, "sparse")
+    y.indices = np.setdiff1d(np.arange(300, dtype=np.int32), x.indices)[:40].astype(np.int32)
+    assert accelerate.intersect(x, y, op).nvals == 0
+    assert accelerate.union(x, y, op).nvals == 80
+    same_vector(accelerate.union(x, x, op), accelerate.intersect(x, x, op))
+
+
+def pairs(rng, kind, isos, wide=False):
+    """Matrices of every proportion of rows: equal, one far shorter, empty rows, one that shares no place with the other."""
+    for nrows, ncols, many, few in ((50, 60, 900, 700), (20, 500, 4000, 60), (1, 300, 200, 100), (300, 3, 400, 200), (40, 40, 30, 30)):
+        yield (matrix(rng, nrows, ncols, many, kind, iso=isos[0], wide=wide), matrix(rng, nrows, ncols, few, kind, iso=isos[1], wide=wide))
+    A = matrix(rng, 30, 400, 800, kind, iso=isos[0], wide=wide)
+    odd = matrix(rng, 30, 400, 800, kind, iso=isos[1], wide=wide)
+    yield A, numpy_elementwise.restrict(odd, Allow(A, True))
+
+
+@pytest.fixture(params=[1, 3])
+def threads(request, monkeypatch):
+    monkeypatch.setattr(jit, "_threads", request.param)
+    monkeypatch.setattr(accelerate_rows, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(accelerate_rows, "WORTH_IT", 0)
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("min", "FP32"), ("minus", "INT64"), ("lt", "FP64"), ("first", "INT8"), ("pair", "FP64")])
+def test_matrices_are_merged(threads, name, dtype):
+    op = getattr(gb.binary, name)[dtype]
+    kind = gb.dtypes.lookup_dtype(dtype)
+    rng = np.random.default_rng(4)
+    for isos in ((False, False), (True, False), (False, True), (True, True)):
+        for A, B in pairs(rng, kind, isos, wide=name == "minus"):
+            for x, y in ((A, B), (B, A)):
+                same_matrix(accelerate.intersect(x, y, op), to_csr(numpy_elementwise.intersect(x, y, op, None)))
+                if op.return_type is op.type:
+                    same_matrix(accelerate.union(x, y, op), to_csr(numpy_elementwise.union(x, y, op, None)))
+                else:
+                    assert accelerate.union(x, y, op) is NotImplemented
+            same_matrix(accelerate.union(A, B, None), to_csr(numpy_elementwise.union(A, B, None, None)))
+
+
+def test_operands_of_other_types_are_cast(threads):
+    rng = np.random.default_rng(5)
+    A, B = matrix(rng, 40, 50, 700, gb.dtypes.INT8), matrix(rng, 40, 50, 500, gb.dtypes.FP32)
+    op = gb.binary.times["FP64"]
+    same_matrix(accelerate.intersect(A, B, op), to_csr(numpy_elementwise.intersect(A, B, op, None)))
+    assert accelerate.union(A, B, op) is NotImplemented          # a lone entry is not cast as a combined one is
+
+
+@pytest.mark.parametrize("iso", [False, True])
+@pytest.mark.parametrize("complement", [False, True])
+def test_matrices_are_restricted(threads, iso, complement):
+    rng = np.random.default_rng(6)
+    op = gb.binary.plus["FC64"]
+    for A, mask in pairs(rng, gb.dtypes.FC64, (iso, True)):
+        for x, pattern in ((A, mask), (mask, A)):
+            allow = Allow(pattern, complement)
+            same_matrix(accelerate.restrict(x, allow), to_csr(numpy_elementwise.restrict(x, allow)))
+        allow = Allow(matrix(rng, *A.shape, 200, gb.dtypes.BOOL), complement)
+        for function in ("union", "intersect"):
+            found = getattr(accelerate, function)(A, mask, op, allow)
+            if found is not NotImplemented:          # nothing is left of an operand
+                same_matrix(found, to_csr(getattr(numpy_elementwise, function)(A, mask, op, allow)))
+
+
+@pytest.mark.parametrize("name", ["tril", "triu", "diag", "colle", "colgt"])
+def test_ranges_of_columns(threads, name):
+    rng = np.random.default_rng(7)
+    op = getattr(gb.select, name)["FP32"]
+    for iso in (False, True):
+        for A, _ in pairs(rng, gb.dtypes.FP32, (iso, iso)):
+            for k in (-500, -3, 0, 2, 39, 500):
+                same_matrix(accelerate.select(A, op, np.int64(k)), to_csr(numpy_mapping.select(A, op, np.int64(k))))
+
+
+def test_matrices_that_numpy_keeps(threads):
+    """Hypersparse rows, user-defined records, and structures that are one."""
+    rng = np.random.default_rng(8)
+    A = matrix(rng, 50, 50, 300, gb.dtypes.INT64)
+    op = gb.binary.plus["INT64"]
+    assert accelerate.union(A, A, op) is NotImplemented and accelerate.intersect(A, A, op) is NotImplemented
+    assert accelerate.restrict(A, Allow(A)) is NotImplemented
+    thin = convert(matrix(rng, 50, 50, 9, gb.dtypes.INT64), "dcsr")
+    assert accelerate.union(A, thin, op) is NotImplemented and accelerate.restrict(thin, Allow(A)) is NotImplemented
+    assert accelerate.select(thin, gb.select.tril["INT64"], np.int64(0)) is NotImplemented
+    assert accelerate.intersect(A, matrix(rng, 50, 50, 300, gb.dtypes.INT64, wide=True), op) is NotImplemented
+
+
+@pytest.mark.parametrize("iso", [False, True])
+@pytest.mark.parametrize("wide", [False, True])
+def test_entries_are_put_into_a_bitmap_and_taken_out(iso, wide):
+    rng = np.random.default_rng(11)
+    size = 1000
+    host = NumpyBackend()
+    for count in (3, 300, size):
+        u = vector(rng, size, count, gb.dtypes.INT32, "sparse", iso=iso)
+        u.indices = u.indices.astype(np.int64 if wide else np.int32)
+        c = vector(rng, size, 400, gb.dtypes.INT32, "bitmap")
+        results = []
+        for who in (host, accelerate if count > 64 else host):
+            words, dense = c.words.copy(), c.values.copy()
+            fresh = who.place(words, dense, u)
+            placed = words.tolist()
+            results.append((fresh, placed, dense.tolist(), who.unplace(words, u.indices), words.tolist()))
+        assert results[0] == results[1]
+        assert results[0][3] == count
+    assert accelerate.place(None, c.values, u) is NotImplemented  # a full vector has no bits

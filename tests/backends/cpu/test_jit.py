@@ -1,0 +1,168 @@
+"""Specialisation, the cache folder, the ski-rental rule, and life without Numba."""
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.stores import matrix, same_vector, vector
+
+import grb_tile as gb
+from grb_tile.backends.cpu.compiled import dispatch as accelerate
+from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.backends.cpu.vectorised import matvec as numpy_matvec
+from grb_tile.backends.cpu.jit.specialise import TEMPLATES, specialise_text
+
+
+@pytest.fixture
+def fresh(tmp_path, monkeypatch):
+    """A process that knows nothing, with an empty cache folder."""
+    monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path))
+    monkeypatch.setattr(jit, "_mode", "auto")
+    jit.forget()
+    yield tmp_path
+    jit.forget()
+
+
+def operands(count=400):
+    rng = np.random.default_rng(0)
+    return matrix(rng, 60, 50, count, gb.dtypes.FP64), vector(rng, 50, 50, gb.dtypes.FP64, "full"), gb.semiring.plus_times["FP64"]
+
+
+def test_flags_are_folded_away():
+    text = specialise_text("matvec_rows", {"LISTED": True, "X_FULL": True, "A_ISO": True, "X_ISO": True, "ANY": True,
+                                           "EXIT": False, "ISO_OUT": True}, {}, "")  # fmt: skip
+    assert "LISTED" not in text
+    assert "x_words[" not in text  # a full vector is not asked
+    assert "out_values[" not in text
+    assert "a_values[np.uint64" not in text.replace("a_values[0]", "")
+    compile(text, "text", "exec")
+
+
+def test_every_template_is_python_that_runs():
+    """Templates are readable on their own: the stand-ins make them importable."""
+    from importlib import import_module
+
+    names = sorted(path.stem for path in TEMPLATES.glob("*.py") if path.stem not in ("__init__", "placeholders"))
+    assert {"matvec_rows", "matvec_cols", "matmul_rows", "matmul_dot", "bfs"} <= set(names)
+    for name in names:
+        import_module(f"grb_tile.backends.cpu.templates.{name}")
+    from grb_tile.backends.cpu.templates import matvec_rows
+
+    A, x, op = operands()
+    words = np.zeros(1, np.uint64)
+    out = np.zeros(60)
+    no_words = np.zeros(0, np.uint64)
+    full = np.array([2**64 - 1] * 1, np.uint64)
+    found = matvec_rows.matvec_rows(A.indptr, A.indices, A.values, full, x.values, no_words, np.uint64(0), words, out, 0, 1)
+    wanted = numpy_matvec.matvec_rows(A, x, op, None)
+    assert found == wanted.nvals
+    np.testing.assert_allclose(out[np.diff(A.indptr) > 0], wanted.values[np.diff(A.indptr) > 0])
+
+
+def test_small_work_does_not_wait_for_a_compile(fresh):
+    A, x, op = operands()
+    assert accelerate.matvec_rows(A, x, op) is NotImplemented
+    assert not list(fresh.rglob("*.py"))
+
+
+def test_rent_is_paid_until_a_compile_is_worth_it(fresh, monkeypatch):
+    monkeypatch.setattr(jit, "COMPILE_SECONDS", 0.01)
+    monkeypatch.setattr(jit, "NUMBA_IMPORT_SECONDS", 0.0)
+    monkeypatch.setattr(jit, "LOAD_SECONDS", 0.001)
+    A, x, op = operands()
+    calls = 0
+    while accelerate.matvec_rows(A, x, op) is NotImplemented:
+        calls += 1
+        assert calls < 1000
+    assert calls == pytest.approx(0.01 / jit.MINIMUM_RENT, abs=2)
+    files = [path.name for path in fresh.rglob("*.py")]
+    assert len(files) == 1
+    assert files[0].startswith("matvec_rows_")
+    assert not list(fresh.rglob("*.tmp"))
+    jit.forget()  # the next process finds it on disk and loads it sooner
+    calls = 0
+    while accelerate.matvec_rows(A, x, op) is NotImplemented:
+        calls += 1
+    assert calls <= 0.001 / jit.MINIMUM_RENT + 1
+
+
+def test_work_larger_than_the_compile_does_not_wait(fresh):
+    kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
+    assert kernel.functions_for(1e-3) is None
+    assert kernel.functions_for(60.0) is not None
+
+
+def test_forced_engines():
+    A, x, op = operands()
+    with gb.plan(force="numpy"):
+        assert accelerate.matvec_rows(A, x, op) is NotImplemented
+    with gb.plan(force="numba"):
+        same_vector(accelerate.matvec_rows(A, x, op), numpy_matvec.matvec_rows(A, x, op, None))
+        with gb.plan(force="numpy"):
+            assert accelerate.matvec_rows(A, x, op) is NotImplemented
+    with pytest.raises(ValueError, match="auto, always, never"):
+        jit.set_mode("sometimes")
+
+
+def test_a_function_that_cannot_be_lowered_is_left_to_numpy():
+    names = iter(["a"])
+
+    def odd(x, y):
+        return x + y if next(names, None) else x
+
+    op = gb.semiring.register_anonymous(gb.monoid.plus, gb.binary.register_anonymous(odd))
+    A, x, _ = operands()
+    with gb.plan(force="numba"):
+        assert accelerate.matvec_rows(A, x, op["FP64"]) is NotImplemented
+
+
+@pytest.mark.parametrize("trouble", ["raise ImportError('none here')", "raise SystemError('broken')"])
+def test_without_numba_everything_still_works(tmp_path, trouble):
+    (tmp_path / "numba.py").write_text(trouble)
+    program = (
+        "import warnings; warnings.simplefilter('error')\n"
+        "import grb_tile as gb\n"
+        "A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])\n"
+        "v = gb.Vector.from_coo([0, 1, 2], [1.0, 1.0, 1.0])\n"
+        "with gb.plan(force='numba'):\n"
+        "    w = gb.semiring.plus_times(A @ v).new()\n"
+        "    print(w.to_coo()[1].tolist())\n"
+        "    from grb_tile.operations.traverse import traverse\n"
+        "    print(traverse(A._store, None, 0)[2].engine)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.getcwd()}", "GRB_TILE_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:2] == ["[1.0, 2.0, 3.0]", "numpy"]
+
+
+def test_a_second_process_loads_what_the_first_compiled(tmp_path):
+    program = (
+        "import numpy as np, time\n"
+        "from grb_tile.backends.cpu.jit import cache as jit\n"
+        "kernel = jit.plain_kernel('vectors', X_ISO=True, VALUE='d', INDEX='i')\n"
+        "print(kernel.on_disk())\n"
+        "f = kernel.load().unplace\n"
+        "f(np.arange(3, dtype=np.int32), np.zeros(1, np.uint64))\n"
+        "print(sum(f.stats.cache_hits.values()), sum(f.stats.cache_misses.values()))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.getcwd(), "GRB_TILE_CACHE": str(tmp_path)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    outputs = []
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout.split())
+    assert outputs == [["False", "0", "1"], ["True", "1", "0"]]
+
+
+def test_shared_out_jobs_come_back_in_order_and_raise():
+    assert jit.share_out(lambda chunk, worker: (chunk, worker < 3), 20, 3) == [(chunk, True) for chunk in range(20)]
+
+    def fails(chunk, worker):
+        if chunk == 7:
+            raise RuntimeError("chunk 7")
+
+    with pytest.raises(RuntimeError, match="chunk 7"):
+        jit.share_out(fails, 20, 3)

@@ -1,0 +1,171 @@
+"""Compiled matrix-vector walks against the NumPy backend: every mask kind, vector form and kind of operator."""
+import numpy as np
+import pytest
+from support.stores import masks, matrix, same_vector, values, vector
+
+import grb_tile as gb
+from grb_tile.backends.cpu.compiled import dispatch as accelerate, matvec as accelerate_matvec
+from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.backends.cpu.vectorised import matvec as numpy_matvec
+from grb_tile.storage.convert import transpose_of
+from grb_tile.storage.store import Compressed
+
+SEMIRINGS = [
+    ("plus_times", "FP64"), ("plus_times", "INT8"), ("plus_times", "UINT64"), ("plus_times", "FC64"), ("min_plus", "FP32"),
+    ("min_plus", "INT64"), ("max_min", "FP64"), ("any_pair", "BOOL"), ("lor_land", "BOOL"), ("land_lor", "BOOL"),
+    ("any_secondi", "INT64"), ("min_firstj1", "INT64"), ("min_firsti", "INT32"), ("plus_pair", "INT64"),
+    ("plus_first", "FP64"), ("max_second", "INT32"), ("any_first", "FP64"), ("max_rdiv", "FP64"), ("times_minus", "INT16"),
+    ("eq_ne", "BOOL"), ("plus_bor", "UINT8"),
+]  # fmt: skip
+
+
+def semiring(name, dtype):
+    monoid, binary = name.split("_")
+    found = getattr(gb.semiring.ss if name.endswith(("i", "1")) else gb.semiring, name, None)
+    if found is None:
+        made = gb.semiring.register_anonymous(getattr(gb.monoid, monoid), getattr(gb.binary, binary))
+        return made[dtype]
+    return found[dtype]
+
+
+
+
+@pytest.fixture(autouse=True)
+def compiled():
+    with gb.plan(force="numba"):
+        yield
+    assert jit.failures() == []
+
+
+@pytest.mark.parametrize("name, dtype", SEMIRINGS)
+def test_rows_and_columns(name, dtype):
+    rng = np.random.default_rng(3)
+    op = semiring(name, dtype)
+    kind = gb.dtypes.lookup_dtype(dtype)
+    nrows, ncols = 150, 90
+    any_value = name.startswith("any") and not name.endswith("pair")
+    A = matrix(rng, nrows, ncols, 900, kind)
+    AT = transpose_of(A)
+    place = SEMIRINGS.index((name, dtype))
+    forms = ("sparse", "bitmap", "full")
+    allows = masks(rng, nrows, kind)
+    if place > 1:  # each form and mask makes another kernel: all of them for two semirings, some for the others
+        forms = (forms[place % 3],)
+        allows = [None, allows[3], allows[4]] if place % 2 else [allows[1], allows[2]]
+    for form in forms:
+        x = vector(rng, ncols, 30, kind, form)
+        for allow in allows:
+            wanted = numpy_matvec.matvec_rows(A, x, op, allow)
+            rows = accelerate.matvec_rows(A, x, op, allow)
+            cols = accelerate.matvec_cols(AT, x, op, allow)
+            assert rows is not NotImplemented
+            assert cols is not NotImplemented
+            same_vector(rows, wanted, any_value)
+            same_vector(cols, wanted, any_value)
+
+
+@pytest.mark.parametrize("a_iso, x_iso, wide", [(True, False, False), (False, True, False), (True, True, False), (False, False, True)])
+def test_iso_and_wide_indices(a_iso, x_iso, wide):
+    rng = np.random.default_rng(4)
+    op = gb.semiring.plus_times["FP64"]
+    A = matrix(rng, 130, 70, 700, gb.dtypes.FP64, iso=a_iso, wide=wide)
+    AT = transpose_of(A)
+    for form in ("sparse", "bitmap", "full"):
+        x = vector(rng, 70, 20, gb.dtypes.FP64, form, iso=x_iso)
+        wanted = numpy_matvec.matvec_rows(A, x, op, None)
+        same_vector(accelerate.matvec_rows(A, x, op), wanted)
+        same_vector(accelerate.matvec_cols(AT, x, op), wanted)
+
+
+def test_operands_are_cast_to_the_operators_types():
+    rng = np.random.default_rng(5)
+    A = matrix(rng, 40, 50, 300, gb.dtypes.FP64)
+    A.values += 0.75
+    x = vector(rng, 50, 20, gb.dtypes.INT8, "sparse")
+    op = gb.semiring.plus_times["INT32"]
+    wanted = numpy_matvec.matvec_rows(A, x, op, None)
+    same_vector(accelerate.matvec_rows(A, x, op), wanted)
+    same_vector(accelerate.matvec_cols(transpose_of(A), x, op), wanted)
+
+
+def test_nan_is_left_out_by_min_and_kept_by_plus():
+    rng = np.random.default_rng(6)
+    A = matrix(rng, 60, 60, 500, gb.dtypes.FP64)
+    A.values[::7] = np.nan
+    x = vector(rng, 60, 25, gb.dtypes.FP64, "bitmap")
+    for name in ("min_plus", "max_first", "plus_times"):
+        op = getattr(gb.semiring, name)["FP64"]
+        wanted = numpy_matvec.matvec_rows(A, x, op, None)
+        same_vector(accelerate.matvec_rows(A, x, op), wanted)
+        same_vector(accelerate.matvec_cols(transpose_of(A), x, op), wanted)
+
+
+def test_shared_out_work(monkeypatch):
+    """Several threads, each with chunks of its own, give the same."""
+    monkeypatch.setattr(accelerate_matvec, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(jit, "_threads", 3)
+    rng = np.random.default_rng(7)
+    A = matrix(rng, 5000, 4000, 40000, gb.dtypes.INT64)
+    AT = transpose_of(A)
+    for name in ("min_plus", "any_pair", "plus_times"):
+        op = getattr(gb.semiring, name)["INT64"]
+        for form in ("sparse", "full"):
+            x = vector(rng, 4000, 1500, gb.dtypes.INT64, form)
+            for allow in masks(rng, 5000, gb.dtypes.INT64):
+                wanted = numpy_matvec.matvec_rows(A, x, op, allow)
+                same_vector(accelerate.matvec_rows(A, x, op, allow), wanted)
+                same_vector(accelerate.matvec_cols(AT, x, op, allow), wanted)
+
+
+def test_accumulators_are_clean_after_use():
+    rng = np.random.default_rng(8)
+    AT = matrix(rng, 3000, 3000, 9000, gb.dtypes.FP64)
+    op = gb.semiring.plus_times["FP64"]
+    accelerate.drop_accumulators()
+    for count in (500, 50, 5):
+        accelerate.matvec_cols(AT, vector(rng, 3000, count, gb.dtypes.FP64, "sparse"), op)
+    kept = [a for stack in accelerate_matvec._spare.values() for a in stack]
+    assert kept
+    for words, summary, _ in kept:
+        assert not words.any()
+        assert not summary.any()
+    accelerate.drop_accumulators()
+    assert not accelerate_matvec._spare
+
+
+def test_read_only_and_strided_operands():
+    rng = np.random.default_rng(9)
+    A = matrix(rng, 50, 50, 400, gb.dtypes.FP64)
+    x = vector(rng, 50, 50, gb.dtypes.FP64, "full")
+    op = gb.semiring.plus_times["FP64"]
+    wanted = accelerate.matvec_rows(A, x, op)
+    for array in (A.indptr, A.indices, A.values, x.values):
+        array.flags.writeable = False
+    same_vector(accelerate.matvec_rows(A, x, op), wanted)
+    x.values = np.repeat(x.values, 2)[::2]
+    same_vector(accelerate.matvec_rows(A, x, op), wanted)
+
+
+@pytest.mark.parametrize("name, dtype", [
+    ("min_second", "FP64"), ("max_second", "FP32"), ("min_second", "INT8"), ("max_plus", "INT64"), ("times_second", "INT32"),
+    ("bor_second", "UINT8"), ("band_second", "UINT64"),
+])  # fmt: skip
+@pytest.mark.parametrize("form", ["full", "bitmap"])
+def test_terminal_values_end_a_row_and_change_nothing(name, dtype, form):
+    """Rows of 1 to 1000 entries, the terminal value at the first, some or no places."""
+    rng = np.random.default_rng(6)
+    op = semiring(name, dtype)
+    kind = gb.dtypes.lookup_dtype(dtype)
+    terminal = op.monoid.terminal
+    assert terminal is not None
+    lengths = np.array([1, 2, 127, 128, 129, 255, 256, 257, 600, 1000])
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    indices = np.concatenate([np.sort(rng.choice(1000, n, replace=False)) for n in lengths]).astype(np.int32)
+    A = Compressed(lengths.size, 1000, kind, indptr, indices, values(rng, kind, indices.size))
+    assert A.values.size == indptr[-1]
+    for share in (0.0, 0.002, 0.5, 1.0):
+        x = vector(rng, 1000, 900, kind, form)
+        x.values[rng.random(1000) < share] = terminal
+        same_vector(accelerate.matvec_rows(A, x, op), numpy_matvec.matvec_rows(A, x, op, None))
+    kernels = [k for k in jit._kernels.values() if k.template == "matvec_rows" and "EXIT=True" in k.text()]
+    assert kernels

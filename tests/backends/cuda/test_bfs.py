@@ -1,0 +1,286 @@
+"""The fused traversals, their kernels run as fibers, against the plain loop in NumPy."""
+import numpy as np
+import pytest
+from support import seeds
+
+from grb_tile import dtypes
+from grb_tile.backends import select
+from grb_tile.backends.cuda.products import pull
+from grb_tile.backends.cuda.traversal import bfs_graph as traverse_graph
+from grb_tile.backends.cuda.traversal import bfs as on_device
+from grb_tile.operations import traverse as operation
+from grb_tile.storage import place
+from grb_tile.storage.store import Compressed
+from cuda_emulation.backend import shim, using_shim
+
+
+def graph_of(n, rows, cols, symmetric=True):
+    """CSR store of the edges, without duplicates."""
+    rows, cols = np.asarray(rows, np.int64), np.asarray(cols, np.int64)
+    if symmetric:
+        rows, cols = np.concatenate((rows, cols)), np.concatenate((cols, rows))
+    keys = np.unique(rows * n + cols)
+    rows, cols = keys // n, keys % n
+    indptr = np.searchsorted(rows, np.arange(n + 1)).astype(np.int64)
+    return Compressed(n, n, dtypes.BOOL, indptr, cols.astype(np.int32), np.ones(1, bool), True)
+
+
+def transposed(A):
+    return select.named("numpy").transpose(A)
+
+
+def path(n):
+    return graph_of(n, np.arange(n - 1), np.arange(1, n))
+
+
+def star(n):
+    return graph_of(n, np.zeros(n - 1), np.arange(1, n))
+
+
+def clique(n):
+    return graph_of(n, *np.nonzero(~np.eye(n, dtype=bool)))
+
+
+def random_graph(n, edges, salt, symmetric=True):
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, salt])
+    return graph_of(n, rng.integers(0, n, edges), rng.integers(0, n, edges), symmetric)
+
+
+def power_law(n, edges, salt):
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, salt])
+    return graph_of(n, n * rng.random(edges) ** 4, n * rng.random(edges) ** 2)
+
+
+def grid(width, height):
+    at = np.arange(width * height).reshape(height, width)
+    return graph_of(width * height, np.concatenate((at[:, :-1].ravel(), at[:-1].ravel())),
+                    np.concatenate((at[:, 1:].ravel(), at[1:].ravel())))
+
+
+GRAPHS = {
+    "one vertex": lambda: graph_of(1, [], []),
+    "no edges": lambda: graph_of(70, [], []),
+    "self loops": lambda: graph_of(5, [0, 0, 1, 1, 2], [0, 1, 1, 2, 2]),
+    "path": lambda: path(90),
+    "star": lambda: star(700),
+    "clique": lambda: clique(40),
+    "sparse": lambda: random_graph(400, 420, 1),
+    "random": lambda: random_graph(500, 3000, 2),
+    "power law": lambda: power_law(900, 6000, 3),
+    "grid": lambda: grid(20, 17),
+}
+
+
+def dense(store, n):
+    """values by place, -1 where absent, and how many are present."""
+    store = place.host(store)
+    if store.format == "sparse":
+        out = np.full(n, -1, np.int64)
+        out[store.indices] = store.values
+        return out, store.nvals
+    if store.words is None:
+        return store.values.astype(np.int64), n
+    there = np.unpackbits(store.words.view(np.uint8), bitorder="little")[:n].astype(bool)
+    assert there.sum() == store.nvals
+    assert not np.unpackbits(store.words.view(np.uint8), bitorder="little")[n:].any()
+    return np.where(there, store.values, -1), store.nvals
+
+
+def check(A, AT, sources, direction=None, max_level=None, target=None, levels=True, parents=True):
+    n = A.nrows
+    device = shim().device
+    one = sources if type(sources) is int else np.asarray(sources, np.int64)
+    level, parent, outcome = on_device.traverse(device, A, AT, one, levels, parents, max_level, target, direction)
+    want, _, report = operation._in_numpy(A, np.atleast_1d(one), True, True, max_level, target)
+    expected, count = dense(want, n)
+    assert outcome.reached == count
+    rows = outcome.rows()
+    assert [r["frontier"] for r in rows] == [r["frontier"] for r in report.levels]
+    if levels:
+        got, held = dense(level, n)
+        assert held == count and got.tolist() == expected.tolist()
+        assert [r["edges"] for r in rows] == [r["edges"] for r in report.levels]
+    if parents:
+        got, held = dense(parent, n)
+        assert held == count and ((got >= 0) == (expected >= 0)).all()
+        found = np.flatnonzero(got >= 0)
+        start = np.isin(found, one)
+        assert (got[found[start]] == found[start]).all()
+        found = found[~start]
+        assert (expected[got[found]] == expected[found] - 1).all()
+        edges = {(i, int(j)) for i in range(n) for j in A.indices[A.indptr[i]:A.indptr[i + 1]]}
+        assert all((int(got[v]), int(v)) in edges for v in found)
+    workspace = outcome._graph._tables[0][1]
+    assert not device.host(workspace["seen0"]).any() and not device.host(workspace["control"])[:2].any()
+    return outcome
+
+
+@pytest.mark.parametrize("longest", [0, np.inf], ids=["plain", "careful"])
+@pytest.mark.parametrize("direction", [None, "pull", "push"])
+def test_hubs_at_a_distance(direction, longest, monkeypatch):
+    """Rows that all warps pull together (carefully): two hubs, reached by way of their last and their first leaf."""
+    monkeypatch.setattr(traverse_graph, "HUB", longest)
+    monkeypatch.setattr(traverse_graph, "LOCAL", 2)
+    leaves = np.arange(2, 1500)
+    rows = np.concatenate((np.zeros(leaves.size), np.ones(leaves.size - 1), [1499, 1500, 2]))
+    cols = np.concatenate((leaves, leaves[1:], [1500, 1501, 1502]))
+    A = graph_of(1510, rows, cols)
+    for source in (1501, 1502):
+        graph = check(A, A, source, direction)._graph
+        assert graph.is_careful == (longest > 0)
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """Even small graphs take the walk for meshes."""
+    monkeypatch.setattr(traverse_graph, "NARROW_VERTICES", 0)
+
+
+@pytest.mark.parametrize("direction", [None, "push", "pull"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_symmetric(name, direction):
+    A = GRAPHS[name]()
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, len(name)])
+    for source in {0, A.nrows - 1, int(rng.integers(A.nrows))}:
+        check(A, A, source, direction)
+
+
+@pytest.mark.parametrize("direction", [None, "push", "pull"])
+def test_directed(direction):
+    for salt in range(3):
+        A = random_graph(300, 900, 10 + salt, symmetric=False)
+        check(A, transposed(A), salt, direction)
+    check(A, None, 5, "push")
+    check(A, None, 5)
+
+
+@pytest.mark.parametrize("name", ["path", "grid", "sparse", "self loops", "no edges", "random"])
+def test_narrow(name, narrow):
+    A = GRAPHS[name]()
+    outcome = check(A, A, 0)
+    graph = on_device.graph_of(shim().device, shim().own(A), shim().own(A))
+    assert graph.is_narrow or name == "random"
+    check(A, A, A.nrows - 1, max_level=3)
+    assert outcome.seconds == 0 if shim().device.is_shim else outcome.seconds > 0          # the shim's clock stands
+
+
+def test_narrow_hands_over(narrow, monkeypatch):
+    A = grid(25, 30)
+    monkeypatch.setattr(traverse_graph.TraverseGraph, "narrow_limit", lambda self, blocks: 12)
+    check(A, A, 0)
+    check(A, A, 300)
+
+
+def test_narrow_queue_overflows():
+    """A frontier that grows so fast that a block's queue spills."""
+    A = random_graph(30000, 115000, 6)
+    device = shim().device
+    level, parent, outcome = on_device.traverse(device, A, A, 0, True, True, None, None, None)
+    graph = on_device.graph_of(device, device.own(A), device.own(A))
+    assert graph.is_narrow
+    want, _, report = operation._in_numpy(A, np.array([0]), True, False, None, None)
+    expected, count = dense(want, A.nrows)
+    got, _ = dense(level, A.nrows)
+    assert outcome.reached == count and got.tolist() == expected.tolist()
+    assert [r["frontier"] for r in outcome.rows()] == [r["frontier"] for r in report.levels]
+    above, _ = dense(parent, A.nrows)
+    found = np.flatnonzero(expected > 0)
+    assert (expected[above[found]] == expected[found] - 1).all()
+
+
+def test_long_rows_in_the_narrow_walk(narrow):
+    """Rows of more than `width` entries go on in the matrix."""
+    rng = np.random.default_rng(3)
+    A = graph_of(300, np.repeat(np.arange(30), 12), rng.integers(0, 300, 360))
+    check(A, A, 0)
+
+
+@pytest.mark.parametrize("direction", [None, "pull"])
+def test_limits(direction, narrow):
+    A = grid(20, 17)
+    for limit in (0, 1, 5, 100):
+        check(A, A, 37, direction, max_level=limit)
+    B = power_law(900, 6000, 3)
+    for limit in (0, 1, 2):
+        check(B, B, 800, direction, max_level=limit)
+    for target in (37, 38, 300):
+        check(A, A, 37, direction, target=target)
+        check(B, B, 37, direction, target=target)
+
+
+@pytest.mark.parametrize("direction", [None, "push", "pull"])
+def test_several_sources(direction):
+    A = random_graph(400, 420, 1)
+    check(A, A, [3, 50, 399], direction)
+    B = power_law(900, 6000, 3)
+    check(B, B, list(range(0, 900, 7)), direction)
+
+
+def test_levels_or_parents_alone():
+    A = power_law(900, 6000, 3)
+    check(A, A, 5, parents=False)
+    check(A, A, 5, levels=False)
+
+
+def test_changes_of_direction(monkeypatch):
+    """Pushes, pulls, and pushes again along a tail."""
+    core = power_law(800, 9000, 4)
+    rows = np.repeat(np.arange(800), np.diff(core.indptr))
+    tail = np.arange(800, 10200)
+    A = graph_of(10300, np.concatenate((rows, [0], tail[:40])), np.concatenate((core.indices, [800], tail[1:41])))
+    monkeypatch.setitem(on_device.LAUNCH, "alpha", 1000)
+    outcome = check(A, A, 3)
+    turns = "".join(row["direction"][2] for row in outcome.rows())
+    assert turns.count("l") and turns.startswith("s")
+
+
+def test_random_orders_of_threads():
+    """Fibers in another order: what a missing barrier would break."""
+    from grb_tile.backends.cuda.runtime.device import Device
+    from cuda_emulation.launcher import SimtLauncher
+
+    if not shim().device.is_shim:
+        pytest.skip("the order of threads can be chosen on the shim only")
+    device = Device(SimtLauncher(seed=5))
+    A = power_law(900, 6000, 3)
+    want, _, _ = operation._in_numpy(A, np.array([7]), True, False, None, None)
+    for mode in (None, "pull"):
+        level, _, _ = on_device.traverse(device, A, A, 7, True, True, None, None, mode)
+        assert dense(level, 900)[0].tolist() == dense(want, 900)[0].tolist()
+
+
+def test_algorithms_reach_it():
+    from grb_tile.algorithms import Graph, bfs, bfs_multi
+
+    import grb_tile as gb
+
+    A = power_law(900, 6000, 3)
+    M = gb.Matrix._from_store(A, dtypes.BOOL) if hasattr(gb.Matrix, "_from_store") else None
+    G = Graph(M, directed=False)
+    cpu = bfs(G, 5, parents=True)
+    with using_shim() as backend:
+        backend.detours.clear()
+        found = bfs(G, 5, parents=True)
+        assert type(found.levels._store) is on_device.LateBitmapVector
+        assert found.levels.isequal(cpu.levels)
+        assert found.report.iterations == cpu.report.iterations
+        assert [r["frontier"] for r in found.report.rounds] == [r["frontier"] for r in cpu.report.rounds]
+        several = bfs_multi(G, [5, 7, 5])
+        assert several.levels[0, :].new().isequal(cpu.levels) and several.report.stopped_by == "converged"
+        assert bfs_multi(G, [5, 7], max_level=1).report.stopped_by == "max_level"
+        limited = bfs(G, 5, max_level=1)
+        assert limited.report.stopped_by == "max_level"
+        assert "traverse" in str(gb.explain() if hasattr(gb, "explain") else "traverse")
+
+
+def test_searches_and_products_share_a_graphs_strongest_neighbours():
+    A = shim().own(random_graph(200, 900, 9, symmetric=False))
+    turned = shim().transpose(A)
+    graph = traverse_graph.graph_of(shim().device, turned, A)
+    form = pull.form_of(shim().device, A)
+    assert form.strongest is graph.strongest and form.next_strongest is graph.next_strongest
+    lengths, starts = np.diff(place.host(turned).indptr), place.host(A).indptr
+    strongest = place.host_array(form.strongest)
+    for i in range(200):
+        row = place.host(A).indices[starts[i]:starts[i + 1]]
+        assert strongest[i] == (min(row, key=lambda k: (-lengths[k], k)) if row.size else -1)

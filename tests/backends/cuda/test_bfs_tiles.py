@@ -1,0 +1,217 @@
+"""Searches over bit tiles, their kernel run as fibers, against the plain loop in NumPy; and over all of their walks."""
+import numpy as np
+import pytest
+from support import seeds
+
+import grb_tile as gb
+from grb_tile import dtypes
+from grb_tile.algorithms import Graph, bfs
+from grb_tile.backends.cuda.products import tiles
+from grb_tile.backends.cuda.traversal import bfs_tiles as traverse_tiles
+from grb_tile.operations import traverse as operation
+from backends.cuda import test_bfs as test_traverse
+from cuda_emulation.backend import shim, using_shim
+from backends.cuda.test_bfs import GRAPHS, dense, graph_of, grid, power_law, random_graph, transposed
+
+WALKS = (None, *tiles.WALKS)
+HELD = [name for name in GRAPHS if name not in ("one vertex", "no edges")]
+
+
+def check(A, AT, sources, walk=None, width=32, max_level=None, target=None, levels=True, parents=True, device=None):
+    n = A.nrows
+    device = device or shim().device
+    one = sources if type(sources) is int else np.asarray(sources, np.int64)
+    found = traverse_tiles.traverse(device, A, AT, one, levels, parents, max_level, target, walk, width)
+    assert found is not NotImplemented
+    level, parent, outcome = found
+    want, _, report = operation._in_numpy(A, np.atleast_1d(one), True, True, max_level, target)
+    expected, count = dense(want, n)
+    rows = outcome.rows()
+    assert outcome.reached == count and outcome.format == "bittiled"
+    assert [r["frontier"] for r in rows] == [r["frontier"] for r in report.levels]
+    assert {r["direction"] for r in rows} <= ({walk} if walk else set(tiles.WALKS))
+    if levels:
+        got, held = dense(level, n)
+        assert held == count and got.tolist() == expected.tolist()
+        assert [r["edges"] for r in rows] == [r["edges"] for r in report.levels]
+    else:
+        assert {r["edges"] for r in rows} <= {None}
+    if parents:
+        above, held = dense(parent, n)
+        there = np.flatnonzero(above >= 0)
+        start = np.isin(there, one)
+        assert held == count and ((above >= 0) == (expected >= 0)).all() and (above[there[start]] == there[start]).all()
+        there = there[~start]
+        assert (expected[above[there]] == expected[there] - 1).all()
+        edges = {(i, int(j)) for i in range(n) for j in A.indices[A.indptr[i]:A.indptr[i + 1]]}
+        assert all((int(above[v]), int(v)) in edges for v in there)
+    for _, kept in outcome._graph._tables.values():
+        for name in ("seen0", "parts0", "parts1", "parts2", "control"):
+            assert not device.host(kept[name]).any(), f"{name} is not clean after a search"
+    return outcome
+
+
+@pytest.mark.parametrize("width", [16, 32, 64])
+@pytest.mark.parametrize("walk", WALKS)
+@pytest.mark.parametrize("name", HELD)
+def test_symmetric(name, walk, width):
+    A = GRAPHS[name]()
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, len(name)])
+    for source in {0, A.nrows - 1, int(rng.integers(A.nrows))}:
+        outcome = check(A, A, source, walk, width)
+    assert outcome._graph.tiles.symmetric
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_directed(walk):
+    for salt in range(3):
+        A = random_graph(300, 900, 10 + salt, symmetric=False)
+        assert not check(A, transposed(A), salt, walk)._graph.tiles.symmetric
+        check(A, None, 5, walk, 16)
+
+
+@pytest.mark.parametrize("width", [16, 64])
+@pytest.mark.parametrize("walk", WALKS)
+def test_long_lines_of_tiles_are_split(walk, width, monkeypatch):
+    """Hubs whose tile rows are walked in pieces: in both directions, found in several pieces at once."""
+    rng = np.random.default_rng(4)
+    n = tiles.PIECE * width * 2 + 77
+    hubs = rng.integers(0, n, 3)
+    rows = np.concatenate((hubs.repeat(n // 2), rng.integers(0, n, 500)))
+    cols = np.concatenate([rng.choice(n, n // 2, replace=False) for _ in hubs] + [rng.integers(0, n, 500)])
+    A = graph_of(n, rows, cols)
+    outcome = check(A, A, int(hubs[0]), walk, width, parents=False)
+    assert tiles.pieces_of(shim().device, outcome._graph.tiles, False)[2] is not None
+    check(A, A, int(rows[-1]), walk, width, parents=False)
+    B = graph_of(n, rows, cols, symmetric=False)
+    check(B, None, int(hubs[1]), walk, width, parents=False)
+
+
+def test_limits():
+    A, B = grid(20, 17), power_law(900, 6000, 3)
+    for walk in WALKS:
+        for limit in (0, 1, 5):
+            check(A, A, 37, walk, max_level=limit)
+        for limit in (0, 1, 2):
+            check(B, B, 800, walk, max_level=limit)
+        for target in (37, 38, 300):
+            check(A, A, 37, walk, target=target)
+            check(B, B, 37, walk, target=target, parents=False)
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_several_sources(walk):
+    A, B = random_graph(400, 420, 1), power_law(900, 6000, 3)
+    check(A, A, [3, 50, 399], walk)
+    check(B, B, list(range(0, 900, 7)), walk)
+
+
+def test_levels_or_parents_alone():
+    A = power_law(900, 6000, 3)
+    for walk in WALKS:
+        check(A, A, 5, walk, parents=False)
+        check(A, A, 5, walk, levels=False)
+
+
+def test_the_device_chooses_by_the_frontier_and_by_what_is_left(monkeypatch):
+    A = power_law(900, 6000, 3)
+    monkeypatch.setitem(traverse_tiles.LAUNCH, "sparse", 3)
+    turns = [r["direction"] for r in check(A, A, 5, width=16).rows()]
+    assert turns[0] == "push_csc" and "pull_csc" in turns
+    monkeypatch.setitem(traverse_tiles.LAUNCH, "sparse", 10**6)
+    monkeypatch.setitem(traverse_tiles.LAUNCH, "few", 10**6)
+    assert {r["direction"] for r in check(A, A, 5, width=16).rows()[:2]} == {"push_csr"}
+
+
+def test_random_orders_of_threads():
+    """Fibers in another order: what a missing barrier would break."""
+    from grb_tile.backends.cuda.runtime.device import Device
+    from cuda_emulation.launcher import SimtLauncher
+
+    if not shim().device.is_shim:
+        pytest.skip("the order of threads can be chosen on the shim only")
+    device = Device(SimtLauncher(seed=5))
+    for walk in WALKS:
+        check(power_law(900, 6000, 3), None, 7, walk, device=device)
+
+
+@pytest.mark.parametrize("walk", ["bittiled", *tiles.WALKS])
+def test_forced_plans_reach_it_and_say_so(walk):
+    M = gb.Matrix._from_store(power_law(900, 6000, 3), dtypes.BOOL)
+    G = Graph(M, directed=False)
+    cpu = bfs(G, 5, parents=True)
+    with using_shim() as backend, gb.plan(force=walk):
+        backend.detours.clear()
+        found = bfs(G, 5, parents=True)
+        assert found.levels.isequal(cpu.levels) and not backend.detours
+        assert found.report.iterations == cpu.report.iterations
+        directions = {row["direction"] for row in found.report.rounds}
+        assert directions == {walk} if walk != "bittiled" else directions <= set(tiles.WALKS)
+        plan = next(plan for plan in reversed(gb.explain(0).plans) if plan.operation == "traverse")
+        assert plan.format == "bittiled" and plan.walk == ("by level" if walk == "bittiled" else walk)
+        _, _, report = operation.traverse(M._store, M._store, 5)      # the plan counts while the report lives
+        pulled = sum(row["direction"].startswith("pull") for row in report.levels)
+        assert f"{len(report)} levels, {pulled} of them pulled" in str(gb.explain())
+
+
+def test_what_has_no_tiles_goes_over_rows():
+    A = test_traverse.graph_of(70, [], [])
+    with using_shim(), gb.plan(force="push_csr"):
+        level, _, report = operation.traverse(A, A, 3)
+        assert report.format == "csr" and level.nvals == 1
+
+
+def blocks_of(n, size):
+    """Cliques of `size` vertices in a row, linked one to the next: full tiles."""
+    at = np.arange(n)
+    rows, cols = (x.ravel() for x in np.broadcast_arrays(at[:, None], at[:, None] // size * size + np.arange(size)))
+    kept = cols < n
+    return graph_of(n, np.concatenate((rows[kept], at[:-1])), np.concatenate((cols[kept], at[1:])))
+
+
+def test_the_planner_takes_tiles_where_entries_cluster(monkeypatch):
+    from grb_tile.planner import choose_traversal as planner
+
+    monkeypatch.setattr(planner, "LEAST", 1000)
+    full, thin = blocks_of(600, 20), random_graph(600, 5000, 5)
+    path = test_traverse.path(3000)
+    device = shim().device
+    assert tiles.entries_per_tile(device, device.own(full), 16) > planner.FULL
+    assert tiles.entries_per_tile(device, device.own(thin), 16) < planner.FULL
+    with using_shim():
+        for A, format in ((full, "bittiled"), (thin, "csr"), (path, "csr")):
+            want, _, _ = operation._in_numpy(A, np.array([3]), True, False, None, None)
+            for _ in range(2):
+                level, _, report = operation.traverse(A, A, 3)
+                assert report.format == format and dense(level, A.nrows)[0].tolist() == dense(want, A.nrows)[0].tolist()
+                plan = gb.explain().plans[0]
+                assert plan.format == format and plan.rule == ("tiles_full" if format == "bittiled" else "by_level")
+        operation.traverse(full, full, 3)
+        assert "tile holds" in str(gb.explain())
+        for walk in ("push", "pull"):
+            with gb.plan(force=walk):
+                assert operation.traverse(full, full, 3)[2].format == "csr"
+        with gb.plan(force="csr"):
+            assert operation.traverse(full, full, 3)[2].format == "csr"
+        assert operation.traverse(full, None, 3)[2].format == "csr"
+    monkeypatch.setattr(planner, "LEAST", 10**9)
+    small = blocks_of(600, 20)
+    with using_shim():
+        assert operation.traverse(small, small, 3)[2].format == "csr"
+
+
+def test_occupancy_of_a_sample_is_near(monkeypatch):
+    device = shim().device
+    A = device.own(blocks_of(4000, 20))
+    exact = tiles.entries_per_tile(device, A, 16)
+    monkeypatch.setattr(tiles, "SAMPLE", 512)
+    near = tiles.entries_per_tile(device, A, 16)
+    assert near != exact and abs(near - exact) < exact / 5
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_more_is_found_than_a_bag_holds(walk):
+    """A warp finds more lines of tiles in a level than it keeps beside itself."""
+    A = test_traverse.star(100_000)
+    check(A, A, 0, walk, 16, parents=False)
+    check(A, A, 77_777, walk, 16, parents=False)

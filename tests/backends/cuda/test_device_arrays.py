@@ -1,0 +1,121 @@
+"""Arrays on the device in and out; the shim's arrays stand for CuPy's."""
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from grb_tile.backends import select
+from grb_tile.exceptions import IndexOutOfBound
+from grb_tile.io import device_arrays
+from cuda_emulation.backend import shim, using_shim
+
+
+@pytest.fixture(autouse=True)
+def on_the_shim():
+    with using_shim():
+        yield
+
+
+def on_device(data, dtype=None):
+    return shim().device.array(np.array(data, dtype))
+
+
+def csr(indptr, indices, data, shape, format="csr"):
+    """What cupyx.scipy.sparse.csr_matrix looks like."""
+    return SimpleNamespace(format=format, indptr=on_device(indptr, np.int32), indices=on_device(indices, np.int32),
+                           data=on_device(data, np.float64), shape=shape)
+
+
+def test_a_vector_shares_the_array_both_ways():
+    x = on_device([1.0, 2.0, 3.0])
+    v = device_arrays.from_cupy(x)
+    assert v.to_coo()[1].tolist() == [1.0, 2.0, 3.0] and v._store.values is x
+    assert device_arrays.to_cupy(v) is x
+    v[1] = 9.0          # the shared array is not written to
+    assert v.to_coo()[1].tolist() == [1.0, 9.0, 3.0] and x.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_absent_places_need_a_fill_value():
+    v = gb.Vector.from_coo([0, 3], [5, 6], size=5)
+    with pytest.raises(ValueError, match="3 of 5 places are absent"):
+        device_arrays.to_cupy(v)
+    assert device_arrays.to_cupy(v, -1).tolist() == [5, -1, -1, 6, -1]
+    assert [part.tolist() for part in device_arrays.entries_on_device(v)] == [[0, 3], [5, 6]]
+
+
+def test_compressed_matrices_share_indices_and_values():
+    x = csr([0, 2, 2, 3], [0, 2, 1], [1, 2, 3], (3, 4))
+    A = device_arrays.from_cupy(x)
+    assert A.shape == (3, 4) and A._store.indices is x.indices and A._store.values is x.data
+    assert [part.tolist() for part in A.to_coo()] == [[0, 0, 2], [0, 2, 1], [1.0, 2.0, 3.0]]
+    B = device_arrays.from_cupy(csr([0, 2, 2, 3], [0, 2, 1], [1, 2, 3], (4, 3), "csc"))
+    assert B.isequal(A.T.new())
+
+
+@pytest.mark.parametrize(("indptr", "indices", "message"), [
+    ([0, 2, 3], [2, 0, 1], "ascend"), ([0, 2, 3], [1, 1, 1], "ascend"), ([0, 2, 3], [0, 7, 1], "no CSR"),
+    ([0, 2, 2], [0, 2, 1], "no CSR"), ([0, 4, 3], [0, 2, 1], "no CSR"), ([0, 3], [0, 2, 1], "row pointers")])
+def test_what_is_no_csr_is_refused(indptr, indices, message):
+    with pytest.raises(ValueError, match=message):
+        device_arrays.from_cupy(csr(indptr, indices, [1, 2, 3], (2, 4)))
+
+
+def test_arrays_of_a_csr():
+    indptr, indices, values = on_device([0, 2, 2, 3]), on_device(np.int32([0, 2, 1])), on_device(np.int8([1, 2, 3]))
+    A = device_arrays.from_cupy_csr(indptr, indices, values, shape=(3, 4))
+    assert A.dtype == gb.dtypes.INT8 and A._store.indices is indices and A._store.values is values
+    assert [part.tolist() for part in A.to_coo()] == [[0, 0, 2], [0, 2, 1], [1, 2, 3]]
+    one = device_arrays.from_cupy_csr(indptr, on_device(np.uint64([0, 2, 1])), True, shape=(3, 4))
+    assert one.ss.is_iso and one.dtype == gb.dtypes.BOOL and one.reduce_rowwise("plus[int64]").new().to_dict() == {0: 2, 2: 1}
+    empty = device_arrays.from_cupy_csr(on_device([0, 0]), on_device(np.int64([])), 1.5, shape=(1, 7))
+    assert empty.shape == (1, 7) and empty.nvals == 0 and empty.dtype == gb.dtypes.FP64
+    with pytest.raises(ValueError, match="a value for each of 3"):
+        device_arrays.from_cupy_csr(indptr, indices, values[:2], shape=(3, 4))
+    with pytest.raises(ValueError, match="columns be below 2"):
+        device_arrays.from_cupy_csr(indptr, on_device([0, 2**40, 1]), True, shape=(3, 2))
+    with pytest.raises(ValueError, match="ascend"):
+        device_arrays.from_cupy_csr(indptr, on_device([2, 0, 1]), True, shape=(3, 4))
+    with pytest.raises(ValueError, match="whole numbers, not int64 and float64"):
+        device_arrays.from_cupy_csr(indptr, on_device([2.0, 0.0, 1.0]), True, shape=(3, 4))
+    with pytest.raises(TypeError, match="does not lie on the GPU"):
+        device_arrays.from_cupy_csr(np.array([0, 1]), indices, True, shape=(1, 4))
+
+
+def test_entries_are_sorted_and_combined():
+    rows, cols, values = on_device([1, 0, 1]), on_device([2, 1, 2]), on_device([1.0, 2.0, 4.0])
+    A = device_arrays.from_cupy_coo(rows, cols, values, shape=(2, 3), dup_op=gb.binary.plus)
+    assert [part.tolist() for part in A.to_coo()] == [[0, 1], [1, 2], [2.0, 5.0]]
+    with pytest.raises(ValueError, match="must provide `dup_op`"):
+        device_arrays.from_cupy_coo(rows, cols, values, shape=(2, 3))
+    with pytest.raises(IndexOutOfBound, match="2 of 3 positions lie outside 2 x 2"):
+        device_arrays.from_cupy_coo(rows, cols, values, shape=(2, 2))
+    assert device_arrays.vector_of_entries(on_device([1, 4]), on_device([7, 8]), size=9).to_dict() == {1: 7, 4: 8}
+
+
+def test_entries_are_copied():
+    rows, cols, values = on_device([0, 1, 2], np.int64), on_device([5, 6, 7], np.int64), on_device([1.0, 2.0, 3.0])
+    A = device_arrays.from_cupy_coo(rows, cols, values, shape=(2**40, 2**40))
+    for array in (rows, cols, values):
+        array[:] = 0
+    assert [part.tolist() for part in A.to_coo()] == [[0, 1, 2], [5, 6, 7], [1.0, 2.0, 3.0]]
+
+
+def test_a_host_backend_in_use_learns_of_the_device(monkeypatch):
+    made = shim()
+    monkeypatch.setattr(select, "_made", {})
+    monkeypatch.setattr(select, "_active", None)
+    assert not getattr(select.use("cpu"), "is_guarded", False)
+    monkeypatch.setitem(select.AVAILABLE, "cuda", ("simt_backend", "make"))
+    monkeypatch.setitem(sys.modules, "simt_backend", SimpleNamespace(make=lambda: made))
+    A = device_arrays.from_cupy_csr(on_device([0, 1, 2]), on_device([1, 0]), 2.0, shape=(2, 2))
+    assert select.current().name == "cpu"
+    assert A.mxv(gb.Vector.from_dense([1.0, 3.0])).new().to_dict() == {0: 6.0, 1: 2.0}
+
+
+def test_host_arrays_are_refused():
+    with pytest.raises(TypeError, match="does not lie on the GPU"):
+        device_arrays.from_cupy(np.arange(3))
+    with pytest.raises(ValueError, match="one dimension"):
+        device_arrays.from_cupy(on_device([[1, 2]]))

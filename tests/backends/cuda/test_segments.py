@@ -1,0 +1,202 @@
+"""Products of full vectors by equal shares of the entries (kernels/products/segments.cuh), as fibers, against NumPy's."""
+import numpy as np
+import pytest
+from backends import agree, samples
+from support import seeds
+
+from grb_tile import binary, dtypes
+from grb_tile.backends import select
+from grb_tile.backends.cuda.products import segments as row_segments
+from grb_tile.operators import Monoid, get_typed_op
+from grb_tile.operators.semiring import Semiring
+from grb_tile.storage import convert
+from grb_tile.storage.store import BitmapVector
+from cuda_emulation.backend import shim
+
+NUMPY = select.named("numpy")
+SEMIRINGS = [
+    ("plus_times", "FP64"), ("plus_times", "FP32"), ("plus_times", "INT8"), ("times_plus", "UINT16"), ("min_plus", "FP32"),
+    ("plus_first", "FP32"), ("plus_second", "INT32"), ("plus_pair", "INT64"), ("plus_times", "FC64"), ("plus_times", "FC32"),
+    ("max_secondj", "INT64"), ("min_firsti1", "INT32"), ("max_firstj1", "INT64"), ("lxor_eq", "INT8"), ("lor_land", "BOOL"),
+    ("plus_times", "INT16"), ("min_plus", "UINT8"), ("lor_ne", "INT16"), ("lxor_land", "BOOL"), ("land_lor", "BOOL"),
+    ("eq_lxor", "BOOL"), ("land_eq", "BOOL"), ("lxor_second", "BOOL"), ("land_first", "BOOL"),
+]  # fmt: skip
+KINDS = ("plain", "short", "ranked")
+SHAPES = [(50, 70, 300), (300, 200, 5000), (3, 1500, 2800), (2000, 500, 3000), (20, 100_000, 3500), (600, 300_000, 6000)]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Blocks of two warps and few of them, so that rows cross warps and blocks; no detour through the host."""
+    monkeypatch.setattr(row_segments, "BLOCKS", dict.fromkeys((1, 2, 4, 8, 16), (64, 1)))
+    monkeypatch.setattr(row_segments, "RANKED_ENTRIES", 0)
+    monkeypatch.setattr(row_segments, "HOT", 16)
+    shim().detours.clear()
+    yield
+    assert not shim().detours
+
+
+def force(monkeypatch, kind):
+    monkeypatch.setattr(row_segments, "SHORT_SHARE", -1.0 if kind == "short" else 2.0)
+    monkeypatch.setattr(row_segments, "RANKED_SHARE", -1.0 if kind == "ranked" else 2.0)
+
+
+def rng_of(*salt):
+    return np.random.default_rng([seeds.SEED & 0xFFFFFFFF, *salt])
+
+
+def random_matrix(rng, nrows, ncols, count, dtype):
+    """Lengths of rows and numbers of columns even or steep; some rows hold nothing."""
+    rows = rng.integers(0, nrows, count) if rng.integers(2) else (rng.random(count) ** 3 * nrows).astype(np.int64)
+    cols = rng.integers(0, ncols, count) if rng.integers(2) else (rng.random(count) ** 4 * ncols).astype(np.int64)
+    keys = np.unique(rows * ncols + cols)
+    iso = rng.integers(3) == 0
+    return convert.compressed(nrows, ncols, dtype, keys // ncols, keys % ncols,
+                              samples.values(rng, dtype, 1 if iso else keys.size), iso)
+
+
+def full_vector(rng, size, dtype):
+    return samples.random_vector(rng, (size, np.arange(size)), dtype, 1.0)
+
+
+def check(A, x, semiring, kind=None):
+    """The first product, and those after the columns were made, and the form that they went by."""
+    want = NUMPY.matvec_rows(A, x, semiring, None)
+    before = agree.snapshot(A, x)
+    for _ in range(row_segments.PATIENCE + 2):
+        agree.assert_same(shim().matvec_rows(A, x, semiring, None), want)
+    assert agree.snapshot(A, x) == before
+    form = shim().own(A).forms.get("segments")          # none where presence alone decides
+    if form is not None:
+        assert form.arrived[0] == 0
+        if kind is not None and form.uses > row_segments.PATIENCE:
+            assert form.columns.kind == KINDS.index(kind)
+
+
+@pytest.mark.parametrize(("name", "type_", "kind"), [
+    (*s, kind) for k, s in enumerate(SEMIRINGS) for kind in (KINDS if k < 2 else KINDS[k % 3:k % 3 + 1])])  # fmt: skip
+def test_against_numpy(name, type_, kind, monkeypatch):
+    force(monkeypatch, kind)
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+    rng = rng_of(KINDS.index(kind), len(name), semiring.type.rank)
+    for number in rng.permutation(len(SHAPES))[:4]:
+        nrows, ncols, count = SHAPES[number]
+        check(random_matrix(rng, nrows, ncols, count, semiring.type), full_vector(rng, ncols, semiring.type2), semiring, kind)
+
+
+def test_walks_that_stop_early_are_for_long_rows():
+    """A terminal saves nothing where a row is one step of the walk that asks for it."""
+    semiring = get_typed_op("lor_land", dtypes.BOOL, kind="semiring")
+    for nrows, chosen in ((400, True), (2, False)):
+        rng = rng_of(nrows)
+        A = random_matrix(rng, nrows, 3000, 4000, dtypes.BOOL)
+        A = convert.compressed(nrows, 3000, dtypes.BOOL, *NUMPY.tuples_matrix(A)[:2], rng.random(A.nvals) < 0.5)
+        check(A, full_vector(rng, 3000, dtypes.BOOL), semiring)
+        assert ("segments" in shim().own(A).forms) is chosen
+
+
+@pytest.mark.parametrize("entries", [1, 255, 256, 257, 1024, 1025, 5000])
+def test_ends_of_slices(entries):
+    """One row for all entries, a row for each, and both: the last slice full, missing one, holding one."""
+    semiring = get_typed_op("plus_times", dtypes.INT64, kind="semiring")
+    rng = rng_of(entries)
+    x = full_vector(rng, entries, dtypes.INT64)
+    places = np.arange(entries)
+    numbers = samples.values(rng, dtypes.INT64, entries)
+    for rows in (np.zeros(entries, np.int64), places, np.maximum(places - entries // 2, 0), np.minimum(places, entries // 2)):
+        check(convert.compressed(entries, entries, dtypes.INT64, rows, places, numbers), x, semiring)
+
+
+@pytest.mark.parametrize("kind", ["plain", "ranked"])
+def test_huge_dimensions(kind, monkeypatch):
+    """Rows of a few held among 2^60; columns stay few, for x is full."""
+    force(monkeypatch, kind)
+    semiring = get_typed_op("min_plus", dtypes.FP64, kind="semiring")
+    rng = rng_of(3)
+    rows, cols = samples.dimension(rng, True), (150, np.arange(150))
+    A = samples.random_matrix(rng, rows, cols, dtypes.FP64, 0.9)
+    x = full_vector(rng, 150, dtypes.FP64)
+    agree.assert_same(shim().matvec_rows(A, x, semiring, None), NUMPY.matvec_rows(A, x, semiring, None))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_monoids_without_a_start(kind, monkeypatch):
+    """A user's operator: its identity may not be put before the first product."""
+    force(monkeypatch, kind)
+    capped = Monoid.register_anonymous(binary.register_anonymous(lambda x, y: min(x + y, 7)), 0)
+    semiring = Semiring.register_anonymous(capped, binary.times)[dtypes.UINT16]
+    rng = rng_of(21)
+    for nrows, ncols, count in ((5, 900, 3000), (60, 500, 3000), (1000, 100, 2500)):
+        check(random_matrix(rng, nrows, ncols, count, dtypes.UINT16), full_vector(rng, ncols, dtypes.UINT16), semiring, kind)
+
+
+@pytest.mark.parametrize(("name", "kind"), [
+    ("lor_land", "plain"), ("lor_land", "short"), ("land_lor", "ranked"), ("lxor_land", "plain"), ("eq_lxor", "short"),
+    ("lxor_gt", "ranked"),
+])  # fmt: skip
+def test_bool_as_bits(name, kind, monkeypatch):
+    """Many bits at once, few of them true or few false, rows of all lengths: closed in a lane, a slice, a warp, a block."""
+    force(monkeypatch, kind)
+    monkeypatch.setattr(row_segments, "reads_most", lambda device, A: True)
+    semiring = get_typed_op(name, dtypes.BOOL, kind="semiring")
+    rng = rng_of(9)
+    for nrows, ncols, count in ((4, 1500, 4000), (60, 500, 3000), (1000, 100, 2500)):
+        keys = np.unique(rng.integers(0, nrows * ncols, count))
+        for share in (0.03, 0.5, 0.99):
+            A = convert.compressed(nrows, ncols, dtypes.BOOL, keys // ncols, keys % ncols, rng.random(keys.size) < share)
+            x = BitmapVector(ncols, dtypes.BOOL, None, rng.random(ncols) < max(share, 0.5), ncols)
+            check(A, x, semiring, kind)
+            assert "segments" in shim().own(A).forms
+
+
+@pytest.mark.parametrize(("type_", "offset"), [("BOOL", 1), ("INT8", 3), ("UINT16", 1), ("INT16", 4)])
+def test_values_that_begin_anywhere(type_, offset):
+    """Small values are loaded eight at once: not where a view of another's array does not begin at such a place."""
+    dtype = getattr(dtypes, type_)
+    semiring = get_typed_op("lxor_land" if dtype is dtypes.BOOL else "plus_times", dtype, kind="semiring")
+    rng = rng_of(offset)
+    A = random_matrix(rng, 80, 500, 2600, dtype)
+    values = samples.values(rng, dtype, offset + A.nvals)
+    A.values, A.iso = values[offset:], False
+    shim().own(A).values = shim().device.array(values)[offset:]
+    check(A, full_vector(rng, 500, dtype), semiring)
+    assert shim().device.address(shim().own(A).values) % 16
+
+
+def test_values_and_x_of_other_sizes():
+    """What is exchanged among the lanes, x or products, may be wider than the results."""
+    rng = rng_of(8)
+    for name, type_, a_type, x_type in (("lor_gt", "FP64", "INT8", "FP64"), ("plus_times", "INT64", "BOOL", "INT64"),
+                                        ("lxor_ne", "FP64", "FP64", "BOOL"), ("plus_times", "INT16", "INT8", "BOOL")):
+        semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+        A = random_matrix(rng, 90, 400, 3000, getattr(dtypes, a_type))
+        check(A, full_vector(rng, 400, getattr(dtypes, x_type)), semiring)
+
+
+def test_not_a_number_meets_no_identity():
+    semiring = get_typed_op("min_plus", dtypes.FP32, kind="semiring")
+    A = convert.compressed(3, 2, dtypes.FP32, np.array([0, 1, 1]), np.array([0, 0, 1]),
+                           np.array([np.nan, np.nan, 2], np.float32))
+    check(A, full_vector(rng_of(1), 2, dtypes.FP32), semiring)
+
+
+def test_no_room_for_other_columns(monkeypatch):
+    """Where memory is short the matrix's own columns serve."""
+    force(monkeypatch, "short")
+    monkeypatch.setattr(row_segments, "_roomy", lambda device, count: False)
+    semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
+    rng = rng_of(5)
+    check(random_matrix(rng, 300, 200, 3000, dtypes.FP64), full_vector(rng, 200, dtypes.FP64), semiring, "plain")
+
+
+def test_columns_are_chosen_by_their_spread(monkeypatch):
+    """Near columns are short; far ones stay plain, or are ranked where few of them hold many of the entries."""
+    semiring = get_typed_op("plus_times", dtypes.INT64, kind="semiring")
+    rng = rng_of(6)
+    n = 200_000
+    rows, near = np.arange(3000).repeat(2), np.arange(6000) % n
+    far = np.sort(rng.permutation(n)[:6000].reshape(3000, 2), axis=1).ravel()
+    hubs = np.where(np.arange(6000) % 2 == 0, np.arange(6000) // 2 % 7, far.max() // 2 + np.arange(6000))
+    for cols, kind in ((near, "short"), (far, "plain"), (hubs, "ranked")):
+        A = convert.compressed(3000, n, dtypes.INT64, rows, cols, samples.values(rng, dtypes.INT64, 6000))
+        check(A, full_vector(rng, n, dtypes.INT64), semiring, kind)

@@ -1,0 +1,168 @@
+"""Products over tiles on the CUDA backend, and tiles made on the device, against the NumPy backend's and storage's own."""
+import numpy as np
+import pytest
+from backends import agree, samples
+from support import seeds
+
+import grb_tile as gb
+from grb_tile import dtypes
+from grb_tile.backends import select
+from grb_tile.backends.cuda.products import tiles
+from grb_tile.operators import get_typed_op
+from grb_tile.storage import bit_tiles, tiled
+from grb_tile.storage.place import host
+from grb_tile.storage.store import Allow, Compressed
+from cuda_emulation.backend import shim, using_shim
+
+NUMPY = select.named("numpy")
+ONE = get_typed_op("one", dtypes.BOOL, kind="unary")
+
+
+def rng_of(*salt):
+    return np.random.default_rng([seeds.SEED & 0xFFFFFFFF, *salt])
+
+
+def masks(rng, dim):
+    yield None
+    yield Allow(samples.random_vector(rng, dim, dtypes.BOOL, 0.4))
+    yield Allow(samples.random_vector(rng, dim, dtypes.BOOL, 0.7), True)
+
+
+@pytest.mark.parametrize(("name", "type_"), [("plus_times", "FP64"), ("min_plus", "FP32"), ("any_pair", "BOOL"),
+                                             ("min_secondi", "INT64")])
+def test_tiled(name, type_):
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+    rng = rng_of(len(name))
+    rows, cols = (70, np.arange(70)), (150, np.arange(150))
+    for share in (0.02, 0.2, 1.0):
+        A = samples.random_matrix(rng, rows, cols, semiring.type, share)
+        for x_share in (0.05, 0.6, 1.0):
+            x = samples.random_vector(rng, cols, semiring.type2, x_share)
+            for allow in masks(rng, rows):
+                want = NUMPY.matvec_rows(A, x, semiring, allow)
+                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, "tiled"), want)
+
+
+@pytest.mark.parametrize(("name", "type_"), [("plus_times", "FP64"), ("any_pair", "BOOL"), ("min_firsti", "INT64")])
+def test_long_tile_rows_are_split(name, type_, monkeypatch):
+    """A tile row of more than PIECE tiles is walked by several warps, with a remainder and without."""
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+    rng = rng_of(len(name), 9)
+    width = 16 * (2 * tiles.PIECE + 40)
+    long = np.sort(rng.choice(width, width // 2, replace=False))
+    rows = np.concatenate((np.full(long.shape[0], 20), np.full(long.shape[0], 25), rng.integers(0, 50, 300)))
+    cols = np.concatenate((long, long, rng.integers(0, width, 300)))
+    keys = np.unique(rows * width + cols)
+    values = rng.integers(1, 5, keys.shape[0]).astype(semiring.type.np_type)
+    A = NUMPY.build_matrix(50, width, keys // width, keys % width, values, None, semiring.type)
+    device = shim().device
+    T = tiles.tiled_of(device, device.own(A))
+    assert tiles.pieces_of(device, T, False)[2] is not None and T.forms["rest"] is not None
+    assert_same_tiles(T, tiled.tiled_from(A))
+    for x_share in (0.05, 1.0):
+        x = samples.random_vector(rng, (width, np.arange(width)), semiring.type2, x_share)
+        for allow in masks(rng, (50, np.arange(50))):
+            want = NUMPY.matvec_rows(A, x, semiring, allow)
+            agree.assert_same(shim().matvec_rows(A, x, semiring, allow, "tiled"), want)
+
+
+@pytest.mark.parametrize("walk", ["bittiled", *tiles.WALKS])
+@pytest.mark.parametrize("turned", [False, True])
+def test_long_lines_of_bit_tiles_are_split(walk, turned):
+    rng = rng_of(len(walk), 5)
+    width = 32 * (2 * tiles.PIECE + 40)
+    long = np.sort(rng.choice(width, width // 3, replace=False))
+    rows = np.concatenate((np.full(long.shape[0], 20), np.full(long.shape[0], 25), rng.integers(0, 50, 300)))
+    cols = np.concatenate((long, long, rng.integers(0, width, 300)))
+    shape = (width, 50) if turned else (50, width)
+    keys = np.unique(cols * 50 + rows if turned else rows * width + cols)
+    A = NUMPY.build_matrix(*shape, keys // shape[1], keys % shape[1], np.ones(1, bool).repeat(keys.shape[0]), None, dtypes.BOOL)
+    A = Compressed(A.nrows, A.ncols, A.dtype, A.indptr, A.indices, np.ones(1, bool), True, A.rows)
+    for name, type_ in (("any_pair", dtypes.BOOL), ("plus_pair", dtypes.INT64)):
+        semiring = get_typed_op(name, type_, kind="semiring")
+        for x_share in (0.05, 1.0):
+            x = NUMPY.apply(samples.random_vector(rng, (shape[1], np.arange(shape[1])), dtypes.BOOL, x_share), ONE)
+            for allow in masks(rng, (shape[0], np.arange(shape[0]))):
+                want = NUMPY.matvec_rows(A, x, semiring, allow)
+                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, walk), want)
+    device = shim().device
+    T = tiles.bit_tiles_of(device, device.own(A))
+    assert tiles.pieces_of(device, T, turned)[2] is not None
+    if not turned:
+        assert tiles._merging_tasks(device, device.own(A).indptr, 32)[2] is not None
+    for nt in (16, 32, 64):
+        assert_same_bit_tiles(tiles.bit_tiles_of(device, device.own(A), nt), bit_tiles.bit_tiles_from(A, nt))
+
+
+@pytest.mark.parametrize("walk", ["bittiled", *tiles.WALKS])
+@pytest.mark.parametrize(("name", "type_"), [("any_pair", "BOOL"), ("plus_pair", "FP32"), ("lor_land", "BOOL")])
+def test_bit_tiles(name, type_, walk):
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+    rng = rng_of(len(name), len(walk))
+    rows, cols = (150, np.arange(150)), (130, np.arange(130))
+    for share in (0.01, 0.3):
+        A = samples.random_matrix(rng, rows, cols, dtypes.BOOL, share)
+        A = Compressed(A.nrows, A.ncols, A.dtype, A.indptr, A.indices, np.ones(min(A.nvals, 1), bool), A.nvals > 0, A.rows)
+        for x_share in (0.02, 0.5, 1.0):
+            x = NUMPY.apply(samples.random_vector(rng, cols, dtypes.BOOL, x_share), ONE)
+            for allow in masks(rng, rows):
+                want = NUMPY.matvec_rows(A, x, semiring, allow)
+                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, walk), want)
+
+
+@pytest.mark.parametrize("type_", ["FP32", "FC64", "BOOL"])
+@pytest.mark.parametrize("share", [0.01, 0.3, 1.0])
+def test_tiles_are_those_of_storage(share, type_):
+    rng = rng_of(int(share * 100))
+    device = shim().device
+    A = samples.random_matrix(rng, (70, np.arange(70)), (100, np.arange(100)), getattr(dtypes, type_), share)
+    assert_same_tiles(tiles.tiled_of(device, device.own(A)), tiled.tiled_from(A))
+    for nt in (16, 32, 64):
+        assert_same_bit_tiles(tiles.bit_tiles_of(device, device.own(A), nt), bit_tiles.bit_tiles_from(A, nt))
+
+
+def assert_same_tiles(got, want):
+    for name in ("tile_ptr", "tile_col", "tile_nnz", "nibbles", "row_start", "row_mask", "values", "rest_rows", "rest_cols",
+                 "rest_values"):
+        assert getattr(got, name).tolist() == getattr(want, name).tolist(), name
+
+
+def assert_same_bit_tiles(got, want):
+    for name in ("tile_row_ptr", "tile_col", "row_map", "row_start", "row_words",
+                 "tile_col_ptr", "tile_row", "col_map", "col_start", "col_words"):
+        assert getattr(got, name).dtype == getattr(want, name).dtype
+        assert getattr(got, name).tolist() == getattr(want, name).tolist(), name
+
+
+def test_sums_of_one_subnormal_product():
+    """As many times as a row has entries; a device's own multiplication may take it for zero."""
+    rows, cols = (rng_of(5).random((70, 70)) < 0.3).nonzero()
+    A = NUMPY.build_matrix(70, 70, rows, cols, np.array([2.0**-75], np.float32), None, dtypes.FP32)
+    x = NUMPY.build_vector(70, np.arange(70), np.array([2.0**-70], np.float32), None, dtypes.FP32)
+    semiring = get_typed_op("plus_times", dtypes.FP32, kind="semiring")
+    got, want = host(shim().matvec_rows(A, x, semiring, None, "bittiled")), NUMPY.matvec_rows(A, x, semiring)
+    np.testing.assert_array_equal(got.values, want.values)
+
+
+def test_symmetric_structure_is_kept_once():
+    rng = rng_of(3)
+    device = shim().device
+    A = samples.random_matrix(rng, (90, np.arange(90)), (90, np.arange(90)), dtypes.BOOL, 0.1)
+    plus = get_typed_op("lor", dtypes.BOOL, kind="binary")
+    both = device.own(NUMPY.union(A, NUMPY.transpose(A), plus))
+    assert tiles.bit_tiles_of(device, both).symmetric
+
+
+def test_a_plan_names_the_form_that_was_walked():
+    """Blocks of bits have no walk on the device, bit tiles none that reads values: the plan says plain rows."""
+    with using_shim():
+        A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
+        v = gb.Vector.from_coo([0, 1, 2], [4.0, 5.0, 6.0])
+        for format, semiring, shown in (("tiled", "plus_times", "tiled"), ("bittiled", "plus_pair", "bittiled"),
+                                        ("bittiled", "plus_times", "csr"), ("bitblock", "plus_times", "csr")):
+            with gb.plan(force=format):
+                w = A.mxv(v, semiring).new()
+            plan = gb.explain().plans[0]
+            assert (plan.walk, plan.format, plan.engine) == ("rows", shown, "cuda")
+            assert plan.rule == ("forced" if shown != "csr" else "form_unsuited")
+            assert w.nvals == 3

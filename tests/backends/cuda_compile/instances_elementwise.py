@@ -1,0 +1,80 @@
+"""Instances of intersect, overwrite, restrict, union, union_values, apply, select, reduce and elementwise/kronecker.cuh.
+
+Operators: those that the algorithms and the conformance battery use, over the types that differ in C++; every unary
+operator's body is compiled by tests/operators already.
+"""
+from grb_tile import binary, dtypes, indexunary, monoid, unary
+from grb_tile import select as selectors
+from grb_tile.backends.cuda.elementwise.values import functor_text
+
+INDICES = ("int32_t", "int64_t")
+MOVED = ("uint8_t", "uint16_t", "uint32_t", "uint64_t", "ulonglong2")
+ALL = ("INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64")
+COMPLEX = ("FC32", "FC64")
+BINARY = {
+    "plus": (*ALL, *COMPLEX), "minus": ("INT64", "FP32", "FP64", "FC64"), "times": ("INT64", "FP32", "FP64", "FC64"),
+    "min": ("INT64", "FP32", "FP64"), "max": ("INT64", "FP32", "FP64"), "truediv": ("FP64",), "cdiv": ("INT64", "FP64"),
+    "lor": ("BOOL",), "land": ("BOOL",), "lxor": ("BOOL",), "eq": ("INT64", "FC64"), "lt": ("FP64",), "first": ("FP64",),
+    "second": ("INT64", "FP64", "FC64"), "pow": ("FP64",), "bor": ("UINT64",),
+}  # fmt: skip
+RESULTS = {"FP64": ("FP32", "INT64", "BOOL", "FC64"), "INT64": ("BOOL", "FP64"), "FC64": ("FP64",)}
+
+
+def of(name):
+    return getattr(dtypes, name)
+
+
+def structure():
+    """Kernels over positions."""
+    yield "elementwise/restrict.cuh", "join_words", "", ("void",)
+    yield "elementwise/kronecker.cuh", "kronecker_lengths", "", ("void",)
+    for moved in MOVED:
+        yield "elementwise/overwrite.cuh", "overwrite_words", "", (moved,)
+    for place in INDICES:
+        yield "elementwise/intersect.cuh", "list_flagged", "", (place,)
+        yield "elementwise/intersect.cuh", "kept_starts", "", (place,)
+        yield "elementwise/intersect.cuh", "member_flags", "", (place,)
+        yield "elementwise/union.cuh", "union_starts", "", (place,)
+        for moved in MOVED:
+            yield "elementwise/overwrite.cuh", "overwrite_listed", "", (place, moved)
+        for index in INDICES:
+            yield "elementwise/intersect.cuh", "locate_entries", "", (index, place)
+            yield "elementwise/union.cuh", "place_first", "", (index, place)
+            yield "elementwise/union.cuh", "place_lone", "", (index, place)
+            yield "elementwise/kronecker.cuh", "kronecker_entries", "", (index, place, "int32_t")
+        for moved in MOVED:
+            yield "elementwise/union_values.cuh", "overlay", "", (place, moved)
+
+
+def instances():
+    """(header, name, functors, template) of each."""
+    yield from structure()
+    for name, types in BINARY.items():
+        for dtype in types:
+            op = getattr(binary, name)[of(dtype)]
+            wanted = [op.return_type, *(map(of, RESULTS.get(dtype, ())) if name in ("plus", "second") else ())]
+            for result in wanted:
+                for place in INDICES if dtype == "INT64" else INDICES[:1]:
+                    yield "elementwise/union_values.cuh", "combine", functor_text(op, result), (
+                        place, op.type.cuda_type, op.type2.cuda_type, result.cuda_type, "Op")
+    for name in ("ainv", "abs", "minv", "sqrt", "lnot", "exp", "bnot"):
+        for dtype in ("INT8", "INT64", "FP32", "FP64", "FC64", "BOOL"):
+            found = getattr(unary, name)
+            if of(dtype) in found.types:
+                op = found[of(dtype)]
+                yield "elementwise/apply.cuh", "apply_values", functor_text(op, op.return_type), (
+                    op.type.cuda_type, op.return_type.cuda_type, "Op")
+    for index in INDICES:
+        for name in ("rowindex", "colindex", "diagindex", "valuegt"):
+            op = getattr(indexunary, name)["INT64"]
+            yield "elementwise/apply.cuh", "apply_places", functor_text(op, op.return_type), (
+                index, op.type.cuda_type, op.thunk_type.cuda_type, op.return_type.cuda_type, "Op")
+        for name, dtype in (("tril", "FP64"), ("triu", "BOOL"), ("offdiag", "INT64"), ("valuene", "BOOL"), ("valuene", "FC64"),
+                            ("valuegt", "FP32"), ("valuele", "INT64")):
+            op = getattr(selectors, name)[dtype]
+            yield "elementwise/select.cuh", "select_flags", functor_text(op, op.return_type), (
+                index, op.type.cuda_type, op.thunk_type.cuda_type, "Op")
+    for name, dtype in (("plus", "INT64"), ("plus", "FP32"), ("plus", "FP64"), ("plus", "FC64"), ("min", "INT8"),
+                        ("max", "FP64"), ("times", "UINT16"), ("lor", "BOOL"), ("land", "BOOL"), ("any", "INT64")):
+        op = getattr(monoid, name)[dtype]
+        yield "elementwise/reduce.cuh", "reduce_values", functor_text(op.binaryop, op.type), (op.type.cuda_type, "Op")

@@ -1,0 +1,89 @@
+"""Instances of the products' kernels: the semirings of the algorithms and of the conformance battery."""
+from grb_tile import dtypes
+from grb_tile.backends.cuda.lowering.semirings import lowered
+from grb_tile.operators import get_typed_op
+
+SEMIRINGS = [
+    ("plus_times", "FP32"), ("plus_times", "FP64"), ("min_plus", "FP32"), ("min_plus", "INT64"), ("max_min", "FP32"),
+    ("plus_first", "FP32"), ("plus_second", "FP64"), ("lor_land", "BOOL"), ("any_pair", "BOOL"), ("plus_pair", "INT64"),
+    ("min_second", "INT64"), ("any_secondi", "INT64"), ("times_plus", "UINT16"), ("plus_times", "FC64"),
+    ("plus_times", "FC32"), ("any_second", "FP64"), ("max_secondj1", "INT64"), ("lxor_eq", "INT8"),
+    ("lxor_land", "BOOL"), ("plus_times", "INT16"),
+]  # fmt: skip
+
+
+def structs():
+    """(text of S, its flags) of each semiring, operands iso and not."""
+    for name, type_ in SEMIRINGS:
+        semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+        for iso in (False, True):
+            s = lowered(None, semiring, semiring.type, iso, semiring.type2, iso)
+            yield s.text, s.atomic, s.structure_only, s.has_start, s.shows
+    semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
+    s = lowered(None, semiring, dtypes.INT32, False, dtypes.BOOL, False)
+    yield s.text, True, False, True, True
+
+
+def instances():
+    """(header, name, functors, template) of each."""
+    for number, (text, atomic, structure_only, has_start, shows) in enumerate(dict.fromkeys(structs())):
+        full, masked = (("true", "false"), ("false", "true"))[number % 2]
+        yield "products/rows.cuh", "matvec_rows", text, ("int32_t", "int32_t", "int32_t", "S", full, masked)
+        if not structure_only:
+            columns = ("PLAIN_COLUMNS", "SHORT_COLUMNS", "RANKED_COLUMNS")[number % 3]
+            yield "products/segments.cuh", "matvec_segments", text, ("int32_t", "int32_t", "S", columns, "512", "1")
+        if atomic:
+            template = "int32_t", "int32_t", "int32_t", "S", masked, full
+            yield "products/columns.cuh", "merge_columns", text, (*template, "false")
+            if number % 3 == 0:
+                yield "products/columns.cuh", "merge_evenly", text, (*template, "false")
+            if shows:
+                yield "products/columns.cuh", ("merge_columns", "merge_evenly")[number % 2], text, (*template, "true")
+            yield "products/columns.cuh", "compact_words", text, ("int32_t", "S")
+        if "any = true" in text or structure_only:
+            index, rows = (("int32_t", "4"), ("int64_t", "1"))[number % 2]
+            yield "products/pull.cuh", "matvec_pull", text, (index, "S", rows)
+        if has_start:
+            yield "products/columns.cuh", "fill_start", text, ("S",)
+        if not structure_only:
+            yield "products/columns.cuh", "combine_groups", text, ("int64_t", "S")
+        if number % 4 == 0:
+            yield "products/rows.cuh", "matvec_held_rows", text, ("int64_t", "int64_t", "int64_t", "S")
+            yield "products/columns.cuh", "column_products", text, ("int32_t", "int64_t", "int32_t", "S")
+        if number % 4 == 1:
+            yield "products/tiles.cuh", "tiled_rows", text, ("S", masked)
+            yield "products/tiles.cuh", "join_pieces", text, ("S", masked)
+            yield "products/matmul_dot.cuh", "dot_places", text, ("int32_t", "int32_t", "int32_t", "S")
+        if number % 4 == 2:
+            yield "products/matmul_rows.cuh", "expand_products", text, ("int32_t", "int32_t", "int32_t", "int32_t", "S")
+            if not structure_only:
+                yield "products/matmul_rows.cuh", "combine_few", text, ("int64_t", "S")
+        if number % 4 == 3 and atomic:
+            yield "products/matmul_rows.cuh", "merge_products", text, ("int32_t", "int32_t", "int32_t", "S")
+    yield "products/columns.cuh", "part_members", "", ()
+    yield "products/columns.cuh", "fullest_rows", "", ()
+    for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
+        yield "products/columns.cuh", "merge_columns", next(structs())[0], (*types, "S", "true", "false", "false")
+        yield "products/columns.cuh", "merge_evenly", next(structs())[0], (*types, "S", "false", "true", "true")
+    plus_times = next(structs())[0]
+    for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
+        yield "products/rows.cuh", "matvec_rows", plus_times, (*types, "S", "true", "true")
+    for index in ("int32_t", "int64_t"):
+        yield "products/segments.cuh", "matvec_segments", plus_times, (index, "int64_t", "S", "RANKED_COLUMNS", "1024", "1")
+        yield "products/segments.cuh", "mark_begins", "", (index,)
+        yield "products/segments.cuh", "short_columns", "", (index,)
+        yield "products/matmul_rows.cuh", "row_lengths", "", (index,)
+        for moved in ("uint8_t", "uint64_t", "ulonglong2"):
+            yield "products/tiles.cuh", "merge_values", "", (index, moved, "true")
+        yield "products/edges.cuh", "edges_of", "", ("int32_t", index)
+    for word in ("uint16_t", "uint32_t", "word"):
+        for name in ("bit_tile_rows", "bit_tile_columns"):
+            yield "products/bit_tiles.cuh", name, "", (word, "int32_t")
+        for fill in ("false", "true"):
+            yield "products/bit_tiles_build.cuh", "merge_tile_row", "", ("int32_t", word, "int32_t", fill)
+        yield "products/bit_tiles_build.cuh", "turned_maps", "", (word, "int32_t")
+        yield "products/bit_tiles_build.cuh", "turn_tiles", "", (word, "int32_t")
+        yield "products/bit_tiles_build.cuh", "live_lines", "", (word,)
+    yield "products/bit_tiles.cuh", "bit_tile_rows", "", ("word", "int64_t")
+    yield "products/tiles.cuh", "merge_values", "", ("int32_t", "uint32_t", "false")
+    yield "products/bit_tiles_build.cuh", "merge_tile_row", "", ("int64_t", "word", "int64_t", "true")

@@ -1,0 +1,40 @@
+"""Instances of structure/build.cuh, structure/convert.cuh, structure/gather.cuh and structure/transpose.cuh."""
+from grb_tile import binary, dtypes
+from grb_tile.backends.cuda.structure.entries import complex_cast
+from grb_tile.operators import to_cuda
+
+INDICES = ("int32_t", "int64_t")
+MOVED = ("uint8_t", "uint16_t", "uint32_t", "uint64_t", "ulonglong2")
+NUMBERS = [getattr(dtypes, name) for name in ("BOOL", "INT8", "INT64", "UINT32", "FP32", "FP64")]
+
+
+def instances():
+    """(header, name, functors, template) of each."""
+    for index in INDICES:
+        yield "structure/build.cuh", "order_facts", "", (index, index)
+        yield "structure/build.cuh", "segment_flags", "", (index, index)
+        yield "structure/build.cuh", "pair_keys", "", (index, index, "uint32_t")
+        yield "structure/build.cuh", "pair_keys", "", (index, index, "int64_t")
+        yield "structure/convert.cuh", "count_members", "", (index,)
+        yield "structure/gather.cuh", "look_up", "", (index,)
+        yield "structure/gather.cuh", "ranges_of", "", ("int64_t", "int64_t", index)
+        yield "structure/transpose.cuh", "line_starts", "", (index,)
+        for moved in MOVED:
+            yield "structure/convert.cuh", "positions_to_words", "", (index, moved)
+            yield "structure/convert.cuh", "words_to_positions", "", (index, index, moved)
+            yield "structure/gather.cuh", "gather", "", (index, moved)
+    for moved in MOVED:
+        yield "structure/gather.cuh", "gather_bitmap", "", (moved,)
+    yield "structure/transpose.cuh", "pick_rows", "", ("int64_t",)
+    for have in NUMBERS:
+        for want in NUMBERS:
+            if have is not want:
+                yield "structure/convert.cuh", "cast_values", "", (have.cuda_type, want.cuda_type)
+    for have, want in ((dtypes.FP32, dtypes.FC32), (dtypes.INT8, dtypes.FC64), (dtypes.FC32, dtypes.BOOL),
+                       (dtypes.FC64, dtypes.FC32), (dtypes.FC64, dtypes.UINT16)):
+        yield "elementwise/apply.cuh", "apply_values", complex_cast(have, want), (have.cuda_type, want.cuda_type, "Cast")
+    for dtype in (dtypes.INT64, dtypes.FP32, dtypes.FC64):
+        for name in ("plus", "times", "minus"):
+            op = getattr(binary, name)[dtype]
+            functors = to_cuda.includes(op) + "\n" + to_cuda.functor(op, "Fold")
+            yield "structure/build.cuh", "fold_segments", functors, (*[dtype.cuda_type] * 4, "Fold")
