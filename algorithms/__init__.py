@@ -13,6 +13,7 @@
 Every algorithm takes a Graph (or a square Matrix), leaves it as it was, and records what it did in `.report`.
 `hello.py` is the template for the next one.
 """
+
 if __name__ != "grb_tile.algorithms":
     raise ImportError(
         f"the folder algorithms/ was imported as {__name__!r}, which would make a second copy of grb_tile.algorithms. "

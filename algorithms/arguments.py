@@ -1,4 +1,5 @@
 """Checks of arguments that several algorithms share.  Messages name the argument, its value and the remedy."""
+
 import operator
 
 import numpy as np
@@ -9,9 +10,7 @@ def node(value, count, name="source"):
     if type(value) is int and 0 <= value < count:
         return value
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(
-            f"{name}: expected the number of a node, got the Boolean {value}; write int({value})"
-        )
+        raise TypeError(f"{name}: expected the number of a node, got the Boolean {value}; write int({value})")
     try:
         index = operator.index(value)
     except TypeError:
@@ -32,7 +31,7 @@ def nodes(values, count, name="sources"):
         raise TypeError(f"{name}: expected a sequence of node numbers, got {values!r}; write [{values!r}] for one")
     values = list(values)
     if values and set(map(type, values)) == {int} and min(values) >= 0 and max(values) < count:
-        return values          # the usual case, in a tenth of the time
+        return values  # the usual case, in a tenth of the time
     return [node(value, count, f"{name}[{k}]") for k, value in enumerate(values)]
 
 

@@ -12,6 +12,7 @@ Results agree with GAP's BFSVerifier (sbeamer/gapbs, src/bfs.cc) and, with unrea
 References: Yang, Wang, Owens, "Implementing push-pull efficiently in GraphBLAS" (ICPP 2018), algorithm 1; Kepner and
 Gilbert (eds.), "Graph Algorithms in the Language of Linear Algebra" (2011), chapter 3.
 """
+
 from dataclasses import dataclass
 
 from grb_tile import Matrix, Vector, dtypes, semiring

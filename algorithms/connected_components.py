@@ -11,6 +11,7 @@ References: Zhang, Azad, Hu, "FastSV: a distributed-memory connected component a
 2020), algorithm 2; Zhang, Azad, Buluc, "Parallel algorithms for finding connected components using linear algebra"
 (2020).
 """
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,6 +4,7 @@ An edge i -> j is an entry A(i, j), whatever its value: an explicit zero or Fals
 After LAGraph's LAGraph_Graph (Szarnyas et al., "LAGraph: Linear Algebra, Network Analysis Libraries, and the Study of
 Graph Algorithms", 2021): a cached property is either absent or exact, and no algorithm changes the graph.
 """
+
 import os
 
 from grb_tile import Matrix, Vector, binary, dtypes, exceptions, monoid, semiring

@@ -9,6 +9,7 @@ Contract: G is not changed.  walks(i) is the number of walks of `steps` edges th
 2^63.
 References: Kepner and Gilbert (eds.), "Graph Algorithms in the Language of Linear Algebra" (2011), section 1.2.
 """
+
 from grb_tile import Vector, dtypes, semiring
 
 from . import arguments

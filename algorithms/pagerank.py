@@ -12,6 +12,7 @@ number of iterations).
 References: Page, Brin, Motwani, Winograd (1999); Kamvar, Haveliwala, Golub, "Adaptive methods for the computation of
 PageRank" (2004).
 """
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,4 +1,5 @@
 """What an iterative algorithm did: a record per iteration, when it stopped and why."""
+
 import time
 
 

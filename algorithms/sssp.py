@@ -16,6 +16,7 @@ Davidson, Baxter, Garland, Owens, "Work-efficient parallel GPU methods for singl
 section 4 (near and far piles); Sridhar et al., "Delta-stepping SSSP: from vertices and edges to GraphBLAS
 implementations" (2019).
 """
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,7 +104,11 @@ def _at_once(weights, source, method, delta, predecessors):
     d = Vector._from_store(store, name="distances")
     p = None
     if predecessors:
-        p = Vector._from_store(tree, name="parents") if tree is not None else _predecessors(weights, d.dup(weights.dtype), source)
+        p = (
+            Vector._from_store(tree, name="parents")
+            if tree is not None
+            else _predecessors(weights, d.dup(weights.dtype), source)
+        )
     return SsspResult(d, p, report)
 
 
@@ -151,7 +156,7 @@ def _delta_stepping(weights, d, delta, report):
             break
         # The next threshold lies delta beyond the nearest of the far, and those below it are the next frontier.
         below = weights.threshold(far.reduce(monoid.min).new().value, delta)
-        if below >= weights.top:          # infinite ones, too
+        if below >= weights.top:  # infinite ones, too
             f << far
             far.clear()
         else:
@@ -201,7 +206,11 @@ class Weights:
     def A(self):
         """W = A in the type of the distances."""
         A = self.graph.A
-        return A if A.dtype == self.dtype else self.graph.keep(("weights", self.dtype.name), lambda: A.dup(self.dtype, name="W"))
+        return (
+            A
+            if A.dtype == self.dtype
+            else self.graph.keep(("weights", self.dtype.name), lambda: A.dup(self.dtype, name="W"))
+        )
 
     @property
     def worth_splitting(self):

@@ -11,6 +11,7 @@ Agrees with GAP's TCVerifier (sbeamer/gapbs, src/tc.cc) and networkx.triangles.
 References: Wolf et al., "Fast linear algebra-based triangle counting with KokkosKernels" (HPEC 2017); Davis, "Graph
 algorithms via SuiteSparse:GraphBLAS: triangle counting and k-truss" (HPEC 2018).
 """
+
 import numpy as np
 
 from grb_tile import Matrix, Vector, dtypes, monoid, select, semiring

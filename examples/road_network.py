@@ -1,7 +1,8 @@
 """Breadth-first search over the roads of New York: once as linear algebra by hand, once as the library has it.
 
-    python examples/road_network.py        (grb_tile installed; from a checkout: PYTHONPATH=. python ...)
+python examples/road_network.py        (grb_tile installed; from a checkout: PYTHONPATH=. python ...)
 """
+
 from pathlib import Path
 
 from grb_tile.algorithms import Graph, bfs

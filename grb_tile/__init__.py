@@ -9,13 +9,14 @@ The names below are loaded when first used, so that importing the package costs 
 
 Spec: GraphBLAS C API 2.1; SuiteSparse:GraphBLAS where the specification leaves the choice.
 """
+
 from importlib import import_module as _import_module
 from pathlib import Path as _Path
 
 __version__ = "0.1.0"
 
 _here = _Path(__file__).resolve().parent
-if not (_here / "kernels").exists():          # a source checkout: kernels/ and algorithms/ lie beside grb_tile/
+if not (_here / "kernels").exists():  # a source checkout: kernels/ and algorithms/ lie beside grb_tile/
     __path__.append(str(_here.parent))
 
 from .config import config  # noqa: E402  (after __path__ is complete)
@@ -42,7 +43,7 @@ class _Replace:
 
 replace = _Replace()
 backend = "grb_tile"
-MAX_SIZE = 2**60          # a dimension is at most GrB_INDEX_MAX + 1
+MAX_SIZE = 2**60  # a dimension is at most GrB_INDEX_MAX + 1
 
 _CORE = {
     "Matrix": ".core.matrix", "Vector": ".core.vector", "Scalar": ".core.scalar", "Recorder": ".core.recorder",

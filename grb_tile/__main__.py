@@ -1,4 +1,5 @@
 """`python -m grb_tile` is the command `grb-tile`."""
+
 import sys
 
 from grb_tile.cli.main import main

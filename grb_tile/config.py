@@ -70,7 +70,7 @@ class Config:
         try:
             for function in self._listeners.get(name, ()):
                 function(self._values.get(name))
-        except BaseException:          # a listener refused the value: a backend that is not there, say
+        except BaseException:  # a listener refused the value: a backend that is not there, say
             self._store(name, earlier)
             raise
 

@@ -91,9 +91,23 @@ class UdfParseError(GraphblasException):
 _BY_INFO = {
     cls.info: cls
     for cls in (
-        NoValue, UninitializedObject, InvalidObject, NullPointer, InvalidValue, InvalidIndex, DomainMismatch,
-        DimensionMismatch, OutputNotEmpty, NotImplementedException, AlreadySet, Panic, OutOfMemory,
-        InsufficientSpace, IndexOutOfBound, EmptyObject, JitError,
+        NoValue,
+        UninitializedObject,
+        InvalidObject,
+        NullPointer,
+        InvalidValue,
+        InvalidIndex,
+        DomainMismatch,
+        DimensionMismatch,
+        OutputNotEmpty,
+        NotImplementedException,
+        AlreadySet,
+        Panic,
+        OutOfMemory,
+        InsufficientSpace,
+        IndexOutOfBound,
+        EmptyObject,
+        JitError,
     )
 }
 

@@ -1,4 +1,5 @@
 """`gb.ss`: concat, diag, about and config, under the names that python-graphblas gives them."""
+
 from .core.ss import concat, diag
 from .core.ss_settings import about, config
 

@@ -1,4 +1,5 @@
 """A line on stderr that is rewritten in place."""
+
 import sys
 
 

@@ -2,6 +2,7 @@
 
 matplotlib, networkx and SciPy are imported when needed; nothing else of grb_tile needs them.
 """
+
 import numpy as np
 
 

@@ -15,6 +15,7 @@ included headers.
 >>> "namespace grb" in kernels.source("base/scalar.cuh")
 True
 """
+
 if __name__ != "grb_tile.kernels":  # a second copy, imported from a checkout's folder, would have its own state
     raise ImportError(f"import grb_tile.kernels, not {__name__}")
 
@@ -27,7 +28,9 @@ INCLUDE_FOLDER = _Path(__file__).resolve().parent
 
 def names():
     """Paths of all headers and kernels from here, sorted."""
-    return sorted(p.relative_to(INCLUDE_FOLDER).as_posix() for p in INCLUDE_FOLDER.rglob("*.cu*") if p.suffix in (".cuh", ".cu"))
+    return sorted(
+        p.relative_to(INCLUDE_FOLDER).as_posix() for p in INCLUDE_FOLDER.rglob("*.cu*") if p.suffix in (".cuh", ".cu")
+    )
 
 
 def source(name):

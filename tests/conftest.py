@@ -1,4 +1,5 @@
 """Seeds in the header, hypothesis's profile, and the end of the coverage account (see support/coverage.py)."""
+
 from pathlib import Path
 
 import hypothesis
@@ -8,8 +9,13 @@ from support import coverage, seeds
 CONFORMANCE = Path(__file__).parent / "conformance"
 
 hypothesis.settings.register_profile(
-    "grb_tile", deadline=None, max_examples=20, database=None, print_blob=True,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large])
+    "grb_tile",
+    deadline=None,
+    max_examples=20,
+    database=None,
+    print_blob=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
+)
 hypothesis.settings.load_profile("grb_tile")
 
 
@@ -22,8 +28,12 @@ def pytest_collection_modifyitems(session, config, items):
     """Remember whether all of tests/conformance is going to run; random tests get the one seed."""
     files = {item.path for item in items if item.path.parent == CONFORMANCE}
     named = any("::" in str(argument) for argument in config.args)
-    session.stash[WHOLE] = bool(files) and files == set(CONFORMANCE.glob("test_*.py")) and not named and not session.stash.get(
-        DESELECTED, False)
+    session.stash[WHOLE] = (
+        bool(files)
+        and files == set(CONFORMANCE.glob("test_*.py"))
+        and not named
+        and not session.stash.get(DESELECTED, False)
+    )
     for item in items:
         test = getattr(item, "obj", None)
         if test is not None and getattr(test, "is_hypothesis_test", False):
@@ -79,7 +89,9 @@ def pytest_terminal_summary(terminalreporter, config):
     if MISSING in config.stash:
         missing = config.stash[MISSING]
         runs = sum(map(len, coverage.OWED.values()))
-        terminalreporter.write_line(f"conformance: {len(coverage.OWED)} cells, {runs - len(missing)} of {runs} cells x engines ran")
+        terminalreporter.write_line(
+            f"conformance: {len(coverage.OWED)} cells, {runs - len(missing)} of {runs} cells x engines ran"
+        )
         for cell, engine in missing[:40]:
             terminalreporter.write_line(f"  NOT EXECUTED: {' / '.join(cell)} by {engine}", red=True)
         if len(missing) > 40:

@@ -2,6 +2,7 @@
 
 Modules are imported by name, as users do: collecting files would import kernels/ and algorithms/ a second time.
 """
+
 import doctest
 import importlib
 import pathlib

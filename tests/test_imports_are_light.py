@@ -1,4 +1,5 @@
 """`import grb_tile` brings NumPy and nothing heavy: no compiler, no CUDA, no SciPy until a call needs them."""
+
 import json
 import pathlib
 import subprocess
@@ -30,11 +31,14 @@ def modules_after(statements):
     return json.loads(run.stdout)
 
 
-@pytest.mark.parametrize("statements", [
-    "import grb_tile",
-    "import grb_tile as gb; gb.Matrix, gb.Vector, gb.Scalar, gb.unary, gb.binary, gb.monoid, gb.semiring, gb.op, gb.agg",
-    "import grb_tile.algorithms, grb_tile.kernels",
-])
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "import grb_tile",
+        "import grb_tile as gb; gb.Matrix, gb.Vector, gb.Scalar, gb.unary, gb.binary, gb.monoid, gb.semiring, gb.op, gb.agg",
+        "import grb_tile.algorithms, grb_tile.kernels",
+    ],
+)
 def test_import_brings_nothing_heavy(statements, record_property):
     found = modules_after(statements)
     # recorded, not asserted: a busy machine must not fail a test; tests/benchmarks measures it

@@ -1,4 +1,5 @@
 """The package list written by hand in pyproject.toml equals the tree, and a wheel built from it holds everything."""
+
 import pathlib
 import shutil
 import subprocess
@@ -41,8 +42,11 @@ def test_the_package_list_is_the_tree():
 
 
 def test_every_python_file_lies_in_a_package():
-    outside = [str(p.relative_to(ROOT)) for p in source_files()
-               if p.suffix == ".py" and not (p.parent / "__init__.py").exists()]
+    outside = [
+        str(p.relative_to(ROOT))
+        for p in source_files()
+        if p.suffix == ".py" and not (p.parent / "__init__.py").exists()
+    ]
     assert not outside, f"no __init__.py beside {outside}: a wheel would drop them"
 
 

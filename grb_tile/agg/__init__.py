@@ -1,4 +1,5 @@
 """Aggregators: `grb_tile.agg.<name>`, such as sum, mean or argmax; they are recipes of core (grb_tile/core/aggregate.py)."""
+
 from functools import partial as _partial
 from importlib import import_module as _import_module
 from warnings import warn as _warn

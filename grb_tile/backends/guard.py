@@ -1,8 +1,9 @@
 """Host backends that meet device stores: after a device backend was in use, objects may still hold its stores.
 
-`guarded(backend)` is the same backend whose primitives bring stores to the host first (the copy is kept with the store).
-A process that never used a device never gets here, so the host backends themselves check nothing.
+`guarded(backend)` is the same backend whose primitives bring stores to the host first (the copy is kept with the
+store). A process that never used a device never gets here, so the host backends themselves check nothing.
 """
+
 from ..storage import place
 from ..storage.store import Allow, BitmapVector, Compressed, SparseVector
 from .protocol import Backend

@@ -19,6 +19,7 @@ Iso.  Results are iso where that costs nothing: pair, structure-only products un
 iso operand, union and intersect where the values are the same by their kind.  A caller may rely on values only, not on
 `iso`.
 """
+
 from grb_tile.exceptions import NotImplementedException
 from grb_tile.storage.bits import scatter_words
 
@@ -33,7 +34,7 @@ class Backend:
     """Base class of backends; each method states what the primitive returns."""
 
     name = "abstract"
-    on_device = False          # True: stores are moved to a device, whose arrays are not NumPy's
+    on_device = False  # True: stores are moved to a device, whose arrays are not NumPy's
 
     def _missing(self, primitive):
         raise NotImplementedException(f"backend {self.name!r} does not have the primitive {primitive!r}")
@@ -76,7 +77,8 @@ class Backend:
     def gather_vector(self, u, I):
         """t[k] = u[I[k]]   for 0 <= k < len(I); I an int64 array in any order with repeats, a range, or None for all.
 
-        A range (any step but 0) costs nothing of its length on a sparse or DCSR store: so slices of huge dimensions work.
+        A range (any step but 0) costs nothing of its length on a sparse or DCSR store: so slices of huge dimensions
+        work.
         """
         self._missing("gather_vector")
 
@@ -168,12 +170,15 @@ class Backend:
     def shortest_paths(self, A, in_edges, source, heaviest, delta=None, tree=False):
         """d[v] = min over paths from `source` of the sum of their A[i,j]: (store, store of a tree or None, outcome).
 
-        NotImplemented where the backend has no form for it.  tree: ask for the vertex before each vertex on a shortest path
-        (INT64, the source's is itself); None where such a tree must be found in another way (edges of weight 0).
+        NotImplemented where the backend has no form for it.  tree: ask for the vertex before each vertex on a shortest
+        path (INT64, the source's is itself); None where such a tree must be found in another way (edges of weight 0).
 
-        Types: A real or bool (which weighs 0 or 1), all weights >= 0 and no sum of n - 1 of them beyond the result's type:
-        INT64 for integers and bool (UINT64 for UINT64), FP32, FP64.  Sums of floats go from the source on, as d min= d min.+ A
-        does.  in_edges(): the store of A', A itself where symmetric; called only if it is wanted.  heaviest: the greatest weight.
+        Types: A real or bool (which weighs 0 or 1), all weights >= 0 and no sum of n - 1 of them beyond the result's
+        type:
+        INT64 for integers and bool (UINT64 for UINT64), FP32, FP64.  Sums of floats go from the source on, as d min= d
+        min.+ A
+        does.  in_edges(): the store of A', A itself where symmetric; called only if it is wanted.  heaviest: the
+        greatest weight.
         delta: how far beyond the last bound distances are made final at a time; None: chosen; inf: no bound.
         outcome.rows(): a dictionary per round.
         """

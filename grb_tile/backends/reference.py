@@ -5,6 +5,7 @@ operators are applied to one pair of them at a time.  Slow, and plain enough to 
 tested against it.  It reads stores through `entries` and makes them with `vector` and `matrix` alone, so that it also
 checks formats.
 """
+
 import numpy as np
 
 from grb_tile.dtypes import cast
@@ -205,7 +206,7 @@ class ReferenceBackend(Backend):
 
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
         may, terms = _allowed(allow), {}
-        full = x.format == "bitmap" and x.words is None      # may have 2^60 places: not to be listed
+        full = x.format == "bitmap" and x.words is None  # may have 2^60 places: not to be listed
         found = None if full else entries(x)
         for (i, k), a in entries(A).items():
             if (full or k in found) and may(i):

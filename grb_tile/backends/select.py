@@ -10,6 +10,7 @@ bring device stores back in the same way (guard.py).
 ...     select.current().name
 'reference'
 """
+
 from contextlib import contextmanager
 from importlib import import_module
 
@@ -74,6 +75,5 @@ def using(name):
     before = _active
     try:
         yield use(name)
-    finally:          # by name: a host backend must know by now that there are device stores
+    finally:  # by name: a host backend must know by now that there are device stores
         _active = before if before is None or before.on_device else named(before.name)
-

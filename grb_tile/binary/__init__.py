@@ -1,4 +1,5 @@
 """The binary operators: `grb_tile.binary.<name>`, built when first asked for (see grb_tile/operators/table.py)."""
+
 from functools import partial as _partial
 
 from ..operators import BinaryOp as _class

@@ -1,4 +1,5 @@
 """`grb-tile bench`: breadth-first search and products of matrix and vector, timed on a graph of one's own or a made one."""
+
 import argparse
 import json
 
@@ -29,19 +30,37 @@ def add_arguments(parser, name):
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = f"{NOTES}\n{parser.epilog}"
     inputs.add_file_options(parser, optional=True)
-    parser.add_argument("--generate", metavar="SPEC", help="a graph made here instead of FILE: kron:20:16, grid:1000, fem:40")
+    parser.add_argument(
+        "--generate", metavar="SPEC", help="a graph made here instead of FILE: kron:20:16, grid:1000, fem:40"
+    )
     parser.add_argument("--parts", type=_names, default=PARTS, metavar="NAMES", help="of bfs,spmv,spmspv (default all)")
-    parser.add_argument("--sources", type=int, default=16, metavar="N", help="of searches, drawn from nodes with edges (16)")
+    parser.add_argument(
+        "--sources", type=int, default=16, metavar="N", help="of searches, drawn from nodes with edges (16)"
+    )
     parser.add_argument("--parents", action="store_true", help="time searches that find parents too")
-    parser.add_argument("--semiring", type=_names, default=("plus_times",), metavar="NAMES",
-                        help="of products, such as plus_times,min_plus,lor_land (default plus_times)")
+    parser.add_argument(
+        "--semiring",
+        type=_names,
+        default=("plus_times",),
+        metavar="NAMES",
+        help="of products, such as plus_times,min_plus,lor_land (default plus_times)",
+    )
     parser.add_argument("--types", type=_names, default=("FP32", "FP64"), metavar="NAMES", help="default FP32,FP64")
-    parser.add_argument("--densities", type=_numbers, default=(0.1, 0.01, 0.001, 0.0001), metavar="D,D,...",
-                        help="shares of places that x of spmspv holds (default 0.1,0.01,0.001,0.0001)")
-    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="timed calls of each search and product (default 5)")
+    parser.add_argument(
+        "--densities",
+        type=_numbers,
+        default=(0.1, 0.01, 0.001, 0.0001),
+        metavar="D,D,...",
+        help="shares of places that x of spmspv holds (default 0.1,0.01,0.001,0.0001)",
+    )
+    parser.add_argument(
+        "--repeat", type=int, default=5, metavar="N", help="timed calls of each search and product (default 5)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of graph, sources, values and densities (default 1)")
     parser.add_argument("--no-verify", dest="verify", action="store_false", help="do not check the results")
-    parser.add_argument("--json", metavar="FILE", help="also write each figure as a line of JSON; - for stdout, without table")
+    parser.add_argument(
+        "--json", metavar="FILE", help="also write each figure as a line of JSON; - for stdout, without table"
+    )
     inputs.add_common_options(parser)
     parser.set_defaults(plot=None)
 
@@ -97,7 +116,9 @@ def _check(args):
     for name in args.semiring:
         found = semiring_named(name)
         if found is None or found.is_positional:
-            raise UsageError(f"--semiring {name}: expected names of gb.semiring without positions, such as plus_times, min_plus")
+            raise UsageError(
+                f"--semiring {name}: expected names of gb.semiring without positions, such as plus_times, min_plus"
+            )
         for type_name in args.types:
             try:
                 get_typed_op(found, dtypes.lookup_dtype(type_name), kind="semiring")
@@ -119,7 +140,7 @@ def semiring_named(name):
 
     from grb_tile import semiring
 
-    with warnings.catch_warnings():          # names that moved to gb.semiring.ss
+    with warnings.catch_warnings():  # names that moved to gb.semiring.ss
         warnings.simplefilter("ignore")
         return getattr(semiring, name, None)
 
@@ -140,18 +161,33 @@ def _lines(args, bench):
 
 def _report(bench, device, args):
     graph = bench.graph
-    yield (f"graph      {graph['name']}: {graph['nrows']:,} by {graph['ncols']:,}, {graph['entries']:,} entries, "
-           f"{'undirected' if graph['symmetric'] else 'directed'}; {'made' if args.generate else 'loaded'} in "
-           f"{output.seconds_text(graph['load_seconds'])}, prepared in {output.seconds_text(graph['prepare_seconds'])}")
+    yield (
+        f"graph      {graph['name']}: {graph['nrows']:,} by {graph['ncols']:,}, {graph['entries']:,} entries, "
+        f"{'undirected' if graph['symmetric'] else 'directed'}; {'made' if args.generate else 'loaded'} in "
+        f"{output.seconds_text(graph['load_seconds'])}, prepared in {output.seconds_text(graph['prepare_seconds'])}"
+    )
     yield f"device     {device['device']} (backend {device['backend']})"
-    yield (f"times      medians of {args.repeat} calls" + (f" from each of {args.sources} sources" if "bfs" in args.parts else "")
-           + f", seed {args.seed}, " + ("verified" if args.verify else "not verified"))
+    yield (
+        f"times      medians of {args.repeat} calls"
+        + (f" from each of {args.sources} sources" if "bfs" in args.parts else "")
+        + f", seed {args.seed}, "
+        + ("verified" if args.verify else "not verified")
+    )
     yield ""
     rows = []
     for line in bench.figures:
         queued = {} if line["queued_ms"] is None else {"queued": line["queued_ms"]}
-        rows.append({"figure": line["figure"], "first ms": line["first_ms"], "ms": line["ms"], **queued,
-                     "GTEPS": line["gteps"], "GB/s": line["gb_per_second"], "plan": _plan_text(line)})
+        rows.append(
+            {
+                "figure": line["figure"],
+                "first ms": line["first_ms"],
+                "ms": line["ms"],
+                **queued,
+                "GTEPS": line["gteps"],
+                "GB/s": line["gb_per_second"],
+                "plan": _plan_text(line),
+            }
+        )
     yield from output.table(rows, left=("figure", "plan"))
 
 

@@ -1,4 +1,5 @@
 """What `grb-tile bench` measures: one dictionary for each figure."""
+
 import platform
 import time
 
@@ -8,7 +9,7 @@ from grb_tile.cli import bench_verify, generate
 from grb_tile.cli.main import UsageError
 from grb_tile.cli.output import finish
 
-WARM_CALLS, WARM_SECONDS = 2, 0.5          # calls after the first that are not counted: at least so many, at least so long
+WARM_CALLS, WARM_SECONDS = 2, 0.5  # calls after the first that are not counted: at least so many, at least so long
 QUEUED = 20
 
 
@@ -81,15 +82,24 @@ class Bench:
         if A.nvals == 0:
             raise UsageError(f"{loaded.path} holds no entries: there is nothing to time")
         if "bfs" in args.parts and A.nrows != A.ncols:
-            raise UsageError(f"{loaded.path} is {A.nrows} by {A.ncols}; searches need a square matrix: --parts spmv,spmspv")
+            raise UsageError(
+                f"{loaded.path} is {A.nrows} by {A.ncols}; searches need a square matrix: --parts spmv,spmspv"
+            )
         say("preparing: transpose, symmetry")
         backend = select.current()
         _, took = milliseconds(lambda: self._prepare(A, args.generate is not None))
         self.store = store = backend.convert(self.G.A._store if self.G else A._store, "csr")
         self.random_values = store.iso or A.dtype.name == "BOOL"
         self.indptr = host_array(store.indptr)
-        self.graph = {"name": loaded.path, "nrows": A.nrows, "ncols": A.ncols, "entries": A.nvals, "symmetric": self.symmetric,
-                      "load_seconds": loaded.seconds, "prepare_seconds": took / 1e3}
+        self.graph = {
+            "name": loaded.path,
+            "nrows": A.nrows,
+            "ncols": A.ncols,
+            "entries": A.nvals,
+            "symmetric": self.symmetric,
+            "load_seconds": loaded.seconds,
+            "prepare_seconds": took / 1e3,
+        }
 
     def _prepare(self, A, symmetric):
         from grb_tile.algorithms import Graph
@@ -98,7 +108,7 @@ class Bench:
         self.symmetric = False
         if A.nrows == A.ncols:
             self.G = G = Graph(A, True if self.args.directed else None)
-            if symmetric:          # made so
+            if symmetric:  # made so
                 G._cache.update(is_symmetric=True, is_symmetric_structure=True)
             self.symmetric = not G.directed
             _ = G.AT
@@ -132,10 +142,19 @@ class Bench:
             pulled.append(sum(direction.startswith("pull") for direction in directions))
             edges.append(self._searched(name, source, found, degrees))
         queued = queued_ms(lambda: bfs(self.G, sources[0], parents=parents))
-        return {"figure": name, **_times(first, middles, queued), "runs": self.args.repeat, "sources": len(sources),
-                "edges": int(np.median(edges)), "gteps": float(np.median(np.array(edges) / np.array(middles))) / 1e6,
-                "gb_per_second": None, "levels": int(np.median(depths)), "pulled": int(np.median(pulled)),
-                "plan": plan, "verified": self.args.verify}
+        return {
+            "figure": name,
+            **_times(first, middles, queued),
+            "runs": self.args.repeat,
+            "sources": len(sources),
+            "edges": int(np.median(edges)),
+            "gteps": float(np.median(np.array(edges) / np.array(middles))) / 1e6,
+            "gb_per_second": None,
+            "levels": int(np.median(depths)),
+            "pulled": int(np.median(pulled)),
+            "plan": plan,
+            "verified": self.args.verify,
+        }
 
     def _searched(self, name, source, found, degrees):
         """Edges that leave what was reached; checks the result."""
@@ -209,9 +228,20 @@ class Bench:
         else:
             edges = self._selected(places)
             moved = edges * (index + value) + x.nvals * (16 + index + value) + w.nvals * (index + value)
-        return {"figure": name, **figures, "runs": args.repeat, "semiring": semiring, "type": dtype, "density": density,
-                "edges": edges, "gteps": edges / figures["ms"] / 1e6, "bytes": moved,
-                "gb_per_second": moved / figures["ms"] / 1e6, "plan": plan, "verified": args.verify}
+        return {
+            "figure": name,
+            **figures,
+            "runs": args.repeat,
+            "semiring": semiring,
+            "type": dtype,
+            "density": density,
+            "edges": edges,
+            "gteps": edges / figures["ms"] / 1e6,
+            "bytes": moved,
+            "gb_per_second": moved / figures["ms"] / 1e6,
+            "plan": plan,
+            "verified": args.verify,
+        }
 
     def _selected(self, places):
         """Entries of the columns `places`."""
@@ -225,4 +255,10 @@ class Bench:
 
 
 def _times(first, times, queued):
-    return {"ms": float(np.median(times)), "best_ms": min(times), "worst_ms": max(times), "first_ms": first, "queued_ms": queued}
+    return {
+        "ms": float(np.median(times)),
+        "best_ms": min(times),
+        "worst_ms": max(times),
+        "first_ms": first,
+        "queued_ms": queued,
+    }

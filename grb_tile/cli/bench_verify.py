@@ -2,9 +2,10 @@
 
 Both work on the arrays where they lie, host or device, and on nothing of what computed the results.
 """
+
 import numpy as np
 
-CHUNK = 1 << 24          # edges looked at together
+CHUNK = 1 << 24  # edges looked at together
 ROWS = 200
 TOLERANCE = {4: 1e-4, 8: 1e-10}
 
@@ -16,7 +17,8 @@ class WrongResult(Exception):
 def search(name, store, source, levels, parents=None):
     """Raises: WrongResult unless `levels` (and `parents`) are those of a breadth-first search of `store` from `source`.
 
-    Over all edges u -> v: where u was reached so was v, at most one level below it; each node but the source has an edge from
+    Over all edges u -> v: where u was reached so was v, at most one level below it; each node but the source has an
+    edge from
     one level above, one of them from its parent; the source alone has level 0.  These rules determine the levels.
     levels, parents: arrays of a number for each node (-1: not reached) where the arrays of `store` lie.
     """
@@ -30,8 +32,10 @@ def search(name, store, source, levels, parents=None):
         bad = out & ((below < 0) | (below > above + 1))
         if bool(bad.any()):
             k = int(xp.argmax(bad))
-            raise WrongResult(f"{name}, source {source}: the edge {int(u[k])} -> {int(v[k])} goes from level {int(above[k])} "
-                              f"to {int(below[k])}")
+            raise WrongResult(
+                f"{name}, source {source}: the edge {int(u[k])} -> {int(v[k])} goes from level {int(above[k])} "
+                f"to {int(below[k])}"
+            )
         up = out & (below == above + 1)
         found_above[v[up]] = True
         if parents is not None:
@@ -39,12 +43,23 @@ def search(name, store, source, levels, parents=None):
     reached = levels >= 0
     found_above[source] = found_parent[source] = True
     _all(name, source, xp, found_above | ~reached, levels, "has no neighbour one level above")
-    _all(name, source, xp, (levels == 0) == (xp.arange(store.nrows) == source), levels, "(the source alone has level 0)")
+    _all(
+        name, source, xp, (levels == 0) == (xp.arange(store.nrows) == source), levels, "(the source alone has level 0)"
+    )
     if parents is not None:
-        _all(name, source, xp, found_parent | ~reached, levels, "has a parent that is not one level above, or no neighbour")
+        _all(
+            name,
+            source,
+            xp,
+            found_parent | ~reached,
+            levels,
+            "has a parent that is not one level above, or no neighbour",
+        )
         if int(parents[source]) != source or bool(((parents >= 0) != reached).any()):
-            raise WrongResult(f"{name}, source {source}: the source is not its own parent, or parents and levels differ in "
-                              "what they reach")
+            raise WrongResult(
+                f"{name}, source {source}: the source is not its own parent, or parents and levels differ in "
+                "what they reach"
+            )
 
 
 def array_module(array):
@@ -58,10 +73,10 @@ def array_module(array):
 
 def _rows(xp, indptr, start, stop):
     """The row of each of the entries start .. stop - 1."""
-    if xp is not np:          # CuPy repeats by one number only
+    if xp is not np:  # CuPy repeats by one number only
         return xp.searchsorted(indptr, xp.arange(start, stop, dtype=np.int64), side="right") - 1
     first, last = np.searchsorted(indptr, [start, stop - 1], side="right") - 1
-    return np.repeat(np.arange(first, last + 1), np.diff(np.clip(indptr[first:last + 2], start, stop)))
+    return np.repeat(np.arange(first, last + 1), np.diff(np.clip(indptr[first : last + 2], start, stop)))
 
 
 def _all(name, source, xp, holds, levels, text):
@@ -73,8 +88,8 @@ def _all(name, source, xp, holds, levels, text):
 def product(name, store, semiring, x, w, seed):
     """Raises: WrongResult unless sampled rows of w = A (+).(x) x are right, entries and absences; A is `store`.
 
-    Rows: 200 at random, 200 where w has an entry, the three longest.  Computed by NumPy in double precision; sums may differ
-    by 1e-4 (FP32) or 1e-10 (FP64) of the sum of magnitudes.
+    Rows: 200 at random, 200 where w has an entry, the three longest.  Computed by NumPy in double precision; sums may
+    differ by 1e-4 (FP32) or 1e-10 (FP64) of the sum of magnitudes.
     """
     from grb_tile.dtypes import FP64
     from grb_tile.operators import get_typed_op
@@ -89,16 +104,21 @@ def product(name, store, semiring, x, w, seed):
     places, entries = w.to_coo()
     found = dict(zip(places.tolist(), entries.tolist()))
     random = np.random.default_rng(seed)
-    sample = np.concatenate([random.integers(0, store.nrows, ROWS), np.argsort(np.diff(indptr))[-3:],
-                             random.choice(places, min(ROWS, len(places)), replace=False).astype(np.int64)])
+    sample = np.concatenate(
+        [
+            random.integers(0, store.nrows, ROWS),
+            np.argsort(np.diff(indptr))[-3:],
+            random.choice(places, min(ROWS, len(places)), replace=False).astype(np.int64),
+        ]
+    )
     for i in np.unique(sample).tolist():
-        columns = host_array(store.indices[indptr[i]:indptr[i + 1]])
+        columns = host_array(store.indices[indptr[i] : indptr[i + 1]])
         kept = present[columns]
         if kept.any() != (i in found):
             raise WrongResult(f"{name}: row {i} {'is missing' if kept.any() else 'has an entry and should not'}")
         if not kept.any():
             continue
-        a = host_array(store.values[indptr[i]:indptr[i + 1]])[kept].astype(np.float64)
+        a = host_array(store.values[indptr[i] : indptr[i + 1]])[kept].astype(np.float64)
         op = typed.binaryop
         terms = op.numpy(a.astype(op.type.np_type), values[columns[kept]].astype(op.type2.np_type))
         _compare(f"{name}: row {i}", typed.monoid, terms, float(found[i]), tolerance, w.dtype.np_type.type)
@@ -110,7 +130,7 @@ def _compare(what, monoid, terms, found, tolerance, kind):
         want = terms[np.argmin(np.abs(terms - found))]
     else:
         want = monoid.reduce(terms)
-    with np.errstate(all="ignore"):          # what is too great for `kind` is infinite there
+    with np.errstate(all="ignore"):  # what is too great for `kind` is infinite there
         want = kind(want)
     scale = np.abs(terms).sum() if monoid.binaryop.name == "plus" else abs(float(want))
     if found != float(want) and not (np.isfinite(want) and abs(float(want) - found) <= tolerance * scale):

@@ -1,4 +1,5 @@
 """`grb-tile convert FILE TARGET`: the same graph in another format."""
+
 import os
 import time
 
@@ -7,8 +8,11 @@ from grb_tile.cli import inputs, output
 
 def add_arguments(parser, name):
     inputs.add_arguments(parser, algorithm=False)
-    parser.add_argument("target", metavar="TARGET", help="its ending names the format: .mtx .grb .npz .txt .csv .tsv .el "
-                        "(text formats also .gz .bz2 .xz)")
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        help="its ending names the format: .mtx .grb .npz .txt .csv .tsv .el (text formats also .gz .bz2 .xz)",
+    )
 
 
 def run(args):
@@ -18,10 +22,18 @@ def run(args):
     loaded = inputs.load(args)
     started = time.perf_counter()
     grb_io.write(args.target, loaded.matrix)
-    facts = {"command": "convert", "file": args.file, "target": args.target, "nrows": loaded.matrix.nrows,
-             "ncols": loaded.matrix.ncols, "entries": loaded.matrix.nvals, "dtype": loaded.matrix.dtype.name,
-             "load_seconds": loaded.seconds, "write_seconds": time.perf_counter() - started,
-             "bytes": os.path.getsize(args.target)}
+    facts = {
+        "command": "convert",
+        "file": args.file,
+        "target": args.target,
+        "nrows": loaded.matrix.nrows,
+        "ncols": loaded.matrix.ncols,
+        "entries": loaded.matrix.nvals,
+        "dtype": loaded.matrix.dtype.name,
+        "load_seconds": loaded.seconds,
+        "write_seconds": time.perf_counter() - started,
+        "bytes": os.path.getsize(args.target),
+    }
     sizes = f"{facts['nrows']:,} by {facts['ncols']:,}, {facts['entries']:,} entries of {facts['dtype']}"
     lines = [f"{args.target}: {sizes}, {facts['bytes']:,} bytes"]
     if loaded.labels is not None:

@@ -1,15 +1,16 @@
 """Graphs made on the spot, for `grb-tile bench --generate`: Kronecker graphs, grids, finite-element meshes.
 
-They are made by the arrays of the backend in use, from a hash of counters and not from a stream of random numbers: one seed
-gives one graph, on the CPU and on a device.
+They are made by the arrays of the backend in use, from a hash of counters and not from a stream of random numbers: one
+seed gives one graph, on the CPU and on a device.
 """
+
 import time
 
 import numpy as np
 
 from grb_tile.cli.main import UsageError
 
-CHUNK = 1 << 22          # edges drawn at a time
+CHUNK = 1 << 22  # edges drawn at a time
 GOLDEN, MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 SPECS = "kron:SCALE[:EDGE_FACTOR], grid:SIDE, fem:SIDE"
 
@@ -31,7 +32,11 @@ def parsed(text):
     """
     kind, *numbers = text.split(":")
     most = {"kron": (30, 1024), "grid": (40000,), "fem": (500,)}.get(kind)
-    if most is None or not 1 <= len(numbers) <= len(most) or not all(part.isascii() and part.isdigit() for part in numbers):
+    if (
+        most is None
+        or not 1 <= len(numbers) <= len(most)
+        or not all(part.isascii() and part.isdigit() for part in numbers)
+    ):
         raise UsageError(f"--generate {text}: expected one of {SPECS}")
     numbers = tuple(map(int, numbers)) if kind != "kron" else (*map(int, numbers), 16)[:2]
     for number, limit in zip(numbers, most):
@@ -43,7 +48,8 @@ def parsed(text):
 def store(text, seed, say=lambda text: None):
     """The Compressed store (a pattern: one true for all entries) of the graph; symmetric, its rows sorted.
 
-    kron    Graph500's Kronecker graph: quadrants .57 .19 .19 .05, undirected, without loops and duplicates, labels shuffled
+    kron    Graph500's Kronecker graph: quadrants .57 .19 .19 .05, undirected, without loops and duplicates, labels
+    shuffled
     grid    SIDE x SIDE nodes, four neighbours each
     fem     kron(kron(kron(T, T), T), ones(3, 3)), T tridiagonal SIDE x SIDE: three unknowns on each node of a cube
     """
@@ -66,16 +72,17 @@ def uniform(count, seed, dtype):
     out = xp.empty(count, dtype)
     for start in range(0, count, CHUNK):
         stop = min(count, start + CHUNK)
-        out[start:stop] = ((_hash(xp, start, stop, seed, 1 << 20) >> np.uint64(44)).astype(dtype) * dtype(2.0**-20)
-                           + dtype(0.5))
+        out[start:stop] = (_hash(xp, start, stop, seed, 1 << 20) >> np.uint64(44)).astype(dtype) * dtype(
+            2.0**-20
+        ) + dtype(0.5)
     return out
 
 
 def _hash(xp, start, stop, seed, stream):
     """64 well mixed bits for each of the numbers start .. stop - 1: splitmix64's finaliser of counter x golden ratio + key.
 
-    Distinct numbers of a stream have distinct hashes.  Reference: Steele, Lea, Flood, "Fast splittable pseudorandom number
-    generators" (OOPSLA 2014), figure 14.
+    Distinct numbers of a stream have distinct hashes.  Reference: Steele, Lea, Flood, "Fast splittable pseudorandom
+    number generators" (OOPSLA 2014), figure 14.
     """
     key = (seed * 0xD1342543DE82EF95 + stream * 0xA0761D6478BD642F + 1) & MASK
     x = xp.arange(start, stop, dtype=np.uint64) * np.uint64(GOLDEN) + np.uint64(key)
@@ -86,14 +93,14 @@ def _hash(xp, start, stop, seed, stream):
 
 def _kron(xp, scale, factor, seed, say):
     n, count = 1 << scale, factor << scale
-    label = xp.argsort(_hash(xp, 0, n, seed, 0))          # a permutation: hashes are distinct
+    label = xp.argsort(_hash(xp, 0, n, seed, 0))  # a permutation: hashes are distinct
     keys = xp.empty(2 * count, np.int64)
     for start in range(0, count, CHUNK):
         stop = min(count, start + CHUNK)
         rows, cols = _quadrants(xp, start, stop, seed, scale)
         rows, cols = label[rows], label[cols]
         keys[start:stop] = rows << scale | cols
-        keys[count + start:count + stop] = cols << scale | rows
+        keys[count + start : count + stop] = cols << scale | rows
         say(f"making edges: {100 * stop // count} %")
     say("sorting edges")
     keys.sort()
@@ -129,7 +136,7 @@ def _lattice(xp, side, dimensions, block):
     if block == 1:
         steps = [step for step in steps if sum(map(abs, step)) == 1]
     there, beside = [], []
-    for step in steps:          # ascending, so that columns are
+    for step in steps:  # ascending, so that columns are
         inside, at = xp.ones(nodes, np.bool_), node
         for axis, d in enumerate(reversed(step)):
             place = node // side**axis % side + d
@@ -158,5 +165,11 @@ def load(args, say):
     backend = select.current()
     if backend.on_device:
         backend.device.synchronize()
-    return Loaded(args.generate, Matrix._from_store(made, made.dtype, args.generate), None, "generated", 0,
-                  time.perf_counter() - started)
+    return Loaded(
+        args.generate,
+        Matrix._from_store(made, made.dtype, args.generate),
+        None,
+        "generated",
+        0,
+        time.perf_counter() - started,
+    )

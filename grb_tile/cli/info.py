@@ -1,4 +1,5 @@
 """`grb-tile info`: what is in a file, and what work on it would need; the latter before the file is loaded."""
+
 import os
 
 import numpy as np
@@ -22,10 +23,20 @@ def run(args):
     lines = [f"file       {args.file}: {args.format}, {facts['bytes']:,} bytes"]
     if args.format == "mtx":
         head = grb_io.mminfo(args.file)
-        facts["head"] = {"format": head.format, "field": head.field, "symmetry": head.symmetry, "nrows": head.nrows,
-                         "ncols": head.ncols, "lines": head.entries, "type": head.type_name, "comments": head.comments}
-        lines.append(f"head       {head.nrows:,} by {head.ncols:,}, {head.entries:,} lines, {head.format} {head.field} "
-                     f"{head.symmetry}" + (f", type {head.type_name}" if head.type_name else ""))
+        facts["head"] = {
+            "format": head.format,
+            "field": head.field,
+            "symmetry": head.symmetry,
+            "nrows": head.nrows,
+            "ncols": head.ncols,
+            "lines": head.entries,
+            "type": head.type_name,
+            "comments": head.comments,
+        }
+        lines.append(
+            f"head       {head.nrows:,} by {head.ncols:,}, {head.entries:,} lines, {head.format} {head.field} "
+            f"{head.symmetry}" + (f", type {head.type_name}" if head.type_name else "")
+        )
         facts["memory"] = {**estimate(args.file, "mtx"), "available": available()}
         lines.append(_memory_line("to expect", facts["memory"]))
     if not args.json:  # said before loading, which may be what the machine cannot do
@@ -43,8 +54,10 @@ def _memory_line(when, memory):
     from grb_tile.io.progress import size_text
 
     free = f"; {size_text(memory['available'])} are free" if memory.get("available") else ""
-    return (f"memory     {when}: matrix {size_text(memory['matrix'])}, peak while loading {size_text(memory['loading'])}, "
-            f"breadth-first search {size_text(memory['bfs'])}{free}")
+    return (
+        f"memory     {when}: matrix {size_text(memory['matrix'])}, peak while loading {size_text(memory['loading'])}, "
+        f"breadth-first search {size_text(memory['bfs'])}{free}"
+    )
 
 
 def _loaded(args, facts, lines):
@@ -58,32 +71,57 @@ def _loaded(args, facts, lines):
     found = report(store)
     square = A.nrows == A.ncols
     degrees = _degrees(store)
-    facts.update(nrows=A.nrows, ncols=A.ncols, entries=A.nvals, dtype=A.dtype.name, iso=bool(store.iso),
-                 density=A.nvals / (A.nrows * A.ncols) if A.nvals else 0.0, labelled=loaded.labels is not None,
-                 load_seconds=loaded.seconds)
-    lines.append(f"matrix     {A.nrows:,} by {A.ncols:,}, {A.nvals:,} entries of {A.dtype.name}"
-                 + (" (all equal: stored once)" if store.iso else "")
-                 + (f", {len(loaded.labels):,} labels" if loaded.labels else "")
-                 + f", loaded in {output.seconds_text(loaded.seconds)}")
+    facts.update(
+        nrows=A.nrows,
+        ncols=A.ncols,
+        entries=A.nvals,
+        dtype=A.dtype.name,
+        iso=bool(store.iso),
+        density=A.nvals / (A.nrows * A.ncols) if A.nvals else 0.0,
+        labelled=loaded.labels is not None,
+        load_seconds=loaded.seconds,
+    )
+    lines.append(
+        f"matrix     {A.nrows:,} by {A.ncols:,}, {A.nvals:,} entries of {A.dtype.name}"
+        + (" (all equal: stored once)" if store.iso else "")
+        + (f", {len(loaded.labels):,} labels" if loaded.labels else "")
+        + f", loaded in {output.seconds_text(loaded.seconds)}"
+    )
     if square and A.nrows:
         from grb_tile.algorithms import Graph
 
         G = Graph(A, True, name=os.path.basename(args.file))
         facts["symmetry"] = {"structure": G.is_symmetric_structure, "values": G.is_symmetric, "self_loops": G.nself}
-        lines.append(f"symmetry   structure {_yes(G.is_symmetric_structure)}, values {_yes(G.is_symmetric)}; "
-                     f"{G.nself:,} entries on the diagonal")
+        lines.append(
+            f"symmetry   structure {_yes(G.is_symmetric_structure)}, values {_yes(G.is_symmetric)}; "
+            f"{G.nself:,} entries on the diagonal"
+        )
     facts["degrees"] = _summary(degrees, A.nrows)
     lines += _degree_lines(facts["degrees"], A.nrows)
-    facts["storage"] = {"format": found.format, "bytes": store.nbytes, "chosen": found.chosen, "why": found.why,
-                        "bytes_by_form": found.nbytes,
-                        "tiles": {nt: {"count": t.count, "entries_per_tile": t.entries_per_tile, "most": t.most,
-                                       "estimated": t.estimated} for nt, t in found.tiles.items()}}
+    facts["storage"] = {
+        "format": found.format,
+        "bytes": store.nbytes,
+        "chosen": found.chosen,
+        "why": found.why,
+        "bytes_by_form": found.nbytes,
+        "tiles": {
+            nt: {"count": t.count, "entries_per_tile": t.entries_per_tile, "most": t.most, "estimated": t.estimated}
+            for nt, t in found.tiles.items()
+        },
+    }
     for nt, t in sorted(found.tiles.items()):
-        lines.append(f"tiles      {nt} x {nt}: {'about ' if t.estimated else ''}{t.count:,} not empty, "
-                     f"{t.entries_per_tile:.2f} entries each, at most {t.most}")
-    lines.append(f"storage    {found.format}, {size_text(store.nbytes)}; occupancy calls for {found.chosen}: {found.why}")
-    lines.append("bytes as   " + ", ".join(f"{form} {size_text(size)}" for form, size in found.nbytes.items())
-                 + " (bittiled: structure only, rows; symmetric ones need no more)")
+        lines.append(
+            f"tiles      {nt} x {nt}: {'about ' if t.estimated else ''}{t.count:,} not empty, "
+            f"{t.entries_per_tile:.2f} entries each, at most {t.most}"
+        )
+    lines.append(
+        f"storage    {found.format}, {size_text(store.nbytes)}; occupancy calls for {found.chosen}: {found.why}"
+    )
+    lines.append(
+        "bytes as   "
+        + ", ".join(f"{form} {size_text(size)}" for form, size in found.nbytes.items())
+        + " (bittiled: structure only, rows; symmetric ones need no more)"
+    )
     if "memory" not in facts:
         value = 0 if store.iso else store.values.itemsize
         symmetric = facts.get("symmetry", {}).get("values", False)
@@ -108,19 +146,27 @@ def _summary(degrees, nrows):
     """Least, median, mean, 99th percentile and most of the rows' entries, and how many rows have 0, 1, 2-3, 4-7 ..."""
     empty = nrows - int(np.count_nonzero(degrees))
     full = degrees[degrees > 0]
-    summary = {"empty_rows": empty, "max": int(degrees.max(initial=0)), "mean": float(degrees.sum() / nrows) if nrows else 0.0}
+    summary = {
+        "empty_rows": empty,
+        "max": int(degrees.max(initial=0)),
+        "mean": float(degrees.sum() / nrows) if nrows else 0.0,
+    }
     if nrows == degrees.shape[0] and nrows:
         summary["min"] = int(degrees.min())
         summary["median"] = float(np.median(degrees))
         summary["percentile_99"] = float(np.percentile(degrees, 99))
     bins = np.bincount(np.frexp(full.astype(np.float64))[1] - 1) if full.size else []
-    summary["histogram"] = {f"{1 << k}-{(2 << k) - 1}" if k else "1": int(count) for k, count in enumerate(bins) if count}
+    summary["histogram"] = {
+        f"{1 << k}-{(2 << k) - 1}" if k else "1": int(count) for k, count in enumerate(bins) if count
+    }
     return summary
 
 
 def _degree_lines(summary, nrows):
     middle = f"median {summary['median']:g}, " if "median" in summary else ""
-    lines = [f"degrees    mean {summary['mean']:.2f}, {middle}most {summary['max']:,}, {summary['empty_rows']:,} empty rows"]
+    lines = [
+        f"degrees    mean {summary['mean']:.2f}, {middle}most {summary['max']:,}, {summary['empty_rows']:,} empty rows"
+    ]
     widest = max(summary["histogram"].values(), default=1)
     for name, count in summary["histogram"].items():
         bar = "#" * max(1, round(32 * count / widest))

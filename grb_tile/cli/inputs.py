@@ -1,4 +1,5 @@
 """Options that all commands share, and the graph that they name."""
+
 import os
 import sys
 import time
@@ -14,35 +15,60 @@ def add_arguments(parser, algorithm=True):
     parser.add_argument("--plot", metavar="FILE.png", help="draw the result (needs matplotlib)")
     if algorithm:
         parser.add_argument("--explain", action="store_true", help="print a line for each iteration")
-        parser.add_argument("--output", metavar="FILE", help="write the result vector: .grb, or lines of node and value "
-                            "(.txt, .csv, .tsv; also .gz)")
-        parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times, report the median and best time")
+        parser.add_argument(
+            "--output",
+            metavar="FILE",
+            help="write the result vector: .grb, or lines of node and value (.txt, .csv, .tsv; also .gz)",
+        )
+        parser.add_argument(
+            "--repeat", type=int, default=1, metavar="N", help="run N times, report the median and best time"
+        )
 
 
 def add_common_options(parser):
     """What computes, and what is said besides results."""
-    parser.add_argument("--backend", choices=("auto", "cpu", "cuda"), help="what computes: cuda is an NVIDIA GPU, auto takes "
-                        "it where there is one (default cpu)")
+    parser.add_argument(
+        "--backend",
+        choices=("auto", "cpu", "cuda"),
+        help="what computes: cuda is an NVIDIA GPU, auto takes it where there is one (default cpu)",
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress and no remarks on stderr")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
 
 def add_file_options(parser, optional=False):
     """The file and how to read it."""
-    parser.add_argument("file", metavar="FILE", help="Matrix Market, edge list, .npz or .grb file",
-                        nargs="?" if optional else None)
+    parser.add_argument(
+        "file", metavar="FILE", help="Matrix Market, edge list, .npz or .grb file", nargs="?" if optional else None
+    )
     parser.add_argument("--format", choices=("mtx", "edges", "npz", "grb"), help="of FILE; default: by its content")
     parser.add_argument("--delimiter", help="edge lists: what separates the columns; default: found out")
-    parser.add_argument("--base", type=int, choices=(0, 1), default=0, help="edge lists: number of the first node (default 0)")
-    parser.add_argument("--labels", action="store_true", default=None,
-                        help="edge lists: names are labels even if they are whole numbers")
+    parser.add_argument(
+        "--base", type=int, choices=(0, 1), default=0, help="edge lists: number of the first node (default 0)"
+    )
+    parser.add_argument(
+        "--labels",
+        action="store_true",
+        default=None,
+        help="edge lists: names are labels even if they are whole numbers",
+    )
     way = parser.add_mutually_exclusive_group()
-    way.add_argument("--directed", dest="directed", action="store_true", default=None, help="take the edges as they are")
+    way.add_argument(
+        "--directed", dest="directed", action="store_true", default=None, help="take the edges as they are"
+    )
     way.add_argument("--undirected", dest="directed", action="store_false", help="enter each edge in both directions")
-    parser.add_argument("--weights", choices=("file", "unit"), default="file",
-                        help="file: the values in FILE (default); unit: every edge weighs 1")
-    parser.add_argument("--duplicates", choices=("min", "max", "plus", "first", "error"), default="min",
-                        help="how edges that occur twice combine (default min)")
+    parser.add_argument(
+        "--weights",
+        choices=("file", "unit"),
+        default="file",
+        help="file: the values in FILE (default); unit: every edge weighs 1",
+    )
+    parser.add_argument(
+        "--duplicates",
+        choices=("min", "max", "plus", "first", "error"),
+        default="min",
+        help="how edges that occur twice combine (default min)",
+    )
 
 
 class Loaded:
@@ -62,8 +88,10 @@ class Loaded:
         if self.labels is not None:
             self.numbers = self.numbers or {label: k for k, label in enumerate(self.labels)}
             if text not in self.numbers:
-                raise UsageError(f"{option} {text}: no such node; the file has {len(self.labels)} labels, "
-                                 f"such as {', '.join(self.labels[:3])}")
+                raise UsageError(
+                    f"{option} {text}: no such node; the file has {len(self.labels)} labels, "
+                    f"such as {', '.join(self.labels[:3])}"
+                )
             return self.numbers[text]
         first, last = self.base, self.base + self.matrix.nrows - 1
         if not text.lstrip("-").isdigit():
@@ -109,8 +137,7 @@ def load(args):
         from grb_tile import unary
 
         matrix = unary.one[dtypes.INT64](matrix).new(name=matrix.name)
-    return Loaded(args.file, matrix, found.labels, found.format, found.base,
-                  time.perf_counter() - started)
+    return Loaded(args.file, matrix, found.labels, found.format, found.base, time.perf_counter() - started)
 
 
 def _both_ways(matrix, path):
@@ -129,7 +156,9 @@ def graph(args):
 
     loaded = load(args)
     if loaded.matrix.nrows != loaded.matrix.ncols:
-        raise UsageError(f"{args.file} holds a {loaded.matrix.nrows} by {loaded.matrix.ncols} matrix; a graph's is square")
+        raise UsageError(
+            f"{args.file} holds a {loaded.matrix.nrows} by {loaded.matrix.ncols} matrix; a graph's is square"
+        )
     if loaded.matrix.nrows == 0:
         raise UsageError(f"{args.file} holds no nodes")
     return loaded, Graph(loaded.matrix, True if args.directed else None, name=os.path.basename(args.file))
@@ -143,5 +172,7 @@ def _tell_memory(path, format):
     wanted = estimate(path, format)
     free = available()
     if wanted and free and wanted["loading"] > free // 2:
-        sys.stderr.write(f"grb-tile: loading {path} needs about {size_text(wanted['loading'])} of memory, "
-                         f"{size_text(free)} are free\n")
+        sys.stderr.write(
+            f"grb-tile: loading {path} needs about {size_text(wanted['loading'])} of memory, "
+            f"{size_text(free)} are free\n"
+        )

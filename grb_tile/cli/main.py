@@ -1,11 +1,12 @@
 """`grb-tile COMMAND FILE ...`: the argument parser, and how errors become one line and an exit code.
 
-    0    done
-    1    the algorithm found that there is no answer: a negative cycle, no convergence
-    2    bad input or usage: a missing or mangled file, an unknown node, a wrong option, not enough memory
-    3    an error of grb_tile itself (--debug shows where)
-    130  interrupted (Ctrl-C)
+0    done
+1    the algorithm found that there is no answer: a negative cycle, no convergence
+2    bad input or usage: a missing or mangled file, an unknown node, a wrong option, not enough memory
+3    an error of grb_tile itself (--debug shows where)
+130  interrupted (Ctrl-C)
 """
+
 import argparse
 import os
 import sys
@@ -35,7 +36,9 @@ class UsageError(Exception):
 
 
 def parser():
-    top = argparse.ArgumentParser(prog="grb-tile", description="Graph algorithms as linear algebra, on files.", epilog=EPILOG)
+    top = argparse.ArgumentParser(
+        prog="grb-tile", description="Graph algorithms as linear algebra, on files.", epilog=EPILOG
+    )
     top.add_argument("--version", action="version", version=_version())
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (module, text) in COMMANDS.items():
@@ -92,8 +95,17 @@ def _code(error):
         return NO_ANSWER
     if type(error).__name__ == "WrongResult":
         return INTERNAL
-    bad_input = (UsageError, OSError, ImportError, ValueError, TypeError, IndexError, OverflowError, MemoryError,
-                 GraphblasException)
+    bad_input = (
+        UsageError,
+        OSError,
+        ImportError,
+        ValueError,
+        TypeError,
+        IndexError,
+        OverflowError,
+        MemoryError,
+        GraphblasException,
+    )
     return BAD_INPUT if isinstance(error, bad_input) and not _is_bug(error) else INTERNAL
 
 
@@ -107,7 +119,9 @@ def _is_bug(error):
     while frame.tb_next:
         frame = frame.tb_next
     code = frame.tb_frame.f_code
-    text = "".join(linecache.getline(code.co_filename, n) for n in range(max(1, frame.tb_lineno - 8), frame.tb_lineno + 1))
+    text = "".join(
+        linecache.getline(code.co_filename, n) for n in range(max(1, frame.tb_lineno - 8), frame.tb_lineno + 1)
+    )
     return "raise " not in text
 
 
@@ -117,8 +131,11 @@ def _one_line(error):
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):
-        return f"not enough memory ({error}): `grb-tile info FILE` tells what is needed" if str(error) else (
-            "not enough memory: `grb-tile info FILE` tells what is needed")
+        return (
+            f"not enough memory ({error}): `grb-tile info FILE` tells what is needed"
+            if str(error)
+            else ("not enough memory: `grb-tile info FILE` tells what is needed")
+        )
     text = " ".join(str(error).split())
     named = isinstance(error, (UsageError, ValueError, TypeError, IndexError, ImportError, OverflowError))
     from grb_tile.exceptions import GraphblasException

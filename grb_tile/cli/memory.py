@@ -1,10 +1,20 @@
 """What loading a file and working on it will need, told from its head: before a machine begins to swap."""
+
 import os
 
 INDEX32, INDEX64, POINTER = 4, 8, 8
 VALUE = {"integer": 8, "unsigned-integer": 8, "real": 8, "complex": 16, "pattern": 0}
-TYPE_BYTES = {"bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "float32": 4,
-              "complex128": 16}
+TYPE_BYTES = {
+    "bool": 1,
+    "int8": 1,
+    "uint8": 1,
+    "int16": 2,
+    "uint16": 2,
+    "int32": 4,
+    "uint32": 4,
+    "float32": 4,
+    "complex128": 16,
+}
 
 
 def estimate(path, format):
@@ -32,8 +42,14 @@ def of_matrix(nrows, ncols, entries, value, symmetric):
     matrix = POINTER * (rows + 1) + entries * (index + value)
     triples = entries * (2 * index + value)
     levels_and_bits = nrows * (8 + 8 + 1) if nrows < 2**40 else 0
-    return {"nrows": nrows, "ncols": ncols, "entries": entries, "matrix": matrix, "loading": matrix + 2 * triples,
-            "bfs": matrix * (1 if symmetric else 2) + levels_and_bits}
+    return {
+        "nrows": nrows,
+        "ncols": ncols,
+        "entries": entries,
+        "matrix": matrix,
+        "loading": matrix + 2 * triples,
+        "bfs": matrix * (1 if symmetric else 2) + levels_and_bits,
+    }
 
 
 def available():

@@ -1,4 +1,5 @@
 """What a command prints: lines for people or one JSON object, tables of iterations, result vectors."""
+
 import json
 import math
 import sys
@@ -72,8 +73,14 @@ def time_facts(times, edges):
     """seconds (median), best, and the rate at which `edges` were passed."""
     ordered = sorted(times)
     middle = ordered[len(ordered) // 2]
-    return {"seconds": middle, "best_seconds": ordered[0], "runs": len(times), "edges": edges,
-            "edges_per_second": edges / middle if middle else 0.0, "mteps": edges / middle / 1e6 if middle else 0.0}
+    return {
+        "seconds": middle,
+        "best_seconds": ordered[0],
+        "runs": len(times),
+        "edges": edges,
+        "edges_per_second": edges / middle if middle else 0.0,
+        "mteps": edges / middle / 1e6 if middle else 0.0,
+    }
 
 
 def time_line(facts):
@@ -82,15 +89,25 @@ def time_line(facts):
 
 
 def graph_facts(loaded, G):
-    return {"file": loaded.path, "format": loaded.format, "nodes": G.n, "entries": G.A.nvals, "edges": G.nedges,
-            "directed": G.directed, "dtype": G.A.dtype.name, "labelled": loaded.labels is not None,
-            "load_seconds": loaded.seconds}
+    return {
+        "file": loaded.path,
+        "format": loaded.format,
+        "nodes": G.n,
+        "entries": G.A.nvals,
+        "edges": G.nedges,
+        "directed": G.directed,
+        "dtype": G.A.dtype.name,
+        "labelled": loaded.labels is not None,
+        "load_seconds": loaded.seconds,
+    }
 
 
 def graph_line(facts):
     kind = "directed" if facts["directed"] else "undirected"
-    return (f"graph      {facts['nodes']:,} nodes, {facts['edges']:,} {kind} edges ({facts['entries']:,} entries of "
-            f"{facts['dtype']}), loaded in {seconds_text(facts['load_seconds'])}")
+    return (
+        f"graph      {facts['nodes']:,} nodes, {facts['edges']:,} {kind} edges ({facts['entries']:,} entries of "
+        f"{facts['dtype']}), loaded in {seconds_text(facts['load_seconds'])}"
+    )
 
 
 def rounds(report):
@@ -113,8 +130,12 @@ def table(entries, left=()):
     keys = list(dict.fromkeys(key for entry in entries for key in entry))
     cells = [[_cell(entry.get(key)) for key in keys] for entry in entries]
     widths = [max(len(key), *(len(row[k]) for row in cells)) for k, key in enumerate(keys)]
-    lines = ["  ".join(text.ljust(width) if key in left else text.rjust(width)
-                       for key, text, width in zip(keys, row, widths)) for row in (keys, *cells)]
+    lines = [
+        "  ".join(
+            text.ljust(width) if key in left else text.rjust(width) for key, text, width in zip(keys, row, widths)
+        )
+        for row in (keys, *cells)
+    ]
     return [line.rstrip() for line in lines]
 
 
@@ -153,7 +174,7 @@ def write_vector(path, vector, loaded):
         names = [_quoted(loaded.labels[i], mark) for i in indices.tolist()]
     with Target(path) as out:
         for start in range(0, len(names), 1 << 17):
-            pairs = zip(names[start: start + (1 << 17)], values[start: start + (1 << 17)].tolist())
+            pairs = zip(names[start : start + (1 << 17)], values[start : start + (1 << 17)].tolist())
             out.stream.write("".join([f"{name}{mark}{value!r}\n" for name, value in pairs]).encode())
 
 
@@ -164,7 +185,8 @@ def _quoted(label, mark):
 class Line(terminal.Line):
     """What is being done, on stderr, a line rewritten in place; silent where nobody looks.
 
-    As a context manager it gives a function of a text (which does nothing when silent) and leaves a clean line behind it.
+    As a context manager it gives a function of a text (which does nothing when silent) and leaves a clean line behind
+    it.
     """
 
     def __init__(self, args, what):

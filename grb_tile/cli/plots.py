@@ -1,4 +1,5 @@
 """Pictures of results, through matplotlib (imported only here, drawing to files without a display)."""
+
 import os
 
 ENDINGS = (".png", ".svg", ".pdf")

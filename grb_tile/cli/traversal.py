@@ -1,20 +1,28 @@
 """`grb-tile bfs` and `grb-tile sssp`: from one node to all others."""
+
 import numpy as np
 
 from grb_tile.cli import inputs, output
 
 
 def add_arguments(parser, name):
+    """Arguments of the commands `bfs` and `sssp`."""
     inputs.add_arguments(parser)
-    parser.add_argument("--source", help="where to start, a label or a number (from 0, or as --base says); default: the node "
-                        "with most edges")
+    parser.add_argument(
+        "--source",
+        help="where to start, a label or a number (from 0, or as --base says); default: the node with most edges",
+    )
     if name == "bfs":
-        parser.add_argument("--parents", action="store_true", help="find, and write, a node before each node instead of levels")
+        parser.add_argument(
+            "--parents", action="store_true", help="find, and write, a node before each node instead of levels"
+        )
         parser.add_argument("--max-level", type=int, metavar="N", help="stop after N levels")
         parser.add_argument("--target", help="stop once this node is reached")
     else:
         parser.add_argument("--method", choices=("auto", "delta", "bellman_ford"), default="auto")
-        parser.add_argument("--delta", type=float, help="width of a bucket of delta-stepping; default: from the weights")
+        parser.add_argument(
+            "--delta", type=float, help="width of a bucket of delta-stepping; default: from the weights"
+        )
 
 
 def run(args):
@@ -42,12 +50,19 @@ def _bfs(args, loaded, G, source):
 
     target = None if args.target is None else loaded.node(args.target, "--target")
     found, times = output.timed(
-        lambda: bfs(G, source, levels=True, parents=args.parents, max_level=args.max_level, target=target), args.repeat)
+        lambda: bfs(G, source, levels=True, parents=args.parents, max_level=args.max_level, target=target), args.repeat
+    )
     nodes, levels = found.levels.to_coo()
     per_level = np.bincount(levels)
-    facts = {"command": "bfs", "graph": output.graph_facts(loaded, G), "source": loaded.label(source),
-             "depth": int(levels.max()), "reached": len(nodes), "nodes_per_level": per_level,
-             **output.time_facts(times, _edges_passed(G, nodes))}
+    facts = {
+        "command": "bfs",
+        "graph": output.graph_facts(loaded, G),
+        "source": loaded.label(source),
+        "depth": int(levels.max()),
+        "reached": len(nodes),
+        "nodes_per_level": per_level,
+        **output.time_facts(times, _edges_passed(G, nodes)),
+    }
     steps = output.rounds(found.report)
     directions = [step["direction"] for step in steps if step.get("direction") is not None]
     if directions:
@@ -57,10 +72,12 @@ def _bfs(args, loaded, G, source):
     if target is not None:
         at = found.levels.get(target)
         facts["target"], facts["target_level"] = loaded.label(target), at
-    lines = [output.graph_line(facts["graph"]),
-             f"source     {facts['source']}",
-             f"levels     {facts['depth']} ({len(per_level)} with the source), widest {int(per_level.max()):,} nodes",
-             f"reached    {len(nodes):,} of {G.n:,} nodes ({100 * len(nodes) / G.n:.1f} %)"]
+    lines = [
+        output.graph_line(facts["graph"]),
+        f"source     {facts['source']}",
+        f"levels     {facts['depth']} ({len(per_level)} with the source), widest {int(per_level.max()):,} nodes",
+        f"reached    {len(nodes):,} of {G.n:,} nodes ({100 * len(nodes) / G.n:.1f} %)",
+    ]
     if directions:
         lines.append("direction  " + ", ".join(f"{count} x {name}" for name, count in facts["directions"].items()))
     if target is not None:
@@ -80,22 +97,31 @@ def _sssp(args, loaded, G, source):
 
     with output.Watch(args, "sssp") as watch:
         found, times = output.timed(
-            lambda: sssp(G, source, method=args.method, delta=args.delta, callback=watch), args.repeat)
+            lambda: sssp(G, source, method=args.method, delta=args.delta, callback=watch), args.repeat
+        )
     nodes, distances = found.distances.to_coo()
-    facts = {"command": "sssp", "graph": output.graph_facts(loaded, G), "source": loaded.label(source),
-             "method": found.report.algorithm, "reached": len(nodes),
-             "farthest": loaded.label(nodes[int(np.argmax(distances))]),
-             "longest": distances.max(), "iterations": found.report.iterations,
-             **output.time_facts(times, _edges_passed(G, nodes))}
+    facts = {
+        "command": "sssp",
+        "graph": output.graph_facts(loaded, G),
+        "source": loaded.label(source),
+        "method": found.report.algorithm,
+        "reached": len(nodes),
+        "farthest": loaded.label(nodes[int(np.argmax(distances))]),
+        "longest": distances.max(),
+        "iterations": found.report.iterations,
+        **output.time_facts(times, _edges_passed(G, nodes)),
+    }
     steps = output.rounds(found.report)
     if args.explain:
         facts["rounds"] = steps
-    lines = [output.graph_line(facts["graph"]),
-             f"source     {facts['source']}",
-             f"reached    {len(nodes):,} of {G.n:,} nodes ({100 * len(nodes) / G.n:.1f} %)",
-             f"farthest   {facts['farthest']} at distance {facts['longest']:,}",
-             f"method     {facts['method']}, {facts['iterations']} relaxations",
-             output.time_line(facts)]
+    lines = [
+        output.graph_line(facts["graph"]),
+        f"source     {facts['source']}",
+        f"reached    {len(nodes):,} of {G.n:,} nodes ({100 * len(nodes) / G.n:.1f} %)",
+        f"farthest   {facts['farthest']} at distance {facts['longest']:,}",
+        f"method     {facts['method']}, {facts['iterations']} relaxations",
+        output.time_line(facts),
+    ]
     if args.explain:
         lines += ["", *output.table(steps)]
     _finish(args, loaded, found.distances, facts, lines)

@@ -1,4 +1,5 @@
 """`grb-tile pagerank`, `components` and `triangles`: figures of the graph as a whole."""
+
 import numpy as np
 
 from grb_tile.cli import inputs, output
@@ -29,18 +30,36 @@ def _pagerank(args, loaded, G):
     _ = G.AT, G.out_degree  # what the graph caches is no part of the time
     with output.Watch(args, "pagerank") as watch:
         found, times = output.timed(
-            lambda: pagerank(G, alpha=args.alpha, tol=args.tol, max_iter=args.max_iter, method=args.method,
-                             weighted=args.weighted, callback=watch), args.repeat)
+            lambda: pagerank(
+                G,
+                alpha=args.alpha,
+                tol=args.tol,
+                max_iter=args.max_iter,
+                method=args.method,
+                weighted=args.weighted,
+                callback=watch,
+            ),
+            args.repeat,
+        )
     nodes, ranks = found.ranks.to_coo()
     best = np.argsort(-ranks, kind="stable")[: max(args.top, 0)]
     top = [{"node": loaded.label(nodes[k]), "rank": float(ranks[k])} for k in best]
-    facts = {"command": "pagerank", "graph": output.graph_facts(loaded, G), "iterations": found.iterations,
-             "converged": found.converged, "residual": found.residual, "sum": float(ranks.sum()), "top": top,
-             **output.time_facts(times, G.A.nvals * found.iterations)}
+    facts = {
+        "command": "pagerank",
+        "graph": output.graph_facts(loaded, G),
+        "iterations": found.iterations,
+        "converged": found.converged,
+        "residual": found.residual,
+        "sum": float(ranks.sum()),
+        "top": top,
+        **output.time_facts(times, G.A.nvals * found.iterations),
+    }
     end = "converged" if found.converged else "not converged"
-    lines = [output.graph_line(facts["graph"]),
-             f"iterations {found.iterations}, residual {found.residual:.3g}, {end}",
-             output.time_line(facts)]
+    lines = [
+        output.graph_line(facts["graph"]),
+        f"iterations {found.iterations}, residual {found.residual:.3g}, {end}",
+        output.time_line(facts),
+    ]
     lines += [f"{'highest' if k == 0 else '':10} {item['rank']:.6g}  node {item['node']}" for k, item in enumerate(top)]
     _finish(args, loaded, found.ranks, found.report, facts, lines)
     if args.plot:
@@ -59,15 +78,26 @@ def _components(args, loaded, G):
     members, sizes = np.unique(labels, return_counts=True)
     order = np.argsort(-sizes, kind="stable")[: max(args.top, 0)]
     top = [{"smallest_node": loaded.label(members[k]), "size": int(sizes[k])} for k in order]
-    facts = {"command": "components", "graph": output.graph_facts(loaded, G), "components": int(found.count),
-             "largest": int(sizes.max()), "singletons": int((sizes == 1).sum()), "iterations": found.report.iterations,
-             "top": top, **output.time_facts(times, G.A.nvals)}
-    lines = [output.graph_line(facts["graph"]),
-             f"components {facts['components']:,}, of them {facts['singletons']:,} single nodes",
-             f"largest    {facts['largest']:,} nodes ({100 * facts['largest'] / G.n:.1f} %)",
-             output.time_line(facts)]
-    lines += [f"{'sizes' if k == 0 else '':10} {item['size']:,} with node {item['smallest_node']}"
-              for k, item in enumerate(top)]
+    facts = {
+        "command": "components",
+        "graph": output.graph_facts(loaded, G),
+        "components": int(found.count),
+        "largest": int(sizes.max()),
+        "singletons": int((sizes == 1).sum()),
+        "iterations": found.report.iterations,
+        "top": top,
+        **output.time_facts(times, G.A.nvals),
+    }
+    lines = [
+        output.graph_line(facts["graph"]),
+        f"components {facts['components']:,}, of them {facts['singletons']:,} single nodes",
+        f"largest    {facts['largest']:,} nodes ({100 * facts['largest'] / G.n:.1f} %)",
+        output.time_line(facts),
+    ]
+    lines += [
+        f"{'sizes' if k == 0 else '':10} {item['size']:,} with node {item['smallest_node']}"
+        for k, item in enumerate(top)
+    ]
     _finish(args, loaded, found.labels, found.report, facts, lines)
     if args.plot:
         from grb_tile.cli.plots import sizes as draw
@@ -79,8 +109,12 @@ def _triangles(args, loaded, G):
     from grb_tile.algorithms import triangle_count, triangles
 
     count, times = output.timed(lambda: triangle_count(G), args.repeat)
-    facts = {"command": "triangles", "graph": output.graph_facts(loaded, G), "triangles": int(count),
-             **output.time_facts(times, G.nedges)}
+    facts = {
+        "command": "triangles",
+        "graph": output.graph_facts(loaded, G),
+        "triangles": int(count),
+        **output.time_facts(times, G.nedges),
+    }
     lines = [output.graph_line(facts["graph"]), f"triangles  {count:,}", output.time_line(facts)]
     per_node = triangles(G) if args.output or args.plot else None
     _finish(args, loaded, per_node, None, facts, lines)

@@ -3,6 +3,7 @@
 Nothing here computes: an expression holds a record of grb_tile.operations, `<<` hands it to operations.write.
 Importing the package gives every operator its call (`op.plus(A | B)`, `unary.exp(A)`), see calls.py.
 """
+
 from . import calls, infix, matrix, scalar, sugar, transposed, vector  # noqa: F401  (each completes the others)
 
 # what python-graphblas has in its core, and where it is here

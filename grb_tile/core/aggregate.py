@@ -11,6 +11,7 @@ a matrix of one row, so one definition serves all.  With x the entries of a line
 
 Types follow the operators used.  Source: python-graphblas 2025.2.0, graphblas.agg (names and types).
 """
+
 from functools import partial
 from operator import getitem
 
@@ -68,9 +69,25 @@ class Aggregator:
 
     opclass = "Aggregator"
 
-    def __init__(self, name, *, initval=None, monoid=None, semiring=None, switch=False, semiring2=None,
-                 applybegin=None, finalize=None, composite=None, custom=None, types=None, any_dtype=None,
-                 formula=None, position=None, ss=False):
+    def __init__(
+        self,
+        name,
+        *,
+        initval=None,
+        monoid=None,
+        semiring=None,
+        switch=False,
+        semiring2=None,
+        applybegin=None,
+        finalize=None,
+        composite=None,
+        custom=None,
+        types=None,
+        any_dtype=None,
+        formula=None,
+        position=None,
+        ss=False,
+    ):
         if custom is not None:
             raise NotImplementedException(
                 f"Aggregator {name!r}: `custom` functions work on internals of python-graphblas; use `composite` with "
@@ -88,7 +105,9 @@ class Aggregator:
         self.composite, self.position = composite, position
         self.formula = partial(_user_formula, finalize) if composite and formula is None else formula
         self.chain = types or (
-            [("monoid", monoid)] if monoid else [("semiring", semiring), ("semiring", semiring2 or semiring)]
+            [("monoid", monoid)]
+            if monoid
+            else [("semiring", semiring), ("semiring", semiring2 or semiring)]
             + ([("unary", finalize)] if finalize else [])
         )
         self.any_dtype = any_dtype
@@ -349,7 +368,9 @@ def _extreme(monoid):
     def position(A, at, dtype, allow):
         # the entries equal to their line's extreme, and of them the smallest index
         best = _reduce_lines(A, at, _typed(monoid, dtype, kind="monoid"), allow)
-        equal = matmul(diagonal_matrix(best, 0), False, A, at, _typed("any_eq", best.dtype, dtype, kind="semiring"), None)
+        equal = matmul(
+            diagonal_matrix(best, 0), False, A, at, _typed("any_eq", best.dtype, dtype, kind="semiring"), None
+        )
         return _index_lines(true_entries(equal), False, "min_firstj", allow)
 
     return position
@@ -402,27 +423,46 @@ _PLAIN = [
     Aggregator("L1norm", semiring="plus_absfirst", semiring2="plus_first"),
     Aggregator("Linfnorm", semiring="max_absfirst", semiring2="max_first"),
     Aggregator("mean", composite=("count", "sum"), formula=_mean, types=[_TRUEDIV]),
-    Aggregator("peak_to_peak", composite=("max", "min"), formula=lambda a, b: _both("minus", a, b),
-               types=[("monoid", "min")]),
+    Aggregator(
+        "peak_to_peak", composite=("max", "min"), formula=lambda a, b: _both("minus", a, b), types=[("monoid", "min")]
+    ),
     Aggregator("varp", composite=("count", "sum", "sum_of_squares"), formula=_varp, types=[_TRUEDIV]),
     Aggregator("vars", composite=("count", "sum", "sum_of_squares"), formula=_vars, types=[_TRUEDIV]),
-    Aggregator("stdp", composite=("count", "sum", "sum_of_squares"),
-               formula=lambda *parts: _map("sqrt", _varp(*parts)), types=[_TRUEDIV, _SQRT]),
-    Aggregator("stds", composite=("count", "sum", "sum_of_squares"),
-               formula=lambda *parts: _map("sqrt", _vars(*parts)), types=[_TRUEDIV, _SQRT]),
+    Aggregator(
+        "stdp",
+        composite=("count", "sum", "sum_of_squares"),
+        formula=lambda *parts: _map("sqrt", _varp(*parts)),
+        types=[_TRUEDIV, _SQRT],
+    ),
+    Aggregator(
+        "stds",
+        composite=("count", "sum", "sum_of_squares"),
+        formula=lambda *parts: _map("sqrt", _vars(*parts)),
+        types=[_TRUEDIV, _SQRT],
+    ),
     Aggregator("geometric_mean", composite=("count", "prod"), formula=_geometric_mean, types=[_TRUEDIV]),
-    Aggregator("harmonic_mean", composite=("count", "sum_of_inverses"), formula=lambda n, x: _both("truediv", n, x),
-               types=[("agg", "sum_of_inverses"), _TRUEDIV]),
-    Aggregator("root_mean_square", composite=("count", "sum_of_squares"),
-               formula=lambda n, x2: _map("sqrt", _both("truediv", x2, n)), types=[_TRUEDIV, _SQRT]),
+    Aggregator(
+        "harmonic_mean",
+        composite=("count", "sum_of_inverses"),
+        formula=lambda n, x: _both("truediv", n, x),
+        types=[("agg", "sum_of_inverses"), _TRUEDIV],
+    ),
+    Aggregator(
+        "root_mean_square",
+        composite=("count", "sum_of_squares"),
+        formula=lambda n, x2: _map("sqrt", _both("truediv", x2, n)),
+        types=[_TRUEDIV, _SQRT],
+    ),
     Aggregator("argmin", position=_extreme("min"), types=[("semiring", "ss.min_firsti")], ss=True),
     Aggregator("argmax", position=_extreme("max"), types=[("semiring", "ss.min_firsti")], ss=True),
     Aggregator("first", position=_value_at("min_secondi"), types=[("binary", "first")], any_dtype=True, ss=True),
     Aggregator("last", position=_value_at("max_secondi"), types=[("binary", "second")], any_dtype=True, ss=True),
-    Aggregator("first_index", position=_index("min_secondi"), types=[("semiring", "ss.min_secondi")], any_dtype=INT64,
-               ss=True),
-    Aggregator("last_index", position=_index("max_secondi"), types=[("semiring", "ss.min_secondi")], any_dtype=INT64,
-               ss=True),
+    Aggregator(
+        "first_index", position=_index("min_secondi"), types=[("semiring", "ss.min_secondi")], any_dtype=INT64, ss=True
+    ),
+    Aggregator(
+        "last_index", position=_index("max_secondi"), types=[("semiring", "ss.min_secondi")], any_dtype=INT64, ss=True
+    ),
 ]
 AGGREGATORS = {a.name: a for a in _PLAIN}
 AGGREGATORS["L0norm"] = AGGREGATORS["count_nonzero"]

@@ -1,4 +1,5 @@
 """Arguments of the methods of core: their kind, scalars from literals, arrays from lists, texts of errors."""
+
 import operator
 
 import numpy as np
@@ -12,7 +13,7 @@ from .device_input import from_gpu, indices_on_device, values_on_device
 AUTOCOMPUTE_HINT = (
     "Hint: use `gb.config.set(autocompute=True)` to automatically compute arguments that are expressions."
 )
-FEW = 16          # positions that Python looks at sooner than NumPy
+FEW = 16  # positions that Python looks at sooner than NumPy
 _NOT_SCALARS = (str, bytes, list, tuple, dict, set, frozenset, type, type(None))
 OPTIONS = {"nthreads", "chunk", "axb_method", "sort", "compression", "import", "secure_import", "gpu_id", "context"}
 
@@ -161,7 +162,7 @@ def indices_array(array, name="array"):
     InvalidValue for positions beyond every dimension.
     """
     if type(array) is list and 0 < len(array) <= FEW and set(map(type, array)) == {int}:
-        if min(array) >= 0 and max(array) <= 2**60:          # the usual short list, in a third of the time
+        if min(array) >= 0 and max(array) <= 2**60:  # the usual short list, in a third of the time
             return np.array(array, np.int64)
     found = from_gpu(array)
     if found is not None:

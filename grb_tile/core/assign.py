@@ -1,11 +1,12 @@
 """The value and the mask of an assignment, made to fit what the indices pick.
 
-    indices        value                              mask (assign)        mask (subassign)
-    v[I]           Vector, list, array, scalar        Vector of v's size   Vector of I's size
-    A[I, J]        Matrix, nested list, array, scalar Matrix of A's shape  Matrix of the region's shape
-    A[i, J]        Vector, list, array, scalar        Vector or Matrix     Vector of J's size
-    A[i, j], v[i]  scalar                             of the object        refused
+indices        value                              mask (assign)        mask (subassign)
+v[I]           Vector, list, array, scalar        Vector of v's size   Vector of I's size
+A[I, J]        Matrix, nested list, array, scalar Matrix of A's shape  Matrix of the region's shape
+A[i, J]        Vector, list, array, scalar        Vector or Matrix     Vector of J's size
+A[i, j], v[i]  scalar                             of the object        refused
 """
+
 import numpy as np
 
 from .. import operations as ops
@@ -15,7 +16,7 @@ from . import recorder
 from .arguments import expect_type, literal, output_type, values_array
 from .mask import Mask, check_mask
 
-_LEAST, _MOST = -(2**63), 2**63 - 1          # of INT64
+_LEAST, _MOST = -(2**63), 2**63 - 1  # of INT64
 
 
 def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=None):
@@ -70,7 +71,7 @@ def fill(self, number, mask, accum, replace):
         return False
     dtype = self.dtype
     if type(number) is not float and dtype.np_type.kind in "iub" and _LEAST <= number <= _MOST:
-        value = cast_scalar(number, dtype)          # what a literal, an INT64 or BOOL, would be cast to
+        value = cast_scalar(number, dtype)  # what a literal, an INT64 or BOOL, would be cast to
     else:
         try:
             value = literal(number)[0]
@@ -80,7 +81,9 @@ def fill(self, number, mask, accum, replace):
         if self.ndim == 1:
             self._store = ops.fill(self._store, value, dtype, mask, accum, replace)
         else:
-            self._store = ops.assign(self._store, value, None, None, dtype=dtype, mask=mask, accum=accum, replace=replace)
+            self._store = ops.assign(
+                self._store, value, None, None, dtype=dtype, mask=mask, accum=accum, replace=replace
+            )
     except MemoryError as exc:
         raise OutOfMemory(f"assign: the region of shape {self.shape} does not fit in memory ({exc})") from None
     return True
@@ -108,7 +111,7 @@ def region_value(self, resolved, value):
         if type(value) in kinds:
             return value
         if kind is Scalar:
-            return Scalar.from_value(value)          # computes an expression, or says that autocompute is off
+            return Scalar.from_value(value)  # computes an expression, or says that autocompute is off
         return expect_type(self, value, kinds, within="__setitem__", argname="value", extra_message=extra)
     try:
         scalar, dtype = literal(value, self.dtype if self.dtype._is_udt else None)
@@ -122,7 +125,7 @@ def region_value(self, resolved, value):
         except Exception:
             array = None
         if array is not None and (array.ndim or not isinstance(value, (str, bytes))) and array.dtype.kind in "biufcV":
-            if (array.shape[:len(shape)] if dtype.np_type.subdtype is not None else array.shape) != shape:
+            if (array.shape[: len(shape)] if dtype.np_type.subdtype is not None else array.shape) != shape:
                 raise ValueError(
                     f"shape mismatch: value array of shape {array.shape} does not match indexing of shape {shape}"
                 )

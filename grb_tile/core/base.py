@@ -1,4 +1,5 @@
 """What Matrix, Vector and Scalar have in common."""
+
 from .arguments import check_options
 from .updater import make_updater, update
 

@@ -1,4 +1,5 @@
 """What making a Vector and a Matrix have in common: the duplicate operator, bounds, emptiness; pickling."""
+
 import numpy as np
 
 from ..dtypes import lookup_dtype, unify
@@ -48,7 +49,7 @@ def fill_dtype(self):
 def filled(shape, fill, fill_type, own, dtype):
     """(array of `fill`, its DataType) for to_dense of an object of type `own`; `dtype` is what was asked for."""
     if own.np_type.subdtype is not None:
-        out = np.empty(shape, own.np_type)          # NumPy adds the sub-array's dimensions
+        out = np.empty(shape, own.np_type)  # NumPy adds the sub-array's dimensions
         out[...] = fill
         return out, own
     dtype = unify(fill_type, own, is_left_scalar=True) if dtype is None else lookup_dtype(dtype)

@@ -2,6 +2,7 @@
 
 Operators live below core and know no matrices; each one's `__call__` comes here through OpBase._call_handler.
 """
+
 from ..operators import OpBase, find_opclass
 from .arguments import literal, output_type
 
@@ -114,7 +115,7 @@ def _usage(op):
 
 
 for _name, _function in (("UnaryOp", _call_unary), ("BinaryOp", _call_binary), ("Semiring", _call_semiring)):
-    _function.__qualname__ = f"{_name}.__call__"          # what a TypeError about the arguments shows
+    _function.__qualname__ = f"{_name}.__call__"  # what a TypeError about the arguments shows
 _call_index_unary.__qualname__, _call_select.__qualname__ = "IndexUnaryOp.__call__", "SelectOp.__call__"
 
 _BY_CLASS = {
@@ -137,7 +138,7 @@ def comparison_of(expr):
     record = getattr(expr, "_record", None)
     if record is None or record.op is None:
         return None
-    if getattr(record, "other", None) is not None:          # two Scalars
+    if getattr(record, "other", None) is not None:  # two Scalars
         return record.scalar, record.op.name, record.other
     right = getattr(record, "right", None)
     if right is None or record.name != "apply":
@@ -162,7 +163,7 @@ def select_by(expr, callname, prefix):
     x, name, thunk = found
     comparison = _COMPARISONS[name].removeprefix("value")
     if prefix != "value":
-        if comparison in ("lt", "ge"):          # over integers, < 5 is <= 4 and >= 5 is > 4
+        if comparison in ("lt", "ge"):  # over integers, < 5 is <= 4 and >= 5 is > 4
             comparison, thunk = {"lt": "le", "ge": "gt"}[comparison], int(thunk) - 1
         elif comparison not in ("le", "gt"):
             raise ValueError(f"Unknown or unregistered select method: {prefix}{comparison}")

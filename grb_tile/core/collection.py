@@ -1,12 +1,13 @@
 """Methods that Matrix, Vector and TransposedMatrix share: element-wise operations, apply, select, comparison."""
+
 import functools
 
 import numpy as np
 
 from .. import operations as ops
 from ..backends.select import current
-from ..exceptions import DimensionMismatch, EmptyObject
 from ..dtypes import unify
+from ..exceptions import DimensionMismatch, EmptyObject
 from ..operators import find_opclass, from_string, get_typed_op, op_from_string
 from ..storage.place import follow, is_host
 from .arguments import check_options, expect_op, expect_type, literal, output_type
@@ -139,7 +140,7 @@ class Collection:
         op, opclass = find_opclass(op)
         if opclass in _INDEXED:
             if right is None:
-                right = False          # the zero that decides no type
+                right = False  # the zero that decides no type
             if left is not None:
                 raise TypeError("Do not pass `left` when applying IndexUnaryOp")
         x, xt = (self._matrix, True) if self._is_transposed else (self, False)
@@ -273,7 +274,7 @@ class Collection:
 
     def __dlpack_device__(self):
         array = self._on_device()
-        return (1, 0) if array is None else array.__dlpack_device__()          # (kDLCPU, 0)
+        return (1, 0) if array is None else array.__dlpack_device__()  # (kDLCPU, 0)
 
     @property
     def __cuda_array_interface__(self):
@@ -282,7 +283,11 @@ class Collection:
         Who takes it keeps this object, not the array: so the object keeps what it gave away until it goes itself.
         """
         holder = self._matrix if self._is_transposed else self
-        if not hasattr(type(holder), "_exported") or self._nvals != np.prod(self.shape, dtype=object) or is_host(holder._store):
+        if (
+            not hasattr(type(holder), "_exported")
+            or self._nvals != np.prod(self.shape, dtype=object)
+            or is_host(holder._store)
+        ):
             raise AttributeError(f"{self.name} does not lie on a device, or not every place holds an entry")
         given = getattr(holder, "_exported", None)
         if given is None:
@@ -349,7 +354,7 @@ def reduce_expression(self, op, allow_empty, within):
         op = op.monoid
     else:
         expect_op(self, op, ("Monoid", "Aggregator"), within=within, argname="op")
-    x = self._matrix if self._is_transposed else self          # the order of entries does not matter to a monoid
+    x = self._matrix if self._is_transposed else self  # the order of entries does not matter to a monoid
     identity = None if allow_empty else op.identity
     return ScalarExpression(
         ops.reduce_scalar(x, op), (f"{{0.name}}.{within}({{1}})", self, op), identity, is_cscalar=not allow_empty

@@ -1,8 +1,9 @@
 """Arrays on the GPU given to a constructor: taken where they lie when "cuda" computes, copied to the host when it does not.
 
-Such arrays are CuPy's and all that offer `__cuda_array_interface__`: tensors of PyTorch, Numba's device arrays.  They are
-copied, on the device, as host arrays are on the host: the caller may change them afterwards.
+Such arrays are CuPy's and all that offer `__cuda_array_interface__`: tensors of PyTorch, Numba's device arrays.  They
+are copied, on the device, as host arrays are on the host: the caller may change them afterwards.
 """
+
 import numpy as np
 
 from ..backends.select import current
@@ -37,7 +38,9 @@ def values_on_device(values, dtype, most=None):
     Raises: ValueError for more than `most` dimensions.
     """
     if most is not None and values.ndim > most:
-        raise ValueError(f"values on the device must have at most {most} dimensions; got an array of shape {values.shape}")
+        raise ValueError(
+            f"values on the device must have at most {most} dimensions; got an array of shape {values.shape}"
+        )
     own = lookup_dtype(values.dtype)
     dtype = own if dtype is None else lookup_dtype(dtype)
     if dtype is own:

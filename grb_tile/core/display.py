@@ -1,4 +1,5 @@
 """Text forms of objects, masks and expressions: a header of facts and a table of what fits a screen."""
+
 import numpy as np
 
 from ..backends.select import current
@@ -166,7 +167,7 @@ def format_grid(corner, columns, labels, body):
     stub = max(map(len, [corner, *labels]), default=0)
     body = [[text if text in ("", "...") else f" {text}" for text in row] for row in body]
     widths = [max([len(columns[k])] + [len(row[k]) for row in body if row[k] != "..."]) for k in range(len(columns))]
-    least = 2 if "..." in labels else 0          # the width of ".."
+    least = 2 if "..." in labels else 0  # the width of ".."
     widths = [4 if name == "..." else max(w, least) for w, name in zip(widths, columns, strict=True)]
     lines = [corner.ljust(stub) + "".join(" " + name.rjust(w) for name, w in zip(columns, widths, strict=True))]
     for label, row in zip(labels, body, strict=True):
@@ -249,5 +250,3 @@ def advice(expr, text):
             f"Example extract: {text}.new()\nExample assign: {text} << {letter}"
         )
     return "Do expr.new() or other << expr to calculate the expression."
-
-

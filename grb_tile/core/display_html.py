@@ -1,4 +1,5 @@
 """HTML forms for notebooks: the header and the table of display.py, with a fold."""
+
 from html import escape
 
 from . import display

@@ -2,13 +2,14 @@
 
 pandas is never imported from here; without it display.py draws the same table itself.
 """
+
 import sys
 
 import numpy as np
 
 from . import display
 
-WIDEST = 150          # columns offered where pandas fits them to the terminal
+WIDEST = 150  # columns offered where pandas fits them to the terminal
 
 
 def _ends(length, fewest, most):
@@ -17,7 +18,7 @@ def _ends(length, fewest, most):
         return list(range(length)), dict(enumerate(range(length)))
     half = fewest // 2
     labels = list(range(most + 1))
-    labels[most + 1 - half:] = range(length - half, length)
+    labels[most + 1 - half :] = range(length - half, length)
     places = {k: k for k in range(half)} | {most + 1 - half + k: length - half + k for k in range(half)}
     return labels, places
 
@@ -83,7 +84,7 @@ def _rendered(x, mask, method):
     data = frame(x, mask)
     if data is None:
         return None
-    if method == "_repr_html_" and data.columns.name == "index":          # a row of cells needs no words there
+    if method == "_repr_html_" and data.columns.name == "index":  # a row of cells needs no words there
         data = data.set_axis([""]).rename_axis(columns=None)
     context = sys.modules["pandas"].option_context("display.show_dimensions", False, "display.large_repr", "truncate")
     with context:

@@ -4,6 +4,7 @@
 `_pending`, and has no `_store` while there are any: its slot is deleted, and the attribute look-up that fails then
 (`__getattr__`) merges them.  An object without pending elements pays nothing for this.
 """
+
 import numpy as np
 
 from ..backends.select import current
@@ -11,7 +12,7 @@ from ..storage import bits
 from ..storage.place import host
 from ..storage.store import BitmapVector, Compressed, SparseVector, full_values
 
-ABSENT = object()          # in a pending dict: the element is removed
+ABSENT = object()  # in a pending dict: the element is removed
 
 
 def read(store, key):
@@ -84,7 +85,7 @@ def merge(obj):
     return store
 
 
-_FEW = 8          # fewer than one element in 8 entries: change a copy of the arrays instead of building anew
+_FEW = 8  # fewer than one element in 8 entries: change a copy of the arrays instead of building anew
 
 
 def _merge_vector(base, keys, values, gone):
@@ -137,7 +138,7 @@ def _inserted(indices, old, keys, where, values, gone, found=None):
     replaced, fresh, removed = found & ~gone, ~found & ~gone, found & gone
     merged[where[replaced]] = values[replaced]
     shift = np.where(fresh, 1, 0) - np.where(removed, 1, 0)
-    if removed.any():          # deleted places are counted before insertion moves them
+    if removed.any():  # deleted places are counted before insertion moves them
         keep = np.ones(indices.shape[0], np.bool_)
         keep[where[removed]] = False
         where = where - np.concatenate([[0], np.cumsum(~keep)])[where]

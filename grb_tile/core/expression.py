@@ -7,6 +7,7 @@
 The attributes of the computed object are properties here (`forward_public`), so that they are listed and documented;
 its special methods come from `forward`.
 """
+
 from .. import operations as ops
 from ..config import config
 from ..dtypes import cast_scalar, lookup_dtype
@@ -55,6 +56,7 @@ def forward_public(cls, output_type):
 def forward(cls, names):
     """Give `cls` the special methods `names` of the object that it computes to."""
     for name in names:
+
         def method(self, *args, _name=name):
             return getattr(self._get_value(_name), _name)(*args)
 
@@ -65,6 +67,7 @@ def forward(cls, names):
 def refuse_in_place(cls):
     """In-place operators make no sense on what is not an object yet."""
     for name in ("add", "and", "floordiv", "matmul", "mod", "mul", "or", "pow", "sub", "truediv", "xor"):
+
         def method(self, other, _name=f"__i{name}__"):
             raise TypeError(f"{_name!r} not supported for {type(self).__name__}")
 
@@ -84,7 +87,7 @@ class Computable:
 
     __slots__ = ()
     _is_scalar = False
-    output_type = None          # set in matrix.py, vector.py and scalar.py
+    output_type = None  # set in matrix.py, vector.py and scalar.py
     _get_value = get_value
     __getattr__ = getattr_of_value
     __hash__ = None

@@ -7,12 +7,13 @@
 
 Vectors, matrices and masks are refused with a hint to use a mask; so are tuples and Boolean arrays.
 """
+
 import numpy as np
 
 from ..exceptions import IndexOutOfBound
 from .arguments import output_type
 
-_LONGEST_LIST = 2**24          # longer slices stay ranges: backends look only at what is stored
+_LONGEST_LIST = 2**24  # longer slices stay ranges: backends look only at what is stored
 
 
 class AxisIndex:
@@ -129,7 +130,7 @@ def _resolve_array(array, size):
     if array.ndim != 1:
         raise TypeError(f"Invalid number of dimensions for index: {array.ndim}")
     if array.dtype.kind not in "iu":
-        if array.size == 0 and array.dtype.kind == "f":          # np.array([])
+        if array.size == 0 and array.dtype.kind == "f":  # np.array([])
             return AxisIndex(0, np.empty(0, np.int64), size)
         hint = "; for a Boolean array use a mask, e.g. `x.dup(mask=m.V)`" if array.dtype.kind == "b" else ""
         raise TypeError(f"Invalid dtype for index: {array.dtype}{hint}")

@@ -1,11 +1,20 @@
 """`v[i]`, `v[I]`, `A[i, j]`, `A[I, J]`, ...: an extract when read, an assignment when `<<` follows."""
+
 from .. import operations as ops
 from ..dtypes import cast_scalar, lookup_dtype
 from . import elements, recorder
 from .arguments import check_options
 from .expression import (
-    COLLECTION_DUNDERS, SCALAR_DUNDERS, Computable, MatrixExpression, MatrixShaped, VectorExpression, VectorShaped,
-    forward, new_or_empty, refuse_in_place,
+    COLLECTION_DUNDERS,
+    SCALAR_DUNDERS,
+    Computable,
+    MatrixExpression,
+    MatrixShaped,
+    VectorExpression,
+    VectorShaped,
+    forward,
+    new_or_empty,
+    refuse_in_place,
 )
 from .mask import check_mask
 from .updater import Assigner, Updater

@@ -6,13 +6,22 @@
 Without an operator `A @ B` means plus_times, and for Boolean operands `A | B` means lor and `A & B` means land.
 One operator serves a chain, op.plus(A | B | C); `|` and `&` do not mix, since their precedence would surprise.
 """
+
 from ..dtypes import BOOL
 from ..exceptions import DimensionMismatch
 from .arguments import expect_type, output_type
 from .base import BaseType
 from .expression import (
-    COLLECTION_DUNDERS, SCALAR_DUNDERS, Computable, MatrixExpression, MatrixShaped, ScalarExpression, VectorExpression,
-    VectorShaped, forward, refuse_in_place,
+    COLLECTION_DUNDERS,
+    SCALAR_DUNDERS,
+    Computable,
+    MatrixExpression,
+    MatrixShaped,
+    ScalarExpression,
+    VectorExpression,
+    VectorShaped,
+    forward,
+    refuse_in_place,
 )
 from .mask import Mask
 
@@ -256,6 +265,7 @@ def matmul(left, right, within):
 
 def _define():
     """Give the operators to everything that may stand beside them."""
+
     def __or__(self, other):
         return ewise(self, other, "|", "__or__")
 

@@ -2,6 +2,7 @@
 
 Entries come as arrays (major, minor, values) sorted by line `major`, as Matrix exporters give them.
 """
+
 from functools import cmp_to_key
 
 import numpy as np
@@ -133,8 +134,8 @@ def sorted_by(parent, op, major, minor, values):
     def compare(a, b):
         if major[a] != major[b]:
             return -1 if major[a] < major[b] else 1
-        if op.numpy(values[a:a + 1], values[b:b + 1])[0]:
+        if op.numpy(values[a : a + 1], values[b : b + 1])[0]:
             return -1
-        return 1 if op.numpy(values[b:b + 1], values[a:a + 1])[0] else int(minor[a]) - int(minor[b])
+        return 1 if op.numpy(values[b : b + 1], values[a : a + 1])[0] else int(minor[a]) - int(minor[b])
 
     return np.array(sorted(range(len(values)), key=cmp_to_key(compare)), np.int64)

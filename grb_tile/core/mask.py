@@ -8,6 +8,7 @@
 
 Spec: GraphBLAS C API 2.1, section 2.5 (masks).
 """
+
 from ..dtypes import BOOL
 from .arguments import output_type
 
@@ -164,7 +165,7 @@ def check_mask(mask, output=None):
             raise TypeError(
                 f"Mask must be boolean objects (got {mask.dtype}) or indicate values (M.V) or structure (M.S)"
             )
-        mask = mask.V          # computes an expression, or says that autocompute is off
+        mask = mask.V  # computes an expression, or says that autocompute is off
     if output is not None and output.ndim == 1 and mask.parent.ndim != 1:
         raise TypeError(f"Mask object must be type Vector; got {type(mask.parent)}")
     return mask

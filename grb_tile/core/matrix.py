@@ -2,6 +2,7 @@
 
 Spec: GraphBLAS C API 2.1, section 3.7 (matrices), 4.2.5 (their methods).
 """
+
 import itertools
 
 from .. import operations as ops
@@ -32,7 +33,18 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
     (2, (3, 3), INT64)
     """
 
-    __slots__ = ("dtype", "name", "_shape", "_nrows", "_ncols", "_store", "_pending", "_base", "_exported", "__weakref__")
+    __slots__ = (
+        "dtype",
+        "name",
+        "_shape",
+        "_nrows",
+        "_ncols",
+        "_store",
+        "_pending",
+        "_base",
+        "_exported",
+        "__weakref__",
+    )
     ndim = 2
     __networkx_backend__ = __networkx_plugin__ = "grb_tile"
     _name_counter = itertools.count()
@@ -131,4 +143,3 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
 
 for _cls in (MatrixExpression, MatrixIndexExpr, MatrixInfixExpr):
     forward_public(_cls, Matrix)
-

@@ -1,4 +1,5 @@
 """How a Matrix is made of arrays, lists and dicts."""
+
 import itertools
 from collections.abc import Sequence
 
@@ -95,8 +96,7 @@ class MatrixBuild:
                 )
             if edgelist.shape[1] != 2:
                 raise ValueError(
-                    "Last dimension of edgelist array must be length 2 "
-                    f"(for row and column); got {edgelist.shape[1]}"
+                    f"Last dimension of edgelist array must be length 2 (for row and column); got {edgelist.shape[1]}"
                 )
             rows, columns = edgelist[:, 0], edgelist[:, 1]
         else:

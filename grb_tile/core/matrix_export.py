@@ -1,4 +1,5 @@
 """What a Matrix or a TransposedMatrix can be turned into: NumPy arrays and dicts."""
+
 import numpy as np
 
 from .. import operations as ops
@@ -60,7 +61,7 @@ class MatrixExport:
     def _compressed(self, columnwise, dtype):
         store = (self._matrix if self._is_transposed else self)._store
         if columnwise != self._is_transposed:
-            store = current().transpose(store)          # kept with the store: the next export or product has it
+            store = current().transpose(store)  # kept with the store: the next export or product has it
         if store.format == "csr":
             store = host(store)
             values = full_values(store) if dtype is None else cast(full_values(store), lookup_dtype(dtype))

@@ -1,14 +1,14 @@
 """Operations of Matrix and of TransposedMatrix; a transposed operand is its matrix and a flag."""
+
 from .. import operations as ops
 from ..exceptions import NotImplementedException
 from ..operators import get_typed_op
-from . import recipes
+from . import elements, recipes
 from .arguments import expect_op, expect_type
 from .collection import aggregate, default_op, find_aggregator, reduce_expression, refuse_empty
 from .expression import MatrixExpression, VectorExpression
 from .index import Resolved
 from .indexed import MatrixIndexExpr, ScalarIndexExpr, VectorIndexExpr
-from . import elements
 
 _NEEDS_POSITION = {"argmin", "argmax", "first_index", "last_index"}
 
@@ -176,5 +176,3 @@ def _vector():
 
         _Vector = Vector
     return _Vector
-
-

@@ -1,4 +1,5 @@
 """Methods that are put together from operations: power, reposition, setdiag."""
+
 import numpy as np
 
 from .. import operations as ops
@@ -20,7 +21,7 @@ class Recipe(ops.Record):
 
     def compute(self, allow=None):
         store = self.function()
-        store.shared = True          # the function may have handed out an operand's own store
+        store.shared = True  # the function may have handed out an operand's own store
         return store if allow is None else current().restrict(store, allow)
 
     def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):

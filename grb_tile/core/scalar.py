@@ -5,6 +5,7 @@ python-graphblas's C library holds the value; here it is kept and has no other m
 
 Spec: GraphBLAS C API 2.1, section 3.7 (GrB_Scalar).
 """
+
 import itertools
 
 import numpy as np

@@ -3,6 +3,7 @@
 `A.ss` and `v.ss` give these as methods, `gb.ss` has `concat` and `diag`; import and export are in ss_formats.py.
 Serialisation is in ss_serialize.py, configuration in ss_settings.py; contexts and burble are left out.
 """
+
 import numpy as np
 
 from .. import operations as ops
@@ -14,12 +15,18 @@ from .arguments import check_options, expect_op, expect_type, indices_array
 from .lines import axis_chunks, check_how, normalize_chunks, ordered, ranks, scan_lines, sorted_by
 from .matrix_export import check_order
 from .ss_formats import (
-    MATRIX_FORMATS, VECTOR_FORMATS, add_formats, export_matrix, export_vector, import_matrix, import_vector,
+    MATRIX_FORMATS,
+    VECTOR_FORMATS,
+    add_formats,
+    export_matrix,
+    export_vector,
+    import_matrix,
+    import_vector,
 )
 from .ss_serialize import reader, serialize
 from .ss_settings import ObjectConfig
 
-version_major = 9          # the SuiteSparse:GraphBLAS whose semantics are followed
+version_major = 9  # the SuiteSparse:GraphBLAS whose semantics are followed
 
 
 # ---------------------------------------------------------------- gb.ss
@@ -164,7 +171,7 @@ class _Tools:
 
 
 def _sought(entries, seek):
-    return entries[max(0, seek + len(entries)) if seek < 0 else seek:]
+    return entries[max(0, seek + len(entries)) if seek < 0 else seek :]
 
 
 class VectorTools(_Tools):
@@ -206,9 +213,7 @@ class VectorTools(_Tools):
 
         if opts:
             check_options(opts)
-        matrix = expect_type(
-            self._parent, matrix, (Matrix, TransposedMatrix), within="ss.build_diag", argname="matrix"
-        )
+        matrix = expect_type(self._parent, matrix, (Matrix, TransposedMatrix), within="ss.build_diag", argname="matrix")
         found = matrix.diag(int(k), self._parent.dtype)
         self._become("build_diag", found._store)
 

@@ -6,6 +6,7 @@
 Everything is copied: `take_ownership` and `give_ownership` are accepted and have no effect on an import, and empty the
 exported object.
 """
+
 from inspect import Parameter, Signature
 
 import numpy as np
@@ -20,7 +21,7 @@ MATRIX_FORMATS = (
     "csr", "csc", "hypercsr", "hypercsc", "bitmapr", "bitmapc", "fullr", "fullc", "coo", "coor", "cooc",
 )  # fmt: skip
 VECTOR_FORMATS = ("sparse", "bitmap", "full")
-_ORIENTATIONS = {"rowwise": "r", "columnwise": "c", "colwise": "c"}          # the format held, in that orientation
+_ORIENTATIONS = {"rowwise": "r", "columnwise": "c", "colwise": "c"}  # the format held, in that orientation
 _IGNORED = {
     "take_ownership", "secure_import", "sorted_rows", "sorted_cols", "sorted_index", "nvec", "nvals", "is_iso",
 }  # fmt: skip
@@ -169,7 +170,7 @@ def import_matrix(
         bitmap = bitmap[:nrows, :ncols]
         i, j = np.nonzero(bitmap)
         if values.ndim:
-            if values.shape != bitmap.shape:          # too few are repeated, as np.resize does
+            if values.shape != bitmap.shape:  # too few are repeated, as np.resize does
                 values = np.resize(values.ravel(order), bitmap.shape[::-1] if order == "F" else bitmap.shape)
                 values = values.T if order == "F" else values
             values = values[i, j]
@@ -284,7 +285,8 @@ def add_formats(tools, export, import_, formats):
         setattr(tools, f"pack_{name}", _with_format(pack, f"pack_{name}", name, packed, "self"))
 
 
-# What each format needs: (arguments by position, required keywords, optional keywords); sizes and common ones are added.
+# What each format needs: (arguments by position, required keywords, optional keywords); sizes and common ones are
+# added.
 _ARGUMENTS = {
     "csr": ((), ("indptr", "values", "col_indices"), {"sorted_cols": False}),
     "csc": ((), ("indptr", "values", "row_indices"), {"sorted_rows": False}),
@@ -297,12 +299,28 @@ _ARGUMENTS = {
     "any": ((), ("values",), None),
 }
 for _name, _same in (
-    ("bitmapc", "bitmapr"), ("fullc", "fullr"), ("coor", "coo"), ("cooc", "coo"), ("bitmap", "bitmapr"), ("full", "fullr")
+    ("bitmapc", "bitmapr"),
+    ("fullc", "fullr"),
+    ("coor", "coo"),
+    ("cooc", "coo"),
+    ("bitmap", "bitmapr"),
+    ("full", "fullr"),
 ):
     _ARGUMENTS[_name] = _ARGUMENTS[_same]
 _ANY = {
     1: ("indices", "sorted_index", "bitmap", "nvals"),
-    2: ("indptr", "col_indices", "sorted_cols", "rows", "row_indices", "sorted_rows", "cols", "nvec", "bitmap", "nvals"),
+    2: (
+        "indptr",
+        "col_indices",
+        "sorted_cols",
+        "rows",
+        "row_indices",
+        "sorted_rows",
+        "cols",
+        "nvec",
+        "bitmap",
+        "nvals",
+    ),
 }
 _SIZES_NEEDED = {"csr", "csc", "hypercsr", "hypercsc", "coo", "coor", "cooc", "sparse"}
 
@@ -314,7 +332,14 @@ def _signatures(name, sizes):
         optional = {key: False if key.startswith("sorted") else None for key in _ANY[len(sizes)]}
     major = {"coor": "sorted_rows", "cooc": "sorted_cols"}.get(name)
     optional = {key: key == major or value for key, value in optional.items()}
-    common = {"is_iso": False, "take_ownership": False, "secure_import": False, "dtype": None, "format": None, "name": None}
+    common = {
+        "is_iso": False,
+        "take_ownership": False,
+        "secure_import": False,
+        "dtype": None,
+        "format": None,
+        "name": None,
+    }
     first = [Parameter(key, Parameter.POSITIONAL_OR_KEYWORD) for key in by_position]
     rest = [Parameter("opts", Parameter.VAR_KEYWORD)]
 

@@ -1,4 +1,5 @@
 """`A.ss.serialize()` and `Matrix.ss.deserialize(data)` with python-graphblas's arguments; the bytes are grb_tile's format."""
+
 from importlib import import_module
 
 import numpy as np
@@ -11,7 +12,7 @@ _WITH_LEVEL = {"lz4hc": 9, "zstd": 19}
 
 
 def _codec():
-    return import_module("grb_tile.io.serialize")          # io stands above core: only looked up when asked for
+    return import_module("grb_tile.io.serialize")  # io stands above core: only looked up when asked for
 
 
 def serialize(self, compression="default", level=None, **opts):

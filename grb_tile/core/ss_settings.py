@@ -1,9 +1,10 @@
 """`gb.ss.about`, `gb.ss.config`, `A.ss.config`: what python-graphblas lets one read and set of SuiteSparse.
 
 Facts are this library's own.  Settings that tune SuiteSparse (thread counts, chunk sizes, switches between formats) are
-kept so that programs which set them run; here the planner decides, and they have no effect.  A setting that would change
-results or promises output that does not exist warns.
+kept so that programs which set them run; here the planner decides, and they have no effect.  A setting that would
+change results or promises output that does not exist warns.
 """
+
 import sys
 import warnings
 from collections.abc import Mapping, MutableMapping

@@ -1,4 +1,5 @@
 """Stored: what Matrix and Vector have in common as objects that hold a store."""
+
 from operator import attrgetter
 
 from .. import operations as ops
@@ -25,7 +26,7 @@ class Stored(Collection, BaseType):
     _is_transposed = False
 
     def __getattr__(self, name):
-        if name == "_store":          # taken away while elements are pending: see elements.py
+        if name == "_store":  # taken away while elements are pending: see elements.py
             return elements.merge(self)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -107,7 +108,12 @@ class Stored(Collection, BaseType):
             return scalar_of(value, self.dtype)
         except (TypeError, ValueError):
             expect_type(
-                self, value, Scalar, within="__setitem__", argname="value", extra_message="Literal scalars also accepted."
+                self,
+                value,
+                Scalar,
+                within="__setitem__",
+                argname="value",
+                extra_message="Literal scalars also accepted.",
             )
 
     # ---------------------------------------------------------------- whole-object changes
@@ -123,7 +129,7 @@ class Stored(Collection, BaseType):
             return self._expression_type(ops.copy(self)).new(dtype, mask=mask, name=name)
         dtype = self.dtype if dtype is None else lookup_dtype(dtype)
         store = current().cast(self._store, dtype)
-        store.shared = self._store.shared = True          # arrays are copied by whoever writes first
+        store.shared = self._store.shared = True  # arrays are copied by whoever writes first
         out = cls._from_store(store, dtype, name)
         if recorder.active is not None:
             recorder.record(f"GrB_{cls.__name__}_dup(&{out.name}, {self.name});")

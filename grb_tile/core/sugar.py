@@ -9,6 +9,7 @@
 
 All give expressions.  In place they write into the object on the left.
 """
+
 import functools
 
 from ..dtypes import BOOL
@@ -77,6 +78,7 @@ def _put(classes, name, function):
 
 def _define_arithmetic(everything):
     for name, (op, method) in _ARITHMETIC.items():
+
         def forwards(self, other, _op=op, _method=method):
             return combine(self, other, _op, _method)
 
@@ -107,6 +109,7 @@ def _define_arithmetic(everything):
 def _define_comparisons(everything):
     not_scalars = (Matrix, Vector, TransposedMatrix)
     for name in _COMPARISONS:
+
         def compare(self, other, _op=name):
             return combine(self, other, _op)
 

@@ -1,4 +1,5 @@
 """TransposedMatrix: `A.T`, a view that operations read in the other orientation."""
+
 from .. import operations as ops
 from .arguments import check_options
 from .collection import Collection

@@ -3,6 +3,7 @@
 What a mask, an accumulator and replace mean is known to operations.write alone; here arguments are sorted out,
 checked and handed on.
 """
+
 from .. import operations as ops
 from .. import replace as replace_singleton
 from ..config import config
@@ -53,7 +54,7 @@ class Updater:
     def __setitem__(self, keys, value):
         if type(value) in _NUMBERS and type(keys) is slice and keys.start is keys.stop is keys.step is None:
             parent = self.parent
-            if parent.ndim == 1 and not parent.dtype._is_udt:          # the same as without indices
+            if parent.ndim == 1 and not parent.dtype._is_udt:  # the same as without indices
                 self << value
                 return
         self._assign(self._resolve(keys), value, False)
@@ -166,8 +167,12 @@ def _refuse_masks(mask, replace, input_mask):
 def update(self, expr, mask=None, accum=None, replace=False, input_mask=None):
     """self<mask, replace> = self (accum) expr, for a Matrix or a Vector and anything that may stand right of `<<`."""
     if type(expr) is not self._expression_type:
-        if (type(expr) in _NUMBERS and input_mask is None and recorder.active is None
-                and fill(self, expr, mask, accum, replace)):
+        if (
+            type(expr) in _NUMBERS
+            and input_mask is None
+            and recorder.active is None
+            and fill(self, expr, mask, accum, replace)
+        ):
             return
         expr = _to_expression(self, expr, mask, accum, replace, input_mask)
         if expr is None:

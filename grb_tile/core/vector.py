@@ -2,6 +2,7 @@
 
 Spec: GraphBLAS C API 2.1, section 3.7 (vectors), 4.2.4 (their methods).
 """
+
 import itertools
 
 import numpy as np
@@ -15,7 +16,14 @@ from ..storage.place import host
 from ..storage.store import BitmapVector, full_values
 from . import elements, recipes, recorder
 from .arguments import (
-    check_options, dimension, expect_op, expect_type, indices_array, scalar_of, values_array, whole_number,
+    check_options,
+    dimension,
+    expect_op,
+    expect_type,
+    indices_array,
+    scalar_of,
+    values_array,
+    whole_number,
 )
 from .base import ToolsProperty
 from .build import build_operator, check_bounds, check_empty, fill_dtype, filled, guarded, refuse_with_scalar
@@ -104,8 +112,7 @@ class Vector(Stored):
         resolved = Resolved(self, index)
         if resolved.shape:
             raise ValueError(
-                "Bad index in Vector.get(...).  "
-                "A single index should be given, and the result will be a Python scalar."
+                "Bad index in Vector.get(...).  A single index should be given, and the result will be a Python scalar."
             )
         value = elements.get(self, resolved.key)
         return default if value is None else value if self.dtype._is_udt else value.item()
@@ -148,9 +155,7 @@ class Vector(Stored):
         check_bounds(indices, self._size, "index")
         check_empty(self)
         self._pending = None
-        self._store = guarded(
-            lambda: current().build_vector(self._size, indices, values, dup, self.dtype)
-        )
+        self._store = guarded(lambda: current().build_vector(self._size, indices, values, dup, self.dtype))
         if recorder.active is not None:
             self._log(f"build_{self.dtype}", f"..., {indices.size}")
 
@@ -185,9 +190,7 @@ class Vector(Stored):
             raise TypeError("pairs as NumPy array is not supported; use `Vector.from_coo` instead")
         columns = list(zip(*pairs, strict=True))
         if columns and len(columns) != 2:
-            raise ValueError(
-                f"Each item in the pairs must have two elements (for index and value); got {len(columns)}"
-            )
+            raise ValueError(f"Each item in the pairs must have two elements (for index and value); got {len(columns)}")
         indices, values = columns or ((), ())
         return cls.from_coo(indices, values, dtype, size=size, dup_op=dup_op, name=name)
 

@@ -10,6 +10,7 @@ True
 >>> dtypes.unify(dtypes.INT8, dtypes.UINT16)
 INT32
 """
+
 from . import types
 from .casting import cast, cast_scalar
 from .types import (
@@ -29,9 +30,9 @@ from .types import (
     UINT32,
     UINT64,
     DataType,
-    _default_name,
-    _dtype_to_string,
-    _string_to_dtype,
+    _default_name as _default_name,
+    _dtype_to_string as _dtype_to_string,
+    _string_to_dtype as _string_to_dtype,
     lookup_dtype,
     register_anonymous,
     register_new,

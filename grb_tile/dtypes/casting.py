@@ -9,6 +9,7 @@
 Spec: GraphBLAS C API 2.1, section 3.3 leaves these to C, where out-of-range float to integer is undefined;
 SuiteSparse:GraphBLAS user guide 6.1 ("typecasting") is followed.
 """
+
 import numpy as np
 
 from .types import lookup_dtype

@@ -1,4 +1,5 @@
 """User-defined types with a C definition are SuiteSparse's; here `register_new` keeps the NumPy dtype only."""
+
 from .types import lookup_dtype
 from .types import register_new as _register_new
 

@@ -1,4 +1,5 @@
 """DataType objects and the tables that find them."""
+
 import sys
 from ast import literal_eval
 
@@ -12,7 +13,19 @@ class DataType:
     Spec: GraphBLAS C API 2.1, section 3.3.
     """
 
-    __slots__ = ("__weakref__", "_is_udt", "_numba", "c_type", "cuda_type", "gb_name", "max", "min", "name", "np_type", "rank")
+    __slots__ = (
+        "__weakref__",
+        "_is_udt",
+        "_numba",
+        "c_type",
+        "cuda_type",
+        "gb_name",
+        "max",
+        "min",
+        "name",
+        "np_type",
+        "rank",
+    )
 
     def __init__(self, name, gb_name, c_type, cuda_type, np_type, rank):
         self.name = name
@@ -117,7 +130,8 @@ def lookup_dtype(key, value=None):
     """The DataType that `key` names: a DataType, "INT64", "int64", "<i8", a NumPy dtype or a Python type.
 
     `value`: an object whose own `dtype` is tried when `key` is unknown.
-    Raises: TypeError for None, ValueError for what is not a type.  Unknown NumPy record types are registered anonymously.
+    Raises: TypeError for None, ValueError for what is not a type.  Unknown NumPy record types are registered
+    anonymously.
 
     >>> lookup_dtype("<f4")
     FP32

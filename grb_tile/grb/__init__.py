@@ -13,9 +13,22 @@ returned.
 
 Spec: GraphBLAS C API 2.1, chapters 3 and 4; GxB_ functions: SuiteSparse:GraphBLAS user guide.
 """
+
 from .descriptor import (
-    COMP, COMP_STRUCTURE, DEFAULT, INP0, INP1, MASK, OUTP, REPLACE, STRUCTURE, TRAN, Descriptor, Descriptor_new,
-    Descriptor_set, predefined_descriptor,
+    COMP,
+    COMP_STRUCTURE,
+    DEFAULT,
+    INP0,
+    INP1,
+    MASK,
+    OUTP,
+    REPLACE,
+    STRUCTURE,
+    TRAN,
+    Descriptor,
+    Descriptor_new,
+    Descriptor_set,
+    predefined_descriptor,
 )
 from .fields import *  # noqa: F403
 from .fields import __all__ as _fields
@@ -32,10 +45,28 @@ INDEX_MAX = 2**60 - 1
 COMPLETE, MATERIALIZE = 0, 1
 
 __all__ = [
-    "COMP", "COMPLETE", "COMP_STRUCTURE", "DEFAULT", "Descriptor", "Descriptor_new", "Descriptor_set", "INDEX_MAX",
+    "COMP",
+    "COMPLETE",
+    "COMP_STRUCTURE",
+    "DEFAULT",
+    "Descriptor",
+    "Descriptor_new",
+    "Descriptor_set",
+    "INDEX_MAX",
     "INP0",
-    "INP1", "MASK", "MATERIALIZE", "NO_VALUE", "NULL", "OUTP", "REPLACE", "STRUCTURE", "SUCCESS", "TRAN",
-    *_fields, *_methods, *_operations,
+    "INP1",
+    "MASK",
+    "MATERIALIZE",
+    "NO_VALUE",
+    "NULL",
+    "OUTP",
+    "REPLACE",
+    "STRUCTURE",
+    "SUCCESS",
+    "TRAN",
+    *_fields,
+    *_methods,
+    *_operations,
 ]
 
 

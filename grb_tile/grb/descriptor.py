@@ -2,11 +2,17 @@
 
 Spec: GraphBLAS C API 2.1, section 3.7 (fields and values) and table 3.9 (the predefined ones, DESC_[R][S][C][T0][T1]).
 """
+
 from ..exceptions import InvalidValue
 
 OUTP, MASK, INP0, INP1 = "OUTP", "MASK", "INP0", "INP1"
 DEFAULT, REPLACE, COMP, STRUCTURE, COMP_STRUCTURE, TRAN = (
-    "DEFAULT", "REPLACE", "COMP", "STRUCTURE", "COMP_STRUCTURE", "TRAN"
+    "DEFAULT",
+    "REPLACE",
+    "COMP",
+    "STRUCTURE",
+    "COMP_STRUCTURE",
+    "TRAN",
 )
 _VALUES = {
     OUTP: (DEFAULT, REPLACE),
@@ -73,7 +79,7 @@ def predefined_descriptor(letters):
     for text, name in (("R", "replace"), ("S", "structure"), ("C", "complement"), ("T0", "t0"), ("T1", "t1")):
         if rest.startswith(text):
             flags[name] = True
-            rest = rest[len(text):]
+            rest = rest[len(text) :]
     return None if rest or not flags else Descriptor(**flags, frozen=True)
 
 
@@ -82,7 +88,5 @@ def flags_of(desc):
     if desc is None:
         return _DEFAULT
     if not isinstance(desc, Descriptor):
-        raise TypeError(
-            f"desc is {desc!r}; expected None or a Descriptor such as grb.DESC_RSC or grb.Descriptor_new()"
-        )
+        raise TypeError(f"desc is {desc!r}; expected None or a Descriptor such as grb.DESC_RSC or grb.Descriptor_new()")
     return desc

@@ -6,6 +6,7 @@
 
 Spec: GraphBLAS C API 2.1, sections 3.3 (Field, Type_Code, Orientation) and 4.2 (GrB_get, GrB_set).
 """
+
 import enum
 
 from .. import __version__
@@ -16,7 +17,18 @@ from ..dtypes.types import DataType
 from ..exceptions import InvalidValue, NoValue
 from ..operators.base import TypedOpBase
 from .descriptor import (
-    COMP, COMP_STRUCTURE, DEFAULT, INP0, INP1, MASK, OUTP, REPLACE, STRUCTURE, TRAN, Descriptor, Descriptor_set,
+    COMP,
+    COMP_STRUCTURE,
+    DEFAULT,
+    INP0,
+    INP1,
+    MASK,
+    OUTP,
+    REPLACE,
+    STRUCTURE,
+    TRAN,
+    Descriptor,
+    Descriptor_set,
 )
 
 
@@ -59,12 +71,22 @@ globals().update({member.name: member for kind in (Field, Orientation, Mode) for
 __all__ = ["GLOBAL", "get", "set", *(member.name for kind in (Field, Orientation, Mode) for member in kind)]
 
 # GrB_Type_Code; the complex types are SuiteSparse's
-_CODES = {name: code for code, name in enumerate(
-    ("BOOL", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64", "FP32", "FP64"), 1)}
+_CODES = {
+    name: code
+    for code, name in enumerate(
+        ("BOOL", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64", "FP32", "FP64"), 1
+    )
+}
 _CODES |= {"FC32": 7070, "FC64": 7071}
 _DESCRIPTOR = {Field.OUTP_FIELD: OUTP, Field.MASK_FIELD: MASK, Field.INP0_FIELD: INP0, Field.INP1_FIELD: INP1}
-_OPERANDS = {Field.INP0_TYPE_CODE: 0, Field.INP1_TYPE_CODE: 1, Field.OUTP_TYPE_CODE: 2,
-             Field.INP0_TYPE_STRING: 0, Field.INP1_TYPE_STRING: 1, Field.OUTP_TYPE_STRING: 2}
+_OPERANDS = {
+    Field.INP0_TYPE_CODE: 0,
+    Field.INP1_TYPE_CODE: 1,
+    Field.OUTP_TYPE_CODE: 2,
+    Field.INP0_TYPE_STRING: 0,
+    Field.INP1_TYPE_STRING: 1,
+    Field.OUTP_TYPE_STRING: 2,
+}
 _ELEMENT = (Field.EL_TYPE_CODE, Field.EL_TYPE_STRING)
 
 
@@ -112,8 +134,13 @@ def set(obj, value, field):
 
 
 def _of_kind(obj):
-    for kind, read in ((DataType, _of_type), (TypedOpBase, _of_operator), ((Matrix, Vector, Scalar), _of_collection),
-                       (Descriptor, _of_descriptor), (Global, _of_library)):
+    for kind, read in (
+        (DataType, _of_type),
+        (TypedOpBase, _of_operator),
+        ((Matrix, Vector, Scalar), _of_collection),
+        (Descriptor, _of_descriptor),
+        (Global, _of_library),
+    ):
         if isinstance(obj, kind):
             return read
     raise TypeError(
@@ -170,8 +197,9 @@ def _of_descriptor(desc, field):
     if field is Field.OUTP_FIELD:
         return REPLACE if desc.replace else DEFAULT
     if field is Field.MASK_FIELD:
-        return {(False, False): DEFAULT, (False, True): STRUCTURE, (True, False): COMP,
-                (True, True): COMP_STRUCTURE}[desc.complement, desc.structure]
+        return {(False, False): DEFAULT, (False, True): STRUCTURE, (True, False): COMP, (True, True): COMP_STRUCTURE}[
+            desc.complement, desc.structure
+        ]
     if field in _DESCRIPTOR:
         return TRAN if (desc.t0 if field is Field.INP0_FIELD else desc.t1) else DEFAULT
     return repr(desc) if field is Field.NAME else None

@@ -2,6 +2,7 @@
 
 Spec: GraphBLAS C API 2.1, section 4.2.  `wait` and `free` are there so that ported code runs; execution is eager.
 """
+
 import numpy as np
 
 from ..backends.select import current
@@ -13,14 +14,46 @@ from ..exceptions import DimensionMismatch, InvalidValue, NoValue, OutputNotEmpt
 from .operations import _accum, _expect, _indices, _position, _scalar
 
 __all__ = [
-    "Matrix_build", "Matrix_clear", "Matrix_deserialize", "Matrix_diag", "Matrix_dup", "Matrix_export",
-    "Matrix_extractElement", "Matrix_extractTuples", "Matrix_import", "Matrix_ncols", "Matrix_new", "Matrix_nrows",
-    "Matrix_nvals", "Matrix_removeElement", "Matrix_resize", "Matrix_serialize", "Matrix_setElement", "Scalar_clear",
-    "Scalar_dup", "Scalar_extractElement", "Scalar_new", "Scalar_nvals", "Scalar_setElement", "Vector_build",
-    "Vector_clear", "Vector_dup", "Vector_extractElement", "Vector_extractTuples", "Vector_new", "Vector_nvals",
-    "Vector_removeElement", "Vector_resize", "Vector_setElement", "Vector_size", "error", "finalize", "free",
+    "Matrix_build",
+    "Matrix_clear",
+    "Matrix_deserialize",
+    "Matrix_diag",
+    "Matrix_dup",
+    "Matrix_export",
+    "Matrix_extractElement",
+    "Matrix_extractTuples",
+    "Matrix_import",
+    "Matrix_ncols",
+    "Matrix_new",
+    "Matrix_nrows",
+    "Matrix_nvals",
+    "Matrix_removeElement",
+    "Matrix_resize",
+    "Matrix_serialize",
+    "Matrix_setElement",
+    "Scalar_clear",
+    "Scalar_dup",
+    "Scalar_extractElement",
+    "Scalar_new",
+    "Scalar_nvals",
+    "Scalar_setElement",
+    "Vector_build",
+    "Vector_clear",
+    "Vector_dup",
+    "Vector_extractElement",
+    "Vector_extractTuples",
+    "Vector_new",
+    "Vector_nvals",
+    "Vector_removeElement",
+    "Vector_resize",
+    "Vector_setElement",
+    "Vector_size",
+    "error",
+    "finalize",
+    "free",
     "getVersion",
-    "init", "wait",
+    "init",
+    "wait",
 ]
 _MOST = 2**60
 

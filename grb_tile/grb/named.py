@@ -2,12 +2,39 @@
 
 Spec: GraphBLAS C API 2.1, section 3.2.1 and tables 3.5 to 3.8; GxB_ names: SuiteSparse:GraphBLAS user guide.
 """
-_TYPES = ("BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64", "FC32",
-    "FC64")
+
+_TYPES = (
+    "BOOL",
+    "INT8",
+    "INT16",
+    "INT32",
+    "INT64",
+    "UINT8",
+    "UINT16",
+    "UINT32",
+    "UINT64",
+    "FP32",
+    "FP64",
+    "FC32",
+    "FC64",
+)
 _RENAMED = {"oneb": "pair", "div": "cdiv"}
-_INDEXED = ("tril", "triu", "diag", "offdiag", "colle", "colgt", "rowle", "rowgt", "valueeq", "valuene", "valuelt",
+_INDEXED = (
+    "tril",
+    "triu",
+    "diag",
+    "offdiag",
+    "colle",
+    "colgt",
+    "rowle",
+    "rowgt",
+    "valueeq",
+    "valuene",
+    "valuelt",
     "valuele",
-            "valuegt", "valuege")
+    "valuegt",
+    "valuege",
+)
 
 
 def predefined_object(name):

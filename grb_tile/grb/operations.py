@@ -8,6 +8,7 @@ Raises (all functions): DimensionMismatch, DomainMismatch, InvalidIndex / IndexO
 operand.
 Spec: GraphBLAS C API 2.1, section 4.3.
 """
+
 import numpy as np
 
 from .. import operations as ops
@@ -22,10 +23,29 @@ from ..storage.embed import empty_matrix, empty_vector
 from .descriptor import flags_of
 
 __all__ = [
-    "ALL", "Col_assign", "Col_extract", "Col_subassign", "Row_assign", "Row_subassign", "apply", "apply_BinaryOp1st",
-    "apply_BinaryOp2nd", "apply_IndexOp", "assign", "eWiseAdd", "eWiseMult", "eWiseUnion", "extract", "kronecker",
+    "ALL",
+    "Col_assign",
+    "Col_extract",
+    "Col_subassign",
+    "Row_assign",
+    "Row_subassign",
+    "apply",
+    "apply_BinaryOp1st",
+    "apply_BinaryOp2nd",
+    "apply_IndexOp",
+    "assign",
+    "eWiseAdd",
+    "eWiseMult",
+    "eWiseUnion",
+    "extract",
+    "kronecker",
     "mxm",
-    "mxv", "reduce", "select", "subassign", "transpose", "vxm",
+    "mxv",
+    "reduce",
+    "select",
+    "subassign",
+    "transpose",
+    "vxm",
 ]
 
 
@@ -82,14 +102,12 @@ def _accum(accum, dtype, dtype2):
 def _finish(call, out, mask, accum, desc, record):
     output_shape(call, out.shape, record.shape)
     mask = _mask(call, mask, desc, out.shape)
-    out._store = ops.write(
-        out._store, record, out.dtype, mask, _accum(accum, out.dtype, record.dtype), desc.replace
-    )
+    out._store = ops.write(out._store, record, out.dtype, mask, _accum(accum, out.dtype, record.dtype), desc.replace)
 
 
 def _binary(op, left, right):
     op = get_typed_op(op, left, right, kind="binary")
-    if type(op).__name__ == "TypedSemiring":                        # eWiseMult by a semiring takes its multiply
+    if type(op).__name__ == "TypedSemiring":  # eWiseMult by a semiring takes its multiply
         return op.binaryop
     return op.binaryop if type(op).__name__ == "TypedMonoid" else op
 
@@ -203,8 +221,10 @@ def _assign(call, C, Mask, accum, value, I, J, desc, subassign):
     d = flags_of(desc)
     two = isinstance(C, Matrix)
     sizes = C.shape
-    where = [K if isinstance(K, int) else _indices(n, K, size)
-             for n, K, size in zip(("I", "J"), (I, J) if two else (I,), sizes, strict=True)]
+    where = [
+        K if isinstance(K, int) else _indices(n, K, size)
+        for n, K, size in zip(("I", "J"), (I, J) if two else (I,), sizes, strict=True)
+    ]
     region = tuple(
         size if K is None else len(K) for K, size in zip(where, sizes, strict=True) if not isinstance(K, int)
     )
@@ -228,7 +248,13 @@ def _assign(call, C, Mask, accum, value, I, J, desc, subassign):
         shape = sizes
     mask = _mask(call, Mask, d, shape)
     C._store = ops.assign(
-        C._store, store, *where, dtype=C.dtype, mask=mask, accum=_accum(accum, C.dtype, value_type), replace=d.replace,
+        C._store,
+        store,
+        *where,
+        dtype=C.dtype,
+        mask=mask,
+        accum=_accum(accum, C.dtype, value_type),
+        replace=d.replace,
         subassign=subassign,
     )
 

@@ -1,4 +1,5 @@
 """The indexunary operators: `grb_tile.indexunary.<name>`, built when first asked for (see grb_tile/operators/table.py)."""
+
 from functools import partial as _partial
 
 from ..operators import IndexUnaryOp as _class

@@ -6,10 +6,16 @@ The libraries are imported when a function needs them, and named with their inst
 >>> "mmread" in dir(io)
 True
 """
+
 from grb_tile.io.arrays import as_numpy, from_csr, from_numpy, to_numpy
 from grb_tile.io.awkward_arrays import from_awkward, to_awkward
 from grb_tile.io.device_arrays import (
-    entries_on_device, from_cupy, from_cupy_coo, from_cupy_csr, to_cupy, to_cupyx_sparse,
+    entries_on_device,
+    from_cupy,
+    from_cupy_coo,
+    from_cupy_csr,
+    to_cupy,
+    to_cupyx_sparse,
     vector_of_entries,
 )
 from grb_tile.io.edge_list import EdgeList, read_edge_list, write_edge_list
@@ -25,10 +31,43 @@ from grb_tile.io.serialize import deserialize, load, save, serialize
 from grb_tile.io.suitesparse import from_graphblas, to_graphblas
 
 __all__ = [
-    "BadFile", "EdgeList", "LabelledMatrix", "as_numpy", "deserialize", "detect_format", "entries_on_device",
-    "from_awkward", "from_csr", "from_cupy", "from_cupy_coo", "from_cupy_csr", "from_graphblas", "from_networkx",
-    "from_numpy", "from_pandas_edgelist", "from_pydata_sparse", "from_scipy_sparse", "load", "load_npz", "mminfo", "mmread",
-    "mmwrite", "read", "read_edge_list", "save", "save_npz", "serialize", "to_awkward", "to_cupy", "to_cupyx_sparse",
-    "to_graphblas", "to_networkx", "to_numpy", "to_pydata_sparse", "to_scipy_sparse", "vector_of_entries", "write",
+    "BadFile",
+    "EdgeList",
+    "LabelledMatrix",
+    "as_numpy",
+    "deserialize",
+    "detect_format",
+    "entries_on_device",
+    "from_awkward",
+    "from_csr",
+    "from_cupy",
+    "from_cupy_coo",
+    "from_cupy_csr",
+    "from_graphblas",
+    "from_networkx",
+    "from_numpy",
+    "from_pandas_edgelist",
+    "from_pydata_sparse",
+    "from_scipy_sparse",
+    "load",
+    "load_npz",
+    "mminfo",
+    "mmread",
+    "mmwrite",
+    "read",
+    "read_edge_list",
+    "save",
+    "save_npz",
+    "serialize",
+    "to_awkward",
+    "to_cupy",
+    "to_cupyx_sparse",
+    "to_graphblas",
+    "to_networkx",
+    "to_numpy",
+    "to_pydata_sparse",
+    "to_scipy_sparse",
+    "vector_of_entries",
+    "write",
     "write_edge_list",
 ]

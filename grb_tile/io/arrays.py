@@ -1,4 +1,5 @@
 """Plain arrays: NumPy, and whatever speaks DLPack or `__array__`."""
+
 import numpy as np
 
 from grb_tile.io.build import adopt_csr
@@ -15,7 +16,7 @@ def as_numpy(x):
     """
     if isinstance(x, np.ndarray):
         return x
-    if hasattr(x, "to_dense") and hasattr(x, "__array__"):          # a Vector or Matrix, wherever it lies
+    if hasattr(x, "to_dense") and hasattr(x, "__array__"):  # a Vector or Matrix, wherever it lies
         return np.asarray(x)
     if hasattr(x, "__dlpack__") and not hasattr(x, "__cuda_array_interface__"):
         try:
@@ -52,7 +53,8 @@ def to_numpy(x, fill_value=None, dtype=None):
 def from_csr(indptr, indices, values, *, ncols, nrows=None, dtype=None, name=None):
     """Matrix over CSR arrays of any kind that `as_numpy` reads; rows must be sorted and free of duplicates.
 
-    Shared, not copied, where the types fit: int64 `indptr`, `indices` int32 (int64 from 2**31 columns on), values of a type
+    Shared, not copied, where the types fit: int64 `indptr`, `indices` int32 (int64 from 2**31 columns on), values of a
+    type
     of ours.  `values` may be one number for all entries.  Change none of them afterwards.
 
     Raises InvalidValue or InvalidIndex (through the checks of Matrix.from_csr) when the arrays make no CSR.
@@ -63,14 +65,25 @@ def from_csr(indptr, indices, values, *, ncols, nrows=None, dtype=None, name=Non
     indptr, indices, values = as_numpy(indptr), as_numpy(indices), as_numpy(values)
     iso = values.ndim == 0
     if indptr.ndim != 1 or indices.ndim != 1 or indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
-        raise ValueError(f"indptr and indices must be one-dimensional arrays of whole numbers, not {indptr.dtype} of shape "
-                         f"{indptr.shape} and {indices.dtype} of shape {indices.shape}")
+        raise ValueError(
+            f"indptr and indices must be one-dimensional arrays of whole numbers, not {indptr.dtype} of shape "
+            f"{indptr.shape} and {indices.dtype} of shape {indices.shape}"
+        )
     if nrows is not None and nrows != indptr.shape[0] - 1:
         raise ValueError(f"indptr has {indptr.shape[0]} places, {nrows} rows need {nrows + 1}")
-    parts = _Parts(indptr, indices, np.broadcast_to(values, indices.shape) if iso else values, (indptr.shape[0] - 1, ncols))
+    parts = _Parts(
+        indptr, indices, np.broadcast_to(values, indices.shape) if iso else values, (indptr.shape[0] - 1, ncols)
+    )
     if indptr.shape[0] > 0 and parts.data.shape == indices.shape and _is_sorted(parts):
-        return adopt_csr(*parts.shape, indptr, indices, values.reshape(1) if iso else values, iso=iso and len(indices) > 0,
-                         dtype=dtype, name=name)
+        return adopt_csr(
+            *parts.shape,
+            indptr,
+            indices,
+            values.reshape(1) if iso else values,
+            iso=iso and len(indices) > 0,
+            dtype=dtype,
+            name=name,
+        )
     return Matrix.from_csr(indptr, indices, parts.data, dtype, ncols=ncols, name=name)
 
 

@@ -5,6 +5,7 @@
 
 The parameters "format" and "shape" say the rest.
 """
+
 import numpy as np
 
 from grb_tile.io.errors import missing_library
@@ -36,8 +37,9 @@ def to_awkward(A, format=None):
         labels, indptr, indices, values = A.to_dcsr() if format == "hypercsr" else A.to_dcsc()
     else:
         indptr, indices, values = A.to_csr() if format == "csr" else A.to_csc()
-    lists = ak.contents.ListOffsetArray(ak.index.Index64(np.ascontiguousarray(indptr, np.int64)),
-                                        _record(ak, values, indices))
+    lists = ak.contents.ListOffsetArray(
+        ak.index.Index64(np.ascontiguousarray(indptr, np.int64)), _record(ak, values, indices)
+    )
     if labels is not None:
         labels = ak.contents.NumpyArray(np.ascontiguousarray(labels, np.int64))
         lists = ak.contents.RecordArray([lists, labels], ["data", "offset_labels"])
@@ -46,8 +48,10 @@ def to_awkward(A, format=None):
 
 
 def _record(ak, values, indices):
-    contents = [ak.contents.NumpyArray(np.ascontiguousarray(values)),
-                ak.contents.NumpyArray(np.ascontiguousarray(indices, np.int64))]
+    contents = [
+        ak.contents.NumpyArray(np.ascontiguousarray(values)),
+        ak.contents.NumpyArray(np.ascontiguousarray(indices, np.int64)),
+    ]
     return ak.contents.RecordArray(contents, ["values", "indices"])
 
 
@@ -55,6 +59,7 @@ def _hyper_name(ak):
     """Register, once, the behaviour by which `values` and `indices` of the inner lists show at the top."""
     name = "grb_tile_doubly_compressed"
     if ("*", name) not in ak.behavior:
+
         class DoublyCompressed(ak.Array):
             @property
             def values(self):

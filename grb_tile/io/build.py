@@ -1,4 +1,5 @@
 """From arrays to a Matrix: the shortest road that checks what it is given."""
+
 import numpy as np
 
 SPREAD = 4  # a row pointer costs no more than the entries while nrows <= SPREAD * entries
@@ -8,9 +9,9 @@ def matrix_from_triples(nrows, ncols, rows, cols, values, *, dtype=None, dup_op=
     """Matrix of `values[k]` (or the one value there is) at `rows[k], cols[k]`; duplicates combine by `dup_op`.
 
     `dup_op="ignore"` goes with a single value: entries that occur twice are one.
-    scipy's counting sort is several times faster than a comparison sort and is taken when it is there and no row pointer of
-    absurd size would come of it; duplicates, which it would add up, go through Matrix.from_coo, which knows dup_op and
-    names the first duplicate when there is none.
+    scipy's counting sort is several times faster than a comparison sort and is taken when it is there and no row
+    pointer of absurd size would come of it; duplicates, which it would add up, go through Matrix.from_coo, which knows
+    dup_op and names the first duplicate when there is none.
     """
     from grb_tile import Matrix
 
@@ -21,7 +22,9 @@ def matrix_from_triples(nrows, ncols, rows, cols, values, *, dtype=None, dup_op=
             indptr, indices, sorted_values = counted
             if scalar is not None:
                 sorted_values = values[:1]
-            return adopt_csr(nrows, ncols, indptr, indices, sorted_values, iso=scalar is not None, dtype=dtype, name=name)
+            return adopt_csr(
+                nrows, ncols, indptr, indices, sorted_values, iso=scalar is not None, dtype=dtype, name=name
+            )
     if dup_op == "ignore":
         return Matrix.from_coo(rows, cols, values[0], dtype=dtype, nrows=nrows, ncols=ncols, name=name)
     values = np.broadcast_to(values, rows.shape) if scalar is not None else values

@@ -1,8 +1,10 @@
 """Arrays that lie on the GPU: CuPy, cupyx.scipy.sparse, and whatever offers `__cuda_array_interface__` or DLPack there.
 
-Nothing is copied where types fit, so change the arrays neither here nor there afterwards; work is ordered by CuPy's current
+Nothing is copied where types fit, so change the arrays neither here nor there afterwards; work is ordered by CuPy's
+current
 stream, as CuPy's own is.  Objects made so live on the device whichever backend is in use.
 """
+
 import functools
 
 import numpy as np
@@ -21,6 +23,7 @@ def _backend():
 
 def _reported(function):
     """CuPy's errors leave `function` as the library's: OutOfMemory after room was made and a second try."""
+
     @functools.wraps(function)
     def inner(device, *args, **kwargs):
         return function(*args, **kwargs)
@@ -55,7 +58,8 @@ def from_cupy(x, *, name=None):
     x : cupy.ndarray, an object with `__cuda_array_interface__` or `__dlpack__`, or a cupyx.scipy.sparse matrix
     name : of the object
 
-    A CSR matrix must have its column indices sorted and without duplicates (`x.sum_duplicates()` brings that about); a COO
+    A CSR matrix must have its column indices sorted and without duplicates (`x.sum_duplicates()` brings that about); a
+    COO
     matrix is sorted here.  Row pointers become int64, which copies that one array.
 
     Raises: ValueError for arrays of other dimensions and for a CSR that is not in order; TypeError for host arrays.
@@ -68,7 +72,9 @@ def from_cupy(x, *, name=None):
     if format is None:
         values = device.array(as_device(x, device))
         if values.ndim != 1:
-            raise ValueError(f"x must have one dimension or be a cupyx.scipy.sparse matrix, not an array of shape {values.shape}")
+            raise ValueError(
+                f"x must have one dimension or be a cupyx.scipy.sparse matrix, not an array of shape {values.shape}"
+            )
         store = BitmapVector(values.shape[0], lookup_dtype(values.dtype), None, values, values.shape[0])
         store.shared = True
         return Vector._from_store(store, name=name)
@@ -89,7 +95,8 @@ def from_cupy_csr(indptr, indices, values, *, shape, name=None):
 
     Parameters
     ----------
-    indptr, indices : device arrays of whole numbers; shared where the types fit (int64; int32, int64 from 2**31 columns on)
+    indptr, indices : device arrays of whole numbers; shared where the types fit (int64; int32, int64 from 2**31 columns
+    on)
     values : a device array as long as `indices`, shared; or a Python or NumPy number, stored once for all entries
     shape : (nrows, ncols)
 
@@ -120,18 +127,34 @@ def _csr_store(device, indptr, indices, values, nrows, ncols, iso=False):
     count = indices.size
     if indptr.shape != (nrows + 1,) or indices.shape != (count,) or not (iso or values.shape == (count,)):
         raise ValueError(f"CSR of {nrows} rows needs {nrows + 1} row pointers and a value for each of {count} indices")
-    bad = ((indptr[1:] < indptr[:-1]).sum() + (indptr[:1] != 0).sum() + (indptr[-1:] != count).sum()
-           + (indices < 0).sum() + (indices >= ncols).sum())
+    bad = (
+        (indptr[1:] < indptr[:-1]).sum()
+        + (indptr[:1] != 0).sum()
+        + (indptr[-1:] != count).sum()
+        + (indices < 0).sum()
+        + (indices >= ncols).sum()
+    )
     if device.read(device.array(bad).reshape(1))[0]:
-        raise ValueError(f"the arrays are no CSR of {nrows} x {ncols}: row pointers must rise from 0 to {count} and columns be "
-                         f"below {ncols}")
+        raise ValueError(
+            f"the arrays are no CSR of {nrows} x {ncols}: row pointers must rise from 0 to {count} and columns be "
+            f"below {ncols}"
+        )
     values = device.array(values)
-    store = Compressed(nrows, ncols, lookup_dtype(values.dtype), device.array(indptr, np.int64),
-                       device.array(indices, index_dtype(ncols)), values, iso and count > 0)
+    store = Compressed(
+        nrows,
+        ncols,
+        lookup_dtype(values.dtype),
+        device.array(indptr, np.int64),
+        device.array(indices, index_dtype(ncols)),
+        values,
+        iso and count > 0,
+    )
     descents, repeats, _ = order_facts(device, row_ids(device, store), store.indices)
     if descents or repeats:
-        raise ValueError("columns must ascend within each row and not repeat: sort them first (cupyx.scipy.sparse: "
-                         "x.sum_duplicates())")
+        raise ValueError(
+            "columns must ascend within each row and not repeat: sort them first (cupyx.scipy.sparse: "
+            "x.sum_duplicates())"
+        )
     store.shared = True
     return store
 
@@ -150,10 +173,12 @@ def from_cupy_coo(rows, cols, values, *, shape, dup_op=None, name=None):
 
     backend = _backend()
     device = backend.device
-    rows, cols = (device.array(as_device(part, device).astype(np.int64)) for part in (rows, cols))          # copies
+    rows, cols = (device.array(as_device(part, device).astype(np.int64)) for part in (rows, cols))  # copies
     values = device.array(as_device(values, device))
     if not rows.shape == cols.shape == values.shape or rows.ndim != 1:
-        raise ValueError(f"rows, cols and values must be as long as one another: {rows.shape}, {cols.shape}, {values.shape}")
+        raise ValueError(
+            f"rows, cols and values must be as long as one another: {rows.shape}, {cols.shape}, {values.shape}"
+        )
     nrows, ncols = shape
     if rows.shape[0]:
         outside = (rows < 0).sum() + (rows >= nrows).sum() + (cols < 0).sum() + (cols >= ncols).sum()
@@ -204,8 +229,8 @@ def entries_on_device(x):
 def to_cupyx_sparse(A):
     """cupyx.scipy.sparse.csr_matrix of a Matrix; column indices and values are shared where CuPy takes their types.
 
-    Raises: TypeError for value types that cupyx has no matrices of (it has BOOL, FP32, FP64, FC32, FC64); ValueError for
-    shapes and numbers of entries past its 32 bits.
+    Raises: TypeError for value types that cupyx has no matrices of (it has BOOL, FP32, FP64, FC32, FC64); ValueError
+    for shapes and numbers of entries past its 32 bits.
     """
     backend = _backend()
     from cupyx.scipy.sparse import csr_matrix
@@ -213,8 +238,10 @@ def to_cupyx_sparse(A):
     if A.dtype.np_type.char not in "?fdFD":
         raise TypeError(f"cupyx.scipy.sparse holds no {A.dtype}: A.dup(dtype) to FP32 or FP64 first")
     if max(A.nvals, *A.shape) >= 2**31:
-        raise ValueError(f"cupyx.scipy.sparse counts in 32 bits, too few for {A.nvals} entries in {A.nrows} x {A.ncols}: take "
-                         "gb.io.entries_on_device(A)")
+        raise ValueError(
+            f"cupyx.scipy.sparse counts in 32 bits, too few for {A.nvals} entries in {A.nrows} x {A.ncols}: take "
+            "gb.io.entries_on_device(A)"
+        )
     store = backend.convert(backend.own(A._store), "csr")
     values = backend.device.full(store.nvals, 0, A.dtype.np_type) if store.iso else store.values
     if store.iso and store.nvals:
@@ -230,6 +257,8 @@ def vector_of_entries(indices, values, *, size, name=None):
 
     device = _backend().device
     values = device.array(as_device(values, device))
-    store = SparseVector(size, lookup_dtype(values.dtype), device.array(as_device(indices, device), index_dtype(size)), values)
+    store = SparseVector(
+        size, lookup_dtype(values.dtype), device.array(as_device(indices, device), index_dtype(size)), values
+    )
     store.shared = True
     return Vector._from_store(store, name=name)

@@ -1,8 +1,9 @@
 """Edge lists: one edge a line, `source target [weight]`, in the dialects of SNAP, Konect, CSV files and DIMACS roads.
 
-Whole numbers are taken as indices unless labels are asked for; anything else is a label.  Files of numbers are converted
-by NumPy in chunks, labels by a dictionary, in order of appearance.
+Whole numbers are taken as indices unless labels are asked for; anything else is a label.  Files of numbers are
+converted by NumPy in chunks, labels by a dictionary, in order of appearance.
 """
+
 import re
 from collections import namedtuple
 
@@ -24,11 +25,25 @@ Edges.__doc__ = """Arrays of an edge list: int64 `sources` and `targets`, `weigh
 and `base`, what the file adds to an index (1 in DIMACS files and where it was given)."""
 
 EdgeList = namedtuple("EdgeList", "matrix labels")
-EdgeList.__doc__ = """A `matrix` and the `labels` of its rows and columns (a list), or None where the file has indices."""
+EdgeList.__doc__ = (
+    """A `matrix` and the `labels` of its rows and columns (a list), or None where the file has indices."""
+)
 
 
-def read_edge_list(source, *, weights=None, labels=None, base=0, directed=True, delimiter=None, size=None, dtype=None,
-                   dup_op=None, name=None, progress=None):
+def read_edge_list(
+    source,
+    *,
+    weights=None,
+    labels=None,
+    base=0,
+    directed=True,
+    delimiter=None,
+    size=None,
+    dtype=None,
+    dup_op=None,
+    name=None,
+    progress=None,
+):
     """A(i, j) = weight of the edge i -> j; read from lines `i j` or `i j weight`.
 
     Parameters
@@ -57,7 +72,9 @@ def read_edge_list(source, *, weights=None, labels=None, base=0, directed=True, 
     >>> A.nvals, A.dtype.name, labels
     (2, 'INT64', ['ann', 'bob', 'cyd'])
     """
-    edges = read_edges(source, weights=weights, labels=labels, base=base, delimiter=delimiter, size=size, progress=progress)
+    edges = read_edges(
+        source, weights=weights, labels=labels, base=base, delimiter=delimiter, size=size, progress=progress
+    )
     return EdgeList(matrix_from_edges(edges, directed=directed, dtype=dtype, dup_op=dup_op, name=name), edges.labels)
 
 
@@ -70,14 +87,19 @@ def matrix_from_edges(edges, *, directed=True, dtype=None, dup_op=None, name=Non
         values = None if values is None else np.concatenate([values, values[off]])
     if values is None:
         values, dup_op = np.ones(1, bool), "ignore"
-    return matrix_from_triples(edges.size, edges.size, rows, cols, values, dtype=dtype, dup_op=dup_op or "first", name=name)
+    return matrix_from_triples(
+        edges.size, edges.size, rows, cols, values, dtype=dtype, dup_op=dup_op or "first", name=name
+    )
 
 
 def read_edges(source, *, weights=None, labels=None, base=0, delimiter=None, size=None, progress=None):
     """The arrays of an edge list, see read_edge_list."""
     if base not in (0, 1):
         raise ValueError(f"base must be 0 or 1, not {base!r}")
-    with Source(source) as stream, Progress(f"Reading {stream.name}", stream.size, wanted(progress, stream.size)) as bar:
+    with (
+        Source(source) as stream,
+        Progress(f"Reading {stream.name}", stream.size, wanted(progress, stream.size)) as bar,
+    ):
         reader = _Reader(stream.name, weights, labels, base, delimiter)
         for text in stream.lines_in_chunks():
             reader.take(text)
@@ -124,8 +146,11 @@ class _Reader:
         if not re.search(marks, text):
             return text, None
         skip = COMMENTS + ((b"c", b"p") if self.dimacs is not None else ())
-        lines = [(at, raw) for at, raw in enumerate(text.split(b"\n")[:-1], first + 1)
-                 if raw.strip() and not raw.lstrip().startswith(skip)]
+        lines = [
+            (at, raw)
+            for at, raw in enumerate(text.split(b"\n")[:-1], first + 1)
+            if raw.strip() and not raw.lstrip().startswith(skip)
+        ]
         return b"".join([raw + b"\n" for _, raw in lines]), np.array([at for at, _ in lines], np.int64)
 
     def _number(self, numbers, at, first):
@@ -141,33 +166,50 @@ class _Reader:
         if self.dimacs is not None:
             self.columns, self.weights = 3, self.weights is not False
             return text, numbers
-        second = self._split(text[end: text.find(b"\n", end) + 1]) if len(text) > end else None
+        second = self._split(text[end : text.find(b"\n", end) + 1]) if len(text) > end else None
         number = [bool(re.fullmatch(NUMBER, word)) for word in words]
-        if second and not any(number) and (
-                sum(bool(re.fullmatch(NUMBER, word)) for word in second) > 0 or self.labels and self._named(words)):
+        if (
+            second
+            and not any(number)
+            and (sum(bool(re.fullmatch(NUMBER, word)) for word in second) > 0 or self.labels and self._named(words))
+        ):
             text, numbers = text[end:], (np.arange(first + 2, self.line + 1) if numbers is None else numbers[1:])
             words, number = second, [bool(re.fullmatch(NUMBER, word)) for word in second]
         if len(words) < 2:
-            raise bad_file(self.name, self._number(numbers, 0, first), f"expected `source target [weight]`, found "
-                           f"{line[:60].decode('latin-1').strip()!r}", "Name the separator with delimiter=")
+            raise bad_file(
+                self.name,
+                self._number(numbers, 0, first),
+                f"expected `source target [weight]`, found {line[:60].decode('latin-1').strip()!r}",
+                "Name the separator with delimiter=",
+            )
         self.columns = len(words)
         if self.weights is None:
             self.weights = len(words) >= 3 and number[2]
         if self.weights and len(words) < 3:
-            raise bad_file(self.name, self._number(numbers, 0, first), "no third column for the weights",
-                           "Pass weights=False")
+            raise bad_file(
+                self.name, self._number(numbers, 0, first), "no third column for the weights", "Pass weights=False"
+            )
         if self.index is None and not all(re.fullmatch(rb"-?\d+", word) for word in words[:2]):
             self._start_labels(self._number(numbers, 0, first), words)
         return text, numbers
 
     @staticmethod
     def _named(words):
-        return {word.strip(b'"').lower() for word in words[:2]} <= {b"source", b"target", b"src", b"dst", b"from", b"to"}
+        return {word.strip(b'"').lower() for word in words[:2]} <= {
+            b"source",
+            b"target",
+            b"src",
+            b"dst",
+            b"from",
+            b"to",
+        }
 
     def _start_labels(self, line, words):
         if self.labels is False:
             word = next(word for word in words[:2] if not re.fullmatch(rb"-?\d+", word))
-            raise bad_file(self.name, line, f"{word[:40].decode('latin-1')!r} is not a whole number", "Pass labels=True")
+            raise bad_file(
+                self.name, line, f"{word[:40].decode('latin-1')!r} is not a whole number", "Pass labels=True"
+            )
         self.index = {}
 
     def _split(self, line):
@@ -194,14 +236,18 @@ class _Reader:
         end = re.compile(b"(?:" + line + b")*+").match(text).end()
         if end != len(text):
             at = text.count(b"\n", 0, end)
-            bad = text[end: text.index(b"\n", end)].strip()
+            bad = text[end : text.index(b"\n", end)].strip()
             words = bad.split()
             names = not all(re.fullmatch(rb"-?\d+", word) for word in words[:2])
             if names and len(words) == self.columns and self.labels is None and not self.parts and not end:
                 self.index = {}
                 return
-            raise bad_file(self.name, self._number(numbers, at, first), self._complaint(words, bad),
-                           "Correct the line, or pass labels=True" if names else "Correct the line")
+            raise bad_file(
+                self.name,
+                self._number(numbers, at, first),
+                self._complaint(words, bad),
+                "Correct the line, or pass labels=True" if names else "Correct the line",
+            )
         if rest:
             text = b"".join(b" ".join(raw.split()[:keep]) + b"\n" for raw in text.split(b"\n")[:-1])
         self.parts.append(self._parsed(text, keep, numbers, first))
@@ -210,24 +256,38 @@ class _Reader:
         shown = bad[:60].decode("latin-1")
         if len(words) < (3 if self.weights else 2) or len(words) != self.columns:
             return f"expected {self.columns} columns as in the first line, found {len(words)}: {shown!r}"
-        return f"expected {'two vertex numbers and a weight' if self.weights else 'two vertex numbers'}, found {shown!r}"
+        return (
+            f"expected {'two vertex numbers and a weight' if self.weights else 'two vertex numbers'}, found {shown!r}"
+        )
 
     def _parsed(self, text, keep, numbers, first):
         lines = text.count(b"\n")
         whole = keep == 2 or not re.search(rb"[.eEfn]", text)
         if whole and re.search(rb"\d{19}", text):
-            raise bad_file(self.name, None, f"between lines {first + 1} and {self.line} a number has more than 18 digits",
-                           "Pass labels=True, or number the vertices anew")
+            raise bad_file(
+                self.name,
+                None,
+                f"between lines {first + 1} and {self.line} a number has more than 18 digits",
+                "Pass labels=True, or number the vertices anew",
+            )
         table = np.fromstring(text, np.int64 if whole else np.float64, sep=" ").reshape(lines, keep)
         ends = table[:, :2]
         if not whole and np.abs(ends).max(initial=0) >= EXACT_IN_FLOAT:
-            raise bad_file(self.name, None, f"between lines {first + 1} and {self.line} a vertex number exceeds 2**53",
-                           "Pass labels=True, or number the vertices anew")
+            raise bad_file(
+                self.name,
+                None,
+                f"between lines {first + 1} and {self.line} a vertex number exceeds 2**53",
+                "Pass labels=True, or number the vertices anew",
+            )
         low = ends.min(axis=1) < self.base
         if low.any():
             at = int(np.flatnonzero(low)[0])
-            raise bad_file(self.name, self._number(numbers, at, first), f"vertex number {int(ends[at].min())} is less than "
-                           f"{self.base}", "Pass base=0, or labels=True" if self.base else "Pass labels=True")
+            raise bad_file(
+                self.name,
+                self._number(numbers, at, first),
+                f"vertex number {int(ends[at].min())} is less than {self.base}",
+                "Pass base=0, or labels=True" if self.base else "Pass labels=True",
+            )
         ends = ends.astype(np.int64) - self.base
         return ends[:, 0], ends[:, 1], table[:, 2].copy() if keep == 3 else None
 
@@ -237,19 +297,29 @@ class _Reader:
         for at, raw in enumerate(text.split(b"\n")[:-1]):
             words = self._split(raw)
             if len(words) < keep:
-                raise bad_file(self.name, self._number(numbers, at, first), f"expected {keep} columns, found {len(words)}: "
-                               f"{raw[:60].decode('latin-1').strip()!r}", "Correct the line")
+                raise bad_file(
+                    self.name,
+                    self._number(numbers, at, first),
+                    f"expected {keep} columns, found {len(words)}: {raw[:60].decode('latin-1').strip()!r}",
+                    "Correct the line",
+                )
             sources.append(index.setdefault(words[0], len(index)))
             targets.append(index.setdefault(words[1], len(index)))
             if keep == 3:
                 if not re.fullmatch(NUMBER, words[2]):
-                    raise bad_file(self.name, self._number(numbers, at, first), f"the weight "
-                                   f"{words[2][:40].decode('latin-1')!r} is not a number", "Correct the line, or weights=False")
+                    raise bad_file(
+                        self.name,
+                        self._number(numbers, at, first),
+                        f"the weight {words[2][:40].decode('latin-1')!r} is not a number",
+                        "Correct the line, or weights=False",
+                    )
                 weights.append(words[2])
         values = None
         if keep == 3:
             whole = all(re.fullmatch(rb"-?\d{1,18}", word) for word in weights)
-            values = np.array([int(word) if whole else float(word) for word in weights], np.int64 if whole else np.float64)
+            values = np.array(
+                [int(word) if whole else float(word) for word in weights], np.int64 if whole else np.float64
+            )
         self.parts.append((np.array(sources, np.int64), np.array(targets, np.int64), values))
 
     def finish(self, size):
@@ -262,8 +332,12 @@ class _Reader:
         if size is None:
             size = least
         if count > size:
-            raise bad_file(self.name, None, f"vertex {count - 1} lies outside the {size} vertices that were announced",
-                           "Correct the size")
+            raise bad_file(
+                self.name,
+                None,
+                f"vertex {count - 1} lies outside the {size} vertices that were announced",
+                "Correct the size",
+            )
         if size > LARGEST_INDEX:
             raise bad_file(self.name, None, f"vertex number {count - 1} is more than 2**60", "Pass labels=True")
         return Edges(rows, cols, weights, labels, size, self.base)
@@ -279,5 +353,5 @@ def write_edge_list(target, matrix, *, weights=True, delimiter=" ", base=0):
     line = delimiter.join(["%s"] * len(columns)) + "\n"
     with Target(target) as out:
         for start in range(0, len(rows), 1 << 17):
-            chunk = zip(*(column[start: start + (1 << 17)] for column in columns))
+            chunk = zip(*(column[start : start + (1 << 17)] for column in columns))
             out.stream.write("".join([line % item for item in chunk]).encode())

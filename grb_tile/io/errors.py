@@ -1,4 +1,5 @@
 """What goes wrong with files: one exception, whose message names the file, the line and the cure."""
+
 from grb_tile.exceptions import InvalidValue
 
 

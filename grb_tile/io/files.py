@@ -1,4 +1,5 @@
 """Any file we can read or write, by its content where that tells and by its ending where it does not."""
+
 import os
 from collections import namedtuple
 
@@ -11,9 +12,15 @@ from grb_tile.io.streams import Source
 COMPRESSED = (".gz", ".bz2", ".xz")
 # ending: (format, what it is)
 ENDINGS = {
-    ".mtx": ("mtx", "Matrix Market"), ".grb": ("grb", "grb_tile's own format"), ".npz": ("npz", "scipy.sparse.save_npz"),
-    ".txt": ("edges", "edge list"), ".el": ("edges", "edge list"), ".wel": ("edges", "edge list with weights"),
-    ".csv": ("edges", "edge list"), ".tsv": ("edges", "edge list"), ".edges": ("edges", "edge list"),
+    ".mtx": ("mtx", "Matrix Market"),
+    ".grb": ("grb", "grb_tile's own format"),
+    ".npz": ("npz", "scipy.sparse.save_npz"),
+    ".txt": ("edges", "edge list"),
+    ".el": ("edges", "edge list"),
+    ".wel": ("edges", "edge list with weights"),
+    ".csv": ("edges", "edge list"),
+    ".tsv": ("edges", "edge list"),
+    ".edges": ("edges", "edge list"),
     ".gr": ("edges", "DIMACS graph"),
 }
 
@@ -23,7 +30,7 @@ Read.__doc__ = """What `read` found: the object, `labels` of its rows (a list) o
 
 
 def detect_format(path):
-    """"mtx", "grb", "npz" or "edges"; by the first bytes, after decompression.
+    """ "mtx", "grb", "npz" or "edges"; by the first bytes, after decompression.
 
     Raises FileNotFoundError, or IsADirectoryError, as open does.
     """
@@ -75,8 +82,10 @@ def write(path, obj, *, format=None, **options):
     ending = _ending(path)
     if format is None:
         if ending not in ENDINGS:
-            raise ValueError(f"{os.fspath(path)}: cannot tell the format from the ending {ending!r}: "
-                             f"use one of {', '.join(sorted(ENDINGS))}")
+            raise ValueError(
+                f"{os.fspath(path)}: cannot tell the format from the ending {ending!r}: "
+                f"use one of {', '.join(sorted(ENDINGS))}"
+            )
         format = ENDINGS[ending][0]
     if format == "grb":
         save(obj, path, **options)

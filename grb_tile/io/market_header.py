@@ -5,9 +5,10 @@
     % any comments
     nrows ncols nvals
 
-Reference: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market exchange formats", NISTIR 5935, 1996; the type comment:
-LAGraph, LAGraph_MMRead.c, description of the file format.
+Reference: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market exchange formats", NISTIR 5935, 1996; the type
+comment: LAGraph, LAGraph_MMRead.c, description of the file format.
 """
+
 import re
 from dataclasses import dataclass, field
 
@@ -15,21 +16,38 @@ from grb_tile.io.errors import bad_file
 
 LARGEST_DIMENSION = 2**60
 FIELDS = {
-    "real": "real", "double": "real", "integer": "integer", "unsigned-integer": "unsigned-integer",
-    "complex": "complex", "pattern": "pattern",
+    "real": "real",
+    "double": "real",
+    "integer": "integer",
+    "unsigned-integer": "unsigned-integer",
+    "complex": "complex",
+    "pattern": "pattern",
 }
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 FORMATS = ("coordinate", "array")
 # The C names of SuiteSparse's type comment and the NumPy types they stand for.
 COMMENT_TYPES = {
-    "bool": "bool", "int8_t": "int8", "int16_t": "int16", "int32_t": "int32", "int64_t": "int64",
-    "uint8_t": "uint8", "uint16_t": "uint16", "uint32_t": "uint32", "uint64_t": "uint64",
-    "float": "float32", "double": "float64", "float complex": "complex64", "double complex": "complex128",
+    "bool": "bool",
+    "int8_t": "int8",
+    "int16_t": "int16",
+    "int32_t": "int32",
+    "int64_t": "int64",
+    "uint8_t": "uint8",
+    "uint16_t": "uint16",
+    "uint32_t": "uint32",
+    "uint64_t": "uint64",
+    "float": "float32",
+    "double": "float64",
+    "float complex": "complex64",
+    "double complex": "complex128",
 }
 # The fewest bytes that one entry's line can take, newline included: bounds what a file of known size can hold.
 SHORTEST_LINE = {
-    ("coordinate", "pattern"): 4, ("coordinate", "complex"): 8, ("coordinate", "other"): 6,
-    ("array", "complex"): 4, ("array", "other"): 2,
+    ("coordinate", "pattern"): 4,
+    ("coordinate", "complex"): 8,
+    ("coordinate", "other"): 6,
+    ("array", "complex"): 4,
+    ("array", "other"): 2,
 }
 
 
@@ -93,18 +111,29 @@ def _first_line(source):
     if not re.match(r"%%?matrixmarket\b", line.lower()):
         found = line[:40] if line.isprintable() else "binary data"
         raise bad_file(
-            source.name, 1, f"no Matrix Market banner, found {found!r}",
-            "Add `%%MatrixMarket matrix coordinate real general`, or read an edge list with grb_tile.io.read_edge_list")
+            source.name,
+            1,
+            f"no Matrix Market banner, found {found!r}",
+            "Add `%%MatrixMarket matrix coordinate real general`, or read an edge list with grb_tile.io.read_edge_list",
+        )
     return line
 
 
 def _banner(line, name):
     words = line.lower().split()[1:] + [""] * 4
     if words[0] == "vector":
-        raise bad_file(name, 1, "Matrix Market vector files are not supported",
-                       "Write it as a matrix with one column: `%%MatrixMarket matrix ...` and sizes `n 1`")
-    expected = (("object", words[0], ("matrix",)), ("format", words[1], FORMATS),
-                ("field", words[2], tuple(FIELDS)), ("symmetry", words[3], SYMMETRIES))
+        raise bad_file(
+            name,
+            1,
+            "Matrix Market vector files are not supported",
+            "Write it as a matrix with one column: `%%MatrixMarket matrix ...` and sizes `n 1`",
+        )
+    expected = (
+        ("object", words[0], ("matrix",)),
+        ("format", words[1], FORMATS),
+        ("field", words[2], tuple(FIELDS)),
+        ("symmetry", words[3], SYMMETRIES),
+    )
     for what, word, allowed in expected:
         if word not in allowed:
             found = f"unknown {what} {word!r} in the banner" if word else f"the banner ends before its {what}"
@@ -118,8 +147,12 @@ def _type_comment(line, name, number):
         return None
     text = " ".join(words[2:])
     if text not in COMMENT_TYPES:
-        raise bad_file(name, number, f"unknown type {text!r} in the %%GraphBLAS comment",
-                       f"Expected one of {', '.join(COMMENT_TYPES)}; or pass graphblas_types=False to ignore the comment")
+        raise bad_file(
+            name,
+            number,
+            f"unknown type {text!r} in the %%GraphBLAS comment",
+            f"Expected one of {', '.join(COMMENT_TYPES)}; or pass graphblas_types=False to ignore the comment",
+        )
     return COMMENT_TYPES[text]
 
 
@@ -142,24 +175,43 @@ def _consistent(header, name, number):
     """Combinations of banner words that contradict each other."""
     h = header
     if h.symmetry != "general" and h.nrows != h.ncols:
-        raise bad_file(name, number, f"a {h.symmetry} matrix must be square, this one is {h.nrows} by {h.ncols}",
-                       "Correct the sizes, or write `general`")
+        raise bad_file(
+            name,
+            number,
+            f"a {h.symmetry} matrix must be square, this one is {h.nrows} by {h.ncols}",
+            "Correct the sizes, or write `general`",
+        )
     if h.field == "pattern" and (h.format == "array" or h.symmetry in ("skew-symmetric", "hermitian")):
         other = "array" if h.format == "array" else h.symmetry
-        raise bad_file(name, 1, f"`pattern` cannot go with `{other}`", "Give the values: `integer`, `real` or `complex`")
+        raise bad_file(
+            name, 1, f"`pattern` cannot go with `{other}`", "Give the values: `integer`, `real` or `complex`"
+        )
     if h.type_name is None:
         return
     if h.type_name.startswith("complex") != (h.field == "complex") and h.field != "pattern":
-        raise bad_file(name, 1, f"field `{h.field}` contradicts the %%GraphBLAS type {h.type_name}",
-                       "Correct one of them, or pass graphblas_types=False to ignore the comment")
+        raise bad_file(
+            name,
+            1,
+            f"field `{h.field}` contradicts the %%GraphBLAS type {h.type_name}",
+            "Correct one of them, or pass graphblas_types=False to ignore the comment",
+        )
     if h.symmetry == "skew-symmetric" and (h.type_name == "bool" or h.type_name.startswith("uint")):
-        raise bad_file(name, 1, f"a skew-symmetric matrix needs negative values, which {h.type_name} has not",
-                       "Correct the type, or pass graphblas_types=False to ignore the comment")
+        raise bad_file(
+            name,
+            1,
+            f"a skew-symmetric matrix needs negative values, which {h.type_name} has not",
+            "Correct the type, or pass graphblas_types=False to ignore the comment",
+        )
 
 
 def _fits(header, source, name, number):
     """A header may promise terabytes: believe it only as far as the file's size allows."""
     room = (source.plain_size + 1) // header.shortest_line
     if header.entries > room:
-        raise bad_file(name, number, f"the header promises {header.entries} entries, but a file of {source.plain_size} "
-                       f"bytes holds at most {room}", "The file is truncated, or its header is mangled")
+        raise bad_file(
+            name,
+            number,
+            f"the header promises {header.entries} entries, but a file of {source.plain_size} "
+            f"bytes holds at most {room}",
+            "The file is truncated, or its header is mangled",
+        )

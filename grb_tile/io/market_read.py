@@ -1,10 +1,12 @@
 """The body of a Matrix Market file as arrays, a few megabytes of text at a time.
 
 scipy.io.mmread (scipy >= 1.12 holds the fast_matrix_market engine) converts the text.  It is given one chunk after the
-other, each under a small header of its own, for three reasons: progress can be shown, the peak of memory is the arrays and
-one chunk, and each chunk is checked first.  The engine ignores what follows a number (`3abc` reads as 3, a fourth column
-vanishes) and crashes on an exponent in an integer field, so that nothing unchecked may reach it.
+other, each under a small header of its own, for three reasons: progress can be shown, the peak of memory is the arrays
+and
+one chunk, and each chunk is checked first.  The engine ignores what follows a number (`3abc` reads as 3, a fourth
+column vanishes) and crashes on an exponent in an integer field, so that nothing unchecked may reach it.
 """
+
 import io
 import re
 
@@ -17,11 +19,19 @@ from grb_tile.storage.store import index_dtype
 
 FLOAT = rb"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?|-?(?:[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])"
 VALUE = {
-    "pattern": b"", "integer": rb"-?\d++", "unsigned-integer": rb"\d++", "real": b"(?:" + FLOAT + b")",
+    "pattern": b"",
+    "integer": rb"-?\d++",
+    "unsigned-integer": rb"\d++",
+    "real": b"(?:" + FLOAT + b")",
     "complex": b"(?:" + FLOAT + rb")[ \t]++(?:" + FLOAT + b")",
 }
-PARSED = {"pattern": None, "integer": np.int64, "unsigned-integer": np.uint64, "real": np.float64,
-          "complex": np.complex128}
+PARSED = {
+    "pattern": None,
+    "integer": np.int64,
+    "unsigned-integer": np.uint64,
+    "real": np.float64,
+    "complex": np.complex128,
+}
 GROW = 1.5
 DIGITS = b"0123456789"
 
@@ -60,8 +70,12 @@ def read_market(source, types=True, progress=None):
             bar.update(source.done)
     if columns.count != header.entries:
         missing = header.entries - columns.count
-        raise bad_file(source.name, line, f"the file ends {missing} entries too early: its header promises "
-                       f"{header.entries}", "The file is truncated, or its header is mangled")
+        raise bad_file(
+            source.name,
+            line,
+            f"the file ends {missing} entries too early: its header promises {header.entries}",
+            "The file is truncated, or its header is mangled",
+        )
     return columns.array() if header.format == "array" else columns.triples()
 
 
@@ -116,8 +130,9 @@ def count_byte(text, byte):
 def _plainly_good(text, header, field):
     """Whether every line certainly matches, found out at a fifth of the cost of the regular expression.
 
-    Take out the signs that stand where signs may, then the digits.  What is left of good lines is the same for each, save
-    for the point and the exponent of the value; and a good line has a digit before each such character, which rules out
+    Take out the signs that stand where signs may, then the digits.  What is left of good lines is the same for each,
+    save for the point and the exponent of the value; and a good line has a digit before each such character, which
+    rules out
     empty columns.  False means: not known.
     """
     if field == "complex":
@@ -222,8 +237,12 @@ class _Columns:
         end = self.count + values.shape[0]
         if end > self.header.entries:
             extra = line + 1 + self.header.entries - self.count
-            raise bad_file(name, extra, f"more lines than the {self.header.entries} entries that the header promises",
-                           "Correct the header, or delete the rest")
+            raise bad_file(
+                name,
+                extra,
+                f"more lines than the {self.header.entries} entries that the header promises",
+                "Correct the header, or delete the rest",
+            )
         self._reserve(end)
         part = slice(self.count, end)
         if self.coordinate:
@@ -253,8 +272,12 @@ class _Columns:
                 if wrong.size:
                     at = int(wrong[0])
                     raise bad_file(
-                        name, None, f"entry {self.count + at + 1} has the value {values[at]}, which the %%GraphBLAS type "
-                        f"{self.dtype} cannot hold", "Correct the type, or pass graphblas_types=False")
+                        name,
+                        None,
+                        f"entry {self.count + at + 1} has the value {values[at]}, which the %%GraphBLAS type "
+                        f"{self.dtype} cannot hold",
+                        "Correct the type, or pass graphblas_types=False",
+                    )
         return out
 
     def triples(self):

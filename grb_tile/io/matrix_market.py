@@ -1,4 +1,5 @@
 """Matrix Market files: mmread, mmwrite, mminfo."""
+
 import numpy as np
 
 from grb_tile.io.build import matrix_from_triples
@@ -26,7 +27,8 @@ def mmread(source, engine="auto", *, dup_op=None, name=None, dtype=None, graphbl
     engine : kept for compatibility: all names mean scipy.io, which contains the fast_matrix_market engine
     dup_op : how equal entries combine; None: they are an error
     name : of the matrix
-    dtype : of the matrix; default: that of a `%%GraphBLAS type` comment, otherwise INT64, FP64, FC64 as the banner's field
+    dtype : of the matrix; default: that of a `%%GraphBLAS type` comment, otherwise INT64, FP64, FC64 as the banner's
+    field
         says; FP64 with all values 1 (stored once) for `pattern`
     graphblas_types : False ignores the comment
     progress : True, False, or None: on stderr when that is a terminal and the file is large
@@ -64,8 +66,16 @@ def mmread(source, engine="auto", *, dup_op=None, name=None, dtype=None, graphbl
 
         return Matrix.from_dense(triples.dense, dtype=dtype, name=name)
     try:
-        return matrix_from_triples(triples.nrows, triples.ncols, triples.rows, triples.cols, triples.values, dtype=dtype,
-                                   dup_op=dup_op, name=name)
+        return matrix_from_triples(
+            triples.nrows,
+            triples.ncols,
+            triples.rows,
+            triples.cols,
+            triples.values,
+            dtype=dtype,
+            dup_op=dup_op,
+            name=name,
+        )
     except ValueError as error:
         if dup_op is None and "uplicate" in str(error):
             raise bad_file(stream.name, None, str(error).rstrip("."), "") from None
@@ -90,7 +100,8 @@ def mmwrite(target, matrix, engine="auto", *, comment="", field=None, precision=
 
     Parameters
     ----------
-    target : path (.mtx is appended when it has no ending of ours; .mtx.gz, .mtx.bz2, .mtx.xz compress) or file open for bytes
+    target : path (.mtx is appended when it has no ending of ours; .mtx.gz, .mtx.bz2, .mtx.xz compress) or file open for
+    bytes
     matrix : Matrix
     comment : text for the head of the file
     field : "real", "complex", "pattern" or "integer"; default: as the type asks, "pattern" for an all-true BOOL

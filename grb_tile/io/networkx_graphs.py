@@ -1,4 +1,5 @@
 """NetworkX graphs to and from Matrix."""
+
 from grb_tile.io.errors import missing_library
 from grb_tile.io.scipy_sparse import from_scipy_sparse
 

@@ -1,4 +1,5 @@
 """SciPy's .npz files of sparse matrices (scipy.sparse.save_npz)."""
+
 import os
 import zipfile
 
@@ -21,9 +22,12 @@ def load_npz(path, *, dup_op=None, name=None):
         if hasattr(array, "check_format"):
             array.check_format()
     except (ValueError, KeyError, zipfile.BadZipFile, EOFError, NotImplementedError, AttributeError) as error:
-        raise bad_file(os.fspath(path) if isinstance(path, (str, os.PathLike)) else "<file>", None,
-                       f"no sparse matrix of scipy.sparse.save_npz ({type(error).__name__}: {error})",
-                       "Write it with scipy.sparse.save_npz(path, A)") from None
+        raise bad_file(
+            os.fspath(path) if isinstance(path, (str, os.PathLike)) else "<file>",
+            None,
+            f"no sparse matrix of scipy.sparse.save_npz ({type(error).__name__}: {error})",
+            "Write it with scipy.sparse.save_npz(path, A)",
+        ) from None
     return from_scipy_sparse(array, dup_op=dup_op, name=name)
 
 

@@ -1,4 +1,5 @@
 """Edge lists in pandas data frames, with any labels."""
+
 from collections import namedtuple
 
 import numpy as np
@@ -7,11 +8,14 @@ from grb_tile.io.build import matrix_from_triples
 from grb_tile.io.errors import missing_library
 
 LabelledMatrix = namedtuple("LabelledMatrix", "matrix labels")
-LabelledMatrix.__doc__ = """A `matrix` and the pandas Index of the `labels` of its rows: labels.get_loc("ann") is ann's row."""
+LabelledMatrix.__doc__ = (
+    """A `matrix` and the pandas Index of the `labels` of its rows: labels.get_loc("ann") is ann's row."""
+)
 
 
-def from_pandas_edgelist(df, source="source", target="target", weight=None, *, directed=True, dup_op=None, dtype=None,
-                         name=None):
+def from_pandas_edgelist(
+    df, source="source", target="target", weight=None, *, directed=True, dup_op=None, dtype=None, name=None
+):
     """A(i, j) = the weight of the row whose source has label i and whose target label j.
 
     Parameters
@@ -48,11 +52,13 @@ def from_pandas_edgelist(df, source="source", target="target", weight=None, *, d
             raise KeyError(f"the data frame has no column {column!r}; it has {list(df.columns)}")
         empty = np.flatnonzero(df[column].isna().to_numpy())
         if empty.size:
-            raise ValueError(f"column {column!r} has no value in row {empty[0]} (of {empty.size} such rows): drop them with "
-                             f"df.dropna(subset=[{column!r}])")
+            raise ValueError(
+                f"column {column!r} has no value in row {empty[0]} (of {empty.size} such rows): drop them with "
+                f"df.dropna(subset=[{column!r}])"
+            )
     codes, labels = pd.factorize(pd.concat([df[source], df[target]], ignore_index=True))
     labels = pd.Index(labels)
-    rows, cols = codes[: len(df)], codes[len(df):]
+    rows, cols = codes[: len(df)], codes[len(df) :]
     values = np.ones(1, bool) if weight is None else df[weight].to_numpy()
     if values.dtype.kind not in "biufc":
         raise ValueError(f"column {weight!r} holds {values.dtype} values, numbers were expected")

@@ -1,4 +1,5 @@
 """Progress of long reads on stderr: a line rewritten in place, only where somebody is looking."""
+
 import sys
 import time
 

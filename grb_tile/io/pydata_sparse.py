@@ -1,4 +1,5 @@
 """Arrays of the library `sparse` (https://sparse.pydata.org) to and from Matrix and Vector."""
+
 from grb_tile.exceptions import GraphblasException
 from grb_tile.io.build import matrix_from_triples
 from grb_tile.io.errors import missing_library
@@ -20,7 +21,9 @@ def from_pydata_sparse(s, *, dup_op=None, name=None):
     """
     sparse = _sparse("import from pydata sparse")
     if not isinstance(s, sparse.SparseArray):
-        raise TypeError("from_pydata_sparse only accepts objects from the `sparse` library; see https://sparse.pydata.org")
+        raise TypeError(
+            "from_pydata_sparse only accepts objects from the `sparse` library; see https://sparse.pydata.org"
+        )
     if s.ndim not in (1, 2):
         raise GraphblasException(f"the array must have one or two dimensions, not {s.ndim}")
     if s.ndim == 2 and isinstance(s, sparse.GCXS):

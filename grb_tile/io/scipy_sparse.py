@@ -1,4 +1,5 @@
 """scipy.sparse arrays to and from Matrix; sharing arrays with CSR where their types fit."""
+
 import numpy as np
 
 from grb_tile.io.build import adopt_csr, matrix_from_triples

@@ -1,10 +1,13 @@
 """One file format for Matrix, Vector and Scalar: versioned, checksummed, compressed.  docs/FILE_FORMAT.md describes it.
 
-    magic (8 bytes) | version u32 | header length u32 | header CRC-32 u32 | header (JSON, UTF-8) | arrays | end mark (8 bytes)
+    magic (8 bytes) | version u32 | header length u32 | header CRC-32 u32 | header (JSON, UTF-8) | arrays | end mark (8
+    bytes)
 
-All integers are little-endian.  The header lists the arrays in the order in which they follow.  Everything is checked when
+All integers are little-endian.  The header lists the arrays in the order in which they follow.  Everything is checked
+when
 it is read: nothing in a damaged file reaches a backend.
 """
+
 import json
 import struct
 import zlib
@@ -25,8 +28,19 @@ LARGEST_DIMENSION = 2**60
 # deflate cannot shrink below 1 : 1032; a header that promises more is damaged.
 LARGEST_RATIO = 1032
 DTYPES = {
-    "BOOL": "|b1", "INT8": "|i1", "INT16": "<i2", "INT32": "<i4", "INT64": "<i8", "UINT8": "|u1", "UINT16": "<u2",
-    "UINT32": "<u4", "UINT64": "<u8", "FP32": "<f4", "FP64": "<f8", "FC32": "<c8", "FC64": "<c16",
+    "BOOL": "|b1",
+    "INT8": "|i1",
+    "INT16": "<i2",
+    "INT32": "<i4",
+    "INT64": "<i8",
+    "UINT8": "|u1",
+    "UINT16": "<u2",
+    "UINT32": "<u4",
+    "UINT64": "<u8",
+    "FP32": "<f4",
+    "FP64": "<f8",
+    "FC32": "<c8",
+    "FC64": "<c16",
 }
 
 
@@ -76,6 +90,7 @@ def load(path):
 
 # ---- between objects and parts: (header dictionary without "arrays", {name: array})
 
+
 def _parts(obj):
     from grb_tile.core.matrix import Matrix
     from grb_tile.core.scalar import Scalar
@@ -84,11 +99,19 @@ def _parts(obj):
     if isinstance(obj, Scalar):
         value = obj.value
         arrays = {} if value is None else {"values": np.array([value], obj.dtype.np_type)}
-        return {"kind": "scalar", "dtype": obj.dtype.name, "format": "scalar", "shape": [], "iso": False,
-                "nvals": len(arrays)}, arrays
+        return {
+            "kind": "scalar",
+            "dtype": obj.dtype.name,
+            "format": "scalar",
+            "shape": [],
+            "iso": False,
+            "nvals": len(arrays),
+        }, arrays
     if not isinstance(obj, (Matrix, Vector)):
-        raise TypeError(f"only Matrix, Vector and Scalar can be serialized, not {type(obj).__name__}: "
-                        "use .new() on an expression or a transpose")
+        raise TypeError(
+            f"only Matrix, Vector and Scalar can be serialized, not {type(obj).__name__}: "
+            "use .new() on an expression or a transpose"
+        )
     if obj.dtype.name not in DTYPES:
         raise TypeError(f"the file format has no word for the user-defined type {obj.dtype.name}")
     return store_parts(obj._store, obj.dtype.name)
@@ -98,10 +121,20 @@ def store_parts(store, dtype_name):
     """Header fields and arrays of a store."""
     store = host(store)
     kind = "matrix" if isinstance(store, Compressed) else "vector"
-    head = {"kind": kind, "dtype": dtype_name, "format": store.format, "shape": [int(n) for n in store.shape],
-            "iso": bool(store.iso), "nvals": int(store.nvals)}
-    names = {"sparse": ("indices",), "bitmap": ("words",), "csr": ("indptr", "indices"),
-             "dcsr": ("rows", "indptr", "indices")}[store.format]
+    head = {
+        "kind": kind,
+        "dtype": dtype_name,
+        "format": store.format,
+        "shape": [int(n) for n in store.shape],
+        "iso": bool(store.iso),
+        "nvals": int(store.nvals),
+    }
+    names = {
+        "sparse": ("indices",),
+        "bitmap": ("words",),
+        "csr": ("indptr", "indices"),
+        "dcsr": ("rows", "indptr", "indices"),
+    }[store.format]
     arrays = {name: getattr(store, name) for name in names if getattr(store, name) is not None}
     arrays["values"] = store.values
     return head, arrays
@@ -124,12 +157,14 @@ def _object(parts):
             result._store = BitmapVector(shape[0], dtype, arrays.get("words"), arrays["values"], head["nvals"], iso)
         return result
     result = Matrix(dtype, *shape)
-    result._store = Compressed(shape[0], shape[1], dtype, arrays["indptr"], arrays["indices"], arrays["values"], iso,
-                               arrays.get("rows"))
+    result._store = Compressed(
+        shape[0], shape[1], dtype, arrays["indptr"], arrays["indices"], arrays["values"], iso, arrays.get("rows")
+    )
     return result
 
 
 # ---- between parts and bytes
+
 
 def pack_store(parts, compression=1):
     """Bytes of (header fields, arrays)."""
@@ -141,13 +176,22 @@ def pack_store(parts, compression=1):
         coding = "raw"
         block = little.tobytes()
         if compression and little.nbytes > 64:
-            packed = zlib.compress(_shuffled(_differences(little) if name in ("indices", "indptr", "rows") else little),
-                                   compression)
+            packed = zlib.compress(
+                _shuffled(_differences(little) if name in ("indices", "indptr", "rows") else little), compression
+            )
             if len(packed) < len(block):
                 block = packed
                 coding = "delta-shuffle-zlib" if name in ("indices", "indptr", "rows") else "shuffle-zlib"
-        listed.append({"name": name, "dtype": little.dtype.str, "length": int(little.shape[0]), "coding": coding,
-                       "stored": len(block), "crc32": zlib.crc32(block)})
+        listed.append(
+            {
+                "name": name,
+                "dtype": little.dtype.str,
+                "length": int(little.shape[0]),
+                "coding": coding,
+                "stored": len(block),
+                "crc32": zlib.crc32(block),
+            }
+        )
         blocks.append(block)
     head["arrays"] = listed
     text = json.dumps(head, sort_keys=True, separators=(",", ":")).encode()
@@ -163,11 +207,13 @@ def unpack_store(data):
     if magic != MAGIC:
         raise InvalidObject("not a grb_tile file: it does not begin with the magic bytes (see docs/FILE_FORMAT.md)")
     if version != VERSION:
-        raise InvalidObject(f"file format version {version} is not known here (this is version {VERSION}): "
-                            "read it with a newer grb_tile, or the file is damaged")
+        raise InvalidObject(
+            f"file format version {version} is not known here (this is version {VERSION}): "
+            "read it with a newer grb_tile, or the file is damaged"
+        )
     if length > LONGEST_HEADER or HEAD.size + length > len(data):
         raise InvalidObject(f"header of {length} bytes in a file of {len(data)}: the file is truncated or damaged")
-    text = bytes(data[HEAD.size: HEAD.size + length])
+    text = bytes(data[HEAD.size : HEAD.size + length])
     if zlib.crc32(text) != crc:
         raise InvalidObject("the header's checksum does not match: the file is damaged")
     try:
@@ -180,14 +226,18 @@ def unpack_store(data):
             if name in arrays:
                 raise InvalidObject(f"array {name} is listed twice")
             if at + stored > len(data):
-                raise InvalidObject(f"array {name} ends at byte {at + stored} of a file of {len(data)}: it is truncated")
-            arrays[name] = _unpack_array(item, data[at: at + stored])
+                raise InvalidObject(
+                    f"array {name} ends at byte {at + stored} of a file of {len(data)}: it is truncated"
+                )
+            arrays[name] = _unpack_array(item, data[at : at + stored])
             at += stored
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidObject(f"the header is malformed: {type(error).__name__} {error}") from None
     if bytes(data[at:]) != END:
-        raise InvalidObject(f"expected the end mark at byte {at}, found {len(data) - at} other bytes: "
-                            "the file is truncated or something was appended")
+        raise InvalidObject(
+            f"expected the end mark at byte {at}, found {len(data) - at} other bytes: "
+            "the file is truncated or something was appended"
+        )
     _check_arrays(head, arrays)
     return head, arrays
 
@@ -207,7 +257,9 @@ def _check_head(head):
     if kind not in FORMATS:
         raise InvalidObject(f"unknown kind {kind!r}: expected scalar, vector or matrix")
     if head["format"] not in FORMATS[kind]:
-        raise InvalidObject(f"unknown format {head['format']!r} of a {kind}: expected one of {', '.join(FORMATS[kind])}")
+        raise InvalidObject(
+            f"unknown format {head['format']!r} of a {kind}: expected one of {', '.join(FORMATS[kind])}"
+        )
     if head["dtype"] not in DTYPES:
         raise InvalidObject(f"unknown type {head['dtype']!r}: expected one of {', '.join(DTYPES)}")
     shape = head["shape"]
@@ -263,10 +315,16 @@ def _differences(array):
 
 # ---- what the arrays of each format must obey
 
+
 def _check_arrays(head, arrays):
     layout, nvals = head["format"], head["nvals"]
-    wanted = {"scalar": {"values"} if nvals else set(), "sparse": {"indices", "values"}, "bitmap": {"words", "values"},
-              "csr": {"indptr", "indices", "values"}, "dcsr": {"rows", "indptr", "indices", "values"}}[layout]
+    wanted = {
+        "scalar": {"values"} if nvals else set(),
+        "sparse": {"indices", "values"},
+        "bitmap": {"words", "values"},
+        "csr": {"indptr", "indices", "values"},
+        "dcsr": {"rows", "indptr", "indices", "values"},
+    }[layout]
     optional = {"words"} if layout == "bitmap" else set()
     if not wanted - optional <= set(arrays) <= wanted:
         raise InvalidObject(f"a {layout} {head['kind']} has the arrays {sorted(wanted)}, the file {sorted(arrays)}")
@@ -317,7 +375,10 @@ def _check_rows(head, arrays):
         count = rows.shape[0]
     _expect(indptr.dtype == np.int64, f"indptr is {indptr.dtype}, expected int64")
     _expect(indptr.shape[0] == count + 1, f"indptr has {indptr.shape[0]} places for {count} rows")
-    _expect(int(indptr[0]) == 0 and int(indptr[-1]) == nvals, f"indptr runs from {indptr[0]} to {indptr[-1]}, not to {nvals}")
+    _expect(
+        int(indptr[0]) == 0 and int(indptr[-1]) == nvals,
+        f"indptr runs from {indptr[0]} to {indptr[-1]}, not to {nvals}",
+    )
     _expect(bool((indptr[1:] >= indptr[:-1]).all()), "indptr descends")
     if nvals > 1:
         rising = indices[1:] > indices[:-1]

@@ -1,4 +1,5 @@
 """Opening what the reader was given: a path, an open file in bytes or in text, plain or compressed."""
+
 import io
 import os
 
@@ -12,8 +13,8 @@ LONGEST_LINE = 1 << 20
 class Source:
     """A stream of bytes with a name for messages, its size on disk, and how much of that has been read.
 
-    The compression is recognised by its first bytes, not by the file's name.  Use as a context manager: it closes what it
-    opened itself and leaves a caller's file open.
+    The compression is recognised by its first bytes, not by the file's name.  Use as a context manager: it closes what
+    it opened itself and leaves a caller's file open.
     """
 
     def __init__(self, source):
@@ -59,7 +60,9 @@ class Source:
         """The next line with its end, b"" at the end of the file."""
         line = self._guarded(self.stream.readline, LONGEST_LINE)
         if len(line) >= LONGEST_LINE:
-            raise bad_file(self.name, None, f"a line is longer than {LONGEST_LINE} bytes", "This is no text matrix file")
+            raise bad_file(
+                self.name, None, f"a line is longer than {LONGEST_LINE} bytes", "This is no text matrix file"
+            )
         return line
 
     def _guarded(self, reader, count):
@@ -70,13 +73,18 @@ class Source:
         try:
             return reader(count)
         except (EOFError, zlib.error, lzma.LZMAError, UnicodeDecodeError) as error:
-            raise bad_file(self.name, None, f"the compressed data are damaged or cut short ({error})",
-                           "Fetch or write the file again") from error
+            raise bad_file(
+                self.name,
+                None,
+                f"the compressed data are damaged or cut short ({error})",
+                "Fetch or write the file again",
+            ) from error
         except OSError as error:
             if error.errno is not None:
                 raise  # a failing disk, not a bad file
-            raise bad_file(self.name, None, f"the compressed data are damaged ({error})",
-                           "Fetch or write the file again") from error
+            raise bad_file(
+                self.name, None, f"the compressed data are damaged ({error})", "Fetch or write the file again"
+            ) from error
 
     def lines_in_chunks(self):
         """Yield bytes that end at a line's end, about CHUNK at a time; the last one gets its newline if it has none."""
@@ -89,8 +97,9 @@ class Source:
             if not cut:
                 rest += block
                 if len(rest) > CHUNK + LONGEST_LINE:
-                    raise bad_file(self.name, None, f"a line is longer than {LONGEST_LINE} bytes",
-                                   "This is no text matrix file")
+                    raise bad_file(
+                        self.name, None, f"a line is longer than {LONGEST_LINE} bytes", "This is no text matrix file"
+                    )
                 continue
             yield rest + block[:cut]
             rest = block[cut:]

@@ -1,4 +1,5 @@
 """python-graphblas objects (SuiteSparse:GraphBLAS) to and from ours."""
+
 from grb_tile.io.errors import missing_library
 
 

@@ -1,4 +1,5 @@
 """The monoid operators: `grb_tile.monoid.<name>`, built when first asked for (see grb_tile/operators/table.py)."""
+
 from functools import partial as _partial
 
 from ..operators import Monoid as _class

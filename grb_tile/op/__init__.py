@@ -1,4 +1,5 @@
 """Unary and binary operators and semirings in one namespace: `grb_tile.op.<name>`, built when first asked for."""
+
 from ..operators import op_from_string as from_string  # noqa: F401
 from ..operators.namespaces import module_hooks as _module_hooks
 

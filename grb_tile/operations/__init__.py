@@ -4,6 +4,7 @@ Builders check shapes and return a record (see record.py); `write` computes it i
 and
 replace; `assign` does the same for the indexed forms.  Operators come typed.
 """
+
 from .elementwise import EWiseAdd, EWiseMult, EWiseUnion
 from .indexing import EMPTY, Extract, assign, fill
 from .mapping import Apply, ApplyBind, ApplyIndex, Select
@@ -11,17 +12,59 @@ from .multiply import Inner, MxM, MxV, Outer, VxM
 from .record import Record
 from .reduction import ReduceRows, ReduceScalar
 from .shaping import (
-    Copy, Kronecker, Transpose, concat_matrices, concat_vectors, diagonal, diagonal_matrix, resize_matrix,
-    resize_vector, shift_matrix, shift_vector, split_matrix, split_vector,
+    Copy,
+    Kronecker,
+    Transpose,
+    concat_matrices,
+    concat_vectors,
+    diagonal,
+    diagonal_matrix,
+    resize_matrix,
+    resize_vector,
+    shift_matrix,
+    shift_vector,
+    split_matrix,
+    split_vector,
 )
 from .write import accumulate_scalar, allow_of, finish, write
 
 __all__ = [
-    "EMPTY", "Record", "accumulate_scalar", "allow_of", "apply", "apply_bind", "apply_index", "assign", "concat_matrices",
-    "concat_vectors", "copy",
-    "diagonal", "diagonal_matrix", "ewise_add", "ewise_mult", "ewise_union", "extract", "fill", "finish", "inner", "kronecker",
-    "mxm", "mxv", "outer", "reduce_rows", "reduce_scalar", "resize_matrix", "resize_vector", "select", "shift_matrix",
-    "shift_vector", "split_matrix", "split_vector", "transpose", "vxm", "write",
+    "EMPTY",
+    "Record",
+    "accumulate_scalar",
+    "allow_of",
+    "apply",
+    "apply_bind",
+    "apply_index",
+    "assign",
+    "concat_matrices",
+    "concat_vectors",
+    "copy",
+    "diagonal",
+    "diagonal_matrix",
+    "ewise_add",
+    "ewise_mult",
+    "ewise_union",
+    "extract",
+    "fill",
+    "finish",
+    "inner",
+    "kronecker",
+    "mxm",
+    "mxv",
+    "outer",
+    "reduce_rows",
+    "reduce_scalar",
+    "resize_matrix",
+    "resize_vector",
+    "select",
+    "shift_matrix",
+    "shift_vector",
+    "split_matrix",
+    "split_vector",
+    "transpose",
+    "vxm",
+    "write",
 ]
 
 

@@ -1,4 +1,5 @@
 """One function per shape rule.  Each raises before anything is computed, and names argument, shape and remedy."""
+
 from ..exceptions import DimensionMismatch
 
 

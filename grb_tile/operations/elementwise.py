@@ -4,6 +4,7 @@ Spec: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5; eWiseUnion: SuiteSparse:Gra
 A vector beside a matrix is broadcast: on the right along the rows (its size is the number of columns), on the left down
 the columns (its size is the number of rows), as python-graphblas does.
 """
+
 from ..backends.select import current
 from ..storage.embed import column_matrix, full_vector, row_matrix
 from . import checks

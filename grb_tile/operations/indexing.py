@@ -12,6 +12,7 @@ With R the region I x J and T the value placed there:
 
 A row or column assign with a vector mask is the vector assign of that row or column.
 """
+
 import numpy as np
 
 from ..backends.select import current
@@ -19,7 +20,14 @@ from ..dtypes import cast_scalar
 from ..exceptions import OutOfMemory
 from ..storage.convert import to_sparse
 from ..storage.embed import (
-    column_matrix, empty_matrix, empty_vector, full_matrix, full_vector, iso_like, row_matrix, vector_of_column,
+    column_matrix,
+    empty_matrix,
+    empty_vector,
+    full_matrix,
+    full_vector,
+    iso_like,
+    row_matrix,
+    vector_of_column,
     vector_of_row,
 )
 from ..storage.place import first_value
@@ -37,7 +45,7 @@ class _Empty:
 
 
 EMPTY = _Empty()
-_VALUE = (np.generic, np.ndarray)          # an array is a value of a sub-array type
+_VALUE = (np.generic, np.ndarray)  # an array is a value of a sub-array type
 
 
 def _is_scalar(value):
@@ -68,7 +76,7 @@ class Extract(Record):
         store = self.x._store
         if store.format in ("sparse", "bitmap"):
             return self._of_vector(backend, store, allow)
-        I, J = (self.J, self.I) if self.xt else (self.I, self.J)      # indices into the stored orientation
+        I, J = (self.J, self.I) if self.xt else (self.I, self.J)  # indices into the stored orientation
         if isinstance(I, int) and isinstance(J, int):
             found = backend.gather_matrix(store, np.array([I]), np.array([J]))
             return first_value(found) if found.nvals else None
@@ -123,7 +131,8 @@ def _last_of_each(K):
 def assign(c, value, I, J=None, *, dtype, mask=None, accum=None, replace=False, subassign=False):
     """The store of C after an assignment; `value` is a store, a NumPy scalar or EMPTY; see the module's text.
 
-    I and J are int64 arrays, ranges, None for all, or (for matrices) a Python int, which assigns a vector to a row or column.
+    I and J are int64 arrays, ranges, None for all, or (for matrices) a Python int, which assigns a vector to a row or
+    column.
     """
     if c.format in ("sparse", "bitmap"):
         return _assign_vector(c, value, I, dtype, mask, accum, replace, subassign)
@@ -159,7 +168,7 @@ def _assign_line(c, value, I, J, dtype, mask, accum, replace, subassign):
     embed = row_matrix if by_row else column_matrix
     place = (where, None) if by_row else (None, where)
     old = backend.expand_matrix(embed(line), *place, c.nrows, c.ncols)
-    line.shared = True                                    # `old` reads its arrays
+    line.shared = True  # `old` reads its arrays
     after = _assign_vector(line, value, K, dtype, mask, accum, replace, subassign)
     new = backend.expand_matrix(embed(after), *place, c.nrows, c.ncols)
     rest = backend.restrict(c, Allow(old, True)) if old.nvals else c
@@ -170,7 +179,7 @@ def _assign_vector(c, value, I, dtype, mask, accum, replace, subassign):
     backend = current()
     allow = allow_of(mask)
     if allow is not None and backend.on_device:
-        allow = backend.place(allow)          # moved once; what is made of its pattern lies there then
+        allow = backend.place(allow)  # moved once; what is made of its pattern lies there then
     keep = _last_of_each(I)
     if keep is not None:
         I = I[keep]
@@ -180,7 +189,7 @@ def _assign_vector(c, value, I, dtype, mask, accum, replace, subassign):
             allow = Allow(backend.gather_vector(allow.pattern, keep), allow.complement)
     if subassign and I is not None:
         part = backend.gather_vector(c, I)
-        old = backend.expand_vector(part, I, c.size)      # before `part` may be updated in place
+        old = backend.expand_vector(part, I, c.size)  # before `part` may be updated in place
         t = _values_in(value, len(I), None, dtype, allow)
         after = finish(part, t, dtype, allow, accum, replace)
         rest = backend.restrict(c, Allow(old, True)) if old.nvals else c
@@ -217,11 +226,11 @@ def _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign):
         rest = backend.restrict(c, Allow(old, True)) if old.nvals else c
         return backend.union(rest, backend.expand_matrix(after, I, J, c.nrows, c.ncols), None)
     if isinstance(value, _VALUE) and allow is not None and not allow.complement:
-        pattern = _in_region(allow.pattern, I, J)                     # only where the mask allows: no |I| x |J| array
+        pattern = _in_region(allow.pattern, I, J)  # only where the mask allows: no |I| x |J| array
         t = iso_like(pattern, dtype, _cast(value, dtype))
     else:
         t = backend.expand_matrix(_values_in(value, *shape, dtype, None), I, J, c.nrows, c.ncols)
-    region = None if accum is not None else _in_region(c, I, J)       # C's own entries there: all that can be deleted
+    region = None if accum is not None else _in_region(c, I, J)  # C's own entries there: all that can be deleted
     return finish_region(c, t, region, dtype, allow, accum, replace)
 
 

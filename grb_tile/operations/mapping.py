@@ -2,6 +2,7 @@
 
 Spec: GraphBLAS C API 2.1, sections 4.3.8 (apply) and 4.3.9 (select).
 """
+
 from ..backends.select import current
 from ..dtypes import lookup_dtype
 from . import checks

@@ -2,6 +2,7 @@
 
 Spec: GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3.
 """
+
 from ..backends.select import current
 from ..planner import choose_matmul, choose_matvec
 from ..storage.convert import cached_transpose
@@ -21,7 +22,7 @@ def matvec(A, transposed, u, semiring, allow):
     if backend.on_device:
         A, u, allow = backend.placed(A, u, allow)
     plan = choose_matvec(A, transposed, u, allow, semiring)
-    if (plan.walk == "rows") == transposed:          # the rows of the transpose are wanted
+    if (plan.walk == "rows") == transposed:  # the rows of the transpose are wanted
         A = cached_transpose(A) or backend.transpose(A)
     if plan.walk == "rows":
         w = backend.matvec_rows(A, u, semiring, allow, plan)

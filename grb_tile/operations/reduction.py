@@ -2,6 +2,7 @@
 
 Spec: GraphBLAS C API 2.1, section 4.3.10.
 """
+
 from ..backends.select import current
 from ..operators import typed_semiring
 from ..storage.embed import full_vector

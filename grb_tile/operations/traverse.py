@@ -4,6 +4,7 @@ An algorithm says the level loop as mathematics; the backend runs it in one comp
 level by level, or here, in NumPy, where no kernel is at hand.
 Paper: push_pull_graphblas_icpp18, algorithm 1 and sections 5.1 to 5.3.
 """
+
 import weakref
 from time import perf_counter
 
@@ -102,7 +103,7 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
     walk = "rows" if AT is None else "by level"
     if backend.on_device and (single is not None or sources.size):
         result = _on_device(backend, A, AT, sources, single, levels, parents, max_level, target)
-        if result is not NotImplemented:          # noted while the device works
+        if result is not NotImplemented:  # noted while the device works
             level, parent, report = result
             plan = record_plan("traverse", walk, report.format, "by_level", _Counts(report))
             plan.engine = report.engine
@@ -137,8 +138,8 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
 def traverse_many(A, AT, sources, *, levels=True, parents=False, max_level=None):
     """(store of levels | None, of parents | None, rows of the report), or NotImplemented where no backend has it.
 
-    Stores: matrices of a row for each source.  As `traverse` for every source apart, all of them in one loop: 64 sources in
-    a word for each vertex.
+    Stores: matrices of a row for each source.  As `traverse` for every source apart, all of them in one loop: 64
+    sources in a word for each vertex.
     """
     backend = current()
     walk = forced().walk
@@ -146,7 +147,7 @@ def traverse_many(A, AT, sources, *, levels=True, parents=False, max_level=None)
     if not backend.on_device:
         return NotImplemented if parents else _many_on_host(backend, A, AT, sources, max_level, direction)
     global _device_many
-    if _device_many is None:                   # as for _device_run below
+    if _device_many is None:  # as for _device_run below
         from ..backends.cuda.traversal.bfs_multi import traverse_many as _device_many
     plan = record_plan("traverse_many", "by level", A.format, "by_level", ("unknown", "unknown"))
     result = _device_many(backend.device, A, AT, sources, max_level, direction, levels, parents)
@@ -191,7 +192,7 @@ def shortest_paths(A, in_edges, source, heaviest, delta=None, tree=False):
     backend = current()
     try:
         result = backend.shortest_paths(A, in_edges, source, heaviest, delta, tree)
-    except OutOfMemory:          # rows in another order take as much as the matrix: the loop does without
+    except OutOfMemory:  # rows in another order take as much as the matrix: the loop does without
         return NotImplemented
     if result is NotImplemented:
         return NotImplemented
@@ -225,7 +226,7 @@ _device_run = _device_many = None
 
 def _on_device(backend, A, AT, sources, single, levels, parents, max_level, target):
     global _device_run
-    if _device_run is None:                    # an import statement costs microseconds each time
+    if _device_run is None:  # an import statement costs microseconds each time
         from ..backends.cuda.traversal.bfs import traverse as _device_run
     run = _device_run
     if single is None and sources.size == 1:
@@ -264,7 +265,7 @@ def _explain_tiles(plan, A):
         plan.walk = chosen
     elif chosen is None:
         found = (A.forms or {}).get("search_over")
-        if found is not None:                  # (not dropped to make room meanwhile)
+        if found is not None:  # (not dropped to make room meanwhile)
             plan.rule, plan.figures.more = "tiles_full", found[1]
 
 

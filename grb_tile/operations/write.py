@@ -14,6 +14,7 @@ Spec: GraphBLAS C API 2.1, section 2.3 (masks, accumulators) and 3.5.4 (descript
 Lone entries are cast to C's type as they are, not through the accumulator's type (SuiteSparse).  T arrives with nothing
 outside the mask, which is what makes the short forms below equal to the composed one; a test of laws compares them.
 """
+
 import numpy as np
 
 from ..backends.select import current
@@ -25,7 +26,7 @@ from ..storage.place import first_value, is_host
 from ..storage.store import Allow, BitmapVector, Compressed, SparseVector, forms_of, full_values, same_structure
 
 _PLAIN = frozenset((SparseVector, BitmapVector, Compressed))
-_IN_PLACE_SHARE = 8          # update a bitmap in place when T has fewer than size / 8 entries
+_IN_PLACE_SHARE = 8  # update a bitmap in place when T has fewer than size / 8 entries
 
 
 def allow_of(mask):
@@ -53,7 +54,7 @@ def true_entries(store):
     from ..operators import get_typed_op
 
     result = current().select(store, get_typed_op("valuene", store.dtype, kind="select"), store.dtype.np_type.type(0))
-    if store.format in ("csr", "dcsr"):          # vectors may change in place, matrices do not
+    if store.format in ("csr", "dcsr"):  # vectors may change in place, matrices do not
         forms_of(store)["true"] = result
     return result
 
@@ -111,7 +112,7 @@ def finish_region(c, t, region, dtype, allow, accum, replace):
     if allow is not None:
         t = backend.restrict(t, allow)
     if allow is not None and replace:
-        c.shared = True          # not in place: should the last step fail, C is as it was
+        c.shared = True  # not in place: should the last step fail, C is as it was
     if accum is None:
         gone = region if allow is None else backend.restrict(region, allow)
         result = finish(c, t, dtype, Allow(gone), None, False)
@@ -164,9 +165,18 @@ def accumulate(c, t, dtype, accum):
 
 def can_update_in_place(c, t):
     """C is a bitmap vector whose arrays have no other holder, and T is small against it."""
-    if c.format != "bitmap" or c.shared or c.iso or not is_host(c) or current().on_device or t.nvals * _IN_PLACE_SHARE > c.size:
+    if (
+        c.format != "bitmap"
+        or c.shared
+        or c.iso
+        or not is_host(c)
+        or current().on_device
+        or t.nvals * _IN_PLACE_SHARE > c.size
+    ):
         return False
-    return _held_once(holders.count_of(c.values), c.values) and (c.words is None or _held_once(holders.count_of(c.words), c.words))
+    return _held_once(holders.count_of(c.values), c.values) and (
+        c.words is None or _held_once(holders.count_of(c.words), c.words)
+    )
 
 
 def _held_once(array_count, array):
@@ -178,7 +188,7 @@ def _overwrite(c, t, dtype, allow):
     if t.dtype is not dtype:
         t = current().cast(t, dtype)
     pattern = allow.pattern
-    covered = not allow.complement and pattern.nvals == t.nvals      # T fills the mask: nothing to delete
+    covered = not allow.complement and pattern.nvals == t.nvals  # T fills the mask: nothing to delete
     if not covered:
         inside = current().restrict(c, allow)
         inside = to_sparse(inside)

@@ -1,11 +1,12 @@
 """Operators: one typed definition each, lowered to NumPy, Numba and CUDA C++.
 
-    table.py        the predefined operators, one row each        from_python.py  Python text or functions to expressions
-    ir.py           typed scalar expressions                      to_numpy.py     expressions to vectorised NumPy
-    primitives.py   what expressions are made of                  to_python.py    ... to scalar Python text for Numba
-    base.py         lookup by type, pickling, the call hook       to_cuda.py      ... to a CUDA C++ functor
-    unary.py binary.py indexunary.py monoid.py semiring.py        namespaces.py, resolve.py  names and strings
+table.py        the predefined operators, one row each        from_python.py  Python text or functions to expressions
+ir.py           typed scalar expressions                      to_numpy.py     expressions to vectorised NumPy
+primitives.py   what expressions are made of                  to_python.py    ... to scalar Python text for Numba
+base.py         lookup by type, pickling, the call hook       to_cuda.py      ... to a CUDA C++ functor
+unary.py binary.py indexunary.py monoid.py semiring.py        namespaces.py, resolve.py  names and strings
 """
+
 from .base import OpBase, ParameterizedUdf, TypedOpBase
 from .binary import BinaryOp, ParameterizedBinaryOp, TypedBinaryOp
 from .indexunary import (

@@ -3,6 +3,7 @@
 An operator of no particular type (`OpBase`) makes typed ones on demand: `op[FP64]`, `op["FP64"]`, `op[float]`.  Typed
 operators are interned, so `op[t] is op[t]`.  Calling either kind is core's business: `OpBase._call_handler`.
 """
+
 from operator import getitem
 
 from ..dtypes import UINT64, lookup_dtype

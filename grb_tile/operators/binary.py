@@ -1,4 +1,5 @@
 """BinaryOp: z = f(x, y)."""
+
 from ..dtypes import BOOL, INT64
 from ..exceptions import DomainMismatch, UdfParseError
 from .base import TypedOpBase
@@ -180,7 +181,9 @@ class BinaryOp(FunctionOp):
             raise KeyError(f"{self.name} does not work with {(dtype, dtype2)} types")
         if self.name in ("eq", "ne"):
             if dtype is not dtype2:
-                raise KeyError(f"{self.name} compares user-defined types with themselves only, not {dtype} with {dtype2}")
+                raise KeyError(
+                    f"{self.name} compares user-defined types with themselves only, not {dtype} with {dtype2}"
+                )
             typed = TypedBinaryOp(self, self.name, dtype, BOOL, dtype2)
             # the operators compare records field by field, which NumPy's ufuncs do not
             typed.numpy = typed.python_function = (lambda x, y: x == y) if self.name == "eq" else (lambda x, y: x != y)

@@ -5,8 +5,10 @@ Typing follows one of two rules.
 - promoting (user functions): as Numba types scalars, which python-graphblas's users rely on.  Arithmetic on integers
   happens in 64 bits (INT64 if any operand or literal is signed, else UINT64), on bool in INT64; `/` gives floats, FP32
   with a float literal FP64; min, max and `if` unify their sides without widening.
-What cannot be lowered raises UdfParseError with line, column and reason; what has no meaning for a type raises NoMeaning.
+What cannot be lowered raises UdfParseError with line, column and reason; what has no meaning for a type raises
+NoMeaning.
 """
+
 import ast
 import math
 
@@ -34,8 +36,18 @@ class Literal:
 
 
 _BINARY = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "cdiv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
-    ast.Pow: "wpow", ast.BitAnd: "band", ast.BitOr: "bor", ast.BitXor: "bxor", ast.LShift: "shl", ast.RShift: "shr",
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "cdiv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "wpow",
+    ast.BitAnd: "band",
+    ast.BitOr: "bor",
+    ast.BitXor: "bxor",
+    ast.LShift: "shl",
+    ast.RShift: "shr",
 }
 _COMPARE = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
 _LOGIC = {"band": "land", "bor": "lor", "bxor": "lxor"}
@@ -129,9 +141,14 @@ class Builder:
             wide = UINT64 if left.type.np_type.kind == "u" else INT64
             nodes = [cast(left, wide), cast(right, wide)]
         else:
-            nodes = self.joined(*operands, mode="unify" if name in ("pmin", "pmax", "abs", *_COMPARE.values()) else mode)
-            # UINT64 with a literal is INT64 to Numba: the same bits; computing unsigned keeps // and % right for large x
-            signed_result = mode == "arithmetic" and nodes[0].type is UINT64 and any(type(o) is Literal for o in operands)
+            nodes = self.joined(
+                *operands, mode="unify" if name in ("pmin", "pmax", "abs", *_COMPARE.values()) else mode
+            )
+            # UINT64 with a literal is INT64 to Numba: the same bits; computing unsigned keeps // and % right for large
+            # x
+            signed_result = (
+                mode == "arithmetic" and nodes[0].type is UINT64 and any(type(o) is Literal for o in operands)
+            )
         kind = nodes[0].type.np_type.kind
         if self.promote and kind in "iub" and name in _FLOAT_ONLY:
             narrow = mode == "numpy" and nodes[0].type.np_type.itemsize <= 2
@@ -429,7 +446,9 @@ def expression_from_tree(tree, resolve, name, types):
     names = [x.arg for x in (*a.posonlyargs, *a.args)]
     if len(names) != len(types) or a.vararg or a.kwarg or a.kwonlyargs:
         raise UdfParseError(f"{name}: takes {len(types)} arguments here, but is written with ({ast.unparse(a)})")
-    reader = Reader(Builder(promote=True), {n: argument(k, t) for k, (n, t) in enumerate(zip(names, types))}, name, resolve)
+    reader = Reader(
+        Builder(promote=True), {n: argument(k, t) for k, (n, t) in enumerate(zip(names, types))}, name, resolve
+    )
     return reader.b.typed(reader.function(tree))
 
 

@@ -1,4 +1,5 @@
 """Operators made of Python functions: their registration, and families of them, for unary, binary and indexunary alike."""
+
 import inspect
 from types import FunctionType
 
@@ -37,8 +38,8 @@ class FunctionOp(OpBase):
     def register_anonymous(cls, func, name=None, *, parameterized=False, is_udt=False, cuda=None):
         """An operator of `func` that no namespace holds: `func(x)`, `func(x, y)` or `func(x, i, j, thunk)`.
 
-        `parameterized`: func returns the function.  `is_udt`: typed when used (user-defined or mixed types).  `cuda`: C++
-        text of a functor body, for functions whose source cannot be lowered.
+        `parameterized`: func returns the function.  `is_udt`: typed when used (user-defined or mixed types).  `cuda`:
+        C++ text of a functor body, for functions whose source cannot be lowered.
         Raises: TypeError for what is not a function, UdfParseError for what cannot be an operator.
         """
         return cls._new(name, func, parameterized, is_udt, cuda, anonymous=True)

@@ -1,4 +1,5 @@
 """IndexUnaryOp: z = f(x, i, j, thunk), and SelectOp, the same with a BOOL result, for select."""
+
 from ..dtypes import BOOL, INT32, INT64, UINT64
 from .base import TypedOpBase
 from .functions import FunctionFamily, FunctionOp

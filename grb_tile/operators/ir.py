@@ -8,14 +8,16 @@ scalar Python text for Numba (to_python) and to a CUDA C++ functor (to_cuda); no
     "const"  -           the number `value` as `type`
     "cast"   (a,)        a as `type` (grb_tile.dtypes.cast)
     "where"  (c, a, b)   a where the BOOL c holds, else b; both sides are evaluated, so every primitive is total
-    name     operands    a primitive of operators/primitives.py; its operands agree in type unless its row says otherwise
+    name     operands    a primitive of operators/primitives.py; its operands agree in type unless its row says
+    otherwise
 """
+
 import numpy as np
 
 from ..dtypes import FP32, FP64
 
 _COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
-_CHOICES = frozenset(("pmin", "pmax", "fmin", "fmax", "nmin", "nmax", "where"))          # the result is one of the operands
+_CHOICES = frozenset(("pmin", "pmax", "fmin", "fmax", "nmin", "nmax", "where"))  # the result is one of the operands
 
 
 class Node:
@@ -106,7 +108,7 @@ def narrowed(root):
     made = {}
     for node in walk(root):
         args = tuple(made[id(c)] for c in node.args)
-        free = 1 if node.op == "where" else 0          # the condition stays as it is
+        free = 1 if node.op == "where" else 0  # the condition stays as it is
         if node.op in _COMPARISONS or node.op in _CHOICES:
             narrow = [_as_fp32(c) for c in args[free:]]
             if None not in narrow and any(c.op == "cast" for c in args[free:]):

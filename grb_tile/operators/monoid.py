@@ -6,6 +6,7 @@
     any   every value is terminal (ANY)
 Spec: GraphBLAS C API 2.1, table 3.12; SuiteSparse:GraphBLAS 9.4.5 user guide, section 6.10.
 """
+
 import inspect
 from collections.abc import Mapping
 
@@ -33,7 +34,7 @@ class _Any:
 ANY = _Any()
 
 _NOT_BOOL = tuple(t for t in BUILTIN if t is not BOOL)
-_LOGICAL = {t: (BOOL, BOOL, BOOL) for t in REALS}
+_LOGICAL = dict.fromkeys(REALS, (BOOL, BOOL, BOOL))
 _BOOL_ALIAS = {"max": "lor", "min": "land", "times": "land"}
 _TYPES = {
     "any": RULES["all"], "eq": {BOOL: (BOOL, BOOL, BOOL)}, "plus": {t: (t, t, t) for t in _NOT_BOOL}, "times": RULES["all"],
@@ -145,7 +146,7 @@ class TypedMonoid(TypedOpBase):
         """All of a one-dimensional array; the identity when it is empty."""
         if values.shape[0] == 0:
             return self.identity
-        if values.shape[0] == 1:          # as it is: NumPy begins with the identity, and gcd(0, -2) is 2
+        if values.shape[0] == 1:  # as it is: NumPy begins with the identity, and gcd(0, -2) is 2
             return values.astype(self.return_type.np_type)[0]
         if self.ufunc is not None:
             return self.ufunc.reduce(values, dtype=self.return_type.np_type)
@@ -255,13 +256,17 @@ class Monoid(OpBase):
         if binaryop._is_udt:
             return op
         explicit = isinstance(identity, Mapping)
-        given = {lookup_dtype(k): v for k, v in identity.items()} if explicit else dict.fromkeys(binaryop.types, identity)
+        given = (
+            {lookup_dtype(k): v for k, v in identity.items()} if explicit else dict.fromkeys(binaryop.types, identity)
+        )
         rule, op._identities = {}, {}
         for type_, value in given.items():
             typed = binaryop[type_]
             if typed.return_type is not type_ or typed.type is not type_:
                 if explicit:
-                    raise DomainMismatch(f"monoid {op.name}: {binaryop!r} gives {typed.return_type} for {type_}, not {type_}")
+                    raise DomainMismatch(
+                        f"monoid {op.name}: {binaryop!r} gives {typed.return_type} for {type_}, not {type_}"
+                    )
                 continue
             if type_ not in (FC32, FC64) and isinstance(value, complex):
                 continue
@@ -274,7 +279,8 @@ class Monoid(OpBase):
     def register_anonymous(cls, binaryop, identity, name=None, *, is_idempotent=False):
         """A Monoid of `binaryop` and `identity` (a scalar, or a mapping from type to scalar) that no namespace holds.
 
-        Raises: TypeError when binaryop is no BinaryOp; DomainMismatch when a type named in `identity` is not kept by it.
+        Raises: TypeError when binaryop is no BinaryOp; DomainMismatch when a type named in `identity` is not kept by
+        it.
         """
         if type(binaryop) is ParameterizedBinaryOp:
             return ParameterizedMonoid(name, binaryop, identity, is_idempotent=is_idempotent, anonymous=True)

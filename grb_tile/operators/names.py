@@ -2,6 +2,7 @@
 
 Spec: GraphBLAS C API 2.1, section 3.5 (GrB_); SuiteSparse:GraphBLAS 9.4.5 GraphBLAS.h (GxB_).
 """
+
 from ..dtypes import BOOL, FC32, FC64, FP32, FP64
 
 _UNARY_GRB = {"IDENTITY", "AINV", "MINV", "ABS", "BNOT"}

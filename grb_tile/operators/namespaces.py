@@ -2,6 +2,7 @@
 
 The modules grb_tile.unary and so on are thin: their `__getattr__` asks here, and keeps what it gets.
 """
+
 import sys
 import warnings
 from importlib import import_module
@@ -233,7 +234,11 @@ def module_hooks(modname, module_globals, prefix="", extra=()):
         if name == "_deprecated":
             return {n: namespace.get(f"ss.{n}") for n in old_names()}
         if name == "_delayed":
-            return {n.removeprefix(start) for n in namespace._delayed if n.startswith(start) and "." not in n.removeprefix(start)}
+            return {
+                n.removeprefix(start)
+                for n in namespace._delayed
+                if n.startswith(start) and "." not in n.removeprefix(start)
+            }
         if prefix == "numpy" and name == f"_{modname}_names":
             return set(namespace.names_under(prefix))
         if prefix == "numpy" and name == "_monoid_identities":
@@ -241,7 +246,9 @@ def module_hooks(modname, module_globals, prefix="", extra=()):
         found = None if name.startswith("__") else namespace.get(start + name)
         if found is None and not prefix and f"ss.{name}" in namespace._names:
             found = namespace.get(f"ss.{name}")
-            other = {"positioni": "`gb.indexunary.rowindex` or ", "positionj": "`gb.indexunary.colindex` or "}.get(name, "")
+            other = {"positioni": "`gb.indexunary.rowindex` or ", "positionj": "`gb.indexunary.colindex` or "}.get(
+                name, ""
+            )
             warnings.warn(
                 f"`gb.{modname}.{name}` is deprecated; please use {other}`gb.{modname}.ss.{name}` instead. `{name}` is specific to "
                 "SuiteSparse:GraphBLAS.",

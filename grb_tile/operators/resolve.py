@@ -1,4 +1,5 @@
 """From whatever a user names an operator by (object, string, Python builtin, function) to the operator, typed."""
+
 from functools import lru_cache, partial
 from types import FunctionType
 
@@ -43,15 +44,18 @@ def aggregator_classes():
     module = sys.modules.get(f"{__name__.split('.')[0]}.core.aggregate")
     if module is None:
         return ()
-    return tuple(c for c in (getattr(module, "Aggregator", None), getattr(module, "TypedAggregator", None)) if c is not None)
+    return tuple(
+        c for c in (getattr(module, "Aggregator", None), getattr(module, "TypedAggregator", None)) if c is not None
+    )
 
 
 def get_typed_op(op, dtype, dtype2=None, *, is_left_scalar=False, is_right_scalar=False, kind=None):
     """The typed operator that `op` means for operands of `dtype` (and `dtype2`).
 
     `op`: an operator (typed ones come back as they are), a string such as "plus", "+", "min_plus", "min.plus" or
-    "plus[int64]", Python's abs, min or max, a NumPy ufunc's namesake operator, or a function of `kind` "unary" or "binary".
-    `kind`: "unary", "binary", "monoid", "semiring", "indexunary", "select" or "binary|aggregator": what a string means.
+    "plus[int64]", Python's abs, min or max, a NumPy ufunc's namesake operator, or a function of `kind` "unary" or
+    "binary". `kind`: "unary", "binary", "monoid", "semiring", "indexunary", "select" or "binary|aggregator": what a
+    string means.
     Raises: KeyError for types without meaning, ValueError for unknown strings, TypeError for other objects.
     """
     if isinstance(op, TypedOpBase):
@@ -120,9 +124,7 @@ def _operator(op, kind):
                 try:
                     return from_string(op, "agg")
                 except ValueError:
-                    raise ValueError(
-                        f"Unknown binary or aggregator string: {op!r}.  Example usage: '+[int]'"
-                    ) from None
+                    raise ValueError(f"Unknown binary or aggregator string: {op!r}.  Example usage: '+[int]'") from None
         if kind in ("unary", "binary", "monoid", "semiring", "indexunary", "select"):
             return from_string(op, kind)
         raise ValueError(

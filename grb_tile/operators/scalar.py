@@ -2,8 +2,10 @@
 
 Each function stands alone (it calls nothing of this module, since generated files compile one at a time), takes and
 returns scalars, raises nothing and divides by nothing that may be 0: Numba's Python error model would raise there.
-NumPy's vectorised meanings (vectorised.py) and the C++ ones (kernels/base/scalar.cuh) agree; tests/operators holds them to it.
+NumPy's vectorised meanings (vectorised.py) and the C++ ones (kernels/base/scalar.cuh) agree; tests/operators holds them
+to it.
 """
+
 import math
 
 import numpy as np

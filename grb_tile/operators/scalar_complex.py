@@ -1,4 +1,5 @@
 """Scalar meanings of the primitives on complex numbers; see scalar.py for the rules that these functions keep too."""
+
 import math
 
 import numpy as np

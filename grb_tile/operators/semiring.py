@@ -1,4 +1,5 @@
 """Semiring: a monoid for adding and a binary operator for multiplying."""
+
 from ..dtypes import BOOL, FC32, FC64, INT8, INT16, INT32, INT64, UINT16, UINT32, UINT64
 from .base import OpBase, ParameterizedUdf, TypedOpBase
 from .binary import BinaryOp, ParameterizedBinaryOp
@@ -37,7 +38,9 @@ def _names():
 
 SEMIRINGS = _names()
 # BOOL versions that stand for another semiring's: in BOOL, max is lor, min is land and ne is lxor.
-_BOOL_ALIAS = {f"{m}_{x}": f"{b}_{x}" for m, b in (("max", "lor"), ("min", "land")) for x in ("first", "second", *_LOGICAL)}
+_BOOL_ALIAS = {
+    f"{m}_{x}": f"{b}_{x}" for m, b in (("max", "lor"), ("min", "land")) for x in ("first", "second", *_LOGICAL)
+}
 _BOOL_ALIAS.update({f"{m}_ne": f"{m}_lxor" for m in ("any", *_BOOL_MONOIDS)})
 
 
@@ -106,7 +109,9 @@ class TypedSemiring(TypedOpBase):
                 self._flipped = self
             else:
                 type2 = multiply.type2 if multiply.type2 is not multiply.type else None
-                new = _FlippedSemiring(self.parent, self.name, multiply.type, self.return_type, self.monoid, multiply, type2)
+                new = _FlippedSemiring(
+                    self.parent, self.name, multiply.type, self.return_type, self.monoid, multiply, type2
+                )
                 new._flipped = self
                 self._flipped = new
         return self._flipped

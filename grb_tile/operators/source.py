@@ -1,4 +1,5 @@
 """Finds the syntax tree of a Python function that somebody handed us, and what its free names stand for."""
+
 import ast
 import builtins
 import linecache

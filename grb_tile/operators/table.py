@@ -1,13 +1,15 @@
 """The predefined operators: one row each, its type rule and its definition as text.
 
-A definition is one text, or one per type kind ("b" BOOL, "i" and "u" integers, "f" real, "c" complex; "*" the others), in
-the primitives of primitives.py and Python's operators; x, y are the operands, i, j the position, thunk the scalar.
-A text that gives BOOL where the rule wants another type is cast, so `x < y` serves lt (BOOL) and islt (0 or 1 of the type).
+A definition is one text, or one per type kind ("b" BOOL, "i" and "u" integers, "f" real, "c" complex; "*" the others),
+in the primitives of primitives.py and Python's operators; x, y are the operands, i, j the position, thunk the scalar.
+A text that gives BOOL where the rule wants another type is cast, so `x < y` serves lt (BOOL) and islt (0 or 1 of the
+type).
 
-A type rule maps an input type T to (type, inner, result): `type` is the typed operator used (another than T: T is coerced),
-the operands are computed in `inner`, and the result has type `result`.
+A type rule maps an input type T to (type, inner, result): `type` is the typed operator used (another than T: T is
+coerced), the operands are computed in `inner`, and the result has type `result`.
 Spec: GraphBLAS C API 2.1, tables 3.5 to 3.9; SuiteSparse:GraphBLAS 9.4.5 user guide, chapters 6.4 to 6.9.
 """
+
 from ..dtypes import (
     BOOL,
     BUILTIN,
@@ -80,17 +82,17 @@ RULES = {
     "coerced to float or complex": _coerced(_itself, COMPLEX),
     "coerced to cmplx": _coerced(_COMPLEX_OF.get),
     "ldexp": {t: r for t, r in _coerced(_itself).items() if t not in (FP32, FP64)},
-    "coerced to bool": {t: (BOOL, BOOL, BOOL) for t in REALS},
+    "coerced to bool": dict.fromkeys(REALS, (BOOL, BOOL, BOOL)),
     "position": _position,
     "division": {t: (t, t, t) if t in (FP32, FC32, FC64) else (t, FP64, FP64) for t in BUILTIN},
     "bool as int8": _bool_as_int8,
     "integer or bool as int8": {t: r for t, r in _bool_as_int8.items() if t not in (FP32, FP64)},
     "all, bool as int8": {**_bool_as_int8, **_same(COMPLEX)},
     "computed in float": _computed(FP32, FP64, (FP32, FP64)),
-    "binom": {t: (INT64, INT64, INT64) for t in INTEGERS},
+    "binom": dict.fromkeys(INTEGERS, (INT64, INT64, INT64)),
     "index": {t: (t if t is INT32 else INT64,) * 3 for t in (INT32, INT64, UINT64)},
     "diagindex": _same((INT32, INT64)),
-    "index to bool": {t: (BOOL, BOOL, BOOL) for t in (BOOL, UINT64)},
+    "index to bool": dict.fromkeys((BOOL, UINT64), (BOOL, BOOL, BOOL)),
 }
 
 _FLOATC = "coerced to float or complex"

@@ -1,4 +1,5 @@
 """Lower a typed operator to a CUDA C++ functor over the functions of kernels/base/scalar.cuh."""
+
 import re
 
 import numpy as np

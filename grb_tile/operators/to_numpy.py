@@ -5,6 +5,7 @@
 
 The result has the expression's dtype and the broadcast shape of all arguments, used or not.
 """
+
 import numpy as np
 
 from ..dtypes import cast

@@ -8,6 +8,7 @@
 Return types follow python-graphblas: integers (and floats, and complex) come back in the operand's type, BOOL operands
 giving integers become INT8, other results keep their type.
 """
+
 import numpy as np
 
 from ..dtypes import BOOL, BUILTIN, FP64, INT8, INT64, UINT64, lookup_dtype

@@ -1,4 +1,5 @@
 """UnaryOp: z = f(x), entry by entry."""
+
 from ..dtypes import INT64
 from .base import TypedOpBase
 from .from_python import expression_from_text

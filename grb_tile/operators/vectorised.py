@@ -3,6 +3,7 @@
 Each takes arrays (or NumPy scalars) of one type, is total (no input raises) and may warn: callers silence NumPy where
 primitives.py says a warning can arise.
 """
+
 import math
 
 import numpy as np
@@ -67,7 +68,9 @@ def complex_power(x, y):
     z = np.where(y == 0, 1.0, np.exp(np.asarray(y, np.complex128) * np.log(np.asarray(x, np.complex128))))
     real = (x.imag == 0) & (y.imag == 0) & ((x.real >= 0) | (y.real == np.trunc(y.real)))
     z = np.where(real, np.power(x.real, y.real), z)
-    z = np.where((x == 0) & (y != 0) & ~real, np.where(y.real > 0, x.dtype.type(0), x.dtype.type(complex(np.nan, np.nan))), z)
+    z = np.where(
+        (x == 0) & (y != 0) & ~real, np.where(y.real > 0, x.dtype.type(0), x.dtype.type(complex(np.nan, np.nan))), z
+    )
     return np.where(bad, x.dtype.type(complex(np.nan, np.nan)), z).astype(x.dtype, copy=False)
 
 
@@ -333,4 +336,3 @@ def reciprocal_integer(x):
     if x.dtype.kind == "u":
         return (x == 1).astype(x.dtype)
     return np.where((x == 1) | (x == -1), x, x.dtype.type(0))
-

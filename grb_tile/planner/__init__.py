@@ -4,11 +4,12 @@
 >>> with gb.plan(force="cols"):
 ...     pass
 """
+
 from .choose_matmul import choose_matmul
 from .choose_matvec import choose_matvec
+from .choose_traversal import search_over
 from .record import FORCIBLE, Plan, Report, explain, force, forced, history, record_plan, report_of
 from .statistics import edges_of, mean_degree
-from .choose_traversal import search_over
 
 plan = force  # gb.plan(force="cols")
 

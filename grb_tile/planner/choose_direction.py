@@ -1,7 +1,9 @@
 """The cheaper of rows and columns, once both costs are known: the rules that the host's and the device's plans share.
 
-Paper: push_pull_graphblas_icpp18, section 6.3 (hysteresis).  Turning a matrix is paid for by ski-rental, like the kernels.
+Paper: push_pull_graphblas_icpp18, section 6.3 (hysteresis).  Turning a matrix is paid for by ski-rental, like the
+kernels.
 """
+
 from ..storage.store import forms_of
 from .record import Plan
 

@@ -3,6 +3,7 @@
 Dots read row i of A and column j of B for each permitted (i,j): worth it when the mask is sparse against the products
 that a row-by-row walk would form.  Paper: push_pull_graphblas_icpp18, section 5.2 (masking), for matrices.
 """
+
 from grb_tile.storage.convert import cached_transpose
 from grb_tile.storage.work import masked_products, places_asked
 

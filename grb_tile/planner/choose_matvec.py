@@ -3,11 +3,12 @@
 Paper: push_pull_graphblas_icpp18, sections 3 (costs), 5.1, 5.2, 6.3 (hysteresis); Beamer's edges of the frontier
 against edges of what is still allowed.  Costs are in units of one entry read in order.
 """
+
 from grb_tile.storage.convert import cached_transpose
 from grb_tile.storage.place import is_host
 
-from .device import choose_on_device
 from .choose_direction import cheaper
+from .device import choose_on_device
 from .record import FREE, Plan, forced
 from .statistics import edges_of, mean_degree, rows_held
 

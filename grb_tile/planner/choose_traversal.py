@@ -5,6 +5,7 @@ Measured on an H200 (entries a 16 x 16 tile, times over rows and over tiles in t
 entries a tile on; graphs of thousands of narrow levels are left to the walk that is made for them.
 Paper: tilespmspv_tilebfs_icpp22, 3.4, which leaves open that occupancy must decide.
 """
+
 LEAST = 1 << 20  # entries below which making tiles is not worth a thought
 FULL = 7.0  # entries of a 16 x 16 tile
 

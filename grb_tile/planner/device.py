@@ -1,9 +1,10 @@
 """Rows or columns for w<allow> = E u over stores on the device: as matvec.py, with what a card is good at.
 
-Reading a count back takes as long as a small product does.  So a vector whose entries were not counted yet is asked only
-where the matrix is large, and its edges are counted only where the mean degree says "columns" but a few fuller columns
-could make that wrong.
+Reading a count back takes as long as a small product does.  So a vector whose entries were not counted yet is asked
+only where the matrix is large, and its edges are counted only where the mean degree says "columns" but a few fuller
+columns could make that wrong.
 """
+
 from ..backends.select import current
 from ..storage.convert import cached_transpose
 from .choose_direction import cheaper
@@ -44,8 +45,14 @@ def choose_on_device(A, transposed, u, allow, early):
     edges = min(count * entries / held, entries)
     rows = _rows(entries, held, open_rows, early, edges, u, count)
     columns = edges * edge + count + launches
-    if (columns < rows < columns * SURE and count < u.size and by_columns is not None and by_columns.rows is None
-            and rows > COUNTED and edges * edge * FULLER > launches):
+    if (
+        columns < rows < columns * SURE
+        and count < u.size
+        and by_columns is not None
+        and by_columns.rows is None
+        and rows > COUNTED
+        and edges * edge * FULLER > launches
+    ):
         edges = _edges(by_columns, u)
         rows = _rows(entries, held, open_rows, early, edges, u, count)
         columns = edges * edge + count + launches
@@ -67,7 +74,9 @@ def _rows(entries, held, open_rows, early, edges, u, count):
     """The cost of walking the open rows: entries read, and a first look at each row that may stop early."""
     cost = entries * open_rows / held
     if early:
-        cost = min(cost, open_rows * entries / max(edges, 1.0)) + LOOK * open_rows   # entries read until one meets the vector
+        cost = (
+            min(cost, open_rows * entries / max(edges, 1.0)) + LOOK * open_rows
+        )  # entries read until one meets the vector
     return cost * (1.0 if count == u.size else LOOK_UP) + held
 
 

@@ -2,6 +2,7 @@
 
 Making a Plan costs about a microsecond; texts are put together only when somebody looks.
 """
+
 import contextvars
 from collections import deque
 from time import perf_counter

@@ -1,4 +1,5 @@
 """Figures about stores that decisions rest on."""
+
 EXACT = 1 << 15  # entries of a vector up to which its edges are counted rather than estimated
 
 

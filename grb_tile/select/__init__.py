@@ -1,4 +1,5 @@
 """The select operators: `grb_tile.select.<name>`, built when first asked for (see grb_tile/operators/table.py)."""
+
 from functools import partial as _partial
 
 from ..operators import SelectOp as _class

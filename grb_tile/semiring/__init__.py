@@ -1,4 +1,5 @@
 """The semirings: `grb_tile.semiring.<name>`, built when first asked for (see grb_tile/operators/semiring.py)."""
+
 from functools import partial as _partial
 
 from ..operators import Semiring as _class

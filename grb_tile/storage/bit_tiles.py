@@ -14,7 +14,8 @@ Of a tile only the rows that hold something have a word: a tile of a mesh holds 
     col_start     int32 [T + 1]           as row_start
     col_words     word  [V]               one for each bit of the maps: bit r: is there an entry in row r?
 
-The word of row r of tile t is row_words[row_start[t] + popcount(row_map[t] & ((1 << r) - 1))].  A symmetric structure keeps
+The word of row r of tile t is row_words[row_start[t] + popcount(row_map[t] & ((1 << r) - 1))].  A symmetric structure
+keeps
 one array of each: tile_col_ptr is tile_row_ptr, tile_row is tile_col, and so on.
 
 Schema of BitBlockMatrix, with values (blocks of 8 x 8, by block rows)
@@ -27,6 +28,7 @@ Schema of BitBlockMatrix, with values (blocks of 8 x 8, by block rows)
 
 Papers: TileSpMSpV 3.2.3 (papers/tilespmspv_tilebfs_icpp22.txt); Spaden 4.2 (bit blocks).
 """
+
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,7 +112,7 @@ class BitTiledMatrix:
         tile_rows = np.arange(self.tile_row_ptr.shape[0] - 1).repeat(np.diff(self.tile_row_ptr))
         rows = tile_rows[tile] * nt + local
         cols = self.tile_col[tile].astype(np.int64) * nt + at % nt
-        order = stable_order(rows, max(self.nrows, 1))       # tiles ascend by column: a stable order by row is enough
+        order = stable_order(rows, max(self.nrows, 1))  # tiles ascend by column: a stable order by row is enough
         values = np.ones(1 if at.shape[0] else 0, np.bool_)
         matrix = compressed(self.nrows, self.ncols, BOOL, rows[order], cols[order], values, at.shape[0] > 0)
         return settle(matrix)
@@ -211,7 +213,7 @@ class BitBlockMatrix:
     def to_compressed(self):
         """The same entries as CSR or DCSR."""
         rows, cols = self.positions()
-        order = stable_order(rows, max(self.nrows, 1))       # blocks ascend by column, bits by (row, column)
+        order = stable_order(rows, max(self.nrows, 1))  # blocks ascend by column, bits by (row, column)
         values = self.values if self.iso else self.values[order]
         return settle(compressed(self.nrows, self.ncols, self.dtype, rows[order], cols[order], values, self.iso))
 
@@ -227,7 +229,8 @@ def bit_blocks_from(A):
     values = A.values if A.iso else A.values[order]
     block_ptr = pointers(block_row, -(-A.nrows // BLOCK))
     return BitBlockMatrix(
-        A.nrows, A.ncols, A.dtype, block_ptr, block_col.astype(np.int32), block_map, value_ptr, values, A.iso)
+        A.nrows, A.ncols, A.dtype, block_ptr, block_col.astype(np.int32), block_map, value_ptr, values, A.iso
+    )
 
 
 def bit_blocks_of(A):

@@ -3,6 +3,7 @@
 Words are uint64 arrays of word_count(size) places that own their memory, so that they can be updated in place.  A byte
 of them holds 8 consecutive positions, which is what numpy.packbits makes with bitorder="little".
 """
+
 import numpy as np
 
 WORD = 64

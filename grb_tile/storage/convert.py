@@ -17,6 +17,7 @@ What a store remembers is in `store.forms`, a dict made on demand:
     "words"          presence bits of a sparse vector
     "tiled" ...      the tiled forms: see tiled.py, bit_tiles.py
 """
+
 import weakref
 
 import numpy as np
@@ -27,14 +28,14 @@ from .place import convert_there
 from .sorting import ranges, stable_order
 from .store import BitmapVector, Compressed, SparseVector, forms_of, index_dtype
 
-SPARSE_TO_BITMAP = 16        # size / nvals below which a sparse vector becomes a bitmap
-BITMAP_TO_SPARSE = 64        # size / nvals above which a bitmap becomes sparse
-DCSR_TO_CSR = 16             # nrows / nvals up to which DCSR becomes CSR
-CSR_TO_DCSR = 64             # nrows / nvals above which CSR becomes DCSR
-SMALL_ROWS = 4096            # matrices with at most so many rows are CSR
-TINY = 64                    # a vector with fewer entries gains nothing by becoming a bitmap, unless it is full
+SPARSE_TO_BITMAP = 16  # size / nvals below which a sparse vector becomes a bitmap
+BITMAP_TO_SPARSE = 64  # size / nvals above which a bitmap becomes sparse
+DCSR_TO_CSR = 16  # nrows / nvals up to which DCSR becomes CSR
+CSR_TO_DCSR = 64  # nrows / nvals above which CSR becomes DCSR
+SMALL_ROWS = 4096  # matrices with at most so many rows are CSR
+TINY = 64  # a vector with fewer entries gains nothing by becoming a bitmap, unless it is full
 MAX_BITMAP = 2**40
-_KEEP_ROW_IDS = 1 << 14      # entries up to which the row numbers of a matrix are kept
+_KEEP_ROW_IDS = 1 << 14  # entries up to which the row numbers of a matrix are kept
 
 
 def share(x, *results):

@@ -1,4 +1,5 @@
 """Vectors as one-row or one-column matrices and back, and iso stores made from a structure: relabelling, no sorting."""
+
 import numpy as np
 
 from .convert import to_sparse
@@ -26,7 +27,13 @@ def column_matrix(u):
     u = to_sparse(u)
     count = u.nvals
     return Compressed(
-        u.size, 1, u.dtype, np.arange(count + 1, dtype=np.int64), np.zeros(count, index_dtype(1)), u.values, u.iso,
+        u.size,
+        1,
+        u.dtype,
+        np.arange(count + 1, dtype=np.int64),
+        np.zeros(count, index_dtype(1)),
+        u.values,
+        u.iso,
         rows=u.indices.astype(np.int64),
     )
 
@@ -38,7 +45,7 @@ def vector_of_row(A):
 
 def vector_of_column(A):
     """The vector of the only column of an n x 1 matrix."""
-    if not is_host(A):          # one column: a row holds one entry or none, so rows can be found without repeat
+    if not is_host(A):  # one column: a row holds one entry or none, so rows can be found without repeat
         held = (A.indptr[1:] != A.indptr[:-1]).nonzero()[0]
         indices = (held if A.rows is None else A.rows[held]).astype(index_dtype(A.nrows))
         return SparseVector(A.nrows, A.dtype, indices, A.values, A.iso)

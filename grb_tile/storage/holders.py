@@ -4,6 +4,7 @@
 
 The count is the interpreter's, taken through one function so that its own references are the same each time.
 """
+
 import sys
 
 import numpy as np
@@ -24,5 +25,6 @@ def _count_of_one_holder():
     return count_of(holder.values)
 
 
-# The least that it ever shows: where it shows more (a tracer holds arguments, say) arrays are copied, never the other way.
+# The least that it ever shows: where it shows more (a tracer holds arguments, say) arrays are copied, never the other
+# way.
 ONE = min(_count_of_one_holder() for _ in range(64))

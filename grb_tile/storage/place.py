@@ -1,10 +1,13 @@
 """Where a store's arrays lie: on the host (NumPy) or on a device, whose arrays are of another class.
 
 A device store is an ordinary store with a device's arrays.  This module knows no device: a device's backend registers
-its class of arrays with what converts its stores, and an array that is not NumPy's offers `get()`, its copy on the host.
+its class of arrays with what converts its stores, and an array that is not NumPy's offers `get()`, its copy on the
+host.
 
-`store.forms["host"]` keeps the host's copy of a device store, `store.forms["device"]` the device's copy of a host store.
+`store.forms["host"]` keeps the host's copy of a device store, `store.forms["device"]` the device's copy of a host
+store.
 """
+
 import numpy as np
 
 from .store import BitmapVector, Compressed, SparseVector, forms_of
@@ -18,8 +21,8 @@ _followers = {}
 def register(array_class, convert, move, iso_value, follow):
     """What a device does for stores whose values are of `array_class`.
 
-    convert(store, format) converts one, move(value) is an array there of one NumPy scalar, which is kept, iso_value(store)
-    reads its value, follow() puts what the caller does next after all work that the device was given.
+    convert(store, format) converts one, move(value) is an array there of one NumPy scalar, which is kept,
+    iso_value(store) reads its value, follow() puts what the caller does next after all work that the device was given.
     """
     _converters[array_class] = convert
     _movers[array_class] = move
@@ -64,9 +67,9 @@ def host_array(array):
 
 def host(store):
     """`store` with NumPy arrays: itself, or a copy from the device that is kept with it."""
-    if (
-        type(store.values) is np.ndarray
-        and type(store.indices if store.format != "bitmap" else store.words) in (np.ndarray, type(None))
+    if type(store.values) is np.ndarray and type(store.indices if store.format != "bitmap" else store.words) in (
+        np.ndarray,
+        type(None),
     ):
         return store
     forms = forms_of(store)

@@ -9,6 +9,7 @@
 >>> found.chosen, found.tiles[16].count, found.tiles[16].entries_per_tile
 ('csr', 1, 2.0)
 """
+
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,8 +20,8 @@ from .place import host
 from .sorting import ranges, segment_starts, stable_order
 from .tiled import MIN_ENTRIES, can_tile
 
-SAMPLE = 1 << 22             # entries up to which tiles are counted one by one; more are estimated from whole tile rows
-TILE_GAIN = 0.9              # a tiled form is chosen when it takes less than this share of CSR's bytes
+SAMPLE = 1 << 22  # entries up to which tiles are counted one by one; more are estimated from whole tile rows
+TILE_GAIN = 0.9  # a tiled form is chosen when it takes less than this share of CSR's bytes
 
 
 @dataclass
@@ -28,12 +29,12 @@ class TileCount:
     """Occupancy of the non-empty nt x nt tiles of a matrix."""
 
     nt: int
-    count: int               # non-empty tiles
+    count: int  # non-empty tiles
     entries_per_tile: float  # mean
-    most: int                # entries in the fullest tile
-    crowded: int             # tiles with at least MIN_ENTRIES entries
-    in_crowded: int          # entries in those
-    lines: int               # rows of tiles that hold something: words of a BitTiledMatrix
+    most: int  # entries in the fullest tile
+    crowded: int  # tiles with at least MIN_ENTRIES entries
+    in_crowded: int  # entries in those
+    lines: int  # rows of tiles that hold something: words of a BitTiledMatrix
     estimated: bool = False
 
 
@@ -48,9 +49,9 @@ class StorageReport:
     iso: bool
     occupied_rows: int
     longest_row: int
-    tiles: dict = field(default_factory=dict)      # nt -> TileCount
-    nbytes: dict = field(default_factory=dict)     # form -> bytes
-    built: tuple = ()                              # forms that the store keeps now
+    tiles: dict = field(default_factory=dict)  # nt -> TileCount
+    nbytes: dict = field(default_factory=dict)  # form -> bytes
+    built: tuple = ()  # forms that the store keeps now
     chosen: str = "csr"
     why: str = ""
 
@@ -118,8 +119,11 @@ def report(store):
     rows, starts = occupied(A)
     lengths = np.diff(np.append(starts, A.indices.shape[0]))
     result = StorageReport(
-        A.shape, A.nvals, A.dtype.name, A.format, A.iso, rows.shape[0], int(lengths.max()) if rows.shape[0] else 0)
-    result.built = tuple(sorted(set(A.forms or ()) & {"transpose", "tiled", "bittiled16", "bittiled32", "bittiled64", "bitblock"}))
+        A.shape, A.nvals, A.dtype.name, A.format, A.iso, rows.shape[0], int(lengths.max()) if rows.shape[0] else 0
+    )
+    result.built = tuple(
+        sorted(set(A.forms or ()) & {"transpose", "tiled", "bittiled16", "bittiled32", "bittiled64", "bitblock"})
+    )
     column = A.indices.itemsize
     result.nbytes["csr"] = 8 * (A.nrows + 1) + A.nvals * (column + value)
     result.nbytes["dcsr"] = 16 * (rows.shape[0] + 1) + A.nvals * (column + value)
@@ -138,14 +142,17 @@ def _tile_bytes(result, A, column, value):
     sixteen, eight = result.tiles[16], result.tiles[8]
     rest = A.nvals - sixteen.in_crowded
     result.nbytes["tiled"] = (
-        8 * (-(-A.nrows // 16) + 2) + sixteen.crowded * (4 + 8 + 16 + 32) + sixteen.in_crowded * (1 + value)
+        8 * (-(-A.nrows // 16) + 2)
+        + sixteen.crowded * (4 + 8 + 16 + 32)
+        + sixteen.in_crowded * (1 + value)
         + rest * (16 + value)
     )
     for nt in (16, 32, 64):
         tile = result.tiles[nt]
         start = start_type(tile.lines).itemsize
         result.nbytes[f"bittiled{nt}"] = (
-            8 * (-(-A.nrows // nt) + 1) + start + tile.count * (4 + nt // 8 + start) + tile.lines * nt // 8)
+            8 * (-(-A.nrows // nt) + 1) + start + tile.count * (4 + nt // 8 + start) + tile.lines * nt // 8
+        )
     result.nbytes["bitblock"] = 8 * (-(-A.nrows // 8) + 2) + eight.count * (4 + 8 + 8) + A.nvals * value
 
 

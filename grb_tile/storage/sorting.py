@@ -3,6 +3,7 @@
 NumPy's stable sort of 16-bit integers is a radix sort (12 ns an entry); that of wider ones merges (85 ns).  So wide
 keys are ordered in passes of 16 bits where their bound permits.
 """
+
 import numpy as np
 
 MAX_KEY = 2**63 - 1

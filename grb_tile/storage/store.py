@@ -7,6 +7,7 @@ Forms derived from a matrix (its transpose, its tiles) are kept in `forms` and s
 Iso stores (all entries equal) hold one value in an array of length 1; `iso` tells.  A structure-only vector is an iso
 BitmapVector, so bit vectors need no class of their own.
 """
+
 import numpy as np
 
 MAX_INT32_DIMENSION = 2**31 - 1
@@ -90,8 +91,19 @@ class Compressed:
     is its transpose by rows: see `transpose_of` in storage/convert.py.
     """
 
-    __slots__ = ("nrows", "ncols", "dtype", "indptr", "indices", "values", "rows", "iso", "shared", "forms",
-        "__weakref__")
+    __slots__ = (
+        "nrows",
+        "ncols",
+        "dtype",
+        "indptr",
+        "indices",
+        "values",
+        "rows",
+        "iso",
+        "shared",
+        "forms",
+        "__weakref__",
+    )
 
     def __init__(self, nrows, ncols, dtype, indptr, indices, values, iso=False, rows=None):
         self.nrows = nrows

@@ -22,6 +22,7 @@ Schema of TiledVector (size = its length, nt = 16, 32 or 64)
 Paper: TileSpMSpV, papers/tilespmspv_tilebfs_icpp22.txt, 3.2.1 and 3.2.2 (there absent means zero; a semiring needs the
 mask).
 """
+
 import numpy as np
 
 from ..exceptions import OutOfMemory
@@ -31,8 +32,8 @@ from .sorting import segment_starts, stable_order
 from .store import BitmapVector, SparseVector, index_dtype
 
 NT = 16
-MIN_ENTRIES = 4              # tiles with fewer entries cost more than their entries do as coordinates
-FREE_TILE_ROWS = 2**16       # so many rows of tiles are always affordable; more must be paid for by entries
+MIN_ENTRIES = 4  # tiles with fewer entries cost more than their entries do as coordinates
+FREE_TILE_ROWS = 2**16  # so many rows of tiles are always affordable; more must be paid for by entries
 _MASK_TYPES = {16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 
@@ -47,7 +48,8 @@ def tile_order(A, nt):
     tile_rows, tile_cols = -(-A.nrows // nt), -(-A.ncols // nt)
     if not can_tile(A):
         raise OutOfMemory(
-            f"{A.nrows} x {A.ncols} with {A.nvals} entries is too large to be tiled; keep the matrix DCSR")
+            f"{A.nrows} x {A.ncols} with {A.nvals} entries is too large to be tiled; keep the matrix DCSR"
+        )
     rows, cols = row_ids(A) >> shift, A.indices >> shift
     keys = rows * tile_cols + cols
     order = stable_order(keys, max(tile_rows * tile_cols, 1))
@@ -141,7 +143,7 @@ def tiled_from(A, min_entries=MIN_ENTRIES):
     local_row, local_col = (ids[tiles] & 15).astype(np.uint8), (cols[tiles] & 15).astype(np.uint8)
     tile_nnz = np.zeros(counts.shape[0] + 1, np.int64)
     counts.cumsum(out=tile_nnz[1:])
-    place = np.arange(counts.shape[0]).repeat(counts) * NT + local_row      # (tile, row) of each entry
+    place = np.arange(counts.shape[0]).repeat(counts) * NT + local_row  # (tile, row) of each entry
     per_row = np.bincount(place, minlength=counts.shape[0] * NT).reshape(-1, NT)
     row_start = np.zeros((counts.shape[0], NT), np.uint8)
     row_start[:, 1:] = per_row.cumsum(axis=1)[:, :-1]

@@ -2,6 +2,7 @@
 
 The planner weighs walks with it, and the compiled walks decide with it whether their compilation pays.
 """
+
 import numpy as np
 
 from .store import forms_of

@@ -1,4 +1,5 @@
 """The unary operators: `grb_tile.unary.<name>`, built when first asked for (see grb_tile/operators/table.py)."""
+
 from functools import partial as _partial
 
 from ..operators import UnaryOp as _class

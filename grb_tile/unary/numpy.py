@@ -1,4 +1,5 @@
 """The unary operators by NumPy's names: `grb_tile.unary.numpy.<name>`."""
+
 from ..operators.namespaces import module_hooks as _module_hooks
 
 __getattr__, __dir__ = _module_hooks("unary", globals(), prefix="numpy")

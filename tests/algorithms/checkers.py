@@ -3,6 +3,7 @@
 Each raises AssertionError that names the first wrong node, and returns nothing.  tests/algorithms/test_checkers.py
 feeds every one of them wrong answers.  Written after the verifiers of the GAP benchmark (sbeamer/gapbs, src/*.cc).
 """
+
 from collections import deque
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Makes checkers.py and samples.py of this folder importable by name; random graphs follow the suite's one seed."""
+
 import os
 import sys
 

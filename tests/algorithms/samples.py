@@ -1,4 +1,5 @@
 """Graphs for the tests of algorithms: named small ones, random ones, and those of tests/data with reference outputs."""
+
 import lzma
 import os
 import pathlib

@@ -1,4 +1,5 @@
 """bfs and bfs_multi against a plain queue, GAP's validator and NetworkX."""
+
 import networkx as nx
 import numpy as np
 import pytest

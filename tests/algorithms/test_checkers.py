@@ -1,4 +1,5 @@
 """The checkers catch wrong answers: each is fed right ones and several kinds of wrong ones."""
+
 import numpy as np
 import pytest
 from checkers import (

@@ -1,4 +1,5 @@
 """connected_components against SciPy and GAP's validator."""
+
 import numpy as np
 import pytest
 from checkers import check_components, check_equivalent

@@ -1,4 +1,5 @@
 """Every algorithm is right whatever the planner is made to do: compiled walks, NumPy, plain loops, rows, columns."""
+
 import pytest
 from checkers import (
     check_components,

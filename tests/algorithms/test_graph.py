@@ -1,4 +1,5 @@
 """Graph: cached properties, what it reads, and what it refuses."""
+
 import networkx as nx
 import numpy as np
 import pytest

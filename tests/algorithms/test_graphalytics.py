@@ -1,4 +1,5 @@
 """The reference outputs of LDBC Graphalytics: small graphs from tests/data, and p2p-Gnutella31 where it is at hand."""
+
 import functools
 
 import numpy as np

@@ -1,4 +1,5 @@
 """hello, the template: powers of the adjacency matrix. Copy this file with algorithms/hello.py."""
+
 import numpy as np
 import pytest
 from grb_tile.algorithms import hello

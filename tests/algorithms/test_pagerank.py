@@ -1,4 +1,5 @@
 """pagerank in its four forms against NetworkX and a loop over the edges."""
+
 import networkx as nx
 import numpy as np
 import pytest

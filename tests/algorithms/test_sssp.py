@@ -1,4 +1,5 @@
 """sssp against SciPy's Dijkstra and Bellman-Ford, and the checkers."""
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -123,11 +124,14 @@ def test_weights_of_zero(method):
 @pytest.mark.parametrize("delta", [None, 0.5, 1e30])
 def test_infinite_weights_are_gone_through(dtype, delta):
     """What only an infinite edge leads to is infinitely far, and so is what lies behind it."""
-    A = gb.Matrix.from_coo([0, 1, 2, 3, 0, 5], [1, 2, 3, 4, 5, 6], [1, np.inf, 2, 3, 4, 1e38], dtype=dtype, nrows=8, ncols=8)
+    A = gb.Matrix.from_coo(
+        [0, 1, 2, 3, 0, 5], [1, 2, 3, 4, 5, 6], [1, np.inf, 2, 3, 4, 1e38], dtype=dtype, nrows=8, ncols=8
+    )
     for options in ({"delta": delta, "method": "delta"}, {"method": "bellman_ford"}):
         found = sssp(A, 0, predecessors=True, **options)
-        assert found.distances.isclose(gb.Vector.from_coo(
-            range(7), [0, 1, np.inf, np.inf, np.inf, 4, 1e38], dtype=dtype, size=8))
+        assert found.distances.isclose(
+            gb.Vector.from_coo(range(7), [0, 1, np.inf, np.inf, np.inf, 4, 1e38], dtype=dtype, size=8)
+        )
         assert found.predecessors.to_dict() == {0: 0, 1: 0, 2: 1, 3: 2, 4: 3, 5: 0, 6: 5}
 
 

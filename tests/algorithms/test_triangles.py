@@ -1,4 +1,5 @@
 """triangle_count and triangles against set intersections and NetworkX."""
+
 import networkx as nx
 import pytest
 from checkers import check_triangles

@@ -1,4 +1,5 @@
 """What it means that two backends agree: the same entries, the right type, a sound store, nothing outside the mask."""
+
 import numpy as np
 
 from grb_tile.backends.reference import entries

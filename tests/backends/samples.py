@@ -2,6 +2,7 @@
 
 A dimension is (size, places): entries stand at `places` only, so that sizes up to 2^60 can be met with few of them.
 """
+
 import numpy as np
 
 from grb_tile import dtypes
@@ -57,7 +58,7 @@ def random_vector(rng, dim, dtype, share=None):
     u = SparseVector(size, dtype, indices, found, iso)
     if size <= 2**16 and rng.integers(2):
         u = convert.to_bitmap(u)
-        if u.words is not None and not u.iso:      # absent places may hold anything
+        if u.words is not None and not u.iso:  # absent places may hold anything
             rubbish = values(rng, dtype, size)
             rubbish[indices] = found
             u = BitmapVector(size, dtype, u.words, rubbish, u.nvals)

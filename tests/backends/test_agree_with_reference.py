@@ -2,6 +2,7 @@
 
 A case is a seed: the dimensions, formats, types, operator and mask are drawn from it.
 """
+
 import numpy as np
 import pytest
 from backends.agree import assert_same, snapshot
@@ -69,7 +70,7 @@ def test_matvec(backend, seed, huge):
     A = random_matrix(rng, m, n, operand_type(rng, semiring.binaryop.type))
     x = random_vector(rng, n, operand_type(rng, semiring.binaryop.type2))
     allow = mask_for(rng, lambda: random_vector(rng, m, dtypes.BOOL))
-    if rng.integers(6) == 0:       # what reductions multiply by; it may have 2^60 places
+    if rng.integers(6) == 0:  # what reductions multiply by; it may have 2^60 places
         x = full_vector(n[0], x.dtype, values(rng, x.dtype, 1)[0])
     before = snapshot(A) if x.nvals > 2**32 else snapshot(A, x)
     want = REFERENCE.matvec_rows(A, x, semiring, allow)
@@ -98,8 +99,12 @@ def check_any(backend, A, x, semiring, allow, want):
         held = entries(got)
         assert held.keys() == entries(want).keys() and got.dtype is want.dtype
         for i, value in held.items():
-            assert any(value.tobytes() == term.astype(value.dtype).tobytes() or bool((value == term).all())
-                       or value[0] != value[0] for term in collect[i])
+            assert any(
+                value.tobytes() == term.astype(value.dtype).tobytes()
+                or bool((value == term).all())
+                or value[0] != value[0]
+                for term in collect[i]
+            )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -177,7 +182,7 @@ def pair_of(rng, huge, dtype, dtype2):
 def binary_op(rng):
     while True:
         op = typed(rng, BinaryOp)
-        if op.positional is None and op.name == "any":      # either operand would do: the tests of any are elsewhere
+        if op.positional is None and op.name == "any":  # either operand would do: the tests of any are elsewhere
             continue
         return op
 
@@ -189,8 +194,11 @@ def test_union_and_intersect(backend, seed, huge):
     op = binary_op(rng)
     x, y, make = pair_of(rng, huge, operand_type(rng, op.type), operand_type(rng, op.type2))
     if rng.integers(5) == 0:
-        y = REFERENCE.cast(x, op.type2) if not rng.integers(2) else backend.apply(
-            x, get_typed_op("identity", x.dtype, kind="unary"))
+        y = (
+            REFERENCE.cast(x, op.type2)
+            if not rng.integers(2)
+            else backend.apply(x, get_typed_op("identity", x.dtype, kind="unary"))
+        )
     allow = mask_for(rng, make)
     left, right = values(rng, op.type, 1)[0], values(rng, op.type2, 1)[0]
     dtype = choice(rng, [None, *TYPES])
@@ -271,7 +279,11 @@ def test_gather_and_expand(backend, seed, huge):
 
     def near(dim):
         wanted = some_indices(rng, dim[0], True)
-        return wanted if not huge or wanted is None or type(wanted) is range else np.concatenate((wanted, rng.permutation(dim[1])[:5]))
+        return (
+            wanted
+            if not huge or wanted is None or type(wanted) is range
+            else np.concatenate((wanted, rng.permutation(dim[1])[:5]))
+        )
 
     I, J, K = near(dim), near(rows), near(cols)
     assert_same(backend.gather_vector(u, I), REFERENCE.gather_vector(u, I))

@@ -1,7 +1,9 @@
 """User-defined operators and types through the primitives: a function sees stored values only; records keep their fields."""
+
 import numpy as np
 import pytest
 from backends.agree import assert_same
+
 from grb_tile import dtypes
 from grb_tile.backends import select as choose
 from grb_tile.operators import get_typed_op
@@ -43,7 +45,7 @@ def test_a_function_sees_stored_values_only(backend):
 
 def test_user_semiring(backend):
     far = BinaryOp.register_anonymous(lambda x, y: x + 2 * y)
-    larger = BinaryOp.register_anonymous(lambda x, y: x if x > y else y, "any")      # a name that promises too much
+    larger = BinaryOp.register_anonymous(lambda x, y: x if x > y else y, "any")  # a name that promises too much
     most = Semiring.register_anonymous(Monoid.register_anonymous(larger, -(2**62)), far)
     rng = np.random.default_rng(1)
     picked = rng.random((30, 30)) < 0.2
@@ -78,13 +80,16 @@ def test_records_travel_whole(backend, point):
     for a, b in ((u, v), (u, wide), (wide, v), (convert.to_bitmap(u), convert.to_bitmap(v))):
         united = backend.union(a, b, None)
         second = get_typed_op(BinaryOp._find("second"), point, point)
-        assert backend.tuples_vector(backend.union(a, b, second))[1].tolist() == backend.tuples_vector(united)[1].tolist()
+        assert (
+            backend.tuples_vector(backend.union(a, b, second))[1].tolist() == backend.tuples_vector(united)[1].tolist()
+        )
         expected = dict(zip(*(t.tolist() for t in backend.tuples_vector(a)), strict=True))
         expected.update(zip(*(t.tolist() for t in backend.tuples_vector(b)), strict=True))
         assert backend.tuples_vector(united)[1].tolist() == [expected[k] for k in sorted(expected)]
         kept = backend.restrict(a, Allow(b, True))
         assert set(backend.tuples_vector(kept)[0].tolist()) == (
-            set(backend.tuples_vector(a)[0].tolist()) - set(backend.tuples_vector(b)[0].tolist()))
+            set(backend.tuples_vector(a)[0].tolist()) - set(backend.tuples_vector(b)[0].tolist())
+        )
     assert backend.tuples_vector(backend.gather_vector(u, np.array([4, 4, 0])))[1]["y"].tolist() == [1.0, 1.0]
     A = backend.build_matrix(5, 5, np.array([4, 0]), np.array([0, 3]), records(point, 2), None, point)
     assert backend.tuples_matrix(backend.transpose(A))[2]["x"].tolist() == [1, 0][::-1]

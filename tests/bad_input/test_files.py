@@ -1,4 +1,5 @@
 """Files that are truncated, mangled, or promise what they do not hold: refused by name and line, never read in part."""
+
 import io
 import zlib
 
@@ -30,7 +31,10 @@ MATRIX_MARKET = {
     "negative entries": (BANNER + "real general\n3 3 -1\n", "(?i)line 2.*negative"),
     "rows beyond 2**60": (BANNER + f"real general\n{2**61} 3 1\n1 1 5\n", "(?i)line 2.*2\\*\\*60"),
     "huge number of entries": (BANNER + f"real general\n3 3 {HUGE}\n1 1 5\n", f"(?i){HUGE}|truncated|promises"),
-    "huge dense array": (f"%%MatrixMarket matrix array real general\n{10**7} {10**7}\n1.0\n", "(?i)truncated|promises|too early"),
+    "huge dense array": (
+        f"%%MatrixMarket matrix array real general\n{10**7} {10**7}\n1.0\n",
+        "(?i)truncated|promises|too early",
+    ),
     "too few entries": (BANNER + "real general\n3 3 2\n1 1 5\n", "(?i)too early|truncated|promises"),
     "too many entries": (BANNER + "real general\n3 3 1\n1 1 5\n2 2 6\n", "(?i)line 4|more"),
     "cut inside a line": (BANNER + "real general\n3 3 2\n1 1 5\n2 ", "(?i)line 4"),
@@ -118,8 +122,13 @@ def objects():
     rng = np.random.default_rng(1)
     rows, columns = np.unique(rng.integers(0, 50, (2, 60)), axis=1)
     A = gb.Matrix.from_coo(rows, columns, rng.integers(0, 9, len(rows)), nrows=50, ncols=50)
-    return {"matrix": A, "iso": A.apply("one").new(), "vector": A[0, :].new(), "huge": gb.Vector.from_coo([0, 2**59], [1.5, 2.5], size=2**60),
-            "scalar": gb.Scalar.from_value(3)}
+    return {
+        "matrix": A,
+        "iso": A.apply("one").new(),
+        "vector": A[0, :].new(),
+        "huge": gb.Vector.from_coo([0, 2**59], [1.5, 2.5], size=2**60),
+        "scalar": gb.Scalar.from_value(3),
+    }
 
 
 @pytest.mark.parametrize("name", ["matrix", "iso", "vector", "huge", "scalar"])
@@ -136,7 +145,7 @@ def test_serialized_with_one_bit_changed(name):
     """Each byte in turn has a bit flipped: a checksum or a rule finds it."""
     data = bytearray(gb.io.serialize(objects()[name]))
     for place in range(0, len(data), max(1, len(data) // 300)):
-        mangled = bytes(data[:place]) + bytes([data[place] ^ 4]) + bytes(data[place + 1:])
+        mangled = bytes(data[:place]) + bytes([data[place] ^ 4]) + bytes(data[place + 1 :])
         with pytest.raises(gb.exceptions.InvalidObject):
             gb.io.deserialize(mangled)
 

@@ -1,4 +1,5 @@
 """PageRank and triangle counting against the same formulas in python-graphblas."""
+
 import graphs
 import numpy as np
 import objects
@@ -11,6 +12,7 @@ ITERATIONS = 20
 def pagerank(graph):
     """Prepared race of a fixed number of iterations; conversion and degrees apart on both sides."""
     import graphblas
+
     from grb_tile import algorithms
 
     mine, other, conversion = objects.both(graph, 1.0, np.float32)

@@ -1,4 +1,5 @@
 """What one call costs when there is nothing to compute: a 7 x 7 matrix times a vector."""
+
 import numpy as np
 import objects
 from measure import Prepared, race
@@ -42,6 +43,7 @@ def masked(library):
 def both(make):
     """Prepared race of one tiny call in both libraries."""
     import graphblas
+
     import grb_tile as gb
 
     return Prepared(make(gb), make(graphblas), objects.same_vector, inner=2000)
@@ -52,7 +54,14 @@ def tiny():
     return both(plain)
 
 
-@race("tiny-mxv-masked-replace", "one call w(m.S, replace=True) << A.mxv(v), 7 x 7", 20, unit="us", absolute=True, seconds=3.0)
+@race(
+    "tiny-mxv-masked-replace",
+    "one call w(m.S, replace=True) << A.mxv(v), 7 x 7",
+    20,
+    unit="us",
+    absolute=True,
+    seconds=3.0,
+)
 def tiny_masked():
     return both(masked)
 
@@ -76,6 +85,7 @@ def chain(library):
 @race("tiny-bfs-path64", "BFS as a user writes it, a path of 64 vertices", 3.0, suite="extra", seconds=3.0)
 def tiny_chain():
     import graphblas
+
     import grb_tile as gb
 
     return Prepared(chain(gb), chain(graphblas), objects.same_vector, inner=20)

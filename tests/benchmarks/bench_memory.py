@@ -1,8 +1,9 @@
 """Peak memory, by the kernel's own count of resident pages: reading a Matrix Market file, searching a large graph.
 
-Each sample is a process of its own.  What it imports and compiles is done on a small graph first; then the peak counter is
-set back and the work is done; the figure is the peak above what was resident before.
+Each sample is a process of its own.  What it imports and compiles is done on a small graph first; then the peak counter
+is set back and the work is done; the figure is the peak above what was resident before.
 """
+
 import json
 import os
 import pathlib
@@ -32,15 +33,20 @@ def peak_of(work):
     return resident("VmHWM") - before, result
 """
 
-READING = PEAK + """
+READING = (
+    PEAK
+    + """
 import grb_tile as gb
 gb.io.mmread({small!r})
 peak, A = peak_of(lambda: gb.io.mmread({large!r}))
 triples = A.nvals * (8 + 8 + A.dtype.np_type.itemsize)
 print(json.dumps(dict(peak=peak, triples=triples, nvals=A.nvals)))
 """
+)
 
-SEARCHING = PEAK + """
+SEARCHING = (
+    PEAK
+    + """
 from grb_tile import algorithms
 small = graphs.kron(12)
 algorithms.bfs(algorithms.Graph(objects.ours(small), directed=False), graphs.busiest_vertex(small))
@@ -52,6 +58,7 @@ arrays = graph.indptr.nbytes + graph.indices.nbytes
 objects.check_levels(graph, source, found.levels)
 print(json.dumps(dict(peak=peak, arrays=arrays)))
 """
+)
 
 
 # Large arrays each in pages of their own: what was freed before does not hide what is allocated now.

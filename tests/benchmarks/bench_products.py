@@ -1,4 +1,5 @@
 """Single operations: a matrix times a full vector, a matrix times itself, unions, intersections and triangles of matrices."""
+
 import graphs
 import numpy as np
 import objects
@@ -8,6 +9,7 @@ from measure import Prepared, race
 def dense_mxv(graph, name, verify):
     """Prepared race of w = A (+.x) x with x full, FP32."""
     import graphblas
+
     import grb_tile as gb
 
     mine, other, conversion = objects.both(graph, graphs.weights(graph, np.float32))
@@ -36,6 +38,7 @@ def mxv_min_plus_small():
 def square(graph):
     """Prepared race of C = A plus.times A in FP64, integer-valued so that the sums are exact in any order."""
     import graphblas
+
     import grb_tile as gb
 
     mine, other, conversion = objects.both(graph, graphs.weights(graph, np.float64, high=7))

@@ -1,4 +1,5 @@
 """What a process pays before its first result: importing, the first search, the README's command with nothing cached."""
+
 import os
 import pathlib
 import subprocess
@@ -47,8 +48,14 @@ def import_time():
         others.append(printed_seconds(IMPORT.format(peer)))
         numpy.append(printed_seconds(IMPORT.format("import numpy")))
     middle = len(samples) // 2
-    return {"samples": samples, "samples_peer": others, "samples_numpy": numpy, "peer_name": "python-graphblas",
-            "median_ours": sorted(samples)[middle], "median_peer": sorted(others)[middle]}
+    return {
+        "samples": samples,
+        "samples_peer": others,
+        "samples_numpy": numpy,
+        "peer_name": "python-graphblas",
+        "median_ours": sorted(samples)[middle],
+        "median_peer": sorted(others)[middle],
+    }
 
 
 @gauge("first-bfs-warm", "first BFS of a process, USA-road-NY, compiled code on disk", 1.5, "s")
@@ -57,7 +64,7 @@ def first_search():
     with tempfile.TemporaryDirectory() as cache:
         variables = {"GRB_TILE_CACHE": cache}
         cold = printed_seconds(program, variables)
-        printed_seconds(program, variables)     # a kernel may be compiled on the second use of a machine only
+        printed_seconds(program, variables)  # a kernel may be compiled on the second use of a machine only
         samples = [printed_seconds(program, variables) for _ in range(5)]
     middle = sorted(samples)[len(samples) // 2]
     return {"samples": samples, "cold": cold, "median_ours": middle}
@@ -81,11 +88,17 @@ def readme_command_cold():
     samples = []
     for _ in range(3):
         with tempfile.TemporaryDirectory() as cache:
-            variables = {**os.environ, "PYTHONPATH": str(ROOT), "GRB_TILE_CACHE": cache, "PYTHONDONTWRITEBYTECODE": "1",
-                         "PYTHONPYCACHEPREFIX": cache}
+            variables = {
+                **os.environ,
+                "PYTHONPATH": str(ROOT),
+                "GRB_TILE_CACHE": cache,
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "PYTHONPYCACHEPREFIX": cache,
+            }
             start = time.perf_counter()
-            run = subprocess.run([sys.executable, "-m", "grb_tile", *job[1:]], cwd=ROOT, env=variables,
-                                 capture_output=True, text=True)
+            run = subprocess.run(
+                [sys.executable, "-m", "grb_tile", *job[1:]], cwd=ROOT, env=variables, capture_output=True, text=True
+            )
             samples.append(time.perf_counter() - start)
             if run.returncode:
                 raise RuntimeError(run.stderr)

@@ -1,4 +1,5 @@
 """Breadth-first search and shortest paths, whole searches against the same searches in python-graphblas."""
+
 import graphs
 import numpy as np
 import objects

@@ -5,9 +5,10 @@
     python tests/benchmarks/driver.py --case bfs-levels-kron20
     python tests/benchmarks/driver.py --summary            # the table; --update-readme puts it into README.md
 
-Each case runs in a process of its own, so that neither memory nor thread pools of one reach the next.  A result that was
-not verified is never timed; a case that fails leaves a line that says so, and the exit status is 1.
+Each case runs in a process of its own, so that neither memory nor thread pools of one reach the next.  A result that
+was not verified is never timed; a case that fails leaves a line that says so, and the exit status is 1.
 """
+
 import argparse
 import importlib
 import json
@@ -51,7 +52,14 @@ def work(name):
 def run_in_process(name, timeout):
     """Run one case in a process of its own; its record, or one that tells how it failed."""
     case = measure.REGISTRY[name]
-    failed = {"case": name, "title": case.title, "suite": case.suite, "target": case.target, "met": False, "verified": False}
+    failed = {
+        "case": name,
+        "title": case.title,
+        "suite": case.suite,
+        "target": case.target,
+        "met": False,
+        "verified": False,
+    }
     # Threads that spin while they wait would slow whoever is timed next, most of all on few cores.
     variables = {"OMP_WAIT_POLICY": "passive", **os.environ}
     command = [sys.executable, str(HERE / "driver.py"), "--worker", name]
@@ -61,7 +69,7 @@ def run_in_process(name, timeout):
         return {**failed, "error": f"no result after {timeout} s"}
     for line in run.stdout.splitlines():
         if line.startswith(MARK):
-            return json.loads(line[len(MARK):])
+            return json.loads(line[len(MARK) :])
     return {**failed, "error": run.stderr.strip()[-2000:] or f"exit status {run.returncode}"}
 
 
@@ -108,16 +116,20 @@ def summary(folder):
             lines.append(f"| {case.title} | | | not measured | <= {case.target:g} | |")
             continue
         about = record["environment"]
-        machines.add(f"{about['cpu']}, {about['cores']} cores, Python {about['python']}, "
-                     f"SuiteSparse {about['versions']['suitesparse-graphblas']}")
+        machines.add(
+            f"{about['cpu']}, {about['cores']} cores, Python {about['python']}, "
+            f"SuiteSparse {about['versions']['suitesparse-graphblas']}"
+        )
         if record.get("error"):
             lines.append(f"| {case.title} | | | failed | <= {case.target:g} | not met |")
             continue
         times = [duration(record.get(key)) for key in ("median_ours", "median_peer")]
         aim = f" (aim {case.aim:g})" if case.aim else ""
         unit = {"x": "x"}.get(record["unit"], f" {record['unit']}")
-        lines.append(f"| {case.title} | {times[0]} | {times[1]} | {shown(record['value'])}{unit} | "
-                     f"<= {case.target:g}{unit}{aim} | {'met' if record['value'] <= case.target else 'not met'} |")
+        lines.append(
+            f"| {case.title} | {times[0]} | {times[1]} | {shown(record['value'])}{unit} | "
+            f"<= {case.target:g}{unit}{aim} | {'met' if record['value'] <= case.target else 'not met'} |"
+        )
     notes = [f"Measured on: {machine}." for machine in sorted(machines)]
     if loads and max(loads) > 1.5:
         notes.append(f"Other programs ran meanwhile: the load average was up to {max(loads):.1f}.")

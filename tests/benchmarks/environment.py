@@ -1,4 +1,5 @@
 """What a figure depends on besides the code: the machine, the versions, the commit."""
+
 import datetime
 import importlib.metadata
 import os
@@ -47,6 +48,7 @@ def version(package):
 
 def commit():
     """(hash, whether tracked files differ from it), or (None, None) outside a git checkout."""
+
     def git(*arguments):
         return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
 
@@ -60,10 +62,15 @@ def describe():
     """The environment as a dictionary that goes into every line of results."""
     head, changed = commit()
     return {
-        "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "cpu": cpu_name(), "cores": cgroup_cores(), "memory_gib": memory_gib(), "load": os.getloadavg()[0],
-        "system": platform.platform(), "python": platform.python_version(),
+        "when": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "cpu": cpu_name(),
+        "cores": cgroup_cores(),
+        "memory_gib": memory_gib(),
+        "load": os.getloadavg()[0],
+        "system": platform.platform(),
+        "python": platform.python_version(),
         "versions": {package: version(package) for package in PACKAGES},
         "variables": {name: os.environ[name] for name in VARIABLES if name in os.environ},
-        "commit": head, "changed": changed,
+        "commit": head,
+        "changed": changed,
     }

@@ -3,6 +3,7 @@
 Nothing here imports grb_tile or a peer: both are handed the same arrays.  Generated graphs are kept as .npz files in
 $GRB_TILE_BENCH_CACHE (tests/benchmarks/cache when unset), which may be deleted at any time.
 """
+
 import importlib.util
 import os
 import pathlib

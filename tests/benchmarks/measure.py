@@ -4,14 +4,16 @@ A Race is prepared once (conversions are timed apart), run once on both sides an
 peer, peer, ours, ...  so that whatever slows the machine slows both.  Its figure is the ratio of the two medians.
 A Gauge returns samples of one figure (seconds, bytes over bytes, ...) that stands against a fixed target.
 """
+
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Callable
+from typing import Any
 
 REGISTRY = {}
 PEER = "python-graphblas"
-PAUSE = 0.01            # after a timed call: lets a thread pool that spins at a barrier go to sleep
+PAUSE = 0.01  # after a timed call: lets a thread pool that spins at a barrier go to sleep
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,8 @@ class Prepared:
     ours: Callable[[], Any]
     peer: Callable[[], Any]
     verify: Callable[[Any, Any], None]
-    conversion: dict = field(default_factory=dict)      # seconds spent turning the graph into objects, per side
-    inner: int = 1                                      # calls per sample, for calls too short for the clock
+    conversion: dict = field(default_factory=dict)  # seconds spent turning the graph into objects, per side
+    inner: int = 1  # calls per sample, for calls too short for the clock
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,9 @@ class Race:
     suite: str = "core"
     peer: str = PEER
     unit: str = "s"
-    absolute: bool = False      # the target concerns our own time in `unit`, the peer is shown beside it
-    seconds: float = 20.0       # about how long to repeat
-    least: int = 5              # samples a side, whatever they cost
+    absolute: bool = False  # the target concerns our own time in `unit`, the peer is shown beside it
+    seconds: float = 20.0  # about how long to repeat
+    least: int = 5  # samples a side, whatever they cost
 
 
 @dataclass(frozen=True)
@@ -121,11 +123,25 @@ def run_race(case):
     ratio = medians["ours"] / medians["peer"]
     value = medians["ours"] * scale if case.absolute else ratio
     return {
-        "case": case.name, "title": case.title, "suite": case.suite, "kind": "race", "peer": case.peer,
-        "value": value, "unit": case.unit if case.absolute else "x", "target": case.target, "aim": case.aim,
-        "met": value <= case.target, "verified": True, "ratio": ratio, "median_ours": medians["ours"],
-        "median_peer": medians["peer"], "samples_ours": samples["ours"], "samples_peer": samples["peer"],
-        "first_ours": first_ours, "first_peer": first_peer, "conversion": prepared.conversion,
+        "case": case.name,
+        "title": case.title,
+        "suite": case.suite,
+        "kind": "race",
+        "peer": case.peer,
+        "value": value,
+        "unit": case.unit if case.absolute else "x",
+        "target": case.target,
+        "aim": case.aim,
+        "met": value <= case.target,
+        "verified": True,
+        "ratio": ratio,
+        "median_ours": medians["ours"],
+        "median_peer": medians["peer"],
+        "samples_ours": samples["ours"],
+        "samples_peer": samples["peer"],
+        "first_ours": first_ours,
+        "first_peer": first_peer,
+        "conversion": prepared.conversion,
     }
 
 
@@ -134,9 +150,18 @@ def run_gauge(case):
     found = case.measure()
     value = statistics.median(found["samples"])
     return {
-        "case": case.name, "title": case.title, "suite": case.suite, "kind": "gauge", "peer": found.pop("peer_name", None),
-        "value": value, "unit": case.unit, "target": case.target, "aim": case.aim, "met": value <= case.target,
-        "verified": True, **found,
+        "case": case.name,
+        "title": case.title,
+        "suite": case.suite,
+        "kind": "gauge",
+        "peer": found.pop("peer_name", None),
+        "value": value,
+        "unit": case.unit,
+        "target": case.target,
+        "aim": case.aim,
+        "met": value <= case.target,
+        "verified": True,
+        **found,
     }
 
 

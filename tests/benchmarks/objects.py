@@ -1,4 +1,5 @@
 """The same CSR arrays as objects of both libraries, and what two results must have in common to be called equal."""
+
 import numpy as np
 from measure import timed
 
@@ -90,4 +91,6 @@ def check_parents(graph, source, *found):
         np.testing.assert_array_equal(level[parent] + 1, level[child])
         step = 1 << 20
         for k in range(0, child.size, step):
-            assert np.asarray(edges[parent[k:k + step], child[k:k + step]]).all(), "a parent without an edge to its child"
+            assert np.asarray(edges[parent[k : k + step], child[k : k + step]]).all(), (
+                "a parent without an edge to its child"
+            )

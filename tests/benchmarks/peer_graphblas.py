@@ -4,10 +4,11 @@ benchmarks.
 Formulations follow LAGraph (LAGr_BreadthFirstSearch, LAGr_PageRank, LAGr_TriangleCount; Bellman-Ford with a frontier of
 improved entries), storage hints and constants included, wherever python-graphblas lets them be given.
 """
+
 import numpy as np
 from graphblas import Vector, binary, dtypes, monoid, semiring, unary
 
-ALPHA, BETA1, BETA2 = 8.0, 8.0, 512.0     # LAGraph's constants for changing direction
+ALPHA, BETA1, BETA2 = 8.0, 8.0, 512.0  # LAGraph's constants for changing direction
 DAMPING = 0.85
 SPARSE, BITMAP = {"sparse"}, {"bitmap"}
 DEGREES = {}
@@ -83,13 +84,13 @@ def pagerank(AT, outdegree, iterations):
     n = AT.nrows
     dtype = dtypes.FP32
     r = Vector.from_scalar(1 / n, n, dtype)
-    scale = Vector.from_scalar(0, n, dtype)     # full vectors throughout: faster in SuiteSparse than bitmaps
+    scale = Vector.from_scalar(0, n, dtype)  # full vectors throughout: faster in SuiteSparse than bitmaps
     scale(outdegree.S) << unary.minv(outdegree.dup(dtype))
     scale << binary.times(scale, DAMPING)
     sinks = Vector(dtype, n)
     sinks(~outdegree.S) << DAMPING / n
     spread = semiring.plus_second[dtype]
-    weigh = semiring.plus_times[dtypes.FP64]    # in FP32 the sum over the sinks is off in the third digit
+    weigh = semiring.plus_times[dtypes.FP64]  # in FP32 the sum over the sinks is off in the third digit
     w = Vector(dtype, n)
     for _ in range(iterations):
         lost = weigh(sinks @ r).new().value if sinks.nvals else 0.0

@@ -1,4 +1,5 @@
 """The benchmark machinery itself: wrong results are not timed, generators make what they say, the table tells the truth."""
+
 import json
 
 import driver
@@ -10,7 +11,9 @@ import pytest
 
 
 def race_of(ours, peer, verify, **options):
-    return measure.Race("case", "title", lambda: measure.Prepared(ours, peer, verify), 1.0, seconds=0.0, least=3, **options)
+    return measure.Race(
+        "case", "title", lambda: measure.Prepared(ours, peer, verify), 1.0, seconds=0.0, least=3, **options
+    )
 
 
 def equal(a, b):
@@ -45,14 +48,23 @@ def test_every_benchmark_has_a_name_of_its_own():
 
 
 def test_summary_says_met_not_met_failed_and_not_measured(tmp_path, monkeypatch):
-    about = {"when": "2026-01-01T00:00:00+00:00", "cpu": "a cpu", "cores": 2, "python": "3.11",
-             "load": 0.1, "versions": {"suitesparse-graphblas": "9"}}
+    about = {
+        "when": "2026-01-01T00:00:00+00:00",
+        "cpu": "a cpu",
+        "cores": 2,
+        "python": "3.11",
+        "load": 0.1,
+        "versions": {"suitesparse-graphblas": "9"},
+    }
     good, bad, broken, unseen = (measure.Gauge(n, n, dict, 1.0, "x") for n in ("good", "bad", "broken", "unseen"))
     monkeypatch.setattr(measure, "REGISTRY", {case.name: case for case in (good, bad, broken, unseen)})
     older = {"case": "good", "value": 9.0, "unit": "x", "environment": {**about, "when": "2025-01-01T00:00:00+00:00"}}
-    lines = [{"case": "good", "value": 0.5, "unit": "x", "environment": about}, older,
-             {"case": "bad", "value": 2.0, "unit": "x", "environment": about},
-             {"case": "broken", "error": "it broke", "environment": about}]
+    lines = [
+        {"case": "good", "value": 0.5, "unit": "x", "environment": about},
+        older,
+        {"case": "bad", "value": 2.0, "unit": "x", "environment": about},
+        {"case": "broken", "error": "it broke", "environment": about},
+    ]
     (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, lines)))
     table = {row.split("|")[1].strip(): row for row in driver.summary(tmp_path).splitlines() if row.startswith("|")}
     assert "0.5x" in table["good"] and "| met |" in table["good"]
@@ -71,7 +83,7 @@ def test_kron_is_an_undirected_simple_graph():
     assert (matrix != matrix.T).nnz == 0 and not matrix.diagonal().any()
     assert matrix.has_canonical_format or (np.diff(g.indices)[np.diff(g.rows()) == 0] > 0).all()
     # .57 against .05: a few vertices own most edges
-    assert np.sort(g.degrees)[-g.n // 10:].sum() > 0.4 * g.nvals
+    assert np.sort(g.degrees)[-g.n // 10 :].sum() > 0.4 * g.nvals
 
 
 def test_kron_follows_the_quadrant_probabilities():
@@ -111,7 +123,7 @@ def test_checkers_refuse_wrong_searches():
     objects.check_levels(g, 0, Pairs(levels))
     parents = np.array([0, 0, 1, 0, 1, 2, 3, 4, 5])
     objects.check_parents(g, 0, Pairs(parents))
-    for place, value in ((8, 3), (4, 0), (7, 8), (5, -1)):      # wrong level, no edge, from a later level, missing
+    for place, value in ((8, 3), (4, 0), (7, 8), (5, -1)):  # wrong level, no edge, from a later level, missing
         wrong = parents.copy()
         wrong[place] = value
         with pytest.raises(AssertionError):

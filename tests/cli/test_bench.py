@@ -1,17 +1,18 @@
 """`grb-tile bench`: figures and their lines of JSON, graphs made on the spot, and checks that find wrong results."""
+
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
+from support import seeds
 
 import grb_tile as gb
 from grb_tile import algorithms
 from grb_tile.cli import bench_verify, generate
 from grb_tile.cli.bench_verify import WrongResult
 from grb_tile.cli.main import BAD_INPUT, INTERNAL, OK, main
-from support import seeds
 
 KARATE = str(Path(__file__).resolve().parents[2] / "examples" / "data" / "karate.txt")
 QUICK = ["--repeat", "1", "--sources", "2", "--quiet"]
@@ -66,7 +67,9 @@ def test_grids_and_meshes_are_what_the_formulas_say():
     side = 5
     line = scipy.sparse.diags_array([np.ones(side - 1), np.ones(side - 1)], offsets=[-1, 1])
     eye = scipy.sparse.eye_array(side)
-    assert (scipy_of(generate.store("grid:5", 1)) != scipy.sparse.kron(line, eye) + scipy.sparse.kron(eye, line)).nnz == 0
+    assert (
+        scipy_of(generate.store("grid:5", 1)) != scipy.sparse.kron(line, eye) + scipy.sparse.kron(eye, line)
+    ).nnz == 0
     T = line + eye
     mesh = scipy.sparse.kron(scipy.sparse.kron(scipy.sparse.kron(T, T), T), np.ones((3, 3)))
     assert (scipy_of(generate.store("fem:5", 1)) != mesh).nnz == 0
@@ -82,28 +85,67 @@ def test_values_are_spread_over_their_range():
 # ---------------------------------------------------------------------- figures
 
 
-LINE = {"command", "graph", "backend", "device", "seed", "figure", "ms", "best_ms", "worst_ms", "first_ms", "queued_ms", "runs",
-        "edges", "gteps", "gb_per_second", "plan", "verified"}
+LINE = {
+    "command",
+    "graph",
+    "backend",
+    "device",
+    "seed",
+    "figure",
+    "ms",
+    "best_ms",
+    "worst_ms",
+    "first_ms",
+    "queued_ms",
+    "runs",
+    "edges",
+    "gteps",
+    "gb_per_second",
+    "plan",
+    "verified",
+}
 PLAN = {"operation", "walk", "format", "rule", "reason", "engine", "ms"}
 
 
 def test_a_line_of_json_for_each_figure(run, tmp_path):
     target = tmp_path / "figures.jsonl"
-    code, out, err = run(KARATE, "--undirected", "--base", 1, "--parents", "--semiring", "plus_times,min_plus,lor_land",
-                         "--types", "FP32", "--densities", "0.5,0.1", "--json", target)
+    code, out, err = run(
+        KARATE,
+        "--undirected",
+        "--base",
+        1,
+        "--parents",
+        "--semiring",
+        "plus_times,min_plus,lor_land",
+        "--types",
+        "FP32",
+        "--densities",
+        "0.5,0.1",
+        "--json",
+        target,
+    )
     assert code == OK and err == ""
     lines = [json.loads(line) for line in target.read_text().splitlines()]
     assert [line["figure"] for line in lines] == [
-        "bfs levels", "bfs levels and parents",
-        *(f"{what} {name} FP32" for name in ("plus_times", "min_plus", "lor_land")
-          for what in ("spmv", "spmspv 0.5", "spmspv 0.1"))]
+        "bfs levels",
+        "bfs levels and parents",
+        *(
+            f"{what} {name} FP32"
+            for name in ("plus_times", "min_plus", "lor_land")
+            for what in ("spmv", "spmspv 0.5", "spmspv 0.1")
+        ),
+    ]
     for line in lines:
         assert line.keys() >= LINE and line["plan"].keys() == PLAN and line["verified"] is True
         assert 0 < line["best_ms"] <= line["ms"] <= line["worst_ms"] and line["first_ms"] > 0
         assert line["queued_ms"] is None, "only a device has a queue"
         assert line["backend"] == "cpu" and line["graph"]["entries"] == 156 and line["graph"]["symmetric"] is True
-        if "bfs" in line["figure"]:          # every source reaches all of the graph
-            assert 0.999 * line["edges"] / line["worst_ms"] / 1e6 <= line["gteps"] <= 1.001 * line["edges"] / line["best_ms"] / 1e6
+        if "bfs" in line["figure"]:  # every source reaches all of the graph
+            assert (
+                0.999 * line["edges"] / line["worst_ms"] / 1e6
+                <= line["gteps"]
+                <= 1.001 * line["edges"] / line["best_ms"] / 1e6
+            )
         else:
             assert line["gteps"] == pytest.approx(line["edges"] / line["ms"] / 1e6)
         assert line["figure"] in out
@@ -162,7 +204,9 @@ def test_a_right_search_passes_whatever_the_chunk(monkeypatch):
         bench_verify.search("bfs", *searched())
 
 
-@pytest.mark.parametrize("what", ["deeper", "shallower", "lost", "invented", "source", "parent", "no parent", "foreign parent"])
+@pytest.mark.parametrize(
+    "what", ["deeper", "shallower", "lost", "invented", "source", "parent", "no parent", "foreign parent"]
+)
 def test_wrong_searches_are_found(what):
     store, source, levels, parents = searched()
     random = np.random.default_rng(seeds.SEED)
@@ -183,9 +227,11 @@ def test_wrong_searches_are_found(what):
         parents[v] = v
     elif what == "no parent":
         parents[v] = -1
-    else:          # one level above, but no neighbour
+    else:  # one level above, but no neighbour
         for w in np.flatnonzero(levels >= 2):
-            strangers = np.setdiff1d(np.flatnonzero(levels == levels[w] - 1), store.indices[store.indptr[w]:store.indptr[w + 1]])
+            strangers = np.setdiff1d(
+                np.flatnonzero(levels == levels[w] - 1), store.indices[store.indptr[w] : store.indptr[w + 1]]
+            )
             if len(strangers):
                 parents[w] = strangers[0]
                 break
@@ -243,19 +289,32 @@ def test_a_wrong_backend_is_caught_unless_nobody_looks(run, monkeypatch):
 # ---------------------------------------------------------------------- what cannot be done
 
 
-@pytest.mark.parametrize(("args", "message"), [
-    ([], "name one graph"), ([KARATE, "--generate", "grid:5"], "name one graph"), (["--generate", "cube:4"], "--generate cube:4"),
-    (["--generate", "kron:31"], "31 is out of range, expected 1 to 30"), (["--generate", "grid"], "kron:SCALE[:EDGE_FACTOR]"),
-    (["--generate", "grid:5:5"], "expected one of"), (["--generate", "kron:0"], "0 is out of range"),
-    (["--generate", "grid:x"], "expected one of"), (["--generate", "grid:1"], "holds no entries"),
-    (["--generate", "grid:5", "--parts", "bfs,spmm"], "--parts spmm"), (["--generate", "grid:5", "--parts", ""], "--parts (none)"),
-    (["--generate", "grid:5", "--types", "INT8"], "--types INT8"), (["--generate", "grid:5", "--semiring", "plus_tims"], "plus_tims"),
-    (["--generate", "grid:5", "--semiring", "any_secondi"], "--semiring any_secondi"),
-    (["--generate", "grid:5", "--densities", "0"], "--densities 0"), (["--generate", "grid:5", "--densities", "x"], "expected numbers"),
-    (["--generate", "grid:5", "--sources", "0"], "--sources 0"), (["--generate", "grid:5", "--repeat", "0"], "--repeat 0"),
-    (["--generate", "grid:5", "--seed", "-1"], "--seed -1"), (["nothing.mtx"], "nothing.mtx: no such file"),
-    (["--generate", "grid:5", "--backend", "abacus"], "--backend"),
-])
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([], "name one graph"),
+        ([KARATE, "--generate", "grid:5"], "name one graph"),
+        (["--generate", "cube:4"], "--generate cube:4"),
+        (["--generate", "kron:31"], "31 is out of range, expected 1 to 30"),
+        (["--generate", "grid"], "kron:SCALE[:EDGE_FACTOR]"),
+        (["--generate", "grid:5:5"], "expected one of"),
+        (["--generate", "kron:0"], "0 is out of range"),
+        (["--generate", "grid:x"], "expected one of"),
+        (["--generate", "grid:1"], "holds no entries"),
+        (["--generate", "grid:5", "--parts", "bfs,spmm"], "--parts spmm"),
+        (["--generate", "grid:5", "--parts", ""], "--parts (none)"),
+        (["--generate", "grid:5", "--types", "INT8"], "--types INT8"),
+        (["--generate", "grid:5", "--semiring", "plus_tims"], "plus_tims"),
+        (["--generate", "grid:5", "--semiring", "any_secondi"], "--semiring any_secondi"),
+        (["--generate", "grid:5", "--densities", "0"], "--densities 0"),
+        (["--generate", "grid:5", "--densities", "x"], "expected numbers"),
+        (["--generate", "grid:5", "--sources", "0"], "--sources 0"),
+        (["--generate", "grid:5", "--repeat", "0"], "--repeat 0"),
+        (["--generate", "grid:5", "--seed", "-1"], "--seed -1"),
+        (["nothing.mtx"], "nothing.mtx: no such file"),
+        (["--generate", "grid:5", "--backend", "abacus"], "--backend"),
+    ],
+)
 def test_bad_arguments(capsys, args, message):
     code = main(["bench", *args])
     out, err = capsys.readouterr()

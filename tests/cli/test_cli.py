@@ -1,4 +1,5 @@
 """The command `grb-tile`: results, exit codes, one-line messages.  Most run in this process; a few as a program."""
+
 import json
 import os
 import signal
@@ -134,7 +135,9 @@ def test_info(facts, run):
     assert found["degrees"]["max"] == 8 and sum(found["degrees"]["histogram"].values()) == 264346
     assert found["storage"]["chosen"] == "csr" and found["storage"]["why"]
     assert found["memory"]["matrix"] <= found["memory"]["loading"]
-    assert found["storage"]["bytes"] == pytest.approx(found["memory"]["matrix"], rel=0.05), "what was foretold came true"
+    assert found["storage"]["bytes"] == pytest.approx(found["memory"]["matrix"], rel=0.05), (
+        "what was foretold came true"
+    )
     code, out, _ = run("info", ROADS, "--head")
     assert code == OK and "memory     to expect" in out and "degrees" not in out
     code, out, _ = run("info", KARATE, *UNDIRECTED)
@@ -255,11 +258,18 @@ def test_interruption_and_internal_errors(run, monkeypatch, graph):
 
 def program(*args, **options):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    # A shell that runs the tests in the background has them ignore Ctrl-C, and children inherit that; a handler they do not.
+    # A shell that runs the tests in the background has them ignore Ctrl-C, and children inherit that; a handler they do
+    # not.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return subprocess.Popen([sys.executable, "-m", "grb_tile", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, env=environment, **options)
+        return subprocess.Popen(
+            [sys.executable, "-m", "grb_tile", *args],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            **options,
+        )
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -298,6 +308,12 @@ def test_a_closed_pipe_is_no_error():
 
 def test_the_example_runs():
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, str(ROOT / "examples" / "road_network.py")], capture_output=True, text=True,
-                          env=environment, timeout=120, check=True)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "road_network.py")],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+        check=True,
+    )
     assert "264,346 reached in 415 levels" in done.stdout and "by hand the same: True" in done.stdout

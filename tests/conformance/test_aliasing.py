@@ -1,4 +1,5 @@
 """Outputs that are inputs or masks at the same time: as if the inputs had been copied first."""
+
 import pytest
 from support import coverage
 from support.agree import agree
@@ -8,19 +9,33 @@ from support.operands import make
 from support.seeds import generator
 
 MATRIX_CALLS = {
-    "mxm C = C C": lambda lib, C: C.mxm(C), "mxm C = C' C": lambda lib, C: C.T.mxm(C), "ewise_add C = C + C": lambda lib, C: C.ewise_add(C, "minus"),
-    "ewise_mult C = C * C'": lambda lib, C: C.ewise_mult(C.T, "minus"), "transpose C = C'": lambda lib, C: C.T,
-    "apply C = -C": lambda lib, C: C.apply("ainv"), "select C = tril C": lambda lib, C: C.select("tril", 0),
-    "extract C = C(p, q)": lambda lib, C: C[::-1, ::-1], "ewise_union": lambda lib, C: C.ewise_union(C.T, "minus", 1, 2),
+    "mxm C = C C": lambda lib, C: C.mxm(C),
+    "mxm C = C' C": lambda lib, C: C.T.mxm(C),
+    "ewise_add C = C + C": lambda lib, C: C.ewise_add(C, "minus"),
+    "ewise_mult C = C * C'": lambda lib, C: C.ewise_mult(C.T, "minus"),
+    "transpose C = C'": lambda lib, C: C.T,
+    "apply C = -C": lambda lib, C: C.apply("ainv"),
+    "select C = tril C": lambda lib, C: C.select("tril", 0),
+    "extract C = C(p, q)": lambda lib, C: C[::-1, ::-1],
+    "ewise_union": lambda lib, C: C.ewise_union(C.T, "minus", 1, 2),
 }
 VECTOR_CALLS = {
-    "mxv w = A w": lambda lib, A, w: A.mxv(w), "vxm w = w A": lambda lib, A, w: w.vxm(A), "apply": lambda lib, A, w: w.apply("ainv"),
-    "ewise_add w = w + w": lambda lib, A, w: w.ewise_add(w, "minus"), "extract w = w(reversed)": lambda lib, A, w: w[::-1],
-    "select w": lambda lib, A, w: w.select("valuegt", 0), "reduce_rowwise": lambda lib, A, w: A.reduce_rowwise(),
+    "mxv w = A w": lambda lib, A, w: A.mxv(w),
+    "vxm w = w A": lambda lib, A, w: w.vxm(A),
+    "apply": lambda lib, A, w: w.apply("ainv"),
+    "ewise_add w = w + w": lambda lib, A, w: w.ewise_add(w, "minus"),
+    "extract w = w(reversed)": lambda lib, A, w: w[::-1],
+    "select w": lambda lib, A, w: w.select("valuegt", 0),
+    "reduce_rowwise": lambda lib, A, w: A.reduce_rowwise(),
 }
 coverage.owe("aliasing", "matrix", MATRIX_CALLS, WITHOUT_NUMBA)
 coverage.owe("aliasing", "vector", VECTOR_CALLS, WITHOUT_NUMBA)
-coverage.owe("aliasing", "assign", ["C[I, J] << C[J, I]", "C[:, 0] << row of C", "C(C.S)[...] << C", "v[I] << v[J]", "copies stay"], WITHOUT_NUMBA)
+coverage.owe(
+    "aliasing",
+    "assign",
+    ["C[I, J] << C[J, I]", "C[:, 0] << row of C", "C(C.S)[...] << C", "v[I] << v[J]", "copies stay"],
+    WITHOUT_NUMBA,
+)
 KINDS = ("general", "full", "iso", "heavy", "holes", "empty")
 
 
@@ -80,11 +95,22 @@ def test_assign():
         o.w[1] = 5
         return [o.v.dup(), o.C.dup()]
 
-    calls = {"C[I, J] << C[J, I]": swapped, "C[:, 0] << row of C": row, "C(C.S)[...] << C": own_mask, "v[I] << v[J]": parts, "copies stay": copies}
+    calls = {
+        "C[I, J] << C[J, I]": swapped,
+        "C[:, 0] << row of C": row,
+        "C(C.S)[...] << C": own_mask,
+        "v[I] << v[J]": parts,
+        "copies stay": copies,
+    }
     for name, call in calls.items():
         for kind in KINDS:
             rng = generator("alias assign", kind)
             found = {"C": make(rng, (5, 5), "INT64", kind), "v": make(rng, (5,), "INT64", kind)}
-            agree(call, found, f"{name} {kind}", cells=[("aliasing", "assign", name)], engines=WITHOUT_NUMBA, may_fail=name == "v[I] << v[J]")
-
-
+            agree(
+                call,
+                found,
+                f"{name} {kind}",
+                cells=[("aliasing", "assign", name)],
+                engines=WITHOUT_NUMBA,
+                may_fail=name == "v[I] << v[J]",
+            )

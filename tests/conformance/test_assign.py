@@ -1,4 +1,5 @@
 """assign: C<M,r>(I, J) = C(I, J) (+) A; the mask has the shape of C, and replace reaches all of C."""
+
 import numpy as np
 import pytest
 from support import coverage
@@ -21,7 +22,13 @@ def matrices(rng, dims, dtype, kind, at=False):
     m, n, _ = dims
     I, J = some(rng, m), some(rng, n)
     inner = (len(J), len(I)) if at else (len(I), len(J))
-    return {"C": make(rng, (m, n), dtype), "M": mask_for(rng, (m, n), kind), "I": I, "J": J, "A": make(rng, inner, dtype, kind)}
+    return {
+        "C": make(rng, (m, n), dtype),
+        "M": mask_for(rng, (m, n), kind),
+        "I": I,
+        "J": J,
+        "A": make(rng, inner, dtype, kind),
+    }
 
 
 def whole_matrices(rng, dims, dtype, kind):
@@ -51,7 +58,12 @@ def column_with_vector_mask(rng, dims, dtype, kind):
 
 def vectors(rng, dims, dtype, kind):
     I = some(rng, dims[0])
-    return {"C": make(rng, dims[:1], dtype), "M": mask_for(rng, dims[:1], kind), "I": I, "A": make(rng, (len(I),), dtype, kind)}
+    return {
+        "C": make(rng, dims[:1], dtype),
+        "M": mask_for(rng, dims[:1], kind),
+        "I": I,
+        "A": make(rng, (len(I),), dtype, kind),
+    }
 
 
 def scalar_to_matrix(rng, dims, dtype, kind):
@@ -83,20 +95,40 @@ def to_vector(lib, o, how):
 
 
 test_write_options, test_types, test_casts = battery(
-    Operation("assign matrix", matrices, to_region, variants=FLAGS), Operation("assign whole matrix", whole_matrices, to_all),
-    Operation("assign row, matrix mask", row_of_matrix, to_row), Operation("assign column, matrix mask", column_of_matrix, to_column),
+    Operation("assign matrix", matrices, to_region, variants=FLAGS),
+    Operation("assign whole matrix", whole_matrices, to_all),
+    Operation("assign row, matrix mask", row_of_matrix, to_row),
+    Operation("assign column, matrix mask", column_of_matrix, to_column),
     Operation("assign row, vector mask", row_with_vector_mask, to_row),
-    Operation("assign column, vector mask", column_with_vector_mask, to_column), Operation("assign vector", vectors, to_vector),
-    Operation("assign scalar to matrix", scalar_to_matrix, to_region), Operation("assign scalar to vector", scalar_to_vector, to_vector))
+    Operation("assign column, vector mask", column_with_vector_mask, to_column),
+    Operation("assign vector", vectors, to_vector),
+    Operation("assign scalar to matrix", scalar_to_matrix, to_region),
+    Operation("assign scalar to vector", scalar_to_vector, to_vector),
+)
 
-FORMS = {"all": slice(None), "range": slice(1, 4), "step": slice(0, None, 2), "negative step": slice(None, None, -1), "list": [2, 0, 3],
-         "empty": np.array([], np.int64), "array": np.array([3, 1, 0]), "negative list": [-1, 0], "int": 2, "negative int": -1, "range object": range(1, 4)}
+FORMS = {
+    "all": slice(None),
+    "range": slice(1, 4),
+    "step": slice(0, None, 2),
+    "negative step": slice(None, None, -1),
+    "list": [2, 0, 3],
+    "empty": np.array([], np.int64),
+    "array": np.array([3, 1, 0]),
+    "negative list": [-1, 0],
+    "int": 2,
+    "negative int": -1,
+    "range object": range(1, 4),
+}
 coverage.owe("assign", "index form", FORMS, WITHOUT_NUMBA)
 coverage.owe("assign", "empty scalar deletes", [str(option) for option in WRITE_OPTIONS], WITHOUT_NUMBA)
 coverage.owe("assign", "scalar to everything", [str(option) for option in WRITE_OPTIONS], WITHOUT_NUMBA)
 coverage.owe("assign", "Python scalars", ["int", "float", "bool", "complex", "numpy"], WITHOUT_NUMBA)
-coverage.owe("assign", "spelling", ["C[I, J] = A", "C[i, j] = s", "C(mask)[...] = s", "C(mask) << s", "v[:] = s", "C << A", "expression"],
-             WITHOUT_NUMBA)
+coverage.owe(
+    "assign",
+    "spelling",
+    ["C[I, J] = A", "C[i, j] = s", "C(mask)[...] = s", "C(mask) << s", "v[:] = s", "C << A", "expression"],
+    WITHOUT_NUMBA,
+)
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -132,7 +164,9 @@ def test_empty_scalar(option):
     for scene in SCENES:
         found = scalar_to_matrix(generator("empty", scene), DIMENSIONS[scene[0]], "INT64", scene[1])
         found |= {"A": scalar(None)}
-        pair = scalar_to_vector(generator("empty", scene), DIMENSIONS[scene[0]], "INT64", scene[1]) | {"A": scalar(None)}
+        pair = scalar_to_vector(generator("empty", scene), DIMENSIONS[scene[0]], "INT64", scene[1]) | {
+            "A": scalar(None)
+        }
 
         def call(lib, o):
             o.D = o.C.dup()
@@ -161,7 +195,9 @@ def test_scalar_to_everything(option):
         agree(call, found, f"scalar [{option}] {scene}", cells=[("assign", "scalar to everything", option)])
 
 
-@pytest.mark.parametrize(("name", "value"), [("int", 3), ("float", 2.75), ("bool", True), ("complex", 1 + 2j), ("numpy", np.float32(1.5))])
+@pytest.mark.parametrize(
+    ("name", "value"), [("int", 3), ("float", 2.75), ("bool", True), ("complex", 1 + 2j), ("numpy", np.float32(1.5))]
+)
 def test_python_scalars(name, value):
     for dtype in ("INT64", "FP64", "BOOL", "FC64", "UINT8"):
         found = vectors(generator("python scalars"), (6, 1, 1), dtype, "general") | {"value": value}
@@ -170,7 +206,14 @@ def test_python_scalars(name, value):
             o.C(o.M.V)[o.I] << o.value
             o.A[:] = o.value
 
-        agree(call, found, f"{name} to {dtype}", cells=[("assign", "Python scalars", name)], engines=WITHOUT_NUMBA, may_fail=True)
+        agree(
+            call,
+            found,
+            f"{name} to {dtype}",
+            cells=[("assign", "Python scalars", name)],
+            engines=WITHOUT_NUMBA,
+            may_fail=True,
+        )
 
 
 def test_spellings():
@@ -203,7 +246,14 @@ def test_spellings():
         o.C(o.M.S)[o.I, o.J] << o.A.apply(lib.unary.ainv)
         o.C[o.I, o.J](accum="plus") << o.A.apply(lib.unary.ainv)
 
-    calls = {"C[I, J] = A": region, "C[i, j] = s": element, "C(mask)[...] = s": masked, "C(mask) << s": all_masked, "v[:] = s": vector,
-             "C << A": whole, "expression": expression}
+    calls = {
+        "C[I, J] = A": region,
+        "C[i, j] = s": element,
+        "C(mask)[...] = s": masked,
+        "C(mask) << s": all_masked,
+        "v[:] = s": vector,
+        "C << A": whole,
+        "expression": expression,
+    }
     for name, call in calls.items():
         agree(call, found, name, cells=[("assign", "spelling", name)], engines=WITHOUT_NUMBA)

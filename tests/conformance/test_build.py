@@ -1,4 +1,5 @@
 """build with and without an operator for duplicates, extraction of tuples, and the constructors from other forms."""
+
 import numpy as np
 import pytest
 from support import coverage
@@ -9,14 +10,28 @@ from support.plain import NUMPY_TYPES
 from support.seeds import generator
 
 DUPLICATES = ("plus", "minus", "times", "first", "second", "min", "max", "any", "rminus", "lor")
-CONSTRUCTORS = ("from_coo", "from_edgelist", "from_pairs", "from_dict", "from_dicts", "from_dense", "from_csr", "from_csc", "from_dcsr",
-                "from_dcsc", "from_scalar", "build")
+CONSTRUCTORS = (
+    "from_coo",
+    "from_edgelist",
+    "from_pairs",
+    "from_dict",
+    "from_dicts",
+    "from_dense",
+    "from_csr",
+    "from_csc",
+    "from_dcsr",
+    "from_dcsc",
+    "from_scalar",
+    "build",
+)
 EXPORTS = ("to_coo", "to_edgelist", "to_dict", "to_dicts", "to_dense", "to_csr", "to_csc", "to_dcsr", "to_dcsc")
 coverage.owe("build", "duplicates", DUPLICATES, WITHOUT_NUMBA)
 coverage.owe("build", "type", TYPES, WITHOUT_NUMBA)
 coverage.owe("build", "constructor", CONSTRUCTORS, WITHOUT_NUMBA)
 coverage.owe("build", "values of another type", TYPES, WITHOUT_NUMBA)
-coverage.owe("build", "error", ["duplicates", "index too large", "output not empty", "duplicates of a matrix"], WITHOUT_NUMBA)
+coverage.owe(
+    "build", "error", ["duplicates", "index too large", "output not empty", "duplicates of a matrix"], WITHOUT_NUMBA
+)
 coverage.owe("extract tuples", "export", EXPORTS, WITHOUT_NUMBA)
 coverage.owe("extract tuples", "type", TYPES, WITHOUT_NUMBA)
 
@@ -36,8 +51,10 @@ def test_duplicates(name):
 
             def call(lib, o, rows=rows, columns=columns, found=found, size=size, dtype=dtype):
                 op = getattr(lib.binary, name)
-                return [lib.Vector.from_coo(rows, found, dtype_of(lib, dtype), size=size, dup_op=op),
-                        lib.Matrix.from_coo(rows, columns, found, dtype_of(lib, dtype), nrows=size, ncols=size, dup_op=op)]
+                return [
+                    lib.Vector.from_coo(rows, found, dtype_of(lib, dtype), size=size, dup_op=op),
+                    lib.Matrix.from_coo(rows, columns, found, dtype_of(lib, dtype), nrows=size, ncols=size, dup_op=op),
+                ]
 
             agree(call, {}, f"build {name} {dtype} {size}", cells=[("build", "duplicates", name)])
 
@@ -52,21 +69,48 @@ def test_types(dtype):
         order, other = rng.permutation(A.nvals), rng.permutation(v.nvals)
 
         def call(lib, o, A=A, v=v, order=order, other=other):
-            B = lib.Matrix.from_coo(A.indices[0][order], A.indices[1][order], A.values[order], nrows=A.shape[0], ncols=A.shape[1])
+            B = lib.Matrix.from_coo(
+                A.indices[0][order], A.indices[1][order], A.values[order], nrows=A.shape[0], ncols=A.shape[1]
+            )
             w = lib.Vector.from_coo(v.indices[0][other], v.values[other], size=v.shape[0])
-            return [B, w, *B.to_coo()[:2], *w.to_coo()[:1], B.to_coo(dtype="FP64")[2] if not dtype.startswith("FC") else B.to_coo()[2]]
+            return [
+                B,
+                w,
+                *B.to_coo()[:2],
+                *w.to_coo()[:1],
+                B.to_coo(dtype="FP64")[2] if not dtype.startswith("FC") else B.to_coo()[2],
+            ]
 
         agree(call, {}, f"build {dtype} {scene}", cells=[("build", "type", dtype)])
     numbers = np.array([0, 1, 2.75, -3.5, 300.25, -1e10, 1e30, np.nan, np.inf, -np.inf])
-    if dtype.startswith(("INT", "UINT")):  # what does not fit into an integer is cast by NumPy in the oracle, as the machine likes
+    if dtype.startswith(
+        ("INT", "UINT")
+    ):  # what does not fit into an integer is cast by NumPy in the oracle, as the machine likes
         numbers = np.array([0, 1, 2.75, 0.5, 100.25, 7, 0.999, 127, 3, 4])
-    for given in (numbers, numbers.astype(np.float32), np.array([0, 1, -1, 127, 128, 255, 256, -300, 2**40, 2**62]),
-                  np.array([True, False] * 5), np.arange(10, dtype=np.uint8), [1, 2, 3, 0, -5, 6, 7, 8, 9, 10]):
+    for given in (
+        numbers,
+        numbers.astype(np.float32),
+        np.array([0, 1, -1, 127, 128, 255, 256, -300, 2**40, 2**62]),
+        np.array([True, False] * 5),
+        np.arange(10, dtype=np.uint8),
+        [1, 2, 3, 0, -5, 6, 7, 8, 9, 10],
+    ):
+
         def cast(lib, o, given=given):
             places = np.arange(10)
-            return [lib.Vector.from_coo(places, given, dtype_of(lib, dtype)), lib.Matrix.from_coo(places, places, given, dtype_of(lib, dtype))]
+            return [
+                lib.Vector.from_coo(places, given, dtype_of(lib, dtype)),
+                lib.Matrix.from_coo(places, places, given, dtype_of(lib, dtype)),
+            ]
 
-        agree(cast, {}, f"build {dtype} from {given}", cells=[("build", "values of another type", dtype)], engines=WITHOUT_NUMBA, may_fail=True)
+        agree(
+            cast,
+            {},
+            f"build {dtype} from {given}",
+            cells=[("build", "values of another type", dtype)],
+            engines=WITHOUT_NUMBA,
+            may_fail=True,
+        )
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -91,8 +135,13 @@ def test_exports(dtype):
         if scene[1] == "empty":
             del calls["to_dicts"]  # the oracle raises ValueError there
         for name, call in calls.items():
-            agree(call, found, f"{name} {dtype} {scene}", cells=[("extract tuples", "export", name), ("extract tuples", "type", dtype)],
-                  engines=WITHOUT_NUMBA)
+            agree(
+                call,
+                found,
+                f"{name} {dtype} {scene}",
+                cells=[("extract tuples", "export", name), ("extract tuples", "type", dtype)],
+                engines=WITHOUT_NUMBA,
+            )
 
 
 def test_constructors():
@@ -112,23 +161,60 @@ def test_constructors():
         o.B.build([1, 1, 0], [0, 0, 2], [1, 2, 3], clear=True, dup_op=lib.binary.plus, ncols=10)
 
     calls = {
-        "from_coo": lambda lib, o: [lib.Matrix.from_coo(rows, columns, found), lib.Matrix.from_coo(rows, columns, 3), lib.Matrix.from_coo(rows, columns),
-                                    lib.Vector.from_coo([4, 1], [True, False]), lib.Vector.from_coo([4, 1], 2.5, "INT8", size=9),
-                                    lib.Matrix.from_coo([], [], [], "INT32", nrows=2, ncols=2), lib.Vector.from_coo([], [], "FP32", size=3)],
-        "from_edgelist": lambda lib, o: [lib.Matrix.from_edgelist([(0, 1, 2.5), (3, 2, 1.0)]), lib.Matrix.from_edgelist([(0, 1), (3, 2)], 7),
-                                         lib.Matrix.from_edgelist(np.array([[0, 1], [3, 2]]), [4, 5], nrows=9, ncols=9)],
-        "from_pairs": lambda lib, o: [lib.Vector.from_pairs([(0, 1), (5, 2)]), lib.Vector.from_pairs([(5, 1.5), (5, 2)], dup_op="plus", size=8)],
-        "from_dict": lambda lib, o: [lib.Vector.from_dict({3: 1, 0: 2}), lib.Vector.from_dict({3: 1.5}, size=5), lib.Vector.from_dict({1: True}, "INT8")],
-        "from_dicts": lambda lib, o: [lib.Matrix.from_dicts({0: {1: 2, 3: 4}, 2: {0: 1}}), lib.Matrix.from_dicts([{1: 2.5}, {}, {0: 1}]),
-                                      lib.Matrix.from_dicts({0: {1: 2}, 4: {0: 1}}, order="columnwise", nrows=5, ncols=6)],
-        "from_dense": lambda lib, o: [lib.Matrix.from_dense(dense), lib.Matrix.from_dense(dense, 0), lib.Matrix.from_dense(dense, 0, dtype="FP32"),
-                                      lib.Vector.from_dense([1, 0, 2], 0), lib.Vector.from_dense([1, 0, 2]), lib.Vector.from_dense(np.array([True, False]), False)],
+        "from_coo": lambda lib, o: [
+            lib.Matrix.from_coo(rows, columns, found),
+            lib.Matrix.from_coo(rows, columns, 3),
+            lib.Matrix.from_coo(rows, columns),
+            lib.Vector.from_coo([4, 1], [True, False]),
+            lib.Vector.from_coo([4, 1], 2.5, "INT8", size=9),
+            lib.Matrix.from_coo([], [], [], "INT32", nrows=2, ncols=2),
+            lib.Vector.from_coo([], [], "FP32", size=3),
+        ],
+        "from_edgelist": lambda lib, o: [
+            lib.Matrix.from_edgelist([(0, 1, 2.5), (3, 2, 1.0)]),
+            lib.Matrix.from_edgelist([(0, 1), (3, 2)], 7),
+            lib.Matrix.from_edgelist(np.array([[0, 1], [3, 2]]), [4, 5], nrows=9, ncols=9),
+        ],
+        "from_pairs": lambda lib, o: [
+            lib.Vector.from_pairs([(0, 1), (5, 2)]),
+            lib.Vector.from_pairs([(5, 1.5), (5, 2)], dup_op="plus", size=8),
+        ],
+        "from_dict": lambda lib, o: [
+            lib.Vector.from_dict({3: 1, 0: 2}),
+            lib.Vector.from_dict({3: 1.5}, size=5),
+            lib.Vector.from_dict({1: True}, "INT8"),
+        ],
+        "from_dicts": lambda lib, o: [
+            lib.Matrix.from_dicts({0: {1: 2, 3: 4}, 2: {0: 1}}),
+            lib.Matrix.from_dicts([{1: 2.5}, {}, {0: 1}]),
+            lib.Matrix.from_dicts({0: {1: 2}, 4: {0: 1}}, order="columnwise", nrows=5, ncols=6),
+        ],
+        "from_dense": lambda lib, o: [
+            lib.Matrix.from_dense(dense),
+            lib.Matrix.from_dense(dense, 0),
+            lib.Matrix.from_dense(dense, 0, dtype="FP32"),
+            lib.Vector.from_dense([1, 0, 2], 0),
+            lib.Vector.from_dense([1, 0, 2]),
+            lib.Vector.from_dense(np.array([True, False]), False),
+        ],
         "from_csr": lambda lib, o: lib.Matrix.from_csr(indptr, columns, found, ncols=6),
         "from_csc": lambda lib, o: lib.Matrix.from_csc(column_ptr, rows[order], found[order], nrows=5),
-        "from_dcsr": lambda lib, o: lib.Matrix.from_dcsr(stored_rows, indptr[np.concatenate([stored_rows, [5]])], columns, found, nrows=5, ncols=6),
-        "from_dcsc": lambda lib, o: lib.Matrix.from_dcsc(stored_columns, column_ptr[np.concatenate([stored_columns, [6]])], rows[order], found[order],
-                                                         nrows=5, ncols=6),
-        "from_scalar": lambda lib, o: [lib.Matrix.from_scalar(2, 3, 4), lib.Matrix.from_scalar(True, 2, 2, "INT16"), lib.Vector.from_scalar(1.5, 5)],
+        "from_dcsr": lambda lib, o: lib.Matrix.from_dcsr(
+            stored_rows, indptr[np.concatenate([stored_rows, [5]])], columns, found, nrows=5, ncols=6
+        ),
+        "from_dcsc": lambda lib, o: lib.Matrix.from_dcsc(
+            stored_columns,
+            column_ptr[np.concatenate([stored_columns, [6]])],
+            rows[order],
+            found[order],
+            nrows=5,
+            ncols=6,
+        ),
+        "from_scalar": lambda lib, o: [
+            lib.Matrix.from_scalar(2, 3, 4),
+            lib.Matrix.from_scalar(True, 2, 2, "INT16"),
+            lib.Vector.from_scalar(1.5, 5),
+        ],
         "build": build,
     }
     assert tuple(calls) == CONSTRUCTORS
@@ -150,6 +236,11 @@ def test_errors():
         o.v = lib.Vector.from_coo([1], [1], size=3)
         o.v.build([0], [1])
 
-    calls = {"duplicates": duplicates, "index too large": too_large, "output not empty": not_empty, "duplicates of a matrix": of_matrix}
+    calls = {
+        "duplicates": duplicates,
+        "index too large": too_large,
+        "output not empty": not_empty,
+        "duplicates of a matrix": of_matrix,
+    }
     for name, call in calls.items():
         agree(call, {}, name, cells=[("build", "error", name)], engines=WITHOUT_NUMBA, may_fail=True)

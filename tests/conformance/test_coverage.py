@@ -2,6 +2,7 @@
 
 That each cell was executed is checked at the end of the session, in tests/conftest.py.
 """
+
 import os
 from pathlib import Path
 
@@ -18,7 +19,9 @@ def test_table(whole_conformance):
         TABLE.write_text(coverage.table(), encoding="utf-8")
     assert len(coverage.OWED) >= 400
     if ENGINES == ALL_ENGINES:
-        assert TABLE.read_text(encoding="utf-8") == coverage.table(), "make it again: GRB_TILE_WRITE_COVERAGE=1 pytest tests/conformance"
+        assert TABLE.read_text(encoding="utf-8") == coverage.table(), (
+            "make it again: GRB_TILE_WRITE_COVERAGE=1 pytest tests/conformance"
+        )
 
 
 def test_every_operation_has_every_write_option(whole_conformance):
@@ -39,4 +42,6 @@ def test_every_operation_has_its_types(whole_conformance):
     for operation, axis, value in coverage.OWED:
         if axis == "type" and operation in written:
             types.setdefault(operation, set()).add(value)
-    assert all(found == set(TYPES) for found in types.values()), {op: set(TYPES) - found for op, found in types.items() if found != set(TYPES)}
+    assert all(found == set(TYPES) for found in types.values()), {
+        op: set(TYPES) - found for op, found in types.items() if found != set(TYPES)
+    }

@@ -1,4 +1,5 @@
 """Elements: reading, writing, removing, asking; dup, clear and resize."""
+
 import numpy as np
 import pytest
 from support import coverage
@@ -7,8 +8,21 @@ from support.library import TYPES, WITHOUT_NUMBA
 from support.operands import DIMENSIONS, HUGE, HUGE_SCENE, SCENES, make, mask_for, scalar
 from support.seeds import generator
 
-ACTIONS = ("read", "get with default", "contains", "iterate", "set", "set with accum", "remove", "remove absent", "set a Scalar", "clear", "dup",
-           "nvals", "many in turn")
+ACTIONS = (
+    "read",
+    "get with default",
+    "contains",
+    "iterate",
+    "set",
+    "set with accum",
+    "remove",
+    "remove absent",
+    "set a Scalar",
+    "clear",
+    "dup",
+    "nvals",
+    "many in turn",
+)
 coverage.owe("elements", "action", ACTIONS, WITHOUT_NUMBA)
 coverage.owe("elements", "type", TYPES, WITHOUT_NUMBA)
 coverage.owe("resize", "to", ["smaller", "larger", "same", "one dimension", "nothing", "huge"], WITHOUT_NUMBA)
@@ -18,7 +32,12 @@ coverage.owe("dup", "variant", ["dtype", "clear", "mask S", "mask ~V", "mask and
 def objects(scene, dtype, name=""):
     m, n, _ = DIMENSIONS[scene[0]]
     rng = generator("elements", name, scene, dtype)
-    return {"A": make(rng, (m, n), dtype, scene[1]), "v": make(rng, (n,), dtype, scene[1]), "x": scalar(1, dtype), "e": scalar(None, dtype)}
+    return {
+        "A": make(rng, (m, n), dtype, scene[1]),
+        "v": make(rng, (n,), dtype, scene[1]),
+        "x": scalar(1, dtype),
+        "e": scalar(None, dtype),
+    }
 
 
 def corners(o):
@@ -27,11 +46,19 @@ def corners(o):
 
 
 def read(lib, o):
-    return [o.A[i, j].new() for i, j in corners(o)] + [o.v[j].new() for _, j in corners(o)] + [o.A.T[j, i].new() for i, j in corners(o)]
+    return (
+        [o.A[i, j].new() for i, j in corners(o)]
+        + [o.v[j].new() for _, j in corners(o)]
+        + [o.A.T[j, i].new() for i, j in corners(o)]
+    )
 
 
 def get(lib, o):
-    return [o.A.get(i, j) for i, j in corners(o)] + [o.v.get(j, "absent") for _, j in corners(o)] + [o.A.get(0, 0, 7), o.A.T.get(0, 0)]
+    return (
+        [o.A.get(i, j) for i, j in corners(o)]
+        + [o.v.get(j, "absent") for _, j in corners(o)]
+        + [o.A.get(0, 0, 7), o.A.T.get(0, 0)]
+    )
 
 
 def contains(lib, o):
@@ -104,11 +131,37 @@ def many(lib, o):
     o.v[0] = 1
     fourth = o.A.mxv(o.v, lib.semiring.any_pair).new()
     del o.v[0]
-    return [first, second, third, fourth, o.A.mxv(o.v, lib.semiring.any_pair).new(), o.v.reduce(lib.monoid.any).new().nvals]
+    return [
+        first,
+        second,
+        third,
+        fourth,
+        o.A.mxv(o.v, lib.semiring.any_pair).new(),
+        o.v.reduce(lib.monoid.any).new().nvals,
+    ]
 
 
-CALLS = dict(zip(ACTIONS, (read, get, contains, iterate, write, accumulate, remove, remove_absent, write_scalars, clear, dup, nvals, many),
-                 strict=True))
+CALLS = dict(
+    zip(
+        ACTIONS,
+        (
+            read,
+            get,
+            contains,
+            iterate,
+            write,
+            accumulate,
+            remove,
+            remove_absent,
+            write_scalars,
+            clear,
+            dup,
+            nvals,
+            many,
+        ),
+        strict=True,
+    )
+)
 
 
 @pytest.mark.quick
@@ -116,14 +169,25 @@ CALLS = dict(zip(ACTIONS, (read, get, contains, iterate, write, accumulate, remo
 def test_actions(action):
     for dtype in ("INT64", "FP64", "BOOL"):
         for scene in (*SCENES, HUGE_SCENE):
-            agree(CALLS[action], objects(scene, dtype), f"{action} {dtype} {scene}", cells=[("elements", "action", action)],
-                  engines=WITHOUT_NUMBA)
+            agree(
+                CALLS[action],
+                objects(scene, dtype),
+                f"{action} {dtype} {scene}",
+                cells=[("elements", "action", action)],
+                engines=WITHOUT_NUMBA,
+            )
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_types(dtype):
     for action in ("read", "get with default", "set", "set with accum", "set a Scalar"):
-        agree(CALLS[action], objects(SCENES[0], dtype), f"{action} {dtype}", cells=[("elements", "type", dtype)], engines=WITHOUT_NUMBA)
+        agree(
+            CALLS[action],
+            objects(SCENES[0], dtype),
+            f"{action} {dtype}",
+            cells=[("elements", "type", dtype)],
+            engines=WITHOUT_NUMBA,
+        )
 
 
 def test_resize():
@@ -156,9 +220,22 @@ def test_resize():
         o.v[HUGE - 1] << 1
         o.A[HUGE - 1, 0] << 1
 
-    for name, call in {"smaller": smaller, "larger": larger, "same": same, "one dimension": one, "nothing": nothing, "huge": huge}.items():
+    for name, call in {
+        "smaller": smaller,
+        "larger": larger,
+        "same": same,
+        "one dimension": one,
+        "nothing": nothing,
+        "huge": huge,
+    }.items():
         for scene in SCENES:
-            agree(call, objects(scene, "INT64", "resize"), f"resize {name} {scene}", cells=[("resize", "to", name)], engines=WITHOUT_NUMBA)
+            agree(
+                call,
+                objects(scene, "INT64", "resize"),
+                f"resize {name} {scene}",
+                cells=[("resize", "to", name)],
+                engines=WITHOUT_NUMBA,
+            )
 
 
 def test_dup():

@@ -1,4 +1,5 @@
 """ewise_add: C<M,r> = C (+) (A op B) on the union of structures; a lone entry is passed on, cast through the operator's type."""
+
 import dataclasses
 
 import numpy as np
@@ -13,6 +14,7 @@ from support.operands import DIMENSIONS, HUGE_SCENE, SCENES
 from support.plain import Plain
 from support.seeds import generator
 
+
 def add_matrices(lib, o, how):
     A, B = factors(o)
     o.C(**how) << A.ewise_add(B, minus(lib, o.A.dtype.name))
@@ -24,10 +26,33 @@ def add_vectors(lib, o, how):
 
 test_write_options, test_types, test_casts = battery(
     Operation("ewise_add matrix", matrices, add_matrices, variants=FLAGS, second="B"),
-    Operation("ewise_add vector", vectors, add_vectors, second="B"))
+    Operation("ewise_add vector", vectors, add_vectors, second="B"),
+)
 
-OPERATORS = ("plus", "times", "first", "second", "max", "min", "pair", "any", "rminus", "eq", "ne", "lt", "ge", "isne", "land",
-             "lxor", "band", "bxor", "pow", "truediv", "cdiv", "floordiv")
+OPERATORS = (
+    "plus",
+    "times",
+    "first",
+    "second",
+    "max",
+    "min",
+    "pair",
+    "any",
+    "rminus",
+    "eq",
+    "ne",
+    "lt",
+    "ge",
+    "isne",
+    "land",
+    "lxor",
+    "band",
+    "bxor",
+    "pow",
+    "truediv",
+    "cdiv",
+    "floordiv",
+)
 for _name in OPERATORS:
     coverage.owe("ewise_add", "operator", [_name], engines_for(_name))
 coverage.owe("ewise_add", "infix", ["plus(A | B)", "monoid.max(u | v)"], ENGINES)
@@ -42,14 +67,24 @@ def test_operators(name):
             if name == "any":  # either operand's entry is right: let them be equal
                 found["B"] = found["A"]
             if name == "floordiv":  # the oracle leaves memory as it was where an integer is divided by 0
-                found["B"] = dataclasses.replace(found["B"], values=np.where(found["B"].values == 0, 2, found["B"].values))
+                found["B"] = dataclasses.replace(
+                    found["B"], values=np.where(found["B"].values == 0, 2, found["B"].values)
+                )
 
             def call(lib, o):
                 o.C(o.M.V) << o.A.ewise_add(o.B, getattr(lib.binary, name))
-                return [o.A.ewise_add(o.B, getattr(lib.binary, name)).new(), o.A.ewise_add(o.B, getattr(lib.binary, name)).new(mask=~o.M.S)]
+                return [
+                    o.A.ewise_add(o.B, getattr(lib.binary, name)).new(),
+                    o.A.ewise_add(o.B, getattr(lib.binary, name)).new(mask=~o.M.S),
+                ]
 
-            agree(call, found, f"ewise_add {name} {scene}", cells=[("ewise_add", "operator", name)],
-                  engines=engines_at(k, engines_for(name)))
+            agree(
+                call,
+                found,
+                f"ewise_add {name} {scene}",
+                cells=[("ewise_add", "operator", name)],
+                engines=engines_at(k, engines_for(name)),
+            )
 
 
 test_broadcast = broadcast("ewise_add")
@@ -58,18 +93,47 @@ test_broadcast = broadcast("ewise_add")
 def test_spellings():
     found = matrices(generator("spellings"), (5, 6, 1), "INT64", "general")
     pairs = vectors(generator("spellings"), (9, 1, 1), "FP64", "general")
-    agree(lambda lib, o: lib.binary.plus(o.A | o.B).new(), found, cells=[("ewise_add", "infix", "plus(A | B)")], engines=ENGINES)
-    agree(lambda lib, o: lib.monoid.max(o.A | o.B).new(mask=o.M.V), pairs, cells=[("ewise_add", "infix", "monoid.max(u | v)")], engines=ENGINES)
+    agree(
+        lambda lib, o: lib.binary.plus(o.A | o.B).new(),
+        found,
+        cells=[("ewise_add", "infix", "plus(A | B)")],
+        engines=ENGINES,
+    )
+    agree(
+        lambda lib, o: lib.monoid.max(o.A | o.B).new(mask=o.M.V),
+        pairs,
+        cells=[("ewise_add", "infix", "monoid.max(u | v)")],
+        engines=ENGINES,
+    )
     kind = "other kinds of operator"
-    agree(lambda lib, o: o.A.ewise_add(o.B, lib.monoid.max).new(), found, cells=[("ewise_add", kind, "monoid")], engines=ENGINES)
-    agree(lambda lib, o: lib.semiring.min_plus.binaryop(o.A | o.B).new(), found, cells=[("ewise_add", kind, "semiring")], engines=ENGINES)
-    agree(lambda lib, o: [o.A.ewise_add(o.B, name).new() for name in ("plus", "-", "min[INT64]")], found,
-          cells=[("ewise_add", kind, "string")], engines=ENGINES)
+    agree(
+        lambda lib, o: o.A.ewise_add(o.B, lib.monoid.max).new(),
+        found,
+        cells=[("ewise_add", kind, "monoid")],
+        engines=ENGINES,
+    )
+    agree(
+        lambda lib, o: lib.semiring.min_plus.binaryop(o.A | o.B).new(),
+        found,
+        cells=[("ewise_add", kind, "semiring")],
+        engines=ENGINES,
+    )
+    agree(
+        lambda lib, o: [o.A.ewise_add(o.B, name).new() for name in ("plus", "-", "min[INT64]")],
+        found,
+        cells=[("ewise_add", kind, "string")],
+        engines=ENGINES,
+    )
 
 
 def test_lone_entries_are_cast_through_the_operator():
     """FP64 1.5 alone under plus[INT64] becomes 1; under an operator of unified type it stays."""
     x = Plain((3,), "FP64", (np.array([0, 1]),), np.array([1.5, -2.7]))
     y = Plain((3,), "FP64", (np.array([1, 2]),), np.array([0.5, 1e30]))
-    agree(lambda lib, o: [o.x.ewise_add(o.y, lib.binary.plus[t]).new() for t in ("INT64", "INT8", "UINT8", "BOOL", "FC64", "FP32")],
-          {"x": x, "y": y}, engines=WITHOUT_NUMBA)
+    agree(
+        lambda lib, o: [
+            o.x.ewise_add(o.y, lib.binary.plus[t]).new() for t in ("INT64", "INT8", "UINT8", "BOOL", "FC64", "FP32")
+        ],
+        {"x": x, "y": y},
+        engines=WITHOUT_NUMBA,
+    )

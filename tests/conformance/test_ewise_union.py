@@ -1,4 +1,5 @@
 """ewise_union: as ewise_add, but a lone entry meets the other side's default."""
+
 import pytest
 from support import coverage, ewise
 from support.agree import agree
@@ -35,7 +36,8 @@ def union_vectors(lib, o, how):
 
 test_write_options, test_types, test_casts = battery(
     Operation("ewise_union matrix", matrices, union_matrices, variants=FLAGS, second="B"),
-    Operation("ewise_union vector", vectors, union_vectors, second="B"))
+    Operation("ewise_union vector", vectors, union_vectors, second="B"),
+)
 
 OPERATORS = ("plus", "times", "first", "second", "max", "pair", "eq", "lt", "truediv", "rminus", "bxor")
 for _name in OPERATORS:
@@ -53,15 +55,32 @@ def test_operators(name):
                 o.C(o.M.V) << o.A.ewise_union(o.B, getattr(lib.binary, name), o.left, o.right)
                 return o.A.ewise_union(o.B, getattr(lib.binary, name), o.left, o.right).new()
 
-            agree(call, found, f"ewise_union {name} {scene}", cells=[("ewise_union", "operator", name)],
-                  engines=engines_at(k, engines_for(name)))
+            agree(
+                call,
+                found,
+                f"ewise_union {name} {scene}",
+                cells=[("ewise_union", "operator", name)],
+                engines=engines_at(k, engines_for(name)),
+            )
 
 
 def test_defaults():
     found = vectors(generator("defaults"), (12, 1, 1), "INT64", "general")
-    agree(lambda lib, o: o.A.ewise_union(o.B, "minus", 0, 7).new(), found, cells=[("ewise_union", "defaults", "Python scalars")],
-          engines=WITHOUT_NUMBA)
-    agree(lambda lib, o: o.A.ewise_union(o.B, "minus", 0.5, 7).new(), found,
-          cells=[("ewise_union", "defaults", "float default of integers")], engines=WITHOUT_NUMBA)
-    agree(lambda lib, o: lib.binary.minus(o.A | o.B, left_default=1, right_default=2).new(), found,
-          cells=[("ewise_union", "defaults", "infix")], engines=WITHOUT_NUMBA)
+    agree(
+        lambda lib, o: o.A.ewise_union(o.B, "minus", 0, 7).new(),
+        found,
+        cells=[("ewise_union", "defaults", "Python scalars")],
+        engines=WITHOUT_NUMBA,
+    )
+    agree(
+        lambda lib, o: o.A.ewise_union(o.B, "minus", 0.5, 7).new(),
+        found,
+        cells=[("ewise_union", "defaults", "float default of integers")],
+        engines=WITHOUT_NUMBA,
+    )
+    agree(
+        lambda lib, o: lib.binary.minus(o.A | o.B, left_default=1, right_default=2).new(),
+        found,
+        cells=[("ewise_union", "defaults", "infix")],
+        engines=WITHOUT_NUMBA,
+    )

@@ -1,4 +1,5 @@
 """mxm: C<M,r> = C (+) A (+.x) B, all write options, transposes, types, casts and a sample of semirings."""
+
 import pytest
 from support import coverage
 from support.agree import agree
@@ -13,8 +14,12 @@ FLAGS = {"plain": {}, "A.T": {"at": True}, "B.T": {"bt": True}, "A.T B.T": {"at"
 
 def operands(rng, dims, dtype, kind, at=False, bt=False):
     m, k, n = dims
-    return {"C": make(rng, (m, n), dtype), "M": mask_for(rng, (m, n), kind),
-            "A": make(rng, (k, m) if at else (m, k), dtype, kind), "B": make(rng, (n, k) if bt else (k, n), dtype)}
+    return {
+        "C": make(rng, (m, n), dtype),
+        "M": mask_for(rng, (m, n), kind),
+        "A": make(rng, (k, m) if at else (m, k), dtype, kind),
+        "B": make(rng, (n, k) if bt else (k, n), dtype),
+    }
 
 
 def factors(o):
@@ -28,11 +33,38 @@ def mxm(lib, o, how):
 
 test_write_options, test_types, test_casts = battery(Operation("mxm", operands, mxm, variants=FLAGS, second="B"))
 
-SEMIRINGS = ("any_pair", "plus_pair", "min_plus", "max_plus", "max_times", "min_first", "max_second", "plus_first", "any_second",
-             "any_first", "plus_minus", "plus_min", "plus_rminus", "times_plus", "min_max", "lor_land", "land_lor", "lxor_land",
-             "eq_lor", "any_isge", "plus_isle", "lor_eq", "min_times", "plus_absfirst", "max_land")
-POSITIONAL = tuple(f"{monoid}_{multiply}" for monoid in ("min", "max", "plus", "any")
-                   for multiply in ("firsti", "firsti1", "firstj", "firstj1", "secondi", "secondi1", "secondj", "secondj1"))
+SEMIRINGS = (
+    "any_pair",
+    "plus_pair",
+    "min_plus",
+    "max_plus",
+    "max_times",
+    "min_first",
+    "max_second",
+    "plus_first",
+    "any_second",
+    "any_first",
+    "plus_minus",
+    "plus_min",
+    "plus_rminus",
+    "times_plus",
+    "min_max",
+    "lor_land",
+    "land_lor",
+    "lxor_land",
+    "eq_lor",
+    "any_isge",
+    "plus_isle",
+    "lor_eq",
+    "min_times",
+    "plus_absfirst",
+    "max_land",
+)
+POSITIONAL = tuple(
+    f"{monoid}_{multiply}"
+    for monoid in ("min", "max", "plus", "any")
+    for multiply in ("firsti", "firsti1", "firstj", "firstj1", "secondi", "secondi1", "secondj", "secondj1")
+)
 for _name in SEMIRINGS:
     coverage.owe("mxm", "semiring", [_name], engines_for(_name))
 coverage.owe("mxm", "positional semiring", POSITIONAL, WITHOUT_NUMBA)
@@ -55,8 +87,13 @@ def test_semirings(name):
                 o.C(o.M.S) << A.mxm(B, getattr(lib.semiring, name))
                 return A.mxm(B, getattr(lib.semiring, name)).new(mask=~o.M.S)
 
-            agree(call, found, f"mxm {name} {scene} {flags}", cells=[("mxm", "semiring", name)],
-                  engines=engines_at(k, engines_for(name)))
+            agree(
+                call,
+                found,
+                f"mxm {name} {scene} {flags}",
+                cells=[("mxm", "semiring", name)],
+                engines=engines_at(k, engines_for(name)),
+            )
 
 
 @pytest.mark.parametrize("name", POSITIONAL)
@@ -73,13 +110,21 @@ def test_positional(name):
                 o.C(o.M.V, accum=lib.binary.second) << A.mxm(B, semiring)
                 return A.mxm(B, semiring).new()
 
-            agree(call, found, f"mxm {name} {dims} {flags}", cells=[("mxm", "positional semiring", name)], engines=WITHOUT_NUMBA)
+            agree(
+                call,
+                found,
+                f"mxm {name} {dims} {flags}",
+                cells=[("mxm", "positional semiring", name)],
+                engines=WITHOUT_NUMBA,
+            )
 
 
 coverage.owe("mxm", "user-defined semiring", ["plus with x*x+y", "max with 3x-y"], WITHOUT_NUMBA)
 
 
-@pytest.mark.parametrize(("name", "function"), [("plus with x*x+y", lambda x, y: x * x + y), ("max with 3x-y", lambda x, y: 3 * x - y)])
+@pytest.mark.parametrize(
+    ("name", "function"), [("plus with x*x+y", lambda x, y: x * x + y), ("max with 3x-y", lambda x, y: 3 * x - y)]
+)
 def test_user_defined(name, function):
     made = {}
 

@@ -1,4 +1,5 @@
 """mxv: w<m,r> = w (+) A (+.x) u."""
+
 import pytest
 from support import coverage
 from support.agree import agree
@@ -13,8 +14,12 @@ FLAGS = {"plain": {}, "A.T": {"at": True}}
 
 def operands(rng, dims, dtype, kind, at=False):
     m, n, _ = dims
-    return {"C": make(rng, (m,), dtype), "M": mask_for(rng, (m,), kind), "A": make(rng, (n, m) if at else (m, n), dtype, kind),
-            "u": make(rng, (n,), dtype)}
+    return {
+        "C": make(rng, (m,), dtype),
+        "M": mask_for(rng, (m,), kind),
+        "A": make(rng, (n, m) if at else (m, n), dtype, kind),
+        "u": make(rng, (n,), dtype),
+    }
 
 
 def mxv(lib, o, how):
@@ -24,10 +29,28 @@ def mxv(lib, o, how):
 
 test_write_options, test_types, test_casts = battery(Operation("mxv", operands, mxv, variants=FLAGS, second="u"))
 
-SEMIRINGS = ("any_pair", "plus_pair", "min_plus", "max_plus", "min_second", "max_first", "plus_second", "any_second", "plus_minus",
-             "plus_rminus", "lor_land", "land_lor", "lxor_lor", "min_max", "plus_isgt")
-POSITIONAL = tuple(f"{monoid}_{multiply}" for monoid in ("min", "plus", "any")
-                   for multiply in ("firsti", "firsti1", "firstj", "firstj1", "secondi", "secondi1", "secondj", "secondj1"))
+SEMIRINGS = (
+    "any_pair",
+    "plus_pair",
+    "min_plus",
+    "max_plus",
+    "min_second",
+    "max_first",
+    "plus_second",
+    "any_second",
+    "plus_minus",
+    "plus_rminus",
+    "lor_land",
+    "land_lor",
+    "lxor_lor",
+    "min_max",
+    "plus_isgt",
+)
+POSITIONAL = tuple(
+    f"{monoid}_{multiply}"
+    for monoid in ("min", "plus", "any")
+    for multiply in ("firsti", "firsti1", "firstj", "firstj1", "secondi", "secondi1", "secondj", "secondj1")
+)
 for _name in SEMIRINGS:
     coverage.owe("mxv", "semiring", [_name], engines_for(_name))
 coverage.owe("mxv", "positional semiring", POSITIONAL, WITHOUT_NUMBA)
@@ -47,8 +70,13 @@ def test_semirings(name):
                 o.C(~o.M.V) << A.mxv(o.u, semiring)
                 return [A.mxv(o.u, semiring).new(), A.mxv(o.u, semiring).new(mask=o.M.S)]
 
-            agree(call, found, f"mxv {name} {scene} {flags}", cells=[("mxv", "semiring", name)],
-                  engines=engines_at(k, engines_for(name)))
+            agree(
+                call,
+                found,
+                f"mxv {name} {scene} {flags}",
+                cells=[("mxv", "semiring", name)],
+                engines=engines_at(k, engines_for(name)),
+            )
 
 
 @pytest.mark.parametrize("name", POSITIONAL)
@@ -63,4 +91,10 @@ def test_positional(name):
                 o.C(o.M.V, accum=lib.binary.plus) << A.mxv(o.u, semiring)
                 return A.mxv(o.u, semiring).new()
 
-            agree(call, found, f"mxv {name} {dims} {flags}", cells=[("mxv", "positional semiring", name)], engines=WITHOUT_NUMBA)
+            agree(
+                call,
+                found,
+                f"mxv {name} {dims} {flags}",
+                cells=[("mxv", "positional semiring", name)],
+                engines=WITHOUT_NUMBA,
+            )

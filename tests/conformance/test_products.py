@@ -1,4 +1,5 @@
 """transpose, kronecker, inner and outer products."""
+
 from support.algebra import minus, plus_times
 from support.battery import Operation, battery
 from support.operands import SCENES, make, mask_for, scalar
@@ -8,7 +9,11 @@ SMALL = tuple(scene for scene in SCENES if scene[0] != "words")
 
 def transposed(rng, dims, dtype, kind, at=False):
     m, n, _ = dims
-    return {"C": make(rng, (m, n), dtype), "M": mask_for(rng, (m, n), kind), "A": make(rng, (m, n) if at else (n, m), dtype, kind)}
+    return {
+        "C": make(rng, (m, n), dtype),
+        "M": mask_for(rng, (m, n), kind),
+        "A": make(rng, (m, n) if at else (n, m), dtype, kind),
+    }
 
 
 def transpose(lib, o, how):
@@ -17,8 +22,12 @@ def transpose(lib, o, how):
 
 def factors(rng, dims, dtype, kind, at=False, bt=False):
     (m, n), (p, q) = dims[:2], (2, 3)
-    return {"C": make(rng, (m * p, n * q), dtype), "M": mask_for(rng, (m * p, n * q), kind),
-            "A": make(rng, (n, m) if at else (m, n), dtype, kind), "B": make(rng, (q, p) if bt else (p, q), dtype)}
+    return {
+        "C": make(rng, (m * p, n * q), dtype),
+        "M": mask_for(rng, (m * p, n * q), kind),
+        "A": make(rng, (n, m) if at else (m, n), dtype, kind),
+        "B": make(rng, (q, p) if bt else (p, q), dtype),
+    }
 
 
 def kronecker(lib, o, how):
@@ -36,7 +45,12 @@ def inner(lib, o, how):
 
 def rows_and_columns(rng, dims, dtype, kind):
     m, n, _ = dims
-    return {"C": make(rng, (m, n), dtype), "M": mask_for(rng, (m, n), kind), "A": make(rng, (m,), dtype, kind), "B": make(rng, (n,), dtype)}
+    return {
+        "C": make(rng, (m, n), dtype),
+        "M": mask_for(rng, (m, n), kind),
+        "A": make(rng, (m,), dtype, kind),
+        "B": make(rng, (n,), dtype),
+    }
 
 
 def outer(lib, o, how):
@@ -45,7 +59,15 @@ def outer(lib, o, how):
 
 test_write_options, test_types, test_casts = battery(
     Operation("transpose", transposed, transpose, variants={"plain": {}, "copy": {"at": True}}),
-    Operation("kronecker", factors, kronecker, huge=False, scenes=SMALL, second="B",
-              variants={"plain": {}, "A.T": {"at": True}, "B.T": {"bt": True}, "A.T B.T": {"at": True, "bt": True}}),
+    Operation(
+        "kronecker",
+        factors,
+        kronecker,
+        huge=False,
+        scenes=SMALL,
+        second="B",
+        variants={"plain": {}, "A.T": {"at": True}, "B.T": {"bt": True}, "A.T B.T": {"at": True, "bt": True}},
+    ),
     Operation("inner", two_vectors, inner, masked=False, casts=(), second="B"),
-    Operation("outer", rows_and_columns, outer, second="B"))
+    Operation("outer", rows_and_columns, outer, second="B"),
+)

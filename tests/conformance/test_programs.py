@@ -1,8 +1,11 @@
 """Programs: sequences of random statements on a pool of objects, run by SuiteSparse and by grb_tile side by side.
 
-What single calls do not show: stores that are shared when they should not be, kept transposes and statistics that are out of date, element
-writes that are still pending.  Every object is compared after every few statements.  A failing program is printed in full.
+What single calls do not show: stores that are shared when they should not be, kept transposes and statistics that are
+out of date, element
+writes that are still pending.  Every object is compared after every few statements.  A failing program is printed in
+full.
 """
+
 import types
 import warnings
 
@@ -54,43 +57,57 @@ def statement(rng, n):
     some, other = permutation[: max(1, n // 2)].tolist(), rng.permutation(n)[: max(1, n // 2)].tolist()
     i, j, s = int(rng.integers(n)), int(rng.integers(n)), int(rng.integers(0, 4))
     region, rest = f"[{some}, {other}]", f"[{other}, {some}]"
-    return pick((
-        f"{matrix_out} << o.{At}.mxm(o.{Bt}, lib.semiring.{semiring})",
-        f"{vector_out} << o.{At}.mxv(o.{u}, lib.semiring.{semiring})",
-        f"{vector_out} << o.{u}.vxm(o.{At}, lib.semiring.{semiring})",
-        f"{matrix_out} << o.{At}.ewise_add(o.{Bt}, lib.binary.{op})",
-        f"{matrix_out} << o.{At}.ewise_mult(o.{Bt}, lib.binary.{op})",
-        f"{vector_out} << o.{u}.ewise_add(o.{v}, lib.binary.{op})",
-        f"{vector_out} << o.{u}.ewise_mult(o.{v}, lib.binary.{op})",
-        f"{vector_out} << o.{u}.ewise_union(o.{v}, lib.binary.{op}, {s}, 1)",
-        f"{matrix_out} << o.{At}.ewise_add(o.{u}, lib.binary.{op})",
-        f"{matrix_out} << o.{At}.apply(lib.unary.ainv)",
-        f"{vector_out} << o.{u}.apply(lib.binary.{op}, right={s})",
-        f"{matrix_out} << o.{At}.apply(lib.binary.{op}, left={s})",
-        f"{matrix_out} << o.{At}.select(lib.select.{pick(('tril', 'triu', 'offdiag', 'diag'))}, {s - 1})",
-        f"{vector_out} << o.{u}.select(lib.select.valuene, 0)",
-        f"{vector_out} << o.{At}.reduce_rowwise(lib.monoid.{monoid})",
-        f"{vector_out} << o.{At}.reduce_columnwise(lib.monoid.{monoid})",
-        f"{matrix_out} << o.{At}[{permutation.tolist()}, ::-1]",
-        f"{vector_out} << o.{At}[{i}, :]",
-        f"{vector_out} << o.{u}[::-1]",
-        f"{matrix_out} << o.{A}.T",
-        f"{matrix_out}{region} << o.{At}{region}.new()",
-        f"{matrix_out}[{i}, :] << o.{u}",
-        f"{matrix_out}[:, {j}] << o.{u}",
-        f"{matrix_out}{region} << {s}",
-        f"{vector_out}[{some}] << {s}",
-        f"{vector_out}[{some}] << o.{u}[{some}].new()",
-        f"o.{C}{region}({how(rng, pick, [A + region])}) << o.{B}{rest}.new()".replace(f"o.{A}{region}", f"o.{A}{region}.new()"),
-        f"o.{C}[{i}, {j}] << {s}", f"o.{w}[{i}] << {s}", f"o.{C}[{i}, {j}] << {s}", f"o.{w}[{i}] << {s}",
-        f"o.{w}(accum=lib.binary.plus)[{i}] << {s}",
-        f"del o.{C}[{i}, {j}]", f"del o.{w}[{i}]",
-        f"o.{C} = o.{A}.dup()", f"o.{w} = o.{u}.dup()", f"o.{C} << o.{A}", f"o.{w} << o.{u}",
-        f"o.{C} = o.{A}.T.new()",
-        f"o.{w} = o.{A}.diag()", f"o.{C} = o.{u}.diag()",
-        f"o.{w} << {s}", f"{vector_out}[:] << {s}",
-        f"o.{C} = o.{A}.apply(lib.unary.one).new()", f"o.{w} = o.{u}.apply(lib.unary.one).new()",
-    ))
+    return pick(
+        (
+            f"{matrix_out} << o.{At}.mxm(o.{Bt}, lib.semiring.{semiring})",
+            f"{vector_out} << o.{At}.mxv(o.{u}, lib.semiring.{semiring})",
+            f"{vector_out} << o.{u}.vxm(o.{At}, lib.semiring.{semiring})",
+            f"{matrix_out} << o.{At}.ewise_add(o.{Bt}, lib.binary.{op})",
+            f"{matrix_out} << o.{At}.ewise_mult(o.{Bt}, lib.binary.{op})",
+            f"{vector_out} << o.{u}.ewise_add(o.{v}, lib.binary.{op})",
+            f"{vector_out} << o.{u}.ewise_mult(o.{v}, lib.binary.{op})",
+            f"{vector_out} << o.{u}.ewise_union(o.{v}, lib.binary.{op}, {s}, 1)",
+            f"{matrix_out} << o.{At}.ewise_add(o.{u}, lib.binary.{op})",
+            f"{matrix_out} << o.{At}.apply(lib.unary.ainv)",
+            f"{vector_out} << o.{u}.apply(lib.binary.{op}, right={s})",
+            f"{matrix_out} << o.{At}.apply(lib.binary.{op}, left={s})",
+            f"{matrix_out} << o.{At}.select(lib.select.{pick(('tril', 'triu', 'offdiag', 'diag'))}, {s - 1})",
+            f"{vector_out} << o.{u}.select(lib.select.valuene, 0)",
+            f"{vector_out} << o.{At}.reduce_rowwise(lib.monoid.{monoid})",
+            f"{vector_out} << o.{At}.reduce_columnwise(lib.monoid.{monoid})",
+            f"{matrix_out} << o.{At}[{permutation.tolist()}, ::-1]",
+            f"{vector_out} << o.{At}[{i}, :]",
+            f"{vector_out} << o.{u}[::-1]",
+            f"{matrix_out} << o.{A}.T",
+            f"{matrix_out}{region} << o.{At}{region}.new()",
+            f"{matrix_out}[{i}, :] << o.{u}",
+            f"{matrix_out}[:, {j}] << o.{u}",
+            f"{matrix_out}{region} << {s}",
+            f"{vector_out}[{some}] << {s}",
+            f"{vector_out}[{some}] << o.{u}[{some}].new()",
+            f"o.{C}{region}({how(rng, pick, [A + region])}) << o.{B}{rest}.new()".replace(
+                f"o.{A}{region}", f"o.{A}{region}.new()"
+            ),
+            f"o.{C}[{i}, {j}] << {s}",
+            f"o.{w}[{i}] << {s}",
+            f"o.{C}[{i}, {j}] << {s}",
+            f"o.{w}[{i}] << {s}",
+            f"o.{w}(accum=lib.binary.plus)[{i}] << {s}",
+            f"del o.{C}[{i}, {j}]",
+            f"del o.{w}[{i}]",
+            f"o.{C} = o.{A}.dup()",
+            f"o.{w} = o.{u}.dup()",
+            f"o.{C} << o.{A}",
+            f"o.{w} << o.{u}",
+            f"o.{C} = o.{A}.T.new()",
+            f"o.{w} = o.{A}.diag()",
+            f"o.{C} = o.{u}.diag()",
+            f"o.{w} << {s}",
+            f"{vector_out}[:] << {s}",
+            f"o.{C} = o.{A}.apply(lib.unary.one).new()",
+            f"o.{w} = o.{u}.apply(lib.unary.one).new()",
+        )
+    )
 
 
 def pool(rng, n):
@@ -125,7 +142,10 @@ def test_programs(number):
     operands = pool(rng, n)
     texts = [statement(rng, n) for _ in range(STATEMENTS)]
     for name in WITHOUT_NUMBA:
-        sides = {library: types.SimpleNamespace(**{key: value.build(library) for key, value in operands.items()}) for library in (oracle, gb)}
+        sides = {
+            library: types.SimpleNamespace(**{key: value.build(library) for key, value in operands.items()})
+            for library in (oracle, gb)
+        }
         for k, text in enumerate(texts):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -134,12 +154,17 @@ def test_programs(number):
                 refused = run(text, gb, sides[gb])
             if not all(is_sound(getattr(sides[oracle], key)) for key in operands):
                 break
-            problem = None if (expected is None) == (refused is None) else f"refused: expected {expected}, got {refused}"
+            problem = (
+                None if (expected is None) == (refused is None) else f"refused: expected {expected}, got {refused}"
+            )
             if problem is None and (k % 4 == 3 or k == STATEMENTS - 1):
                 for key in operands:
                     found = difference(plain(getattr(sides[oracle], key)), plain(getattr(sides[gb], key)))
                     problem = problem or (f"{key}: {found}" if found else None)
             if problem:
                 start = "\n".join(f"o.{key} = {value!r}.build(lib)" for key, value in operands.items())
-                raise AssertionError(f"seed {SEED}, program {number}, engine {name}, after statement {k}: {problem}\n{start}\n" + "\n".join(texts[: k + 1]))
+                raise AssertionError(
+                    f"seed {SEED}, program {number}, engine {name}, after statement {k}: {problem}\n{start}\n"
+                    + "\n".join(texts[: k + 1])
+                )
         coverage.executed("programs", "number", number, name)

@@ -1,4 +1,5 @@
 """reduce: a matrix to a vector by rows or columns, and matrices and vectors to a scalar; monoids, operators, aggregators."""
+
 import numpy as np
 import pytest
 from support import coverage
@@ -15,12 +16,20 @@ FLAGS = {"plain": {}, "A.T": {"at": True}}
 
 def by_rows(rng, dims, dtype, kind, at=False):
     m, n, _ = dims
-    return {"C": make(rng, (m,), dtype), "M": mask_for(rng, (m,), kind), "A": make(rng, (n, m) if at else (m, n), dtype, kind)}
+    return {
+        "C": make(rng, (m,), dtype),
+        "M": mask_for(rng, (m,), kind),
+        "A": make(rng, (n, m) if at else (m, n), dtype, kind),
+    }
 
 
 def by_columns(rng, dims, dtype, kind, at=False):
     m, n, _ = dims
-    return {"C": make(rng, (n,), dtype), "M": mask_for(rng, (n,), kind), "A": make(rng, (n, m) if at else (m, n), dtype, kind)}
+    return {
+        "C": make(rng, (n,), dtype),
+        "M": mask_for(rng, (n,), kind),
+        "A": make(rng, (n, m) if at else (m, n), dtype, kind),
+    }
 
 
 def matrix_to_scalar(rng, dims, dtype, kind, at=False):
@@ -52,18 +61,50 @@ def vector_scalar(lib, o, how):
 
 
 test_write_options, test_types, test_casts = battery(
-    Operation("reduce rowwise", by_rows, rowwise, variants=FLAGS), Operation("reduce columnwise", by_columns, columnwise, variants=FLAGS),
+    Operation("reduce rowwise", by_rows, rowwise, variants=FLAGS),
+    Operation("reduce columnwise", by_columns, columnwise, variants=FLAGS),
     Operation("reduce matrix to scalar", matrix_to_scalar, matrix_scalar, variants=FLAGS, masked=False, casts=()),
-    Operation("reduce vector to scalar", vector_to_scalar, vector_scalar, masked=False, casts=()))
+    Operation("reduce vector to scalar", vector_to_scalar, vector_scalar, masked=False, casts=()),
+)
 
 MONOIDS = ("plus", "times", "min", "max", "any", "lor", "land", "lxor", "lxnor", "band", "bor", "bxor", "bxnor")
 coverage.owe("reduce", "monoid", MONOIDS, WITHOUT_NUMBA)
 coverage.owe("reduce", "monoid x type", REAL, WITHOUT_NUMBA)
 coverage.owe("reduce", "numpy monoid", ("add", "maximum", "logical_or", "bitwise_xor", "gcd", "fmin"), WITHOUT_NUMBA)
 coverage.owe("reduce", "without entries", ["Scalar", "allow_empty=False", "accumulated"], WITHOUT_NUMBA)
-AGGREGATORS = ("sum", "prod", "all", "any", "min", "max", "any_value", "bitwise_all", "bitwise_any", "count", "count_nonzero", "count_zero",
-               "exists", "hypot", "logaddexp", "logaddexp2", "sum_of_squares", "sum_of_inverses", "mean", "peak_to_peak", "varp", "vars",
-               "stdp", "stds", "geometric_mean", "harmonic_mean", "root_mean_square", "L0norm", "L1norm", "L2norm", "Linfnorm")
+AGGREGATORS = (
+    "sum",
+    "prod",
+    "all",
+    "any",
+    "min",
+    "max",
+    "any_value",
+    "bitwise_all",
+    "bitwise_any",
+    "count",
+    "count_nonzero",
+    "count_zero",
+    "exists",
+    "hypot",
+    "logaddexp",
+    "logaddexp2",
+    "sum_of_squares",
+    "sum_of_inverses",
+    "mean",
+    "peak_to_peak",
+    "varp",
+    "vars",
+    "stdp",
+    "stds",
+    "geometric_mean",
+    "harmonic_mean",
+    "root_mean_square",
+    "L0norm",
+    "L1norm",
+    "L2norm",
+    "Linfnorm",
+)
 POSITIONAL_AGGREGATORS = ("argmin", "argmax", "first", "last", "first_index", "last_index")
 coverage.owe("reduce", "aggregator", AGGREGATORS, WITHOUT_NUMBA)
 coverage.owe("reduce", "positional aggregator", POSITIONAL_AGGREGATORS, WITHOUT_NUMBA)
@@ -77,13 +118,19 @@ def test_monoids(name):
         kind = "iso" if name == "any" else scene[1]
         for flags in FLAGS.values():
             rng = generator("monoid", name, scene)
-            found = by_rows(rng, DIMENSIONS[scene[0]], dtype, kind, **flags) | {"v": make(rng, DIMENSIONS[scene[0]][:1], dtype, kind)}
+            found = by_rows(rng, DIMENSIONS[scene[0]], dtype, kind, **flags) | {
+                "v": make(rng, DIMENSIONS[scene[0]][:1], dtype, kind)
+            }
 
             def call(lib, o, flags=flags):
                 A, monoid = (o.A.T if flags else o.A), getattr(lib.monoid, name)
                 o.C(o.M.S, accum=lib.binary.second) << A.reduce_rowwise(monoid)
-                return [A.reduce_rowwise(monoid).new(), A.reduce_columnwise(monoid).new(), A.reduce_scalar(monoid).new(),
-                        o.v.reduce(monoid).new()]
+                return [
+                    A.reduce_rowwise(monoid).new(),
+                    A.reduce_columnwise(monoid).new(),
+                    A.reduce_scalar(monoid).new(),
+                    o.v.reduce(monoid).new(),
+                ]
 
             agree(call, found, f"reduce {name} {scene} {flags}", cells=[("reduce", "monoid", name)])
 
@@ -91,17 +138,31 @@ def test_monoids(name):
 @pytest.mark.parametrize("dtype", REAL)
 def test_monoids_of_every_type(dtype):
     for name in MONOIDS:
-        if name == "any" or (name.startswith("b") and not dtype.startswith(("INT", "UINT"))) or (
-                dtype == "BOOL" and name in ("plus",)):
+        if (
+            name == "any"
+            or (name.startswith("b") and not dtype.startswith(("INT", "UINT")))
+            or (dtype == "BOOL" and name in ("plus",))
+        ):
             continue
         for scene in SCENES[:3] + SCENES[5:6]:
             found = by_rows(generator(name, dtype, scene), DIMENSIONS[scene[0]], dtype, scene[1])
 
             def call(lib, o, name=name):
                 monoid = getattr(lib.monoid, name)
-                return [o.A.reduce_rowwise(monoid).new(), o.A.reduce_columnwise(monoid).new(), o.A.reduce_scalar(monoid).new()]
+                return [
+                    o.A.reduce_rowwise(monoid).new(),
+                    o.A.reduce_columnwise(monoid).new(),
+                    o.A.reduce_scalar(monoid).new(),
+                ]
 
-            agree(call, found, f"{name} {dtype}", cells=[("reduce", "monoid x type", dtype)], engines=WITHOUT_NUMBA, may_fail=True)
+            agree(
+                call,
+                found,
+                f"{name} {dtype}",
+                cells=[("reduce", "monoid x type", dtype)],
+                engines=WITHOUT_NUMBA,
+                may_fail=True,
+            )
 
 
 @pytest.mark.parametrize("name", ["add", "maximum", "logical_or", "bitwise_xor", "gcd", "fmin"])
@@ -120,26 +181,44 @@ def test_numpy_monoids(name):
 def test_a_lone_value_stays_as_it_is():
     """It meets no identity: gcd(0, -2) and hypot(0, -2) are 2."""
     for name, dtype in (("gcd", "INT64"), ("hypot", "FP64"), ("add", "INT8"), ("logical_xor", "BOOL")):
-        found = {"v": Plain((5,), dtype, (np.array([3]),), np.array([-2], NUMPY_TYPES[dtype])),
-                 "A": Plain((3, 4), dtype, (np.array([1]), np.array([2])), np.array([-2], NUMPY_TYPES[dtype]))}
+        found = {
+            "v": Plain((5,), dtype, (np.array([3]),), np.array([-2], NUMPY_TYPES[dtype])),
+            "A": Plain((3, 4), dtype, (np.array([1]), np.array([2])), np.array([-2], NUMPY_TYPES[dtype])),
+        }
 
         def call(lib, o, name=name):
             monoid = getattr(lib.monoid.numpy, name)
-            return [o.v.reduce(monoid).new(), o.A.reduce_scalar(monoid).new(), o.A.reduce_rowwise(monoid).new(),
-                    o.A.reduce_columnwise(monoid).new()]
+            return [
+                o.v.reduce(monoid).new(),
+                o.A.reduce_scalar(monoid).new(),
+                o.A.reduce_rowwise(monoid).new(),
+                o.A.reduce_columnwise(monoid).new(),
+            ]
 
         agree(call, found, f"one value, {name}")
 
 
 def test_without_entries():
     for dtype in TYPES:
-        found = by_rows(generator("none"), (4, 5, 1), dtype, "empty") | {"s": scalar(3 if dtype != "BOOL" else 1, dtype), "e": scalar(None, dtype)}
+        found = by_rows(generator("none"), (4, 5, 1), dtype, "empty") | {
+            "s": scalar(3 if dtype != "BOOL" else 1, dtype),
+            "e": scalar(None, dtype),
+        }
         monoid = "any" if dtype.startswith("FC") else "min"
-        agree(lambda lib, o: [o.A.reduce_scalar(plus(lib, o.A.dtype.name)).new(), o.A.reduce_rowwise(plus(lib, o.A.dtype.name)).new()], found,
-              cells=[("reduce", "without entries", "Scalar")])
+        agree(
+            lambda lib, o: [
+                o.A.reduce_scalar(plus(lib, o.A.dtype.name)).new(),
+                o.A.reduce_rowwise(plus(lib, o.A.dtype.name)).new(),
+            ],
+            found,
+            cells=[("reduce", "without entries", "Scalar")],
+        )
         if monoid == "min":
-            agree(lambda lib, o, monoid=monoid: o.A.reduce_scalar(getattr(lib.monoid, monoid), allow_empty=False).new(), found,
-                  cells=[("reduce", "without entries", "allow_empty=False")])
+            agree(
+                lambda lib, o, monoid=monoid: o.A.reduce_scalar(getattr(lib.monoid, monoid), allow_empty=False).new(),
+                found,
+                cells=[("reduce", "without entries", "allow_empty=False")],
+            )
 
         def accumulate(lib, o):
             o.s(accum=lib.binary.plus) << o.A.reduce_scalar(plus(lib, o.A.dtype.name))
@@ -159,7 +238,13 @@ def positive(rng, shape, dtype, kind):
 @pytest.mark.parametrize("name", AGGREGATORS)
 def test_aggregators(name):
     moments = name.startswith(("var", "std"))  # the oracle squares within the type of the values: 8 bits overflow
-    for dtype in ("UINT64", "UINT8") if name.startswith("bitwise") else ("INT64", "FP64") if moments else ("INT64", "FP64", "UINT8"):
+    for dtype in (
+        ("UINT64", "UINT8")
+        if name.startswith("bitwise")
+        else ("INT64", "FP64")
+        if moments
+        else ("INT64", "FP64", "UINT8")
+    ):
         for scene in SCENES:
             rng = generator("aggregator", name, dtype, scene)
             m, n, _ = DIMENSIONS[scene[0]]
@@ -167,17 +252,37 @@ def test_aggregators(name):
             kind = "iso" if name == "any_value" else scene[1]
             if few and max(m, n) > 20:
                 continue
-            found = {"A": positive(rng, (m, n), dtype, kind), "v": positive(rng, (n,), dtype, kind), "C": make(rng, (m,), "FP64"),
-                     "M": mask_for(rng, (m,)), "Z": make(rng, (m, n), dtype, kind)}
+            found = {
+                "A": positive(rng, (m, n), dtype, kind),
+                "v": positive(rng, (n,), dtype, kind),
+                "C": make(rng, (m,), "FP64"),
+                "M": mask_for(rng, (m,)),
+                "Z": make(rng, (m, n), dtype, kind),
+            }
 
             def call(lib, o, name=name):
                 op = getattr(lib.agg, name)
                 o.C(~o.M.S) << o.A.reduce_rowwise(op)
-                return [o.A.reduce_rowwise(op).new(), o.A.reduce_columnwise(op).new(), o.A.T.reduce_rowwise(op).new(),
-                        o.A.reduce_scalar(op).new(), o.v.reduce(op).new()] + (
-                            [o.Z.reduce_rowwise(op).new()] if name in ("sum", "min", "count_zero", "count_nonzero", "all", "L1norm") else [])
+                return [
+                    o.A.reduce_rowwise(op).new(),
+                    o.A.reduce_columnwise(op).new(),
+                    o.A.T.reduce_rowwise(op).new(),
+                    o.A.reduce_scalar(op).new(),
+                    o.v.reduce(op).new(),
+                ] + (
+                    [o.Z.reduce_rowwise(op).new()]
+                    if name in ("sum", "min", "count_zero", "count_nonzero", "all", "L1norm")
+                    else []
+                )
 
-            agree(call, found, f"{name} {dtype} {scene}", cells=[("reduce", "aggregator", name)], engines=WITHOUT_NUMBA, tolerance=1e-6)
+            agree(
+                call,
+                found,
+                f"{name} {dtype} {scene}",
+                cells=[("reduce", "aggregator", name)],
+                engines=WITHOUT_NUMBA,
+                tolerance=1e-6,
+            )
 
 
 @pytest.mark.parametrize("name", POSITIONAL_AGGREGATORS)
@@ -191,8 +296,7 @@ def test_positional_aggregators(name):
 
         def call(lib, o):
             op = getattr(lib.agg.ss, name)
-            rows = [
-                o.A.reduce_rowwise(op).new(), o.A.reduce_columnwise(op).new()]
+            rows = [o.A.reduce_rowwise(op).new(), o.A.reduce_columnwise(op).new()]
             return [*rows, o.v.reduce(op).new()]
 
         agree(call, found, f"{name} {scene}", cells=[("reduce", "positional aggregator", name)], engines=WITHOUT_NUMBA)
@@ -214,5 +318,10 @@ def test_user_defined_monoid():
 
     for scene in SCENES:
         found = by_rows(generator("udf", scene), DIMENSIONS[scene[0]], "INT64", scene[1])
-        agree(lambda lib, o: [o.A.reduce_rowwise(monoid(lib)).new(), o.A.reduce_scalar(monoid(lib)).new()], found, f"{scene}",
-              cells=[("reduce", "user-defined monoid", "x + y + x * y")], engines=WITHOUT_NUMBA)
+        agree(
+            lambda lib, o: [o.A.reduce_rowwise(monoid(lib)).new(), o.A.reduce_scalar(monoid(lib)).new()],
+            found,
+            f"{scene}",
+            cells=[("reduce", "user-defined monoid", "x + y + x * y")],
+            engines=WITHOUT_NUMBA,
+        )

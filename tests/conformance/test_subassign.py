@@ -1,4 +1,5 @@
 """subassign: C(I, J)<M,r> = C(I, J) (+) A; the mask has the shape of A and nothing outside I x J changes."""
+
 from support.battery import Operation, battery
 from support.operands import HUGE, make, mask_for, scalar
 
@@ -12,7 +13,13 @@ def matrices(rng, dims, dtype, kind, at=False):
     m, n, _ = dims
     I, J = some(rng, m), some(rng, n)
     inner = (len(J), len(I)) if at else (len(I), len(J))
-    return {"C": make(rng, (m, n), dtype), "M": mask_for(rng, (len(I), len(J)), kind), "I": I, "J": J, "A": make(rng, inner, dtype, kind)}
+    return {
+        "C": make(rng, (m, n), dtype),
+        "M": mask_for(rng, (len(I), len(J)), kind),
+        "I": I,
+        "J": J,
+        "A": make(rng, inner, dtype, kind),
+    }
 
 
 def rows(rng, dims, dtype, kind):
@@ -29,7 +36,12 @@ def columns(rng, dims, dtype, kind):
 
 def vectors(rng, dims, dtype, kind):
     I = some(rng, dims[0])
-    return {"C": make(rng, dims[:1], dtype), "M": mask_for(rng, (len(I),), kind), "I": I, "A": make(rng, (len(I),), dtype, kind)}
+    return {
+        "C": make(rng, dims[:1], dtype),
+        "M": mask_for(rng, (len(I),), kind),
+        "I": I,
+        "A": make(rng, (len(I),), dtype, kind),
+    }
 
 
 def scalar_to_matrix(rng, dims, dtype, kind):
@@ -62,6 +74,10 @@ def to_vector(lib, o, how):
 
 test_write_options, test_types, test_casts = battery(
     Operation("subassign matrix", matrices, to_region, variants={"plain": {}, "A.T": {"at": True}}),
-    Operation("subassign row", rows, to_row), Operation("subassign column", columns, to_column),
-    Operation("subassign vector", vectors, to_vector), Operation("subassign scalar to matrix", scalar_to_matrix, to_region),
-    Operation("subassign scalar to vector", scalar_to_vector, to_vector), Operation("subassign scalar to row", scalar_to_row, to_row))
+    Operation("subassign row", rows, to_row),
+    Operation("subassign column", columns, to_column),
+    Operation("subassign vector", vectors, to_vector),
+    Operation("subassign scalar to matrix", scalar_to_matrix, to_region),
+    Operation("subassign scalar to vector", scalar_to_vector, to_vector),
+    Operation("subassign scalar to row", scalar_to_row, to_row),
+)

@@ -1,4 +1,5 @@
 """The battery itself: it must notice a library that does one thing wrong.  Each sabotage below is done to grb_tile's side alone."""
+
 import numpy as np
 import pytest
 from support.agree import agree
@@ -77,11 +78,20 @@ def other_type(lib, o, how):
         o.C = o.C.dup(lib.dtypes.INT32)
 
 
-SABOTAGE = {"replace is ignored": without("replace"), "the mask is ignored": without("mask"), "accum is ignored": without("accum"),
-            "the mask is flipped": flipped_mask, "a value mask is taken for its structure": values_for_structure,
-            "accum's operands are swapped": swapped_accum, "the operator's operands are swapped": swapped_operands, "an entry is lost": lost_entry,
-            "a zero is stored": extra_zero, "an input is changed": changed_input, "the mask object is changed": changed_mask,
-            "the type is another": other_type}
+SABOTAGE = {
+    "replace is ignored": without("replace"),
+    "the mask is ignored": without("mask"),
+    "accum is ignored": without("accum"),
+    "the mask is flipped": flipped_mask,
+    "a value mask is taken for its structure": values_for_structure,
+    "accum's operands are swapped": swapped_accum,
+    "the operator's operands are swapped": swapped_operands,
+    "an entry is lost": lost_entry,
+    "a zero is stored": extra_zero,
+    "an input is changed": changed_input,
+    "the mask object is changed": changed_mask,
+    "the type is another": other_type,
+}
 
 
 @pytest.mark.quick
@@ -94,7 +104,11 @@ def test_sabotage_is_noticed(name):
             shape = DIMENSIONS[scene[0]][:2]
             operands = {"C": make(rng, shape), "M": mask_for(rng, shape), "A": make(rng, shape), "B": make(rng, shape)}
             try:
-                agree(lambda lib, o, option=option: SABOTAGE[name](lib, o, option.keywords(lib, o.M)), operands, engines=("default",))
+                agree(
+                    lambda lib, o, option=option: SABOTAGE[name](lib, o, option.keywords(lib, o.M)),
+                    operands,
+                    engines=("default",),
+                )
             except AssertionError:
                 noticed += 1
     assert noticed > 0

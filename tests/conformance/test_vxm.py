@@ -1,4 +1,5 @@
 """vxm: w'<m',r> = w' (+) u' (+.x) A; the multiply sees u's entry first."""
+
 import pytest
 from support import coverage
 from support.agree import agree
@@ -13,8 +14,12 @@ FLAGS = {"plain": {}, "A.T": {"at": True}}
 
 def operands(rng, dims, dtype, kind, at=False):
     m, n, _ = dims
-    return {"C": make(rng, (n,), dtype), "M": mask_for(rng, (n,), kind), "A": make(rng, (n, m) if at else (m, n), dtype, kind),
-            "u": make(rng, (m,), dtype)}
+    return {
+        "C": make(rng, (n,), dtype),
+        "M": mask_for(rng, (n,), kind),
+        "A": make(rng, (n, m) if at else (m, n), dtype, kind),
+        "u": make(rng, (m,), dtype),
+    }
 
 
 def vxm(lib, o, how):
@@ -24,10 +29,26 @@ def vxm(lib, o, how):
 
 test_write_options, test_types, test_casts = battery(Operation("vxm", operands, vxm, variants=FLAGS, second="u"))
 
-SEMIRINGS = ("any_pair", "plus_pair", "min_plus", "max_plus", "min_first", "max_second", "plus_first", "any_first", "plus_minus",
-             "plus_rminus", "lor_land", "eq_lxor", "plus_islt")
-POSITIONAL = tuple(f"{monoid}_{multiply}" for monoid in ("max", "plus", "any")
-                   for multiply in ("firsti", "firsti1", "firstj", "firstj1", "secondi", "secondi1", "secondj", "secondj1"))
+SEMIRINGS = (
+    "any_pair",
+    "plus_pair",
+    "min_plus",
+    "max_plus",
+    "min_first",
+    "max_second",
+    "plus_first",
+    "any_first",
+    "plus_minus",
+    "plus_rminus",
+    "lor_land",
+    "eq_lxor",
+    "plus_islt",
+)
+POSITIONAL = tuple(
+    f"{monoid}_{multiply}"
+    for monoid in ("max", "plus", "any")
+    for multiply in ("firsti", "firsti1", "firstj", "firstj1", "secondi", "secondi1", "secondj", "secondj1")
+)
 for _name in SEMIRINGS:
     coverage.owe("vxm", "semiring", [_name], engines_for(_name))
 coverage.owe("vxm", "positional semiring", POSITIONAL, WITHOUT_NUMBA)
@@ -47,8 +68,13 @@ def test_semirings(name):
                 o.C(o.M.S, replace=True) << o.u.vxm(A, semiring)
                 return [o.u.vxm(A, semiring).new(), o.u.vxm(A, semiring).new(mask=~o.M.S)]
 
-            agree(call, found, f"vxm {name} {scene} {flags}", cells=[("vxm", "semiring", name)],
-                  engines=engines_at(k, engines_for(name)))
+            agree(
+                call,
+                found,
+                f"vxm {name} {scene} {flags}",
+                cells=[("vxm", "semiring", name)],
+                engines=engines_at(k, engines_for(name)),
+            )
 
 
 @pytest.mark.parametrize("name", POSITIONAL)
@@ -63,4 +89,10 @@ def test_positional(name):
                 o.C(~o.M.V, accum=lib.binary.plus) << o.u.vxm(A, semiring)
                 return o.u.vxm(A, semiring).new()
 
-            agree(call, found, f"vxm {name} {dims} {flags}", cells=[("vxm", "positional semiring", name)], engines=WITHOUT_NUMBA)
+            agree(
+                call,
+                found,
+                f"vxm {name} {dims} {flags}",
+                cells=[("vxm", "positional semiring", name)],
+                engines=WITHOUT_NUMBA,
+            )

@@ -1,4 +1,5 @@
 """Expressions, infix forms, calls of operators, Python's operators, autocompute."""
+
 import numpy as np
 import pytest
 
@@ -93,7 +94,7 @@ def test_select_by_comparison(A, v):
     assert select.index(v > 0).new().to_dict() == {2: 7}
     assert same(A.select(A > 1), select.value(A > 1))
     assert A.select(Matrix.from_coo([0], [1], True, nrows=3, ncols=3).S).new().to_dicts() == {0: {1: 2}}
-    assert A.select(A.T > 2).new().to_dicts() == {}          # where A.T has an entry above 2, A has none
+    assert A.select(A.T > 2).new().to_dicts() == {}  # where A.T has an entry above 2, A has none
     with pytest.raises(TypeError, match="Typical usage"):
         select.value(A)
 
@@ -209,8 +210,23 @@ def test_masks_combine(A, B):
 
 
 def test_texts(A, v):
-    for x in (A, A.T, A.S, ~v.V, v, Scalar(int), A.mxv(v), A @ v, A | A, A[0, 1], A[[0], :], v[0], A.reduce_scalar(),
-              gb.Matrix(int, 2**60, 2**60), A.power(3)):
+    for x in (
+        A,
+        A.T,
+        A.S,
+        ~v.V,
+        v,
+        Scalar(int),
+        A.mxv(v),
+        A @ v,
+        A | A,
+        A[0, 1],
+        A[[0], :],
+        v[0],
+        A.reduce_scalar(),
+        gb.Matrix(int, 2**60, 2**60),
+        A.power(3),
+    ):
         assert "gb." in repr(x) or "Mask" in repr(x)
         assert "<" in x._repr_html_()
     assert "A.mxv(v, op=semiring.plus_times[INT64])" in repr(A.mxv(v))

@@ -1,4 +1,5 @@
 """Extract, assign, subassign and single elements against NumPy arrays with NaN for what is missing."""
+
 import numpy as np
 import pytest
 
@@ -93,7 +94,7 @@ def test_rows_columns_lists_and_scalars():
     mask = Vector.from_coo([0, 2], [True, True], size=3)
     A(mask.S)[0, :] = 100
     assert A.to_dense(0).tolist() == [[100, 2, 100], [5, 6, 7], [7, 8, 0]]
-    A[[0, 1], :] = Scalar(int)          # an empty Scalar deletes
+    A[[0, 1], :] = Scalar(int)  # an empty Scalar deletes
     assert A.to_dicts() == {2: {0: 7, 1: 8}}
     del A[2, 0]
     assert A.to_dicts() == {2: {1: 8}}
@@ -117,7 +118,7 @@ def test_many_elements_one_by_one():
             A[i, j] = x
             v[i] = x
             model[i, j] = line[i] = x
-        if step % 97 == 0:          # a read in between merges
+        if step % 97 == 0:  # a read in between merges
             assert A.nvals == len(model)
             assert v.nvals == len(line)
         assert A.get(i, j) == model.get((i, j))

@@ -1,4 +1,5 @@
 """Constructors and exporters, copies, pickling, the recorder, options, the neutral part of .ss."""
+
 import pickle
 import subprocess
 import sys

@@ -1,4 +1,5 @@
 """What `gb.ss`, `A.ss` and `gb.agg` offer beyond computing: settings, bytes, user-made aggregators; and what expressions list."""
+
 import inspect
 import warnings
 
@@ -14,7 +15,9 @@ def A():
     return gb.Matrix.from_coo([0, 1, 3], [1, 0, 2], [1.5, -2.0, 4.0], nrows=4, ncols=3, name="A")
 
 
-@pytest.mark.parametrize("compression, level", [(None, None), ("none", None), ("lz4", None), ("lz4hc", 9), ("zstd", 19)])
+@pytest.mark.parametrize(
+    "compression, level", [(None, None), ("none", None), ("lz4", None), ("lz4hc", 9), ("zstd", 19)]
+)
 def test_serialize(A, compression, level):
     data = A.ss.serialize(compression, level, nthreads=2)
     assert data.dtype == np.uint8
@@ -31,7 +34,8 @@ def test_serialize(A, compression, level):
 
 
 @pytest.mark.parametrize(
-    "arguments, error", [(("bad",), ValueError), (("lz4", 3), TypeError), (("zstd", 0), ValueError), (("lz4hc", 10), ValueError)]
+    "arguments, error",
+    [(("bad",), ValueError), (("lz4", 3), TypeError), (("zstd", 0), ValueError), (("lz4hc", 10), ValueError)],
 )
 def test_serialize_refuses(A, arguments, error):
     with pytest.raises(error, match="argument"):
@@ -80,7 +84,10 @@ def test_aggregators_can_be_made(A):
     product = gb.agg.Aggregator("product", monoid=gb.monoid.times)
     cubes = gb.agg.Aggregator("cubes", initval=3, semiring=gb.semiring.plus_pow, semiring2=gb.semiring.plus_first)
     spread = gb.agg.Aggregator(
-        "spread", composite=[gb.agg.max, gb.agg.min], finalize=lambda x, y, opts: gb.binary.minus(x & y), types=[gb.agg.max]
+        "spread",
+        composite=[gb.agg.max, gb.agg.min],
+        finalize=lambda x, y, opts: gb.binary.minus(x & y),
+        types=[gb.agg.max],
     )
     assert A.reduce_scalar(product).new() == 1.5 * -2.0 * 4.0
     assert A.reduce_scalar(cubes).new() == 1.5**3 + -(2.0**3) + 4.0**3

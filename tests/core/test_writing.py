@@ -1,4 +1,5 @@
 """`<<` with mask, accumulator and replace, in every spelling, against a dictionary model."""
+
 import itertools
 
 import numpy as np
@@ -47,12 +48,14 @@ def mask_of(M, kind):
 @pytest.mark.parametrize("ndim", [1, 2])
 def test_every_mask_accumulator_and_replace(kind, accum, clear, ndim):
     if ndim == 1:
+
         def make(d):
             return Vector.from_dict(d, size=6)
 
         def read(x):
             return x.to_dict()
     else:
+
         def make(d):
             rows, cols = zip(*((k // 3, k % 3) for k in d), strict=True)
             return Matrix.from_coo(rows, cols, list(d.values()), nrows=2, ncols=3)
@@ -67,10 +70,10 @@ def test_every_mask_accumulator_and_replace(kind, accum, clear, ndim):
     c(mask=mask, accum=accum, replace=clear) << t.apply("identity")
     assert read(c) == expected
     c = make(C0)
-    c(mask=mask, accum=accum, replace=clear) << t          # a plain object instead of an expression
+    c(mask=mask, accum=accum, replace=clear) << t  # a plain object instead of an expression
     assert read(c) == expected
     c = make(C0)
-    c(mask=mask, accum=accum, replace=clear)[...] << t          # and as an assignment to everything
+    c(mask=mask, accum=accum, replace=clear)[...] << t  # and as an assignment to everything
     assert read(c) == expected
 
 

@@ -1,8 +1,9 @@
 """Device arrays for the shim: NumPy arrays of a class of their own that refuse to meet NumPy's, as CuPy's do.
 
-A primitive that hands a host array to a kernel, adds a host array to a device array, or reads a device array as if it lay
-on the host would fail on a GPU; here it raises TypeError (numpy.asarray is wrapped for that).  As with CuPy, elements and
-reductions are arrays of no dimension, `get()` copies to the host, and `xp` has the functions of the array module.
+A primitive that hands a host array to a kernel, adds a host array to a device array, or reads a device array as if it
+lay
+on the host would fail on a GPU; here it raises TypeError (numpy.asarray is wrapped for that).  As with CuPy, elements
+and reductions are arrays of no dimension, `get()` copies to the host, and `xp` has the functions of the array module.
 
 >>> import numpy as np
 >>> x = xp.arange(3)
@@ -13,6 +14,7 @@ TypeError: add: a host array met a device array
 >>> (x + 1).get().tolist(), type(x.sum()).__name__
 ([1, 2, 3], 'DeviceArray')
 """
+
 import numpy as np
 
 
@@ -56,7 +58,20 @@ def _method(name):
     return call
 
 
-for _name in ("nonzero", "searchsorted", "take", "argsort", "cumsum", "sum", "max", "min", "any", "all", "argmax", "argmin"):
+for _name in (
+    "nonzero",
+    "searchsorted",
+    "take",
+    "argsort",
+    "cumsum",
+    "sum",
+    "max",
+    "min",
+    "any",
+    "all",
+    "argmax",
+    "argmin",
+):
     setattr(DeviceArray, _name, _method(_name))
 
 

@@ -1,12 +1,13 @@
 """The CUDA backend over the CPU shim: `shim()` is a CudaBackend whose kernels run as fibers on NumPy arrays.
 
 With GRB_TILE_TEST_DEVICE=cuda in the environment it is the real one: the tests of this folder then run on the GPU.
-Values of a bitmap's absent entries, which may be anything, are rubbish on the shim, so that nothing can come to rest on them;
-with GRB_TILE_TEST_FILLED=1 they are zeros on a GPU, so that initcheck speaks of the rest alone.
+Values of a bitmap's absent entries, which may be anything, are rubbish on the shim, so that nothing can come to rest on
+them; with GRB_TILE_TEST_FILLED=1 they are zeros on a GPU, so that initcheck speaks of the rest alone.
 
     with using_shim():
         ...                      # gb code runs on it as on "cuda"
 """
+
 import os
 from contextlib import contextmanager
 from functools import lru_cache

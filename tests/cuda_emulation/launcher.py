@@ -14,6 +14,7 @@ Out-of-bounds accesses of kernels, found by GCC's sanitizer:
     GRB_TILE_SIMT_FLAGS="-O1 -fsanitize=address" LD_PRELOAD=$(gcc -print-file-name=libasan.so) \\
         ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0 pytest tests/backends/cuda
 """
+
 import ctypes
 import hashlib
 import os
@@ -72,7 +73,7 @@ def precompiled(shim, options):
             raise SimtError(f"the shim does not compile:\n{done.stderr[:6000]}")
         try:
             fresh.rename(target)
-        except OSError:          # another process was faster
+        except OSError:  # another process was faster
             for path in fresh.iterdir():
                 path.unlink()
             fresh.rmdir()
@@ -81,7 +82,9 @@ def precompiled(shim, options):
 
 def build(text, expression, options=("-O2",)):
     """The shared object that holds the kernel `expression` of `text`; compiled unless it lies in the cache."""
-    text = without_dynamic_shared(text) + f"""
+    text = (
+        without_dynamic_shared(text)
+        + f"""
 extern "C" __attribute__((visibility("default"))) int simt_launch(simt::Launch *l, void **a) {{
   return simt::launch(&{expression}, l, a);
 }}
@@ -90,6 +93,7 @@ extern "C" __attribute__((visibility("default"))) const char *simt_signature() {
   return text.c_str();
 }}
 """
+    )
     shim = "".join((HERE / name).read_text() for name in SHIM)
     key = hashlib.sha256("\0".join([text, shim, *FLAGS, *options]).encode()).hexdigest()[:24]
     target = CACHE / f"{key}.so"
@@ -100,7 +104,10 @@ extern "C" __attribute__((visibility("default"))) const char *simt_signature() {
         fresh = CACHE / f"{key}.{os.getpid()}.so"
         done = subprocess.run(
             [*FLAGS, *options, "-include", str(precompiled(shim, options) / SHIM[-1]), str(path), "-o", str(fresh)],
-            check=False, capture_output=True, text=True)
+            check=False,
+            capture_output=True,
+            text=True,
+        )
         if done.returncode:
             raise SimtError(f"{expression} does not compile:\n{done.stderr[:6000]}")
         os.replace(fresh, target)
@@ -128,8 +135,14 @@ class SimtKernel:
             raise SimtError(f"{self.name}: no launch of {grid} blocks of {block} threads")
         kept = [self._argument(k, a, s) for k, (a, s) in enumerate(zip(args, self.signature, strict=True))]
         pointers = (ctypes.c_void_p * max(1, len(kept)))(*map(ctypes.addressof, kept))
-        launch = Launch(grid=_three(grid), block=_three(block), shared=shared, seed=self.seed,
-                        os_threads=os.cpu_count() or 1, cooperative=cooperative)
+        launch = Launch(
+            grid=_three(grid),
+            block=_three(block),
+            shared=shared,
+            seed=self.seed,
+            os_threads=os.cpu_count() or 1,
+            cooperative=cooperative,
+        )
         bad = self.library.simt_launch(ctypes.byref(launch), pointers)
         self.switches = launch.switches
         if bad:
@@ -158,7 +171,7 @@ class SimtKernel:
             if not a.flags.c_contiguous:
                 raise TypeError(f"{self.name}: argument {k} is not contiguous")
             return ctypes.c_void_p(a.ctypes.data)
-        a = np.asarray(a)          # as CuPy passes them: int is int64, float is double, bool is bool
+        a = np.asarray(a)  # as CuPy passes them: int is int64, float is double, bool is bool
         if a.dtype.kind not in {"i": "iu", "f": "f", "b": "b"}.get(wanted[0], "") or str(a.itemsize) != wanted[1:]:
             raise TypeError(f"{self.name}: argument {k} is a {a.dtype} scalar, the kernel wants {wanted}")
         return (ctypes.c_char * a.itemsize).from_buffer_copy(a.tobytes())

@@ -1,12 +1,13 @@
 """pytest plugin: inside its process, `import graphblas` gives the library under test (grb_tile) under that name.
 
-`graphblas.a.b` is `grb_tile.a.b`, the very same module object, so that classes and exceptions keep their identity.  Where
-python-graphblas's tests import internals that a library need not have, the module is wrapped: what it lacks comes
+`graphblas.a.b` is `grb_tile.a.b`, the very same module object, so that classes and exceptions keep their identity.
+Where python-graphblas's tests import internals that a library need not have, the module is wrapped: what it lacks comes
 from `stand_ins.py`.  The plugin also writes the outcome of each test to the file named by GRB_DROPIN_REPORT
 and ends a test that runs longer than GRB_DROPIN_TIMEOUT seconds.
 
 Imported by `python -m pytest -p alias_plugin` in the subprocess that harness.py starts; never in the main process.
 """
+
 import importlib
 import importlib.abc
 import importlib.util
@@ -106,7 +107,7 @@ class AliasFinder(importlib.abc.MetaPathFinder):
     def find_spec(self, fullname, path=None, target=None):
         if fullname != ALIAS and not fullname.startswith(ALIAS + "."):
             return None
-        rest = fullname[len(ALIAS) + 1:]
+        rest = fullname[len(ALIAS) + 1 :]
         places = [f"{self.library}.{rest}" if rest else self.library]
         places += [f"{self.library}.{other}" for other in self.places.get(rest, ())]
         real = real_module(fullname, places)
@@ -116,7 +117,9 @@ class AliasFinder(importlib.abc.MetaPathFinder):
         module = real
         if make is not None or rest in self.extras:
             extras = {key: give(real) for key, give in self.extras.get(rest, {}).items()}
-            module = Overlay(fullname, real if real is not None else types.ModuleType(fullname), extras, make(real) if make else {})
+            module = Overlay(
+                fullname, real if real is not None else types.ModuleType(fullname), extras, make(real) if make else {}
+            )
         return importlib.util.spec_from_loader(fullname, AliasLoader(module), is_package=True)
 
 

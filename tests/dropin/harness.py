@@ -7,6 +7,7 @@
 The tests are copied from the installed wheel into a temporary folder and run in a subprocess where `graphblas` names
 grb_tile (alias_plugin.py), with their_conftest.py in the place of the original conftest.
 """
+
 import argparse
 import fnmatch
 import importlib.util
@@ -28,8 +29,10 @@ def installed_tests():
     """The folder of the installed test-suite, found without importing the package."""
     spec = importlib.util.find_spec("graphblas")
     if spec is None or spec.origin is None:
-        raise RuntimeError("python-graphblas is not installed: the drop-in check needs its test-suite "
-                           "(pip install python-graphblas[default])")
+        raise RuntimeError(
+            "python-graphblas is not installed: the drop-in check needs its test-suite "
+            "(pip install python-graphblas[default])"
+        )
     tests = Path(spec.origin).parent / "tests"
     if not tests.is_dir():
         raise RuntimeError(f"the installed python-graphblas has no tests folder at {tests}")
@@ -68,16 +71,41 @@ def run(library="grb_tile", arguments=(), timeout=1800, limit=120, python=sys.ex
         arguments = [f"{FOLDER}/{argument}" if argument.startswith("test_") else argument for argument in arguments]
         if not any(argument.startswith(FOLDER) for argument in arguments):
             arguments.append(FOLDER)
-        command = [python, "-m", "pytest", "-q", "-p", "alias_plugin", "-p", "no:cacheprovider", "-p", "no:xdist",
-                   "-p", "no:randomly", "--tb=short", "-W", "ignore::pytest.PytestUnknownMarkWarning", *arguments]
-        output = subprocess.run(command, cwd=folder, env=environment, timeout=timeout, check=False, text=True,
-                                stdout=subprocess.PIPE if quiet else None, stderr=subprocess.STDOUT if quiet else None)
+        command = [
+            python,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "alias_plugin",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            "-p",
+            "no:randomly",
+            "--tb=short",
+            "-W",
+            "ignore::pytest.PytestUnknownMarkWarning",
+            *arguments,
+        ]
+        output = subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            timeout=timeout,
+            check=False,
+            text=True,
+            stdout=subprocess.PIPE if quiet else None,
+            stderr=subprocess.STDOUT if quiet else None,
+        )
         outcomes = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
         return outcomes, output.returncode, output.stdout or ""
 
 
 def compare(outcomes, known):
     """(unlisted failures, listed tests that passed, listed patterns that match nothing)."""
+
     def listed(name):
         return name in known or any(fnmatch.fnmatchcase(name, p) for p in known if "*" in p)
 
@@ -109,8 +137,10 @@ def main():
     tally = counts(outcomes)
     known = read_known()
     failures, passing, absent = compare(outcomes, known)
-    print(f"\ndrop-in: {tally['passed']} passed, {tally['failed']} failed, {tally['skipped']} skipped; "
-          f"{len(failures)} failures are not listed in {KNOWN.name}")
+    print(
+        f"\ndrop-in: {tally['passed']} passed, {tally['failed']} failed, {tally['skipped']} skipped; "
+        f"{len(failures)} failures are not listed in {KNOWN.name}"
+    )
     for name in passing:
         print(f"  listed but passes: {name}")
     if not arguments:

@@ -1,10 +1,9 @@
 """Thin stand-ins for internals of python-graphblas that its tests import, where the library under test has none.
 
-They let a test file be imported; a test that truly needs such an internal then fails, and known_differences.txt says why.
-`STAND_INS[module](real)` gives names used only when the real module lacks them; `EXTRAS` give names used always;
+They let a test file be imported; a test that truly needs such an internal then fails, and known_differences.txt says
+why. `STAND_INS[module](real)` gives names used only when the real module lacks them; `EXTRAS` give names used always;
 `PLACES` says where else in the library a module of python-graphblas may be found.
 """
-
 
 import types
 
@@ -64,7 +63,10 @@ STAND_INS = {
     "core.descriptor": lambda real: {"lookup": Missing("descriptor.lookup")},
     "core.formatting": lambda real: {"CSS_STYLE": "<style> (no style sheet) </style>"},
     "core.ss": lambda real: {"_IS_SSGB7": False, "version_major": 9},
-    "core.ss.context": lambda real: {"global_context": Missing("global_context"), "threadlocal": Missing("threadlocal")},
+    "core.ss.context": lambda real: {
+        "global_context": Missing("global_context"),
+        "threadlocal": Missing("threadlocal"),
+    },
     "core.operator": lambda real: {"get_semiring": Missing("operator.get_semiring")},
     "core.expr": lambda real: {"Updater": Missing("expr.Updater"), "_ALL_INDICES": None},  # theirs pickles to itself
     "core.mask": lambda real: {"Mask": Missing("mask.Mask")},

@@ -1,4 +1,5 @@
 """python-graphblas's own tests, run against grb_tile (see README.md here)."""
+
 import pytest
 
 from dropin import harness
@@ -26,7 +27,12 @@ def test_each_difference_has_its_reason():
 
 def test_the_list_is_strict(tmp_path):
     """compare() sees an unlisted failure, a listed success and a listed test that does not exist."""
-    outcomes = {"a::x": ("failed", "boom"), "a::y": ("passed", ""), "a::z": ("failed", "known"), "a::s": ("skipped", "")}
+    outcomes = {
+        "a::x": ("failed", "boom"),
+        "a::y": ("passed", ""),
+        "a::z": ("failed", "known"),
+        "a::s": ("skipped", ""),
+    }
     failures, passing, absent = harness.compare(outcomes, {"a::y": "r", "a::z": "r", "a::q": "r"})
     assert (list(failures), passing, absent) == (["a::x"], ["a::y"], ["a::q"])
     path = tmp_path / "known.txt"

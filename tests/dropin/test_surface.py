@@ -1,8 +1,10 @@
 """Every public name of python-graphblas exists here and takes arguments of the same names, or is listed with a reason.
 
 Compared are the installed python-graphblas and grb_tile, object by object: the classes, what expressions offer, masks,
-operators, and the namespaces.  ABSENT and OTHER_ARGUMENTS list what differs; an entry that is no longer needed fails too.
+operators, and the namespaces.  ABSENT and OTHER_ARGUMENTS list what differs; an entry that is no longer needed fails
+too.
 """
+
 import fnmatch
 import inspect
 
@@ -33,7 +35,7 @@ NAMESPACES = [
     "indexunary.ss", "io", "monoid", "monoid.numpy", "monoid.ss", "op", "op.numpy", "op.ss", "select", "select.ss",
     "semiring", "semiring.numpy", "semiring.ss", "ss", "unary", "unary.numpy", "unary.ss", "viz",
 ]  # fmt: skip
-DEPRECATED = {"gb.agg": {"argmax", "argmin", "first", "first_index", "last", "last_index"}}   # they live in agg.ss
+DEPRECATED = {"gb.agg": {"argmax", "argmin", "first", "first_index", "last", "last_index"}}  # they live in agg.ss
 
 
 def objects(gb):
@@ -144,7 +146,7 @@ def test_methods_take_the_same_arguments(name):
     for attribute in sorted(n for n in public(their) & public(our) if n[0] != "_"):
         try:
             method = getattr(their, attribute)
-        except ValueError:          # iso_value of what is not iso
+        except ValueError:  # iso_value of what is not iso
             continue
         if inspect.ismethod(method) or inspect.isfunction(method):
             mine = getattr(our, attribute)
@@ -171,7 +173,7 @@ def test_namespaces_hold_the_same_names(path):
 def test_functions_take_the_same_arguments(path):
     their, our = namespaces(path)
     where = f"gb.{path}" if path else "gb"
-    for name, function in sorted(vars(their).items()):          # not dir: operators would be compiled
+    for name, function in sorted(vars(their).items()):  # not dir: operators would be compiled
         is_function = inspect.isfunction(function) or inspect.ismethod(function)
         if is_function and name[0] != "_" and name in dir(our) and not listed(OTHER_ARGUMENTS, where, name):
             ours = arguments(getattr(our, name))
@@ -181,7 +183,7 @@ def test_functions_take_the_same_arguments(path):
 @pytest.mark.parametrize("kind", ["unary", "binary", "monoid", "semiring", "indexunary", "select"])
 def test_operators_have_the_same_types(kind):
     their, our = getattr(theirs, kind), getattr(grb_tile, kind)
-    for space in ("", "ss"):          # those of numpy take minutes to compile there; their names are compared above
+    for space in ("", "ss"):  # those of numpy take minutes to compile there; their names are compared above
         a, b = (getattr(x, space) if space else x for x in (their, our))
         for name in set(dir(a)) - set(getattr(a, "_deprecated", ())):
             op = getattr(a, name) if name[0] != "_" and name not in ("ss", "numpy") else None

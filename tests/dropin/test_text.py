@@ -1,8 +1,9 @@
 """The text form of objects and expressions is python-graphblas's, apart from the `format` column.
 
-python-graphblas shows tables through pandas, and so does grb_tile once pandas is imported.  Which format holds the entries
-is each library's own affair, so that column is cut away on both sides before the texts are compared.
+python-graphblas shows tables through pandas, and so does grb_tile once pandas is imported.  Which format holds the
+entries is each library's own affair, so that column is cut away on both sides before the texts are compared.
 """
+
 import numpy as np
 import pytest
 
@@ -65,9 +66,9 @@ CASES = {
     "values": lambda gb: matrix(gb, [0, 1], [1, 0], [0, 3], 2, 2).V,
     "no values": lambda gb: ~vector(gb, [0, 1], [0, 3], 3).V,
     "sparse values": lambda gb: vector(gb, np.arange(100) ** 2, np.arange(100) % 3, 9901).V,
-    "no sparse values": lambda gb: ~matrix(
-        gb, np.arange(100) ** 2, np.arange(100) * 10, np.arange(100) % 3, 9901, 991
-    ).V,
+    "no sparse values": lambda gb: (
+        ~matrix(gb, np.arange(100) ** 2, np.arange(100) * 10, np.arange(100) % 3, 9901, 991).V
+    ),
     "scalar": lambda gb: gb.Scalar.from_value(5, name="s"),
     "empty scalar": lambda gb: gb.Scalar("FP32", name="s"),
     "mxm": lambda gb: (lambda A: A.mxm(A, "min_plus"))(matrix(gb, [0, 1], [1, 0], [1, 2], 2, 2)),

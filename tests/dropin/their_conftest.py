@@ -1,4 +1,5 @@
 """Takes the place of python-graphblas's own tests/conftest.py: the same names, no random choice of backend or mode."""
+
 import contextlib
 import functools
 import itertools

@@ -4,6 +4,7 @@
 
 kron 21 edge factor 48, medians over 16 sources with edges; levels of both searches are compared.
 """
+
 import json
 import os
 import statistics
@@ -15,10 +16,10 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).res
 import bench_traverse
 import cupy as cp
 import numpy as np
+from grb_tile.algorithms import Graph, bfs
 
 import grb_tile as gb
 from grb_tile import semiring
-from grb_tile.algorithms import Graph, bfs
 
 
 def loop(A, source):
@@ -41,7 +42,7 @@ def main():
     degree = G.out_degree.to_coo()
     sources = np.random.default_rng(3).choice(degree[0], 16).astype(int).tolist()
     times = {"loop": [], "bfs": []}
-    for source in [*sources[:2], *sources]:                      # two rounds to warm up
+    for source in [*sources[:2], *sources]:  # two rounds to warm up
         for name, search in (("loop", lambda s: loop(G.A, s)), ("bfs", lambda s: bfs(G, s).levels)):
             cp.cuda.Device().synchronize()
             start = time.perf_counter()

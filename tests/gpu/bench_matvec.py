@@ -1,11 +1,12 @@
 """Products of matrix and vector on the device against cuSPARSE: python3 tests/gpu/bench_matvec.py [part ...] [--small] [--only=MATRIX ...]
 
 Parts: spmv semirings latency (all three without an argument), tune; sparse vectors: bench_spmspv.py.  Graphs of
-$GRB_TILE_DATA (default shared/data) where they are.  A line of JSON per figure goes to $OUT/bench_matvec.jsonl when OUT is
-set; every product is verified on sampled rows.
+$GRB_TILE_DATA (default shared/data) where they are.  A line of JSON per figure goes to $OUT/bench_matvec.jsonl when OUT
+is set; every product is verified on sampled rows.
 
 What device us and call us are: timing.py.
 """
+
 import json
 import os
 import sys
@@ -68,8 +69,10 @@ def fem(k):
     node = cp.arange(nodes, dtype=cp.int32)
     a, b, c = node // (k * k), node // k % k, node % k
     steps = [(i, j, l) for i in (-1, 0, 1) for j in (-1, 0, 1) for l in (-1, 0, 1)]
-    there = cp.stack([(a + i >= 0) & (a + i < k) & (b + j >= 0) & (b + j < k) & (c + l >= 0) & (c + l < k)
-                      for i, j, l in steps], axis=1)
+    there = cp.stack(
+        [(a + i >= 0) & (a + i < k) & (b + j >= 0) & (b + j < k) & (c + l >= 0) & (c + l < k) for i, j, l in steps],
+        axis=1,
+    )
     beside = cp.stack([node + (i * k + j) * k + l for i, j, l in steps], axis=1)
     cols = (beside[:, None, :, None] * 3 + cp.arange(3, dtype=cp.int32)).repeat(3, axis=1).reshape(nodes * 3, 81)
     kept = there[:, None, :, None].repeat(3, axis=1).repeat(3, axis=3).reshape(nodes * 3, 81)
@@ -111,8 +114,12 @@ def real(name):
 def matrices(small, only=()):
     if only:
         for name in only:
-            yield name, {"kron21": partial(kron, 21, 48), "fem40": partial(fem, 40), "fem70": partial(fem, 70)}.get(
-                name, partial(real, name))()
+            yield (
+                name,
+                {"kron21": partial(kron, 21, 48), "fem40": partial(fem, 40), "fem70": partial(fem, 70)}.get(
+                    name, partial(real, name)
+                )(),
+            )
         return
     if small:
         yield "kron12", kron(12, 8)
@@ -168,13 +175,13 @@ def verify(A, u, semiring, w, what):
     found = dict(zip(indices.tolist(), values.tolist(), strict=True))
     op = semiring.binaryop
     for i in rows.tolist():
-        k = cp.asnumpy(A.indices[ptr[i]:ptr[i + 1]])
+        k = cp.asnumpy(A.indices[ptr[i] : ptr[i + 1]])
         at = place[k]
         kept = at >= 0
         if not kept.any():
             assert i not in found, f"{what}: row {i} should be empty"
             continue
-        a = cp.asnumpy(A.values[ptr[i]:ptr[i + 1]])[kept].astype(op.type.np_type)
+        a = cp.asnumpy(A.values[ptr[i] : ptr[i + 1]])[kept].astype(op.type.np_type)
         b = x[at[kept]].astype(op.type2.np_type)
         products = np.asarray(op.numpy(a, b)).astype(semiring.return_type.np_type)
         if products.dtype.kind == "f":
@@ -200,8 +207,19 @@ def spmv(backend, name, structure):
         host = call_us(product)
         size = dtype.np_type.itemsize
         floor = (A.indices.size * (4 + size) + A.nrows * (8 + 2 * size)) / BANDWIDTH * 1e6
-        say(part="spmv", matrix=name, type=str(dtype), device_us=ours, cusparse_us=peer, ratio=peer / ours, floor_us=floor,
-            call_us=host, first_ms=first * 1e3, conversion_ms=max(later) * 1e3, columns=kind)
+        say(
+            part="spmv",
+            matrix=name,
+            type=str(dtype),
+            device_us=ours,
+            cusparse_us=peer,
+            ratio=peer / ours,
+            floor_us=floor,
+            call_us=host,
+            first_ms=first * 1e3,
+            conversion_ms=max(later) * 1e3,
+            columns=kind,
+        )
 
 
 def tune(backend, name, structure):
@@ -274,7 +292,10 @@ def latency(backend, name, structure):
             for _ in range(20):
                 step()
             say(part="latency", v=what, semiring=semiring.name, call_us=call_us(step, 200))
-    A, x = gb.Matrix.from_coo(np.arange(n), np.arange(n), np.arange(n) + 1.0), gb.Vector.from_coo(np.arange(n), 1.0 + np.arange(n))
+    A, x = (
+        gb.Matrix.from_coo(np.arange(n), np.arange(n), np.arange(n) + 1.0),
+        gb.Vector.from_coo(np.arange(n), 1.0 + np.arange(n)),
+    )
     y = gb.Vector(float, n)
 
     def plain():

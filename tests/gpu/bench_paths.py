@@ -2,11 +2,15 @@
 
     python3 tests/gpu/bench_paths.py [kron21 kron20 grid2000 road] [--sources 16] [--rounds] [--tries]
 
-Weights 1 .. 255 by a hash of the edge's ends, the same both ways, INT32; the road network has its own.  Checked for every
-source: d(v) <= d(u) + w on each edge, each vertex reached but the source has an edge where both sides are equal, the source
-has 0 and nothing reached has an edge to something that was not: this determines the distances where weights are positive.
+Weights 1 .. 255 by a hash of the edge's ends, the same both ways, INT32; the road network has its own.  Checked for
+every
+source: d(v) <= d(u) + w on each edge, each vertex reached but the source has an edge where both sides are equal, the
+source
+has 0 and nothing reached has an edge to something that was not: this determines the distances where weights are
+positive.
 Floor: each entry read once, 4 or 8 bytes, over 4.3 TB/s; 1 us a grid-wide barrier.
 """
+
 import argparse
 import json
 import os
@@ -25,8 +29,8 @@ from grb_tile.algorithms import Graph, sssp
 
 import grb_tile as gb
 from grb_tile import dtypes
-from grb_tile.backends.cuda.traversal import sssp as fused
 from grb_tile.backends.cuda.structure.entries import ranges
+from grb_tile.backends.cuda.traversal import sssp as fused
 from grb_tile.backends.select import current
 from grb_tile.storage.store import Compressed
 
@@ -63,7 +67,9 @@ WEIGHT = cp.ElementwiseKernel("int32 a, int32 b", "int32 w", """
 def weighted(store):
     """The same edges with weights 1 .. 255, each edge the same both ways."""
     rows, _ = ranges(current().device, None, store.indptr[1:], store.nvals, segment_dtype=np.int32, want_at=False)
-    return Compressed(store.nrows, store.ncols, dtypes.INT32, store.indptr, store.indices, WEIGHT(rows, store.indices), False)
+    return Compressed(
+        store.nrows, store.ncols, dtypes.INT32, store.indptr, store.indices, WEIGHT(rows, store.indices), False
+    )
 
 
 def road():
@@ -117,9 +123,13 @@ def kernel_ms(A, AT, source, heaviest, delta, rounds=3):
 
 def by_round(outcome, most=40):
     rows = outcome.rows()
-    lines = [f"{r['direction']} {r['frontier']} e{r['edges']} <{r['threshold']} {r['ms'] * 1e3:.1f}us" for r in rows[:most]]
-    return f"{len(rows)} rounds, {sum(r['edges'] for r in rows if r['direction'] == 'relax')} edges relaxed:\n      " + \
-        "\n      ".join(lines)
+    lines = [
+        f"{r['direction']} {r['frontier']} e{r['edges']} <{r['threshold']} {r['ms'] * 1e3:.1f}us" for r in rows[:most]
+    ]
+    return (
+        f"{len(rows)} rounds, {sum(r['edges'] for r in rows if r['direction'] == 'relax')} edges relaxed:\n      "
+        + "\n      ".join(lines)
+    )
 
 
 def against_scipy():
@@ -129,7 +139,9 @@ def against_scipy():
 
     store = weighted(searches.rmat(12, 8))
     found = sssp(Graph(gb.Matrix._from_store(store, dtypes.INT32)), 1).distances
-    plain = csr_array((cp.asnumpy(store.values).astype(float), cp.asnumpy(store.indices), cp.asnumpy(store.indptr)), store.shape)
+    plain = csr_array(
+        (cp.asnumpy(store.values).astype(float), cp.asnumpy(store.indices), cp.asnumpy(store.indptr)), store.shape
+    )
     if not (found.to_dense(np.inf, dtype=float) == dijkstra(plain, indices=1)).all():
         raise SystemExit("WRONG: differs from SciPy's dijkstra")
     print("kron12: equal to SciPy's dijkstra", flush=True)
@@ -138,8 +150,11 @@ def against_scipy():
 def tries(name):
     """Changes to LAUNCH worth comparing."""
     if name in ("grid2000", "road"):
-        return [{"cluster": cluster, "narrow_step": step, "narrow_block": block}
-                for cluster, block in ((8, 1024), (8, 512), (4, 1024)) for step in (8.0, 16.0, 32.0, 64.0)] + [{"narrow": False}]
+        return [
+            {"cluster": cluster, "narrow_step": step, "narrow_block": block}
+            for cluster, block in ((8, 1024), (8, 512), (4, 1024))
+            for step in (8.0, 16.0, 32.0, 64.0)
+        ] + [{"narrow": False}]
     return [{"pull_at": pull_at, "step": step} for pull_at in (2, 3, 4) for step in (0.5, 1.0, 2.0, 3.0)] + [
         {"block": 512}, {"block": 512, "per_processor": 2}, {"block": 768}]  # fmt: skip
 
@@ -158,7 +173,7 @@ def main():
         if store is None:
             continue
         G = Graph(gb.Matrix._from_store(store, dtypes.INT32))
-        G._directed = False          # generated symmetric
+        G._directed = False  # generated symmetric
         degrees = cp.asnumpy(cp.diff(store.indptr))
         sources = [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), args.sources)]
         heaviest = int(G.emax)
@@ -169,8 +184,11 @@ def main():
         prepared = time.perf_counter() - start
         graph = store.forms["paths"]
         floor = store.nvals * graph.bytes / 4.3e9
-        print(f"{name}: n {store.nrows}, entries {store.nvals}, weights to {heaviest}, first call {prepared * 1e3:.1f} ms, "
-              f"{graph.bytes} bytes an entry, keys {graph.key}, floor of one pass {floor:.3f} ms", flush=True)
+        print(
+            f"{name}: n {store.nrows}, entries {store.nvals}, weights to {heaviest}, first call {prepared * 1e3:.1f} ms, "
+            f"{graph.bytes} bytes an entry, keys {graph.key}, floor of one pass {floor:.3f} ms",
+            flush=True,
+        )
         calls, kernels, rounds = [], [], []
         for source in sources:
             best = 1e9
@@ -196,8 +214,15 @@ def main():
                 best = min(best, (time.perf_counter() - start) * 1e3)
             check(store, source, both.distances._store, both.predecessors._store)
             trees.append(best)
-        line = {"graph": name, "call_ms": float(np.median(calls)), "kernel_ms": float(np.median(kernels)),
-                "rounds": float(np.median(rounds)), "one_pass_ms": floor, "slowest_ms": max(calls), "with_predecessors_ms": float(np.median(trees))}
+        line = {
+            "graph": name,
+            "call_ms": float(np.median(calls)),
+            "kernel_ms": float(np.median(kernels)),
+            "rounds": float(np.median(rounds)),
+            "one_pass_ms": floor,
+            "slowest_ms": max(calls),
+            "with_predecessors_ms": float(np.median(trees)),
+        }
         print("  " + json.dumps(line), flush=True)
         if os.environ.get("OUT"):
             with open(Path(os.environ["OUT"]) / "paths.jsonl", "a") as f:

@@ -4,9 +4,11 @@ Every walk is verified on sampled rows.  A line of JSON per figure goes to $OUT/
 
 device us   the card's time of a call: calls queued behind a long kernel, so that the host's time does not show
 call us     wall time from the Python call until the result is complete on the device
-ratios      cuSPARSE's device time over ours, cuSPARSE's call time (through CuPy) over ours, and its device time over our call
+ratios      cuSPARSE's device time over ours, cuSPARSE's call time (through CuPy) over ours, and its device time over
+our call
 --push      structure-only products masked by a complement, 1 to 100,000 entries: what a level of a search pushes
 """
+
 import sys
 from functools import partial
 
@@ -48,22 +50,38 @@ def spmspv(backend, name, structure, ratios):
         values = RANDOM.random(places.size).astype(np.float32) + np.float32(0.5)
         u = SparseVector(n, dtype, cp.asarray(places), cp.asarray(values))
         edges = int(lengths[u.indices].sum())
-        walks = {"cols": partial(backend.matvec_cols, AT, u, semiring), "rows": partial(backend.matvec_rows, A, u, semiring)}
+        walks = {
+            "cols": partial(backend.matvec_cols, AT, u, semiring),
+            "rows": partial(backend.matvec_rows, A, u, semiring),
+        }
         if name != "kron21":
             walks["tiled"] = partial(backend.matvec_rows, A, u, semiring, None, "tiled")
         walks["planned"] = partial(multiply.matvec, A, False, u, semiring, None)
         found = {}
         for walk, call in walks.items():
-            for what, figure in figures_of(call, partial(verify, A, u, semiring, what=f"{name} {density} {walk}")).items():
+            for what, figure in figures_of(
+                call, partial(verify, A, u, semiring, what=f"{name} {density} {walk}")
+            ).items():
                 found[f"{walk}_{what}"] = figure
         of = {}
         for walk in ("cols", "planned"):
             if f"{walk}_call_us" in found:
-                of[walk] = (peer_device / found[f"{walk}_device_us"], peer_call / found[f"{walk}_call_us"],
-                            peer_device / found[f"{walk}_call_us"])
+                of[walk] = (
+                    peer_device / found[f"{walk}_device_us"],
+                    peer_call / found[f"{walk}_call_us"],
+                    peer_device / found[f"{walk}_call_us"],
+                )
                 ratios.setdefault((walk, density), []).append(of[walk])
-        say(part="spmspv", matrix=name, density=density, edges=edges, cusparse_us=peer_device, cusparse_call_us=peer_call,
-            **found, **{f"{walk}_ratios": " ".join(f"{r:.3g}" for r in rs) for walk, rs in of.items()})
+        say(
+            part="spmspv",
+            matrix=name,
+            density=density,
+            edges=edges,
+            cusparse_us=peer_device,
+            cusparse_call_us=peer_call,
+            **found,
+            **{f"{walk}_ratios": " ".join(f"{r:.3g}" for r in rs) for walk, rs in of.items()},
+        )
 
 
 def push(backend):
@@ -83,7 +101,7 @@ def push(backend):
         reached = cp.zeros(n, bool)
         edges = 0
         for k in places.tolist() if count <= 1000 else ():
-            reached[cols[int(ptr[k]):int(ptr[k + 1])]] = True
+            reached[cols[int(ptr[k]) : int(ptr[k + 1])]] = True
         edges = int(cp.diff(ptr)[u.indices].sum())
         want = None if count > 1000 else int((reached & cp.asarray(~mask)).sum())
         call = partial(backend.matvec_cols, A, u, semiring, allow)
@@ -117,8 +135,15 @@ def main():
         cp.get_default_memory_pool().free_all_blocks()
     for (walk, density), found in sorted(ratios.items(), key=lambda item: (item[0][0], -item[0][1])):
         device, call, mixed = np.exp(np.log(np.array(found)).mean(axis=0)).tolist()
-        say(part="geomean", walk=walk, density=density, matrices=len(found), device_to_device=device, call_to_call=call,
-            device_to_call=mixed)
+        say(
+            part="geomean",
+            walk=walk,
+            density=density,
+            matrices=len(found),
+            device_to_device=device,
+            call_to_call=call,
+            device_to_call=mixed,
+        )
 
 
 if __name__ == "__main__":

@@ -3,13 +3,16 @@
     python3 tests/gpu/bench_tiles.py [bytes convert search bits products tries] [--graphs fem40,cnr-2000] [--sources 8]
 
 bytes     bytes of a stored entry: bit tiles of each width against CSR (structure only, row pointers as they are stored)
-convert   making tiles beside one search of the same graph (TileSpMSpV's bound: one search in normal cases, ten at worst)
+convert   making tiles beside one search of the same graph (TileSpMSpV's bound: one search in normal cases, ten at
+worst)
 products  plus_times FP32 over 16 x 16 tiles with values against CSR rows and columns, x at densities 1 to 0.001
 bits      any_pair over bit tiles, the walks by name, against CSR, the same densities
 search    whole searches over bit tiles, the walks by name, against the search over CSR
 tries     widths and thresholds of the search (not run unless asked for)
-Every result is verified: products against the rows of CSR, searches edge by edge.  Lines of JSON go to $OUT/tiles.jsonl.
+Every result is verified: products against the rows of CSR, searches edge by edge.  Lines of JSON go to
+$OUT/tiles.jsonl.
 """
+
 import argparse
 import json
 import os
@@ -22,11 +25,11 @@ import bench_matvec
 import bench_traverse
 import cupy as cp
 import numpy as np
+from grb_tile.algorithms import Graph, bfs
 from timing import best_ms, call_us, device_us
 
 import grb_tile as gb
 from grb_tile import dtypes
-from grb_tile.algorithms import Graph, bfs
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import tiles
 from grb_tile.backends.cuda.traversal import bfs_tiles as traverse_tiles
@@ -118,7 +121,11 @@ def part_convert(backend, name, A, sources):
     for nt in WIDTHS:
         ms = best_ms(lambda nt=nt: tiles.bit_tiles_of(backend.device, fresh(A), nt))
         known = best_ms(lambda nt=nt: tiles.bit_tiles_of(backend.device, fresh(A), nt, symmetric=True))
-        figures[f"nt{nt}_ms"], figures[f"nt{nt}_known_symmetric_ms"], figures[f"nt{nt}_searches"] = ms, known, ms / search
+        figures[f"nt{nt}_ms"], figures[f"nt{nt}_known_symmetric_ms"], figures[f"nt{nt}_searches"] = (
+            ms,
+            known,
+            ms / search,
+        )
     ms = best_ms(lambda: tiles.tiled_of(backend.device, fresh(A)))
     figures["tiled_ms"], figures["tiled_searches"] = ms, ms / search
     say(part="convert", matrix=name, **figures)
@@ -126,8 +133,11 @@ def part_convert(backend, name, A, sources):
 
 def vector(n, dtype, density):
     if density == 1:
-        return BitmapVector(n, dtype, None, cp.ones(1, dtype.np_type), n, True) if dtype is dtypes.BOOL else \
-            bench_matvec.dense(n, dtype)
+        return (
+            BitmapVector(n, dtype, None, cp.ones(1, dtype.np_type), n, True)
+            if dtype is dtypes.BOOL
+            else bench_matvec.dense(n, dtype)
+        )
     places = np.sort(RANDOM.choice(n, max(1, int(n * density)), replace=False)).astype(np.int32)
     if dtype is dtypes.BOOL:
         return SparseVector(n, dtype, cp.asarray(places), cp.ones(1, bool), True)
@@ -198,8 +208,11 @@ def part_tries(backend, name, A, sources):
     with gb.plan(force="csr"):
         figures, before = {"csr": clock_ms(G, sources)}, dict(traverse_tiles.LAUNCH)
     changes = [{"width": nt} for nt in WIDTHS]
-    changes += [{"width": nt, "block": block, "per_processor": each} for nt in (16, 32) for block, each in (
-        (1024, 1), (768, 1), (256, 1), (512, 2), (256, 2), (256, 4))]
+    changes += [
+        {"width": nt, "block": block, "per_processor": each}
+        for nt in (16, 32)
+        for block, each in ((1024, 1), (768, 1), (256, 1), (512, 2), (256, 2), (256, 4))
+    ]
     changes += [{"sparse": k} for k in (1, 4, 8, 32)] + [{"few": k} for k in (1, 4, 64)]
     for walk in tiles.WALKS:
         with gb.plan(force=walk):
@@ -222,8 +235,14 @@ def part_tries(backend, name, A, sources):
     say(part="tries", matrix=name, **figures)
 
 
-PARTS = {"bytes": part_bytes, "convert": part_convert, "search": part_search, "bits": part_bits, "products": part_products,
-         "tries": part_tries}
+PARTS = {
+    "bytes": part_bytes,
+    "convert": part_convert,
+    "search": part_search,
+    "bits": part_bits,
+    "products": part_products,
+    "tries": part_tries,
+}
 USUAL = ("fem40", "fem70", "stanford-dragon", "pace17-he184", "cnr-2000", "grid-blocked", "road-NE")
 
 

@@ -2,10 +2,12 @@
 
     python3 tests/gpu/bench_traverse.py [kron21 rmat22 grid2000 road many] [--tries] [--host] [--sources 16]
 
-Writes JSON lines to $OUT/traverse.jsonl when OUT is set; real graphs are read from $GRB_TILE_DATA (default shared/data).
-Checked: on each edge levels differ by at most one, every vertex but the source has a neighbour one level up, its parent is
-one of them (Graph500's rules, which determine the levels of an undirected graph).
+Writes JSON lines to $OUT/traverse.jsonl when OUT is set; real graphs are read from $GRB_TILE_DATA (default
+shared/data).
+Checked: on each edge levels differ by at most one, every vertex but the source has a neighbour one level up, its parent
+is one of them (Graph500's rules, which determine the levels of an undirected graph).
 """
+
 import argparse
 import importlib.util
 import json
@@ -167,7 +169,7 @@ def measure(G, sources, parents, rounds=3):
         for _ in range(rounds):
             first, last = cp.cuda.Event(), cp.cuda.Event()
             cp.cuda.Stream.null.synchronize()
-            fused.traverse(device, A, A, source, True, parents, None, None, None)   # the host runs ahead of this one
+            fused.traverse(device, A, A, source, True, parents, None, None, None)  # the host runs ahead of this one
             first.record()
             fused.traverse(device, A, A, source, True, parents, None, None, None)
             last.record()
@@ -236,6 +238,7 @@ def stages(run, rounds=7):
             last.record()
             name = getattr(kernel, "_kernel", kernel).name
             log.append((name.partition("<")[0], first, last))
+
         return call
 
     best = []
@@ -308,10 +311,17 @@ def many(scale=20, factor=16):
             taken.append(time.perf_counter() - start)
         times[name] = float(np.median(taken)) * 1e3
     found = bfs_multi(G, sources)
-    rows = [f"{r['frontier']}{'v' if r['direction'] == 'pull' else '^'}{r['ms'] * 1e3:.0f}us" for r in found.report.rounds]
+    rows = [
+        f"{r['frontier']}{'v' if r['direction'] == 'pull' else '^'}{r['ms'] * 1e3:.0f}us" for r in found.report.rounds
+    ]
     note(graph=f"kron{scale}", sources=64, **{f"{name.replace(' ', '_')}_ms": ms for name, ms in times.items()})
-    print(f"kron{scale}, 64 sources, {found.levels.nvals} entries: " + ", ".join(f"{k} {ms:.3f} ms" for k, ms in times.items())
-          + f"; {times['apart'] / times['together']:.1f} x; " + " ".join(rows), flush=True)
+    print(
+        f"kron{scale}, 64 sources, {found.levels.nvals} entries: "
+        + ", ".join(f"{k} {ms:.3f} ms" for k, ms in times.items())
+        + f"; {times['apart'] / times['together']:.1f} x; "
+        + " ".join(rows),
+        flush=True,
+    )
     print(f"  {stages(lambda: bfs_multi(G, sources, parents=True))}", flush=True)
 
 
@@ -335,10 +345,23 @@ def reset(G):
 def tries(name):
     """Launch configurations worth comparing: dicts of changes to traverse.LAUNCH."""
     if name in ("grid2000", "road"):
-        return [{"cluster": 16}, {"cluster": 4}, {"cluster": 16, "narrow_block": 512}, {"cluster": 8, "narrow_block": 512},
-                {"cluster": 8, "narrow_block": 768}, {"cluster": 4, "narrow_block": 512}]
-    return [{"block": 512, "per_processor": 2}, {"block": 768}, {"block": 512, "per_processor": 3},
-            {"block": 256, "per_processor": 4}, {"alpha": 32}, {"alpha": 64}, {"cooperative": False}]
+        return [
+            {"cluster": 16},
+            {"cluster": 4},
+            {"cluster": 16, "narrow_block": 512},
+            {"cluster": 8, "narrow_block": 512},
+            {"cluster": 8, "narrow_block": 768},
+            {"cluster": 4, "narrow_block": 512},
+        ]
+    return [
+        {"block": 512, "per_processor": 2},
+        {"block": 768},
+        {"block": 512, "per_processor": 3},
+        {"block": 256, "per_processor": 4},
+        {"alpha": 32},
+        {"alpha": 64},
+        {"cooperative": False},
+    ]
 
 
 def main():
@@ -360,30 +383,44 @@ def main():
         cp.cuda.Stream.null.synchronize()
         made = time.perf_counter() - start
         G = Graph(gb.Matrix._from_store(store, dtypes.BOOL))
-        G._directed = False          # generated symmetric
+        G._directed = False  # generated symmetric
         degrees = cp.asnumpy(cp.diff(store.indptr))
         sources = [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), args.sources)]
         start = time.perf_counter()
         graph = graph_of(current().device, store, store)
         cp.cuda.Stream.null.synchronize()
         prepared = time.perf_counter() - start
-        print(f"{name}: n {store.nrows}, entries {store.nvals}, made in {made:.1f} s, prepared in {prepared * 1e3:.1f} ms, "
-              f"longest row {graph.longest}, narrow {graph.is_narrow}", flush=True)
+        print(
+            f"{name}: n {store.nrows}, entries {store.nvals}, made in {made:.1f} s, prepared in {prepared * 1e3:.1f} ms, "
+            f"longest row {graph.longest}, narrow {graph.is_narrow}",
+            flush=True,
+        )
         teps = []
         for k, source in enumerate(sources):
             found = bfs(G, source, parents=k % 2 == 0)
             if k < 6:
                 check(store, source, found)
-            words = cp.unpackbits(found.levels._store.words.view(cp.uint8), bitorder="little")[:store.nrows]
+            words = cp.unpackbits(found.levels._store.words.view(cp.uint8), bitorder="little")[: store.nrows]
             teps.append(int(degrees[cp.asnumpy(words).astype(bool)].sum()))
         print("  checked;", by_level(found), flush=True)
         for parents in (False, True):
             call, kernel, clock, host = measure(G, sources, parents)
             gteps = float(np.median(teps)) / call / 1e6
-            note(graph=name, parents=parents, call_ms=call, kernel_ms=kernel, device_ms=clock, host_us=host, gteps=gteps,
-                 launch=dict(fused.LAUNCH))
-            print(f"  {'parents' if parents else 'levels '} call {call:.4f} ms, kernel {kernel:.4f} ms, device clock "
-                  f"{clock:.4f} ms, host {host:.1f} us, {gteps:.0f} GTEPS", flush=True)
+            note(
+                graph=name,
+                parents=parents,
+                call_ms=call,
+                kernel_ms=kernel,
+                device_ms=clock,
+                host_us=host,
+                gteps=gteps,
+                launch=dict(fused.LAUNCH),
+            )
+            print(
+                f"  {'parents' if parents else 'levels '} call {call:.4f} ms, kernel {kernel:.4f} ms, device clock "
+                f"{clock:.4f} ms, host {host:.1f} us, {gteps:.0f} GTEPS",
+                flush=True,
+            )
         components(name, G)
         if args.host:
             profile(G, sources[0])
@@ -398,7 +435,10 @@ def main():
                     call, kernel, clock, host = measure(G, sources[:6], False, 2)
                     note(graph=name, change=change, call_ms=call, kernel_ms=kernel)
                     print(f"    {change}: call {call:.4f} ms, kernel {kernel:.4f} ms; {by_level(found, 7)}", flush=True)
-                except (RuntimeError, gb.exceptions.GraphblasException) as error:          # a configuration that the device refuses is a result too
+                except (
+                    RuntimeError,
+                    gb.exceptions.GraphblasException,
+                ) as error:  # a configuration that the device refuses is a result too
                     print(f"    {change}: {type(error).__name__}: {error}", flush=True)
                 fused.LAUNCH.clear()
                 fused.LAUNCH.update(before)
@@ -408,8 +448,10 @@ def main():
     print(f"{'graph':10} {'result':8} {'call ms':>9} {'kernel ms':>10} {'GTEPS':>7}")
     for line in LINES:
         if "parents" in line:
-            print(f"{line['graph']:10} {'parents' if line['parents'] else 'levels':8} {line['call_ms']:9.4f} "
-                  f"{line['kernel_ms']:10.4f} {line['gteps']:7.0f}")
+            print(
+                f"{line['graph']:10} {'parents' if line['parents'] else 'levels':8} {line['call_ms']:9.4f} "
+                f"{line['kernel_ms']:10.4f} {line['gteps']:7.0f}"
+            )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """Tests of this folder need a CUDA device: all carry the mark `gpu`, and they are skipped only where there is none.
 
-What is there but cannot be used (CuPy without its libraries, no python-graphblas for the batteries) fails, with the remedy.
+What is there but cannot be used (CuPy without its libraries, no python-graphblas for the batteries) fails, with the
+remedy.
 """
+
 import importlib.util
 
 import pytest
@@ -34,8 +36,12 @@ def pytest_collection_modifyitems(items):
 
 def pytest_terminal_summary(terminalreporter):
     """A line for each battery: what RECORD.md wants to hold."""
-    lines = [dict(report.user_properties) for key in ("passed", "failed") for report in terminalreporter.stats.get(key, ())
-             if report.when == "call" and "battery" in dict(report.user_properties)]
+    lines = [
+        dict(report.user_properties)
+        for key in ("passed", "failed")
+        for report in terminalreporter.stats.get(key, ())
+        if report.when == "call" and "battery" in dict(report.user_properties)
+    ]
     for line in sorted(lines, key=lambda found: found["battery"]):
         terminalreporter.write_line(f"{line['battery']}: {line['outcome']}")
     if lines:

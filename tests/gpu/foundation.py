@@ -2,9 +2,10 @@
 
     python3 tests/gpu/foundation.py [--edges 100000000]
 
-Checks structure primitives against NumPy on random matrices, then times launches, read-backs, moves, build and transpose.
-Prints one JSON object a line; exits with 1 when something differs.
+Checks structure primitives against NumPy on random matrices, then times launches, read-backs, moves, build and
+transpose. Prints one JSON object a line; exits with 1 when something differs.
 """
+
 import argparse
 import json
 import sys
@@ -63,8 +64,11 @@ def check(backend):
         for what, got, want in (
             ("transpose", lambda A=A: backend.transpose(A), lambda A=A: numpy.transpose(A)),
             ("gather_vector", lambda u=u, I=I: backend.gather_vector(u, I), lambda u=u, I=I: numpy.gather_vector(u, I)),
-            ("gather_matrix", lambda A=A, I=I: backend.gather_matrix(A, None, I),
-             lambda A=A, I=I: numpy.gather_matrix(A, None, I)),
+            (
+                "gather_matrix",
+                lambda A=A, I=I: backend.gather_matrix(A, None, I),
+                lambda A=A, I=I: numpy.gather_matrix(A, None, I),
+            ),
             ("cast", lambda A=A: backend.cast(A, dtypes.FP32), lambda A=A: numpy.cast(A, dtypes.FP32)),
             ("dcsr", lambda A=A: backend.convert(A, "dcsr"), lambda A=A: A),
         ):
@@ -92,18 +96,24 @@ def main():
     kernel = device.launcher.kernel("structure/gather.cuh", "gather", "", ("int64_t", "uint32_t"))
     at, x, y = device.arange(1000), device.zeros(1000, np.float32), device.zeros(1000, np.float32)
     counts = device.zeros(4, np.int64)
-    say(launch_us=median_us(device, lambda: kernel.over(1000, (at, x, 1000, y))),
+    say(
+        launch_us=median_us(device, lambda: kernel.over(1000, (at, x, 1000, y))),
         read_us=median_us(device, lambda: device.read(counts)),
         read_two_us=median_us(device, lambda: device.read(counts, counts)),
         cupy_add_us=median_us(device, lambda: x + y),
-        own_us=median_us(device, lambda: backend.own(store)) if (store := gb.Vector.from_coo([0], [1], size=9)._store) else 0,
-        resident=kernel.resident_blocks(256))
+        own_us=median_us(device, lambda: backend.own(store))
+        if (store := gb.Vector.from_coo([0], [1], size=9)._store)
+        else 0,
+        resident=kernel.resident_blocks(256),
+    )
 
     rng = np.random.default_rng(1)
     n = 1 << 21
     rows, cols = (device.array(rng.integers(0, n, edges)) for _ in range(2))
     values = device.zeros(edges, np.float32) + 1
-    taken, A = seconds(device, lambda: backend.build_matrix(n, n, rows, cols, values, gb.binary.plus["FP32"], dtypes.FP32))
+    taken, A = seconds(
+        device, lambda: backend.build_matrix(n, n, rows, cols, values, gb.binary.plus["FP32"], dtypes.FP32)
+    )
     say(build_edges=edges, nvals=A.nvals, seconds=taken, ns_an_edge=round(taken / edges * 1e9, 3))
 
     def transpose():

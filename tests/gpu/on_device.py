@@ -2,6 +2,7 @@
 
 At the end it says which primitives went through the host, and how often: on numbers and bool none should.
 """
+
 import grb_tile as gb
 from grb_tile.backends import select
 

@@ -6,9 +6,10 @@ Each file of a battery is one test here: it runs in a process of its own with
     GRB_TILE_TEST_DEVICE=cuda      the tests of tests/backends/cuda run their kernels on the device instead of the CPU
     -p gpu.on_device               everything else (the algorithms) does so by default
 
-so that what passes on the CPU and what passes here are the same lines of test.  Run them side by side with -n 8: compiled
-kernels are kept on disk and shared by the processes.
+so that what passes on the CPU and what passes here are the same lines of test.  Run them side by side with -n 8:
+compiled kernels are kept on disk and shared by the processes.
 """
+
 import os
 import re
 import subprocess
@@ -19,7 +20,7 @@ import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
-SECONDS = 1500          # the first run compiles thousands of kernels
+SECONDS = 1500  # the first run compiles thousands of kernels
 # What a battery's file does not say about the device: the coverage account of the CPU's engines, and the shim itself.
 LEFT_OUT = {"test_coverage.py", "test_emulation.py"}
 BATTERIES = {
@@ -35,16 +36,28 @@ NEED_ORACLE = {"conformance", "laws"}
 def environment():
     """The environment of a battery's process: our own tests and library first, the caller's paths after."""
     paths = [str(ROOT), str(TESTS), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}     # not a worker of ours
-    return {**kept, "GRB_TILE_TEST_ENGINES": "cuda", "GRB_TILE_TEST_DEVICE": "cuda",
-            "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}  # not a worker of ours
+    return {
+        **kept,
+        "GRB_TILE_TEST_ENGINES": "cuda",
+        "GRB_TILE_TEST_DEVICE": "cuda",
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
+    }
 
 
 def run(path, *options):
     """(exit status, output) of pytest on one file, on the device."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "gpu.on_device", *WITHOUT, *options, str(path)]
-    done = subprocess.run(command, cwd=ROOT, env=environment(), check=False, text=True, timeout=SECONDS,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment(),
+        check=False,
+        text=True,
+        timeout=SECONDS,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     return done.returncode, done.stdout
 
 

@@ -1,11 +1,12 @@
 """Arrays of other libraries in and out on the device, and work on streams of the caller's."""
+
 import threading
 
 import numpy as np
 import pytest
+from grb_tile.algorithms import Graph, bfs, sssp
 
 import grb_tile as gb
-from grb_tile.algorithms import Graph, bfs, sssp
 from grb_tile.backends import select
 from grb_tile.storage import place
 
@@ -136,7 +137,7 @@ def test_work_goes_on_the_current_stream(non_blocking):
     indices = cp.arange(n)
     A = gb.Matrix.from_coo(indices, (indices + 1) % n, cp.ones(n), nrows=n, ncols=n)
     x = gb.Vector.from_dense(cp.arange(n, dtype=cp.float64))
-    grown(A, x, 2)          # compiled
+    grown(A, x, 2)  # compiled
     cp.cuda.Device().synchronize()
     stream = cp.cuda.Stream(non_blocking=non_blocking)
     with stream:
@@ -174,8 +175,15 @@ def test_new_threads_compute():
     A = gb.Matrix.from_coo(np.arange(300), (np.arange(300) * 7 + 1) % 300, np.ones(300), nrows=300, ncols=300)
     v = gb.Vector.from_coo(np.arange(0, 300, 2), np.arange(150.0), size=300)
     G = Graph(A)
-    calls = [lambda: v.apply(gb.unary.ainv).new(), lambda: v.vxm(A).new(), lambda: bfs(G, 0).levels, lambda: sssp(G, 0).distances,
-             lambda: v.ewise_add(v, gb.binary.plus).new(), lambda: v.select("!=", 4).new(), lambda: A.mxv(v).new()]
+    calls = [
+        lambda: v.apply(gb.unary.ainv).new(),
+        lambda: v.vxm(A).new(),
+        lambda: bfs(G, 0).levels,
+        lambda: sssp(G, 0).distances,
+        lambda: v.ewise_add(v, gb.binary.plus).new(),
+        lambda: v.select("!=", 4).new(),
+        lambda: A.mxv(v).new(),
+    ]
     want, got = [call() for call in calls], {}
     threads = [threading.Thread(target=lambda k=k: got.update({k: calls[k]()})) for k in range(len(calls))]
     for thread in threads:
@@ -188,10 +196,12 @@ def test_a_search_on_a_stream():
 
     n = 1000
     indices = cp.arange(n - 1)
-    A = gb.Matrix.from_coo(cp.concatenate([indices, indices + 1]), cp.concatenate([indices + 1, indices]), True, nrows=n, ncols=n)
+    A = gb.Matrix.from_coo(
+        cp.concatenate([indices, indices + 1]), cp.concatenate([indices + 1, indices]), True, nrows=n, ncols=n
+    )
     stream = cp.cuda.Stream(non_blocking=True)
     with stream:
-        levels = bfs(A, 0).levels          # compiled, and the stream's workspace made
+        levels = bfs(A, 0).levels  # compiled, and the stream's workspace made
         stream.synchronize()
         spin(100)
         again = bfs(A, 0).levels

@@ -1,4 +1,5 @@
 """The device's memory ends: derived forms make room, OutOfMemory names the call, objects stay as they were."""
+
 import numpy as np
 import pytest
 
@@ -41,7 +42,9 @@ def matrix():
 def test_asking_for_too_much_names_the_call_and_leaves_objects(limit):
     A = matrix()
     limit(4 << 20)
-    with pytest.raises(OutOfMemory, match=r"transpose: Out of memory allocating [\d,]+ bytes .* free on the device; the operands are"):
+    with pytest.raises(
+        OutOfMemory, match=r"transpose: Out of memory allocating [\d,]+ bytes .* free on the device; the operands are"
+    ):
         A.T.new()
     x = gb.Vector.from_scalar(1.0, N)
     with pytest.raises(OutOfMemory, match="bytes"):
@@ -67,7 +70,7 @@ def test_derived_forms_make_room(limit):
     limit(7 << 20)
     with select.using("cpu"):
         y = gb.Vector.from_dense(np.ones(N))
-    z = y.apply(gb.unary.ainv).new()          # 8 MB moved and 8 MB made: they only fit where the transpose was
+    z = y.apply(gb.unary.ainv).new()  # 8 MB moved and 8 MB made: they only fit where the transpose was
     assert z.reduce().new().value == -N
     assert "transpose" not in A._store.forms
     limit(1 << 30)
@@ -104,4 +107,4 @@ def test_a_kernel_that_reports_is_an_exception_that_names_the_call(on_the_device
     kernel.over(2, (device.array(np.array([1, 12])), 2, 10, device.errors.arm("extract")))
     with pytest.raises(IndexOutOfBound, match=r"extract: .* error 2, details \[1, 12, 0\]"):
         device.synchronize()
-    device.synchronize()          # reported once
+    device.synchronize()  # reported once

@@ -3,6 +3,7 @@ types, with the backend "cuda" in place of the CPU's.
 
 And what only a device shows: operands of millions of entries against NumPy, the error of a broken call, memory.
 """
+
 import numpy as np
 import pytest
 from backends import agree
@@ -34,7 +35,7 @@ MILLION = 1 << 20
 @pytest.fixture
 def reference():
     select.named("cuda")
-    return select.named("reference")          # asked for after cuda: it takes stores from the device
+    return select.named("reference")  # asked for after cuda: it takes stores from the device
 
 
 @pytest.fixture
@@ -55,15 +56,18 @@ def same(got, want):
     agree.check_store(got)
     assert got.dtype is want.dtype and got.shape == want.shape and got.nvals == want.nvals
     tuples = "tuples_matrix" if got.format[-1] == "r" else "tuples_vector"
-    for a, b in zip(getattr(select.named("numpy"), tuples)(got), getattr(select.named("numpy"), tuples)(want), strict=True):
+    for a, b in zip(
+        getattr(select.named("numpy"), tuples)(got), getattr(select.named("numpy"), tuples)(want), strict=True
+    ):
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b)
 
 
 def vector(rng, size, share, dtype=dtypes.INT64):
     indices = np.flatnonzero(rng.random(size) < share)
-    return convert.settle(SparseVector(size, dtype, indices.astype(np.int32), rng.integers(
-        0, 9, indices.shape[0]).astype(dtype.np_type)))
+    return convert.settle(
+        SparseVector(size, dtype, indices.astype(np.int32), rng.integers(0, 9, indices.shape[0]).astype(dtype.np_type))
+    )
 
 
 def matrix(rng, nrows, ncols, count, dtype=dtypes.INT64):
@@ -101,7 +105,9 @@ def test_shared_arrays_are_marked(backend, places):
     ):  # fmt: skip
         u = backend.own(backend.build_vector(300, places, places, None, dtypes.INT64))
         result = call(u)
-        held = [{id(getattr(x, name, None)) for name in ("words", "indices", "values")} - {id(None)} for x in (u, result)]
+        held = [
+            {id(getattr(x, name, None)) for name in ("words", "indices", "values")} - {id(None)} for x in (u, result)
+        ]
         assert result is u or not held[0] & held[1] or u.shared and result.shared
 
 
@@ -112,8 +118,10 @@ def test_large_vectors(backend, cpu, shares):
     for allow in (None, Allow(m), Allow(m, True)):
         same(backend.union(u, v, binary.plus["INT64"], allow), cpu.union(u, v, binary.plus["INT64"], allow))
         same(backend.intersect(u, v, binary.minus["INT64"], allow), cpu.intersect(u, v, binary.minus["INT64"], allow))
-        same(backend.select(u, selectors.valuegt["INT64"], np.int64(4), allow),
-             cpu.select(u, selectors.valuegt["INT64"], np.int64(4), allow))
+        same(
+            backend.select(u, selectors.valuegt["INT64"], np.int64(4), allow),
+            cpu.select(u, selectors.valuegt["INT64"], np.int64(4), allow),
+        )
         same(backend.apply(u, unary.ainv["INT64"], allow), cpu.apply(u, unary.ainv["INT64"], allow))
     for name in ("plus", "max", "bor"):
         op = getattr(monoid, name)["UINT64" if name == "bor" else "INT64"]
@@ -128,8 +136,10 @@ def test_large_matrices(backend, cpu, counts):
     for allow in (None, Allow(M), Allow(M, True)):
         same(backend.union(A, B, binary.plus["INT64"], allow), cpu.union(A, B, binary.plus["INT64"], allow))
         same(backend.intersect(A, B, binary.minus["INT64"], allow), cpu.intersect(A, B, binary.minus["INT64"], allow))
-        same(backend.select(A, selectors.tril["INT64"], np.int64(0), allow),
-             cpu.select(A, selectors.tril["INT64"], np.int64(0), allow))
+        same(
+            backend.select(A, selectors.tril["INT64"], np.int64(0), allow),
+            cpu.select(A, selectors.tril["INT64"], np.int64(0), allow),
+        )
     same(backend.restrict(A, Allow(A)), A)
     assert backend.reduce(A, monoid.plus["INT64"]) == cpu.reduce(A, monoid.plus["INT64"])
 

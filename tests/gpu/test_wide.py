@@ -5,13 +5,14 @@ Each row of the matrix is a stretch of columns, so the references are running su
     rows 0 .. LONG - 1     32,769 columns from the row's own on, going around at LONG: 2**31 + 15,270,352 entries
     rows LONG .. N - 1     up to 40 columns before the row's own, none below LONG; these entries all lie past 2**31
 """
+
 from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from grb_tile.algorithms import Graph, bfs, bfs_multi, connected_components, sssp
 
 import grb_tile as gb
-from grb_tile.algorithms import Graph, bfs, bfs_multi, connected_components, sssp
 from grb_tile.backends import select
 from grb_tile.backends.cuda.runtime.memory import drop_forms
 
@@ -27,7 +28,7 @@ FILL = r"""extern "C" __global__ void fill(const long long* start, const long lo
 ROW = np.arange(N)
 FIRST = np.where(ROW < LONG, ROW, np.maximum(ROW - 1 - ROW % 40, LONG))
 LAST = np.where(ROW < LONG, np.minimum(ROW + WIDTH, LONG), ROW)
-AROUND = np.where(ROW < LONG, np.maximum(ROW + WIDTH - LONG, 0), 0)     # and the columns 0 .. AROUND - 1
+AROUND = np.where(ROW < LONG, np.maximum(ROW + WIDTH - LONG, 0), 0)  # and the columns 0 .. AROUND - 1
 LENGTH = LAST - FIRST + AROUND
 
 
@@ -62,11 +63,15 @@ def there(v, absent=0):
 def A():
     free = cp.cuda.runtime.memGetInfo()[0]
     if free < NEEDED:
-        pytest.skip(f"2**31 entries, their transpose and its making want {NEEDED >> 30} GiB of device memory: {free >> 30} free")
+        pytest.skip(
+            f"2**31 entries, their transpose and its making want {NEEDED >> 30} GiB of device memory: {free >> 30} free"
+        )
     with select.using("cuda"):
         start = cp.asarray(np.concatenate([[0], np.cumsum(LENGTH)]))
         columns = cp.empty(int(LENGTH.sum()), cp.int32)
-        cp.RawKernel(FILL, "fill")((4096,), (256,), (start, cp.asarray(FIRST), cp.asarray(AROUND), columns, np.int32(N)))
+        cp.RawKernel(FILL, "fill")(
+            (4096,), (256,), (start, cp.asarray(FIRST), cp.asarray(AROUND), columns, np.int32(N))
+        )
         yield gb.io.from_cupy_csr(start, columns, True, shape=(N, N))
     del start, columns
     drop_forms()
@@ -92,9 +97,9 @@ def test_entries_are_counted_and_found(A):
     assert np.array_equal(there(A.reduce_rowwise("plus[int64]").new()), LENGTH)
     assert A.reduce_scalar("plus[int64]").new().value == LENGTH.sum()
     assert A[N - 1, N - 2].new().value is True and A[N - 1, N - 42].new().value is None
-    last = A[LONG - 2:, LONG - 100:].new()
+    last = A[LONG - 2 :, LONG - 100 :].new()
     cols = last.to_coo(values=False, sort=True)[1]
-    kept = LAST[LONG - 2:] - np.maximum(FIRST[LONG - 2:], LONG - 100)
+    kept = LAST[LONG - 2 :] - np.maximum(FIRST[LONG - 2 :], LONG - 100)
     assert last.nvals == kept.sum() and cols[-1] == N - 2 - (LONG - 100)
 
 
@@ -105,8 +110,11 @@ def test_products_by_rows_with_a_full_vector(A, semiring):
     if semiring == "plus_second":
         assert np.array_equal(y, sums_of_rows(x))
     else:
-        short = ROW[LONG + 1:]
-        assert np.array_equal(y[short], [x[FIRST[i]:LAST[i]].max() for i in short]) and y[LONG - 1] == x[[LONG - 1, *ROW[:WIDTH - 1]]].max()
+        short = ROW[LONG + 1 :]
+        assert (
+            np.array_equal(y[short], [x[FIRST[i] : LAST[i]].max() for i in short])
+            and y[LONG - 1] == x[[LONG - 1, *ROW[: WIDTH - 1]]].max()
+        )
 
 
 @pytest.mark.parametrize("walk", ["rows", "cols"])

@@ -3,6 +3,7 @@
 device us   the card's time of a call: calls queued behind a long kernel, so that the host's time does not show
 call us     wall time of a call whose result is complete (for what reads a count back)
 """
+
 import time
 
 import cupy as cp
@@ -10,12 +11,14 @@ import numpy as np
 
 from grb_tile.backends.cuda.products import segments as row_segments
 
-_LONG = cp.RawKernel("extern \"C\" __global__ void spin(long long n) { long long t = clock64(); while (clock64() - t < n); }", "spin")
+_LONG = cp.RawKernel(
+    'extern "C" __global__ void spin(long long n) { long long t = clock64(); while (clock64() - t < n); }', "spin"
+)
 
 
 def device_us(call, repeats=20):
     """Median of three: the card's time of one of `repeats` calls queued behind a long kernel."""
-    for _ in range(row_segments.PATIENCE + 2):          # what is made after some calls must not count as host time
+    for _ in range(row_segments.PATIENCE + 2):  # what is made after some calls must not count as host time
         call()
     start = time.perf_counter()
     for _ in range(3):

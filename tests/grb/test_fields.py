@@ -1,4 +1,5 @@
 """GrB_get and GrB_set: codes, names and types are those that SuiteSparse gives for its own objects."""
+
 import graphblas as oracle
 import numpy as np
 import pytest
@@ -9,8 +10,29 @@ from grb_tile import exceptions, grb
 from grb_tile.grb.fields import Field, Mode, Orientation
 
 oracle.init("suitesparse", blocking=False)
-TYPES = ("BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64", "FC32", "FC64")
-OPERANDS = ("INP0_TYPE_CODE", "INP1_TYPE_CODE", "OUTP_TYPE_CODE", "INP0_TYPE_STRING", "INP1_TYPE_STRING", "OUTP_TYPE_STRING")
+TYPES = (
+    "BOOL",
+    "INT8",
+    "INT16",
+    "INT32",
+    "INT64",
+    "UINT8",
+    "UINT16",
+    "UINT32",
+    "UINT64",
+    "FP32",
+    "FP64",
+    "FC32",
+    "FC64",
+)
+OPERANDS = (
+    "INP0_TYPE_CODE",
+    "INP1_TYPE_CODE",
+    "OUTP_TYPE_CODE",
+    "INP0_TYPE_STRING",
+    "INP1_TYPE_STRING",
+    "OUTP_TYPE_STRING",
+)
 
 
 def theirs(kind, handle, field):
@@ -23,7 +45,11 @@ def theirs(kind, handle, field):
         out = ffi.new("int32_t*")
         status = getattr(lib, f"GrB_{kind}_get_INT32")(handle, out, getattr(lib, f"GrB_{field}"))
         value = out[0]
-    return {lib.GrB_SUCCESS: value, lib.GrB_NO_VALUE: exceptions.NoValue, lib.GrB_INVALID_VALUE: exceptions.InvalidValue}[status]
+    return {
+        lib.GrB_SUCCESS: value,
+        lib.GrB_NO_VALUE: exceptions.NoValue,
+        lib.GrB_INVALID_VALUE: exceptions.InvalidValue,
+    }[status]
 
 
 def ours(obj, field):
@@ -56,28 +82,46 @@ def test_collections(name):
     for field in ("EL_TYPE_CODE", "EL_TYPE_STRING", "INP0_TYPE_CODE"):
         assert ours(v, field) == theirs("Vector", w._carg, field)
         assert ours(A, field) == theirs("Matrix", B._carg, field)
-    assert grb.get(A, grb.STORAGE_ORIENTATION_HINT) == theirs("Matrix", B._carg, "STORAGE_ORIENTATION_HINT") == grb.ROWMAJOR
+    assert (
+        grb.get(A, grb.STORAGE_ORIENTATION_HINT)
+        == theirs("Matrix", B._carg, "STORAGE_ORIENTATION_HINT")
+        == grb.ROWMAJOR
+    )
     for x in (v, A, gb.Scalar(name)):
         grb.set(x, "a name", grb.NAME)
         assert x.name == grb.get(x, grb.NAME) == "a name"
         assert grb.get(x, grb.EL_TYPE_STRING) == grb.get(getattr(gb.dtypes, name), grb.NAME)
 
 
-@pytest.mark.parametrize(("space", "name", "dtype"), [
-    ("unary", "abs", "FP64"), ("unary", "isnan", "FP32"), ("unary", "lnot", "BOOL"), ("binary", "plus", "INT64"),
-    ("binary", "lt", "FP32"), ("binary", "atan2", "FP32"), ("monoid", "min", "INT8"), ("monoid", "lor", "BOOL"),
-    ("semiring", "plus_times", "FP64"), ("semiring", "min_plus", "INT32"), ("semiring", "lor_land", "BOOL"),
-    ("semiring", "lor_lt", "FP32"), ("indexunary", "valuegt", "FP64"), ("indexunary", "rowindex", "INT64"),
-    ("indexunary", "tril", "BOOL")])
+@pytest.mark.parametrize(
+    ("space", "name", "dtype"),
+    [
+        ("unary", "abs", "FP64"),
+        ("unary", "isnan", "FP32"),
+        ("unary", "lnot", "BOOL"),
+        ("binary", "plus", "INT64"),
+        ("binary", "lt", "FP32"),
+        ("binary", "atan2", "FP32"),
+        ("monoid", "min", "INT8"),
+        ("monoid", "lor", "BOOL"),
+        ("semiring", "plus_times", "FP64"),
+        ("semiring", "min_plus", "INT32"),
+        ("semiring", "lor_land", "BOOL"),
+        ("semiring", "lor_lt", "FP32"),
+        ("indexunary", "valuegt", "FP64"),
+        ("indexunary", "rowindex", "INT64"),
+        ("indexunary", "tril", "BOOL"),
+    ],
+)
 def test_operators(space, name, dtype):
     mine = getattr(getattr(gb, space), name)[dtype]
     other = getattr(getattr(oracle, space), name)[dtype]
     for field in ("NAME", "SIZE", "EL_TYPE_CODE", *OPERANDS):
         if field == "NAME" and space == "indexunary":
-            continue          # C has one GrB_TRIL for all types, and so a name without one
+            continue  # C has one GrB_TRIL for all types, and so a name without one
         wanted = theirs(mine.opclass, other.gb_obj, field)
         if (space, name, field[:4]) == ("indexunary", "tril", "INP1"):
-            continue          # our thunk of a BOOL tril has a type all the same
+            continue  # our thunk of a BOOL tril has a type all the same
         assert ours(mine, field) == wanted, field
 
 
@@ -85,8 +129,14 @@ def test_descriptors():
     desc = grb.Descriptor_new()
     fields = (grb.OUTP_FIELD, grb.MASK_FIELD, grb.INP0_FIELD, grb.INP1_FIELD)
     assert [grb.get(desc, field) for field in fields] == [grb.DEFAULT] * 4
-    for field, value in ((grb.OUTP_FIELD, grb.REPLACE), (grb.MASK_FIELD, grb.STRUCTURE), (grb.MASK_FIELD, grb.COMP_STRUCTURE),
-                         (grb.MASK_FIELD, grb.COMP), (grb.INP0_FIELD, grb.TRAN), (grb.INP1_FIELD, grb.TRAN)):
+    for field, value in (
+        (grb.OUTP_FIELD, grb.REPLACE),
+        (grb.MASK_FIELD, grb.STRUCTURE),
+        (grb.MASK_FIELD, grb.COMP_STRUCTURE),
+        (grb.MASK_FIELD, grb.COMP),
+        (grb.INP0_FIELD, grb.TRAN),
+        (grb.INP1_FIELD, grb.TRAN),
+    ):
         grb.set(desc, value, field)
         assert grb.get(desc, field) == value
     assert desc.replace and desc.complement and not desc.structure and desc.t0 and desc.t1
@@ -98,11 +148,13 @@ def test_descriptors():
 
 def test_the_library():
     assert [grb.get(grb.GLOBAL, f) for f in (grb.API_VER_MAJOR, grb.API_VER_MINOR)] == list(grb.getVersion())
-    version = ".".join(str(grb.get(grb.GLOBAL, f)) for f in (grb.LIBRARY_VER_MAJOR, grb.LIBRARY_VER_MINOR, grb.LIBRARY_VER_PATCH))
+    version = ".".join(
+        str(grb.get(grb.GLOBAL, f)) for f in (grb.LIBRARY_VER_MAJOR, grb.LIBRARY_VER_MINOR, grb.LIBRARY_VER_PATCH)
+    )
     assert gb.__version__.startswith(version) and grb.get(grb.GLOBAL, grb.NAME) == "grb_tile"
     assert grb.get(grb.GLOBAL, grb.BLOCKING_MODE) == grb.BLOCKING
     grb.set(grb.GLOBAL, grb.COLMAJOR, grb.STORAGE_ORIENTATION_HINT)
-    assert grb.get(grb.GLOBAL, grb.STORAGE_ORIENTATION_HINT) == grb.ROWMAJOR          # a hint, not an order
+    assert grb.get(grb.GLOBAL, grb.STORAGE_ORIENTATION_HINT) == grb.ROWMAJOR  # a hint, not an order
 
 
 def test_user_defined_types_have_code_0():
@@ -115,10 +167,13 @@ def test_user_defined_types_have_code_0():
 def test_what_cannot_be_asked_or_set():
     A = gb.Matrix(int, 2, 2)
     for call, message in (
-            (lambda: grb.get(A, 9999), "GrB_Field"), (lambda: grb.get(A, grb.SIZE), "SIZE does not go with"),
-            (lambda: grb.set(A, 3, grb.NAME), "takes a str"), (lambda: grb.set(A, 1, grb.EL_TYPE_CODE), "can be read but not set"),
-            (lambda: grb.set(A, 7, grb.STORAGE_ORIENTATION_HINT), "ROWMAJOR"),
-            (lambda: grb.set(gb.dtypes.FP64, "real", grb.NAME), "can be read but not set")):
+        (lambda: grb.get(A, 9999), "GrB_Field"),
+        (lambda: grb.get(A, grb.SIZE), "SIZE does not go with"),
+        (lambda: grb.set(A, 3, grb.NAME), "takes a str"),
+        (lambda: grb.set(A, 1, grb.EL_TYPE_CODE), "can be read but not set"),
+        (lambda: grb.set(A, 7, grb.STORAGE_ORIENTATION_HINT), "ROWMAJOR"),
+        (lambda: grb.set(gb.dtypes.FP64, "real", grb.NAME), "can be read but not set"),
+    ):
         with pytest.raises(exceptions.InvalidValue, match=message):
             call()
     with pytest.raises(TypeError, match=r"plus\[FP64\]"):

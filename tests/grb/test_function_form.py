@@ -1,4 +1,5 @@
 """The C API in function form gives what SuiteSparse gives, and its errors are those of GrB_Info."""
+
 import itertools
 
 import graphblas as oracle
@@ -16,15 +17,19 @@ def pair_of_matrices(share=0.5, dtype=np.int64):
     present = rng.random((N, N)) < share
     rows, cols = np.nonzero(present)
     values = rng.integers(-3, 4, rows.size).astype(dtype)
-    return (gb.Matrix.from_coo(rows, cols, values, nrows=N, ncols=N, dtype=dtype),
-            oracle.Matrix.from_coo(rows, cols, values, nrows=N, ncols=N, dtype=dtype))
+    return (
+        gb.Matrix.from_coo(rows, cols, values, nrows=N, ncols=N, dtype=dtype),
+        oracle.Matrix.from_coo(rows, cols, values, nrows=N, ncols=N, dtype=dtype),
+    )
 
 
 def pair_of_vectors(share=0.6, dtype=np.int64):
     where = np.flatnonzero(rng.random(N) < share)
     values = rng.integers(-3, 4, where.size).astype(dtype)
-    return (gb.Vector.from_coo(where, values, size=N, dtype=dtype),
-            oracle.Vector.from_coo(where, values, size=N, dtype=dtype))
+    return (
+        gb.Vector.from_coo(where, values, size=N, dtype=dtype),
+        oracle.Vector.from_coo(where, values, size=N, dtype=dtype),
+    )
 
 
 def same(ours, theirs):
@@ -48,7 +53,8 @@ def test_mxv(letters, accum):
     grb.mxv(w, m, None if accum is None else getattr(gb.binary, accum), grb.PLUS_TIMES_SEMIRING_INT64, A, u, desc)
     kwargs = {} if accum is None else {"accum": getattr(oracle.binary, accum)}
     w2(mask_of(m2, letters), replace="R" in letters, **kwargs) << (A2.T if "T0" in letters else A2).mxv(
-        u2, oracle.semiring.plus_times)
+        u2, oracle.semiring.plus_times
+    )
     same(w, w2)
 
 
@@ -60,7 +66,8 @@ def test_mxm(letters):
     left = A2.T if "T0" in letters else A2
     right = B2.T if "T1" in letters else B2
     C2(mask_of(M2, letters), accum=oracle.binary.plus, replace="R" in letters) << left.mxm(
-        right, oracle.semiring.min_plus)
+        right, oracle.semiring.min_plus
+    )
     same(C, C2)
 
 

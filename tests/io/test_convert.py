@@ -1,4 +1,5 @@
 """Other libraries' objects, there and back; values as python-graphblas gives them are checked in tests/dropin."""
+
 import sys
 
 import numpy as np

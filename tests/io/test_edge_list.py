@@ -1,4 +1,5 @@
 """Edge lists: dialects, labels, weights, and what must fail with a line number."""
+
 import gzip
 import io
 

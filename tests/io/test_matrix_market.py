@@ -1,4 +1,5 @@
 """Matrix Market reading against scipy.io.mmread, file by file, and what must fail."""
+
 import bz2
 import gzip
 import io
@@ -43,8 +44,11 @@ def check_against_scipy(text):
 
 
 BODIES = {
-    "pattern": "2 1\n3 1\n3 3\n", "integer": "2 1 -5\n3 1 7\n3 3 0\n", "real": "2 1 -1.5\n3 1 2e-3\n3 3 inf\n",
-    "complex": "2 1 1.5 -2\n3 1 0 1\n3 3 4 0\n", "unsigned-integer": "2 1 18446744073709551615\n3 1 7\n3 3 1\n",
+    "pattern": "2 1\n3 1\n3 3\n",
+    "integer": "2 1 -5\n3 1 7\n3 3 0\n",
+    "real": "2 1 -1.5\n3 1 2e-3\n3 3 inf\n",
+    "complex": "2 1 1.5 -2\n3 1 0 1\n3 3 4 0\n",
+    "unsigned-integer": "2 1 18446744073709551615\n3 1 7\n3 3 1\n",
     "double": "2 1 .5\n3 1 5.\n3 3 nan\n",
 }
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
@@ -129,18 +133,31 @@ def test_lines_are_counted_across_chunks(monkeypatch):
     assert "line 505: integer value expected" in text
 
 
-@pytest.mark.parametrize("banner", ["", "hello", "%%MatrixMarket", "%%MatrixMarket vector array real general",
-                                    "%%MatrixMarket matrix gunk real general", "%%MatrixMarket matrix coordinate real",
-                                    "%%MatrixMarket tensor coordinate real general", "\x89PNG\x00"])
+@pytest.mark.parametrize(
+    "banner",
+    [
+        "",
+        "hello",
+        "%%MatrixMarket",
+        "%%MatrixMarket vector array real general",
+        "%%MatrixMarket matrix gunk real general",
+        "%%MatrixMarket matrix coordinate real",
+        "%%MatrixMarket tensor coordinate real general",
+        "\x89PNG\x00",
+    ],
+)
 def test_bad_banners_are_refused(banner):
     assert "line 1" in complaint(banner + "\n1 1 0\n")
 
 
 def test_contradictions_in_the_head_are_refused():
     assert "must be square" in complaint(BANNER.format("real", "symmetric") + "3 4 0\n")
-    assert "contradicts" in complaint("%%MatrixMarket matrix array real general\n%%GraphBLAS type double complex\n1 1\n1\n")
+    assert "contradicts" in complaint(
+        "%%MatrixMarket matrix array real general\n%%GraphBLAS type double complex\n1 1\n1\n"
+    )
     assert "negative values" in complaint(
-        "%%MatrixMarket matrix coordinate integer skew-symmetric\n%%GraphBLAS type uint8_t\n2 2 1\n2 1 1\n")
+        "%%MatrixMarket matrix coordinate integer skew-symmetric\n%%GraphBLAS type uint8_t\n2 2 1\n2 1 1\n"
+    )
     assert "`pattern` cannot go with `array`" in complaint("%%MatrixMarket matrix array pattern general\n1 1\n1\n")
 
 
@@ -163,7 +180,7 @@ def test_compression_is_recognised_by_content_and_damage_is_named(tmp_path, comp
     path.write_bytes(data)
     with Source(path) as source:
         assert read_market(source).values[-1] == 1999**2
-    for damaged in (data[: len(data) // 2], data[: len(data) // 2] + b"garbage" * 50 + data[len(data) // 2 + 350:]):
+    for damaged in (data[: len(data) // 2], data[: len(data) // 2] + b"garbage" * 50 + data[len(data) // 2 + 350 :]):
         path.write_bytes(damaged)
         with pytest.raises(BadFile, match="no-ending"), Source(path) as source:
             read_market(source)

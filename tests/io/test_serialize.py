@@ -1,4 +1,5 @@
 """The .grb format: round trips of every type and format, and that no damage goes unnoticed."""
+
 import json
 import struct
 import zlib
@@ -13,7 +14,21 @@ from grb_tile.exceptions import InvalidObject
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector
 
 fmt = import_module("grb_tile.io.serialize")  # io.serialize is the function
-TYPES = ["BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64", "FC32", "FC64"]
+TYPES = [
+    "BOOL",
+    "INT8",
+    "INT16",
+    "INT32",
+    "INT64",
+    "UINT8",
+    "UINT16",
+    "UINT32",
+    "UINT64",
+    "FP32",
+    "FP64",
+    "FC32",
+    "FC64",
+]
 
 
 def small_csr():
@@ -25,8 +40,12 @@ def stores():
     yield "csr", small_csr()
     yield "empty csr", Compressed(2, 0, None, np.zeros(3, np.int64), np.zeros(0, np.int32), np.zeros(0))
     yield "iso csr", Compressed(2, 9, None, np.array([0, 1, 3]), np.array([8, 0, 4], np.int32), np.ones(1), True)
-    yield "dcsr", Compressed(2**60, 2**40, None, np.array([0, 1, 3]), np.array([7, 0, 2**39]), np.arange(3.0),
-                             rows=np.array([5, 2**59]))
+    yield (
+        "dcsr",
+        Compressed(
+            2**60, 2**40, None, np.array([0, 1, 3]), np.array([7, 0, 2**39]), np.arange(3.0), rows=np.array([5, 2**59])
+        ),
+    )
     yield "sparse", SparseVector(10, None, np.array([2, 9], np.int32), np.array([1.5, -1]))
     yield "bitmap", BitmapVector(65, None, words, np.arange(65.0), 4)
     yield "full iso", BitmapVector(65, None, None, np.ones(1), 65, True)
@@ -93,10 +112,10 @@ def forged(change, arrays=None):
     head, real = fmt.store_parts(small_csr(), "FP64")
     data = fmt.pack_store((head, {**real, **(arrays or {})}), 0)
     length = struct.unpack_from("<I", data, 12)[0]
-    header = json.loads(data[20: 20 + length])
+    header = json.loads(data[20 : 20 + length])
     change(header)
     text = json.dumps(header).encode()
-    return fmt.HEAD.pack(fmt.MAGIC, fmt.VERSION, len(text), zlib.crc32(text)) + text + data[20 + length:]
+    return fmt.HEAD.pack(fmt.MAGIC, fmt.VERSION, len(text), zlib.crc32(text)) + text + data[20 + length :]
 
 
 LIES = [
@@ -153,8 +172,11 @@ def test_arrays_that_make_no_matrix_are_refused(arrays, message):
 
 
 def test_presence_bits_are_checked():
-    for words, count, message in (([0b1011, 1], 3, "presence bits for 3"), ([0b1011, 2], 4, "past the end"),
-                                  ([0b1011], 3, "words of bits")):
+    for words, count, message in (
+        ([0b1011, 1], 3, "presence bits for 3"),
+        ([0b1011, 2], 4, "past the end"),
+        ([0b1011], 3, "words of bits"),
+    ):
         store = BitmapVector(65, None, np.array(words, np.uint64), np.arange(65.0), count)
         with pytest.raises(InvalidObject, match=message):
             fmt.unpack_store(fmt.pack_store(fmt.store_parts(store, "FP64")))
@@ -165,10 +187,12 @@ def test_a_decompression_bomb_is_not_expanded():
     store = SparseVector(2**40, None, np.zeros(1, np.int64), np.zeros(1))
     data = bytearray(fmt.pack_store(fmt.store_parts(store, "FP64"), 0))
     length = struct.unpack_from("<I", data, 12)[0]
-    header = json.loads(data[20: 20 + length])
+    header = json.loads(data[20 : 20 + length])
     header["arrays"][0].update(coding="delta-shuffle-zlib", stored=len(bomb), crc32=zlib.crc32(bomb))
     text = json.dumps(header).encode()
-    forged_file = fmt.HEAD.pack(fmt.MAGIC, 1, len(text), zlib.crc32(text)) + text + bomb + bytes(data[20 + length + 8:])
+    forged_file = (
+        fmt.HEAD.pack(fmt.MAGIC, 1, len(text), zlib.crc32(text)) + text + bomb + bytes(data[20 + length + 8 :])
+    )
     with pytest.raises(InvalidObject, match="other than the 8 bytes"):
         fmt.unpack_store(forged_file)
 

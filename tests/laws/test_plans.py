@@ -1,4 +1,5 @@
 """Whatever plan is forced, the result is the same: rows or columns, dot or Gustavson, each storage format, each engine."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -89,7 +90,9 @@ def stored_as(value, format):
     return found
 
 
-@given(operands=product_operands(), vector=st.sampled_from(["sparse", "bitmap"]), matrix=st.sampled_from(["csr", "dcsr"]))
+@given(
+    operands=product_operands(), vector=st.sampled_from(["sparse", "bitmap"]), matrix=st.sampled_from(["csr", "dcsr"])
+)
 def test_stores(operands, vector, matrix):
     """The stored format of an operand, an output or a mask does not show in a result."""
     one = build(gb, operands)
@@ -99,12 +102,24 @@ def test_stores(operands, vector, matrix):
     for engine_name in WITHOUT_NUMBA:
         with engine(engine_name):
             semiring = gb.semiring.plus_times
-            same([*products(one, semiring), *matrix_products(one, semiring)], [*products(two, semiring), *matrix_products(two, semiring)],
-                 f"{vector} {matrix}")
+            same(
+                [*products(one, semiring), *matrix_products(one, semiring)],
+                [*products(two, semiring), *matrix_products(two, semiring)],
+                f"{vector} {matrix}",
+            )
             for o in (one, two):
-                o.results = [o.w.ewise_add(o.y, "minus").new(mask=~o.m.V), o.w.ewise_mult(o.y, "minus").new(mask=o.m.S),
-                             o.C.ewise_add(o.C, "plus").new(mask=o.M.V), o.y.apply("ainv").new(), o.y.select(">", 0).new(), o.A.T.new(),
-                             o.A[::-1, :].new(), o.y[::-1].new(), o.A.reduce_rowwise().new(), o.A.reduce_columnwise().new()]
+                o.results = [
+                    o.w.ewise_add(o.y, "minus").new(mask=~o.m.V),
+                    o.w.ewise_mult(o.y, "minus").new(mask=o.m.S),
+                    o.C.ewise_add(o.C, "plus").new(mask=o.M.V),
+                    o.y.apply("ainv").new(),
+                    o.y.select(">", 0).new(),
+                    o.A.T.new(),
+                    o.A[::-1, :].new(),
+                    o.y[::-1].new(),
+                    o.A.reduce_rowwise().new(),
+                    o.A.reduce_columnwise().new(),
+                ]
                 o.w2, o.C2 = o.w.dup(), o.C.dup()
                 o.w2(~o.m.S, accum="plus", replace=True) << o.A.mxv(o.x)
                 o.C2(o.M.V) << o.A.mxm(o.B)
@@ -118,8 +133,15 @@ def test_engines_agree_elementwise(operands):
     o = build(gb, operands)
 
     def results():
-        return [o.A.ewise_add(o.B, "minus").new(mask=o.M.V), o.A.ewise_mult(o.B, "minus").new(mask=~o.M.S), o.u.ewise_add(o.v, "min").new(),
-                o.A.ewise_union(o.B, "minus", 1, 2).new(), o.A.T.new(), o.A.reduce_rowwise("max").new(), o.u.select("<=", 0).new()]
+        return [
+            o.A.ewise_add(o.B, "minus").new(mask=o.M.V),
+            o.A.ewise_mult(o.B, "minus").new(mask=~o.M.S),
+            o.u.ewise_add(o.v, "min").new(),
+            o.A.ewise_union(o.B, "minus", 1, 2).new(),
+            o.A.T.new(),
+            o.A.reduce_rowwise("max").new(),
+            o.u.select("<=", 0).new(),
+        ]
 
     expected = results()
     for name in ENGINES:
@@ -134,8 +156,16 @@ def test_huge_dimensions(matrix, vector, mask):
     o = build(gb, {"A": matrix, "x": vector, "m": mask})
 
     def results():
-        return [o.A.mxv(o.x).new(), o.A.mxv(o.x).new(mask=o.m.S), o.A.mxv(o.x).new(mask=~o.m.V), o.x.vxm(o.A).new(), o.A.mxm(o.A).new(),
-                o.A.mxm(o.A.T).new(mask=o.A.S), o.A.ewise_add(o.A.T, "plus").new(), o.x.ewise_mult(o.x, "minus").new()]
+        return [
+            o.A.mxv(o.x).new(),
+            o.A.mxv(o.x).new(mask=o.m.S),
+            o.A.mxv(o.x).new(mask=~o.m.V),
+            o.x.vxm(o.A).new(),
+            o.A.mxm(o.A).new(),
+            o.A.mxm(o.A.T).new(mask=o.A.S),
+            o.A.ewise_add(o.A.T, "plus").new(),
+            o.x.ewise_mult(o.x, "minus").new(),
+        ]
 
     expected = results()
     for names in ("rows", "cols", "dot", "gustavson", *ENGINES[1:]):
@@ -150,12 +180,19 @@ def test_forced_plans_are_followed():
 
     A = gb.Matrix.from_coo(np.arange(40), (np.arange(40) * 7) % 40, np.arange(40), nrows=40, ncols=40)
     x = gb.Vector.from_coo([1, 5], [2, 3], size=40)
-    device = current().on_device          # then the engine is the backend, and blocks of bits have no walk
-    for walk, shown in (("rows", "rows over"), ("cols", "cols over"), ("tiled", "over tiled"), ("bittiled", "over bittiled"),
-                        ("bitblock", "over csr cuda" if device else "over bitblock"), ("push_csc", "over push_csc"),
-                        ("push_csr", "over push_csr"), ("pull_csc", "over pull_csc"),
-                        (("rows", "numba"), "rows over csr cuda" if device else "rows over csr numba"),
-                        (("cols", "numpy"), "cols over csr cuda" if device else "cols over csr numpy")):
+    device = current().on_device  # then the engine is the backend, and blocks of bits have no walk
+    for walk, shown in (
+        ("rows", "rows over"),
+        ("cols", "cols over"),
+        ("tiled", "over tiled"),
+        ("bittiled", "over bittiled"),
+        ("bitblock", "over csr cuda" if device else "over bitblock"),
+        ("push_csc", "over push_csc"),
+        ("push_csr", "over push_csr"),
+        ("pull_csc", "over pull_csc"),
+        (("rows", "numba"), "rows over csr cuda" if device else "rows over csr numba"),
+        (("cols", "numpy"), "cols over csr cuda" if device else "cols over csr numpy"),
+    ):
         with gb.plan(force=walk):
             A.mxv(x, gb.semiring.any_pair).new()
             assert shown in str(gb.explain()), f"{walk} was forced"

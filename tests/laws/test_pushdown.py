@@ -1,5 +1,6 @@
 """A mask may be applied early: an operation under a mask is the operation, restricted afterwards; and writing in two halves
 (inside and outside a mask) is writing at once."""
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,9 +21,19 @@ def chosen(mask, kind):
 def restrict(x, mask, kind):
     """x's entries where the mask permits, computed on plain arrays."""
     x, m = plain(x), plain(mask)
-    places = set(zip(*(index.tolist() for index in m.indices), strict=True)) if kind.endswith("S") else {
-        place for place, value in zip(zip(*(i.tolist() for i in m.indices), strict=True), m.values.tolist(), strict=True) if value}
-    keep = np.array([(place in places) != kind.startswith("~") for place in zip(*(i.tolist() for i in x.indices), strict=True)], bool)
+    places = (
+        set(zip(*(index.tolist() for index in m.indices), strict=True))
+        if kind.endswith("S")
+        else {
+            place
+            for place, value in zip(zip(*(i.tolist() for i in m.indices), strict=True), m.values.tolist(), strict=True)
+            if value
+        }
+    )
+    keep = np.array(
+        [(place in places) != kind.startswith("~") for place in zip(*(i.tolist() for i in x.indices), strict=True)],
+        bool,
+    )
     return Plain(x.shape, x.dtype, tuple(index[keep] for index in x.indices), x.values[keep])
 
 
@@ -32,9 +43,12 @@ def check(expression, mask, kind):
 
 
 PRODUCTS = {
-    "mxm": lambda o, s: ("M", lambda: o.A.mxm(o.B, s)), "mxm transposed": lambda o, s: ("M", lambda: o.A.T.T.mxm(o.B.T.new().T, s)),
-    "mxv": lambda o, s: ("m", lambda: o.A.mxv(o.x, s)), "vxm": lambda o, s: ("n", lambda: o.y.vxm(o.A, s)),
-    "mxv of the transpose": lambda o, s: ("n", lambda: o.A.T.mxv(o.y, s)), "vxm of the transpose": lambda o, s: ("m", lambda: o.x.vxm(o.A.T, s)),
+    "mxm": lambda o, s: ("M", lambda: o.A.mxm(o.B, s)),
+    "mxm transposed": lambda o, s: ("M", lambda: o.A.T.T.mxm(o.B.T.new().T, s)),
+    "mxv": lambda o, s: ("m", lambda: o.A.mxv(o.x, s)),
+    "vxm": lambda o, s: ("n", lambda: o.y.vxm(o.A, s)),
+    "mxv of the transpose": lambda o, s: ("n", lambda: o.A.T.mxv(o.y, s)),
+    "vxm of the transpose": lambda o, s: ("m", lambda: o.x.vxm(o.A.T, s)),
 }
 
 
@@ -52,13 +66,20 @@ def test_products(name, semiring, operands):
 
 
 OTHERS = {
-    "ewise_add": lambda o: ("M", lambda: o.A.ewise_add(o.B, "minus")), "ewise_mult": lambda o: ("M", lambda: o.A.ewise_mult(o.B, "minus")),
-    "ewise_union": lambda o: ("M", lambda: o.A.ewise_union(o.B, "minus", 1, 2)), "ewise_add vector": lambda o: ("m", lambda: o.u.ewise_add(o.v, "minus")),
-    "ewise_mult vector": lambda o: ("m", lambda: o.u.ewise_mult(o.v, "minus")), "apply": lambda o: ("M", lambda: o.A.apply("ainv")),
-    "apply bound": lambda o: ("m", lambda: o.u.apply("minus", left=1)), "apply index": lambda o: ("M", lambda: o.A.apply(gb.indexunary.colindex, 1)),
-    "select": lambda o: ("M", lambda: o.A.select("tril", 0)), "select value": lambda o: ("m", lambda: o.u.select(">", 0)),
-    "extract": lambda o: ("M", lambda: o.A[::-1, ::-1]), "extract vector": lambda o: ("m", lambda: o.u[::-1]),
-    "reduce columnwise": lambda o: ("m", lambda: o.A.reduce_columnwise("plus")), "transpose": lambda o: ("M", lambda: o.A.T.new().T),
+    "ewise_add": lambda o: ("M", lambda: o.A.ewise_add(o.B, "minus")),
+    "ewise_mult": lambda o: ("M", lambda: o.A.ewise_mult(o.B, "minus")),
+    "ewise_union": lambda o: ("M", lambda: o.A.ewise_union(o.B, "minus", 1, 2)),
+    "ewise_add vector": lambda o: ("m", lambda: o.u.ewise_add(o.v, "minus")),
+    "ewise_mult vector": lambda o: ("m", lambda: o.u.ewise_mult(o.v, "minus")),
+    "apply": lambda o: ("M", lambda: o.A.apply("ainv")),
+    "apply bound": lambda o: ("m", lambda: o.u.apply("minus", left=1)),
+    "apply index": lambda o: ("M", lambda: o.A.apply(gb.indexunary.colindex, 1)),
+    "select": lambda o: ("M", lambda: o.A.select("tril", 0)),
+    "select value": lambda o: ("m", lambda: o.u.select(">", 0)),
+    "extract": lambda o: ("M", lambda: o.A[::-1, ::-1]),
+    "extract vector": lambda o: ("m", lambda: o.u[::-1]),
+    "reduce columnwise": lambda o: ("m", lambda: o.A.reduce_columnwise("plus")),
+    "transpose": lambda o: ("M", lambda: o.A.T.new().T),
     "broadcast": lambda o: ("M", lambda: o.A.ewise_mult(o.u, "minus")),
 }
 
@@ -109,7 +130,13 @@ def test_accumulation_is_a_union(operands, kind):
     assert difference(inside, plain(replaced)) is None
 
 
-@given(operands=equal_shapes(), data=st.data(), kind=st.sampled_from(MASKS), accum=st.sampled_from([None, "minus"]), replace=st.booleans())
+@given(
+    operands=equal_shapes(),
+    data=st.data(),
+    kind=st.sampled_from(MASKS),
+    accum=st.sampled_from([None, "minus"]),
+    replace=st.booleans(),
+)
 def test_subassign_is_extract_write_assign(operands, data, kind, accum, replace):
     """C(I, J)<M,r> << A is: take C(I, J) out, write to it under the mask, put it back."""
     o = build(gb, operands)

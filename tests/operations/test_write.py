@@ -1,4 +1,5 @@
 """The write step's short forms equal the composed form, and updating in place is never seen by anybody else."""
+
 import numpy as np
 import pytest
 
@@ -27,9 +28,11 @@ def as_dict(v):
 
 def composed(c, t, allow, accum, replace):
     """C<M,r> = C (+) T on dictionaries, straight from section 2.3 of the specification."""
-    z = dict(t) if accum is None else {
-        i: accum(c[i], t[i]) if i in c and i in t else (c[i] if i in c else t[i]) for i in c.keys() | t.keys()
-    }
+    z = (
+        dict(t)
+        if accum is None
+        else {i: accum(c[i], t[i]) if i in c and i in t else (c[i] if i in c else t[i]) for i in c.keys() | t.keys()}
+    )
     inside = {i: x for i, x in z.items() if i in allow}
     outside = {} if replace else {i: x for i, x in c.items() if i not in allow}
     return {**outside, **inside}
@@ -55,16 +58,26 @@ def test_bitmap_output(mask_kind, accum, replace, mask_size):
     if accum is not None:
         kwargs["accum"] = getattr(binary, accum)
     c(**kwargs) << t.apply(unary.ainv)
-    python = {"plus": lambda x, y: x + y, "minus": lambda x, y: x - y, "first": lambda x, y: x, "second": lambda x, y: y}
-    expected = composed(before, {i: -x for i, x in operand.items() if i in allow}, allow,
-                        None if accum is None else python[accum], replace and mask_kind is not None)
+    python = {
+        "plus": lambda x, y: x + y,
+        "minus": lambda x, y: x - y,
+        "first": lambda x, y: x,
+        "second": lambda x, y: y,
+    }
+    expected = composed(
+        before,
+        {i: -x for i, x in operand.items() if i in allow},
+        allow,
+        None if accum is None else python[accum],
+        replace and mask_kind is not None,
+    )
     assert as_dict(c) == expected
     assert as_dict(t) == operand and as_dict(m) == stored
 
 
 def test_in_place_update_happens_and_keeps_the_arrays():
     c = bitmap_vector()
-    c(binary.plus) << few()                      # now the arrays are C's own
+    c(binary.plus) << few()  # now the arrays are C's own
     values = c._store.values
     address = values.ctypes.data
     del values
@@ -83,13 +96,17 @@ def test_dup_is_not_changed_by_an_update_in_place():
     assert as_dict(c) != before
 
 
-@pytest.mark.parametrize("make", [
-    lambda c: c.apply(unary.identity).new(),
-    lambda c: c.dup(float),
-    lambda c: c.select("valuegt", -100).new(),
-    lambda c: c.ewise_mult(c, binary.first).new(),
-    lambda c: c[:].new(),
-], ids=["identity", "cast", "select", "first", "extract"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda c: c.apply(unary.identity).new(),
+        lambda c: c.dup(float),
+        lambda c: c.select("valuegt", -100).new(),
+        lambda c: c.ewise_mult(c, binary.first).new(),
+        lambda c: c[:].new(),
+    ],
+    ids=["identity", "cast", "select", "first", "extract"],
+)
 def test_results_that_could_share_arrays_are_not_changed(make):
     c = bitmap_vector()
     c(binary.plus) << few()

@@ -1,4 +1,5 @@
 """Every predefined operator of grb_tile next to python-graphblas's of the same name."""
+
 import warnings
 from importlib import import_module
 

@@ -1,4 +1,5 @@
 """Operands that break careless operators, per type, and how results are compared."""
+
 import numpy as np
 
 FLOATS = [
@@ -18,7 +19,28 @@ def operands(dtype):
         return np.array([False, True])
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
-        values = [0, 1, 2, 3, 5, 7, 8, 9, 16, 31, 32, 33, 63, 64, 65, 100, info.max, info.max - 1, info.min, info.min + 1]
+        values = [
+            0,
+            1,
+            2,
+            3,
+            5,
+            7,
+            8,
+            9,
+            16,
+            31,
+            32,
+            33,
+            63,
+            64,
+            65,
+            100,
+            info.max,
+            info.max - 1,
+            info.min,
+            info.min + 1,
+        ]
         if dtype.kind == "i":
             values += [-1, -2, -3, -7, -8, -31, -32, -63, -64, -65, -100]
         return np.array(sorted({v for v in values if info.min <= v <= info.max}), dtype)
@@ -38,8 +60,10 @@ def differences(got, expected, rtol):
     """Where two result arrays differ: exactly for integers, within rtol for floats (NaN is NaN, infinities by sign)."""
     got, expected = np.asarray(got), np.asarray(expected)
     if got.dtype.kind == "c":
-        return differences(got.real, expected.real, rtol) | differences(got.imag, expected.imag, rtol) if rtol == 0 else (
-            _far(got, expected, rtol)
+        return (
+            differences(got.real, expected.real, rtol) | differences(got.imag, expected.imag, rtol)
+            if rtol == 0
+            else (_far(got, expected, rtol))
         )
     if got.dtype.kind != "f":
         return got != expected
@@ -51,6 +75,7 @@ def differences(got, expected, rtol):
 def _far(got, expected, rtol):
     with np.errstate(all="ignore"):
         near = np.abs(got - expected) <= rtol * np.maximum(np.abs(expected), 1e-30)
-    # a complex number with any NaN part is "not a number", and with any infinite part "infinite": C leaves the rest open
+    # a complex number with any NaN part is "not a number", and with any infinite part "infinite": C leaves the rest
+    # open
     same = (np.isnan(got) & np.isnan(expected)) | (np.isinf(got) & np.isinf(expected)) | (got == expected)
     return ~(near | same)

@@ -1,4 +1,5 @@
 """The CUDA C++ functors: all compiled for an H200 by NVRTC (no GPU is needed), and their values by a C++ compiler."""
+
 import ctypes
 import shutil
 import subprocess
@@ -84,7 +85,9 @@ def test_values_under_a_host_compiler(tmp_path):
         getattr(compiled, f"k{k}")(ctypes.c_long(len(got)), *pointers)
         expected = typed.numpy(*inputs)
         wrong = np.flatnonzero(differences(got, expected, tolerance(got.dtype)) & ~undefined(typed, inputs))
-        assert not len(wrong), [(typed, *(a[i] for a in inputs), "gives", got[i], "not", expected[i]) for i in wrong[:5]]
+        assert not len(wrong), [
+            (typed, *(a[i] for a in inputs), "gives", got[i], "not", expected[i]) for i in wrong[:5]
+        ]
 
 
 def nearest_root(x, y):
@@ -92,7 +95,7 @@ def nearest_root(x, y):
     square = Fraction(x) ** 2 + Fraction(y) ** 2
     shift = (200 - square.numerator.bit_length() + square.denominator.bit_length()) & ~1
     scaled = square * Fraction(2) ** shift
-    root = Fraction(2 * isqrt(int(scaled)) + 1, 2) / Fraction(2) ** (shift // 2)          # half a place up: no tie by accident
+    root = Fraction(2 * isqrt(int(scaled)) + 1, 2) / Fraction(2) ** (shift // 2)  # half a place up: no tie by accident
     return root.numerator / root.denominator
 
 
@@ -126,7 +129,9 @@ def test_hypot_is_rounded_once(tmp_path):
     x, y = np.ascontiguousarray(np.concatenate((small, rng.random((6000, 2)), spread)).T)
     nearest = [nearest_root(a, b) if a or b else 0.0 for a, b in zip(x.tolist(), y.tolist(), strict=True)]
     assert call("doubles", x, y).tolist() == nearest
-    assert np.array_equal(call("floats", *np.float32([x[:6000], y[:6000]])), np.hypot(*np.float32([x[:6000], y[:6000]])))
+    assert np.array_equal(
+        call("floats", *np.float32([x[:6000], y[:6000]])), np.hypot(*np.float32([x[:6000], y[:6000]]))
+    )
     extreme = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e308, 5e-324, 1.0, 1e-200])
     x, y = (np.ascontiguousarray(a.ravel()) for a in np.meshgrid(extreme, extreme))
     with np.errstate(all="ignore"):

@@ -1,4 +1,5 @@
 """Types: lookup, unification and the typecast, against python-graphblas."""
+
 import pickle
 import warnings
 
@@ -14,7 +15,15 @@ BUILTIN = dtypes.BUILTIN
 
 def test_lookup():
     for dtype in BUILTIN:
-        for key in (dtype.name, dtype.name.lower(), dtype.gb_name, dtype.np_type, dtype.np_type.type, dtype.np_type.str, dtype.np_type.name):
+        for key in (
+            dtype.name,
+            dtype.name.lower(),
+            dtype.gb_name,
+            dtype.np_type,
+            dtype.np_type.type,
+            dtype.np_type.str,
+            dtype.np_type.name,
+        ):
             assert dtypes.lookup_dtype(key) is dtype
         assert dtype == dtype.name and dtype == dtype.np_type and pickle.loads(pickle.dumps(dtype)) is dtype
         assert dtypes._string_to_dtype(dtypes._dtype_to_string(dtype)) is dtype
@@ -36,7 +45,12 @@ def test_unify():
         for b in BUILTIN:
             for left in (False, True):
                 for right in (False, True):
-                    theirs = gb.dtypes.unify(getattr(gb.dtypes, a.name), getattr(gb.dtypes, b.name), is_left_scalar=left, is_right_scalar=right)
+                    theirs = gb.dtypes.unify(
+                        getattr(gb.dtypes, a.name),
+                        getattr(gb.dtypes, b.name),
+                        is_left_scalar=left,
+                        is_right_scalar=right,
+                    )
                     assert dtypes.unify(a, b, is_left_scalar=left, is_right_scalar=right).name == theirs.name
 
 
@@ -53,7 +67,9 @@ def test_cast(source):
             warnings.simplefilter("error")
             got = dtypes.cast(x, target)
             scalars = [dtypes.cast_scalar(s, target) for s in x]
-        assert got.dtype == expected.dtype and np.array_equal(got, expected, equal_nan=target.np_type.kind in "fc"), target
+        assert got.dtype == expected.dtype and np.array_equal(got, expected, equal_nan=target.np_type.kind in "fc"), (
+            target
+        )
         assert all(type(s) is target.np_type.type for s in scalars)
         assert np.array_equal(np.array(scalars), expected, equal_nan=target.np_type.kind in "fc")
     assert dtypes.cast(x, source) is x

@@ -1,4 +1,5 @@
 """Identities, terminals and reductions of monoids."""
+
 import numpy as np
 import pytest
 from operators.catalogue import operator_pairs

@@ -1,4 +1,5 @@
 """Strings, lookup of typed operators, classes of operators, semirings made on demand."""
+
 import pytest
 
 from grb_tile import binary, dtypes, indexunary, monoid, op, select, semiring, unary

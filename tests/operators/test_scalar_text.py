@@ -1,4 +1,5 @@
 """The scalar Python text of every operator: run as plain Python for all, compiled by Numba for one type of each kind."""
+
 import warnings
 
 import numpy as np
@@ -32,7 +33,9 @@ def undefined(typed, inputs):
     none = np.zeros(len(inputs[0]), bool)
     if typed.name in ("pow", "rpow", "numpy.float_power") and typed.type.np_type.kind == "f":
         base, exponent = inputs if typed.name != "rpow" else inputs[::-1]
-        return (exponent == 0.5) & np.isinf(base)  # NumPy's scalar power takes a root there, which compiled code does not
+        return (exponent == 0.5) & np.isinf(
+            base
+        )  # NumPy's scalar power takes a root there, which compiled code does not
     if typed.name == "pow" and typed.type.np_type.kind in "iu":
         with np.errstate(all="ignore"):
             size = np.power(np.abs(inputs[0].astype(float)), inputs[1].astype(float))
@@ -91,6 +94,7 @@ def test_under_numba_for_the_common_ones(name):
     from numba.extending import register_jitable
 
     from grb_tile import binary
+
     helpers = {n: register_jitable(helper(n)) for n in helper_names()}
     op = getattr(binary, name)
     compile_and_check(numba, helpers, op["INT8" if "INT8" in op else "FP32"])

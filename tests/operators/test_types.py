@@ -1,4 +1,5 @@
 """Names, types, relations and representations of all predefined operators: exactly python-graphblas's."""
+
 import pytest
 from operators.catalogue import NAMESPACES, operator_names, operator_pairs, sections
 
@@ -23,7 +24,9 @@ def test_every_name_exists_and_no_other(space):
 @pytest.mark.parametrize("space", NAMESPACES)
 def test_types_and_typed_operators(space):
     for label, mine, other in operator_pairs((space,), numpy_semirings=True):
-        assert {t.name: r.name for t, r in mine.types.items()} == {t.name: r.name for t, r in other.types.items()}, label
+        assert {t.name: r.name for t, r in mine.types.items()} == {t.name: r.name for t, r in other.types.items()}, (
+            label
+        )
         if space == "semiring" and not mine._builtin:
             continue  # there a coerced type keeps its name in python-graphblas; ours says what is computed in
         for dtype in other.types:

@@ -1,4 +1,5 @@
 """Users' functions: return types as python-graphblas has them, lowering, refusals, fallbacks, registration, pickling."""
+
 import math
 import pickle
 import warnings
@@ -43,7 +44,8 @@ UNARY = {
 BINARY = {
     "weighted": lambda x, y: 2 * x + 3 * y, "distance": lambda x, y: x - y if x > y else y - x, "both": lambda x, y: (x > 0) & (y > 0),
 }  # fmt: skip
-# What Numba, and so python-graphblas, gives for BOOL, INT8, UINT8, INT64, UINT64, FP32, FP64, FC64 (None: no such operator).
+# What Numba, and so python-graphblas, gives for BOOL, INT8, UINT8, INT64, UINT64, FP32, FP64, FC64 (None: no such
+# operator).
 COLUMNS = ("BOOL", "INT8", "UINT8", "INT64", "UINT64", "FP32", "FP64", "FC64")
 EXPECTED = {
     "add": ("INT8", "INT8", "UINT8", "INT64", "UINT64", "FP32", "FP64", "FC64"),
@@ -293,7 +295,13 @@ def test_pickling():
     for operator in (binary.plus, unary.exp, monoid.min, semiring.min_plus, select.tril, indexunary.rowindex, semiring.ss.any_secondi,
                      binary.numpy.mod, binary.isclose, dtypes.FP32):  # fmt: skip
         assert pickle.loads(pickle.dumps(operator)) is operator
-    for typed in (binary.plus["INT8"], monoid.lor["BOOL"], semiring.plus_times["FP64"], select.tril["BOOL"], binary.atan2["FP64"].flip()):
+    for typed in (
+        binary.plus["INT8"],
+        monoid.lor["BOOL"],
+        semiring.plus_times["FP64"],
+        select.tril["BOOL"],
+        binary.atan2["FP64"].flip(),
+    ):
         assert pickle.loads(pickle.dumps(typed)) is typed
     mine = pickle.loads(pickle.dumps(BinaryOp.register_anonymous(squared_distance)))
     assert mine["INT64"].numpy(np.array([5]), np.array([2])).tolist() == [9]

@@ -1,4 +1,5 @@
 """What predefined operators compute, against SuiteSparse 9.4.5, over nasty operands of every type; nothing warns."""
+
 import warnings
 
 import graphblas as gb
@@ -63,7 +64,9 @@ def undefined(label, dtype, x, y=None):
 def _not_divisible(x, y):
     """Where floor(x / y) and NumPy's floor division differ: nothing finite, or a quotient whose rounding shows."""
     with np.errstate(all="ignore"):
-        return ~(np.isfinite(x) & np.isfinite(y) & (y != 0)) | (np.abs(x / y) < 1e-20) & (x != 0) | (np.abs(x / y) > 1e6)
+        return (
+            ~(np.isfinite(x) & np.isfinite(y) & (y != 0)) | (np.abs(x / y) < 1e-20) & (x != 0) | (np.abs(x / y) > 1e6)
+        )
 
 
 def check(label, dtype, got, expected, skipped, *inputs):
@@ -110,7 +113,9 @@ def test_binary(label, mine, theirs):
             check(label + ".flip()", dtype, flipped, got, np.zeros(len(x), bool), x, y)
 
 
-@pytest.mark.parametrize("name", ["plus", "minus", "times", "pow", "min", "truediv", "cdiv", "first", "second", "pair", "land"])
+@pytest.mark.parametrize(
+    "name", ["plus", "minus", "times", "pow", "min", "truediv", "cdiv", "first", "second", "pair", "land"]
+)
 def test_scalars_and_lone_entries_broadcast(name):
     from grb_tile import binary
 
@@ -132,7 +137,9 @@ def test_index_operators():
                  "valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege"):  # fmt: skip
         for thunk in (-1, 0, 1, 2):
             expected = A.apply(getattr(gb.indexunary, name), thunk).new().to_coo()[2]
-            typed = getattr(indexunary, name)["INT64" if name in ("rowindex", "colindex", "diagindex") or "value" in name else "BOOL"]
+            typed = getattr(indexunary, name)[
+                "INT64" if name in ("rowindex", "colindex", "diagindex") or "value" in name else "BOOL"
+            ]
             got = typed.numpy(values.astype(typed.type.np_type), rows, cols, typed.thunk_type.np_type.type(thunk))
             assert got.dtype == expected.dtype and (got == expected).all(), (name, thunk)
             if typed.return_type.name == "BOOL":

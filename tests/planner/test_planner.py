@@ -1,4 +1,5 @@
 """What the planner chooses, that it can be told otherwise, and that it says so."""
+
 import numpy as np
 import pytest
 from support.stores import matrix, vector
@@ -55,7 +56,10 @@ def test_close_calls_keep_their_direction(graph):
     sizes = range(100, 4000, 100)
     graph.forms.pop("last_walk", None)
     up = [choose_matvec(graph, False, frontier(n, "bitmap"), None, gb.semiring.min_plus["FP64"]).walk for n in sizes]
-    down = [choose_matvec(graph, False, frontier(n, "bitmap"), None, gb.semiring.min_plus["FP64"]).walk for n in reversed(sizes)]
+    down = [
+        choose_matvec(graph, False, frontier(n, "bitmap"), None, gb.semiring.min_plus["FP64"]).walk
+        for n in reversed(sizes)
+    ]
     assert up[0] == "cols"
     assert up[-1] == "rows"
     assert down[-1] == "cols"
@@ -137,8 +141,12 @@ def test_a_form_without_a_walk_is_named_as_such(backend):
     A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
     v = gb.Vector.from_coo([0, 1, 2], [4.0, 5.0, 6.0])
     with backends.using(backend):
-        for format, semiring, shown in (("bittiled", "plus_pair", "bittiled"), ("bittiled", "plus_times", "csr"),
-                                        ("pull_csc", "min_plus", "csr"), ("tiled", "plus_times", "tiled")):
+        for format, semiring, shown in (
+            ("bittiled", "plus_pair", "bittiled"),
+            ("bittiled", "plus_times", "csr"),
+            ("pull_csc", "min_plus", "csr"),
+            ("tiled", "plus_times", "tiled"),
+        ):
             with gb.plan(force=format):
                 w = A.mxv(v, semiring).new()
             plan = explain().plans[0]
@@ -194,7 +202,7 @@ def test_explain_says_what_and_why(graph):
 
 def times(A, B):
     """Multiplications of A B, counted one by one."""
-    held = {k: 0 for k in range(B.nrows)}
+    held = dict.fromkeys(range(B.nrows), 0)
     for k in np.repeat(np.arange(B.nrows), np.diff(B.indptr)).tolist():
         held[k] += 1
     return sum(held[k] for k in A.indices.tolist())
@@ -205,7 +213,11 @@ def times(A, B):
 def test_products_are_counted_exactly(at, bt):
     rng = np.random.default_rng(4)
     A = matrix(rng, 50, 40, 300, gb.dtypes.FP64)
-    B = matrix(rng, 30, 50 if at else 40, 200, gb.dtypes.FP64) if bt else matrix(rng, 50 if at else 40, 30, 200, gb.dtypes.FP64)
+    B = (
+        matrix(rng, 30, 50 if at else 40, 200, gb.dtypes.FP64)
+        if bt
+        else matrix(rng, 50 if at else 40, 30, 200, gb.dtypes.FP64)
+    )
     left = transpose_of(A) if at else A
     right = transpose_of(B) if bt else B
     assert products(A, B, at, bt) == times(left, right)

@@ -1,4 +1,5 @@
 """Words of bits against Python sets."""
+
 import numpy as np
 import pytest
 

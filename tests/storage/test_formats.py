@@ -1,4 +1,5 @@
 """Every format gives back the entries that went in: sparse and bitmap, CSR and DCSR, transposes, tiles, bit tiles."""
+
 import gc
 
 import numpy as np
@@ -76,7 +77,7 @@ def test_transpose_is_kept_and_finds_the_way_back():
     assert convert.transpose_of(T) is A
     del A
     gc.collect()
-    assert convert.cached_transpose(T) is None        # T does not keep its origin alive
+    assert convert.cached_transpose(T) is None  # T does not keep its origin alive
     assert triples(convert.transpose_of(convert.transpose_of(T))) == triples(T)
 
 
@@ -157,7 +158,13 @@ def test_tile_schema_by_hand():
     assert B.row_map.tolist() == [1 | 1 << 1 | 1 << 18, 1 << 17] and B.row_start.tolist() == [0, 3, 4]
     assert B.row_words.tolist() == [1 | 1 << 17, 1 << 15, 1 << 2, 1 << 7] and B.row_words.dtype == np.uint32
     assert B.tile_col_ptr.tolist() == [0, 1, 2] and B.tile_row.tolist() == [0, 0] and B.col_start.tolist() == [0, 4, 5]
-    assert B.col_map.tolist() == [1 | 1 << 2 | 1 << 15 | 1 << 17, 1 << 7] and B.col_words.tolist() == [1, 1 << 18, 2, 1, 1 << 17]
+    assert B.col_map.tolist() == [1 | 1 << 2 | 1 << 15 | 1 << 17, 1 << 7] and B.col_words.tolist() == [
+        1,
+        1 << 18,
+        2,
+        1,
+        1 << 17,
+    ]
     C = bit_blocks_from(A)
     assert C.block_ptr.tolist() == [0, 3, 3, 5] and C.block_col.tolist() == [0, 1, 2, 0, 4]
     assert C.block_map.tolist() == [1, 1 << 15, 1 << 1, 1 << (16 + 2), 1 << (8 + 7)]

@@ -1,4 +1,5 @@
 """Orders, ranges and merges of integer keys against NumPy's own sort and Python sets."""
+
 import numpy as np
 import pytest
 

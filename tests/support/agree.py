@@ -1,4 +1,5 @@
 """agree(): one call, run by the oracle and by every engine of the library under test, compared in everything visible."""
+
 import types
 import warnings
 
@@ -53,7 +54,8 @@ def report(where, name, problem, operands):
 def agree(call, operands, where="", *, cells=(), engines=None, tolerance=0.0, may_fail=False):
     """Run `call(library, objects)` with the oracle and with each engine; results and operands must be equal afterwards.
 
-    operands: {name: Plain or anything}; objects.name is the built object.  cells: (operation, axis, value) that this covers.
+    operands: {name: Plain or anything}; objects.name is the built object.  cells: (operation, axis, value) that this
+    covers.
     engines: all but Numba unless told otherwise, since its kernels take most of a second each to compile.
     """
     expected, expected_after = expected_outcome(call, operands, may_fail)
@@ -70,8 +72,11 @@ def agree(call, operands, where="", *, cells=(), engines=None, tolerance=0.0, ma
             problem = difference(expected, result, tolerance)
             problem = problem and f"result: {problem}"
         for key, value in expected_after.items():
-            problem = problem or difference(value, after[key], tolerance) and (
-                f"operand {key} afterwards: {difference(value, after[key], tolerance)}")
+            problem = (
+                problem
+                or difference(value, after[key], tolerance)
+                and (f"operand {key} afterwards: {difference(value, after[key], tolerance)}")
+            )
         if problem:
             raise AssertionError(report(where, name, problem, operands))
         for cell in cells:

@@ -4,6 +4,7 @@ An operation is `call(library, o, how)`: it writes to o.C with the keyword argum
     lambda lib, o, how: o.C(**how) << o.A.mxm(o.B, lib.semiring.plus_times)
 and `make(rng, dims, dtype, kind)` gives its operands: C (output), M (mask), and whatever `call` reads.
 """
+
 import dataclasses
 
 import pytest
@@ -16,9 +17,24 @@ from support.seeds import generator
 
 MASKS = ("none", "S", "V", "~S", "~V")
 ACCUMS = (None, "plus", "minus", "second", "first")
-CASTS = (("INT64", "FP32"), ("FP64", "INT8"), ("INT32", "BOOL"), ("FP64", "FC64"), ("FC64", "FP64"), ("UINT8", "INT64"),
-         ("BOOL", "FP64"), ("INT16", "UINT32"))
-MIXED = (("INT64", "FP64"), ("INT8", "UINT8"), ("BOOL", "INT32"), ("FP32", "FC64"), ("INT64", "UINT64"), ("UINT64", "FP32"))
+CASTS = (
+    ("INT64", "FP32"),
+    ("FP64", "INT8"),
+    ("INT32", "BOOL"),
+    ("FP64", "FC64"),
+    ("FC64", "FP64"),
+    ("UINT8", "INT64"),
+    ("BOOL", "FP64"),
+    ("INT16", "UINT32"),
+)
+MIXED = (
+    ("INT64", "FP64"),
+    ("INT8", "UINT8"),
+    ("BOOL", "INT32"),
+    ("FP32", "FC64"),
+    ("INT64", "UINT64"),
+    ("UINT64", "FP32"),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,8 +58,12 @@ class WriteOption:
         return found
 
 
-WRITE_OPTIONS = tuple(WriteOption(mask, accum, replace) for mask in MASKS for accum in ACCUMS
-                      for replace in ((False,) if mask == "none" else (False, True)))
+WRITE_OPTIONS = tuple(
+    WriteOption(mask, accum, replace)
+    for mask in MASKS
+    for accum in ACCUMS
+    for replace in ((False,) if mask == "none" else (False, True))
+)
 
 
 def accum_options(accums=ACCUMS):
@@ -58,8 +78,23 @@ class Operation:
     second: the name of the second operand, which is then tried in other types than the first.
     """
 
-    def __init__(self, name, make, call, *, types=TYPES, variants=None, huge=True, masked=True, scenes=SCENES, numba=True,
-                 tolerance=0.0, accums=ACCUMS, second=None, casts=CASTS):
+    def __init__(
+        self,
+        name,
+        make,
+        call,
+        *,
+        types=TYPES,
+        variants=None,
+        huge=True,
+        masked=True,
+        scenes=SCENES,
+        numba=True,
+        tolerance=0.0,
+        accums=ACCUMS,
+        second=None,
+        casts=CASTS,
+    ):
         self.name, self.make, self.call = name, make, call
         self.types, self.huge, self.scenes, self.tolerance = types, huge, scenes, tolerance
         self.variants = variants or {"plain": {}}
@@ -120,7 +155,14 @@ class Operation:
             if str(option) in wanted:
                 for k, scene in enumerate(self.scenes[:2] + self.scenes[6:7]):
                     for variant in self.variants:
-                        self.run(scene, dtype, option, variant, engines=engines_at(k, WITHOUT_NUMBA), cells=[(self.name, "type", dtype)])
+                        self.run(
+                            scene,
+                            dtype,
+                            option,
+                            variant,
+                            engines=engines_at(k, WITHOUT_NUMBA),
+                            cells=[(self.name, "type", dtype)],
+                        )
 
     def run_retyped(self, pair, role):
         """An output, or a second operand, of another type than the first operand."""
@@ -128,8 +170,15 @@ class Operation:
         for option in self.options:
             if str(option) in ("none None", "none plus", "V None", "~S minus replace", "S second"):
                 for scene in self.scenes[:2]:
-                    self.run(scene, pair[0], option, next(iter(self.variants)), engines=WITHOUT_NUMBA,
-                             cells=[(self.name, axis, arrow(pair))], retype=[(name, pair[1])])
+                    self.run(
+                        scene,
+                        pair[0],
+                        option,
+                        next(iter(self.variants)),
+                        engines=WITHOUT_NUMBA,
+                        cells=[(self.name, axis, arrow(pair))],
+                        retype=[(name, pair[1])],
+                    )
 
 
 def arrow(pair):
@@ -146,15 +195,25 @@ def retyped(rng, operand, dtype):
 
 def battery(*operations):
     """Test functions for operations: `test_write_options, test_types, test_casts = battery(...)` in a module of tests/conformance."""
-    masks = [pytest.param(operation, mask, id=f"{operation.name}-{mask}",
-                          marks=[pytest.mark.quick] if mask in ("none", "~S") else [])
-             for operation in operations for mask in operation.masks]
-    types = [pytest.param(operation, dtype, id=f"{operation.name}-{dtype}")
-             for operation in operations for dtype in operation.types]
+    masks = [
+        pytest.param(
+            operation, mask, id=f"{operation.name}-{mask}", marks=[pytest.mark.quick] if mask in ("none", "~S") else []
+        )
+        for operation in operations
+        for mask in operation.masks
+    ]
+    types = [
+        pytest.param(operation, dtype, id=f"{operation.name}-{dtype}")
+        for operation in operations
+        for dtype in operation.types
+    ]
 
-    casts = [pytest.param(operation, pair, role, id=f"{operation.name}-{role}-{'-'.join(pair)}")
-             for operation in operations for role, pairs in (("output", operation.casts), ("second", operation.mixed))
-             for pair in pairs]
+    casts = [
+        pytest.param(operation, pair, role, id=f"{operation.name}-{role}-{'-'.join(pair)}")
+        for operation in operations
+        for role, pairs in (("output", operation.casts), ("second", operation.mixed))
+        for pair in pairs
+    ]
 
     @pytest.mark.parametrize(("operation", "mask"), masks)
     def test_write_options(operation, mask):

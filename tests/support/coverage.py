@@ -1,8 +1,10 @@
 """What was executed.  A cell is (operation, axis, value); each is recorded with the engine that computed it.
 
 Test modules declare the cells they owe at import (`owe`), the battery records what ran (`executed`), and when all of
-tests/conformance ran, conftest.py compares the two: a cell owed and not run fails the session, so nothing is left out silently.
+tests/conformance ran, conftest.py compares the two: a cell owed and not run fails the session, so nothing is left out
+silently.
 """
+
 import collections
 
 OWED = {}  # (operation, axis, value) -> engines
@@ -42,17 +44,34 @@ def table():
     own = sorted((operations[0], key) for key, operations in rows.items() if len(operations) == 1)
     runs = sum(map(len, OWED.values()))
     lines = [
-        "# Conformance coverage", "",
+        "# Conformance coverage",
+        "",
         "Each cell is computed by SuiteSparse 9.4.5 (through python-graphblas) and by the engines named, and compared in structure, values",
         "and type.  Made by `GRB_TILE_WRITE_COVERAGE=1 pytest tests/conformance`; a run of all of tests/conformance in which a cell was not",
-        "executed fails.", "",
-        f"{len({operation for operation, _ in by_axis})} operations, {len(OWED)} cells, {runs} cells times engines.", "",
-        "## What operations have in common", "",
+        "executed fails.",
+        "",
+        f"{len({operation for operation, _ in by_axis})} operations, {len(OWED)} cells, {runs} cells times engines.",
+        "",
+        "## What operations have in common",
+        "",
     ]
     for (axis, engines, values), operations in sorted(shared):
-        lines += [f"### {axis}: {len(values)} cells for each of {len(operations)} operations", "", "; ".join(values).replace("None", "-"), "",
-                  f"Operations: {'; '.join(sorted(operations))}", "", f"Engines: {', '.join(engines)}", ""]
-    lines += ["## What each has of its own", "", "| operation | axis | cells | engines | values |", "|---|---|---|---|---|"]
+        lines += [
+            f"### {axis}: {len(values)} cells for each of {len(operations)} operations",
+            "",
+            "; ".join(values).replace("None", "-"),
+            "",
+            f"Operations: {'; '.join(sorted(operations))}",
+            "",
+            f"Engines: {', '.join(engines)}",
+            "",
+        ]
+    lines += [
+        "## What each has of its own",
+        "",
+        "| operation | axis | cells | engines | values |",
+        "|---|---|---|---|---|",
+    ]
     for operation, (axis, engines, values) in own:
         shown = "; ".join(values).replace("|", "\\|")
         lines.append(f"| {operation} | {axis} | {len(values)} | {', '.join(engines)} | {shown} |")

@@ -1,4 +1,5 @@
 """What the element-wise operations' conformance tests share: operands in each orientation, and a vector beside a matrix."""
+
 import pytest
 
 from support import coverage
@@ -13,13 +14,21 @@ BROADCASTS = ("matrix with vector", "vector with matrix", "transposed with vecto
 
 def matrices(rng, dims, dtype, kind, at=False, bt=False):
     m, n, _ = dims
-    return {"C": make(rng, (m, n), dtype), "M": mask_for(rng, (m, n), kind), "A": make(rng, (n, m) if at else (m, n), dtype, kind),
-            "B": make(rng, (n, m) if bt else (m, n), dtype)}
+    return {
+        "C": make(rng, (m, n), dtype),
+        "M": mask_for(rng, (m, n), kind),
+        "A": make(rng, (n, m) if at else (m, n), dtype, kind),
+        "B": make(rng, (n, m) if bt else (m, n), dtype),
+    }
 
 
 def vectors(rng, dims, dtype, kind):
-    return {"C": make(rng, dims[:1], dtype), "M": mask_for(rng, dims[:1], kind), "A": make(rng, dims[:1], dtype, kind),
-            "B": make(rng, dims[:1], dtype)}
+    return {
+        "C": make(rng, dims[:1], dtype),
+        "M": mask_for(rng, dims[:1], kind),
+        "A": make(rng, dims[:1], dtype, kind),
+        "B": make(rng, dims[:1], dtype),
+    }
 
 
 def factors(o):

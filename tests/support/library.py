@@ -4,6 +4,7 @@ GRB_TILE_TEST_LIBRARY=graphblas puts the oracle in both places: that checks the 
 GRB_TILE_TEST_ENGINES=default,numpy leaves engines out while working on something (coverage then fails, as it should);
 engines outside the usual ones: shim (the CUDA backend's kernels on the CPU) and cuda (on a device).
 """
+
 import contextlib
 import importlib
 import os
@@ -58,7 +59,7 @@ def engine(name):
     elif name == "cuda":
         with gb.config.set(backend="cuda"):
             yield
-    elif name == "shim":          # the CUDA backend, its kernels run on the CPU
+    elif name == "shim":  # the CUDA backend, its kernels run on the CPU
         from cuda_emulation.backend import using_shim
 
         with using_shim():

@@ -1,17 +1,32 @@
 """Operands made from a seed: every kind of structure that has its own road somewhere, values on which sums are exact."""
+
 import numpy as np
 
 from support.plain import NUMPY_TYPES, Plain
 
 HUGE = 2**60
 DIMENSIONS = {
-    "square": (6, 6, 6), "rectangular": (4, 7, 5), "row": (1, 6, 5), "column": (6, 1, 4), "single": (1, 1, 1),
-    "words": (3, 70, 130), "huge": (HUGE, HUGE, HUGE),
+    "square": (6, 6, 6),
+    "rectangular": (4, 7, 5),
+    "row": (1, 6, 5),
+    "column": (6, 1, 4),
+    "single": (1, 1, 1),
+    "words": (3, 70, 130),
+    "huge": (HUGE, HUGE, HUGE),
 }
 KINDS = ("general", "empty", "full", "iso", "heavy", "holes")
 # (dimensions, kind): short enough to run each write option on each of them
-SCENES = (("square", "general"), ("rectangular", "general"), ("row", "full"), ("column", "iso"), ("single", "full"),
-          ("rectangular", "empty"), ("square", "heavy"), ("rectangular", "holes"), ("words", "general"))
+SCENES = (
+    ("square", "general"),
+    ("rectangular", "general"),
+    ("row", "full"),
+    ("column", "iso"),
+    ("single", "full"),
+    ("rectangular", "empty"),
+    ("square", "heavy"),
+    ("rectangular", "holes"),
+    ("words", "general"),
+)
 HUGE_SCENE = ("huge", "general")
 
 
@@ -39,9 +54,9 @@ def present(rng, shape, kind):
         here &= rng.random(shape) < 0.3
         here[shape[0] // 2] = True
     if kind == "holes":
-        here[:: 2] = False
+        here[::2] = False
         if len(shape) == 2:
-            here[:, :: 3] = False
+            here[:, ::3] = False
     return here
 
 

@@ -1,4 +1,5 @@
 """Plain: an object of either library as arrays, and back.  The only road between the two libraries."""
+
 import dataclasses
 
 import numpy as np
@@ -6,9 +7,19 @@ import numpy as np
 from support.library import dtype_of
 
 NUMPY_TYPES = {
-    "BOOL": np.bool_, "INT8": np.int8, "INT16": np.int16, "INT32": np.int32, "INT64": np.int64, "UINT8": np.uint8,
-    "UINT16": np.uint16, "UINT32": np.uint32, "UINT64": np.uint64, "FP32": np.float32, "FP64": np.float64,
-    "FC32": np.complex64, "FC64": np.complex128,
+    "BOOL": np.bool_,
+    "INT8": np.int8,
+    "INT16": np.int16,
+    "INT32": np.int32,
+    "INT64": np.int64,
+    "UINT8": np.uint8,
+    "UINT16": np.uint16,
+    "UINT32": np.uint32,
+    "UINT64": np.uint64,
+    "FP32": np.float32,
+    "FP64": np.float64,
+    "FC32": np.complex64,
+    "FC64": np.complex128,
 }
 
 
@@ -108,7 +119,11 @@ def difference(expected, actual, tolerance=0.0):
             if not isinstance(actual, np.ndarray) or expected.dtype != actual.dtype:
                 return f"expected array of {expected.dtype}, got {type(actual).__name__} {getattr(actual, 'dtype', '')}"
             return None if same_values(expected, actual, tolerance) else f"expected {expected}, got {actual}"
-        if isinstance(expected, (int, float, complex, bool, np.generic)) and not isinstance(actual, str) and actual is not None:
+        if (
+            isinstance(expected, (int, float, complex, bool, np.generic))
+            and not isinstance(actual, str)
+            and actual is not None
+        ):
             ok = isinstance(expected, (bool, np.bool_)) == isinstance(actual, (bool, np.bool_))
             return None if ok and same_values(expected, actual, tolerance) else f"expected {expected!r}, got {actual!r}"
         return None if expected == actual else f"expected {expected!r}, got {actual!r}"
@@ -116,7 +131,8 @@ def difference(expected, actual, tolerance=0.0):
         if getattr(expected, what) != getattr(actual, what):
             return f"{what}: expected {getattr(expected, what)}, got {getattr(actual, what)}"
     same_structure = len(expected.values) == len(actual.values) and all(
-        np.array_equal(e, a) for e, a in zip(expected.indices, actual.indices, strict=True))
+        np.array_equal(e, a) for e, a in zip(expected.indices, actual.indices, strict=True)
+    )
     if not same_structure or not same_values(expected.values, actual.values, tolerance):
         what = "values" if same_structure else "structure"
         return f"{what} differ:\n    expected {expected!r}\n    got      {actual!r}"

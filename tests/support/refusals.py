@@ -1,4 +1,5 @@
 """Calls that must be refused: each with its exception, what the message says, and every operand left as it was."""
+
 import builtins
 import dataclasses
 import re
@@ -34,9 +35,19 @@ def operands():
     """One set for all cases: A 3 x 4, B 5 x 6, C 3 x 3, u size 4, v size 3, w size 7; M, m, n masks; s, e scalars."""
     rng = generator("refusals")
     found = {
-        "A": make(rng, (3, 4), "INT64"), "B": make(rng, (5, 6), "FP64"), "C": make(rng, (3, 3), "INT64"), "D": make(rng, (4, 3), "FP32"),
-        "u": make(rng, (4,), "INT64"), "v": make(rng, (3,), "FP64"), "w": make(rng, (7,), "INT64"), "Z": make(rng, (3, 4), "FC64"),
-        "M": make(rng, (3, 4), "BOOL"), "m": make(rng, (4,), "BOOL"), "n": make(rng, (3,), "BOOL"), "s": scalar(2), "e": scalar(None),
+        "A": make(rng, (3, 4), "INT64"),
+        "B": make(rng, (5, 6), "FP64"),
+        "C": make(rng, (3, 3), "INT64"),
+        "D": make(rng, (4, 3), "FP32"),
+        "u": make(rng, (4,), "INT64"),
+        "v": make(rng, (3,), "FP64"),
+        "w": make(rng, (7,), "INT64"),
+        "Z": make(rng, (3, 4), "FC64"),
+        "M": make(rng, (3, 4), "BOOL"),
+        "m": make(rng, (4,), "BOOL"),
+        "n": make(rng, (3,), "BOOL"),
+        "s": scalar(2),
+        "e": scalar(None),
     }
     diagonal = np.arange(3)
     found["F"] = Plain((3, 3), "FP64", (diagonal, diagonal), np.array([1.0, 2.0, 3.0]))

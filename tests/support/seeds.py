@@ -1,4 +1,5 @@
 """One seed for everything random: GRB_TILE_SEED sets it, pytest's header prints it."""
+
 import os
 import zlib
 

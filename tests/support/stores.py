@@ -1,4 +1,5 @@
 """Random stores for the tests of compiled walks, and what two results must have in common."""
+
 import numpy as np
 
 from grb_tile.storage import bits

@@ -1,4 +1,5 @@
 """Hypothesis strategies for operands: small ones that shrink well, and larger ones made from a drawn seed."""
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -18,7 +19,9 @@ def small(shape, dtype):
 
     def gather(places):
         kept = sorted(places)
-        indices = np.unravel_index(np.array(kept, np.int64), shape) if kept else tuple(np.empty(0, np.int64) for _ in shape)
+        indices = (
+            np.unravel_index(np.array(kept, np.int64), shape) if kept else tuple(np.empty(0, np.int64) for _ in shape)
+        )
         values = np.array([places[k] for k in kept]).astype(NUMPY_TYPES[dtype])
         return Plain(shape, dtype, tuple(np.asarray(index, np.int64) for index in indices), values)
 
@@ -27,7 +30,11 @@ def small(shape, dtype):
 
 def objects(shape, dtype="INT64"):
     """A vector or matrix of this shape: empty, full, iso, with one heavy row, with empty rows, or anything."""
-    seeded = st.builds(lambda seed, kind: make(np.random.default_rng(seed), shape, dtype, kind), st.integers(0, 2**32 - 1), st.sampled_from(KINDS))
+    seeded = st.builds(
+        lambda seed, kind: make(np.random.default_rng(seed), shape, dtype, kind),
+        st.integers(0, 2**32 - 1),
+        st.sampled_from(KINDS),
+    )
     return st.one_of(small(shape, dtype), seeded) if np.prod(shape) <= 40 else seeded
 
 
@@ -39,9 +46,17 @@ def huge(shape_of=2, dtype="INT64"):
 def product_operands(draw, dtype="INT64"):
     """A (m x k), B (k x n), x (k), y (m), masks and outputs of the shapes of the products."""
     m, k, n = draw(SIZES), draw(SIZES), draw(st.integers(1, 5))
-    return {"A": draw(objects((m, k), dtype)), "B": draw(objects((k, n), dtype)), "x": draw(objects((k,), dtype)), "y": draw(objects((m,), dtype)),
-            "M": draw(objects((m, n), "BOOL")), "m": draw(objects((m,), "BOOL")), "n": draw(objects((k,), "BOOL")),
-            "C": draw(objects((m, n), dtype)), "w": draw(objects((m,), dtype))}
+    return {
+        "A": draw(objects((m, k), dtype)),
+        "B": draw(objects((k, n), dtype)),
+        "x": draw(objects((k,), dtype)),
+        "y": draw(objects((m,), dtype)),
+        "M": draw(objects((m, n), "BOOL")),
+        "m": draw(objects((m,), "BOOL")),
+        "n": draw(objects((k,), "BOOL")),
+        "C": draw(objects((m, n), dtype)),
+        "w": draw(objects((m,), dtype)),
+    }
 
 
 @st.composite
@@ -57,6 +72,10 @@ def equal_shapes(draw, dtype="INT64", count=3):
 @st.composite
 def indices_into(draw, n, unique=False):
     if unique:
-        order = draw(st.permutations(range(n))) if n <= 8 else np.random.default_rng(draw(st.integers(0, 2**32 - 1))).permutation(n).tolist()
+        order = (
+            draw(st.permutations(range(n)))
+            if n <= 8
+            else np.random.default_rng(draw(st.integers(0, 2**32 - 1))).permutation(n).tolist()
+        )
         return [int(i) for i in order[: draw(st.integers(1, n))]]
     return draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2 * min(n, 6)))

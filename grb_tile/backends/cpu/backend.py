@@ -1,4 +1,5 @@
 """NumpyBackend does every primitive in NumPy; CpuBackend asks the Numba walks first (compiled/dispatch.py)."""
+
 from ...storage import convert as conversions
 from ..protocol import Backend, use_plain_rows
 from .vectorised import elementwise, mapping, matmul, matvec, structure, tiles
@@ -121,8 +122,10 @@ class CpuBackend(NumpyBackend):
     matmul = _compiled("matmul", matmul.matmul)
 
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
-        if left_default is None and right_default is None and (
-            dtype is None or dtype is (x.dtype if op is None else op.return_type)
+        if (
+            left_default is None
+            and right_default is None
+            and (dtype is None or dtype is (x.dtype if op is None else op.return_type))
         ):
             result = _union(x, y, op, allow)
             if result is not NotImplemented:

@@ -3,10 +3,12 @@
 A primitive's operands are brought to the device first (`device.own`: moved once, kept with the host store); its result
 stays there.  The modules beside this one hold a function per primitive, `f(device, ...)` with device stores only.
 
-A function may return NotImplemented for what has no device form (user-defined types that are no numbers): the primitive is
+A function may return NotImplemented for what has no device form (user-defined types that are no numbers): the primitive
+is
 then computed on the host and its result moved, and `detours` counts it under the primitive's name.  A user's operator
 without C++ text is not among them: it raises UdfParseError.
 """
+
 from collections import Counter
 from importlib import import_module
 
@@ -18,7 +20,7 @@ from .runtime.device import Device
 from .runtime.errors import HostOnly, reporting
 
 STORES = (SparseVector, BitmapVector, Compressed)
-LEAST_CAPABILITY = 70          # threads of a warp that go their own ways, as the kernels' votes and shuffles want
+LEAST_CAPABILITY = 70  # threads of a warp that go their own ways, as the kernels' votes and shuffles want
 _HERE = __package__
 
 
@@ -43,7 +45,7 @@ def real_launcher():
     if capability < LEAST_CAPABILITY:
         raise GraphblasException(
             f'backend "cuda" needs a device of compute capability {LEAST_CAPABILITY / 10} or more (Volta, 2017); device '
-            f'{cupy.cuda.Device().id} has {capability / 10}: choose another with CUDA_VISIBLE_DEVICES, or use '
+            f"{cupy.cuda.Device().id} has {capability / 10}: choose another with CUDA_VISIBLE_DEVICES, or use "
             'gb.config.set(backend="cpu")'
         )
     from .runtime.compile import Launcher, compiler
@@ -79,8 +81,7 @@ class CudaBackend(Backend):
         self._host = None
         self._functions = {}
         device = self.device
-        place.register(device.array_class, self.convert, device.constant, device.iso_value,
-                       device.in_order)
+        place.register(device.array_class, self.convert, device.constant, device.iso_value, device.in_order)
 
     # ------------------------------------------------------------------ structure
 
@@ -113,7 +114,7 @@ class CudaBackend(Backend):
     @reporting
     def cast(self, store, dtype):
         if store.dtype is dtype:
-            return store          # wherever it lies
+            return store  # wherever it lies
         return self._call("structure.structure", "cast", self.own(store), dtype)
 
     _any_cast = cast
@@ -123,7 +124,7 @@ class CudaBackend(Backend):
             device = self.device
             if type(store.values) is device.array_class:
                 values = device.cast_constants.get((device.address(store.values), dtype))
-                if values is not None:          # the one value was cast before: nothing to do for the device
+                if values is not None:  # the one value was cast before: nothing to do for the device
                     store.shared = True
                     result = store.with_values(dtype, values, True)
                     result.shared = True
@@ -186,12 +187,22 @@ class CudaBackend(Backend):
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
         own = self.own
         return self._call(
-            "elementwise.elementwise", "union", own(x), own(y), op, self.device.own_allow(allow), left_default, right_default, dtype
+            "elementwise.elementwise",
+            "union",
+            own(x),
+            own(y),
+            op,
+            self.device.own_allow(allow),
+            left_default,
+            right_default,
+            dtype,
         )
 
     @reporting
     def intersect(self, x, y, op, allow=None):
-        return self._call("elementwise.elementwise", "intersect", self.own(x), self.own(y), op, self.device.own_allow(allow))
+        return self._call(
+            "elementwise.elementwise", "intersect", self.own(x), self.own(y), op, self.device.own_allow(allow)
+        )
 
     @reporting
     def restrict(self, x, allow):
@@ -203,7 +214,9 @@ class CudaBackend(Backend):
 
     @reporting
     def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
-        return self._call("elementwise.mapping", "apply", self.own(x), op, self.device.own_allow(allow), left, right, thunk)
+        return self._call(
+            "elementwise.mapping", "apply", self.own(x), op, self.device.own_allow(allow), left, right, thunk
+        )
 
     @reporting
     def reduce(self, x, monoid):
@@ -214,7 +227,9 @@ class CudaBackend(Backend):
         """C<allow> = T without accumulator; T has C's type and lies inside `allow`.  C's arrays may be written into."""
         own = self.own
         try:
-            found = self._find("elementwise.overwrite", "overwrite")(self.device, own(c), own(t), self.device.own_allow(allow))
+            found = self._find("elementwise.overwrite", "overwrite")(
+                self.device, own(c), own(t), self.device.own_allow(allow)
+            )
         except HostOnly:
             found = NotImplemented
         return self.union(t, self.restrict(c, ~allow), None) if found is NotImplemented else found
@@ -227,13 +242,17 @@ class CudaBackend(Backend):
         """
         own = self.own
         try:
-            return self._find("elementwise.overwrite", "put")(self.device, own(c), own(pattern), self.device.constant(value), True)
+            return self._find("elementwise.overwrite", "put")(
+                self.device, own(c), own(pattern), self.device.constant(value), True
+            )
         except HostOnly:
             return NotImplemented
 
     @reporting
     def kronecker(self, A, B, op, allow=None):
-        return self._call("elementwise.elementwise", "kronecker", self.own(A), self.own(B), op, self.device.own_allow(allow))
+        return self._call(
+            "elementwise.elementwise", "kronecker", self.own(A), self.own(B), op, self.device.own_allow(allow)
+        )
 
     # ------------------------------------------------------------------ whole algorithms
 

@@ -1,11 +1,12 @@
 """operations.traverse against a plain breadth-first search, every engine and direction."""
+
 from collections import deque
 
 import numpy as np
 import pytest
+from grb_tile.algorithms import bfs_multi
 
 import grb_tile as gb
-from grb_tile.algorithms import bfs_multi
 from grb_tile.backends.cpu.compiled import bfs_multi as accelerate_many
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.dtypes import BOOL
@@ -240,7 +241,7 @@ def test_many_searches(monkeypatch, threads, direction, n, m):
             assert direction is None or all(row["direction"] == direction for row in rows)
             batches = [min(64, count - first) for first in range(0, count, 64)]
             assert [row["frontier"] for row in rows if row["level"] == 0] == (batches if limit != 0 else [])
-            if limit is None:          # every pair that was found went on from
+            if limit is None:  # every pair that was found went on from
                 assert sum(row["frontier"] for row in rows) == sum(map(len, wanted))
 
 
@@ -258,7 +259,7 @@ def test_many_searches_along_a_path():
 
 def test_what_has_no_walk_for_many_searches():
     A = graph(64, 100, 1)
-    assert traverse_many(A, None, np.array([0])) is NotImplemented          # no in-edges: nobody can ask
+    assert traverse_many(A, None, np.array([0])) is NotImplemented  # no in-edges: nobody can ask
     assert traverse_many(A, transpose_of(A), np.array([0]), parents=True) is NotImplemented
     assert traverse_many(to_dcsr(A), to_dcsr(transpose_of(A)), np.array([0])) is NotImplemented
     with gb.plan(force="numpy"):

@@ -1,4 +1,5 @@
 """Compiled ordering of tuples for build, against NumPy's."""
+
 import numpy as np
 import pytest
 

@@ -1,13 +1,23 @@
 """Compiled transposes, unions, intersections, restrictions and ranges of columns against the NumPy backend."""
+
 import numpy as np
 import pytest
 from support.stores import matrix, same_matrix, same_vector, vector
 
 import grb_tile as gb
-from grb_tile.backends.cpu.compiled import dispatch as accelerate, entries as accelerate_entries, elementwise as accelerate_rows
-from grb_tile.backends.cpu.jit import cache as jit
-from grb_tile.backends.cpu.vectorised import elementwise as numpy_elementwise, mapping as numpy_mapping
 from grb_tile.backends.cpu.backend import NumpyBackend
+from grb_tile.backends.cpu.compiled import (
+    dispatch as accelerate,
+)
+from grb_tile.backends.cpu.compiled import (
+    elementwise as accelerate_rows,
+)
+from grb_tile.backends.cpu.compiled import (
+    entries as accelerate_entries,
+)
+from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.backends.cpu.vectorised import elementwise as numpy_elementwise
+from grb_tile.backends.cpu.vectorised import mapping as numpy_mapping
 from grb_tile.storage.convert import convert, to_csr, transpose_of
 from grb_tile.storage.store import Allow
 
@@ -20,7 +30,9 @@ def compiled(monkeypatch):
     assert jit.failures() == []
 
 
-@pytest.mark.parametrize("iso, wide, threads", [(False, False, 1), (True, False, 1), (False, True, 1), (False, False, 3)])
+@pytest.mark.parametrize(
+    "iso, wide, threads", [(False, False, 1), (True, False, 1), (False, True, 1), (False, False, 3)]
+)
 def test_transpose(monkeypatch, iso, wide, threads):
     monkeypatch.setattr(jit, "_threads", threads)
     monkeypatch.setattr(accelerate_entries, "PARALLEL_WORK", 1)
@@ -61,8 +73,17 @@ def test_disjoint_and_equal_lists():
 
 def pairs(rng, kind, isos, wide=False):
     """Matrices of every proportion of rows: equal, one far shorter, empty rows, one that shares no place with the other."""
-    for nrows, ncols, many, few in ((50, 60, 900, 700), (20, 500, 4000, 60), (1, 300, 200, 100), (300, 3, 400, 200), (40, 40, 30, 30)):
-        yield (matrix(rng, nrows, ncols, many, kind, iso=isos[0], wide=wide), matrix(rng, nrows, ncols, few, kind, iso=isos[1], wide=wide))
+    for nrows, ncols, many, few in (
+        (50, 60, 900, 700),
+        (20, 500, 4000, 60),
+        (1, 300, 200, 100),
+        (300, 3, 400, 200),
+        (40, 40, 30, 30),
+    ):
+        yield (
+            matrix(rng, nrows, ncols, many, kind, iso=isos[0], wide=wide),
+            matrix(rng, nrows, ncols, few, kind, iso=isos[1], wide=wide),
+        )
     A = matrix(rng, 30, 400, 800, kind, iso=isos[0], wide=wide)
     odd = matrix(rng, 30, 400, 800, kind, iso=isos[1], wide=wide)
     yield A, numpy_elementwise.restrict(odd, Allow(A, True))
@@ -75,7 +96,9 @@ def threads(request, monkeypatch):
     monkeypatch.setattr(accelerate_rows, "WORTH_IT", 0)
 
 
-@pytest.mark.parametrize(("name", "dtype"), [("min", "FP32"), ("minus", "INT64"), ("lt", "FP64"), ("first", "INT8"), ("pair", "FP64")])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("min", "FP32"), ("minus", "INT64"), ("lt", "FP64"), ("first", "INT8"), ("pair", "FP64")]
+)
 def test_matrices_are_merged(threads, name, dtype):
     op = getattr(gb.binary, name)[dtype]
     kind = gb.dtypes.lookup_dtype(dtype)
@@ -96,7 +119,7 @@ def test_operands_of_other_types_are_cast(threads):
     A, B = matrix(rng, 40, 50, 700, gb.dtypes.INT8), matrix(rng, 40, 50, 500, gb.dtypes.FP32)
     op = gb.binary.times["FP64"]
     same_matrix(accelerate.intersect(A, B, op), to_csr(numpy_elementwise.intersect(A, B, op, None)))
-    assert accelerate.union(A, B, op) is NotImplemented          # a lone entry is not cast as a combined one is
+    assert accelerate.union(A, B, op) is NotImplemented  # a lone entry is not cast as a combined one is
 
 
 @pytest.mark.parametrize("iso", [False, True])
@@ -111,7 +134,7 @@ def test_matrices_are_restricted(threads, iso, complement):
         allow = Allow(matrix(rng, *A.shape, 200, gb.dtypes.BOOL), complement)
         for function in ("union", "intersect"):
             found = getattr(accelerate, function)(A, mask, op, allow)
-            if found is not NotImplemented:          # nothing is left of an operand
+            if found is not NotImplemented:  # nothing is left of an operand
                 same_matrix(found, to_csr(getattr(numpy_elementwise, function)(A, mask, op, allow)))
 
 

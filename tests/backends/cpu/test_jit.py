@@ -1,4 +1,5 @@
 """Specialisation, the cache folder, the ski-rental rule, and life without Numba."""
+
 import os
 import subprocess
 import sys
@@ -10,8 +11,8 @@ from support.stores import matrix, same_vector, vector
 import grb_tile as gb
 from grb_tile.backends.cpu.compiled import dispatch as accelerate
 from grb_tile.backends.cpu.jit import cache as jit
-from grb_tile.backends.cpu.vectorised import matvec as numpy_matvec
 from grb_tile.backends.cpu.jit.specialise import TEMPLATES, specialise_text
+from grb_tile.backends.cpu.vectorised import matvec as numpy_matvec
 
 
 @pytest.fixture
@@ -26,7 +27,11 @@ def fresh(tmp_path, monkeypatch):
 
 def operands(count=400):
     rng = np.random.default_rng(0)
-    return matrix(rng, 60, 50, count, gb.dtypes.FP64), vector(rng, 50, 50, gb.dtypes.FP64, "full"), gb.semiring.plus_times["FP64"]
+    return (
+        matrix(rng, 60, 50, count, gb.dtypes.FP64),
+        vector(rng, 50, 50, gb.dtypes.FP64, "full"),
+        gb.semiring.plus_times["FP64"],
+    )
 
 
 def test_flags_are_folded_away():
@@ -54,7 +59,9 @@ def test_every_template_is_python_that_runs():
     out = np.zeros(60)
     no_words = np.zeros(0, np.uint64)
     full = np.array([2**64 - 1] * 1, np.uint64)
-    found = matvec_rows.matvec_rows(A.indptr, A.indices, A.values, full, x.values, no_words, np.uint64(0), words, out, 0, 1)
+    found = matvec_rows.matvec_rows(
+        A.indptr, A.indices, A.values, full, x.values, no_words, np.uint64(0), words, out, 0, 1
+    )
     wanted = numpy_matvec.matvec_rows(A, x, op, None)
     assert found == wanted.nvals
     np.testing.assert_allclose(out[np.diff(A.indptr) > 0], wanted.values[np.diff(A.indptr) > 0])
@@ -131,8 +138,14 @@ def test_without_numba_everything_still_works(tmp_path, trouble):
         "    from grb_tile.operations.traverse import traverse\n"
         "    print(traverse(A._store, None, 0)[2].engine)\n"
     )
-    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.getcwd()}", "GRB_TILE_CACHE": str(tmp_path / "cache")}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.getcwd()}",
+        "GRB_TILE_CACHE": str(tmp_path / "cache"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[:2] == ["[1.0, 2.0, 3.0]", "numpy"]
 
@@ -151,7 +164,9 @@ def test_a_second_process_loads_what_the_first_compiled(tmp_path):
     environment.pop("NUMBA_CACHE_DIR", None)
     outputs = []
     for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout.split())
     assert outputs == [["False", "0", "1"], ["True", "1", "0"]]

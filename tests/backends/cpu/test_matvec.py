@@ -1,10 +1,12 @@
 """Compiled matrix-vector walks against the NumPy backend: every mask kind, vector form and kind of operator."""
+
 import numpy as np
 import pytest
 from support.stores import masks, matrix, same_vector, values, vector
 
 import grb_tile as gb
-from grb_tile.backends.cpu.compiled import dispatch as accelerate, matvec as accelerate_matvec
+from grb_tile.backends.cpu.compiled import dispatch as accelerate
+from grb_tile.backends.cpu.compiled import matvec as accelerate_matvec
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.backends.cpu.vectorised import matvec as numpy_matvec
 from grb_tile.storage.convert import transpose_of
@@ -26,8 +28,6 @@ def semiring(name, dtype):
         made = gb.semiring.register_anonymous(getattr(gb.monoid, monoid), getattr(gb.binary, binary))
         return made[dtype]
     return found[dtype]
-
-
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +64,9 @@ def test_rows_and_columns(name, dtype):
             same_vector(cols, wanted, any_value)
 
 
-@pytest.mark.parametrize("a_iso, x_iso, wide", [(True, False, False), (False, True, False), (True, True, False), (False, False, True)])
+@pytest.mark.parametrize(
+    "a_iso, x_iso, wide", [(True, False, False), (False, True, False), (True, True, False), (False, False, True)]
+)
 def test_iso_and_wide_indices(a_iso, x_iso, wide):
     rng = np.random.default_rng(4)
     op = gb.semiring.plus_times["FP64"]

@@ -1,14 +1,15 @@
 """`grb-tile bench` with the CUDA backend over the CPU shim: the same graphs as on the CPU, verified on the device's arrays."""
+
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from cuda_emulation.backend import shim, using_shim
 
 from grb_tile.cli import generate
 from grb_tile.cli.main import OK, main
 from grb_tile.storage import place
-from cuda_emulation.backend import shim, using_shim
 
 
 @pytest.mark.parametrize("text", ["kron:7:4", "grid:6", "fem:3"])
@@ -26,11 +27,34 @@ def test_graphs_and_values_are_those_of_the_cpu(text):
 def test_figures_of_a_device(capsys, monkeypatch):
     monkeypatch.setattr("grb_tile.cli.bench_measure.WARM_SECONDS", 0)
     shim()
-    code = main(["bench", "--generate", "kron:6:4", "--backend", "cuda", "--parents", "--types", "FP32", "--densities", "0.1",
-                 "--repeat", "1", "--sources", "2", "--json", "-", "--quiet"])
+    code = main(
+        [
+            "bench",
+            "--generate",
+            "kron:6:4",
+            "--backend",
+            "cuda",
+            "--parents",
+            "--types",
+            "FP32",
+            "--densities",
+            "0.1",
+            "--repeat",
+            "1",
+            "--sources",
+            "2",
+            "--json",
+            "-",
+            "--quiet",
+        ]
+    )
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert code == OK and [line["figure"] for line in lines] == [
-        "bfs levels", "bfs levels and parents", "spmv plus_times FP32", "spmspv 0.1 plus_times FP32"]
+        "bfs levels",
+        "bfs levels and parents",
+        "spmv plus_times FP32",
+        "spmspv 0.1 plus_times FP32",
+    ]
     for line in lines:
         assert line["backend"] == line["plan"]["engine"] == "cuda" and line["verified"] and line["queued_ms"] > 0
 
@@ -38,9 +62,19 @@ def test_figures_of_a_device(capsys, monkeypatch):
 KARATE = str(Path(__file__).resolve().parents[2] / "examples" / "data" / "karate.txt")
 
 
-@pytest.mark.parametrize("command", [
-    ["bfs", KARATE, "--source", "1", "--parents"], ["sssp", KARATE, "--source", "1"], ["pagerank", KARATE],
-    ["components", KARATE], ["triangles", KARATE], ["info", KARATE], ["convert", KARATE, "k.mtx"]], ids=lambda words: words[0])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["bfs", KARATE, "--source", "1", "--parents"],
+        ["sssp", KARATE, "--source", "1"],
+        ["pagerank", KARATE],
+        ["components", KARATE],
+        ["triangles", KARATE],
+        ["info", KARATE],
+        ["convert", KARATE, "k.mtx"],
+    ],
+    ids=lambda words: words[0],
+)
 def test_commands_say_the_same_on_a_device(capsys, monkeypatch, tmp_path, command):
     monkeypatch.chdir(tmp_path)
     shim()
@@ -48,8 +82,25 @@ def test_commands_say_the_same_on_a_device(capsys, monkeypatch, tmp_path, comman
     for backend in ("cpu", "cuda"):
         assert main([*command, "--undirected", "--base", "1", "--json", "--backend", backend]) == OK
         found = json.loads(capsys.readouterr().out)
-        said.append({key: found[key] for key in ("reached", "depth", "nodes_per_level", "longest", "components", "largest",
-                                                 "triangles", "entries", "degrees", "symmetry", "bytes") if key in found})
+        said.append(
+            {
+                key: found[key]
+                for key in (
+                    "reached",
+                    "depth",
+                    "nodes_per_level",
+                    "longest",
+                    "components",
+                    "largest",
+                    "triangles",
+                    "entries",
+                    "degrees",
+                    "symmetry",
+                    "bytes",
+                )
+                if key in found
+            }
+        )
         if "top" in found:
             said[-1]["top"] = [{key: round(value, 6) for key, value in item.items()} for item in found["top"][:5]]
     assert said[0] == said[1] and len(said[0]) > 0

@@ -1,17 +1,18 @@
 """The fused traversals, their kernels run as fibers, against the plain loop in NumPy."""
+
 import numpy as np
 import pytest
+from cuda_emulation.backend import shim, using_shim
 from support import seeds
 
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import pull
-from grb_tile.backends.cuda.traversal import bfs_graph as traverse_graph
 from grb_tile.backends.cuda.traversal import bfs as on_device
+from grb_tile.backends.cuda.traversal import bfs_graph as traverse_graph
 from grb_tile.operations import traverse as operation
 from grb_tile.storage import place
 from grb_tile.storage.store import Compressed
-from cuda_emulation.backend import shim, using_shim
 
 
 def graph_of(n, rows, cols, symmetric=True):
@@ -53,8 +54,11 @@ def power_law(n, edges, salt):
 
 def grid(width, height):
     at = np.arange(width * height).reshape(height, width)
-    return graph_of(width * height, np.concatenate((at[:, :-1].ravel(), at[:-1].ravel())),
-                    np.concatenate((at[:, 1:].ravel(), at[1:].ravel())))
+    return graph_of(
+        width * height,
+        np.concatenate((at[:, :-1].ravel(), at[:-1].ravel())),
+        np.concatenate((at[:, 1:].ravel(), at[1:].ravel())),
+    )
 
 
 GRAPHS = {
@@ -108,7 +112,7 @@ def check(A, AT, sources, direction=None, max_level=None, target=None, levels=Tr
         assert (got[found[start]] == found[start]).all()
         found = found[~start]
         assert (expected[got[found]] == expected[found] - 1).all()
-        edges = {(i, int(j)) for i in range(n) for j in A.indices[A.indptr[i]:A.indptr[i + 1]]}
+        edges = {(i, int(j)) for i in range(n) for j in A.indices[A.indptr[i] : A.indptr[i + 1]]}
         assert all((int(got[v]), int(v)) in edges for v in found)
     workspace = outcome._graph._tables[0][1]
     assert not device.host(workspace["seen0"]).any() and not device.host(workspace["control"])[:2].any()
@@ -161,7 +165,7 @@ def test_narrow(name, narrow):
     graph = on_device.graph_of(shim().device, shim().own(A), shim().own(A))
     assert graph.is_narrow or name == "random"
     check(A, A, A.nrows - 1, max_level=3)
-    assert outcome.seconds == 0 if shim().device.is_shim else outcome.seconds > 0          # the shim's clock stands
+    assert outcome.seconds == 0 if shim().device.is_shim else outcome.seconds > 0  # the shim's clock stands
 
 
 def test_narrow_hands_over(narrow, monkeypatch):
@@ -236,8 +240,9 @@ def test_changes_of_direction(monkeypatch):
 
 def test_random_orders_of_threads():
     """Fibers in another order: what a missing barrier would break."""
-    from grb_tile.backends.cuda.runtime.device import Device
     from cuda_emulation.launcher import SimtLauncher
+
+    from grb_tile.backends.cuda.runtime.device import Device
 
     if not shim().device.is_shim:
         pytest.skip("the order of threads can be chosen on the shim only")
@@ -282,5 +287,5 @@ def test_searches_and_products_share_a_graphs_strongest_neighbours():
     lengths, starts = np.diff(place.host(turned).indptr), place.host(A).indptr
     strongest = place.host_array(form.strongest)
     for i in range(200):
-        row = place.host(A).indices[starts[i]:starts[i + 1]]
+        row = place.host(A).indices[starts[i] : starts[i + 1]]
         assert strongest[i] == (min(row, key=lambda k: (-lengths[k], k)) if row.size else -1)

@@ -1,16 +1,18 @@
 """Traversals from many sources at once, their kernels run as fibers, against the plain loop in NumPy for each source."""
+
 import numpy as np
 import pytest
+from backends.cuda.test_bfs import GRAPHS, dense, graph_of, grid, path, power_law, random_graph, transposed
+from cuda_emulation.backend import shim, using_shim
+from cuda_emulation.launcher import SimtLauncher
 from support import seeds
 
 from grb_tile import dtypes
-from grb_tile.backends.cuda.traversal import bfs_multi_graph as many_graph, bfs_multi as traverse_many
 from grb_tile.backends.cuda.runtime.device import Device
+from grb_tile.backends.cuda.traversal import bfs_multi as traverse_many
+from grb_tile.backends.cuda.traversal import bfs_multi_graph as many_graph
 from grb_tile.operations import traverse as operation
 from grb_tile.storage import place
-from cuda_emulation.backend import shim, using_shim
-from cuda_emulation.launcher import SimtLauncher
-from backends.cuda.test_bfs import GRAPHS, dense, graph_of, grid, path, power_law, random_graph, transposed
 
 
 def check(A, AT, sources, limit=None, direction=None, levels=True, parents=True, device=None):
@@ -83,8 +85,12 @@ def test_levels_alone_in_many_chunks():
 @pytest.mark.parametrize("direction", [None, "push", "pull"])
 def test_a_directed_graph_with_a_long_row(direction):
     rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 8])
-    A = graph_of(2600, np.concatenate((np.zeros(2500), rng.integers(0, 2600, 1500))),
-                 np.concatenate((np.arange(100, 2600), rng.integers(0, 2600, 1500))), symmetric=False)
+    A = graph_of(
+        2600,
+        np.concatenate((np.zeros(2500), rng.integers(0, 2600, 1500))),
+        np.concatenate((np.arange(100, 2600), rng.integers(0, 2600, 1500))),
+        symmetric=False,
+    )
     check(A, transposed(A), [0, 7, 2000], direction=direction)
     check(transposed(A), A, [0, 7, 2000, *range(100, 150)], direction=direction)
 
@@ -100,8 +106,11 @@ def test_long_rows_in_pieces():
     rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 9])
     n = 3000
     hubs = np.repeat(np.arange(4), 1800)
-    A = graph_of(n, np.concatenate((hubs, rng.integers(0, n, 2000))),
-                 np.concatenate((rng.integers(4, n, hubs.size), rng.integers(0, n, 2000))))
+    A = graph_of(
+        n,
+        np.concatenate((hubs, rng.integers(0, n, 2000))),
+        np.concatenate((rng.integers(4, n, hubs.size), rng.integers(0, n, 2000))),
+    )
     for direction in (None, "pull", "push"):
         check(A, A, rng.integers(0, n, 64).tolist(), direction=direction)
 
@@ -125,15 +134,17 @@ def test_each_source_chooses_its_direction(alpha, monkeypatch):
     core = power_law(500, 5000, 4)
     rows = np.repeat(np.arange(500), np.diff(core.indptr))
     tail = np.arange(500, 520)
-    A = graph_of(530, np.concatenate((rows, [3], tail[:-1], [522])), np.concatenate((core.indices, [500], tail[1:], [523])))
+    A = graph_of(
+        530, np.concatenate((rows, [3], tail[:-1], [522])), np.concatenate((core.indices, [500], tail[1:], [523]))
+    )
     check(A, A, [0, 1, 490, 519, 510, 522, 529])
 
 
 def test_more_room_than_entries(monkeypatch):
     A = power_law(900, 6000, 3)
-    check(A, A, [3, 4, 5], limit=1)                # arrays are cut and copied
+    check(A, A, [3, 4, 5], limit=1)  # arrays are cut and copied
     monkeypatch.setattr(traverse_many, "MOST_SPARE", 0)
-    check(A, A, [3, 4, 5])                         # the number of entries is asked for first
+    check(A, A, [3, 4, 5])  # the number of entries is asked for first
     check(A, A, list(range(66)))
 
 

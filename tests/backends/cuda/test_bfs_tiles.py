@@ -1,17 +1,18 @@
 """Searches over bit tiles, their kernel run as fibers, against the plain loop in NumPy; and over all of their walks."""
+
 import numpy as np
 import pytest
+from backends.cuda import test_bfs as test_traverse
+from backends.cuda.test_bfs import GRAPHS, dense, graph_of, grid, power_law, random_graph, transposed
+from cuda_emulation.backend import shim, using_shim
+from grb_tile.algorithms import Graph, bfs
 from support import seeds
 
 import grb_tile as gb
 from grb_tile import dtypes
-from grb_tile.algorithms import Graph, bfs
 from grb_tile.backends.cuda.products import tiles
 from grb_tile.backends.cuda.traversal import bfs_tiles as traverse_tiles
 from grb_tile.operations import traverse as operation
-from backends.cuda import test_bfs as test_traverse
-from cuda_emulation.backend import shim, using_shim
-from backends.cuda.test_bfs import GRAPHS, dense, graph_of, grid, power_law, random_graph, transposed
 
 WALKS = (None, *tiles.WALKS)
 HELD = [name for name in GRAPHS if name not in ("one vertex", "no edges")]
@@ -43,7 +44,7 @@ def check(A, AT, sources, walk=None, width=32, max_level=None, target=None, leve
         assert held == count and ((above >= 0) == (expected >= 0)).all() and (above[there[start]] == there[start]).all()
         there = there[~start]
         assert (expected[above[there]] == expected[there] - 1).all()
-        edges = {(i, int(j)) for i in range(n) for j in A.indices[A.indptr[i]:A.indptr[i + 1]]}
+        edges = {(i, int(j)) for i in range(n) for j in A.indices[A.indptr[i] : A.indptr[i + 1]]}
         assert all((int(above[v]), int(v)) in edges for v in there)
     for _, kept in outcome._graph._tables.values():
         for name in ("seen0", "parts0", "parts1", "parts2", "control"):
@@ -125,8 +126,9 @@ def test_the_device_chooses_by_the_frontier_and_by_what_is_left(monkeypatch):
 
 def test_random_orders_of_threads():
     """Fibers in another order: what a missing barrier would break."""
-    from grb_tile.backends.cuda.runtime.device import Device
     from cuda_emulation.launcher import SimtLauncher
+
+    from grb_tile.backends.cuda.runtime.device import Device
 
     if not shim().device.is_shim:
         pytest.skip("the order of threads can be chosen on the shim only")
@@ -149,7 +151,7 @@ def test_forced_plans_reach_it_and_say_so(walk):
         assert directions == {walk} if walk != "bittiled" else directions <= set(tiles.WALKS)
         plan = next(plan for plan in reversed(gb.explain(0).plans) if plan.operation == "traverse")
         assert plan.format == "bittiled" and plan.walk == ("by level" if walk == "bittiled" else walk)
-        _, _, report = operation.traverse(M._store, M._store, 5)      # the plan counts while the report lives
+        _, _, report = operation.traverse(M._store, M._store, 5)  # the plan counts while the report lives
         pulled = sum(row["direction"].startswith("pull") for row in report.levels)
         assert f"{len(report)} levels, {pulled} of them pulled" in str(gb.explain())
 

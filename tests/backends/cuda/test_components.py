@@ -1,15 +1,16 @@
 """Connected components, the kernel run as fibers, against SciPy."""
+
 import numpy as np
 import pytest
+from backends.cuda.test_bfs import GRAPHS, graph_of, power_law, random_graph, transposed
+from cuda_emulation.backend import shim, using_shim
+from cuda_emulation.launcher import SimtLauncher
 from support import seeds
 
 from grb_tile import dtypes
-from grb_tile.backends.cuda.traversal import components
 from grb_tile.backends.cuda.runtime.device import Device
+from grb_tile.backends.cuda.traversal import components
 from grb_tile.storage import place
-from cuda_emulation.backend import shim, using_shim
-from cuda_emulation.launcher import SimtLauncher
-from backends.cuda.test_bfs import GRAPHS, graph_of, power_law, random_graph, transposed
 
 
 def check(A, AT, device=None):
@@ -31,7 +32,9 @@ def check(A, AT, device=None):
 def test_connected_components(name, symmetric):
     A = GRAPHS[name]()
     if not symmetric:
-        A = graph_of(A.nrows, *(x[::3] for x in (np.repeat(np.arange(A.nrows), np.diff(A.indptr)), A.indices)), symmetric=False)
+        A = graph_of(
+            A.nrows, *(x[::3] for x in (np.repeat(np.arange(A.nrows), np.diff(A.indptr)), A.indices)), symmetric=False
+        )
     check(A, A if symmetric else transposed(A))
 
 

@@ -1,13 +1,14 @@
 """Constructors given arrays of the device: the same objects as from host arrays, nothing taken through the host."""
+
 import numpy as np
 import pytest
+from cuda_emulation.backend import shim, using_shim
+from support import seeds
 
 import grb_tile as gb
 from grb_tile.backends import select
 from grb_tile.exceptions import IndexOutOfBound, InvalidValue
 from grb_tile.storage import place
-from cuda_emulation.backend import shim, using_shim
-from support import seeds
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,9 @@ def random_entries(turn, count=200, bound=50):
     return rng.integers(0, bound, count), rng.integers(0, bound, count), rng.integers(-40, 40, count)
 
 
-@pytest.mark.parametrize(("dtype", "held"), [(None, np.int64), ("INT8", np.float64), ("FP32", np.int32), ("BOOL", np.uint16)])
+@pytest.mark.parametrize(
+    ("dtype", "held"), [(None, np.int64), ("INT8", np.float64), ("FP32", np.int32), ("BOOL", np.uint16)]
+)
 def test_entries_in_any_order_are_combined(dtype, held, no_way_through_the_host):
     rows, cols, values = random_entries(1)
     values = np.abs(values).astype(held) if np.dtype(held).kind == "u" else values.astype(held)
@@ -97,7 +100,10 @@ def test_compressed_arrays():
         assert made.isequal(want), kind
         assert not place.is_host(made._store)
     indptr, indices, values = want.to_csr()
-    for bad, message in ((np.r_[1, indptr[1:]], "must begin with 0"), (np.r_[indptr[:-1], 3], "must not decrease|the last")):
+    for bad, message in (
+        (np.r_[1, indptr[1:]], "must begin with 0"),
+        (np.r_[indptr[:-1], 3], "must not decrease|the last"),
+    ):
         with pytest.raises(InvalidValue, match=message):
             gb.Matrix.from_csr(there(bad, np.int64), there(indices), there(values))
 
@@ -143,7 +149,7 @@ def test_a_full_vector_is_shared_by_dlpack():
     v = gb.Vector.from_dense(there([1.0, 2.0, 3.0]))
     shared = shim().device.xp.from_dlpack(v)
     assert shared.tolist() == [1.0, 2.0, 3.0]
-    v[0] = 9.0          # a copy is written, what was let out stays
+    v[0] = 9.0  # a copy is written, what was let out stays
     assert shared.tolist() == [1.0, 2.0, 3.0] and v.get(0) == 9.0
     again = shim().device.xp.from_dlpack(v)
     mask = gb.Vector.from_coo([1, 2], True, size=3)
@@ -153,7 +159,7 @@ def test_a_full_vector_is_shared_by_dlpack():
     same = gb.Vector.from_dense(there([4, 5]))
     at = shim().device.address(shim().device.xp.from_dlpack(same))
     assert at == shim().device.address(same._store.values), "no copy"
-    with select.using("cpu"):          # it still lies on the device
+    with select.using("cpu"):  # it still lies on the device
         assert shim().device.xp.from_dlpack(same).tolist() == [4, 5]
 
 

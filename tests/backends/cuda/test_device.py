@@ -1,21 +1,22 @@
 """The rule of place: operands move to the device at first use, results stay there, the host reads copies."""
+
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cuda_emulation.backend import shim, using_shim
+from cuda_emulation.launcher import SimtLauncher
 
 import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda import backend as cuda
-from grb_tile.backends.cuda.structure import entries
 from grb_tile.backends.cuda.runtime import compile as jit
 from grb_tile.backends.cuda.runtime.device import Device
+from grb_tile.backends.cuda.structure import entries
 from grb_tile.exceptions import GraphblasException, IndexOutOfBound, JitError, OutOfMemory
 from grb_tile.storage import embed, place
 from grb_tile.storage.store import Allow
-from cuda_emulation.backend import shim, using_shim
-from cuda_emulation.launcher import SimtLauncher
 
 
 def vector(n=100, step=7):
@@ -28,7 +29,11 @@ def test_operands_move_once_and_stay_as_they_are():
     with using_shim() as backend:
         first = backend.own(store)
         assert backend.own(store) is first and backend.own(first) is first
-        assert isinstance(first.values, shim().device.array_class) and type(store.values) is np.ndarray and u._store is store
+        assert (
+            isinstance(first.values, shim().device.array_class)
+            and type(store.values) is np.ndarray
+            and u._store is store
+        )
 
 
 def test_results_stay_on_the_device_and_are_read_by_the_host():
@@ -61,7 +66,7 @@ def test_host_backends_take_device_stores_afterwards(name):
 
 
 def test_masked_updates_while_operands_lie_in_both_places():
-    u = vector(64, 1)          # a full bitmap on the host, which a CPU backend would update in place
+    u = vector(64, 1)  # a full bitmap on the host, which a CPU backend would update in place
     before = u.dup()
     with using_shim():
         t = gb.Vector.from_coo([3, 5], [1.0, 2.0], size=64)
@@ -156,7 +161,9 @@ def test_an_old_device_is_an_error_with_a_remedy(monkeypatch):
 
     monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: 1)
     monkeypatch.setattr(cupy.cuda, "Device", lambda: SimpleNamespace(id=0, compute_capability="61"))
-    with pytest.raises(GraphblasException, match=r"capability 7\.0 or more .*device 0 has 6\.1: .*CUDA_VISIBLE_DEVICES.*\"cpu\""):
+    with pytest.raises(
+        GraphblasException, match=r"capability 7\.0 or more .*device 0 has 6\.1: .*CUDA_VISIBLE_DEVICES.*\"cpu\""
+    ):
         cuda.real_launcher()
 
 
@@ -217,7 +224,12 @@ def test_an_entry_count_is_read_when_asked_for(monkeypatch):
     monkeypatch.setattr(entries, "LATER_SIZE", 8)
     fresh = device.counters()
     assert fresh.tolist() == [0, 0, 0, 0]
-    assert entries.counted_later(device, 10**3, dtypes.INT64, device.zeros(16, np.uint64), device.arange(10**3), fresh).format == "sparse"
+    assert (
+        entries.counted_later(
+            device, 10**3, dtypes.INT64, device.zeros(16, np.uint64), device.arange(10**3), fresh
+        ).format
+        == "sparse"
+    )
 
 
 def test_an_empty_array_is_no_null_pointer():
@@ -229,7 +241,7 @@ def test_an_empty_array_is_no_null_pointer():
     kernel = Kernel("k", lambda grid, block, args, *rest: launches.append(args), None, launcher)
     empty, full = shim().device.empty(0, np.int64), shim().device.zeros(3, np.int64)
     kernel(1, 32, (None, empty, full, 7, True))
-    args, = launches
+    (args,) = launches
     assert args[0] == 0 and args[1] is launcher.hole and args[2] is full and args[3:] == [7, True]
 
 
@@ -256,8 +268,12 @@ def test_arguments_of_the_quick_launch():
 
     seen, function = [], Function()
     launcher = SimpleNamespace(
-        processors=2, xp=SimpleNamespace(ndarray=Array), hole=Array(4096), launch=launch,
-        current_stream=lambda: SimpleNamespace(ptr=5))
+        processors=2,
+        xp=SimpleNamespace(ndarray=Array),
+        hole=Array(4096),
+        launch=launch,
+        current_stream=lambda: SimpleNamespace(ptr=5),
+    )
     kernel = Kernel("k", function, None, launcher)
     empty, full = Array(0, 0), Array(2**40 + 8)
     kernel.over(700, (None, empty, full, 7, True, -2))
@@ -282,7 +298,9 @@ def test_arguments_of_a_search(cooperative, monkeypatch):
 
     def launch(*arguments):
         *configuration, pointers = arguments if cooperative else arguments[:-1]
-        seen.append((configuration, [c_int64.from_address(place).value for place in (c_uint64 * 3).from_address(pointers)]))
+        seen.append(
+            (configuration, [c_int64.from_address(place).value for place in (c_uint64 * 3).from_address(pointers)])
+        )
 
     monkeypatch.setattr(driver, "launchCooperativeKernel" if cooperative else "launchKernel", launch)
     search = QuickLaunch(SimpleNamespace(function=SimpleNamespace(ptr=99)), 3, 132, 1024, 64, cooperative)

@@ -1,15 +1,16 @@
 """Arrays on the device in and out; the shim's arrays stand for CuPy's."""
+
 import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cuda_emulation.backend import shim, using_shim
 
 import grb_tile as gb
 from grb_tile.backends import select
 from grb_tile.exceptions import IndexOutOfBound
 from grb_tile.io import device_arrays
-from cuda_emulation.backend import shim, using_shim
 
 
 @pytest.fixture(autouse=True)
@@ -24,8 +25,13 @@ def on_device(data, dtype=None):
 
 def csr(indptr, indices, data, shape, format="csr"):
     """What cupyx.scipy.sparse.csr_matrix looks like."""
-    return SimpleNamespace(format=format, indptr=on_device(indptr, np.int32), indices=on_device(indices, np.int32),
-                           data=on_device(data, np.float64), shape=shape)
+    return SimpleNamespace(
+        format=format,
+        indptr=on_device(indptr, np.int32),
+        indices=on_device(indices, np.int32),
+        data=on_device(data, np.float64),
+        shape=shape,
+    )
 
 
 def test_a_vector_shares_the_array_both_ways():
@@ -33,7 +39,7 @@ def test_a_vector_shares_the_array_both_ways():
     v = device_arrays.from_cupy(x)
     assert v.to_coo()[1].tolist() == [1.0, 2.0, 3.0] and v._store.values is x
     assert device_arrays.to_cupy(v) is x
-    v[1] = 9.0          # the shared array is not written to
+    v[1] = 9.0  # the shared array is not written to
     assert v.to_coo()[1].tolist() == [1.0, 9.0, 3.0] and x.tolist() == [1.0, 2.0, 3.0]
 
 
@@ -54,9 +60,17 @@ def test_compressed_matrices_share_indices_and_values():
     assert B.isequal(A.T.new())
 
 
-@pytest.mark.parametrize(("indptr", "indices", "message"), [
-    ([0, 2, 3], [2, 0, 1], "ascend"), ([0, 2, 3], [1, 1, 1], "ascend"), ([0, 2, 3], [0, 7, 1], "no CSR"),
-    ([0, 2, 2], [0, 2, 1], "no CSR"), ([0, 4, 3], [0, 2, 1], "no CSR"), ([0, 3], [0, 2, 1], "row pointers")])
+@pytest.mark.parametrize(
+    ("indptr", "indices", "message"),
+    [
+        ([0, 2, 3], [2, 0, 1], "ascend"),
+        ([0, 2, 3], [1, 1, 1], "ascend"),
+        ([0, 2, 3], [0, 7, 1], "no CSR"),
+        ([0, 2, 2], [0, 2, 1], "no CSR"),
+        ([0, 4, 3], [0, 2, 1], "no CSR"),
+        ([0, 3], [0, 2, 1], "row pointers"),
+    ],
+)
 def test_what_is_no_csr_is_refused(indptr, indices, message):
     with pytest.raises(ValueError, match=message):
         device_arrays.from_cupy(csr(indptr, indices, [1, 2, 3], (2, 4)))
@@ -68,7 +82,11 @@ def test_arrays_of_a_csr():
     assert A.dtype == gb.dtypes.INT8 and A._store.indices is indices and A._store.values is values
     assert [part.tolist() for part in A.to_coo()] == [[0, 0, 2], [0, 2, 1], [1, 2, 3]]
     one = device_arrays.from_cupy_csr(indptr, on_device(np.uint64([0, 2, 1])), True, shape=(3, 4))
-    assert one.ss.is_iso and one.dtype == gb.dtypes.BOOL and one.reduce_rowwise("plus[int64]").new().to_dict() == {0: 2, 2: 1}
+    assert (
+        one.ss.is_iso
+        and one.dtype == gb.dtypes.BOOL
+        and one.reduce_rowwise("plus[int64]").new().to_dict() == {0: 2, 2: 1}
+    )
     empty = device_arrays.from_cupy_csr(on_device([0, 0]), on_device(np.int64([])), 1.5, shape=(1, 7))
     assert empty.shape == (1, 7) and empty.nvals == 0 and empty.dtype == gb.dtypes.FP64
     with pytest.raises(ValueError, match="a value for each of 3"):

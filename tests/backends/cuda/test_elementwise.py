@@ -1,18 +1,19 @@
 """Union, intersection, restriction and Kronecker of the CUDA backend, their kernels run as fibers, against the NumPy backend.
 
-A case is a seed: formats, sizes, masks, types of the operands are drawn from it.  The operators are few: an instance of a
-kernel takes about a second to compile for the CPU (tests/gpu runs all of them on a device).
+A case is a seed: formats, sizes, masks, types of the operands are drawn from it.  The operators are few: an instance of
+a kernel takes about a second to compile for the CPU (tests/gpu runs all of them on a device).
 """
+
 import numpy as np
 import pytest
 from backends import agree, samples
+from cuda_emulation.backend import shim
 from support import seeds
 
 from grb_tile import binary, dtypes
 from grb_tile.backends import select
 from grb_tile.exceptions import UdfParseError
 from grb_tile.storage.store import Allow
-from cuda_emulation.backend import shim
 
 NUMPY = select.named("numpy")
 CAPPED = binary.register_anonymous(lambda x, y: min(x + y, 5), "capped")
@@ -94,8 +95,10 @@ def test_union_with_a_result_of_another_type(want, detours):
         rng = rng_of(turn, want.rank, 2)
         x, y, _ = operands(rng, op, turn % 4 == 3)
         agree.assert_same(shim().union(x, y, op, dtype=want), NUMPY.union(x, y, op, dtype=want))
-        agree.assert_same(shim().union(x, y, binary.ss.firsti["INT64"], dtype=want),
-                          NUMPY.union(x, y, binary.ss.firsti["INT64"], dtype=want))
+        agree.assert_same(
+            shim().union(x, y, binary.ss.firsti["INT64"], dtype=want),
+            NUMPY.union(x, y, binary.ss.firsti["INT64"], dtype=want),
+        )
 
 
 @pytest.mark.parametrize("dtype", [dtypes.BOOL, dtypes.INT16, dtypes.FP32, dtypes.FP64, dtypes.FC64], ids=str)
@@ -115,7 +118,10 @@ def test_restrict_and_disjoint_union(dtype, detours):
 def test_larger_operands(share, detours):
     """More entries than threads, rows of very different lengths, both kinds of index."""
     op, rng = binary.plus[dtypes.INT64], rng_of(4)
-    for rows, cols in (((40, np.arange(40)), (3000, np.arange(3000))), ((9000, np.arange(9000)), (2**40, np.arange(5)))):
+    for rows, cols in (
+        ((40, np.arange(40)), (3000, np.arange(3000))),
+        ((9000, np.arange(9000)), (2**40, np.arange(5))),
+    ):
         A, B, M = (samples.random_matrix(rng, rows, cols, dtypes.INT64, s) for s in (*share, 0.3))
         for allow in (None, Allow(M), Allow(M, True)):
             agree.assert_same(shim().union(A, B, op, allow), NUMPY.union(A, B, op, allow))
@@ -127,7 +133,9 @@ def test_larger_operands(share, detours):
         agree.assert_same(shim().intersect(u, v, op, allow), NUMPY.intersect(u, v, op, allow))
 
 
-@pytest.mark.parametrize("case", [OPERATORS[0], OPERATORS[7], OPERATORS[10], OPERATORS[11], OPERATORS[12]], ids=identity)
+@pytest.mark.parametrize(
+    "case", [OPERATORS[0], OPERATORS[7], OPERATORS[10], OPERATORS[11], OPERATORS[12]], ids=identity
+)
 def test_kronecker(case, detours):
     op = typed(case)
     for turn in range(6):
@@ -150,7 +158,11 @@ def test_iso_operands_stay_iso(detours):
     assert shim().union(u, v, binary.min[dtypes.INT64]).iso
     assert not shim().union(u, v, binary.plus[dtypes.INT64]).iso
     assert shim().intersect(u, v, binary.plus[dtypes.INT64]).iso
-    assert shim().intersect(u, NUMPY.build_vector(300, np.arange(9), np.arange(9), None, dtypes.INT64), binary.pair["INT64"]).iso
+    assert (
+        shim()
+        .intersect(u, NUMPY.build_vector(300, np.arange(9), np.arange(9), None, dtypes.INT64), binary.pair["INT64"])
+        .iso
+    )
 
 
 def test_a_function_without_cuda_text_is_refused_with_the_remedy():
@@ -158,7 +170,11 @@ def test_a_function_without_cuda_text_is_refused_with_the_remedy():
     op = binary.register_anonymous(lambda x, y: table[1] + len(str(x)))[dtypes.INT64]
     u = NUMPY.build_vector(5, np.array([1]), np.array([1]), None, dtypes.INT64)
     empty = NUMPY.build_vector(5, np.array([], np.int64), np.array([], np.int64), None, dtypes.INT64)
-    for call in (lambda: shim().union(u, u, op), lambda: shim().intersect(u, u, op), lambda: shim().union(u, empty, op)):
+    for call in (
+        lambda: shim().union(u, u, op),
+        lambda: shim().intersect(u, u, op),
+        lambda: shim().union(u, empty, op),
+    ):
         with pytest.raises(UdfParseError, match='cuda="'):
             call()
 

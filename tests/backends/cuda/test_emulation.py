@@ -1,7 +1,7 @@
 """The shim itself: it computes what CUDA computes, and finds what CUDA would hang or misbehave on."""
+
 import numpy as np
 import pytest
-
 from cuda_emulation.arrays import xp
 from cuda_emulation.launcher import SimtError, SimtLauncher
 
@@ -76,11 +76,13 @@ def test_append_by_warps(seed):
     take = np.random.default_rng(seed).random(500) < 0.3
     found, count = xp.zeros(500, np.int64), xp.zeros(1, np.uint32)
     kernel("append", seed).over(512, (xp.asarray(take), 500, found, count))
-    assert sorted(found.tolist()[:int(count[0])]) == take.nonzero()[0].tolist()
+    assert sorted(found.tolist()[: int(count[0])]) == take.nonzero()[0].tolist()
 
 
-@pytest.mark.parametrize(("name", "message"), [
-    ("divided", "deadlock"), ("exited", "exited|deadlock"), ("stranger", "does not name the caller")])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("divided", "deadlock"), ("exited", "exited|deadlock"), ("stranger", "does not name the caller")],
+)
 def test_broken_synchronisation_is_reported(name, message):
     with pytest.raises(SimtError, match=message):
         kernel(name)(1, 32, (xp.zeros(64, np.int32),))
@@ -97,7 +99,14 @@ def test_seeds_bring_out_a_missing_barrier():
 
 def test_arguments_are_checked():
     good = xp.zeros(4, np.float32)
-    for wrong in [(xp.zeros(4), good, 4), (np.zeros(4, np.float32), good, 4), (good, good, 4.0), (good, good), (good[::2], good, 4), (good, good, np.int32(4))]:
+    for wrong in [
+        (xp.zeros(4), good, 4),
+        (np.zeros(4, np.float32), good, 4),
+        (good, good, 4.0),
+        (good, good),
+        (good[::2], good, 4),
+        (good, good, np.int32(4)),
+    ]:
         with pytest.raises(TypeError):
             kernel("scan")(1, 32, wrong, shared=128)
 

@@ -2,9 +2,11 @@
 
 A case is a seed, as in test_elementwise.py; the operators are few, as an instance takes about a second to compile.
 """
+
 import numpy as np
 import pytest
 from backends import agree, samples
+from cuda_emulation.backend import shim
 from support import seeds
 
 from grb_tile import binary, dtypes, indexunary, monoid, unary
@@ -12,7 +14,6 @@ from grb_tile import select as selectors
 from grb_tile.backends import select
 from grb_tile.exceptions import UdfParseError
 from grb_tile.storage.store import Allow
-from cuda_emulation.backend import shim
 
 NUMPY = select.named("numpy")
 ROUNDS = range(12)
@@ -147,11 +148,14 @@ def test_reduce_many(detours):
     rng = rng_of(6)
     u = samples.random_vector(rng, (50000, np.arange(50000)), dtypes.INT64, 0.7)
     for name in ("plus", "max"):
-        agree.assert_same(shim().reduce(u, getattr(monoid, name)["INT64"]), NUMPY.reduce(u, getattr(monoid, name)["INT64"]))
+        agree.assert_same(
+            shim().reduce(u, getattr(monoid, name)["INT64"]), NUMPY.reduce(u, getattr(monoid, name)["INT64"])
+        )
     iso = NUMPY.build_vector(10**6, np.arange(999_983), np.array([3]), None, dtypes.INT64)
     assert shim().reduce(iso, monoid.plus["INT64"]) == 3 * 999_983
-    assert shim().reduce(iso, monoid.times["INT64"]) == np.int64(pow(3, 999_983, 2**64) - (
-        2**64 if pow(3, 999_983, 2**64) >= 2**63 else 0))
+    assert shim().reduce(iso, monoid.times["INT64"]) == np.int64(
+        pow(3, 999_983, 2**64) - (2**64 if pow(3, 999_983, 2**64) >= 2**63 else 0)
+    )
     assert shim().reduce(iso, monoid.lxor["BOOL"]) == True  # a NumPy bool; an odd number of them
 
 
@@ -166,7 +170,11 @@ def test_a_function_without_cuda_text_is_refused_with_the_remedy():
     two = binary.register_anonymous(lambda x, y: table[1] + len(str(x)))["INT64"]
     keep = selectors.register_anonymous(lambda x, i, j, thunk: len(str(x)) > table[1])["INT64"]
     u = NUMPY.build_vector(5, np.array([1]), np.array([1]), None, dtypes.INT64)
-    for call in (lambda: shim().apply(u, one), lambda: shim().apply(u, two, right=np.int64(1)), lambda: shim().select(u, keep, 1)):
+    for call in (
+        lambda: shim().apply(u, one),
+        lambda: shim().apply(u, two, right=np.int64(1)),
+        lambda: shim().select(u, keep, 1),
+    ):
         with pytest.raises(UdfParseError, match='cuda="'):
             call()
 
@@ -178,8 +186,9 @@ def test_apply_of_a_full_bitmap_shares_its_words(detours):
 
 
 def test_a_program_in_the_language(detours):
-    import grb_tile as gb
     from cuda_emulation.backend import using_shim
+
+    import grb_tile as gb
 
     with using_shim():
         A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 0], [1.0, -2.0, 3.0, 4.0])

@@ -1,7 +1,9 @@
 """Matrix products on the CUDA backend, their kernels run as fibers, against the NumPy backend."""
+
 import numpy as np
 import pytest
 from backends import agree, samples
+from cuda_emulation.backend import shim
 from support import seeds
 
 from grb_tile import dtypes
@@ -11,11 +13,18 @@ from grb_tile.operators import get_typed_op
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
-from cuda_emulation.backend import shim
 
 NUMPY = select.named("numpy")
-SEMIRINGS = [("plus_times", "FP64"), ("plus_pair", "INT64"), ("any_pair", "BOOL"), ("min_plus", "FP32"), ("plus_times", "FC64"),
-             ("max_secondj1", "INT64"), ("any_second", "INT16"), ("lor_land", "BOOL")]
+SEMIRINGS = [
+    ("plus_times", "FP64"),
+    ("plus_pair", "INT64"),
+    ("any_pair", "BOOL"),
+    ("min_plus", "FP32"),
+    ("plus_times", "FC64"),
+    ("max_secondj1", "INT64"),
+    ("any_second", "INT16"),
+    ("lor_land", "BOOL"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +40,7 @@ def rng_of(*salt):
 
 
 def compare(got, want, semiring):
-    if semiring.name.startswith("any_second"):          # any of the products: the places agree
+    if semiring.name.startswith("any_second"):  # any of the products: the places agree
         one = get_typed_op("one", want.dtype, kind="unary")
         got, want = NUMPY.apply(host(got), one), NUMPY.apply(want, one)
     agree.assert_same(got, want)
@@ -63,7 +72,7 @@ def test_every_walk(name, type_, turn, monkeypatch):
 def test_subnormal_sums_are_kept(walk):
     """Float atomics of a device flush subnormals; the sums here are whole multiples of 2^-149, so exact in every order."""
     rng = rng_of(3)
-    signs = np.where(np.arange(40)[:, None] % 3, rng.choice([-1, 1], (40, 60)), 1)          # of one sign: past 2^-126
+    signs = np.where(np.arange(40)[:, None] % 3, rng.choice([-1, 1], (40, 60)), 1)  # of one sign: past 2^-126
     A = full_matrix(signs * rng.integers(400, 500, (40, 60)) * 2.0**-75)
     B = full_matrix(rng.integers(400, 500, (60, 50)) * 2.0**-74)
     semiring = get_typed_op("plus_times", dtypes.FP32, kind="semiring")

@@ -1,9 +1,11 @@
 """Products of matrix and vector on the CUDA backend, their kernels run as fibers, against the NumPy backend."""
+
 from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from backends import agree, samples
+from cuda_emulation.backend import shim, using_shim
 from support import seeds
 
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, plan, semiring
@@ -16,7 +18,6 @@ from grb_tile.storage import convert
 from grb_tile.storage.embed import iso_like
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
-from cuda_emulation.backend import shim, using_shim
 
 NUMPY = select.named("numpy")
 PRESENCE = "asked", "later", "hot"
@@ -68,7 +69,13 @@ def presence(request, monkeypatch):
         monkeypatch.setattr(column_launch, "MANY_EDGES", 0)
         monkeypatch.setattr(column_launch, "EDGES_OF_PLACE", 1 << 60)
     if request.param == "hot":
-        for name, value in (("HOT_EDGES", 0), ("HOT_BYTES", 640), ("PATIENCE", 1), ("LONG", 0), ("FEW_ENTRIES", (0, 0))):
+        for name, value in (
+            ("HOT_EDGES", 0),
+            ("HOT_BYTES", 640),
+            ("PATIENCE", 1),
+            ("LONG", 0),
+            ("FEW_ENTRIES", (0, 0)),
+        ):
             monkeypatch.setattr(column_launch, name, value)
     return request.param
 
@@ -102,9 +109,14 @@ def _with(semiring, found):
 
 
 @pytest.mark.usefixtures("presence")
-@pytest.mark.parametrize(("name", "presence"), [
-    *(("plus_times", way) for way in PRESENCE), *((name, "asked") for name in ("min_plus", "any_pair", "any_second", "lor_land")),
-], indirect=["presence"])
+@pytest.mark.parametrize(
+    ("name", "presence"),
+    [
+        *(("plus_times", way) for way in PRESENCE),
+        *((name, "asked") for name in ("min_plus", "any_pair", "any_second", "lor_land")),
+    ],
+    indirect=["presence"],
+)
 def test_long_rows_are_cut_into_pieces(name, monkeypatch):
     monkeypatch.setitem(row_schedule.LONGEST, "all", (2, 4, 6, 8, 16, 32))
     monkeypatch.setitem(row_schedule.LONGEST, "early", (2, 4, 6, 8, 16, 32))
@@ -128,11 +140,12 @@ def test_long_rows_are_cut_into_pieces(name, monkeypatch):
             y = samples.random_vector(rng, dims[0], semiring.type2, share)
             check(AT, y, semiring, None)
         few = NUMPY.build_vector(150, np.array([0, 3, 9, 70, 149]), np.ones(1, bool), None, dtypes.BOOL)
-        check(A, x, semiring, Allow(few))          # listed rows, the first and the last of them long
+        check(A, x, semiring, Allow(few))  # listed rows, the first and the last of them long
 
 
-@pytest.mark.parametrize(("name", "type_"), [("plus_times", "FP64"), ("min_plus", "INT8"), ("any_pair", "BOOL"),
-                                             ("any_first", "FP32")])
+@pytest.mark.parametrize(
+    ("name", "type_"), [("plus_times", "FP64"), ("min_plus", "INT8"), ("any_pair", "BOOL"), ("any_first", "FP32")]
+)
 def test_columns_leave_the_kept_accumulator_clean(name, type_, monkeypatch):
     """A result of few entries is packed out of the accumulator, which the next product finds as if it were new."""
     monkeypatch.setattr(columns, "LATER_SIZE", 0)
@@ -150,7 +163,7 @@ def test_columns_leave_the_kept_accumulator_clean(name, type_, monkeypatch):
             want = NUMPY.matvec_rows(A, x, semiring, allow)
             got = shim().matvec_cols(AT, x, semiring, allow)
             agree.assert_same(got, want)
-            kept += bool(shim().device.product_spaces)          # not when the result took its arrays along
+            kept += bool(shim().device.product_spaces)  # not when the result took its arrays along
     assert kept >= 4
 
 
@@ -167,7 +180,9 @@ def test_rows_that_end_at_their_first_product(name, wide, monkeypatch):
     lengths = rng.choice([0, 1, 3, 6, 40, 70, 200, 850], n)
     rows = np.repeat(np.arange(n), lengths)
     cols = np.concatenate([np.sort(rng.permutation(m)[:count]) for count in lengths])
-    values = np.ones(1, semiring.type.np_type) if name == "lor_land" else samples.values(rng, semiring.type, cols.shape[0])
+    values = (
+        np.ones(1, semiring.type.np_type) if name == "lor_land" else samples.values(rng, semiring.type, cols.shape[0])
+    )
     A = convert.compressed(n, m, semiring.type, rows, cols, values, name == "lor_land")
     for turn in range(2):
         for share in (0.003, 0.02, 0.3, 1.0):
@@ -200,10 +215,16 @@ def test_vectors_that_settle_as_bitmaps_and_lists():
     semiring = semiring_of("plus_times", "FP64")
     n = 5000
     for count in (3, 90, 4000):
-        A = convert.compressed(n, n, dtypes.FP64, np.sort(rng.permutation(n)[:count]), rng.integers(0, n, count),
-                               rng.integers(1, 5, count).astype(np.float64))
+        A = convert.compressed(
+            n,
+            n,
+            dtypes.FP64,
+            np.sort(rng.permutation(n)[:count]),
+            rng.integers(0, n, count),
+            rng.integers(1, 5, count).astype(np.float64),
+        )
         x = samples.random_vector(rng, (n, np.arange(n)), dtypes.FP64, 0.7)
-        for _ in range(2):          # the second call uses the kept accumulator
+        for _ in range(2):  # the second call uses the kept accumulator
             check(A, x, semiring, None)
 
 
@@ -216,8 +237,14 @@ def test_large_results_become_lists_from_a_kept_accumulator(name, monkeypatch):
     semiring = semiring_of(name, "FP64")
     n = 3000
     for count in (3, 40, 2000):
-        A = convert.compressed(n, n, dtypes.FP64, np.sort(rng.permutation(n)[:count]), rng.integers(0, n, count),
-                               rng.integers(1, 5, count).astype(np.float64))
+        A = convert.compressed(
+            n,
+            n,
+            dtypes.FP64,
+            np.sort(rng.permutation(n)[:count]),
+            rng.integers(0, n, count),
+            rng.integers(1, 5, count).astype(np.float64),
+        )
         for _ in range(2):
             x = samples.random_vector(rng, (n, np.arange(n)), dtypes.FP64, 0.7)
             check(A, x, semiring, None)
@@ -226,10 +253,22 @@ def test_large_results_become_lists_from_a_kept_accumulator(name, monkeypatch):
 
 @pytest.mark.usefixtures("presence")
 @pytest.mark.parametrize(("few", "long"), [(0, 0), (0, 1000), (1000, 0)])
-@pytest.mark.parametrize(("name", "type_", "presence"), [
-    *(("plus_times", type_, way) for type_ in ("FP32", "FP64") for way in PRESENCE if (type_, way) != ("FP64", "asked")),
-    ("plus_times", "INT32", "asked"), ("plus_secondi", "INT64", "asked"), ("lor_land", "BOOL", "asked"),
-    ("any_second", "FP32", "asked")], indirect=["presence"])
+@pytest.mark.parametrize(
+    ("name", "type_", "presence"),
+    [
+        *(
+            ("plus_times", type_, way)
+            for type_ in ("FP32", "FP64")
+            for way in PRESENCE
+            if (type_, way) != ("FP64", "asked")
+        ),
+        ("plus_times", "INT32", "asked"),
+        ("plus_secondi", "INT64", "asked"),
+        ("lor_land", "BOOL", "asked"),
+        ("any_second", "FP32", "asked"),
+    ],
+    indirect=["presence"],
+)
 def test_lists_bitmaps_and_full_vectors_by_columns(name, type_, few, long, monkeypatch):
     """Sums that come back to where they started, empty columns, every form of x, masks; accumulators used again."""
     monkeypatch.setattr(column_launch, "FEW_ENTRIES", (few, few))
@@ -268,7 +307,9 @@ def test_a_bitmap_that_was_not_counted_is_pushed_without_reading_back(monkeypatc
 @pytest.mark.parametrize("presence", PRESENCE, indirect=True)
 def test_zeros_of_both_signs_are_entries():
     semiring = semiring_of("plus_times", "FP32")
-    A = convert.compressed(3, 2, dtypes.FP32, np.array([0, 1, 1]), np.array([0, 0, 1]), np.array([-0.0, -0.0, 0.0], np.float32))
+    A = convert.compressed(
+        3, 2, dtypes.FP32, np.array([0, 1, 1]), np.array([0, 0, 1]), np.array([-0.0, -0.0, 0.0], np.float32)
+    )
     x = samples.random_vector(rng_of(1), (2, np.arange(2)), dtypes.FP32, 1.0)
     x.values = np.abs(x.values)
     check(A, x, semiring, None)
@@ -279,13 +320,21 @@ def test_zeros_of_both_signs_are_entries():
 def test_sums_below_the_smallest_normal_number():
     """Atomics of GPUs make zeros of them."""
     semiring = semiring_of("plus_times", "FP32")
-    A = convert.compressed(4, 2, dtypes.FP32, np.array([0, 1, 1, 2, 2, 3]), np.array([0, 0, 1, 0, 1, 1]),
-                           np.array([1e-40, 1.5e-38, -1.6e-38, -1e-40, 3e-40, 1e-39], np.float32))
+    A = convert.compressed(
+        4,
+        2,
+        dtypes.FP32,
+        np.array([0, 1, 1, 2, 2, 3]),
+        np.array([0, 0, 1, 0, 1, 1]),
+        np.array([1e-40, 1.5e-38, -1.6e-38, -1e-40, 3e-40, 1e-39], np.float32),
+    )
     x = samples.random_vector(rng_of(1), (2, np.arange(2)), dtypes.FP32, 1.0)
     x.values = np.ones(2, np.float32)
     check(A, x, semiring, None)
     w = host(shim().matvec_cols(convert.transpose_of(A), x, semiring))
-    np.testing.assert_array_equal(w.values[:3], np.array([1e-40, np.float32(1.5e-38) - np.float32(1.6e-38), 2e-40], np.float32))
+    np.testing.assert_array_equal(
+        w.values[:3], np.array([1e-40, np.float32(1.5e-38) - np.float32(1.6e-38), 2e-40], np.float32)
+    )
 
 
 @pytest.mark.usefixtures("presence")
@@ -296,7 +345,7 @@ def test_sums_that_come_and_go_below_the_smallest_normal_number():
     rng = rng_of(23)
     rows, cols = np.nonzero((rng.random((90, 300)) < 0.05) | (np.arange(300) < 2))
     steps = rng.integers(-(1 << 16), 1 << 16, rows.shape[0]) * rng.choice([0, 1, 1, 8], rows.shape[0])
-    steps[cols < 2] = 1 << 22          # two of one sign come to the smallest normal number
+    steps[cols < 2] = 1 << 22  # two of one sign come to the smallest normal number
     signs = rng.choice(np.array([-1, 1], np.float32), rows.shape[0])
     values = np.ldexp(steps.astype(np.float64), -149).astype(np.float32) * signs
     A = convert.compressed(90, 300, dtypes.FP32, rows, cols, values)
@@ -308,8 +357,9 @@ def test_sums_that_come_and_go_below_the_smallest_normal_number():
 
 def test_not_a_number_meets_no_identity():
     semiring = semiring_of("min_plus", "FP32")
-    A = convert.compressed(3, 2, dtypes.FP32, np.array([0, 1, 1]), np.array([0, 0, 1]),
-                           np.array([np.nan, np.nan, 2], np.float32))
+    A = convert.compressed(
+        3, 2, dtypes.FP32, np.array([0, 1, 1]), np.array([0, 0, 1]), np.array([np.nan, np.nan, 2], np.float32)
+    )
     x = samples.random_vector(rng_of(1), (2, np.arange(2)), dtypes.FP32, 1.0)
     check(A, x, semiring, None)
 
@@ -332,7 +382,14 @@ def test_sums_by_rows_of_a_matrix():
 @pytest.mark.parametrize("force", [None, "rows", "cols"])
 def test_a_search_in_a_host_loop(force, monkeypatch):
     """Levels by masked products, the direction chosen on the device (all figures counted) or forced."""
-    for name, value in (("SMALL", 0), ("UNCOUNTED", 0), ("LAUNCHES", 0), ("CLAIM_LAUNCHES", 0), ("COUNTED", 0), ("TRANSPOSE", 0.0)):
+    for name, value in (
+        ("SMALL", 0),
+        ("UNCOUNTED", 0),
+        ("LAUNCHES", 0),
+        ("CLAIM_LAUNCHES", 0),
+        ("COUNTED", 0),
+        ("TRANSPOSE", 0.0),
+    ):
         monkeypatch.setattr(device_plans, name, value)
     rng = rng_of(31)
     n = 400

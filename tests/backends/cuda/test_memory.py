@@ -1,10 +1,12 @@
 """Out of memory on the device: derived forms make room, the call runs once more, and what still fails is named."""
+
 import gc
 import weakref
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cuda_emulation.backend import shim, using_shim
 
 import grb_tile as gb
 from grb_tile.backends import select
@@ -13,14 +15,13 @@ from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.runtime.errors import on_device
 from grb_tile.exceptions import OutOfMemory, Panic
 from grb_tile.storage import place
-from cuda_emulation.backend import shim, using_shim
 
 
 @pytest.fixture(autouse=True)
 def on_the_shim():
     gc.collect()
     with using_shim():
-        memory.drop_forms()          # of other tests
+        memory.drop_forms()  # of other tests
         yield
 
 
@@ -35,7 +36,7 @@ class Limit:
     def __call__(self, device, *args):
         self.calls += 1
         if self.store is None or "transpose" in (self.store.forms or {}):
-            temporary = device.zeros(1000, np.int64)          # of the failing try
+            temporary = device.zeros(1000, np.int64)  # of the failing try
             self.held = weakref.ref(temporary)
             raise type(self.error)(*self.error.args)
         return self.inner(device, *args)
@@ -52,7 +53,7 @@ def matrix():
 
 def test_forms_make_room_and_the_call_runs_again(monkeypatch):
     A = matrix()
-    limit = Limit(monkeypatch, "structure", "gather_matrix", A._store)
+    limit = Limit(monkeypatch, "structure.structure", "gather_matrix", A._store)
     B = A[[2, 1, 0], [0, 1, 2]].new()
     assert limit.calls == 2 and B.to_dicts() == {0: {0: 3.0, 2: 4.0}, 1: {2: 2.0}, 2: {1: 1.0}}
     assert A.T.new().to_dicts() == {0: {2: 3.0}, 1: {0: 1.0}, 2: {1: 2.0, 2: 4.0}}, "what was dropped is made again"
@@ -60,20 +61,20 @@ def test_forms_make_room_and_the_call_runs_again(monkeypatch):
 
 def test_it_runs_once_more_only(monkeypatch):
     A = matrix()
-    limit = Limit(monkeypatch, "structure", "gather_matrix")
+    limit = Limit(monkeypatch, "structure.structure", "gather_matrix")
     monkeypatch.setattr(shim().device, "memory", lambda: (1000, 2000))
     with pytest.raises(OutOfMemory, match="gather_matrix: asked for 77 bytes; 1000 of 2000 bytes are free"):
         A[[2, 1, 0], [0, 1, 2]].new()
     assert limit.calls == 2
     memory.drop_forms()
-    with pytest.raises(OutOfMemory):          # nothing left to drop
+    with pytest.raises(OutOfMemory):  # nothing left to drop
         A[[2, 1, 0], [0, 1, 2]].new()
     assert limit.calls == 3 and A.nvals == 4
 
 
 def test_the_failed_try_holds_nothing_when_the_second_begins(monkeypatch):
     A = matrix()
-    limit = Limit(monkeypatch, "structure", "gather_matrix")
+    limit = Limit(monkeypatch, "structure.structure", "gather_matrix")
     seen = []
     drop = memory.drop_forms
 
@@ -145,6 +146,7 @@ def test_a_search_runs_again_too(monkeypatch):
 
 def test_moving_an_operand_there_is_named(monkeypatch):
     A = matrix()
+
     def full(*args):
         raise MemoryError("asked for 5 bytes")
 
@@ -160,14 +162,25 @@ class CUDARuntimeError(RuntimeError):
     """By name, as errors.py knows CuPy's."""
 
 
-@pytest.mark.parametrize(("error", "expected", "message"), [
-    (CUDARuntimeError("cudaErrorMemoryAllocation: out of memory"), OutOfMemory, "gather_matrix: cudaErrorMemoryAllocation"),
-    (CUDARuntimeError("cudaErrorIllegalAddress"), Panic, "gather_matrix failed on the device: cudaErrorIllegalAddress.*restarted"),
-    (KeyError("k"), KeyError, "k"),
-])
+@pytest.mark.parametrize(
+    ("error", "expected", "message"),
+    [
+        (
+            CUDARuntimeError("cudaErrorMemoryAllocation: out of memory"),
+            OutOfMemory,
+            "gather_matrix: cudaErrorMemoryAllocation",
+        ),
+        (
+            CUDARuntimeError("cudaErrorIllegalAddress"),
+            Panic,
+            "gather_matrix failed on the device: cudaErrorIllegalAddress.*restarted",
+        ),
+        (KeyError("k"), KeyError, "k"),
+    ],
+)
 def test_errors_name_the_call(monkeypatch, error, expected, message):
     A = matrix()
-    limit = Limit(monkeypatch, "structure", "gather_matrix", error=error)
+    limit = Limit(monkeypatch, "structure.structure", "gather_matrix", error=error)
     with pytest.raises(expected, match=message):
         A[[2, 1, 0], [0, 1, 2]].new()
     assert limit.calls == (2 if expected is OutOfMemory else 1)
@@ -208,7 +221,18 @@ def test_a_stream_waits_for_the_one_before():
     for now in (first, first, second, second, same, first):
         device.now = now
         call(device)
-    assert log == ["work", "work", ("record", 1), ("wait", 2), "work", "work", "work", ("record", 2), ("wait", 1), "work"]
+    assert log == [
+        "work",
+        "work",
+        ("record", 1),
+        ("wait", 2),
+        "work",
+        "work",
+        "work",
+        ("record", 2),
+        ("wait", 1),
+        "work",
+    ]
 
 
 def test_a_stream_that_is_gone_is_no_error():
@@ -226,9 +250,13 @@ def test_reading_on_the_host_waits_too(monkeypatch):
     followed = []
     monkeypatch.setattr(shim().device, "current_stream", lambda: "another")
     monkeypatch.setattr(shim().device, "follow", lambda: followed.append(1))
-    for read in (lambda: place.host_array(A._store.values), lambda: shim().device.host(A._store.values),
-                 lambda: shim().device.synchronize(), lambda: shim().device.read(A._store.indptr[:1]),
-                 lambda: place.follow(A._store.values)):
+    for read in (
+        lambda: place.host_array(A._store.values),
+        lambda: shim().device.host(A._store.values),
+        lambda: shim().device.synchronize(),
+        lambda: shim().device.read(A._store.indptr[:1]),
+        lambda: place.follow(A._store.values),
+    ):
         before = len(followed)
         read()
         assert len(followed) > before
@@ -249,4 +277,6 @@ def test_whole_loops_report_as_primitives_do():
                 module = importlib.import_module(f"grb_tile.{node.module}")
                 found += [getattr(module, alias.name) for alias in node.names]
     assert len(found) >= 3
-    assert all(hasattr(function, "__wrapped__") for function in found), [f for f in found if not hasattr(f, "__wrapped__")]
+    assert all(hasattr(function, "__wrapped__") for function in found), [
+        f for f in found if not hasattr(f, "__wrapped__")
+    ]

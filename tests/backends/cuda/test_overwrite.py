@@ -1,18 +1,19 @@
 """C<M> = T in C's own arrays on the CUDA backend, its kernels run as fibers, against the NumPy backend."""
+
 import numpy as np
 import pytest
 from backends import agree, samples
+from cuda_emulation.backend import shim, using_shim
 from support import seeds
 
 from grb_tile import Vector, dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda.structure import entries
 from grb_tile.backends.cuda.elementwise import overwrite
+from grb_tile.backends.cuda.structure import entries
 from grb_tile.storage import holders
 from grb_tile.storage.embed import iso_like
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
-from cuda_emulation.backend import shim, using_shim
 
 NUMPY = select.named("numpy")
 
@@ -32,7 +33,7 @@ def test_all_formats(type_, turn, monkeypatch):
     dtype = getattr(dtypes, type_)
     rng = rng_of(turn, len(type_))
     if turn == 5:
-        monkeypatch.setattr(overwrite, "LATER_SIZE", 0)          # as if the vectors were very long
+        monkeypatch.setattr(overwrite, "LATER_SIZE", 0)  # as if the vectors were very long
     for _ in range(4):
         dim = samples.dimension(rng, huge=turn == 4)
         c = samples.random_vector(rng, dim, dtype)
@@ -53,11 +54,11 @@ def test_all_formats(type_, turn, monkeypatch):
             value = dtype.np_type.type(3)
             wanted = meaning(c, iso_like(pattern, dtype, value), allow)
             filled = shim().fill(c, value, pattern)
-            if filled is not NotImplemented:          # of matrices and of what is too long for a bitmap
+            if filled is not NotImplemented:  # of matrices and of what is too long for a bitmap
                 assert filled.nvals == wanted.nvals
                 agree.assert_same(host(shim().convert(filled, "sparse")), host(NUMPY.convert(wanted, "sparse")))
             assert agree.snapshot(c, t, pattern) == before
-        for _ in range(2):          # once more into what is now C's own
+        for _ in range(2):  # once more into what is now C's own
             pattern = samples.random_vector(rng, dim, dtypes.BOOL)
             t = iso_like(pattern, dtype, dtype.np_type.type(0))
             want = meaning(want, t, Allow(pattern))
@@ -87,7 +88,7 @@ def test_what_others_hold_is_left_alone():
             held.append((m, dict.fromkeys(where.tolist(), True)))
         rest = {i: -i for i in range(n) if i not in wanted and i % 7 < 3}
         v = Vector.from_coo(list(rest), list(rest.values()), size=n)
-        c(~c.S) << v          # C is its own mask
+        c(~c.S) << v  # C is its own mask
         wanted.update(rest)
         c(c.S) << 8
         held.append((c, dict.fromkeys(wanted, 8)))
@@ -104,7 +105,9 @@ def test_nothing_is_read_back_and_arrays_stay():
         c(m.S) << 1
         assert type(c._store) is entries.CountedLater
         if not backend.device.is_shim and holders.count_of(c._store.values) > holders.ONE:
-            pytest.skip("the interpreter shows more holders than there are, as under compute-sanitizer: arrays are copied")
+            pytest.skip(
+                "the interpreter shows more holders than there are, as under compute-sanitizer: arrays are copied"
+            )
         place, reads = backend.device.address(c._store.values), []
         read = backend.device.read
         backend.device.read = backend.device.read_count = lambda *arrays: reads.append(arrays) or read(*arrays)

@@ -1,7 +1,9 @@
 """Products of full vectors by equal shares of the entries (kernels/products/segments.cuh), as fibers, against NumPy's."""
+
 import numpy as np
 import pytest
 from backends import agree, samples
+from cuda_emulation.backend import shim
 from support import seeds
 
 from grb_tile import binary, dtypes
@@ -11,7 +13,6 @@ from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
 from grb_tile.storage import convert
 from grb_tile.storage.store import BitmapVector
-from cuda_emulation.backend import shim
 
 NUMPY = select.named("numpy")
 SEMIRINGS = [
@@ -22,7 +23,14 @@ SEMIRINGS = [
     ("eq_lxor", "BOOL"), ("land_eq", "BOOL"), ("lxor_second", "BOOL"), ("land_first", "BOOL"),
 ]  # fmt: skip
 KINDS = ("plain", "short", "ranked")
-SHAPES = [(50, 70, 300), (300, 200, 5000), (3, 1500, 2800), (2000, 500, 3000), (20, 100_000, 3500), (600, 300_000, 6000)]
+SHAPES = [
+    (50, 70, 300),
+    (300, 200, 5000),
+    (3, 1500, 2800),
+    (2000, 500, 3000),
+    (20, 100_000, 3500),
+    (600, 300_000, 6000),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -51,8 +59,9 @@ def random_matrix(rng, nrows, ncols, count, dtype):
     cols = rng.integers(0, ncols, count) if rng.integers(2) else (rng.random(count) ** 4 * ncols).astype(np.int64)
     keys = np.unique(rows * ncols + cols)
     iso = rng.integers(3) == 0
-    return convert.compressed(nrows, ncols, dtype, keys // ncols, keys % ncols,
-                              samples.values(rng, dtype, 1 if iso else keys.size), iso)
+    return convert.compressed(
+        nrows, ncols, dtype, keys // ncols, keys % ncols, samples.values(rng, dtype, 1 if iso else keys.size), iso
+    )
 
 
 def full_vector(rng, size, dtype):
@@ -66,7 +75,7 @@ def check(A, x, semiring, kind=None):
     for _ in range(row_segments.PATIENCE + 2):
         agree.assert_same(shim().matvec_rows(A, x, semiring, None), want)
     assert agree.snapshot(A, x) == before
-    form = shim().own(A).forms.get("segments")          # none where presence alone decides
+    form = shim().own(A).forms.get("segments")  # none where presence alone decides
     if form is not None:
         assert form.arrived[0] == 0
         if kind is not None and form.uses > row_segments.PATIENCE:
@@ -81,7 +90,12 @@ def test_against_numpy(name, type_, kind, monkeypatch):
     rng = rng_of(KINDS.index(kind), len(name), semiring.type.rank)
     for number in rng.permutation(len(SHAPES))[:4]:
         nrows, ncols, count = SHAPES[number]
-        check(random_matrix(rng, nrows, ncols, count, semiring.type), full_vector(rng, ncols, semiring.type2), semiring, kind)
+        check(
+            random_matrix(rng, nrows, ncols, count, semiring.type),
+            full_vector(rng, ncols, semiring.type2),
+            semiring,
+            kind,
+        )
 
 
 def test_walks_that_stop_early_are_for_long_rows():
@@ -103,7 +117,12 @@ def test_ends_of_slices(entries):
     x = full_vector(rng, entries, dtypes.INT64)
     places = np.arange(entries)
     numbers = samples.values(rng, dtypes.INT64, entries)
-    for rows in (np.zeros(entries, np.int64), places, np.maximum(places - entries // 2, 0), np.minimum(places, entries // 2)):
+    for rows in (
+        np.zeros(entries, np.int64),
+        places,
+        np.maximum(places - entries // 2, 0),
+        np.minimum(places, entries // 2),
+    ):
         check(convert.compressed(entries, entries, dtypes.INT64, rows, places, numbers), x, semiring)
 
 
@@ -127,7 +146,12 @@ def test_monoids_without_a_start(kind, monkeypatch):
     semiring = Semiring.register_anonymous(capped, binary.times)[dtypes.UINT16]
     rng = rng_of(21)
     for nrows, ncols, count in ((5, 900, 3000), (60, 500, 3000), (1000, 100, 2500)):
-        check(random_matrix(rng, nrows, ncols, count, dtypes.UINT16), full_vector(rng, ncols, dtypes.UINT16), semiring, kind)
+        check(
+            random_matrix(rng, nrows, ncols, count, dtypes.UINT16),
+            full_vector(rng, ncols, dtypes.UINT16),
+            semiring,
+            kind,
+        )
 
 
 @pytest.mark.parametrize(("name", "kind"), [
@@ -143,7 +167,9 @@ def test_bool_as_bits(name, kind, monkeypatch):
     for nrows, ncols, count in ((4, 1500, 4000), (60, 500, 3000), (1000, 100, 2500)):
         keys = np.unique(rng.integers(0, nrows * ncols, count))
         for share in (0.03, 0.5, 0.99):
-            A = convert.compressed(nrows, ncols, dtypes.BOOL, keys // ncols, keys % ncols, rng.random(keys.size) < share)
+            A = convert.compressed(
+                nrows, ncols, dtypes.BOOL, keys // ncols, keys % ncols, rng.random(keys.size) < share
+            )
             x = BitmapVector(ncols, dtypes.BOOL, None, rng.random(ncols) < max(share, 0.5), ncols)
             check(A, x, semiring, kind)
             assert "segments" in shim().own(A).forms
@@ -166,8 +192,12 @@ def test_values_that_begin_anywhere(type_, offset):
 def test_values_and_x_of_other_sizes():
     """What is exchanged among the lanes, x or products, may be wider than the results."""
     rng = rng_of(8)
-    for name, type_, a_type, x_type in (("lor_gt", "FP64", "INT8", "FP64"), ("plus_times", "INT64", "BOOL", "INT64"),
-                                        ("lxor_ne", "FP64", "FP64", "BOOL"), ("plus_times", "INT16", "INT8", "BOOL")):
+    for name, type_, a_type, x_type in (
+        ("lor_gt", "FP64", "INT8", "FP64"),
+        ("plus_times", "INT64", "BOOL", "INT64"),
+        ("lxor_ne", "FP64", "FP64", "BOOL"),
+        ("plus_times", "INT16", "INT8", "BOOL"),
+    ):
         semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
         A = random_matrix(rng, 90, 400, 3000, getattr(dtypes, a_type))
         check(A, full_vector(rng, 400, getattr(dtypes, x_type)), semiring)
@@ -175,8 +205,9 @@ def test_values_and_x_of_other_sizes():
 
 def test_not_a_number_meets_no_identity():
     semiring = get_typed_op("min_plus", dtypes.FP32, kind="semiring")
-    A = convert.compressed(3, 2, dtypes.FP32, np.array([0, 1, 1]), np.array([0, 0, 1]),
-                           np.array([np.nan, np.nan, 2], np.float32))
+    A = convert.compressed(
+        3, 2, dtypes.FP32, np.array([0, 1, 1]), np.array([0, 0, 1]), np.array([np.nan, np.nan, 2], np.float32)
+    )
     check(A, full_vector(rng_of(1), 2, dtypes.FP32), semiring)
 
 

@@ -1,4 +1,5 @@
 """Objects of the CUDA backend that others look at: exported arrays, threads on one graph, calls that fail late."""
+
 import gc
 import threading
 import time
@@ -7,15 +8,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cuda_emulation.arrays import DeviceArray
+from cuda_emulation.backend import shim, using_shim  # noqa: F401  (shim: in the conditions below)
+from grb_tile.algorithms import sssp
 from support import seeds
 
 from grb_tile import Matrix, Vector, binary, plan, unary
-from grb_tile.algorithms import sssp
+from grb_tile.backends.cuda.runtime import compile as jit
+from grb_tile.backends.cuda.runtime import launch as traverse_launch
 from grb_tile.backends.cuda.structure import entries
-from grb_tile.backends.cuda.runtime import compile as jit, launch as traverse_launch
 from grb_tile.exceptions import OutOfMemory
-from cuda_emulation.arrays import DeviceArray
-from cuda_emulation.backend import shim, using_shim  # noqa: F401  (shim: in the conditions below)
 
 
 @pytest.mark.skipif("not shim().device.is_shim", reason="device arrays have the interface of their own")
@@ -59,7 +61,7 @@ def test_a_region_is_as_it_was_when_the_last_step_fails(monkeypatch):
                 raise OutOfMemory("no room")
             return whole(*args)
 
-        v = Vector.from_coo(np.arange(0, n, 2), np.ones(100), size=n).vxm(A).new()      # nobody else holds its arrays
+        v = Vector.from_coo(np.arange(0, n, 2), np.ones(100), size=n).vxm(A).new()  # nobody else holds its arrays
         monkeypatch.setattr(backend, "restrict", failing)
         with pytest.raises(OutOfMemory, match="no room"):
             v(mask.V, replace=True)[np.arange(50)] << 7.0
@@ -73,9 +75,9 @@ def test_threads_that_search_one_graph(monkeypatch):
     one_at_a_time, launch = threading.Lock(), traverse_launch.PlainLaunch.__call__
 
     def launched(self, *args):
-        with one_at_a_time:          # as on a stream
+        with one_at_a_time:  # as on a stream
             launch(self, *args)
-        time.sleep(0.0005)           # another thread's turn
+        time.sleep(0.0005)  # another thread's turn
 
     monkeypatch.setattr(traverse_launch.PlainLaunch, "__call__", launched)
     n, wrong = 2500, []
@@ -112,8 +114,12 @@ def test_a_thread_that_the_driver_does_not_know_yet():
 
     runtime = SimpleNamespace(memGetInfo=lambda: known.add(threading.get_ident()))
     launcher = SimpleNamespace(
-        processors=1, xp=SimpleNamespace(ndarray=np.ndarray, cuda=SimpleNamespace(runtime=runtime)), launch=launch,
-        hole=SimpleNamespace(data=SimpleNamespace(ptr=8)), current_stream=lambda: SimpleNamespace(ptr=0))
+        processors=1,
+        xp=SimpleNamespace(ndarray=np.ndarray, cuda=SimpleNamespace(runtime=runtime)),
+        launch=launch,
+        hole=SimpleNamespace(data=SimpleNamespace(ptr=8)),
+        current_stream=lambda: SimpleNamespace(ptr=0),
+    )
     kernel, raised = jit.Kernel("kernel", SimpleNamespace(ptr=0), None, launcher), []
 
     def work():
@@ -130,7 +136,7 @@ def test_a_thread_that_the_driver_does_not_know_yet():
 
     in_a_thread()
     assert len(launched) == 2 and not raised
-    known.clear()          # a thread may get the number of one that ended
+    known.clear()  # a thread may get the number of one that ended
     runtime.memGetInfo = lambda: None
     in_a_thread()
     message[0] = "CUDA_ERROR_ILLEGAL_ADDRESS"
@@ -144,7 +150,7 @@ def test_a_constant_made_by_two_threads(monkeypatch):
         device = backend.device
         upload, other = device.upload, []
 
-        def interrupted(data):          # another thread makes the same meanwhile
+        def interrupted(data):  # another thread makes the same meanwhile
             if not other:
                 other.append(None)
                 other[0] = device.constant(np.int16(12321))
@@ -162,9 +168,11 @@ def test_a_count_asked_for_by_two_threads():
         device = backend.device
         count = device.counters()
         count[:1] = 2
-        u = entries.CountedLater(device, 70, Vector(int, 1).dtype, device.zeros(2, np.uint64), device.zeros(70, np.int64), None)
+        u = entries.CountedLater(
+            device, 70, Vector(int, 1).dtype, device.zeros(2, np.uint64), device.zeros(70, np.int64), None
+        )
 
-        def late():          # meanwhile another thread has read it
+        def late():  # meanwhile another thread has read it
             u._known, u._count = 2, None
 
         u._count = late

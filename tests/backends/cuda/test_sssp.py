@@ -1,17 +1,18 @@
 """Shortest paths in one kernel, run as fibers, against SciPy's Dijkstra and the plain loop."""
+
 import numpy as np
 import pytest
+from cuda_emulation.backend import shim, using_shim
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from support import seeds
 
 from grb_tile import dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda.traversal import sssp_graph as paths_graph
 from grb_tile.backends.cuda.traversal import sssp as fused
+from grb_tile.backends.cuda.traversal import sssp_graph as paths_graph
 from grb_tile.storage import place
 from grb_tile.storage.store import Compressed
-from cuda_emulation.backend import shim, using_shim
 
 TYPES = ["BOOL", "INT8", "UINT8", "INT16", "INT32", "UINT32", "INT64", "UINT64", "FP32", "FP64"]
 
@@ -20,14 +21,20 @@ def store_of(n, rows, cols, weights, dtype, symmetric):
     """CSR of the edges without duplicates; a symmetric one has each edge's weight both ways."""
     rows, cols = np.asarray(rows, np.int64), np.asarray(cols, np.int64)
     if symmetric:
-        rows, cols, weights = np.concatenate((rows, cols)), np.concatenate((cols, rows)), np.concatenate((weights, weights))
+        rows, cols, weights = (
+            np.concatenate((rows, cols)),
+            np.concatenate((cols, rows)),
+            np.concatenate((weights, weights)),
+        )
         low, high = np.minimum(rows, cols), np.maximum(rows, cols)
         _, first, back = np.unique(low * n + high, return_index=True, return_inverse=True)
         weights = weights[first][back]
     keys, first = np.unique(rows * n + cols, return_index=True)
     indptr = np.searchsorted(keys // max(n, 1), np.arange(n + 1)).astype(np.int64)
     dtype = dtypes.lookup_dtype(dtype)
-    return Compressed(n, n, dtype, indptr, (keys % max(n, 1)).astype(np.int32), weights[first].astype(dtype.np_type), False)
+    return Compressed(
+        n, n, dtype, indptr, (keys % max(n, 1)).astype(np.int32), weights[first].astype(dtype.np_type), False
+    )
 
 
 def generator(*salt):
@@ -69,7 +76,7 @@ def by_dijkstra(A, source):
 def as_dict(store):
     store = place.host(store)
     there = np.unpackbits(store.words.view(np.uint8), bitorder="little")
-    assert not there[store.size:].any() and there.sum() == store.nvals
+    assert not there[store.size :].any() and there.sum() == store.nvals
     at = np.flatnonzero(there)
     return dict(zip(at.tolist(), store.values[at].tolist(), strict=True))
 
@@ -80,7 +87,7 @@ def check_tree(A, source, distances, tree):
     kind = A.values.dtype.type if A.values.dtype.kind == "f" else int
     for v, u in tree.items():
         if v != source:
-            at = A.indptr[u] + np.flatnonzero(A.indices[A.indptr[u]:A.indptr[u + 1]] == v)
+            at = A.indptr[u] + np.flatnonzero(A.indices[A.indptr[u] : A.indptr[u + 1]] == v)
             assert at.size == 1 and distances[u] < distances[v]
             assert (kind(distances[u]) + kind(A.values[at[0]] if A.values.size > 1 else A.values[0])) == distances[v]
 
@@ -96,9 +103,9 @@ def check(A, AT, source, delta=None):
     if tree is not None:
         check_tree(A, source, found, as_dict(tree))
     elif AT is not None:
-        assert A.values.dtype.kind == "f" or not A.values.all()      # only then may edges have no length
+        assert A.values.dtype.kind == "f" or not A.values.all()  # only then may edges have no length
     workspace = next(iter(graph._tables.values()))[1]
-    counters = device.host(workspace["control"])[:26]            # the blocks' messages may stay
+    counters = device.host(workspace["control"])[:26]  # the blocks' messages may stay
     assert not device.host(workspace["waiting"]).any() and not counters.any()
     return outcome
 
@@ -189,7 +196,7 @@ def test_narrow(delta, narrow):
     assert is_narrow(A)
     chain = store_of(90, range(89), range(1, 90), generator(2).integers(0, 50, 89), "INT32", True)
     check(chain, chain, 30, delta)
-    B = random_store(400, 420, "INT32", 1, lightest=0)           # several components, weights of 0
+    B = random_store(400, 420, "INT32", 1, lightest=0)  # several components, weights of 0
     for source in (0, 100, 399):
         check(B, B, source, delta)
 
@@ -248,7 +255,9 @@ def test_entries_of_every_size():
 def test_sums_of_floats_are_those_of_the_loop(dtype, launch):
     """Roundings, infinities, subnormals and -0.0."""
     rng = generator(9)
-    weights = np.concatenate((rng.random(3000) * 10.0 ** rng.integers(-30, 30, 3000), [np.inf, 0.0, -0.0, 1e-45, 1e-310]))
+    weights = np.concatenate(
+        (rng.random(3000) * 10.0 ** rng.integers(-30, 30, 3000), [np.inf, 0.0, -0.0, 1e-45, 1e-310])
+    )
     rows, cols = rng.integers(0, 250, (2, weights.size))
     with np.errstate(over="ignore"):
         A = store_of(250, rows, cols, weights, dtype, True)
@@ -310,8 +319,9 @@ def test_iso_weights():
 
 def test_random_orders_of_threads(monkeypatch):
     """Fibers in another order: what a missing barrier would break."""
-    from grb_tile.backends.cuda.runtime.device import Device
     from cuda_emulation.launcher import SimtLauncher
+
+    from grb_tile.backends.cuda.runtime.device import Device
 
     if not shim().device.is_shim:
         pytest.skip("the order of threads can be chosen on the shim only")
@@ -329,8 +339,9 @@ def test_random_orders_of_threads(monkeypatch):
 @pytest.mark.parametrize("dtype", ["FP32", "FP64"])
 def test_steps_beyond_the_type(dtype):
     """A mean weight near the largest number: a step of many means is taken as that number."""
-    import grb_tile as gb
     from grb_tile.algorithms import sssp
+
+    import grb_tile as gb
 
     heavy = float(np.finfo(getattr(dtypes, dtype).np_type).max) / 4
     A = gb.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 4], [heavy, heavy, np.inf, 1], dtype, nrows=6, ncols=6)

@@ -1,7 +1,9 @@
 """Structure primitives of the CUDA backend, their kernels run as fibers, against the NumPy backend."""
+
 import numpy as np
 import pytest
 from backends import agree, samples
+from cuda_emulation.backend import shim, using_shim
 from support import seeds
 
 from grb_tile import binary, dtypes
@@ -9,7 +11,6 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda.structure import entries, structure
 from grb_tile.exceptions import InvalidValue, UdfParseError
 from grb_tile.storage import convert, place
-from cuda_emulation.backend import shim, using_shim
 
 NUMPY = select.named("numpy")
 TYPES = [dtypes.BOOL, dtypes.INT8, dtypes.UINT16, dtypes.FP32, dtypes.INT64, dtypes.FC64]
@@ -62,7 +63,7 @@ def test_vectors(turn, dtype, detours):
         if turn == 5 and type(I) is range and len(I) > 10**6:
             I = range(I.start, I.stop, 2**28 + 1 if I.step > 0 else -(2**28) - 1)
         agree.assert_same(shim().gather_vector(u, I), NUMPY.gather_vector(u, I))
-    I = rng.permutation(dim[0] + 3)[:dim[0]].astype(np.int64) if dim[0] < 1000 else None
+    I = rng.permutation(dim[0] + 3)[: dim[0]].astype(np.int64) if dim[0] < 1000 else None
     agree.assert_same(shim().expand_vector(u, I, dim[0] + 3), NUMPY.expand_vector(u, I, dim[0] + 3))
     assert agree.snapshot(u) == before
 
@@ -86,8 +87,8 @@ def test_matrices(turn, dtype, detours):
         J = picks(rng, cols[0], (kind + turn) % 4)
         agree.assert_same(shim().gather_matrix(A, I, J), NUMPY.gather_matrix(A, I, J))
     if rows[0] < 1000 and cols[0] < 1000:
-        I = rng.permutation(rows[0] + 2)[:rows[0]].astype(np.int64)
-        J = None if turn % 2 else rng.permutation(cols[0] + 2)[:cols[0]].astype(np.int64)
+        I = rng.permutation(rows[0] + 2)[: rows[0]].astype(np.int64)
+        J = None if turn % 2 else rng.permutation(cols[0] + 2)[: cols[0]].astype(np.int64)
         shape = rows[0] + 2, cols[0] + 2
         agree.assert_same(shim().expand_matrix(A, I, J, *shape), NUMPY.expand_matrix(A, I, J, *shape))
     assert agree.snapshot(A) == before
@@ -121,15 +122,18 @@ def test_build_combines_duplicates(turn, op, detours):
     dup = getattr(binary, op)[dtype]
     i, j = rng.integers(0, size, count), rng.integers(0, size, count)
     values = samples.values(rng, dtypes.INT64 if turn == 2 else dtype, count)
+    agree.assert_same(shim().build_vector(size, i, values, dup, dtype), NUMPY.build_vector(size, i, values, dup, dtype))
     agree.assert_same(
-        shim().build_vector(size, i, values, dup, dtype), NUMPY.build_vector(size, i, values, dup, dtype))
-    agree.assert_same(
-        shim().build_matrix(size, size, i, j, values, dup, dtype), NUMPY.build_matrix(size, size, i, j, values, dup, dtype))
+        shim().build_matrix(size, size, i, j, values, dup, dtype),
+        NUMPY.build_matrix(size, size, i, j, values, dup, dtype),
+    )
     one = np.array([3], np.int64)
     agree.assert_same(shim().build_vector(size, i, one, dup, dtype), NUMPY.build_vector(size, i, one, dup, dtype))
     huge = 2**60
-    agree.assert_same(shim().build_matrix(huge, huge, i << 54, j << 54, values, dup, dtype),
-                      NUMPY.build_matrix(huge, huge, i << 54, j << 54, values, dup, dtype))
+    agree.assert_same(
+        shim().build_matrix(huge, huge, i << 54, j << 54, values, dup, dtype),
+        NUMPY.build_matrix(huge, huge, i << 54, j << 54, values, dup, dtype),
+    )
 
 
 @pytest.mark.parametrize("op", ["plus", "min", "times", "minus", "lor", "first"])
@@ -170,7 +174,9 @@ def test_positions_beyond_32_bits(device):
 
 
 def test_user_defined_types_go_through_the_host():
-    point = dtypes.register_anonymous({"x": np.int32, "y": np.float64}) if hasattr(dtypes, "register_anonymous") else None
+    point = (
+        dtypes.register_anonymous({"x": np.int32, "y": np.float64}) if hasattr(dtypes, "register_anonymous") else None
+    )
     if point is None:
         pytest.fail("dtypes.register_anonymous is gone: make the record type another way")
     records = np.zeros(3, point.np_type)
@@ -209,4 +215,4 @@ def test_a_program_in_the_language():
         v = gb.Vector.from_coo([0, 3], [1, 2], size=9)
         v[4:8] << 7
         assert v.to_dict() == {0: 1, 3: 2, 4: 7, 5: 7, 6: 7, 7: 7}
-    assert v.to_dict() == {0: 1, 3: 2, 4: 7, 5: 7, 6: 7, 7: 7}          # and on the host again
+    assert v.to_dict() == {0: 1, 3: 2, 4: 7, 5: 7, 6: 7, 7: 7}  # and on the host again

@@ -1,7 +1,9 @@
 """Products over tiles on the CUDA backend, and tiles made on the device, against the NumPy backend's and storage's own."""
+
 import numpy as np
 import pytest
 from backends import agree, samples
+from cuda_emulation.backend import shim, using_shim
 from support import seeds
 
 import grb_tile as gb
@@ -12,7 +14,6 @@ from grb_tile.operators import get_typed_op
 from grb_tile.storage import bit_tiles, tiled
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow, Compressed
-from cuda_emulation.backend import shim, using_shim
 
 NUMPY = select.named("numpy")
 ONE = get_typed_op("one", dtypes.BOOL, kind="unary")
@@ -28,8 +29,9 @@ def masks(rng, dim):
     yield Allow(samples.random_vector(rng, dim, dtypes.BOOL, 0.7), True)
 
 
-@pytest.mark.parametrize(("name", "type_"), [("plus_times", "FP64"), ("min_plus", "FP32"), ("any_pair", "BOOL"),
-                                             ("min_secondi", "INT64")])
+@pytest.mark.parametrize(
+    ("name", "type_"), [("plus_times", "FP64"), ("min_plus", "FP32"), ("any_pair", "BOOL"), ("min_secondi", "INT64")]
+)
 def test_tiled(name, type_):
     semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
     rng = rng_of(len(name))
@@ -76,7 +78,9 @@ def test_long_lines_of_bit_tiles_are_split(walk, turned):
     cols = np.concatenate((long, long, rng.integers(0, width, 300)))
     shape = (width, 50) if turned else (50, width)
     keys = np.unique(cols * 50 + rows if turned else rows * width + cols)
-    A = NUMPY.build_matrix(*shape, keys // shape[1], keys % shape[1], np.ones(1, bool).repeat(keys.shape[0]), None, dtypes.BOOL)
+    A = NUMPY.build_matrix(
+        *shape, keys // shape[1], keys % shape[1], np.ones(1, bool).repeat(keys.shape[0]), None, dtypes.BOOL
+    )
     A = Compressed(A.nrows, A.ncols, A.dtype, A.indptr, A.indices, np.ones(1, bool), True, A.rows)
     for name, type_ in (("any_pair", dtypes.BOOL), ("plus_pair", dtypes.INT64)):
         semiring = get_typed_op(name, type_, kind="semiring")
@@ -102,7 +106,9 @@ def test_bit_tiles(name, type_, walk):
     rows, cols = (150, np.arange(150)), (130, np.arange(130))
     for share in (0.01, 0.3):
         A = samples.random_matrix(rng, rows, cols, dtypes.BOOL, share)
-        A = Compressed(A.nrows, A.ncols, A.dtype, A.indptr, A.indices, np.ones(min(A.nvals, 1), bool), A.nvals > 0, A.rows)
+        A = Compressed(
+            A.nrows, A.ncols, A.dtype, A.indptr, A.indices, np.ones(min(A.nvals, 1), bool), A.nvals > 0, A.rows
+        )
         for x_share in (0.02, 0.5, 1.0):
             x = NUMPY.apply(samples.random_vector(rng, cols, dtypes.BOOL, x_share), ONE)
             for allow in masks(rng, rows):
@@ -122,14 +128,34 @@ def test_tiles_are_those_of_storage(share, type_):
 
 
 def assert_same_tiles(got, want):
-    for name in ("tile_ptr", "tile_col", "tile_nnz", "nibbles", "row_start", "row_mask", "values", "rest_rows", "rest_cols",
-                 "rest_values"):
+    for name in (
+        "tile_ptr",
+        "tile_col",
+        "tile_nnz",
+        "nibbles",
+        "row_start",
+        "row_mask",
+        "values",
+        "rest_rows",
+        "rest_cols",
+        "rest_values",
+    ):
         assert getattr(got, name).tolist() == getattr(want, name).tolist(), name
 
 
 def assert_same_bit_tiles(got, want):
-    for name in ("tile_row_ptr", "tile_col", "row_map", "row_start", "row_words",
-                 "tile_col_ptr", "tile_row", "col_map", "col_start", "col_words"):
+    for name in (
+        "tile_row_ptr",
+        "tile_col",
+        "row_map",
+        "row_start",
+        "row_words",
+        "tile_col_ptr",
+        "tile_row",
+        "col_map",
+        "col_start",
+        "col_words",
+    ):
         assert getattr(got, name).dtype == getattr(want, name).dtype
         assert getattr(got, name).tolist() == getattr(want, name).tolist(), name
 
@@ -158,8 +184,12 @@ def test_a_plan_names_the_form_that_was_walked():
     with using_shim():
         A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
         v = gb.Vector.from_coo([0, 1, 2], [4.0, 5.0, 6.0])
-        for format, semiring, shown in (("tiled", "plus_times", "tiled"), ("bittiled", "plus_pair", "bittiled"),
-                                        ("bittiled", "plus_times", "csr"), ("bitblock", "plus_times", "csr")):
+        for format, semiring, shown in (
+            ("tiled", "plus_times", "tiled"),
+            ("bittiled", "plus_pair", "bittiled"),
+            ("bittiled", "plus_times", "csr"),
+            ("bitblock", "plus_times", "csr"),
+        ):
             with gb.plan(force=format):
                 w = A.mxv(v, semiring).new()
             plan = gb.explain().plans[0]

@@ -3,6 +3,7 @@
 Operators: those that the algorithms and the conformance battery use, over the types that differ in C++; every unary
 operator's body is compiled by tests/operators already.
 """
+
 from grb_tile import binary, dtypes, indexunary, monoid, unary
 from grb_tile import select as selectors
 from grb_tile.backends.cuda.elementwise.values import functor_text
@@ -55,26 +56,59 @@ def instances():
             wanted = [op.return_type, *(map(of, RESULTS.get(dtype, ())) if name in ("plus", "second") else ())]
             for result in wanted:
                 for place in INDICES if dtype == "INT64" else INDICES[:1]:
-                    yield "elementwise/union_values.cuh", "combine", functor_text(op, result), (
-                        place, op.type.cuda_type, op.type2.cuda_type, result.cuda_type, "Op")
+                    yield (
+                        "elementwise/union_values.cuh",
+                        "combine",
+                        functor_text(op, result),
+                        (place, op.type.cuda_type, op.type2.cuda_type, result.cuda_type, "Op"),
+                    )
     for name in ("ainv", "abs", "minv", "sqrt", "lnot", "exp", "bnot"):
         for dtype in ("INT8", "INT64", "FP32", "FP64", "FC64", "BOOL"):
             found = getattr(unary, name)
             if of(dtype) in found.types:
                 op = found[of(dtype)]
-                yield "elementwise/apply.cuh", "apply_values", functor_text(op, op.return_type), (
-                    op.type.cuda_type, op.return_type.cuda_type, "Op")
+                yield (
+                    "elementwise/apply.cuh",
+                    "apply_values",
+                    functor_text(op, op.return_type),
+                    (op.type.cuda_type, op.return_type.cuda_type, "Op"),
+                )
     for index in INDICES:
         for name in ("rowindex", "colindex", "diagindex", "valuegt"):
             op = getattr(indexunary, name)["INT64"]
-            yield "elementwise/apply.cuh", "apply_places", functor_text(op, op.return_type), (
-                index, op.type.cuda_type, op.thunk_type.cuda_type, op.return_type.cuda_type, "Op")
-        for name, dtype in (("tril", "FP64"), ("triu", "BOOL"), ("offdiag", "INT64"), ("valuene", "BOOL"), ("valuene", "FC64"),
-                            ("valuegt", "FP32"), ("valuele", "INT64")):
+            yield (
+                "elementwise/apply.cuh",
+                "apply_places",
+                functor_text(op, op.return_type),
+                (index, op.type.cuda_type, op.thunk_type.cuda_type, op.return_type.cuda_type, "Op"),
+            )
+        for name, dtype in (
+            ("tril", "FP64"),
+            ("triu", "BOOL"),
+            ("offdiag", "INT64"),
+            ("valuene", "BOOL"),
+            ("valuene", "FC64"),
+            ("valuegt", "FP32"),
+            ("valuele", "INT64"),
+        ):
             op = getattr(selectors, name)[dtype]
-            yield "elementwise/select.cuh", "select_flags", functor_text(op, op.return_type), (
-                index, op.type.cuda_type, op.thunk_type.cuda_type, "Op")
-    for name, dtype in (("plus", "INT64"), ("plus", "FP32"), ("plus", "FP64"), ("plus", "FC64"), ("min", "INT8"),
-                        ("max", "FP64"), ("times", "UINT16"), ("lor", "BOOL"), ("land", "BOOL"), ("any", "INT64")):
+            yield (
+                "elementwise/select.cuh",
+                "select_flags",
+                functor_text(op, op.return_type),
+                (index, op.type.cuda_type, op.thunk_type.cuda_type, "Op"),
+            )
+    for name, dtype in (
+        ("plus", "INT64"),
+        ("plus", "FP32"),
+        ("plus", "FP64"),
+        ("plus", "FC64"),
+        ("min", "INT8"),
+        ("max", "FP64"),
+        ("times", "UINT16"),
+        ("lor", "BOOL"),
+        ("land", "BOOL"),
+        ("any", "INT64"),
+    ):
         op = getattr(monoid, name)[dtype]
         yield "elementwise/reduce.cuh", "reduce_values", functor_text(op.binaryop, op.type), (op.type.cuda_type, "Op")

@@ -1,4 +1,5 @@
 """Instances of the products' kernels: the semirings of the algorithms and of the conformance battery."""
+
 from grb_tile import dtypes
 from grb_tile.backends.cuda.lowering.semirings import lowered
 from grb_tile.operators import get_typed_op
@@ -69,7 +70,12 @@ def instances():
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
         yield "products/rows.cuh", "matvec_rows", plus_times, (*types, "S", "true", "true")
     for index in ("int32_t", "int64_t"):
-        yield "products/segments.cuh", "matvec_segments", plus_times, (index, "int64_t", "S", "RANKED_COLUMNS", "1024", "1")
+        yield (
+            "products/segments.cuh",
+            "matvec_segments",
+            plus_times,
+            (index, "int64_t", "S", "RANKED_COLUMNS", "1024", "1"),
+        )
         yield "products/segments.cuh", "mark_begins", "", (index,)
         yield "products/segments.cuh", "short_columns", "", (index,)
         yield "products/matmul_rows.cuh", "row_lengths", "", (index,)

@@ -1,4 +1,5 @@
 """Instances of structure/build.cuh, structure/convert.cuh, structure/gather.cuh and structure/transpose.cuh."""
+
 from grb_tile import binary, dtypes
 from grb_tile.backends.cuda.structure.entries import complex_cast
 from grb_tile.operators import to_cuda
@@ -30,9 +31,19 @@ def instances():
         for want in NUMBERS:
             if have is not want:
                 yield "structure/convert.cuh", "cast_values", "", (have.cuda_type, want.cuda_type)
-    for have, want in ((dtypes.FP32, dtypes.FC32), (dtypes.INT8, dtypes.FC64), (dtypes.FC32, dtypes.BOOL),
-                       (dtypes.FC64, dtypes.FC32), (dtypes.FC64, dtypes.UINT16)):
-        yield "elementwise/apply.cuh", "apply_values", complex_cast(have, want), (have.cuda_type, want.cuda_type, "Cast")
+    for have, want in (
+        (dtypes.FP32, dtypes.FC32),
+        (dtypes.INT8, dtypes.FC64),
+        (dtypes.FC32, dtypes.BOOL),
+        (dtypes.FC64, dtypes.FC32),
+        (dtypes.FC64, dtypes.UINT16),
+    ):
+        yield (
+            "elementwise/apply.cuh",
+            "apply_values",
+            complex_cast(have, want),
+            (have.cuda_type, want.cuda_type, "Cast"),
+        )
     for dtype in (dtypes.INT64, dtypes.FP32, dtypes.FC64):
         for name in ("plus", "times", "minus"):
             op = getattr(binary, name)[dtype]

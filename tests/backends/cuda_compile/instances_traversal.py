@@ -1,6 +1,6 @@
 """Instances of the traversal kernels."""
 
-SINCE_90 = ("narrow_cluster",)          # a thread block cluster
+SINCE_90 = ("narrow_cluster",)  # a thread block cluster
 
 
 def instances():

@@ -1,6 +1,6 @@
 """Instances of the shortest-path kernels: integers in entries of 4, 8 and 16 bytes, FP32, FP64."""
 
-SINCE_90 = ("narrow_paths_cluster",)          # a thread block cluster
+SINCE_90 = ("narrow_paths_cluster",)  # a thread block cluster
 
 
 def instances():

@@ -1,9 +1,11 @@
 """The listed instances of all kernels compile with NVRTC, without a GPU: every one for sm_90, a sample for sm_80 and sm_100.
 
-A file instances_*.py beside this one lists instances: INSTANCES, tuples (header, name, functors, template), or a function
-instances() that yields them.  Each file is one test, so that what fails is named and files run in parallel.  SINCE_90 names
-the kernels that need sm_90 (thread block clusters) and so are not compiled for sm_80.
+A file instances_*.py beside this one lists instances: INSTANCES, tuples (header, name, functors, template), or a
+function
+instances() that yields them.  Each file is one test, so that what fails is named and files run in parallel.  SINCE_90
+names the kernels that need sm_90 (thread block clusters) and so are not compiled for sm_80.
 """
+
 import importlib.util
 import os
 import re
@@ -19,7 +21,7 @@ from grb_tile.exceptions import JitError
 FILES = sorted(Path(__file__).parent.glob("instances_*.py"))
 COMMENT = re.compile(r"//[^\n]*")
 KERNEL = re.compile(r"__global__\s+void\s+(?:__\w+__\s*\([^)]*\)\s*)*(\w+)\s*\(")
-SAMPLE = 12          # every so many instances are compiled for the other architectures too
+SAMPLE = 12  # every so many instances are compiled for the other architectures too
 
 
 def listed(path, arch=90):
@@ -44,7 +46,7 @@ def failures(instances, arch):
             return str(error)[:1500]
         return None if cubin[:4] == b"\x7fELF" and lowered.encode() in cubin else f"{expression}: not in its cubin"
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:          # NVRTC lets go of the interpreter's lock
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # NVRTC lets go of the interpreter's lock
         return [text for text in pool.map(complaint, instances) if text is not None]
 
 

@@ -3,6 +3,7 @@
 Paper: push_pull_graphblas_icpp18, sections 5.1 (change of direction), 5.2 (masking), 5.3 (early exit), 6.3.
 Memory: one queue, three bit vectors and the result; nothing is kept between calls but the words of the empty rows.
 """
+
 import time
 
 import numpy as np
@@ -55,8 +56,9 @@ def traverse(out_edges, in_edges, sources, levels, parents, max_level, target, d
     functions = kernel.functions_for(guess)
     if functions is None:
         return NotImplemented
-    return jit.attempt(kernel, lambda: _run(
-        functions, out_edges, in_edges, sources, levels, parents, max_level, target, direction))
+    return jit.attempt(
+        kernel, lambda: _run(functions, out_edges, in_edges, sources, levels, parents, max_level, target, direction)
+    )
 
 
 def _run(functions, out_edges, in_edges, sources, levels, parents, max_level, target, direction):
@@ -120,7 +122,9 @@ def _run(functions, out_edges, in_edges, sources, levels, parents, max_level, ta
             state[5] = 0
         elif state[6] == PULL_DUE:
             start = time.perf_counter()
-            _pull(functions.pull, (in_ptr, in_indices, out_ptr), frontier, found, seen, level, parent, state, log, threads)
+            _pull(
+                functions.pull, (in_ptr, in_indices, out_ptr), frontier, found, seen, level, parent, state, log, threads
+            )
             frontier, found = found, frontier
             pulls[int(state[2]) - 1] = time.perf_counter() - start
         else:

@@ -2,6 +2,7 @@
 
 Memory: 24 bytes a vertex for the words, 64 for the levels of a batch (256 from level 255 on), beside the result.
 """
+
 import time
 
 import numpy as np
@@ -13,8 +14,8 @@ from .bfs import EDGE_SECONDS_NUMPY, LEVEL_SECONDS_NUMPY, can_traverse
 
 BATCH = 64
 PARALLEL_EDGES = 1 << 17
-PULL = 3.0          # edges asked for by vertices that miss a search, in the time of one that is pushed
-LAST_SHORT = 254    # the last level that a byte holds
+PULL = 3.0  # edges asked for by vertices that miss a search, in the time of one that is pushed
+LAST_SHORT = 254  # the last level that a byte holds
 
 
 def traverse_many(A, AT, sources, max_level=None, direction=None):
@@ -35,7 +36,7 @@ def _run(functions, A, AT, sources, max_level, direction):
     n = A.nrows
     parts, report = [], []
     for first in range(0, sources.size, BATCH):
-        search = _Search(functions, A, AT, sources[first:first + BATCH])
+        search = _Search(functions, A, AT, sources[first : first + BATCH])
         search.run(n if max_level is None else max_level, direction, report)
         parts.append(search.rows())
     counts = np.concatenate([part[0] for part in parts])
@@ -64,7 +65,7 @@ class _Search:
         self.level[sources * 64 + np.arange(self.searches)] = 0
         held = np.unique(sources)
         self.queue[: held.size] = held
-        self.listed = held.size          # vertices in the queue; -1 after a pull: they are only in `now`
+        self.listed = held.size  # vertices in the queue; -1 after a pull: they are only in `now`
         self.pairs, self.edges = self.searches, int((A.indptr[held + 1] - A.indptr[held]).sum())
         complete = held[self.seen[held] == self.everyone]
         self.missing = AT.nvals - int((AT.indptr[complete + 1] - AT.indptr[complete]).sum())
@@ -74,7 +75,9 @@ class _Search:
         depth = 0
         while self.pairs and depth < max_level:
             begin, pairs, edges = time.perf_counter(), self.pairs, self.edges
-            pulling = direction == "pull" or direction is None and edges * PULL * self.threads > self.missing + self.n / 8
+            pulling = (
+                direction == "pull" or direction is None and edges * PULL * self.threads > self.missing + self.n / 8
+            )
             depth += 1
             if depth == LAST_SHORT + 1:
                 self.level = self.level.astype(np.int32)
@@ -89,8 +92,19 @@ class _Search:
             self.following[:] = 0
         state = np.zeros(3, np.int64)
         self.listed = self.functions.push(
-            *self.out, self.into[0], self.queue, self.listed, self.now, self.following, self.seen, self.everyone, self.touched,
-            self.level, depth, state)
+            *self.out,
+            self.into[0],
+            self.queue,
+            self.listed,
+            self.now,
+            self.following,
+            self.seen,
+            self.everyone,
+            self.touched,
+            self.level,
+            depth,
+            state,
+        )
         self._found(state)
 
     def _pull(self, depth):
@@ -100,8 +114,19 @@ class _Search:
         states = np.zeros((chunks, 3), np.int64)
 
         def job(chunk, worker):
-            self.functions.pull(self.out[0], *self.into, self.now, self.following, self.seen, self.everyone, self.level, depth,
-                                states[chunk], cuts[chunk], cuts[chunk + 1])
+            self.functions.pull(
+                self.out[0],
+                *self.into,
+                self.now,
+                self.following,
+                self.seen,
+                self.everyone,
+                self.level,
+                depth,
+                states[chunk],
+                cuts[chunk],
+                cuts[chunk + 1],
+            )
 
         jit.share_out(job, chunks, self.threads)
         self.listed = -1
@@ -117,12 +142,22 @@ class _Search:
         chunks = 4 * self.threads if self.threads > 1 else 1
         cuts = [n * chunk // chunks for chunk in range(chunks + 1)]
         counts = np.zeros((chunks, searches), np.int64)
-        jit.share_out(lambda chunk, worker: self.functions.tally(
-            self.seen, searches, counts[chunk], cuts[chunk], cuts[chunk + 1]), chunks, self.threads)
-        ends = np.cumsum(counts.T.ravel()).reshape(searches, chunks).T          # search by search, chunk by chunk
+        jit.share_out(
+            lambda chunk, worker: self.functions.tally(
+                self.seen, searches, counts[chunk], cuts[chunk], cuts[chunk + 1]
+            ),
+            chunks,
+            self.threads,
+        )
+        ends = np.cumsum(counts.T.ravel()).reshape(searches, chunks).T  # search by search, chunk by chunk
         at = np.ascontiguousarray(ends - counts)
         total = int(ends[-1, -1])
         indices, values = np.empty(total, index_dtype(n)), np.empty(total, np.int32)
-        jit.share_out(lambda chunk, worker: self.functions.rows(
-            self.seen, self.level, searches, at[chunk], indices, values, cuts[chunk], cuts[chunk + 1]), chunks, self.threads)
+        jit.share_out(
+            lambda chunk, worker: self.functions.rows(
+                self.seen, self.level, searches, at[chunk], indices, values, cuts[chunk], cuts[chunk + 1]
+            ),
+            chunks,
+            self.threads,
+        )
         return counts.sum(0), indices, values

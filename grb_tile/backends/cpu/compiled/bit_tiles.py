@@ -3,6 +3,7 @@
 Paper: tilespmspv_tilebfs_icpp22, section 3.4.  Where no compiled kernel may be used, the templates themselves run:
 slow, and the same.
 """
+
 import time
 
 import numpy as np

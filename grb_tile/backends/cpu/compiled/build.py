@@ -1,4 +1,5 @@
 """Tuples in order for build: a stable counting sort instead of NumPy's passes; NumPy does the rest."""
+
 import numpy as np
 
 from ..jit import cache as jit

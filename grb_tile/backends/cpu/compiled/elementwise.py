@@ -1,4 +1,5 @@
 """Entry-wise work on matrices through compiled walks, row by row: unions, intersections, restrictions, ranges of columns."""
+
 import numpy as np
 
 from grb_tile.dtypes import cast
@@ -8,11 +9,11 @@ from grb_tile.storage.store import Compressed, same_structure
 from grb_tile.storage.work import row_counts
 
 from ..jit import cache as jit
-from .entries import CALL_SECONDS_NUMPY
-from .matmul import row_chunks
 from ..jit.operators import NotLowerable, operator_text
 from ..vectorised.elementwise import _iso_union, meet
 from ..vectorised.elementwise import restrict as restrict_in_numpy
+from .entries import CALL_SECONDS_NUMPY
+from .matmul import row_chunks
 
 UNION_SECONDS_NUMPY = 80e-9
 MEET_SECONDS_NUMPY = 25e-9
@@ -117,7 +118,7 @@ def _rows(functions, A, B, op, mode, one):
     dtype = op.return_type
     a = (jit.plain(A.indptr), jit.plain(A.indices), jit.plain(cast(A.values, op.type)))
     b = (jit.plain(B.indptr), jit.plain(B.indices), jit.plain(cast(B.values, op.type2)))
-    room = a[0] + b[0] if mode == "union" else a[0]          # where a row's results may begin
+    room = a[0] + b[0] if mode == "union" else a[0]  # where a row's results may begin
     indices = np.empty(int(room[-1]), A.indices.dtype)
     values = np.empty(1 if one is not None else indices.shape[0], dtype.np_type)
     counts = np.empty(A.nrows, np.int64)
@@ -161,7 +162,9 @@ def select(A, op, thunk):
     count = A.indices.shape[0]
     if kind is None or count < WORTH_IT or not _suits(A):
         return NotImplemented
-    kernel = jit.plain_kernel("select_columns", X_ISO=bool(A.iso), VALUE=A.values.dtype.char, INDEX=A.indices.dtype.char)
+    kernel = jit.plain_kernel(
+        "select_columns", X_ISO=bool(A.iso), VALUE=A.values.dtype.char, INDEX=A.indices.dtype.char
+    )
     functions = kernel.functions_for(CALL_SECONDS_NUMPY + count * SELECT_SECONDS_NUMPY)
     if functions is None:
         return NotImplemented
@@ -172,8 +175,13 @@ def _selected(functions, A, low, high, slope):
     indptr, indices, values = jit.plain(A.indptr), jit.plain(A.indices), jit.plain(A.values)
     starts, counts = np.empty(A.nrows, np.int64), np.empty(A.nrows, np.int64)
     cuts, threads = _shares(row_counts(A))
-    jit.share_out(lambda chunk, worker: functions.find(
-        indptr, indices, low, high, slope, starts, counts, cuts[chunk], cuts[chunk + 1]), len(cuts) - 1, threads)
+    jit.share_out(
+        lambda chunk, worker: functions.find(
+            indptr, indices, low, high, slope, starts, counts, cuts[chunk], cuts[chunk + 1]
+        ),
+        len(cuts) - 1,
+        threads,
+    )
     out_ptr = np.zeros(A.nrows + 1, np.int64)
     np.cumsum(counts, out=out_ptr[1:])
     found = int(out_ptr[-1])
@@ -181,6 +189,11 @@ def _selected(functions, A, low, high, slope):
         return A
     out_indices = np.empty(found, indices.dtype)
     out_values = A.values[:1].copy() if A.iso else np.empty(found, values.dtype)
-    jit.share_out(lambda chunk, worker: functions.copy(
-        indices, values, starts, out_ptr, out_indices, out_values, cuts[chunk], cuts[chunk + 1]), len(cuts) - 1, threads)
+    jit.share_out(
+        lambda chunk, worker: functions.copy(
+            indices, values, starts, out_ptr, out_indices, out_values, cuts[chunk], cuts[chunk + 1]
+        ),
+        len(cuts) - 1,
+        threads,
+    )
     return settle(Compressed(A.nrows, A.ncols, A.dtype, out_ptr, out_indices, out_values[:found], A.iso and found > 0))

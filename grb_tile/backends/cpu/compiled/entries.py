@@ -1,4 +1,5 @@
 """Entry-wise work through compiled walks: transposes, and unions and intersections of vectors."""
+
 import numpy as np
 
 from grb_tile.dtypes import cast
@@ -51,9 +52,7 @@ def _transposed(functions, A, count, index):
         functions.count(indices, counts[block], int(indptr[cuts[block]]), int(indptr[cuts[block + 1]]))
 
     def place(block, worker):
-        functions.scatter(
-            indptr, indices, values, counts[block], out_indices, out_values, cuts[block], cuts[block + 1]
-        )
+        functions.scatter(indptr, indices, values, counts[block], out_indices, out_values, cuts[block], cuts[block + 1])
 
     jit.share_out(tally, blocks, threads)
     functions.places(counts, out_ptr)

@@ -1,4 +1,5 @@
 """C<M> = A B through compiled walks, row by row or by dot products; NotImplemented leaves the work to NumPy."""
+
 import numpy as np
 
 from grb_tile.storage.convert import settle, to_csr, transpose_of
@@ -92,7 +93,9 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
     if mask == "pattern":
         bounds = np.diff(m[0])
     if total == 0:
-        return settle(Compressed(nrows, ncols, dtype, np.zeros(nrows + 1, np.int64), np.empty(0, np_index), np.empty(0, np_type)))
+        return settle(
+            Compressed(nrows, ncols, dtype, np.zeros(nrows + 1, np.int64), np.empty(0, np_index), np.empty(0, np_type))
+        )
     threads = jit.thread_count() if total >= PARALLEL_WORK else 1
     wanted = total if threads == 1 and total < CHUNK_PRODUCTS else min(CHUNK_PRODUCTS, total // (threads * 6) + 1)
     cuts, _ = row_chunks(work, wanted)

@@ -1,4 +1,5 @@
 """w<allow> = A x through compiled walks, by rows or by columns; NotImplemented leaves the work to NumPy."""
+
 import threading
 
 import numpy as np
@@ -347,14 +348,15 @@ def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype, 
                 cuts = [0, *np.searchsorted(ends, wanted).tolist(), n_columns]
     if cuts is None:
         first = take_accumulator(size, np_type)
-        count = functions.scatter(
-            indptr, indices, a_values, columns, x_values, words, flip, *first, 0, n_columns
-        )
+        count = functions.scatter(indptr, indices, a_values, columns, x_values, words, flip, *first, 0, n_columns)
     else:
-        first, count = _scatter_shared(functions, (indptr, indices, a_values, columns, x_values, words, flip),
-                                       cuts, size, np_type, threads)
+        first, count = _scatter_shared(
+            functions, (indptr, indices, a_values, columns, x_values, words, flip), cuts, size, np_type, threads
+        )
     if count * convert.SPARSE_TO_BITMAP > size and (count >= convert.TINY or count == size):
-        return result_vector(size, dtype, first[0], value if iso else first[2], count, iso)  # the accumulator is the result
+        return result_vector(
+            size, dtype, first[0], value if iso else first[2], count, iso
+        )  # the accumulator is the result
     out_indices = np.empty(count, index_dtype(size))
     out_values = _TRUE if iso else np.empty(count, np_type)
     functions.gather(*first, out_indices, out_values, 0, first[1].shape[0], 0)

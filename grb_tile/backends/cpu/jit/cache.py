@@ -10,6 +10,7 @@ When to compile is the ski-rental rule: NumPy does the work until the time spent
 compilation (`Kernel.function_for`).  A kernel that lies compiled on disk costs a tenth, so warm caches are used early.
 A missing or broken Numba means that no kernel is ever available; nothing raises.
 """
+
 import contextvars
 import ctypes
 import hashlib
@@ -352,8 +353,6 @@ def share_out(job, chunks, threads):
             if not future.cancel():
                 future.result()
     return results
-
-
 
 
 # --- arrays as kernels want them: contiguous and, in type, writable, so that one compilation serves all ---

@@ -3,6 +3,7 @@
 Common operators are written out as expressions (nothing to inline, quicker to compile); all others are compiled from
 `operators.to_python.scalar_source`.  Whatever cannot be lowered raises NotLowerable, and NumPy does the work.
 """
+
 import ast
 import hashlib
 

@@ -3,6 +3,7 @@
 The templates are plain Python.  Constants in capitals become literals, `if` statements on them disappear, and calls of
 ADD and MUL become expressions or calls of small compiled functions, as the semiring has it (jit/operators.py).
 """
+
 import ast
 import pathlib
 import platform
@@ -102,7 +103,11 @@ def specialise_text(template, constants, calls, header):
     tree = ast.fix_missing_locations(_Fold(constants, calls).visit(tree))
     for node in ast.walk(tree):
         if isinstance(getattr(node, "body", None), list):
-            ends = [k for k, statement in enumerate(node.body) if isinstance(statement, (ast.Return, ast.Continue, ast.Break))]
+            ends = [
+                k
+                for k, statement in enumerate(node.body)
+                if isinstance(statement, (ast.Return, ast.Continue, ast.Break))
+            ]
             if ends:
                 del node.body[ends[0] + 1 :]  # nothing runs after it
         if isinstance(node, ast.FunctionDef):
@@ -163,7 +168,7 @@ def first_at_least(indices, lo, hi, k):
     return lo
 '''
 
-CYCLES = '''
+CYCLES = """
 
 @intrinsic
 def cycles(context):
@@ -173,13 +178,13 @@ def cycles(context):
         return builder.call(function, ())
 
     return types.int64(), generate
-'''
-NO_CYCLES = '''
+"""
+NO_CYCLES = """
 
 @kernel
 def cycles():
     return 0
-'''
+"""
 
 
 def header(template, constants):

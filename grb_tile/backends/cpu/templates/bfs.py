@@ -4,9 +4,10 @@ state (int64):  0 first and 1 end of the frontier in `queue`; 2 number of the ne
 4 edges leaving unvisited vertices; 5 levels logged; 6 why `advance` came back (0 done, 1 a pull is due, 2 log full);
 7 last level wanted; 8 target vertex or -1; 9 pulls: 0 never, 1 in here, 2 by the caller (who has threads);
 10 unvisited vertices that could be reached; 11 1 when the frontier lies in `frontier` (words), 0 when in `queue`;
-12 1 when `frontier` and `found` have changed places; 13 threads the caller would pull with; 14 -1, 0 push, 1 pull: forced.
-`seen` has the bits of visited vertices and of vertices without in-edges, which need never be looked at.
+12 1 when `frontier` and `found` have changed places; 13 threads the caller would pull with; 14 -1, 0 push, 1 pull:
+forced. `seen` has the bits of visited vertices and of vertices without in-edges, which need never be looked at.
 """
+
 import numpy as np
 
 from grb_tile.backends.cpu.templates.placeholders import LEVELS, NONE, PARENTS, bit, cycles, ones, trailing_zeros

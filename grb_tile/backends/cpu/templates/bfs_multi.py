@@ -2,10 +2,12 @@
 
 seen[v]     the searches that have reached v;  now[v]: those that did so on the last level;  following[v]: on this one
 level       level[64 v + b]: when search b reached v
-A vertex's edges are walked once for all searches that stand there.  Paper: Then et al., "The more the merrier: efficient
-multi-source graph traversal" (PVLDB 8, 2014), sections 3.1 and 4.1; the pull of 4.1.2 stops once nobody is missing.
-state (int64): 0 (vertex, search) pairs found; 1 edges leaving the vertices found; 2 edges of the vertices that are complete.
+A vertex's edges are walked once for all searches that stand there.  Paper: Then et al., "The more the merrier:
+efficient multi-source graph traversal" (PVLDB 8, 2014), sections 3.1 and 4.1; the pull of 4.1.2 stops once nobody is
+missing. state (int64): 0 (vertex, search) pairs found; 1 edges leaving the vertices found; 2 edges of the vertices that
+are complete.
 """
+
 import numpy as np
 
 from grb_tile.backends.cpu.templates.placeholders import NONE, ones, trailing_zeros

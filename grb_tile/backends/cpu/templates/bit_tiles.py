@@ -5,6 +5,7 @@ predecessors.  In the paper's terms (the product's matrix is A') these are its C
 storage/bit_tiles.py: the word of line v of tile t is words[start[t] + how many lines below v the map has].
 Paper: tilespmspv_tilebfs_icpp22, section 3.4, algorithms 5 (push_csc), 6 (push_csr), 7 (pull_csc).
 """
+
 import numpy as np
 
 from grb_tile.backends.cpu.templates.placeholders import NONE, bit, ones, trailing_zeros

@@ -1,10 +1,12 @@
 """C<M> = A B by dot products: for each place (i,j) of the mask, row i of A meets row j of BT (column j of B).
 
-Row i of A is spread into bits (`words`) and dense values (`row`) once for all its places; then each row j of BT asks for
+Row i of A is spread into bits (`words`) and dense values (`row`) once for all its places; then each row j of BT asks
+for
 its k, or, where A's row is far shorter, A's k are searched in BT's row.  COUNT: plus over pair, which only counts.
 A monoid that keeps any value, or has reached its terminal, stops there (EXIT).
 Paper: push_pull_graphblas_icpp18, section 5.2 and 5.3.
 """
+
 import numpy as np
 
 from grb_tile.backends.cpu.templates.placeholders import (

@@ -5,6 +5,7 @@ between rows; `total` holds anything.  MASK "none": all columns; "pattern": thos
 product is formed; "complement": all but those.  `allowed` holds the bits of M's row.
 Few columns are sorted by insertion; more are read off the bits, which lie in order.
 """
+
 import numpy as np
 
 from grb_tile.backends.cpu.templates.placeholders import (

@@ -5,6 +5,7 @@ pass over all of them, a bit in `summary` for each word that has one.  Words and
 ISO_OUT: all results are one value, known beforehand: only the bits are collected.
 Work: entries of the columns in x.  `allow` is asked before anything is accumulated.
 """
+
 import numpy as np
 
 from grb_tile.backends.cpu.templates.placeholders import (

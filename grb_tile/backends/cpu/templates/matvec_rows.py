@@ -6,6 +6,7 @@ A monoid that keeps any value stops at the first entry, one with a terminal (EXI
 every STRIDE entries of a row, one for truth values, more for numbers, which seldom come to it.
 Work without a mask: entries; with one: entries of permitted rows only.
 """
+
 import numpy as np
 
 from grb_tile.backends.cpu.templates.placeholders import (

@@ -1,8 +1,10 @@
 """C = A (op) B row by row: where both hold an entry, where either does (UNION), or A where B holds none (LACKING).
 
-UNION: lone entries are copied, so all types are the operator's.  Rows of ascending columns are merged; where one row is far
+UNION: lone entries are copied, so all types are the operator's.  Rows of ascending columns are merged; where one row is
+far
 shorter than the other, its columns are searched in the longer one instead.  ISO_OUT: only the pattern is wanted.
 """
+
 from grb_tile.backends.cpu.templates.placeholders import ADD, ISO_OUT, LACKING, UNION, X_ISO, Y_ISO, first_at_least
 
 LOPSIDED = 12

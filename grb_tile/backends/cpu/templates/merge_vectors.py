@@ -3,6 +3,7 @@
 UNION: lone entries are copied (in the operator's type); otherwise they are left out.  Bitmaps go word by word, over a
 range of words; sparse vectors are merged in one pass.
 """
+
 import numpy as np
 
 from grb_tile.backends.cpu.templates.placeholders import (

@@ -2,6 +2,7 @@
 
 They let a template be imported, read and run as plain Python (tests do); jit/cache.py never uses them.
 """
+
 import numpy as np
 
 NONE = np.uint64(0)

@@ -2,6 +2,7 @@
 
 Row i keeps the columns from low + slope * i to before high + slope * i: a run of it, since columns ascend.
 """
+
 from grb_tile.backends.cpu.templates.placeholders import X_ISO, first_at_least
 
 

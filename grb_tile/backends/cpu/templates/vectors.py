@@ -1,4 +1,5 @@
 """Changing between the forms of a vector: index lists, bits, dense values."""
+
 import numpy as np
 
 from grb_tile.backends.cpu.templates.placeholders import X_ISO, bit

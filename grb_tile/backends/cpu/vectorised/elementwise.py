@@ -3,6 +3,7 @@
 Two sparse vectors, and two matrices through the keys of their entries, meet as sorted sets of integers (sorting.merge,
 sorting.find); bitmap vectors meet word by word.  Matrices that share their structure's arrays skip all of that.
 """
+
 import numpy as np
 
 from ....dtypes import cast
@@ -11,7 +12,6 @@ from ....storage.convert import compressed, occupied, row_ids, settle, share, ta
 from ....storage.sorting import find, merge
 from ....storage.store import BitmapVector, same_structure
 from .entries import empty_like, is_matrix, joint_keys, keep_entries, like, members, same_value, vector_of
-
 
 # ---------------------------------------------------------------------- values at common places
 
@@ -315,8 +315,21 @@ def _union_sparse(x, y, op, left_default, right_default, dtype):
     one = _iso_union(x, y, op, dtype, left_default, right_default, common[2].shape[0] > 0)
     if one is not None:
         return vector_of(x.size, dtype, indices, one, True)
-    values = _fill(count, dtype, x, at_x, lone_x, y, at_y, lone_y, common, op, left_default, right_default,
-                   lambda at: (indices[at], None))
+    values = _fill(
+        count,
+        dtype,
+        x,
+        at_x,
+        lone_x,
+        y,
+        at_y,
+        lone_y,
+        common,
+        op,
+        left_default,
+        right_default,
+        lambda at: (indices[at], None),
+    )
     return vector_of(x.size, dtype, indices, values)
 
 
@@ -332,8 +345,21 @@ def _union_matrices(A, B, op, left_default, right_default, dtype):
     one = _iso_union(A, B, op, dtype, left_default, right_default, common[2].shape[0] > 0)
     if one is not None:
         return settle(compressed(A.nrows, A.ncols, dtype, rows, cols, one, True))
-    values = _fill(count, dtype, A, at_a, lone_a, B, at_b, lone_b, common, op, left_default, right_default,
-                   lambda at: (rows[at], cols[at]))
+    values = _fill(
+        count,
+        dtype,
+        A,
+        at_a,
+        lone_a,
+        B,
+        at_b,
+        lone_b,
+        common,
+        op,
+        left_default,
+        right_default,
+        lambda at: (rows[at], cols[at]),
+    )
     return settle(compressed(A.nrows, A.ncols, dtype, rows, cols, values))
 
 
@@ -358,8 +384,21 @@ def _union_bitmaps(x, y, op, left_default, right_default, dtype):
         everywhere = bits.full(size)
         wx, wy = everywhere if wx is None else wx, everywhere if wy is None else wy
         lone_x, lone_y, at = (bits.to_indices(w, size) for w in (wx & ~wy, wy & ~wx, wx & wy))
-        values = _fill(size, dtype, x, None, (lone_x, lone_x), y, None, (lone_y, lone_y), (at, at, at), op,
-                       left_default, right_default, lambda at: (at, None))
+        values = _fill(
+            size,
+            dtype,
+            x,
+            None,
+            (lone_x, lone_x),
+            y,
+            None,
+            (lone_y, lone_y),
+            (at, at, at),
+            op,
+            left_default,
+            right_default,
+            lambda at: (at, None),
+        )
         if count < size:
             _zero_absent(values, words)
     return BitmapVector(size, dtype, words if count < size else None, values, count)
@@ -375,7 +414,7 @@ def _overlay(x, wx, y, wy, op, dtype):
         return np.broadcast_to(above, (size,)).copy() if fy is None else np.where(fy, above, below)
     if fx is None:
         values = np.broadcast_to(cast(x.values, dtype), (size,)).copy()
-        at = fy.nonzero()[0]                       # both full was met as one structure
+        at = fy.nonzero()[0]  # both full was met as one structure
     else:
         values = np.where(fx, cast(x.values, dtype), cast(y.values, dtype))
         at = (fx if fy is None else fx & fy).nonzero()[0]
@@ -399,13 +438,19 @@ def _union_into(wide, thin, op, dtype, wide_default, thin_default, thin_first):
         lone_wide[at] = False
         where = lone_wide.nonzero()[0]
         values = np.zeros(size, dtype.np_type)
-        values[where] = _lone_values(wide.values[:1] if wide.iso else wide.values[where], op, dtype, wide_default,
-                                     thin_first, lambda: (where, None))
+        values[where] = _lone_values(
+            wide.values[:1] if wide.iso else wide.values[where],
+            op,
+            dtype,
+            wide_default,
+            thin_first,
+            lambda: (where, None),
+        )
     else:
         values = cast(wide.values, dtype)
         values = np.full(size, values[0]) if wide.iso else np.array(values)
     if op is None:
-        if thin_first:                     # the bitmap is y, whose entries stand
+        if thin_first:  # the bitmap is y, whose entries stand
             lone = (~members(wide, at)).nonzero()[0]
             values[at[lone]] = cast(thin.values[:1] if thin.iso else thin.values[lone], dtype)
         else:

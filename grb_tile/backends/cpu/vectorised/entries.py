@@ -1,4 +1,5 @@
 """What the NumPy walks have in common: values of stores, keys of matrices, results, reduction by segment and by key."""
+
 import numpy as np
 
 from ....dtypes import cast
@@ -138,8 +139,9 @@ def keep_entries(A, kept):
         return like(A, A.dtype, A.values, A.iso)
     indptr = kept.searchsorted(A.indptr)
     values = A.values if A.iso else A.values[kept]
-    result = Compressed(A.nrows, A.ncols, A.dtype, indptr.astype(np.int64, copy=False), A.indices[kept], values, A.iso,
-                        A.rows)
+    result = Compressed(
+        A.nrows, A.ncols, A.dtype, indptr.astype(np.int64, copy=False), A.indices[kept], values, A.iso, A.rows
+    )
     if A.rows is not None:
         used = (indptr[1:] != indptr[:-1]).nonzero()[0]
         if used.shape[0] != A.rows.shape[0]:
@@ -198,7 +200,7 @@ def _times(counts, value, monoid):
     if value == 1:
         return counts
     with np.errstate(all="ignore"):
-        if counts.dtype.kind == "c":       # a sum adds parts: a complex product would mix infinities into NaN
+        if counts.dtype.kind == "c":  # a sum adds parts: a complex product would mix infinities into NaN
             result = np.empty_like(counts)
             result.real, result.imag = counts.real * value.real, counts.real * value.imag
             return result
@@ -240,7 +242,7 @@ def reduce_by_key(keys, products, bound, monoid):
             gathered = np.full(bound, start, dtype)
             if one:
                 products = np.broadcast_to(products, (total,))
-            if dtype.kind == "f" and start == start:      # fmin and fmax do not warn
+            if dtype.kind == "f" and start == start:  # fmin and fmax do not warn
                 with np.errstate(all="ignore"):
                     monoid.ufunc.at(gathered, keys, products)
             else:
@@ -263,4 +265,3 @@ def distinct_keys(keys, bound):
         return keys
     keys = np.sort(keys)
     return keys[segment_starts(keys)]
-

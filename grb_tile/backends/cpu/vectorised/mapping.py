@@ -1,4 +1,5 @@
 """Select, apply and reduce to a scalar in NumPy.  Meanings: backends/protocol.py."""
+
 import numpy as np
 
 from ....dtypes import cast
@@ -100,15 +101,18 @@ def apply(x, op, allow=None, left=None, right=None, thunk=None):
         values = x.values
         if x.format == "bitmap" and x.words is not None and not x.iso:
             values = values[i]
-        if x.dtype._is_udt and not op.uses_values:          # user-defined values cast to nothing
+        if x.dtype._is_udt and not op.uses_values:  # user-defined values cast to nothing
             values = np.zeros(1, op.type.np_type)
         result = np.asarray(op.numpy(cast(values, op.type), i, j, _thunk(op, thunk)))
         return _positions(x, cast(result, dtype), dtype)
     values, at = x.values, None
-    if x.format == "bitmap" and x.words is not None and not x.iso and (
-        x.nvals * 2 < x.size or not getattr(op, "lowerable", True)
+    if (
+        x.format == "bitmap"
+        and x.words is not None
+        and not x.iso
+        and (x.nvals * 2 < x.size or not getattr(op, "lowerable", True))
     ):
-        at = bits.to_indices(x.words, x.size)      # absent places hold anything: a user's function must not see it
+        at = bits.to_indices(x.words, x.size)  # absent places hold anything: a user's function must not see it
         values = values[at]
     result = _call(op, values, left, right)
     iso = x.iso

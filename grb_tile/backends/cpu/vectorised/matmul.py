@@ -4,6 +4,7 @@ Gustavson: for blocks of rows of A small enough, every product A[i,k] (x) B[k,j]
 entries name, end to end), cut by the mask, ordered by (i,j) and reduced.  At most about EXPAND products stand at once.
 Dot: each allowed (i,j) asks the shorter of row i of A and row j of BT for its k, which are looked up in the other.
 """
+
 import numpy as np
 
 from ....dtypes import cast
@@ -83,8 +84,9 @@ def matmul_gustavson(A, B, semiring, allow):
         out_rows = np.concatenate([p[0] for p in parts])
         cols = np.concatenate([p[1] for p in parts])
         iso = all(p[3] for p in parts)
-        values = parts[0][2] if iso else np.concatenate(
-            [np.broadcast_to(p[2], p[0].shape) if p[3] else p[2] for p in parts])
+        values = (
+            parts[0][2] if iso else np.concatenate([np.broadcast_to(p[2], p[0].shape) if p[3] else p[2] for p in parts])
+        )
     return settle(compressed(nrows, ncols, dtype, out_rows, cols, values, iso))
 
 
@@ -115,7 +117,8 @@ def _block(A, B, semiring, rows, row_lengths, block, first, lengths, mask):
         return spread(entries)
 
     products = _products(
-        semiring.binaryop, A, at_a, B, at_b, lambda: rows[local], lambda: spread(A.indices[block]), lambda: cols)
+        semiring.binaryop, A, at_a, B, at_b, lambda: rows[local], lambda: spread(A.indices[block]), lambda: cols
+    )
     width, names = ncols, None
     if rows.shape[0] * ncols > MAX_KEY:
         names, cols = np.unique(cols, return_inverse=True)
@@ -182,8 +185,20 @@ def matmul_dot(A, BT, semiring, allow):
         base = int(done[at - 1]) if at else 0
         stop = min(max(int(done.searchsorted(base + EXPAND, "right")), at + 1), i.shape[0])
         part = slice(at, stop)
-        got = _dots(A, BT, semiring, i[part], j[part], a_first[part], a_len[part], b_first[part], b_len[part],
-                    keys_a, keys_b, rename)
+        got = _dots(
+            A,
+            BT,
+            semiring,
+            i[part],
+            j[part],
+            a_first[part],
+            a_len[part],
+            b_first[part],
+            b_len[part],
+            keys_a,
+            keys_b,
+            rename,
+        )
         if got is not None:
             found.append(got[0] + at)
             values.append(got[1])
@@ -193,8 +208,13 @@ def matmul_dot(A, BT, semiring, allow):
         return empty_matrix(nrows, ncols, dtype)
     iso = all(isos)
     which = np.concatenate(found)
-    joined = values[0] if iso else np.concatenate(
-        [np.broadcast_to(v, f.shape) if s else v for v, f, s in zip(values, found, isos, strict=True)])
+    joined = (
+        values[0]
+        if iso
+        else np.concatenate(
+            [np.broadcast_to(v, f.shape) if s else v for v, f, s in zip(values, found, isos, strict=True)]
+        )
+    )
     return settle(compressed(nrows, ncols, dtype, i[which], j[which].astype(index_dtype(ncols)), joined, iso))
 
 
@@ -205,8 +225,10 @@ def _row_keys(A, BT):
         return row_ids(A) * width + A.indices, row_ids(BT) * width + BT.indices, None
     names = np.unique(np.concatenate((A.indices, BT.indices)))
     rows_a, rows_b = occupied(A)[0], occupied(BT)[0]
-    keys = [labels.searchsorted(row_ids(M)) * names.shape[0] + names.searchsorted(M.indices)
-            for labels, M in ((rows_a, A), (rows_b, BT))]
+    keys = [
+        labels.searchsorted(row_ids(M)) * names.shape[0] + names.searchsorted(M.indices)
+        for labels, M in ((rows_a, A), (rows_b, BT))
+    ]
     return keys[0], keys[1], (names, rows_a, rows_b)
 
 
@@ -238,12 +260,12 @@ def _dots(A, BT, semiring, i, j, a_first, a_len, b_first, b_len, keys_a, keys_b,
         return None
     at_a = np.concatenate([p[1] for p in pieces])
     at_b = np.concatenate([p[2] for p in pieces])
-    if len(pieces) == 2:                       # bring the two groups of pairs into one order
+    if len(pieces) == 2:  # bring the two groups of pairs into one order
         order = pair.argsort(kind="stable")
         pair, at_a, at_b = pair[order], at_a[order], at_b[order]
     products = _products(
-        semiring.binaryop, A, lambda: at_a, BT, at_b, lambda: i[pair], lambda: A.indices[at_a], lambda: j[pair])
+        semiring.binaryop, A, lambda: at_a, BT, at_b, lambda: i[pair], lambda: A.indices[at_a], lambda: j[pair]
+    )
     starts = segment_starts(pair)
     values, iso = reduce_segments(products, starts, pair.shape[0], semiring.monoid)
     return pair[starts], values, iso
-

@@ -4,6 +4,7 @@ By rows: the entries of the allowed rows meet x's presence, products are reduced
 By columns: the rows of AT that x names are laid end to end and reduced by their row of A (scatter or radix order).
 Work is that of the rows allowed, or of the columns in x; sparse operands make nothing of the size of a dimension.
 """
+
 import numpy as np
 
 from ....dtypes import cast
@@ -13,7 +14,7 @@ from ....storage.sorting import find, ranges
 from .elementwise import restrict
 from .entries import empty_vector, members, members_of_words, reduce_by_key, reduce_segments, vector_of
 
-_MOST = 2                    # gather the allowed rows when they are fewer than occupied rows / _MOST
+_MOST = 2  # gather the allowed rows when they are fewer than occupied rows / _MOST
 
 
 def allowed_rows(A, allow):
@@ -131,7 +132,7 @@ def matvec_cols(AT, x, semiring, allow=None):
     size, dtype = AT.ncols, semiring.return_type
     if AT.indices.shape[0] == 0 or x.nvals == 0:
         return empty_vector(size, dtype)
-    if x.format == "bitmap" and x.words is None:     # full, perhaps iso with 2^60 places: the rows that AT has
+    if x.format == "bitmap" and x.words is None:  # full, perhaps iso with 2^60 places: the rows that AT has
         k, starts = occupied(AT)
         lengths = np.empty(k.shape[0], np.int64)
         np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
@@ -170,8 +171,11 @@ def matvec_cols(AT, x, semiring, allow=None):
         if kind != "first":
             b = held[:1] if x.iso else _spread(held, lengths, which)
             b = cast(b, op.type2)
-        products = cast(a, op.return_type) if kind == "first" else (
-            cast(b, op.return_type) if kind == "second" or kind == "any" else op.numpy(a, b))
+        products = (
+            cast(a, op.return_type)
+            if kind == "first"
+            else (cast(b, op.return_type) if kind == "second" or kind == "any" else op.numpy(a, b))
+        )
     monoid = semiring.monoid
     if k.shape[0] == 1:
         return vector_of(size, dtype, rows, cast(products, dtype), products.shape[0] != total)

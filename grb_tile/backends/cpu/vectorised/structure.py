@@ -1,4 +1,5 @@
 """Making and taking apart in NumPy: build, tuples, cast, gather, expand.  Meanings: backends/protocol.py."""
+
 import numpy as np
 
 from ....dtypes import cast
@@ -125,7 +126,7 @@ def tuples_matrix(A):
 def cast_store(x, dtype):
     if x.dtype is dtype:
         return x
-    return like(x, dtype, np.ascontiguousarray(cast(x.values, dtype)), x.iso)   # complex to real gives a view
+    return like(x, dtype, np.ascontiguousarray(cast(x.values, dtype)), x.iso)  # complex to real gives a view
 
 
 # ---------------------------------------------------------------------- gather
@@ -220,7 +221,7 @@ def _columns(cols, J, ncols):
         nothing = np.empty(0, np.int64)
         return nothing, nothing, True
     if count == 1 or bool((J[1:] > J[:-1]).all()):
-        if int(J[-1]) - int(J[0]) == count - 1:      # a contiguous range
+        if int(J[-1]) - int(J[0]) == count - 1:  # a contiguous range
             first = int(J[0])
             chosen = ((cols >= first) & (cols < first + count)).nonzero()[0]
             return chosen, cols[chosen].astype(np.int64) - first, True
@@ -308,4 +309,3 @@ def kronecker(A, B, op):
         if not iso:
             values = values[order]
     return compressed(nrows, ncols, op.return_type, rows, cols, values, iso)
-

@@ -10,6 +10,7 @@ Its three walks can be asked for by name (TileBFS, 3.4); they give the same w:
 
 Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.3 and 3.4.
 """
+
 import numpy as np
 
 from ....dtypes import cast
@@ -98,7 +99,7 @@ def matvec_bit_tiles(T, A, x, semiring, allow, walk):
     x_words = words.view(T.row_words.dtype)
     monoid, op, dtype = semiring.monoid, semiring.binaryop, semiring.return_type
     one = np.ones(1, op.return_type.np_type)
-    if op.kind != "pair":                      # both operands iso: every product is this one
+    if op.kind != "pair":  # both operands iso: every product is this one
         one = op.numpy(cast(A.values[:1], op.type), cast(x.values[:1], op.type2))
     if walk == "push_csc" and is_idempotent(monoid):
         rows = bits.to_indices(_united_columns(T, words), T.nrows)

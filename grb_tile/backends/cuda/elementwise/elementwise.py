@@ -1,12 +1,15 @@
 """Union, intersection, restriction and the Kronecker product on the device.  Meanings: backends/protocol.py.
 
-Positions first (structure/positions.py), values then (elementwise/values.py): an operator costs one kernel instance, whatever the formats.
-Lists and matrices meet by binary search of the shorter in the longer, one thread for each entry, so that rows of any
+Positions first (structure/positions.py), values then (elementwise/values.py): an operator costs one kernel instance,
+whatever the formats. Lists and matrices meet by binary search of the shorter in the longer, one thread for each entry,
+so that rows of any
 length share the work evenly; bitmaps meet word by word.  DCSR and CSR meet in any mixture.
 
-Read-backs: one for each list or matrix whose size is not known (and one for each restriction of such by `allow` before a
+Read-backs: one for each list or matrix whose size is not known (and one for each restriction of such by `allow` before
+a
 union).  Bitmaps carry their count on the device until somebody asks for it.
 """
+
 import numpy as np
 
 from ....dtypes import cast as host_cast
@@ -52,7 +55,7 @@ from .values import (
     values_as,
 )
 
-_FEW = 8          # a pattern with so many times fewer entries than the operand is searched in it, not the other way
+_FEW = 8  # a pattern with so many times fewer entries than the operand is searched in it, not the other way
 
 
 def _require(op, dtype):
@@ -220,8 +223,19 @@ def union(device, x, y, op, allow, left_default, right_default, dtype):
         found, at_x, at_y = union_places(device, x, y)
         count = at_x.shape[0]
         some_common = x.nvals + y.nvals > count
-        values, iso = _union_values(device, op, dtype, count, x, y, (at_x, at_y), (None, None), defaults, some_common,
-                                    lambda base: entry_places(device, found, base))
+        values, iso = _union_values(
+            device,
+            op,
+            dtype,
+            count,
+            x,
+            y,
+            (at_x, at_y),
+            (None, None),
+            defaults,
+            some_common,
+            lambda base: entry_places(device, found, base),
+        )
         if is_matrix(x):
             return like(found, dtype, values, iso)
         return vector_of(device, x.size, dtype, found.indices, values, iso)
@@ -232,8 +246,19 @@ def _union_bitmaps(device, x, y, op, dtype, defaults):
     size, words, count = x.size, None, None
     if x.words is not None and y.words is not None:
         words, count = join_words(device, x.words, y.words, size, OR)
-    values, iso = _union_values(device, op, dtype, size, x, y, (None, None), (x.words, y.words), defaults, True,
-                                lambda base: _line(device.arange(size), base))
+    values, iso = _union_values(
+        device,
+        op,
+        dtype,
+        size,
+        x,
+        y,
+        (None, None),
+        (x.words, y.words),
+        defaults,
+        True,
+        lambda base: _line(device.arange(size), base),
+    )
     if words is None:
         return BitmapVector(size, dtype, None, values, size, iso)
     return counted_later(device, size, dtype, words, values, count, iso)
@@ -250,17 +275,44 @@ def _union_values(device, op, dtype, n, x, y, at, words, defaults, some_common, 
         common, iso = position_values(device, places(base), one, op.return_type, dtype)
         if left_default is not None and right_default is not None:
             return common, iso
-        return overlaid(device, n, values_as(device, x, dtype), x.iso, values_as(device, y, dtype), y.iso,
-                        at=at, words=words, common=common, common_iso=iso), False
+        return overlaid(
+            device,
+            n,
+            values_as(device, x, dtype),
+            x.iso,
+            values_as(device, y, dtype),
+            y.iso,
+            at=at,
+            words=words,
+            common=common,
+            common_iso=iso,
+        ), False
     if op is None:
-        return overlaid(device, n, values_as(device, x, dtype), x.iso, values_as(device, y, dtype), y.iso,
-                        at=at, words=words), False
-    lone = (None if right_default is not None else values_as(device, x, dtype),
-            None if left_default is not None else values_as(device, y, dtype))
-    defaults = (None if left_default is None else _scalar(device, left_default, op.type),
-                None if right_default is None else _scalar(device, right_default, op.type2))
-    return combined(device, op, dtype, n, values_as(device, x, op.type), x.iso, values_as(device, y, op.type2), y.iso,
-                    at=at, words=words, lone=lone, defaults=defaults), False
+        return overlaid(
+            device, n, values_as(device, x, dtype), x.iso, values_as(device, y, dtype), y.iso, at=at, words=words
+        ), False
+    lone = (
+        None if right_default is not None else values_as(device, x, dtype),
+        None if left_default is not None else values_as(device, y, dtype),
+    )
+    defaults = (
+        None if left_default is None else _scalar(device, left_default, op.type),
+        None if right_default is None else _scalar(device, right_default, op.type2),
+    )
+    return combined(
+        device,
+        op,
+        dtype,
+        n,
+        values_as(device, x, op.type),
+        x.iso,
+        values_as(device, y, op.type2),
+        y.iso,
+        at=at,
+        words=words,
+        lone=lone,
+        defaults=defaults,
+    ), False
 
 
 def _scalar(device, value, dtype):
@@ -335,10 +387,33 @@ def kronecker(device, A, B, op, allow):
     ends = device.xp.cumsum(lengths)
     rows, columns = device.empty(n, np.int64), device.empty(n, np.int64)
     at_a, at_b = device.empty(n, places), device.empty(n, places)
-    kernel = device.launcher.kernel("elementwise/kronecker.cuh", "kronecker_entries", "", (
-        index_type(A.indices), index_type(B.indices), index_type(at_a)))
-    kernel.over(n, (a[0], a[1], A.indices, held_a, b[0], b[1], B.indices, held_b, B.nrows, B.ncols, ends, n, rows, columns,
-                    at_a, at_b))
+    kernel = device.launcher.kernel(
+        "elementwise/kronecker.cuh",
+        "kronecker_entries",
+        "",
+        (index_type(A.indices), index_type(B.indices), index_type(at_a)),
+    )
+    kernel.over(
+        n,
+        (
+            a[0],
+            a[1],
+            A.indices,
+            held_a,
+            b[0],
+            b[1],
+            B.indices,
+            held_b,
+            B.nrows,
+            B.ncols,
+            ends,
+            n,
+            rows,
+            columns,
+            at_a,
+            at_b,
+        ),
+    )
     if op.positional is None:
         values, iso = meet(device, op, dtype, n, A, B, at_a, at_b)
     else:

@@ -1,15 +1,18 @@
-"""Select, apply and reduce to a scalar on the device.  Meanings: backends/protocol.py.  Kernels: elementwise/apply.cuh, elementwise/select.cuh,
-elementwise/reduce.cuh, and elementwise/union_values.cuh for a binary operator with a bound scalar (an iso operand).
+"""Select, apply and reduce to a scalar on the device.  Meanings: backends/protocol.py.
+
+Kernels: elementwise/apply.cuh, elementwise/select.cuh, elementwise/reduce.cuh, and elementwise/union_values.cuh for a
+binary operator with a bound scalar (an iso operand).
 
 Read-backs: select of a list or a matrix reads the size of its result, reduce its value, apply none.
 """
+
 import numpy as np
 
 from ....dtypes import cast as host_cast
 from ....storage.convert import share
-from .elementwise import restrict
 from ..structure.entries import counted_later, index_type
 from ..structure.positions import empty_like, flags_within, is_empty, keep_entries, listed, view
+from .elementwise import restrict
 from .values import (
     all_plain,
     base_of,
@@ -95,8 +98,9 @@ def apply(device, x, op, allow, left, right, thunk):
     if indexed:
         arguments, template, n = _indexed_call(device, x, op, thunk)
         out = device.empty(n, dtype.np_type)
-        kernel = device.launcher.kernel("elementwise/apply.cuh", "apply_places", functor_text(op, dtype), (
-            *template, dtype.cuda_type, "Op"))
+        kernel = device.launcher.kernel(
+            "elementwise/apply.cuh", "apply_places", functor_text(op, dtype), (*template, dtype.cuda_type, "Op")
+        )
         kernel.over(n, (*arguments, out))
         return like(x, dtype, out, False)
     values, iso = _mapped(device, x, op, dtype, left, right)
@@ -113,10 +117,11 @@ def _mapped(device, x, op, dtype, left, right):
             return device.constant(dtype.np_type.type(1)), True
         values = values_as(device, x, op.type)
         if op.expression is not None and op.expression.op == "arg" and op.type is dtype:
-            return values, x.iso          # identity: nothing to compute
+            return values, x.iso  # identity: nothing to compute
         out = device.empty(n, dtype.np_type)
-        kernel = device.launcher.kernel("elementwise/apply.cuh", "apply_values", functor_text(op, dtype), (
-            op.type.cuda_type, dtype.cuda_type, "Op"))
+        kernel = device.launcher.kernel(
+            "elementwise/apply.cuh", "apply_values", functor_text(op, dtype), (op.type.cuda_type, dtype.cuda_type, "Op")
+        )
         kernel.over(n, (values, words, n, out))
         return out, x.iso
     if kind == "pair":

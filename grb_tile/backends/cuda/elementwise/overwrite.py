@@ -3,6 +3,7 @@
 A loop that marks what it found (level(f.S) << depth) touches the places found, not the whole vector, and reads nothing
 back: the number of entries stays on the device.
 """
+
 import numpy as np
 
 from ....storage import holders
@@ -37,7 +38,7 @@ def overwrite(device, c, t, allow):
     if c is None:
         return NotImplemented
     mask = words_of(device, pattern)
-    if mask is None:          # everything is allowed, or nothing
+    if mask is None:  # everything is allowed, or nothing
         return t if not complement else c
     return _write_words(device, c, t, t.values, t.iso, mask, complement)
 
@@ -57,7 +58,9 @@ def put(device, c, at, values, iso):
     if at.format == "bitmap":
         return _write_words(device, c, at, values, iso, None, False)
     n, (known, count) = at.indices.shape[0], _counting(device, c)
-    kernel = device.launcher.kernel("elementwise/overwrite.cuh", "overwrite_listed", "", (index_type(at.indices), moved_type(c.values)))
+    kernel = device.launcher.kernel(
+        "elementwise/overwrite.cuh", "overwrite_listed", "", (index_type(at.indices), moved_type(c.values))
+    )
     kernel.over(n, (c.words, c.values, at.indices, values, iso, n, known, count))
     return _counted(c, count, n)
 
@@ -90,13 +93,19 @@ def _writable(device, c):
         values, words = device.places(size, c.values.dtype), device.zeros((size + 63) >> 6, np.uint64)
         found = device.counters()
         n = c.indices.shape[0]
-        kernel = device.launcher.kernel("elementwise/overwrite.cuh", "overwrite_listed", "", (index_type(c.indices), moved_type(values)))
+        kernel = device.launcher.kernel(
+            "elementwise/overwrite.cuh", "overwrite_listed", "", (index_type(c.indices), moved_type(values))
+        )
         kernel.over(n, (words, values, c.indices, c.values, c.iso, n, 0, found))
         return CountedLater(device, size, c.dtype, words, values, found, about=n)
     if c.words is None:
         return None
-    own = not c.shared and not c.iso and _is_own(device, holders.count_of(c.values), c.values) and _is_own(
-        device, holders.count_of(c.words), c.words)
+    own = (
+        not c.shared
+        and not c.iso
+        and _is_own(device, holders.count_of(c.values), c.values)
+        and _is_own(device, holders.count_of(c.words), c.words)
+    )
     if own and type(c) is CountedLater:
         return c
     if own:

@@ -1,8 +1,10 @@
 """Values of element-wise results on the device: operators as functors, operands cast to their types, iso results.
 
-All functions take the Device first.  A typed operator becomes C++ text once (`functor_text`) and one instance of a kernel
-then serves lists, matrices and bitmaps; operators that only move values (first, second, positions) need no instance.
+All functions take the Device first.  A typed operator becomes C++ text once (`functor_text`) and one instance of a
+kernel then serves lists, matrices and bitmaps; operators that only move values (first, second, positions) need no
+instance.
 """
+
 from functools import lru_cache
 
 import numpy as np
@@ -108,14 +110,31 @@ def base_of(positional):
     return positional.rstrip("1")[-1], int(positional[-1] == "1")
 
 
-def combined(device, op, dtype, n, x, x_iso, y, y_iso, *, at=(None, None), words=(None, None), lone=(None, None),
-             defaults=(None, None)):
+def combined(
+    device,
+    op,
+    dtype,
+    n,
+    x,
+    x_iso,
+    y,
+    y_iso,
+    *,
+    at=(None, None),
+    words=(None, None),
+    lone=(None, None),
+    defaults=(None, None),
+):
     """op over n places; x, y: arrays of op.type and op.type2 (see elementwise/union_values.cuh)."""
     out = device.empty(n, dtype.np_type)
     if n:
         place = "int32_t" if at[0] is None and at[1] is None else index_type(at[0] if at[0] is not None else at[1])
-        kernel = device.launcher.kernel("elementwise/union_values.cuh", "combine", functor_text(op, dtype), (
-            place, op.type.cuda_type, op.type2.cuda_type, dtype.cuda_type, "Op"))
+        kernel = device.launcher.kernel(
+            "elementwise/union_values.cuh",
+            "combine",
+            functor_text(op, dtype),
+            (place, op.type.cuda_type, op.type2.cuda_type, dtype.cuda_type, "Op"),
+        )
         kernel.over(n, (*at, *words, n, x, x_iso, y, y_iso, *lone, *defaults, out))
     return out
 

@@ -3,9 +3,11 @@
     s = lowered(device, semiring, A.dtype, A.iso, x.dtype, x.iso)      # None when a type has no device form
     s.text, s.dtype, s.reads_a, s.reads_x, s.structure_only, ...
 
-Which values are read: `first` and its like read A only, `second` and `any` x only, `pair` and positional multiplies none.
+Which values are read: `first` and its like read A only, `second` and `any` x only, `pair` and positional multiplies
+none.
 Structure only: every product is the same value and the monoid is idempotent, so that presence alone decides.
 """
+
 import numpy as np
 
 from ....dtypes import cast as host_cast
@@ -18,9 +20,12 @@ _BUILT_IN_STARTS = frozenset((
     np.add, np.multiply, np.minimum, np.maximum, np.fmin, np.fmax, np.logical_or, np.logical_and, np.logical_xor,
     np.bitwise_or, np.bitwise_and, np.bitwise_xor,
 ))  # fmt: skip
-_HARDWARE = {np.fmin: "least", np.fmax: "greatest"}          # of FP32: one instruction; which zero wins hangs on the order anyway
-_FOLDS = {np.logical_or: "FOLD_OR", np.logical_and: "FOLD_AND", np.logical_xor: "FOLD_XOR"}          # of BOOL
-_EXACT_NAMES = frozenset(("eq", "lxnor", "bxnor"))          # others, hypot say, change a value that meets their identity
+_HARDWARE = {
+    np.fmin: "least",
+    np.fmax: "greatest",
+}  # of FP32: one instruction; which zero wins hangs on the order anyway
+_FOLDS = {np.logical_or: "FOLD_OR", np.logical_and: "FOLD_AND", np.logical_xor: "FOLD_XOR"}  # of BOOL
+_EXACT_NAMES = frozenset(("eq", "lxnor", "bxnor"))  # others, hypot say, change a value that meets their identity
 
 
 class Lowered:
@@ -34,12 +39,16 @@ class Lowered:
     def value(self, device, A, x):
         """The length-1 device array of the value that every product of a structure-only semiring has."""
         key = device
-        if not self.one.fixed:          # constants are kept by the device, so their addresses name them
+        if not self.one.fixed:  # constants are kept by the device, so their addresses name them
             key = device, device.address(A.values), device.address(x.values)
         found = self.kernels.get(key)
         if found is None:
             found = device.constant(self.one(device, A, x), self.dtype.np_type)
-            if self.one.fixed or device.known_constant(A.values) is not None and device.known_constant(x.values) is not None:
+            if (
+                self.one.fixed
+                or device.known_constant(A.values) is not None
+                and device.known_constant(x.values) is not None
+            ):
                 self.kernels[key] = found
         return found
 
@@ -123,7 +132,9 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
     if result.structure_only:
         result.reads_a = result.reads_x = False
         result.has_start = result.has_terminal = False
-    result.shows = start is not None and monoid.ufunc is np.add and z.np_type.kind == "f"          # as products/columns.cuh says
+    result.shows = (
+        start is not None and monoid.ufunc is np.add and z.np_type.kind == "f"
+    )  # as products/columns.cuh says
     result.early = result.structure_only or result.any or (result.has_terminal and z.np_type.kind == "b")
     result.kernels = {}
     operators, text, place = [], [], None
@@ -211,5 +222,5 @@ def _one(op, z, reads_a, reads_x):
             value = op.numpy(a, host_cast(device.iso_value(x).reshape(1), op.type2))
         return host_cast(value, z)[0]
 
-    compute.fixed = op.kind == "pair"          # else it hangs on the operands' values
+    compute.fixed = op.kind == "pair"  # else it hangs on the operands' values
     return compute

@@ -1,9 +1,11 @@
 """What a product by columns keeps between calls, so that a call is one launch: arguments, clean accumulators, room for x.
 
-Kernels: merge_columns and merge_evenly in products/columns.cuh.  What a launch leaves clean, the next one finds clean: launches
-are ordered, by Device.in_order when the stream changes.  Before a launch there is as little to do as can be; memory for the
-next call is taken, and arrays over the result are made, while the device works or when asked for.
+Kernels: merge_columns and merge_evenly in products/columns.cuh.  What a launch leaves clean, the next one finds clean:
+launches
+are ordered, by Device.in_order when the stream changes.  Before a launch there is as little to do as can be; memory for
+the next call is taken, and arrays over the result are made, while the device works or when asked for.
 """
+
 import ctypes
 import struct
 import threading
@@ -16,23 +18,23 @@ from ....storage.store import forms_of
 from ..structure.entries import index_type
 from .row_schedule import longest_row, pointers
 
-FEW_ENTRIES = 1024, 4096     # of x: every block scans them all; where columns are short, and where some are long
-LONG = 8192                  # entries of a column that a block merges by itself without others waiting long for it
-LAUNCH = {"block": 512, "blocks": 2}              # threads of a block, blocks per processor
-SMALL = {"block": 256, "blocks": 1}               # the same up to SMALL_ENTRIES of x and MANY_EDGES
-WITH_HOT = {"block": 1024, "blocks": 1}           # the same with sums of hot rows in shared memory
-SHIM = {"block": 64, "blocks": 3}                 # the same, blocks in all
-MANY_EDGES = 1 << 16         # from which on it pays to read all sums of floats once more, instead of every atomic's answer,
-EDGES_OF_PLACE = 8           # where there are not more places than so many times the edges
-EDGES_OF_BLOCK = 1024        # a matrix with fewer entries per block gets fewer blocks
-HOT_EDGES = 1 << 22          # edges from which on the rows that most entries lie in are summed in shared memory,
-HOT_BYTES = 192 << 10        # so much of it,
-REST_BYTES = 16 << 10        # if that many are left,
-PATIENCE = 3                 # after so many such products
+FEW_ENTRIES = 1024, 4096  # of x: every block scans them all; where columns are short, and where some are long
+LONG = 8192  # entries of a column that a block merges by itself without others waiting long for it
+LAUNCH = {"block": 512, "blocks": 2}  # threads of a block, blocks per processor
+SMALL = {"block": 256, "blocks": 1}  # the same up to SMALL_ENTRIES of x and MANY_EDGES
+WITH_HOT = {"block": 1024, "blocks": 1}  # the same with sums of hot rows in shared memory
+SHIM = {"block": 64, "blocks": 3}  # the same, blocks in all
+MANY_EDGES = 1 << 16  # from which on it pays to read all sums of floats once more, instead of every atomic's answer,
+EDGES_OF_PLACE = 8  # where there are not more places than so many times the edges
+EDGES_OF_BLOCK = 1024  # a matrix with fewer entries per block gets fewer blocks
+HOT_EDGES = 1 << 22  # edges from which on the rows that most entries lie in are summed in shared memory,
+HOT_BYTES = 192 << 10  # so much of it,
+REST_BYTES = 16 << 10  # if that many are left,
+PATIENCE = 3  # after so many such products
 SMALL_ENTRIES = 1024
-_EACH, _CHUNK, _MOST_CHUNKS = 8, {4: 4096, 8: 2048}, 1024          # as in products/columns.cuh
-_KEPT_ROOM = 1 << 24         # places of x up to which the room for its chunks is kept
-_KEPT = 8                    # accumulators kept
+_EACH, _CHUNK, _MOST_CHUNKS = 8, {4: 4096, 8: 2048}, 1024  # as in products/columns.cuh
+_KEPT_ROOM = 1 << 24  # places of x up to which the room for its chunks is kept
+_KEPT = 8  # accumulators kept
 _FEW, _NOT_FEW = (1,), (0,)
 
 
@@ -65,7 +67,7 @@ class Merge:
         self._nothing = _places(device, (None, None, None))
         self._no_table = *_places(device, (None,)), 0
         held, entries = AT.indptr.shape[0] - 1, AT.indices.shape[0]
-        self.mean = entries / max(held, 1)          # entries of a column
+        self.mean = entries / max(held, 1)  # entries of a column
         self._level = longest_row(device, AT) <= LONG
         shape = SHIM if device.is_shim else LAUNCH
         block = shape["block"]
@@ -81,8 +83,12 @@ class Merge:
         device, s = self._device, self._s
         launcher = device.launcher
         shape = SHIM if device.is_shim else WITH_HOT if places else SMALL if small else LAUNCH
-        kernel = s.kernel(launcher, "products/columns.cuh", "merge_evenly" if evenly else "merge_columns",
-                          (*self._template, "true" if later else "false"))
+        kernel = s.kernel(
+            launcher,
+            "products/columns.cuh",
+            "merge_evenly" if evenly else "merge_columns",
+            (*self._template, "true" if later else "false"),
+        )
         block, blocks = shape["block"], shape["blocks"]
         if not device.is_shim:
             blocks = max(1, min(blocks * launcher.processors, self._entries // EDGES_OF_BLOCK))
@@ -112,13 +118,13 @@ class Merge:
             which, rest = (False, later, False, 0), _NOT_FEW
         else:
             hot = self._hot_rows() if later and edges >= HOT_EDGES else self._no_table
-            held, rest = self._room(count)          # held until the launch
+            held, rest = self._room(count)  # held until the launch
             which, rest = (True, later, False, hot[-1]), (*rest, *hot)
         launch = self._launches.get(which) or self._launch(which)
         launch(device, x_indices, x_words, x_values, count, mask, 1 if complement else 0, *space.places, *clean, *rest)
         if renew:
             self.keep(fresh)
-            with suppress(MemoryError):          # what the next call would make first: the device is busy now
+            with suppress(MemoryError):  # what the next call would make first: the device is busy now
                 self._kept(self._raw, self._fresh())
         return space
 
@@ -156,7 +162,9 @@ class Merge:
         found.counted().fill(0)
         s = self._s
         if s.has_start:
-            s.kernel(self._device.launcher, "products/columns.cuh", "fill_start", ("S",)).over(self._size, (w, self._size))
+            s.kernel(self._device.launcher, "products/columns.cuh", "fill_start", ("S",)).over(
+                self._size, (w, self._size)
+            )
         return found
 
     def _fresh(self):
@@ -217,7 +225,7 @@ def _head(size):
 
 
 def _room(size, dtype):
-    return _head(size) + (0 if dtype is None else (size * dtype.itemsize + 3) & ~3)          # atomics take 4 bytes
+    return _head(size) + (0 if dtype is None else (size * dtype.itemsize + 3) & ~3)  # atomics take 4 bytes
 
 
 class _ShimSpace:
@@ -235,7 +243,7 @@ class _ShimSpace:
 
     @property
     def counted(self):
-        counts = self.places[2]          # and no other array, which somebody may want to write into
+        counts = self.places[2]  # and no other array, which somebody may want to write into
         return lambda: counts
 
 
@@ -245,7 +253,7 @@ class _Launch:
     def __init__(self, kernel, arrays, changing, blocks, block, cooperative=False, shared=0):
         from cupy_backends.cuda.api import driver
 
-        self._kept = kernel, arrays          # the module and the arrays live as long as this
+        self._kept = kernel, arrays  # the module and the arrays live as long as this
         number, self._fixed = len(arrays) + changing, 8 * len(arrays)
         self._values = (ctypes.c_int64 * number)(*map(_address, arrays))
         start = ctypes.addressof(self._values)
@@ -259,11 +267,17 @@ class _Launch:
 
     def __call__(self, device, x_indices, x_words, x_values, count, mask, *rest):
         """Arrays or None, and numbers; in `rest` numbers alone: addresses as _places gives them."""
-        with self._lock:          # the driver has copied the arguments when it returns
+        with self._lock:  # the driver has copied the arguments when it returns
             self._pack(
-                self._values, self._fixed, 0 if x_indices is None else x_indices.data.ptr,
-                0 if x_words is None else x_words.data.ptr, 0 if x_values is None else x_values.data.ptr, count,
-                0 if mask is None else mask.data.ptr, *rest)
+                self._values,
+                self._fixed,
+                0 if x_indices is None else x_indices.data.ptr,
+                0 if x_words is None else x_words.data.ptr,
+                0 if x_values is None else x_values.data.ptr,
+                count,
+                0 if mask is None else mask.data.ptr,
+                *rest,
+            )
             try:
                 self._start(*self._configuration, device.current_stream().ptr, self._address, *self._extra)
             except RuntimeError as error:

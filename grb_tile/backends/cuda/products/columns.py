@@ -1,14 +1,15 @@
 """The two ways by columns: products merged into a clean accumulator by atomics, or sorted by row and combined.
 
-Kernels: products/columns.cuh.  Up to LATER_SIZE places the accumulator becomes the result, a bitmap whose entries are counted on
+Kernels: products/columns.cuh.  Up to LATER_SIZE places the accumulator becomes the result, a bitmap whose entries are
+counted on
 the device, and the same launch cleans the arrays of the next product: one launch, nothing is read back.  Past that the
 accumulator is kept, and the call that used it cleans what it touched while the result is made a list.
 """
+
 import numpy as np
 
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, index_dtype
-from .column_launch import merge_of
 from ..structure.entries import (
     LATER_SIZE,
     CountedLater,
@@ -22,10 +23,11 @@ from ..structure.entries import (
     vector_of,
     words_of,
 )
-from .row_schedule import pointers
 from ..structure.structure import convert
+from .column_launch import merge_of
+from .row_schedule import pointers
 
-PART = 256                   # words that one warp compacts, at least
+PART = 256  # words that one warp compacts, at least
 MOST_PARTS = 4096
 
 
@@ -47,7 +49,9 @@ def merged(device, AT, x, s, allow):
         x_indices, count = AT.rows, AT.rows.shape[0]
     merge = merge_of(device, AT, s, mask is not None, x_indices, x_words)
     edges = int(_about(x) * merge.mean)
-    space = merge(x_indices, x_words, x_values if s.reads_x else None, count, edges, mask, complement, size <= LATER_SIZE)
+    space = merge(
+        x_indices, x_words, x_values if s.reads_x else None, count, edges, mask, complement, size <= LATER_SIZE
+    )
     if size > LATER_SIZE:
         return _taken(device, merge, size, s, AT, x, space, *space.arrays())
     about = edges + 1 if edges < size else size
@@ -100,8 +104,9 @@ def edges_of(device, AT, u):
     total = device.counters()
     indices, words = (u.indices, None) if u.format == "sparse" else (None, u.words)
     count = u.size if indices is None else indices.shape[0]
-    kernel = device.launcher.kernel("products/edges.cuh", "edges_of", "", (
-        index_type(ptr), "int32_t" if indices is None else index_type(indices)))
+    kernel = device.launcher.kernel(
+        "products/edges.cuh", "edges_of", "", (index_type(ptr), "int32_t" if indices is None else index_type(indices))
+    )
     kernel.over(count, (indices, words, count, ptr, total))
     found = float(device.read(total)[0])
     forms["edges"] = AT.indices, found

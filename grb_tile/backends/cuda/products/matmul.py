@@ -1,19 +1,21 @@
 """C = A (+.x) B on the device.  Meanings: backends/protocol.py.
 
 dot         a mask that is no complement: each of its places meets row i of A and row j of BT (products/matmul_dot.cuh)
-gustavson   row by row (products/matmul_rows.cuh).  Under such a mask products are merged into the mask's places by atomics; else, and
+gustavson   row by row (products/matmul_rows.cuh).  Under such a mask products are merged into the mask's places by
+atomics; else, and
             where a value has no atomic, blocks of at most EXPAND products are laid out, ordered by (i,j) and combined
 """
+
 import numpy as np
 
 from ....storage.store import index_dtype
-from ..structure.entries import compressed, empty_vector, gather, index_type, pair_order, row_ids, segment_starts
-from .matvec import operand_types
 from ..lowering.semirings import lowered
+from ..structure.entries import compressed, empty_vector, gather, index_type, pair_order, row_ids, segment_starts
 from ..structure.structure import settle, transpose
+from .matvec import operand_types
 
-EXPAND = 1 << 26             # products laid out at once
-FEW = 16                     # mean products of a place up to which one thread combines them
+EXPAND = 1 << 26  # products laid out at once
+FEW = 16  # mean products of a place up to which one thread combines them
 
 
 def matmul(device, A, B, semiring, allow=None, plan=None, BT=None):
@@ -40,7 +42,7 @@ def matmul(device, A, B, semiring, allow=None, plan=None, BT=None):
     total = device.read(ends[-1:])[0]
     if total == 0:
         return empty_matrix(device, nrows, ncols, dtype)
-    whole = s.structure_only or s.dtype.np_type.itemsize <= 8          # a store of more could mix two writers' values
+    whole = s.structure_only or s.dtype.np_type.itemsize <= 8  # a store of more could mix two writers' values
     if allow is not None and not allow.complement and s.atomic and whole:
         return _merged(device, A, B, s, allow.pattern, ends, total)
     return _sorted(device, A, B, s, allow, ends, total)
@@ -82,8 +84,12 @@ def _dots(device, A, BT, s, pattern):
     mean = min(A.indices.shape[0] / max(_held(A), 1), BT.indices.shape[0] / max(_held(BT), 1))
     lanes = 1 if mean < 4 else 4 if mean < 24 else 32
     a_values, b_values = _values(s, A, BT)
-    kernel = device.launcher.kernel("products/matmul_dot.cuh", "dot_places", s.text, (
-        index_type(A.indices), index_type(BT.indices), index_type(pattern.indices), "S"))
+    kernel = device.launcher.kernel(
+        "products/matmul_dot.cuh",
+        "dot_places",
+        s.text,
+        (index_type(A.indices), index_type(BT.indices), index_type(pattern.indices), "S"),
+    )
     kernel.over(-(-count * lanes // 32) * 32, (
         row_ids(device, pattern), pattern.indices, count, lanes, A.indptr, A.rows, _held(A), A.indices, a_values,
         BT.indptr, BT.rows, _held(BT), BT.indices, b_values, out, hit))  # fmt: skip
@@ -99,8 +105,12 @@ def _merged(device, A, B, s, pattern, ends, total):
         if s.has_start:
             device.launcher.kernel("products/columns.cuh", "fill_start", s.text, ("S",)).over(count, (acc, count))
     a_values, b_values = _values(s, A, B)
-    kernel = device.launcher.kernel("products/matmul_rows.cuh", "merge_products", s.text, (
-        index_type(A.indices), index_type(B.indices), index_type(pattern.indices), "S"))
+    kernel = device.launcher.kernel(
+        "products/matmul_rows.cuh",
+        "merge_products",
+        s.text,
+        (index_type(A.indices), index_type(B.indices), index_type(pattern.indices), "S"),
+    )
     kernel.over(total, (
         ends, ends.shape[0], total, row_ids(device, A), A.indices, a_values, B.indptr, B.rows, _held(B), B.indices,
         b_values, pattern.indptr, pattern.rows, _held(pattern), pattern.indices, acc, hit))  # fmt: skip
@@ -131,7 +141,7 @@ def _blocks(device, A, ends, total):
     if total <= EXPAND:
         return [(0, A.indices.shape[0], 0, total)]
     at = device.host(A.indptr)
-    done = np.concatenate(([0], device.host(ends)))[at]          # products before each row held
+    done = np.concatenate(([0], device.host(ends)))[at]  # products before each row held
     blocks, row, last = [], 0, at.shape[0] - 1
     while row < last:
         stop = min(max(int(done.searchsorted(done[row] + EXPAND, "right")) - 1, row + 1), last)

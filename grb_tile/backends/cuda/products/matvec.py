@@ -1,34 +1,49 @@
 """w = A (+.x) x on the device: by rows of A, or by the columns that x holds.  Meanings: backends/protocol.py.
 
-By rows (kernels/products/rows.cuh): rows are shared out by their lengths, the mask is asked before a row is read, terminal
+By rows (kernels/products/rows.cuh): rows are shared out by their lengths, the mask is asked before a row is read,
+terminal
 monoids stop early.  x is wanted full or as a bitmap; its values, A's values and w's are touched only where they matter:
 
-    x full, no mask        w's pattern is that of the rows that hold something: known, nothing is counted or read back; where
+    x full, no mask        w's pattern is that of the rows that hold something: known, nothing is counted or read back;
+    where
                            all entries must be read they are shared out, not the rows (products/segments.py)
     structure only         bits of presence alone; w is iso
-    one product enough     any monoid or structure only: rows in their own order, most end at their first look (products/pull.py)
+    one product enough     any monoid or structure only: rows in their own order, most end at their first look
+    (products/pull.py)
     mask a short list      only the listed rows
 
-By columns (kernels/products/columns.cuh): entries of the columns that x holds are merged by atomics into a clean accumulator,
-which becomes w, a bitmap counted on the device; only past LATER_SIZE places is it read back and made a list.  Where a value
-has no atomic, or nothing of w's size may be allocated, the products are sorted by row and combined.
+By columns (kernels/products/columns.cuh): entries of the columns that x holds are merged by atomics into a clean
+accumulator,
+which becomes w, a bitmap counted on the device; only past LATER_SIZE places is it read back and made a list.  Where a
+value has no atomic, or nothing of w's size may be allocated, the products are sorted by row and combined.
 """
+
 import numpy as np
 
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, forms_of, index_dtype
 from ...protocol import use_plain_rows
-from . import columns, pull, segments as row_segments, tiles
-from ..structure.entries import CountedLater, counted_later, empty_vector, gather, index_type, to_bitmap, vector_of, words_of
-from .row_schedule import chosen_rows, schedule_of
 from ..lowering.semirings import lowered_plain
+from ..structure.entries import (
+    CountedLater,
+    counted_later,
+    empty_vector,
+    gather,
+    index_type,
+    to_bitmap,
+    vector_of,
+    words_of,
+)
 from ..structure.structure import settle
+from . import columns, pull, tiles
+from . import segments as row_segments
+from .row_schedule import chosen_rows, schedule_of
 
-PLAIN = {"most": 1 << 24}    # plain sums: a warp for each task; counting wants fewer blocks, for each adds to one counter
-ALWAYS_ROOMY = 1 << 24       # places that may always be allocated
-FEW_ROWS = 8                 # the rows of a listed mask are walked alone when they are fewer than 1/FEW_ROWS of the rows held
+PLAIN = {"most": 1 << 24}  # plain sums: a warp for each task; counting wants fewer blocks, for each adds to one counter
+ALWAYS_ROOMY = 1 << 24  # places that may always be allocated
+FEW_ROWS = 8  # the rows of a listed mask are walked alone when they are fewer than 1/FEW_ROWS of the rows held
 
-PULLED = 1 << 24             # rows up to which a pull passes over those that are not listed sooner than they are picked
+PULLED = 1 << 24  # rows up to which a pull passes over those that are not listed sooner than they are picked
 
 
 def roomy(size, entries):
@@ -95,8 +110,12 @@ def _scheduled_rows(device, A, x, held, s, allow):
     suited = pull.suits(A, s) and not (full and allow is None)
     if allow is not None:
         pattern, complement = allow.pattern, allow.complement
-        if not complement and pattern.format == "sparse" and pattern.nvals * FEW_ROWS < A.indptr.shape[0] and not (
-                suited and size <= PULLED):
+        if (
+            not complement
+            and pattern.format == "sparse"
+            and pattern.nvals * FEW_ROWS < A.indptr.shape[0]
+            and not (suited and size <= PULLED)
+        ):
             rows = pattern.indices.astype(np.int64, copy=False)
         else:
             mask = words_of(device, pattern)
@@ -110,7 +129,7 @@ def _scheduled_rows(device, A, x, held, s, allow):
     else:
         schedule = schedule_of(device, A, "early" if s.early else "all")
     w = None if s.structure_only else device.places(size, s.dtype.np_type)
-    if full and allow is None:          # the places are those of the rows that hold something: known, nothing is counted
+    if full and allow is None:  # the places are those of the rows that hold something: known, nothing is counted
         if w is not None:
             _run(device, A, s, schedule, True, None, x_values, None, False, w, None, None)
         return _at_held_rows(device, A, x, s, w)

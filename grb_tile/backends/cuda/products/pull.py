@@ -8,16 +8,17 @@ A PullForm, made once for each matrix and kept in A.forms ("pull"), holds what l
     strongest        int32 [n]                the column whose own column of A is longest; None while A' is not at hand
     next_strongest   int32 [4 n]              the next four, -1 where there are fewer
 """
+
 import numpy as np
 
 from ....storage.convert import cached_transpose, forms_of
 from ..structure.entries import index_type
 from .row_schedule import pointers, strongest_of
 
-LIMIT = 512                  # entries of a row that a warp looks at before it goes on to other rows
-HUGE = 1 << 14               # entries of what is then left that a warp looks at alone
-GROUPS_OF_4 = 1 << 19        # rows from which a warp takes 128 of them
-BLOCK = 1024                 # threads; one block on each multiprocessor: more take longer to start than they save
+LIMIT = 512  # entries of a row that a warp looks at before it goes on to other rows
+HUGE = 1 << 14  # entries of what is then left that a warp looks at alone
+GROUPS_OF_4 = 1 << 19  # rows from which a warp takes 128 of them
+BLOCK = 1024  # threads; one block on each multiprocessor: more take longer to start than they save
 
 
 class PullForm:
@@ -54,7 +55,7 @@ def _prepared(device, A, form, s):
     if s.a_iso or not s.reads_a:
         strongest, next_strongest = form.strongest, form.next_strongest
     fixed = form.start, A.indices, A.values if s.reads_a else None, form.live, strongest, next_strongest
-    if not device.is_shim:          # an empty array has no address: it stays one
+    if not device.is_shim:  # an empty array has no address: it stays one
         fixed = tuple(device.address(a) if a is not None and a.size else a for a in fixed)
     kernel = s.kernel(device.launcher, "products/pull.cuh", "matvec_pull", (index_type(form.start), "S", str(rows)))
     form.launches[s] = found = kernel, halves * 32 // rows, halves, fixed
@@ -78,13 +79,14 @@ def form_of(device, A):
 def _make(device, A):
     form, n = PullForm(), A.nrows
     form.strongest = form.next_strongest = None
-    form.launches = {}          # by semiring
+    form.launches = {}  # by semiring
     form.start = pointers(device, A)
     places = (n + 127) // 128 * 128
     form.live = device.empty(places // 32, np.uint32)
     facts = device.zeros(2, np.int64)
     index = index_type(form.start)
     device.launcher.kernel("traversal/bfs_prepare.cuh", "row_facts", "", (index,)).over(
-        places, (form.start, n, places, form.live, facts.view(np.uint64)))
+        places, (form.start, n, places, form.live, facts.view(np.uint64))
+    )
     form.live_count = device.read(facts)[0]
     return form

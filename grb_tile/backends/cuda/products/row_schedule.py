@@ -2,19 +2,24 @@
 
 Schema of RowSchedule (R = rows that hold something, L = long ones among them)
 
-    rows       int32 or int64 [R]   row numbers, long rows first, then by class; None: place = row (CSR, nearly all alike)
+    rows       int32 or int64 [R]   row numbers, long rows first, then by class; None: place = row (CSR, nearly all
+    alike)
     starts     int32 or int64 [R]   first entry of each (int32 while the matrix has fewer than 2^31 entries)
     stops      the same type [R]
-    bins       int64 [24]           per class c: [c] warps up to its end, [8 + c], [16 + c] its places (products/rows.cuh)
+    bins       int64 [24]           per class c: [c] warps up to its end, [8 + c], [16 + c] its places
+    (products/rows.cuh)
     warps      warps in all
     piece      entries of a piece of a long row; 0: its length over its number of pieces, rounded up
     piece_ptr  int64 [L + 1]        pieces of long row r; None without long rows
     owner      int32 [pieces]       the long row of each piece
     arrived    uint32 [L]           zero, before and after every launch
 
-Classes 1 to 6 give a row 32, 16, 8, 4, 2, 1 lanes; class 0 holds the long ones.  Two tables: walks that read all entries want
-many lanes for a row, walks that stop early want few.  Products of full vectors without a mask go by products/segments.py instead.
+Classes 1 to 6 give a row 32, 16, 8, 4, 2, 1 lanes; class 0 holds the long ones.  Two tables: walks that read all
+entries want
+many lanes for a row, walks that stop early want few.  Products of full vectors without a mask go by
+products/segments.py instead.
 """
+
 import numpy as np
 
 from ....storage.store import forms_of
@@ -25,9 +30,9 @@ LONGEST = {
     "all": (2, 6, 12, 32, 160, 512),
     "early": (48, 96, 192, 384, 768, 2048),
 }
-MOST_BINS = 256              # kept tables of chosen rows
-MOST_CUTS = 1 << 16          # pieces of chosen rows
-ALIKE = 0.8                  # share of the rows in one class from which all rows are treated so, in their own order
+MOST_BINS = 256  # kept tables of chosen rows
+MOST_CUTS = 1 << 16  # pieces of chosen rows
+ALIKE = 0.8  # share of the rows in one class from which all rows are treated so, in their own order
 
 
 class RowSchedule:
@@ -48,7 +53,7 @@ def schedule_of(device, A, name="all"):
 
 def pointers(device, A):
     """A.indptr as int32 while that holds it, kept in A.forms."""
-    if A.indices.shape[0] >= 2**31 - 4096:          # walks look some places ahead
+    if A.indices.shape[0] >= 2**31 - 4096:  # walks look some places ahead
         return A.indptr
     forms = forms_of(A)
     found = forms.get("indptr32")
@@ -141,7 +146,7 @@ def chosen_rows(device, A, rows, mean):
     kernel.over(count, (rows, count, A.indptr, A.rows, A.indptr.shape[0] - 1, starts, lengths))
     result = RowSchedule()
     result.rows, result.starts, result.stops = rows, starts, starts + lengths
-    result.piece = 0          # each row's own: its length over its number of pieces
+    result.piece = 0  # each row's own: its length over its number of pieces
     limits = LONGEST["all"]
     cuts = min(MOST_CUTS // count, -(-longest_row(device, A) // limits[-1]))
     kind = 0 if cuts > 1 else next((6 - k for k, limit in enumerate(limits[:-1]) if mean <= limit), 1)

@@ -11,11 +11,13 @@ Schema of RowSegments (R rows that hold something; N slices of SLICE entries; ke
 Schema of Columns: how x is found
 
     kind       PLAIN: A.indices
-               SHORT: offsets uint16 [256 N] from bases int32 [N] (-1: this slice by A.indices); where most slices span less
-               than 2^16 columns: 2 bytes to read for an entry instead of 4
-               RANKED: codes int32 [entries], the columns' ranks by falling number of entries, and order int32 [columns],
-               the column of each rank; where few columns hold many of the entries: their x lies in shared memory
+               SHORT: offsets uint16 [256 N] from bases int32 [N] (-1: this slice by A.indices); where most slices span
+               less than 2^16 columns: 2 bytes to read for an entry instead of 4
+               RANKED: codes int32 [entries], the columns' ranks by falling number of entries, and order int32
+               [columns], the column of each rank; where few columns hold many of the entries: their x lies in shared
+               memory
 """
+
 import numpy as np
 
 from ....storage.store import forms_of
@@ -24,17 +26,23 @@ from .row_schedule import pointers
 
 LANE_ENTRIES = 8
 SLICE = 32 * LANE_ENTRIES
-PATIENCE = 3                  # products by the plain columns before others are made
-SHORT_SHARE = 0.5             # of the slices must be short
-RANKED_ENTRIES = 1 << 23      # fewer entries do not pay for filling shared memory
-RANKED_SHARE = 0.25           # of the entries must lie in hot columns
-HOT = 48 << 10                # columns that may be hot: what fits in shared memory at 4 bytes each
-TABLE_THREADS = 512           # of a block with a table
-TABLE_SHARE = 27 / 32         # of a block's shared memory for buffers and table: more leaves the first cache too little
-ROOM = 3                      # of the form's size must be free
-BLOCKS = {1: (1024, 1), 2: (1024, 1), 4: (1024, 1), 8: (768, 1), 16: (512, 1)}   # by bytes of a value: threads of a block,
+PATIENCE = 3  # products by the plain columns before others are made
+SHORT_SHARE = 0.5  # of the slices must be short
+RANKED_ENTRIES = 1 << 23  # fewer entries do not pay for filling shared memory
+RANKED_SHARE = 0.25  # of the entries must lie in hot columns
+HOT = 48 << 10  # columns that may be hot: what fits in shared memory at 4 bytes each
+TABLE_THREADS = 512  # of a block with a table
+TABLE_SHARE = 27 / 32  # of a block's shared memory for buffers and table: more leaves the first cache too little
+ROOM = 3  # of the form's size must be free
+BLOCKS = {
+    1: (1024, 1),
+    2: (1024, 1),
+    4: (1024, 1),
+    8: (768, 1),
+    16: (512, 1),
+}  # by bytes of a value: threads of a block,
 #                               blocks for a multiprocessor: as many warps as there are registers for
-STEP = 128                    # entries that a walk that stops early has on the way at once
+STEP = 128  # entries that a walk that stops early has on the way at once
 PLAIN, SHORT, RANKED = range(3)
 NAMES = ("PLAIN_COLUMNS", "SHORT_COLUMNS", "RANKED_COLUMNS")
 
@@ -42,7 +50,19 @@ NAMES = ("PLAIN_COLUMNS", "SHORT_COLUMNS", "RANKED_COLUMNS")
 class RowSegments:
     """See the schema at the head of this file."""
 
-    __slots__ = ("arrived", "before", "begins", "columns", "entries", "held", "launches", "names", "plain", "slices", "uses")
+    __slots__ = (
+        "arrived",
+        "before",
+        "begins",
+        "columns",
+        "entries",
+        "held",
+        "launches",
+        "names",
+        "plain",
+        "slices",
+        "uses",
+    )
 
 
 class Columns:
@@ -77,7 +97,8 @@ def _make(device, A):
     result.held = held = starts.shape[0]
     begins = device.zeros(slices * (SLICE // 32) + 1, np.uint32)
     device.launcher.kernel("products/segments.cuh", "mark_begins", "", (index_type(starts),)).over(
-        held + 1, (starts, held, entries, begins))
+        held + 1, (starts, held, entries, begins)
+    )
     result.begins = begins.view(np.uint8)
     ends = device.arange(slices + 1) * SLICE
     result.before = xp.searchsorted(starts, ends.astype(starts.dtype), side="left").astype(row_type)
@@ -144,7 +165,8 @@ def _columns(device, A, form):
 def _short_columns(device, form, offsets, bases, count):
     cols = form.plain.codes
     device.launcher.kernel("products/segments.cuh", "short_columns", "", (index_type(cols),)).over(
-        form.slices * 32, (cols, form.entries, form.slices, offsets, bases, count))
+        form.slices * 32, (cols, form.entries, form.slices, offsets, bases, count)
+    )
 
 
 def _roomy(device, count):
@@ -172,8 +194,12 @@ def _launch(device, A, form, s, kind, x_values):
     item = s.dtype.np_type.itemsize
     wide = max(item, A.values.dtype.itemsize if s.reads_a else 1, x_values.dtype.itemsize if s.reads_x else 1)
     threads, each = (min(TABLE_THREADS, BLOCKS[wide][0]), 1) if kind == RANKED else BLOCKS[wide]
-    kernel = s.kernel(device.launcher, "products/segments.cuh", "matvec_segments", (
-        index_type(A.indices), index_type(form.before), "S", NAMES[kind], str(threads), str(each)))
+    kernel = s.kernel(
+        device.launcher,
+        "products/segments.cuh",
+        "matvec_segments",
+        (index_type(A.indices), index_type(form.before), "S", NAMES[kind], str(threads), str(each)),
+    )
     shared, hot = threads * LANE_ENTRIES * item, 0
     if kind == RANKED:
         x_item = x_values.dtype.itemsize
@@ -181,4 +207,12 @@ def _launch(device, A, form, s, kind, x_values):
         shared += -(-hot * x_item // 16) * 16
     most = min(kernel.resident_blocks(threads, shared), threads)
     blocks = max(1, min(most, -(-form.slices * 32 // threads)))
-    return (kernel, blocks, threads, shared, hot, device.empty(2 * blocks, s.dtype.np_type), device.empty(blocks, np.uint8))
+    return (
+        kernel,
+        blocks,
+        threads,
+        shared,
+        hot,
+        device.empty(2 * blocks, s.dtype.np_type),
+        device.empty(blocks, np.uint8),
+    )

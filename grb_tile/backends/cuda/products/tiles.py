@@ -1,13 +1,16 @@
 """Products over tiles as forced plans, and tiles made on the device.
 
-Kernels: products/tiles.cuh, products/bit_tiles.cuh, products/bit_tiles_build.cuh; schemas: storage/tiled.py, storage/bit_tiles.py.
+Kernels: products/tiles.cuh, products/bit_tiles.cuh, products/bit_tiles_build.cuh; schemas: storage/tiled.py,
+storage/bit_tiles.py.
 
-    tiled                             16 x 16 tiles with values (TileSpMSpV, Algorithm 4); sparse tiles stay rows of a remainder
+    tiled                             16 x 16 tiles with values (TileSpMSpV, Algorithm 4); sparse tiles stay rows of a
+    remainder
     bittiled push_csr push_csc pull_csc   bit tiles (TileBFS, Algorithms 5 to 7), for products that read no values
 
 x is met through its presence words, 16, 32 or 64 bits a tile: an empty part is what x_ptr = -1 says in the paper.
 Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.2 to 3.4.
 """
+
 import numpy as np
 
 from ....dtypes import INT64
@@ -16,20 +19,34 @@ from ....operators import get_typed_op
 from ....storage.bit_tiles import WORDS, BitTiledMatrix, TileLines, start_type
 from ....storage.store import Compressed, forms_of
 from ....storage.tiled import MIN_ENTRIES, NT, TiledMatrix, can_tile
-from ..structure.entries import (
-    CountedLater, cast_array, counted_later, empty_vector, gather, index_type, line_starts, moved_type, repeated, row_ids,
-    stable_order, to_bitmap, words_of,
-)  # fmt: skip
-from ..lowering.semirings import is_idempotent, lowered
-from ..structure.structure import convert
 from ..elementwise.values import combined
+from ..lowering.semirings import is_idempotent, lowered
+from ..structure.entries import (
+    CountedLater,
+    cast_array,
+    counted_later,
+    empty_vector,
+    gather,
+    index_type,
+    line_starts,
+    moved_type,
+    repeated,
+    row_ids,
+    stable_order,
+    to_bitmap,
+    words_of,
+)  # fmt: skip
+from ..structure.structure import convert
 
-SPARSE = 0.01                # share of x's places below which its columns are walked
-WIDTH = 16                   # of the bit tiles that products and traversals walk: the fewest bytes
-PIECE = 32                   # tiles, as in products/bit_tiles.cuh
+SPARSE = 0.01  # share of x's places below which its columns are walked
+WIDTH = 16  # of the bit tiles that products and traversals walk: the fewest bytes
+PIECE = 32  # tiles, as in products/bit_tiles.cuh
 _MOVED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 SAMPLE, SAMPLES = 1 << 16, 8  # rows that are looked at to tell whether entries cluster, in how many stretches
-CUT, TILE_ROW = 256, 128      # entries of a row, and mean entries of a tile row's rows, beyond which tile rows are made in parts
+CUT, TILE_ROW = (
+    256,
+    128,
+)  # entries of a row, and mean entries of a tile row's rows, beyond which tile rows are made in parts
 NAMES = {16: "uint16_t", 32: "uint32_t", 64: "word"}
 WALKS = ("push_csc", "push_csr", "pull_csc")
 
@@ -40,7 +57,7 @@ def matvec(device, A, x, semiring, allow, format):
         return NotImplemented
     if allow is not None:
         pattern = allow.pattern
-        if pattern.nvals == 0 or pattern.nvals == pattern.size:          # hides everything, or nothing
+        if pattern.nvals == 0 or pattern.nvals == pattern.size:  # hides everything, or nothing
             if (pattern.nvals == 0) != allow.complement:
                 return empty_vector(device, A.nrows, semiring.return_type)
             allow = None
@@ -120,10 +137,13 @@ def _bit_tiled(device, A, x, semiring, allow, walk):
               allow is not None and allow.complement, w_words.view(word))  # fmt: skip
     template = NAMES[T.nt], index_type(lines.start)
     if by_columns:
-        device.launcher.kernel("products/bit_tiles.cuh", "bit_tile_columns", "", template).over(pieces[1] * 32, (*common, total))
+        device.launcher.kernel("products/bit_tiles.cuh", "bit_tile_columns", "", template).over(
+            pieces[1] * 32, (*common, total)
+        )
     else:
         device.launcher.kernel("products/bit_tiles.cuh", "bit_tile_rows", "", template).over(
-            pieces[1] * 32, (size, *common, counts, total))
+            pieces[1] * 32, (size, *common, counts, total)
+        )
     one = np.ones(1, op.return_type.np_type)
     if op.kind != "pair":
         a, b = device.iso_value(A).reshape(1), device.iso_value(x).reshape(1)
@@ -131,7 +151,7 @@ def _bit_tiled(device, A, x, semiring, allow, walk):
     one = host_cast(one, dtype)[0]
     if idempotent:
         return counted_later(device, size, dtype, w_words, device.constant(one, dtype.np_type), total, True)
-    times = get_typed_op("times", dtype, kind="binary")          # by our own kernel: CuPy's flushes subnormal numbers
+    times = get_typed_op("times", dtype, kind="binary")  # by our own kernel: CuPy's flushes subnormal numbers
     counts = cast_array(device, counts[:size].view(np.int64), INT64, dtype)
     values = combined(device, times, dtype, size, counts, False, device.constant(one), True)
     return counted_later(device, size, dtype, w_words, values, total)
@@ -165,8 +185,12 @@ def _make_tiled(device, A):
     values = None if A.iso else A.values.view(_MOVED[A.values.dtype.itemsize])
 
     def merge(fill, *arrays):
-        kernel = device.launcher.kernel("products/tiles.cuh", "merge_values", "", (
-            index_type(A.indices), "uint8_t" if values is None else moved_type(values), fill))
+        kernel = device.launcher.kernel(
+            "products/tiles.cuh",
+            "merge_values",
+            "",
+            (index_type(A.indices), "uint8_t" if values is None else moved_type(values), fill),
+        )
         kernel.over(tasks * NT, (A.indptr, A.indices, values, A.nrows, MIN_ENTRIES, tasks, task_ptr, owner, *arrays))
 
     merge("false", tile_count[1:], entry_count[1:], rest_count[1:], *[None] * 8)
@@ -182,17 +206,21 @@ def _make_tiled(device, A):
           rest_cols, rest_values)  # fmt: skip
     tile_nnz[-1:] = entries
     if owner is None:
-        rest_ptr = rest_ptr[:A.nrows + 1]
+        rest_ptr = rest_ptr[: A.nrows + 1]
     else:
         rows = device.arange(A.nrows + 1)
         tile_row = rows // NT
         parts = device.zeros(task_ptr.shape[0], np.int64)
         parts[:-1] = task_ptr[1:] - task_ptr[:-1]
-        rest_ptr = gather(device, rest_ptr, gather(device, task_ptr, tile_row) * NT + rows % NT * gather(device, parts, tile_row))
+        rest_ptr = gather(
+            device, rest_ptr, gather(device, task_ptr, tile_row) * NT + rows % NT * gather(device, parts, tile_row)
+        )
         ptr = gather(device, ptr, task_ptr)
     A.shared = A.shared or A.iso
     own = A.values.dtype
-    rest = Compressed(A.nrows, A.ncols, A.dtype, rest_ptr, rest_cols, A.values if A.iso else rest_values.view(own), A.iso)
+    rest = Compressed(
+        A.nrows, A.ncols, A.dtype, rest_ptr, rest_cols, A.values if A.iso else rest_values.view(own), A.iso
+    )
     result = TiledMatrix(
         A.nrows, A.ncols, A.dtype, ptr, tile_col, tile_nnz, row_start, nibbles, row_mask,
         A.values if A.iso else kept.view(own), A.iso, row_ids(device, rest), rest_cols.astype(np.int64),
@@ -205,7 +233,8 @@ def _make_tiled(device, A):
 def bit_tiles_of(device, A, nt=WIDTH, symmetric=None, columns=True):
     """A's BitTiledMatrix with device arrays, kept in A.forms["bittiled32"] and the like.
 
-    symmetric: True when the caller knows the structure to be so.  columns: False leaves by_cols None until it is asked for.
+    symmetric: True when the caller knows the structure to be so.  columns: False leaves by_cols None until it is asked
+    for.
     """
     forms = forms_of(A)
     key = f"bittiled{nt}"
@@ -248,8 +277,9 @@ def _counted(device, indptr, indices, nt):
     counts, held = device.zeros(tasks + 1, np.int64), device.zeros(tasks + 1, np.int64)
 
     def merge(start_name, fill, *arrays):
-        kernel = device.launcher.kernel("products/bit_tiles_build.cuh", "merge_tile_row", "", (
-            index_type(indices), NAMES[nt], start_name, fill))
+        kernel = device.launcher.kernel(
+            "products/bit_tiles_build.cuh", "merge_tile_row", "", (index_type(indices), NAMES[nt], start_name, fill)
+        )
         kernel.over(tasks * min(nt, 32), (indptr, indices, nrows, tasks, task_ptr, owner, *arrays))
 
     merge("int32_t", "false", counts[1:], held[1:], None, None, None, None)
@@ -260,11 +290,13 @@ def entries_per_tile(device, A, nt):
     """Mean entries of a non-empty tile, from SAMPLES stretches of tile rows where A has more (CSR)."""
     tile_rows = -(-A.nrows // nt)
     stretch = max(1, SAMPLE // SAMPLES // nt)
-    starts = [0] if tile_rows <= stretch * SAMPLES else [k * (tile_rows - stretch) // (SAMPLES - 1) for k in range(SAMPLES)]
+    starts = (
+        [0] if tile_rows <= stretch * SAMPLES else [k * (tile_rows - stretch) // (SAMPLES - 1) for k in range(SAMPLES)]
+    )
     stretch = tile_rows if len(starts) == 1 else stretch
     found = []
     for start in starts:
-        indptr = A.indptr[start * nt:min((start + stretch) * nt, A.nrows) + 1]
+        indptr = A.indptr[start * nt : min((start + stretch) * nt, A.nrows) + 1]
         found += [_counted(device, indptr, A.indices, nt)[1].sum().reshape(1), indptr[-1:] - indptr[:1]]
     numbers = device.read(*found)
     return sum(numbers[1::2]) / max(sum(numbers[::2]), 1)

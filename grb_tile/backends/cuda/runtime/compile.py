@@ -18,14 +18,17 @@ How to write one: a template over index types, value types and functors, with pl
 How to compile and launch it (`device` is what every primitive gets, see runtime/device.py):
 
     functors = to_cuda.includes(op) + "\\n" + to_cuda.functor(op, "Op")
-    kernel = device.launcher.kernel("structure/gather.cuh", "gather_apply", functors, ("int32_t", op.type.cuda_type, "Op"))
+    kernel = device.launcher.kernel("structure/gather.cuh", "gather_apply", functors, ("int32_t", op.type.cuda_type,
+    "Op"))
     kernel.over(n, (at, x, y, n))                    # n items, a grid-stride loop inside (GRB_EACH)
     kernel(grid, block, (at, x, y, n), shared=0)     # or with a grid and a block of your own
 
 Arguments: arrays of the launcher's array module (C-contiguous), None (a null pointer), Python int (int64_t), float
-(double), bool, or NumPy scalars of exactly the parameter's type.  The compiled form is looked up by a tuple of strings, so
+(double), bool, or NumPy scalars of exactly the parameter's type.  The compiled form is looked up by a tuple of strings,
+so
 keep the Kernel where a call is hot.  CuPy's RawModule is not used: it adds -ftz=true, which flushes FP32 subnormals.
 """
+
 import ctypes
 import hashlib
 import importlib.util
@@ -41,9 +44,9 @@ from ....exceptions import JitError
 
 OPTIONS = ("-std=c++17", "--device-as-default-execution-space", "-DGRB_CUDA=1")
 MAX_CACHE_BYTES = 512 << 20
-SHARED_LIMIT = 48 << 10          # bytes of dynamic shared memory that every launch may ask for
+SHARED_LIMIT = 48 << 10  # bytes of dynamic shared memory that every launch may ask for
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.MULTILINE)
-_bound = threading.local()       # here: has this thread been given its context?
+_bound = threading.local()  # here: has this thread been given its context?
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[^\n]*$", re.MULTILINE)
 
 
@@ -87,7 +90,9 @@ def library_headers():
     """Folder of <cuda/std/...>, which CuPy brings along."""
     spec = importlib.util.find_spec("cupy")
     if spec is None:
-        raise JitError("kernels are compiled with NVRTC through CuPy, which is not installed: pip install grb-tile[cuda13]")
+        raise JitError(
+            "kernels are compiled with NVRTC through CuPy, which is not installed: pip install grb-tile[cuda13]"
+        )
     return str(Path(spec.origin).parent / "_core" / "include" / "cupy" / "_cccl" / "libcudacxx")
 
 
@@ -154,7 +159,7 @@ def compiled(text, expression, arch, options=()):
     try:
         fresh.write_bytes(lowered.encode() + b"\n" + cubin)
         os.replace(fresh, path)
-    except OSError:          # a full or read-only disk costs the next process a compilation, nothing else
+    except OSError:  # a full or read-only disk costs the next process a compilation, nothing else
         fresh.unlink(missing_ok=True)
     return lowered, cubin
 
@@ -165,7 +170,7 @@ def trim_cache(limit=MAX_CACHE_BYTES):
     for path in cache_folder().glob("*.cubin"):
         try:
             found = path.stat()
-        except OSError:          # another process deleted it
+        except OSError:  # another process deleted it
             continue
         files.append((found.st_mtime, found.st_size, path))
     total = sum(size for _, size, _ in files)
@@ -189,7 +194,7 @@ class Kernel:
     def __init__(self, name, function, module, launcher):
         self.name = name
         self.function = function
-        self._module = module          # unloading it would take the function away
+        self._module = module  # unloading it would take the function away
         self._processors = launcher.processors
         self._array_class = launcher.xp.ndarray
         self._hole = launcher.hole
@@ -227,7 +232,7 @@ class Kernel:
         if "CUDA_ERROR_INVALID_CONTEXT" not in str(error) or getattr(_bound, "here", False):
             raise error
         _bound.here = True
-        self._launcher.xp.cuda.runtime.memGetInfo()          # any call of the run-time does so
+        self._launcher.xp.cuda.runtime.memGetInfo()  # any call of the run-time does so
 
     def _arguments(self, args):
         """None is the null pointer, which kernels give a meaning; an empty array must not be one, as CuPy's is."""
@@ -237,8 +242,10 @@ class Kernel:
     def over(self, n, args, block=256, most=None, shared=0):
         """Launch for `n` items, a grid-stride loop inside; nothing is launched for none.
 
-        The driver is called directly, since CuPy makes an object of every argument first.  Each argument is put as 8 bytes, of
-        which the driver takes as many as the parameter has: right for pointers, integers and bool on a little-endian machine.
+        The driver is called directly, since CuPy makes an object of every argument first.  Each argument is put as 8
+        bytes, of
+        which the driver takes as many as the parameter has: right for pointers, integers and bool on a little-endian
+        machine.
         """
         if n <= 0:
             return
@@ -249,12 +256,12 @@ class Kernel:
             grid = most
         pack, room, pointers, function, hole, launch, stream, lock = self._quick or self._prepared(len(args))
         try:
-            with lock:          # the driver has copied the arguments when it returns
+            with lock:  # the driver has copied the arguments when it returns
                 pack(room, 0, *[
                     (a.data.ptr or hole) if type(a) is arrays else 0 if a is None else a for a in args
                 ])  # fmt: skip
                 launch(function, grid, 1, 1, block, 1, 1, shared, stream().ptr, pointers, 0)
-        except struct.error:          # a float among them
+        except struct.error:  # a float among them
             self(grid, block, args, shared)
         except RuntimeError as error:
             self.bind(error)
@@ -266,8 +273,16 @@ class Kernel:
         start = ctypes.addressof(room)
         for k in range(count):
             struct.pack_into("Q", room, 8 * (count + k), start + 8 * k)
-        self._quick = (struct.Struct(f"{count}q").pack_into, room, start + 8 * count, self.function.ptr, self._hole.data.ptr,
-                       self._launcher.launch, self._launcher.current_stream, threading.Lock())
+        self._quick = (
+            struct.Struct(f"{count}q").pack_into,
+            room,
+            start + 8 * count,
+            self.function.ptr,
+            self._hole.data.ptr,
+            self._launcher.launch,
+            self._launcher.current_stream,
+            threading.Lock(),
+        )
         return self._quick
 
     def resident_blocks(self, block, shared=0):
@@ -294,7 +309,6 @@ class Launcher:
 
     def __init__(self):
         import cupy
-
         from cupy_backends.cuda.api import driver
 
         self.xp = cupy
@@ -302,8 +316,8 @@ class Launcher:
         device = cupy.cuda.Device()
         self.arch = int(device.compute_capability)
         self.processors = device.attributes["MultiProcessorCount"]
-        self.shared = device.attributes["MaxSharedMemoryPerBlockOptin"]          # bytes that a block may have
-        self.hole = cupy.zeros(64, cupy.uint64)          # what kernels get for empty arrays
+        self.shared = device.attributes["MaxSharedMemoryPerBlockOptin"]  # bytes that a block may have
+        self.hole = cupy.zeros(64, cupy.uint64)  # what kernels get for empty arrays
         self._kernels = {}
         self._lock = threading.Lock()
         trim_cache()

@@ -1,15 +1,19 @@
 """The device as primitives see it: arrays, stores moved there, counts read back, constants.
 
-`Device(launcher)` has the launcher's array module as `xp`: CuPy with jit.Launcher, NumPy when the kernels' source runs on
-the CPU (tests/backends/cuda).  Primitives take the device as their first argument, use `device.xp` for arrays and whole-array
-functions, and `device.launcher.kernel(...)` for kernels; they never name CuPy or NumPy's functions on device arrays.
+`Device(launcher)` has the launcher's array module as `xp`: CuPy with jit.Launcher, NumPy when the kernels' source runs
+on
+the CPU (tests/backends/cuda).  Primitives take the device as their first argument, use `device.xp` for arrays and
+whole-array functions, and `device.launcher.kernel(...)` for kernels; they never name CuPy or NumPy's functions on
+device arrays.
 
     A = device.own(A)                                  # the store with device arrays (moved once, kept with the store)
-    t = device.empty(n, np.int64)                      # uninitialised; device.zeros(n, dtype), device.full(n, value, dtype)
+    t = device.empty(n, np.int64)                      # uninitialised; device.zeros(n, dtype), device.full(n, value,
+    dtype)
     one = device.constant(np.float32(1))               # a kept array of length 1: the values of an iso store
     nvals, edges = device.read(counts)                 # Python ints; ONE synchronisation for all counts
     value = device.iso_value(store)                    # NumPy scalar of an iso store, synchronises at most once
 """
+
 import ctypes
 import threading
 
@@ -23,15 +27,15 @@ from .memory import drop_forms
 
 _PINNED_BYTES = 4096
 _FEW_WORDS = 8
-_NOT_YET = 0x9E3779B97F4A7C15    # what page-locked memory holds until a number has come
-_LOOKS = 20000                   # about a millisecond
-_TO_DEVICE, _TO_HOST = 1, 2      # cudaMemcpyKind
-_TAKEN_ALONG = 1 << 14           # bytes of pageable memory that are copied before cudaMemcpyAsync returns (64 KiB and less)
+_NOT_YET = 0x9E3779B97F4A7C15  # what page-locked memory holds until a number has come
+_LOOKS = 20000  # about a millisecond
+_TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
+_TAKEN_ALONG = 1 << 14  # bytes of pageable memory that are copied before cudaMemcpyAsync returns (64 KiB and less)
 _FEW_BYTES = 256
 _MOST_CONSTANTS = 4096
-SPARE = ("product_spaces", "product_rooms")          # arrays kept for the next product (products/column_launch.py)
+SPARE = ("product_spaces", "product_rooms")  # arrays kept for the next product (products/column_launch.py)
 _COUNTERS = 256
-_SMALL_REQUEST = 64 << 20        # bytes that are not asked about beforehand: asking the driver costs more than they do
+_SMALL_REQUEST = 64 << 20  # bytes that are not asked about beforehand: asking the driver costs more than they do
 
 
 class Device:
@@ -42,18 +46,18 @@ class Device:
         self.xp = xp = launcher.xp
         self.is_shim = launcher.is_shim
         self.array_class = xp.ndarray
-        self._make = xp.empty if self.is_shim else xp.ndarray          # xp.empty asks for an order first
+        self._make = xp.empty if self.is_shim else xp.ndarray  # xp.empty asks for an order first
         self._constants = {}
         self._constant_of = {}
-        self.cast_constants = {}          # (address of a constant, DataType) -> the constant cast
+        self.cast_constants = {}  # (address of a constant, DataType) -> the constant cast
         self._counters = []
         self._pinned = None
         self._staged = ctypes.create_string_buffer(_FEW_BYTES)
         self._staged_at = ctypes.addressof(self._staged)
         self._staging = threading.Lock()
-        self._lock = threading.Lock()          # of the pinned buffer: threads may read at the same time
+        self._lock = threading.Lock()  # of the pinned buffer: threads may read at the same time
         self.current_stream = _no_stream if self.is_shim else xp.cuda.get_current_stream
-        self.stream = None                     # the one that was given work last
+        self.stream = None  # the one that was given work last
         self.errors = ErrorWord(self)
 
     # ------------------------------------------------------------------ arrays
@@ -71,7 +75,7 @@ class Device:
             return self.xp.asarray(data)
         array, size = self._make(data.shape, data.dtype), data.nbytes
         copy, stream = self.xp.cuda.runtime.memcpyAsync, self.current_stream().ptr
-        if size <= _FEW_BYTES:          # asking NumPy for the address takes longer than copying them once more
+        if size <= _FEW_BYTES:  # asking NumPy for the address takes longer than copying them once more
             with self._staging:
                 self._staged[:size] = data.tobytes()
                 copy(array.data.ptr, self._staged_at, size, _TO_DEVICE, stream)
@@ -90,7 +94,11 @@ class Device:
     def accumulators(self, count, dtype):
         """`count` places to merge into by atomics; narrow ones are updated with the 4 bytes around them, all of them ours."""
         size = dtype.itemsize
-        return self.xp.empty(count, dtype) if size >= 4 else self.xp.zeros((count * size + 3) // 4 * 4 // size, dtype)[:count]
+        return (
+            self.xp.empty(count, dtype)
+            if size >= 4
+            else self.xp.zeros((count * size + 3) // 4 * 4 // size, dtype)[:count]
+        )
 
     def zeros(self, count, dtype):
         """`count` zeros."""
@@ -102,7 +110,7 @@ class Device:
             return self._counters.pop()
         except IndexError:
             block = self.xp.zeros(4 * _COUNTERS, np.uint64)
-            self._counters = [block[k:k + 4] for k in range(0, 4 * _COUNTERS, 4)]
+            self._counters = [block[k : k + 4] for k in range(0, 4 * _COUNTERS, 4)]
             return self._counters.pop()
 
     def full(self, count, value, dtype):
@@ -128,7 +136,7 @@ class Device:
         found = self._constants.get(key)
         if found is None:
             found = self.upload(value.reshape(1))
-            if len(self._constants) < _MOST_CONSTANTS:          # another thread's, if it was first: what is known by its
+            if len(self._constants) < _MOST_CONSTANTS:  # another thread's, if it was first: what is known by its
                 found = self._constants.setdefault(key, found)  # address must never be freed
                 self._constant_of[self.address(found)] = value
         return found
@@ -166,14 +174,15 @@ class Device:
         Raises: HostOnly for user-defined types, which have no device form.
         """
         array_class = self.array_class
-        if type(store.values) is array_class:          # then of a type that has a device form
+        if type(store.values) is array_class:  # then of a type that has a device form
             format = store.format
             if format == "bitmap":
                 if store.words is None or type(store.words) is array_class:
                     return store
-            elif type(store.indices) is array_class and (format == "sparse" or (
-                type(store.indptr) is array_class and (store.rows is None or type(store.rows) is array_class)
-            )):
+            elif type(store.indices) is array_class and (
+                format == "sparse"
+                or (type(store.indptr) is array_class and (store.rows is None or type(store.rows) is array_class))
+            ):
                 return store
         if store.dtype._is_udt:
             raise HostOnly
@@ -181,13 +190,18 @@ class Device:
         found = forms.get("device")
         if found is None:
             found = forms["device"] = move_store(self, store)
-            store.forms = forms          # making room may have left another in its place
+            store.forms = forms  # making room may have left another in its place
         return found
 
     def own_operands(self, A, x, allow):
         """(own(A), own(x), own_allow(allow)) of a product, where all lie on the device already by few looks."""
         here = self.array_class
-        if type(A.values) is not here or type(A.indptr) is not here or type(A.indices) is not here or A.rows is not None:
+        if (
+            type(A.values) is not here
+            or type(A.indptr) is not here
+            or type(A.indices) is not here
+            or A.rows is not None
+        ):
             A = self.own(A)
         if type(x.values) is not here or type(x.words if x.format == "bitmap" else x.indices) is not here:
             x = self.own(x)
@@ -225,7 +239,7 @@ class Device:
             with self._lock:
                 numbers = self._read_pinned(arrays)
         if errors.armed:
-            numbers, report = numbers[:-errors.SIZE], numbers[-errors.SIZE:]
+            numbers, report = numbers[: -errors.SIZE], numbers[-errors.SIZE :]
             errors.check(report)
         return numbers
 
@@ -265,7 +279,7 @@ class Device:
             self._view = np.frombuffer(pinned, np.uint8, _PINNED_BYTES)
             self._words = (ctypes.c_uint64 * (_PINNED_BYTES // 8)).from_address(pinned.ptr)
             self._copy = cuda.runtime.memcpyAsync
-            self._pinned = pinned          # last: read_words asks for it without the lock
+            self._pinned = pinned  # last: read_words asks for it without the lock
         base, stream, words = self._pinned.ptr, cuda.get_current_stream().ptr, self._words
         sizes = [(array.nbytes + 7) & ~7 for array in arrays]
         count = sum(sizes) >> 3
@@ -281,7 +295,7 @@ class Device:
             cuda.runtime.streamSynchronize(stream)
         view, start, numbers = self._view, 0, []
         for array, size in zip(arrays, sizes, strict=True):
-            numbers += view[start:start + array.nbytes].view(array.dtype).tolist()
+            numbers += view[start : start + array.nbytes].view(array.dtype).tolist()
             start += size
         return numbers
 
@@ -292,7 +306,7 @@ class Device:
         for k in range(count):
             while words[k] == _NOT_YET:
                 looks -= 1
-                if looks == 0:          # a long kernel, an error, or that very number: the stream knows
+                if looks == 0:  # a long kernel, an error, or that very number: the stream knows
                     return False
         return True
 
@@ -324,7 +338,7 @@ class Device:
             event = self.xp.cuda.Event(disable_timing=True)
             event.record(before)
             now.wait_event(event)
-        except self.xp.cuda.runtime.CUDARuntimeError:          # another library's stream, destroyed since
+        except self.xp.cuda.runtime.CUDARuntimeError:  # another library's stream, destroyed since
             self.xp.cuda.runtime.deviceSynchronize()
 
     # ------------------------------------------------------------------ memory
@@ -344,7 +358,7 @@ class Device:
         before = pool.used_bytes()
         for name in SPARE:
             self.__dict__.get(name, {}).clear()
-        drop_forms()          # and what is not reachable any more
+        drop_forms()  # and what is not reachable any more
         pool.free_all_blocks()
         return pool.used_bytes() < before
 

@@ -1,9 +1,11 @@
 """What goes wrong on the device becomes an exception that names the call.
 
-A kernel cannot raise.  It writes (code, three details) into the error word, the first writer wins (kernels/base/errors.cuh),
+A kernel cannot raise.  It writes (code, three details) into the error word, the first writer wins
+(kernels/base/errors.cuh),
 and the next synchronisation, Device.read, raises.  Illegal addresses kill the CUDA context for good, so kernels check
 bounds and capacities themselves and report.
 """
+
 import functools
 
 import numpy as np
@@ -49,7 +51,8 @@ class ErrorWord:
 def reporting(primitive):
     """Wrap a method of the backend: CuPy's errors leave it as the library's exceptions, naming the primitive.
 
-    Out of memory: what stores keep besides their entries is dropped (runtime/memory.py), and the primitive runs once more.  Its work
+    Out of memory: what stores keep besides their entries is dropped (runtime/memory.py), and the primitive runs once
+    more.  Its work
     is queued after what another stream was given before (Device.follow).  Only the failing path pays more than a call.
     """
     name = primitive.__name__
@@ -125,7 +128,11 @@ def translated(error, name, device):
         return error.with_traceback(None)
     kind, text = type(error).__name__, str(error)
     failing = kind in ("CUDARuntimeError", "CUDADriverError")
-    if isinstance(error, MemoryError) or failing and ("cudaErrorMemoryAllocation" in text or "ERROR_OUT_OF_MEMORY" in text):
+    if (
+        isinstance(error, MemoryError)
+        or failing
+        and ("cudaErrorMemoryAllocation" in text or "ERROR_OUT_OF_MEMORY" in text)
+    ):
         free, total = device.memory()
         return OutOfMemory(
             f"{name}: {text}; {free} of {total} bytes are free on the device; the operands are unchanged.  Free objects, "

@@ -2,6 +2,7 @@
 
 CuPy's own launch converts every argument to an object first, which for a traversal costs as long as a level does.
 """
+
 import ctypes
 import functools
 import struct
@@ -16,7 +17,7 @@ class QuickLaunch:
     def __init__(self, kernel, count, blocks, block, shared=0, cooperative=False):
         from cupy_backends.cuda.api import driver
 
-        self._kernel = kernel          # keeps the module loaded
+        self._kernel = kernel  # keeps the module loaded
         self._values = (ctypes.c_int64 * count)()
         start = ctypes.addressof(self._values)
         self._pointers = (ctypes.c_int64 * count)(*(start + 8 * k for k in range(count)))
@@ -27,7 +28,7 @@ class QuickLaunch:
         self._rest = (ctypes.addressof(self._pointers),) if cooperative else (ctypes.addressof(self._pointers), 0)
 
     def __call__(self, stream, *arguments):
-        with self._lock:               # the driver has copied the arguments when it returns
+        with self._lock:  # the driver has copied the arguments when it returns
             self._pack(self._values, 0, *arguments)
             try:
                 self._start(stream, *self._rest)

@@ -1,9 +1,10 @@
 """Room on the device when it is out of memory: what stores remember besides their entries is dropped, to be made again.
 
 A transpose, tiles, the schedule of rows, the workspace of a traversal, the device's copy of a host store: all are in
-`store.forms` and can be derived again.  Stores with forms are found through Python's garbage collector, so that nothing has
-to be registered while there is memory.
+`store.forms` and can be derived again.  Stores with forms are found through Python's garbage collector, so that nothing
+has to be registered while there is memory.
 """
+
 import gc
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ....storage.store import BitmapVector, Compressed, SparseVector
 
 STORES = (SparseVector, BitmapVector, Compressed)
-KEPT = {"host", "iso_value", "last_walk", "transpose_of", "transpose_rent"}          # hold no memory of the device
+KEPT = {"host", "iso_value", "last_walk", "transpose_of", "transpose_rent"}  # hold no memory of the device
 
 
 def drop_forms():
@@ -21,11 +22,11 @@ def drop_forms():
     for found in gc.get_objects():
         if not issubclass(type(found), STORES):
             continue
-        forms = getattr(found, "forms", None)          # a store in the making has none
+        forms = getattr(found, "forms", None)  # a store in the making has none
         if not forms:
             continue
         names = forms.keys() & {"device"} if type(found.values) is np.ndarray else forms.keys() - KEPT
-        if names:          # a new dictionary: another thread may be reading the old one
+        if names:  # a new dictionary: another thread may be reading the old one
             found.forms = {name: form for name, form in forms.items() if name not in names}
             dropped += len(names)
     return dropped

@@ -1,17 +1,28 @@
 """What the device's primitives have in common: C++ names of types, gathers, ranges, stores made of ordered entries.
 
-All functions take the Device first; arrays are device arrays.  Kernels: structure/gather.cuh, structure/convert.cuh, structure/transpose.cuh, structure/build.cuh.
+All functions take the Device first; arrays are device arrays.  Kernels: structure/gather.cuh, structure/convert.cuh,
+structure/transpose.cuh, structure/build.cuh.
 """
+
 import numpy as np
 
 from ....dtypes import cast as host_cast
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
-_INDEX = {"i": "int32_t", "l": "int64_t", "q": "int64_t", "I": "uint32_t", "L": "word", "Q": "word", "B": "uint8_t", "?": "bool"}
+_INDEX = {
+    "i": "int32_t",
+    "l": "int64_t",
+    "q": "int64_t",
+    "I": "uint32_t",
+    "L": "word",
+    "Q": "word",
+    "B": "uint8_t",
+    "?": "bool",
+}
 _MOVED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t", 16: "ulonglong2"}
 _KEY_LIMIT = 1 << 63
-LATER_SIZE = 1 << 22             # places up to which a bitmap is as good as a list, however few its entries are
+LATER_SIZE = 1 << 22  # places up to which a bitmap is as good as a list, however few its entries are
 _FACTS_START = np.array([0, 0, 2**63 - 1], np.uint64)
 
 
@@ -58,8 +69,12 @@ def ranges(device, starts, ends, total, *, names=None, segment_dtype=np.int64, w
     segment = device.empty(total, segment_dtype) if want_segment else None
     at = device.empty(total, np.int64) if want_at else None
     if total:
-        kernel = device.launcher.kernel("structure/gather.cuh", "ranges_of", "", (
-            index_type(ends), "int64_t" if names is None else index_type(names), _INDEX[np.dtype(segment_dtype).char]))
+        kernel = device.launcher.kernel(
+            "structure/gather.cuh",
+            "ranges_of",
+            "",
+            (index_type(ends), "int64_t" if names is None else index_type(names), _INDEX[np.dtype(segment_dtype).char]),
+        )
         kernel.over(total, (ends, names, starts, ends.shape[0], total, segment, at))
     return segment, at
 
@@ -72,10 +87,11 @@ def cast_array(device, values, have, want):
     out = device.empty(count, want.np_type)
     if count == 0:
         return out
-    kinds = have.np_type.kind, want.np_type.kind          # CuPy's casts would take subnormal numbers for zeros
+    kinds = have.np_type.kind, want.np_type.kind  # CuPy's casts would take subnormal numbers for zeros
     if "c" in kinds:
-        kernel = device.launcher.kernel("elementwise/apply.cuh", "apply_values", complex_cast(have, want), (
-            have.cuda_type, want.cuda_type, "Cast"))
+        kernel = device.launcher.kernel(
+            "elementwise/apply.cuh", "apply_values", complex_cast(have, want), (have.cuda_type, want.cuda_type, "Cast")
+        )
         kernel.over(count, (values, None, count, out))
     else:
         kernel = device.launcher.kernel("structure/convert.cuh", "cast_values", "", (have.cuda_type, want.cuda_type))
@@ -86,8 +102,10 @@ def cast_array(device, values, have, want):
 def complex_cast(have, want):
     """C++ text of `struct Cast`, the typecast between types of which one is complex."""
     cast = "cast" if have.np_type.kind == "c" else "complex_cast"
-    return (f'#include "base/scalar_complex.cuh"\nstruct Cast {{\n  __device__ __forceinline__ {want.cuda_type} operator()('
-            f"{have.cuda_type} x) const {{ return grb::{cast}<{want.cuda_type}>(x); }}\n}};")
+    return (
+        f'#include "base/scalar_complex.cuh"\nstruct Cast {{\n  __device__ __forceinline__ {want.cuda_type} operator()('
+        f"{have.cuda_type} x) const {{ return grb::{cast}<{want.cuda_type}>(x); }}\n}};"
+    )
 
 
 def cast_iso(device, store, want):
@@ -98,7 +116,7 @@ def cast_iso(device, store, want):
     known = device.known_constant(values)
     if known is None:
         return cast_array(device, values, store.dtype, want)
-    key = device.address(values), want          # constants are never freed
+    key = device.address(values), want  # constants are never freed
     found = device.cast_constants.get(key)
     if found is None:
         found = device.constant(host_cast(known.reshape(1), want)[0])
@@ -119,7 +137,7 @@ class CountedLater(BitmapVector):
     __slots__ = ("_about", "_arrays", "_counted", "_device", "_known")
 
     def __init__(self, device, size, dtype, words, values, count, iso=False, about=None):
-        self.size = size          # what the class above does, without a call: each product makes one
+        self.size = size  # what the class above does, without a call: each product makes one
         self.dtype = dtype
         self.words = words
         self.values = values
@@ -136,7 +154,13 @@ class CountedLater(BitmapVector):
         """The bitmap whose (values, words) are arrays() when one of them is first asked for."""
         result = cls.__new__(cls)
         result.size, result.dtype, result.iso, result.shared, result.forms = size, dtype, False, False, None
-        result._device, result._arrays, result._known, result._counted, result._about = device, arrays, None, count, about
+        result._device, result._arrays, result._known, result._counted, result._about = (
+            device,
+            arrays,
+            None,
+            count,
+            about,
+        )
         return result
 
     def __getattr__(self, name):
@@ -160,7 +184,7 @@ class CountedLater(BitmapVector):
     def nvals(self):
         """How many entries; synchronises the first time."""
         if self._known is None:
-            count = self._count          # before asking again: another thread may bring the number and drop the count
+            count = self._count  # before asking again: another thread may bring the number and drop the count
             if self._known is None:
                 self._known = self._device.read_count(count)
                 self._count = None
@@ -172,7 +196,7 @@ class CountedLater(BitmapVector):
 
     def with_values(self, dtype, values, iso):
         """The same places with other values; where their number has not been read back, it is not now."""
-        count = self._counted          # a function is asked by whoever wants the number
+        count = self._counted  # a function is asked by whoever wants the number
         if self._known is None:
             return CountedLater(self._device, self.size, dtype, self.words, values, count, iso, self._about)
         return super().with_values(dtype, values, iso)
@@ -236,7 +260,9 @@ def compressed(device, nrows, ncols, dtype, rows, cols, values, iso=False):
 def _doubly_compressed(device, nrows, ncols, dtype, rows, cols, values, iso):
     count = rows.shape[0]
     if count == 0:
-        return Compressed(nrows, ncols, dtype, device.zeros(1, np.int64), cols, values[:0], False, device.empty(0, np.int64))
+        return Compressed(
+            nrows, ncols, dtype, device.zeros(1, np.int64), cols, values[:0], False, device.empty(0, np.int64)
+        )
     starts = segment_starts(device, None, rows)
     indptr = device.empty(starts.shape[0] + 1, np.int64)
     indptr[:-1] = starts
@@ -256,8 +282,9 @@ def segment_starts(device, rows, cols):
     """Where a new position starts among ordered positions (rows None: one list); int64, reads the count back."""
     count = cols.shape[0]
     fresh = device.empty(count, np.bool_)
-    kernel = device.launcher.kernel("structure/build.cuh", "segment_flags", "", (
-        "int64_t" if rows is None else index_type(rows), index_type(cols)))
+    kernel = device.launcher.kernel(
+        "structure/build.cuh", "segment_flags", "", ("int64_t" if rows is None else index_type(rows), index_type(cols))
+    )
     kernel.over(count, (rows, cols, count, fresh))
     return device.xp.nonzero(fresh)[0]
 
@@ -274,8 +301,12 @@ def pair_keys(device, rows, cols, nrows, ncols):
     if bound >= _KEY_LIMIT:
         return None
     keys = device.empty(cols.shape[0], np.uint32 if bound <= 1 << 32 else np.int64)
-    kernel = device.launcher.kernel("structure/build.cuh", "pair_keys", "", (
-        index_type(rows), index_type(cols), "uint32_t" if keys.dtype.itemsize == 4 else "int64_t"))
+    kernel = device.launcher.kernel(
+        "structure/build.cuh",
+        "pair_keys",
+        "",
+        (index_type(rows), index_type(cols), "uint32_t" if keys.dtype.itemsize == 4 else "int64_t"),
+    )
     kernel.over(cols.shape[0], (rows, cols, cols.shape[0], ncols, keys))
     return keys
 
@@ -291,7 +322,7 @@ def pair_order(device, rows, cols, nrows, ncols):
 
 def stable_order(device, keys):
     """The permutation that sorts `keys`, equal keys in input order."""
-    return keys.argsort(kind="stable") if device.is_shim else device.xp.argsort(keys)          # CuPy's is always stable
+    return keys.argsort(kind="stable") if device.is_shim else device.xp.argsort(keys)  # CuPy's is always stable
 
 
 def order_facts(device, rows, cols):
@@ -299,8 +330,12 @@ def order_facts(device, rows, cols):
     facts = device.array(_FACTS_START.copy())
     count = cols.shape[0]
     if count > 1:
-        kernel = device.launcher.kernel("structure/build.cuh", "order_facts", "", (
-            "int64_t" if rows is None else index_type(rows), index_type(cols)))
+        kernel = device.launcher.kernel(
+            "structure/build.cuh",
+            "order_facts",
+            "",
+            ("int64_t" if rows is None else index_type(rows), index_type(cols)),
+        )
         kernel.over(count - 1, (rows, cols, count, facts))
     return device.read(facts)
 
@@ -323,7 +358,9 @@ def words_of(device, u):
 def _fill_words(device, u, spread):
     words = device.zeros((u.size + 63) >> 6, np.uint64)
     count = u.indices.shape[0]
-    kernel = device.launcher.kernel("structure/convert.cuh", "positions_to_words", "", (index_type(u.indices), moved_type(u.values)))
+    kernel = device.launcher.kernel(
+        "structure/convert.cuh", "positions_to_words", "", (index_type(u.indices), moved_type(u.values))
+    )
     kernel.over(count, (u.indices, u.values, count, words, spread))
     return words
 

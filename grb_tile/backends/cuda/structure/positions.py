@@ -1,8 +1,10 @@
 """Positions of entries on the device: where those of one store stand in another, which are kept, unions of positions.
 
-All functions take the Device first; stores lie on the device.  Nothing here looks at values.  Kernels: elementwise/intersect.cuh,
+All functions take the Device first; stores lie on the device.  Nothing here looks at values.  Kernels:
+elementwise/intersect.cuh,
 elementwise/union.cuh, elementwise/restrict.cuh.  A list of kept entries costs one read-back: its length.
 """
+
 import numpy as np
 
 from ....storage.convert import share
@@ -49,8 +51,12 @@ def locate(device, a, b, *, complement=False, flags=None, places=None):
     n, m = a.indices.shape[0], b.indices.shape[0]
     at = None if places is None else device.empty(n, places)
     hit = device.empty(n, np.bool_) if flags is None else flags
-    kernel = device.launcher.kernel("elementwise/intersect.cuh", "locate_entries", "", (
-        index_type(a.indices), "int32_t" if at is None else index_type(at)))
+    kernel = device.launcher.kernel(
+        "elementwise/intersect.cuh",
+        "locate_entries",
+        "",
+        (index_type(a.indices), "int32_t" if at is None else index_type(at)),
+    )
     kernel.over(n, (*view(a), n, *view(b), m, complement, flags is not None, at, hit))
     return at, hit
 
@@ -137,7 +143,9 @@ def join_words(device, x, y, size, mode):
     """
     words, count = device.empty((size + 63) >> 6, np.uint64), device.counters()
     n = words.shape[0]
-    device.launcher.kernel("elementwise/restrict.cuh", "join_words", "", ("void",)).over(n, (x, y, n, size, mode, words, count))
+    device.launcher.kernel("elementwise/restrict.cuh", "join_words", "", ("void",)).over(
+        n, (x, y, n, size, mode, words, count)
+    )
     return words, count
 
 
@@ -147,8 +155,8 @@ def join_words(device, x, y, size, mode):
 def union_places(device, x, y):
     """(structure, at_x, at_y) of the union of two matrices or two sparse vectors.
 
-    structure: a store of the union's entries without values (a SparseVector, or a settled matrix); at_x[k], at_y[k]: which
-    entry of x and of y stands at place k, -1 for none.
+    structure: a store of the union's entries without values (a SparseVector, or a settled matrix); at_x[k], at_y[k]:
+    which entry of x and of y stands at place k, -1 for none.
     """
     turned = x.indices.shape[0] < y.indices.shape[0]
     wide, thin = (y, x) if turned else (x, y)

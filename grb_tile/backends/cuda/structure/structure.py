@@ -1,8 +1,11 @@
 """Building, taking apart, moving entries: the structure primitives on the device.  Meanings: backends/protocol.py.
 
-Sorting and scanning are CuPy's; the kernels are structure/build.cuh, structure/convert.cuh, structure/gather.cuh, structure/transpose.cuh.  One read-back where a
-result's size is needed, none elsewhere.  Types without a device form give NotImplemented: backend.py goes through the host.
+Sorting and scanning are CuPy's; the kernels are structure/build.cuh, structure/convert.cuh, structure/gather.cuh,
+structure/transpose.cuh.  One read-back where a
+result's size is needed, none elsewhere.  Types without a device form give NotImplemented: backend.py goes through the
+host.
 """
+
 import numpy as np
 
 from ....dtypes import cast as host_cast
@@ -31,8 +34,8 @@ from .entries import (
     vector_of,
 )
 
-FEW = 1024                       # entries whose order is looked at on the host
-LONG, PIECE = 1024, 256          # entries of one position that one thread folds; of a piece of more than that
+FEW = 1024  # entries whose order is looked at on the host
+LONG, PIECE = 1024, 256  # entries of one position that one thread folds; of a piece of more than that
 
 # ---------------------------------------------------------------------- build
 
@@ -57,7 +60,7 @@ def build_vector(device, size, indices, values, dup, dtype):
         if repeats:
             if dup is None:
                 raise InvalidValue(
-                    f"indices: {device.read(indices[first:first + 1])[0]} occurs more than once and dup_op is None; pass "
+                    f"indices: {device.read(indices[first : first + 1])[0]} occurs more than once and dup_op is None; pass "
                     "dup_op (binary.plus, binary.first, ...) to combine the values of equal indices"
                 )
             starts = segment_starts(device, None, indices)
@@ -95,7 +98,7 @@ def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
             _, repeats, first = order_facts(device, rows, cols)
         if repeats:
             if dup is None:
-                i, j = device.read(rows[first:first + 1], cols[first:first + 1])
+                i, j = device.read(rows[first : first + 1], cols[first : first + 1])
                 raise InvalidValue(
                     f"rows, columns: ({i}, {j}) occurs more than once and dup_op is None; pass "
                     "dup_op (binary.plus, binary.first, ...) to combine the values of equal positions"
@@ -109,7 +112,9 @@ def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
 
 def _folds(dup):
     """Can duplicates be combined on the device?  Positional operators and user-defined types go through the host."""
-    return dup is None or dup.positional is None and not (dup.type._is_udt or dup.type2._is_udt or dup.return_type._is_udt)
+    return (
+        dup is None or dup.positional is None and not (dup.type._is_udt or dup.type2._is_udt or dup.return_type._is_udt)
+    )
 
 
 def _numbers(device, values):
@@ -168,8 +173,12 @@ def _fold_each(device, values, iso, starts, total, op, dtype):
 
     segments = starts.shape[0]
     functors = to_cuda.includes(op) + "\n" + to_cuda.functor(op, "Fold")
-    kernel = device.launcher.kernel("structure/build.cuh", "fold_segments", functors, (
-        lookup_dtype(values.dtype).cuda_type, dtype.cuda_type, op.type.cuda_type, op.type2.cuda_type, "Fold"))
+    kernel = device.launcher.kernel(
+        "structure/build.cuh",
+        "fold_segments",
+        functors,
+        (lookup_dtype(values.dtype).cuda_type, dtype.cuda_type, op.type.cuda_type, op.type2.cuda_type, "Fold"),
+    )
     out = device.empty(segments, dtype.np_type)
     kernel.over(segments, (values, iso, starts, segments, total, out))
     return out
@@ -261,7 +270,9 @@ def settle(device, store):
         return store
     count, nrows = store.indices.shape[0], store.nrows
     if format == "csr":
-        return _to_dcsr(device, store) if nrows > max(conversions.SMALL_ROWS, conversions.CSR_TO_DCSR * count) else store
+        return (
+            _to_dcsr(device, store) if nrows > max(conversions.SMALL_ROWS, conversions.CSR_TO_DCSR * count) else store
+        )
     return _to_csr(device, store) if nrows <= max(conversions.SMALL_ROWS, conversions.DCSR_TO_CSR * count) else store
 
 
@@ -472,8 +483,7 @@ def expand_matrix(device, A, I, J, nrows, ncols):
         if A.ncols == ncols:
             return A
         indices = A.indices.astype(index_dtype(ncols), copy=False)
-        return conversions.share(A, Compressed(
-            nrows, ncols, A.dtype, A.indptr, indices, A.values, A.iso, A.rows))
+        return conversions.share(A, Compressed(nrows, ncols, A.dtype, A.indptr, indices, A.values, A.iso, A.rows))
     rows, cols, values = row_ids(device, A), A.indices, A.values
     if I is not None:
         rows = _through(device, rows, I)

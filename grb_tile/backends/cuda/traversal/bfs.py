@@ -1,9 +1,11 @@
 """Whole breadth-first traversals on the device: one launch (two on meshes), nothing read back.
 
-Kernels: kernels/traversal/bfs.cuh (any graph, direction by level), kernels/traversal/bfs_high_diameter.cuh (roads and meshes: one cluster
+Kernels: kernels/traversal/bfs.cuh (any graph, direction by level), kernels/traversal/bfs_high_diameter.cuh (roads and
+meshes: one cluster
 of blocks).  The number of vertices reached and the record of the levels stay on the device until somebody asks.
 Paper: push_pull_graphblas_icpp18, sections 4 to 6.
 """
+
 import weakref
 
 import numpy as np
@@ -11,10 +13,10 @@ import numpy as np
 from ....dtypes import INT32, INT64
 from ....storage.store import BitmapVector
 from ..runtime.errors import on_device
-from .bfs_graph import MAX_ENTRIES, QUEUE, graph_of
 from ..runtime.launch import PlainLaunch, QuickLaunch, Results
+from .bfs_graph import MAX_ENTRIES, QUEUE, graph_of
 
-HEAD_ROWS = 8                  # numbers before the levels in the record
+HEAD_ROWS = 8  # numbers before the levels in the record
 LOG_LEVELS = 8192
 # Measured on an H200; tests/gpu/bench_traverse.py tries others.
 LAUNCH = {"block": 1024, "careful_block": 768, "per_processor": 1, "cooperative": True, "alpha": 16, "narrow": True,
@@ -56,8 +58,8 @@ class Outcome:
         self._device = device
         self._record = record
         self._graph = graph
-        self._kept = kept      # arguments that must outlive the launch
-        self.level = None      # a weak reference to the store of levels
+        self._kept = kept  # arguments that must outlive the launch
+        self.level = None  # a weak reference to the store of levels
         self._head = None
 
     @property
@@ -78,7 +80,7 @@ class Outcome:
     def rows(self):
         """A dictionary per level: level, frontier, direction, edges, ms (the levels' shares by processor cycles)."""
         count = min(self.head[1], LOG_LEVELS)
-        log = self._device.host(self._record[HEAD_ROWS:HEAD_ROWS + 4 * count]).reshape(count, 4)
+        log = self._device.host(self._record[HEAD_ROWS : HEAD_ROWS + 4 * count]).reshape(count, 4)
         cycles = np.diff(np.append(log[:, 3], self.head[4]))
         share = self.seconds * 1e3 / max(int(cycles.sum()), 1)
         edges = log[:, 2].copy()
@@ -97,7 +99,7 @@ class Outcome:
             return np.zeros(count, np.int64)
         device = self._device
         level, words = device.host(store.values), device.host(store.words)
-        there = np.unpackbits(words.view(np.uint8), bitorder="little")[:level.shape[0]].astype(bool)
+        there = np.unpackbits(words.view(np.uint8), bitorder="little")[: level.shape[0]].astype(bool)
         degrees = np.diff(device.host(self._graph.start).astype(np.int64))
         return np.bincount(level[there], weights=degrees[there], minlength=count)[:count].astype(np.int64)
 
@@ -186,7 +188,9 @@ class _Plan:
         device, launcher = graph.device, graph.device.launcher
         key = graph.index, str(graph.width), *flags
         if device.is_shim:
-            return PlainLaunch(launcher.kernel("traversal/bfs_high_diameter.cuh", "narrow_grid", "", key), self.cluster, SHIM["block"])
+            return PlainLaunch(
+                launcher.kernel("traversal/bfs_high_diameter.cuh", "narrow_grid", "", key), self.cluster, SHIM["block"]
+            )
         if launcher.arch < 90:
             kernel = launcher.kernel("traversal/bfs_high_diameter.cuh", "narrow_grid", "", key)
             return QuickLaunch(kernel, 10, self.cluster, LAUNCH["narrow_block"], cooperative=True)

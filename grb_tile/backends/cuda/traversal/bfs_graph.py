@@ -2,26 +2,27 @@
 
 Made at the first traversal of a matrix and kept in its forms ("traverse").  The workspace is clean between traversals
 (kernels/traversal/state.cuh says how), so nothing is allocated, filled or cleared before a launch but the results.
-Memory: 24 bytes a vertex with 32-bit row starts (40 with 64-bit ones), 1/16 byte an entry, 4 x width a vertex on meshes;
-short row pointers and strongest neighbours are kept with the matrix (products/row_schedule.py).
+Memory: 24 bytes a vertex with 32-bit row starts (40 with 64-bit ones), 1/16 byte an entry, 4 x width a vertex on
+meshes; short row pointers and strongest neighbours are kept with the matrix (products/row_schedule.py).
 """
+
 import threading
 
 import numpy as np
 
 from ....storage.store import forms_of
-from ..structure.entries import index_type
 from ..products.row_schedule import pointers, strongest_of
+from ..structure.entries import index_type
 
-CHUNK = 128                    # edges, as in traversal/state.cuh
+CHUNK = 128  # edges, as in traversal/state.cuh
 CONTROL_WORDS = 96
-QUEUE = 8192                   # places, as in traversal/bfs_high_diameter.cuh
-NARROW_DEGREE = 32             # longest row that the narrow walk takes
-NARROW_MEAN = 8.5              # mean row length up to which a graph may have thousands of levels
+QUEUE = 8192  # places, as in traversal/bfs_high_diameter.cuh
+NARROW_DEGREE = 32  # longest row that the narrow walk takes
+NARROW_MEAN = 8.5  # mean row length up to which a graph may have thousands of levels
 NARROW_VERTICES = 2048
-HUB = 256                      # longest row against the mean: below that no hubs rule
-NEAR, LOCAL = 64, 0.25         # numbers within n / NEAR are near; share of such neighbours from which a graph is local
-MAX_ENTRIES = 1 << 33          # a level's edges are counted in 33 bits
+HUB = 256  # longest row against the mean: below that no hubs rule
+NEAR, LOCAL = 64, 0.25  # numbers within n / NEAR are near; share of such neighbours from which a graph is local
+MAX_ENTRIES = 1 << 33  # a level's edges are counted in 33 bits
 
 
 class TraverseGraph:
@@ -34,7 +35,7 @@ class TraverseGraph:
         self.n = n = out_edges.nrows
         self.nvals = out_edges.nvals
         self.kernels = {}
-        self.lock = threading.Lock()       # of the workspaces: launches that belong together, when threads share the graph
+        self.lock = threading.Lock()  # of the workspaces: launches that belong together, when threads share the graph
         self._tables = {}
         self.start = pointers(device, out_edges)
         self.index, self.index_type = index_type(self.start), self.start.dtype
@@ -43,7 +44,8 @@ class TraverseGraph:
         self.live = device.empty(places // 32, np.uint32)
         facts = device.zeros(2, np.int64)
         self._kernel("row_facts").over(
-            places, (self.start if in_edges is None else self.in_start, n, places, self.live, facts.view(np.uint64)))
+            places, (self.start if in_edges is None else self.in_start, n, places, self.live, facts.view(np.uint64))
+        )
         self.live_count, longest = device.read(facts)
         self.strongest = self.next_strongest = None
         if in_edges is not None:
@@ -84,7 +86,8 @@ class TraverseGraph:
         if self.heads is None:
             self.heads = self.device.empty(self.n * self.width, np.int32)
             self._kernel("first_neighbours").over(
-                self.n * self.width, (self.start, self.out_edges.indices, self.n, self.width, self.heads))
+                self.n * self.width, (self.start, self.out_edges.indices, self.n, self.width, self.heads)
+            )
         return self.heads
 
     def table(self, stream, blocks):
@@ -98,7 +101,7 @@ class TraverseGraph:
         device, n, index = self.device, self.n, self.index_type
         words = self.live.shape[0]
         chunks = self.nvals // CHUNK + 2
-        spill = QUEUE * max(self.longest, 1)          # a level's edges, all of them won by one block
+        spill = QUEUE * max(self.longest, 1)  # a level's edges, all of them won by one block
         arrays = {
             "start": self.start, "out": self.out_edges.indices, "in_start": self.in_start,
             "in": None if self.in_edges is None else self.in_edges.indices,

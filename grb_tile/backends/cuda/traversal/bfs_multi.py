@@ -1,9 +1,12 @@
 """Breadth-first traversals from many sources at once on the device: 64 of them in a word a vertex.
 
-Kernels: kernels/traversal/bfs_multi.cuh (the levels), kernels/traversal/bfs_multi_parents.cuh (parents of the levels), kernels/traversal/bfs_multi_result.cuh
+Kernels: kernels/traversal/bfs_multi.cuh (the levels), kernels/traversal/bfs_multi_parents.cuh (parents of the levels),
+kernels/traversal/bfs_multi_result.cuh
 (rows of the result).  The results are matrices with a row for each source; both have the same indices.
-Memory: 32 bytes a vertex for the words of a batch, 32 for each four binary digits of the greatest level, 264 for parents.
+Memory: 32 bytes a vertex for the words of a batch, 32 for each four binary digits of the greatest level, 264 for
+parents.
 """
+
 import ctypes
 
 import numpy as np
@@ -11,14 +14,14 @@ import numpy as np
 from ....dtypes import INT32, INT64
 from ....storage.store import Compressed
 from ..runtime.errors import on_device
-from .bfs_multi_graph import many_graph_of
-from .bfs import HEAD_ROWS, LOG_LEVELS, SHIM, Outcome
 from ..runtime.launch import PlainLaunch, QuickLaunch
+from .bfs import HEAD_ROWS, LOG_LEVELS, SHIM, Outcome
+from .bfs_multi_graph import many_graph_of
 
 BATCH = 64
-MOST_SPARE = 4 << 30           # bytes of results for which room is made before their number is known
+MOST_SPARE = 4 << 30  # bytes of results for which room is made before their number is known
 LAUNCH = {"block": 1024, "alpha": 32}
-_LOOKS = 20000                 # about a millisecond
+_LOOKS = 20000  # about a millisecond
 
 
 @on_device
@@ -40,7 +43,7 @@ def traverse_many(device, A, AT, sources, max_level, direction=None, levels=True
     mode = 0 if direction == "push" or AT is None else -1 if direction is None else 1
     parts, outcomes = [], []
     for first in range(0, len(sources), BATCH):
-        part, outcome = _batch(device, graph, sources[first:first + BATCH], max_level, mode, levels, parents)
+        part, outcome = _batch(device, graph, sources[first : first + BATCH], max_level, mode, levels, parents)
         parts.append(part)
         outcomes.append(outcome)
     if len(parts) == 1:
@@ -63,8 +66,8 @@ def traverse_many(device, A, AT, sources, max_level, direction=None, levels=True
 def _batch(device, graph, sources, max_level, mode, levels, parents):
     """((indptr, indices, levels | None, parents | None), Outcome) of at most 64 sources.
 
-    Two launches (three with parents); the second is given before the first is done, and what the host has to do after it
-    is done while rows are written.
+    Two launches (three with parents); the second is given before the first is done, and what the host has to do after
+    it is done while rows are written.
     """
     launches = _launches_of(graph, parents)
     count, n, live = len(sources), graph.n, graph.live
@@ -72,14 +75,16 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
     stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
     try:
         letter = graph.letters.pop()
-    except IndexError:          # none yet, or another thread took it
+    except IndexError:  # none yet, or another thread took it
         letter = _Letter(device)
     letter.write(sources)
     words = device.empty(n * (4 * groups + 1) + 3 * live + launches.counts, np.uint64)
     record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
     if device.is_shim:
         ends = np.cumsum([4 * n * groups, n, live, live, live]).tolist()
-        cells, seen, now, following, spare, tallies = (words[a:b] for a, b in zip([0, *ends], [*ends, None], strict=True))
+        cells, seen, now, following, spare, tallies = (
+            words[a:b] for a, b in zip([0, *ends], [*ends, None], strict=True)
+        )
         tallies = tallies.view(np.int32)
         totals, tallies = tallies[:64], tallies[64:]
         log = record
@@ -90,27 +95,57 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
         following, spare, totals = now + 8 * live, now + 16 * live, now + 24 * live
         tallies = totals + 4 * 64
     launches.levels(
-        stream, *launches.edges, graph.strong, graph.strong_edges, launches.hubs, letter.sources, count, seen, now, following,
-        spare, cells, launches.control, log, letter.told, LOG_LEVELS, max_level, mode, LAUNCH["alpha"], int(parents),
+        stream,
+        *launches.edges,
+        graph.strong,
+        graph.strong_edges,
+        launches.hubs,
+        letter.sources,
+        count,
+        seen,
+        now,
+        following,
+        spare,
+        cells,
+        launches.control,
+        log,
+        letter.told,
+        LOG_LEVELS,
+        max_level,
+        mode,
+        LAUNCH["alpha"],
+        int(parents),
     )
     found = _parents(device, graph, seen, cells, record) if parents else None
     bytes_each = 4 + 4 * levels + 8 * parents
-    most = count * (live + 1)          # a source without edges reaches itself
-    known = most * bytes_each > MOST_SPARE             # then they are counted first
+    most = count * (live + 1)  # a source without edges reaches itself
+    known = most * bytes_each > MOST_SPARE  # then they are counted first
     room = letter.read(stream) if known else most
     arrays = [
         device.empty(count + 1, np.int64), device.empty(room, np.int32), device.empty(room, np.int32) if levels else None,
         device.empty(room, np.int64) if parents else None,
     ]  # fmt: skip
     launches.rows(
-        stream, seen, cells, launches.place, n, launches.size, count, log,
-        device.argument(found), tallies, totals, launches.control, *map(device.argument, arrays),
+        stream,
+        seen,
+        cells,
+        launches.place,
+        n,
+        launches.size,
+        count,
+        log,
+        device.argument(found),
+        tallies,
+        totals,
+        launches.control,
+        *map(device.argument, arrays),
     )
     if not known:
         total = letter.read(stream)
         if total < most:
             arrays[1:] = [
-                array if array is None else array[:total] if 2 * total > most else array[:total].copy() for array in arrays[1:]
+                array if array is None else array[:total] if 2 * total > most else array[:total].copy()
+                for array in arrays[1:]
             ]
     graph.letters.append(letter)
     return arrays, Outcome(device, record, None)
@@ -145,7 +180,7 @@ class _Letter:
             self.told, self.sources = self._device.empty(1, np.int64), self._device.array(np.array(sources, np.int32))
         else:
             self._number.value = -1
-            self._listed[:len(sources)] = sources
+            self._listed[: len(sources)] = sources
 
     def read(self, stream):
         """How many entries there are; waits for the device.  Looking is faster than asking the stream."""
@@ -172,11 +207,11 @@ class _Launches:
         most = threads * each
         place = 2 if device.is_shim else rows.resident_blocks(threads, 4 * most * (75 if parents else 10))
         chunks = -(-graph.n // most)
-        if chunks > place:                       # as many for each block
+        if chunks > place:  # as many for each block
             chunks = -(-chunks // place) * place
         self.size = min(most, (-(-graph.n // chunks) + 31) // 32 * 32)
         chunks = -(-graph.n // self.size)
-        self.counts = 32 * (chunks + 1)          # words: 64 totals, 64 counts for each chunk
+        self.counts = 32 * (chunks + 1)  # words: 64 totals, 64 counts for each chunk
         writers = min(place, chunks)
         hubs, of_hubs = graph.hubs, graph.hub_rows
         shared = 4 * self.size * (75 if parents else 10)

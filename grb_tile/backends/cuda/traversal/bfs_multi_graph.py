@@ -1,15 +1,17 @@
 """What traversals from many sources keep of a graph: its edges with the vertices in order of their edges, most first.
 
-Made at the first such traversal of a matrix and kept in its forms ("traverse_many"); kernels/traversal/bfs_multi_prepare.cuh says why.
+Made at the first such traversal of a matrix and kept in its forms ("traverse_many");
+kernels/traversal/bfs_multi_prepare.cuh says why.
 Memory: 4 bytes an entry and direction (one where symmetric), 2 an entry of the hubs, 16 to 28 a vertex, 24 for each 512
 entries of long rows.
 """
+
 import numpy as np
 
 from ....storage.store import forms_of
 
 CONTROL_WORDS = 256
-HUBS = 16384               # a power of two of at most 65536; 8 bytes of shared memory each
+HUBS = 16384  # a power of two of at most 65536; 8 bytes of shared memory each
 
 
 class ManyRows:
@@ -19,14 +21,16 @@ class ManyRows:
         device, xp, live = graph.device, graph.device.xp, graph.live
         sizes, pieces = device.empty(live, np.int64), device.empty(live, np.int32)
         kernel = device.launcher.kernel
-        kernel("traversal/bfs_multi_prepare.cuh", "padded_sizes", "", ("int64_t",)).over(live, (store.indptr, graph.order, live, sizes, pieces))
+        kernel("traversal/bfs_multi_prepare.cuh", "padded_sizes", "", ("int64_t",)).over(
+            live, (store.indptr, graph.order, live, sizes, pieces)
+        )
         starts = device.zeros(live + 1, np.int64)
         xp.cumsum(sizes, out=starts[1:])
         first = device.zeros(live + 1, np.int64)
         xp.cumsum(pieces, out=first[1:])
         total, count = device.read(starts[-1:], first[-1:])
         self.count = count
-        small = total + 8 * live < 2**31 - 1024          # hubs' entries too, padded
+        small = total + 8 * live < 2**31 - 1024  # hubs' entries too, padded
         self.index = "int32_t" if small else "int64_t"
         self.start = starts.astype(np.int32) if small else starts
         self.near = device.empty(total, np.int32)
@@ -59,7 +63,8 @@ class HubRows:
         self.start = device.empty(live + 1, rows.start.dtype)
         self.near = device.empty(total, np.uint16)
         kernel("traversal/bfs_multi_prepare.cuh", "hub_rows", "", (graph.index,)).over(
-            (live + 1) * 32, (rows.start, rows.near, counts, at, live, self.start, self.near))
+            (live + 1) * 32, (rows.start, rows.near, counts, at, live, self.start, self.near)
+        )
 
 
 def _tasks(graph, first, pieces, count):
@@ -85,8 +90,10 @@ class ManyGraph:
         self.order = xp.argsort(-degrees).astype(np.int32)
         self.place = device.empty(n, np.int32)
         self.place[self.order] = device.arange(n, np.int32)
-        self.degrees = (out_edges.indptr[1:] - out_edges.indptr[:-1])[self.order].astype(np.int32)         # out-edges
-        self.live = n if in_edges is None else device.read((degrees > 0).sum().reshape(1))[0]   # who has in-edges is not known
+        self.degrees = (out_edges.indptr[1:] - out_edges.indptr[:-1])[self.order].astype(np.int32)  # out-edges
+        self.live = (
+            n if in_edges is None else device.read((degrees > 0).sum().reshape(1))[0]
+        )  # who has in-edges is not known
         self.out = ManyRows(self, out_edges)
         self.into = None if in_edges is None else self.out if in_edges is out_edges else ManyRows(self, in_edges)
         if self.into is not None and self.into.index != self.out.index:
@@ -97,8 +104,8 @@ class ManyGraph:
         self.hub_rows = None if self.into is None else HubRows(self, in_edges, self.into)
         self.strong, self.strong_edges = self._strong()
         self.launches = {}
-        self.letters = []          # traversal/bfs_multi.py's, not in use
-        self.control = device.zeros(CONTROL_WORDS, np.uint64)          # the kernel's counters: all zero between traversals
+        self.letters = []  # traversal/bfs_multi.py's, not in use
+        self.control = device.zeros(CONTROL_WORDS, np.uint64)  # the kernel's counters: all zero between traversals
 
     def _strong(self):
         """The fewest first vertices that hold three quarters of the edges, and how many edges they hold."""

@@ -1,23 +1,26 @@
 """Whole breadth-first traversals over bit tiles on the device: TileBFS in one launch.  Kernel: kernels/traversal/bfs_tiles.cuh.
 
-Made at the first traversal of a matrix and kept in its forms: the tiles by rows and by columns (one array when symmetric),
-which vertices have in-edges, and a workspace for each stream that is clean between traversals.
+Made at the first traversal of a matrix and kept in its forms: the tiles by rows and by columns (one array when
+symmetric), which vertices have in-edges, and a workspace for each stream that is clean between traversals.
 Memory beside the tiles: four bits and 12 / nt bytes a vertex.
 Paper: tilespmspv_tilebfs_icpp22, 3.4.
 """
+
 import numpy as np
 
 from ....storage.store import forms_of
 from ....storage.tiled import can_tile
-from ..structure.entries import index_type
-from ..runtime.errors import on_device
 from ..products.tiles import NAMES, WALKS, WIDTH, bit_tiles_of, entries_per_tile, pieces_of
+from ..runtime.errors import on_device
+from ..runtime.launch import PlainLaunch, QuickLaunch, Results
+from ..structure.entries import index_type
 from .bfs import HEAD_ROWS, LOG_LEVELS, Outcome, answer
 from .bfs_graph import CONTROL_WORDS, NARROW_DEGREE, NARROW_MEAN, NARROW_VERTICES
-from ..runtime.launch import PlainLaunch, QuickLaunch, Results
 
-# Measured on an H200; tests/gpu/bench_tiles.py tries others.  sparse: the paper leaves push_csc at 1 % of the vertices; with a
-# queue of the frontier's own tiles it is the fastest until these are half of all.  few: as a 16th of the vertices is left.
+# Measured on an H200; tests/gpu/bench_tiles.py tries others.  sparse: the paper leaves push_csc at 1 % of the vertices;
+# with a
+# queue of the frontier's own tiles it is the fastest until these are half of all.  few: as a 16th of the vertices is
+# left.
 LAUNCH = {"block": 512, "per_processor": 1, "width": WIDTH, "sparse": 2, "few": 16}
 SHIM = {"block": 64, "blocks": 2}
 FORMATS = ("bittiled", *WALKS)
@@ -33,7 +36,7 @@ class TileOutcome(Outcome):
         rows = super().rows()
         if self.level is None:
             for row in rows:
-                row["edges"] = None          # nobody counted them
+                row["edges"] = None  # nobody counted them
         return rows
 
 

@@ -1,4 +1,5 @@
 """Connected components on the device: one launch, one count read back.  Kernel: kernels/traversal/components.cuh."""
+
 import numpy as np
 
 from ....dtypes import UINT64
@@ -27,7 +28,7 @@ def connected_components(device, A, AT):
     else:
         block = BLOCK
         blocks = min(kernel.resident_blocks(block), (n + block - 1) // block)
-    control = device.counters()                # arrivals and the component left out; the number of components
+    control = device.counters()  # arrivals and the component left out; the number of components
     labels = device.empty(n, np.uint64)
     kernel(blocks, block, (
         A.indptr, A.indices, None if back is None else back.indptr, None if back is None else back.indices, n,

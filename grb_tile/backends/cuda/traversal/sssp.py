@@ -1,13 +1,14 @@
 """All shortest paths from a source on the device: one launch, nothing read back.  Kernel: kernels/traversal/sssp.cuh."""
+
 import numpy as np
 
 from ....dtypes import FP32, FP64, INT64, UINT64
-from .sssp_graph import FAR, MAX_ENTRIES, QUEUE_BYTES, graph_of, is_short
-from .bfs import HEAD_ROWS, SHIM, LateBitmapVector, Outcome
 from ..runtime.launch import PlainLaunch, QuickLaunch
+from .bfs import HEAD_ROWS, SHIM, LateBitmapVector, Outcome
+from .sssp_graph import FAR, MAX_ENTRIES, QUEUE_BYTES, graph_of, is_short
 
 LOG_ROUNDS = 8192
-NUMBERS = 5                    # of a round in the record
+NUMBERS = 5  # of a round in the record
 # Measured on an H200; tests/gpu/bench_paths.py tries others.
 # step, narrow_step: the first step of the bound, so many mean weights (over the mean degree, unless rows are short).
 # most: steps double up to so many mean weights.  pull_at: see the kernel.
@@ -25,7 +26,7 @@ class PathsOutcome(Outcome):
     def rows(self):
         """A dictionary per round: frontier, edges, direction, threshold (None: none), ms."""
         count = min(self.head[1], LOG_ROUNDS)
-        log = self._device.host(self._record[HEAD_ROWS:HEAD_ROWS + NUMBERS * count]).reshape(count, NUMBERS)
+        log = self._device.host(self._record[HEAD_ROWS : HEAD_ROWS + NUMBERS * count]).reshape(count, NUMBERS)
         cycles = np.diff(np.append(log[:, 3], self.head[4]))
         share = self.seconds * 1e3 / max(int(cycles.sum()), 1)
         graph = self._graph
@@ -120,13 +121,19 @@ def _launches(graph):
     launcher = device.launcher
     block = LAUNCH["block"]
     key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
-    kernel = launcher.kernel("traversal/sssp.cuh", "shortest_paths", "", (*key, str(block), str(LAUNCH["per_processor"])))
+    kernel = launcher.kernel(
+        "traversal/sssp.cuh", "shortest_paths", "", (*key, str(block), str(LAUNCH["per_processor"]))
+    )
     use_narrow = graph.is_narrow and LAUNCH["narrow"]
     narrow = None
     if device.is_shim:
         wide = PlainLaunch(kernel, SHIM["blocks"], SHIM["block"])
         if use_narrow:
-            narrow = PlainLaunch(launcher.kernel("traversal/sssp_high_diameter.cuh", "narrow_paths_grid", "", key), SHIM["blocks"], SHIM["block"])
+            narrow = PlainLaunch(
+                launcher.kernel("traversal/sssp_high_diameter.cuh", "narrow_paths_grid", "", key),
+                SHIM["blocks"],
+                SHIM["block"],
+            )
     else:
         most = min(kernel.resident_blocks(block), launcher.processors * LAUNCH["per_processor"])
         wide = QuickLaunch(kernel, 9, max(1, min(most, graph.nvals // 4096)), block, cooperative=True)
@@ -136,7 +143,9 @@ def _launches(graph):
                 kernel = launcher.kernel("traversal/sssp_high_diameter.cuh", "narrow_paths_grid", "", key)
                 narrow = QuickLaunch(kernel, 9, cluster, block, cooperative=True)
             else:
-                kernel = launcher.kernel("traversal/sssp_high_diameter.cuh", "narrow_paths_cluster", "", (*key, str(cluster)))
+                kernel = launcher.kernel(
+                    "traversal/sssp_high_diameter.cuh", "narrow_paths_cluster", "", (*key, str(cluster))
+                )
                 kernel.allow_shared(2 * QUEUE_BYTES)
                 narrow = QuickLaunch(kernel, 9, cluster, block, 2 * QUEUE_BYTES)
     graph.kernels["launch"] = wide, narrow

@@ -2,8 +2,10 @@
 
 Made at the first search of a matrix and kept in its forms ("paths").  Weight and column share a word: 4 bytes an entry
 where their bits fit (integers), else 8 (32-bit weights) or 16.
-Memory besides: 32 bytes a vertex for the cuts, 36 to 44 for the workspace, on meshes 4 entries a vertex and 10 to 19 MB.
+Memory besides: 32 bytes a vertex for the cuts, 36 to 44 for the workspace, on meshes 4 entries a vertex and 10 to 19
+MB.
 """
+
 import threading
 
 import numpy as np
@@ -11,18 +13,18 @@ import numpy as np
 from ....storage.store import forms_of
 from ..structure.entries import ranges, repeated
 
-CHUNK = 128                    # edges, as in traversal/state.cuh
-CLASSES = 8                    # as in traversal/sssp.cuh
+CHUNK = 128  # edges, as in traversal/state.cuh
+CLASSES = 8  # as in traversal/sssp.cuh
 CONTROL_WORDS = 96
-SHARES = (1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)     # of the entries that are lighter than each class
+SHARES = (1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of the entries that are lighter than each class
 SAMPLE = 1 << 16
-SORT_BYTES = 60                # an entry, while rows are sorted by weight
-HEADS = 4                      # entries of a vertex that the narrow walk reads at once, as in traversal/sssp_high_diameter.cuh
-NARROW_MEAN = 8.5              # mean row length up to which a graph may have thousands of rounds
-NARROW_DEGREE = 64             # longest row that the narrow walk takes
+SORT_BYTES = 60  # an entry, while rows are sorted by weight
+HEADS = 4  # entries of a vertex that the narrow walk reads at once, as in traversal/sssp_high_diameter.cuh
+NARROW_MEAN = 8.5  # mean row length up to which a graph may have thousands of rounds
+NARROW_DEGREE = 64  # longest row that the narrow walk takes
 NARROW_VERTICES = 2048
-QUEUE_BYTES, FAR = 1 << 16, 1 << 17     # of a block's queue of near items; places of its far pile
-MAX_ENTRIES = 1 << 33          # edges of a round are counted in 33 bits
+QUEUE_BYTES, FAR = 1 << 16, 1 << 17  # of a block's queue of near items; places of its far pile
+MAX_ENTRIES = 1 << 33  # edges of a round are counted in 33 bits
 
 
 class PathsGraph:
@@ -56,9 +58,9 @@ class PathsGraph:
         kernel = device.launcher.kernel("traversal/sssp_prepare.cuh", "row_cuts", "", (self.key_type, str(self.bytes)))
         kernel.over(self.n * CLASSES, (self.start, self.out, self.n, self.column_bits, classes, self.cuts))
         self.kernels = {}
-        self.lock = threading.Lock()       # of the workspaces: launches that belong together, when threads share the graph
+        self.lock = threading.Lock()  # of the workspaces: launches that belong together, when threads share the graph
         self._tables = {}
-        longest = device.read(self.cuts[CLASSES - 1::CLASSES].max().reshape(1))[0] if self.nvals else 0
+        longest = device.read(self.cuts[CLASSES - 1 :: CLASSES].max().reshape(1))[0] if self.nvals else 0
         self.is_narrow = is_short(out_edges) and longest <= NARROW_DEGREE and self.n >= NARROW_VERTICES
         self.heads = None
         self._items = {}
@@ -73,7 +75,7 @@ class PathsGraph:
             same = in_edges is self.out_edges
             self.in_start, self.into = (self.start, self.out) if same else self._sorted(in_edges)[:2]
             self._tables.clear()
-            self.in_edges = in_edges          # last: sorting may fail
+            self.in_edges = in_edges  # last: sorting may fail
 
     def _sorted(self, store):
         """(row starts, entries with rows ascending by weight, a sample of the weights as keys)."""
@@ -82,10 +84,10 @@ class PathsGraph:
         values = store.values if not store.iso else repeated(device, store.values, count)
         if self.real:
             if count and bool(xp.isnan(values).any()):
-                self.usable = False                                     # NaN has no place in an order
+                self.usable = False  # NaN has no place in an order
                 return None, None, None
             weights = values.view(self.key).copy()
-            weights[weights == self.key.type(1 << 8 * self.key.itemsize - 1)] = 0          # -0.0 becomes 0.0: the least bits
+            weights[weights == self.key.type(1 << 8 * self.key.itemsize - 1)] = 0  # -0.0 becomes 0.0: the least bits
         else:
             weights = values.astype(np.uint64 if self.bytes == 16 else np.uint32)
         starts = device.array(store.indptr, np.int64)
