@@ -5,9 +5,8 @@ python examples/road_network.py        (grb_tile installed; from a checkout: PYT
 
 from pathlib import Path
 
-from grb_tile.algorithms import Graph, bfs
-
 import grb_tile as gb
+from grb_tile.algorithms import Graph, bfs
 from grb_tile.io import mmread
 
 HERE = Path(__file__).resolve().parent

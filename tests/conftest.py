@@ -4,6 +4,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+
 from support import coverage, seeds
 
 CONFORMANCE = Path(__file__).parent / "conformance"

@@ -106,8 +106,7 @@ class Loaded:
 
 def load(args):
     """Read args.file as the options say."""
-    from grb_tile import binary, dtypes
-    from grb_tile import io as grb_io
+    from grb_tile import binary, dtypes, io as grb_io
 
     if args.plot:
         from grb_tile.cli.plots import check

@@ -4,8 +4,7 @@ What a mask, an accumulator and replace mean is known to operations.write alone;
 checked and handed on.
 """
 
-from .. import operations as ops
-from .. import replace as replace_singleton
+from .. import operations as ops, replace as replace_singleton
 from ..config import config
 from ..exceptions import OutOfMemory
 from ..operators import find_opclass, from_string, get_typed_op

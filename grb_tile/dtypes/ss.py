@@ -1,7 +1,6 @@
 """User-defined types with a C definition are SuiteSparse's; here `register_new` keeps the NumPy dtype only."""
 
-from .types import lookup_dtype
-from .types import register_new as _register_new
+from .types import lookup_dtype, register_new as _register_new
 
 
 def register_new(name, jit_c_definition, *, np_type=None):

@@ -10,8 +10,7 @@ from types import ModuleType
 
 from .binary import BinaryOp, ParameterizedBinaryOp, isclose
 from .indexunary import IndexUnaryOp, SelectOp
-from .monoid import _TYPES as MONOID_TYPES
-from .monoid import Monoid
+from .monoid import _TYPES as MONOID_TYPES, Monoid
 from .semiring import SEMIRINGS, Semiring
 from .table import BINARY, BINARY_NUMPY, BOOL, INDEX_ALIASES, INDEXUNARY, MONOID_NUMPY, RULES, UNARY, UNARY_NUMPY
 from .unary import UnaryOp

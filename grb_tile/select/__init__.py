@@ -2,8 +2,7 @@
 
 from functools import partial as _partial
 
-from ..operators import SelectOp as _class
-from ..operators import from_string as _from_string
+from ..operators import SelectOp as _class, from_string as _from_string
 from ..operators.namespaces import module_hooks as _module_hooks
 
 register_new = _class.register_new

@@ -2,9 +2,11 @@
 
 from functools import partial as _partial
 
-from ..operators import Semiring as _class
-from ..operators import from_string as _from_string
-from ..operators import get_semiring  # noqa: F401  part of the namespace, as in python-graphblas
+from ..operators import (
+    Semiring as _class,
+    from_string as _from_string,
+    get_semiring,  # noqa: F401  part of the namespace, as in python-graphblas
+)
 from ..operators.namespaces import module_hooks as _module_hooks
 
 register_new = _class.register_new

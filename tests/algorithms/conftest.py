@@ -4,6 +4,7 @@ import os
 import sys
 
 import pytest
+
 from support import seeds
 
 sys.path.insert(0, os.path.dirname(__file__))

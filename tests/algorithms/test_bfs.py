@@ -4,10 +4,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from checkers import check_levels, check_parents, reference_levels
-from grb_tile.algorithms import Graph, bfs, bfs_multi
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
+from grb_tile.algorithms import Graph, bfs, bfs_multi
 
 SEEDS = range(25)
 

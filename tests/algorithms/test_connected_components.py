@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from checkers import check_components, check_equivalent
-from grb_tile.algorithms import Graph, connected_components
 from samples import edges, karate, matrix, random_graph
 from scipy.sparse import csgraph
 
 import grb_tile as gb
+from grb_tile.algorithms import Graph, connected_components
 
 SEEDS = range(40)
 

@@ -10,6 +10,9 @@ from checkers import (
     check_ranks,
     check_triangles,
 )
+from samples import edges, karate, matrix, random_graph
+
+import grb_tile as gb
 from grb_tile.algorithms import (
     bfs,
     bfs_multi,
@@ -20,9 +23,6 @@ from grb_tile.algorithms import (
     triangle_count,
     triangles,
 )
-from samples import edges, karate, matrix, random_graph
-
-import grb_tile as gb
 
 PLANS = ["numba", "numpy", "reference", "rows", "cols"]
 GRAPHS = {

@@ -4,10 +4,10 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from grb_tile.algorithms import Graph, as_graph
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
+from grb_tile.algorithms import Graph, as_graph
 
 SEEDS = range(12)
 

@@ -5,8 +5,9 @@ import functools
 import numpy as np
 import pytest
 from checkers import check_close, check_equivalent
-from grb_tile.algorithms import Graph, bfs, connected_components, pagerank, sssp
 from samples import UNREACHED, data_folder, graphalytics, graphalytics_names, p2p
+
+from grb_tile.algorithms import Graph, bfs, connected_components, pagerank, sssp
 
 LARGER = "p2p-31"
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from grb_tile.algorithms import hello
 from samples import edges, karate, matrix, random_graph
+
+from grb_tile.algorithms import hello
 
 SEEDS = range(10)
 

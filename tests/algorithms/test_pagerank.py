@@ -4,10 +4,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from checkers import check_ranks
-from grb_tile.algorithms import ConvergenceFailure, Graph, pagerank
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
+from grb_tile.algorithms import ConvergenceFailure, Graph, pagerank
 
 SEEDS = range(20)
 

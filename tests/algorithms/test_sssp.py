@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from checkers import check_distances, check_predecessors
-from grb_tile.algorithms import Graph, NegativeCycleError, bfs, sssp
 from samples import edges, karate, matrix, random_graph
 from scipy.sparse import csgraph
 
 import grb_tile as gb
+from grb_tile.algorithms import Graph, NegativeCycleError, bfs, sssp
 
 SEEDS = range(25)
 METHODS = ["auto", "delta", "bellman_ford"]

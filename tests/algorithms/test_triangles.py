@@ -3,10 +3,10 @@
 import networkx as nx
 import pytest
 from checkers import check_triangles
-from grb_tile.algorithms import Graph, degree_ordered, triangle_count, triangles
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
+from grb_tile.algorithms import Graph, degree_ordered, triangle_count, triangles
 
 SEEDS = range(25)
 

@@ -5,6 +5,7 @@ import zlib
 
 import numpy as np
 import pytest
+
 from support.library import LIBRARY, gb
 
 if LIBRARY == "graphblas":

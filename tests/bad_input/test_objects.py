@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from support.refusals import Case, names_are_unique, oracle_refuses, refuse
 
 CASES = [

@@ -1,6 +1,7 @@
 """Operations with operands, masks, operators and options that do not fit."""
 
 import pytest
+
 from support.refusals import Case, names_are_unique, oracle_refuses, refuse
 
 DIMENSION = "DimensionMismatch"

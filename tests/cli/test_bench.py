@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from support import seeds
 
 import grb_tile as gb
 from grb_tile import algorithms
 from grb_tile.cli import bench_verify, generate
 from grb_tile.cli.bench_verify import WrongResult
 from grb_tile.cli.main import BAD_INPUT, INTERNAL, OK, main
+from support import seeds
 
 KARATE = str(Path(__file__).resolve().parents[2] / "examples" / "data" / "karate.txt")
 QUICK = ["--repeat", "1", "--sources", "2", "--quiet"]

@@ -1,6 +1,7 @@
 """Outputs that are inputs or masks at the same time: as if the inputs had been copied first."""
 
 import pytest
+
 from support import coverage
 from support.agree import agree
 from support.battery import WRITE_OPTIONS

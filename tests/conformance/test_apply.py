@@ -1,6 +1,7 @@
 """apply: C<M,r> = C (+) f(A), with unary operators, a bound scalar on either side, and operators of the indices."""
 
 import pytest
+
 from support import coverage
 from support.agree import agree
 from support.battery import Operation, battery

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from support import coverage
 from support.agree import agree
 from support.battery import WRITE_OPTIONS, Operation, battery

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+
 from support import coverage
 from support.agree import agree
 from support.algebra import minus

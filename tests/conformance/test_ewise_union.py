@@ -1,6 +1,7 @@
 """ewise_union: as ewise_add, but a lone entry meets the other side's default."""
 
 import pytest
+
 from support import coverage, ewise
 from support.agree import agree
 from support.battery import Operation, battery

@@ -1,6 +1,7 @@
 """mxm: C<M,r> = C (+) A (+.x) B, all write options, transposes, types, casts and a sample of semirings."""
 
 import pytest
+
 from support import coverage
 from support.agree import agree
 from support.algebra import plus_times

@@ -1,6 +1,7 @@
 """mxv: w<m,r> = w (+) A (+.x) u."""
 
 import pytest
+
 from support import coverage
 from support.agree import agree
 from support.algebra import plus_times

@@ -11,6 +11,7 @@ import warnings
 
 import numpy as np
 import pytest
+
 from support import coverage
 from support.library import WITHOUT_NUMBA, engine, gb, oracle
 from support.operands import KINDS, make

@@ -1,6 +1,7 @@
 """diag both ways, concat, split, reposition, power, and objects without rows or columns."""
 
 import pytest
+
 from support import coverage
 from support.agree import agree
 from support.library import WITHOUT_NUMBA

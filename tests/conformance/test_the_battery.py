@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from support.agree import agree
 from support.battery import WRITE_OPTIONS
 from support.library import LIBRARY, gb

@@ -1,6 +1,7 @@
 """vxm: w'<m',r> = w' (+) u' (+.x) A; the multiply sees u's entry first."""
 
 import pytest
+
 from support import coverage
 from support.agree import agree
 from support.algebra import plus_times

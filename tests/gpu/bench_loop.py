@@ -16,10 +16,10 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).res
 import bench_traverse
 import cupy as cp
 import numpy as np
-from grb_tile.algorithms import Graph, bfs
 
 import grb_tile as gb
 from grb_tile import semiring
+from grb_tile.algorithms import Graph, bfs
 
 
 def loop(A, source):

@@ -25,10 +25,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "gpu")]
 
 import bench_traverse as searches
-from grb_tile.algorithms import Graph, sssp
 
 import grb_tile as gb
 from grb_tile import dtypes
+from grb_tile.algorithms import Graph, sssp
 from grb_tile.backends.cuda.structure.entries import ranges
 from grb_tile.backends.cuda.traversal import sssp as fused
 from grb_tile.backends.select import current

@@ -25,11 +25,11 @@ import bench_matvec
 import bench_traverse
 import cupy as cp
 import numpy as np
-from grb_tile.algorithms import Graph, bfs
 from timing import best_ms, call_us, device_us
 
 import grb_tile as gb
 from grb_tile import dtypes
+from grb_tile.algorithms import Graph, bfs
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import tiles
 from grb_tile.backends.cuda.traversal import bfs_tiles as traverse_tiles

@@ -22,10 +22,9 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from grb_tile.algorithms import Graph, bfs
-
 import grb_tile as gb
 from grb_tile import dtypes
+from grb_tile.algorithms import Graph, bfs
 from grb_tile.backends.cuda.traversal import bfs as fused
 from grb_tile.backends.cuda.traversal.bfs_graph import graph_of
 from grb_tile.backends.select import current
@@ -257,9 +256,10 @@ def stages(run, rounds=7):
 
 def components(name, G):
     """Connected components through the algorithm; labels compared along the edges by a second way: SciPy's count."""
-    from grb_tile.algorithms import connected_components
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components as by_scipy
+
+    from grb_tile.algorithms import connected_components
 
     G._cache["is_symmetric_structure"] = True
     times = []

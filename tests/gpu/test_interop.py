@@ -4,9 +4,9 @@ import threading
 
 import numpy as np
 import pytest
-from grb_tile.algorithms import Graph, bfs, sssp
 
 import grb_tile as gb
+from grb_tile.algorithms import Graph, bfs, sssp
 from grb_tile.backends import select
 from grb_tile.storage import place
 

@@ -21,8 +21,7 @@ from backends.test_agree_with_reference import (  # noqa: F401  collected from h
     test_union_and_intersect,
 )
 
-from grb_tile import binary, dtypes, monoid, unary
-from grb_tile import select as selectors
+from grb_tile import binary, dtypes, monoid, select as selectors, unary
 from grb_tile.backends import select
 from grb_tile.exceptions import OutOfMemory
 from grb_tile.storage import convert

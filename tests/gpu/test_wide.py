@@ -10,9 +10,9 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from grb_tile.algorithms import Graph, bfs, bfs_multi, connected_components, sssp
 
 import grb_tile as gb
+from grb_tile.algorithms import Graph, bfs, bfs_multi, connected_components, sssp
 from grb_tile.backends import select
 from grb_tile.backends.cuda.runtime.memory import drop_forms
 

@@ -5,8 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
+
 from support.agree import build
 from support.library import LIBRARY, TYPES, WITHOUT_NUMBA, engine, gb
 from support.plain import difference, plain

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
+
 from support.agree import build
 from support.library import ENGINES, LIBRARY, WITHOUT_NUMBA, engine, gb
 from support.plain import difference, plain

@@ -3,8 +3,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
+
 from support.agree import build
 from support.library import ENGINES, WITHOUT_NUMBA, engine, gb
 from support.plain import Plain, difference, plain

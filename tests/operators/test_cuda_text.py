@@ -12,12 +12,12 @@ import pytest
 from operators.catalogue import lowered_operators
 from operators.nasty import differences
 from operators.test_scalar_text import arguments, tolerance, undefined
-from support import seeds
 
 from grb_tile import binary, kernels, unary
 from grb_tile.exceptions import UdfParseError
 from grb_tile.operators import BinaryOp
 from grb_tile.operators.to_cuda import argument_types, functor, includes
+from support import seeds
 
 OPERATORS = lowered_operators()
 REAL = [t for t in OPERATORS if "complex" not in includes(t)]

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from support.stores import matrix, vector
 
 import grb_tile as gb
 from grb_tile.backends import select as backends
@@ -10,6 +9,7 @@ from grb_tile.planner import FORCIBLE, choose_matmul, choose_matvec, edges_of, e
 from grb_tile.storage.convert import keep_transpose, transpose_of
 from grb_tile.storage.store import Allow
 from grb_tile.storage.work import masked_products, places_asked, products
+from support.stores import matrix, vector
 
 N = 4000
 MIN_PLUS = "min_plus"

@@ -4,9 +4,9 @@ from collections import deque
 
 import numpy as np
 import pytest
-from grb_tile.algorithms import bfs_multi
 
 import grb_tile as gb
+from grb_tile.algorithms import bfs_multi
 from grb_tile.backends.cpu.compiled import bfs_multi as accelerate_many
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.dtypes import BOOL

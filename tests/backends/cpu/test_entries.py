@@ -2,24 +2,19 @@
 
 import numpy as np
 import pytest
-from support.stores import matrix, same_matrix, same_vector, vector
 
 import grb_tile as gb
 from grb_tile.backends.cpu.backend import NumpyBackend
 from grb_tile.backends.cpu.compiled import (
     dispatch as accelerate,
-)
-from grb_tile.backends.cpu.compiled import (
     elementwise as accelerate_rows,
-)
-from grb_tile.backends.cpu.compiled import (
     entries as accelerate_entries,
 )
 from grb_tile.backends.cpu.jit import cache as jit
-from grb_tile.backends.cpu.vectorised import elementwise as numpy_elementwise
-from grb_tile.backends.cpu.vectorised import mapping as numpy_mapping
+from grb_tile.backends.cpu.vectorised import elementwise as numpy_elementwise, mapping as numpy_mapping
 from grb_tile.storage.convert import convert, to_csr, transpose_of
 from grb_tile.storage.store import Allow
+from support.stores import matrix, same_matrix, same_vector, vector
 
 
 @pytest.fixture(autouse=True)

@@ -6,13 +6,13 @@ import sys
 
 import numpy as np
 import pytest
-from support.stores import matrix, same_vector, vector
 
 import grb_tile as gb
 from grb_tile.backends.cpu.compiled import dispatch as accelerate
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.backends.cpu.jit.specialise import TEMPLATES, specialise_text
 from grb_tile.backends.cpu.vectorised import matvec as numpy_matvec
+from support.stores import matrix, same_vector, vector
 
 
 @pytest.fixture

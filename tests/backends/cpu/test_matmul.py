@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from support.stores import matrix, same_matrix
 
 import grb_tile as gb
-from grb_tile.backends.cpu.compiled import dispatch as accelerate
-from grb_tile.backends.cpu.compiled import matmul as accelerate_matmul
+from grb_tile.backends.cpu.compiled import dispatch as accelerate, matmul as accelerate_matmul
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.backends.cpu.vectorised import matmul as numpy_matmul
 from grb_tile.storage.convert import to_csr, transpose_of
 from grb_tile.storage.store import Allow
+from support.stores import matrix, same_matrix
 
 
 @pytest.fixture(autouse=True)

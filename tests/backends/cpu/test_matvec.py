@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from support.stores import masks, matrix, same_vector, values, vector
 
 import grb_tile as gb
-from grb_tile.backends.cpu.compiled import dispatch as accelerate
-from grb_tile.backends.cpu.compiled import matvec as accelerate_matvec
+from grb_tile.backends.cpu.compiled import dispatch as accelerate, matvec as accelerate_matvec
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.backends.cpu.vectorised import matvec as numpy_matvec
 from grb_tile.storage.convert import transpose_of
 from grb_tile.storage.store import Compressed
+from support.stores import masks, matrix, same_vector, values, vector
 
 SEMIRINGS = [
     ("plus_times", "FP64"), ("plus_times", "INT8"), ("plus_times", "UINT64"), ("plus_times", "FC64"), ("min_plus", "FP32"),

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda_emulation.backend import shim, using_shim
 
+from cuda_emulation.backend import shim, using_shim
 from grb_tile.cli import generate
 from grb_tile.cli.main import OK, main
 from grb_tile.storage import place

@@ -2,17 +2,16 @@
 
 import numpy as np
 import pytest
-from cuda_emulation.backend import shim, using_shim
-from support import seeds
 
+from cuda_emulation.backend import shim, using_shim
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import pull
-from grb_tile.backends.cuda.traversal import bfs as on_device
-from grb_tile.backends.cuda.traversal import bfs_graph as traverse_graph
+from grb_tile.backends.cuda.traversal import bfs as on_device, bfs_graph as traverse_graph
 from grb_tile.operations import traverse as operation
 from grb_tile.storage import place
 from grb_tile.storage.store import Compressed
+from support import seeds
 
 
 def graph_of(n, rows, cols, symmetric=True):
@@ -241,7 +240,6 @@ def test_changes_of_direction(monkeypatch):
 def test_random_orders_of_threads():
     """Fibers in another order: what a missing barrier would break."""
     from cuda_emulation.launcher import SimtLauncher
-
     from grb_tile.backends.cuda.runtime.device import Device
 
     if not shim().device.is_shim:
@@ -255,9 +253,8 @@ def test_random_orders_of_threads():
 
 
 def test_algorithms_reach_it():
-    from grb_tile.algorithms import Graph, bfs, bfs_multi
-
     import grb_tile as gb
+    from grb_tile.algorithms import Graph, bfs, bfs_multi
 
     A = power_law(900, 6000, 3)
     M = gb.Matrix._from_store(A, dtypes.BOOL) if hasattr(gb.Matrix, "_from_store") else None

@@ -3,16 +3,15 @@
 import numpy as np
 import pytest
 from backends.cuda.test_bfs import GRAPHS, dense, graph_of, grid, path, power_law, random_graph, transposed
+
 from cuda_emulation.backend import shim, using_shim
 from cuda_emulation.launcher import SimtLauncher
-from support import seeds
-
 from grb_tile import dtypes
 from grb_tile.backends.cuda.runtime.device import Device
-from grb_tile.backends.cuda.traversal import bfs_multi as traverse_many
-from grb_tile.backends.cuda.traversal import bfs_multi_graph as many_graph
+from grb_tile.backends.cuda.traversal import bfs_multi as traverse_many, bfs_multi_graph as many_graph
 from grb_tile.operations import traverse as operation
 from grb_tile.storage import place
+from support import seeds
 
 
 def check(A, AT, sources, limit=None, direction=None, levels=True, parents=True, device=None):
@@ -158,9 +157,8 @@ def test_random_orders_of_threads():
 
 
 def test_through_the_algorithm():
-    from grb_tile.algorithms import Graph, bfs, bfs_multi
-
     import grb_tile as gb
+    from grb_tile.algorithms import Graph, bfs, bfs_multi
 
     G = Graph(gb.Matrix._from_store(power_law(900, 6000, 3), dtypes.BOOL), directed=False)
     cpu = bfs_multi(G, [5, 7, 5])

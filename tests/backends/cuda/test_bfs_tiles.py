@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from backends.cuda import test_bfs as test_traverse
 from backends.cuda.test_bfs import GRAPHS, dense, graph_of, grid, power_law, random_graph, transposed
-from cuda_emulation.backend import shim, using_shim
-from grb_tile.algorithms import Graph, bfs
-from support import seeds
 
 import grb_tile as gb
+from cuda_emulation.backend import shim, using_shim
 from grb_tile import dtypes
+from grb_tile.algorithms import Graph, bfs
 from grb_tile.backends.cuda.products import tiles
 from grb_tile.backends.cuda.traversal import bfs_tiles as traverse_tiles
 from grb_tile.operations import traverse as operation
+from support import seeds
 
 WALKS = (None, *tiles.WALKS)
 HELD = [name for name in GRAPHS if name not in ("one vertex", "no edges")]
@@ -127,7 +127,6 @@ def test_the_device_chooses_by_the_frontier_and_by_what_is_left(monkeypatch):
 def test_random_orders_of_threads():
     """Fibers in another order: what a missing barrier would break."""
     from cuda_emulation.launcher import SimtLauncher
-
     from grb_tile.backends.cuda.runtime.device import Device
 
     if not shim().device.is_shim:

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from backends.cuda.test_bfs import GRAPHS, graph_of, power_law, random_graph, transposed
+
 from cuda_emulation.backend import shim, using_shim
 from cuda_emulation.launcher import SimtLauncher
-from support import seeds
-
 from grb_tile import dtypes
 from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.traversal import components
 from grb_tile.storage import place
+from support import seeds
 
 
 def check(A, AT, device=None):
@@ -71,9 +71,8 @@ def test_random_orders_of_threads():
 
 
 def test_components_through_the_algorithm():
-    from grb_tile.algorithms import connected_components
-
     import grb_tile as gb
+    from grb_tile.algorithms import connected_components
 
     M = gb.Matrix._from_store(random_graph(400, 420, 1), dtypes.BOOL)
     cpu = connected_components(M)

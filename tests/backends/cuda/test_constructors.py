@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from cuda_emulation.backend import shim, using_shim
-from support import seeds
 
 import grb_tile as gb
+from cuda_emulation.backend import shim, using_shim
 from grb_tile.backends import select
 from grb_tile.exceptions import IndexOutOfBound, InvalidValue
 from grb_tile.storage import place
+from support import seeds
 
 
 @pytest.fixture(autouse=True)

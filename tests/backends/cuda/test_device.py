@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cuda_emulation.backend import shim, using_shim
-from cuda_emulation.launcher import SimtLauncher
 
 import grb_tile as gb
+from cuda_emulation.backend import shim, using_shim
+from cuda_emulation.launcher import SimtLauncher
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda import backend as cuda

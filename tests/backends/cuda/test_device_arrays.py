@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cuda_emulation.backend import shim, using_shim
 
 import grb_tile as gb
+from cuda_emulation.backend import shim, using_shim
 from grb_tile.backends import select
 from grb_tile.exceptions import IndexOutOfBound
 from grb_tile.io import device_arrays

@@ -7,13 +7,13 @@ a kernel takes about a second to compile for the CPU (tests/gpu runs all of them
 import numpy as np
 import pytest
 from backends import agree, samples
-from cuda_emulation.backend import shim
-from support import seeds
 
+from cuda_emulation.backend import shim
 from grb_tile import binary, dtypes
 from grb_tile.backends import select
 from grb_tile.exceptions import UdfParseError
 from grb_tile.storage.store import Allow
+from support import seeds
 
 NUMPY = select.named("numpy")
 CAPPED = binary.register_anonymous(lambda x, y: min(x + y, 5), "capped")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from cuda_emulation.arrays import xp
 from cuda_emulation.launcher import SimtError, SimtLauncher
 

@@ -6,14 +6,13 @@ A case is a seed, as in test_elementwise.py; the operators are few, as an instan
 import numpy as np
 import pytest
 from backends import agree, samples
-from cuda_emulation.backend import shim
-from support import seeds
 
-from grb_tile import binary, dtypes, indexunary, monoid, unary
-from grb_tile import select as selectors
+from cuda_emulation.backend import shim
+from grb_tile import binary, dtypes, indexunary, monoid, select as selectors, unary
 from grb_tile.backends import select
 from grb_tile.exceptions import UdfParseError
 from grb_tile.storage.store import Allow
+from support import seeds
 
 NUMPY = select.named("numpy")
 ROUNDS = range(12)
@@ -186,9 +185,8 @@ def test_apply_of_a_full_bitmap_shares_its_words(detours):
 
 
 def test_a_program_in_the_language(detours):
-    from cuda_emulation.backend import using_shim
-
     import grb_tile as gb
+    from cuda_emulation.backend import using_shim
 
     with using_shim():
         A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 0], [1.0, -2.0, 3.0, 4.0])

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from backends import agree, samples
-from cuda_emulation.backend import shim
-from support import seeds
 
+from cuda_emulation.backend import shim
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import matmul
@@ -13,6 +12,7 @@ from grb_tile.operators import get_typed_op
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
+from support import seeds
 
 NUMPY = select.named("numpy")
 SEMIRINGS = [

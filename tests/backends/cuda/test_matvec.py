@@ -5,9 +5,8 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 from backends import agree, samples
-from cuda_emulation.backend import shim, using_shim
-from support import seeds
 
+from cuda_emulation.backend import shim, using_shim
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, plan, semiring
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import column_launch, columns, pull, row_schedule
@@ -18,6 +17,7 @@ from grb_tile.storage import convert
 from grb_tile.storage.embed import iso_like
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
+from support import seeds
 
 NUMPY = select.named("numpy")
 PRESENCE = "asked", "later", "hot"

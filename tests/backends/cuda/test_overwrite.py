@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from backends import agree, samples
-from cuda_emulation.backend import shim, using_shim
-from support import seeds
 
+from cuda_emulation.backend import shim, using_shim
 from grb_tile import Vector, dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.elementwise import overwrite
@@ -14,6 +13,7 @@ from grb_tile.storage import holders
 from grb_tile.storage.embed import iso_like
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
+from support import seeds
 
 NUMPY = select.named("numpy")
 

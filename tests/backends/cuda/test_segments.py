@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from backends import agree, samples
-from cuda_emulation.backend import shim
-from support import seeds
 
+from cuda_emulation.backend import shim
 from grb_tile import binary, dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import segments as row_segments
@@ -13,6 +12,7 @@ from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
 from grb_tile.storage import convert
 from grb_tile.storage.store import BitmapVector
+from support import seeds
 
 NUMPY = select.named("numpy")
 SEMIRINGS = [

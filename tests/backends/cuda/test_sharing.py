@@ -8,16 +8,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
 from cuda_emulation.arrays import DeviceArray
 from cuda_emulation.backend import shim, using_shim  # noqa: F401  (shim: in the conditions below)
-from grb_tile.algorithms import sssp
-from support import seeds
-
 from grb_tile import Matrix, Vector, binary, plan, unary
-from grb_tile.backends.cuda.runtime import compile as jit
-from grb_tile.backends.cuda.runtime import launch as traverse_launch
+from grb_tile.algorithms import sssp
+from grb_tile.backends.cuda.runtime import compile as jit, launch as traverse_launch
 from grb_tile.backends.cuda.structure import entries
 from grb_tile.exceptions import OutOfMemory
+from support import seeds
 
 
 @pytest.mark.skipif("not shim().device.is_shim", reason="device arrays have the interface of their own")

@@ -2,17 +2,16 @@
 
 import numpy as np
 import pytest
-from cuda_emulation.backend import shim, using_shim
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
-from support import seeds
 
+from cuda_emulation.backend import shim, using_shim
 from grb_tile import dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda.traversal import sssp as fused
-from grb_tile.backends.cuda.traversal import sssp_graph as paths_graph
+from grb_tile.backends.cuda.traversal import sssp as fused, sssp_graph as paths_graph
 from grb_tile.storage import place
 from grb_tile.storage.store import Compressed
+from support import seeds
 
 TYPES = ["BOOL", "INT8", "UINT8", "INT16", "INT32", "UINT32", "INT64", "UINT64", "FP32", "FP64"]
 
@@ -320,7 +319,6 @@ def test_iso_weights():
 def test_random_orders_of_threads(monkeypatch):
     """Fibers in another order: what a missing barrier would break."""
     from cuda_emulation.launcher import SimtLauncher
-
     from grb_tile.backends.cuda.runtime.device import Device
 
     if not shim().device.is_shim:
@@ -339,9 +337,8 @@ def test_random_orders_of_threads(monkeypatch):
 @pytest.mark.parametrize("dtype", ["FP32", "FP64"])
 def test_steps_beyond_the_type(dtype):
     """A mean weight near the largest number: a step of many means is taken as that number."""
-    from grb_tile.algorithms import sssp
-
     import grb_tile as gb
+    from grb_tile.algorithms import sssp
 
     heavy = float(np.finfo(getattr(dtypes, dtype).np_type).max) / 4
     A = gb.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 4], [heavy, heavy, np.inf, 1], dtype, nrows=6, ncols=6)
@@ -350,9 +347,8 @@ def test_steps_beyond_the_type(dtype):
 
 
 def test_the_algorithm_reaches_it():
-    from grb_tile.algorithms import NegativeCycleError, sssp
-
     import grb_tile as gb
+    from grb_tile.algorithms import NegativeCycleError, sssp
 
     A = gb.Matrix._from_store(random_store(300, 2500, "UINT8", 5, lightest=1), dtypes.UINT8)
     cpu = sssp(A, 5, predecessors=True)
@@ -383,9 +379,8 @@ def test_the_algorithm_reaches_it():
 
 def test_without_room_the_loop_does_it(monkeypatch):
     """No room to sort the entries, not even when derived forms are dropped."""
-    from grb_tile.algorithms import sssp
-
     import grb_tile as gb
+    from grb_tile.algorithms import sssp
 
     A, B = (gb.Matrix._from_store(random_store(100, 900, "INT32", 12, lightest=1), dtypes.INT32) for _ in range(2))
     cpu = sssp(A, 5)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from backends import agree, samples
-from cuda_emulation.backend import shim, using_shim
-from support import seeds
 
+from cuda_emulation.backend import shim, using_shim
 from grb_tile import binary, dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.structure import entries, structure
 from grb_tile.exceptions import InvalidValue, UdfParseError
 from grb_tile.storage import convert, place
+from support import seeds
 
 NUMPY = select.named("numpy")
 TYPES = [dtypes.BOOL, dtypes.INT8, dtypes.UINT16, dtypes.FP32, dtypes.INT64, dtypes.FC64]

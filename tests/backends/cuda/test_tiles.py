@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from backends import agree, samples
-from cuda_emulation.backend import shim, using_shim
-from support import seeds
 
 import grb_tile as gb
+from cuda_emulation.backend import shim, using_shim
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import tiles
@@ -14,6 +13,7 @@ from grb_tile.operators import get_typed_op
 from grb_tile.storage import bit_tiles, tiled
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow, Compressed
+from support import seeds
 
 NUMPY = select.named("numpy")
 ONE = get_typed_op("one", dtypes.BOOL, kind="unary")

@@ -4,8 +4,7 @@ Operators: those that the algorithms and the conformance battery use, over the t
 operator's body is compiled by tests/operators already.
 """
 
-from grb_tile import binary, dtypes, indexunary, monoid, unary
-from grb_tile import select as selectors
+from grb_tile import binary, dtypes, indexunary, monoid, select as selectors, unary
 from grb_tile.backends.cuda.elementwise.values import functor_text
 
 INDICES = ("int32_t", "int64_t")

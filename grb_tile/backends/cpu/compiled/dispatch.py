@@ -5,10 +5,12 @@ for it (jit/cache.py).  Meanings of the primitives: backends/protocol.py.
 """
 
 from ..jit import cache as jit
-from . import elementwise as accelerate_rows
-from . import entries as accelerate_entries
-from . import matmul as accelerate_matmul
-from . import matvec as accelerate_matvec
+from . import (
+    elementwise as accelerate_rows,
+    entries as accelerate_entries,
+    matmul as accelerate_matmul,
+    matvec as accelerate_matvec,
+)
 from .build import ordered_indices, ordered_pairs
 from .entries import place, transpose, unplace
 from .matvec import drop_accumulators

@@ -10,8 +10,7 @@ from grb_tile.storage.work import row_counts
 
 from ..jit import cache as jit
 from ..jit.operators import NotLowerable, operator_text
-from ..vectorised.elementwise import _iso_union, meet
-from ..vectorised.elementwise import restrict as restrict_in_numpy
+from ..vectorised.elementwise import _iso_union, meet, restrict as restrict_in_numpy
 from .entries import CALL_SECONDS_NUMPY
 from .matmul import row_chunks
 

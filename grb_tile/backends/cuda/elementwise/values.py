@@ -9,8 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ....dtypes import INT64
-from ....dtypes import cast as host_cast
+from ....dtypes import INT64, cast as host_cast
 from ....operators import to_cuda
 from ....storage.convert import share
 from ....storage.store import Compressed, SparseVector

@@ -35,8 +35,7 @@ from ..structure.entries import (
     words_of,
 )
 from ..structure.structure import settle
-from . import columns, pull, tiles
-from . import segments as row_segments
+from . import columns, pull, segments as row_segments, tiles
 from .row_schedule import chosen_rows, schedule_of
 
 PLAIN = {"most": 1 << 24}  # plain sums: a warp for each task; counting wants fewer blocks, for each adds to one counter

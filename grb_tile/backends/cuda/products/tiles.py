@@ -13,8 +13,7 @@ Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.2 to 3.4.
 
 import numpy as np
 
-from ....dtypes import INT64
-from ....dtypes import cast as host_cast
+from ....dtypes import INT64, cast as host_cast
 from ....operators import get_typed_op
 from ....storage.bit_tiles import WORDS, BitTiledMatrix, TileLines, start_type
 from ....storage.store import Compressed, forms_of
