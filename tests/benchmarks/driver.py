@@ -154,7 +154,7 @@ def duration(seconds):
     """Seconds in the unit that suits."""
     if seconds is None:
         return ""
-    for unit, scale in (("s", 1), ("ms", 1e3), ("us", 1e6)):
+    for unit, scale in (("s", 1), ("ms", 1e3), ("us", 1e6)):  # noqa: B007
         if seconds * scale >= 1:
             break
     return f"{shown(seconds * scale)} {unit}"

@@ -46,7 +46,7 @@ def operator_pairs(namespaces=NAMESPACES, numpy_semirings=False):
 def lowered_operators():
     """All distinct typed unary, binary and index-unary operators that have an expression."""
     found = {}
-    for space, part, ours, _ in sections(("unary", "binary", "indexunary")):
+    for _space, _part, ours, _ in sections(("unary", "binary", "indexunary")):
         for name in sorted(operator_names(ours)):
             op = getattr(ours, name)
             for dtype in getattr(op, "types", ()):
