@@ -8,7 +8,7 @@ Stores come in (storage/store.py), stores go out.  For every primitive:
 - the result's dtype is the operator's `return_type`; operands are cast to the types that the operator takes
   (`op.type`, `op.type2`) with the rules of `dtypes.cast`;
 - operators are typed (`TypedBinaryOp`, ...).  Shapes have been checked by the caller, indices too;
-- a vector comes out sparse or as a bitmap, whichever `convert.settle` prefers, a matrix as CSR or DCSR;
+- a vector comes out sparse or as a bitmap, whichever `convert.choose_format` prefers, a matrix as CSR or DCSR;
 - nothing of the size of a dimension is allocated when the stores are sparse or DCSR: dimensions go up to 2^60.
 
 Positions.  A positional multiply sees the entries A(i,k) and B(k,j), or A(i,k) and x(k,0): firsti = i, firstj = k,

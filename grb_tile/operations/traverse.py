@@ -14,12 +14,12 @@ from ..backends.select import current
 from ..dtypes import INT32, INT64
 from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue, OutOfMemory
 from ..planner import forced, record_plan, search_over
-from ..storage.convert import settle
+from ..storage.convert import choose_format
 from ..storage.place import host, is_host
 from ..storage.sorting import ranges
 from ..storage.store import BitmapVector, SparseVector, forms_of, index_dtype
 
-TILE_WALKS = ("push_csc", "push_csr", "pull_csc")
+TILE_DIRECTIONS = ("push_csc", "push_csr", "pull_csc")
 
 
 class TraverseReport:
@@ -119,9 +119,9 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
         A, AT = host(A), None if AT is None else host(AT)
     if sources.size and not backend.on_device:
         chosen = forced().format
-        if (chosen == "bittiled" or chosen in TILE_WALKS) and not parents and A.rows is None:
+        if (chosen == "bittiled" or chosen in TILE_DIRECTIONS) and not parents and A.rows is None:
             result = _over_bit_tiles(A, sources, max_level, target)  # (its words do not keep who found whom)
-            plan.format, plan.walk = "bittiled", chosen if chosen in TILE_WALKS else plan.walk
+            plan.format, plan.walk = "bittiled", chosen if chosen in TILE_DIRECTIONS else plan.walk
         else:
             result = _compiled(A, AT, sources, levels, parents, max_level, target)
     if result is NotImplemented:
@@ -218,7 +218,9 @@ class _Counts:
 
 
 def _vector(n, dtype, words, count, values):
-    return None if values is None else settle(BitmapVector(n, dtype, None if count == n else words, values, count))
+    return (
+        None if values is None else choose_format(BitmapVector(n, dtype, None if count == n else words, values, count))
+    )
 
 
 _device_run = _device_many = None
@@ -236,7 +238,7 @@ def _on_device(backend, A, AT, sources, single, levels, parents, max_level, targ
     asked = (backend.device, A, AT, sources if single is None else single, levels, parents, max_level, target)
     if format is None and walk is None and AT is not None:
         format = _format_of(backend.device, A)
-    if format == "bittiled" or format in TILE_WALKS:
+    if format == "bittiled" or format in TILE_DIRECTIONS:
         from ..backends.cuda.traversal.bfs_tiles import traverse as over_tiles
 
         result = over_tiles(*asked, None if format == "bittiled" else format)
@@ -261,7 +263,7 @@ def _format_of(device, A):
 
 def _explain_tiles(plan, A):
     chosen = forced().format
-    if chosen in TILE_WALKS:
+    if chosen in TILE_DIRECTIONS:
         plan.walk = chosen
     elif chosen is None:
         found = (A.forms or {}).get("search_over")
@@ -362,7 +364,9 @@ def _in_numpy(A, sources, levels, parents, max_level, target):
     where = np.concatenate(found)
     order = np.argsort(where, kind="stable")
     indices = where[order].astype(index_dtype(n))
-    level = settle(SparseVector(n, INT32, indices, np.concatenate(depths)[order])) if levels else None
-    parent = settle(SparseVector(n, INT64, indices.copy(), np.concatenate(parent_of)[order])) if parents else None
+    level = choose_format(SparseVector(n, INT32, indices, np.concatenate(depths)[order])) if levels else None
+    parent = (
+        choose_format(SparseVector(n, INT64, indices.copy(), np.concatenate(parent_of)[order])) if parents else None
+    )
     seconds = perf_counter() - start
     return level, parent, TraverseReport("numpy", int(where.size), seconds, lambda: rows)

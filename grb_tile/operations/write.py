@@ -21,7 +21,7 @@ from ..backends.select import current
 from ..dtypes import cast, cast_scalar
 from ..storage import holders
 from ..storage.bits import scatter_words
-from ..storage.convert import settle, to_sparse
+from ..storage.convert import choose_format, to_sparse
 from ..storage.place import first_value, is_host
 from ..storage.store import Allow, BitmapVector, Compressed, SparseVector, forms_of, full_values, same_structure
 
@@ -199,7 +199,7 @@ def _overwrite(c, t, dtype, allow):
                     c.words[-1] = (np.uint64(1) << np.uint64(c.size % 64)) - np.uint64(1)
             c.nvals -= current().unplace(c.words, inside.indices)
     _place(c, to_sparse(t))
-    return settle(c)
+    return choose_format(c)
 
 
 def _accumulate(c, t, dtype, accum):

@@ -19,7 +19,7 @@ def cheaper(A, transposed, turned, rows, columns, count, transpose_cost):
     if turned is None:
         return _with_one_orientation(A, transposed, rows, columns, figures, A.indices.shape[0] * transpose_cost)
     forms = A.forms
-    last = forms.get("last_walk")
+    last = forms.get("last_direction")
     if rows < columns:
         walk, rule = "rows", "rows_cheaper"
         if last == "cols" and rows * HYSTERESIS > columns:
@@ -28,7 +28,7 @@ def cheaper(A, transposed, turned, rows, columns, count, transpose_cost):
         walk, rule = "cols", "columns_cheaper"
         if last == "rows" and columns * HYSTERESIS > rows:
             walk, rule = "rows", "same_as_last"
-    forms["last_walk"] = walk
+    forms["last_direction"] = walk
     return Plan("matvec", walk, "csr", rule, figures)
 
 
@@ -38,8 +38,8 @@ def _with_one_orientation(A, transposed, rows, columns, figures, turn):
     mine, other = ("cols", "rows") if transposed else ("rows", "cols")
     if there < here:
         forms = forms_of(A)
-        rent = forms.get("transpose_rent", 0.0) + here - there
-        forms["transpose_rent"] = rent
+        rent = forms.get("cost_without_transpose", 0.0) + here - there
+        forms["cost_without_transpose"] = rent
         if rent >= turn:
             return Plan("matvec", other, "csr", "rows_cheaper" if other == "rows" else "columns_cheaper", figures)
     return Plan("matvec", mine, "csr", "only_orientation", (here, there, turn))

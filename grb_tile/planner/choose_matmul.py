@@ -5,7 +5,7 @@ that a row-by-row walk would form.  Paper: push_pull_graphblas_icpp18, section 5
 """
 
 from grb_tile.storage.convert import cached_transpose
-from grb_tile.storage.work import masked_products, places_asked
+from grb_tile.storage.work import dot_work, masked_products
 
 from .choose_matvec import TRANSPOSE
 from .record import Plan, forced
@@ -25,7 +25,7 @@ def choose_matmul(A, at, B, bt, allow, semiring):
     if allow is None or allow.complement:
         return Plan("matmul", "gustavson", "csr", "no_mask")
     pattern = allow.pattern
-    dots = places_asked(B, bt, pattern) * DOT + A.indices.shape[0]
+    dots = dot_work(B, bt, pattern) * DOT + A.indices.shape[0]
     if not bt and cached_transpose(B) is None:
         dots += B.indices.shape[0] * TRANSPOSE
     rows = masked_products(A, B, pattern, at, bt) * MASKED

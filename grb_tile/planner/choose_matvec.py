@@ -17,7 +17,7 @@ SCATTER = 2.5  # cost of an entry walked by columns: a random write instead of a
 LOOK_UP = 1.6  # cost of an entry walked by rows against a vector with gaps
 TRANSPOSE = 8.0  # cost of an entry when the matrix must be turned round first
 
-_WALKS = {"rows": "rows", "pull": "rows", "cols": "cols", "push": "cols"}
+_DIRECTIONS = {"rows": "rows", "pull": "rows", "cols": "cols", "push": "cols"}
 
 
 def can_stop_early(semiring):
@@ -73,7 +73,7 @@ def choose_matvec(A, transposed, u, allow, semiring):
     if rules is not FREE:
         walk, format = rules.walk, rules.format or "csr"
         if walk is not None:
-            walk = _WALKS[walk]
+            walk = _DIRECTIONS[walk]
             return Plan("matvec", walk, format if walk == "rows" else "csr", "forced")
         if format != "csr":
             return Plan("matvec", "rows", format, "forced")

@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..dtypes import BOOL
-from .convert import compressed, forms_of, row_ids, settle, transpose_of
+from .convert import choose_format, compressed, forms_of, row_ids, transpose_of
 from .sorting import segment_starts, stable_order
 from .tiled import pointers, tile_order
 
@@ -115,7 +115,7 @@ class BitTiledMatrix:
         order = stable_order(rows, max(self.nrows, 1))  # tiles ascend by column: a stable order by row is enough
         values = np.ones(1 if at.shape[0] else 0, np.bool_)
         matrix = compressed(self.nrows, self.ncols, BOOL, rows[order], cols[order], values, at.shape[0] > 0)
-        return settle(matrix)
+        return choose_format(matrix)
 
 
 def start_type(words):
@@ -215,7 +215,7 @@ class BitBlockMatrix:
         rows, cols = self.positions()
         order = stable_order(rows, max(self.nrows, 1))  # blocks ascend by column, bits by (row, column)
         values = self.values if self.iso else self.values[order]
-        return settle(compressed(self.nrows, self.ncols, self.dtype, rows[order], cols[order], values, self.iso))
+        return choose_format(compressed(self.nrows, self.ncols, self.dtype, rows[order], cols[order], values, self.iso))
 
 
 def bit_blocks_from(A):

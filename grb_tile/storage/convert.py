@@ -272,7 +272,7 @@ def take_rows(A, rows):
 # ---------------------------------------------------------------------- choice
 
 
-def settle(store):
+def choose_format(store):
     """`store`, or the same entries in the format that its occupancy calls for."""
     format = store.format
     if format == "sparse":

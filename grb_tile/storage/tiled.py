@@ -27,7 +27,7 @@ import numpy as np
 
 from ..exceptions import OutOfMemory
 from .bits import to_indices
-from .convert import MAX_BITMAP, compressed, forms_of, row_ids, settle
+from .convert import MAX_BITMAP, choose_format, compressed, forms_of, row_ids
 from .sorting import segment_starts, stable_order
 from .store import BitmapVector, SparseVector, index_dtype
 
@@ -123,7 +123,7 @@ class TiledMatrix:
         order = stable_order(cols, max(self.ncols, 1))
         order = order[stable_order(rows[order], max(self.nrows, 1))]
         values = self.values if self.iso else np.concatenate((self.values, self.rest_values))[order]
-        return settle(compressed(self.nrows, self.ncols, self.dtype, rows[order], cols[order], values, self.iso))
+        return choose_format(compressed(self.nrows, self.ncols, self.dtype, rows[order], cols[order], values, self.iso))
 
 
 def tiled_from(A, min_entries=MIN_ENTRIES):
@@ -205,7 +205,9 @@ class TiledVector:
         octets = self.x_mask.view(np.uint8)
         at = np.unpackbits(octets, bitorder="little").view(np.bool_).nonzero()[0]
         indices = kept[at // self.nt] * self.nt + at % self.nt
-        return settle(SparseVector(self.size, self.dtype, indices.astype(index_dtype(self.size)), self.x_tile[at]))
+        return choose_format(
+            SparseVector(self.size, self.dtype, indices.astype(index_dtype(self.size)), self.x_tile[at])
+        )
 
 
 def tiled_vector_from(u, nt=NT):

@@ -58,7 +58,7 @@ def masked_products(A, B, pattern, at, bt):
     return total * float((A.indptr[held + 1] - A.indptr[held]).sum()) / max(count, 1)
 
 
-def places_asked(B, bt, pattern):
+def dot_work(B, bt, pattern):
     """Entries of B's columns (of its rows with `bt`) summed over the places (i, j) of the pattern: what dots try."""
     if countable(pattern) and countable(B):
         return float(np.dot(column_counts(pattern), row_counts(B) if bt else column_counts(B)))

@@ -38,7 +38,7 @@ from grb_tile.storage.store import BitmapVector, Compressed, SparseVector
 
 WIDTHS = (16, 32, 64)
 DENSITIES = (1, 0.1, 0.01, 0.001)
-WALKS = ("bittiled", *tiles.WALKS)
+DIRECTIONS = ("bittiled", *tiles.DIRECTIONS)
 RANDOM = np.random.default_rng(11)
 
 
@@ -163,7 +163,7 @@ def compare(backend, name, A, semiring, formats, part):
                 call = partial(backend.matvec_rows, A, x, semiring, None, format)
                 same(call(), want, f"{name} {density} {format}")
                 figures[f"{format}_us"] = timer(call)
-            except Exception as error:  # noqa: BLE001  one walk's failure must not hide the others' figures
+            except Exception as error:  # noqa: BLE001  one direction's failure must not hide the others' figures
                 figures[f"{format}_failed"] = repr(error)[:300]
         say(part=part, matrix=name, density=density, **figures)
 
@@ -174,7 +174,7 @@ def part_products(backend, name, A, sources):
 
 
 def part_bits(backend, name, A, sources):
-    compare(backend, name, fresh(A), get_typed_op("any_pair", dtypes.BOOL, kind="semiring"), WALKS, "bits")
+    compare(backend, name, fresh(A), get_typed_op("any_pair", dtypes.BOOL, kind="semiring"), DIRECTIONS, "bits")
 
 
 def part_search(backend, name, A, sources):
@@ -183,17 +183,17 @@ def part_search(backend, name, A, sources):
     plan = gb.explain().plans[0]
     figures["planned_over"], figures["entries_a_tile"] = plan.format, tiles.entries_per_tile(backend.device, A, 16)
     print("  ", bench_traverse.by_level(bfs(G, sources[0]), 24), flush=True)
-    for walk in WALKS:
-        with gb.plan(force=walk):
+    for direction in DIRECTIONS:
+        with gb.plan(force=direction):
             try:
                 for k, source in enumerate(sources[:4]):
                     found = bfs(G, source, parents=k % 2 == 0)
                     bench_traverse.check(A, source, found)
-                figures[f"{walk}_ms"] = float(np.median([best_ms(partial(bfs, G, s), 3) for s in sources]))
-                if walk == "bittiled":
+                figures[f"{direction}_ms"] = float(np.median([best_ms(partial(bfs, G, s), 3) for s in sources]))
+                if direction == "bittiled":
                     print("  ", bench_traverse.by_level(found, 24), flush=True)
             except (Exception, SystemExit) as error:  # noqa: BLE001
-                figures[f"{walk}_failed"] = repr(error)[:300]
+                figures[f"{direction}_failed"] = repr(error)[:300]
     say(part="search", matrix=name, **figures)
 
 
@@ -214,9 +214,9 @@ def part_tries(backend, name, A, sources):
         for block, each in ((1024, 1), (768, 1), (256, 1), (512, 2), (256, 2), (256, 4))
     ]
     changes += [{"sparse": k} for k in (1, 4, 8, 32)] + [{"few": k} for k in (1, 4, 64)]
-    for walk in tiles.WALKS:
-        with gb.plan(force=walk):
-            figures[walk] = clock_ms(G, sources)
+    for direction in tiles.DIRECTIONS:
+        with gb.plan(force=direction):
+            figures[direction] = clock_ms(G, sources)
     with gb.plan(force="bittiled"):
         for change in changes:
             traverse_tiles.LAUNCH.update(change)

@@ -64,7 +64,7 @@ def same(got, want):
 
 def vector(rng, size, share, dtype=dtypes.INT64):
     indices = np.flatnonzero(rng.random(size) < share)
-    return convert.settle(
+    return convert.choose_format(
         SparseVector(size, dtype, indices.astype(np.int32), rng.integers(0, 9, indices.shape[0]).astype(dtype.np_type))
     )
 

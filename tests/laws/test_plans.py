@@ -12,7 +12,7 @@ from support.strategies import equal_shapes, huge, product_operands
 if LIBRARY == "graphblas":
     pytest.skip("the oracle has no plans to force", allow_module_level=True)
 
-WALKS = ("rows", "cols", "pull", "push")
+DIRECTIONS = ("rows", "cols", "pull", "push")
 FORMATS = ("csr", "tiled", "bittiled", "bitblock", "push_csc", "push_csr", "pull_csc")
 SEMIRINGS = ("plus_times", "min_plus", "any_pair", "plus_pair", "lor_land", "min_second", "max_first", "plus_minus")
 POSITIONAL = ("min_firsti", "max_secondi", "min_secondj1", "plus_firstj")
@@ -53,7 +53,7 @@ def test_walks(name, operands):
     o, semiring = build(gb, operands), semiring_named(name)
     expected = list(products(o, semiring))
     for engine_name in ENGINES if name in ("plus_times", "any_pair", "min_plus") else WITHOUT_NUMBA:
-        for walk in WALKS:
+        for walk in DIRECTIONS:
             with engine(engine_name), gb.plan(force=walk):
                 same(expected, products(o, semiring), f"{name} {walk} {engine_name}")
 

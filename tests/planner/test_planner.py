@@ -8,7 +8,7 @@ from grb_tile.backends import select as backends
 from grb_tile.planner import FORCIBLE, choose_matmul, choose_matvec, edges_of, explain, forced, history
 from grb_tile.storage.convert import keep_transpose, transpose_of
 from grb_tile.storage.store import Allow
-from grb_tile.storage.work import masked_products, places_asked, products
+from grb_tile.storage.work import dot_work, masked_products, products
 from support.stores import matrix, vector
 
 N = 4000
@@ -29,7 +29,7 @@ def frontier(count, form="sparse"):
 
 def plan_of(A, u, allow=None, semiring=MIN_PLUS, dtype="FP64", transposed=False):
     if A.forms:
-        A.forms.pop("last_walk", None)
+        A.forms.pop("last_direction", None)
     return choose_matvec(A, transposed, u, allow, getattr(gb.semiring, semiring)[dtype])
 
 
@@ -54,7 +54,7 @@ def test_early_exit_pulls_sooner(graph):
 
 def test_close_calls_keep_their_direction(graph):
     sizes = range(100, 4000, 100)
-    graph.forms.pop("last_walk", None)
+    graph.forms.pop("last_direction", None)
     up = [choose_matvec(graph, False, frontier(n, "bitmap"), None, gb.semiring.min_plus["FP64"]).walk for n in sizes]
     down = [
         choose_matvec(graph, False, frontier(n, "bitmap"), None, gb.semiring.min_plus["FP64"]).walk
@@ -223,7 +223,7 @@ def test_products_are_counted_exactly(at, bt):
     assert products(A, B, at, bt) == times(left, right)
     mask = matrix(rng, left.nrows, right.ncols, 60, gb.dtypes.BOOL)
     columns = np.diff(transpose_of(right).indptr)
-    assert places_asked(B, bt, mask) == sum(columns[j] for j in mask.indices.tolist())
+    assert dot_work(B, bt, mask) == sum(columns[j] for j in mask.indices.tolist())
 
 
 def test_products_of_masked_rows_only():

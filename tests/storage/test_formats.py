@@ -93,7 +93,7 @@ def test_hypersparse_costs_nothing_of_the_dimension():
     with pytest.raises(OutOfMemory):
         tiled_from(A)
     u = SparseVector(n, dtypes.INT64, np.array([3, 2**58]), np.array([1, 2]))
-    assert convert.settle(u) is u
+    assert convert.choose_format(u) is u
     with pytest.raises(OutOfMemory):
         convert.to_bitmap(u)
     assert report(A).chosen == "dcsr"
@@ -121,26 +121,26 @@ def test_vector_round_trips(size, share, iso):
     assert (convert.words_of(u) is None) == (u.nvals == size)
 
 
-def test_settle_has_hysteresis():
+def test_choose_format_has_hysteresis():
     size = 6400
     values = np.ones(size)
 
     def with_entries(count):
         return SparseVector(size, dtypes.FP64, np.arange(count, dtype=np.int32), values[:count])
 
-    assert convert.settle(with_entries(400)).format == "sparse"
-    assert convert.settle(with_entries(401)).format == "bitmap"
-    assert convert.settle(convert.to_bitmap(with_entries(100))).format == "bitmap"
-    assert convert.settle(convert.to_bitmap(with_entries(99))).format == "sparse"
+    assert convert.choose_format(with_entries(400)).format == "sparse"
+    assert convert.choose_format(with_entries(401)).format == "bitmap"
+    assert convert.choose_format(convert.to_bitmap(with_entries(100))).format == "bitmap"
+    assert convert.choose_format(convert.to_bitmap(with_entries(99))).format == "sparse"
     full = convert.to_bitmap(with_entries(200))
     full.words, full.nvals = bits.full(size), size
-    assert convert.settle(full).words is None
+    assert convert.choose_format(full).words is None
     tall = make_matrix(10000, 4, 100)
     assert tall.format == "dcsr"
-    assert convert.settle(convert.to_csr(tall)).format == "dcsr"
+    assert convert.choose_format(convert.to_csr(tall)).format == "dcsr"
     middle = make_matrix(10000, 4, 300)
-    assert middle.format == "dcsr" and convert.settle(convert.to_csr(middle)).format == "csr"
-    assert convert.settle(convert.to_dcsr(make_matrix(10000, 4, 2000))).format == "csr"
+    assert middle.format == "dcsr" and convert.choose_format(convert.to_csr(middle)).format == "csr"
+    assert convert.choose_format(convert.to_dcsr(make_matrix(10000, 4, 2000))).format == "csr"
 
 
 def test_tile_schema_by_hand():

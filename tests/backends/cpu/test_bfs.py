@@ -173,20 +173,20 @@ def test_bad_arguments_are_named():
         traverse(A, graph(11, 5, 0), 0)
 
 
-@pytest.mark.parametrize("walk", ["bittiled", "push_csc", "push_csr", "pull_csc"])
+@pytest.mark.parametrize("direction", ["bittiled", "push_csc", "push_csr", "pull_csc"])
 @pytest.mark.parametrize("n, m", [(20, 30), (70, 500), (11_000, 30_000)])
-def test_bit_tiles(engine, walk, n, m):
+def test_bit_tiles(engine, direction, n, m):
     """The walks of TileBFS, compiled and as the plain Python they are written in."""
     if engine == "numpy":
         n, m = min(n, 300), min(m, 600)
     A = graph(n, m, n)
-    with gb.plan(force=walk):
+    with gb.plan(force=direction):
         for sources, limit in (([0, n - 1], None), ([1], 2)):
             level, _, report = traverse(A, None, sources, max_level=limit)
             assert as_dict(level) == plain(A, sources, limit)
             assert report.engine == ("numba" if engine == "numba" else "python")
-            if walk != "bittiled":
-                assert {row["direction"] for row in report.levels} == {walk}
+            if direction != "bittiled":
+                assert {row["direction"] for row in report.levels} == {direction}
 
 
 def test_bit_tiles_stop_at_a_target_and_leave_parents_to_others():
@@ -202,11 +202,11 @@ def test_bit_tiles_stop_at_a_target_and_leave_parents_to_others():
 
 
 def test_the_paper_chooses_by_the_frontier_and_by_what_is_left():
-    from grb_tile.backends.cpu.compiled.bit_tiles import choose_walk
+    from grb_tile.backends.cpu.compiled.bit_tiles import choose_direction
 
-    assert choose_walk(5, 900, 1000) == "push_csc"
-    assert choose_walk(10, 900, 1000) == "push_csr"
-    assert choose_walk(500, 49, 1000) == "pull_csc"
+    assert choose_direction(5, 900, 1000) == "push_csc"
+    assert choose_direction(10, 900, 1000) == "push_csr"
+    assert choose_direction(500, 49, 1000) == "pull_csc"
 
 
 def many(A, AT, sources, max_level=None):

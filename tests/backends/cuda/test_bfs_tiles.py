@@ -14,15 +14,17 @@ from grb_tile.backends.cuda.traversal import bfs_tiles as traverse_tiles
 from grb_tile.operations import traverse as operation
 from support import seeds
 
-WALKS = (None, *tiles.WALKS)
+DIRECTIONS = (None, *tiles.DIRECTIONS)
 HELD = [name for name in GRAPHS if name not in ("one vertex", "no edges")]
 
 
-def check(A, AT, sources, walk=None, width=32, max_level=None, target=None, levels=True, parents=True, device=None):
+def check(
+    A, AT, sources, direction=None, width=32, max_level=None, target=None, levels=True, parents=True, device=None
+):
     n = A.nrows
     device = device or shim().device
     one = sources if type(sources) is int else np.asarray(sources, np.int64)
-    found = traverse_tiles.traverse(device, A, AT, one, levels, parents, max_level, target, walk, width)
+    found = traverse_tiles.traverse(device, A, AT, one, levels, parents, max_level, target, direction, width)
     assert found is not NotImplemented
     level, parent, outcome = found
     want, _, report = operation._in_numpy(A, np.atleast_1d(one), True, True, max_level, target)
@@ -30,7 +32,7 @@ def check(A, AT, sources, walk=None, width=32, max_level=None, target=None, leve
     rows = outcome.rows()
     assert outcome.reached == count and outcome.format == "bittiled"
     assert [r["frontier"] for r in rows] == [r["frontier"] for r in report.levels]
-    assert {r["direction"] for r in rows} <= ({walk} if walk else set(tiles.WALKS))
+    assert {r["direction"] for r in rows} <= ({direction} if direction else set(tiles.DIRECTIONS))
     if levels:
         got, held = dense(level, n)
         assert held == count and got.tolist() == expected.tolist()
@@ -53,27 +55,27 @@ def check(A, AT, sources, walk=None, width=32, max_level=None, target=None, leve
 
 
 @pytest.mark.parametrize("width", [16, 32, 64])
-@pytest.mark.parametrize("walk", WALKS)
+@pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("name", HELD)
-def test_symmetric(name, walk, width):
+def test_symmetric(name, direction, width):
     A = GRAPHS[name]()
     rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, len(name)])
     for source in {0, A.nrows - 1, int(rng.integers(A.nrows))}:
-        outcome = check(A, A, source, walk, width)
+        outcome = check(A, A, source, direction, width)
     assert outcome._graph.tiles.symmetric
 
 
-@pytest.mark.parametrize("walk", WALKS)
-def test_directed(walk):
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_directed(direction):
     for salt in range(3):
         A = random_graph(300, 900, 10 + salt, symmetric=False)
-        assert not check(A, transposed(A), salt, walk)._graph.tiles.symmetric
-        check(A, None, 5, walk, 16)
+        assert not check(A, transposed(A), salt, direction)._graph.tiles.symmetric
+        check(A, None, 5, direction, 16)
 
 
 @pytest.mark.parametrize("width", [16, 64])
-@pytest.mark.parametrize("walk", WALKS)
-def test_long_lines_of_tiles_are_split(walk, width, monkeypatch):
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_long_lines_of_tiles_are_split(direction, width, monkeypatch):
     """Hubs whose tile rows are walked in pieces: in both directions, found in several pieces at once."""
     rng = np.random.default_rng(4)
     n = tiles.PIECE * width * 2 + 77
@@ -81,37 +83,37 @@ def test_long_lines_of_tiles_are_split(walk, width, monkeypatch):
     rows = np.concatenate((hubs.repeat(n // 2), rng.integers(0, n, 500)))
     cols = np.concatenate([rng.choice(n, n // 2, replace=False) for _ in hubs] + [rng.integers(0, n, 500)])
     A = graph_of(n, rows, cols)
-    outcome = check(A, A, int(hubs[0]), walk, width, parents=False)
+    outcome = check(A, A, int(hubs[0]), direction, width, parents=False)
     assert tiles.pieces_of(shim().device, outcome._graph.tiles, False)[2] is not None
-    check(A, A, int(rows[-1]), walk, width, parents=False)
+    check(A, A, int(rows[-1]), direction, width, parents=False)
     B = graph_of(n, rows, cols, symmetric=False)
-    check(B, None, int(hubs[1]), walk, width, parents=False)
+    check(B, None, int(hubs[1]), direction, width, parents=False)
 
 
 def test_limits():
     A, B = grid(20, 17), power_law(900, 6000, 3)
-    for walk in WALKS:
+    for direction in DIRECTIONS:
         for limit in (0, 1, 5):
-            check(A, A, 37, walk, max_level=limit)
+            check(A, A, 37, direction, max_level=limit)
         for limit in (0, 1, 2):
-            check(B, B, 800, walk, max_level=limit)
+            check(B, B, 800, direction, max_level=limit)
         for target in (37, 38, 300):
-            check(A, A, 37, walk, target=target)
-            check(B, B, 37, walk, target=target, parents=False)
+            check(A, A, 37, direction, target=target)
+            check(B, B, 37, direction, target=target, parents=False)
 
 
-@pytest.mark.parametrize("walk", WALKS)
-def test_several_sources(walk):
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_several_sources(direction):
     A, B = random_graph(400, 420, 1), power_law(900, 6000, 3)
-    check(A, A, [3, 50, 399], walk)
-    check(B, B, list(range(0, 900, 7)), walk)
+    check(A, A, [3, 50, 399], direction)
+    check(B, B, list(range(0, 900, 7)), direction)
 
 
 def test_levels_or_parents_alone():
     A = power_law(900, 6000, 3)
-    for walk in WALKS:
-        check(A, A, 5, walk, parents=False)
-        check(A, A, 5, walk, levels=False)
+    for direction in DIRECTIONS:
+        check(A, A, 5, direction, parents=False)
+        check(A, A, 5, direction, levels=False)
 
 
 def test_the_device_chooses_by_the_frontier_and_by_what_is_left(monkeypatch):
@@ -132,24 +134,24 @@ def test_random_orders_of_threads():
     if not shim().device.is_shim:
         pytest.skip("the order of threads can be chosen on the shim only")
     device = Device(SimtLauncher(seed=5))
-    for walk in WALKS:
-        check(power_law(900, 6000, 3), None, 7, walk, device=device)
+    for direction in DIRECTIONS:
+        check(power_law(900, 6000, 3), None, 7, direction, device=device)
 
 
-@pytest.mark.parametrize("walk", ["bittiled", *tiles.WALKS])
-def test_forced_plans_reach_it_and_say_so(walk):
+@pytest.mark.parametrize("direction", ["bittiled", *tiles.DIRECTIONS])
+def test_forced_plans_reach_it_and_say_so(direction):
     M = gb.Matrix._from_store(power_law(900, 6000, 3), dtypes.BOOL)
     G = Graph(M, directed=False)
     cpu = bfs(G, 5, parents=True)
-    with using_shim() as backend, gb.plan(force=walk):
+    with using_shim() as backend, gb.plan(force=direction):
         backend.detours.clear()
         found = bfs(G, 5, parents=True)
         assert found.levels.isequal(cpu.levels) and not backend.detours
         assert found.report.iterations == cpu.report.iterations
         directions = {row["direction"] for row in found.report.rounds}
-        assert directions == {walk} if walk != "bittiled" else directions <= set(tiles.WALKS)
+        assert directions == {direction} if direction != "bittiled" else directions <= set(tiles.DIRECTIONS)
         plan = next(plan for plan in reversed(gb.explain(0).plans) if plan.operation == "traverse")
-        assert plan.format == "bittiled" and plan.walk == ("by level" if walk == "bittiled" else walk)
+        assert plan.format == "bittiled" and plan.walk == ("by level" if direction == "bittiled" else direction)
         _, _, report = operation.traverse(M._store, M._store, 5)  # the plan counts while the report lives
         pulled = sum(row["direction"].startswith("pull") for row in report.levels)
         assert f"{len(report)} levels, {pulled} of them pulled" in str(gb.explain())
@@ -189,8 +191,8 @@ def test_the_planner_takes_tiles_where_entries_cluster(monkeypatch):
                 assert plan.format == format and plan.rule == ("tiles_full" if format == "bittiled" else "by_level")
         operation.traverse(full, full, 3)
         assert "tile holds" in str(gb.explain())
-        for walk in ("push", "pull"):
-            with gb.plan(force=walk):
+        for direction in ("push", "pull"):
+            with gb.plan(force=direction):
                 assert operation.traverse(full, full, 3)[2].format == "csr"
         with gb.plan(force="csr"):
             assert operation.traverse(full, full, 3)[2].format == "csr"
@@ -210,9 +212,9 @@ def test_occupancy_of_a_sample_is_near(monkeypatch):
     assert near != exact and abs(near - exact) < exact / 5
 
 
-@pytest.mark.parametrize("walk", WALKS)
-def test_more_is_found_than_a_bag_holds(walk):
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_more_is_found_than_a_bag_holds(direction):
     """A warp finds more lines of tiles in a level than it keeps beside itself."""
     A = test_traverse.star(100_000)
-    check(A, A, 0, walk, 16, parents=False)
-    check(A, A, 77_777, walk, 16, parents=False)
+    check(A, A, 0, direction, 16, parents=False)
+    check(A, A, 77_777, direction, 16, parents=False)

@@ -108,10 +108,12 @@ def test_what_is_dropped_and_what_stays():
         host = gb.Vector.from_coo([1, 5], [2.0, 3.0], size=1000)._store
     there = shim().own(host)
     A = matrix()._store
-    A.forms.update(host="kept", iso_value=3, last_walk="rows", tiled=object())
+    A.forms.update(host="kept", iso_value=3, last_direction="rows", tiled=object())
     host.forms["words"] = "on the host"
     assert memory.drop_forms() >= 3
-    assert A.forms == {"host": "kept", "iso_value": 3, "last_walk": "rows"} and host.forms == {"words": "on the host"}
+    assert A.forms == {"host": "kept", "iso_value": 3, "last_direction": "rows"} and host.forms == {
+        "words": "on the host"
+    }
     assert shim().own(host) is not there and memory.drop_forms() == 1
     assert memory.drop_forms() == 0
 

@@ -68,10 +68,10 @@ def test_long_tile_rows_are_split(name, type_, monkeypatch):
             agree.assert_same(shim().matvec_rows(A, x, semiring, allow, "tiled"), want)
 
 
-@pytest.mark.parametrize("walk", ["bittiled", *tiles.WALKS])
+@pytest.mark.parametrize("direction", ["bittiled", *tiles.DIRECTIONS])
 @pytest.mark.parametrize("turned", [False, True])
-def test_long_lines_of_bit_tiles_are_split(walk, turned):
-    rng = rng_of(len(walk), 5)
+def test_long_lines_of_bit_tiles_are_split(direction, turned):
+    rng = rng_of(len(direction), 5)
     width = 32 * (2 * tiles.PIECE + 40)
     long = np.sort(rng.choice(width, width // 3, replace=False))
     rows = np.concatenate((np.full(long.shape[0], 20), np.full(long.shape[0], 25), rng.integers(0, 50, 300)))
@@ -88,7 +88,7 @@ def test_long_lines_of_bit_tiles_are_split(walk, turned):
             x = NUMPY.apply(samples.random_vector(rng, (shape[1], np.arange(shape[1])), dtypes.BOOL, x_share), ONE)
             for allow in masks(rng, (shape[0], np.arange(shape[0]))):
                 want = NUMPY.matvec_rows(A, x, semiring, allow)
-                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, walk), want)
+                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, direction), want)
     device = shim().device
     T = tiles.bit_tiles_of(device, device.own(A))
     assert tiles.pieces_of(device, T, turned)[2] is not None
@@ -98,11 +98,11 @@ def test_long_lines_of_bit_tiles_are_split(walk, turned):
         assert_same_bit_tiles(tiles.bit_tiles_of(device, device.own(A), nt), bit_tiles.bit_tiles_from(A, nt))
 
 
-@pytest.mark.parametrize("walk", ["bittiled", *tiles.WALKS])
+@pytest.mark.parametrize("direction", ["bittiled", *tiles.DIRECTIONS])
 @pytest.mark.parametrize(("name", "type_"), [("any_pair", "BOOL"), ("plus_pair", "FP32"), ("lor_land", "BOOL")])
-def test_bit_tiles(name, type_, walk):
+def test_bit_tiles(name, type_, direction):
     semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
-    rng = rng_of(len(name), len(walk))
+    rng = rng_of(len(name), len(direction))
     rows, cols = (150, np.arange(150)), (130, np.arange(130))
     for share in (0.01, 0.3):
         A = samples.random_matrix(rng, rows, cols, dtypes.BOOL, share)
@@ -113,7 +113,7 @@ def test_bit_tiles(name, type_, walk):
             x = NUMPY.apply(samples.random_vector(rng, cols, dtypes.BOOL, x_share), ONE)
             for allow in masks(rng, rows):
                 want = NUMPY.matvec_rows(A, x, semiring, allow)
-                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, walk), want)
+                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, direction), want)
 
 
 @pytest.mark.parametrize("type_", ["FP32", "FC64", "BOOL"])
@@ -180,7 +180,7 @@ def test_symmetric_structure_is_kept_once():
 
 
 def test_a_plan_names_the_form_that_was_walked():
-    """Blocks of bits have no walk on the device, bit tiles none that reads values: the plan says plain rows."""
+    """Blocks of bits have no direction on the device, bit tiles none that reads values: the plan says plain rows."""
     with using_shim():
         A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
         v = gb.Vector.from_coo([0, 1, 2], [4.0, 5.0, 6.0])

@@ -15,18 +15,18 @@ from ..jit import cache as jit
 WIDE_FROM = 10_000  # vertices above which tiles are 64 wide, 32 below (section 3.4)
 SPARSE = 0.01  # share of the vertices in the frontier below which its columns are walked
 FEW_LEFT = 0.05  # share of unvisited vertices below which they look for a predecessor
-WALKS = ("push_csc", "push_csr", "pull_csc")
+DIRECTIONS = ("push_csc", "push_csr", "pull_csc")
 
 
-def choose_walk(frontier, unvisited, n):
+def choose_direction(frontier, unvisited, n):
     """Push-CSC for a sparse frontier, Push-CSR for a dense one, Pull-CSC when few vertices are left."""
     if unvisited < FEW_LEFT * n:
         return "pull_csc"
     return "push_csc" if frontier < SPARSE * n else "push_csr"
 
 
-def traverse_bit_tiles(A, sources, max_level, target, walk=None):
-    """(words, levels, report rows, engine) of a traversal over A's bit tiles; walk: one of WALKS, or None to choose."""
+def traverse_bit_tiles(A, sources, max_level, target, direction=None):
+    """(words, levels, report rows, engine) of a BFS over A's bit tiles; direction: one of DIRECTIONS, or None to choose."""
     n = A.nrows
     nt = 64 if n > WIDE_FROM else 32
     tiles = bit_tiles_of(A, nt)
@@ -53,9 +53,9 @@ def traverse_bit_tiles(A, sources, max_level, target, walk=None):
                 break
             start = time.perf_counter()
             depth += 1
-            chosen = walk or choose_walk(size, left, n)
+            chosen = direction or choose_direction(size, left, n)
             getattr(functions, chosen)(*(tiles.by_rows if chosen == "push_csc" else tiles.by_cols), x, m, y)
-            found = functions.settle(x, y, m, level, depth)
+            found = functions.assign_levels(x, y, m, level, depth)
             ms = (time.perf_counter() - start) * 1e3
             rows.append({"level": depth - 1, "frontier": int(size), "direction": chosen, "edges": None, "ms": ms})
             size = found

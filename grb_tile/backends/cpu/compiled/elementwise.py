@@ -4,7 +4,7 @@ import numpy as np
 
 from grb_tile.dtypes import cast
 from grb_tile.operators import get_typed_op
-from grb_tile.storage.convert import settle
+from grb_tile.storage.convert import choose_format
 from grb_tile.storage.store import Compressed, same_structure
 from grb_tile.storage.work import row_counts
 
@@ -140,7 +140,7 @@ def _rows(functions, A, B, op, mode, one):
     np.cumsum(counts, out=indptr[1:])
     indices = _fitting(indices, at)
     values = _fitting(values, at) if one is None else one if at else values[:0]
-    return settle(Compressed(A.nrows, A.ncols, dtype, indptr, indices, values, one is not None and at > 0))
+    return choose_format(Compressed(A.nrows, A.ncols, dtype, indptr, indices, values, one is not None and at > 0))
 
 
 def _fitting(array, count):
@@ -195,4 +195,6 @@ def _selected(functions, A, low, high, slope):
         len(cuts) - 1,
         threads,
     )
-    return settle(Compressed(A.nrows, A.ncols, A.dtype, out_ptr, out_indices, out_values[:found], A.iso and found > 0))
+    return choose_format(
+        Compressed(A.nrows, A.ncols, A.dtype, out_ptr, out_indices, out_values[:found], A.iso and found > 0)
+    )

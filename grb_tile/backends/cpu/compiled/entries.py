@@ -3,7 +3,7 @@
 import numpy as np
 
 from grb_tile.dtypes import cast
-from grb_tile.storage.convert import settle
+from grb_tile.storage.convert import choose_format
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
 from ..jit import cache as jit
@@ -57,7 +57,7 @@ def _transposed(functions, A, count, index):
     jit.share_out(tally, blocks, threads)
     functions.places(counts, out_ptr)
     jit.share_out(place, blocks, threads)
-    return settle(Compressed(A.ncols, A.nrows, A.dtype, out_ptr, out_indices, out_values, A.iso))
+    return choose_format(Compressed(A.ncols, A.nrows, A.dtype, out_ptr, out_indices, out_values, A.iso))
 
 
 def union(x, y, op, allow=None):
@@ -128,7 +128,7 @@ def _lists(functions, x, y, op, either):
     count = functions.sparse(*first, *second, out_indices, out_values)
     if count < room:
         out_indices, out_values = out_indices[:count].copy(), out_values[:count].copy()
-    return settle(SparseVector(x.size, dtype, out_indices, out_values))
+    return choose_format(SparseVector(x.size, dtype, out_indices, out_values))
 
 
 def _bitmaps(functions, x, y, op, either):
@@ -147,7 +147,7 @@ def _bitmaps(functions, x, y, op, either):
         return functions.bitmaps(*arguments, n_words * chunk // chunks, n_words * (chunk + 1) // chunks)
 
     count = sum(jit.share_out(job, chunks, threads))
-    return settle(BitmapVector(size, dtype, None if count == size else out_words, out_values, count))
+    return choose_format(BitmapVector(size, dtype, None if count == size else out_words, out_values, count))
 
 
 _placings = jit.memo()

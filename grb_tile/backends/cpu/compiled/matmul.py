@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from grb_tile.storage.convert import settle, to_csr, transpose_of
+from grb_tile.storage.convert import choose_format, to_csr, transpose_of
 from grb_tile.storage.store import Compressed, index_dtype
-from grb_tile.storage.work import masked_products, places_asked, products, row_counts
+from grb_tile.storage.work import dot_work, masked_products, products, row_counts
 
 from ..jit import cache as jit
 from .matvec import MAX_DENSE, give_back, operand, semiring_kernel, take_accumulator, uses
@@ -93,7 +93,7 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
     if mask == "pattern":
         bounds = np.diff(m[0])
     if total == 0:
-        return settle(
+        return choose_format(
             Compressed(nrows, ncols, dtype, np.zeros(nrows + 1, np.int64), np.empty(0, np_index), np.empty(0, np_type))
         )
     threads = jit.thread_count() if total >= PARALLEL_WORK else 1
@@ -125,7 +125,7 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
     indptr = np.zeros(nrows + 1, np.int64)
     np.cumsum(counts, out=indptr[1:])
     indices, values = _joined(parts, int(indptr[-1]), np_index, np_type, capacity)
-    return settle(Compressed(nrows, ncols, dtype, indptr, indices, values))
+    return choose_format(Compressed(nrows, ncols, dtype, indptr, indices, values))
 
 
 def _joined(parts, count, np_index, np_type, capacity):
@@ -168,7 +168,7 @@ def _dot(A, BT, semiring, pattern):
 
 def _dots_seconds(A, BT, pattern):
     """What NumPy would need: it looks the shorter row of each pair up in the other."""
-    tried = places_asked(BT, True, pattern)
+    tried = dot_work(BT, True, pattern)
     if A.rows is None and pattern.rows is None:
         tried = min(tried, float(np.dot(row_counts(pattern), row_counts(A))))
     return CALL_SECONDS_NUMPY + tried * LOOK_UP_SECONDS_NUMPY
@@ -212,4 +212,4 @@ def _dots(functions, A, BT, semiring, pattern, reads_a, reads_b):
         out_indices, out_values = out_indices[:at].copy(), out_values[:at].copy()
     indptr = np.zeros(nrows + 1, np.int64)
     np.cumsum(counts, out=indptr[1:])
-    return settle(Compressed(nrows, ncols, dtype, indptr, out_indices, out_values))
+    return choose_format(Compressed(nrows, ncols, dtype, indptr, out_indices, out_values))

@@ -101,7 +101,7 @@ def result_vector(size, dtype, words, values, count, iso=False):
     """A bitmap result in the format its occupancy calls for."""
     if count == size:
         words = None
-    return convert.settle(BitmapVector(size, dtype, words, values, count, iso))
+    return convert.choose_format(BitmapVector(size, dtype, words, values, count, iso))
 
 
 # --- by rows ---
@@ -231,8 +231,8 @@ def _rows_listed(function, A, a_values, x_words, x_values, dtype, allow, value):
         out_indices = out_indices[:count].copy()
         out_values = out_values[:count].copy() if value is None else out_values
     if value is not None:
-        return convert.settle(SparseVector(A.nrows, dtype, out_indices, value, True))
-    return convert.settle(SparseVector(A.nrows, dtype, out_indices, out_values))
+        return convert.choose_format(SparseVector(A.nrows, dtype, out_indices, value, True))
+    return convert.choose_format(SparseVector(A.nrows, dtype, out_indices, out_values))
 
 
 _spreads = jit.memo()

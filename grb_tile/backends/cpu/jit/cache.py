@@ -28,7 +28,7 @@ from .specialise import header, specialise_text
 COMPILE_SECONDS = 0.8  # a typical kernel, see tests/benchmarks
 LOAD_SECONDS = 0.03  # one that lies compiled in the cache folder
 NUMBA_IMPORT_SECONDS = 0.6
-MINIMUM_RENT = 150e-6  # what a call through NumPy costs at least
+MINIMUM_CALL_SECONDS = 150e-6  # what a call through NumPy costs at least
 MAX_CACHE_FILES = 6000
 
 MODES = ("auto", "always", "never")
@@ -37,7 +37,7 @@ _forced_mode = contextvars.ContextVar("grb_tile_jit_mode", default=None)
 _lock = threading.RLock()
 _kernels = {}
 _numba = None  # the module; False once it was found missing
-_rents = 0.0  # seconds spent in NumPy for want of a kernel, all kernels together
+_numpy_seconds = 0.0  # seconds spent in NumPy for want of a kernel, all kernels together
 _folder = None
 _on_disk = None  # stems of the specialisations that lie compiled in the folder
 _pruned = False
@@ -139,7 +139,7 @@ def _prune():
 class Kernel:
     """One specialisation: `function` once it is loaded; until then the rent paid to NumPy is counted."""
 
-    __slots__ = ("_make", "_text", "failed", "functions", "path", "rent", "stem", "template", "wanted")
+    __slots__ = ("_make", "_text", "failed", "functions", "path", "numpy_seconds", "stem", "template", "wanted")
 
     def __init__(self, template, make):
         self.template = template
@@ -148,7 +148,7 @@ class Kernel:
         self.stem = None
         self.path = None
         self.functions = None
-        self.rent = 0.0
+        self.numpy_seconds = 0.0
         self.failed = False
 
     def text(self):
@@ -165,10 +165,10 @@ class Kernel:
 
     def is_paid(self):
         """Has the time spent in NumPy paid for this kernel, and that of all kernels together for importing Numba?"""
-        if self.rent < LOAD_SECONDS:
+        if self.numpy_seconds < LOAD_SECONDS:
             return False
         price = LOAD_SECONDS if self.on_disk() else COMPILE_SECONDS
-        return self.rent >= price and (_numba is not None or _rents >= price + NUMBA_IMPORT_SECONDS)
+        return self.numpy_seconds >= price and (_numba is not None or _numpy_seconds >= price + NUMBA_IMPORT_SECONDS)
 
     def functions_for(self, seconds):
         """The module of functions, or None while NumPy, which would take `seconds` for this job, is the better deal.
@@ -180,14 +180,14 @@ class Kernel:
         return self._consider(seconds)
 
     def _consider(self, seconds):
-        global _rents
+        global _numpy_seconds
         chosen = mode()
         if self.failed or chosen == "never" or _numba is False:
             return None
         if chosen == "auto":
-            rent = max(MINIMUM_RENT, seconds() if callable(seconds) else seconds)
-            self.rent += rent
-            _rents += rent
+            seconds = max(MINIMUM_CALL_SECONDS, seconds() if callable(seconds) else seconds)
+            self.numpy_seconds += seconds
+            _numpy_seconds += seconds
             if not self.is_paid():
                 return None
         return self.load()
@@ -271,7 +271,7 @@ def memo():
 
 def forget():
     """Drop every loaded kernel of this process (tests use it to play a fresh process)."""
-    global _folder, _on_disk, _rents
+    global _folder, _on_disk, _numpy_seconds
     with _lock:
         for known in memos:
             known.clear()
@@ -281,7 +281,7 @@ def forget():
         _failures.clear()
         _folder = None
         _on_disk = None
-        _rents = 0.0
+        _numpy_seconds = 0.0
 
 
 # --- threads: kernels release the GIL, so plain threads share a job out ---

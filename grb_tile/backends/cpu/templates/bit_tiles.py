@@ -63,7 +63,7 @@ def pull_csc(ptr, line, map, start, words, x, m, y):
         y[c] = got
 
 
-def settle(x, y, m, level, depth):
+def assign_levels(x, y, m, level, depth):
     """x = y, m |= y, levels of the new bits; y is cleared.  Returns how many there are."""
     nt = 8 * x.itemsize
     count = 0

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....dtypes import cast
 from ....storage import bits
-from ....storage.convert import compressed, occupied, row_ids, settle, share, take_rows, to_sparse, words_of
+from ....storage.convert import choose_format, compressed, occupied, row_ids, share, take_rows, to_sparse, words_of
 from ....storage.sorting import find, merge
 from ....storage.store import BitmapVector, same_structure
 from .entries import empty_like, is_matrix, joint_keys, keep_entries, like, members, same_value, vector_of
@@ -66,7 +66,7 @@ def intersect(x, y, op, allow=None):
             result = BitmapVector(size, dtype, words, values, count, iso)
             result.shared = True
             x.shared = y.shared = True
-            return settle(result)
+            return choose_format(result)
         at = bits.to_indices(words, size)
         values, iso = meet(op, dtype, x, at, y, at, lambda: (at, None))
         return vector_of(size, dtype, at, values, iso)
@@ -88,7 +88,7 @@ def intersect(x, y, op, allow=None):
     if x.indices is y.indices:
         values, iso = meet(op, dtype, x, None, y, None, lambda: (x.indices, None))
         y.shared = True
-        return settle(like(x, dtype, values, iso))
+        return choose_format(like(x, dtype, values, iso))
     if x.indices.shape[0] <= y.indices.shape[0]:
         at_y, hit = find(x.indices, y.indices)
         at_x = hit.nonzero()[0]
@@ -182,7 +182,7 @@ def restrict(x, allow):
         return x
     result = BitmapVector(size, x.dtype, words, x.values, count, x.iso)
     share(x, result)
-    return settle(result)
+    return choose_format(result)
 
 
 def _restrict_matrix(A, pattern, complement):
@@ -344,7 +344,7 @@ def _union_matrices(A, B, op, left_default, right_default, dtype):
     rows[at_b] = row_ids(B)
     one = _iso_union(A, B, op, dtype, left_default, right_default, common[2].shape[0] > 0)
     if one is not None:
-        return settle(compressed(A.nrows, A.ncols, dtype, rows, cols, one, True))
+        return choose_format(compressed(A.nrows, A.ncols, dtype, rows, cols, one, True))
     values = _fill(
         count,
         dtype,
@@ -360,7 +360,7 @@ def _union_matrices(A, B, op, left_default, right_default, dtype):
         right_default,
         lambda at: (rows[at], cols[at]),
     )
-    return settle(compressed(A.nrows, A.ncols, dtype, rows, cols, values))
+    return choose_format(compressed(A.nrows, A.ncols, dtype, rows, cols, values))
 
 
 def _union_bitmaps(x, y, op, left_default, right_default, dtype):

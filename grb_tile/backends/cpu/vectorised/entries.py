@@ -6,11 +6,11 @@ from ....dtypes import cast
 from ....operators import ANY
 from ....storage import bits
 from ....storage.convert import (
+    choose_format,
     compressed,
     forms_of,
     occupied,
     row_ids,
-    settle,
     words_of,
 )
 from ....storage.sorting import MAX_KEY, find, segment_starts, stable_order
@@ -77,7 +77,7 @@ def vector_of(size, dtype, indices, values, iso=False):
         indices = indices.astype(want)
     if count < 64 or count * 16 <= size:
         return SparseVector(size, dtype, indices, values, iso)
-    return settle(SparseVector(size, dtype, indices, values, iso))
+    return choose_format(SparseVector(size, dtype, indices, values, iso))
 
 
 def pick(values, iso, at):
@@ -147,7 +147,7 @@ def keep_entries(A, kept):
         if used.shape[0] != A.rows.shape[0]:
             result.rows = A.rows[used]
             result.indptr = np.append(indptr[used], count)
-    return settle(result)
+    return choose_format(result)
 
 
 # ---------------------------------------------------------------------- membership

@@ -5,7 +5,7 @@ import numpy as np
 from ....dtypes import cast
 from ....operators import ANY
 from ....storage import bits
-from ....storage.convert import row_ids, settle, share
+from ....storage.convert import choose_format, row_ids, share
 from ....storage.store import BitmapVector
 from .elementwise import restrict
 from .entries import empty_like, is_idempotent, is_matrix, keep_entries, like, vector_of
@@ -40,7 +40,7 @@ def select(x, op, thunk, allow=None):
         words = bits.from_indices(at[kept], x.size)
         result = BitmapVector(x.size, x.dtype, words, x.values, kept.shape[0], x.iso)
         share(x, result)
-        return settle(result)
+        return choose_format(result)
     result = vector_of(x.size, x.dtype, at[kept], values if x.iso else values[kept], x.iso)
     if x.iso:
         share(x, result)

@@ -8,7 +8,7 @@ Dot: each allowed (i,j) asks the shorter of row i of A and row j of BT for its k
 import numpy as np
 
 from ....dtypes import cast
-from ....storage.convert import compressed, occupied, row_ids, rows_csr, settle, transpose_of
+from ....storage.convert import choose_format, compressed, occupied, row_ids, rows_csr, transpose_of
 from ....storage.sorting import MAX_KEY, find, ranges, segment_starts
 from ....storage.store import index_dtype
 from .entries import empty_matrix, reduce_by_key, reduce_segments
@@ -87,7 +87,7 @@ def matmul_gustavson(A, B, semiring, allow):
         values = (
             parts[0][2] if iso else np.concatenate([np.broadcast_to(p[2], p[0].shape) if p[3] else p[2] for p in parts])
         )
-    return settle(compressed(nrows, ncols, dtype, out_rows, cols, values, iso))
+    return choose_format(compressed(nrows, ncols, dtype, out_rows, cols, values, iso))
 
 
 def _block(A, B, semiring, rows, row_lengths, block, first, lengths, mask):
@@ -215,7 +215,7 @@ def matmul_dot(A, BT, semiring, allow):
             [np.broadcast_to(v, f.shape) if s else v for v, f, s in zip(values, found, isos, strict=True)]
         )
     )
-    return settle(compressed(nrows, ncols, dtype, i[which], j[which].astype(index_dtype(ncols)), joined, iso))
+    return choose_format(compressed(nrows, ncols, dtype, i[which], j[which].astype(index_dtype(ncols)), joined, iso))
 
 
 def _row_keys(A, BT):

@@ -5,7 +5,7 @@ import numpy as np
 from ....dtypes import cast
 from ....exceptions import InvalidValue
 from ....storage import bits
-from ....storage.convert import compressed, row_ids, rows_csr, settle, share, to_sparse
+from ....storage.convert import choose_format, compressed, row_ids, rows_csr, share, to_sparse
 from ....storage.sorting import find, ranges, segment_starts, stable_order
 from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 from .entries import like, order_pairs, vector_of
@@ -170,7 +170,7 @@ def gather_vector(u, I):
             flags = bits.test(u.words, I)
             result = BitmapVector(size, u.dtype, bits.from_bool(flags), values, int(np.count_nonzero(flags)), u.iso)
         result.shared = u.iso
-        return settle(result)
+        return choose_format(result)
     at, hit = find(I, u.indices)
     kept = hit.nonzero()[0]
     values = u.values if u.iso else u.values[at[kept]]
@@ -209,7 +209,7 @@ def gather_matrix(A, I, J):
         if order is not None:
             rows, cols, at = rows[order], cols[order], at[order]
     values = A.values if A.iso else A.values[at]
-    return settle(compressed(nrows, ncols, A.dtype, rows, cols, values, A.iso))
+    return choose_format(compressed(nrows, ncols, A.dtype, rows, cols, values, A.iso))
 
 
 def _columns(cols, J, ncols):
@@ -276,7 +276,7 @@ def expand_matrix(A, I, J, nrows, ncols):
         rows, cols = rows[order], cols[order]
         if not A.iso:
             values = values[order]
-    return settle(compressed(nrows, ncols, A.dtype, rows, cols, values, A.iso))
+    return choose_format(compressed(nrows, ncols, A.dtype, rows, cols, values, A.iso))
 
 
 def kronecker(A, B, op):

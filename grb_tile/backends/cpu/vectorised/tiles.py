@@ -92,7 +92,7 @@ def _entries_against(A, a, rows, cols, tx, semiring, allow):
     return vector_of(A.nrows, semiring.return_type, found, values, iso)
 
 
-def matvec_bit_tiles(T, A, x, semiring, allow, walk):
+def matvec_bit_tiles(T, A, x, semiring, allow, direction):
     """Structure only: whether any k (or how many) is in row i of A and in x, a word of T.nt positions at a time."""
     words = words_of(x)
     words = bits.full(x.size) if words is None else words
@@ -101,11 +101,11 @@ def matvec_bit_tiles(T, A, x, semiring, allow, walk):
     one = np.ones(1, op.return_type.np_type)
     if op.kind != "pair":  # both operands iso: every product is this one
         one = op.numpy(cast(A.values[:1], op.type), cast(x.values[:1], op.type2))
-    if walk == "push_csc" and is_idempotent(monoid):
+    if direction == "push_csc" and is_idempotent(monoid):
         rows = bits.to_indices(_united_columns(T, words), T.nrows)
         counts = None
     else:
-        counts = _row_counts(T, x_words, allow if walk == "pull_csc" else None, walk == "push_csr")
+        counts = _row_counts(T, x_words, allow if direction == "pull_csc" else None, direction == "push_csr")
         rows = counts.nonzero()[0]
     if rows.shape[0] == 0:
         return empty_vector(T.nrows, dtype)

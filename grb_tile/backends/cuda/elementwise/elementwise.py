@@ -40,7 +40,7 @@ from ..structure.positions import (
     member_flags,
     union_places,
 )
-from ..structure.structure import convert, settle
+from ..structure.structure import choose_format, convert
 from .values import (
     all_plain,
     base_of,
@@ -193,7 +193,7 @@ def _intersect_bitmaps(device, x, y, op, allow):
         words, count = join_words(device, x.words, y.words, size, AND)
     values, iso = meet(device, op, dtype, size, x, y, words=words, places=lambda base: _line(device.arange(size), base))
     if count is None:
-        return settle(device, share(x, y, structure.with_values(dtype, values, iso)))
+        return choose_format(device, share(x, y, structure.with_values(dtype, values, iso)))
     return share(x, y, counted_later(device, size, dtype, words, values, count, iso))
 
 
@@ -420,7 +420,7 @@ def kronecker(device, A, B, op, allow):
         store, at = (A, at_a) if op.positional.startswith("first") else (B, at_b)
         base, one = base_of(op.positional)
         values, iso = position_values(device, gather(device, entry_places(device, store, base), at), one, dtype)
-    result = settle(device, compressed(device, nrows, ncols, dtype, rows, columns, values, iso))
+    result = choose_format(device, compressed(device, nrows, ncols, dtype, rows, columns, values, iso))
     result.shared = True
     return result if allow is None else restrict(device, result, allow)
 

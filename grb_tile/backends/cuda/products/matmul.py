@@ -11,7 +11,7 @@ import numpy as np
 from ....storage.store import index_dtype
 from ..lowering.semirings import lowered
 from ..structure.entries import compressed, empty_vector, gather, index_type, pair_order, row_ids, segment_starts
-from ..structure.structure import settle, transpose
+from ..structure.structure import choose_format, transpose
 from .matvec import operand_types
 
 EXPAND = 1 << 26  # products laid out at once
@@ -72,7 +72,7 @@ def _of_places(device, s, A, B, pattern, out, hit):
         values, iso = s.value(device, A, B), places.shape[0] > 0
     else:
         values, iso = gather(device, out, places), False
-    result = settle(device, compressed(device, nrows, ncols, s.dtype, rows, cols, values, iso))
+    result = choose_format(device, compressed(device, nrows, ncols, s.dtype, rows, cols, values, iso))
     result.shared = iso
     return result
 
@@ -131,7 +131,7 @@ def _sorted(device, A, B, s, allow, ends, total):
         values = s.value(device, A, B)
     else:
         values = xp.concatenate([part[2] for part in parts]) if len(parts) > 1 else parts[0][2]
-    result = settle(device, compressed(device, nrows, ncols, s.dtype, rows, cols, values, s.structure_only))
+    result = choose_format(device, compressed(device, nrows, ncols, s.dtype, rows, cols, values, s.structure_only))
     result.shared = s.structure_only
     return result
 

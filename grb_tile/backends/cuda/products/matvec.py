@@ -34,7 +34,7 @@ from ..structure.entries import (
     vector_of,
     words_of,
 )
-from ..structure.structure import settle
+from ..structure.structure import choose_format
 from . import columns, pull, segments as row_segments, tiles
 from .row_schedule import chosen_rows, schedule_of
 
@@ -155,7 +155,7 @@ def _at_held_rows(device, A, x, s, w):
     known, words = occupied_words(device, A)
     result = BitmapVector(A.nrows, s.dtype, words, s.value(device, A, x) if w is None else w, known, w is None)
     result.shared = w is None or words is not None
-    return settle(device, result) if known * conversions.BITMAP_TO_SPARSE < A.nrows else result
+    return choose_format(device, result) if known * conversions.BITMAP_TO_SPARSE < A.nrows else result
 
 
 def _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, w_words, found):

@@ -47,7 +47,7 @@ CUT, TILE_ROW = (
     128,
 )  # entries of a row, and mean entries of a tile row's rows, beyond which tile rows are made in parts
 NAMES = {16: "uint16_t", 32: "uint32_t", 64: "word"}
-WALKS = ("push_csc", "push_csr", "pull_csc")
+DIRECTIONS = ("push_csc", "push_csr", "pull_csc")
 
 
 def matvec(device, A, x, semiring, allow, format):
@@ -62,7 +62,7 @@ def matvec(device, A, x, semiring, allow, format):
             allow = None
     if format == "tiled":
         return _tiled(device, A, x, semiring, allow)
-    if format == "bittiled" or format in WALKS:
+    if format == "bittiled" or format in DIRECTIONS:
         return _bit_tiled(device, A, x, semiring, allow, format)
     return NotImplemented
 
@@ -112,17 +112,17 @@ def _tiled(device, A, x, semiring, allow):
     return counted_later(device, size, s.dtype, w_words, one, total, s.structure_only)
 
 
-def _bit_tiled(device, A, x, semiring, allow, walk):
+def _bit_tiled(device, A, x, semiring, allow, direction):
     op, monoid = semiring.binaryop, semiring.monoid
     same = op.kind == "pair" or A.iso and x.iso
     idempotent = is_idempotent(monoid)
     if op.positional is not None or not same or not (idempotent or monoid.ufunc is np.add):
         return NotImplemented
     size, dtype = A.nrows, semiring.return_type
-    if walk == "bittiled":
+    if direction == "bittiled":
         held = x._known if type(x) is CountedLater else x.nvals
-        walk = "push_csc" if held is not None and held < SPARSE * x.size else "push_csr"
-    by_columns = walk == "push_csc" and idempotent
+        direction = "push_csc" if held is not None and held < SPARSE * x.size else "push_csr"
+    by_columns = direction == "push_csc" and idempotent
     T = bit_tiles_of(device, A, WIDTH, columns=by_columns)
     lines, word = T.by_cols if by_columns else T.by_rows, T.row_words.dtype
     x_words = words_of(device, x)

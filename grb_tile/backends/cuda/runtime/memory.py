@@ -12,7 +12,7 @@ import numpy as np
 from ....storage.store import BitmapVector, Compressed, SparseVector
 
 STORES = (SparseVector, BitmapVector, Compressed)
-KEPT = {"host", "iso_value", "last_walk", "transpose_of", "transpose_rent"}  # hold no memory of the device
+KEPT = {"host", "iso_value", "last_direction", "transpose_of", "cost_without_transpose"}  # hold no memory of the device
 
 
 def drop_forms():

@@ -119,7 +119,7 @@ def keep_places(device, A, kept):
     result = Compressed(A.nrows, A.ncols, A.dtype, indptr, gather(device, A.indices, kept), values, A.iso, rows)
     if A.iso or rows is A.rows:
         share(A, result)
-    return structure.settle(device, result)
+    return structure.choose_format(device, result)
 
 
 def keep_entries(device, x, kept):
@@ -179,9 +179,11 @@ def union_places(device, x, y):
         indptr = device.empty(x.nrows + 1, np.int64)
         kernel = device.launcher.kernel("elementwise/union.cuh", "union_starts", "", names[1:])
         kernel.over(x.nrows + 1, (wide.indptr, thin.indptr, ends, x.nrows + 1, indptr))
-        found = structure.settle(device, Compressed(x.nrows, x.ncols, x.dtype, indptr, columns, none, True))
+        found = structure.choose_format(device, Compressed(x.nrows, x.ncols, x.dtype, indptr, columns, none, True))
     elif rows is not None:
-        found = structure.settle(device, compressed(device, x.nrows, x.ncols, x.dtype, rows, columns, none, True))
+        found = structure.choose_format(
+            device, compressed(device, x.nrows, x.ncols, x.dtype, rows, columns, none, True)
+        )
     else:
         found = SparseVector(x.size, x.dtype, columns, none, True)
     return found, *((at_thin, at_wide) if turned else (at_wide, at_thin))

@@ -254,7 +254,7 @@ def _same_entries(A, indptr, rows):
     return conversions.share(A, result)
 
 
-def settle(device, store):
+def choose_format(device, store):
     """`store`, or the same entries in the format that its occupancy calls for (thresholds: storage/convert.py)."""
     format = store.format
     if format == "sparse":
@@ -367,7 +367,7 @@ def _gather_bitmap(device, u, wanted):
         u.shared = True
     result = BitmapVector(size, u.dtype, words, u.values if u.iso else values, nvals, u.iso)
     result.shared = u.iso
-    return settle(device, result)
+    return choose_format(device, result)
 
 
 def gather_matrix(device, A, I, J):
@@ -399,7 +399,7 @@ def gather_matrix(device, A, I, J):
     if turned and rows.shape[0] > 1:
         order = pair_order(device, rows, cols, nrows, ncols)
         rows, cols, at = gather(device, rows, order), gather(device, cols, order), gather(device, at, order)
-    return settle(device, compressed(device, nrows, ncols, A.dtype, rows, cols, _picked(device, A, at), A.iso))
+    return choose_format(device, compressed(device, nrows, ncols, A.dtype, rows, cols, _picked(device, A, at), A.iso))
 
 
 def _entries_of_rows(device, A, wanted):
@@ -494,6 +494,6 @@ def expand_matrix(device, A, I, J, nrows, ncols):
         rows, cols = gather(device, rows, order), gather(device, cols, order)
         values = values if A.iso else gather(device, values, order)
     A.shared = True
-    result = settle(device, compressed(device, nrows, ncols, A.dtype, rows, cols, values, A.iso))
+    result = choose_format(device, compressed(device, nrows, ncols, A.dtype, rows, cols, values, A.iso))
     result.shared = True
     return result

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....storage.store import forms_of
 from ....storage.tiled import can_tile
-from ..products.tiles import NAMES, WALKS, WIDTH, bit_tiles_of, entries_per_tile, pieces_of
+from ..products.tiles import DIRECTIONS, NAMES, WIDTH, bit_tiles_of, entries_per_tile, pieces_of
 from ..runtime.errors import on_device
 from ..runtime.launch import PlainLaunch, QuickLaunch, Results
 from ..structure.entries import index_type
@@ -23,13 +23,13 @@ from .bfs_graph import CONTROL_WORDS, NARROW_DEGREE, NARROW_MEAN, NARROW_VERTICE
 # left.
 LAUNCH = {"block": 512, "per_processor": 1, "width": WIDTH, "sparse": 2, "few": 16}
 SHIM = {"block": 64, "blocks": 2}
-FORMATS = ("bittiled", *WALKS)
+FORMATS = ("bittiled", *DIRECTIONS)
 
 
 class TileOutcome(Outcome):
     """As Outcome; directions are named by the walks, edges are counted from the levels."""
 
-    directions = WALKS
+    directions = DIRECTIONS
     format = "bittiled"
 
     def rows(self):
@@ -144,6 +144,6 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
     listed = None if single else device.array(sources, np.int32)
     first, count = (sources, 0) if single else (-1, sources.shape[0])
     launch(stream, table, first, device.argument(listed), count, *results.addresses, LOG_LEVELS, max_level,
-           -1 if target is None else int(target), -1 if direction is None else WALKS.index(direction),
+           -1 if target is None else int(target), -1 if direction is None else DIRECTIONS.index(direction),
            LAUNCH["sparse"], LAUNCH["few"])  # fmt: skip
     return answer(results, TileOutcome(device, results.arrays()[3], graph, listed))
