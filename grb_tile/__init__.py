@@ -10,8 +10,11 @@ The names below are loaded when first used, so that importing the package costs 
 Spec: GraphBLAS C API 2.1; SuiteSparse:GraphBLAS where the specification leaves the choice.
 """
 
+from __future__ import annotations
+
 from importlib import import_module as _import_module
 from pathlib import Path as _Path
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 __version__ = "0.1.0"
 
@@ -21,8 +24,34 @@ if not (_here / "kernels").exists():  # a source checkout: kernels/ and algorith
 
 from .config import config  # noqa: E402  (after __path__ is complete)
 
+if _TYPE_CHECKING:  # type checkers do not run __getattr__
+    from . import (
+        agg,
+        binary,
+        core,
+        dtypes,
+        exceptions,
+        grb as grb,
+        indexunary,
+        io,
+        monoid,
+        op,
+        select,
+        semiring,
+        ss,
+        unary,
+        viz,
+    )
+    from .core.mask import Mask as Mask
+    from .core.matrix import Matrix
+    from .core.recorder import Recorder
+    from .core.scalar import Scalar
+    from .core.transposed import TransposedMatrix as TransposedMatrix
+    from .core.vector import Vector
+    from .planner import explain as explain, plan as plan
 
-def _use_backend(name):
+
+def _use_backend(name: str) -> None:
     _import_module(".backends.select", __name__).use(name)
 
 
@@ -34,10 +63,10 @@ class _Replace:
 
     __slots__ = ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "replace"
 
-    def __reduce__(self):
+    def __reduce__(self) -> str:
         return "replace"
 
 
@@ -60,7 +89,7 @@ _NEED_CORE = {          # operators called on expressions need the callables of 
 }  # fmt: skip
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> _Any:
     if name in _CORE:
         value = getattr(_load_core(_CORE[name]), name)
     elif name in _PLANNER:
@@ -73,16 +102,19 @@ def __getattr__(name):
     return value
 
 
-def _load_core(module):
+def _load_core(module: str) -> _Any:
     _import_module(".core", __name__)
     return _import_module(module, __name__)
 
 
-def __dir__():
-    return sorted((globals().keys() | _CORE.keys() | _PLANNER.keys() | _MODULES) - {"_import_module", "_Path"})
+def __dir__() -> list[str]:
+    return sorted(
+        (globals().keys() | _CORE.keys() | _PLANNER.keys() | _MODULES)
+        - {"_import_module", "_Path", "_Any", "_TYPE_CHECKING", "annotations"}
+    )
 
 
-def init(backend=None, blocking=None):
+def init(backend: str | None = None, blocking: bool | None = None) -> None:
     """Accepted for programs written for python-graphblas, which must start their C library; nothing to start here.
 
     Execution is always eager; `gb.config.set(backend=...)` picks what computes.

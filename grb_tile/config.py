@@ -15,8 +15,13 @@ False
 True
 """
 
-DEFAULTS = {"autocompute": True, "mapnumpy": True, "backend": "cpu", "plan": None}
-_MISSING = object()
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+DEFAULTS: dict[str, Any] = {"autocompute": True, "mapnumpy": True, "backend": "cpu", "plan": None}
+_MISSING: Any = object()
 
 
 class _Change:
@@ -24,14 +29,14 @@ class _Change:
 
     __slots__ = ("_config", "_earlier")
 
-    def __init__(self, config, earlier):
+    def __init__(self, config: Config, earlier: dict[str, Any]) -> None:
         self._config = config
         self._earlier = earlier
 
-    def __enter__(self):
+    def __enter__(self) -> Config:
         return self._config
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         for name, value in self._earlier.items():
             self._config._put(name, value)
 
@@ -41,18 +46,18 @@ class Config:
 
     __slots__ = ("_values", "_listeners")
 
-    def __init__(self, defaults):
+    def __init__(self, defaults: Mapping[str, Any]) -> None:
         self._values = dict(defaults)
-        self._listeners = {}
+        self._listeners: dict[str, list[Callable[[Any], None]]] = {}
 
-    def get(self, name, default=_MISSING):
+    def get(self, name: str, default: Any = _MISSING) -> Any:
         """The value of option `name`.  Raises: KeyError for an unknown one when no default is given."""
         value = self._values.get(name, default)
         if value is _MISSING:
             raise KeyError(f"unknown option {name!r}; known options: {', '.join(sorted(self._values))}")
         return value
 
-    def set(self, options=None, **kwargs):
+    def set(self, options: Mapping[str, Any] | None = None, **kwargs: Any) -> _Change:
         """Set options, given as a dict or as keywords; `with config.set(...)` puts them back at the end."""
         changes = dict(options or {}, **kwargs)
         earlier = {name: self._values.get(name, _MISSING) for name in changes}
@@ -60,11 +65,11 @@ class Config:
             self._put(name, value)
         return _Change(self, earlier)
 
-    def listen(self, name, function):
+    def listen(self, name: str, function: Callable[[Any], None]) -> None:
         """Call function(value) whenever option `name` changes (a backend or a planner keeps its copy fresh so)."""
         self._listeners.setdefault(name, []).append(function)
 
-    def _put(self, name, value):
+    def _put(self, name: str, value: Any) -> None:
         earlier = self._values.get(name, _MISSING)
         self._store(name, value)
         try:
@@ -74,25 +79,25 @@ class Config:
             self._store(name, earlier)
             raise
 
-    def _store(self, name, value):
+    def _store(self, name: str, value: Any) -> None:
         if value is _MISSING:
             self._values.pop(name, None)
         else:
             self._values[name] = value
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Any:
         return self.get(name)
 
-    def __setitem__(self, name, value):
+    def __setitem__(self, name: str, value: Any) -> None:
         self._put(name, value)
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         return name in self._values
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._values)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Config({self._values})"
 
 

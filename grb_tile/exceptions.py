@@ -11,7 +11,7 @@ GrB_NO_VALUE = 1
 class GraphblasException(Exception):
     """Base of every error that GraphBLAS itself defines; `info` is the GrB_Info value."""
 
-    info = None
+    info: int | None = None
 
 
 class NoValue(GraphblasException):
@@ -88,7 +88,7 @@ class UdfParseError(GraphblasException):
     """A Python function cannot be lowered to an operator; the message names the line and the reason."""
 
 
-_BY_INFO = {
+_BY_INFO: dict[int | None, type[GraphblasException]] = {
     cls.info: cls
     for cls in (
         NoValue,
@@ -112,7 +112,7 @@ _BY_INFO = {
 }
 
 
-def check_status(info, message=""):
+def check_status(info: int, message: str = "") -> int:
     """Raise the exception class that belongs to a GrB_Info value; return `info` when it is GrB_SUCCESS.
 
     >>> from grb_tile.exceptions import check_status

@@ -90,7 +90,7 @@ class Computable:
     output_type = None  # set in matrix.py, vector.py and scalar.py
     _get_value = get_value
     __getattr__ = getattr_of_value
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def name(self):

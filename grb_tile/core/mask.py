@@ -21,6 +21,7 @@ class Mask:
     structure = False
     value = False
     _prefix = _suffix = ""
+    _inverse: "type[Mask]"  # the class of ~mask, set below the four classes
 
     def __init__(self, parent):
         self.parent = parent
@@ -31,7 +32,7 @@ class Mask:
     def __eq__(self, other):
         raise TypeError(f"__eq__ not defined for objects of type {type(self)}.")
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __bool__(self):
         raise TypeError(f"__bool__ not defined for objects of type {type(self)}.")

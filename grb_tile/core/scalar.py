@@ -193,7 +193,7 @@ class Scalar(BaseType):
     def __ne__(self, other):
         return not self.isequal(other)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def isequal(self, other, *, check_dtype=False):
         """Both empty, or equal values; `check_dtype` also compares the types (literals have none)."""
@@ -362,6 +362,6 @@ def _restore(value, dtype, is_cscalar, name):
 
 for _cls in (ScalarExpression, ScalarIndexExpr, ScalarInfixExpr):
     forward_public(_cls, Scalar)
-    _cls.__index__ = property(lambda self: self._get_value("__index__").__index__)
+    _cls.__index__ = property(lambda self: self._get_value("__index__").__index__)  # type: ignore[union-attr]
 
 __all__ = ["Scalar", "ScalarRecord", "check_options", "check_wait"]

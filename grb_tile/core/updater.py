@@ -78,7 +78,7 @@ class Updater:
     def __eq__(self, other):
         raise TypeError(f"__eq__ not defined for objects of type {type(self)}.")
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __bool__(self):
         raise TypeError(f"__bool__ not defined for objects of type {type(self)}.")
@@ -104,7 +104,7 @@ class Assigner:
     def __eq__(self, other):
         raise TypeError(f"__eq__ not defined for objects of type {type(self)}.")
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __bool__(self):
         raise TypeError(f"__bool__ not defined for objects of type {type(self)}.")

@@ -9,8 +9,9 @@ Reference: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market exchange forma
 comment: LAGraph, LAGraph_MMRead.c, description of the file format.
 """
 
+import dataclasses
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from grb_tile.io.errors import bad_file
 
@@ -63,7 +64,7 @@ class Header:
     entries: int
     type_name: str | None  # NumPy name out of a %%GraphBLAS comment
     lines: int
-    comments: list = field(default_factory=list)
+    comments: list = dataclasses.field(default_factory=list)
 
     @property
     def shortest_line(self):
