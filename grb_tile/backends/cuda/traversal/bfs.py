@@ -18,7 +18,7 @@ from .bfs_graph import MAX_ENTRIES, QUEUE, graph_of
 
 HEAD_ROWS = 8  # numbers before the levels in the record
 LOG_LEVELS = 8192
-# Measured on an H200; tests/gpu/bench_traverse.py tries others.
+# Measured on an H200; tests/benchmarks/gpu/bench_bfs.py tries others.
 LAUNCH = {"block": 1024, "careful_block": 768, "per_processor": 1, "cooperative": True, "alpha": 16, "narrow": True,
           "cluster": 8, "narrow_block": 1024}  # fmt: skip
 SHIM = {"block": 64, "blocks": 2}

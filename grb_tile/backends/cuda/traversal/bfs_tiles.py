@@ -17,7 +17,7 @@ from ..structure.entries import index_type
 from .bfs import HEAD_ROWS, LOG_LEVELS, Outcome, answer
 from .bfs_graph import CONTROL_WORDS, NARROW_DEGREE, NARROW_MEAN, NARROW_VERTICES
 
-# Measured on an H200; tests/gpu/bench_tiles.py tries others.  sparse: the paper leaves push_csc at 1 % of the vertices;
+# Measured on an H200; tests/benchmarks/gpu/bench_tiles.py tries others.  sparse: the paper leaves push_csc at 1 % of the vertices;
 # with a
 # queue of the frontier's own tiles it is the fastest until these are half of all.  few: as a 16th of the vertices is
 # left.

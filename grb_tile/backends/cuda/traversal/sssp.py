@@ -9,7 +9,7 @@ from .sssp_graph import FAR, MAX_ENTRIES, QUEUE_BYTES, graph_of, is_short
 
 LOG_ROUNDS = 8192
 NUMBERS = 5  # of a round in the record
-# Measured on an H200; tests/gpu/bench_paths.py tries others.
+# Measured on an H200; tests/benchmarks/gpu/bench_sssp.py tries others.
 # step, narrow_step: the first step of the bound, so many mean weights (over the mean degree, unless rows are short).
 # most: steps double up to so many mean weights.  pull_at: see the kernel.
 LAUNCH = {"block": 1024, "per_processor": 1, "pull_at": 2, "most": 2.0, "step": 1.0, "narrow_step": 24.0,

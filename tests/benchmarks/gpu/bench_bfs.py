@@ -1,6 +1,6 @@
 """Breadth-first search on the device: checked, timed, launch configurations tried.
 
-    python3 tests/gpu/bench_traverse.py [kron21 rmat22 grid2000 road many] [--tries] [--host] [--sources 16]
+    python3 tests/benchmarks/gpu/bench_bfs.py [kron21 rmat22 grid2000 road many] [--tries] [--host] [--sources 16]
 
 Writes JSON lines to $OUT/traverse.jsonl when OUT is set; real graphs are read from $GRB_TILE_DATA (default
 shared/data).
@@ -19,7 +19,7 @@ from pathlib import Path
 import cupy as cp
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT))
 
 import grb_tile as gb

@@ -1,6 +1,6 @@
 """What the CUDA backend's foundation does and costs on this machine's device: run it first on a new one.
 
-    python3 tests/gpu/foundation.py [--edges 100000000]
+    python3 tests/benchmarks/gpu/bench_foundation.py [--edges 100000000]
 
 Checks structure primitives against NumPy on random matrices, then times launches, read-backs, moves, build and
 transpose. Prints one JSON object a line; exits with 1 when something differs.
@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import numpy as np  # noqa: E402

@@ -1,6 +1,6 @@
 """Tiles on the device against CSR: bytes, making them, products over them, searches over them.
 
-    python3 tests/gpu/bench_tiles.py [bytes convert search bits products tries] [--graphs fem40,cnr-2000] [--sources 8]
+    python3 tests/benchmarks/gpu/bench_tiles.py [bytes convert search bits products tries] [--graphs fem40,cnr-2000] [--sources 8]
 
 bytes     bytes of a stored entry: bit tiles of each width against CSR (structure only, row pointers as they are stored)
 convert   making tiles beside one search of the same graph (TileSpMSpV's bound: one search in normal cases, ten at
@@ -21,8 +21,8 @@ from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import bench_matvec
-import bench_traverse
+import bench_spmv
+import bench_bfs
 import cupy as cp
 import numpy as np
 from timing import best_ms, call_us, device_us
@@ -69,17 +69,17 @@ def blocked_grid(width, block=8):
         keys += [one.ravel() << 32 | two.ravel(), two.ravel() << 32 | one.ravel()]
     keys = cp.concatenate(keys)
     keys.sort()
-    return bench_traverse.from_keys(width * width, keys)
+    return bench_bfs.from_keys(width * width, keys)
 
 
 GRAPHS = {
-    "fem40": lambda: structure(bench_matvec.fem(40)), "fem70": lambda: structure(bench_matvec.fem(70)),
-    "stanford-dragon": lambda: bench_traverse.real("stanford-dragon"),
-    "pace17-he184": lambda: bench_traverse.real("pace17-he184"),
-    "cnr-2000": lambda: bench_traverse.real("cnr-2000"), "grid-blocked": lambda: blocked_grid(2000),
-    "road-NY": lambda: bench_traverse.real("USA-road-NY"), "road-NE": lambda: bench_traverse.real("USA-road-NE"),
-    "Slashdot": lambda: bench_traverse.real("soc-Slashdot0902"), "ego-Twitter": lambda: bench_traverse.real("ego-Twitter"),
-    "grid2000": lambda: bench_traverse.grid(2000), "kron20": lambda: bench_traverse.rmat(20, 16),
+    "fem40": lambda: structure(bench_spmv.fem(40)), "fem70": lambda: structure(bench_spmv.fem(70)),
+    "stanford-dragon": lambda: bench_bfs.real("stanford-dragon"),
+    "pace17-he184": lambda: bench_bfs.real("pace17-he184"),
+    "cnr-2000": lambda: bench_bfs.real("cnr-2000"), "grid-blocked": lambda: blocked_grid(2000),
+    "road-NY": lambda: bench_bfs.real("USA-road-NY"), "road-NE": lambda: bench_bfs.real("USA-road-NE"),
+    "Slashdot": lambda: bench_bfs.real("soc-Slashdot0902"), "ego-Twitter": lambda: bench_bfs.real("ego-Twitter"),
+    "grid2000": lambda: bench_bfs.grid(2000), "kron20": lambda: bench_bfs.rmat(20, 16),
 }  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def vector(n, dtype, density):
         return (
             BitmapVector(n, dtype, None, cp.ones(1, dtype.np_type), n, True)
             if dtype is dtypes.BOOL
-            else bench_matvec.dense(n, dtype)
+            else bench_spmv.dense(n, dtype)
         )
     places = np.sort(RANDOM.choice(n, max(1, int(n * density)), replace=False)).astype(np.int32)
     if dtype is dtypes.BOOL:
@@ -169,7 +169,7 @@ def compare(backend, name, A, semiring, formats, part):
 
 
 def part_products(backend, name, A, sources):
-    B = bench_matvec.matrix((A.nrows, A.indptr, A.indices), dtypes.FP32)
+    B = bench_spmv.matrix((A.nrows, A.indptr, A.indices), dtypes.FP32)
     compare(backend, name, B, get_typed_op("plus_times", dtypes.FP32, kind="semiring"), ("tiled",), "products")
 
 
@@ -182,16 +182,16 @@ def part_search(backend, name, A, sources):
     figures = {"csr_ms": csr, "planned_ms": float(np.median([best_ms(partial(bfs, G, s), 3) for s in sources]))}
     plan = gb.explain().plans[0]
     figures["planned_over"], figures["entries_a_tile"] = plan.format, tiles.entries_per_tile(backend.device, A, 16)
-    print("  ", bench_traverse.by_level(bfs(G, sources[0]), 24), flush=True)
+    print("  ", bench_bfs.by_level(bfs(G, sources[0]), 24), flush=True)
     for direction in DIRECTIONS:
         with gb.plan(force=direction):
             try:
                 for k, source in enumerate(sources[:4]):
                     found = bfs(G, source, parents=k % 2 == 0)
-                    bench_traverse.check(A, source, found)
+                    bench_bfs.check(A, source, found)
                 figures[f"{direction}_ms"] = float(np.median([best_ms(partial(bfs, G, s), 3) for s in sources]))
                 if direction == "bittiled":
-                    print("  ", bench_traverse.by_level(found, 24), flush=True)
+                    print("  ", bench_bfs.by_level(found, 24), flush=True)
             except (Exception, SystemExit) as error:  # noqa: BLE001
                 figures[f"{direction}_failed"] = repr(error)[:300]
     say(part="search", matrix=name, **figures)
@@ -199,7 +199,7 @@ def part_search(backend, name, A, sources):
 
 def clock_ms(G, sources, rounds=3):
     """Median over sources of the best time on the device, by its clock."""
-    return float(np.median([min(bench_traverse._seconds(bfs(G, s)) * 1e3 for _ in range(rounds)) for s in sources]))
+    return float(np.median([min(bench_bfs._seconds(bfs(G, s)) * 1e3 for _ in range(rounds)) for s in sources]))
 
 
 def part_tries(backend, name, A, sources):
@@ -224,12 +224,12 @@ def part_tries(backend, name, A, sources):
                 A.forms[key].kernels.clear()
             label = " ".join(f"{k[0]}{v}" for k, v in change.items())
             try:
-                bench_traverse.check(A, sources[0], bfs(G, sources[0], parents=True))
+                bench_bfs.check(A, sources[0], bfs(G, sources[0], parents=True))
                 figures[label] = clock_ms(G, sources)
             except (Exception, SystemExit) as error:  # noqa: BLE001
                 figures[label] = repr(error)[:200]
             if set(change) == {"width"}:
-                print("  ", label, bench_traverse.by_level(bfs(G, sources[0]), 30), flush=True)
+                print("  ", label, bench_bfs.by_level(bfs(G, sources[0]), 30), flush=True)
             traverse_tiles.LAUNCH.clear()
             traverse_tiles.LAUNCH.update(before)
     say(part="tries", matrix=name, **figures)

@@ -1,7 +1,7 @@
-"""Products of matrix and vector on the device against cuSPARSE: python3 tests/gpu/bench_matvec.py [part ...] [--small] [--only=MATRIX ...]
+"""Products of matrix and vector on the device against cuSPARSE: python3 tests/benchmarks/gpu/bench_spmv.py [part ...] [--small] [--only=MATRIX ...]
 
 Parts: spmv semirings latency (all three without an argument), tune; sparse vectors: bench_spmspv.py.  Graphs of
-$GRB_TILE_DATA (default shared/data) where they are.  A line of JSON per figure goes to $OUT/bench_matvec.jsonl when OUT
+$GRB_TILE_DATA (default shared/data) where they are.  A line of JSON per figure goes to $OUT/bench_spmv.jsonl when OUT
 is set; every product is verified on sampled rows.
 
 What device us and call us are: timing.py.
@@ -13,7 +13,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 import cupy as cp
 import numpy as np
 from timing import call_us, device_us, wall_seconds
@@ -34,7 +34,7 @@ RANDOM = np.random.default_rng(3)
 def say(**figures):
     print("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in figures.items()), flush=True)
     if OUT:
-        with open(Path(OUT) / "bench_matvec.jsonl", "a") as file:
+        with open(Path(OUT) / "bench_spmv.jsonl", "a") as file:
             file.write(json.dumps(figures, default=str) + "\n")
 
 

@@ -1,6 +1,6 @@
-"""Sparse matrix times sparse vector on the device against cuSPARSE's SpMV: python3 tests/gpu/bench_spmspv.py [--small] [--push]
+"""Sparse matrix times sparse vector on the device against cuSPARSE's SpMV: python3 tests/benchmarks/gpu/bench_spmspv.py [--small] [--push]
 
-Every walk is verified on sampled rows.  A line of JSON per figure goes to $OUT/bench_matvec.jsonl when OUT is set.
+Every walk is verified on sampled rows.  A line of JSON per figure goes to $OUT/bench_spmv.jsonl when OUT is set.
 
 device us   the card's time of a call: calls queued behind a long kernel, so that the host's time does not show
 call us     wall time from the Python call until the result is complete on the device
@@ -14,7 +14,7 @@ from functools import partial
 
 import cupy as cp
 import numpy as np
-from bench_matvec import RANDOM, cusparse, dense, kron, matrices, matrix, say, verify
+from bench_spmv import RANDOM, cusparse, dense, kron, matrices, matrix, say, verify
 from timing import call_us, device_us
 
 import grb_tile as gb

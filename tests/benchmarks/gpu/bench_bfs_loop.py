@@ -1,6 +1,6 @@
 """The eight-line breadth-first search that a user writes, on the device, beside the library's: times of whole calls.
 
-    python3 tests/gpu/bench_loop.py
+    python3 tests/benchmarks/gpu/bench_bfs_loop.py
 
 kron 21 edge factor 48, medians over 16 sources with edges; levels of both searches are compared.
 """
@@ -12,8 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
-import bench_traverse
+sys.path[:0] = [str(Path(__file__).resolve().parents[3]), str(Path(__file__).resolve().parent)]
+import bench_bfs
 import cupy as cp
 import numpy as np
 
@@ -37,7 +37,7 @@ def loop(A, source):
 
 def main():
     gb.config.set(backend="cuda")
-    store = bench_traverse.rmat(21, 48)
+    store = bench_bfs.rmat(21, 48)
     G = Graph(gb.Matrix._from_store(store, store.dtype, "A"), directed=False)
     degree = G.out_degree.to_coo()
     sources = np.random.default_rng(3).choice(degree[0], 16).astype(int).tolist()

@@ -1,6 +1,6 @@
 """Shortest paths from a source on the device: checked, timed, by rounds.
 
-    python3 tests/gpu/bench_paths.py [kron21 kron20 grid2000 road] [--sources 16] [--rounds] [--tries]
+    python3 tests/benchmarks/gpu/bench_sssp.py [kron21 kron20 grid2000 road] [--sources 16] [--rounds] [--tries]
 
 Weights 1 .. 255 by a hash of the edge's ends, the same both ways, INT32; the road network has its own.  Checked for
 every
@@ -21,10 +21,10 @@ from pathlib import Path
 import cupy as cp
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "gpu")]
+ROOT = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benchmarks" / "gpu")]
 
-import bench_traverse as searches
+import bench_bfs as searches
 
 import grb_tile as gb
 from grb_tile import dtypes
