@@ -21,8 +21,8 @@ from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import bench_spmv
 import bench_bfs
+import bench_spmv
 import cupy as cp
 import numpy as np
 from timing import best_ms, call_us, device_us
