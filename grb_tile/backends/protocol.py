@@ -158,6 +158,13 @@ class Backend:
         """(+)_p x[p]   as a NumPy scalar of monoid.type, or None when x is empty; x is cast to monoid.type first."""
         self._missing("reduce")
 
+    def broadcast(self, u, pattern, axis):
+        """T[i,j] = u[i] (axis 0) or u[j] (axis 1)   for (i,j) in the matrix `pattern` where u has that entry.
+
+        Types: the result has u's type; the values of `pattern` are not read.
+        """
+        self._missing("broadcast")
+
     def kronecker(self, A, B, op, allow=None):
         """C[i*B.nrows + k, j*B.ncols + l] = A[i,j] (op) B[k,l].
 

@@ -300,6 +300,11 @@ class ReferenceBackend(Backend):
         found = entries(x)
         return _fold(monoid, list(found.values()))[0] if found else None
 
+    def broadcast(self, u, pattern, axis):
+        held = entries(u)
+        found = {place: held[place[axis]] for place in entries(pattern) if place[axis] in held}
+        return matrix(pattern.nrows, pattern.ncols, u.dtype, found)
+
     def kronecker(self, A, B, op, allow=None):
         may, result = _allowed(allow), {}
         for (i, j), a in entries(A).items():

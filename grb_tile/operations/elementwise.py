@@ -6,6 +6,7 @@ the columns (its size is the number of rows), as python-graphblas does.
 """
 
 from ..backends.select import current
+from ..operators import get_typed_op
 from ..storage.embed import column_matrix, full_vector, row_matrix
 from . import checks
 from .record import Record
@@ -25,9 +26,13 @@ def _spread(call, x, y, xt, yt):
     return right, 0
 
 
-def _everywhere(store, shape, side, first):
-    """The matrix whose every row (side 1) or column (side 0) is the vector."""
+def _everywhere(store, shape, side):
+    """The matrix whose every row (side 1) or column (side 0) is the vector: dense, so as large as its shape.
+
+    Raises: OutOfMemory, before anything is made, when it does not fit.
+    """
     backend = current()
+    first = get_typed_op("first", store.dtype, kind="binary")
     if side == 1:
         return backend.kronecker(column_matrix(full_vector(shape[0], store.dtype, 1)), row_matrix(store), first.flip())
     return backend.kronecker(column_matrix(store), row_matrix(full_vector(shape[1], store.dtype, 1)), first)
@@ -35,26 +40,32 @@ def _everywhere(store, shape, side, first):
 
 class _ElementWise(Record):
     __slots__ = ("x", "y", "xt", "yt", "side")
+    intersects = False
 
     def __init__(self, x, y, op, xt, yt):
         self.shape, self.side = _spread(self.name, x, y, xt, yt)
         self.x, self.y, self.op, self.xt, self.yt = x, y, op, xt, yt
         self.dtype = op.return_type
 
-    def stores(self):
-        """Both operands as stores of one shape."""
+    def stores(self, allow):
+        """Both operands as stores of one shape, whole at least inside `allow` and where both have entries.
+
+        A vector is broadcast over the entries that can matter: those of the other operand for an intersection, those of
+        the mask for a union.  Only a union without a mask, or under a complement, makes the dense matrix.
+        """
         x, y = self.x._store, self.y._store
         if self.xt:
             x = current().transpose(x)
         if self.yt:
             y = current().transpose(y)
         if self.side is not None:
-            from ..operators import get_typed_op
-
-            if self.side == 1:
-                y = _everywhere(y, self.shape, 1, get_typed_op("first", y.dtype, kind="binary"))
+            vector, matrix = (y, x) if self.side == 1 else (x, y)
+            pattern = matrix if self.intersects else None if allow is None or allow.complement else allow.pattern
+            if pattern is None:
+                vector = _everywhere(vector, self.shape, self.side)
             else:
-                x = _everywhere(x, self.shape, 0, get_typed_op("first", x.dtype, kind="binary"))
+                vector = current().broadcast(vector, pattern, self.side)
+            x, y = (matrix, vector) if self.side == 1 else (vector, matrix)
         return x, y
 
     def operands(self):
@@ -73,7 +84,7 @@ class EWiseAdd(_ElementWise):
     c_stem = "eWiseAdd_BinaryOp"
 
     def compute(self, allow=None):
-        x, y = self.stores()
+        x, y = self.stores(allow)
         return current().union(x, y, self.op, allow)
 
 
@@ -82,10 +93,11 @@ class EWiseMult(_ElementWise):
 
     __slots__ = ()
     name = "ewise_mult"
+    intersects = True
     c_stem = "eWiseMult_BinaryOp"
 
     def compute(self, allow=None):
-        x, y = self.stores()
+        x, y = self.stores(allow)
         return current().intersect(x, y, self.op, allow)
 
 
@@ -101,7 +113,7 @@ class EWiseUnion(_ElementWise):
         self.left_default, self.right_default = left_default, right_default
 
     def compute(self, allow=None):
-        x, y = self.stores()
+        x, y = self.stores(allow)
         return current().union(x, y, self.op, allow, self.left_default, self.right_default)
 
     def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):

@@ -162,7 +162,11 @@ class Outer(Record):
         self.dtype = op.return_type
 
     def compute(self, allow=None):
-        return current().kronecker(column_matrix(self.u._store), row_matrix(self.v._store), self.op, allow)
+        backend, u, v = current(), self.u._store, self.v._store
+        if allow is not None and not allow.complement and self.op.positional is None:  # the cost follows the mask
+            left = backend.broadcast(u, allow.pattern, 0)
+            return backend.intersect(left, backend.broadcast(v, left, 1), self.op)
+        return backend.kronecker(column_matrix(u), row_matrix(v), self.op, allow)
 
     def operands(self):
         return ((self.u, False), (self.v, False))

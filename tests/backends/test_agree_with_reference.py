@@ -373,6 +373,19 @@ def test_kronecker_and_transpose(backend, seed):
     assert_same(T, REFERENCE.transpose(A))
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_broadcast(backend, seed):
+    """A vector over the entries of a matrix, along both axes: sparse, bitmap, full and iso vectors, CSR and DCSR."""
+    rng = np.random.default_rng([9, seed])
+    rows, cols = dimension(rng), dimension(rng)
+    A = random_matrix(rng, rows, cols, choice(rng, TYPES))
+    for axis, dim in ((0, rows), (1, cols)):
+        for u in (random_vector(rng, dim, choice(rng, TYPES)), full_vector(A.shape[axis], dtypes.FP64, 2.5)):
+            before = snapshot(u), snapshot(A)
+            assert_same(backend.broadcast(u, A, axis), REFERENCE.broadcast(u, A, axis))
+            assert (snapshot(u), snapshot(A)) == before
+
+
 def test_shared_arrays_are_marked(backend):
     rng = np.random.default_rng(9)
     u = random_vector(rng, (150, np.arange(150)), dtypes.INT64, 0.8)

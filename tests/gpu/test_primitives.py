@@ -7,7 +7,7 @@ And what only a device shows: operands of millions of entries against NumPy, the
 import numpy as np
 import pytest
 from backends import agree
-from backends.samples import random_matrix
+from backends.samples import random_matrix, random_vector
 from backends.test_agree_with_reference import (  # noqa: F401  collected from here, with the fixture below
     binary_op,
     mask_for,
@@ -87,6 +87,16 @@ def test_kronecker(backend, reference, seed):
     nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
     allow = mask_for(rng, lambda: random_matrix(rng, (nrows, np.arange(nrows)), (ncols, np.arange(ncols)), dtypes.BOOL))
     agree.assert_same(backend.kronecker(A, B, op, allow), reference.kronecker(A, B, op, allow))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_broadcast(backend, reference, seed):
+    rng = np.random.default_rng([9, seed])
+    dims = [(int(size), np.arange(size)) for size in rng.integers(1, 200, 2)]
+    A = random_matrix(rng, *dims, dtypes.INT64)
+    for axis in (0, 1):
+        u = random_vector(rng, dims[axis], dtypes.FP64)
+        agree.assert_same(backend.broadcast(u, A, axis), reference.broadcast(u, A, axis))
 
 
 @pytest.mark.parametrize("places", [range(300), range(0, 300, 2), range(7)], ids=str)

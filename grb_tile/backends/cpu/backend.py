@@ -2,7 +2,7 @@
 
 from ...storage import convert as conversions
 from ..protocol import Backend, use_plain_rows
-from .vectorised import elementwise, mapping, matmul, matvec, structure, tiles
+from .vectorised import broadcast, elementwise, mapping, matmul, matvec, structure, tiles
 
 try:
     from .compiled import dispatch as accelerate
@@ -65,9 +65,8 @@ class NumpyBackend(Backend):
     apply = staticmethod(mapping.apply)
     reduce = staticmethod(mapping.reduce)
 
-    def kronecker(self, A, B, op, allow=None):
-        result = structure.kronecker(A, B, op)
-        return result if allow is None else elementwise.restrict(result, allow)
+    kronecker = staticmethod(broadcast.kronecker)
+    broadcast = staticmethod(broadcast.broadcast)
 
 
 def _compiled(name, in_numpy):

@@ -249,9 +249,13 @@ class CudaBackend(Backend):
             return NotImplemented
 
     @reporting
+    def broadcast(self, u, pattern, axis):
+        return self._call("elementwise.broadcast", "broadcast", self.own(u), self.own(pattern), axis)
+
+    @reporting
     def kronecker(self, A, B, op, allow=None):
         return self._call(
-            "elementwise.elementwise", "kronecker", self.own(A), self.own(B), op, self.device.own_allow(allow)
+            "elementwise.broadcast", "kronecker", self.own(A), self.own(B), op, self.device.own_allow(allow)
         )
 
     # ------------------------------------------------------------------ whole algorithms

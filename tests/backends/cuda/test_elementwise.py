@@ -152,6 +152,17 @@ def test_kronecker(case, detours):
             agree.assert_same(shim().kronecker(A, B, op, Allow(M)), NUMPY.kronecker(A, B, op, Allow(M)))
 
 
+def test_broadcast(detours):
+    for turn in range(8):
+        rng = rng_of(turn, 6)
+        rows, cols = ((s, np.arange(min(s, 30))) for s in (int(rng.choice([1, 7, 200, 2**33])) for _ in range(2)))
+        A = samples.random_matrix(rng, rows, cols, dtypes.BOOL)
+        for axis, dim in ((0, rows), (1, cols)):
+            for share in (0.3, 1.0):
+                u = samples.random_vector(rng, dim, dtypes.FP32, share)
+                agree.assert_same(shim().broadcast(u, A, axis), NUMPY.broadcast(u, A, axis))
+
+
 def test_iso_operands_stay_iso(detours):
     one = np.array([2])
     u, v = (NUMPY.build_vector(300, np.arange(k, 250), one, None, dtypes.INT64) for k in (0, 9))

@@ -42,6 +42,7 @@ def structure():
             yield "elementwise/union.cuh", "place_first", "", (index, place)
             yield "elementwise/union.cuh", "place_lone", "", (index, place)
             yield "elementwise/kronecker.cuh", "kronecker_entries", "", (index, place, "int32_t")
+            yield "elementwise/kronecker.cuh", "kronecker_places", "", (index, place, "int32_t", place)
         for moved in MOVED:
             yield "elementwise/union_values.cuh", "overlay", "", (place, moved)
 

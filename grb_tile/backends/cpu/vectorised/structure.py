@@ -277,35 +277,3 @@ def expand_matrix(A, I, J, nrows, ncols):
         if not A.iso:
             values = values[order]
     return choose_format(compressed(nrows, ncols, A.dtype, rows, cols, values, A.iso))
-
-
-def kronecker(A, B, op):
-    """All products of an entry of A with one of B, by rows."""
-    nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
-    na, nb = A.indices.shape[0], B.indices.shape[0]
-    at_a = np.arange(na).repeat(nb)
-    at_b = np.tile(np.arange(nb), na)
-    ra, ca = row_ids(A)[at_a], A.indices[at_a].astype(np.int64)
-    rb, cb = row_ids(B)[at_b], B.indices[at_b].astype(np.int64)
-    rows, cols = ra * B.nrows + rb, ca * B.ncols + cb
-    positional = op.positional
-    if positional is not None:
-        place = {"firsti": ra, "firstj": ca, "secondi": rb, "secondj": cb}[positional.rstrip("1")]
-        values = (place + 1 if positional[-1] == "1" else place).astype(op.return_type.np_type)
-        iso = False
-    else:
-        a = A.values[:1] if A.iso else A.values[at_a]
-        b = B.values[:1] if B.iso else B.values[at_b]
-        iso = (A.iso and B.iso) or op.kind == "pair"
-        if iso:
-            a, b = a[:1], b[:1]
-        values = op.numpy(cast(a, op.type), cast(b, op.type2)) if na and nb else np.empty(0, op.return_type.np_type)
-        iso = iso and values.shape[0] == 1
-        if not iso and values.shape[0] != rows.shape[0]:
-            values = np.broadcast_to(values, rows.shape).copy()
-    order = order_pairs(rows, cols, nrows, ncols)
-    if order is not None:
-        rows, cols = rows[order], cols[order]
-        if not iso:
-            values = values[order]
-    return compressed(nrows, ncols, op.return_type, rows, cols, values, iso)

@@ -16,10 +16,8 @@ from ....dtypes import cast as host_cast
 from ....storage.convert import share
 from ....storage.store import BitmapVector, index_dtype, same_structure
 from ..structure.entries import (
-    compressed,
     counted_later,
     gather,
-    index_type,
     to_bitmap,
     vector_of,
     words_of,
@@ -40,7 +38,7 @@ from ..structure.positions import (
     member_flags,
     union_places,
 )
-from ..structure.structure import choose_format, convert
+from ..structure.structure import choose_format
 from .values import (
     all_plain,
     base_of,
@@ -58,7 +56,7 @@ from .values import (
 _FEW = 8  # a pattern with so many times fewer entries than the operand is searched in it, not the other way
 
 
-def _require(op, dtype):
+def require_functor(op, dtype):
     """Raises: UdfParseError when the operator has no device form, whatever the operands hold."""
     if op is not None and op.positional is None:
         functor_text(op, dtype)
@@ -113,7 +111,7 @@ def intersect(device, x, y, op, allow):
     dtype = op.return_type
     if not (all_plain(x.dtype, y.dtype) and op_is_plain(op)):
         return NotImplemented
-    _require(op, dtype)
+    require_functor(op, dtype)
     if is_empty(x) or is_empty(y):
         return empty_like(device, x, dtype)
     if same_structure(x, y):
@@ -205,7 +203,7 @@ def union(device, x, y, op, allow, left_default, right_default, dtype):
         dtype = x.dtype if op is None else op.return_type
     if not (all_plain(x.dtype, y.dtype, dtype) and op_is_plain(op)):
         return NotImplemented
-    _require(op, dtype)
+    require_functor(op, dtype)
     if allow is not None:
         x, y = restrict(device, x, allow), restrict(device, y, allow)
     if is_empty(x):
@@ -363,69 +361,3 @@ def _iso_union(device, x, y, op, dtype, defaults, some_common):
 
 def _on_host(op, a, b, dtype):
     return host_cast(np.asarray(op.numpy(host_cast(a, op.type), host_cast(b, op.type2))), dtype)
-
-
-# ---------------------------------------------------------------------- kronecker
-
-
-def kronecker(device, A, B, op, allow):
-    dtype = op.return_type
-    if not (all_plain(A.dtype, B.dtype) and op_is_plain(op)):
-        return NotImplemented
-    _require(op, dtype)
-    nrows, ncols, n = A.nrows * B.nrows, A.ncols * B.ncols, A.nvals * B.nvals
-    nothing = device.empty(0, np.int64)
-    if n == 0:
-        return compressed(device, nrows, ncols, dtype, nothing, nothing, device.empty(0, dtype.np_type))
-    places = index_dtype(max(A.nvals, B.nvals))
-    device.check_room(n * (16 + 2 * places.itemsize + dtype.np_type.itemsize), f"kronecker: {n} entries")
-    a, b = _held_rows(device, A), _held_rows(device, B)
-    held_a, held_b = a[1].shape[0], b[1].shape[0]
-    lengths = device.empty(held_a * held_b, np.int64)
-    kernel = device.launcher.kernel("elementwise/kronecker.cuh", "kronecker_lengths", "", ("void",))
-    kernel.over(lengths.shape[0], (a[0], held_a, b[0], held_b, lengths))
-    ends = device.xp.cumsum(lengths)
-    rows, columns = device.empty(n, np.int64), device.empty(n, np.int64)
-    at_a, at_b = device.empty(n, places), device.empty(n, places)
-    kernel = device.launcher.kernel(
-        "elementwise/kronecker.cuh",
-        "kronecker_entries",
-        "",
-        (index_type(A.indices), index_type(B.indices), index_type(at_a)),
-    )
-    kernel.over(
-        n,
-        (
-            a[0],
-            a[1],
-            A.indices,
-            held_a,
-            b[0],
-            b[1],
-            B.indices,
-            held_b,
-            B.nrows,
-            B.ncols,
-            ends,
-            n,
-            rows,
-            columns,
-            at_a,
-            at_b,
-        ),
-    )
-    if op.positional is None:
-        values, iso = meet(device, op, dtype, n, A, B, at_a, at_b)
-    else:
-        store, at = (A, at_a) if op.positional.startswith("first") else (B, at_b)
-        base, one = base_of(op.positional)
-        values, iso = position_values(device, gather(device, entry_places(device, store, base), at), one, dtype)
-    result = choose_format(device, compressed(device, nrows, ncols, dtype, rows, columns, values, iso))
-    result.shared = True
-    return result if allow is None else restrict(device, result, allow)
-
-
-def _held_rows(device, A):
-    """(indptr, rows) over the rows of A that hold something."""
-    A = convert(device, A, "dcsr")
-    return A.indptr, A.rows

@@ -1,0 +1,68 @@
+"""Whether a result fits in memory, asked before it is made: a process that the system kills answers nobody.
+
+What is free is the least of the system's available memory, the limit of the process (RLIMIT_AS) and the limit of its
+control group, where these exist; unknown is taken as enough.
+"""
+
+import os
+
+from ...exceptions import OutOfMemory
+
+SMALL = 1 << 26  # bytes that are never asked about: reading /proc takes 30 us
+
+
+def free_bytes():
+    """Bytes that this process may still allocate, or None where no limit is known."""
+    limits = [_available(), _address_space(), _control_group()]
+    known = [limit for limit in limits if limit is not None]
+    return min(known) if known else None
+
+
+def check_memory(wanted, what):
+    """Raises: OutOfMemory when `wanted` bytes are more than are free; nothing has been allocated then."""
+    if wanted < SMALL:
+        return
+    free = free_bytes()
+    if free is not None and wanted > free:
+        raise OutOfMemory(
+            f"{what}: {wanted:,} bytes needed, {free:,} free; the operands are unchanged.  "
+            "Use a mask or smaller operands, or free objects"
+        )
+
+
+def _available():
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def _address_space():
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return None
+        with open("/proc/self/statm", encoding="ascii") as text:
+            return max(limit - int(text.read().split()[0]) * os.sysconf("SC_PAGE_SIZE"), 0)
+    except (ImportError, OSError, ValueError):
+        return None
+
+
+def _control_group():
+    """Of cgroup v2, or of v1's memory controller."""
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ):
+        try:
+            with open(limit, encoding="ascii") as a, open(used, encoding="ascii") as b:
+                return max(int(a.read()) - int(b.read()), 0)
+        except (OSError, ValueError):
+            continue
+    return None

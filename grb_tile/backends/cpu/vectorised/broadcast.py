@@ -1,0 +1,107 @@
+"""Vectors broadcast over the entries of a matrix, and Kronecker products, in NumPy.  Meanings: backends/protocol.py.
+
+Both make their entries in row-major order, so nothing is sorted; the cost follows the entries of the result, or of the
+mask where a mask that is not a complement has fewer.
+"""
+
+import numpy as np
+
+from ....dtypes import cast
+from ....storage.convert import compressed, occupied, row_ids, rows_csr, take_rows
+from ....storage.sorting import find, ranges
+from ....storage.store import index_dtype
+from ..memory import check_memory
+from .elementwise import meet, restrict
+from .entries import empty_matrix, keep_entries, like, members
+
+MASK_GAIN = 4  # an entry looked up through the mask costs about as much as four entries made in order
+
+
+def broadcast(u, pattern, axis):
+    if u.iso or pattern.iso:
+        pattern = like(pattern, pattern.dtype, pattern.values[:1], True)
+    if axis == 0 and u.format == "sparse" and u.nvals < u.size:
+        pattern = take_rows(pattern, u.indices.astype(np.int64, copy=False))
+    at = pattern.indices if axis == 1 else row_ids(pattern)
+    if u.nvals < u.size and not (axis == 0 and u.format == "sparse"):
+        kept = members(u, at).nonzero()[0]
+        if kept.shape[0] < at.shape[0]:
+            at = at[kept]
+            pattern = keep_entries(pattern, kept)
+    if u.iso:
+        return like(pattern, u.dtype, u.values[:1], True)
+    if u.format == "bitmap" or u.nvals == u.size:
+        values = u.values[at]
+    else:
+        values = u.values[find(at, u.indices)[0]]
+    return like(pattern, u.dtype, values, False)
+
+
+def kronecker(A, B, op, allow=None):
+    nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
+    count = A.indices.shape[0] * B.indices.shape[0]
+    if count == 0:
+        return empty_matrix(nrows, ncols, op.return_type)
+    if allow is not None and not allow.complement and allow.pattern.nvals * MASK_GAIN < count:
+        return _within_mask(A, B, op, allow.pattern, nrows, ncols)
+    one = op.return_type.np_type.itemsize
+    check_memory(count * (32 + one + index_dtype(ncols).itemsize), f"kronecker: {count} entries")
+    (rows_a, starts_a), (rows_b, starts_b) = occupied(A), occupied(B)
+    lengths_a, lengths_b = rows_csr(A, rows_a)[1], rows_csr(B, rows_b)[1]
+    ia = np.arange(rows_a.shape[0]).repeat(rows_b.shape[0])  # the rows of A and B behind each row of the result
+    ib = np.tile(np.arange(rows_b.shape[0]), rows_a.shape[0])
+    entries_a = ranges(starts_a[ia], lengths_a[ia])  # entries of A, once for each row of B that they meet
+    ib = ib.repeat(lengths_a[ia])
+    at_a = entries_a.repeat(lengths_b[ib])
+    at_b = ranges(starts_b[ib], lengths_b[ib])
+    rows = (rows_a[row_numbers(A, rows_a)] * B.nrows)[at_a] + row_ids(B)[at_b]
+    cols = A.indices[at_a].astype(np.int64) * B.ncols + B.indices[at_b]
+    result = _result(A, at_a, B, at_b, op, nrows, ncols, rows, cols)
+    return result if allow is None else restrict(result, allow)
+
+
+def row_numbers(A, rows):
+    """For each entry of A the position of its row in `rows`, the rows that hold entries."""
+    return np.arange(rows.shape[0]).repeat(rows_csr(A, rows)[1])
+
+
+def _within_mask(A, B, op, mask, nrows, ncols):
+    """Only the positions of the mask: each names one entry of A and one of B, which are looked up."""
+    rows, cols = row_ids(mask), mask.indices.astype(np.int64)
+    at_a, hit = entries_at(A, rows // B.nrows, cols // B.ncols)
+    kept = hit.nonzero()[0]
+    at_b, hit = entries_at(B, rows[kept] % B.nrows, cols[kept] % B.ncols)
+    at_a, at_b, kept = at_a[kept][hit], at_b[hit], kept[hit]
+    return _result(A, at_a, B, at_b, op, nrows, ncols, rows[kept], cols[kept])
+
+
+def entries_at(A, rows, cols):
+    """(at, hit): which entry of A stands at each (rows[k], cols[k]), and whether there is one; int64, any order."""
+    starts, lengths = rows_csr(A, rows)
+    low, high = starts.astype(np.int64), starts + lengths
+    end = high.copy()
+    last = max(A.indices.shape[0] - 1, 0)
+    while True:  # binary search in all rows at once
+        open_ = low < high
+        if not open_.any():
+            break
+        middle = (low + high) >> 1
+        less = open_ & (A.indices[np.minimum(middle, last)] < cols)
+        low = np.where(less, middle + 1, low)
+        high = np.where(open_ & ~less, middle, high)
+    hit = low < end
+    hit[hit] = A.indices[low[hit]] == cols[hit]
+    return low, hit
+
+
+def _result(A, at_a, B, at_b, op, nrows, ncols, rows, cols):
+    """The matrix of op(A's entry at_a[k], B's entry at_b[k]) at (rows[k], cols[k]), which ascend."""
+    if rows.shape[0] == 0:
+        return empty_matrix(nrows, ncols, op.return_type)
+    if op.positional is None:
+        values, iso = meet(op, op.return_type, A, at_a, B, at_b, None)
+    else:
+        X, at = (A, at_a) if op.positional.startswith("first") else (B, at_b)
+        place = row_ids(X)[at] if op.positional.rstrip("1")[-1] == "i" else X.indices[at].astype(np.int64)
+        values, iso = cast(place + (op.positional[-1] == "1"), op.return_type), False
+    return compressed(nrows, ncols, op.return_type, rows, cols, values, iso)

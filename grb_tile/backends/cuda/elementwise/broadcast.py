@@ -1,0 +1,121 @@
+"""Vectors broadcast over the entries of a matrix, and Kronecker products inside a mask.  Meanings: backends/protocol.py.
+
+Kernels: elementwise/kronecker.cuh.  Read-backs: the number of entries kept, where u or the mask decides it.
+"""
+
+import numpy as np
+
+from ....storage.store import index_dtype
+from ..structure import structure
+from ..structure.entries import compressed, gather, index_type, is_plain, row_ids
+from ..structure.positions import empty_like, is_empty, keep_places, listed
+from ..structure.structure import choose_format, convert
+from .elementwise import require_functor, restrict
+from .values import all_plain, base_of, entry_places, like, meet, op_is_plain, position_values
+
+
+def broadcast(device, u, pattern, axis):
+    if not is_plain(u.dtype):
+        return NotImplemented
+    if is_empty(u) or is_empty(pattern):
+        return empty_like(device, pattern, u.dtype)
+    pattern = like(pattern, pattern.dtype, device.constant(pattern.dtype.np_type.type(0)), True)
+    at = pattern.indices.astype(np.int64, copy=False) if axis == 1 else row_ids(device, pattern)
+    w = structure.gather_vector(device, u, at)  # u at each entry's row or column
+    if w.nvals == at.shape[0]:
+        return like(pattern, u.dtype, w.values, w.iso)
+    w = convert(device, w, "sparse")
+    if w.nvals == 0:
+        return empty_like(device, pattern, u.dtype)
+    return like(keep_places(device, pattern, w.indices), u.dtype, w.values, w.iso)
+
+
+def kronecker_places(device, A, B, mask):
+    """(at_a, at_b, pattern): the entries of A and B that meet at the mask's positions, and the mask's entries there."""
+    n = mask.indices.shape[0]
+    places = index_dtype(max(A.nvals, B.nvals))
+    at_a, at_b, flags = device.empty(n, places), device.empty(n, places), device.empty(n, np.bool_)
+    kernel = device.launcher.kernel(
+        "elementwise/kronecker.cuh",
+        "kronecker_places",
+        "",
+        (index_type(mask.indices), index_type(A.indices), index_type(B.indices), index_type(at_a)),
+    )
+    sides = [(X.indptr, X.rows, X.indptr.shape[0] - 1, X.indices) for X in (mask, A, B)]
+    kernel.over(n, (*sides[0], n, *sides[1], *sides[2], B.nrows, B.ncols, at_a, at_b, flags))
+    kept = listed(device, flags)
+    iso = like(mask, mask.dtype, device.constant(mask.dtype.np_type.type(0)), True)
+    return gather(device, at_a, kept), gather(device, at_b, kept), keep_places(device, iso, kept)
+
+
+def kronecker(device, A, B, op, allow):
+    dtype = op.return_type
+    if not (all_plain(A.dtype, B.dtype) and op_is_plain(op)):
+        return NotImplemented
+    require_functor(op, dtype)
+    nrows, ncols, n = A.nrows * B.nrows, A.ncols * B.ncols, A.nvals * B.nvals
+    nothing = device.empty(0, np.int64)
+    if n == 0:
+        return compressed(device, nrows, ncols, dtype, nothing, nothing, device.empty(0, dtype.np_type))
+    if allow is not None and not allow.complement and allow.pattern.nvals < n:
+        at_a, at_b, pattern = kronecker_places(device, A, B, allow.pattern)
+        if pattern.nvals == 0:
+            return empty_like(device, pattern, dtype)
+        values, iso = _kronecker_values(device, op, dtype, A, at_a, B, at_b)
+        return like(pattern, dtype, values, iso)
+    places = index_dtype(max(A.nvals, B.nvals))
+    device.check_room(n * (16 + 2 * places.itemsize + dtype.np_type.itemsize), f"kronecker: {n} entries")
+    a, b = _held_rows(device, A), _held_rows(device, B)
+    held_a, held_b = a[1].shape[0], b[1].shape[0]
+    lengths = device.empty(held_a * held_b, np.int64)
+    kernel = device.launcher.kernel("elementwise/kronecker.cuh", "kronecker_lengths", "", ("void",))
+    kernel.over(lengths.shape[0], (a[0], held_a, b[0], held_b, lengths))
+    ends = device.xp.cumsum(lengths)
+    rows, columns = device.empty(n, np.int64), device.empty(n, np.int64)
+    at_a, at_b = device.empty(n, places), device.empty(n, places)
+    kernel = device.launcher.kernel(
+        "elementwise/kronecker.cuh",
+        "kronecker_entries",
+        "",
+        (index_type(A.indices), index_type(B.indices), index_type(at_a)),
+    )
+    kernel.over(
+        n,
+        (
+            a[0],
+            a[1],
+            A.indices,
+            held_a,
+            b[0],
+            b[1],
+            B.indices,
+            held_b,
+            B.nrows,
+            B.ncols,
+            ends,
+            n,
+            rows,
+            columns,
+            at_a,
+            at_b,
+        ),
+    )
+    values, iso = _kronecker_values(device, op, dtype, A, at_a, B, at_b)
+    result = choose_format(device, compressed(device, nrows, ncols, dtype, rows, columns, values, iso))
+    result.shared = True
+    return result if allow is None else restrict(device, result, allow)
+
+
+def _kronecker_values(device, op, dtype, A, at_a, B, at_b):
+    """(values, iso) of op(A's entry at_a[k], B's entry at_b[k])."""
+    if op.positional is None:
+        return meet(device, op, dtype, at_a.shape[0], A, B, at_a, at_b)
+    store, at = (A, at_a) if op.positional.startswith("first") else (B, at_b)
+    base, one = base_of(op.positional)
+    return position_values(device, gather(device, entry_places(device, store, base), at), one, dtype)
+
+
+def _held_rows(device, A):
+    """(indptr, rows) over the rows of A that hold something."""
+    A = convert(device, A, "dcsr")
+    return A.indptr, A.rows
