@@ -1,5 +1,10 @@
-"""Seeds in the header, hypothesis's profile, and the end of the coverage account (see support/coverage.py)."""
+"""Seeds in the header, hypothesis's profile, the sample of the quick run, the end of the coverage account.
 
+The account of what the conformance suite executed is support/coverage.py's.
+"""
+
+import collections
+import zlib
 from pathlib import Path
 
 import hypothesis
@@ -22,6 +27,23 @@ hypothesis.settings.load_profile("grb_tile")
 
 def pytest_report_header(config):
     return f"GRB_TILE_SEED={seeds.SEED}"
+
+
+@pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
+def pytest_mark_what_is_not_sampled(items):
+    """Of a test marked `sampled(n)` one case in n stays; the others get the mark `slow`, before -m selects.
+
+    Which ones stay depends on GRB_TILE_SEED alone: the same for each worker, and at least one of each test.
+    """
+    cases = collections.defaultdict(list)
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is not None:
+            cases[item.path, item.originalname, mark.args[0]].append(item)
+    for (_, _, share), found in cases.items():
+        found.sort(key=lambda item: zlib.crc32(f"{seeds.SEED}/{item.name}".encode()))
+        for item in found[-(-len(found) // share) :]:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.hookimpl(trylast=True)

@@ -43,6 +43,29 @@ def operator_pairs(namespaces=NAMESPACES, numpy_semirings=False):
                 yield f"{space}.{part + '.' if part else ''}{name}", mine, other
 
 
+def operator_labels(namespaces):
+    """[(label, our operator)], the labels of operator_pairs, for tests that get python-graphblas's by `theirs(label)`.
+
+    Tests are collected by these: python-graphblas compiles an operator when it is first asked for, 30 s for all.
+    """
+    found = []
+    for space, part, ours, other in sections(namespaces):
+        names = set(dir(other)) - set(getattr(other, "_deprecated", ()))
+        for name in sorted(name for name in operator_names(ours) & names if hasattr(getattr(ours, name), "types")):
+            found.append((f"{space}.{part + '.' if part else ''}{name}", getattr(ours, name)))
+    return found
+
+
+def theirs(label):
+    """python-graphblas's operator of that label."""
+    found = gb
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for part in label.split("."):
+            found = getattr(found, part)
+    return found
+
+
 def lowered_operators():
     """All distinct typed unary, binary and index-unary operators that have an expression."""
     found = {}
