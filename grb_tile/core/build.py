@@ -33,11 +33,11 @@ def check_bounds(indices, size, what):
         raise IndexOutOfBound(f"{what} {bad} is out of bounds: it must be in 0 .. {size - 1}")
 
 
-def check_empty(self):
-    """Raises: OutputNotEmpty."""
-    if self._nvals:
+def check_empty(self, store):
+    """Raises: OutputNotEmpty when `store`, what `self` would hold before it is built, has entries."""
+    if store.nvals:
         raise OutputNotEmpty(
-            f"{self.name} has {self._nvals} entries: build needs an empty object; use clear=True, or `<<` to merge"
+            f"{self.name} has {store.nvals} entries: build needs an empty object; use clear=True, or `<<` to merge"
         )
 
 

@@ -5,9 +5,12 @@
 (`__getattr__`) merges them.  An object without pending elements pays nothing for this.
 """
 
+import threading
+
 import numpy as np
 
 from ..backends.select import current
+from ..exceptions import OutOfMemory
 from ..storage import bits
 from ..storage.place import host
 from ..storage.store import BitmapVector, Compressed, SparseVector, full_values
@@ -45,6 +48,9 @@ def _in_segment(store, index, start, stop):
     return store.values[0 if store.iso else start + at]
 
 
+_merging = threading.RLock()  # one merge at a time: readers of one object may be several threads
+
+
 def get(obj, key):
     """The element of a Vector or Matrix, pending ones included."""
     pending = obj._pending
@@ -52,7 +58,8 @@ def get(obj, key):
         return read(obj._store, key)
     value = pending.get(key, pending)
     if value is pending:
-        return read(obj._base, key)
+        base = obj._base
+        return read(obj._store if base is None else base, key)  # None: another reader has merged meanwhile
     return None if value is ABSENT else value
 
 
@@ -60,16 +67,39 @@ def put(obj, key, value):
     """Write (or with ABSENT remove) one element; `value` is a NumPy scalar of the object's type."""
     pending = obj._pending
     if pending is None:
-        obj._base = obj._store
+        store = obj._store
+        pending = {}
+        obj._base = store  # these three stores are one step: no call, so no signal or thread, comes between
+        obj._pending = pending
         del obj._store
-        pending = obj._pending = {}
     pending[key] = value
 
 
 def merge(obj):
-    """Bring the pending elements into the store; the store is returned and kept."""
-    pending, base = obj._pending, host(obj._base)
-    obj._pending = obj._base = None
+    """Bring the pending elements into the store; the store is returned and kept.
+
+    The new store is complete before the object changes, so what fails or is interrupted leaves base and pending elements.
+    Raises: OutOfMemory when the merged arrays do not fit.
+    """
+    with _merging:
+        pending, base = obj._pending, obj._base
+        if pending is None:  # another reader has merged while this one waited
+            return obj._store
+        try:
+            store = _merged(obj, pending, host(base))
+        except (MemoryError, OutOfMemory) as error:
+            raise OutOfMemory(
+                f"{obj.name or type(obj).__name__}: {len(pending)} written elements do not fit beside {base.nvals} entries "
+                f"({error}); both are kept: free objects, or delete the written elements"
+            ) from error
+        obj._store = store  # one step, as in put
+        obj._pending = None
+        obj._base = None
+    return store
+
+
+def _merged(obj, pending, base):
+    """The store of `base` with the pending elements; nothing of `obj` changes."""
     keys = list(pending)
     values = list(pending.values())
     gone = np.fromiter((value is ABSENT for value in values), np.bool_, len(values))
@@ -78,13 +108,11 @@ def merge(obj):
     subdtype = obj.dtype.np_type.subdtype
     new = np.array(filled, obj.dtype.np_type if subdtype is None else subdtype[0])
     if obj.ndim == 1:
-        store = _merge_vector(base, np.array(keys, np.int64), new, gone)
-    else:
-        store = _merge_matrix(base, np.array(keys, np.int64).reshape(-1, 2), new, gone)
-    obj._store = store
-    return store
+        return _merge_vector(base, np.array(keys, np.int64), new, gone)
+    return _merge_matrix(base, np.array(keys, np.int64).reshape(-1, 2), new, gone)
 
 
+_ARRAY_BYTES = 2**62  # NumPy raises ValueError, not MemoryError, for arrays of more
 _FEW = 8  # fewer than one element in 8 entries: change a copy of the arrays instead of building anew
 
 
@@ -108,6 +136,8 @@ def _merge_vector(base, keys, values, gone):
 
 def _merge_bitmap(base, keys, values, gone):
     """A few elements into a bitmap vector: its arrays copied, then its places set."""
+    if base.size > _ARRAY_BYTES // base.dtype.np_type.itemsize:
+        raise MemoryError(f"an array of {base.size} values is larger than any memory")
     places, words, count = np.array(full_values(base)), base.words, base.nvals
     places[keys] = values
     if words is None and gone.any():

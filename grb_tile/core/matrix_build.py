@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import operations as ops
 from ..backends.select import current
 from ..dtypes import lookup_dtype
 from ..exceptions import IndexOutOfBound, InvalidObject, InvalidValue
 from ..operators import get_typed_op
-from ..storage.embed import full_matrix
+from ..storage.embed import empty_matrix, full_matrix
 from .arguments import check_options, dimension, indices_array, scalar_of, values_array
 from .build import build_operator, check_bounds, check_empty, guarded, refuse_with_scalar
 from .collection import bound_scalar
@@ -26,7 +27,9 @@ class MatrixBuild:
         """Put entries into an empty matrix; `from_coo` is the usual way.
 
         dup_op: combines values of equal positions; without it they are an error.
-        Raises: ValueError for lengths that differ or duplicates; OutputNotEmpty; IndexOutOfBound.
+        clear: remove the present entries first.  nrows, ncols: change the shape first.
+        Raises: ValueError for lengths that differ or duplicates; OutputNotEmpty; IndexOutOfBound.  The matrix is as it was
+        then: cleared and resized only if the entries can be built.
         """
         rows = indices_array(rows, "row indices")
         columns = indices_array(columns, "column indices")
@@ -36,19 +39,34 @@ class MatrixBuild:
             raise ValueError(
                 f"`rows` and `columns` and `values` lengths must match: {rows.size}, {columns.size}, {values.size}"
             )
+        resized = nrows is not None or ncols is not None
+        shape = (
+            self._nrows if nrows is None else dimension(nrows, "nrows"),
+            self._ncols if ncols is None else dimension(ncols, "ncols"),
+        )
+        store = empty_matrix(*shape, self.dtype) if clear else self._store
+        if resized and not clear:
+            store = ops.resize_matrix(store, *shape)
+        if count:
+            dup = build_operator(self, dup_op)
+            check_bounds(rows, shape[0], "row index")
+            check_bounds(columns, shape[1], "column index")
+            check_empty(self, store)
+            store = guarded(lambda: current().build_matrix(*shape, rows, columns, values, dup, self.dtype))
+        self._pending = None
+        self._store = store
+        self._set_shape(*shape)
         if clear:
-            self.clear()
-        if nrows is not None or ncols is not None:
-            self.resize(self._nrows if nrows is None else nrows, self._ncols if ncols is None else ncols)
-        if count == 0:
-            return
-        self._build(rows, columns, values, build_operator(self, dup_op))
+            self._log("clear")
+        if resized:
+            self._log("resize", f"{shape[0]}, {shape[1]}")
+        if count:
+            self._log(f"build_{self.dtype}", f"..., {rows.size}")
 
     def _build(self, rows, columns, values, dup):
+        """The entries of a matrix that was made a moment ago and holds none."""
         check_bounds(rows, self._nrows, "row index")
         check_bounds(columns, self._ncols, "column index")
-        check_empty(self)
-        self._pending = None
         self._store = guarded(
             lambda: current().build_matrix(self._nrows, self._ncols, rows, columns, values, dup, self.dtype)
         )

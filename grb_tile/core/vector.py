@@ -137,24 +137,38 @@ class Vector(Stored):
         """Put entries into an empty vector; `from_coo` is the usual way.
 
         dup_op: combines values of equal indices; without it they are an error.
-        Raises: ValueError for lengths that differ or duplicates; OutputNotEmpty; IndexOutOfBound.
+        clear: remove the present entries first.  size: change the size first.
+        Raises: ValueError for lengths that differ or duplicates; OutputNotEmpty; IndexOutOfBound.  The vector is as it was
+        then: cleared and resized only if the entries can be built.
         """
         indices = indices_array(indices, "indices")
         values, _ = values_array(values, self.dtype)
         if values.ndim == 0 or indices.size != values.shape[0]:
             raise ValueError(f"`indices` and `values` lengths must match: {indices.size} != {values.size}")
+        resized = size is not None
+        size = dimension(size, "size") if resized else self._size
+        store = empty_vector(size, self.dtype) if clear else self._store
+        if resized and not clear:
+            store = ops.resize_vector(store, size)
+        if indices.size:
+            dup = build_operator(self, dup_op)
+            check_bounds(indices, size, "index")
+            check_empty(self, store)
+            store = guarded(lambda: current().build_vector(size, indices, values, dup, self.dtype))
+        self._pending = None
+        self._store = store
+        self._size = size
+        self._shape = (size,)
         if clear:
-            self.clear()
-        if size is not None:
-            self.resize(size)
-        if indices.size == 0:
-            return
-        self._build(indices, values, build_operator(self, dup_op))
+            self._log("clear")
+        if resized:
+            self._log("resize", size)
+        if indices.size:
+            self._log(f"build_{self.dtype}", f"..., {indices.size}")
 
     def _build(self, indices, values, dup):
+        """The entries of a vector that was made a moment ago and holds none."""
         check_bounds(indices, self._size, "index")
-        check_empty(self)
-        self._pending = None
         self._store = guarded(lambda: current().build_vector(self._size, indices, values, dup, self.dtype))
         if recorder.active is not None:
             self._log(f"build_{self.dtype}", f"..., {indices.size}")
