@@ -21,6 +21,8 @@ iso operand, union and intersect where the values are the same by their kind.  A
 """
 
 from grb_tile.exceptions import NotImplementedException
+from grb_tile.planner.device_profile import CPU
+from grb_tile.planner.statistics import edges_of
 from grb_tile.storage.bits import scatter_words
 
 
@@ -34,6 +36,7 @@ class Backend:
     """Base class of backends; each method states what the primitive returns."""
 
     name = "abstract"
+    profile = CPU  # planner.device_profile: what launches, atomics and gathers cost
     on_device = False  # True: stores are moved to a device, whose arrays are not NumPy's
 
     def _missing(self, primitive):
@@ -97,6 +100,12 @@ class Backend:
         """T[I[k], J[l]] = A[k,l]; T is nrows x ncols; I, J as for expand_vector."""
         self._missing("expand_matrix")
 
+    # ------------------------------------------------------------------ facts for the planner
+
+    def edges_of(self, A, u):
+        """Entries in the rows of A at u's entries, counted where that is cheap, else estimated (a float)."""
+        return edges_of(A, u)
+
     # ------------------------------------------------------------------ products
 
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
@@ -113,7 +122,7 @@ class Backend:
     def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
         """C[i,j] = (+)_k A[i,k] (x) B[k,j]   for (i,j) in allow.
 
-        plan: None, a name or an object with the attribute `walk`: "gustavson" (rows of B are gathered for each row of
+        plan: None, a name or an object with the attribute `method`: "gustavson" (rows of B are gathered for each row of
         A) or "dot" (for each allowed (i,j) row i of A meets row j of BT; asks for an allow that is not a complement).
         BT: the transpose of B, when the caller has it; B may then be None.
         """

@@ -16,6 +16,7 @@ from importlib import import_module
 
 from grb_tile.config import config
 from grb_tile.exceptions import InvalidValue
+from grb_tile.planner.record import when_forced
 
 AVAILABLE = {
     "cuda": ("grb_tile.backends.cuda.backend", "CudaBackend"),
@@ -77,3 +78,6 @@ def using(name):
         yield use(name)
     finally:  # by name: a host backend must know by now that there are device stores
         _active = before if before is None or before.on_device else named(before.name)
+
+
+when_forced("backend", using)

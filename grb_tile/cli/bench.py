@@ -194,4 +194,4 @@ def _report(bench, device, args):
 def _plan_text(line):
     plan = line["plan"]
     levels = f", {line['levels']} levels, {line['pulled']} pulled" if "levels" in line else ""
-    return f"{plan['walk']} over {plan['format']}{levels}; {plan['engine']}; {plan['rule']}"
+    return f"{plan['method']} over {plan['format']}{levels}; {plan['engine']}; {plan['rule']}"

@@ -13,7 +13,7 @@ from .record import Record
 
 
 def matvec(A, transposed, u, semiring, allow):
-    """w = E (+.x) u, where E is A or its transpose; the planner picks the walk.
+    """w = E (+.x) u, where E is A or its transpose; the planner chooses the method.
 
     rows: E's rows one by one, those that `allow` admits; needs E by rows.
     cols: E's columns that u holds; needs E's transpose by rows.
@@ -21,10 +21,10 @@ def matvec(A, transposed, u, semiring, allow):
     backend = current()
     if backend.on_device:
         A, u, allow = backend.placed(A, u, allow)
-    plan = choose_matvec(A, transposed, u, allow, semiring)
-    if (plan.walk == "rows") == transposed:  # the rows of the transpose are wanted
+    plan = choose_matvec(A, transposed, u, allow, semiring, backend)
+    if (plan.method == "rows") == transposed:  # the rows of the transpose are wanted
         A = cached_transpose(A) or backend.transpose(A)
-    if plan.walk == "rows":
+    if plan.method == "rows":
         w = backend.matvec_rows(A, u, semiring, allow, plan)
     else:
         w = backend.matvec_cols(A, u, semiring, allow, plan)
@@ -39,7 +39,7 @@ def matmul(A, at, B, bt, semiring, allow):
         A, B, allow = backend.place(A), backend.place(B), backend.place(allow)
     plan = choose_matmul(A, at, B, bt, allow, semiring)
     left = backend.transpose(A) if at else A
-    if plan.walk == "dot":
+    if plan.method == "dot":
         C = backend.matmul(left, None, semiring, allow, plan, BT=B if bt else backend.transpose(B))
     else:
         C = backend.matmul(left, backend.transpose(B) if bt else B, semiring, allow, plan)

@@ -121,7 +121,7 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
         chosen = forced().format
         if (chosen == "bittiled" or chosen in TILE_DIRECTIONS) and not parents and A.rows is None:
             result = _over_bit_tiles(A, sources, max_level, target)  # (its words do not keep who found whom)
-            plan.format, plan.walk = "bittiled", chosen if chosen in TILE_DIRECTIONS else plan.walk
+            plan.format, plan.method = "bittiled", chosen if chosen in TILE_DIRECTIONS else plan.method
         else:
             result = _compiled(A, AT, sources, levels, parents, max_level, target)
     if result is NotImplemented:
@@ -142,8 +142,8 @@ def traverse_many(A, AT, sources, *, levels=True, parents=False, max_level=None)
     sources in a word for each vertex.
     """
     backend = current()
-    walk = forced().walk
-    direction = None if walk is None else {"rows": "pull", "cols": "push"}.get(walk, walk)
+    method = forced().method
+    direction = None if method is None else {"rows": "pull", "cols": "push"}.get(method, method)
     if not backend.on_device:
         return NotImplemented if parents else _many_on_host(backend, A, AT, sources, max_level, direction)
     global _device_many
@@ -234,16 +234,16 @@ def _on_device(backend, A, AT, sources, single, levels, parents, max_level, targ
     if single is None and sources.size == 1:
         single = int(sources[0])
     rules = forced()
-    walk, format, result = rules.walk, rules.format, NotImplemented
+    method, format, result = rules.method, rules.format, NotImplemented
     asked = (backend.device, A, AT, sources if single is None else single, levels, parents, max_level, target)
-    if format is None and walk is None and AT is not None:
+    if format is None and method is None and AT is not None:
         format = _format_of(backend.device, A)
     if format == "bittiled" or format in TILE_DIRECTIONS:
         from ..backends.cuda.traversal.bfs_tiles import traverse as over_tiles
 
         result = over_tiles(*asked, None if format == "bittiled" else format)
     if result is NotImplemented:
-        result = run(*asked, None if walk is None else {"rows": "pull", "cols": "push"}.get(walk, walk))
+        result = run(*asked, None if method is None else {"rows": "pull", "cols": "push"}.get(method, method))
     if result is NotImplemented:
         return NotImplemented
     level, parent, outcome = result
@@ -264,7 +264,7 @@ def _format_of(device, A):
 def _explain_tiles(plan, A):
     chosen = forced().format
     if chosen in TILE_DIRECTIONS:
-        plan.walk = chosen
+        plan.method = chosen
     elif chosen is None:
         found = (A.forms or {}).get("search_over")
         if found is not None:  # (not dropped to make room meanwhile)
@@ -278,7 +278,7 @@ def _compiled(A, AT, sources, levels, parents, max_level, target):
             return NotImplemented
         from ..backends.cpu.compiled.bfs import traverse as run
     start = perf_counter()
-    direction = {"rows": "pull", "cols": "push"}.get(forced().walk, forced().walk)
+    direction = {"rows": "pull", "cols": "push"}.get(forced().method, forced().method)
     result = run(A, AT, sources, levels, parents, max_level, target, direction)
     if result is NotImplemented:
         return NotImplemented

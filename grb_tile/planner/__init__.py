@@ -1,4 +1,4 @@
-"""Decisions: rows or columns, dot or Gustavson, which storage.  Each is recorded, can be forced and explains itself.
+"""Decisions: rows or columns, dot or Gustavson, which kernel, which storage: recorded, forcible, explained.
 
 >>> import grb_tile as gb
 >>> with gb.plan(force="cols"):

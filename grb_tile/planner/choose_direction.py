@@ -1,45 +1,45 @@
-"""The cheaper of rows and columns, once both costs are known: the rules that the host's and the device's plans share.
+"""Rows or columns once both costs are known: the rules that the plans for the CPU and for a GPU share.
 
-Paper: push_pull_graphblas_icpp18, section 6.3 (hysteresis).  Turning a matrix is paid for by ski-rental, like the
-kernels.
+Paper: push_pull_graphblas_icpp18, section 6.3 (hysteresis). A break-even counter (ski rental) pays for the transpose.
 """
 
+from __future__ import annotations
+
 from ..storage.store import forms_of
+from . import tuning
 from .record import Plan
 
-HYSTERESIS = 1.25  # how much cheaper the other direction must be before it is taken
 
+def cheaper(A, transposed: bool, transpose, rows: float, columns: float, count: int, transpose_ns: float) -> Plan:
+    """The Plan for w = E u, E = A or its transpose when `transposed`; transpose: the cached one, or None.
 
-def cheaper(A, transposed, turned, rows, columns, count, transpose_cost):
-    """The Plan for w = E u, E = A or its transpose when `transposed`; turned: A's transpose, None when it is not at hand.
-
-    rows, columns: what the walks cost; count: entries of u; transpose_cost: of an entry when A must be turned first.
+    rows, columns: costs of both methods in ns; count: entries of u; transpose_ns: ns an entry to make a transpose.
     """
     figures = (rows, columns, count)
-    if turned is None:
-        return _with_one_orientation(A, transposed, rows, columns, figures, A.indices.shape[0] * transpose_cost)
+    if transpose is None:
+        return _with_one_orientation(A, transposed, rows, columns, figures, A.indices.shape[0] * transpose_ns)
     forms = A.forms
-    last = forms.get("last_direction")
+    last = forms.get("last_method")
     if rows < columns:
-        walk, rule = "rows", "rows_cheaper"
-        if last == "cols" and rows * HYSTERESIS > columns:
-            walk, rule = "cols", "same_as_last"
+        method, rule = "rows", "rows_cheaper"
+        if last == "cols" and rows * tuning.HYSTERESIS > columns:
+            method, rule = "cols", "same_as_last"
     else:
-        walk, rule = "cols", "columns_cheaper"
-        if last == "rows" and columns * HYSTERESIS > rows:
-            walk, rule = "rows", "same_as_last"
-    forms["last_direction"] = walk
-    return Plan("matvec", walk, "csr", rule, figures)
+        method, rule = "cols", "columns_cheaper"
+        if last == "rows" and columns * tuning.HYSTERESIS > rows:
+            method, rule = "rows", "same_as_last"
+    forms["last_method"] = method
+    return Plan("matvec", method, "csr", rule, figures)
 
 
-def _with_one_orientation(A, transposed, rows, columns, figures, turn):
-    """Only A itself is there: the other direction costs a transpose first, or the rent paid so far."""
+def _with_one_orientation(A, transposed, rows, columns, figures, transpose_cost):
+    """Only A itself is stored: the other direction costs a transpose first, or what the counter has saved up for it."""
     here, there = (columns, rows) if transposed else (rows, columns)
     mine, other = ("cols", "rows") if transposed else ("rows", "cols")
     if there < here:
         forms = forms_of(A)
-        rent = forms.get("cost_without_transpose", 0.0) + here - there
-        forms["cost_without_transpose"] = rent
-        if rent >= turn:
+        saved = forms.get("transpose_counter", 0.0) + here - there
+        forms["transpose_counter"] = saved
+        if saved >= transpose_cost:
             return Plan("matvec", other, "csr", "rows_cheaper" if other == "rows" else "columns_cheaper", figures)
-    return Plan("matvec", mine, "csr", "only_orientation", (here, there, turn))
+    return Plan("matvec", mine, "csr", "only_orientation", (here, there, transpose_cost))

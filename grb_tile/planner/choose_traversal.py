@@ -1,22 +1,119 @@
-"""Rows or bit tiles for a whole traversal on the device.
+"""Which kernel a whole traversal (BFS, SSSP) runs on a GPU, from facts that the backend counts.
 
-Tiles pay where entries cluster: their words are read instead of numbers, and one atomic claims what a tile finds.
-Measured on an H200 (entries a 16 x 16 tile, times over rows and over tiles in tests/gpu/RECORD.md): faster from about 7
-entries a tile on; graphs of thousands of narrow levels are left to the walk that is made for them.
-Paper: tilespmspv_tilebfs_icpp22, 3.4, which leaves open that occupancy must decide.
+    bit tiles              the entries cluster: words of bits are read instead of column indices, and one atomic sets
+                           the visited bits that a tile finds (tilespmspv_tilebfs_icpp22, 3.4: occupancy decides)
+    cluster_high_diameter  few edges a vertex and levels by the thousand: one cluster of blocks, where a message
+                           replaces the barrier of 1 us a level; it hands over a level of too many edges to the grid
+    grid_low_skew          the whole grid, direction by level (Beamer); hubs are not looked up first
+    grid_wide              the same; a pull asks the highest-degree neighbours first
+
+The switch between push and pull by level is taken on the device: TraverseReport has its outcome.
 """
 
-LEAST = 1 << 20  # entries below which making tiles is not worth a thought
-FULL = 7.0  # entries of a 16 x 16 tile
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from . import tuning
+from .record import forced
 
 
-def search_over(entries, narrow, entries_per_tile):
+class Choice(NamedTuple):
+    """The kernel of a traversal: its name (FORCIBLE), the rule that chose it (RULES) and that rule's figures."""
+
+    kernel: str
+    rule: str
+    figures: tuple
+
+
+TRAVERSALS = ("grid_wide", "grid_low_skew", "cluster_high_diameter")
+
+
+def forced_traversal() -> str | None:
+    """The kernel that is forced for a traversal, or None."""
+    kernel = forced().kernel
+    return kernel if kernel in TRAVERSALS else None
+
+
+def search_over(entries: int, high_diameter: bool, entries_per_tile: Callable[[], float]) -> tuple[str, tuple]:
     """(format, figures of the rule "tiles_full") for a traversal: "bittiled" or "csr".
 
-    entries: of the matrix.  narrow: has the graph few edges a vertex, and levels by the thousand?  entries_per_tile: a
-    function, asked only when the rest speaks for tiles: it costs a look at a sample of the matrix.
+    entries: of the matrix.  high_diameter: has the graph few edges a vertex, and levels by the thousand?
+    entries_per_tile: called only where the rest speaks for tiles, because it samples the matrix.
     """
-    if entries < LEAST or narrow:
+    if entries < tuning.TILES_ENTRIES or high_diameter:
         return "csr", ()
     full = entries_per_tile()
-    return ("bittiled", (full,)) if full >= FULL else ("csr", ())
+    return ("bittiled", (full,)) if full >= tuning.TILES_FULL else ("csr", ())
+
+
+def has_high_diameter(
+    n: int, entries: int, longest: int, heavy: Callable[[int], int], degree: int | None = None
+) -> tuple[bool, float]:
+    """(may the graph have levels by the thousand?, share of the entries that are in long rows).
+
+    longest: entries of the longest row.  heavy(d): entries in rows longer than d, called only where there are such rows
+    and the mean allows levels by the thousand.  degree: the d, tuning.HIGH_DIAMETER_DEGREE unless given.
+    A few long rows do not matter: the kernel hands a level over that has too many edges.
+    """
+    if entries > tuning.HIGH_DIAMETER_MEAN * n or n < tuning.HIGH_DIAMETER_VERTICES:
+        return False, 0.0
+    degree = tuning.HIGH_DIAMETER_DEGREE if degree is None else degree
+    if longest <= degree:
+        return True, 0.0
+    in_long_rows = heavy(degree)
+    share = in_long_rows / max(entries, 1)
+    few = share <= tuning.HIGH_DIAMETER_HEAVY and in_long_rows <= tuning.HIGH_DIAMETER_HEAVY_ENTRIES
+    return few, share
+
+
+def bfs_kernel(
+    n: int, entries: int, longest: int, heavy: Callable[[int], int], local_share: Callable[[], float] | None
+) -> tuple[Choice, bool, bool]:
+    """(Choice, is the high-diameter kernel launched first?, is the grid's kernel the low-skew one?) of a BFS.
+
+    local_share(): the share of the vertices whose highest-degree neighbour has a near number; None without in-edges.
+    """
+    mean = entries / max(n, 1)
+    wanted = forced_traversal()
+    high, share = has_high_diameter(n, entries, longest, heavy)
+    low_skew, local = False, 0.0
+    if local_share is not None:
+        low_skew = longest < tuning.LOW_SKEW * mean
+        if not low_skew:
+            local = local_share()
+            low_skew = local > tuning.LOCAL_SHARE
+    if wanted is not None:
+        if wanted == "grid_low_skew" and local_share is None:
+            return Choice("grid_wide", "kernel_unsuited", (wanted,)), False, False
+        return Choice(wanted, "forced", ()), wanted == "cluster_high_diameter", wanted == "grid_low_skew"
+    if high:
+        return (
+            Choice("cluster_high_diameter", "high_diameter", (mean, share, tuning.HIGH_DIAMETER_DEGREE)),
+            True,
+            low_skew,
+        )
+    if low_skew:
+        return Choice("grid_low_skew", "low_skew", (longest, mean, local)), False, True
+    return Choice("grid_wide", "hubs", (longest, mean)), False, False
+
+
+def sssp_kernel(n: int, entries: int, longest: int, heavy: Callable[[int], int]) -> tuple[Choice, bool]:
+    """(Choice, is the high-diameter kernel launched first?) of shortest paths."""
+    wanted = forced_traversal()
+    if wanted is not None:
+        if wanted == "grid_low_skew":
+            return Choice("grid_wide", "kernel_unsuited", (wanted,)), False
+        return Choice(wanted, "forced", ()), wanted == "cluster_high_diameter"
+    high, share = has_high_diameter(n, entries, longest, heavy, tuning.SSSP_HIGH_DIAMETER_DEGREE)
+    mean = entries / max(n, 1)
+    if high:
+        figures = mean, share, tuning.SSSP_HIGH_DIAMETER_DEGREE
+        return Choice("cluster_high_diameter", "high_diameter", figures), True
+    return Choice("grid_wide", "hubs", (longest, mean)), False
+
+
+def has_short_rows(n: int, entries: int) -> bool:
+    """Are rows so short that a search may need thousands of rounds?  Then nothing is ever pulled."""
+    return entries <= tuning.HIGH_DIAMETER_MEAN * n

@@ -1,7 +1,10 @@
 """What was decided, and how to decide otherwise: Plan, force, explain.
 
-Making a Plan costs about a microsecond; texts are put together only when somebody looks.
+This package is below the backends: they call it with facts, it imports none of them. Making a Plan costs about a
+microsecond; texts are made only when they are read.
 """
+
+from __future__ import annotations
 
 import contextvars
 from collections import deque
@@ -9,67 +12,104 @@ from time import perf_counter
 
 # what may be forced: name -> (family, meaning)
 FORCIBLE = {
-    "rows": ("walk", "matrix times vector by rows (pull)"),
-    "cols": ("walk", "matrix times vector by columns (push)"),
-    "pull": ("walk", "the same as rows; in a traversal every level is pulled"),
-    "push": ("walk", "the same as cols; in a traversal every level is pushed"),
-    "dot": ("product", "matrix product by dot products over the places of the mask"),
+    "rows": ("method", "matrix times vector row-wise (SpMV, pull)"),
+    "cols": ("method", "matrix times vector column-wise (SpMSpV, push)"),
+    "pull": ("method", "the same as rows; in a traversal every level is pulled"),
+    "push": ("method", "the same as cols; in a traversal every level is pushed"),
+    "dot": ("product", "matrix product by dot products over the positions of the mask"),
     "gustavson": ("product", "matrix product row by row"),
     "numpy": ("engine", "no compiled kernels"),
     "numba": ("engine", "compiled kernels wherever they exist, compiled at once"),
     "reference": ("backend", "the reference backend (slow: for tests)"),
     "csr": ("format", "the plain rows of the matrix"),
     "tiled": ("format", "16 x 16 tiles with values"),
-    "bittiled": ("format", "tiles of bits, the walk chosen by the frontier"),
+    "bittiled": ("format", "tiles of bits, the direction chosen by the frontier"),
     "bitblock": ("format", "8 x 8 blocks of bits"),
     "push_csc": ("format", "bit tiles by columns, driven by the vector's bits"),
     "push_csr": ("format", "bit tiles by rows, driven by the vector's tiles"),
-    "pull_csc": ("format", "bit tiles by columns, driven by the unvisited places"),
+    "pull_csc": ("format", "bit tiles by columns, driven by the unvisited vertices"),
+    "binned_rows": ("kernel", "GPU, row-wise: rows in bins by length, 1 to 32 lanes a row, long rows cut"),
+    "listed_rows": ("kernel", "GPU, row-wise: only the rows that a short mask lists"),
+    "segments": ("kernel", "GPU, row-wise: equal segments of the entries; full vector, no mask"),
+    "segments_delta16": ("kernel", "GPU, row-wise: segments with 16-bit delta-encoded column indices"),
+    "segments_relabelled": (
+        "kernel",
+        "GPU, row-wise: segments with columns relabelled by frequency, x in shared memory",
+    ),
+    "pull_early_exit": ("kernel", "GPU, row-wise: each row stops at its first match, highest-degree neighbour first"),
+    "merge_columns": ("kernel", "GPU, column-wise: merged by atomics, a block takes whole columns"),
+    "merge_edge_balanced": ("kernel", "GPU, column-wise: merged by atomics, edges balanced among warps"),
+    "merge_hubs_shared": ("kernel", "GPU, column-wise: edge-balanced, high-degree rows summed in shared memory"),
+    "sort_products": ("kernel", "GPU, column-wise: products sorted by row and combined (ESC)"),
+    "grid_wide": ("kernel", "GPU, BFS and SSSP: the whole grid, for graphs with hubs"),
+    "grid_low_skew": ("kernel", "GPU, BFS: the whole grid, for graphs whose hubs do not lead everywhere"),
+    "cluster_high_diameter": ("kernel", "GPU, BFS and SSSP: one cluster of blocks, for thousands of small levels"),
 }
+KERNEL_METHODS = {
+    "binned_rows": "rows", "listed_rows": "rows", "segments": "rows", "segments_delta16": "rows",
+    "segments_relabelled": "rows", "pull_early_exit": "rows", "merge_columns": "cols", "merge_edge_balanced": "cols",
+    "merge_hubs_shared": "cols", "sort_products": "cols",
+}  # fmt: skip
+_ALIKE = {"rows": "rows", "pull": "rows", "cols": "cols", "push": "cols"}
 
 
 class Forced:
     """The families that are forced at the moment; None means free."""
 
-    __slots__ = ("backend", "engine", "format", "product", "walk")
+    __slots__ = ("backend", "engine", "format", "kernel", "method", "product")
 
-    def __init__(self, walk=None, product=None, engine=None, backend=None, format=None):
-        self.walk = walk
+    def __init__(self, method=None, product=None, engine=None, backend=None, format=None, kernel=None):
+        self.method = method
         self.product = product
         self.engine = engine
         self.backend = backend
         self.format = format
+        self.kernel = kernel
 
-    def names(self):
-        return tuple(name for name in (self.walk, self.product, self.engine, self.backend, self.format) if name)
+    def names(self) -> tuple[str, ...]:
+        """The forced names, one of a family at most."""
+        families = self.method, self.product, self.engine, self.backend, self.format, self.kernel
+        return tuple(name for name in families if name)
 
 
 FREE = Forced()
 _here = contextvars.ContextVar("grb_tile_plan", default=None)
 _everywhere = FREE  # set through gb.config["plan"]
+_entrances = {}  # family -> function of the forced name that gives a context manager
 
 
-def forced():
+def forced() -> Forced:
     """What is forced where the caller stands."""
     return _here.get() or _everywhere
 
 
+def when_forced(family: str, entrance) -> None:
+    """Within a block that forces a name of `family`, entrance(name) is entered too (a context manager)."""
+    _entrances[family] = entrance
+
+
 def _with(base, names):
-    """`base` with the named plans forced too.  Raises ValueError on an unknown name."""
+    """`base` with the named plans forced too; a kernel and a method that exclude each other: the later one wins.
+
+    Raises ValueError on an unknown name.
+    """
     if isinstance(names, str):
         names = names.replace(",", " ").split()
     fields = {field: getattr(base, field) for field in Forced.__slots__}
     for name in names:
         if name not in FORCIBLE:
             raise ValueError(f"plan: {name!r} cannot be forced; choose among {', '.join(FORCIBLE)}")
-        fields[FORCIBLE[name][0]] = name
+        family = FORCIBLE[name][0]
+        fields[family] = name
+        if KERNEL_METHODS.get(fields["kernel"]) not in (None, _ALIKE.get(fields["method"])) and fields["method"]:
+            fields["kernel" if family == "method" else "method"] = None
     return Forced(**fields)
 
 
 class force:
-    """Within the block, plans are as told: `with gb.plan(force="cols"):` or `gb.plan(force=("rows", "numpy"))`.
+    """Within the block, plans are as forced: `with gb.plan(force="cols"):` or `gb.plan(force=("rows", "numpy"))`.
 
-    Blocks nest; the inner one wins where both speak of the same thing.  Results are the same under every plan.
+    Blocks nest; the inner one wins where both force the same family.  Results are the same under every plan.
     Raises: ValueError on a name that is not in FORCIBLE, listing those that are.
 
     >>> from grb_tile.planner import force, forced
@@ -88,16 +128,12 @@ class force:
     def __enter__(self):
         now = _with(forced(), self._names)
         self._undo.append((_here, _here.set(now)))
-        if now.engine:
-            from grb_tile.backends.cpu.jit import cache as jit
-
-            self._undo.append((jit._forced_mode, jit._forced_mode.set("never" if now.engine == "numpy" else "always")))
-        if now.backend:
-            from grb_tile.backends import select
-
-            block = select.using(now.backend)
-            block.__enter__()
-            self._undo.append((block, None))
+        for family, entrance in _entrances.items():
+            name = getattr(now, family)
+            if name is not None:
+                block = entrance(name)
+                block.__enter__()
+                self._undo.append((block, None))
         return self
 
     def __exit__(self, *error):
@@ -112,12 +148,7 @@ class force:
 def _force_everywhere(names):
     """gb.config["plan"] = names: force for the whole process; None frees."""
     global _everywhere
-    new = _with(FREE, names) if names else FREE
-    if new.engine or _everywhere.engine:
-        from grb_tile.backends.cpu.jit import cache as jit
-
-        jit.set_mode({None: "auto", "numpy": "never", "numba": "always"}[new.engine])
-    _everywhere = new
+    _everywhere = _with(FREE, names) if names else FREE
 
 
 def _listen():
@@ -134,73 +165,118 @@ _listen()
 
 
 class Plan:
-    """One decision.  walk: what will run; format: the storage it walks; rule: the predicate that decided (RULES)."""
+    """One decision and what followed from it.
 
-    __slots__ = ("_started", "engine", "figures", "format", "operation", "rule", "seconds", "walk")
+    method: rows, cols, dot, gustavson, by level.  format: the storage that the method reads.  rule: the predicate that
+    decided (RULES), with its figures.  kernel: the GPU kernel, chosen by kernel_rule with kernel_figures; None where
+    the engine has only one.  note: what else there is to say, as where costs were scaled from another device's.
+    """
 
-    def __init__(self, operation, walk, format, rule, figures=()):
+    __slots__ = (
+        "_started", "engine", "figures", "format", "kernel", "kernel_figures", "kernel_rule", "method", "note",
+        "operation", "rule", "seconds",
+    )  # fmt: skip
+
+    def __init__(self, operation, method, format, rule, figures=()):
         self.operation = operation
-        self.walk = walk
+        self.method = method
         self.format = format
         self.rule = rule
         self.figures = figures
-        self.engine = None
-        self.seconds = None
+        self.engine = self.seconds = self.kernel = self.kernel_rule = None
+        self.note = ""
         self._started = perf_counter()
         _history.append(self)
 
-    def done(self, backend):
-        """Note the time since the decision, and who did the work unless that is known."""
+    def done(self, backend) -> None:
+        """Record the time since the decision, and the engine unless that is known."""
         self.seconds = perf_counter() - self._started
         if self.engine is None:
             self.engine = backend.name
 
-    def use_plain_rows(self):
-        """Note that the form that was asked for has no walk for this product, so that the matrix's rows serve."""
+    def use_kernel(self, kernel, rule, figures=()) -> None:
+        """Record which kernel runs, and why."""
+        self.kernel, self.kernel_rule, self.kernel_figures = kernel, rule, figures
+
+    def use_plain_rows(self) -> None:
+        """Record that the form asked for has no kernel for this product, so that the matrix's rows serve."""
         self.rule, self.figures, self.format = "form_unsuited", (self.format,), "csr"
 
     @property
-    def reason(self):
+    def reason(self) -> str:
         """Why, in words and figures."""
         return RULES[self.rule].format(*self.figures)
 
-    def as_dict(self):
-        """The plan as plain values: operation, walk, format, rule, reason, engine, ms."""
+    @property
+    def kernel_reason(self) -> str | None:
+        """Why this kernel, in words and figures; None where there was no choice."""
+        return None if self.kernel_rule is None else RULES[self.kernel_rule].format(*self.kernel_figures)
+
+    def as_dict(self) -> dict:
+        """The plan as plain values; ms is None while it runs."""
         return {
-            "operation": self.operation, "walk": self.walk, "format": self.format, "rule": self.rule,
-            "reason": self.reason, "engine": self.engine, "ms": None if self.seconds is None else self.seconds * 1e3,
+            "operation": self.operation, "method": self.method, "format": self.format, "rule": self.rule,
+            "reason": self.reason, "engine": self.engine, "kernel": self.kernel, "kernel_reason": self.kernel_reason,
+            "note": self.note, "ms": None if self.seconds is None else self.seconds * 1e3,
         }  # fmt: skip
 
     def __repr__(self):
         took = "" if self.seconds is None else f" {self.seconds * 1e3:.3f} ms"
         engine = f" {self.engine}" if self.engine else ""
-        return f"{self.operation}: {self.walk} over {self.format}{engine}{took}; {self.rule}: {self.reason}"
+        kernel = f" by {self.kernel}" if self.kernel else ""
+        why = f"; {self.kernel_rule}: {self.kernel_reason}" if self.kernel_rule else ""
+        note = f"; {self.note}" if self.note else ""
+        what = f"{self.operation}: {self.method} over {self.format}{engine}{kernel}{took}"
+        return f"{what}; {self.rule}: {self.reason}{why}{note}"
 
 
 RULES = {
     "forced": "the caller forced it",
-    "form_unsuited": "{0} was asked for, which has no walk for this product on this backend",
-    "vector_empty": "the vector holds nothing",
-    "matrix_small": "{0} entries: nothing to gain by weighing",
-    "only_orientation": "only this orientation of the matrix is at hand: {0:.0f} against {1:.0f} and a transpose at {2:.0f} more",
-    "columns_cheaper": "columns of the vector's {2} entries cost about {1:.0f}, permitted rows {0:.0f}",
-    "rows_cheaper": "permitted rows cost about {0:.0f}, columns of the vector's {2} entries {1:.0f}",
-    "same_as_last": "rows {0:.0f} against columns {1:.0f}: too close to change the direction of the last call",
-    "mask_small": "{2} places in the mask: dots cost about {0:.0f}, rows {1:.0f}",
-    "no_mask": "no mask, or a complement: every place may be written",
-    "rows_of_product": "rows cost about {1:.0f}, dots over the mask's {2} places {0:.0f}",
+    "form_unsuited": "{0} was asked for, which has no kernel for this product on this backend",
+    "kernel_unsuited": "{0} was asked for, which cannot serve these operands on this backend",
+    "vector_empty": "the vector has no entries",
+    "matrix_small": "{0} entries: no cost is worth estimating",
+    "only_orientation": "only this orientation is stored: {0:.0f} ns against {1:.0f} ns and a transpose of {2:.0f} ns",
+    "columns_cheaper": "columns of the vector's {2} entries cost about {1:.0f} ns, permitted rows {0:.0f} ns",
+    "rows_cheaper": "permitted rows cost about {0:.0f} ns, columns of the vector's {2} entries {1:.0f} ns",
+    "same_as_last": "rows {0:.0f} ns against columns {1:.0f} ns: too close to change the direction of the last call",
+    "mask_small": "{2} positions in the mask: dots cost about {0:.0f}, rows {1:.0f}",
+    "no_mask": "no mask, or a complement: every position may be written",
+    "rows_of_product": "rows cost about {1:.0f}, dots over the mask's {2} positions {0:.0f}",
     "by_level": "{0} levels, {1} of them pulled",
     "tiles_full": "{0} levels, {1} of them pulled; a 16 x 16 tile holds {2:.1f} entries",
+    # kernels of row-wise products
+    "too_large": "{0} positions are not allocated for {1} entries: one result for each stored row",
+    "all_entries": "the vector is full, nothing is masked, all {0} entries are read",
+    "one_match_enough": "one match decides a row: it stops at the first",
+    "mask_lists_rows": "the mask lists {0} of {1} rows",
+    "rows_by_length": "rows of all lengths against a mask or a vector with gaps",
+    "columns_plain": "product {0} of this kind; other columns are made after {1}",
+    "columns_near": "{0:.0%} of the segments span less than 2^16 columns",
+    "columns_skewed": "{0:.0%} of the entries are in the columns whose x fits in shared memory",
+    "columns_spread": "columns neither near nor skewed: {0:.0%} of the segments are near",
+    # kernels of column-wise products
+    "few_entries": "{0} entries of the vector: every block scans all of them",
+    "columns_short": "no column has more than {0} entries: whole columns balance the blocks",
+    "columns_long": "a column of {0} entries: edges are balanced, not columns",
+    "many_edges": "{0} edges: atomics on high-degree rows would queue up",
+    "no_atomic": "the value has no atomic, or nothing of the result's size may be allocated",
+    # kernels of traversals
+    "high_diameter": "{0:.1f} entries a row, {1:.1%} of them in rows longer than {2}: levels by the thousand",
+    "low_skew": "longest row {0} against a mean of {1:.1f}, {2:.0%} of the highest-degree neighbours near",
+    "hubs": "longest row {0} against a mean of {1:.1f}: hubs are looked up first",
+    "tile_kernel": "one kernel for all graphs over bit tiles",
 }
 
 _history = deque(maxlen=64)
 
 
-def record_plan(operation, walk, format, rule, figures=()):
-    return Plan(operation, walk, format, rule, figures)
+def record_plan(operation, method, format, rule, figures=()) -> Plan:
+    """A Plan that was decided elsewhere (on the device, or by the only way there is)."""
+    return Plan(operation, method, format, rule, figures)
 
 
-def history():
+def history() -> list[Plan]:
     """The latest plans, oldest first."""
     return list(_history)
 
@@ -211,7 +287,8 @@ class Report:
     def __init__(self, plans):
         self.plans = plans
 
-    def as_dicts(self):
+    def as_dicts(self) -> list[dict]:
+        """One dictionary a plan, as Plan.as_dict."""
         return [plan.as_dict() for plan in self.plans]
 
     def __iter__(self):
@@ -226,11 +303,12 @@ class Report:
     __repr__ = __str__
 
 
-def report_of(plans):
+def report_of(plans) -> Report:
+    """The Report of some plans."""
     return Report(list(plans))
 
 
-def explain(last=1):
+def explain(last: int = 1) -> Report:
     """What the planner chose in the last call (or the `last` calls), why, with which figures, and how long it took.
 
     >>> import grb_tile as gb

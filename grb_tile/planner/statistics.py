@@ -1,32 +1,34 @@
 """Figures about stores that decisions rest on."""
 
-EXACT = 1 << 15  # entries of a vector up to which its edges are counted rather than estimated
+from __future__ import annotations
+
+from . import tuning
 
 
-def rows_held(A):
-    """Rows that may hold something."""
+def stored_rows(A) -> int:
+    """Rows of A that may have entries: all of a CSR matrix, those listed of a DCSR matrix."""
     return A.nrows if A.rows is None else A.rows.shape[0]
 
 
-def mean_degree(A):
-    """Entries per row that may hold something."""
-    return A.indices.shape[0] / max(rows_held(A), 1)
+def mean_degree(A) -> float:
+    """Entries per stored row."""
+    return A.indices.shape[0] / max(stored_rows(A), 1)
 
 
-def edges_of(A, u):
-    """Entries in the rows of A that vector u names: counted for short lists (and sampled for long), else estimated.
+def edges_of(A, u) -> float:
+    """Entries in the rows of A at u's entries: counted for short lists (sampled for long ones), else estimated.
 
-    Cost: a gather of at most EXACT places.
+    Cost: a gather of at most tuning.CPU_COUNTED row lengths.
     """
     count = u.nvals
     if count == 0:
         return 0.0
     if A.rows is not None or u.format != "sparse" or count >= A.nrows:
-        return count * mean_degree(A) if A.rows is None else min(count, rows_held(A)) * mean_degree(A)
+        return count * mean_degree(A) if A.rows is None else min(count, stored_rows(A)) * mean_degree(A)
     indices = u.indices
     scale = 1
-    if count > EXACT:
-        scale = count // EXACT + 1
+    if count > tuning.CPU_COUNTED:
+        scale = count // tuning.CPU_COUNTED + 1
         indices = indices[::scale]
     indptr = A.indptr
     return float((indptr[indices + 1] - indptr[indices]).sum()) * scale

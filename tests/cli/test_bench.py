@@ -104,7 +104,7 @@ LINE = {
     "plan",
     "verified",
 }
-PLAN = {"operation", "walk", "format", "rule", "reason", "engine", "ms"}
+PLAN = {"operation", "method", "format", "rule", "reason", "engine", "kernel", "kernel_reason", "note", "ms"}
 
 
 def test_a_line_of_json_for_each_figure(run, tmp_path):

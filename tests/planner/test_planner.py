@@ -35,29 +35,29 @@ def plan_of(A, u, allow=None, semiring=MIN_PLUS, dtype="FP64", transposed=False)
 
 @pytest.mark.parametrize("transposed", [False, True])
 def test_a_small_frontier_is_pushed_and_a_full_vector_pulled(graph, transposed):
-    assert plan_of(graph, frontier(5), transposed=transposed).walk == "cols"
-    assert plan_of(graph, frontier(N, "full"), transposed=transposed).walk == "rows"
+    assert plan_of(graph, frontier(5), transposed=transposed).method == "cols"
+    assert plan_of(graph, frontier(N, "full"), transposed=transposed).method == "rows"
 
 
 def test_a_small_mask_makes_rows_cheap_whatever_the_vector(graph):
     few = Allow(frontier(10))
     assert plan_of(graph, frontier(2000, "bitmap")).rule != "mask_small"
-    assert plan_of(graph, frontier(600, "bitmap"), few).walk == "rows"
-    assert plan_of(graph, frontier(600, "bitmap"), Allow(frontier(10), complement=True)).walk == "cols"
+    assert plan_of(graph, frontier(600, "bitmap"), few).method == "rows"
+    assert plan_of(graph, frontier(600, "bitmap"), Allow(frontier(10), complement=True)).method == "cols"
 
 
 def test_early_exit_pulls_sooner(graph):
     u = frontier(700, "bitmap")
-    assert plan_of(graph, u).walk == "cols"
-    assert plan_of(graph, u, semiring="any_pair", dtype="BOOL").walk == "rows"
+    assert plan_of(graph, u).method == "cols"
+    assert plan_of(graph, u, semiring="any_pair", dtype="BOOL").method == "rows"
 
 
 def test_close_calls_keep_their_direction(graph):
     sizes = range(100, 4000, 100)
     graph.forms.pop("last_direction", None)
-    up = [choose_matvec(graph, False, frontier(n, "bitmap"), None, gb.semiring.min_plus["FP64"]).walk for n in sizes]
+    up = [choose_matvec(graph, False, frontier(n, "bitmap"), None, gb.semiring.min_plus["FP64"]).method for n in sizes]
     down = [
-        choose_matvec(graph, False, frontier(n, "bitmap"), None, gb.semiring.min_plus["FP64"]).walk
+        choose_matvec(graph, False, frontier(n, "bitmap"), None, gb.semiring.min_plus["FP64"]).method
         for n in reversed(sizes)
     ]
     assert up[0] == "cols"
@@ -71,13 +71,13 @@ def test_a_transpose_is_made_once_it_would_have_paid():
     rng = np.random.default_rng(3)
     A = matrix(rng, N, N, 40 * N, gb.dtypes.FP64)
     u = frontier(5)
-    walks = []
+    methods = []
     for _ in range(100):
-        walks.append(choose_matvec(A, False, u, None, gb.semiring.min_plus["FP64"]).walk)
-    first = walks.index("cols")
+        methods.append(choose_matvec(A, False, u, None, gb.semiring.min_plus["FP64"]).method)
+    first = methods.index("cols")
     assert 2 <= first <= 20
-    assert set(walks[:first]) == {"rows"}
-    assert set(walks[first:]) == {"cols"}
+    assert set(methods[:first]) == {"rows"}
+    assert set(methods[first:]) == {"cols"}
     keep_transpose(A, transpose_of(A))
     assert plan_of(A, u).rule == "columns_cheaper"
 
@@ -87,8 +87,8 @@ def test_nothing_to_weigh():
     small = matrix(rng, 20, 20, 50, gb.dtypes.FP64)
     u = vector(rng, 20, 4, gb.dtypes.FP64, "sparse")
     op = gb.semiring.min_plus["FP64"]
-    assert choose_matvec(small, False, u, None, op).walk == "rows"
-    assert choose_matvec(small, True, u, None, op).walk == "cols"
+    assert choose_matvec(small, False, u, None, op).method == "rows"
+    assert choose_matvec(small, True, u, None, op).method == "cols"
     empty = vector(rng, 20, 0, gb.dtypes.FP64, "sparse")
     assert choose_matvec(small, False, empty, None, op).rule == "vector_empty"
 
@@ -98,11 +98,11 @@ def test_dots_where_the_mask_is_sparse(graph):
     rng = np.random.default_rng(5)
     few = matrix(rng, N, N, 300, gb.dtypes.BOOL)
     many = matrix(rng, N, N, 400 * N, gb.dtypes.BOOL)
-    assert choose_matmul(graph, False, graph, False, Allow(few), op).walk == "dot"
-    assert choose_matmul(graph, False, graph, False, Allow(many), op).walk == "gustavson"
+    assert choose_matmul(graph, False, graph, False, Allow(few), op).method == "dot"
+    assert choose_matmul(graph, False, graph, False, Allow(many), op).method == "gustavson"
     assert choose_matmul(graph, False, graph, False, None, op).rule == "no_mask"
-    assert choose_matmul(graph, False, graph, False, Allow(few, True), op).walk == "gustavson"
-    assert choose_matmul(graph, False, graph, True, Allow(graph), op).walk == "dot"
+    assert choose_matmul(graph, False, graph, False, Allow(few, True), op).method == "gustavson"
+    assert choose_matmul(graph, False, graph, True, Allow(graph), op).method == "dot"
 
 
 def test_edges_are_counted_for_lists(graph):
@@ -115,9 +115,9 @@ def test_edges_are_counted_for_lists(graph):
 def test_forcing_wins_nests_and_ends(graph):
     u = frontier(5)
     with gb.plan(force="rows"):
-        assert plan_of(graph, u).walk == "rows"
+        assert plan_of(graph, u).method == "rows"
         with gb.plan(force="cols"):
-            assert plan_of(graph, frontier(N, "full")).walk == "cols"
+            assert plan_of(graph, frontier(N, "full")).method == "cols"
         with gb.plan(force=("pull", "numpy")):
             assert forced().names() == ("pull", "numpy")
             assert plan_of(graph, u).rule == "forced"
@@ -131,12 +131,12 @@ def test_forcing_wins_nests_and_ends(graph):
 def test_dot_is_not_forced_where_it_cannot_be(graph):
     op = gb.semiring.plus_pair["INT64"]
     with gb.plan(force="dot"):
-        assert choose_matmul(graph, False, graph, False, None, op).walk == "gustavson"
-        assert choose_matmul(graph, False, graph, False, Allow(graph, True), op).walk == "gustavson"
+        assert choose_matmul(graph, False, graph, False, None, op).method == "gustavson"
+        assert choose_matmul(graph, False, graph, False, Allow(graph, True), op).method == "gustavson"
 
 
 @pytest.mark.parametrize("backend", ["cpu", "numpy"])
-def test_a_form_without_a_walk_is_named_as_such(backend):
+def test_a_form_without_a_kernel_is_named_as_such(backend):
     """Bit tiles hold no values: a product that reads some goes over the plain rows, and the plan says so."""
     A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
     v = gb.Vector.from_coo([0, 1, 2], [4.0, 5.0, 6.0])
@@ -151,7 +151,7 @@ def test_a_form_without_a_walk_is_named_as_such(backend):
                 w = A.mxv(v, semiring).new()
             plan = explain().plans[0]
             assert w.isequal(A.mxv(v, semiring).new())
-            assert (plan.walk, plan.format) == ("rows", shown), f"{format} {semiring}"
+            assert (plan.method, plan.format) == ("rows", shown), f"{format} {semiring}"
             assert plan.rule == ("forced" if shown != "csr" else "form_unsuited")
             assert shown != "csr" or plan.reason.startswith(f"{format} was asked for")
         with gb.plan(force=("cols", "tiled")):
@@ -168,10 +168,10 @@ def test_unknown_plans_are_refused_with_the_choices():
 def test_config_forces_everywhere(graph):
     u = frontier(5)
     with gb.config.set(plan="rows"):
-        assert plan_of(graph, u).walk == "rows"
+        assert plan_of(graph, u).method == "rows"
         with gb.plan(force="cols"):
-            assert plan_of(graph, u).walk == "cols"
-    assert plan_of(graph, u).walk == "cols"
+            assert plan_of(graph, u).method == "cols"
+    assert plan_of(graph, u).method == "cols"
 
 
 def test_results_do_not_depend_on_the_plan():
@@ -192,7 +192,7 @@ def test_explain_says_what_and_why(graph):
     report = explain()
     assert len(report) == 1
     (told,) = report.as_dicts()
-    assert told["walk"] == "cols"
+    assert told["method"] == "cols"
     assert told["rule"] == "columns_cheaper"
     assert "5 entries" in told["reason"]
     assert told["ms"] >= 0
@@ -234,7 +234,7 @@ def test_products_of_masked_rows_only():
     assert masked_products(A, B, matrix(rng, 100, 70, 3000, gb.dtypes.BOOL), False, False) == products(A, B)
 
 
-def test_every_walk_says_how_long_it_took():
+def test_every_method_says_how_long_it_took():
     A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2, 3])
     v = gb.Vector.from_coo([0, 1], [1.0, 2], size=3)
     for engine in ("numpy", "numba"):

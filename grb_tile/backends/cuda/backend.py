@@ -77,6 +77,7 @@ class CudaBackend(Backend):
     def __init__(self, launcher=None):
         self.device = Device(real_launcher() if launcher is None else launcher)
         self.own = self.device.own
+        self.profile = self.device.profile
         self.detours = Counter()
         self._host = None
         self._functions = {}
@@ -148,6 +149,10 @@ class CudaBackend(Backend):
         return self._call("structure.structure", "expand_matrix", self.own(A), I, J, nrows, ncols)
 
     # ------------------------------------------------------------------ products
+
+    def edges_of(self, A, u):
+        """Counted on the device and read back; kept with u."""
+        return self._call("products.columns", "edges_of", A, u)
 
     def placed(self, A, u, allow):
         """(A, u, allow) of a product on the device, as a planner should see them; all as they are where one is user-defined."""

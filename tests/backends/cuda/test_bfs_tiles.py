@@ -151,7 +151,7 @@ def test_forced_plans_reach_it_and_say_so(direction):
         directions = {row["direction"] for row in found.report.rounds}
         assert directions == {direction} if direction != "bittiled" else directions <= set(tiles.DIRECTIONS)
         plan = next(plan for plan in reversed(gb.explain(0).plans) if plan.operation == "traverse")
-        assert plan.format == "bittiled" and plan.walk == ("by level" if direction == "bittiled" else direction)
+        assert plan.format == "bittiled" and plan.method == ("by level" if direction == "bittiled" else direction)
         _, _, report = operation.traverse(M._store, M._store, 5)  # the plan counts while the report lives
         pulled = sum(row["direction"].startswith("pull") for row in report.levels)
         assert f"{len(report)} levels, {pulled} of them pulled" in str(gb.explain())
@@ -173,14 +173,14 @@ def blocks_of(n, size):
 
 
 def test_the_planner_takes_tiles_where_entries_cluster(monkeypatch):
-    from grb_tile.planner import choose_traversal as planner
+    from grb_tile.planner import tuning
 
-    monkeypatch.setattr(planner, "LEAST", 1000)
+    monkeypatch.setattr(tuning, "TILES_ENTRIES", 1000)
     full, thin = blocks_of(600, 20), random_graph(600, 5000, 5)
     path = test_traverse.path(3000)
     device = shim().device
-    assert tiles.entries_per_tile(device, device.own(full), 16) > planner.FULL
-    assert tiles.entries_per_tile(device, device.own(thin), 16) < planner.FULL
+    assert tiles.entries_per_tile(device, device.own(full), 16) > tuning.TILES_FULL
+    assert tiles.entries_per_tile(device, device.own(thin), 16) < tuning.TILES_FULL
     with using_shim():
         for A, format in ((full, "bittiled"), (thin, "csr"), (path, "csr")):
             want, _, _ = operation._in_numpy(A, np.array([3]), True, False, None, None)
@@ -197,7 +197,7 @@ def test_the_planner_takes_tiles_where_entries_cluster(monkeypatch):
         with gb.plan(force="csr"):
             assert operation.traverse(full, full, 3)[2].format == "csr"
         assert operation.traverse(full, None, 3)[2].format == "csr"
-    monkeypatch.setattr(planner, "LEAST", 10**9)
+    monkeypatch.setattr(tuning, "TILES_ENTRIES", 10**9)
     small = blocks_of(600, 20)
     with using_shim():
         assert operation.traverse(small, small, 3)[2].format == "csr"

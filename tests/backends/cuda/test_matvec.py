@@ -12,7 +12,7 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda.products import column_launch, columns, pull, row_schedule
 from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
-from grb_tile.planner import device as device_plans
+from grb_tile.planner import tuning
 from grb_tile.storage import convert
 from grb_tile.storage.embed import iso_like
 from grb_tile.storage.place import host
@@ -383,14 +383,14 @@ def test_sums_by_rows_of_a_matrix():
 def test_a_search_in_a_host_loop(force, monkeypatch):
     """Levels by masked products, the direction chosen on the device (all figures counted) or forced."""
     for name, value in (
-        ("SMALL", 0),
-        ("UNCOUNTED", 0),
-        ("LAUNCHES", 0),
-        ("CLAIM_LAUNCHES", 0),
-        ("COUNTED", 0),
-        ("TRANSPOSE", 0.0),
+        ("GPU_SMALL_MATRIX", 0),
+        ("GPU_UNCOUNTED", 0),
+        ("GPU_PUSH_NS", 0),
+        ("GPU_CLAIM_PUSH_NS", 0),
+        ("GPU_COUNT_EDGES_NS", 0),
+        ("GPU_TRANSPOSE_NS", 0.0),
     ):
-        monkeypatch.setattr(device_plans, name, value)
+        monkeypatch.setattr(tuning, name, value)
     rng = rng_of(31)
     n = 400
     rows, cols = rng.integers(0, n, 900), rng.integers(0, n, 900)

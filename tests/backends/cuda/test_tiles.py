@@ -193,6 +193,6 @@ def test_a_plan_names_the_form_that_was_walked():
             with gb.plan(force=format):
                 w = A.mxv(v, semiring).new()
             plan = gb.explain().plans[0]
-            assert (plan.walk, plan.format, plan.engine) == ("rows", shown, "cuda")
+            assert (plan.method, plan.format, plan.engine) == ("rows", shown, "cuda")
             assert plan.rule == ("forced" if shown != "csr" else "form_unsuited")
             assert w.nvals == 3

@@ -39,7 +39,7 @@ def matvec_cols(AT, x, semiring, allow=None, plan=None):
 
 
 def matmul(A, B, semiring, allow=None, plan=None, BT=None):
-    """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j]; plan.walk is "dot" or "gustavson"."""
+    """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j]; plan.method is "dot" or "gustavson"."""
     return _note(plan, accelerate_matmul.matmul(A, B, semiring, allow, plan, BT))
 
 

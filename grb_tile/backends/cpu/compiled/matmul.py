@@ -23,7 +23,7 @@ def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     other = BT if B is None else B
     if A.rows is not None or other.rows is not None or A.indices.shape[0] == 0 or other.indices.shape[0] == 0:
         return NotImplemented
-    dot = getattr(plan, "walk", plan) == "dot" and allow is not None and not allow.complement
+    dot = getattr(plan, "method", plan) == "dot" and allow is not None and not allow.complement
     if allow is not None and allow.pattern.rows is not None:
         if allow.pattern.nrows > 1 << 26:
             return NotImplemented

@@ -11,7 +11,6 @@ compilation (`Kernel.function_for`).  A kernel that lies compiled on disk costs 
 A missing or broken Numba means that no kernel is ever available; nothing raises.
 """
 
-import contextvars
 import ctypes
 import hashlib
 import importlib.util
@@ -23,6 +22,7 @@ import threading
 
 import numpy as np
 
+from ....planner.record import forced
 from .specialise import header, specialise_text
 
 COMPILE_SECONDS = 0.8  # a typical kernel, see tests/benchmarks
@@ -33,7 +33,7 @@ MAX_CACHE_FILES = 6000
 
 MODES = ("auto", "always", "never")
 _mode = os.environ.get("GRB_TILE_JIT", "auto")
-_forced_mode = contextvars.ContextVar("grb_tile_jit_mode", default=None)
+_OF_ENGINE = {None: None, "numpy": "never", "numba": "always"}  # a forced engine -> its mode
 _lock = threading.RLock()
 _kernels = {}
 _numba = None  # the module; False once it was found missing
@@ -52,7 +52,7 @@ def set_mode(mode):
 
 
 def mode():
-    return _forced_mode.get() or _mode
+    return _OF_ENGINE[forced().engine] or _mode
 
 
 def numba():
@@ -176,7 +176,7 @@ class Kernel:
         `seconds` may be a function: it is asked only where the answer matters.
         """
         if self.functions is not None:
-            return self.functions if _forced_mode.get() != "never" else None
+            return self.functions if forced().engine != "numpy" else None
         return self._consider(seconds)
 
     def _consider(self, seconds):

@@ -18,7 +18,7 @@ EXPAND = 1 << 22
 
 def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     """C = A (+.x) B inside `allow`, by the walk the plan names (Backend.matmul)."""
-    walk = getattr(plan, "walk", plan)
+    walk = getattr(plan, "method", plan)
     if walk == "dot" and allow is not None and not allow.complement:
         return matmul_dot(A, transpose_of(B) if BT is None else BT, semiring, allow)
     return matmul_gustavson(A, transpose_of(BT) if B is None else B, semiring, allow)

@@ -22,7 +22,7 @@ def matmul(device, A, B, semiring, allow=None, plan=None, BT=None):
     given = B if BT is None else BT
     if not operand_types(semiring, A, given):
         return NotImplemented
-    walk = getattr(plan, "walk", plan)
+    walk = getattr(plan, "method", plan)
     nrows, ncols = A.nrows, B.ncols if BT is None else BT.nrows
     dtype = semiring.return_type
     if A.indices.shape[0] == 0 or given.indices.shape[0] == 0:

@@ -20,6 +20,7 @@ import threading
 import numpy as np
 
 from ....exceptions import OutOfMemory
+from ....planner.device_profile import EMULATED, MEASURED_SHARE, profile_of
 from ....storage.place import with_arrays
 from ....storage.store import Allow, forms_of
 from .errors import ErrorWord, HostOnly, on_device
@@ -59,6 +60,18 @@ class Device:
         self.current_stream = _no_stream if self.is_shim else xp.cuda.get_current_stream
         self.stream = None  # the one that was given work last
         self.errors = ErrorWord(self)
+        self.profile = self._profile()
+
+    def _profile(self):
+        """What this device costs, for the planner (planner/device_profile.py)."""
+        if self.is_shim:
+            return EMULATED
+        runtime = self.xp.cuda.runtime
+        number = runtime.getDevice()
+        name = runtime.getDeviceProperties(number)["name"].decode()
+        clock = runtime.deviceGetAttribute(runtime.cudaDevAttrMemoryClockRate, number)  # kHz, two transfers a cycle
+        width = runtime.deviceGetAttribute(runtime.cudaDevAttrGlobalMemoryBusWidth, number)  # bits
+        return profile_of(name, self.launcher.processors, clock * width / 4e6 * MEASURED_SHARE, self.launcher.shared)
 
     # ------------------------------------------------------------------ arrays
 

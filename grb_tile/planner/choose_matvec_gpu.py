@@ -1,0 +1,77 @@
+"""Rows or columns for w<allow> = E u over stores on a GPU.
+
+A read-back takes as long as a small product. So the entries of a vector that were not counted yet are counted only
+where the matrix is large, and the vector's edges only where the mean degree favours columns but high-degree columns
+could make
+that wrong.
+"""
+
+from __future__ import annotations
+
+from ..storage.convert import cached_transpose
+from . import tuning
+from .choose_direction import cheaper
+from .record import Plan
+
+
+def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend) -> Plan:
+    """The Plan for w<allow> = E u; E = A, or A's transpose when `transposed`; early: may a row stop early?
+
+    `_known` is None for a vector whose entries were not counted yet; its estimate costs no read-back.
+    """
+    here = "cols" if transposed else "rows"
+    entries, count = A.indices.shape[0], u._known if hasattr(u, "_known") else u.nvals
+    if count == 0 or entries == 0:
+        return Plan("matvec", here, "csr", "vector_empty")
+    transpose = cached_transpose(A)
+    if entries <= tuning.GPU_SMALL_MATRIX if transpose is None else count is None and entries <= tuning.GPU_UNCOUNTED:
+        return Plan("matvec", here if transpose is None else "rows", "csr", "matrix_small", (entries,))
+    if count is None:
+        count = u.nvals
+    stored = A.indptr.shape[0] - 1 or 1
+    by_rows, by_columns = (transpose, A) if transposed else (A, transpose)
+    open_rows = _open_rows(stored, by_rows, allow)
+    if early:
+        edge_ns, launch_ns = tuning.GPU_CLAIM_NS, tuning.GPU_CLAIM_PUSH_NS
+    else:
+        edge_ns, launch_ns = tuning.GPU_MERGE_NS, tuning.GPU_PUSH_NS
+    entry_ns = tuning.GPU_ENTRY_NS
+    profile = backend.profile
+    if profile.scaled:
+        edge_ns, entry_ns = edge_ns * profile.latency, entry_ns * profile.latency
+    edges = min(count * entries / stored, entries)
+    rows = _rows_cost(entries, stored, open_rows, early, edges, u, count) * entry_ns
+    columns = edges * edge_ns + count * entry_ns + launch_ns
+    if (
+        columns < rows < columns * tuning.GPU_SURE
+        and count < u.size
+        and by_columns is not None
+        and by_columns.rows is None
+        and rows > tuning.GPU_COUNT_EDGES_NS
+        and edges * edge_ns * tuning.GPU_FULLER > launch_ns
+    ):
+        edges = backend.edges_of(by_columns, u)
+        rows = _rows_cost(entries, stored, open_rows, early, edges, u, count) * entry_ns
+        columns = edges * edge_ns + count * entry_ns + launch_ns
+    plan = cheaper(A, transposed, transpose, rows, columns, count, tuning.GPU_TRANSPOSE_NS)
+    plan.note = profile.note if profile.scaled else ""
+    return plan
+
+
+def _open_rows(stored, by_rows, allow):
+    """An estimate of the rows that may be written; empty rows do not count where their number is known."""
+    form = None if by_rows is None or by_rows.forms is None else by_rows.forms.get("pull")
+    live = stored if form is None else form.live_count or 1
+    if allow is None:
+        return live
+    pattern = allow.pattern
+    masked = min(pattern.about if hasattr(pattern, "about") else pattern.nvals, live)
+    return live - masked if allow.complement else masked
+
+
+def _rows_cost(entries, stored, open_rows, early, edges, u, count):
+    """Entries that a product over the open rows reads, plus one for each row; rows that stop early pay a first look."""
+    cost = entries * open_rows / stored
+    if early:  # entries read until one meets the vector
+        cost = min(cost, open_rows * entries / max(edges, 1.0)) + tuning.GPU_FIRST_LOOK * open_rows
+    return cost * (1.0 if count == u.size else tuning.GPU_LOOK_UP) + stored

@@ -1,0 +1,237 @@
+"""Every threshold of the planner: its value, its unit, where it comes from and what it was measured on.
+
+A threshold is a constant of this module and an entry of THRESHOLDS under the same name. Costs are in nanoseconds of an
+NVIDIA H200 or of a CPU core; device_profile.py scales those of a GPU to another GPU. Decision functions read the
+constants when they are called, so that a test or a measurement may set one.
+
+>>> from grb_tile.planner import tuning
+>>> tuning.THRESHOLDS["HIGH_DIAMETER_MEAN"].unit
+'entries a row'
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Threshold(NamedTuple):
+    """One threshold: value, unit, source (a paper's section or how it was found) and what it was measured on."""
+
+    value: float
+    unit: str
+    source: str
+    measured_on: str
+
+
+THRESHOLDS: dict[str, Threshold] = {}
+
+RECORD = "tests/gpu/RECORD.md"
+H200 = "H200: kron 20 and 21, rmat 22, fem 40 and 70, cnr-2000, ego-Twitter"
+H200_BFS = "H200: kron 21, rmat 22, grid 2000, USA-road-NE, fem 70"
+CPU = "one core, kron 18 edge factor 16, FP64 plus_times, Numba"
+PUSH_PULL = "push_pull_graphblas_icpp18"
+TILES = "tilespmspv_tilebfs_icpp22"
+
+
+def _set(name: str, value: float, unit: str, source: str, measured_on: str) -> float:
+    THRESHOLDS[name] = Threshold(value, unit, source, measured_on)
+    return value
+
+
+# ---------------------------------------------------------------------- push or pull, both kinds of machine
+
+HYSTERESIS = _set(
+    "HYSTERESIS", 1.25, "ratio of costs", f"{PUSH_PULL}, section 6.3; the value: BFS levels near the switch", CPU
+)
+
+# ---------------------------------------------------------------------- push or pull on the CPU (nanoseconds)
+
+CPU_SMALL_MATRIX = _set(
+    "CPU_SMALL_MATRIX", 4096, "entries", "below it a call costs more than either direction saves", CPU
+)
+CPU_ENTRY_NS = _set("CPU_ENTRY_NS", 2.4, "ns an entry", "row-wise product, dense x: 2.4", CPU)
+CPU_SCATTER_NS = _set("CPU_SCATTER_NS", 6.0, "ns an entry", "column-wise product, x a quarter full: 5.9", CPU)
+CPU_LOOK_UP_NS = _set(
+    "CPU_LOOK_UP_NS", 3.84, "ns an entry", "row-wise product against a bitmap: 3.8 to 5.0 by its density", CPU
+)
+CPU_ROW_NS = _set("CPU_ROW_NS", 4.8, "ns a row", "start, end and result of a row: two entries' time", CPU)
+CPU_COLUMN_NS = _set("CPU_COLUMN_NS", 7.2, "ns an entry of x", "start and end of a column: three entries' time", CPU)
+CPU_BIT_NS = _set("CPU_BIT_NS", 0.075, "ns a bit", "scan of a mask or a bitmap, 64 bits a word", CPU)
+CPU_SPREAD_NS = _set("CPU_SPREAD_NS", 0.36, "ns a position", "clearing the bitmap that a list is spread into", CPU)
+CPU_SPREAD_ENTRY_NS = _set("CPU_SPREAD_ENTRY_NS", 4.8, "ns an entry of x", "writing a list's entry into it", CPU)
+CPU_TRANSPOSE_NS = _set("CPU_TRANSPOSE_NS", 19.2, "ns an entry", "counting sort by column: eight entries' time", CPU)
+CPU_COUNTED = _set(
+    "CPU_COUNTED", 1 << 15, "entries of x", "a gather of 2^15 degrees takes 0.1 ms; longer lists are sampled", CPU
+)
+
+# ---------------------------------------------------------------------- push or pull on a GPU (nanoseconds of an H200)
+
+GPU_SMALL_MATRIX = _set(
+    "GPU_SMALL_MATRIX", 1 << 14, "entries", "below it both directions cost their launch, 4 us", H200
+)
+GPU_UNCOUNTED = _set(
+    "GPU_UNCOUNTED",
+    1 << 20,
+    "entries",
+    "a read-back of x's count (11 us) costs more than a product of the matrix",
+    H200,
+)
+GPU_ENTRY_NS = _set(
+    "GPU_ENTRY_NS",
+    4.13e-3,
+    "ns an entry",
+    f"row-wise product, gathers from L2: kron 21, 700 us ({RECORD})",
+    "H200: kron 21",
+)
+GPU_MERGE_NS = _set(
+    "GPU_MERGE_NS", 12.4e-3, "ns an edge", f"18 million separate atomics take 223 us ({RECORD})", "H200: kron 21"
+)
+GPU_CLAIM_NS = _set(
+    "GPU_CLAIM_NS",
+    33.0e-3,
+    "ns an edge",
+    "visited bit set by atomicOr, contended on hubs; fitted to BFS levels",
+    H200_BFS,
+)
+GPU_LOOK_UP = _set(
+    "GPU_LOOK_UP", 1.3, "ratio to GPU_ENTRY_NS", "an entry against a bitmap: a second, dependent load", H200
+)
+GPU_PUSH_NS = _set("GPU_PUSH_NS", 271.0, "ns a call", "what a column-wise launch costs more than a row-wise one", H200)
+GPU_CLAIM_PUSH_NS = _set(
+    "GPU_CLAIM_PUSH_NS", 8660.0, "ns a call", "the same against a pull that stops early; fitted to BFS levels", H200_BFS
+)
+GPU_COUNT_EDGES_NS = _set(
+    "GPU_COUNT_EDGES_NS", 34_700.0, "ns", "counting edges takes a launch, a read-back of 11 us and a gather", H200
+)
+GPU_SURE = _set("GPU_SURE", 16, "ratio of costs", "no degree distribution met turns a ratio of 16 round", H200)
+GPU_FULLER = _set(
+    "GPU_FULLER", 32, "ratio to the mean degree", "how much fuller than the mean the columns of a short list were", H200
+)
+GPU_FIRST_LOOK = _set(
+    "GPU_FIRST_LOOK", 8.0, "entries a row", "the first look of a row that stops early reads a sector of 32 bytes", H200
+)
+GPU_TRANSPOSE_NS = _set("GPU_TRANSPOSE_NS", 41.3e-3, "ns an entry", "radix sort of the columns and two gathers", H200)
+
+# ---------------------------------------------------------------------- the kernel of a row-wise product
+
+LISTED_SHARE = _set(
+    "LISTED_SHARE", 8, "stored rows over listed rows", "a list of rows pays a gather of row starts", H200
+)
+PULL_ALL_ROWS = _set(
+    "PULL_ALL_ROWS", 1 << 24, "rows", "up to it a pull skips unlisted rows sooner than they are gathered", H200
+)
+EARLY_STEP = _set(
+    "EARLY_STEP", 128, "entries", "what a row that stops at the terminal value has in flight at once", H200
+)
+READS_MOST = _set(
+    "READS_MOST",
+    0.5,
+    "share of the entries",
+    "a product that must read it all the same gains nothing by stopping early",
+    H200,
+)
+BUILD_AFTER = _set(
+    "BUILD_AFTER", 3, "products", "break-even counter (ski rental): making other columns costs 2 to 10 products", H200
+)
+DELTA16_SHARE = _set(
+    "DELTA16_SHARE", 0.5, "share of the segments", "of 256 entries each, whose columns span less than 2^16", H200
+)
+RELABELLED_ENTRIES = _set(
+    "RELABELLED_ENTRIES", 1 << 23, "entries", "fewer do not pay for filling shared memory with x", H200
+)
+RELABELLED_SHARE = _set(
+    "RELABELLED_SHARE", 0.25, "share of the entries", "in the columns whose x fits in shared memory", H200
+)
+
+# ---------------------------------------------------------------------- the kernel of a column-wise product
+
+SCAN_ALL = _set(
+    "SCAN_ALL", (1024, 4096), "entries of x", "every block scans all of them: long columns, short columns", H200
+)
+LONG_COLUMN = _set(
+    "LONG_COLUMN", 8192, "entries", "a column that one block merges in the time of the grid's start and end", H200
+)
+SMALL_LAUNCH = _set("SMALL_LAUNCH", 1024, "entries of x", "fewer threads start sooner", H200)
+MANY_EDGES = _set(
+    "MANY_EDGES", 1 << 16, "edges", "reading all sums once more beats the answer of every atomic (floats)", H200
+)
+EDGES_OF_POSITION = _set(
+    "EDGES_OF_POSITION", 8, "positions an edge", "up to which a pass over all sums costs less than the atomics", H200
+)
+HUB_EDGES = _set(
+    "HUB_EDGES",
+    1 << 22,
+    "edges",
+    "below it atomics on high-degree rows do not queue up in L2",
+    "H200: kron 21, density 0.1",
+)
+LIST_NS = _set(
+    "LIST_NS",
+    17_000.0,
+    "ns",
+    "a result made a list: read-back 11 us and two launches; a bitmap: its bytes over DRAM",
+    H200,
+)
+
+# ---------------------------------------------------------------------- BFS and SSSP
+
+HIGH_DIAMETER_MEAN = _set(
+    "HIGH_DIAMETER_MEAN",
+    8.5,
+    "entries a row",
+    "roads have 2 to 3, grids 4 to 8; random graphs of 10 have few levels",
+    H200_BFS,
+)
+HIGH_DIAMETER_VERTICES = _set(
+    "HIGH_DIAMETER_VERTICES", 2048, "vertices", "fewer cannot have the levels that pay for a second launch", H200_BFS
+)
+HIGH_DIAMETER_DEGREE = _set(
+    "HIGH_DIAMETER_DEGREE", 32, "entries a row", "a row that one warp appends in a step", H200_BFS
+)
+HIGH_DIAMETER_HEAVY = _set(
+    "HIGH_DIAMETER_HEAVY",
+    1 / 16,
+    "share of the entries",
+    "in longer rows; the frontier decides at run time above it",
+    "not measured",
+)
+HIGH_DIAMETER_HEAVY_ENTRIES = _set(
+    "HIGH_DIAMETER_HEAVY_ENTRIES",
+    1 << 19,
+    "entries",
+    "of longer rows: a block counts its edges of a level in 20 bits",
+    "by construction",
+)
+SSSP_HIGH_DIAMETER_DEGREE = _set(
+    "SSSP_HIGH_DIAMETER_DEGREE",
+    64,
+    "entries a row",
+    "a row that one thread relaxes alone",
+    "H200: grid 2000, USA-road-NE",
+)
+LOW_SKEW = _set("LOW_SKEW", 256, "longest row over the mean", "below it no hub is worth looking up first", H200_BFS)
+NEAR_NUMBERS = _set("NEAR_NUMBERS", 64, "n over a distance of numbers", "nearer than n / 64 counts as near", H200_BFS)
+LOCAL_SHARE = _set(
+    "LOCAL_SHARE",
+    0.25,
+    "share of the vertices",
+    "whose highest-degree neighbour has a near number",
+    "H200: cnr-2000, fem 70",
+)
+TILES_ENTRIES = _set(
+    "TILES_ENTRIES", 1 << 20, "entries", "fewer do not pay for making tiles", "H200: the ten graphs of the record"
+)
+TILES_FULL = _set(
+    "TILES_FULL",
+    7.0,
+    "entries of a 16 x 16 tile",
+    f"{TILES}, section 3.4, leaves it open; BFS over tiles and rows",
+    f"H200: {RECORD}",
+)
+
+# ---------------------------------------------------------------------- matrix times matrix
+
+CHECKED_PRODUCT = _set("CHECKED_PRODUCT", 1.5, "ratio to DOT_ENTRY", f"{PUSH_PULL}, section 5.2, for matrices", CPU)
+DOT_ENTRY = _set("DOT_ENTRY", 1.0, "entry", "an entry of B's column tried against the bits of A's row", CPU)
+MASK_POSITION = _set("MASK_POSITION", 2.0, "ratio to DOT_ENTRY", "clearing and collecting a position of the mask", CPU)
+MATMUL_TRANSPOSE = _set("MATMUL_TRANSPOSE", 8.0, "ratio to DOT_ENTRY", "as CPU_TRANSPOSE_NS over CPU_ENTRY_NS", CPU)
