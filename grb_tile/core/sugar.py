@@ -124,7 +124,9 @@ def _define_comparisons(everything):
             return combine(self, other, _op)
 
         _put((BaseExpression, IndexExpr, InfixExpr), f"__{name}__", compare_or_value)
-    for cls in (*not_scalars, BaseExpression, IndexExpr, InfixExpr, ScalarExpression, ScalarIndexExpr, ScalarInfixExpr):
+    for cls in (*not_scalars, BaseExpression, IndexExpr, InfixExpr):
+        cls.__hash__ = object.__hash__  # by identity: {A: 1}, lru_cache, WeakKeyDictionary
+    for cls in (ScalarExpression, ScalarIndexExpr, ScalarInfixExpr):
         cls.__hash__ = None
 
 

@@ -52,7 +52,9 @@ def cast(array, dtype):
 
 
 def cast_scalar(value, dtype):
-    """A NumPy scalar of `dtype` from any scalar, by the rules of `cast`; Python ints out of range wrap.
+    """A NumPy scalar of `dtype` from any scalar, by the rules of `cast`; Python ints of 64 bits wrap into narrower types.
+
+    Raises: OverflowError for a Python int that no 64-bit integer of the type's signedness holds, as SuiteSparse does.
 
     >>> from grb_tile import dtypes
     >>> int(dtypes.cast_scalar(257, dtypes.UINT8))
@@ -64,6 +66,11 @@ def cast_scalar(value, dtype):
     kind = type(value)
     if kind is int or kind is bool:
         if want.kind in "iu":
+            if not -(1 << 63) <= value < (1 << 64 if want.kind == "u" else 1 << 63):
+                bounds = "-2^63 .. 2^64 - 1" if want.kind == "u" else "-2^63 .. 2^63 - 1"
+                raise OverflowError(
+                    f"{value} is too large for {dtype.name}: a value must be in {bounds}; use FP64 for more"
+                )
             bits = 8 * want.itemsize
             value &= (1 << bits) - 1
             if want.kind == "i" and value >> (bits - 1):

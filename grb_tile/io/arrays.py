@@ -63,6 +63,8 @@ def from_csr(indptr, indices, values, *, ncols, nrows=None, dtype=None, name=Non
     from grb_tile.io.scipy_sparse import _is_sorted
 
     indptr, indices, values = as_numpy(indptr), as_numpy(indices), as_numpy(values)
+    if indices.ndim == 1 and indices.shape[0] == 0:
+        indices = indices.astype(np.int64)  # an empty list has no type of its own
     iso = values.ndim == 0
     if indptr.ndim != 1 or indices.ndim != 1 or indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
         raise ValueError(
@@ -79,7 +81,7 @@ def from_csr(indptr, indices, values, *, ncols, nrows=None, dtype=None, name=Non
             *parts.shape,
             indptr,
             indices,
-            values.reshape(1) if iso else values,
+            values.reshape(1)[: len(indices)] if iso else values,
             iso=iso and len(indices) > 0,
             dtype=dtype,
             name=name,

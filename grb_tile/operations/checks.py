@@ -1,6 +1,6 @@
 """One function per shape rule.  Each raises before anything is computed, and names argument, shape and remedy."""
 
-from ..exceptions import DimensionMismatch
+from ..exceptions import DimensionMismatch, InvalidValue
 
 
 def oriented(shape, transposed):
@@ -19,6 +19,12 @@ def same_shape(call, left, right):
             f"extract the "
             "part that matches"
         )
+
+
+def size_limit(call, shape):
+    """No dimension of a result exceeds 2^60 (GrB_INDEX_MAX + 1)."""
+    if max(shape) > 2**60:
+        raise InvalidValue(f"{call}: the result would be {_text(shape)}; a dimension is at most 2^60 (gb.MAX_SIZE)")
 
 
 def inner_sizes(call, left_name, left, right_name, right):

@@ -64,6 +64,7 @@ class Kronecker(Record):
         left, right = checks.oriented(A.shape, at), checks.oriented(B.shape, bt)
         self.A, self.B, self.op, self.at, self.bt = A, B, op, at, bt
         self.shape = (left[0] * right[0], left[1] * right[1])
+        checks.size_limit("kronecker", self.shape)
         self.dtype = op.return_type
 
     def compute(self, allow=None):
@@ -79,8 +80,9 @@ class Kronecker(Record):
 def diagonal_matrix(u, k, dtype=None):
     """The square matrix of size n + |k| with u on its k-th diagonal."""
     backend = current()
-    indices, values = backend.tuples_vector(u)
     n = u.size + abs(k)
+    checks.size_limit("diag", (n, n))
+    indices, values = backend.tuples_vector(u)
     return backend.build_matrix(n, n, indices + max(-k, 0), indices + max(k, 0), values, None, dtype or u.dtype)
 
 
@@ -128,6 +130,7 @@ def concat_matrices(tiles, dtype):
     backend = current()
     heights = [row[0].nrows for row in tiles]
     widths = [A.ncols for A in tiles[0]]
+    checks.size_limit("concat", (sum(heights), sum(widths)))
     parts = []
     for r, row in enumerate(tiles):
         if len(row) != len(widths):
@@ -150,6 +153,7 @@ def concat_matrices(tiles, dtype):
 def concat_vectors(tiles, dtype):
     """One vector of several, end to end."""
     backend = current()
+    checks.size_limit("concat", (sum(u.size for u in tiles),))
     start, parts = 0, []
     for u in tiles:
         i, v = backend.tuples_vector(backend.cast(u, dtype))

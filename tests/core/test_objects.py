@@ -1,8 +1,10 @@
 """Constructors and exporters, copies, pickling, the recorder, options, the neutral part of .ss."""
 
+import functools
 import pickle
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -255,3 +257,32 @@ def test_importing_core_imports_nothing_heavy():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def test_objects_hash_by_identity(A):
+    v = Vector.from_coo([1], [2], size=5)
+    for x in (A, v, A.T, A.apply(gb.unary.abs), A & A, A @ v, A[0, :], v[[1, 2]]):
+        assert {x: 1}[x] == 1 and len({x, x}) == 1
+    assert len({A, A.dup()}) == 2
+    assert functools.lru_cache(lambda x: x.nvals)(A) == A.nvals
+    assert weakref.WeakKeyDictionary({A: 1, v: 2})[v] == 2
+
+
+def test_no_dimension_passes_the_limit():
+    """Results beyond 2^60 are refused where they are asked for; indices would wrap."""
+    wide = Matrix.from_coo([2**39], [0], [1.0], nrows=2**40, ncols=2)
+    other = Matrix.from_coo([2**29], [0], [1.0], nrows=2**30, ncols=2)
+    for call, name in (
+        (lambda: wide.kronecker(other, gb.binary.times), "kronecker"),
+        (lambda: gb.ss.concat([[Matrix(int, 2**60, 1)], [Matrix(int, 1, 1)]]), "concat"),
+        (lambda: gb.ss.concat([Vector(int, 2**60), Vector(int, 1)]), "concat"),
+        (lambda: Vector(int, 5).diag(2**60), "diag"),
+    ):
+        with pytest.raises(InvalidValue, match=rf"{name}: the result would be .* at most 2\^60"):
+            call()
+
+
+def test_a_scalar_csr_of_no_entries_holds_no_value(A):
+    empty = gb.io.from_csr([0, 0], [], 5, ncols=3)
+    assert empty.nvals == 0 and empty._store.values.shape[0] == 0
+    assert pickle.loads(pickle.dumps(empty)).isequal(empty)

@@ -77,7 +77,18 @@ def test_cast(source):
 
 def test_cast_of_python_numbers():
     assert dtypes.cast_scalar(257, dtypes.UINT8) == 1 and dtypes.cast_scalar(-1, dtypes.UINT64) == 2**64 - 1
-    assert dtypes.cast_scalar(2**63, dtypes.INT64) == -(2**63) and dtypes.cast_scalar(5, dtypes.BOOL) is np.True_
+    assert dtypes.cast_scalar(-(2**63), dtypes.INT64) == -(2**63) and dtypes.cast_scalar(5, dtypes.BOOL) is np.True_
+    assert (
+        dtypes.cast_scalar(2**64 - 1, dtypes.UINT64) == 2**64 - 1 and dtypes.cast_scalar(2**70, dtypes.FP64) == 2.0**70
+    )
+    for value, dtype in (
+        (2**63, dtypes.INT64),
+        (2**64, dtypes.UINT64),
+        (-(2**63) - 1, dtypes.INT8),
+        (2**70, dtypes.UINT8),
+    ):
+        with pytest.raises(OverflowError, match=rf"{value} is too large for {dtype.name}"):  # as SuiteSparse; not 0
+            dtypes.cast_scalar(value, dtype)
     assert dtypes.cast_scalar(1e9, dtypes.INT8) == 127 and dtypes.cast_scalar(3 + 4j, dtypes.INT16) == 3
 
 
