@@ -125,7 +125,7 @@ def _define_comparisons(everything):
 
         _put((BaseExpression, IndexExpr, InfixExpr), f"__{name}__", compare_or_value)
     for cls in (*not_scalars, BaseExpression, IndexExpr, InfixExpr):
-        cls.__hash__ = object.__hash__  # by identity: {A: 1}, lru_cache, WeakKeyDictionary
+        cls.__hash__ = object.__hash__  # by identity: {A: 1}, lru_cache
     for cls in (ScalarExpression, ScalarIndexExpr, ScalarInfixExpr):
         cls.__hash__ = None
 
