@@ -1,9 +1,10 @@
-"""The package list written by hand in pyproject.toml equals the tree, and a wheel built from it holds everything."""
+"""The package list in pyproject.toml equals the tree; the source distribution and the wheel built from it are complete."""
 
 import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 
@@ -12,6 +13,10 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 MAPPED = {"kernels": "grb_tile.kernels", "algorithms": "grb_tile.algorithms"}
+PROJECT_FILES = (
+    "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "MANIFEST.in", "README.md", "pyproject.toml",
+)  # fmt: skip
+PROJECT_FOLDERS = ("grb_tile", *MAPPED, "docs", "examples", "tests", ".ci")
 PACKAGE_FILES = {".py", ".cuh", ".cu", ".typed"}
 
 
@@ -73,20 +78,42 @@ def test_mapped_folders_refuse_a_second_import(name):
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The wheel, built from a copy of the sources so that the checkout gains no build/ folder."""
+def source_distribution(tmp_path_factory):
+    """The sdist, built from a copy of the checkout so that the checkout gains no build/ folder."""
     copy = tmp_path_factory.mktemp("sources")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in PROJECT_FILES:
         shutil.copy(ROOT / name, copy / name)
-    for name in ("grb_tile", *MAPPED):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in PROJECT_FOLDERS:
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "_build", "cache"))
+    target = tmp_path_factory.mktemp("sdist")
+    program = f"from setuptools import build_meta; build_meta.build_sdist({str(target)!r})"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=copy)
+    assert run.returncode == 0, run.stdout + run.stderr
+    (path,) = target.glob("*.tar.gz")
+    return path
+
+
+@pytest.fixture(scope="module")
+def wheel(source_distribution, tmp_path_factory):
+    """The wheel, built from the sdist."""
     target = tmp_path_factory.mktemp("wheel")
     options = ["--no-deps", "--no-build-isolation", "-q", "-w", str(target)]
-    command = [sys.executable, "-m", "pip", "wheel", *options, str(copy)]
+    command = [sys.executable, "-m", "pip", "wheel", *options, str(source_distribution)]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     (path,) = target.glob("*.whl")
     return path
+
+
+def test_the_source_distribution_holds_the_checkout(source_distribution):
+    with tarfile.open(source_distribution) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+    missing = {str(path.relative_to(ROOT)) for path in source_files()} - inside
+    assert not missing
+    assert set(PROJECT_FILES) <= inside
+    for folder in ("docs", "examples", "tests"):
+        files = {str(p.relative_to(ROOT)) for p in (ROOT / folder).rglob("*") if p.suffix in (".py", ".md", ".h", ".e")}
+        assert {name for name in files if "/_build/" not in name and "/cache/" not in name} <= inside
 
 
 def test_the_wheel_holds_every_source_file(wheel):
@@ -102,5 +129,7 @@ def test_the_wheel_names_its_command_and_needs(wheel):
         metadata = archive.read(next(n for n in names if n.endswith("METADATA"))).decode()
     assert "grb-tile = grb_tile.cli.main:main" in entry_points
     assert "Requires-Python: >=3.11" in metadata
+    assert "License-Expression: Apache-2.0" in metadata
+    assert any(name.endswith("licenses/LICENSE") for name in names)
     for requirement in PYPROJECT["project"]["dependencies"]:
         assert f"Requires-Dist: {requirement}" in metadata
