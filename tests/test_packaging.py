@@ -1,4 +1,4 @@
-"""The package list in pyproject.toml equals the tree; the source distribution and the wheel built from it are complete."""
+"""pyproject.toml lists the packages of the tree; the source distribution and the wheel built from it are complete."""
 
 import pathlib
 import shutil
