@@ -13,7 +13,7 @@ import numpy as np
 from ..backends.select import current
 from ..dtypes import INT32, INT64
 from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue, OutOfMemory
-from ..planner import forced, record_plan, search_over
+from ..planner import forced, forced_traversal, record_plan, search_over
 from ..storage.convert import choose_format
 from ..storage.place import host, is_host
 from ..storage.sorting import ranges
@@ -53,6 +53,7 @@ class LateReport(TraverseReport):
     def __init__(self, engine, outcome):
         self.engine = engine
         self.format = outcome.format
+        self.choice = outcome.choice
         self._outcome = outcome
         self._rows = outcome.rows
         self._levels = None
@@ -107,12 +108,16 @@ def traverse(A, AT, sources, *, levels=True, parents=False, max_level=None, targ
             level, parent, report = result
             plan = record_plan("traverse", walk, report.format, "by_level", _Counts(report))
             plan.engine = report.engine
+            if report.choice is not None:
+                plan.use_kernel(*report.choice)
             if report.format == "bittiled":
                 _explain_tiles(plan, A)
             if record is not None:
                 record.extend(report.levels)
             return result
     plan = record_plan("traverse", walk, A.format, "by_level", [0, 0])
+    if forced_traversal() is not None:
+        plan.use_kernel(None, "kernel_unsuited", (forced_traversal(),))
     if single is not None:
         sources = np.array([single], np.int64)
     if not is_host(A) or (AT is not None and not is_host(AT)):
@@ -196,8 +201,10 @@ def shortest_paths(A, in_edges, source, heaviest, delta=None, tree=False):
         return NotImplemented
     if result is NotImplemented:
         return NotImplemented
-    record_plan("shortest_paths", "by threshold", A.format, "by_level", ("unknown", "unknown")).engine = backend.name
     store, parents, outcome = result
+    plan = record_plan("shortest_paths", "by threshold", A.format, "by_level", ("unknown", "unknown"))
+    plan.engine = backend.name
+    plan.use_kernel(*outcome.choice)
     return store, parents, outcome.rows
 
 
@@ -236,7 +243,7 @@ def _on_device(backend, A, AT, sources, single, levels, parents, max_level, targ
     rules = forced()
     method, format, result = rules.method, rules.format, NotImplemented
     asked = (backend.device, A, AT, sources if single is None else single, levels, parents, max_level, target)
-    if format is None and method is None and AT is not None:
+    if format is None and method is None and AT is not None and forced_traversal() is None:
         format = _format_of(backend.device, A)
     if format == "bittiled" or format in TILE_DIRECTIONS:
         from ..backends.cuda.traversal.bfs_tiles import traverse as over_tiles

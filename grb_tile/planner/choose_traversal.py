@@ -27,6 +27,7 @@ class Choice(NamedTuple):
     figures: tuple
 
 
+NO_BOUND = Choice("grid_wide", "no_bound", ())
 TRAVERSALS = ("grid_wide", "grid_low_skew", "cluster_high_diameter")
 
 
@@ -49,18 +50,19 @@ def search_over(entries: int, high_diameter: bool, entries_per_tile: Callable[[]
 
 
 def has_high_diameter(
-    n: int, entries: int, longest: int, heavy: Callable[[int], int], degree: int | None = None
+    n: int, entries: int, longest: int | Callable[[], int], heavy: Callable[[int], int], degree: int | None = None
 ) -> tuple[bool, float]:
     """(may the graph have levels by the thousand?, share of the entries that are in long rows).
 
-    longest: entries of the longest row.  heavy(d): entries in rows longer than d, called only where there are such rows
-    and the mean allows levels by the thousand.  degree: the d, tuning.HIGH_DIAMETER_DEGREE unless given.
+    longest: entries of the longest row, or a function that counts them.  heavy(d): entries in rows longer than d, called
+    only where there are such rows and the mean allows levels by the thousand.  degree: the d, HIGH_DIAMETER_DEGREE unless
+    given.
     A few long rows do not matter: the kernel hands a level over that has too many edges.
     """
     if entries > tuning.HIGH_DIAMETER_MEAN * n or n < tuning.HIGH_DIAMETER_VERTICES:
         return False, 0.0
     degree = tuning.HIGH_DIAMETER_DEGREE if degree is None else degree
-    if longest <= degree:
+    if (longest() if callable(longest) else longest) <= degree:
         return True, 0.0
     in_long_rows = heavy(degree)
     share = in_long_rows / max(entries, 1)
@@ -68,35 +70,40 @@ def has_high_diameter(
     return few, share
 
 
-def bfs_kernel(
-    n: int, entries: int, longest: int, heavy: Callable[[int], int], local_share: Callable[[], float] | None
-) -> tuple[Choice, bool, bool]:
-    """(Choice, is the high-diameter kernel launched first?, is the grid's kernel the low-skew one?) of a BFS.
+def grid_kernel(n: int, entries: int, longest: int, local_share: Callable[[], float] | None) -> tuple[Choice, bool]:
+    """(Choice, is it the low-skew one?) of the BFS kernel that the whole grid runs.
 
     local_share(): the share of the vertices whose highest-degree neighbour has a near number; None without in-edges.
     """
     mean = entries / max(n, 1)
     wanted = forced_traversal()
-    high, share = has_high_diameter(n, entries, longest, heavy)
-    low_skew, local = False, 0.0
+    if wanted == "grid_low_skew" and local_share is None:
+        return Choice("grid_wide", "kernel_unsuited", (wanted,)), False
+    if wanted == "grid_wide" or wanted == "grid_low_skew":
+        return Choice(wanted, "forced", ()), wanted == "grid_low_skew"
     if local_share is not None:
-        low_skew = longest < tuning.LOW_SKEW * mean
-        if not low_skew:
-            local = local_share()
-            low_skew = local > tuning.LOCAL_SHARE
+        if longest < tuning.LOW_SKEW * mean:
+            return Choice("grid_low_skew", "low_skew", (longest, mean)), True
+        local = local_share()
+        if local > tuning.LOCAL_SHARE:
+            return Choice("grid_low_skew", "local", (local,)), True
+    return Choice("grid_wide", "hubs", (longest, mean)), False
+
+
+def bfs_kernel(n: int, entries: int, longest: int, heavy: Callable[[int], int], grid: Choice) -> tuple[Choice, bool]:
+    """(Choice, is the high-diameter kernel launched first?) of a BFS from one source; grid: what runs otherwise."""
+    degree = tuning.HIGH_DIAMETER_DEGREE
+    wanted = forced_traversal()
+    if wanted == "cluster_high_diameter":
+        if longest > degree and heavy(degree) > tuning.HIGH_DIAMETER_HEAVY_ENTRIES:
+            return Choice(grid.kernel, "kernel_unsuited", (wanted,)), False
+        return Choice(wanted, "forced", ()), True
     if wanted is not None:
-        if wanted == "grid_low_skew" and local_share is None:
-            return Choice("grid_wide", "kernel_unsuited", (wanted,)), False, False
-        return Choice(wanted, "forced", ()), wanted == "cluster_high_diameter", wanted == "grid_low_skew"
+        return grid, False
+    high, share = has_high_diameter(n, entries, longest, heavy)
     if high:
-        return (
-            Choice("cluster_high_diameter", "high_diameter", (mean, share, tuning.HIGH_DIAMETER_DEGREE)),
-            True,
-            low_skew,
-        )
-    if low_skew:
-        return Choice("grid_low_skew", "low_skew", (longest, mean, local)), False, True
-    return Choice("grid_wide", "hubs", (longest, mean)), False, False
+        return Choice("cluster_high_diameter", "high_diameter", (entries / max(n, 1), share, degree)), True
+    return grid, False
 
 
 def sssp_kernel(n: int, entries: int, longest: int, heavy: Callable[[int], int]) -> tuple[Choice, bool]:

@@ -263,7 +263,9 @@ RULES = {
     "no_atomic": "the value has no atomic, or nothing of the result's size may be allocated",
     # kernels of traversals
     "high_diameter": "{0:.1f} entries a row, {1:.1%} of them in rows longer than {2}: levels by the thousand",
-    "low_skew": "longest row {0} against a mean of {1:.1f}, {2:.0%} of the highest-degree neighbours near",
+    "low_skew": "longest row {0} against a mean of {1:.1f}: no hubs",
+    "local": "{0:.0%} of the vertices have a highest-degree neighbour of a near number",
+    "no_bound": "no bound between near and far was asked for",
     "hubs": "longest row {0} against a mean of {1:.1f}: hubs are looked up first",
     "tile_kernel": "one kernel for all graphs over bit tiles",
 }

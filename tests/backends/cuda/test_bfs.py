@@ -9,6 +9,7 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda.products import pull
 from grb_tile.backends.cuda.traversal import bfs as on_device, bfs_graph as traverse_graph
 from grb_tile.operations import traverse as operation
+from grb_tile.planner import force, tuning
 from grb_tile.storage import place
 from grb_tile.storage.store import Compressed
 from support import seeds
@@ -122,8 +123,8 @@ def check(A, AT, sources, direction=None, max_level=None, target=None, levels=Tr
 @pytest.mark.parametrize("direction", [None, "pull", "push"])
 def test_hubs_at_a_distance(direction, longest, monkeypatch):
     """Rows that all warps pull together (carefully): two hubs, reached by way of their last and their first leaf."""
-    monkeypatch.setattr(traverse_graph, "HUB", longest)
-    monkeypatch.setattr(traverse_graph, "LOCAL", 2)
+    monkeypatch.setattr(tuning, "LOW_SKEW", longest)
+    monkeypatch.setattr(tuning, "LOCAL_SHARE", 2)
     leaves = np.arange(2, 1500)
     rows = np.concatenate((np.zeros(leaves.size), np.ones(leaves.size - 1), [1499, 1500, 2]))
     cols = np.concatenate((leaves, leaves[1:], [1500, 1501, 1502]))
@@ -136,7 +137,7 @@ def test_hubs_at_a_distance(direction, longest, monkeypatch):
 @pytest.fixture
 def narrow(monkeypatch):
     """Even small graphs take the walk for meshes."""
-    monkeypatch.setattr(traverse_graph, "NARROW_VERTICES", 0)
+    monkeypatch.setattr(tuning, "HIGH_DIAMETER_VERTICES", 0)
 
 
 @pytest.mark.parametrize("direction", [None, "push", "pull"])
@@ -165,6 +166,35 @@ def test_narrow(name, narrow):
     assert graph.is_narrow or name == "random"
     check(A, A, A.nrows - 1, max_level=3)
     assert outcome.seconds == 0 if shim().device.is_shim else outcome.seconds > 0  # the shim's clock stands
+
+
+@pytest.mark.parametrize("degree", [33, 900])
+def test_one_hub_does_not_lose_the_high_diameter_kernel(degree):
+    """A grid with one vertex of `degree` neighbours: its row is long, its frontier hands over at run time if it must."""
+    side = 60
+    A = grid(side, side)
+    rows, cols = np.repeat(np.arange(A.nrows), np.diff(A.indptr)), A.indices.astype(np.int64)
+    ends = np.arange(1, degree + 1) * 3
+    hub = np.full(degree, side * side // 2 + side // 2)
+    keep = ends != hub
+    B = graph_of(A.nrows, np.concatenate((rows, hub[keep])), np.concatenate((cols, ends[keep])))
+    outcome = check(B, B, 0)
+    assert outcome.choice.kernel == "cluster_high_diameter"
+    check(B, B, int(hub[0]))
+
+
+def test_many_long_rows_go_to_the_grid(narrow):
+    rng = np.random.default_rng(4)
+    A = graph_of(3000, rng.integers(0, 60, 4000), rng.integers(0, 3000, 4000))
+    assert check(A, A, 1).choice.kernel != "cluster_high_diameter"
+
+
+@pytest.mark.parametrize("kernel", ["grid_wide", "grid_low_skew", "cluster_high_diameter"])
+@pytest.mark.parametrize("name", ["path", "grid", "random", "sparse"])
+def test_forced_kernels(name, kernel):
+    A = GRAPHS[name]()
+    with force(kernel):
+        assert check(A, A, 0).choice == (kernel, "forced", ())
 
 
 def test_narrow_hands_over(narrow, monkeypatch):

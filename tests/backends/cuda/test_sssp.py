@@ -9,6 +9,7 @@ from cuda_emulation.backend import shim, using_shim
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.traversal import sssp as fused, sssp_graph as paths_graph
+from grb_tile.planner import force, tuning
 from grb_tile.storage import place
 from grb_tile.storage.store import Compressed
 from support import seeds
@@ -117,7 +118,7 @@ def launch(monkeypatch):
 @pytest.fixture
 def wide(monkeypatch):
     """Even short rows are pulled."""
-    monkeypatch.setattr(paths_graph, "NARROW_MEAN", 0)
+    monkeypatch.setattr(tuning, "HIGH_DIAMETER_MEAN", 0)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -180,7 +181,7 @@ def test_a_grid():
 @pytest.fixture
 def narrow(monkeypatch):
     """Even small graphs with short rows take the walk for meshes."""
-    monkeypatch.setattr(paths_graph, "NARROW_VERTICES", 0)
+    monkeypatch.setattr(tuning, "HIGH_DIAMETER_VERTICES", 0)
 
 
 def is_narrow(A):
@@ -217,6 +218,14 @@ def test_narrow_long_rows(narrow):
     star = store_of(300, np.zeros(299), np.arange(1, 300), rng.integers(1, 99, 299), "INT32", True)
     check(star, star, 5)
     assert not is_narrow(star)
+
+
+@pytest.mark.parametrize("kernel", ["grid_wide", "grid_low_skew", "cluster_high_diameter"])
+def test_forced_kernels(kernel):
+    A = grid(23, 19, 4)
+    with force(kernel):
+        choice = check(A, A, 0).choice
+    assert choice.rule == ("kernel_unsuited" if kernel == "grid_low_skew" else "forced")
 
 
 @pytest.mark.parametrize("places", ["queue", "far pile"])

@@ -53,6 +53,7 @@ class Outcome:
 
     directions = ("push", "pull")
     format = "csr"
+    choice = None  # planner.choose_traversal.Choice: the kernel and why
 
     def __init__(self, device, record, graph, kept=None):
         self._device = device
@@ -135,11 +136,14 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
         listed, first, count = device.array(sources, np.int32), -1, sources.shape[0]
     with graph.lock:
         table = graph.table(stream, plan.cluster)
-        if plan.narrow is not None and single and mode != 1:
+        first_narrow = plan.narrow is not None and single and mode != 1
+        if first_narrow:
             plan.narrow(stream, table, sources, *addresses, LOG_LEVELS, max_level, target, plan.limit)
         plan.wide(stream, table, first, device.argument(listed), count, *addresses, LOG_LEVELS, max_level, target, mode,
                   LAUNCH["alpha"])  # fmt: skip
-    return answer(results, Outcome(device, results.arrays()[3], graph, listed))
+    outcome = Outcome(device, results.arrays()[3], graph, listed)
+    outcome.choice = graph.choice if first_narrow or not graph.is_narrow else graph.grid_choice
+    return answer(results, outcome)
 
 
 def answer(results, outcome):

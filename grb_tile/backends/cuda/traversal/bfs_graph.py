@@ -10,6 +10,8 @@ import threading
 
 import numpy as np
 
+from ....planner import tuning
+from ....planner.choose_traversal import bfs_kernel, forced_traversal, grid_kernel
 from ....storage.store import forms_of
 from ..products.row_schedule import pointers, strongest_of
 from ..structure.entries import index_type
@@ -17,11 +19,6 @@ from ..structure.entries import index_type
 CHUNK = 128  # edges, as in traversal/state.cuh
 CONTROL_WORDS = 96
 QUEUE = 8192  # places, as in traversal/bfs_high_diameter.cuh
-NARROW_DEGREE = 32  # longest row that the narrow walk takes
-NARROW_MEAN = 8.5  # mean row length up to which a graph may have thousands of levels
-NARROW_VERTICES = 2048
-HUB = 256  # longest row against the mean: below that no hubs rule
-NEAR, LOCAL = 64, 0.25  # numbers within n / NEAR are near; share of such neighbours from which a graph is local
 MAX_ENTRIES = 1 << 33  # a level's edges are counted in 33 bits
 
 
@@ -55,8 +52,10 @@ class TraverseGraph:
         mean = self.nvals / max(n, 1)
         self.width = 4 if mean <= 4.2 else 8
         self.longest = longest
-        self.is_narrow = mean <= NARROW_MEAN and longest <= NARROW_DEGREE and n >= NARROW_VERTICES
-        self.is_careful = in_edges is not None and (longest < HUB * mean or self._local_share() > LOCAL)
+        self.grid_choice, self.is_careful = grid_kernel(
+            n, self.nvals, longest, None if in_edges is None else self._local_share
+        )
+        self.choice, self.is_narrow = bfs_kernel(n, self.nvals, longest, self._entries_of_long_rows, self.grid_choice)
         self.heads = None
 
     def _local_share(self):
@@ -64,8 +63,24 @@ class TraverseGraph:
         if self.n == 0:
             return 0.0
         xp = self.device.xp
-        near = xp.abs(self.strongest - self.device.arange(self.n, np.int32)) < self.n // NEAR
+        near = xp.abs(self.strongest - self.device.arange(self.n, np.int32)) < self.n // tuning.NEAR_NUMBERS
         return self.device.read(near.sum(dtype=np.int64).reshape(1))[0] / self.n
+
+    def _entries_of_long_rows(self, longest):
+        """Entries in the rows of out-edges that have more than `longest`."""
+        degrees = self.start[1:] - self.start[:-1]
+        return self.device.read(degrees[degrees > longest].sum(dtype=np.int64).reshape(1))[0]
+
+    def _spill_places(self):
+        """The most edges that the vertices claimed by one block in a level of the high-diameter kernel can have.
+
+        A block claims QUEUE vertices at most: QUEUE times the longest row, or all long rows and QUEUE others.
+        """
+        most = QUEUE * max(self.longest, 1)
+        degree = tuning.HIGH_DIAMETER_DEGREE
+        if self.longest <= degree:
+            return most
+        return min(most, QUEUE * degree + self._entries_of_long_rows(degree))
 
     def _kernel(self, name):
         return self.device.launcher.kernel("traversal/bfs_prepare.cuh", name, "", (self.index,))
@@ -101,7 +116,7 @@ class TraverseGraph:
         device, n, index = self.device, self.n, self.index_type
         words = self.live.shape[0]
         chunks = self.nvals // CHUNK + 2
-        spill = QUEUE * max(self.longest, 1)  # a level's edges, all of them won by one block
+        spill = self._spill_places() if self.is_narrow else 0
         arrays = {
             "start": self.start, "out": self.out_edges.indices, "in_start": self.in_start,
             "in": None if self.in_edges is None else self.in_edges.indices,
@@ -126,7 +141,9 @@ class TraverseGraph:
 def graph_of(device, out_edges, in_edges):
     """The TraverseGraph of device stores, kept with the matrix."""
     forms = forms_of(out_edges)
-    found = forms.get("traverse")
+    kernel = forced_traversal()
+    key = "traverse" if kernel is None else f"traverse {kernel}"
+    found = forms.get(key)
     if found is None or found.in_edges is not in_edges or found.device is not device:
-        found = forms["traverse"] = TraverseGraph(device, out_edges, in_edges)
+        found = forms[key] = TraverseGraph(device, out_edges, in_edges)
     return found

@@ -8,14 +8,17 @@ Paper: tilespmspv_tilebfs_icpp22, 3.4.
 
 import numpy as np
 
+from ....planner import tuning
+from ....planner.choose_traversal import has_high_diameter
 from ....storage.store import forms_of
 from ....storage.tiled import can_tile
+from ..products.row_schedule import longest_row
 from ..products.tiles import DIRECTIONS, NAMES, WIDTH, bit_tiles_of, entries_per_tile, pieces_of
 from ..runtime.errors import on_device
 from ..runtime.launch import PlainLaunch, QuickLaunch, Results
 from ..structure.entries import index_type
 from .bfs import HEAD_ROWS, LOG_LEVELS, Outcome, answer
-from .bfs_graph import CONTROL_WORDS, NARROW_DEGREE, NARROW_MEAN, NARROW_VERTICES
+from .bfs_graph import CONTROL_WORDS
 
 # Measured on an H200; tests/benchmarks/gpu/bench_tiles.py tries others.  sparse: the paper leaves push_csc at 1 % of the vertices;
 # with a
@@ -107,10 +110,15 @@ def clustering(device, A):
     if A.rows is not None or A.nvals == 0 or not can_tile(A):
         return True, None
     A = device.own(A)
-    mean, narrow = A.nvals / A.nrows, False
-    if mean <= NARROW_MEAN and A.nrows >= NARROW_VERTICES:
-        narrow = device.read((A.indptr[1:] - A.indptr[:-1]).max().reshape(1))[0] <= NARROW_DEGREE
-    return narrow, lambda: entries_per_tile(device, A, 16)
+    if A.nvals < tuning.TILES_ENTRIES:
+        return False, None
+    degrees = A.indptr[1:] - A.indptr[:-1]
+
+    def heavy(longest):
+        return device.read(degrees[degrees > longest].sum(dtype=np.int64).reshape(1))[0]
+
+    high_diameter, _ = has_high_diameter(A.nrows, A.nvals, lambda: longest_row(device, A), heavy)
+    return high_diameter, lambda: entries_per_tile(device, A, 16)
 
 
 def graph_of(device, out_edges, in_edges, nt):

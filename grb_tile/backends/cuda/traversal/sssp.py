@@ -3,6 +3,7 @@
 import numpy as np
 
 from ....dtypes import FP32, FP64, INT64, UINT64
+from ....planner.choose_traversal import NO_BOUND
 from ..runtime.launch import PlainLaunch, QuickLaunch
 from .bfs import HEAD_ROWS, SHIM, LateBitmapVector, Outcome
 from .sssp_graph import FAR, MAX_ENTRIES, QUEUE_BYTES, graph_of, is_short
@@ -71,12 +72,14 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta, tree):
         if AT is not None:
             graph.set_in_edges(A if same else device.own(AT))
         table, arrays = graph.table(stream)
-        if narrow is not None and step >= 0:
+        first_narrow = narrow is not None and step >= 0
+        if first_narrow:
             narrow(stream, table, source, device.argument(record), LOG_ROUNDS, step, device.argument(graph.first_entries()),
                    device.argument(graph.items(stream, LAUNCH["cluster"])), graph.near_places, FAR)  # fmt: skip
         wide(stream, table, source, device.argument(values), device.argument(words), device.argument(record), LOG_ROUNDS,
              step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
         parents = _tree(graph, arrays["table"], source, words, outcome) if tree and AT is not None else None
+    outcome.choice = graph.choice if first_narrow or not graph.is_narrow else NO_BOUND
     distances = LateBitmapVector(n, dtype, words, values, outcome)
     distances.shared = parents is not None
     return distances, parents, outcome

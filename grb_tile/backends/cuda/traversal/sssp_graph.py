@@ -10,6 +10,7 @@ import threading
 
 import numpy as np
 
+from ....planner.choose_traversal import forced_traversal, has_short_rows, sssp_kernel
 from ....storage.store import forms_of
 from ..structure.entries import ranges, repeated
 
@@ -20,9 +21,6 @@ SHARES = (1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of the entrie
 SAMPLE = 1 << 16
 SORT_BYTES = 60  # an entry, while rows are sorted by weight
 HEADS = 4  # entries of a vertex that the narrow walk reads at once, as in traversal/sssp_high_diameter.cuh
-NARROW_MEAN = 8.5  # mean row length up to which a graph may have thousands of rounds
-NARROW_DEGREE = 64  # longest row that the narrow walk takes
-NARROW_VERTICES = 2048
 QUEUE_BYTES, FAR = 1 << 16, 1 << 17  # of a block's queue of near items; places of its far pile
 MAX_ENTRIES = 1 << 33  # edges of a round are counted in 33 bits
 
@@ -61,9 +59,14 @@ class PathsGraph:
         self.lock = threading.Lock()  # of the workspaces: launches that belong together, when threads share the graph
         self._tables = {}
         longest = device.read(self.cuts[CLASSES - 1 :: CLASSES].max().reshape(1))[0] if self.nvals else 0
-        self.is_narrow = is_short(out_edges) and longest <= NARROW_DEGREE and self.n >= NARROW_VERTICES
+        self.choice, self.is_narrow = sssp_kernel(self.n, self.nvals, longest, self._entries_of_long_rows)
         self.heads = None
         self._items = {}
+
+    def _entries_of_long_rows(self, longest):
+        """Entries in the rows of out-edges that have more than `longest`."""
+        degrees = self.start[1:] - self.start[:-1]
+        return self.device.read(degrees[degrees > longest].sum(dtype=np.int64).reshape(1))[0]
 
     @property
     def key_type(self):
@@ -177,14 +180,16 @@ class PathsGraph:
 
 def is_short(A):
     """Are rows so short that a search may need thousands of rounds?  Then nothing is ever pulled."""
-    return A.nvals <= NARROW_MEAN * A.nrows
+    return has_short_rows(A.nrows, A.nvals)
 
 
 def graph_of(device, out_edges, heaviest):
     """The PathsGraph of a device store, kept with the matrix.  Raises: OutOfMemory."""
     forms = forms_of(out_edges)
-    found = forms.get("paths")
+    kernel = forced_traversal()
+    key = "paths" if kernel is None else f"paths {kernel}"
+    found = forms.get(key)
     if found is None or found.device is not device:
         device.check_room(SORT_BYTES * out_edges.nvals, "shortest_paths")
-        found = forms["paths"] = PathsGraph(device, out_edges, heaviest)
+        found = forms[key] = PathsGraph(device, out_edges, heaviest)
     return found
