@@ -1,22 +1,21 @@
 """BitTiledMatrix and BitBlockMatrix: the structure of a matrix as bits of tiles.
 
 Schema of BitTiledMatrix, structure only (nt = 16, 32 or 64; words are uint16, uint32 or uint64; tile row = row // nt).
-Of a tile only the rows that hold something have a word: a tile of a mesh holds a few bits in half of its rows.
+Only the non-empty rows of a tile have a word, because a tile of a mesh has a few bits in half of its rows.
 
     tile_row_ptr  int64 [tile_rows + 1]   tiles of tile row r (CSR of tiles)
     tile_col      int32 [T]               tile column, ascending within a tile row
-    row_map       word  [T]               bit r of row_map[t]: does row r of the tile hold something?
+    row_map       word  [T]               bit r of row_map[t]: is row r of the tile non-empty?
     row_start     int32 [T + 1]           words of tile t: row_start[t] .. row_start[t+1]-1 (int64 from 2^31 words)
     row_words     word  [W]               one for each bit of the maps, ascending: bit c: is there an entry in column c?
     tile_col_ptr  int64 [tile_cols + 1]   tiles of tile column c (CSC of tiles)
     tile_row      int32 [T]               tile row, ascending within a tile column
-    col_map       word  [T]               bit c of col_map[t]: does column c of the tile hold something?
+    col_map       word  [T]               bit c of col_map[t]: is column c of the tile non-empty?
     col_start     int32 [T + 1]           as row_start
     col_words     word  [V]               one for each bit of the maps: bit r: is there an entry in row r?
 
 The word of row r of tile t is row_words[row_start[t] + popcount(row_map[t] & ((1 << r) - 1))].  A symmetric structure
-keeps
-one array of each: tile_col_ptr is tile_row_ptr, tile_row is tile_col, and so on.
+has one array of each: tile_col_ptr is tile_row_ptr, tile_row is tile_col, and so on.
 
 Schema of BitBlockMatrix, with values (blocks of 8 x 8, by block rows)
 
@@ -43,7 +42,7 @@ BLOCK = 8
 
 
 class TileLines(NamedTuple):
-    """One orientation of a BitTiledMatrix: its five arrays by rows of tiles, or by columns."""
+    """One orientation of a BitTiledMatrix: its five arrays by tile rows, or by tile columns."""
 
     ptr: Any
     line: Any
@@ -55,7 +54,7 @@ class TileLines(NamedTuple):
     def nbytes(self):
         return sum(array.nbytes for array in self)
 
-    def places(self):
+    def positions(self):
         """(tile, line within the tile) of each word (int64)."""
         nt = 8 * self.map.itemsize
         at = np.unpackbits(self.map.view(np.uint8), bitorder="little").view(np.bool_).nonzero()[0]
@@ -96,7 +95,7 @@ class BitTiledMatrix:
 
     @property
     def symmetric(self):
-        """Does one array serve rows and columns?"""
+        """Do rows and columns share their arrays?"""
         return self.by_cols is self.by_rows
 
     @property
@@ -108,7 +107,7 @@ class BitTiledMatrix:
         """The structure as an iso BOOL matrix, CSR or DCSR."""
         nt, words = self.nt, self.row_words
         at = np.unpackbits(words.view(np.uint8), bitorder="little").view(np.bool_).nonzero()[0]
-        tile, local = (found[at // nt] for found in self.by_rows.places())
+        tile, local = (found[at // nt] for found in self.by_rows.positions())
         tile_rows = np.arange(self.tile_row_ptr.shape[0] - 1).repeat(np.diff(self.tile_row_ptr))
         rows = tile_rows[tile] * nt + local
         cols = self.tile_col[tile].astype(np.int64) * nt + at % nt
@@ -119,7 +118,7 @@ class BitTiledMatrix:
 
 
 def start_type(words):
-    """The type of row_start for so many words."""
+    """The type of row_start for this number of words."""
     return np.dtype(np.int32 if words < 2**31 else np.int64)
 
 
@@ -129,25 +128,24 @@ def _bit_tiles(A, nt):
     tiles, word = starts.shape[0], WORDS[nt]
     counts = np.diff(np.append(starts, order.shape[0]))
     map_, words = np.zeros(tiles, word), np.zeros(0, word)
-    held = np.zeros(tiles, np.int64)
+    words_of_tile = np.zeros(tiles, np.int64)
     if tiles:
-        place = np.arange(tiles).repeat(counts) * nt + (row_ids(A)[order] & (nt - 1))
+        line = np.arange(tiles).repeat(counts) * nt + (row_ids(A)[order] & (nt - 1))
         bits = np.left_shift(word(1), (A.indices[order] & (nt - 1)).astype(word))
-        first = segment_starts(place)
+        first = segment_starts(line)
         words = np.bitwise_or.reduceat(bits, first)
-        of_tile, line = place[first] // nt, (place[first] % nt).astype(word)
-        map_ = np.bitwise_or.reduceat(np.left_shift(word(1), line), segment_starts(of_tile))
-        held = np.bincount(of_tile, minlength=tiles)
+        of_tile, local = line[first] // nt, (line[first] % nt).astype(word)
+        map_ = np.bitwise_or.reduceat(np.left_shift(word(1), local), segment_starts(of_tile))
+        words_of_tile = np.bincount(of_tile, minlength=tiles)
     start = np.zeros(tiles + 1, start_type(words.shape[0]))
-    held.cumsum(out=start[1:])
+    words_of_tile.cumsum(out=start[1:])
     return TileLines(pointers(tile_row, -(-A.nrows // nt)), tile_col.astype(np.int32), map_, start, words)
 
 
 def bit_tiles_from(A, nt=64, symmetric=None):
     """The BitTiledMatrix of a Compressed's structure.
 
-    symmetric: True when the caller knows the structure to be so (not checked), False to keep both arrays, None to find
-    out.
+    symmetric: True when the structure is known to be symmetric (not checked), False to keep both arrays, None to test.
     """
     by_rows = _bit_tiles(A, nt)
     if symmetric:

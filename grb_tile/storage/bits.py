@@ -1,7 +1,7 @@
 """Sets of positions as 64-bit words: bit i is bit i % 64 of words[i // 64], bits past the size are 0.
 
-Words are uint64 arrays of word_count(size) places that own their memory, so that they can be updated in place.  A byte
-of them holds 8 consecutive positions, which is what numpy.packbits makes with bitorder="little".
+Words are uint64 arrays of length word_count(size) that own their memory, so that they can be updated in place.  A byte
+has 8 consecutive positions, as numpy.packbits makes it with bitorder="little".
 """
 
 import numpy as np
@@ -71,7 +71,7 @@ def from_indices(indices, size):
 
 
 def scatter_words(words, indices, present):
-    """Put the ascending, distinct `indices` into the set (or take them out), in place; how many bits changed.
+    """Set (or clear, unless `present`) the bits of the ascending, distinct `indices`, in place; how many bits changed.
 
     >>> words = np.array([5], np.uint64)
     >>> scatter_words(words, np.array([1, 2]), True), words.tolist()
@@ -91,7 +91,7 @@ def scatter_words(words, indices, present):
 
 
 def to_bool(words, size):
-    """The bool array of `size` places that says which positions are in the set (a fresh array).
+    """The set as a bool array of length `size` (a new array).
 
     >>> to_bool(np.array([5], np.uint64), 3).tolist()
     [True, False, True]
@@ -102,7 +102,7 @@ def to_bool(words, size):
 def to_indices(words, size, dtype=np.int64):
     """The positions of the set in ascending order.
 
-    Words that are 0 are skipped, so that a sparse set costs a pass over its words and not over its positions.
+    Zero words are skipped, so that a sparse set costs O(words), not O(size).
 
     >>> to_indices(np.array([5, 0, 2], np.uint64), 130).tolist()
     [0, 2, 129]
@@ -135,7 +135,7 @@ def test(words, indices):
     return ((words.view(np.uint8)[indices >> 3] >> (indices & 7).astype(np.uint8)) & 1).view(np.bool_)
 
 
-test.__test__ = False  # the name is the set's word for membership, not a test of pytest
+test.__test__ = False  # a membership test, not a test for pytest
 
 
 def intersection(a, b):
@@ -159,7 +159,7 @@ def complement(words, size):
 
 
 def rank_table(words):
-    """ranks[k] = how many positions are in the words before words[k]; one place more holds the total (int64).
+    """Exclusive scan of the popcounts: ranks[k] positions are in the words before words[k]; the last is the total.
 
     >>> rank_table(np.array([5, 2], np.uint64)).tolist()
     [0, 2, 3]
@@ -170,7 +170,7 @@ def rank_table(words):
 
 
 def rank(words, indices, table=None):
-    """How many members are smaller than indices[k]: where indices[k] stands, or would stand, in the sorted list.
+    """How many members are smaller than indices[k]: its position, or point of insertion, in the sorted list.
 
     >>> rank(np.array([5, 2], np.uint64), np.array([0, 2, 3, 65, 66])).tolist()
     [0, 1, 2, 2, 3]

@@ -1,18 +1,19 @@
-"""Conversions between the plain formats, when to convert, and what a matrix remembers of itself.
+"""Conversions between the basic formats, the choice of format by density, and the forms cached with a matrix.
 
-    sparse vector  <->  bitmap vector        CSR  <->  DCSR        a matrix  <->  its transpose
+    sparse vector  <->  bitmap vector        CSR  <->  DCSR (hypersparse)        a matrix  <->  its transpose
 
-Thresholds live here and nowhere else.  Two different ones for each pair keep a store from going to and fro:
+All thresholds of formats are here.  Each pair of formats has two, for hysteresis, so that a store near a threshold is
+not converted back and forth (as in SuiteSparse:GraphBLAS):
 
     sparse -> bitmap   nvals > size / 16           bitmap -> sparse   nvals < size / 64
     DCSR   -> CSR      nrows <= 16 nvals           CSR    -> DCSR     nrows > 64 nvals      (small nrows: always CSR)
 
-What a store remembers is in `store.forms`, a dict made on demand:
+Derived forms are cached in `store.forms`, a dict made on demand:
 
-    "transpose"      Compressed: the transpose (strong)
+    "transpose"      Compressed: the transpose (strong reference)
     "transpose_of"   weak reference from a transpose to its origin
     "row_ids"        int64: the row of each entry (small matrices)
-    "occupied"       (rows, starts) of the rows that hold something
+    "occupied"       (rows, starts) of the non-empty rows
     "keys"           int64: row * ncols + column of each entry (small matrices)
     "words"          presence bits of a sparse vector
     "tiled" ...      the tiled forms: see tiled.py, bit_tiles.py
@@ -32,14 +33,14 @@ SPARSE_TO_BITMAP = 16  # size / nvals below which a sparse vector becomes a bitm
 BITMAP_TO_SPARSE = 64  # size / nvals above which a bitmap becomes sparse
 DCSR_TO_CSR = 16  # nrows / nvals up to which DCSR becomes CSR
 CSR_TO_DCSR = 64  # nrows / nvals above which CSR becomes DCSR
-SMALL_ROWS = 4096  # matrices with at most so many rows are CSR
-TINY = 64  # a vector with fewer entries gains nothing by becoming a bitmap, unless it is full
-MAX_BITMAP = 2**40
-_KEEP_ROW_IDS = 1 << 14  # entries up to which the row numbers of a matrix are kept
+SMALL_ROWS = 4096  # matrices with at most this number of rows are CSR
+TINY = 64  # a vector with fewer entries stays sparse unless it is full
+MAX_BITMAP = 2**40  # largest dimension of a bitmap or of CSR row pointers
+_KEEP_ROW_IDS = 1 << 14  # entries up to which the row numbers of a matrix are cached
 
 
 def share(x, *results):
-    """Mark x and results as holders of common arrays: nobody may write into them any more."""
+    """Mark x and results as sharing arrays, which must not be written any more; returns the last."""
     x.shared = True
     for result in results:
         result.shared = True
@@ -76,7 +77,7 @@ def to_bitmap(u):
     if count == size:
         return share(u, BitmapVector(size, u.dtype, None, u.values, size, u.iso and size > 0))
     if size > MAX_BITMAP:
-        raise OutOfMemory(f"a bitmap of {size} places does not fit in memory; keep the vector sparse")
+        raise OutOfMemory(f"a bitmap of {size} positions does not fit in memory; keep the vector sparse")
     words = bits.from_indices(indices, size)
     if u.iso and u.values.shape[0]:
         return share(u, BitmapVector(size, u.dtype, words, u.values[:1], count, True))
@@ -86,7 +87,7 @@ def to_bitmap(u):
 
 
 def words_of(u):
-    """The presence bits of a vector in either format, not to be written into; None when every position is present."""
+    """The presence bits of a vector in either format (read-only); None when every position is present."""
     if u.format == "bitmap":
         return u.words
     if u.indices.shape[0] == u.size:
@@ -103,7 +104,7 @@ def words_of(u):
 
 
 def row_ids(A):
-    """The row number of each entry of A (int64), kept with small matrices."""
+    """The row number of each entry of A (int64), cached with small matrices."""
     forms = A.forms
     if forms is not None:
         ids = forms.get("row_ids")
@@ -118,7 +119,7 @@ def row_ids(A):
 
 
 def occupied(A):
-    """(rows, starts): the rows of A that hold something (int64) and where each starts in A.indices; kept with A."""
+    """(rows, starts): the non-empty rows of A (int64) and where each starts in A.indices; cached with A."""
     forms = A.forms
     if forms is not None:
         known = forms.get("occupied")
@@ -153,12 +154,12 @@ def rows_csr(A, rows):
 
 
 def wants_dcsr(nrows, nvals):
-    """Would a matrix made now, with so many rows and entries, be DCSR?"""
+    """Is a new matrix with this number of rows and entries DCSR?"""
     return nrows > SMALL_ROWS and nrows > DCSR_TO_CSR * nvals
 
 
 def compressed(nrows, ncols, dtype, rows, cols, values, iso=False):
-    """The matrix of entries already in order by rows, distinct: `rows` int64, `cols` of any integer type."""
+    """The matrix of distinct entries that are sorted by rows: `rows` int64, `cols` of any integer type."""
     want = index_dtype(ncols)
     if cols.dtype != want:
         cols = cols.astype(want)
@@ -180,7 +181,7 @@ def compressed(nrows, ncols, dtype, rows, cols, values, iso=False):
 
 
 def to_csr(A):
-    """`A` with a place in indptr for every row (itself when it has that)."""
+    """`A` as CSR (itself when it is CSR)."""
     if A.rows is None:
         return A
     if type(A.values) is not np.ndarray:
@@ -193,7 +194,7 @@ def to_csr(A):
 
 
 def to_dcsr(A):
-    """`A` with a place in indptr only for the rows that hold something (itself when it names its rows)."""
+    """`A` as DCSR, row pointers for the non-empty rows only (itself when it is DCSR)."""
     if A.rows is not None:
         return A
     if type(A.values) is not np.ndarray:
@@ -215,7 +216,7 @@ def _same_entries(A, indptr, rows):
 
 
 def cached_transpose(A):
-    """The transpose of A when it is known without work, else None."""
+    """The transpose of A when it is cached, else None."""
     forms = A.forms
     if forms is None:
         return None
@@ -227,16 +228,16 @@ def cached_transpose(A):
 
 
 def keep_transpose(A, T):
-    """Remember that T is A's transpose: A holds T, T finds A while A lives.  Returns T."""
+    """Cache T as A's transpose: A refers to T, and T weakly to A.  Returns T."""
     forms_of(A)["transpose"] = T
     forms_of(T)["transpose_of"] = weakref.ref(A)
     return T
 
 
 def transpose_of(A):
-    """T[j,i] = A[i,j], kept with A.
+    """T[j,i] = A[i,j], cached with A.
 
-    Cost: one radix order of the column indices (two passes of 16 bits for up to 2^32 columns).
+    Cost: one radix sort of the column indices (two passes of 16 bits for up to 2^32 columns).
     """
     known = cached_transpose(A)
     if known is not None:
@@ -257,7 +258,7 @@ def transpose_of(A):
 
 
 def take_rows(A, rows):
-    """DCSR matrix of the given rows of A (int64, ascending, distinct) with their places kept."""
+    """The rows `rows` of A (int64, ascending, distinct), with their row numbers, as DCSR."""
     starts, lengths = rows_csr(A, rows)
     used = lengths.nonzero()[0]
     if used.shape[0] != rows.shape[0]:
@@ -273,7 +274,7 @@ def take_rows(A, rows):
 
 
 def choose_format(store):
-    """`store`, or the same entries in the format that its occupancy calls for."""
+    """`store`, or the same entries in the format that its density calls for."""
     format = store.format
     if format == "sparse":
         size, count = store.size, store.indices.shape[0]

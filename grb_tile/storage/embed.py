@@ -1,4 +1,4 @@
-"""Vectors as one-row or one-column matrices and back, and iso stores made from a structure: relabelling, no sorting."""
+"""Vectors as one-row or one-column matrices and back, and iso stores with a given structure; nothing is sorted."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _ROW_ZERO = np.zeros(1, np.int64)
 
 
 def _one(value, dtype):
-    """An array of one value; of a sub-array type, NumPy wants the base type."""
+    """An array of one value; for a sub-array type NumPy needs the base type."""
     subdtype = dtype.np_type.subdtype
     return np.array([value], dtype.np_type if subdtype is None else subdtype[0])
 
@@ -23,7 +23,7 @@ def row_matrix(u):
 
 
 def column_matrix(u):
-    """The n x 1 matrix whose column is u (DCSR: no array of n places)."""
+    """The n x 1 matrix whose column is u (DCSR: no array of length n)."""
     u = to_sparse(u)
     count = u.nvals
     return Compressed(
@@ -45,9 +45,9 @@ def vector_of_row(A):
 
 def vector_of_column(A):
     """The vector of the only column of an n x 1 matrix."""
-    if not is_host(A):  # one column: a row holds one entry or none, so rows can be found without repeat
-        held = (A.indptr[1:] != A.indptr[:-1]).nonzero()[0]
-        indices = (held if A.rows is None else A.rows[held]).astype(index_dtype(A.nrows))
+    if not is_host(A):  # one column: a row has at most one entry, so no repeat is needed
+        used = (A.indptr[1:] != A.indptr[:-1]).nonzero()[0]
+        indices = (used if A.rows is None else A.rows[used]).astype(index_dtype(A.nrows))
         return SparseVector(A.nrows, A.dtype, indices, A.values, A.iso)
     rows = A.rows if A.rows is not None else np.arange(A.nrows, dtype=np.int64)
     indices = np.repeat(rows, np.diff(A.indptr)).astype(index_dtype(A.nrows), copy=False)
@@ -67,12 +67,12 @@ def iso_like(pattern, dtype, value):
 
 
 def full_vector(size, dtype, value):
-    """The vector with `value` everywhere; takes the space of one value."""
+    """The full iso vector of `value`; stores one value."""
     return BitmapVector(size, dtype, None, _one(value, dtype), size, True)
 
 
 def full_matrix(nrows, ncols, dtype, value):
-    """The nrows x ncols matrix with `value` everywhere (iso: an index each, one value)."""
+    """The nrows x ncols matrix with an entry `value` everywhere (iso: stores all indices and one value)."""
     indptr = np.arange(nrows + 1, dtype=np.int64) * ncols
     indices = np.tile(np.arange(ncols, dtype=index_dtype(ncols)), nrows)
     return Compressed(nrows, ncols, dtype, indptr, indices, _one(value, dtype), True)
@@ -83,7 +83,7 @@ def empty_vector(size, dtype):
 
 
 def empty_matrix(nrows, ncols, dtype):
-    """DCSR when the rows outnumber what an empty CSR should cost (2^20), CSR otherwise."""
+    """The empty matrix: DCSR with more than 2^20 rows, CSR otherwise."""
     indices, values = np.empty(0, index_dtype(ncols)), np.empty(0, dtype.np_type)
     if nrows > 2**20:
         return Compressed(nrows, ncols, dtype, _ROW_ZERO, indices, values, rows=np.empty(0, np.int64))

@@ -1,8 +1,8 @@
-"""Who holds an array: what nobody else holds may be written to in place.
+"""Reference counts of arrays: an array with one reference may be updated in place.
 
-    count_of(c.values) <= ONE       only the slot `values` of c holds it
+    count_of(c.values) <= ONE       only the slot `values` of c refers to it
 
-The count is the interpreter's, taken through one function so that its own references are the same each time.
+The count is the interpreter's; it is read through one function, so that the references of the call are always the same.
 """
 
 import sys
@@ -15,7 +15,7 @@ class _Holder:
 
 
 def count_of(array):
-    """References to the array, those of a call of this function on an attribute included."""
+    """References to the array, including those of a call of this function on an attribute."""
     return sys.getrefcount(array)
 
 
@@ -25,6 +25,6 @@ def _count_of_one_holder():
     return count_of(holder.values)
 
 
-# The least that it ever shows: where it shows more (a tracer holds arguments, say) arrays are copied, never the other
-# way.
+# The smallest count of one reference.  Where the interpreter shows more (a tracer refers to arguments, for instance) an
+# array is copied without need, which is safe.
 ONE = min(_count_of_one_holder() for _ in range(64))

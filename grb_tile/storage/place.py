@@ -1,11 +1,9 @@
-"""Where a store's arrays lie: on the host (NumPy) or on a device, whose arrays are of another class.
+"""Where a store's arrays reside: on the host (NumPy) or on a device, whose arrays are of another class.
 
-A device store is an ordinary store with a device's arrays.  This module knows no device: a device's backend registers
-its class of arrays with what converts its stores, and an array that is not NumPy's offers `get()`, its copy on the
-host.
+A device store is an ordinary store with a device's arrays.  A device's backend registers its class of arrays here, with
+functions that convert and move; the method `get()` of such an array returns a copy on the host.
 
-`store.forms["host"]` keeps the host's copy of a device store, `store.forms["device"]` the device's copy of a host
-store.
+`store.forms["host"]` caches the host copy of a device store, `store.forms["device"]` the device copy of a host store.
 """
 
 import numpy as np
@@ -19,10 +17,12 @@ _followers = {}
 
 
 def register(array_class, convert, move, iso_value, follow):
-    """What a device does for stores whose values are of `array_class`.
+    """Register the functions of a device for stores whose values are of `array_class`.
 
-    convert(store, format) converts one, move(value) is an array there of one NumPy scalar, which is kept,
-    iso_value(store) reads its value, follow() puts what the caller does next after all work that the device was given.
+    convert(store, format)   the store in another format
+    move(value)              a cached array on the device with the NumPy scalar `value`
+    iso_value(store)         the value of an iso store
+    follow()                 orders the caller's next work after all work submitted to the device
     """
     _converters[array_class] = convert
     _movers[array_class] = move
@@ -31,34 +31,34 @@ def register(array_class, convert, move, iso_value, follow):
 
 
 def is_of_device(array):
-    """Is `array` one of a device whose backend was in use?"""
+    """Is `array` of a registered device class?"""
     return type(array) in _converters
 
 
 def is_host(store):
-    """Does `store` hold NumPy arrays?"""
+    """Are the arrays of `store` NumPy arrays?"""
     return type(store.values) is np.ndarray
 
 
 def follow(array):
-    """What the caller does with the device array `array` comes after the work that makes it, on whichever stream that is."""
+    """Order the caller's next work after the work that computes the device array `array`, on any stream."""
     known = _followers.get(type(array))
     if known is not None:
         known()
 
 
 def convert_there(store, format):
-    """The same entries in `format`, converted by the device that holds them."""
+    """The same entries in `format`, converted on the device where they reside."""
     return _converters[type(store.values)](store, format)
 
 
 def moved_like(store, value):
-    """An array of the NumPy scalar `value` alone (kept) where the arrays of the device store `store` lie."""
+    """A cached array of the one value `value` (a NumPy scalar) on the device of `store`."""
     return _movers[type(store.values)](value)
 
 
 def host_array(array):
-    """`array` as a NumPy array: itself, or a copy from the device."""
+    """`array` as a NumPy array: itself, or a copy on the host."""
     if array is None or type(array) is np.ndarray:
         return array
     follow(array)
@@ -66,7 +66,7 @@ def host_array(array):
 
 
 def host(store):
-    """`store` with NumPy arrays: itself, or a copy from the device that is kept with it."""
+    """`store` with NumPy arrays: itself, or a host copy that is cached with it."""
     if type(store.values) is np.ndarray and type(store.indices if store.format != "bitmap" else store.words) in (
         np.ndarray,
         type(None),
@@ -81,7 +81,7 @@ def host(store):
 
 
 def with_arrays(store, move):
-    """The store whose arrays are move(array) of those of `store` (None stays None)."""
+    """The store with move(array) in place of each array of `store` (None stays None)."""
     values = move(store.values)
     if store.format == "sparse":
         return SparseVector(store.size, store.dtype, move(store.indices), values, store.iso)
@@ -95,7 +95,7 @@ def with_arrays(store, move):
 
 
 def first_value(store):
-    """store.values[0] as a NumPy scalar, wherever it lies."""
+    """store.values[0] as a NumPy scalar, from the host or the device."""
     values = store.values
     if type(values) is np.ndarray:
         return values[0]

@@ -1,4 +1,4 @@
-"""How a matrix lies in memory and in tiles: what `A.storage()` and `grb_tile info` print.
+"""Memory and tile occupancy of a matrix in each storage form: what `A.storage()` and `grb_tile info` print.
 
 >>> import numpy as np
 >>> from grb_tile.dtypes import FP64
@@ -20,8 +20,8 @@ from .place import host
 from .sorting import ranges, segment_starts, stable_order
 from .tiled import MIN_ENTRIES, can_tile
 
-SAMPLE = 1 << 22  # entries up to which tiles are counted one by one; more are estimated from whole tile rows
-TILE_GAIN = 0.9  # a tiled form is chosen when it takes less than this share of CSR's bytes
+SAMPLE = 1 << 22  # entries up to which tiles are counted exactly; beyond, they are estimated from sampled tile rows
+TILE_GAIN = 0.9  # a tiled form is chosen below this ratio of its bytes to those of CSR
 
 
 @dataclass
@@ -31,16 +31,16 @@ class TileCount:
     nt: int
     count: int  # non-empty tiles
     entries_per_tile: float  # mean
-    most: int  # entries in the fullest tile
+    most: int  # maximum entries of a tile
     crowded: int  # tiles with at least MIN_ENTRIES entries
     in_crowded: int  # entries in those
-    lines: int  # rows of tiles that hold something: words of a BitTiledMatrix
+    lines: int  # non-empty rows of tiles: words of a BitTiledMatrix
     estimated: bool = False
 
 
 @dataclass
 class StorageReport:
-    """What a matrix takes in each form, which form its occupancy calls for, and why."""
+    """The bytes of a matrix in each form, the form chosen by tile occupancy, and the reason."""
 
     shape: tuple
     nvals: int
@@ -51,14 +51,14 @@ class StorageReport:
     longest_row: int
     tiles: dict = field(default_factory=dict)  # nt -> TileCount
     nbytes: dict = field(default_factory=dict)  # form -> bytes
-    built: tuple = ()  # forms that the store keeps now
+    built: tuple = ()  # forms cached with the store
     chosen: str = "csr"
     why: str = ""
 
     def __str__(self):
         value = "iso" if self.iso else "one value each"
         lines = [
-            f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {self.nvals} entries ({value}), held as {self.format}",
+            f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {self.nvals} entries ({value}), stored as {self.format}",
             f"rows with entries: {self.occupied_rows}, longest row: {self.longest_row}",
         ]
         for nt, tile in sorted(self.tiles.items()):
@@ -72,13 +72,13 @@ class StorageReport:
             mark = " (built)" if name in self.built else ""
             lines.append(f"bytes as {name:{width}}  {size}{mark}")
         if self.built:
-            lines.append("kept with the matrix: " + ", ".join(self.built))
-        lines.append(f"calls for: {self.chosen}, because {self.why}")
+            lines.append("cached with the matrix: " + ", ".join(self.built))
+        lines.append(f"best form: {self.chosen}, because {self.why}")
         return "\n".join(lines)
 
 
 def count_tiles(A, nt):
-    """TileCount of a Compressed; from a spread of whole tile rows when it has more than SAMPLE entries."""
+    """TileCount of a Compressed; estimated from evenly spaced tile rows when it has more than SAMPLE entries."""
     shift = nt.bit_length() - 1
     total = A.indices.shape[0]
     if total <= SAMPLE:
@@ -169,22 +169,23 @@ def _choose(result):
     elif not forms and not bits:
         result.chosen = plain
         result.why = (
-            f"a 16 x 16 tile holds {mean:.2f} entries and a 64 x 64 tile {tiles[64].entries_per_tile:.2f}: words and "
-            "headers of such tiles take more than the column numbers that they replace"
+            f"a 16 x 16 tile has {mean:.2f} entries and a 64 x 64 tile {tiles[64].entries_per_tile:.2f} on average: "
+            "words and headers of such tiles take more bytes than the column indices that they replace"
         )
     elif forms:
         best = min(forms, key=nbytes.get)
         result.chosen = best
         result.why = (
-            f"a 16 x 16 tile holds {mean:.2f} entries, so that {best} takes {nbytes[best] / nbytes[plain]:.0%} of the "
-            f"bytes of {plain}" + (f"; {bits[0]} serves structure-only products" if bits else "")
+            f"a 16 x 16 tile has {mean:.2f} entries on average, so that {best} takes "
+            f"{nbytes[best] / nbytes[plain]:.0%} of the bytes of {plain}"
+            + (f"; {bits[0]} is for structure-only products" if bits else "")
         )
     else:
         best = min(bits, key=nbytes.get)
         result.chosen = plain
         result.why = (
-            f"values lie best as {plain}, while {best} holds the structure in {nbytes[best] / structure:.0%} of its "
-            "bytes for structure-only products"
+            f"with values {plain} is smallest, while {best} stores the structure in {nbytes[best] / structure:.0%} of "
+            "its bytes for structure-only products"
         )
 
 
@@ -195,5 +196,5 @@ def _vector_report(u):
     result.nbytes["bitmap"] = (0 if u.nvals == u.size else -(-u.size // 64) * 8) + u.size * value
     result.chosen = u.format
     share = u.nvals / u.size if u.size else 0.0
-    result.why = f"{share:.2%} of its positions hold an entry (bitmap above 1/16, sparse below 1/64)"
+    result.why = f"{share:.2%} of its positions have an entry (bitmap above 1/16, sparse below 1/64)"
     return result

@@ -1,7 +1,7 @@
-"""Order and position of integer keys: stable orders by radix passes, merges of sorted sets, concatenated ranges.
+"""Sorting and searching integer keys: stable radix sort, merges of sorted sets, concatenated ranges.
 
-NumPy's stable sort of 16-bit integers is a radix sort (12 ns an entry); that of wider ones merges (85 ns).  So wide
-keys are ordered in passes of 16 bits where their bound permits.
+NumPy's stable sort is a radix sort for 16-bit integers (12 ns per entry) and a merge sort for wider ones (85 ns), so
+wide keys are sorted in passes of 16 bits (LSD radix sort) where their bound permits.
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ def ranges(starts, lengths):
 
 
 def segment_starts(keys):
-    """Where a new value starts in `keys` (non-empty, equal keys adjacent): positions, the first is 0.
+    """The start of each segment of equal keys in `keys` (non-empty, equal keys adjacent): positions, the first is 0.
 
     >>> segment_starts(np.array([3, 3, 5, 7, 7])).tolist()
     [0, 2, 3]
@@ -55,7 +55,7 @@ def segment_starts(keys):
 
 
 def find(needles, haystack):
-    """(positions, hit): where each needle stands, or would be inserted, in the ascending `haystack`; is it there?
+    """(positions, hit): where each needle is, or is to be inserted, in the ascending `haystack`; is it there?
 
     >>> at, hit = find(np.array([1, 4]), np.array([1, 3, 5]))
     >>> at.tolist(), hit.tolist()
@@ -68,28 +68,28 @@ def find(needles, haystack):
 
 
 def merge(a, b):
-    """How the ascending, distinct keys `a` and `b` unite: (count, place_a, place_b, hit).
+    """The union of the ascending, distinct keys `a` and `b`: (count, at_a, at_b, hit).
 
-    place_a, place_b: where each of a and of b stands in the union of `count` keys; hit: is b[k] in a too?
+    at_a, at_b: the position of each key of a and of b in the union of `count` keys; hit: is b[k] in a too?
 
     >>> count, at_a, at_b, hit = merge(np.array([1, 4]), np.array([0, 4, 9]))
     >>> count, at_a.tolist(), at_b.tolist(), hit.tolist()
     (4, [1, 2], [0, 2, 3], [False, True, False])
     """
     if b.shape[0] > a.shape[0]:
-        count, place_b, place_a, hit_a = merge(b, a)
+        count, at_b, at_a, hit_a = merge(b, a)
         hit = np.zeros(count, np.bool_)
-        hit[place_a[hit_a]] = True
-        return count, place_a, place_b, hit[place_b]
+        hit[at_a[hit_a]] = True
+        return count, at_a, at_b, hit[at_b]
     at, hit = find(b, a)
     lone = (~hit).nonzero()[0]
     if lone.shape[0] == 0:
         return a.shape[0], np.arange(a.shape[0]), at, hit
     count = a.shape[0] + lone.shape[0]
-    place_lone = at[lone] + np.arange(lone.shape[0])
+    at_lone = at[lone] + np.arange(lone.shape[0])
     of_a = np.ones(count, np.bool_)
-    of_a[place_lone] = False
-    place_a = of_a.nonzero()[0]
-    place_b = place_a.take(at, mode="clip") if a.shape[0] else at.copy()
-    place_b[lone] = place_lone
-    return count, place_a, place_b, hit
+    of_a[at_lone] = False
+    at_a = of_a.nonzero()[0]
+    at_b = at_a.take(at, mode="clip") if a.shape[0] else at.copy()
+    at_b[lone] = at_lone
+    return count, at_a, at_b, hit

@@ -1,11 +1,11 @@
-"""The arrays behind a Matrix or a Vector: immutable records that backends read and make.
+"""Stores: the arrays behind a Matrix or a Vector, immutable records that backends read and make.
 
-A store never changes once made, with one exception: the write step may update a vector's arrays in place when
-`shared` is False (nobody else holds them).  Whoever lets an array out without a copy sets `shared = True`.
-Forms derived from a matrix (its transpose, its tiles) are kept in `forms` and so live as long as the store.
+A store does not change once made, with one exception: the write step may update a vector's arrays in place when
+`shared` is False (no other object refers to them).  Code that hands out an array without a copy sets `shared = True`.
+Forms derived from a matrix (its transpose, its tiles) are cached in `forms` and live as long as the store.
 
-Iso stores (all entries equal) hold one value in an array of length 1; `iso` tells.  A structure-only vector is an iso
-BitmapVector, so bit vectors need no class of their own.
+Iso stores (all entries equal) have `iso` set and one value in an array of length 1.  A structure-only vector is an iso
+BitmapVector.
 """
 
 import numpy as np
@@ -15,12 +15,12 @@ WORD = 64
 
 
 def index_dtype(dimension):
-    """dtype of indices into `dimension` places: int32 where they fit, int64 where they must."""
+    """dtype of indices below `dimension`: int32 where they fit, else int64."""
     return np.dtype(np.int32) if dimension <= MAX_INT32_DIMENSION else np.dtype(np.int64)
 
 
 class SparseVector:
-    """Sorted `indices` (index_dtype(size)) and their `values` (one each, or one in all when iso)."""
+    """A sparse vector: sorted `indices` (index_dtype(size)) and `values` (one each, or one for all when iso)."""
 
     __slots__ = ("size", "dtype", "indices", "values", "iso", "shared", "forms")
     format = "sparse"
@@ -48,7 +48,7 @@ class SparseVector:
 
 
 class BitmapVector:
-    """A value place for each of `size` positions (or one in all when iso) and presence bits.
+    """A bitmap vector: a value for each of `size` positions (or one for all when iso) and presence bits.
 
     Bit i of the vector is bit i % 64 of `words[i // 64]`; bits past `size` are 0; `words` is None when all are present.
     Values at absent positions are arbitrary.
@@ -68,7 +68,7 @@ class BitmapVector:
         self.forms = None
 
     def with_values(self, dtype, values, iso):
-        """The same places with other values; nobody is marked `shared`."""
+        """The same structure with other values; marks neither store `shared`."""
         return BitmapVector(self.size, dtype, self.words, values, self.nvals, iso)
 
     @property
@@ -81,14 +81,13 @@ class BitmapVector:
 
 
 class Compressed:
-    """A matrix by rows: CSR, or DCSR when `rows` names the only rows that may hold something.
+    """A matrix by rows: CSR, or DCSR (hypersparse) when `rows` lists the stored rows.
 
-    CSR:   row i is indices[indptr[i]:indptr[i+1]], indptr has nrows + 1 places.
-    DCSR:  row rows[r] is indices[indptr[r]:indptr[r+1]], `rows` sorted int64, indptr has len(rows) + 1 places.
+    CSR:   row i is indices[indptr[i]:indptr[i+1]], indptr has length nrows + 1.
+    DCSR:  row rows[r] is indices[indptr[r]:indptr[r+1]], `rows` sorted int64, indptr has length len(rows) + 1.
 
-    `indptr` is int64, `indices` index_dtype(ncols), ascending and without duplicates in each row.  A matrix by
-    columns (CSC)
-    is its transpose by rows: see `transpose_of` in storage/convert.py.
+    `indptr` is int64, `indices` index_dtype(ncols), ascending and without duplicates in each row.  A matrix by columns
+    (CSC) is stored as its transpose by rows: see `transpose_of` in storage/convert.py.
     """
 
     __slots__ = (
@@ -136,10 +135,10 @@ class Compressed:
 
 
 class Allow:
-    """Where writing is permitted: the structure of `pattern` (a store), or its complement.
+    """A mask for backends: the structure of `pattern` (a store), or its complement.
 
-    A value mask has been reduced to the pattern of its true entries before it gets here.  Nobody copies a mask to
-    complement it: the flag is read by the walks.
+    A value mask is reduced to the structure of its true entries before.  A complement is never materialised: kernels
+    read the flag.
     """
 
     __slots__ = ("pattern", "complement")
@@ -153,7 +152,7 @@ class Allow:
 
 
 def forms_of(store):
-    """The dict of what `store` remembers."""
+    """The dict of forms cached with `store`."""
     forms = store.forms
     if forms is None:
         forms = store.forms = {}
@@ -169,9 +168,9 @@ def full_values(store):
 
 
 def same_structure(x, y):
-    """Do x and y hold the same positions because they share their structure's arrays?
+    """Have x and y (of one shape) the same structure because they share its arrays?
 
-    Of one shape; arrays with two holders are never written to (operations/write.py).
+    Shared arrays are never written to (operations/write.py).
     """
     if x.format != y.format:
         return False

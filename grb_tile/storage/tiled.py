@@ -1,12 +1,12 @@
-"""TiledMatrix: the non-empty 16 x 16 tiles of a matrix, packed; and TiledVector, which is looked up tile by tile.
+"""TiledMatrix: the non-empty 16 x 16 tiles of a matrix, packed; TiledVector: a sparse vector as packed tiles.
 
-Schema of TiledMatrix (T = tiles kept, E = entries in them; tile rows are numbered row // 16, tile columns column // 16)
+Schema of TiledMatrix (T = tiles stored, E = entries in them; tile row = row // 16, tile column = column // 16)
 
     tile_ptr    int64  [tile_rows + 1]   tiles of tile row r: tile_ptr[r] .. tile_ptr[r+1]-1
     tile_col    int32  [T]               tile column, ascending within a tile row
     tile_nnz    int64  [T + 1]           entries of tile t: tile_nnz[t] .. tile_nnz[t+1]-1, by rows, then columns
-    row_start   uint8  [T, 16]           where row r of the tile starts, relative to tile_nnz[t] (at most 240; the end
-                                         of row 15 follows from tile_nnz, so that 256 need not fit)
+    row_start   uint8  [T, 16]           start of row r of the tile, relative to tile_nnz[t] (at most 240; the end of
+                                         row 15 follows from tile_nnz, so that 256 need not fit)
     nibbles     uint8  [E]               row in the tile * 16 + column in the tile
     row_mask    uint16 [T, 16]           bit c of row_mask[t, r]: is there an entry in row r, column c of the tile?
     values      dtype  [E]               one each, or [1] when iso
@@ -15,12 +15,12 @@ Schema of TiledMatrix (T = tiles kept, E = entries in them; tile rows are number
 
 Schema of TiledVector (size = its length, nt = 16, 32 or 64)
 
-    x_ptr       int32  [ceil(size/nt)]   number of the tile among those kept, or -1 when nothing is in it
+    x_ptr       int32  [ceil(size/nt)]   index of the tile among those stored, or -1 for an empty tile
     x_tile      dtype  [kept * nt]       value of position i: x_tile[x_ptr[i // nt] * nt + i % nt] (absent: 0)
     x_mask      uint16/32/64 [kept]      bit b: is position b of the tile present?
 
-Paper: TileSpMSpV, papers/tilespmspv_tilebfs_icpp22.txt, 3.2.1 and 3.2.2 (there absent means zero; a semiring needs the
-mask).
+Paper: TileSpMSpV, papers/tilespmspv_tilebfs_icpp22.txt, 3.2.1 and 3.2.2 (where absent means zero; semirings need
+x_mask).
 """
 
 import numpy as np
@@ -32,13 +32,13 @@ from .sorting import segment_starts, stable_order
 from .store import BitmapVector, SparseVector, index_dtype
 
 NT = 16
-MIN_ENTRIES = 4  # tiles with fewer entries cost more than their entries do as coordinates
-FREE_TILE_ROWS = 2**16  # so many rows of tiles are always affordable; more must be paid for by entries
+MIN_ENTRIES = 4  # tiles with fewer entries take more bytes than their entries in COO
+FREE_TILE_ROWS = 2**16  # tile rows that any matrix may have; more need an entry each
 _MASK_TYPES = {16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 
 def can_tile(A):
-    """Are A's dimensions small enough against its entries for arrays with a place per row of tiles?"""
+    """Has A enough entries for its dimensions, so that arrays with an element for each tile row pay?"""
     return max(A.nrows, A.ncols) >> 3 <= FREE_TILE_ROWS + A.indices.shape[0]
 
 
@@ -119,7 +119,7 @@ class TiledMatrix:
         rows, cols = self.positions()
         rows = np.concatenate((rows, self.rest_rows))
         cols = np.concatenate((cols, self.rest_cols))
-        # Entries stand by tiles: order by column, then stably by row.
+        # Entries are ordered by tiles: sort by column, then stably by row.
         order = stable_order(cols, max(self.ncols, 1))
         order = order[stable_order(rows[order], max(self.nrows, 1))]
         values = self.values if self.iso else np.concatenate((self.values, self.rest_values))[order]
@@ -127,9 +127,9 @@ class TiledMatrix:
 
 
 def tiled_from(A, min_entries=MIN_ENTRIES):
-    """The TiledMatrix of a Compressed; tiles with fewer than `min_entries` entries go to the remainder.
+    """The TiledMatrix of a Compressed; tiles with fewer than `min_entries` entries go to the remainder (COO).
 
-    Cost: one radix order by tile, a few passes over the entries.
+    Cost: one radix sort by tile, a few passes over the entries.
     """
     tile_rows = -(-A.nrows // NT)
     order, tile_row, tile_col, starts = tile_order(A, NT)
@@ -143,14 +143,14 @@ def tiled_from(A, min_entries=MIN_ENTRIES):
     local_row, local_col = (ids[tiles] & 15).astype(np.uint8), (cols[tiles] & 15).astype(np.uint8)
     tile_nnz = np.zeros(counts.shape[0] + 1, np.int64)
     counts.cumsum(out=tile_nnz[1:])
-    place = np.arange(counts.shape[0]).repeat(counts) * NT + local_row  # (tile, row) of each entry
-    per_row = np.bincount(place, minlength=counts.shape[0] * NT).reshape(-1, NT)
+    line = np.arange(counts.shape[0]).repeat(counts) * NT + local_row  # (tile, row) of each entry
+    per_row = np.bincount(line, minlength=counts.shape[0] * NT).reshape(-1, NT)
     row_start = np.zeros((counts.shape[0], NT), np.uint8)
     row_start[:, 1:] = per_row.cumsum(axis=1)[:, :-1]
     row_mask = np.zeros(counts.shape[0] * NT, np.uint16)
-    if place.shape[0]:
-        first = segment_starts(place)
-        row_mask[place[first]] = np.bitwise_or.reduceat(np.left_shift(np.uint16(1), local_col.astype(np.uint16)), first)
+    if line.shape[0]:
+        first = segment_starts(line)
+        row_mask[line[first]] = np.bitwise_or.reduceat(np.left_shift(np.uint16(1), local_col.astype(np.uint16)), first)
     values = A.values if A.iso else A.values[tiles]
     rest_values = A.values[:0] if A.iso else A.values[rest]
     return TiledMatrix(

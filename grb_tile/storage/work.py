@@ -1,6 +1,7 @@
-"""How much work a product of matrices is: multiplications, or places tried.  Counted, not guessed, where that is cheap.
+"""Work of a matrix product: multiplications (flops) of Gustavson's algorithm, lookups of dot products.
 
-The planner weighs walks with it, and the compiled walks decide with it whether their compilation pays.
+Exact where counting costs one pass over the indices, estimated otherwise.  The planner compares methods with it, and
+the compiled kernels decide with it when a compilation breaks even.
 """
 
 import numpy as np
@@ -14,29 +15,29 @@ def _keep(store, name, value):
 
 
 def row_counts(A):
-    """Entries of each row of a matrix by all its rows (CSR)."""
+    """Entries of each row of a CSR matrix."""
     return A.indptr[1:] - A.indptr[:-1]
 
 
 def column_counts(A):
-    """Entries of each column, kept with A.  Cost: one pass over A's indices, once."""
+    """Entries of each column, cached with A.  Cost: one pass over A's indices, once."""
     known = A.forms.get("column_counts") if A.forms else None
     return _keep(A, "column_counts", np.bincount(A.indices, minlength=A.ncols)) if known is None else known
 
 
 def countable(A):
-    """Is it worth counting A's entries by column: all rows there, and no more columns than a few for each entry."""
+    """May A's entries be counted by column: is A CSR, with at most about 4 columns for each entry?"""
     return A.rows is None and A.ncols <= 4 * A.indices.shape[0] + 1024
 
 
 def products(A, B, at=False, bt=False):
-    """Multiplications that the product of A and B takes (each transposed first if its flag says so).
+    """Multiplications of the product of A and B (each transposed first if its flag is set).
 
-    sum over k of (entries in column k of A) (entries in row k of B); exact, and kept with A, where both are CSR.
+    The sum over k of (entries in column k of A) (entries in row k of B); exact, and cached with A, where both are CSR.
     """
     if not (countable(A) and countable(B)):
-        held = B.ncols if bt else B.nrows
-        return A.indices.shape[0] * B.indices.shape[0] / max(min(held, B.indices.shape[0]), 1)
+        rows = B.ncols if bt else B.nrows
+        return A.indices.shape[0] * B.indices.shape[0] / max(min(rows, B.indices.shape[0]), 1)
     known = A.forms.get("products") if A.forms else None
     key = (id(B.indices), at, bt)
     if known is not None and known[0] == key:
@@ -49,17 +50,17 @@ def products(A, B, at=False, bt=False):
 
 
 def masked_products(A, B, pattern, at, bt):
-    """Those of them that lie in rows of the mask that hold something: the share of A's entries in these rows."""
+    """Multiplications in the non-empty rows of the mask, estimated by the share of A's entries in these rows."""
     total = products(A, B, at, bt)
     count = A.indices.shape[0]
     if at or A.rows is not None or pattern.rows is not None or pattern.nvals * 4 > count:
         return total
-    held = row_counts(pattern).nonzero()[0]
-    return total * float((A.indptr[held + 1] - A.indptr[held]).sum()) / max(count, 1)
+    rows = row_counts(pattern).nonzero()[0]
+    return total * float((A.indptr[rows + 1] - A.indptr[rows]).sum()) / max(count, 1)
 
 
 def dot_work(B, bt, pattern):
-    """Entries of B's columns (of its rows with `bt`) summed over the places (i, j) of the pattern: what dots try."""
+    """Lookups of the dot products: entries of column j of B (row j with `bt`), summed over the entries (i, j) of M."""
     if countable(pattern) and countable(B):
         return float(np.dot(column_counts(pattern), row_counts(B) if bt else column_counts(B)))
     return pattern.nvals * (B.indices.shape[0] / max(min(pattern.ncols, B.indices.shape[0]), 1))

@@ -199,10 +199,10 @@ def test_report_follows_occupancy():
                        ("bittiled64", bit_tiles_from(dense, 64, True)), ("csr", dense)):  # fmt: skip
         assert found.nbytes[form] == made.nbytes
     thin = make_matrix(3000, 3000, 4000)
-    assert report(thin).chosen == "csr" and "kept" not in str(report(thin))
+    assert report(thin).chosen == "csr" and "cached" not in str(report(thin))
     tiled_of(thin)
-    assert report(thin).built == ("tiled",) and "kept" in str(report(thin))
-    assert "calls for" in str(report(make_matrix(5, 5, 0)))
+    assert report(thin).built == ("tiled",) and "cached" in str(report(thin))
+    assert "best form" in str(report(make_matrix(5, 5, 0)))
     assert count_tiles(thin, 16).count == len({(i // 16, j // 16) for i, j, _ in triples(thin)})
 
 

@@ -19,7 +19,7 @@ from support.stores import matrix, same_matrix, same_vector, vector
 
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch):
-    monkeypatch.setattr(accelerate_entries, "WORTH_IT", 0)
+    monkeypatch.setattr(accelerate_entries, "MINIMUM_ENTRIES", 0)
     with gb.plan(force="numba"):
         yield
     assert jit.failures() == []
@@ -88,7 +88,7 @@ def pairs(rng, kind, isos, wide=False):
 def threads(request, monkeypatch):
     monkeypatch.setattr(jit, "_threads", request.param)
     monkeypatch.setattr(accelerate_rows, "PARALLEL_WORK", 1)
-    monkeypatch.setattr(accelerate_rows, "WORTH_IT", 0)
+    monkeypatch.setattr(accelerate_rows, "MINIMUM_ENTRIES", 0)
 
 
 @pytest.mark.parametrize(

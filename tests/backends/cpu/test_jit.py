@@ -73,7 +73,7 @@ def test_small_work_does_not_wait_for_a_compile(fresh):
     assert not list(fresh.rglob("*.py"))
 
 
-def test_rent_is_paid_until_a_compile_is_worth_it(fresh, monkeypatch):
+def test_numpy_runs_until_a_compilation_breaks_even(fresh, monkeypatch):
     monkeypatch.setattr(jit, "COMPILE_SECONDS", 0.01)
     monkeypatch.setattr(jit, "NUMBA_IMPORT_SECONDS", 0.0)
     monkeypatch.setattr(jit, "LOAD_SECONDS", 0.001)

@@ -1,7 +1,7 @@
-"""Whole breadth-first traversals on the CPU: the compiled loop of templates/bfs.py, pulls shared out over threads.
+"""Direction-optimising BFS on the CPU: the compiled loop of templates/bfs.py; threads share the words of a pull step.
 
-Paper: push_pull_graphblas_icpp18, sections 5.1 (change of direction), 5.2 (masking), 5.3 (early exit), 6.3.
-Memory: one queue, three bit vectors and the result; nothing is kept between calls but the words of the empty rows.
+Paper: push_pull_graphblas_icpp18, sections 5.1 (direction switch), 5.2 (masking), 5.3 (early exit), 6.3.
+Memory: one queue, three bit vectors and the result; between calls only the bits of the empty rows stay.
 """
 
 import time
@@ -12,16 +12,16 @@ from ....storage.store import forms_of
 from ..jit import cache as jit
 
 PULL_WORDS_PER_CHUNK = 512
-MINIMUM_PARALLEL_WORDS = 1024  # a pull over fewer words is not worth waking a thread
-EDGE_SECONDS_NUMPY = 30e-9
+MINIMUM_PARALLEL_WORDS = 1024  # a pull over fewer words of 64 vertices runs on one thread
+EDGE_SECONDS_NUMPY = 30e-9  # estimated time of the NumPy BFS per edge, and per level below
 LEVEL_SECONDS_NUMPY = 100e-6
-LOG_LEVELS = 4096
+LOG_LEVELS = 4096  # rows of the level log that one call of the kernel can fill
 NEVER_PULL, PULL_INSIDE, PULL_OUTSIDE = 0, 1, 2
 DONE, PULL_DUE, LOG_FULL = 0, 1, 2
 
 
 def empty_row_words(store):
-    """Bits of the rows without entries, and those past the last row; and the number of other rows.  Kept in forms."""
+    """(words, count): bits of empty rows and of positions past the last row; non-empty rows.  Kept in forms."""
     forms = store.forms
     if forms is not None and "empty_rows" in forms:
         return forms["empty_rows"]
@@ -36,7 +36,7 @@ def empty_row_words(store):
 
 
 def can_traverse(out_edges, in_edges):
-    """Both by all rows (CSR), square."""
+    """Are both matrices CSR (not hypersparse) and square?"""
     if out_edges.rows is not None or out_edges.nrows != out_edges.ncols or out_edges.nrows == 0:
         return False
     return in_edges is None or in_edges.rows is None
@@ -45,12 +45,12 @@ def can_traverse(out_edges, in_edges):
 def traverse(out_edges, in_edges, sources, levels, parents, max_level, target, direction=None):
     """(words, count, level values | None, parent values | None, log, pull seconds) or NotImplemented.
 
-    direction: None (by cost), "push" or "pull" for every level.
+    direction: None (switch by cost), or "push" or "pull" for every level.
     """
     if not can_traverse(out_edges, in_edges):
         return NotImplemented
     kernel = jit.plain_kernel("bfs", LEVELS=bool(levels), PARENTS=bool(parents))
-    sparse = out_edges.nvals < 6 * out_edges.nrows  # roads and meshes have many levels, others a dozen
+    sparse = out_edges.nvals < 6 * out_edges.nrows  # road networks and meshes have a high diameter: many levels
     depth = 2 * out_edges.nrows**0.5 if sparse else 16
     guess = out_edges.nvals * EDGE_SECONDS_NUMPY + LEVEL_SECONDS_NUMPY * depth
     functions = kernel.functions_for(guess)
@@ -65,7 +65,7 @@ def _run(functions, out_edges, in_edges, sources, levels, parents, max_level, ta
     n = out_edges.nrows
     n_words = (n + 63) // 64
     skips_empty = in_edges is not None
-    if not skips_empty:  # rows without out-edges may be reached all the same
+    if not skips_empty:  # without in-edges, a vertex without out-edges may still be reached
         seen = np.zeros(n_words, np.uint64)
         if n & 63:
             seen[-1] = ~np.uint64((1 << (n & 63)) - 1)
@@ -77,7 +77,7 @@ def _run(functions, out_edges, in_edges, sources, levels, parents, max_level, ta
         seen = empty.copy()
         can_pull = direction != "push"
         if target is not None and empty[target >> 6] >> np.uint64(target & 63) & np.uint64(1) and target not in sources:
-            target = None  # its bit in `seen` says that it has no in-edges: nobody comes to it
+            target = None  # it has no in-edges, so no vertex reaches it; its bit in `seen` must not end the loop
     out_ptr, out_indices = jit.plain(out_edges.indptr), jit.plain(out_edges.indices)
     in_ptr, in_indices = jit.plain(in_edges.indptr), jit.plain(in_edges.indices)
     bits = np.left_shift(np.uint64(1), (sources & 63).astype(np.uint64))
@@ -130,7 +130,7 @@ def _run(functions, out_edges, in_edges, sources, levels, parents, max_level, ta
         else:
             break
     logs.append(log[: state[5]])
-    # visited = seen, less the empty rows nobody came to (sources among them stay)
+    # visited = seen without the empty rows, which are unreachable unless they are sources
     if skips_empty:
         words = seen & ~empty
         np.bitwise_or.at(words, sources >> 6, bits)
@@ -142,7 +142,7 @@ def _run(functions, out_edges, in_edges, sources, levels, parents, max_level, ta
 
 
 def _pull(pull, matrix, frontier, found, seen, level, parent, state, log, threads):
-    """One pulled level, its words shared out."""
+    """One pull step (bottom-up), its words shared among the threads."""
     depth = int(state[2])
     n_words = seen.shape[0]
     chunks = min(-(-n_words // PULL_WORDS_PER_CHUNK), 8 * threads)

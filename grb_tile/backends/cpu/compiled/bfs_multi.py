@@ -1,6 +1,7 @@
-"""Breadth-first traversals from many sources at once on the CPU: 64 searches to a word (templates/bfs_multi.py).
+"""Multi-source BFS (MS-BFS) on the CPU: 64 searches to a word (templates/bfs_multi.py).
 
-Memory: 24 bytes a vertex for the words, 64 for the levels of a batch (256 from level 255 on), beside the result.
+Paper: Then et al., "The more the merrier: efficient multi-source graph traversal" (PVLDB 8, 2014).
+Memory: 24 bytes a vertex for the words and 64 bytes for the levels of a batch (256 from level 255 on), plus the result.
 """
 
 import time
@@ -14,14 +15,14 @@ from .bfs import EDGE_SECONDS_NUMPY, LEVEL_SECONDS_NUMPY, can_traverse
 
 BATCH = 64
 PARALLEL_EDGES = 1 << 17
-PULL = 3.0  # edges asked for by vertices that miss a search, in the time of one that is pushed
-LAST_SHORT = 254  # the last level that a byte holds
+PULL = 3.0  # direction switch: edges that a pull step reads in the time in which a push step writes one
+LAST_SHORT = 254  # the last level stored in one byte
 
 
 def traverse_many(A, AT, sources, max_level=None, direction=None):
-    """(levels, a matrix with a row for each source; rows of the report), or NotImplemented.
+    """(levels: a matrix with a row for each source, rows of the report), or NotImplemented.
 
-    A, AT: out-edges and in-edges by rows.  direction: None (by cost), "push" or "pull" for every level.
+    A, AT: out-edges and in-edges by rows.  direction: None (switch by cost), or "push" or "pull" for every level.
     """
     if AT is None or not can_traverse(A, AT) or not len(sources):
         return NotImplemented
@@ -36,9 +37,9 @@ def _run(functions, A, AT, sources, max_level, direction):
     n = A.nrows
     parts, report = [], []
     for first in range(0, sources.size, BATCH):
-        search = _Search(functions, A, AT, sources[first : first + BATCH])
-        search.run(n if max_level is None else max_level, direction, report)
-        parts.append(search.rows())
+        batch = _Batch(functions, A, AT, sources[first : first + BATCH])
+        batch.run(n if max_level is None else max_level, direction, report)
+        parts.append(batch.rows())
     counts = np.concatenate([part[0] for part in parts])
     indptr = np.zeros(sources.size + 1, np.int64)
     np.cumsum(counts, out=indptr[1:])
@@ -46,7 +47,7 @@ def _run(functions, A, AT, sources, max_level, direction):
     return Compressed(sources.size, n, INT32, indptr, indices, values), report
 
 
-class _Search:
+class _Batch:
     """Up to 64 searches and their arrays."""
 
     def __init__(self, functions, A, AT, sources):
@@ -63,15 +64,15 @@ class _Search:
         np.bitwise_or.at(self.now, sources, bits)
         self.seen |= self.now
         self.level[sources * 64 + np.arange(self.searches)] = 0
-        held = np.unique(sources)
-        self.queue[: held.size] = held
-        self.listed = held.size  # vertices in the queue; -1 after a pull: they are only in `now`
-        self.pairs, self.edges = self.searches, int((A.indptr[held + 1] - A.indptr[held]).sum())
-        complete = held[self.seen[held] == self.everyone]
+        started = np.unique(sources)
+        self.queue[: started.size] = started
+        self.listed = started.size  # vertices in the queue; -1 after a pull step: the frontier is only in `now`
+        self.pairs, self.edges = self.searches, int((A.indptr[started + 1] - A.indptr[started]).sum())
+        complete = started[self.seen[started] == self.everyone]
         self.missing = AT.nvals - int((AT.indptr[complete + 1] - AT.indptr[complete]).sum())
 
     def run(self, max_level, direction, report):
-        """Levels until none is left; a dictionary for each is appended to `report`."""
+        """The level-synchronous loop; appends a dictionary for each level to `report`."""
         depth = 0
         while self.pairs and depth < max_level:
             begin, pairs, edges = time.perf_counter(), self.pairs, self.edges
@@ -83,8 +84,11 @@ class _Search:
                 self.level = self.level.astype(np.int32)
             (self._pull if pulling else self._push)(depth)
             self.now, self.following = self.following, self.now
-            report.append({"level": depth - 1, "frontier": pairs, "direction": "pull" if pulling else "push", "edges": edges,
-                           "ms": (time.perf_counter() - begin) * 1e3})  # fmt: skip
+            ms = (time.perf_counter() - begin) * 1e3
+            direction_taken = "pull" if pulling else "push"
+            report.append(
+                {"level": depth - 1, "frontier": pairs, "direction": direction_taken, "edges": edges, "ms": ms}
+            )
 
     def _push(self, depth):
         if self.listed < 0:
@@ -137,7 +141,7 @@ class _Search:
         self.missing -= complete
 
     def rows(self):
-        """(entries of each search, vertices, levels), search after search."""
+        """(counts, vertices, levels): how many vertices each search reached, and which, by searches."""
         searches, n = self.searches, self.n
         chunks = 4 * self.threads if self.threads > 1 else 1
         cuts = [n * chunk // chunks for chunk in range(chunks + 1)]
@@ -149,7 +153,7 @@ class _Search:
             chunks,
             self.threads,
         )
-        ends = np.cumsum(counts.T.ravel()).reshape(searches, chunks).T  # search by search, chunk by chunk
+        ends = np.cumsum(counts.T.ravel()).reshape(searches, chunks).T  # ordered by search, then by chunk
         at = np.ascontiguousarray(ends - counts)
         total = int(ends[-1, -1])
         indices, values = np.empty(total, index_dtype(n)), np.empty(total, np.int32)

@@ -1,7 +1,7 @@
-"""Breadth-first levels over bit tiles (TileBFS): for the plans "bittiled", "push_csc", "push_csr" and "pull_csc".
+"""BFS over bit tiles (TileBFS): for the plans "bittiled", "push_csc", "push_csr" and "pull_csc".
 
-Paper: tilespmspv_tilebfs_icpp22, section 3.4.  Where no compiled kernel may be used, the templates themselves run:
-slow, and the same.
+Paper: tilespmspv_tilebfs_icpp22, section 3.4.  Without a compiled kernel the templates run as plain Python, which is
+slower and gives the same result.
 """
 
 import time
@@ -12,9 +12,9 @@ from grb_tile.storage.bit_tiles import bit_tiles_of
 
 from ..jit import cache as jit
 
-WIDE_FROM = 10_000  # vertices above which tiles are 64 wide, 32 below (section 3.4)
-SPARSE = 0.01  # share of the vertices in the frontier below which its columns are walked
-FEW_LEFT = 0.05  # share of unvisited vertices below which they look for a predecessor
+WIDE_FROM = 10_000  # vertices above which tiles are 64 x 64, 32 x 32 below (section 3.4)
+SPARSE = 0.01  # frontier / vertices below which push-CSC runs
+FEW_LEFT = 0.05  # unvisited / vertices below which pull-CSC runs
 DIRECTIONS = ("push_csc", "push_csr", "pull_csc")
 
 
@@ -26,7 +26,7 @@ def choose_direction(frontier, unvisited, n):
 
 
 def traverse_bit_tiles(A, sources, max_level, target, direction=None):
-    """(words, levels, report rows, engine) of a BFS over A's bit tiles; direction: one of DIRECTIONS, or None to choose."""
+    """(words, levels, report rows, engine) of a BFS over A's bit tiles; direction: of DIRECTIONS, or None to choose."""
     n = A.nrows
     nt = 64 if n > WIDE_FROM else 32
     tiles = bit_tiles_of(A, nt)
@@ -40,7 +40,7 @@ def traverse_bit_tiles(A, sources, max_level, target, direction=None):
     word = tiles.row_words.dtype
     x, m, y = (np.zeros(parts, word) for _ in range(3))
     if n % nt:
-        m[-1] = ~word.type((1 << (n % nt)) - 1)  # past the last vertex there is nobody to find
+        m[-1] = ~word.type((1 << (n % nt)) - 1)  # positions past the last vertex count as visited
     level = np.zeros(n, np.int32)
     bits = np.left_shift(word.type(1), (sources % nt).astype(word))
     np.bitwise_or.at(x, sources // nt, bits)

@@ -1,17 +1,17 @@
-"""Tuples in order for build: a stable counting sort instead of NumPy's passes; NumPy does the rest."""
+"""The sort of tuples for build: a stable counting sort (templates/build_order.py) in place of NumPy's radix passes."""
 
 import numpy as np
 
 from ..jit import cache as jit
 
-PAIR_SECONDS_NUMPY = 180e-9  # what ordering needs more than a counting sort would
+PAIR_SECONDS_NUMPY = 180e-9  # time that the counting sort saves per (row, column) pair, and per index below
 INDEX_SECONDS_NUMPY = 25e-9
-WORTH_IT = 1 << 14
-SHORT = 1 << 16  # bound of the keys that NumPy orders in a single pass
+MINIMUM_ENTRIES = 1 << 14  # fewer tuples are sorted by NumPy
+SHORT = 1 << 16  # keys below this bound are sorted by NumPy in a single pass
 
 
 def _unordered(keys):
-    """Do the keys fall anywhere?  A look at the first few settles most cases."""
+    """Does any key follow a larger one?  The first 256 keys decide most cases."""
     head = keys[:256]
     return bool((head[1:] < head[:-1]).any()) or bool((keys[1:] < keys[:-1]).any())
 
@@ -21,7 +21,7 @@ def _fits(bound, count):
 
 
 def _inside(keys, bound):
-    """Kernels do not look where they write: keys out of range are left to NumPy, which complains."""
+    """Are all keys in range?  Kernels do not check bounds; keys out of range are left to NumPy, which raises."""
     return keys.min() >= 0 and keys.max() < bound
 
 
@@ -30,9 +30,9 @@ def _functions(seconds):
 
 
 def ordered_pairs(nrows, ncols, rows, cols):
-    """(order, rows, cols), the tuples by row and column, equal ones in input order; NotImplemented: NumPy may do it."""
+    """(order, rows, cols): tuples sorted by row and column, equal ones in input order; NotImplemented: use NumPy."""
     count = rows.shape[0]
-    if count < WORTH_IT or not (_fits(nrows, count) and _fits(ncols, count)) or not _unordered(rows):
+    if count < MINIMUM_ENTRIES or not (_fits(nrows, count) and _fits(ncols, count)) or not _unordered(rows):
         return NotImplemented
     if not (_inside(rows, nrows) and _inside(cols, ncols)):
         return NotImplemented
@@ -43,11 +43,11 @@ def ordered_pairs(nrows, ncols, rows, cols):
     number = np.int32 if max(count, nrows, ncols) < 1 << 31 else np.int64
     before, before_rows = np.empty(count, number), np.empty(count, number)
     ends = np.zeros(ncols, np.int64)
-    functions.places(cols, ends)
+    functions.scan(cols, ends)
     functions.by_column(rows, cols, ends, before, before_rows)
     order, out_cols = np.empty(count, number), np.empty(count, number)
     free = np.zeros(nrows, np.int64)
-    functions.places(rows, free)
+    functions.scan(rows, free)
     functions.by_row(before, before_rows, ends, free, order, out_cols)
     out_rows = np.empty(count, np.int64)
     functions.repeat(free, out_rows)
@@ -55,9 +55,9 @@ def ordered_pairs(nrows, ncols, rows, cols):
 
 
 def ordered_indices(size, indices):
-    """(order, indices), ascending, equal ones in input order; NotImplemented: NumPy may do it."""
+    """(order, indices): ascending, equal ones in input order; NotImplemented: use NumPy."""
     count = indices.shape[0]
-    if count < WORTH_IT or size <= SHORT or not _fits(size, count) or not _unordered(indices):
+    if count < MINIMUM_ENTRIES or size <= SHORT or not _fits(size, count) or not _unordered(indices):
         return NotImplemented
     if not _inside(indices, size):
         return NotImplemented
@@ -67,6 +67,6 @@ def ordered_indices(size, indices):
     indices = jit.plain(np.asarray(indices, np.int64))
     order = np.empty(count, np.int64)
     free = np.zeros(size, np.int64)
-    functions.places(indices, free)
+    functions.scan(indices, free)
     functions.by_key(indices, free, order)
     return order, indices[order]

@@ -47,7 +47,7 @@ _MATRICES = ("csr", "dcsr")
 
 
 def union(x, y, op, allow=None):
-    """t[p] = x[p] (op) y[p] where both are present, a lone entry is copied; op None: y's entry stands (matrices only)."""
+    """t[p] = x[p] (op) y[p] where both are present, the one entry where only one is; op None: y's entry wins."""
     return (accelerate_rows if x.format in _MATRICES else accelerate_entries).union(x, y, op, allow)
 
 

@@ -1,4 +1,7 @@
-"""Entry-wise work on matrices through compiled walks, row by row: unions, intersections, restrictions, ranges of columns."""
+"""Element-wise operations on matrices through compiled kernels: union, intersection, mask, select by column range.
+
+Rows are merged two by two (templates/merge_matrices.py); each thread takes a chunk of rows with about equal work.
+"""
 
 import numpy as np
 
@@ -10,18 +13,18 @@ from grb_tile.storage.work import row_counts
 
 from ..jit import cache as jit
 from ..jit.operators import NotLowerable, operator_text
-from ..vectorised.elementwise import _iso_union, meet, restrict as restrict_in_numpy
+from ..vectorised.elementwise import _iso_union, combine, restrict as restrict_in_numpy
 from .entries import CALL_SECONDS_NUMPY
 from .matmul import row_chunks
 
-UNION_SECONDS_NUMPY = 80e-9
+UNION_SECONDS_NUMPY = 80e-9  # NumPy's time per entry: union, intersection, select
 MEET_SECONDS_NUMPY = 25e-9
 SELECT_SECONDS_NUMPY = 8e-9
-WORTH_IT = 2048  # entries below which NumPy's few calls are as good
-PARALLEL_WORK = 1 << 17
-FAR = 1 << 62
+MINIMUM_ENTRIES = 2048  # fewer entries are left to NumPy
+PARALLEL_WORK = 1 << 17  # entries below which one thread runs
+FAR = 1 << 62  # beyond any column
 
-# kind: (low, high, slope) of select_columns.py for a thunk k
+# kind: (low, high, slope) of templates/select_columns.py for a thunk k
 RANGES = {
     "tril": lambda k: (-FAR, k + 1, 1), "triu": lambda k: (k, FAR, 1), "diag": lambda k: (k, k + 1, 1),
     "colle": lambda k: (-FAR, k + 1, 0), "colgt": lambda k: (k + 1, FAR, 0),
@@ -30,17 +33,17 @@ _merges = jit.memo()
 
 
 def _suits(*stores):
-    """Plain rows of numbers, the same type of index."""
+    """Are all stores CSR, with values of a built-in type and indices of one type?"""
     first = stores[0].indices.dtype
     return all(s.rows is None and s.indices.dtype == first and s.values.dtype.names is None for s in stores)
 
 
 def union(A, B, op, allow=None):
-    """C[i,j] = A[i,j] (op) B[i,j] where both are present, lone entries copied; op None: B's entry stands."""
+    """C[i,j] = A[i,j] (op) B[i,j] where both are present, the one entry where only one is; op None: B's entry wins."""
     dtype = A.dtype if op is None else op.return_type
     if not A.dtype is B.dtype is dtype or op is not None and (op.positional or not op.type is op.type2 is dtype):
-        return NotImplemented  # lone entries take another road than combined ones
-    if A.nvals + B.nvals < WORTH_IT or not _suits(A, B):
+        return NotImplemented  # an entry of one operand is cast otherwise than a combined one
+    if A.nvals + B.nvals < MINIMUM_ENTRIES or not _suits(A, B):
         return NotImplemented
     if allow is not None:
         A, B = _within(A, allow), _within(B, allow)
@@ -52,7 +55,7 @@ def union(A, B, op, allow=None):
 
 def intersect(A, B, op, allow=None):
     """C[i,j] = A[i,j] (op) B[i,j] where both are present."""
-    if op.positional or A.nvals + B.nvals < WORTH_IT or not _suits(A, B):
+    if op.positional or A.nvals + B.nvals < MINIMUM_ENTRIES or not _suits(A, B):
         return NotImplemented
     if allow is not None:
         A = _within(A, allow)
@@ -61,20 +64,20 @@ def intersect(A, B, op, allow=None):
     reads_a, reads_b = op.kind not in ("pair", "second", "any"), op.kind not in ("pair", "first")
     one = None
     if (A.iso or not reads_a) and (B.iso or not reads_b):
-        one = meet(op, op.return_type, A, None, B, None, None)[0]
+        one = combine(op, op.return_type, A, None, B, None, None)[0]
     return _merged(A, B, op, "meet", one)
 
 
 def restrict(A, allow):
-    """C[i,j] = A[i,j] where allow lets it through."""
+    """C[i,j] = A[i,j] where the mask `allow` admits (i,j)."""
     pattern = allow.pattern
-    if A.nvals + pattern.nvals < WORTH_IT or A.nvals == 0 or pattern.nvals == 0 or same_structure(A, pattern):
+    if A.nvals + pattern.nvals < MINIMUM_ENTRIES or A.nvals == 0 or pattern.nvals == 0 or same_structure(A, pattern):
         return NotImplemented
     if not _suits(A) or pattern.rows is not None or pattern.indices.dtype != A.indices.dtype:
         return NotImplemented
     lone = Compressed(A.nrows, A.ncols, A.dtype, pattern.indptr, pattern.indices, A.values[:1], True)
     op = get_typed_op("first", A.dtype, kind="binary")
-    return _merged(A, lone, op, "lack" if allow.complement else "meet", A.values[:1] if A.iso else None)
+    return _merged(A, lone, op, "difference" if allow.complement else "meet", A.values[:1] if A.iso else None)
 
 
 def _within(A, allow):
@@ -88,8 +91,8 @@ def _merge_kernel(A, B, op, mode, iso):
         return _merges[key]
     except KeyError:
         pass
-    flags = {"X_ISO": iso or bool(A.iso), "Y_ISO": iso or bool(B.iso), "UNION": mode == "union", "LACKING": mode == "lack",
-             "ISO_OUT": iso, "INDEX": A.indices.dtype.char}  # fmt: skip
+    flags = {"X_ISO": iso or bool(A.iso), "Y_ISO": iso or bool(B.iso), "UNION": mode == "union",
+             "DIFFERENCE": mode == "difference", "ISO_OUT": iso, "INDEX": A.indices.dtype.char}  # fmt: skip
     try:
         if iso:
             made = jit.plain_kernel("merge_matrices", **flags)
@@ -117,20 +120,20 @@ def _rows(functions, A, B, op, mode, one):
     dtype = op.return_type
     a = (jit.plain(A.indptr), jit.plain(A.indices), jit.plain(cast(A.values, op.type)))
     b = (jit.plain(B.indptr), jit.plain(B.indices), jit.plain(cast(B.values, op.type2)))
-    room = a[0] + b[0] if mode == "union" else a[0]  # where a row's results may begin
-    indices = np.empty(int(room[-1]), A.indices.dtype)
+    capacity = a[0] + b[0] if mode == "union" else a[0]  # upper bound of the position where each row's results begin
+    indices = np.empty(int(capacity[-1]), A.indices.dtype)
     values = np.empty(1 if one is not None else indices.shape[0], dtype.np_type)
     counts = np.empty(A.nrows, np.int64)
     work = row_counts(A) + row_counts(B)
-    cuts, threads = _shares(work)
+    cuts, threads = _balanced(work)
 
     def job(chunk, worker):
         first, last = cuts[chunk], cuts[chunk + 1]
-        return functions.rows(*a, *b, indices, values, counts, first, last, int(room[first]))
+        return functions.rows(*a, *b, indices, values, counts, first, last, int(capacity[first]))
 
     at = 0
     for chunk, found in enumerate(jit.share_out(job, len(cuts) - 1, threads)):  # close the gaps between the chunks
-        begin = int(room[cuts[chunk]])
+        begin = int(capacity[cuts[chunk]])
         if begin != at and found:
             indices[at : at + found] = indices[begin : begin + found]
             if one is None:
@@ -144,22 +147,22 @@ def _rows(functions, A, B, op, mode, one):
 
 
 def _fitting(array, count):
-    """The first `count` places: of the same memory unless that would keep much that is not needed."""
+    """The first `count` elements: a view, or a copy when the view would keep more than 1/8 of unused memory."""
     return array[:count] if count * 8 > array.shape[0] * 7 else array[:count].copy()
 
 
-def _shares(work):
-    """(cuts between rows, threads) for so much work in each row."""
+def _balanced(work):
+    """(cuts between rows, threads): load balancing by `work`, the entries of each row."""
     total = int(work.sum())
     threads = jit.thread_count() if total >= PARALLEL_WORK else 1
     return row_chunks(work, total // (threads * 4) + 1 if threads > 1 else total + 1)[0], threads
 
 
 def select(A, op, thunk):
-    """The entries in a range of columns; see RANGES."""
+    """The entries of each row in a range of columns; see RANGES."""
     kind = RANGES.get(op.kind)
     count = A.indices.shape[0]
-    if kind is None or count < WORTH_IT or not _suits(A):
+    if kind is None or count < MINIMUM_ENTRIES or not _suits(A):
         return NotImplemented
     kernel = jit.plain_kernel(
         "select_columns", X_ISO=bool(A.iso), VALUE=A.values.dtype.char, INDEX=A.indices.dtype.char
@@ -173,7 +176,7 @@ def select(A, op, thunk):
 def _selected(functions, A, low, high, slope):
     indptr, indices, values = jit.plain(A.indptr), jit.plain(A.indices), jit.plain(A.values)
     starts, counts = np.empty(A.nrows, np.int64), np.empty(A.nrows, np.int64)
-    cuts, threads = _shares(row_counts(A))
+    cuts, threads = _balanced(row_counts(A))
     jit.share_out(
         lambda chunk, worker: functions.find(
             indptr, indices, low, high, slope, starts, counts, cuts[chunk], cuts[chunk + 1]

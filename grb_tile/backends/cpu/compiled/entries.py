@@ -1,4 +1,4 @@
-"""Entry-wise work through compiled walks: transposes, and unions and intersections of vectors."""
+"""Transpose by counting sort, union and intersection of vectors, and scatter into bitmaps, through compiled kernels."""
 
 import numpy as np
 
@@ -9,14 +9,14 @@ from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index
 from ..jit import cache as jit
 from ..jit.operators import NotLowerable, operator_text
 
-TRANSPOSE_SECONDS_NUMPY = 60e-9
+TRANSPOSE_SECONDS_NUMPY = 60e-9  # NumPy's time per entry: transpose, union or intersection, scatter; and per call
 ENTRY_SECONDS_NUMPY = 12e-9
-CALL_SECONDS_NUMPY = 30e-6
 PLACE_SECONDS_NUMPY = 30e-9
-FEW = 64  # entries below which a call of a compiled walk gains nothing
-PARALLEL_WORK = 1 << 18
-WORTH_IT = 2048  # entries below which NumPy's few calls are as good
-MAX_COUNTS = 1 << 28
+CALL_SECONDS_NUMPY = 30e-6
+FEW = 64  # entries below which NumPy scatters into a bitmap
+PARALLEL_WORK = 1 << 18  # entries (or positions of a bitmap) below which one thread runs
+MINIMUM_ENTRIES = 2048  # fewer entries are left to NumPy
+MAX_COUNTS = 1 << 28  # column counters of all threads together
 NO_WORDS = np.zeros(0, np.uint64)
 
 
@@ -55,18 +55,18 @@ def _transposed(functions, A, count, index):
         functions.scatter(indptr, indices, values, counts[block], out_indices, out_values, cuts[block], cuts[block + 1])
 
     jit.share_out(tally, blocks, threads)
-    functions.places(counts, out_ptr)
+    functions.scan(counts, out_ptr)
     jit.share_out(place, blocks, threads)
     return choose_format(Compressed(A.ncols, A.nrows, A.dtype, out_ptr, out_indices, out_values, A.iso))
 
 
 def union(x, y, op, allow=None):
-    """t[p] = x[p] (op) y[p] where both are present, a lone entry is copied; vectors only.  See backends/protocol.py."""
+    """t[p] = x[p] (op) y[p] where both are present, the one entry where only one is.  See backends/protocol.py."""
     return _merged(x, y, op, allow, True)
 
 
 def intersect(x, y, op, allow=None):
-    """t[p] = x[p] (op) y[p] where both are present; vectors only.  See backends/protocol.py."""
+    """t[p] = x[p] (op) y[p] where both are present.  See backends/protocol.py."""
     return _merged(x, y, op, allow, False)
 
 
@@ -79,8 +79,8 @@ def _merge_kernel(op, x, y, either, form):
         return _merges[key]
     except KeyError:
         pass
-    flags = {"X_ISO": bool(x.iso), "Y_ISO": bool(y.iso), "UNION": either, "X_FULL": form[0] == "full", "Y_FULL": form[1] == "full",
-             "FORM": "-".join(form)}  # fmt: skip
+    flags = {"X_ISO": bool(x.iso), "Y_ISO": bool(y.iso), "UNION": either, "X_FULL": form[0] == "full",
+             "Y_FULL": form[1] == "full", "FORM": "-".join(form)}  # fmt: skip
     try:
         text = operator_text("merge_vectors", flags, ADD=op)
         made = jit.kernel(key, "merge_vectors", lambda: text)
@@ -92,11 +92,14 @@ def _merge_kernel(op, x, y, either, form):
 
 def _merged(x, y, op, allow, either):
     count = x.nvals + y.nvals
-    if (count < WORTH_IT or op is None or allow is not None or x.format not in ("sparse", "bitmap") or x.format != y.format
-            or op.positional or op.kind in ("pair", "first", "second", "any") or x.nvals == 0 or y.nvals == 0):  # fmt: skip
+    if count < MINIMUM_ENTRIES or op is None or allow is not None or x.nvals == 0 or y.nvals == 0:
+        return NotImplemented
+    if x.format not in ("sparse", "bitmap") or x.format != y.format:
+        return NotImplemented
+    if op.positional or op.kind in ("pair", "first", "second", "any"):
         return NotImplemented
     if either and not (x.dtype is y.dtype is op.type is op.return_type):
-        return NotImplemented  # lone entries take another road than combined ones
+        return NotImplemented  # an entry of one operand is cast otherwise than a combined one
     if x.iso and y.iso:
         return NotImplemented
     if x.format == "sparse":
@@ -120,13 +123,13 @@ def _typed(x, dtype):
 
 def _lists(functions, x, y, op, either):
     dtype = op.return_type
-    room = x.nvals + y.nvals if either else min(x.nvals, y.nvals)
-    out_indices = np.empty(room, x.indices.dtype)
-    out_values = np.empty(room, dtype.np_type)
+    capacity = x.nvals + y.nvals if either else min(x.nvals, y.nvals)
+    out_indices = np.empty(capacity, x.indices.dtype)
+    out_values = np.empty(capacity, dtype.np_type)
     first = jit.plain(x.indices), _typed(x, op.type)
     second = jit.plain(y.indices), _typed(y, op.type2)
     count = functions.sparse(*first, *second, out_indices, out_values)
-    if count < room:
+    if count < capacity:
         out_indices, out_values = out_indices[:count].copy(), out_values[:count].copy()
     return choose_format(SparseVector(x.size, dtype, out_indices, out_values))
 
@@ -162,7 +165,7 @@ def _vector_functions(iso, value, index, count):
 
 
 def place(words, dense, u):
-    """Entries of sparse u into a bitmap's own arrays; how many are new.  See backends/protocol.py."""
+    """Scatter sparse u into a bitmap's own arrays; returns how many positions are new.  See backends/protocol.py."""
     indices, values = u.indices, u.values
     if words is None or indices.shape[0] < FEW or values.dtype != dense.dtype or values.dtype.names is not None:
         return NotImplemented
@@ -173,7 +176,7 @@ def place(words, dense, u):
 
 
 def unplace(words, indices):
-    """Clear bits; how many were set.  See backends/protocol.py."""
+    """Clear presence bits; returns how many were set.  See backends/protocol.py."""
     if indices.shape[0] < FEW:
         return NotImplemented
     functions = _vector_functions(True, "?", indices.dtype.char, indices.shape[0])

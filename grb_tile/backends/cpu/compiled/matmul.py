@@ -1,4 +1,8 @@
-"""C<M> = A B through compiled walks, row by row or by dot products; NotImplemented leaves the work to NumPy."""
+"""SpGEMM, C<M> = A B, through compiled kernels: Gustavson row by row, or dot products at the mask's entries.
+
+Gustavson (templates/matmul_rows.py): dense accumulator (SPA) per thread, rows balanced by their multiplications.
+Dot (templates/matmul_dot.py): one dot product for each entry of the mask.  NotImplemented leaves the work to NumPy.
+"""
 
 import numpy as np
 
@@ -9,11 +13,11 @@ from grb_tile.storage.work import dot_work, masked_products, products, row_count
 from ..jit import cache as jit
 from .matvec import MAX_DENSE, give_back, operand, semiring_kernel, take_accumulator, uses
 
-PRODUCT_SECONDS_NUMPY = 40e-9
+PRODUCT_SECONDS_NUMPY = 40e-9  # NumPy's time per multiplication (Gustavson), per lookup (dot) and per call
 LOOK_UP_SECONDS_NUMPY = 40e-9
 CALL_SECONDS_NUMPY = 150e-6
-PARALLEL_WORK = 100_000
-CHUNK_PRODUCTS = 1 << 23  # products a chunk aims at: its buffer holds one entry for each at most
+PARALLEL_WORK = 100_000  # multiplications or lookups below which one thread runs
+CHUNK_PRODUCTS = 1 << 23  # multiplications of one chunk: bounds the size of its output buffer
 NO_INDPTR = np.zeros(0, np.int64)
 NO_WORDS = np.zeros(0, np.uint64)
 
@@ -40,7 +44,7 @@ def matmul(A, B, semiring, allow=None, plan=None, BT=None):
 
 
 def row_chunks(work, wanted):
-    """Cuts between rows so that each part has about `wanted` of the work (at least one row each)."""
+    """(cuts between rows, total work): load balancing, chunks of about `wanted` work with at least one row each."""
     ends = np.cumsum(work)
     total = int(ends[-1]) if ends.size else 0
     parts = max(1, min(-(-total // max(wanted, 1)), ends.size))
@@ -49,7 +53,7 @@ def row_chunks(work, wanted):
     return cuts.tolist(), total
 
 
-# --- row by row ---
+# --- Gustavson ---
 
 
 def _gustavson(A, B, semiring, allow):
@@ -71,7 +75,7 @@ def _gustavson(A, B, semiring, allow):
 
 
 def _rows_seconds(A, B, allow, mask):
-    """What NumPy would need: it lays out every product of the rows asked for, and sorts them."""
+    """NumPy's time: it expands, sorts and compresses (ESC) every product of the unmasked rows."""
     count = masked_products(A, B, allow.pattern, False, False) if mask == "pattern" else products(A, B)
     return CALL_SECONDS_NUMPY + count * PRODUCT_SECONDS_NUMPY
 
@@ -99,8 +103,8 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
     threads = jit.thread_count() if total >= PARALLEL_WORK else 1
     wanted = total if threads == 1 and total < CHUNK_PRODUCTS else min(CHUNK_PRODUCTS, total // (threads * 6) + 1)
     cuts, _ = row_chunks(work, wanted)
-    room = np.concatenate(([0], np.cumsum(bounds)))
-    capacity = max(int(room[cuts[c + 1]] - room[cuts[c]]) for c in range(len(cuts) - 1))
+    offsets = np.concatenate(([0], np.cumsum(bounds)))
+    capacity = max(int(offsets[cuts[c + 1]] - offsets[cuts[c]]) for c in range(len(cuts) - 1))
     counts = np.empty(nrows, np.int64)
     scratch = [None] * threads
 
@@ -118,29 +122,29 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
             return indices[:found], values[:found]
         return indices[:found].copy(), values[:found].copy()
 
-    parts = jit.share_out(job, len(cuts) - 1, threads)
+    chunks = jit.share_out(job, len(cuts) - 1, threads)
     for mine in scratch:
         if mine is not None:
             give_back(ncols, np_type, mine[0])
     indptr = np.zeros(nrows + 1, np.int64)
     np.cumsum(counts, out=indptr[1:])
-    indices, values = _joined(parts, int(indptr[-1]), np_index, np_type, capacity)
+    indices, values = _joined(chunks, int(indptr[-1]), np_index, np_type, capacity)
     return choose_format(Compressed(nrows, ncols, dtype, indptr, indices, values))
 
 
-def _joined(parts, count, np_index, np_type, capacity):
-    """The chunks end to end, each released once it is copied."""
-    if len(parts) == 1:
-        indices, values = parts[0]
+def _joined(chunks, count, np_index, np_type, capacity):
+    """The chunks concatenated; each is released once it is copied."""
+    if len(chunks) == 1:
+        indices, values = chunks[0]
         return (indices, values) if capacity < count * 5 // 4 else (indices.copy(), values.copy())
     indices = np.empty(count, np_index)
     values = np.empty(count, np_type)
     at = 0
-    for p in range(len(parts)):
-        mine, parts[p] = parts[p], None
-        indices[at : at + mine[0].shape[0]] = mine[0]
-        values[at : at + mine[0].shape[0]] = mine[1]
-        at += mine[0].shape[0]
+    for c in range(len(chunks)):
+        chunk, chunks[c] = chunks[c], None
+        indices[at : at + chunk[0].shape[0]] = chunk[0]
+        values[at : at + chunk[0].shape[0]] = chunk[1]
+        at += chunk[0].shape[0]
     return indices, values
 
 
@@ -167,7 +171,7 @@ def _dot(A, BT, semiring, pattern):
 
 
 def _dots_seconds(A, BT, pattern):
-    """What NumPy would need: it looks the shorter row of each pair up in the other."""
+    """NumPy's time: it looks the shorter row of each pair up in the other."""
     tried = dot_work(BT, True, pattern)
     if A.rows is None and pattern.rows is None:
         tried = min(tried, float(np.dot(row_counts(pattern), row_counts(A))))
@@ -182,9 +186,9 @@ def _dots(functions, A, BT, semiring, pattern, reads_a, reads_b):
     a = (jit.plain(A.indptr), jit.plain(A.indices), a_values)
     b = (jit.plain(BT.indptr), jit.plain(BT.indices), b_values)
     m = (jit.plain(pattern.indptr), jit.plain(pattern.indices))
-    held = pattern.nvals
-    out_indices = np.empty(held, index_dtype(ncols))
-    out_values = np.empty(held, np_type)
+    bound = pattern.nvals
+    out_indices = np.empty(bound, index_dtype(ncols))
+    out_values = np.empty(bound, np_type)
     counts = np.zeros(nrows, np.int64)
     work = np.empty(nrows, np.int64)
     total = functions.work(*m, b[0], work)
@@ -208,7 +212,7 @@ def _dots(functions, A, BT, semiring, pattern, reads_a, reads_b):
             out_indices[at : at + found] = out_indices[begin : begin + found]
             out_values[at : at + found] = out_values[begin : begin + found]
         at += found
-    if at < held:
+    if at < bound:
         out_indices, out_values = out_indices[:at].copy(), out_values[:at].copy()
     indptr = np.zeros(nrows + 1, np.int64)
     np.cumsum(counts, out=indptr[1:])

@@ -1,4 +1,9 @@
-"""w<allow> = A x through compiled walks, by rows or by columns; NotImplemented leaves the work to NumPy."""
+"""w<allow> = A x through compiled kernels: row-wise (dot, pull, SpMV) or column-wise (saxpy, push, SpMSpV).
+
+Row-wise (templates/matvec_rows.py): each allowed row of A is reduced on its own; threads take rows with equal work.
+Column-wise (templates/matvec_cols.py): the columns of A that x names are scattered into a dense accumulator (SPA), one
+for each thread.  NotImplemented leaves the work to NumPy.
+"""
 
 import threading
 
@@ -11,20 +16,20 @@ from grb_tile.storage.store import BitmapVector, SparseVector, index_dtype
 from ..jit import cache as jit
 from ..jit.operators import NotLowerable, one_result, result_value, semiring_text, structure_text
 
-ENTRY_SECONDS_NUMPY = 18e-9  # what the NumPy walks need for an entry by rows, by columns, and for a call
+ENTRY_SECONDS_NUMPY = 18e-9  # NumPy's time per entry row-wise, per entry column-wise, and per call
 SCATTER_SECONDS_NUMPY = 40e-9
 CALL_SECONDS_NUMPY = 60e-6
-PARALLEL_WORK = 300_000  # entries below which a second thread does not pay
+PARALLEL_WORK = 300_000  # entries below which one thread runs
 CHUNKS_PER_THREAD = 6
-MAX_DENSE = 1 << 33  # largest vector for which accumulators are kept
-KEPT_BYTES = 512 << 20
+MAX_DENSE = 1 << 33  # largest dimension of a dense accumulator
+KEPT_BYTES = 512 << 20  # of accumulators kept between calls
 NO_WORDS = np.zeros(0, np.uint64)
 NO_FLIP, FLIP = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 _TRUE = np.ones(1, np.bool_)
 
-_plans = jit.memo()  # (walk, semiring, flags) -> kernel, None when it cannot be lowered
-_spare = {}  # (size, dtype) -> accumulators at rest
+_plans = jit.memo()  # (template, semiring, flags) -> kernel, None when it cannot be lowered
+_spare = {}  # (size, dtype) -> accumulators not in use
 _spare_lock = threading.Lock()
 
 
@@ -46,7 +51,7 @@ def semiring_kernel(template, semiring, a_dtype_index, **flags):
 
 
 def structure_kernel(template, index, **flags):
-    """The Kernel of a template for semirings whose results are all one value: the same for all of them."""
+    """The Kernel of a template for semirings whose results are iso; it computes the structure only."""
     key = (template, "structure", index, *flags.values())
     try:
         return _plans[key]
@@ -57,7 +62,7 @@ def structure_kernel(template, index, **flags):
 
 
 def operand(store, op_type, used):
-    """(values as op_type, whether one value stands for all) of an operand whose values are used, or not."""
+    """(values as op_type, iso) of an operand; a single 1 where the multiply does not read its values."""
     if not used:
         return _one(op_type), True
     values = store.values
@@ -85,7 +90,7 @@ def uses(binaryop):
 
 
 def allow_words(allow):
-    """(words, flip) of a vector's Allow; no words when everything is permitted."""
+    """(words, flip) of a vector mask; no words when every position is allowed."""
     if allow is None:
         return NO_WORDS, NO_FLIP
     words = convert.words_of(allow.pattern)
@@ -98,13 +103,13 @@ def allow_words(allow):
 
 
 def result_vector(size, dtype, words, values, count, iso=False):
-    """A bitmap result in the format its occupancy calls for."""
+    """A bitmap result in the format that choose_format gives it."""
     if count == size:
         words = None
     return convert.choose_format(BitmapVector(size, dtype, words, values, count, iso))
 
 
-# --- by rows ---
+# --- row-wise (dot, pull) ---
 
 
 def matvec_rows(A, x, semiring, allow=None):
@@ -141,8 +146,8 @@ def matvec_rows(A, x, semiring, allow=None):
             x_values, _ = operand(x, multiply.type2, reads_x)
             value = None
         x_words = NO_WORDS if x_full else jit.plain(x.words)
-        walk = _rows_listed if listed else _rows_all
-        return walk(functions.matvec_rows, A, a_values, x_words, x_values, semiring.return_type, allow, value)
+        product = _rows_listed if listed else _rows_all
+        return product(functions.matvec_rows, A, a_values, x_words, x_values, semiring.return_type, allow, value)
     except Exception as error:
         if not jit.is_compile_error(error):
             raise
@@ -151,7 +156,7 @@ def matvec_rows(A, x, semiring, allow=None):
 
 
 def _rows_seconds(A, allow):
-    """What NumPy would need: it reads the entries of the permitted rows."""
+    """NumPy's time: it reads the entries of the allowed rows."""
     work = A.indices.shape[0]
     if allow is not None and allow.complement:
         work *= 1 - allow.pattern.nvals / max(A.nrows, 1)
@@ -161,7 +166,7 @@ def _rows_seconds(A, allow):
 
 
 def entries_named(A, x):
-    """Entries of the rows of A that vector x names; for a bitmap vector its share of all of them."""
+    """Entries of the rows of A that vector x names; estimated by x's density for a bitmap vector."""
     if x.format == "sparse":
         return int((A.indptr[x.indices + 1] - A.indptr[x.indices]).sum())
     return A.indices.shape[0] * x.nvals // max(x.size, 1)
@@ -191,7 +196,7 @@ def _rows_all(function, A, a_values, x_words, x_values, dtype, allow, value):
 
 
 def even_words(indptr, n, chunks):
-    """Cuts between words of 64 rows so that each part has about as many entries plus rows."""
+    """Cuts between words of 64 rows: load balancing, about equal entries plus rows in each chunk."""
     n_words = (n + 63) // 64
     chunks = max(1, min(chunks, n_words))
     at = indptr[0 : n + 1 : 64]
@@ -239,7 +244,7 @@ _spreads = jit.memo()
 
 
 def spread(x, x_iso):
-    """A sparse vector as bits and dense values (uninitialised where absent)."""
+    """A sparse vector as a bitmap (values are uninitialised where absent)."""
     if x.size > MAX_DENSE:
         return None
     key = (bool(x_iso), x.values.dtype.char, x.indices.dtype.char)
@@ -255,11 +260,11 @@ def spread(x, x_iso):
     return BitmapVector(x.size, x.dtype, words, values, x.nvals, x.iso or x_iso)
 
 
-# --- by columns ---
+# --- column-wise (saxpy, push) ---
 
 
 def take_accumulator(size, np_type):
-    """(words, summary, totals): words and summary zero; totals arbitrary, and none where np_type is None."""
+    """A dense accumulator (words, summary, totals): words and summary zero, totals arbitrary (none without np_type)."""
     with _spare_lock:
         stack = _spare.get((size, np_type))
         if stack:
@@ -270,7 +275,7 @@ def take_accumulator(size, np_type):
 
 
 def give_back(size, np_type, accumulator):
-    """Keep an accumulator (left zero) for the next call, within reason."""
+    """Keep an accumulator (its words zero) for the next call, up to KEPT_BYTES."""
     with _spare_lock:
         stack = _spare.setdefault((size, np_type), [])
         kept = sum(len(s) * _bytes(*key) for key, s in _spare.items())
@@ -288,7 +293,7 @@ def _bytes(size, np_type):
 
 
 def drop_accumulators():
-    """Release what is kept between calls."""
+    """Release the accumulators kept between calls."""
     with _spare_lock:
         _spare.clear()
 
@@ -340,7 +345,7 @@ def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype, 
     cuts = None
     if threads > 1 and n_columns > 1:
         mean = indices.shape[0] // AT.nrows + 1
-        if n_columns * mean > PARALLEL_WORK // 8:  # worth finding out
+        if n_columns * mean > PARALLEL_WORK // 8:  # perhaps enough: count exactly
             ends = np.cumsum(indptr[columns + 1] - indptr[columns])
             if int(ends[-1]) > PARALLEL_WORK:
                 chunks = threads * CHUNKS_PER_THREAD
@@ -365,7 +370,7 @@ def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype, 
 
 
 def _scatter_shared(functions, arguments, cuts, size, np_type, threads):
-    """Chunks of columns shared out; then the threads' accumulators merged, summary words shared out."""
+    """Threads scatter chunks of columns into accumulators of their own, then merge these by ranges of summary words."""
     accumulators = [None] * threads
 
     def job(chunk, worker):

@@ -1,14 +1,14 @@
-"""Kernels made to measure: a template from templates/ specialised over operators, types and flags, compiled by Numba.
+"""JIT kernels: a template of templates/ specialised for operators, types and flags, compiled by Numba, cached on disk.
 
     template text  +  header (operators, constants)  ->  one real file in the cache folder  ->  import  ->  machine code
 
-Numba keeps compiled code on disk only for functions that lie in real files, so each specialisation is written to one
-(atomically: processes share the folder).  Its name carries a digest of everything in it.  Flags are folded before the
-file is written: what a specialisation does not need is not in it, which is most of the compile time.
+Numba caches compiled code only for functions in real files, so each specialisation is written to one (atomically, since
+processes share the folder) whose name has a digest of its content.  Flags are folded before the file is written; most
+compile time is saved by what is then not in it.
 
-When to compile is the ski-rental rule: NumPy does the work until the time spent there would have paid for the
-compilation (`Kernel.function_for`).  A kernel that lies compiled on disk costs a tenth, so warm caches are used early.
-A missing or broken Numba means that no kernel is ever available; nothing raises.
+When to compile is decided by ski rental: NumPy does the work until the time spent there equals that of a compilation
+(`Kernel.functions_for`), which bounds the cost by twice the optimum.  Loading a kernel compiled by an earlier process
+takes a tenth of that, so a warm cache is used sooner.  Without a working Numba no kernel is available; nothing raises.
 """
 
 import ctypes
@@ -25,11 +25,11 @@ import numpy as np
 from ....planner.record import forced
 from .specialise import header, specialise_text
 
-COMPILE_SECONDS = 0.8  # a typical kernel, see tests/benchmarks
-LOAD_SECONDS = 0.03  # one that lies compiled in the cache folder
+COMPILE_SECONDS = 0.8  # compile time of a typical kernel, see tests/benchmarks
+LOAD_SECONDS = 0.03  # load time of a kernel that is compiled in the cache folder
 NUMBA_IMPORT_SECONDS = 0.6
-MINIMUM_CALL_SECONDS = 150e-6  # what a call through NumPy costs at least
-MAX_CACHE_FILES = 6000
+MINIMUM_CALL_SECONDS = 150e-6  # least time counted for a call through NumPy
+MAX_CACHE_FILES = 6000  # the oldest half is deleted beyond
 
 MODES = ("auto", "always", "never")
 _mode = os.environ.get("GRB_TILE_JIT", "auto")
@@ -37,9 +37,9 @@ _OF_ENGINE = {None: None, "numpy": "never", "numba": "always"}  # a forced engin
 _lock = threading.RLock()
 _kernels = {}
 _numba = None  # the module; False once it was found missing
-_numpy_seconds = 0.0  # seconds spent in NumPy for want of a kernel, all kernels together
+_numpy_seconds = 0.0  # break-even counter of all kernels together: seconds spent in NumPy without a kernel
 _folder = None
-_on_disk = None  # stems of the specialisations that lie compiled in the folder
+_on_disk = None  # stems of the specialisations that are compiled in the folder
 _pruned = False
 
 
@@ -121,7 +121,7 @@ def _compiled_stems():
 
 
 def _prune():
-    """Drop the oldest half of a folder that grew past its limit.  Another process that loses a file recompiles."""
+    """Delete the oldest half of a folder past MAX_CACHE_FILES.  A process that loses a file compiles it again."""
     global _pruned
     if _pruned:
         return
@@ -137,7 +137,7 @@ def _prune():
 
 
 class Kernel:
-    """One specialisation: `function` once it is loaded; until then the rent paid to NumPy is counted."""
+    """One specialisation: `functions` once it is loaded; before that `numpy_seconds`, its break-even counter."""
 
     __slots__ = ("_make", "_text", "failed", "functions", "path", "numpy_seconds", "stem", "template", "wanted")
 
@@ -163,17 +163,17 @@ class Kernel:
         self.text()
         return self.stem in _compiled_stems()
 
-    def is_paid(self):
-        """Has the time spent in NumPy paid for this kernel, and that of all kernels together for importing Numba?"""
+    def breaks_even(self):
+        """Is the time spent in NumPy that of this kernel's compilation, and for all kernels that of importing Numba?"""
         if self.numpy_seconds < LOAD_SECONDS:
             return False
         price = LOAD_SECONDS if self.on_disk() else COMPILE_SECONDS
         return self.numpy_seconds >= price and (_numba is not None or _numpy_seconds >= price + NUMBA_IMPORT_SECONDS)
 
     def functions_for(self, seconds):
-        """The module of functions, or None while NumPy, which would take `seconds` for this job, is the better deal.
+        """The module of functions, or None while this job, of `seconds` in NumPy, is below the break-even point.
 
-        `seconds` may be a function: it is asked only where the answer matters.
+        `seconds` may be a function, which is called only while the kernel is not loaded.
         """
         if self.functions is not None:
             return self.functions if forced().engine != "numpy" else None
@@ -188,7 +188,7 @@ class Kernel:
             seconds = max(MINIMUM_CALL_SECONDS, seconds() if callable(seconds) else seconds)
             self.numpy_seconds += seconds
             _numpy_seconds += seconds
-            if not self.is_paid():
+            if not self.breaks_even():
                 return None
         return self.load()
 
@@ -201,7 +201,7 @@ class Kernel:
                     return None
                 try:
                     self._import()
-                except Exception as error:  # noqa: BLE001 - no kernel is better than no answer: NumPy goes on
+                except Exception as error:  # noqa: BLE001 - NumPy does the work without this kernel
                     self.failed = True
                     _failures.append((self.stem, f"{type(error).__name__}: {error}"))
             return self.functions
@@ -236,7 +236,7 @@ def failures():
 
 
 def fail(kernel, error):
-    """Note that a kernel failed to compile: it is not tried again."""
+    """Record that a kernel failed to compile; it is not tried again."""
     kernel.failed = True
     kernel.functions = None
     _failures.append((kernel.stem, f"{type(error).__name__}: {error}"))
@@ -260,23 +260,23 @@ def plain_kernel(template, **constants):
     return found or kernel(key, template, lambda: specialise_text(template, constants, {}, header(template, constants)))
 
 
-memos = []  # dictionaries in which other modules keep kernels by keys of their own
+memos = []  # caches of other modules: kernels by keys of their own
 
 
 def memo():
-    """A dictionary that `forget` empties."""
+    """A new cache (dictionary) that `forget` empties."""
     memos.append({})
     return memos[-1]
 
 
 def forget():
-    """Drop every loaded kernel of this process (tests use it to play a fresh process)."""
+    """Drop every loaded kernel of this process; tests simulate a fresh process with it."""
     global _folder, _on_disk, _numpy_seconds
     with _lock:
         for known in memos:
             known.clear()
         for name in [name for name in sys.modules if name.startswith("grb_tile_kernels.")]:
-            del sys.modules[name]  # or the same text in another folder would find the old module
+            del sys.modules[name]  # the same text in another folder must not find the old module
         _kernels.clear()
         _failures.clear()
         _folder = None
@@ -284,7 +284,7 @@ def forget():
         _numpy_seconds = 0.0
 
 
-# --- threads: kernels release the GIL, so plain threads share a job out ---
+# --- threads: kernels release the GIL, so Python threads run them in parallel ---
 
 _pool = None
 _threads = None
@@ -325,9 +325,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def share_out(job, chunks, threads):
-    """[job(chunk, worker) for chunk in range(chunks)], chunks handed out as workers become free.
+    """[job(chunk, worker) for chunk in range(chunks)] on `threads` threads, with dynamic scheduling of the chunks.
 
-    `worker` in range(threads) names the scratch memory a job may use.  An exception of a job is raised here.
+    `worker` in range(threads) selects the workspace of a job.  An exception of a job is raised here.
     """
     results = [None] * chunks
     if threads <= 1 or chunks <= 1:
@@ -355,11 +355,11 @@ def share_out(job, chunks, threads):
     return results
 
 
-# --- arrays as kernels want them: contiguous and, in type, writable, so that one compilation serves all ---
+# --- arguments of kernels: contiguous and writable arrays, so that Numba compiles one signature ---
 
 
 def plain(array):
-    """The array itself where possible; a writable alias of a read-only one (kernels never write to operands)."""
+    """The array itself if contiguous and writable; a writable alias of a read-only one (kernels write no operand)."""
     flags = array.flags
     if not flags.c_contiguous:
         return np.ascontiguousarray(array)
@@ -388,5 +388,5 @@ def attempt(kernel, run):
 
 
 def is_compile_error(error):
-    """Raised by Numba or LLVM, rather than by the work itself."""
+    """Was the error raised by Numba or LLVM?"""
     return type(error).__module__.partition(".")[0] in ("numba", "llvmlite")

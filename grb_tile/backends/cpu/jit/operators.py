@@ -1,7 +1,7 @@
-"""Operators inside kernels: how a semiring becomes the ADD, MUL, IDENTITY and TERMINAL of a template.
+"""Lowering of semirings into kernels: ADD, MUL, IDENTITY and TERMINAL of a template.
 
-Common operators are written out as expressions (nothing to inline, quicker to compile); all others are compiled from
-`operators.to_python.scalar_source`.  Whatever cannot be lowered raises NotLowerable, and NumPy does the work.
+Common operators are written as expressions, which compile faster than calls; all others come from
+`operators.to_python.scalar_source`.  What cannot be lowered raises NotLowerable, and NumPy does the work.
 """
 
 import ast
@@ -13,7 +13,7 @@ from . import specialise as jit_specialise
 
 
 class NotLowerable(Exception):
-    """This operator, or one of its types, has no form inside a Numba kernel."""
+    """This operator, or one of its types, cannot be compiled into a Numba kernel."""
 
 
 POSITIONS = {
@@ -21,7 +21,7 @@ POSITIONS = {
     "secondi": "k", "secondi1": "k + 1", "secondj": "j", "secondj1": "j + 1",
 }  # fmt: skip
 
-# op.type is not BOOL: there plus is lor and so on, which the general road knows
+# For types other than BOOL, where plus is lor and so on (general case)
 ARITHMETIC = {"plus": "{x} + {y}", "times": "{x} * {y}", "minus": "{x} - {y}", "rminus": "{y} - {x}"}
 INTEGER = {"min": "{x} if {x} < {y} else {y}", "max": "{x} if {x} > {y} else {y}"}
 FLOATING = {"min": "least({x}, {y})", "max": "most({x}, {y})"}
@@ -91,7 +91,7 @@ def _call(name):
 
 
 def written_out(op):
-    """The operator as an expression of {x} and {y}, or None when it is not one of the common ones."""
+    """The operator as an expression of {x} and {y}, or None when it is not among the common ones."""
     kind = getattr(op, "kind", None)
     z = numpy_name(op.return_type)
     if op.positional:
@@ -117,7 +117,7 @@ def written_out(op):
 
 
 def lower(op, name, preamble, sources):
-    """How calls of `name` are written for the typed binary operator; extends the file's preamble and sources."""
+    """A function that writes calls of `name` for the typed binary operator; extends the file's preamble and sources."""
     text = written_out(op)
     if text is not None:
         if "least(" in text or "most(" in text:
@@ -141,7 +141,7 @@ def lower(op, name, preamble, sources):
 
 
 def imports_compiled(preamble):
-    """The preamble with every helper it imports from the package made callable from compiled code."""
+    """The preamble, with a register_jitable line for every function that it imports from the package."""
     lines = []
     for text in preamble:
         lines.append(text)
@@ -173,7 +173,7 @@ def _scalar_digest():
 
 
 def monoid_facts(monoid):
-    """(keeps any value, has a terminal value that kernels test for)."""
+    """(is it an `any` monoid?, has it a terminal value for early exit?)."""
     terminal = monoid.terminal
     if monoid.binaryop.kind == "any" or getattr(monoid, "name", "").startswith("any"):
         return True, False
@@ -186,7 +186,7 @@ IDEMPOTENT = {"any", "lor", "land", "min", "max", "bor", "band"}
 
 
 def one_result(semiring, x_iso, y_iso):
-    """Is every entry of the product the same value?  x_iso: the first operand has one value, or its values are not read."""
+    """Is the product iso?  x_iso, y_iso: that operand is iso, or its values are not read."""
     multiply = semiring.binaryop
     if multiply.positional or not (x_iso and y_iso):
         return False
@@ -195,7 +195,7 @@ def one_result(semiring, x_iso, y_iso):
 
 
 def result_value(semiring, x, y):
-    """That value, in an array of one place; x and y: stores, of which the values are read if the multiply reads them."""
+    """The value of an iso product, in an array of length 1; x and y are the operands' stores."""
     multiply = semiring.binaryop
     np_type = semiring.return_type.np_type
     if multiply.kind == "pair":
@@ -212,7 +212,7 @@ def result_value(semiring, x, y):
 
 
 def structure_text(template, constants):
-    """The text of `template` where only patterns matter: any value, one value."""
+    """The text of `template` for iso results: only the structure is computed."""
     constants = {**constants, "ANY": True, "EXIT": False, "ISO_OUT": True}
     calls = {"ADD": _expression("{x}"), "MUL": _expression("True")}
     head = jit_specialise.header(template, constants)

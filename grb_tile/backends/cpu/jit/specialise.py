@@ -1,7 +1,7 @@
-"""From a template of templates/ to the text of one specialisation: flags folded away, operators written out.
+"""From a template of templates/ to the text of one specialisation: constant folding, and operators inlined.
 
-The templates are plain Python.  Constants in capitals become literals, `if` statements on them disappear, and calls of
-ADD and MUL become expressions or calls of small compiled functions, as the semiring has it (jit/operators.py).
+On the template's syntax tree, constants in capitals become literals, `if` statements on them are folded, and calls of
+ADD and MUL become expressions, or calls of compiled functions, of the semiring (jit/operators.py).
 """
 
 import ast
@@ -12,7 +12,7 @@ TEMPLATES = pathlib.Path(__file__).resolve().parents[1] / "templates"
 
 
 class _Fold(ast.NodeTransformer):
-    """Replaces constants, folds `if FLAG:` away and writes operator calls out."""
+    """Replaces constants, folds `if FLAG:` and inlines operator calls."""
 
     def __init__(self, constants, calls):
         self.constants = constants
@@ -30,7 +30,7 @@ class _Fold(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node):
-        """a[i] as a[np.uint64(i)]: positions are never negative, and Numba need not provide for it (a third of the time)."""
+        """a[i] as a[np.uint64(i)]: without Numba's code for negative indices, which takes a third of the time."""
         self.generic_visit(node)
         node.slice = self._unsigned(node.slice)
         return node
@@ -45,7 +45,7 @@ class _Fold(ast.NodeTransformer):
         return ast.Call(unsigned, [index], [])
 
     def _decide(self, test):
-        """True or False when the test is known, None otherwise."""
+        """True or False when the test is constant, None otherwise."""
         try:
             return bool(eval(compile(ast.Expression(test), "<flag>", "eval"), {"__builtins__": {}}))
         except (NameError, TypeError, ValueError, SyntaxError):
@@ -95,7 +95,7 @@ def specialise_text(template, constants, calls, header):
     body = []
     for node in tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            continue  # placeholders: the header brings the real ones
+            continue  # imports of placeholders: the header has the definitions
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
         body.append(node)
@@ -109,7 +109,7 @@ def specialise_text(template, constants, calls, header):
                 if isinstance(statement, (ast.Return, ast.Continue, ast.Break))
             ]
             if ends:
-                del node.body[ends[0] + 1 :]  # nothing runs after it
+                del node.body[ends[0] + 1 :]  # unreachable statements
         if isinstance(node, ast.FunctionDef):
             if node.body and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant):
                 node.body = node.body[1:]
@@ -188,7 +188,7 @@ def cycles():
 
 
 def header(template, constants):
-    """Imports and intrinsics every generated file starts with; the constants in a comment (they are part of its name)."""
+    """The start of every generated file: imports, intrinsics, and the constants in a comment (part of its digest)."""
     cycles = CYCLES if platform.machine() in ("x86_64", "AMD64") else NO_CYCLES
-    note = ", ".join(f"{name}={value!r}" for name, value in sorted(constants.items()))
-    return HEADER.format(template=template) + f"# {note}\n" + (cycles if template == "bfs" else "")
+    comment = ", ".join(f"{name}={value!r}" for name, value in sorted(constants.items()))
+    return HEADER.format(template=template) + f"# {comment}\n" + (cycles if template == "bfs" else "")

@@ -1,7 +1,7 @@
 """Sources of the Numba kernels: plain functions that jit/cache.py specialises and writes to the cache folder.
 
-A template is readable (and, with the stand-ins of placeholders.py, runnable) Python.  ADD, MUL, IDENTITY, TERMINAL and
-the flags in capitals are replaced, and `if FLAG:` is folded away, before Numba sees it.  Conventions: words hold
-presence bits, 64 to a word; functions take a range of rows or words so that threads share a job; sizes come from the
-arrays; indices may be int32 or int64.
+A template is readable Python, and runs as such with the stand-ins of placeholders.py.  Before compilation ADD, MUL,
+IDENTITY, TERMINAL and the flags in capitals are replaced and `if FLAG:` is folded (constant folding).
+Conventions: a word has 64 presence bits; a function takes a range of rows or words, so that threads share a job; sizes
+come from the arrays; indices are int32 or int64.
 """

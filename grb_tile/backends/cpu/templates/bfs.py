@@ -1,11 +1,16 @@
-"""Breadth-first levels: f<!v> = A' f, over and over, in one compiled call.
+"""Direction-optimising BFS: the level loop f<!v> = A' f in one compiled call, with push and pull steps.
+
+Papers: Beamer, Asanovic, Patterson, "Direction-optimizing breadth-first search" (SC 2012), section 4;
+push_pull_graphblas_icpp18, sections 5.1 (direction switch by cost) and 5.3 (early exit of the pull).
+Push step (top-down): the edges of the frontier's queue; unvisited ends join the queue.
+Pull step (bottom-up): each unvisited vertex scans its in-edges and exits at the first one from the frontier.
 
 state (int64):  0 first and 1 end of the frontier in `queue`; 2 number of the next level; 3 edges leaving the frontier;
-4 edges leaving unvisited vertices; 5 levels logged; 6 why `advance` came back (0 done, 1 a pull is due, 2 log full);
-7 last level wanted; 8 target vertex or -1; 9 pulls: 0 never, 1 in here, 2 by the caller (who has threads);
-10 unvisited vertices that could be reached; 11 1 when the frontier lies in `frontier` (words), 0 when in `queue`;
-12 1 when `frontier` and `found` have changed places; 13 threads the caller would pull with; 14 -1, 0 push, 1 pull:
-forced. `seen` has the bits of visited vertices and of vertices without in-edges, which need never be looked at.
+4 edges leaving unvisited vertices; 5 levels logged; 6 reason of return (0 done, 1 a pull step is due, 2 log full);
+7 max_level; 8 target vertex or -1; 9 pull steps: 0 never, 1 here, 2 by the caller (which has threads);
+10 unvisited vertices with in-edges; 11 1 when the frontier is in the bits of `frontier`, 0 when it is in `queue`;
+12 1 when `frontier` and `found` are swapped; 13 threads of the caller's pull steps; 14 direction: -1 by cost, 0 push,
+1 pull.  `seen` has the bits of visited vertices and of vertices without in-edges: a pull step skips both.
 """
 
 import numpy as np
@@ -14,7 +19,7 @@ from grb_tile.backends.cpu.templates.placeholders import LEVELS, NONE, PARENTS, 
 
 
 def pull(in_ptr, in_indices, out_ptr, frontier, found, seen, level, parent, depth, first, last):
-    """Unvisited vertices look for one neighbour in the frontier.  Words first..last; returns their number and edges."""
+    """Pull step over the words first..last of unvisited vertices; returns (vertices found, edges leaving them)."""
     count = 0
     edges = 0
     for w in range(first, last):
@@ -42,7 +47,7 @@ def pull(in_ptr, in_indices, out_ptr, frontier, found, seen, level, parent, dept
 
 
 def unpack(words, queue):
-    """Positions of the bits of `words`, ascending, into `queue`."""
+    """Bits to list: the positions of the bits of `words`, ascending, into `queue`; returns their number."""
     count = 0
     for w in range(words.shape[0]):
         rest = words[w]
@@ -54,7 +59,7 @@ def unpack(words, queue):
 
 
 def advance(out_ptr, out_indices, in_ptr, in_indices, queue, frontier, found, seen, level, parent, state, log):
-    """Levels until none is left, or until one is due that the caller should pull."""
+    """Level-synchronous loop; returns when the frontier is empty or a pull step is due that the caller runs."""
     n_words = seen.shape[0]
     begin = state[0]
     end = state[1]

@@ -1,11 +1,13 @@
-"""Breadth-first levels of up to 64 searches at once: a word for each vertex, a bit of it for each search.
+"""Multi-source BFS (MS-BFS), up to 64 searches at once: a word for each vertex, a bit of it for each search.
 
-seen[v]     the searches that have reached v;  now[v]: those that did so on the last level;  following[v]: on this one
-level       level[64 v + b]: when search b reached v
-A vertex's edges are walked once for all searches that stand there.  Paper: Then et al., "The more the merrier:
-efficient multi-source graph traversal" (PVLDB 8, 2014), sections 3.1 and 4.1; the pull of 4.1.2 stops once nobody is
-missing. state (int64): 0 (vertex, search) pairs found; 1 edges leaving the vertices found; 2 edges of the vertices that
-are complete.
+Paper: Then et al., "The more the merrier: efficient multi-source graph traversal" (PVLDB 8, 2014), sections 3.1 and
+4.1; direction-optimising as in 4.1.2.
+
+seen[v]     searches that have reached v;  now[v]: those with v in the current frontier;  following[v]: in the next one
+level       level[64 v + b]: level of v in search b
+An edge is traversed once for all searches whose frontier has its start.
+state (int64): 0 (vertex, search) pairs found; 1 edges leaving the vertices found; 2 in-edges of vertices that every
+search has reached.
 """
 
 import numpy as np
@@ -16,9 +18,9 @@ BLOCK = 128
 
 
 def push(out_ptr, out_indices, in_ptr, queue, count, now, following, seen, everyone, touched, level, depth, state):
-    """The vertices in `queue` tell their neighbours; the new queue replaces the old one.  Returns its length.
+    """Push step over the frontier's queue, which the next frontier replaces; returns its length.
 
-    now is left empty, following holds what was found.
+    now becomes zero; following has the bits found.
     """
     met = 0
     for k in range(count):
@@ -56,7 +58,7 @@ def push(out_ptr, out_indices, in_ptr, queue, count, now, following, seen, every
 
 
 def pull(out_ptr, in_ptr, in_indices, now, following, seen, everyone, level, depth, state, first, last):
-    """Vertices first..last ask their in-neighbours for the searches they miss; following is written for each of them."""
+    """Pull step: vertices first..last unite the bits of their in-neighbours; early exit once all searches are there."""
     pairs = 0
     edges = 0
     complete = 0
@@ -87,7 +89,7 @@ def pull(out_ptr, in_ptr, in_indices, now, following, seen, everyone, level, dep
 
 
 def listed(now, queue):
-    """The vertices with a search, ascending, into `queue`; returns how many."""
+    """The vertices of the frontier, ascending, into `queue`; returns how many."""
     count = 0
     for v in range(now.shape[0]):
         if now[v] != NONE:
@@ -97,7 +99,7 @@ def listed(now, queue):
 
 
 def tally(seen, searches, counts, first, last):
-    """counts[b]: how many of the vertices first..last search b has reached."""
+    """counts[b]: how many of the vertices first..last were reached by search b."""
     for b in range(searches):
         counts[b] = 0
     for v in range(first, last):
@@ -109,16 +111,16 @@ def tally(seen, searches, counts, first, last):
 
 
 def rows(seen, level, searches, at, indices, values, first, last):
-    """The vertices first..last of each search b, with their levels, from place at[b] on."""
+    """The vertices first..last reached by each search b, with their levels, to positions from at[b] on."""
     for begin in range(first, last, BLOCK):
         end = min(begin + BLOCK, last)
         for b in range(searches):
             shift = np.uint64(b)
-            place = at[b]
+            p = at[b]
             for v in range(begin, end):
                 if (seen[v] >> shift) & np.uint64(1) != NONE:
-                    indices[place] = v
-                    values[place] = level[v * 64 + b]
-                    place += 1
-            at[b] = place
+                    indices[p] = v
+                    values[p] = level[v * 64 + b]
+                    p += 1
+            at[b] = p
     return 0

@@ -1,9 +1,9 @@
-"""One breadth-first level over bit tiles: y = (A' x) & ~m, words of nt bits; the three walks of TileBFS.
+"""TileBFS: one BFS level over bit tiles, y = (A' x) & ~m on words of nt bits, by push-CSC, push-CSR or pull-CSC.
 
-A's tile rows are the frontier's side: its row words have the successors of a vertex in a tile, its column words the
-predecessors.  In the paper's terms (the product's matrix is A') these are its CSC and its CSR.  The arrays are those of
-storage/bit_tiles.py: the word of line v of tile t is words[start[t] + how many lines below v the map has].
 Paper: tilespmspv_tilebfs_icpp22, section 3.4, algorithms 5 (push_csc), 6 (push_csr), 7 (pull_csc).
+x: frontier; m: visited; y: next frontier.  The row words of A's tiles have the successors of a vertex, the column words
+its predecessors; the paper multiplies by A', so they are its CSC and its CSR.  Arrays as in storage/bit_tiles.py: the
+word of line v of tile t is words[start[t] + popcount(map[t] & ((1 << v) - 1))].
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from grb_tile.backends.cpu.templates.placeholders import NONE, bit, ones, traili
 
 
 def push_csc(ptr, line, map, start, words, x, m, y):
-    """Every bit of x takes its words along its tile row; visited bits are dropped at once."""
+    """Algorithm 5, for a sparse frontier: each bit of x unites its words along its tile row, masked by ~m."""
     one = np.uint64(1)
     for r in range(x.shape[0]):
         part = np.uint64(x[r])
@@ -28,7 +28,7 @@ def push_csc(ptr, line, map, start, words, x, m, y):
 
 
 def push_csr(ptr, line, map, start, words, x, m, y):
-    """Every tile whose part of x holds something tries each of its unvisited columns."""
+    """Algorithm 6, for a dense frontier: each tile whose word of x is not zero tests its unvisited columns."""
     one = np.uint64(1)
     for c in range(y.shape[0]):
         got = NONE
@@ -46,7 +46,7 @@ def push_csr(ptr, line, map, start, words, x, m, y):
 
 
 def pull_csc(ptr, line, map, start, words, x, m, y):
-    """Every unvisited vertex looks along its tiles until one meets x."""
+    """Algorithm 7, for few unvisited vertices: each scans its tiles, with early exit at the first that meets x."""
     one = np.uint64(1)
     nt = 8 * m.itemsize
     for c in range(y.shape[0]):
@@ -64,7 +64,7 @@ def pull_csc(ptr, line, map, start, words, x, m, y):
 
 
 def assign_levels(x, y, m, level, depth):
-    """x = y, m |= y, levels of the new bits; y is cleared.  Returns how many there are."""
+    """The end of a level: x = y, m |= y, level of the new bits, y = 0; returns the number of new bits."""
     nt = 8 * x.itemsize
     count = 0
     for c in range(y.shape[0]):

@@ -1,11 +1,12 @@
-"""The order of tuples by counting: by column first, then by row, equal places in input order.
+"""Stable counting sort of (row, column) tuples: by column first, then by row; equal tuples keep their input order.
 
-`free[k]` is first the number of keys k, then the next free place of key k.  Work: tuples and keys, no comparisons.
+`free[k]` is first the number of keys k (histogram), then the next free position of key k (exclusive scan).
+Work: O(tuples + keys), no comparisons.
 """
 
 
-def places(keys, free):
-    """Count the keys and turn the counts into first places (`free` zero before)."""
+def scan(keys, free):
+    """Histogram of the keys, then its exclusive scan: the first position of each key (`free` is zero before)."""
     for e in range(keys.shape[0]):
         free[keys[e]] += 1
     at = 0
@@ -16,7 +17,7 @@ def places(keys, free):
 
 
 def by_key(keys, free, order):
-    """order: the tuples by one key."""
+    """order: the tuples sorted by one key."""
     for e in range(keys.shape[0]):
         k = keys[e]
         at = free[k]
@@ -25,7 +26,7 @@ def by_key(keys, free, order):
 
 
 def by_column(rows, cols, free, order, order_rows):
-    """The tuples by column, with their rows; free[j] becomes the end of column j."""
+    """First pass: the tuples by column, with their rows; free[j] becomes the end of column j."""
     for e in range(cols.shape[0]):
         j = cols[e]
         at = free[j]
@@ -35,7 +36,7 @@ def by_column(rows, cols, free, order, order_rows):
 
 
 def by_row(before, before_rows, ends, free, order, out_cols):
-    """The tuples in the order `before`, in which column j ends at ends[j], now by row too; free[i]: the end of row i."""
+    """Second pass: the tuples of `before` (column j ends at ends[j]) by row; free[i] becomes the end of row i."""
     j = 0
     for p in range(before.shape[0]):
         while p >= ends[j]:
@@ -48,7 +49,7 @@ def by_row(before, before_rows, ends, free, order, out_cols):
 
 
 def repeat(ends, out):
-    """i as often as row i has tuples."""
+    """out: the row number of each tuple (expanded row pointers)."""
     at = 0
     for i in range(ends.shape[0]):
         while at < ends[i]:

@@ -1,10 +1,9 @@
-"""C<M> = A B by dot products: for each place (i,j) of the mask, row i of A meets row j of BT (column j of B).
+"""Masked SpGEMM by dot products, C<M> = A B: for each (i,j) of the mask, row i of A times row j of BT (column j of B).
 
-Row i of A is spread into bits (`words`) and dense values (`row`) once for all its places; then each row j of BT asks
-for
-its k, or, where A's row is far shorter, A's k are searched in BT's row.  COUNT: plus over pair, which only counts.
-A monoid that keeps any value, or has reached its terminal, stops there (EXIT).
-Paper: push_pull_graphblas_icpp18, section 5.2 and 5.3.
+Paper: push_pull_graphblas_icpp18, sections 5.2 (masking) and 5.3 (early exit).
+Row i of A is scattered once into a dense bitmap (`words`, `row`); then the indices of each row j of BT are looked up in
+it.  Where row j of BT is more than LOPSIDED times longer, the indices of A's row are found in it by binary search.
+COUNT: plus_pair, which counts common indices.  Early exit: at the first product (ANY) or at the terminal value (EXIT).
 """
 
 import numpy as np
@@ -25,12 +24,12 @@ from grb_tile.backends.cpu.templates.placeholders import (
     first_at_least,
 )
 
-LOPSIDED = 12
+LOPSIDED = 12  # ratio of row lengths from which the shorter row is searched in the longer one
 
 
 def dots(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indices, words, row, out_indices, out_values,
          counts, first, last):  # fmt: skip
-    """Mask rows first..last; results are packed from place m_ptr[first] on; returns how many."""
+    """Mask rows first..last; results are packed from position m_ptr[first] on; returns how many."""
     a = a_values[0]
     b = b_values[0]
     at = m_ptr[first]
@@ -122,7 +121,7 @@ def dots(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indice
 
 
 def work(m_ptr, m_indices, b_ptr, products):
-    """Entries of BT's rows that the mask's rows ask for; returns their sum."""
+    """products[i]: entries of the rows of BT that row i of the mask names; returns their sum."""
     everything = 0
     for i in range(m_ptr.shape[0] - 1):
         mine = 0

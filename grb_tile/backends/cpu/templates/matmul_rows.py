@@ -1,9 +1,11 @@
-"""C<M> = A B row by row (Gustavson): row i of C gathers the rows k of B that row i of A names.
+"""SpGEMM by Gustavson's algorithm, C<M> = A B: row i of C sums the rows k of B that row i of A names.
 
-`words` has a bit for each column met, `summary` a bit for each word in use, `total` the sums; all are clean (zero)
-between rows; `total` holds anything.  MASK "none": all columns; "pattern": those of row i of M only, checked before the
-product is formed; "complement": all but those.  `allowed` holds the bits of M's row.
-Few columns are sorted by insertion; more are read off the bits, which lie in order.
+Paper: Gustavson, "Two fast algorithms for sparse matrices" (ACM TOMS 4, 1978).
+Dense accumulator (SPA): `total` has the sums, `words` a presence bit for each column, `summary` a bit for each word in
+use.  `words` and `summary` are zero between rows, so that clearing costs O(row), and `total` is arbitrary where absent.
+MASK "none": all columns; "pattern": those in row i of M, tested before the product is formed; "complement": all others.
+`allowed` has the bits of M's row.  A row of at most FEW columns is sorted by insertion; longer ones are read from the
+bits in order.
 """
 
 import numpy as np
@@ -20,12 +22,12 @@ from grb_tile.backends.cpu.templates.placeholders import (
     trailing_zeros,
 )
 
-FEW = 24
+FEW = 24  # columns of a row of C up to which insertion sort is faster than a scan of the summary
 
 
 def multiply(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indices, words, summary, total, allowed,
              counts, out_indices, out_values, first, last):  # fmt: skip
-    """Rows first..last, packed from place 0 of the outputs on; returns their number, counts[i] the part of row i."""
+    """Rows first..last, packed from position 0 of the outputs; counts[i]: entries of row i; returns their sum."""
     a = a_values[0]
     b = b_values[0]
     at = 0
@@ -122,7 +124,7 @@ def multiply(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_in
 
 
 def work(a_ptr, a_indices, b_ptr, ncols, products, bounds):
-    """Per row: products to form, and how many entries C may have there at most; returns the sum of the first."""
+    """Upper bounds in place of a symbolic phase: products[i] multiplications, bounds[i] entries of row i of C."""
     everything = 0
     for i in range(a_ptr.shape[0] - 1):
         flops = 0

@@ -1,9 +1,10 @@
-"""w<allow> = A x by columns: only the columns k present in x are walked; `at` is A's transpose by rows.
+"""SpMSpV, column-wise (saxpy, push): w<allow> = A x, only the columns k present in x are read; arrays of A's transpose.
 
-Each thread collects into its own accumulator `total` with presence bits `words` and, so that sparse results need no
-pass over all of them, a bit in `summary` for each word that has one.  Words and summary are all zero before and after.
-ISO_OUT: all results are one value, known beforehand: only the bits are collected.
-Work: entries of the columns in x.  `allow` is asked before anything is accumulated.
+Dense accumulator (SPA) of each thread: `total` has the sums, `words` the presence bits, `summary` a bit for each word
+in use, so that a sparse result costs no pass over all words.  Words and summary are zero before and after.
+ISO_OUT: all results are one value, known beforehand; only the bits are computed.
+Work: entries of the columns in x.  The mask is tested before a product is formed.
+Paper: push_pull_graphblas_icpp18, section 5 (column-based matvec).
 """
 
 import numpy as np
@@ -23,7 +24,7 @@ from grb_tile.backends.cpu.templates.placeholders import (
 
 
 def scatter(indptr, indices, a_values, x_indices, x_values, allow, flip, words, summary, total, first, last):
-    """Columns x_indices[first:last] into the accumulator; returns how many places were new."""
+    """Scatter the columns x_indices[first:last] into the accumulator; returns how many positions were new."""
     count = 0
     a = a_values[0]
     b = x_values[0]
@@ -58,7 +59,7 @@ def scatter(indptr, indices, a_values, x_indices, x_values, allow, flip, words, 
 
 
 def merge(words, summary, total, other_words, other_summary, other_total, first, last):
-    """Another thread's accumulator into this one, over the summary words first..last; returns how many places were new."""
+    """Add another thread's accumulator, over the summary words first..last; returns how many positions were new."""
     count = 0
     for s in range(first, last):
         some = other_summary[s]
@@ -86,7 +87,7 @@ def merge(words, summary, total, other_words, other_summary, other_total, first,
 
 
 def gather(words, summary, total, out_indices, out_values, first, last, start):
-    """The results of the summary words first..last, ascending, from place `start` on; leaves words and summary zero."""
+    """The results of the summary words first..last, ascending, from position `start` on; clears words and summary."""
     at = start
     for s in range(first, last):
         some = summary[s]

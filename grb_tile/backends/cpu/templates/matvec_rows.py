@@ -1,10 +1,11 @@
-"""w<allow> = A x by rows: each permitted row walks its entries and asks x for theirs.
+"""Row-wise matrix-vector product (dot, pull; SpMV for a full x): w<allow> = A x, one dot product for each allowed row.
 
 Two forms: over words of rows (LISTED False; `allow` empty or words, read through `flip`) and over a list of rows.
-ISO_OUT: all results are one value, known beforehand: only which rows have one is asked.
-A monoid that keeps any value stops at the first entry, one with a terminal (EXIT) when that is reached: asked after
-every STRIDE entries of a row, one for truth values, more for numbers, which seldom come to it.
-Work without a mask: entries; with one: entries of permitted rows only.
+ISO_OUT: all results are one value, known beforehand; only the structure is computed.
+Early exit of a row: at the first product (ANY), or at the terminal value (EXIT), which is tested every STRIDE entries
+(1 for BOOL, more for numbers, which seldom reach it).
+Work: entries of the allowed rows.
+Paper: push_pull_graphblas_icpp18, sections 5.2 (masking) and 5.3 (early exit).
 """
 
 import numpy as np
@@ -30,7 +31,7 @@ from grb_tile.backends.cpu.templates.placeholders import (
 
 
 def row_product(i, lo, hi, indices, a_values, x_words, x_values):
-    """(whether row i meets x, (+)_k A[i,k] (x) x[k]) over entries lo..hi of the row."""
+    """(any common index?, (+)_k A[i,k] (x) x[k]): the dot product of row i, entries lo..hi, with x."""
     a = a_values[0]
     b = x_values[0]
     if X_FULL:
@@ -90,7 +91,7 @@ def row_product(i, lo, hi, indices, a_values, x_words, x_values):
 if LISTED:
 
     def matvec_rows(indptr, indices, a_values, x_words, x_values, rows, out_indices, out_values, first, last):
-        """Rows rows[first:last]; results are packed from place `first` on; returns how many."""
+        """Rows rows[first:last]; results are packed from position `first` on; returns how many."""
         count = first
         for r in range(first, last):
             i = np.int64(rows[r])
@@ -115,7 +116,7 @@ else:
         for w in range(first, last):
             base = w * 64
             got = NONE
-            if X_FULL and not masked:  # every row: no bits to look for
+            if X_FULL and not masked:  # every row: no bits to test
                 end = min(base + 64, n)
                 lo = indptr[base]
                 for i in range(base, end):

@@ -1,17 +1,17 @@
-"""C = A (op) B row by row: where both hold an entry, where either does (UNION), or A where B holds none (LACKING).
+"""C = A (op) B row by row: intersection, union (UNION), or the entries of A that B does not have (DIFFERENCE).
 
-UNION: lone entries are copied, so all types are the operator's.  Rows of ascending columns are merged; where one row is
-far
-shorter than the other, its columns are searched in the longer one instead.  ISO_OUT: only the pattern is wanted.
+Two rows of ascending columns are merged.  Where one row is more than LOPSIDED times longer, the columns of the shorter
+are found in it by binary search.  UNION: an entry of one operand is copied, so all types are the operator's.
+ISO_OUT: only the structure is computed.
 """
 
-from grb_tile.backends.cpu.templates.placeholders import ADD, ISO_OUT, LACKING, UNION, X_ISO, Y_ISO, first_at_least
+from grb_tile.backends.cpu.templates.placeholders import ADD, DIFFERENCE, ISO_OUT, UNION, X_ISO, Y_ISO, first_at_least
 
-LOPSIDED = 12
+LOPSIDED = 12  # ratio of row lengths from which the shorter row is searched in the longer one
 
 
 def rows(x_ptr, x_indices, x_values, y_ptr, y_indices, y_values, out_indices, out_values, counts, first, last, start):
-    """Rows first..last; results are packed from place `start` on; returns how many."""
+    """Rows first..last; results are packed from position `start` on; returns how many."""
     at = start
     x = x_values[0]
     y = y_values[0]
@@ -25,12 +25,12 @@ def rows(x_ptr, x_indices, x_values, y_ptr, y_indices, y_values, out_indices, ou
             while p < p_end:
                 j = x_indices[p]
                 q = first_at_least(y_indices, q, q_end, j)
-                if (q < q_end and y_indices[q] == j) != LACKING:
+                if (q < q_end and y_indices[q] == j) != DIFFERENCE:
                     out_indices[at] = j
                     if not ISO_OUT:
                         if not X_ISO:
                             x = x_values[p]
-                        if LACKING:
+                        if DIFFERENCE:
                             out_values[at] = x
                         else:
                             if not Y_ISO:
@@ -38,7 +38,7 @@ def rows(x_ptr, x_indices, x_values, y_ptr, y_indices, y_values, out_indices, ou
                             out_values[at] = ADD(x, y)
                     at += 1
                 p += 1
-        elif not UNION and not LACKING and p_end - p > LOPSIDED * (q_end - q):
+        elif not UNION and not DIFFERENCE and p_end - p > LOPSIDED * (q_end - q):
             while q < q_end:
                 j = y_indices[q]
                 p = first_at_least(x_indices, p, p_end, j)
@@ -72,7 +72,7 @@ def rows(x_ptr, x_indices, x_values, y_ptr, y_indices, y_values, out_indices, ou
                     at += 1
                 else:
                     out_indices[at] = j
-                    if LACKING:
+                    if DIFFERENCE:
                         if not ISO_OUT:
                             out_values[at] = x
                         at += j < k
@@ -82,7 +82,7 @@ def rows(x_ptr, x_indices, x_values, y_ptr, y_indices, y_values, out_indices, ou
                         at += j == k
                 p += j <= k
                 q += k <= j
-        if UNION or LACKING:
+        if UNION or DIFFERENCE:
             while p < p_end:
                 out_indices[at] = x_indices[p]
                 if not ISO_OUT:

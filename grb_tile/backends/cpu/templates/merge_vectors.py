@@ -1,7 +1,6 @@
-"""t = x (op) y over two vectors, where both are present or where either is.
+"""t = x (op) y over two vectors: intersection, or union (UNION), where an entry of one operand is copied.
 
-UNION: lone entries are copied (in the operator's type); otherwise they are left out.  Bitmaps go word by word, over a
-range of words; sparse vectors are merged in one pass.
+Bitmaps are combined word by word, over a range of words; sparse vectors are merged in one pass.
 """
 
 import numpy as np
@@ -78,7 +77,7 @@ def bitmaps(x_words, x_values, y_words, y_values, out_words, out_values, first, 
 
 
 def sparse(x_indices, x_values, y_indices, y_values, out_indices, out_values):
-    """Two sorted lists into one; returns the number of results."""
+    """Merge two sorted lists; returns the number of results."""
     p = 0
     q = 0
     at = 0

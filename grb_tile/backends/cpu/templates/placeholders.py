@@ -1,6 +1,6 @@
-"""What templates see before they are specialised: plus_times over ordinary Python numbers, every flag at its plainest.
+"""Stand-ins for what a template is specialised by: plus_times over Python numbers, and a default for every flag.
 
-They let a template be imported, read and run as plain Python (tests do); jit/cache.py never uses them.
+With them a template can be imported and run as plain Python, as tests do; jit/cache.py does not use them.
 """
 
 import numpy as np
@@ -8,20 +8,19 @@ import numpy as np
 NONE = np.uint64(0)
 IDENTITY = 0
 TERMINAL = 0
-EXIT = False  # stop a row when its total is TERMINAL
-STRIDE = 1  # entries between two such tests
-LISTED = False
-ANY = False  # the monoid keeps whichever value comes first
+EXIT = False  # early exit: a row ends when its total is TERMINAL
+STRIDE = 1  # entries between two tests for TERMINAL
+LISTED = False  # the mask is a list of rows, not bits
+ANY = False  # the monoid is `any`: the first value is the result
 A_ISO = B_ISO = X_ISO = Y_ISO = False
-Y_FULL = False
+X_FULL = Y_FULL = False  # every position of the vector is present
 UNION = False
-LACKING = False
-X_FULL = False
-ISO_OUT = False  # all results are one value: only the pattern is asked for
+DIFFERENCE = False
+ISO_OUT = False  # all results are one value: only the structure is computed
 MASK = "none"  # or "pattern", "complement"
-COUNT = False  # plus over pair
-LEVELS = True
-PARENTS = False
+COUNT = False  # the semiring is plus_pair
+LEVELS = True  # BFS writes levels
+PARENTS = False  # BFS writes parents
 
 
 def ADD(x, y):
@@ -29,12 +28,12 @@ def ADD(x, y):
 
 
 def MUL(x, y, i, k, j):
-    """Multiply of A's entry x at (i, k) with the entry y at (k, j)."""
+    """The product of A's entry x at (i, k) and B's entry y at (k, j)."""
     return x * y
 
 
 def RESULT(x):
-    """x in the type of the result."""
+    """x cast to the type of the result."""
     return x
 
 
@@ -53,7 +52,7 @@ def bit(position):
 
 
 def first_at_least(indices, lo, hi, k):
-    """The first place of lo..hi whose index is not below k; hi when there is none."""
+    """Lower bound by binary search: the first position in lo..hi whose index is at least k; hi when there is none."""
     while lo < hi:
         middle = (lo + hi) >> 1
         if indices[middle] < k:

@@ -1,13 +1,13 @@
-"""The entries of each row whose columns lie in a range that may shift with the row: tril, triu, diag, colle, colgt.
+"""select by column range: tril, triu, diag, colle, colgt.
 
-Row i keeps the columns from low + slope * i to before high + slope * i: a run of it, since columns ascend.
+Row i keeps the columns in [low + slope * i, high + slope * i): one run of its entries, because columns ascend.
 """
 
 from grb_tile.backends.cpu.templates.placeholders import X_ISO, first_at_least
 
 
 def find(indptr, indices, low, high, slope, starts, counts, first, last):
-    """starts[i], counts[i]: the run of rows first..last."""
+    """First pass, rows first..last: starts[i], counts[i] of each run by binary search."""
     for i in range(first, last):
         begin = first_at_least(indices, indptr[i], indptr[i + 1], low + slope * i)
         starts[i] = begin
@@ -15,7 +15,7 @@ def find(indptr, indices, low, high, slope, starts, counts, first, last):
 
 
 def copy(indices, values, starts, out_ptr, out_indices, out_values, first, last):
-    """The runs of rows first..last to their places."""
+    """Second pass, rows first..last: copy the runs to the output."""
     for i in range(first, last):
         shift = starts[i] - out_ptr[i]
         for p in range(out_ptr[i], out_ptr[i + 1]):

@@ -1,20 +1,20 @@
-"""T[j,i] = A[i,j] by counting: how many entries each column has, where they start, then each entry to its place.
+"""T[j,i] = A[i,j] by counting sort: a histogram of the columns, its exclusive scan, then a scatter of the entries.
 
 Threads take blocks of rows; `counts[t]` is first the number of entries of block t in each column, then the next free
-place of block t in each column, so that entries of a column stay in the order of their rows.
+position of block t in each column, so that the entries of a column stay in the order of their rows (stable).
 """
 
 from grb_tile.backends.cpu.templates.placeholders import A_ISO
 
 
 def count(indices, counts, first, last):
-    """Entries first..last, by column."""
+    """Histogram of the columns of the entries first..last."""
     for e in range(first, last):
         counts[indices[e]] += 1
 
 
-def places(counts, indptr):
-    """Turn the counts of all blocks (one row each) into first places, and fill indptr."""
+def scan(counts, indptr):
+    """Exclusive scan of the counts of all blocks (one row each) into first positions; fills indptr."""
     at = 0
     blocks = counts.shape[0]
     for j in range(counts.shape[1]):
@@ -27,7 +27,7 @@ def places(counts, indptr):
 
 
 def scatter(indptr, indices, values, free, out_indices, out_values, first, last):
-    """Rows first..last to their places."""
+    """The entries of rows first..last to their positions in T."""
     for i in range(first, last):
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]

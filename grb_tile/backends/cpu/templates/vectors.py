@@ -1,4 +1,4 @@
-"""Changing between the forms of a vector: index lists, bits, dense values."""
+"""Scatter of sparse vectors into bitmaps: presence bits and dense values."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from grb_tile.backends.cpu.templates.placeholders import X_ISO, bit
 
 
 def spread(indices, values, words, dense):
-    """Sparse to bitmap: set the bits (words must be zero) and, unless iso, put the values in their places."""
+    """Sparse to bitmap: set the bits (words must be zero) and, unless iso, scatter the values."""
     for p in range(indices.shape[0]):
         i = indices[p]
         words[i >> 6] |= bit(np.int64(i))
@@ -15,7 +15,7 @@ def spread(indices, values, words, dense):
 
 
 def place(indices, values, words, dense):
-    """The same into a bitmap that holds something; returns how many places are new."""
+    """The same into a bitmap that has entries; returns how many positions are new."""
     fresh = 0
     for p in range(indices.shape[0]):
         i = indices[p]
@@ -33,7 +33,7 @@ def place(indices, values, words, dense):
 
 
 def unplace(indices, words):
-    """Clear the bits `indices`; returns how many were set."""
+    """Clear the bits at `indices`; returns how many were set."""
     gone = 0
     for p in range(indices.shape[0]):
         i = indices[p]

@@ -1,4 +1,4 @@
-"""Vectors broadcast over the entries of a matrix, and Kronecker products, in NumPy.  Meanings: backends/protocol.py.
+"""Vectors broadcast over the entries of a matrix, and Kronecker products, in NumPy.  Semantics: backends/protocol.py.
 
 Both make their entries in row-major order, so nothing is sorted; the cost follows the entries of the result, or of the
 mask where a mask that is not a complement has fewer.
@@ -11,7 +11,7 @@ from ....storage.convert import compressed, occupied, row_ids, rows_csr, take_ro
 from ....storage.sorting import find, ranges
 from ....storage.store import index_dtype
 from ..memory import check_memory
-from .elementwise import meet, restrict
+from .elementwise import combine, restrict
 from .entries import empty_matrix, keep_entries, like, members
 
 MASK_GAIN = 4  # an entry looked up through the mask costs about as much as four entries made in order
@@ -50,7 +50,7 @@ def kronecker(A, B, op, allow=None):
     lengths_a, lengths_b = rows_csr(A, rows_a)[1], rows_csr(B, rows_b)[1]
     ia = np.arange(rows_a.shape[0]).repeat(rows_b.shape[0])  # the rows of A and B behind each row of the result
     ib = np.tile(np.arange(rows_b.shape[0]), rows_a.shape[0])
-    entries_a = ranges(starts_a[ia], lengths_a[ia])  # entries of A, once for each row of B that they meet
+    entries_a = ranges(starts_a[ia], lengths_a[ia])  # entries of A, repeated for each row of B
     ib = ib.repeat(lengths_a[ia])
     at_a = entries_a.repeat(lengths_b[ib])
     at_b = ranges(starts_b[ib], lengths_b[ib])
@@ -99,7 +99,7 @@ def _result(A, at_a, B, at_b, op, nrows, ncols, rows, cols):
     if rows.shape[0] == 0:
         return empty_matrix(nrows, ncols, op.return_type)
     if op.positional is None:
-        values, iso = meet(op, op.return_type, A, at_a, B, at_b, None)
+        values, iso = combine(op, op.return_type, A, at_a, B, at_b, None)
     else:
         X, at = (A, at_a) if op.positional.startswith("first") else (B, at_b)
         place = row_ids(X)[at] if op.positional.rstrip("1")[-1] == "i" else X.indices[at].astype(np.int64)

@@ -1,7 +1,8 @@
-"""Union, intersection and restriction in NumPy.  Meanings: backends/protocol.py.
+"""Union, intersection and masking (restrict) in NumPy.  Semantics: backends/protocol.py.
 
-Two sparse vectors, and two matrices through the keys of their entries, meet as sorted sets of integers (sorting.merge,
-sorting.find); bitmap vectors meet word by word.  Matrices that share their structure's arrays skip all of that.
+Two sparse vectors are merged as sorted sets of integers (sorting.merge, sorting.find), and two matrices through the
+keys row * ncols + column of their entries; bitmap vectors are combined word by word.  Stores that share their
+structure's arrays need none of that.
 """
 
 import numpy as np
@@ -13,24 +14,24 @@ from ....storage.sorting import find, merge
 from ....storage.store import BitmapVector, same_structure
 from .entries import empty_like, is_matrix, joint_keys, keep_entries, like, members, same_value, vector_of
 
-# ---------------------------------------------------------------------- values at common places
+# ---------------------------------------------------------------------- values at common positions
 
 
-def meet(op, dtype, x, at_x, y, at_y, places):
+def combine(op, dtype, x, at_x, y, at_y, positions):
     """(values, iso) of x[at_x] (op) y[at_y].
 
-    at_x, at_y None: all values in order; places() gives (i, j) to positional ops.
+    at_x, at_y None: all values in order; positions() gives (i, j) to positional ops.
     """
     positional = op.positional
     if positional is not None:
-        i, j = places()
-        place = i if positional.rstrip("1")[-1] == "i" else j
-        if place is None:
-            place = np.zeros(1, np.int64)
+        i, j = positions()
+        position = i if positional.rstrip("1")[-1] == "i" else j
+        if position is None:
+            position = np.zeros(1, np.int64)
             iso = True
         else:
             iso = False
-        return cast(cast(place + (positional[-1] == "1"), op.return_type), dtype), iso
+        return cast(cast(position + (positional[-1] == "1"), op.return_type), dtype), iso
     kind = op.kind
     if kind == "pair":
         return np.ones(1, dtype.np_type), True
@@ -62,13 +63,13 @@ def intersect(x, y, op, allow=None):
         full = words is None
         count = size if full else x.nvals if words is wx else y.nvals if words is wy else bits.popcount(words)
         if full or (count * 4 > size and getattr(op, "lowerable", True)):
-            values, iso = meet(op, dtype, x, None, y, None, lambda: (np.arange(size), None))
+            values, iso = combine(op, dtype, x, None, y, None, lambda: (np.arange(size), None))
             result = BitmapVector(size, dtype, words, values, count, iso)
             result.shared = True
             x.shared = y.shared = True
             return choose_format(result)
         at = bits.to_indices(words, size)
-        values, iso = meet(op, dtype, x, at, y, at, lambda: (at, None))
+        values, iso = combine(op, dtype, x, at, y, at, lambda: (at, None))
         return vector_of(size, dtype, at, values, iso)
     if x.format == "bitmap" or y.format == "bitmap":
         thin, wide = (y, x) if x.format == "bitmap" else (x, y)
@@ -78,7 +79,7 @@ def intersect(x, y, op, allow=None):
             where = members(wide, at).nonzero()[0]
             at = at[where] if where.shape[0] != at.shape[0] else at
         at_x, at_y = (at, where) if thin is y else (where, at)
-        values, iso = meet(op, dtype, x, at_x, y, at_y, lambda: (at, None))
+        values, iso = combine(op, dtype, x, at_x, y, at_y, lambda: (at, None))
         if values is thin.values or at is thin.indices:
             thin.shared = True
             result = vector_of(size, dtype, at, values, iso)
@@ -86,7 +87,7 @@ def intersect(x, y, op, allow=None):
             return result
         return vector_of(size, dtype, at, values, iso)
     if x.indices is y.indices:
-        values, iso = meet(op, dtype, x, None, y, None, lambda: (x.indices, None))
+        values, iso = combine(op, dtype, x, None, y, None, lambda: (x.indices, None))
         y.shared = True
         return choose_format(like(x, dtype, values, iso))
     if x.indices.shape[0] <= y.indices.shape[0]:
@@ -98,7 +99,7 @@ def intersect(x, y, op, allow=None):
         at_y = hit.nonzero()[0]
         at_x = at_x[at_y]
     at = x.indices[at_x]
-    values, iso = meet(op, dtype, x, at_x, y, at_y, lambda: (at, None))
+    values, iso = combine(op, dtype, x, at_x, y, at_y, lambda: (at, None))
     return vector_of(size, dtype, at, values, iso)
 
 
@@ -109,7 +110,7 @@ def _intersect_matrices(A, B, op, allow):
         if A.nvals == 0:
             return empty_like(A, dtype)
     if same_structure(A, B):
-        values, iso = meet(op, dtype, A, None, B, None, lambda: (row_ids(A), A.indices))
+        values, iso = combine(op, dtype, A, None, B, None, lambda: (row_ids(A), A.indices))
         return like(A, dtype, values, iso)
     if A.indices.shape[0] <= B.indices.shape[0]:
         B = _rows_near(B, A)
@@ -124,7 +125,7 @@ def _intersect_matrices(A, B, op, allow):
         at_b = hit.nonzero()[0]
         at_a = at_a[at_b]
     kept = keep_entries(_structure_only(A), at_a)
-    values, iso = meet(op, dtype, A, at_a, B, at_b, lambda: (row_ids(A)[at_a], A.indices[at_a]))
+    values, iso = combine(op, dtype, A, at_a, B, at_b, lambda: (row_ids(A)[at_a], A.indices[at_a]))
     return like(kept, dtype, values, iso)
 
 
@@ -133,7 +134,7 @@ def _structure_only(A):
 
 
 def _rows_near(wide, thin):
-    """`wide`, cut to the rows that hold something in `thin` when thin is much smaller."""
+    """`wide`, or its rows that are non-empty in `thin` when thin is less than an eighth of it."""
     if thin.indices.shape[0] * 8 < wide.indices.shape[0]:
         return take_rows(wide, occupied(thin)[0])
     return wide
@@ -215,7 +216,7 @@ def union(x, y, op, allow=None, left_default=None, right_default=None, dtype=Non
     if same_structure(x, y):
         if op is None:
             return like(y, dtype, cast(y.values, dtype), y.iso)
-        values, iso = meet(op, dtype, x, None, y, None, lambda: _all_places(x))
+        values, iso = combine(op, dtype, x, None, y, None, lambda: _all_positions(x))
         y.shared = True
         return like(x, dtype, values, iso)
     if is_matrix(x):
@@ -225,21 +226,21 @@ def union(x, y, op, allow=None, left_default=None, right_default=None, dtype=Non
     return _union_bitmaps(x, y, op, left_default, right_default, dtype)
 
 
-def _all_places(x):
+def _all_positions(x):
     if is_matrix(x):
         return row_ids(x), x.indices
     return (x.indices if x.format == "sparse" else np.arange(x.size)), None
 
 
-def _lone_values(values, op, dtype, default, default_on_left, places=None):
-    """Values of lone entries: cast straight to dtype, or combined with the default of the missing side."""
+def _lone_values(values, op, dtype, default, default_on_left, positions=None):
+    """Values of entries of one operand only: cast to dtype, or combined with the default of the missing side."""
     if default is None or op is None:
         return cast(values, dtype)
     if op.positional is not None:
-        i, j = places()
-        place = i if op.positional.rstrip("1")[-1] == "i" else j
-        place = np.zeros(1, np.int64) if place is None else place
-        return cast(cast(place + (op.positional[-1] == "1"), op.return_type), dtype)
+        i, j = positions()
+        position = i if op.positional.rstrip("1")[-1] == "i" else j
+        position = np.zeros(1, np.int64) if position is None else position
+        return cast(cast(position + (op.positional[-1] == "1"), op.return_type), dtype)
     default = np.array([default])
     a, b = (default, values) if default_on_left else (values, default)
     result = op.numpy(cast(a, op.type), cast(b, op.type2))
@@ -247,10 +248,10 @@ def _lone_values(values, op, dtype, default, default_on_left, places=None):
 
 
 def _lone(x, op, dtype, default, default_on_left):
-    """The union of x with nothing."""
+    """The union of x with an empty store."""
     if x.nvals == 0:
         return empty_like(x, dtype)
-    values = _lone_values(x.values, op, dtype, default, default_on_left, lambda: _all_places(x))
+    values = _lone_values(x.values, op, dtype, default, default_on_left, lambda: _all_positions(x))
     if values is x.values:
         return x
     iso = values.shape[0] == 1 and (x.iso or x.nvals != 1)
@@ -267,16 +268,16 @@ def _iso_union(x, y, op, dtype, left_default, right_default, some_common):
     if not same_value(a, b):
         return None
     if some_common and op is not None:
-        both = meet(op, dtype, x, None, y, None, None)[0]
+        both = combine(op, dtype, x, None, y, None, None)[0]
         if not same_value(both, a):
             return None
     return a
 
 
-def _fill(count, dtype, x, at_x, lone_x, y, at_y, lone_y, common, op, left_default, right_default, places):
-    """Values of a union of `count` places.
+def _fill(count, dtype, x, at_x, lone_x, y, at_y, lone_y, common, op, left_default, right_default, positions):
+    """Values of a union of `count` positions.
 
-    lone_x, lone_y: (which values of x / y, at which places); common: (which of x, which of y, at which places).
+    lone_x, lone_y: (which values of x or y, positions in the union); common: (which of x, which of y, positions).
     """
     values = np.empty(count, dtype.np_type)
     for operand, (which, at), default, on_left in (
@@ -284,18 +285,18 @@ def _fill(count, dtype, x, at_x, lone_x, y, at_y, lone_y, common, op, left_defau
     ):  # fmt: skip
         if at.shape[0]:
             chosen = operand.values[:1] if operand.iso else operand.values[which]
-            values[at] = _lone_values(chosen, op, dtype, default, on_left, lambda at=at: places(at))
+            values[at] = _lone_values(chosen, op, dtype, default, on_left, lambda at=at: positions(at))
     which_x, which_y, at = common
     if at.shape[0]:
         if op is None:
             values[at] = cast(y.values[:1] if y.iso else y.values[which_y], dtype)
         else:
-            values[at] = meet(op, dtype, x, which_x, y, which_y, lambda: places(at))[0]
+            values[at] = combine(op, dtype, x, which_x, y, which_y, lambda: positions(at))[0]
     return values
 
 
 def _merged(kx, ky):
-    """(count, place of x's, place of y's, lone x, lone y, common) as _fill wants them."""
+    """(count, positions of x's, positions of y's, lone x, lone y, common) as _fill takes them."""
     count, at_x, at_y, hit = merge(kx, ky)
     common_y = hit.nonzero()[0]
     lone_y = (~hit).nonzero()[0]
@@ -405,7 +406,7 @@ def _union_bitmaps(x, y, op, left_default, right_default, dtype):
 
 
 def _overlay(x, wx, y, wy, op, dtype):
-    """Values of the union of two bitmaps: x's over y's (y's over x's without op), then the common places combined."""
+    """Values of the union of two bitmaps: x's over y's (y's over x's without op); common positions are combined."""
     size = x.size
     fx = None if wx is None else bits.to_bool(wx, size)
     fy = None if wy is None else bits.to_bool(wy, size)
@@ -414,22 +415,22 @@ def _overlay(x, wx, y, wy, op, dtype):
         return np.broadcast_to(above, (size,)).copy() if fy is None else np.where(fy, above, below)
     if fx is None:
         values = np.broadcast_to(cast(x.values, dtype), (size,)).copy()
-        at = fy.nonzero()[0]  # both full was met as one structure
+        at = fy.nonzero()[0]  # two full vectors have the same structure, handled before
     else:
         values = np.where(fx, cast(x.values, dtype), cast(y.values, dtype))
         at = (fx if fy is None else fx & fy).nonzero()[0]
     if at.shape[0]:
-        values[at] = meet(op, dtype, x, at, y, at, lambda: (at, None))[0]
+        values[at] = combine(op, dtype, x, at, y, at, lambda: (at, None))[0]
     return values
 
 
 def _zero_absent(values, words):
-    """Absent places may hold anything, but not what casting would trip over: give them 0."""
+    """Set the values at absent positions to 0, so that later casts do not warn."""
     values[bits.to_indices(bits.complement(words, values.shape[0]), values.shape[0])] = np.zeros((), values.dtype)
 
 
 def _union_into(wide, thin, op, dtype, wide_default, thin_default, thin_first):
-    """Values of the union of a bitmap with few entries: a copy of the bitmap's values, changed at thin's places."""
+    """Values of the union of a bitmap with few entries: a copy of the bitmap's values, changed at thin's positions."""
     size = wide.size
     thin = to_sparse(thin)
     at = thin.indices
@@ -450,7 +451,7 @@ def _union_into(wide, thin, op, dtype, wide_default, thin_default, thin_first):
         values = cast(wide.values, dtype)
         values = np.full(size, values[0]) if wide.iso else np.array(values)
     if op is None:
-        if thin_first:  # the bitmap is y, whose entries stand
+        if thin_first:  # the bitmap is y, whose entries win
             lone = (~members(wide, at)).nonzero()[0]
             values[at[lone]] = cast(thin.values[:1] if thin.iso else thin.values[lone], dtype)
         else:
@@ -458,17 +459,17 @@ def _union_into(wide, thin, op, dtype, wide_default, thin_default, thin_first):
         return values
     if wide.words is None:
         x, at_x, y, at_y = (thin, None, wide, at) if thin_first else (wide, at, thin, None)
-        values[at] = meet(op, dtype, x, at_x, y, at_y, lambda: (at, None))[0]
+        values[at] = combine(op, dtype, x, at_x, y, at_y, lambda: (at, None))[0]
         return values
     hit = members(wide, at)
     lone = (~hit).nonzero()[0]
     if lone.shape[0]:
         chosen = thin.values[:1] if thin.iso else thin.values[lone]
-        places = at[lone]
-        values[places] = _lone_values(chosen, op, dtype, thin_default, not thin_first, lambda: (places, None))
+        target = at[lone]
+        values[target] = _lone_values(chosen, op, dtype, thin_default, not thin_first, lambda: (target, None))
     both = hit.nonzero()[0]
     if both.shape[0]:
-        places = at[both]
-        x, at_x, y, at_y = (thin, both, wide, places) if thin_first else (wide, places, thin, both)
-        values[places] = meet(op, dtype, x, at_x, y, at_y, lambda: (places, None))[0]
+        target = at[both]
+        x, at_x, y, at_y = (thin, both, wide, target) if thin_first else (wide, target, thin, both)
+        values[target] = combine(op, dtype, x, at_x, y, at_y, lambda: (target, None))[0]
     return values

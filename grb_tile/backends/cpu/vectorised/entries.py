@@ -1,4 +1,4 @@
-"""What the NumPy walks have in common: values of stores, keys of matrices, results, reduction by segment and by key."""
+"""Building blocks of the NumPy kernels: results, keys, membership, segmented reduction, reduction by key."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ _STRUCTURE_FORMS = ("row_ids", "occupied")
 
 
 def is_idempotent(monoid):
-    """Does x (+) x = x hold for certain (asked of the definition, not of the name, which a user may give as well)?"""
+    """Is x (+) x = x?  Decided by the monoid's ufunc, because a user may give any name."""
     return monoid.ufunc in _IDEMPOTENT or monoid.terminal is ANY
 
 
@@ -68,7 +68,7 @@ def same_value(a, b):
 
 
 def vector_of(size, dtype, indices, values, iso=False):
-    """The vector of entries in ascending order (indices of any integer type), settled."""
+    """The vector of entries in ascending order (indices of any integer type), in the format of choose_format."""
     count = indices.shape[0]
     if count == size and size:
         return BitmapVector(size, dtype, None, values, size, iso)
@@ -91,7 +91,7 @@ def pick(values, iso, at):
 def joint_keys(*matrices):
     """One int64 key per entry for each matrix (equal shapes), ascending, equal exactly where positions are equal.
 
-    row * ncols + column where that fits; otherwise rows, and if need be columns, are numbered among those that occur.
+    row * ncols + column where that fits in int64; otherwise non-empty rows, and columns if needed, are renumbered.
     """
     first = matrices[0]
     nrows, ncols = first.nrows, first.ncols
@@ -121,7 +121,7 @@ def _plain_keys(A, ncols):
 
 
 def order_pairs(rows, cols, nrows, ncols):
-    """The stable permutation that brings (row, column) pairs into order by rows; None when they are so already."""
+    """The stable permutation that sorts (row, column) pairs by rows; None when they are sorted."""
     if rows.shape[0] < 2:
         return None
     if nrows * ncols <= MAX_KEY:
@@ -154,7 +154,7 @@ def keep_entries(A, kept):
 
 
 def members(u, indices):
-    """bool array: does the vector u hold indices[k]?"""
+    """bool array: has the vector u an entry at indices[k]?"""
     if u.format == "sparse":
         if u.indices.shape[0] == 0:
             return np.zeros(indices.shape[0], np.bool_)
@@ -176,9 +176,9 @@ def members_of_words(words, size, indices):
 
 
 def reduce_segments(products, starts, total, monoid):
-    """(values, iso) of the reduction of products[starts[s]:starts[s+1]] for each s; segments are not empty.
+    """Segmented reduction: (values, iso) of products[starts[s]:starts[s+1]] for each s; segments are not empty.
 
-    `products` may hold one value that stands for all `total`.
+    `products` has length `total`, or 1 when all products are equal.
     """
     if products.shape[0] != total:
         if is_idempotent(monoid):
@@ -195,12 +195,12 @@ def reduce_segments(products, starts, total, monoid):
 
 
 def _times(counts, value, monoid):
-    """value + value + ... so many times, in the monoid's type."""
+    """counts[s] * value, the sum of counts[s] equal values, in the monoid's type."""
     counts = counts.astype(monoid.return_type.np_type)
     if value == 1:
         return counts
     with np.errstate(all="ignore"):
-        if counts.dtype.kind == "c":  # a sum adds parts: a complex product would mix infinities into NaN
+        if counts.dtype.kind == "c":  # by parts, like the sum: a complex product turns infinities into NaN
             result = np.empty_like(counts)
             result.real, result.imag = counts.real * value.real, counts.real * value.imag
             return result
@@ -208,7 +208,7 @@ def _times(counts, value, monoid):
 
 
 def can_scatter(monoid, bound, total):
-    """May results gather in an array of `bound` places through ufunc.at (fast for NumPy's own ufuncs)?"""
+    """Is a dense accumulator of length `bound` with ufunc.at the faster reduction (NumPy's own ufuncs only)?"""
     if bound > 8 * total + 256:
         return False
     if monoid.terminal is ANY:
@@ -218,9 +218,10 @@ def can_scatter(monoid, bound, total):
 
 
 def reduce_by_key(keys, products, bound, monoid):
-    """(distinct keys ascending, values, iso) of the reduction of products with equal keys, in input order.
+    """Reduction by key: (distinct keys ascending, values, iso); products with equal keys are combined in input order.
 
-    keys: integers in 0 .. bound-1, not empty; products: one each, or one that stands for all.
+    Dense accumulator (can_scatter), otherwise stable sort and segmented reduction.
+    keys: integers in 0 .. bound-1, not empty; products: one each, or one for all.
     """
     total = keys.shape[0]
     one = products.shape[0] != total
@@ -237,7 +238,7 @@ def reduce_by_key(keys, products, bound, monoid):
             return found, _times(np.bincount(keys, minlength=bound)[found], products[0], monoid), False
         else:
             dtype = monoid.return_type.np_type
-            # fmin and fmax pass over NaN, so that NaN stands for nothing; a sum of NaNs alone stays NaN.
+            # fmin and fmax ignore NaN, so NaN is their neutral start; a result of NaNs alone stays NaN.
             start = np.nan if monoid.ufunc is np.fmin or monoid.ufunc is np.fmax else monoid.identity
             gathered = np.full(bound, start, dtype)
             if one:

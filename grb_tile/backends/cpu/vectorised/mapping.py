@@ -1,4 +1,4 @@
-"""Select, apply and reduce to a scalar in NumPy.  Meanings: backends/protocol.py."""
+"""select, apply and reduce to a scalar in NumPy.  Semantics: backends/protocol.py."""
 
 import numpy as np
 
@@ -90,18 +90,18 @@ def apply(x, op, allow=None, left=None, right=None, thunk=None):
     indexed = op.opclass == "IndexUnaryOp" or op.opclass == "SelectOp"
     positional = None if indexed else op.positional
     if positional is not None:
-        i, j = _places(x)
+        i, j = _entry_positions(x)
         base = positional.rstrip("1")[-1]
-        place = i if base == "i" else j
-        return _positions(x, (np.int64(0) if place is None else place) + (positional[-1] == "1"), dtype)
+        position = i if base == "i" else j
+        return _positions(x, (np.int64(0) if position is None else position) + (positional[-1] == "1"), dtype)
     if indexed:
-        i, j = _places(x)
+        i, j = _entry_positions(x)
         i = i.astype(np.int64, copy=False)
         j = _NO_COLUMN if j is None else j.astype(np.int64, copy=False)
         values = x.values
         if x.format == "bitmap" and x.words is not None and not x.iso:
             values = values[i]
-        if x.dtype._is_udt and not op.uses_values:  # user-defined values cast to nothing
+        if x.dtype._is_udt and not op.uses_values:  # user-defined types cannot be cast
             values = np.zeros(1, op.type.np_type)
         result = np.asarray(op.numpy(cast(values, op.type), i, j, _thunk(op, thunk)))
         return _positions(x, cast(result, dtype), dtype)
@@ -112,7 +112,7 @@ def apply(x, op, allow=None, left=None, right=None, thunk=None):
         and not x.iso
         and (x.nvals * 2 < x.size or not getattr(op, "lowerable", True))
     ):
-        at = bits.to_indices(x.words, x.size)  # absent places hold anything: a user's function must not see it
+        at = bits.to_indices(x.words, x.size)  # values at absent positions are arbitrary: not for a user's function
         values = values[at]
     result = _call(op, values, left, right)
     iso = x.iso
@@ -126,7 +126,7 @@ def apply(x, op, allow=None, left=None, right=None, thunk=None):
 
 
 def _call(op, values, left, right):
-    """One result for each of values; or one in all where the operator looks at the bound scalar only."""
+    """One result for each value; or one for all where the operator reads the bound scalar only."""
     if left is None and right is None:
         if getattr(op, "kind", None) == "one":
             return np.ones(1, op.return_type.np_type)
@@ -143,7 +143,7 @@ def _call(op, values, left, right):
     return op.numpy(cast(values, op.type), cast(np.array([right]), op.type2))
 
 
-def _places(x):
+def _entry_positions(x):
     if is_matrix(x):
         return row_ids(x), x.indices
     if x.format == "sparse":

@@ -1,8 +1,11 @@
-"""C = A (+.x) B in NumPy.  Meanings: backends/protocol.py.
+"""SpGEMM in NumPy: C = A (+.x) B by rows with ESC (expand, sort, compress), or by dot products.
 
-Gustavson: for blocks of rows of A small enough, every product A[i,k] (x) B[k,j] is laid out (the rows of B that A's
-entries name, end to end), cut by the mask, ordered by (i,j) and reduced.  At most about EXPAND products stand at once.
-Dot: each allowed (i,j) asks the shorter of row i of A and row j of BT for its k, which are looked up in the other.
+Semantics: backends/protocol.py.
+Rows (Gustavson's order): for a block of rows of A, all products A[i,k] (x) B[k,j] are expanded, masked, sorted by (i,j)
+and reduced; a block has at most about EXPAND products.  ESC: Dalton, Olson, Bell, "Optimizing sparse matrix-matrix
+multiplication for the GPU" (ACM TOMS 41, 2015).
+Dot: for each (i,j) of the mask the indices of the shorter of row i of A and row j of BT are looked up in the other by
+binary search.
 """
 
 import numpy as np
@@ -13,24 +16,24 @@ from ....storage.sorting import MAX_KEY, find, ranges, segment_starts
 from ....storage.store import index_dtype
 from .entries import empty_matrix, reduce_by_key, reduce_segments
 
-EXPAND = 1 << 22
+EXPAND = 1 << 22  # products (or lookups) expanded at once
 
 
 def matmul(A, B, semiring, allow=None, plan=None, BT=None):
-    """C = A (+.x) B inside `allow`, by the walk the plan names (Backend.matmul)."""
-    walk = getattr(plan, "method", plan)
-    if walk == "dot" and allow is not None and not allow.complement:
+    """C = A (+.x) B inside `allow`, by the method of the plan (Backend.matmul)."""
+    method = getattr(plan, "method", plan)
+    if method == "dot" and allow is not None and not allow.complement:
         return matmul_dot(A, transpose_of(B) if BT is None else BT, semiring, allow)
     return matmul_gustavson(A, transpose_of(BT) if B is None else B, semiring, allow)
 
 
 def _products(op, A, at_a, B, at_b, i, k, j):
-    """A.values[at_a] (x) B.values[at_b]; i, k, j: functions that give positions.  One value when it stands for all."""
+    """A.values[at_a] (x) B.values[at_b]; i, k, j: functions that return positions.  One value when all are equal."""
     positional, kind = op.positional, op.kind
     if positional is not None:
         base = positional.rstrip("1")
-        place = i() if base == "firsti" else j() if base == "secondj" else k()
-        return cast(place.astype(np.int64) + (positional[-1] == "1"), op.return_type)
+        position = i() if base == "firsti" else j() if base == "secondj" else k()
+        return cast(position.astype(np.int64) + (positional[-1] == "1"), op.return_type)
     if kind == "pair":
         return np.ones(1, op.return_type.np_type)
     if kind != "second" and kind != "any":
@@ -47,7 +50,7 @@ def _products(op, A, at_a, B, at_b, i, k, j):
 
 
 def matmul_gustavson(A, B, semiring, allow):
-    """C = A (+.x) B row by row: each entry A[i,k] meets row k of B, products are sorted and combined block by block."""
+    """C = A (+.x) B by blocks of rows of A: expand, mask, sort, compress."""
     nrows, ncols, dtype = A.nrows, B.ncols, semiring.return_type
     if A.indices.shape[0] == 0 or B.indices.shape[0] == 0:
         return empty_matrix(nrows, ncols, dtype)
@@ -132,7 +135,7 @@ def _block(A, B, semiring, rows, row_lengths, block, first, lengths, mask):
 
 
 class _RowMask:
-    """The mask of a product by rows: which products of a block of rows are allowed."""
+    """The mask of a row-wise product: which products of a block of rows are allowed."""
 
     def __init__(self, allow):
         self.pattern = allow.pattern
@@ -163,7 +166,7 @@ class _RowMask:
 
 
 def matmul_dot(A, BT, semiring, allow):
-    """C[i,j] = (+)_k A[i,k] (x) BT[j,k] at the places of `allow` (no complement): rows meet by search."""
+    """C[i,j] = (+)_k A[i,k] (x) BT[j,k] at the entries of `allow` (no complement)."""
     nrows, ncols, dtype = A.nrows, BT.nrows, semiring.return_type
     pattern = allow.pattern
     if A.indices.shape[0] == 0 or BT.indices.shape[0] == 0 or pattern.indices.shape[0] == 0:
@@ -219,7 +222,7 @@ def matmul_dot(A, BT, semiring, allow):
 
 
 def _row_keys(A, BT):
-    """Keys (row, k) of A's and BT's entries, ascending each, and how to make a key from (row, k) for either."""
+    """(keys of A's entries, of BT's, renumbering): int64 keys of (row, k), ascending; renumbering may be None."""
     width = A.ncols
     if max(A.nrows, BT.nrows) * width <= MAX_KEY:
         return row_ids(A) * width + A.indices, row_ids(BT) * width + BT.indices, None
@@ -236,12 +239,12 @@ def _dots(A, BT, semiring, i, j, a_first, a_len, b_first, b_len, keys_a, keys_b,
     """(which of the pairs have a value, values, iso) for pairs (i, j); None when none has."""
     width = A.ncols if rename is None else rename[0].shape[0]
     short_a = a_len <= b_len
-    pieces = []
-    for asks, own_first, own_len, own, other_rows, other_keys, labels in (
+    found = []
+    for is_shorter, own_first, own_len, own, other_rows, other_keys, labels in (
         (short_a, a_first, a_len, A, j, keys_b, None if rename is None else rename[2]),
         (~short_a, b_first, b_len, BT, i, keys_a, None if rename is None else rename[1]),
     ):
-        pairs = asks.nonzero()[0]
+        pairs = is_shorter.nonzero()[0]
         if pairs.shape[0] == 0:
             continue
         lengths = own_len[pairs]
@@ -254,13 +257,13 @@ def _dots(A, BT, semiring, i, j, a_first, a_len, b_first, b_len, keys_a, keys_b,
         at_other, hit = find(rows * width + k, other_keys)
         hit = hit.nonzero()[0]
         at_own, at_other = at_own[hit], at_other[hit]
-        pieces.append((pair[hit], at_own, at_other) if asks is short_a else (pair[hit], at_other, at_own))
-    pair = np.concatenate([p[0] for p in pieces])
+        found.append((pair[hit], at_own, at_other) if is_shorter is short_a else (pair[hit], at_other, at_own))
+    pair = np.concatenate([p[0] for p in found])
     if pair.shape[0] == 0:
         return None
-    at_a = np.concatenate([p[1] for p in pieces])
-    at_b = np.concatenate([p[2] for p in pieces])
-    if len(pieces) == 2:  # bring the two groups of pairs into one order
+    at_a = np.concatenate([p[1] for p in found])
+    at_b = np.concatenate([p[2] for p in found])
+    if len(found) == 2:  # merge the two groups of pairs
         order = pair.argsort(kind="stable")
         pair, at_a, at_b = pair[order], at_a[order], at_b[order]
     products = _products(

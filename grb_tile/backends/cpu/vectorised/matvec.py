@@ -1,8 +1,8 @@
-"""w = A (+.x) x in NumPy, by rows of A or by the columns that x holds.  Meanings: backends/protocol.py.
+"""w = A (+.x) x in NumPy: row-wise (dot, pull) or column-wise (saxpy, push).  Semantics: backends/protocol.py.
 
-By rows: the entries of the allowed rows meet x's presence, products are reduced row by row (reduceat).
-By columns: the rows of AT that x names are laid end to end and reduced by their row of A (scatter or radix order).
-Work is that of the rows allowed, or of the columns in x; sparse operands make nothing of the size of a dimension.
+Row-wise: the entries of the allowed rows are looked up in x; products are combined by segmented reduction (reduceat).
+Column-wise: the rows of AT that x names are expanded, and reduced by key (dense accumulator, or radix sort).
+Work: entries of the allowed rows, or of the columns in x; sparse operands need no array of a dimension's length.
 """
 
 import numpy as np
@@ -14,11 +14,11 @@ from ....storage.sorting import find, ranges
 from .elementwise import restrict
 from .entries import empty_vector, members, members_of_words, reduce_by_key, reduce_segments, vector_of
 
-_MOST = 2  # gather the allowed rows when they are fewer than occupied rows / _MOST
+_MOST = 2  # gather the allowed rows when they are fewer than non-empty rows / _MOST
 
 
 def allowed_rows(A, allow):
-    """Ascending int64 rows that are allowed and worth asking, or None: do all rows and restrict afterwards."""
+    """The allowed rows to compute (int64, ascending), or None: compute all rows and apply the mask afterwards."""
     pattern, complement = allow.pattern, allow.complement
     size = pattern.size
     rows = occupied(A)[0]
@@ -66,9 +66,9 @@ def matvec_rows(A, x, semiring, allow=None):
         if cols.shape[0] < 512 or x.size > 64 * (cols.shape[0] + x.indices.shape[0]):
             x_at, hit = find(cols, x.indices)
         else:
-            place = np.full(x.size, -1, np.int64)
-            place[x.indices] = np.arange(x.indices.shape[0])
-            x_at = place[cols]
+            position = np.full(x.size, -1, np.int64)
+            position[x.indices] = np.arange(x.indices.shape[0])
+            x_at = position[cols]
             hit = x_at >= 0
     elif x.format == "bitmap" and x.words is not None:
         hit = members_of_words(x.words, x.size, cols)
@@ -98,17 +98,17 @@ def matvec_rows(A, x, semiring, allow=None):
 
 
 def _row_products(A, x, op, at, cols, x_at):
-    """A[i,k] (x) x[k] for the entries `at` of A (None: all), x values at x.values[x_at]; or one value for all."""
+    """A[i,k] (x) x[k] for the entries `at` of A (None: all), x[k] = x.values[x_at]; one value when all are equal."""
     positional = op.positional
     if positional is not None:
         base = positional.rstrip("1")
         if base == "firsti":
-            place = row_ids(A) if at is None else row_ids(A)[at]
+            position = row_ids(A) if at is None else row_ids(A)[at]
         elif base == "secondj":
-            place = np.zeros(1, np.int64)
+            position = np.zeros(1, np.int64)
         else:
-            place = cols
-        return _position_values(place, positional, op)
+            position = cols
+        return _position_values(position, positional, op)
     kind = op.kind
     if kind == "pair":
         return np.ones(1, op.return_type.np_type)
@@ -124,23 +124,23 @@ def _row_products(A, x, op, at, cols, x_at):
     return op.numpy(a, b)
 
 
-def _position_values(place, positional, op):
-    return cast(place.astype(np.int64) + 1 if positional[-1] == "1" else place, op.return_type)
+def _position_values(position, positional, op):
+    return cast(position.astype(np.int64) + 1 if positional[-1] == "1" else position, op.return_type)
 
 
 def matvec_cols(AT, x, semiring, allow=None):
     size, dtype = AT.ncols, semiring.return_type
     if AT.indices.shape[0] == 0 or x.nvals == 0:
         return empty_vector(size, dtype)
-    if x.format == "bitmap" and x.words is None:  # full, perhaps iso with 2^60 places: the rows that AT has
+    if x.format == "bitmap" and x.words is None:  # full, perhaps iso of size 2^60: use the non-empty rows of AT
         k, starts = occupied(AT)
         lengths = np.empty(k.shape[0], np.int64)
         np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
         lengths[-1] = AT.indices.shape[0] - starts[-1]
-        held = x.values if x.iso else x.values[k]
+        x_values = x.values if x.iso else x.values[k]
     else:
         u = to_sparse(x)
-        k, held = u.indices, u.values
+        k, x_values = u.indices, u.values
         starts, lengths = rows_csr(AT, k)
     at = ranges(starts, lengths)
     total = at.shape[0]
@@ -161,15 +161,17 @@ def matvec_cols(AT, x, semiring, allow=None):
     positional, kind = op.positional, op.kind
     if positional is not None:
         base = positional.rstrip("1")
-        place = rows if base == "firsti" else np.zeros(1, np.int64) if base == "secondj" else _spread(k, lengths, which)
-        products = _position_values(place, positional, op)
+        position = (
+            rows if base == "firsti" else np.zeros(1, np.int64) if base == "secondj" else _repeated(k, lengths, which)
+        )
+        products = _position_values(position, positional, op)
     elif kind == "pair":
         products = np.ones(1, op.return_type.np_type)
     else:
         if kind != "second" and kind != "any":
             a = cast(AT.values[:1] if AT.iso else AT.values[at], op.type)
         if kind != "first":
-            b = held[:1] if x.iso else _spread(held, lengths, which)
+            b = x_values[:1] if x.iso else _repeated(x_values, lengths, which)
             b = cast(b, op.type2)
         products = (
             cast(a, op.return_type)
@@ -183,6 +185,6 @@ def matvec_cols(AT, x, semiring, allow=None):
     return vector_of(size, dtype, found, values, iso)
 
 
-def _spread(values, lengths, which):
+def _repeated(values, lengths, which):
     spread = values.repeat(lengths)
     return spread if which is None else spread[which]

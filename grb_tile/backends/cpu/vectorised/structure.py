@@ -1,4 +1,4 @@
-"""Making and taking apart in NumPy: build, tuples, cast, gather, expand.  Meanings: backends/protocol.py."""
+"""build, tuples, cast, gather and expand in NumPy.  Semantics: backends/protocol.py."""
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
 
 
 def _own(values):
-    """Values that no caller can change afterwards."""
+    """A copy, which no caller can change."""
     return np.array(values)
 
 
@@ -77,7 +77,7 @@ def first_repeat(ordered):
 
 
 def fold_segments(values, iso, starts, total, op, dtype):
-    """(values, iso): op applied left to right within each segment; in steps of equal rank, so any op will do."""
+    """(values, iso): each segment folded from left to right by op, which need not be associative."""
     lengths = np.append(starts[1:], total) - starts
     if op.kind == "first":
         return (values if iso else values[starts]), iso
@@ -137,8 +137,8 @@ def as_array(I):
     return np.arange(I.start, I.stop, I.step, dtype=np.int64) if type(I) is range else I
 
 
-def seen_through(positions, I):
-    """(which of the ascending `positions` the range I holds, where each stands in it, ascending with I's step > 0)."""
+def find_in_range(positions, I):
+    """(which of the ascending `positions` are in the range I, their positions in it, ascending if I's step > 0)."""
     offset = positions.astype(np.int64) - I.start
     place = offset // I.step
     chosen = ((place >= 0) & (place < len(I)) & (place * I.step == offset)).nonzero()[0]
@@ -155,7 +155,7 @@ def gather_vector(u, I):
                 return SparseVector(0, u.dtype, np.empty(0, np.int32), u.values[:0])
             return share(u, BitmapVector(size, u.dtype, None, u.values, size, True))
         if u.format == "sparse":
-            chosen, places = seen_through(u.indices, I)
+            chosen, places = find_in_range(u.indices, I)
             if I.step < 0:
                 chosen, places = chosen[::-1], places[::-1]
             return vector_of(size, u.dtype, places, u.values if u.iso else u.values[chosen], u.iso)
@@ -180,16 +180,16 @@ def gather_vector(u, I):
 def gather_matrix(A, I, J):
     if I is None and J is None:
         return A
-    turned = False
+    unsorted = False
     if I is None:
         nrows = A.nrows
         rows, cols = row_ids(A), A.indices
         at = None
     elif type(I) is range and len(I) > A.indices.shape[0]:
         nrows = len(I)
-        at, rows = seen_through(row_ids(A), I)
+        at, rows = find_in_range(row_ids(A), I)
         cols = A.indices[at]
-        turned = I.step < 0
+        unsorted = I.step < 0
     else:
         I = as_array(I)
         nrows = I.shape[0]
@@ -203,8 +203,8 @@ def gather_matrix(A, I, J):
         chosen, cols, ordered = _columns(cols, J, A.ncols)
         rows = rows[chosen]
         at = chosen if at is None else at[chosen]
-        turned = turned or not ordered
-    if turned:
+        unsorted = unsorted or not ordered
+    if unsorted:
         order = order_pairs(rows, cols, nrows, ncols)
         if order is not None:
             rows, cols, at = rows[order], cols[order], at[order]
@@ -213,9 +213,9 @@ def gather_matrix(A, I, J):
 
 
 def _columns(cols, J, ncols):
-    """(which entries, their new columns, ascending within rows?) of entries in columns `cols` seen through J."""
+    """(which entries, their new columns, ascending within rows?) of the entries with columns `cols` in the list J."""
     if type(J) is range:
-        return (*seen_through(cols, J), J.step > 0)
+        return (*find_in_range(cols, J), J.step > 0)
     count = J.shape[0]
     if count == 0:
         nothing = np.empty(0, np.int64)

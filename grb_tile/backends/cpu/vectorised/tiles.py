@@ -1,14 +1,15 @@
-"""w = A (+.x) x over the tiled forms, in NumPy: for forced plans and the law that the format does not matter.
-
-tiled: tiles whose column tile of x is empty are passed over (TileSpMSpV, Algorithm 4), the rest meets x tile by tile.
-bitblock: the set bits of the blocks' maps are the entries.
-bittiled: words of a tile's rows meet words of x; only structure takes part, for multiplies that read no values.
-Its three walks can be asked for by name (TileBFS, 3.4); they give the same w:
-    push_csr   the tiles of A by rows whose word of x holds something
-    push_csc   the column words that the bits of x name are united into words of w
-    pull_csc   the tiles of the tile rows that hold an allowed place, nothing else
+"""TileSpMSpV in NumPy: w = A (+.x) x over the tiled forms, for forced plans and for the law of equal results.
 
 Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.3 and 3.4.
+
+tiled      tiles whose tile of x is empty are skipped (Algorithm 4); the others are multiplied
+bitblock   the set bits of the blocks' maps are the entries
+bittiled   words of a tile's rows AND words of x; structure only, for multiplies that read no values
+
+The methods of bittiled can be forced by name (TileBFS, 3.4); they give the same w:
+    push_csr   tiles of A by rows whose word of x is not zero
+    push_csc   the union of the column words that the bits of x name
+    pull_csc   tiles of the tile rows with an allowed position
 """
 
 import numpy as np
@@ -26,7 +27,7 @@ FORMATS = frozenset(("tiled", "bitblock", "bittiled", "push_csr", "push_csc", "p
 
 
 def matvec(A, x, semiring, allow, format):
-    """As matvec_rows (backends/protocol.py), over A's form `format`, one of FORMATS; NotImplemented where it cannot serve."""
+    """As matvec_rows (backends/protocol.py), over A's form `format`; NotImplemented if it does not apply."""
     if A.indices.shape[0] == 0 or x.nvals == 0:
         return empty_vector(A.nrows, semiring.return_type)
     if not can_tile(A):
@@ -41,7 +42,7 @@ def matvec(A, x, semiring, allow, format):
 
 
 def can_use_bits(A, x, semiring):
-    """Does the product read no values, and the monoid only ask whether (or how often) there is one?"""
+    """Is the product determined by the structure: an iso multiply, and an idempotent monoid or plus?"""
     op, monoid = semiring.binaryop, semiring.monoid
     if op.positional is not None or not (is_idempotent(monoid) or monoid.ufunc is np.add):
         return False
@@ -68,7 +69,7 @@ def matvec_bit_blocks(B, x, semiring, allow):
 
 
 def _entries_against(A, a, rows, cols, tx, semiring, allow):
-    """Reduce a[p] (x) x[cols[p]] by rows[p], entries in any order."""
+    """Reduce a[p] (x) x[cols[p]] by rows[p]; the entries are in any order."""
     present, b = tx.lookup(cols)
     if allow is not None:
         hit = members(allow.pattern, rows)
@@ -82,8 +83,8 @@ def _entries_against(A, a, rows, cols, tx, semiring, allow):
     op = semiring.binaryop
     if op.positional is not None:
         base = op.positional.rstrip("1")
-        place = rows if base == "firsti" else np.zeros_like(cols) if base == "secondj" else cols
-        products = cast(place + (op.positional[-1] == "1"), op.return_type)
+        position = rows if base == "firsti" else np.zeros_like(cols) if base == "secondj" else cols
+        products = cast(position + (op.positional[-1] == "1"), op.return_type)
     elif op.kind == "pair":
         products = np.ones(1, op.return_type.np_type)
     else:
@@ -93,7 +94,7 @@ def _entries_against(A, a, rows, cols, tx, semiring, allow):
 
 
 def matvec_bit_tiles(T, A, x, semiring, allow, direction):
-    """Structure only: whether any k (or how many) is in row i of A and in x, a word of T.nt positions at a time."""
+    """Structure only: is any k (or how many) in row i of A and in x, by AND of words of T.nt positions."""
     words = words_of(x)
     words = bits.full(x.size) if words is None else words
     x_words = words.view(T.row_words.dtype)
@@ -118,9 +119,9 @@ def matvec_bit_tiles(T, A, x, semiring, allow, direction):
 
 
 def _row_counts(T, x_words, allow, skip):
-    """For each row of A, how many of its columns are in x; tiles outside `allow`, or not met by x, are skipped."""
+    """For each row of A, how many of its columns are in x; tiles outside `allow`, or where x is zero, are skipped."""
     tile_rows = np.arange(T.tile_row_ptr.shape[0] - 1).repeat(np.diff(T.tile_row_ptr))
-    word, (tile, line) = T.row_words, T.by_rows.places()
+    word, (tile, line) = T.row_words, T.by_rows.positions()
     chosen = None
     if allow is not None:
         words = words_of(allow.pattern)
@@ -145,8 +146,8 @@ def _united_columns(T, words):
     tiles = ranges(T.tile_col_ptr[tile_cols], lengths)
     word = T.col_words.dtype.type
     bit = np.left_shift(word(1), (columns % T.nt).astype(word)).repeat(lengths)
-    held = (T.col_map[tiles] & bit).nonzero()[0]
-    tiles, bit = tiles[held], bit[held]
+    used = (T.col_map[tiles] & bit).nonzero()[0]
+    tiles, bit = tiles[used], bit[used]
     found = T.col_words[T.col_start[tiles] + np.bitwise_count(T.col_map[tiles] & (bit - word(1)))]
     united = np.zeros(bits.word_count(T.nrows), np.uint64)
     np.bitwise_or.at(united.view(word), T.tile_row[tiles], found)
