@@ -1,14 +1,21 @@
 """Tests of this folder need a CUDA device: all carry the mark `gpu`, and they are skipped only where there is none.
 
 What is there but cannot be used (CuPy without its libraries, no python-graphblas for the batteries) fails, with the
-remedy.
+remedy.  A run of the whole folder writes RECORD.md's table of batteries.
 """
 
+import collections
 import importlib.util
+import time
+from pathlib import Path
 
 import pytest
 
-HERE = __file__.rsplit("/", 1)[0]
+from gpu import record
+from gpu.batteries import batteries, in_order
+
+HERE = Path(__file__).resolve().parent
+START = time.monotonic()
 
 
 def has_device():
@@ -23,8 +30,21 @@ def has_device():
         return False
 
 
-def pytest_collection_modifyitems(items):
-    own = [item for item in items if str(item.path).startswith(HERE)]
+def pytest_configure(config):
+    """With -n, tests of one xdist_group stay in one process: matrices of 2^31 entries are there once only."""
+    config.addinivalue_line("markers", "xdist_group(name): run in one process by pytest-xdist")
+    if config.getoption("dist", "no") == "load" and not hasattr(config, "workerinput"):
+        config.option.dist = "loadgroup"
+
+
+def weight(item):
+    """How long a test takes, roughly: parts of long files first, then other batteries, then the rest."""
+    battery = getattr(getattr(item, "callspec", None), "params", {}).get("battery")
+    return 0 if battery is None else battery.parts + 1
+
+
+def pytest_collection_modifyitems(config, items):
+    own = [item for item in items if item.path.is_relative_to(HERE)]
     if not own:
         return
     without = None if has_device() else pytest.mark.skip(reason="no CUDA device (or no CuPy) on this machine")
@@ -32,17 +52,34 @@ def pytest_collection_modifyitems(items):
         item.add_marker(pytest.mark.gpu)
         if without is not None:
             item.add_marker(without)
+    if len(own) == len(items):
+        items[:] = in_order(items, getattr(config, "workerinput", {}).get("workercount", 1), weight)
 
 
-def pytest_terminal_summary(terminalreporter):
-    """A line for each battery: what RECORD.md wants to hold."""
-    lines = [
-        dict(report.user_properties)
-        for key in ("passed", "failed")
-        for report in terminalreporter.stats.get(key, ())
-        if report.when == "call" and "battery" in dict(report.user_properties)
-    ]
-    for line in sorted(lines, key=lambda found: found["battery"]):
-        terminalreporter.write_line(f"{line['battery']}: {line['outcome']}")
-    if lines:
-        terminalreporter.write_line(f"device: {lines[0]['device']}")
+def rows_of(stats):
+    """{battery, or file of this folder: record.Row} of a terminal reporter's statistics; how many batteries ran."""
+    rows, ran = collections.defaultdict(record.Row), 0
+    for outcome in ("passed", "failed", "skipped", "error"):
+        for report in stats.get(outcome, ()):
+            found = dict(getattr(report, "user_properties", ()))
+            file = report.nodeid.partition("::")[0].rpartition("/")[2]
+            if "battery" in found:
+                ran += 1
+                rows[found["battery"]].add(**found["counts"], seconds=found["seconds"], host=found["host"])
+            elif file != "test_batteries.py" or outcome in ("failed", "error"):
+                what = "failed" if outcome == "error" else outcome
+                rows[file].add(**{what: 1}, seconds=getattr(report, "duration", 0.0))
+    return dict(sorted(rows.items(), key=lambda item: (item[0].startswith("test_"), item[0]))), ran
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """The table of batteries; a run of the whole folder leaves it in RECORD.md."""
+    rows, ran = rows_of(terminalreporter.stats)
+    if not ran:
+        return
+    processes = config.getoption("numprocesses", None) or 1
+    text = record.table(rows, record.facts(), processes, time.monotonic() - START)
+    terminalreporter.write_line(text)
+    if ran == len(batteries()) and not config.option.keyword and not config.option.markexpr.replace("not slow", ""):
+        record.write(text)
+        terminalreporter.write_line(f"written to {record.RECORD}")

@@ -124,6 +124,11 @@ def spin(milliseconds):
     cp.RawKernel(code, "spin")((1,), (1,), (np.int64(milliseconds * 1.7e6),))
 
 
+# Products until a matrix is as it stays: after a few of them its columns are stored in another way, which compiles
+# kernels and reads a count back, and so waits for the device (products/segments.py).
+WARM = 8
+
+
 def grown(A, x, times):
     """x after `times` products with A, computed step by step."""
     for _ in range(times):
@@ -137,10 +142,13 @@ def test_work_goes_on_the_current_stream(non_blocking):
     indices = cp.arange(n)
     A = gb.Matrix.from_coo(indices, (indices + 1) % n, cp.ones(n), nrows=n, ncols=n)
     x = gb.Vector.from_dense(cp.arange(n, dtype=cp.float64))
-    grown(A, x, 2)  # compiled
+    grown(A, x, WARM)
     cp.cuda.Device().synchronize()
     stream = cp.cuda.Stream(non_blocking=non_blocking)
     with stream:
+        spin(1)  # compiled, and the stream's own memory pool made
+        grown(A, x, 3)
+        stream.synchronize()
         spin(200)
         y = grown(A, x, 3)
         done = stream.done

@@ -20,7 +20,9 @@ from grb_tile.storage.store import Allow
 
 
 def vector(n=100, step=7):
-    return gb.Vector.from_coo(np.arange(0, n, step), np.arange(0, n, step) * 1.5, size=n)
+    """A vector whose store is on the host."""
+    with select.using("cpu"):
+        return gb.Vector.from_coo(np.arange(0, n, step), np.arange(0, n, step) * 1.5, size=n)
 
 
 def test_operands_move_once_and_stay_as_they_are():
@@ -52,7 +54,7 @@ def test_results_stay_on_the_device_and_are_read_by_the_host():
 def test_host_backends_take_device_stores_afterwards(name):
     with using_shim():
         A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
-        v = vector(3, 1)
+        v = gb.Vector.from_coo([0, 1, 2], [0.0, 1.5, 3.0], size=3)
         M = gb.Vector.from_coo([0, 2], True, size=3)
         mask = M.dup()
         for x in (A, v, mask):
