@@ -58,7 +58,7 @@ def test_no_counts_are_none():
 
 
 def test_the_longest_go_first_and_short_ones_wait_behind_them():
-    weight = dict(a=1, b=9, c=2, d=8, e=7, f=3, g=6)
+    weight = {"a": 1, "b": 9, "c": 2, "d": 8, "e": 7, "f": 3, "g": 6}
     assert in_order("abcdefg", 2, weight.get) == list("bdcaegf")
     assert sorted(in_order("abcdefg", 14, weight.get)) == list("abcdefg")
 

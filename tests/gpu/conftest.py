@@ -15,6 +15,7 @@ from gpu import record
 from gpu.batteries import batteries, in_order
 
 HERE = Path(__file__).resolve().parent
+TOGETHER = ("test_wide.py",)  # its matrix of 2^31 entries must not be there twice
 START = time.monotonic()
 
 
@@ -30,11 +31,16 @@ def has_device():
         return False
 
 
-def pytest_configure(config):
-    """With -n, tests of one xdist_group stay in one process: matrices of 2^31 entries are there once only."""
-    config.addinivalue_line("markers", "xdist_group(name): run in one process by pytest-xdist")
-    if config.getoption("dist", "no") == "load" and not hasattr(config, "workerinput"):
-        config.option.dist = "loadgroup"
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With -n, one test after another goes to the next free process; those of TOGETHER go to one, as one."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return next((file for file in TOGETHER if f"/{file}::" in nodeid), nodeid)
+
+    return Scheduling(config, log)
 
 
 def weight(item):

@@ -17,7 +17,6 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda.runtime.memory import drop_forms
 
 cp = pytest.importorskip("cupy")
-pytestmark = pytest.mark.xdist_group("wide")  # the matrix below is in one process only
 LONG, WIDTH, N = 66_000, 32_769, 72_000
 NEEDED = 100 << 30
 FILL = r"""extern "C" __global__ void fill(const long long* start, const long long* first, const long long* around, int* out, int n) {
