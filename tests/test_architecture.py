@@ -173,6 +173,72 @@ def test_algorithms_speak_graphblas_only():
     assert not found, "\n".join(found)
 
 
+# What lies above backends/ may import: the choice of a backend and the protocol.
+NEUTRAL = {f"grb_tile.backends{name}" for name in ("", ".select", ".protocol")}
+ABOVE_BACKENDS = [
+    path
+    for path in SOURCES
+    if RANK[layer_of(module_of(path))] > RANK["backends"] and name_of(path) != "grb_tile/operations/traverse.py"
+]
+
+
+def imported_backends(path, tree):
+    """Imports of a concrete backend, with the line."""
+    for target, line in imported_modules(path, tree):
+        if layer_of(target) == "backends" and target not in NEUTRAL:
+            yield line, f"imports {target}"
+
+
+def is_backend(node):
+    """Is it an expression for a backend, as this project writes them: `backend`, current(), select.named(...)?"""
+    if isinstance(node, ast.Call):
+        name = getattr(node.func, "attr", getattr(node.func, "id", None))
+        return name in ("current", "named")
+    return isinstance(node, ast.Name) and node.id == "backend"
+
+
+def questions_to_backends(tree):
+    """Where code reads whether a backend is on a device, which device, or compares its name, with the line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            if node.attr == "on_device" and not (isinstance(node.value, ast.Name) and node.value.id == "select"):
+                yield node.lineno, "reads on_device"
+            if node.attr in ("device", "detours") and is_backend(node.value):
+                yield node.lineno, f"reads a backend's {node.attr}"
+        elif isinstance(node, ast.Compare):
+            for side in (node.left, *node.comparators):
+                if isinstance(side, ast.Attribute) and side.attr == "name" and is_backend(side.value):
+                    yield node.lineno, "compares a backend's name"
+
+
+@pytest.mark.parametrize("path", ABOVE_BACKENDS, ids=name_of)
+def test_what_lies_above_backends_knows_none_of_them(path):
+    """The protocol is enough: a backend may be added, or left out, without a change above backends/."""
+    tree = parse(path)
+    found = [
+        f"{name_of(path)}:{line} {what}"
+        for line, what in (*imported_backends(path, tree), *questions_to_backends(tree))
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_checker_sees_a_backend_named():
+    fake = ROOT / "grb_tile" / "operations" / "write.py"
+    text = """
+def f():
+    from ..backends.cuda.structure import entries
+    from grb_tile.backends import select, guard
+    from ..backends.reference import entries
+    import grb_tile.backends.cpu.backend
+    backend.device.read(x)
+    if current().on_device or select.named("cuda").name == "cuda" or select.on_device():
+        pass
+"""
+    tree = ast.parse(text)
+    assert [line for line, _ in imported_backends(fake, tree)] == [3, 4, 5, 6]
+    assert sorted(line for line, _ in questions_to_backends(tree)) == [7, 8, 8]
+
+
 @pytest.mark.parametrize("path", SHORT_FILES, ids=name_of)
 def test_files_are_short(path):
     lines = path.read_text(encoding="utf-8").splitlines()

@@ -4,20 +4,23 @@
 store). A process that never used a device never gets here, so the host backends themselves check nothing.
 """
 
+import functools
+import inspect
+
 from ..storage import place
 from ..storage.store import Allow, BitmapVector, Compressed, SparseVector
 from .protocol import Backend
 
 _STORES = (SparseVector, BitmapVector, Compressed)
-_PRIMITIVES = [name for name in vars(Backend) if not name.startswith("_") and callable(vars(Backend)[name])]
+_PRIMITIVES = [name for name, value in vars(Backend).items() if not name.startswith("_") and inspect.isfunction(value)]
 
 
 def guarded(backend):
     """`backend` with every primitive taking stores from any place."""
     methods = {name: _bringing(getattr(backend, name)) for name in _PRIMITIVES}
     methods["is_guarded"] = True
-    twin = type(f"Guarded{type(backend).__name__}", (type(backend),), {k: _method(v) for k, v in methods.items()})
-    made = twin.__new__(twin)
+    cls = type(f"Guarded{type(backend).__name__}", (type(backend),), {k: _method(v) for k, v in methods.items()})
+    made = cls.__new__(cls)
     made.__dict__.update(vars(backend))
     return made
 
@@ -27,6 +30,7 @@ def _method(value):
 
 
 def _bringing(primitive):
+    @functools.wraps(primitive)
     def call(*args, **kwargs):
         return primitive(*map(_here, args), **{name: _here(value) for name, value in kwargs.items()})
 

@@ -1,4 +1,4 @@
-"""What a backend can do: the primitives from which every GraphBLAS operation is put together.
+"""What a backend can do: the primitives from which every GraphBLAS operation is put together, and whole level loops.
 
 Stores come in (storage/store.py), stores go out.  For every primitive:
 
@@ -12,22 +12,46 @@ Stores come in (storage/store.py), stores go out.  For every primitive:
 - nothing of the size of a dimension is allocated when the stores are sparse or DCSR: dimensions go up to 2^60.
 
 Positions.  A positional multiply sees the entries A(i,k) and B(k,j), or A(i,k) and x(k,0): firsti = i, firstj = k,
-secondi = k, secondj = j.  Element-wise both operands stand at the same place (i,j), or (i,0) in a vector.  The variants
-with a final 1 count from 1.
+secondi = k, secondj = j.  Element-wise both operands stand at the same position (i,j), or (i,0) in a vector.  The
+variants with a final 1 count from 1.
 
 Iso.  Results are iso where that costs nothing: pair, structure-only products under an idempotent monoid, apply of an
 iso operand, union and intersect where the values are the same by their kind.  A caller may rely on values only, not on
 `iso`.
+
+A new backend is a folder beside this file with a subclass of Backend, and one line in `select.AVAILABLE`.  It must
+implement structure, products, element-wise primitives and `bfs`.  What has a body below may be inherited: placement and
+arrays are those of a backend that computes on NumPy's arrays, the other whole loops decline.  Nothing above backends/
+names a backend or asks for its name to find a method (tests/test_architecture.py); tests/backends/test_protocol.py
+compares the signatures.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from grb_tile.exceptions import NotImplementedException
 from grb_tile.planner.device_profile import CPU
 from grb_tile.planner.statistics import edges_of
 from grb_tile.storage.bits import scatter_words
+from grb_tile.storage.place import is_of_device
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+
+    from grb_tile.dtypes import DataType
+    from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector
+
+    VectorStore = SparseVector | BitmapVector
+    Store = SparseVector | BitmapVector | Compressed
+    Positions = np.ndarray | range | None
 
 
-def use_plain_rows(plan):
-    """Note in the plan that the form it names has no walk for this product; plan: a Plan, or a name, which takes no note."""
+def use_plain_rows(plan: Any) -> None:
+    """Record in the plan that its format has no method for this product; plan: a Plan, or a name, which keeps no record."""
     if type(plan) is not str:
         plan.use_plain_rows()
 
@@ -35,102 +59,143 @@ def use_plain_rows(plan):
 class Backend:
     """Base class of backends; each method states what the primitive returns."""
 
-    name = "abstract"
+    name = "abstract"  # for reports and messages
     profile = CPU  # planner.device_profile: what launches, atomics and gathers cost
-    on_device = False  # True: stores are moved to a device, whose arrays are not NumPy's
+    on_device = False  # are stores moved to a device, whose arrays are not NumPy's?  Read inside backends/ alone
+    asynchronous = False  # does a call return before its result is complete?  `synchronize` waits
+    updates_in_place = False  # may operations/write.py change a bitmap vector by `put_entries` and `clear_bits`?
 
-    def _missing(self, primitive):
+    @classmethod
+    def is_available(cls) -> bool:
+        """Can this backend compute here?  "auto" takes the first of select.AVAILABLE that can."""
+        return True
+
+    def _missing(self, primitive: str) -> Any:
         raise NotImplementedException(f"backend {self.name!r} does not have the primitive {primitive!r}")
 
     # ------------------------------------------------------------------ structure
 
-    def build_vector(self, size, indices, values, dup, dtype):
+    def build_vector(
+        self, size: int, indices: np.ndarray, values: np.ndarray, dup: Any, dtype: DataType
+    ) -> VectorStore:
         """t[i] = values[k1] (dup) values[k2] (dup) ...   over the k with indices[k] = i, in input order, left to right.
 
-        Types: indices int64 array in 0 .. size-1; `values` has as many places, or one (iso: every entry holds it).
+        Types: indices int64 array in 0 .. size-1; `values` has as many elements, or one (iso: the value of every
+        entry).
         dup: TypedBinaryOp (operands cast to its types, results cast to dtype), or None: duplicates are an error.
         Raises: InvalidValue naming the first duplicate when dup is None.
         """
-        self._missing("build_vector")
+        return self._missing("build_vector")
 
-    def build_matrix(self, nrows, ncols, rows, cols, values, dup, dtype):
+    def build_matrix(
+        self,
+        nrows: int,
+        ncols: int,
+        rows: np.ndarray,
+        cols: np.ndarray,
+        values: np.ndarray,
+        dup: Any,
+        dtype: DataType,
+    ) -> Compressed:
         """T[i,j] = values[k1] (dup) values[k2] ...   over the k with (rows[k], cols[k]) = (i,j); see build_vector."""
-        self._missing("build_matrix")
+        return self._missing("build_matrix")
 
-    def tuples_vector(self, u):
-        """(indices, values) of the entries, ascending; int64 indices, one value each (iso expanded); fresh arrays."""
-        self._missing("tuples_vector")
+    def tuples_vector(self, u: VectorStore) -> tuple[np.ndarray, np.ndarray]:
+        """(indices, values) of the entries as fresh NumPy arrays, ascending; int64 indices, iso values expanded."""
+        return self._missing("tuples_vector")
 
-    def tuples_matrix(self, A):
-        """(rows, cols, values) of the entries by rows, ascending, int64 positions; iso expanded; fresh arrays."""
-        self._missing("tuples_matrix")
+    def tuples_matrix(self, A: Compressed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(rows, cols, values) of the entries by rows as fresh NumPy arrays, ascending; int64, iso values expanded."""
+        return self._missing("tuples_matrix")
 
-    def convert(self, store, format):
+    def convert(self, store: Store, format: str) -> Store:
         """The same entries as "sparse", "bitmap", "csr" or "dcsr" (the store itself when it is that)."""
-        self._missing("convert")
+        return self._missing("convert")
 
-    def transpose(self, A):
+    def transpose(self, A: Compressed) -> Compressed:
         """T[j,i] = A[i,j]; kept with A, and A is found again from T while it lives (storage/convert.py)."""
-        self._missing("transpose")
+        return self._missing("transpose")
 
-    def cast(self, store, dtype):
+    def cast(self, store: Store, dtype: DataType) -> Store:
         """The same pattern, values cast to dtype (the store itself when it has that type)."""
-        self._missing("cast")
+        return self._missing("cast")
 
-    def gather_vector(self, u, I):
+    def gather_vector(self, u: VectorStore, I: Positions) -> VectorStore:
         """t[k] = u[I[k]]   for 0 <= k < len(I); I an int64 array in any order with repeats, a range, or None for all.
 
-        A range (any step but 0) costs nothing of its length on a sparse or DCSR store: so slices of huge dimensions
-        work.
+        A range (any step but 0) costs nothing of its length on a sparse or DCSR store, so that slices of huge
+        dimensions work.
         """
-        self._missing("gather_vector")
+        return self._missing("gather_vector")
 
-    def gather_matrix(self, A, I, J):
+    def gather_matrix(self, A: Compressed, I: Positions, J: Positions) -> Compressed:
         """T[k,l] = A[I[k], J[l]]; I, J int64 arrays in any order with repeats, ranges, or None for all."""
-        self._missing("gather_matrix")
+        return self._missing("gather_matrix")
 
-    def expand_vector(self, u, I, size):
-        """t[I[k]] = u[k]; t has `size` places.
+    def expand_vector(self, u: VectorStore, I: Positions, size: int) -> VectorStore:
+        """t[I[k]] = u[k]; t has dimension `size`.
 
-        I: int64 array without duplicates or a range, one for each place of u; or None for all (then size >= u.size).
+        I: int64 array without duplicates or a range, one index for each position of u; or None for all (then size >=
+        u.size).
         """
-        self._missing("expand_vector")
+        return self._missing("expand_vector")
 
-    def expand_matrix(self, A, I, J, nrows, ncols):
+    def expand_matrix(self, A: Compressed, I: Positions, J: Positions, nrows: int, ncols: int) -> Compressed:
         """T[I[k], J[l]] = A[k,l]; T is nrows x ncols; I, J as for expand_vector."""
-        self._missing("expand_matrix")
+        return self._missing("expand_matrix")
 
     # ------------------------------------------------------------------ facts for the planner
 
-    def edges_of(self, A, u):
-        """Entries in the rows of A at u's entries, counted where that is cheap, else estimated (a float)."""
+    def edges_of(self, A: Compressed, u: VectorStore) -> float:
+        """[+_i nvals(A[i,:])] over the entries i of u: counted where that is cheap, else estimated."""
         return edges_of(A, u)
 
     # ------------------------------------------------------------------ products
 
-    def matvec_rows(self, A, x, semiring, allow=None, plan=None):
+    def matvec_rows(
+        self, A: Compressed, x: VectorStore, semiring: Any, allow: Allow | None = None, plan: Any = None
+    ) -> VectorStore:
         """w[i] = (+)_k A[i,k] (x) x[k]   for i in allow: reads the rows of A that are allowed, each against x."""
-        self._missing("matvec_rows")
+        return self._missing("matvec_rows")
 
-    def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
-        """w[i] = (+)_k A[i,k] (x) x[k]   for i in allow, where AT[k,i] = A[i,k]: reads the rows k of AT that x holds.
+    def matvec_cols(
+        self, AT: Compressed, x: VectorStore, semiring: Any, allow: Allow | None = None, plan: Any = None
+    ) -> VectorStore:
+        """w[i] = (+)_k A[i,k] (x) x[k]   for i in allow, where AT[k,i] = A[i,k]: reads the rows k of AT with x[k] present.
 
         The first argument of the multiply is A's entry, as in matvec_rows: both give the same w.
         """
-        self._missing("matvec_cols")
+        return self._missing("matvec_cols")
 
-    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
+    def matmul(
+        self,
+        A: Compressed,
+        B: Compressed | None,
+        semiring: Any,
+        allow: Allow | None = None,
+        plan: Any = None,
+        BT: Compressed | None = None,
+    ) -> Compressed:
         """C[i,j] = (+)_k A[i,k] (x) B[k,j]   for (i,j) in allow.
 
         plan: None, a name or an object with the attribute `method`: "gustavson" (rows of B are gathered for each row of
-        A) or "dot" (for each allowed (i,j) row i of A meets row j of BT; asks for an allow that is not a complement).
+        A) or "dot" (for each allowed (i,j) row i of A meets row j of BT; needs an allow that is not a complement).
         BT: the transpose of B, when the caller has it; B may then be None.
         """
-        self._missing("matmul")
+        return self._missing("matmul")
 
     # ------------------------------------------------------------------ element-wise
 
-    def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
+    def union(
+        self,
+        x: Store,
+        y: Store,
+        op: Any,
+        allow: Allow | None = None,
+        left_default: np.generic | None = None,
+        right_default: np.generic | None = None,
+        dtype: DataType | None = None,
+    ) -> Store:
         """t[p] = x[p] (op) y[p] where both are present; a lone entry is copied.
 
         A lone entry is cast from its own type straight to the result's (SuiteSparse's eWiseAdd), not through op.type.
@@ -140,48 +205,148 @@ class Backend:
         dtype: type of the result; None: op.return_type, or x's type when op is None.  Combined values are cast from
         op.return_type to it, lone ones straight from their operand's type (what an accumulator needs).
         """
-        self._missing("union")
+        return self._missing("union")
 
-    def intersect(self, x, y, op, allow=None):
+    def intersect(self, x: Store, y: Store, op: Any, allow: Allow | None = None) -> Store:
         """t[p] = x[p] (op) y[p] where both are present."""
-        self._missing("intersect")
+        return self._missing("intersect")
 
-    def restrict(self, x, allow):
+    def restrict(self, x: Store, allow: Allow) -> Store:
         """t[p] = x[p] where p is in allow."""
-        self._missing("restrict")
+        return self._missing("restrict")
 
-    def select(self, x, op, thunk, allow=None):
+    def select(self, x: Store, op: Any, thunk: Any, allow: Allow | None = None) -> Store:
         """t[p] = x[p] where op(x[p], i, j, thunk); values keep x's type.  Vectors give j = 0."""
-        self._missing("select")
+        return self._missing("select")
 
-    def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
+    def apply(
+        self, x: Store, op: Any, allow: Allow | None = None, left: Any = None, right: Any = None, thunk: Any = None
+    ) -> Store:
         """t[p] = op(x[p]);  op(left, x[p]);  op(x[p], right);  op(x[p], i, j, thunk).
 
         op: TypedUnaryOp | TypedBinaryOp with `left` or `right` (a NumPy scalar) | TypedIndexUnaryOp with thunk.
         Positional: a unary i, j is the entry's row, column; for a binary op with a bound scalar firsti and secondi are
         the entry's row, firstj and secondj its column (0 in a vector).
         """
-        self._missing("apply")
+        return self._missing("apply")
 
-    def reduce(self, x, monoid):
+    def reduce(self, x: Store, monoid: Any) -> np.generic | None:
         """(+)_p x[p]   as a NumPy scalar of monoid.type, or None when x is empty; x is cast to monoid.type first."""
-        self._missing("reduce")
+        return self._missing("reduce")
 
-    def broadcast(self, u, pattern, axis):
+    def broadcast(self, u: VectorStore, pattern: Compressed, axis: int) -> Compressed:
         """T[i,j] = u[i] (axis 0) or u[j] (axis 1)   for (i,j) in the matrix `pattern` where u has that entry.
 
         Types: the result has u's type; the values of `pattern` are not read.
         """
-        self._missing("broadcast")
+        return self._missing("broadcast")
 
-    def kronecker(self, A, B, op, allow=None):
+    def kronecker(self, A: Compressed, B: Compressed, op: Any, allow: Allow | None = None) -> Compressed:
         """C[i*B.nrows + k, j*B.ncols + l] = A[i,j] (op) B[k,l].
 
         A positional op sees the positions of A(i,j) and B(k,l).
         """
-        self._missing("kronecker")
+        return self._missing("kronecker")
 
-    # ------------------------------------------------------------------ whole algorithms, where a backend has them
+    # ------------------------------------------------------------------ the write step
+
+    def overwrite(self, c: Store, t: Store, allow: Allow) -> Store:
+        """C<allow> = T without accumulator: T inside the mask, C outside it.
+
+        T has C's type and no entry outside `allow`.  C's arrays may be written into where nobody shares them; the
+        caller drops C.
+        """
+        return self._missing("overwrite")
+
+    def fill(self, c: VectorStore, value: np.generic, pattern: VectorStore) -> VectorStore:
+        """C<M> = value, M the structure of the vector `pattern`; `value` has C's type.  C as in `overwrite`.
+
+        NotImplemented where `overwrite` with a vector of that value is as good.
+        """
+        return self._missing("fill")
+
+    def put_entries(self, words: np.ndarray | None, dense: np.ndarray, u: SparseVector) -> int:
+        """dense[i] = u[i] and bit i of `words` (None: all are set) for the entries of u; the number of bits newly set.
+
+        Types: u.values has the type of `dense`.  Both arrays are the caller's own NumPy arrays.  Called only where
+        `updates_in_place`.
+        """
+        dense[u.indices] = u.values
+        return 0 if words is None else scatter_words(words, u.indices, True)
+
+    def clear_bits(self, words: np.ndarray, indices: np.ndarray) -> int:
+        """Clear the bits `indices` (ascending, distinct) of `words`; the number that were set.  As `put_entries`."""
+        return scatter_words(words, indices, False)
+
+    # ------------------------------------------------------------------ placement, for whoever plans or times
+
+    def to_device(self, operand: Any) -> Any:
+        """A store or an Allow (or None) with arrays where this backend computes: what a planner should see.
+
+        A host backend returns the operand.  A device backend moves it once and keeps the copy with it; a user-defined
+        type, which has no device form, stays as it is.
+        """
+        return operand
+
+    def operands_to_device(
+        self, A: Compressed, u: VectorStore, allow: Allow | None
+    ) -> tuple[Compressed, VectorStore, Allow | None]:
+        """to_device of a product's matrix, vector and mask, in one call."""
+        return A, u, allow
+
+    def synchronize(self) -> None:
+        """Wait until every result is complete."""
+
+    def run_reported(self, function: Callable[[], Any], name: str) -> Any:
+        """function(); errors of the backend's own libraries leave it as the library's exceptions, naming `name`."""
+        return function()
+
+    def describe_device(self) -> str | None:
+        """The name of the device that computes; None: the host's processor."""
+        return None
+
+    # ------------------------------------------------------------------ arrays, for input and output
+
+    @property
+    def xp(self) -> ModuleType:
+        """The array module of the arrays in this backend's stores: NumPy, or CuPy."""
+        return np
+
+    def array(self, data: Any, dtype: Any = None) -> Any:
+        """`data` as a contiguous array of this backend's (`data` itself where it is one), from the host or from a GPU.
+
+        Types: NumPy arrays, arrays of a device whose backend was in use, and what offers `__cuda_array_interface__`
+        or, on the GPU, `__dlpack__`.
+        """
+        if is_of_device(data):
+            data = data.get()
+        elif hasattr(data, "__cuda_array_interface__"):
+            import cupy
+
+            data = cupy.asarray(data).get()
+        return np.ascontiguousarray(data, dtype)
+
+    def is_array(self, x: Any) -> bool:
+        """Is `x` an array of the class that this backend's stores have?"""
+        return isinstance(x, np.ndarray)
+
+    def cast_array(self, values: Any, have: DataType, want: DataType) -> Any:
+        """The one-dimensional array `values` of type `have` as `want`, with the rules of dtypes.cast."""
+        return self._missing("cast_array")
+
+    def line_numbers(self, indptr: Any, names: Any = None) -> Any:
+        """r[k] = i, or names[i], for indptr[i] <= k < indptr[i + 1]: the row of each entry (int64) of a CSR array."""
+        return self._missing("line_numbers")
+
+    def has_ascending_columns(self, A: Compressed) -> bool:
+        """Do the column indices of each row ascend without repeats?"""
+        return self._missing("has_ascending_columns")
+
+    def tuples(self, x: Store) -> Sequence[Any]:
+        """tuples_vector or tuples_matrix as fresh arrays of this backend's, not copied to the host."""
+        return self._missing("tuples")
+
+    # ------------------------------------------------------------------ whole level loops
 
     def shortest_paths(self, A, in_edges, source, heaviest, delta=None, tree=False):
         """d[v] = min over paths from `source` of the sum of their A[i,j]: (store, store of a tree or None, outcome).
@@ -199,17 +364,3 @@ class Backend:
         outcome.rows(): a dictionary per round.
         """
         return NotImplemented
-
-    # ------------------------------------------------------------------ in place, for the write step alone
-
-    def place(self, words, dense, u):
-        """dense[i] = u[i] and bit i of `words` (None: all are set) for the entries of sparse u; how many bits are new.
-
-        Types: u.values has the type of `dense`.  Both arrays are the caller's own and lie in host memory.
-        """
-        dense[u.indices] = u.values
-        return 0 if words is None else scatter_words(words, u.indices, True)
-
-    def unplace(self, words, indices):
-        """Clear the bits `indices` (ascending, distinct) of `words`; how many were set."""
-        return scatter_words(words, indices, False)

@@ -202,6 +202,10 @@ class ReferenceBackend(Backend):
             result[i if I is None else int(I[i]), j if J is None else int(J[j])] = value
         return matrix(nrows, ncols, A.dtype, result)
 
+    def edges_of(self, A, u):
+        frontier = entries(u)
+        return float(sum(1 for i, _ in entries(A) if i in frontier))
+
     # ------------------------------------------------------------------ products
 
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
@@ -313,3 +317,38 @@ class ReferenceBackend(Backend):
                 if may(place):
                     result[place] = _multiply(op, a, b, i, j, k, m)
         return matrix(A.nrows * B.nrows, A.ncols * B.ncols, op.return_type, result)
+
+    # ------------------------------------------------------------------ the write step
+
+    def overwrite(self, c, t, allow):
+        may = _allowed(allow)
+        result = {place: value for place, value in entries(c).items() if not may(place)}
+        return _like(c, c.dtype, result | entries(t))
+
+    def fill(self, c, value, pattern):
+        result = entries(c)
+        for place in entries(pattern):
+            result[place] = np.array([value])
+        return _like(c, c.dtype, result)
+
+    # ------------------------------------------------------------------ arrays
+
+    def cast_array(self, values, have, want):
+        return cast(values, want)
+
+    def line_numbers(self, indptr, names=None):
+        found = []
+        for i in range(len(indptr) - 1):
+            for _ in range(int(indptr[i]), int(indptr[i + 1])):
+                found.append(i if names is None else int(names[i]))
+        return np.array(found, np.int64)
+
+    def has_ascending_columns(self, A):
+        return all(
+            A.indices[k] < A.indices[k + 1]
+            for i in range(len(A.indptr) - 1)
+            for k in range(int(A.indptr[i]), int(A.indptr[i + 1]) - 1)
+        )
+
+    def tuples(self, x):
+        return self.tuples_matrix(x) if _is_matrix(x) else self.tuples_vector(x)

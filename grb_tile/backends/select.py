@@ -1,4 +1,7 @@
-"""Which backend is in use: "cpu" unless told otherwise; "auto" is "cuda" where CuPy and a device are there.
+"""Which backend is in use: "cpu" unless configured otherwise; "auto" is "cuda" where CuPy and a device are present.
+
+AVAILABLE is the only place where backends are registered: a line with a name, a module and a subclass of
+protocol.Backend.
 
 Stores stay where they were made.  A device backend moves host stores at first use; once one was in use, host backends
 bring device stores back in the same way (guard.py).
@@ -33,23 +36,24 @@ def named(name):
     backend = _made.get(name)
     if backend is None:
         if name == "auto":
-            from .cuda.backend import is_available
-
-            return named("cuda" if is_available() else "cpu")
+            return named(next(other for other in AVAILABLE if _class_of(other).is_available()))
         if name not in AVAILABLE:
-            others = ", ".join(sorted(AVAILABLE.keys() - {"cuda"}))
-            raise InvalidValue(f"backend: {name!r} is not known; choose one of auto, cuda, {others}")
-        module, cls = AVAILABLE[name]
-        backend = register(name, getattr(import_module(module), cls)())
-    if "cuda" in _made and not backend.on_device and not getattr(backend, "is_guarded", False):
+            raise InvalidValue(f"backend: {name!r} is not known; choose one of auto, {', '.join(AVAILABLE)}")
+        backend = register(name, _class_of(name)())
+    if not backend.on_device and _made_on_device() is not None and not getattr(backend, "is_guarded", False):
         from .guard import guarded
 
         backend = _made[name] = guarded(backend)
     return backend
 
 
+def _class_of(name):
+    module, cls = AVAILABLE[name]
+    return getattr(import_module(module), cls)
+
+
 def register(name, backend):
-    """`backend` has that name from now on; a host backend in use learns that there are device stores.  Returns it."""
+    """`backend` has that name from now on; a host backend in use then accepts device stores too.  Returns it."""
     global _active
     _made[name] = backend
     if backend.on_device and _active is not None and not _active.on_device:
@@ -67,6 +71,21 @@ def use(name):
     global _active
     _active = named(name)
     return _active
+
+
+def on_device():
+    """The backend that computes on a device: the one in use if it does, else one made before, else AVAILABLE's first.
+
+    Raises: GraphblasException when there is no device, naming what is missing.
+    """
+    backend = current()
+    if backend.on_device:
+        return backend
+    return _made_on_device() or named(next(name for name in AVAILABLE if getattr(_class_of(name), "on_device", True)))
+
+
+def _made_on_device():
+    return next((backend for backend in _made.values() if backend.on_device), None)
 
 
 @contextmanager

@@ -19,12 +19,7 @@ def device_facts():
     from grb_tile.backends import select
 
     backend = select.current()
-    if not backend.on_device:
-        return {"backend": backend.name, "device": _processor()}
-    if backend.device.is_shim:
-        return {"backend": backend.name, "device": "the kernels' source on the CPU"}
-    runtime = backend.device.xp.cuda.runtime
-    return {"backend": backend.name, "device": runtime.getDeviceProperties(runtime.getDevice())["name"].decode()}
+    return {"backend": backend.name, "device": backend.describe_device() or _processor()}
 
 
 def _processor():
@@ -59,7 +54,7 @@ def queued_ms(call):
     """Time of a call among QUEUED that are not waited for one by one; None where calls are complete when they return."""
     from grb_tile.backends import select
 
-    if not select.current().on_device:
+    if not select.current().asynchronous:
         return None
     finish()
     started = time.perf_counter()

@@ -68,7 +68,7 @@ def array_module(array):
         return np
     from grb_tile.backends import select
 
-    return select.current().device.xp
+    return select.current().xp
 
 
 def _rows(xp, indptr, start, stop):

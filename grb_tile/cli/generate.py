@@ -19,8 +19,7 @@ def arrays():
     """The array module of the backend in use: NumPy, or the device's."""
     from grb_tile.backends import select
 
-    backend = select.current()
-    return backend.device.xp if backend.on_device else np
+    return select.current().xp
 
 
 def parsed(text):
@@ -162,9 +161,7 @@ def load(args, say):
 
     started = time.perf_counter()
     made = store(args.generate, args.seed, say)
-    backend = select.current()
-    if backend.on_device:
-        backend.device.synchronize()
+    select.current().synchronize()
     return Loaded(
         args.generate,
         Matrix._from_store(made, made.dtype, args.generate),

@@ -50,9 +50,7 @@ def finish():
     """Wait until a device is done with all that was asked of it; nothing to wait for on the CPU."""
     from grb_tile.backends import select
 
-    backend = select.current()
-    if backend.on_device:
-        backend.device.synchronize()
+    select.current().synchronize()
 
 
 def timed(run, repeat):

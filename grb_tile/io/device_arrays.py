@@ -1,56 +1,48 @@
-"""Arrays that lie on the GPU: CuPy, cupyx.scipy.sparse, and whatever offers `__cuda_array_interface__` or DLPack there.
+"""Arrays on the GPU: CuPy, cupyx.scipy.sparse, and whatever offers `__cuda_array_interface__` or DLPack there.
 
 Nothing is copied where types fit, so change the arrays neither here nor there afterwards; work is ordered by CuPy's
-current
-stream, as CuPy's own is.  Objects made so live on the device whichever backend is in use.
+current stream, as CuPy's own is.  Objects made so have device arrays whichever backend is in use.
 """
 
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grb_tile.backends import select
-from grb_tile.backends.cuda.runtime.errors import on_device
 from grb_tile.dtypes import lookup_dtype
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
-def _backend():
-    """The CUDA backend; its error names what is missing."""
-    backend = select.current()
-    return backend if backend.on_device else select.named("cuda")
+    from grb_tile import Matrix, Vector
+    from grb_tile.backends.protocol import Backend
 
 
-def _reported(function):
-    """CuPy's errors leave `function` as the library's: OutOfMemory after room was made and a second try."""
-
-    @functools.wraps(function)
-    def inner(device, *args, **kwargs):
-        return function(*args, **kwargs)
-
-    inner = on_device(inner)
+def _reported(function: Callable) -> Callable:
+    """CuPy's errors leave `function` as the library's: OutOfMemory after memory was freed and a second attempt."""
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        return inner(_backend().device, *args, **kwargs)
+        return select.on_device().run_reported(lambda: function(*args, **kwargs), function.__name__)
 
     return call
 
 
-def as_device(x, device=None):
+def as_device(x: Any, backend: Backend | None = None) -> Any:
     """`x` as an array of the device: itself, or a view of what `__cuda_array_interface__` or DLPack offers."""
-    device = _backend().device if device is None else device
-    if isinstance(x, device.array_class):
-        return x
-    if hasattr(x, "__cuda_array_interface__"):
-        return device.xp.asarray(x)
-    if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray):
-        return device.xp.from_dlpack(x)
+    backend = select.on_device() if backend is None else backend
+    offers = hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__")
+    if backend.is_array(x) or (offers and not isinstance(x, np.ndarray)):
+        return backend.array(x)
     raise TypeError(f"{type(x).__name__} does not lie on the GPU: give a CuPy array, or use from_numpy for host arrays")
 
 
 @_reported
-def from_cupy(x, *, name=None):
+def from_cupy(x: Any, *, name: str | None = None) -> Vector | Matrix:
     """Vector of a one-dimensional device array (every place present), Matrix of a cupyx.scipy.sparse CSR, CSC or COO matrix.
 
     Parameters
@@ -59,18 +51,16 @@ def from_cupy(x, *, name=None):
     name : of the object
 
     A CSR matrix must have its column indices sorted and without duplicates (`x.sum_duplicates()` brings that about); a
-    COO
-    matrix is sorted here.  Row pointers become int64, which copies that one array.
+    COO matrix is sorted here.  Row pointers become int64, which copies that one array.
 
     Raises: ValueError for arrays of other dimensions and for a CSR that is not in order; TypeError for host arrays.
     """
     from grb_tile import Matrix, Vector
 
-    backend = _backend()
-    device = backend.device
+    backend = select.on_device()
     format = getattr(x, "format", None)
     if format is None:
-        values = device.array(as_device(x, device))
+        values = as_device(x, backend)
         if values.ndim != 1:
             raise ValueError(
                 f"x must have one dimension or be a cupyx.scipy.sparse matrix, not an array of shape {values.shape}"
@@ -83,12 +73,12 @@ def from_cupy(x, *, name=None):
     nrows, ncols = x.shape if format == "csr" else x.shape[::-1]
     if format not in ("csr", "csc"):
         raise ValueError(f"x is a {format} matrix; convert it with x.tocsr() first")
-    store = _csr_store(device, x.indptr, x.indices, x.data, nrows, ncols)
+    store = _csr_store(backend, x.indptr, x.indices, x.data, nrows, ncols)
     return Matrix._from_store(store if format == "csr" else backend.transpose(store), name=name)
 
 
 @_reported
-def from_cupy_csr(indptr, indices, values, *, shape, name=None):
+def from_cupy_csr(indptr: Any, indices: Any, values: Any, *, shape: tuple[int, int], name: str | None = None) -> Matrix:
     """Matrix over the device arrays of a CSR: row i holds values[k] at (i, indices[k]), indptr[i] <= k < indptr[i + 1].
 
     For what cupyx.scipy.sparse has no matrix of: other value types, 2**31 entries and more, one value for all.
@@ -104,26 +94,26 @@ def from_cupy_csr(indptr, indices, values, *, shape, name=None):
     """
     from grb_tile import Matrix
 
-    device = _backend().device
-    indptr, indices = as_device(indptr, device), as_device(indices, device)
+    backend = select.on_device()
+    indptr, indices = as_device(indptr, backend), as_device(indices, backend)
     if indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
         raise ValueError(f"indptr and indices must hold whole numbers, not {indptr.dtype} and {indices.dtype}")
     nrows, ncols = shape
     if isinstance(values, (bool, int, float, complex, np.generic)):
-        values = device.array(np.array([values]))
-        store = _csr_store(device, indptr, indices, values, nrows, ncols, iso=True)
+        values = backend.array(np.array([values]))
+        store = _csr_store(backend, indptr, indices, values, nrows, ncols, iso=True)
     else:
-        store = _csr_store(device, indptr, indices, as_device(values, device), nrows, ncols)
+        store = _csr_store(backend, indptr, indices, as_device(values, backend), nrows, ncols)
     return Matrix._from_store(store, name=name)
 
 
-def _csr_store(device, indptr, indices, values, nrows, ncols, iso=False):
+def _csr_store(
+    backend: Backend, indptr: Any, indices: Any, values: Any, nrows: int, ncols: int, iso: bool = False
+) -> Compressed:
     """Compressed that shares device arrays where their types fit; two read-backs check them.
 
     Raises: ValueError unless they are CSR with ascending, distinct, valid columns.
     """
-    from grb_tile.backends.cuda.structure.entries import order_facts, row_ids
-
     count = indices.size
     if indptr.shape != (nrows + 1,) or indices.shape != (count,) or not (iso or values.shape == (count,)):
         raise ValueError(f"CSR of {nrows} rows needs {nrows + 1} row pointers and a value for each of {count} indices")
@@ -134,23 +124,22 @@ def _csr_store(device, indptr, indices, values, nrows, ncols, iso=False):
         + (indices < 0).sum()
         + (indices >= ncols).sum()
     )
-    if device.read(device.array(bad).reshape(1))[0]:
+    if int(bad):
         raise ValueError(
             f"the arrays are no CSR of {nrows} x {ncols}: row pointers must rise from 0 to {count} and columns be "
             f"below {ncols}"
         )
-    values = device.array(values)
+    values = backend.array(values)
     store = Compressed(
         nrows,
         ncols,
         lookup_dtype(values.dtype),
-        device.array(indptr, np.int64),
-        device.array(indices, index_dtype(ncols)),
+        backend.array(indptr, np.int64),
+        backend.array(indices, index_dtype(ncols)),
         values,
         iso and count > 0,
     )
-    descents, repeats, _ = order_facts(device, row_ids(device, store), store.indices)
-    if descents or repeats:
+    if not backend.has_ascending_columns(store):
         raise ValueError(
             "columns must ascend within each row and not repeat: sort them first (cupyx.scipy.sparse: "
             "x.sum_duplicates())"
@@ -160,7 +149,9 @@ def _csr_store(device, indptr, indices, values, nrows, ncols, iso=False):
 
 
 @_reported
-def from_cupy_coo(rows, cols, values, *, shape, dup_op=None, name=None):
+def from_cupy_coo(
+    rows: Any, cols: Any, values: Any, *, shape: tuple[int, int], dup_op: Any = None, name: str | None = None
+) -> Matrix:
     """Matrix of entries values[k] at (rows[k], cols[k]), all device arrays; sorted and combined on the device.
 
     dup_op : how entries of one place combine; None: they are an error
@@ -171,10 +162,9 @@ def from_cupy_coo(rows, cols, values, *, shape, dup_op=None, name=None):
     from grb_tile.exceptions import IndexOutOfBound
     from grb_tile.operators import get_typed_op
 
-    backend = _backend()
-    device = backend.device
-    rows, cols = (device.array(as_device(part, device).astype(np.int64)) for part in (rows, cols))  # copies
-    values = device.array(as_device(values, device))
+    backend = select.on_device()
+    rows, cols = (as_device(part, backend).astype(np.int64) for part in (rows, cols))  # copies
+    values = as_device(values, backend)
     if not rows.shape == cols.shape == values.shape or rows.ndim != 1:
         raise ValueError(
             f"rows, cols and values must be as long as one another: {rows.shape}, {cols.shape}, {values.shape}"
@@ -182,7 +172,7 @@ def from_cupy_coo(rows, cols, values, *, shape, dup_op=None, name=None):
     nrows, ncols = shape
     if rows.shape[0]:
         outside = (rows < 0).sum() + (rows >= nrows).sum() + (cols < 0).sum() + (cols >= ncols).sum()
-        outside = device.read(device.array(outside).reshape(1))[0]
+        outside = int(outside)
         if outside:
             raise IndexOutOfBound(f"{outside} of {rows.shape[0]} positions lie outside {nrows} x {ncols}")
     dtype = lookup_dtype(values.dtype)
@@ -192,15 +182,14 @@ def from_cupy_coo(rows, cols, values, *, shape, dup_op=None, name=None):
 
 
 @_reported
-def to_cupy(x, fill_value=None):
+def to_cupy(x: Vector, fill_value: Any = None) -> Any:
     """The values of a Vector as a device array of its size; absent places hold `fill_value`.
 
     Shares the vector's array where every place is present: change neither afterwards.
     Raises: ValueError when places are absent and no fill_value is given.
     """
-    backend = _backend()
-    device = backend.device
-    store = backend.own(x._store)
+    backend = select.on_device()
+    store = _numeric(backend, x)
     if store.nvals == store.size and not store.iso:
         if store.format == "bitmap":
             store.shared = x._store.shared = True
@@ -208,31 +197,34 @@ def to_cupy(x, fill_value=None):
         return store.values.copy()
     if store.nvals < store.size and fill_value is None:
         raise ValueError(f"{store.size - store.nvals} of {store.size} places are absent: give a fill_value")
-    out = device.full(store.size, 0 if fill_value is None else fill_value, x.dtype.np_type)
+    out = backend.xp.full(store.size, 0 if fill_value is None else fill_value, x.dtype.np_type)
     entries = backend.convert(store, "sparse")
     out[entries.indices] = entries.values
     return out
 
 
 @_reported
-def entries_on_device(x):
+def entries_on_device(x: Vector | Matrix) -> Sequence[Any]:
     """(indices, values) of a Vector, (rows, cols, values) of a Matrix: fresh device arrays, indices int64, sorted."""
-    from grb_tile.backends.cuda.structure import structure
+    backend = select.on_device()
+    return backend.tuples(_numeric(backend, x))
 
-    backend = _backend()
-    store = backend.own(x._store)
-    tuples = structure.tuples_vector if len(x.shape) == 1 else structure.tuples_matrix
-    return tuples(backend.device, store)
+
+def _numeric(backend: Backend, x: Any) -> Any:
+    """The store of `x` on the device.  Raises: TypeError for a user-defined type, which has no device form."""
+    if x.dtype._is_udt:
+        raise TypeError(f"values of type {x.dtype} have no device form: use x.to_coo() for host arrays")
+    return backend.to_device(x._store)
 
 
 @_reported
-def to_cupyx_sparse(A):
+def to_cupyx_sparse(A: Matrix) -> Any:
     """cupyx.scipy.sparse.csr_matrix of a Matrix; column indices and values are shared where CuPy takes their types.
 
     Raises: TypeError for value types that cupyx has no matrices of (it has BOOL, FP32, FP64, FC32, FC64); ValueError
     for shapes and numbers of entries past its 32 bits.
     """
-    backend = _backend()
+    backend = select.on_device()
     from cupyx.scipy.sparse import csr_matrix
 
     if A.dtype.np_type.char not in "?fdFD":
@@ -242,8 +234,8 @@ def to_cupyx_sparse(A):
             f"cupyx.scipy.sparse counts in 32 bits, too few for {A.nvals} entries in {A.nrows} x {A.ncols}: take "
             "gb.io.entries_on_device(A)"
         )
-    store = backend.convert(backend.own(A._store), "csr")
-    values = backend.device.full(store.nvals, 0, A.dtype.np_type) if store.iso else store.values
+    store = backend.convert(backend.to_device(A._store), "csr")
+    values = backend.xp.full(store.nvals, 0, A.dtype.np_type) if store.iso else store.values
     if store.iso and store.nvals:
         values[:] = store.values
     store.shared = A._store.shared = True
@@ -251,14 +243,14 @@ def to_cupyx_sparse(A):
 
 
 @_reported
-def vector_of_entries(indices, values, *, size, name=None):
+def vector_of_entries(indices: Any, values: Any, *, size: int, name: str | None = None) -> Vector:
     """Vector of ascending, distinct device `indices` and their `values`, shared where the types fit (unchecked)."""
     from grb_tile import Vector
 
-    device = _backend().device
-    values = device.array(as_device(values, device))
+    backend = select.on_device()
+    values = as_device(values, backend)
     store = SparseVector(
-        size, lookup_dtype(values.dtype), device.array(as_device(indices, device), index_dtype(size)), values
+        size, lookup_dtype(values.dtype), backend.array(as_device(indices, backend), index_dtype(size)), values
     )
     store.shared = True
     return Vector._from_store(store, name=name)

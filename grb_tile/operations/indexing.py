@@ -178,8 +178,8 @@ def _assign_line(c, value, I, J, dtype, mask, accum, replace, subassign):
 def _assign_vector(c, value, I, dtype, mask, accum, replace, subassign):
     backend = current()
     allow = allow_of(mask)
-    if allow is not None and backend.on_device:
-        allow = backend.place(allow)  # moved once; what is made of its pattern lies there then
+    if allow is not None:
+        allow = backend.to_device(allow)  # moved once; what is made of its pattern lies there then
     keep = _last_of_each(I)
     if keep is not None:
         I = I[keep]

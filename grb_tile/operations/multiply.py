@@ -19,8 +19,7 @@ def matvec(A, transposed, u, semiring, allow):
     cols: E's columns that u holds; needs E's transpose by rows.
     """
     backend = current()
-    if backend.on_device:
-        A, u, allow = backend.placed(A, u, allow)
+    A, u, allow = backend.operands_to_device(A, u, allow)
     plan = choose_matvec(A, transposed, u, allow, semiring, backend)
     if (plan.method == "rows") == transposed:  # the rows of the transpose are wanted
         A = cached_transpose(A) or backend.transpose(A)
@@ -35,8 +34,7 @@ def matvec(A, transposed, u, semiring, allow):
 def matmul(A, at, B, bt, semiring, allow):
     """C = A (+.x) B over stores, each transposed first if its flag says so."""
     backend = current()
-    if backend.on_device:
-        A, B, allow = backend.place(A), backend.place(B), backend.place(allow)
+    A, B, allow = backend.to_device(A), backend.to_device(B), backend.to_device(allow)
     plan = choose_matmul(A, at, B, bt, allow, semiring)
     left = backend.transpose(A) if at else A
     if plan.method == "dot":

@@ -23,7 +23,7 @@ from ..storage import holders
 from ..storage.bits import scatter_words
 from ..storage.convert import choose_format, to_sparse
 from ..storage.place import first_value, is_host
-from ..storage.store import Allow, BitmapVector, Compressed, SparseVector, forms_of, full_values, same_structure
+from ..storage.store import Allow, BitmapVector, Compressed, SparseVector, forms_of, full_values
 
 _PLAIN = frozenset((SparseVector, BitmapVector, Compressed))
 _IN_PLACE_SHARE = 8  # update a bitmap in place when T has fewer than size / 8 entries
@@ -85,15 +85,9 @@ def finish(c, t, dtype, allow, accum, replace):
     if accum is None:
         if allow is None or replace or is_known_empty(c):
             return t if t.dtype is dtype else backend.cast(t, dtype)
-        if backend.on_device:
-            return backend.overwrite(c, t if t.dtype is dtype else backend.cast(t, dtype), allow)
         if can_update_in_place(c, t):
             return _overwrite(c, t, dtype, allow)
-        if t.dtype is not dtype:
-            t = backend.cast(t, dtype)
-        if not fills(t, allow):
-            c = backend.restrict(c, ~allow)
-        return backend.union(c, t, None)
+        return backend.overwrite(c, t if t.dtype is dtype else backend.cast(t, dtype), allow)
     if can_update_in_place(c, t) and not (replace and allow is not None):
         return _accumulate(c, t, dtype, accum)
     z = accumulate(c, t, dtype, accum)
@@ -133,16 +127,13 @@ def accumulate_scalar(c, t, accum):
 
 
 def put_value(c, value, dtype, mask, accum, replace):
-    """The store of the vector C after C<M> = value, a NumPy scalar, where a device has a short way; else NotImplemented."""
+    """The store of the vector C after C<M> = value, a NumPy scalar, where the backend has a short way; else NotImplemented."""
     if accum is not None or mask is None or mask.complement or replace or is_known_empty(c):
         return NotImplemented
     backend = current()
-    return backend.fill(c, cast_scalar(value, dtype), pattern_of(mask)) if backend.on_device else NotImplemented
-
-
-def fills(t, allow):
-    """Is T known to have an entry wherever writing is allowed, because it shares its structure with the mask?"""
-    return not allow.complement and same_structure(t, allow.pattern)
+    if backend.updates_in_place or not isinstance(value, np.generic):  # then an assignment does as well
+        return NotImplemented
+    return backend.fill(c, cast_scalar(value, dtype), pattern_of(mask))
 
 
 def is_known_empty(store):
@@ -170,7 +161,7 @@ def can_update_in_place(c, t):
         or c.shared
         or c.iso
         or not is_host(c)
-        or current().on_device
+        or not current().updates_in_place
         or t.nvals * _IN_PLACE_SHARE > c.size
     ):
         return False
@@ -197,7 +188,7 @@ def _overwrite(c, t, dtype, allow):
                 c.words = np.full((c.size + 63) // 64, ~np.uint64(0))
                 if c.size % 64:
                     c.words[-1] = (np.uint64(1) << np.uint64(c.size % 64)) - np.uint64(1)
-            c.nvals -= current().unplace(c.words, inside.indices)
+            c.nvals -= current().clear_bits(c.words, inside.indices)
     _place(c, to_sparse(t))
     return choose_format(c)
 
@@ -226,5 +217,5 @@ def _accumulate(c, t, dtype, accum):
 
 def _place(c, t):
     """Entries of sparse T into bitmap C: values, then bits (counting the new ones)."""
-    c.nvals += current().place(c.words, c.values, t)
+    c.nvals += current().put_entries(c.words, c.values, t)
     c.forms = None

@@ -1,6 +1,11 @@
-"""NumpyBackend does every primitive in NumPy; CpuBackend asks the Numba walks first (compiled/dispatch.py)."""
+"""NumpyBackend does every primitive in NumPy; CpuBackend tries the kernels compiled by Numba first (compiled/dispatch.py)."""
 
+import numpy as np
+
+from ...dtypes import cast
 from ...storage import convert as conversions
+from ...storage.embed import iso_like
+from ...storage.store import Allow, same_structure
 from ..protocol import Backend, use_plain_rows
 from .vectorised import broadcast, elementwise, mapping, matmul, matvec, structure, tiles
 
@@ -22,6 +27,7 @@ class NumpyBackend(Backend):
     """Every primitive in NumPy.  Meanings: backends/protocol.py."""
 
     name = "numpy"
+    updates_in_place = True
 
     # ------------------------------------------------------------------ structure
 
@@ -68,18 +74,31 @@ class NumpyBackend(Backend):
     kronecker = staticmethod(broadcast.kronecker)
     broadcast = staticmethod(broadcast.broadcast)
 
+    # ------------------------------------------------------------------ the write step
 
-def _compiled(name, in_numpy):
-    """A primitive that asks the function of that name in `accelerate` first."""
-    run = getattr(accelerate, name, None)
-    if run is None:
-        return staticmethod(in_numpy)
+    def overwrite(self, c, t, allow):
+        if allow.complement or not same_structure(t, allow.pattern):  # else T has an entry wherever C loses one
+            c = self.restrict(c, ~allow)
+        return self.union(c, t, None)
 
-    def primitive(*args, **kwargs):
-        result = run(*args, **kwargs)
-        return in_numpy(*args, **kwargs) if result is NotImplemented else result
+    def fill(self, c, value, pattern):
+        return self.overwrite(c, iso_like(pattern, c.dtype, value), Allow(pattern))
 
-    return staticmethod(primitive)
+    # ------------------------------------------------------------------ arrays
+
+    def cast_array(self, values, have, want):
+        return cast(values, want)
+
+    def line_numbers(self, indptr, names=None):
+        lines = np.arange(indptr.shape[0] - 1, dtype=np.int64) if names is None else names
+        return np.repeat(lines, np.diff(indptr))
+
+    def has_ascending_columns(self, A):
+        rows = self.line_numbers(A.indptr)
+        return bool(((rows[1:] != rows[:-1]) | (A.indices[1:] > A.indices[:-1])).all())
+
+    def tuples(self, x):
+        return self.tuples_matrix(x) if x.format in ("csr", "dcsr") else self.tuples_vector(x)
 
 
 class CpuBackend(NumpyBackend):
@@ -118,7 +137,9 @@ class CpuBackend(NumpyBackend):
             return matvec.matvec_cols(AT, x, semiring, allow)
         return result
 
-    matmul = _compiled("matmul", matmul.matmul)
+    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
+        result = _matmul(A, B, semiring, allow, plan, BT)
+        return matmul.matmul(A, B, semiring, allow, plan, BT) if result is NotImplemented else result
 
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
         if (
@@ -131,17 +152,25 @@ class CpuBackend(NumpyBackend):
                 return result
         return elementwise.union(x, y, op, allow, left_default, right_default, dtype)
 
-    intersect = _compiled("intersect", elementwise.intersect)
-    restrict = _compiled("restrict", elementwise.restrict)
-    select = _compiled("select", mapping.select)
+    def intersect(self, x, y, op, allow=None):
+        result = _intersect(x, y, op, allow)
+        return elementwise.intersect(x, y, op, allow) if result is NotImplemented else result
 
-    def place(self, words, dense, u):
-        found = _place(words, dense, u)
-        return super().place(words, dense, u) if found is NotImplemented else found
+    def restrict(self, x, allow):
+        result = _restrict(x, allow)
+        return elementwise.restrict(x, allow) if result is NotImplemented else result
 
-    def unplace(self, words, indices):
-        found = _unplace(words, indices)
-        return super().unplace(words, indices) if found is NotImplemented else found
+    def select(self, x, op, thunk, allow=None):
+        result = _select(x, op, thunk, allow)
+        return mapping.select(x, op, thunk, allow) if result is NotImplemented else result
+
+    def put_entries(self, words, dense, u):
+        found = _put_entries(words, dense, u)
+        return super().put_entries(words, dense, u) if found is NotImplemented else found
+
+    def clear_bits(self, words, indices):
+        found = _clear_bits(words, indices)
+        return super().clear_bits(words, indices) if found is NotImplemented else found
 
 
 def _declines(*_):
@@ -150,9 +179,13 @@ def _declines(*_):
 
 _matvec_rows = getattr(accelerate, "matvec_rows", _declines)
 _matvec_cols = getattr(accelerate, "matvec_cols", _declines)
+_matmul = getattr(accelerate, "matmul", _declines)
 _union = getattr(accelerate, "union", _declines)
+_intersect = getattr(accelerate, "intersect", _declines)
+_restrict = getattr(accelerate, "restrict", _declines)
+_select = getattr(accelerate, "select", _declines)
 _transpose = getattr(accelerate, "transpose", _declines)
 _ordered_indices = getattr(accelerate, "ordered_indices", _declines)
 _ordered_pairs = getattr(accelerate, "ordered_pairs", _declines)
-_place = getattr(accelerate, "place", _declines)
-_unplace = getattr(accelerate, "unplace", _declines)
+_put_entries = getattr(accelerate, "place", _declines)
+_clear_bits = getattr(accelerate, "unplace", _declines)

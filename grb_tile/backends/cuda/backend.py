@@ -4,18 +4,20 @@ A primitive's operands are brought to the device first (`device.own`: moved once
 stays there.  The modules beside this one hold a function per primitive, `f(device, ...)` with device stores only.
 
 A function may return NotImplemented for what has no device form (user-defined types that are no numbers): the primitive
-is
-then computed on the host and its result moved, and `detours` counts it under the primitive's name.  A user's operator
+is then computed on the host and its result moved, and `detours` counts it under the primitive's name.  A user's operator
 without C++ text is not among them: it raises UdfParseError.
 """
 
 from collections import Counter
 from importlib import import_module
 
+import numpy as np
+
 from ...exceptions import GraphblasException
 from ...storage import place
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
 from ..protocol import Backend
+from .runtime import errors
 from .runtime.device import Device
 from .runtime.errors import HostOnly, reporting
 
@@ -73,6 +75,11 @@ class CudaBackend(Backend):
 
     name = "cuda"
     on_device = True
+    asynchronous = True
+
+    @classmethod
+    def is_available(cls):
+        return is_available()
 
     def __init__(self, launcher=None):
         self.device = Device(real_launcher() if launcher is None else launcher)
@@ -148,25 +155,78 @@ class CudaBackend(Backend):
     def expand_matrix(self, A, I, J, nrows, ncols):
         return self._call("structure.structure", "expand_matrix", self.own(A), I, J, nrows, ncols)
 
-    # ------------------------------------------------------------------ products
-
     def edges_of(self, A, u):
         """Counted on the device and read back; kept with u."""
         return self._call("products.columns", "edges_of", A, u)
 
-    def placed(self, A, u, allow):
-        """(A, u, allow) of a product on the device, as a planner should see them; all as they are where one is user-defined."""
+    # ------------------------------------------------------------------ placement
+
+    def operands_to_device(self, A, u, allow):
+        """(A, u, allow) on the device; all as they are where one has a user-defined type."""
         try:
             return self.device.own_operands(A, u, allow)
         except HostOnly:
             return A, u, allow
 
-    def place(self, operand):
-        """A store or an Allow on the device, as a planner should see it; user-defined types (and None) as they are."""
+    def to_device(self, operand):
         try:
             return self.device.own_allow(operand) if operand is None or type(operand) is Allow else self.own(operand)
         except HostOnly:
             return operand
+
+    def synchronize(self):
+        self.device.synchronize()
+
+    def run_reported(self, function, name):
+        def call(device):
+            return function()
+
+        call.__name__ = name
+        return errors.on_device(call)(self.device)
+
+    def describe_device(self):
+        if self.device.is_shim:
+            return "the kernels' source on the CPU"
+        runtime = self.device.xp.cuda.runtime
+        return runtime.getDeviceProperties(runtime.getDevice())["name"].decode()
+
+    # ------------------------------------------------------------------ arrays
+
+    @property
+    def xp(self):
+        return self.device.xp
+
+    def array(self, data, dtype=None):
+        device = self.device
+        if isinstance(data, (np.ndarray, np.generic, list)) or isinstance(data, device.array_class):
+            return device.array(data, dtype)
+        if hasattr(data, "__cuda_array_interface__"):
+            return device.array(device.xp.asarray(data), dtype)
+        return device.array(device.xp.from_dlpack(data), dtype)
+
+    def is_array(self, x):
+        return isinstance(x, self.device.array_class)
+
+    def cast_array(self, values, have, want):
+        return self._find("structure.entries", "cast_array")(self.device, values, have, want)
+
+    def line_numbers(self, indptr, names=None):
+        device = self.device
+        names = None if names is None else device.array(names, np.int64)
+        ranges = self._find("structure.entries", "ranges")
+        return ranges(device, None, indptr[1:], int(indptr[-1]), names=names, want_at=False)[0]
+
+    def has_ascending_columns(self, A):
+        rows = self._find("structure.entries", "row_ids")(self.device, A)
+        descents, repeats, _ = self._find("structure.entries", "order_facts")(self.device, rows, A.indices)
+        return not (descents or repeats)
+
+    @reporting
+    def tuples(self, x):
+        name = "tuples_matrix" if x.format in ("csr", "dcsr") else "tuples_vector"
+        return self._call("structure.structure", name, self.own(x))
+
+    # ------------------------------------------------------------------ products
 
     @reporting
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
@@ -229,7 +289,6 @@ class CudaBackend(Backend):
 
     @reporting
     def overwrite(self, c, t, allow):
-        """C<allow> = T without accumulator; T has C's type and lies inside `allow`.  C's arrays may be written into."""
         own = self.own
         try:
             found = self._find("elementwise.overwrite", "overwrite")(
@@ -241,10 +300,6 @@ class CudaBackend(Backend):
 
     @reporting
     def fill(self, c, value, pattern):
-        """C<M> = value, M the structure of the vector `pattern`, `value` a NumPy scalar of C's type; as `overwrite`.
-
-        NotImplemented where that is no short way.
-        """
         own = self.own
         try:
             return self._find("elementwise.overwrite", "put")(

@@ -123,10 +123,12 @@ def tuples_matrix(A):
     return rows, cols, A.values.copy()
 
 
-def cast_store(x, dtype):
-    if x.dtype is dtype:
-        return x
-    return like(x, dtype, np.ascontiguousarray(cast(x.values, dtype)), x.iso)  # complex to real gives a view
+def cast_store(store, dtype):
+    if store.dtype is dtype:
+        return store
+    return like(
+        store, dtype, np.ascontiguousarray(cast(store.values, dtype)), store.iso
+    )  # complex to real gives a view
 
 
 # ---------------------------------------------------------------------- gather
