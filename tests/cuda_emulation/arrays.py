@@ -1,9 +1,9 @@
-"""Device arrays for the shim: NumPy arrays of a class of their own that refuse to meet NumPy's, as CuPy's do.
+"""Device arrays of the CPU emulation: NumPy arrays of a class of their own that refuse to meet NumPy's, as CuPy's do.
 
-A primitive that hands a host array to a kernel, adds a host array to a device array, or reads a device array as if it
-lay
-on the host would fail on a GPU; here it raises TypeError (numpy.asarray is wrapped for that).  As with CuPy, elements
-and reductions are arrays of no dimension, `get()` copies to the host, and `xp` has the functions of the array module.
+A primitive that hands a host array to a kernel, adds a host array to a device array, or reads a device array as a host
+array would fail on a GPU; here it raises TypeError (numpy.asarray is wrapped for that).  As with CuPy, elements and
+reductions are arrays of no dimension, `get()` copies to the host, `data.ptr` is the address, `xp` has the functions of the
+array module, and `xp.cuda` what the library calls of CuPy's run-time: one stream, where every copy is complete at once.
 
 >>> import numpy as np
 >>> x = xp.arange(3)
@@ -15,7 +15,19 @@ TypeError: add: a host array met a device array
 ([1, 2, 3], 'DeviceArray')
 """
 
+import ctypes
+from types import SimpleNamespace
+
 import numpy as np
+
+
+class Address(int):
+    """The address of a DeviceArray, with what a kernel's parameter is checked against; it keeps nothing alive."""
+
+    def __new__(cls, array):
+        self = int.__new__(cls, array.ctypes.data)
+        self.dtype, self.is_contiguous = array.dtype, array.flags.c_contiguous
+        return self
 
 
 class DeviceArray(np.ndarray):
@@ -24,6 +36,11 @@ class DeviceArray(np.ndarray):
     def get(self):
         """A copy on the host."""
         return np.array(self.view(np.ndarray))
+
+    @property
+    def data(self):
+        """As CuPy's: data.ptr is the address."""
+        return SimpleNamespace(ptr=Address(self))
 
     def tolist(self):
         return self.view(np.ndarray).tolist()
@@ -118,10 +135,52 @@ def _asarray(data, *args, _asarray=np.asarray, **kwargs):
 np.asarray = _asarray
 
 
+class Stream:
+    """The only stream: work is complete when its launch returns."""
+
+    ptr = 0
+
+    def synchronize(self):
+        """Nothing to wait for."""
+
+
+class Runtime:
+    """What the library calls of cupy.cuda.runtime."""
+
+    @staticmethod
+    def memcpyAsync(to, source, count, kind, stream):
+        """Copies at once."""
+        ctypes.memmove(int(to), int(source), count)
+
+    @staticmethod
+    def streamSynchronize(stream):
+        """Nothing to wait for."""
+
+
+class Cuda:
+    """What the library calls of cupy.cuda."""
+
+    runtime = Runtime
+    stream = Stream()
+
+    @classmethod
+    def get_current_stream(cls):
+        """The only stream."""
+        return cls.stream
+
+    @staticmethod
+    def alloc_pinned_memory(count):
+        """`count` bytes; ptr is their address."""
+        memory = type("Pinned", (ctypes.c_char * count,), {})()
+        memory.ptr = ctypes.addressof(memory)
+        return memory
+
+
 class ArrayModule:
     """NumPy's functions on DeviceArrays."""
 
     ndarray = DeviceArray
+    cuda = Cuda
 
     def asarray(self, data, dtype=None):
         """Moves host data (a copy), leaves device arrays."""
@@ -130,6 +189,11 @@ class ArrayModule:
         return np.array(data, dtype).view(DeviceArray)
 
     array = asarray
+
+    def argsort(self, keys, kind=None):
+        """Stable, as CuPy's is."""
+        _refuse_host("argsort", (keys,))
+        return keys.argsort(kind="stable")
 
     def __getattr__(self, name):
         function = getattr(np, name)

@@ -1,8 +1,8 @@
-"""The CUDA backend over the CPU shim: `shim()` is a CudaBackend whose kernels run as fibers on NumPy arrays.
+"""The CUDA backend over the CPU emulation: `shim()` is a CudaBackend whose kernels run as fibers on NumPy arrays.
 
-With GRB_TILE_TEST_DEVICE=cuda in the environment it is the real one: the tests of this folder then run on the GPU.
-Values of a bitmap's absent entries, which may be anything, are rubbish on the shim, so that nothing can come to rest on
-them; with GRB_TILE_TEST_FILLED=1 they are zeros on a GPU, so that initcheck speaks of the rest alone.
+With GRB_TILE_TEST_DEVICE=cuda in the environment it is the real one (EMULATED is False): the same tests then run on the GPU.
+Values of a bitmap's absent entries, which may be anything, are filled with bytes of 0xA5 by the emulation, so that no result
+can depend on them; with GRB_TILE_TEST_FILLED=1 they are zeros on a GPU, so that initcheck reports nothing else.
 
     with using_shim():
         ...                      # gb code runs on it as on "cuda"
@@ -17,18 +17,20 @@ import numpy as np
 from grb_tile.backends import select
 from grb_tile.backends.cuda.backend import CudaBackend
 
-from .launcher import SimtLauncher
+from .launcher import EmulatedLauncher
+
+EMULATED = os.environ.get("GRB_TILE_TEST_DEVICE") != "cuda"
 
 
 @lru_cache(maxsize=1)
 def shim():
-    """The one CudaBackend over the shim (or over the GPU, see above)."""
-    if os.environ.get("GRB_TILE_TEST_DEVICE") == "cuda":
+    """The one CudaBackend over the emulation (or over the GPU, see above)."""
+    if not EMULATED:
         found = select.named("cuda")
         if os.environ.get("GRB_TILE_TEST_FILLED"):
             found.device.places = found.device.zeros
         return found
-    made = CudaBackend(SimtLauncher())
+    made = CudaBackend(EmulatedLauncher())
     made.device.places = lambda count, dtype: rubbish(made.device, count, np.dtype(dtype))
     return select.register("cuda", made)
 
@@ -45,7 +47,7 @@ def rubbish(device, count, dtype):
 
 @contextmanager
 def using_shim():
-    """Within the block the backend in use is the shim's; yields it."""
+    """Within the block the backend in use is shim(); yields it."""
     shim()
     with select.using("cuda") as backend:
         yield backend

@@ -1,9 +1,9 @@
-"""Compiles kernels with g++ over engine.h and calls them: the interface of grb_tile.backends.cuda.runtime.compile.Launcher.
+"""Compiles kernels with g++ over engine.h and calls them: the interface of grb_tile.backends.cuda.runtime.launch.Launcher.
 
->>> from simt.launcher import SimtLauncher
->>> launcher = SimtLauncher()
+>>> from cuda_emulation.launcher import EmulatedLauncher
+>>> launcher = EmulatedLauncher()
 >>> source = 'template <class T> __global__ void twice(T* x, int64_t n) { GRB_EACH(i, n) x[i] += x[i]; }'
->>> from simt.arrays import xp
+>>> from cuda_emulation.arrays import xp
 >>> x = xp.arange(5)
 >>> launcher.kernel("base/launch.cuh", "twice", source, ("int64_t",)).over(5, (x, 5))
 >>> x.tolist()
@@ -27,13 +27,15 @@ from pathlib import Path
 import numpy as np
 
 from grb_tile.backends.cuda.runtime.compile import blocks_for, source_text
+from grb_tile.planner import device_profile
 
-from .arrays import DeviceArray, xp
+from .arrays import Address, DeviceArray, xp
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("GRB_TILE_SIMT_CACHE", os.path.join(tempfile.gettempdir(), f"grb-tile-simt-{os.getuid()}")))
 DYNAMIC = re.compile(r"extern\s+__shared__\s+(?:__align__\(\d+\)\s+)?([\w: ]+?)\s+(\w+)\s*\[\s*\]\s*;")
-SHIM = ("engine.h", "cuda_names.h")
+HEADERS = ("engine.h", "cuda_names.h")
+THREADS, BLOCKS = 64, 4  # the largest block and grid
 FLAGS = [
     "g++", "-std=c++20", "-march=native", "-g1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-fno-plt",
     "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas", "-Wno-attributes",
@@ -41,7 +43,7 @@ FLAGS = [
 ]  # fmt: skip
 
 
-class SimtError(RuntimeError):
+class EmulationError(RuntimeError):
     """A kernel does not compile, or breaks a rule of CUDA while it runs."""
 
 
@@ -65,12 +67,14 @@ def precompiled(shim, options):
     if not target.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(dir=CACHE))
-        for name in SHIM:
+        for name in HEADERS:
             (fresh / name).write_text((HERE / name).read_text())
-        command = [*(f for f in FLAGS if f != "-shared"), *options, "-x", "c++-header", str(fresh / SHIM[-1])]
-        done = subprocess.run([*command, "-o", f"{fresh / SHIM[-1]}.gch"], check=False, capture_output=True, text=True)
+        command = [*(f for f in FLAGS if f != "-shared"), *options, "-x", "c++-header", str(fresh / HEADERS[-1])]
+        done = subprocess.run(
+            [*command, "-o", f"{fresh / HEADERS[-1]}.gch"], check=False, capture_output=True, text=True
+        )
         if done.returncode:
-            raise SimtError(f"the shim does not compile:\n{done.stderr[:6000]}")
+            raise EmulationError(f"the shim does not compile:\n{done.stderr[:6000]}")
         try:
             fresh.rename(target)
         except OSError:  # another process was faster
@@ -94,7 +98,7 @@ extern "C" __attribute__((visibility("default"))) const char *simt_signature() {
 }}
 """
     )
-    shim = "".join((HERE / name).read_text() for name in SHIM)
+    shim = "".join((HERE / name).read_text() for name in HEADERS)
     key = hashlib.sha256("\0".join([text, shim, *FLAGS, *options]).encode()).hexdigest()[:24]
     target = CACHE / f"{key}.so"
     if not target.exists():
@@ -103,20 +107,20 @@ extern "C" __attribute__((visibility("default"))) const char *simt_signature() {
         path.write_text(text)
         fresh = CACHE / f"{key}.{os.getpid()}.so"
         done = subprocess.run(
-            [*FLAGS, *options, "-include", str(precompiled(shim, options) / SHIM[-1]), str(path), "-o", str(fresh)],
+            [*FLAGS, *options, "-include", str(precompiled(shim, options) / HEADERS[-1]), str(path), "-o", str(fresh)],
             check=False,
             capture_output=True,
             text=True,
         )
         if done.returncode:
-            raise SimtError(f"{expression} does not compile:\n{done.stderr[:6000]}")
+            raise EmulationError(f"{expression} does not compile:\n{done.stderr[:6000]}")
         os.replace(fresh, target)
         path.unlink()
     return target
 
 
-class SimtKernel:
-    """One kernel; call it as a jit.Kernel.  `seed` other than 0 runs the threads in another order."""
+class EmulatedKernel:
+    """One kernel; the interface of launch.Kernel.  `seed` other than 0 runs the threads in another order."""
 
     def __init__(self, library, expression):
         self.name = expression
@@ -126,14 +130,15 @@ class SimtKernel:
         self.switches = 0
         self.seed = 0
 
-    def __call__(self, grid, block, args, shared=0, cooperative=False):
+    def __call__(self, grid, block, args, shared=0, cooperative=False, direct=False):
+        """See launch.Kernel.__call__; direct: the call of a kept launch, which takes any address."""
         grid = (grid,) if isinstance(grid, int) else grid
         block = (block,) if isinstance(block, int) else block
         if len(args) != len(self.signature):
             raise TypeError(f"{self.name}: {len(args)} arguments for {self.signature}")
         if min(grid) < 1 or min(block) < 1 or np.prod(block) > 1024:
-            raise SimtError(f"{self.name}: no launch of {grid} blocks of {block} threads")
-        kept = [self._argument(k, a, s) for k, (a, s) in enumerate(zip(args, self.signature, strict=True))]
+            raise EmulationError(f"{self.name}: no launch of {grid} blocks of {block} threads")
+        kept = [self._argument(k, a, s, direct) for k, (a, s) in enumerate(zip(args, self.signature, strict=True))]
         pointers = (ctypes.c_void_p * max(1, len(kept)))(*map(ctypes.addressof, kept))
         launch = Launch(
             grid=_three(grid),
@@ -146,45 +151,98 @@ class SimtKernel:
         bad = self.library.simt_launch(ctypes.byref(launch), pointers)
         self.switches = launch.switches
         if bad:
-            raise SimtError(f"{self.name}: {launch.error.decode()}")
+            raise EmulationError(f"{self.name}: {launch.error.decode()}")
+
+    def launch(self, count, blocks, threads, shared=0, cooperative=False, fixed=(), cluster=1):
+        """See launch.Kernel.launch."""
+        return EmulatedLaunch(self, count, blocks, threads, shared, cooperative, fixed)
 
     def over(self, n, args, block=256, most=None, shared=0):
-        """Launch for `n` items, a grid-stride loop inside; nothing is launched for none.  Few threads: fibers are slow."""
+        """See launch.Kernel.over.  Few threads, because fibers are slow."""
         if n > 0:
-            block = min(block, 64)
-            self(blocks_for(n, block, 4 if most is None else min(most, 4)), block, args, shared)
+            block = min(block, THREADS)
+            self(blocks_for(n, block, BLOCKS if most is None else min(most, BLOCKS)), block, args, shared)
 
-    def resident_blocks(self, block, shared=0):
-        """How many blocks of a cooperative launch are resident at once (the real launcher asks the occupancy)."""
-        return 4
+    def allow_shared(self, count):
+        """Every launch may have any amount of shared memory."""
 
-    def _argument(self, k, a, wanted):
+    def resident_blocks(self, threads, shared=0):
+        """How many blocks of a cooperative launch are resident at once: an odd number, so that chunks end unevenly."""
+        return 3
+
+    def _argument(self, k, a, wanted, direct):
         if a is None:
             if wanted[0] != "p":
                 raise TypeError(f"{self.name}: argument {k} is None, the kernel wants {wanted}")
             return ctypes.c_void_p(0)
+        if type(a) is int and wanted[0] == "p" and direct:
+            return ctypes.c_void_p(a)
         if type(a) is np.ndarray and a.ndim:
             raise TypeError(f"{self.name}: argument {k} is a host array")
         if isinstance(a, DeviceArray):
-            if wanted[0] != "p" or wanted[1:] not in ("0", str(a.itemsize)):
+            a = Address(a)
+        if type(a) is Address:
+            if wanted[0] != "p" or wanted[1:] not in ("0", str(a.dtype.itemsize)):
                 raise TypeError(f"{self.name}: argument {k} is a {a.dtype} array, the kernel wants {wanted}")
-            if not a.flags.c_contiguous:
+            if not a.is_contiguous:
                 raise TypeError(f"{self.name}: argument {k} is not contiguous")
-            return ctypes.c_void_p(a.ctypes.data)
+            return ctypes.c_void_p(int(a))
         a = np.asarray(a)  # as CuPy passes them: int is int64, float is double, bool is bool
         if a.dtype.kind not in {"i": "iu", "f": "f", "b": "b"}.get(wanted[0], "") or str(a.itemsize) != wanted[1:]:
             raise TypeError(f"{self.name}: argument {k} is a {a.dtype} scalar, the kernel wants {wanted}")
         return (ctypes.c_char * a.itemsize).from_buffer_copy(a.tobytes())
 
 
-class SimtLauncher:
-    """The interface of jit.Launcher for the shim's arrays."""
+class EmulatedLaunch:
+    """The interface of launch.Launch."""
+
+    def __init__(self, kernel, count, blocks, threads, shared, cooperative, fixed):
+        self.kernel, self.count, self.fixed = kernel, count, tuple(fixed)
+        self.configuration = blocks, threads
+        self.more = shared, cooperative
+
+    @property
+    def name(self):
+        return self.kernel.name
+
+    def __call__(self, stream, *arguments):
+        if len(arguments) != self.count or not all(isinstance(a, (int, np.integer)) for a in arguments):
+            raise TypeError(f"{self.name}: a kept launch takes {self.count} addresses and integers, not {arguments}")
+        self.kernel(*self.configuration, (*self.fixed, *arguments), *self.more, direct=True)
+
+
+class SeparateArrays:
+    """The interface of array_block.ArrayBlock; each array has an allocation of its own, whose bounds sanitizers know."""
+
+    def __init__(self, xp, layout):
+        self._arrays = [
+            None if start is None else _whole_words(count, dtype)
+            for (count,), dtype, start in zip(layout.shapes, layout.dtypes, layout.starts, strict=True)
+        ]
+        self.addresses = [0 if array is None else array.data.ptr for array in self._arrays]
+
+    def array(self, k):
+        return self._arrays[k]
+
+    def arrays(self):
+        return list(self._arrays)
+
+
+def _whole_words(count, dtype):
+    """Atomics on 1 and 2 bytes write the word of 4 bytes around them."""
+    return DeviceArray((count * dtype.itemsize + 3) // 4 * 4, np.uint8)[: count * dtype.itemsize].view(dtype)
+
+
+class EmulatedLauncher:
+    """The interface of launch.Launcher: a device of two multiprocessors whose grids and blocks are small."""
 
     xp = xp
-    is_shim = True
+    array_block = SeparateArrays
     arch = 90
+    has_clusters = False  # kernels for one cluster run in their form for a grid
     processors = 2
     shared = 227 << 10
+    current_stream = staticmethod(xp.cuda.get_current_stream)
 
     def __init__(self, options=None, seed=0):
         self.options = tuple(os.environ.get("GRB_TILE_SIMT_FLAGS", "-O1").split() if options is None else options)
@@ -192,15 +250,50 @@ class SimtLauncher:
         self._kernels = {}
 
     def kernel(self, header, name, functors="", template=()):
-        """See jit.Launcher.kernel."""
+        """See launch.Launcher.kernel."""
         key = header, name, functors, template
         found = self._kernels.get(key)
         if found is None:
             text, expression = source_text(header, name, functors, template)
             library = ctypes.CDLL(str(build(text, expression, self.options)))
-            found = self._kernels[key] = SimtKernel(library, expression)
+            found = self._kernels[key] = EmulatedKernel(library, expression)
             found.seed = self.seed
         return found
+
+    def threads(self, wanted):
+        """At most 64: two warps."""
+        return min(wanted, THREADS)
+
+    def blocks(self, most, work=None, grain=1):
+        """More than one block for the smallest work, so that tests see blocks work together; at most four."""
+        return min(most, BLOCKS)
+
+    def cluster(self, wanted):
+        """Two blocks."""
+        return min(wanted, 2)
+
+    def size(self, wanted, small):
+        """Small, so that the small inputs of tests exceed it."""
+        return small
+
+    def is_whole(self, array):
+        """An array of the module's functions is a view of NumPy's result, as a whole."""
+        base = array.base
+        return base is None or type(base) is np.ndarray and base.nbytes == array.nbytes
+
+    def release_memory(self, drop):
+        """There is no pool to look at."""
+        return drop() > 0
+
+    def memory(self):
+        """As if there were enough."""
+        return 1 << 40, 1 << 40
+
+    def profile(self):
+        return device_profile.EMULATED
+
+    def device_name(self):
+        return "the kernels' source on the CPU"
 
 
 def _three(sizes):

@@ -50,7 +50,8 @@ def real_launcher():
             f"{cupy.cuda.Device().id} has {capability / 10}: choose another with CUDA_VISIBLE_DEVICES, or use "
             'gb.config.set(backend="cpu")'
         )
-    from .runtime.compile import Launcher, compiler
+    from .runtime.compile import compiler
+    from .runtime.launch import Launcher
 
     compiler()
     return Launcher()
@@ -185,10 +186,7 @@ class CudaBackend(Backend):
         return errors.on_device(call)(self.device)
 
     def describe_device(self):
-        if self.device.is_shim:
-            return "the kernels' source on the CPU"
-        runtime = self.device.xp.cuda.runtime
-        return runtime.getDeviceProperties(runtime.getDevice())["name"].decode()
+        return self.device.launcher.device_name()
 
     # ------------------------------------------------------------------ arrays
 

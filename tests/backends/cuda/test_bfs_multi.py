@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from backends.cuda.test_bfs import GRAPHS, dense, graph_of, grid, path, power_law, random_graph, transposed
 
-from cuda_emulation.backend import shim, using_shim
-from cuda_emulation.launcher import SimtLauncher
+from cuda_emulation.backend import EMULATED, shim, using_shim
+from cuda_emulation.launcher import EmulatedLauncher
 from grb_tile import dtypes
 from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.traversal import bfs_multi as traverse_many, bfs_multi_graph as many_graph
@@ -148,9 +148,9 @@ def test_more_room_than_entries(monkeypatch):
 
 
 def test_random_orders_of_threads():
-    if not shim().device.is_shim:
+    if not EMULATED:
         pytest.skip("the order of threads can be chosen on the shim only")
-    device = Device(SimtLauncher(seed=7))
+    device = Device(EmulatedLauncher(seed=7))
     A = power_law(900, 6000, 3)
     for direction in (None, "pull"):
         check(A, A, list(range(0, 900, 15)), direction=direction, device=device)

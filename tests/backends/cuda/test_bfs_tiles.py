@@ -6,7 +6,7 @@ from backends.cuda import test_bfs as test_traverse
 from backends.cuda.test_bfs import GRAPHS, dense, graph_of, grid, power_law, random_graph, transposed
 
 import grb_tile as gb
-from cuda_emulation.backend import shim, using_shim
+from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import dtypes
 from grb_tile.algorithms import Graph, bfs
 from grb_tile.backends.cuda.products import tiles
@@ -128,12 +128,12 @@ def test_the_device_chooses_by_the_frontier_and_by_what_is_left(monkeypatch):
 
 def test_random_orders_of_threads():
     """Fibers in another order: what a missing barrier would break."""
-    from cuda_emulation.launcher import SimtLauncher
+    from cuda_emulation.launcher import EmulatedLauncher
     from grb_tile.backends.cuda.runtime.device import Device
 
-    if not shim().device.is_shim:
+    if not EMULATED:
         pytest.skip("the order of threads can be chosen on the shim only")
-    device = Device(SimtLauncher(seed=5))
+    device = Device(EmulatedLauncher(seed=5))
     for direction in DIRECTIONS:
         check(power_law(900, 6000, 3), None, 7, direction, device=device)
 

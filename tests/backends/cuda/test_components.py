@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from backends.cuda.test_bfs import GRAPHS, graph_of, power_law, random_graph, transposed
 
-from cuda_emulation.backend import shim, using_shim
-from cuda_emulation.launcher import SimtLauncher
+from cuda_emulation.backend import EMULATED, shim, using_shim
+from cuda_emulation.launcher import EmulatedLauncher
 from grb_tile import dtypes
 from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.traversal import components
@@ -62,10 +62,10 @@ def test_chains_in_any_order():
 
 
 def test_random_orders_of_threads():
-    if not shim().device.is_shim:
+    if not EMULATED:
         pytest.skip("the order of threads can be chosen on the shim only")
     for seed in (3, 4):
-        device = Device(SimtLauncher(seed=seed))
+        device = Device(EmulatedLauncher(seed=seed))
         A = power_law(900, 1200, 5)
         check(A, A, device)
 

@@ -1,5 +1,7 @@
 """The rule of place: operands move to the device at first use, results stay there, the host reads copies."""
 
+import ctypes
+import struct
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 
 import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
-from cuda_emulation.launcher import SimtLauncher
+from cuda_emulation.launcher import EmulatedLauncher
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda import backend as cuda
@@ -100,7 +102,7 @@ def test_relabelling_of_device_stores():
 
 
 def test_constants_are_made_once():
-    device = Device(SimtLauncher())
+    device = Device(EmulatedLauncher())
     one = device.constant(np.float32(1))
     assert device.constant(1, np.float32) is one and device.constant(np.float64(1)) is not one
     assert device.known_constant(one) == np.float32(1)
@@ -108,12 +110,12 @@ def test_constants_are_made_once():
 
 
 def test_counts_are_read_together():
-    device = Device(SimtLauncher())
+    device = Device(EmulatedLauncher())
     assert device.read(device.array(np.array([3, 4])), device.full(1, 9, np.int32)) == [3, 4, 9]
 
 
 def test_a_kernel_reports_an_error():
-    device = Device(SimtLauncher())
+    device = Device(EmulatedLauncher())
     text = """namespace grb { __global__ void check(const int64_t* i, int64_t n, int64_t bound, unsigned long long* error) {
       GRB_EACH(k, n) if (i[k] >= bound) report(error, 2, k, i[k]);
     } }"""
@@ -234,93 +236,103 @@ def test_an_entry_count_is_read_when_asked_for(monkeypatch):
     )
 
 
-def test_an_empty_array_is_no_null_pointer():
-    """CuPy's empty arrays have the pointer 0, which kernels read as "there is none": a DCSR matrix would become CSR."""
-    from grb_tile.backends.cuda.runtime.compile import Kernel
+class FakeArray:
+    """What a launch looks at: the address, which is 0 for an empty array as CuPy has it."""
 
-    launches = []
-    launcher = SimpleNamespace(processors=2, xp=shim().device.xp, hole=shim().device.zeros(1, np.int64))
-    kernel = Kernel("k", lambda grid, block, args, *rest: launches.append(args), None, launcher)
-    empty, full = shim().device.empty(0, np.int64), shim().device.zeros(3, np.int64)
-    kernel(1, 32, (None, empty, full, 7, True))
-    (args,) = launches
-    assert args[0] == 0 and args[1] is launcher.hole and args[2] is full and args[3:] == [7, True]
+    def __init__(self, pointer):
+        self.data = SimpleNamespace(ptr=pointer)
 
 
-def test_arguments_of_the_quick_launch():
-    """The driver gets the address of 8 bytes for each argument; floats go CuPy's way."""
-    from ctypes import c_int64, c_uint64
+class FakeDriver:
+    """A launcher whose driver records (function, configuration, stream) and the 8 bytes of each argument."""
 
-    from grb_tile.backends.cuda.runtime.compile import Kernel
+    processors = 2
+    xp = SimpleNamespace(ndarray=FakeArray)
+    hole = FakeArray(4096)
 
-    class Array:
-        def __init__(self, pointer, size=3):
-            self.data, self.size = SimpleNamespace(ptr=pointer), size
+    def __init__(self, count):
+        self.count, self.seen = count, []
 
-    class Function:
-        ptr, calls = 99, []
+    def current_stream(self):
+        return SimpleNamespace(ptr=5)
 
-        def __call__(self, grid, block, args, *rest):
-            self.calls.append((grid, block, args))
+    def launch(self, *arguments):
+        *configuration, pointers, extra = arguments
+        assert extra == 0
+        self.record(configuration, pointers)
 
-    def launch(function, *configuration):
-        *configuration, stream, pointers, extra = configuration
-        assert (function, configuration, stream, extra) == (99, [3, 1, 1, 256, 1, 1, 0], 5, 0)
-        seen.append([c_int64.from_address(place).value for place in (c_uint64 * 6).from_address(pointers)])
+    def launch_cooperative(self, *arguments):
+        *configuration, pointers = arguments
+        self.record([*configuration, "cooperative"], pointers)
 
-    seen, function = [], Function()
-    launcher = SimpleNamespace(
-        processors=2,
-        xp=SimpleNamespace(ndarray=Array),
-        hole=Array(4096),
-        launch=launch,
-        current_stream=lambda: SimpleNamespace(ptr=5),
-    )
-    kernel = Kernel("k", function, None, launcher)
-    empty, full = Array(0, 0), Array(2**40 + 8)
-    kernel.over(700, (None, empty, full, 7, True, -2))
-    kernel.over(700, (full, None, full, 2**40, False, np.int32(3)))
-    assert seen == [[0, 4096, 2**40 + 8, 7, 1, -2], [2**40 + 8, 0, 2**40 + 8, 2**40, 0, 3]]
-    kernel.over(700, (None, empty, full, 7, True, 0.5))
-    assert len(seen) == 2 and function.calls == [((3,), (256,), [0, launcher.hole, full, 7, True, 0.5])]
-    kernel.over(0, (None, empty, full, 7, True, -2))
-    assert len(seen) == 2 and len(function.calls) == 1
+    def record(self, configuration, pointers):
+        addresses = (ctypes.c_uint64 * self.count).from_address(pointers)
+        self.seen.append((configuration, [ctypes.c_int64.from_address(a).value for a in addresses]))
+
+    def kernel(self):
+        from grb_tile.backends.cuda.runtime.launch import Kernel
+
+        return Kernel("k", SimpleNamespace(ptr=99), None, self)
 
 
 @pytest.mark.parametrize("cooperative", [False, True])
-def test_arguments_of_a_search(cooperative, monkeypatch):
-    """The driver gets the configuration, the stream, and the address of 8 bytes for each argument."""
-    from ctypes import c_int64, c_uint64
+def test_an_empty_array_is_no_null_pointer(cooperative):
+    """CuPy's empty arrays have the pointer 0, which kernels read as "there is none": a DCSR matrix would become CSR."""
+    driver = FakeDriver(5)
+    driver.kernel()(1, 32, (None, FakeArray(0), FakeArray(2**40 + 8), 7, True), 64, cooperative)
+    configuration = [99, 1, 1, 1, 32, 1, 1, 64, 5] + ["cooperative"] * cooperative
+    assert driver.seen == [(configuration, [0, 4096, 2**40 + 8, 7, 1])]
 
-    from cupy_backends.cuda.api import driver
 
-    from grb_tile.backends.cuda.runtime.launch import QuickLaunch
+def test_arguments_over_items():
+    """The driver gets the address of 8 bytes for each argument."""
+    driver = FakeDriver(6)
+    kernel, empty, full = driver.kernel(), FakeArray(0), FakeArray(2**40 + 8)
+    kernel.over(700, (None, empty, full, 7, True, -2))
+    kernel.over(700, (full, None, full, 2**40, False, np.int32(3)))
+    configuration = [99, 3, 1, 1, 256, 1, 1, 0, 5]
+    assert driver.seen == [
+        (configuration, [0, 4096, 2**40 + 8, 7, 1, -2]), (configuration, [2**40 + 8, 0, 2**40 + 8, 2**40, 0, 3]),
+    ]  # fmt: skip
+    driver.seen.clear()
+    kernel.over(700, (None, empty, full, np.uint64(2**64 - 7), np.float32(0.5), 0.5))
+    bits = [int(np.array(0.5, t).view(k)) for t, k in ((np.float32, np.int32), (np.float64, np.int64))]
+    assert driver.seen == [(configuration, [0, 4096, 2**40 + 8, -7, *bits])]
+    kernel.over(0, (None, empty, full, 7, True, -2))
+    assert len(driver.seen) == 1
+    kernel.over(10**6, (None, empty, full, 7, True, -2))
+    kernel.over(10**6, (None, empty, full, 7, True, -2), 64, 3, 1000)
+    assert [configuration for configuration, _ in driver.seen[1:]] == [
+        [99, 64, 1, 1, 256, 1, 1, 0, 5], [99, 3, 1, 1, 64, 1, 1, 1000, 5],
+    ]  # fmt: skip
+    for args in ((None, empty, full, 7, True, "x"), (None, empty)):
+        with pytest.raises(TypeError, match="k: no arguments of this kernel"):
+            kernel.over(700, args)
 
-    seen = []
 
-    def launch(*arguments):
-        *configuration, pointers = arguments if cooperative else arguments[:-1]
-        seen.append(
-            (configuration, [c_int64.from_address(place).value for place in (c_uint64 * 3).from_address(pointers)])
-        )
-
-    monkeypatch.setattr(driver, "launchCooperativeKernel" if cooperative else "launchKernel", launch)
-    search = QuickLaunch(SimpleNamespace(function=SimpleNamespace(ptr=99)), 3, 132, 1024, 64, cooperative)
-    search(5, 2**40, -1, np.int64(7))
-    search(6, 0, 2**62, True)
-    shape = [99, 132, 1, 1, 1024, 1, 1, 64]
-    assert seen == [([*shape, 5], [2**40, -1, 7]), ([*shape, 6], [0, 2**62, 1])]
+@pytest.mark.parametrize("cooperative", [False, True])
+@pytest.mark.parametrize("fixed", [(), (2**50, 3)])
+def test_arguments_of_a_kept_launch(cooperative, fixed):
+    """The driver gets the configuration, the stream, and the address of 8 bytes for each argument, the kept ones first."""
+    driver = FakeDriver(3 + len(fixed))
+    launch = driver.kernel().launch(3, 132, 1024, 64, cooperative, fixed)
+    launch(5, 2**40, -1, np.int64(7))
+    launch(6, 0, 2**62, True)
+    shape, last = [99, 132, 1, 1, 1024, 1, 1, 64], ["cooperative"] * cooperative
+    assert driver.seen == [([*shape, 5, *last], [*fixed, 2**40, -1, 7]), ([*shape, 6, *last], [*fixed, 0, 2**62, 1])]
+    with pytest.raises(struct.error):
+        launch(5, 2**40, -1)
 
 
 @pytest.mark.parametrize(("levels", "parents"), [(True, False), (False, True), (True, True)])
 def test_results_of_a_search_lie_apart(levels, parents):
-    from grb_tile.backends.cuda.runtime.launch import _TYPES, _layout
+    from grb_tile.backends.cuda.traversal.bfs import _layout
 
     for n in (1, 63, 64, 1000):
-        shapes, starts, total = _layout(n, levels, parents, 40)
+        shapes, dtypes, starts, total = _layout(n, levels, parents, 40)
         assert [start is not None for start in starts] == [levels, parents, True, True]
         ends = 0
-        for (count,), start, dtype in zip(shapes, starts, _TYPES, strict=True):
+        for (count,), start, dtype in zip(shapes, starts, dtypes, strict=True):
             if start is not None:
                 assert start >= ends and start % 256 == 0
                 ends = start + count * dtype.itemsize

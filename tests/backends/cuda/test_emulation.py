@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cuda_emulation.arrays import xp
-from cuda_emulation.launcher import SimtError, SimtLauncher
+from cuda_emulation.launcher import EmulatedLauncher, EmulationError
 
 SCAN = """
 namespace grb {
@@ -56,7 +56,7 @@ __global__ void race(int* a) {
 
 
 def kernel(name, seed=0):
-    return SimtLauncher(seed=seed).kernel("base/warp.cuh", name, SCAN)
+    return EmulatedLauncher(seed=seed).kernel("base/warp.cuh", name, SCAN)
 
 
 def test_dynamic_shared_memory():
@@ -85,7 +85,7 @@ def test_append_by_warps(seed):
     [("divided", "deadlock"), ("exited", "exited|deadlock"), ("stranger", "does not name the caller")],
 )
 def test_broken_synchronisation_is_reported(name, message):
-    with pytest.raises(SimtError, match=message):
+    with pytest.raises(EmulationError, match=message):
         kernel(name)(1, 32, (xp.zeros(64, np.int32),))
 
 
@@ -113,5 +113,5 @@ def test_arguments_are_checked():
 
 
 def test_a_kernel_that_does_not_compile():
-    with pytest.raises(SimtError, match="does not compile"):
-        SimtLauncher().kernel("base/launch.cuh", "broken", "__global__ void broken(int* a) { a[0] = missing; }")
+    with pytest.raises(EmulationError, match="does not compile"):
+        EmulatedLauncher().kernel("base/launch.cuh", "broken", "__global__ void broken(int* a) { a[0] = missing; }")

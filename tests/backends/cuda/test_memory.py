@@ -124,10 +124,10 @@ def test_a_search_runs_again_too(monkeypatch):
     A = matrix()
     before = bfs(A, 0).levels.to_dict()
     assert "traverse" in A._store.forms
-    results = "grb_tile.backends.cuda.traversal.bfs.Results"
+    results = "grb_tile.backends.cuda.traversal.bfs.results_of"
     from grb_tile.backends.cuda.traversal import bfs as traverse
 
-    whole, calls = traverse.Results, []
+    whole, calls = traverse.results_of, []
 
     def limited(*args):
         calls.append(1)

@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 
 from cuda_emulation.arrays import DeviceArray
-from cuda_emulation.backend import shim, using_shim  # noqa: F401  (shim: in the conditions below)
+from cuda_emulation.backend import EMULATED, using_shim
+from cuda_emulation.launcher import EmulatedLaunch
 from grb_tile import Matrix, Vector, binary, plan, unary
 from grb_tile.algorithms import sssp
-from grb_tile.backends.cuda.runtime import compile as jit, launch as traverse_launch
+from grb_tile.backends.cuda.runtime.launch import Kernel
 from grb_tile.backends.cuda.structure import entries
 from grb_tile.exceptions import OutOfMemory
 from support import seeds
 
 
-@pytest.mark.skipif("not shim().device.is_shim", reason="device arrays have the interface of their own")
+@pytest.mark.skipif(not EMULATED, reason="device arrays have the interface of their own")
 @pytest.mark.parametrize("iso", [False, True])
 def test_what_was_exported_lives_as_long_as_the_object(iso, monkeypatch):
     """Who takes __cuda_array_interface__ keeps the object, so that the object must keep the array."""
@@ -68,17 +69,17 @@ def test_a_region_is_as_it_was_when_the_last_step_fails(monkeypatch):
         assert v.to_dict() == before
 
 
-@pytest.mark.skipif("not shim().device.is_shim", reason="turns are given away between launches of the shim")
+@pytest.mark.skipif(not EMULATED, reason="threads take turns between launches of the emulation")
 def test_threads_that_search_one_graph(monkeypatch):
     """Launches that belong together share a workspace: nobody comes between them."""
-    one_at_a_time, launch = threading.Lock(), traverse_launch.PlainLaunch.__call__
+    one_at_a_time, launch = threading.Lock(), EmulatedLaunch.__call__
 
     def launched(self, *args):
         with one_at_a_time:  # as on a stream
             launch(self, *args)
         time.sleep(0.0005)  # another thread's turn
 
-    monkeypatch.setattr(traverse_launch.PlainLaunch, "__call__", launched)
+    monkeypatch.setattr(EmulatedLaunch, "__call__", launched)
     n, wrong = 2500, []
     r, w = np.arange(n - 1), np.ones(n - 1)
     A = Matrix.from_coo(np.r_[r, r + 1], np.r_[r + 1, r], np.r_[w, w], nrows=n, ncols=n)
@@ -119,7 +120,7 @@ def test_a_thread_that_the_driver_does_not_know_yet():
         hole=SimpleNamespace(data=SimpleNamespace(ptr=8)),
         current_stream=lambda: SimpleNamespace(ptr=0),
     )
-    kernel, raised = jit.Kernel("kernel", SimpleNamespace(ptr=0), None, launcher), []
+    kernel, raised = Kernel("kernel", SimpleNamespace(ptr=0), None, launcher), []
 
     def work():
         try:

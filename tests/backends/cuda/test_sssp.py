@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from cuda_emulation.backend import shim, using_shim
+from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.traversal import sssp as fused, sssp_graph as paths_graph
@@ -327,15 +327,15 @@ def test_iso_weights():
 
 def test_random_orders_of_threads(monkeypatch):
     """Fibers in another order: what a missing barrier would break."""
-    from cuda_emulation.launcher import SimtLauncher
+    from cuda_emulation.launcher import EmulatedLauncher
     from grb_tile.backends.cuda.runtime.device import Device
 
-    if not shim().device.is_shim:
+    if not EMULATED:
         pytest.skip("the order of threads can be chosen on the shim only")
     A = random_store(900, 12000, "INT32", 4, skew=4, lightest=1, heaviest=255)
     wanted = by_dijkstra(A, 7)
     for seed in (3, 5):
-        device = Device(SimtLauncher(seed=seed))
+        device = Device(EmulatedLauncher(seed=seed))
         for pull_at in (0, 1):
             monkeypatch.setitem(fused.LAUNCH, "pull_at", pull_at)
             store, tree, _ = fused.shortest_paths(device, A, lambda: A, 7, 255, None, True)

@@ -224,10 +224,9 @@ def profile(G, source):
 
 def stages(run, rounds=7):
     """Kernels of one call with the least device us of each, by events around their launches."""
-    from grb_tile.backends.cuda.runtime.compile import Kernel
-    from grb_tile.backends.cuda.runtime.launch import QuickLaunch
+    from grb_tile.backends.cuda.runtime.launch import Kernel, Launch
 
-    log, plain = [], (Kernel.__call__, Kernel.over, QuickLaunch.__call__)
+    log, plain = [], (Kernel.__call__, Kernel.over, Launch.__call__)
 
     def timed(launch):
         def call(kernel, *args, **options):
@@ -235,13 +234,13 @@ def stages(run, rounds=7):
             first.record()
             launch(kernel, *args, **options)
             last.record()
-            name = getattr(kernel, "_kernel", kernel).name
+            name = kernel.name
             log.append((name.partition("<")[0], first, last))
 
         return call
 
     best = []
-    Kernel.__call__, Kernel.over, QuickLaunch.__call__ = map(timed, plain)
+    Kernel.__call__, Kernel.over, Launch.__call__ = map(timed, plain)
     try:
         for _ in range(rounds):
             log.clear()
@@ -250,7 +249,7 @@ def stages(run, rounds=7):
             now = [(name, cp.cuda.get_elapsed_time(first, last) * 1e3) for name, first, last in log]
             best = [(name, min(us, now[k][1])) for k, (name, us) in enumerate(best)] or now
     finally:
-        Kernel.__call__, Kernel.over, QuickLaunch.__call__ = plain
+        Kernel.__call__, Kernel.over, Launch.__call__ = plain
     return ", ".join(f"{name} {us:.0f} us" for name, us in best)
 
 

@@ -155,7 +155,7 @@ def reduce(device, x, monoid):
     words = x.words if x.format == "bitmap" else None
     n = values.shape[0] if words is not None else x.nvals
     kernel = device.launcher.kernel("elementwise/reduce.cuh", "reduce_values", functors, (dtype.cuda_type, "Op"))
-    block, each = 64 if device.is_shim else _REDUCE_BLOCK, 8
+    block, each = device.launcher.threads(_REDUCE_BLOCK), 8
     most = device.launcher.processors * 4
     blocks = min(-(-n // (block * each)), most)
     parts = device.empty(3 * blocks, np.uint64) if blocks > 1 else None

@@ -14,9 +14,7 @@ from ..structure.positions import is_empty
 
 def _is_own(device, count, array):
     """Does one slot alone hold the array, which is no part of another?  count: what holders.count_of showed of it to the caller."""
-    base = array.base
-    whole = base is None or device.is_shim and type(base) is np.ndarray and base.nbytes == array.nbytes
-    return count <= holders.ONE and whole
+    return count <= holders.ONE and device.launcher.is_whole(array)
 
 
 def _about(u):

@@ -55,8 +55,7 @@ def _prepared(device, A, form, s):
     if s.a_iso or not s.reads_a:
         strongest, next_strongest = form.strongest, form.next_strongest
     fixed = form.start, A.indices, A.values if s.reads_a else None, form.live, strongest, next_strongest
-    if not device.is_shim:  # an empty array has no address: it stays one
-        fixed = tuple(device.address(a) if a is not None and a.size else a for a in fixed)
+    fixed = tuple(device.address(a) if a is not None and a.size else a for a in fixed)  # an empty array has no address
     kernel = s.kernel(device.launcher, "products/pull.cuh", "matvec_pull", (index_type(form.start), "S", str(rows)))
     form.launches[s] = found = kernel, halves * 32 // rows, halves, fixed
     return found

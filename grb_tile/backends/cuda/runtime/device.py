@@ -1,14 +1,11 @@
 """The device as primitives see it: arrays, stores moved there, counts read back, constants.
 
-`Device(launcher)` has the launcher's array module as `xp`: CuPy with jit.Launcher, NumPy when the kernels' source runs
-on
-the CPU (tests/backends/cuda).  Primitives take the device as their first argument, use `device.xp` for arrays and
-whole-array functions, and `device.launcher.kernel(...)` for kernels; they never name CuPy or NumPy's functions on
-device arrays.
+`Device(launcher)` has the launcher's array module as `xp`: CuPy, or NumPy in the CPU emulation of CUDA threads
+(tests/cuda_emulation).  Primitives take the device as their first argument, use `device.xp` for arrays and whole-array
+functions, and `device.launcher.kernel(...)` for kernels; they never name CuPy or NumPy's functions on device arrays.
 
     A = device.own(A)                                  # the store with device arrays (moved once, kept with the store)
-    t = device.empty(n, np.int64)                      # uninitialised; device.zeros(n, dtype), device.full(n, value,
-    dtype)
+    t = device.empty(n, np.int64)                      # uninitialised; also zeros(n, dtype), full(n, value, dtype)
     one = device.constant(np.float32(1))               # a kept array of length 1: the values of an iso store
     nvals, edges = device.read(counts)                 # Python ints; ONE synchronisation for all counts
     value = device.iso_value(store)                    # NumPy scalar of an iso store, synchronises at most once
@@ -20,7 +17,6 @@ import threading
 import numpy as np
 
 from ....exceptions import OutOfMemory
-from ....planner.device_profile import EMULATED, MEASURED_SHARE, profile_of
 from ....storage.place import with_arrays
 from ....storage.store import Allow, forms_of
 from .errors import ErrorWord, HostOnly, on_device
@@ -45,9 +41,7 @@ class Device:
     def __init__(self, launcher):
         self.launcher = launcher
         self.xp = xp = launcher.xp
-        self.is_shim = launcher.is_shim
         self.array_class = xp.ndarray
-        self._make = xp.empty if self.is_shim else xp.ndarray  # xp.empty asks for an order first
         self._constants = {}
         self._constant_of = {}
         self.cast_constants = {}  # (address of a constant, DataType) -> the constant cast
@@ -57,21 +51,10 @@ class Device:
         self._staged_at = ctypes.addressof(self._staged)
         self._staging = threading.Lock()
         self._lock = threading.Lock()  # of the pinned buffer: threads may read at the same time
-        self.current_stream = _no_stream if self.is_shim else xp.cuda.get_current_stream
+        self.current_stream = launcher.current_stream
         self.stream = None  # the one that was given work last
         self.errors = ErrorWord(self)
-        self.profile = self._profile()
-
-    def _profile(self):
-        """What this device costs, for the planner (planner/device_profile.py)."""
-        if self.is_shim:
-            return EMULATED
-        runtime = self.xp.cuda.runtime
-        number = runtime.getDevice()
-        name = runtime.getDeviceProperties(number)["name"].decode()
-        clock = runtime.deviceGetAttribute(runtime.cudaDevAttrMemoryClockRate, number)  # kHz, two transfers a cycle
-        width = runtime.deviceGetAttribute(runtime.cudaDevAttrGlobalMemoryBusWidth, number)  # bits
-        return profile_of(name, self.launcher.processors, clock * width / 4e6 * MEASURED_SHARE, self.launcher.shared)
+        self.profile = launcher.profile()  # what this device costs, for the planner
 
     # ------------------------------------------------------------------ arrays
 
@@ -84,9 +67,9 @@ class Device:
 
     def upload(self, data):
         """A copy of a contiguous NumPy array on the device; the driver takes a small one along, which costs half of CuPy's way."""
-        if self.is_shim or not 0 < data.nbytes <= _TAKEN_ALONG:
+        if not 0 < data.nbytes <= _TAKEN_ALONG:
             return self.xp.asarray(data)
-        array, size = self._make(data.shape, data.dtype), data.nbytes
+        array, size = self.array_class(data.shape, data.dtype), data.nbytes
         copy, stream = self.xp.cuda.runtime.memcpyAsync, self.current_stream().ptr
         if size <= _FEW_BYTES:  # asking NumPy for the address takes longer than copying them once more
             with self._staging:
@@ -98,7 +81,7 @@ class Device:
 
     def empty(self, count, dtype):
         """`count` places, not written yet."""
-        return self._make(count, dtype)
+        return self.array_class(count, dtype)  # xp.empty looks at the order of the axes first
 
     def places(self, count, dtype):
         """The values of a bitmap of `count` places: those of absent entries are never written and may hold anything."""
@@ -172,12 +155,8 @@ class Device:
         return forms["iso_value"]
 
     def address(self, array):
-        """Where an array's first element lies; 0 for None."""
-        return 0 if array is None else array.ctypes.data if self.is_shim else array.data.ptr
-
-    def argument(self, array):
-        """What a direct launch takes for an array or None: the address; over the shim the array itself."""
-        return array if self.is_shim else self.address(array)
+        """The address of an array's first element, which a kept launch takes; 0 for None."""
+        return 0 if array is None else array.data.ptr
 
     # ------------------------------------------------------------------ stores
 
@@ -246,7 +225,7 @@ class Device:
         errors = self.errors
         if errors.armed:
             arrays = (*arrays, errors.word)
-        if self.is_shim or sum(array.nbytes + 8 for array in arrays) > _PINNED_BYTES:
+        if sum(array.nbytes + 8 for array in arrays) > _PINNED_BYTES:
             numbers = [int(x) for array in arrays for x in self.host(array).ravel()]
         else:
             with self._lock:
@@ -258,7 +237,7 @@ class Device:
 
     def read_count(self, counts):
         """read(counts)[0] of an array of uint64, by the shortest way."""
-        if self.is_shim or self._pinned is None or self.errors.armed:
+        if self._pinned is None or self.errors.armed:
             return self.read(counts)[0]
         if self.current_stream() is not self.stream:
             self.follow()
@@ -272,7 +251,7 @@ class Device:
 
     def read_words(self, array, count):
         """The first `count` elements (at most 8) of an array of uint64 as a list of Python ints, likewise."""
-        if self.is_shim or self._pinned is None or self.errors.armed:
+        if self._pinned is None or self.errors.armed:
             return self.read(array[:count])
         self.in_order()
         words, stream = self._words, self.stream.ptr
@@ -326,8 +305,7 @@ class Device:
     def synchronize(self):
         """Wait for all that was launched; raises what kernels reported."""
         self.in_order()
-        if not self.is_shim:
-            self.xp.cuda.get_current_stream().synchronize()
+        self.xp.cuda.get_current_stream().synchronize()
         if self.errors.armed:
             self.read()
 
@@ -358,22 +336,16 @@ class Device:
 
     def memory(self):
         """(free, total) bytes of the device, the pool's unused blocks counted as free."""
-        if self.is_shim:
-            return (1 << 40, 1 << 40)
-        free, total = self.xp.cuda.runtime.memGetInfo()
-        return free + self.xp.get_default_memory_pool().free_bytes(), total
+        return self.launcher.memory()
 
     def make_room(self):
         """Drop what can be derived again and give unused blocks back to the driver.  Returns whether there was anything."""
-        if self.is_shim:
-            return drop_forms() > 0
-        pool = self.xp.get_default_memory_pool()
-        before = pool.used_bytes()
+        return self.launcher.release_memory(self._drop)
+
+    def _drop(self):
         for name in SPARE:
             self.__dict__.get(name, {}).clear()
-        drop_forms()  # and what is not reachable any more
-        pool.free_all_blocks()
-        return pool.used_bytes() < before
+        return drop_forms()  # and what is not reachable any more
 
     def check_room(self, bytes_wanted, what):
         """Raises: OutOfMemory when `bytes_wanted` cannot fit, before anything is allocated."""
@@ -395,7 +367,3 @@ def move_store(device, store):
     if store.iso and store.nvals and type(store.values) is np.ndarray:
         moved.values = device.constant(store.values[0])
     return moved
-
-
-def _no_stream():
-    """The shim's stream: there is one only."""

@@ -1,35 +1,93 @@
-"""The shortest way from Python to a launch: arguments of 8 bytes each in one kept array, the driver called directly.
+"""Launches: arguments packed as 8 bytes each in a kept buffer, then one direct call of the driver.
 
-CuPy's own launch converts every argument to an object first, which for a traversal costs as long as a level does.
+    kernel = device.launcher.kernel("structure/gather.cuh", "gather_apply", functors, ("int32_t", "double", "Op"))
+    kernel.over(n, (at, x, y, n))                    # n items, a grid-stride loop inside (GRB_EACH)
+    kernel(blocks, threads, (at, x, y, n), shared=0, cooperative=False)
+    launch = kernel.launch(4, blocks, threads, cooperative=True)  # kept by whoever launches it often
+    launch(stream, at.data.ptr, x.data.ptr, y.data.ptr, n)
+
+`over` and a call take arrays (C-contiguous), None (the null pointer), addresses, Python int (int64_t), float (double), bool,
+and NumPy scalars of the parameter's type.  A kept launch takes addresses, ints and bools alone, and may keep the first of
+them; its grid, block, shared memory and stream order are fixed but for the stream.
+
+The driver reads as many of an argument's 8 bytes as the parameter has, which is right for pointers, integers and bool on a
+little-endian machine.  It has copied them when it returns, so one buffer serves every launch, under a lock.  CuPy's own launch
+makes an object of every argument first, which takes longer than a level of a traversal.
+
+Launcher answers for the device: its multiprocessors, shared memory, sizes of blocks, grids and clusters, streams.  The CPU
+emulation (tests/cuda_emulation/launcher.py) is another Launcher with the same methods and smaller answers.
 """
 
+from __future__ import annotations
+
 import ctypes
-import functools
 import struct
 import threading
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from ....planner.device_profile import MEASURED_SHARE, DeviceProfile, profile_of
+from .array_block import ArrayBlock
+from .compile import compiled, source_text, trim_cache
 
-class QuickLaunch:
-    """Launches one kernel with a fixed configuration; all of its parameters are pointers or int64_t."""
+SHARED_LIMIT = 48 << 10  # bytes of dynamic shared memory that a launch may have without an attribute of the kernel
+PORTABLE_CLUSTER = 8  # blocks in a cluster that every device allows without an attribute of the kernel
+BLOCKS_PER_PROCESSOR = 32  # at most, of a grid-stride loop
+_context = threading.local()  # bound: the run-time has given this thread its context
 
-    def __init__(self, kernel, count, blocks, block, shared=0, cooperative=False):
-        from cupy_backends.cuda.api import driver
 
-        self._kernel = kernel  # keeps the module loaded
-        self._values = (ctypes.c_int64 * count)()
+class Arguments:
+    """`count` arguments after `fixed` ones, 8 bytes each, and the array of their addresses that the driver takes.
+
+    pack(*integers) writes the arguments; the caller holds `lock` until the driver has returned.
+    """
+
+    __slots__ = ("_pointers", "_values", "address", "lock", "pack")
+
+    def __init__(self, count: int, fixed: tuple[int, ...] = ()) -> None:
+        total = len(fixed) + count
+        self._values = (ctypes.c_int64 * total)(*fixed)
         start = ctypes.addressof(self._values)
-        self._pointers = (ctypes.c_int64 * count)(*(start + 8 * k for k in range(count)))
-        self._pack = struct.Struct(f"{count}q").pack_into
-        self._lock = threading.Lock()
-        self._start = functools.partial(driver.launchCooperativeKernel if cooperative else driver.launchKernel,
-                                        kernel.function.ptr, blocks, 1, 1, block, 1, 1, shared)  # fmt: skip
-        self._rest = (ctypes.addressof(self._pointers),) if cooperative else (ctypes.addressof(self._pointers), 0)
+        self._pointers = (ctypes.c_int64 * total)(*(start + 8 * k for k in range(total)))
+        self.address = ctypes.addressof(self._pointers)
+        self.pack = partial(struct.Struct(f"{count}q").pack_into, self._values, 8 * len(fixed))
+        self.lock = threading.Lock()
 
-    def __call__(self, stream, *arguments):
-        with self._lock:  # the driver has copied the arguments when it returns
-            self._pack(self._values, 0, *arguments)
+
+class Launch:
+    """One kernel with a fixed configuration and the first of its arguments; the rest comes with each call."""
+
+    __slots__ = ("_arguments", "_kernel", "_lock", "_pack", "_rest", "_start")
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        count: int,
+        blocks: int,
+        threads: int,
+        shared: int,
+        cooperative: bool,
+        fixed: tuple[int, ...],
+    ) -> None:
+        self._kernel = kernel  # keeps the module loaded
+        self._arguments = arguments = Arguments(count, fixed)
+        self._pack, self._lock = arguments.pack, arguments.lock
+        launcher = kernel.launcher
+        start = launcher.launch_cooperative if cooperative else launcher.launch
+        self._start = partial(start, kernel.function.ptr, blocks, 1, 1, threads, 1, 1, shared)
+        self._rest = (arguments.address,) if cooperative else (arguments.address, 0)
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self._kernel.name
+
+    def __call__(self, stream: int, *arguments: int) -> None:
+        """Launch on the stream of that handle; arguments: addresses, ints, bools."""
+        with self._lock:
+            self._pack(*arguments)
             try:
                 self._start(stream, *self._rest)
             except RuntimeError as error:
@@ -37,61 +95,240 @@ class QuickLaunch:
                 self._start(stream, *self._rest)
 
 
-class PlainLaunch:
-    """The same for arrays, through the launcher: the CPU shim."""
+class Kernel:
+    """One compiled kernel, loaded."""
 
-    def __init__(self, kernel, blocks, block, shared=0):
-        self._kernel = kernel
-        self._configuration = blocks, block
-        self._shared = shared
+    __slots__ = (
+        "_allowed",
+        "_arguments",
+        "_array_class",
+        "_kept",
+        "_module",
+        "_most",
+        "_resident",
+        "function",
+        "launcher",
+        "name",
+    )
 
-    def __call__(self, stream, *arguments):
-        self._kernel(*self._configuration, arguments, self._shared, True)
+    def __init__(self, name: str, function: Any, module: Any, launcher: Launcher) -> None:
+        self.name = name
+        self.function = function
+        self.launcher = launcher
+        self._module = module  # unloading it would take the function away
+        self._array_class = launcher.xp.ndarray
+        self._most = launcher.processors * BLOCKS_PER_PROCESSOR
+        self._kept = None  # what _prepared returns
+        self._resident = {}
+        self._allowed = SHARED_LIMIT
 
+    def launch(
+        self, count: int, blocks: int, threads: int, shared: int = 0, cooperative: bool = False, fixed: tuple[int, ...] = (),
+        cluster: int = 1,
+    ) -> Launch:  # fmt: skip
+        """A Launch to keep.  count: arguments of each call, after the `fixed` ones; cluster: blocks, if the kernel has one."""
+        self.allow_shared(shared)
+        if cluster > PORTABLE_CLUSTER:
+            from cupy_backends.cuda.api import driver
 
-@functools.lru_cache(maxsize=64)
-def _layout(n, levels, parents, record):
-    """(shapes, starts, bytes in all) of the four arrays in one block of memory; the start of one not asked for is None."""
-    shapes = (n,), (n,), ((n + 63) >> 6,), (record,)
-    starts, total = [], 0
-    for shape, dtype, wanted in zip(shapes, _TYPES, (levels, parents, True, True), strict=True):
-        starts.append(total if wanted else None)
-        total += (shape[0] * dtype.itemsize + 255) & ~255 if wanted else 0
-    return shapes, tuple(starts), total
+            driver.funcSetAttribute(self.function.ptr, 14, 1)  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+        return Launch(self, count, blocks, threads, shared, cooperative, fixed)
 
+    def __call__(self, blocks: int, threads: int, args: tuple, shared: int = 0, cooperative: bool = False) -> None:
+        """Launch `blocks` blocks of `threads` threads on CuPy's current stream.
 
-class Results:
-    """The arrays that a traversal writes, in one block of memory: level, parent (None where not asked for), words, record.
+        None is the null pointer, which kernels give a meaning; the pointer of an empty array, which is null in CuPy, becomes
+        the address of the launcher's `hole`.
+        """
+        pack, lock, address, function, hole, launch, stream = self._kept or self._prepared(len(args))
+        arrays, extra = self._array_class, (0,)
+        if shared > self._allowed:
+            self.allow_shared(shared)
+        if cooperative:
+            launch, extra = self.launcher.launch_cooperative, ()
+        try:
+            with lock:
+                pack(*[(a.data.ptr or hole) if type(a) is arrays else 0 if a is None else a for a in args])
+                launch(function, blocks, 1, 1, threads, 1, 1, shared, stream().ptr, address, *extra)
+        except struct.error:  # a float among them, or a count of arguments that is not the kernel's
+            self(blocks, threads, self._as_integers(args), shared, cooperative)
+        except RuntimeError as error:
+            self.bind(error)
+            self(blocks, threads, args, shared, cooperative)
 
-    addresses: where they lie, 0 for None, as a launch takes them; under the shim the arrays themselves.
-    """
-
-    def __init__(self, device, n, levels, parents, record):
-        shapes, starts, total = self._layout = _layout(n, levels, parents, record)
-        self._device = device
-        self.n = n
-        if device.is_shim:
-            self._arrays = self.addresses = [
-                None if start is None else device.empty(shape[0], dtype)
-                for shape, start, dtype in zip(shapes, starts, _TYPES, strict=True)
-            ]
+    def over(self, n: int, args: tuple, block: int = 256, most: int | None = None, shared: int = 0) -> None:
+        """Launch blocks of `block` threads for `n` items, at most `most`, a grid-stride loop inside; none for no items."""
+        if n <= 0:
             return
-        self._arrays = None
-        device.check_room(total, "traverse")
-        self._memory = device.xp.cuda.alloc(total)
-        base = self._memory.ptr
-        self.addresses = [0 if start is None else base + start for start in starts]
+        blocks, arrays = (n + block - 1) // block, self._array_class
+        if most is None:
+            most = self._most
+        if blocks > most:
+            blocks = most
+        pack, lock, address, function, hole, launch, stream = self._kept or self._prepared(len(args))
+        try:
+            with lock:
+                pack(*[(a.data.ptr or hole) if type(a) is arrays else 0 if a is None else a for a in args])
+                launch(function, blocks, 1, 1, block, 1, 1, shared, stream().ptr, address, 0)
+        except struct.error:
+            self(blocks, block, self._as_integers(args), shared)
+        except RuntimeError as error:
+            self.bind(error)
+            self(blocks, block, args, shared)
 
-    def arrays(self):
-        """[level, parent, words, record]; made after the launch, while the device works."""
-        if self._arrays is None:
-            make, memory = self._device.array_class, self._memory
-            shapes, starts, _ = self._layout
-            self._arrays = [
-                None if start is None else make(shape, dtype, memory + start)
-                for shape, dtype, start in zip(shapes, _TYPES, starts, strict=True)
-            ]
-        return self._arrays
+    def _prepared(self, count: int) -> tuple:
+        """What a launch of `count` arguments takes: kept."""
+        self._arguments = arguments = Arguments(count)  # the addresses below are of its memory
+        launcher = self.launcher
+        self._kept = (
+            arguments.pack, arguments.lock, arguments.address, self.function.ptr, launcher.hole.data.ptr, launcher.launch,
+            launcher.current_stream,
+        )  # fmt: skip
+        return self._kept
+
+    def _as_integers(self, args: tuple) -> tuple:
+        """The arguments with floats as the 8 bytes that a double has, and unsigned integers of 64 bits as signed ones.
+
+        Raises: TypeError where that changes nothing.
+        """
+        changed = tuple(map(_as_integer, args))
+        if all(a is b for a, b in zip(args, changed, strict=True)):
+            raise TypeError(f"{self.name}: no arguments of this kernel: {', '.join(type(a).__name__ for a in args)}")
+        return changed
+
+    def bind(self, error: RuntimeError) -> None:
+        """Give this thread the device's context, without which a direct call of the driver fails in a new thread.
+
+        Raises: `error` when it is another one, or comes again.
+        """
+        if "CUDA_ERROR_INVALID_CONTEXT" not in str(error) or getattr(_context, "bound", False):
+            raise error
+        _context.bound = True
+        self.launcher.xp.cuda.runtime.memGetInfo()  # any call of the run-time binds the context
+
+    def allow_shared(self, count: int) -> None:
+        """Let launches have `count` bytes of dynamic shared memory: more than 48 KiB is an attribute of the kernel."""
+        if count > self._allowed:
+            from cupy_backends.cuda.api import driver
+
+            driver.funcSetAttribute(self.function.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, count)
+            self._allowed = count
+
+    def resident_blocks(self, threads: int, shared: int = 0) -> int:
+        """How many blocks of a cooperative launch are resident at once on the whole device."""
+        key = threads, shared
+        found = self._resident.get(key)
+        if found is None:
+            from cupy_backends.cuda.api import driver
+
+            try:
+                self.allow_shared(shared)
+                each = driver.occupancyMaxActiveBlocksPerMultiprocessor(self.function.ptr, threads, shared)
+            except RuntimeError as error:
+                self.bind(error)
+                return self.resident_blocks(threads, shared)
+            found = self._resident[key] = each * self.launcher.processors
+        return found
 
 
-_TYPES = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.int64)
+class Launcher:
+    """Compiles, loads and hands out kernels for CuPy's current device, and answers for the device."""
+
+    array_block = ArrayBlock
+
+    def __init__(self) -> None:
+        import cupy
+        from cupy_backends.cuda.api import driver
+
+        self.xp = cupy
+        self.launch, self.launch_cooperative = driver.launchKernel, driver.launchCooperativeKernel
+        self.current_stream = cupy.cuda.get_current_stream
+        device = cupy.cuda.Device()
+        self.arch = int(device.compute_capability)
+        self.has_clusters = self.arch >= 90
+        self.processors = device.attributes["MultiProcessorCount"]
+        self.shared = device.attributes["MaxSharedMemoryPerBlockOptin"]  # bytes that a block may have
+        self.hole = cupy.zeros(64, cupy.uint64)  # what kernels get for empty arrays
+        self._kernels = {}
+        self._lock = threading.Lock()
+        trim_cache()
+
+    def kernel(self, header: str, name: str, functors: str = "", template: tuple[str, ...] = ()) -> Kernel:
+        """The Kernel `name<template...>` of `header` (one file of kernels/, or several names with blanks between).
+
+        functors: C++ text put after the header (structs that the template arguments name; #include lines are welcome).
+        template: tuple of C++ types or constants as text.
+        The compiled kernel is looked up by these texts: keep the Kernel where a call is hot.
+        Raises: JitError with the compiler's log.
+        """
+        key = header, name, functors, template
+        found = self._kernels.get(key)
+        return found if found is not None else self._load(key)
+
+    def _load(self, key: tuple) -> Kernel:
+        from cupy.cuda.function import Module
+
+        with self._lock:
+            found = self._kernels.get(key)
+            if found is None:
+                text, expression = source_text(*key)
+                lowered, cubin = compiled(text, expression, self.arch)
+                module = Module()
+                module.load(cubin)
+                found = Kernel(expression, module.get_function(lowered), module, self)
+                self._kernels[key] = found
+        return found
+
+    def device_name(self) -> str:
+        """As the driver has it."""
+        runtime = self.xp.cuda.runtime
+        return runtime.getDeviceProperties(runtime.getDevice())["name"].decode()
+
+    def profile(self) -> DeviceProfile:
+        """What this device costs, for the planner (planner/device_profile.py)."""
+        runtime = self.xp.cuda.runtime
+        number = runtime.getDevice()
+        clock = runtime.deviceGetAttribute(runtime.cudaDevAttrMemoryClockRate, number)  # kHz, two transfers a cycle
+        width = runtime.deviceGetAttribute(runtime.cudaDevAttrGlobalMemoryBusWidth, number)  # bits
+        bandwidth = clock * width / 4e6 * MEASURED_SHARE
+        return profile_of(self.device_name(), self.processors, bandwidth, self.shared)
+
+    def threads(self, wanted: int) -> int:
+        """Threads of a block whose kernel works with any number of them."""
+        return wanted
+
+    def blocks(self, most: int, work: int | None = None, grain: int = 1) -> int:
+        """Blocks of a grid: `most`, fewer where each would get less than `grain` of `work` items, at least one."""
+        return most if work is None else max(1, min(most, work // grain))
+
+    def cluster(self, wanted: int) -> int:
+        """Blocks of a cluster, or of the grid that stands for it."""
+        return wanted
+
+    def size(self, wanted: int, small: int) -> int:
+        """The size of a table or a chunk; the CPU emulation takes `small`, which the small inputs of tests exceed."""
+        return wanted
+
+    def is_whole(self, array: Any) -> bool:
+        """Does the array have its memory for itself, not as a part of another?"""
+        return array.base is None
+
+    def release_memory(self, drop: Any) -> bool:
+        """Call drop(), give unused memory back to the driver; is less in use than before?"""
+        pool = self.xp.get_default_memory_pool()
+        before = pool.used_bytes()
+        drop()
+        pool.free_all_blocks()
+        return pool.used_bytes() < before
+
+    def memory(self) -> tuple[int, int]:
+        """(free, total) bytes of the device, the pool's unused blocks counted as free."""
+        free, total = self.xp.cuda.runtime.memGetInfo()
+        return free + self.xp.get_default_memory_pool().free_bytes(), total
+
+
+def _as_integer(a: Any) -> Any:
+    """A float, or an unsigned integer of 64 bits, as the signed integer of the same bytes; anything else itself."""
+    if isinstance(a, (float, np.floating)) or type(a) is np.uint64:
+        return int.from_bytes(np.asarray(a).tobytes().ljust(8, b"\0"), "little", signed=True)
+    return a

@@ -322,7 +322,7 @@ def pair_order(device, rows, cols, nrows, ncols):
 
 def stable_order(device, keys):
     """The permutation that sorts `keys`, equal keys in input order."""
-    return keys.argsort(kind="stable") if device.is_shim else device.xp.argsort(keys)  # CuPy's is always stable
+    return device.xp.argsort(keys)  # CuPy's is always stable
 
 
 def order_facts(device, rows, cols):

@@ -7,13 +7,14 @@ Paper: push_pull_graphblas_icpp18, sections 4 to 6.
 """
 
 import weakref
+from functools import lru_cache
 
 import numpy as np
 
 from ....dtypes import INT32, INT64
 from ....storage.store import BitmapVector
+from ..runtime.array_block import layout
 from ..runtime.errors import on_device
-from ..runtime.launch import PlainLaunch, QuickLaunch, Results
 from .bfs_graph import MAX_ENTRIES, QUEUE, graph_of
 
 HEAD_ROWS = 8  # numbers before the levels in the record
@@ -21,7 +22,6 @@ LOG_LEVELS = 8192
 # Measured on an H200; tests/benchmarks/gpu/bench_bfs.py tries others.
 LAUNCH = {"block": 1024, "careful_block": 768, "per_processor": 1, "cooperative": True, "alpha": 16, "narrow": True,
           "cluster": 8, "narrow_block": 1024}  # fmt: skip
-SHIM = {"block": 64, "blocks": 2}
 
 
 class LateBitmapVector(BitmapVector):
@@ -126,8 +126,8 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
     max_level = n if max_level is None else min(max_level, n)
     mode = _DIRECTIONS[direction] if AT is not None else 0
     plan = graph.kernels.get((levels, parents)) or _Plan(graph, levels, parents)
-    stream = 0 if device.is_shim else device.current_stream().ptr
-    results = Results(device, n, levels, parents, HEAD_ROWS + 4 * LOG_LEVELS)
+    stream = device.current_stream().ptr
+    results = results_of(device, n, levels, parents, HEAD_ROWS + 4 * LOG_LEVELS)
     addresses = results.addresses
     target = -1 if target is None else int(target)
     if single:
@@ -139,17 +139,34 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
         first_narrow = plan.narrow is not None and single and mode != 1
         if first_narrow:
             plan.narrow(stream, table, sources, *addresses, LOG_LEVELS, max_level, target, plan.limit)
-        plan.wide(stream, table, first, device.argument(listed), count, *addresses, LOG_LEVELS, max_level, target, mode,
+        plan.wide(stream, table, first, device.address(listed), count, *addresses, LOG_LEVELS, max_level, target, mode,
                   LAUNCH["alpha"])  # fmt: skip
-    outcome = Outcome(device, results.arrays()[3], graph, listed)
+    outcome = Outcome(device, results.array(3), graph, listed)
     outcome.choice = graph.choice if first_narrow or not graph.is_narrow else graph.grid_choice
-    return answer(results, outcome)
+    return answer(n, results, outcome)
 
 
-def answer(results, outcome):
+@lru_cache(maxsize=64)
+def _layout(n, levels, parents, record):
+    return layout(
+        (n, np.dtype(np.int32)) if levels else None,
+        (n, np.dtype(np.int64)) if parents else None,
+        ((n + 63) >> 6, np.dtype(np.uint64)),
+        (record, np.dtype(np.int64)),
+    )
+
+
+def results_of(device, n, levels, parents, record):
+    """The ArrayBlock of what a traversal writes: level, parent (None where not asked for), words, record."""
+    arrays = _layout(n, levels, parents, record)
+    device.check_room(arrays.total, "traverse")
+    return device.launcher.array_block(device.xp, arrays)
+
+
+def answer(n, results, outcome):
     """(level store | None, parent store | None, outcome) of what a launch writes into `results`."""
     level, parent, words, _ = results.arrays()
-    both, n = level is not None and parent is not None, results.n
+    both = level is not None and parent is not None
     if level is not None:
         level = LateBitmapVector(n, INT32, words, level, outcome)
         level.shared = both
@@ -175,39 +192,23 @@ class _Plan:
         wide = launcher.kernel("traversal/bfs.cuh", "traverse", "", (
             graph.index, *flags, str(block), str(LAUNCH["per_processor"]), "true" if careful else "false"))  # fmt: skip
         self.narrow = None
-        if device.is_shim:
-            self.cluster = SHIM["blocks"]
-            self.wide = PlainLaunch(wide, SHIM["blocks"], SHIM["block"])
-        else:
-            self.cluster = LAUNCH["cluster"]
-            most = min(wide.resident_blocks(block), launcher.processors * LAUNCH["per_processor"])
-            blocks = max(1, min(most, graph.nvals // 4096))
-            self.wide = QuickLaunch(wide, 13, blocks, block, cooperative=LAUNCH["cooperative"])
+        self.cluster = launcher.cluster(LAUNCH["cluster"])
+        threads = launcher.threads(block)
+        most = min(wide.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
+        self.wide = wide.launch(
+            13, launcher.blocks(most, graph.nvals, 4096), threads, cooperative=LAUNCH["cooperative"]
+        )
         self.limit = graph.narrow_limit(self.cluster)
         if graph.is_narrow and LAUNCH["narrow"] and self.limit > 0:
             self.narrow = self._narrow(graph, flags)
         graph.kernels[levels, parents] = self
 
     def _narrow(self, graph, flags):
-        device, launcher = graph.device, graph.device.launcher
+        launcher, cluster = graph.device.launcher, self.cluster
         key = graph.index, str(graph.width), *flags
-        if device.is_shim:
-            return PlainLaunch(
-                launcher.kernel("traversal/bfs_high_diameter.cuh", "narrow_grid", "", key), self.cluster, SHIM["block"]
-            )
-        if launcher.arch < 90:
+        threads = launcher.threads(LAUNCH["narrow_block"])
+        if not launcher.has_clusters:
             kernel = launcher.kernel("traversal/bfs_high_diameter.cuh", "narrow_grid", "", key)
-            return QuickLaunch(kernel, 10, self.cluster, LAUNCH["narrow_block"], cooperative=True)
-        kernel = launcher.kernel("traversal/bfs_high_diameter.cuh", "narrow_cluster", "", (*key, str(self.cluster)))
-        shared = 2 * QUEUE * 8
-        _allow(kernel, shared, self.cluster)
-        return QuickLaunch(kernel, 10, self.cluster, LAUNCH["narrow_block"], shared)
-
-
-def _allow(kernel, shared, cluster):
-    """More than 48 KiB of shared memory a block and clusters of more than 8 blocks must be asked for."""
-    from cupy_backends.cuda.api import driver
-
-    driver.funcSetAttribute(kernel.function.ptr, 8, shared)
-    if cluster > 8:
-        driver.funcSetAttribute(kernel.function.ptr, 14, 1)
+            return kernel.launch(10, cluster, threads, cooperative=True)
+        kernel = launcher.kernel("traversal/bfs_high_diameter.cuh", "narrow_cluster", "", (*key, str(cluster)))
+        return kernel.launch(10, cluster, threads, 2 * QUEUE * 8, cluster=cluster)

@@ -106,7 +106,7 @@ class TraverseGraph:
         return self.heads
 
     def table(self, stream, blocks):
-        """The kernels' table, with a workspace for `stream`: its address (under the shim the array itself)."""
+        """The kernels' table, with a workspace for `stream`: its address."""
         found = self._tables.get(stream)
         if found is None:
             found = self._tables.setdefault(stream, self._make_table(blocks))
@@ -135,7 +135,7 @@ class TraverseGraph:
             arrays["handed"] = device.empty(min(n, blocks * (QUEUE + spill)), np.int32)
         fields = [n, self.nvals, self.live_count, *map(device.address, arrays.values()), spill]
         arrays["table"] = table = device.array(np.array(fields, np.uint64))
-        return table if device.is_shim else table.data.ptr, arrays
+        return device.address(table), arrays
 
 
 def graph_of(device, out_edges, in_edges):

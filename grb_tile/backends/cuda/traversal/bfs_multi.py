@@ -8,14 +8,15 @@ parents.
 """
 
 import ctypes
+from functools import lru_cache
 
 import numpy as np
 
 from ....dtypes import INT32, INT64
 from ....storage.store import Compressed
+from ..runtime.array_block import layout
 from ..runtime.errors import on_device
-from ..runtime.launch import PlainLaunch, QuickLaunch
-from .bfs import HEAD_ROWS, LOG_LEVELS, SHIM, Outcome
+from .bfs import HEAD_ROWS, LOG_LEVELS, Outcome
 from .bfs_multi_graph import many_graph_of
 
 BATCH = 64
@@ -72,28 +73,16 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
     launches = _launches_of(graph, parents)
     count, n, live = len(sources), graph.n, graph.live
     groups = ((max_level + 1).bit_length() + 3) // 4
-    stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
+    stream = device.current_stream().ptr
     try:
         letter = graph.letters.pop()
     except IndexError:  # none yet, or another thread took it
         letter = _Letter(device)
     letter.write(sources)
-    words = device.empty(n * (4 * groups + 1) + 3 * live + launches.counts, np.uint64)
+    workspace = device.launcher.array_block(device.xp, _workspace(n, live, groups, launches.chunks))
+    cells, seen, now, following, spare, totals, tallies = workspace.addresses
     record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
-    if device.is_shim:
-        ends = np.cumsum([4 * n * groups, n, live, live, live]).tolist()
-        cells, seen, now, following, spare, tallies = (
-            words[a:b] for a, b in zip([0, *ends], [*ends, None], strict=True)
-        )
-        tallies = tallies.view(np.int32)
-        totals, tallies = tallies[:64], tallies[64:]
-        log = record
-    else:
-        cells, log = words.data.ptr, record.data.ptr
-        seen = cells + 32 * n * groups
-        now = seen + 8 * n
-        following, spare, totals = now + 8 * live, now + 16 * live, now + 24 * live
-        tallies = totals + 4 * 64
+    log = device.address(record)
     launches.levels(
         stream,
         *launches.edges,
@@ -134,11 +123,11 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
         launches.size,
         count,
         log,
-        device.argument(found),
+        device.address(found),
         tallies,
         totals,
         launches.control,
-        *map(device.argument, arrays),
+        *map(device.address, arrays),
     )
     if not known:
         total = letter.read(stream)
@@ -151,10 +140,17 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
     return arrays, Outcome(device, record, None)
 
 
+@lru_cache(maxsize=64)
+def _workspace(n, live, groups, chunks):
+    """The Layout of cells, seen, now, following, spare, totals, tallies."""
+    word, count = np.dtype(np.uint64), np.dtype(np.int32)
+    return layout((4 * n * groups, word), (n, word), *[(live, word)] * 3, (64, count), (64 * chunks, count))
+
+
 def _parents(device, graph, seen, cells, record):
     """64 parents of each vertex, in the order of the graph's places."""
     found = device.empty(graph.n * 64, np.int32)
-    block = 64 if device.is_shim else 256
+    block = device.launcher.threads(256)
     for name, rows, shared, more in (("many_parents", graph.into, block * 65 * 4, (device.zeros(graph.live, np.uint64),)),
                                      ("pushed_parents", graph.out, 0, ())):  # fmt: skip
         kernel = device.launcher.kernel("traversal/bfs_multi_parents.cuh", name, "", (graph.index,))
@@ -169,23 +165,17 @@ class _Letter:
 
     def __init__(self, device):
         self._device = device
-        if not device.is_shim:
-            self._memory = memory = device.xp.cuda.alloc_pinned_memory(8 + 4 * BATCH)
-            self._number = ctypes.c_int64.from_address(memory.ptr)
-            self._listed = (ctypes.c_int32 * BATCH).from_address(memory.ptr + 8)
-            self.told, self.sources = memory.ptr, memory.ptr + 8
+        self._memory = memory = device.xp.cuda.alloc_pinned_memory(8 + 4 * BATCH)
+        self._number = ctypes.c_int64.from_address(memory.ptr)
+        self._listed = (ctypes.c_int32 * BATCH).from_address(memory.ptr + 8)
+        self.told, self.sources = memory.ptr, memory.ptr + 8
 
     def write(self, sources):
-        if self._device.is_shim:
-            self.told, self.sources = self._device.empty(1, np.int64), self._device.array(np.array(sources, np.int32))
-        else:
-            self._number.value = -1
-            self._listed[: len(sources)] = sources
+        self._number.value = -1
+        self._listed[: len(sources)] = sources
 
     def read(self, stream):
         """How many entries there are; waits for the device.  Looking is faster than asking the stream."""
-        if self._device.is_shim:
-            return self._device.read(self.told)[0]
         number, looks = self._number, _LOOKS
         while number.value < 0 and looks:
             looks -= 1
@@ -203,15 +193,14 @@ class _Launches:
         levels = launcher.kernel("traversal/bfs_multi.cuh", "many_levels", "", (graph.index,))
         rows = launcher.kernel("traversal/bfs_multi_result.cuh", "many_rows", "", ("true" if parents else "false",))
         # Who writes the rows: threads, vertices a thread at most, blocks at once.
-        threads, each = (256, 1) if parents else (256, 2) if device.is_shim else (1024, 4)
+        threads, each = (256, 1) if parents else (launcher.size(1024, 256), launcher.size(4, 2))
         most = threads * each
-        place = 2 if device.is_shim else rows.resident_blocks(threads, 4 * most * (75 if parents else 10))
+        place = rows.resident_blocks(threads, 4 * most * (75 if parents else 10))
         chunks = -(-graph.n // most)
         if chunks > place:  # as many for each block
             chunks = -(-chunks // place) * place
         self.size = min(most, (-(-graph.n // chunks) + 31) // 32 * 32)
-        chunks = -(-graph.n // self.size)
-        self.counts = 32 * (chunks + 1)  # words: 64 totals, 64 counts for each chunk
+        self.chunks = chunks = -(-graph.n // self.size)
         writers = min(place, chunks)
         hubs, of_hubs = graph.hubs, graph.hub_rows
         shared = 4 * self.size * (75 if parents else 10)
@@ -223,17 +212,12 @@ class _Launches:
             out.start, out.near, out.tasks, out.count, *pulled, graph.place, graph.degrees, graph.n, graph.live,
             graph.out_edges.nvals,
         )  # fmt: skip
-        self.place, self.control = graph.place, graph.control
-        if device.is_shim:
-            self.levels = PlainLaunch(levels, SHIM["blocks"], SHIM["block"], 8 * hubs)
-            self.rows = PlainLaunch(rows, writers, threads, shared)
-        else:
-            block = LAUNCH["block"]
-            blocks = max(1, min(levels.resident_blocks(block, 8 * hubs), graph.out_edges.nvals // 1024))
-            self.levels = QuickLaunch(levels, 35, blocks, block, 8 * hubs, cooperative=True)
-            self.rows = QuickLaunch(rows, 15, writers, threads, shared, cooperative=True)
-            self.edges = tuple(0 if a is None else a if type(a) is int else a.data.ptr for a in self.edges)
-            self.place, self.control = self.place.data.ptr, self.control.data.ptr
+        self.edges = tuple(a if type(a) is int else device.address(a) for a in self.edges)
+        self.place, self.control = device.address(graph.place), device.address(graph.control)
+        block = launcher.threads(LAUNCH["block"])
+        blocks = launcher.blocks(levels.resident_blocks(block, 8 * hubs), graph.out_edges.nvals, 1024)
+        self.levels = levels.launch(35, blocks, block, 8 * hubs, cooperative=True)
+        self.rows = rows.launch(15, writers, threads, shared, cooperative=True)
 
 
 def _launches_of(graph, parents):

@@ -20,7 +20,8 @@ class ManyRows:
     def __init__(self, graph, store):
         device, xp, live = graph.device, graph.device.xp, graph.live
         sizes, pieces = device.empty(live, np.int64), device.empty(live, np.int32)
-        kernel = device.launcher.kernel
+        launcher = device.launcher
+        kernel = launcher.kernel
         kernel("traversal/bfs_multi_prepare.cuh", "padded_sizes", "", ("int64_t",)).over(
             live, (store.indptr, graph.order, live, sizes, pieces)
         )
@@ -38,10 +39,8 @@ class ManyRows:
         arguments = store.indptr, store.indices, graph.order, graph.place, live, self.start, self.near
         for block, threads in (("false", 256), ("true", 1024)):
             rows = kernel("traversal/bfs_multi_prepare.cuh", "relabel_rows", "", ("int64_t", self.index, block))
-            if device.is_shim:
-                rows(2, 64, arguments)
-            else:
-                rows(device.launcher.processors * (8 if block == "false" else 2), threads, arguments)
+            blocks = launcher.blocks(launcher.processors * (8 if block == "false" else 2))
+            rows(blocks, launcher.threads(threads), arguments)
 
 
 class HubRows:
@@ -100,7 +99,7 @@ class ManyGraph:
             self.out.start, self.into.start = (rows.start.astype(np.int64) for rows in (self.out, self.into))
             self.out.index = self.into.index = "int64_t"
         self.index = self.out.index
-        self.hubs = 64 if device.is_shim else HUBS
+        self.hubs = device.launcher.size(HUBS, 64)
         self.hub_rows = None if self.into is None else HubRows(self, in_edges, self.into)
         self.strong, self.strong_edges = self._strong()
         self.launches = {}

@@ -15,9 +15,8 @@ from ....storage.tiled import can_tile
 from ..products.row_schedule import longest_row
 from ..products.tiles import DIRECTIONS, NAMES, WIDTH, bit_tiles_of, entries_per_tile, pieces_of
 from ..runtime.errors import on_device
-from ..runtime.launch import PlainLaunch, QuickLaunch, Results
 from ..structure.entries import index_type
-from .bfs import HEAD_ROWS, LOG_LEVELS, Outcome, answer
+from .bfs import HEAD_ROWS, LOG_LEVELS, Outcome, answer, results_of
 from .bfs_graph import CONTROL_WORDS
 
 # Measured on an H200; tests/benchmarks/gpu/bench_tiles.py tries others.  sparse: the paper leaves push_csc at 1 % of the vertices;
@@ -25,7 +24,6 @@ from .bfs_graph import CONTROL_WORDS
 # queue of the frontier's own tiles it is the fastest until these are half of all.  few: as a 16th of the vertices is
 # left.
 LAUNCH = {"block": 512, "per_processor": 1, "width": WIDTH, "sparse": 2, "few": 16}
-SHIM = {"block": 64, "blocks": 2}
 FORMATS = ("bittiled", *DIRECTIONS)
 
 
@@ -62,7 +60,7 @@ class TileGraph:
         self.live_count = device.read(facts)[0]
 
     def table(self, stream):
-        """The kernel's table, with a workspace for `stream`: its address (under the shim the array itself)."""
+        """The kernel's table, with a workspace for `stream`: its address."""
         found = self._tables.get(stream)
         if found is None:
             found = self._tables.setdefault(stream, self._make_table())
@@ -83,7 +81,7 @@ class TileGraph:
         fields += kept.values()
         numbers = [field if type(field) is int else device.address(field) for field in fields]
         kept["table"] = table = device.array(np.array(numbers, np.uint64))
-        return table if device.is_shim else table.data.ptr, kept
+        return device.address(table), kept
 
     def launch(self, levels, parents):
         """The kernel for one kind of result with its configuration."""
@@ -93,14 +91,11 @@ class TileGraph:
             template = (NAMES[self.nt], index_type(self.tiles.row_start), "true" if levels else "false",
                         "true" if parents else "false", str(LAUNCH["block"]), str(LAUNCH["per_processor"]))  # fmt: skip
             kernel = device.launcher.kernel("traversal/bfs_tiles.cuh", "traverse_tiles", "", template)
-            if device.is_shim:
-                found = PlainLaunch(kernel, SHIM["blocks"], SHIM["block"])
-            else:
-                block = LAUNCH["block"]
-                most = min(kernel.resident_blocks(block), device.launcher.processors * LAUNCH["per_processor"])
-                blocks = max(1, min(most, self.tiles.ntiles // block))
-                found = QuickLaunch(kernel, 14, blocks, block, cooperative=True)
-            self.kernels[levels, parents] = found
+            launcher = device.launcher
+            threads = launcher.threads(LAUNCH["block"])
+            most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
+            blocks = launcher.blocks(most, self.tiles.ntiles, threads)
+            found = self.kernels[levels, parents] = kernel.launch(14, blocks, threads, cooperative=True)
         return found
 
 
@@ -146,12 +141,12 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
         max_level, target = 0, None
     max_level = n if max_level is None else min(max_level, n)
     graph = graph_of(device, A, A if same else None, width or LAUNCH["width"])
-    stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
+    stream = device.current_stream().ptr
     table, launch = graph.table(stream), graph.launch(levels, parents)
-    results = Results(device, n, levels, parents, HEAD_ROWS + 4 * LOG_LEVELS)
+    results = results_of(device, n, levels, parents, HEAD_ROWS + 4 * LOG_LEVELS)
     listed = None if single else device.array(sources, np.int32)
     first, count = (sources, 0) if single else (-1, sources.shape[0])
-    launch(stream, table, first, device.argument(listed), count, *results.addresses, LOG_LEVELS, max_level,
+    launch(stream, table, first, device.address(listed), count, *results.addresses, LOG_LEVELS, max_level,
            -1 if target is None else int(target), -1 if direction is None else DIRECTIONS.index(direction),
            LAUNCH["sparse"], LAUNCH["few"])  # fmt: skip
-    return answer(results, TileOutcome(device, results.arrays()[3], graph, listed))
+    return answer(n, results, TileOutcome(device, results.array(3), graph, listed))

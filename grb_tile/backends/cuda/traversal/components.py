@@ -5,7 +5,6 @@ import numpy as np
 from ....dtypes import UINT64
 from ....storage.store import BitmapVector
 from ..runtime.errors import on_device
-from .bfs import SHIM
 
 BLOCK = 512
 
@@ -23,14 +22,11 @@ def connected_components(device, A, AT):
     back = None if AT is A else device.own(AT)
     A = device.own(A)
     kernel = device.launcher.kernel("traversal/components.cuh", "components", "", ("int64_t",))
-    if device.is_shim:
-        blocks, block = SHIM["blocks"], SHIM["block"]
-    else:
-        block = BLOCK
-        blocks = min(kernel.resident_blocks(block), (n + block - 1) // block)
+    threads = device.launcher.threads(BLOCK)
+    blocks = device.launcher.blocks(kernel.resident_blocks(threads), n + threads - 1, threads)
     control = device.counters()  # arrivals and the component left out; the number of components
     labels = device.empty(n, np.uint64)
-    kernel(blocks, block, (
+    kernel(blocks, threads, (
         A.indptr, A.indices, None if back is None else back.indptr, None if back is None else back.indices, n,
         device.empty(n, np.int32), labels, control,
     ), 0, True)  # fmt: skip

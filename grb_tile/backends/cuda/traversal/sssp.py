@@ -4,8 +4,7 @@ import numpy as np
 
 from ....dtypes import FP32, FP64, INT64, UINT64
 from ....planner.choose_traversal import NO_BOUND
-from ..runtime.launch import PlainLaunch, QuickLaunch
-from .bfs import HEAD_ROWS, SHIM, LateBitmapVector, Outcome
+from .bfs import HEAD_ROWS, LateBitmapVector, Outcome
 from .sssp_graph import FAR, MAX_ENTRIES, QUEUE_BYTES, graph_of, is_short
 
 LOG_ROUNDS = 8192
@@ -66,19 +65,19 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta, tree):
     record = device.empty(HEAD_ROWS + NUMBERS * LOG_ROUNDS, np.int64)
     step, most = _steps(graph, delta)
     wide, narrow = graph.kernels.get("launch") or _launches(graph)
-    stream = 0 if device.is_shim else device.xp.cuda.get_current_stream().ptr
+    stream = device.current_stream().ptr
     outcome = PathsOutcome(device, record, graph)
     with graph.lock:
         if AT is not None:
             graph.set_in_edges(A if same else device.own(AT))
-        table, arrays = graph.table(stream)
+        table, _ = graph.table(stream)
         first_narrow = narrow is not None and step >= 0
         if first_narrow:
-            narrow(stream, table, source, device.argument(record), LOG_ROUNDS, step, device.argument(graph.first_entries()),
-                   device.argument(graph.items(stream, LAUNCH["cluster"])), graph.near_places, FAR)  # fmt: skip
-        wide(stream, table, source, device.argument(values), device.argument(words), device.argument(record), LOG_ROUNDS,
+            narrow(stream, table, source, device.address(record), LOG_ROUNDS, step, device.address(graph.first_entries()),
+                   device.address(graph.items(stream, LAUNCH["cluster"])), graph.near_places, FAR)  # fmt: skip
+        wide(stream, table, source, device.address(values), device.address(words), device.address(record), LOG_ROUNDS,
              step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
-        parents = _tree(graph, arrays["table"], source, words, outcome) if tree and AT is not None else None
+        parents = _tree(graph, table, source, words, outcome) if tree and AT is not None else None
     outcome.choice = graph.choice if first_narrow or not graph.is_narrow else NO_BOUND
     distances = LateBitmapVector(n, dtype, words, values, outcome)
     distances.shared = parents is not None
@@ -120,36 +119,24 @@ def _key_of(graph, step):
 
 def _launches(graph):
     """(launch of the wide kernel, of the narrow one or None), kept with the graph."""
-    device = graph.device
-    launcher = device.launcher
-    block = LAUNCH["block"]
+    launcher = graph.device.launcher
+    threads = launcher.threads(LAUNCH["block"])
     key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
     kernel = launcher.kernel(
-        "traversal/sssp.cuh", "shortest_paths", "", (*key, str(block), str(LAUNCH["per_processor"]))
+        "traversal/sssp.cuh", "shortest_paths", "", (*key, str(LAUNCH["block"]), str(LAUNCH["per_processor"]))
     )
-    use_narrow = graph.is_narrow and LAUNCH["narrow"]
+    most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
+    wide = kernel.launch(9, launcher.blocks(most, graph.nvals, 4096), threads, cooperative=True)
     narrow = None
-    if device.is_shim:
-        wide = PlainLaunch(kernel, SHIM["blocks"], SHIM["block"])
-        if use_narrow:
-            narrow = PlainLaunch(
-                launcher.kernel("traversal/sssp_high_diameter.cuh", "narrow_paths_grid", "", key),
-                SHIM["blocks"],
-                SHIM["block"],
+    if graph.is_narrow and LAUNCH["narrow"]:
+        cluster, threads = launcher.cluster(LAUNCH["cluster"]), launcher.threads(LAUNCH["narrow_block"])
+        if launcher.has_clusters:
+            kernel = launcher.kernel(
+                "traversal/sssp_high_diameter.cuh", "narrow_paths_cluster", "", (*key, str(cluster))
             )
-    else:
-        most = min(kernel.resident_blocks(block), launcher.processors * LAUNCH["per_processor"])
-        wide = QuickLaunch(kernel, 9, max(1, min(most, graph.nvals // 4096)), block, cooperative=True)
-        if use_narrow:
-            cluster, block = LAUNCH["cluster"], LAUNCH["narrow_block"]
-            if launcher.arch < 90:
-                kernel = launcher.kernel("traversal/sssp_high_diameter.cuh", "narrow_paths_grid", "", key)
-                narrow = QuickLaunch(kernel, 9, cluster, block, cooperative=True)
-            else:
-                kernel = launcher.kernel(
-                    "traversal/sssp_high_diameter.cuh", "narrow_paths_cluster", "", (*key, str(cluster))
-                )
-                kernel.allow_shared(2 * QUEUE_BYTES)
-                narrow = QuickLaunch(kernel, 9, cluster, block, 2 * QUEUE_BYTES)
+            narrow = kernel.launch(9, cluster, threads, 2 * QUEUE_BYTES, cluster=cluster)
+        else:
+            kernel = launcher.kernel("traversal/sssp_high_diameter.cuh", "narrow_paths_grid", "", key)
+            narrow = kernel.launch(9, cluster, threads, cooperative=True)
     graph.kernels["launch"] = wide, narrow
     return wide, narrow

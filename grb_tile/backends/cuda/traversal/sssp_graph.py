@@ -156,7 +156,7 @@ class PathsGraph:
         return found
 
     def table(self, stream):
-        """The kernels' table, with a workspace for `stream`: (its address, under the shim the array itself; all arrays)."""
+        """The kernels' table, with a workspace for `stream`: (its address, all arrays)."""
         found = self._tables.get(stream)
         if found is None:
             found = self._tables.setdefault(stream, self._make_table())
@@ -175,7 +175,7 @@ class PathsGraph:
         }  # fmt: skip
         fields = [n, self.nvals, *map(device.address, arrays.values()), self.column_bits, *map(int, self.classes)]
         arrays["table"] = table = device.array(np.array(fields, np.uint64))
-        return table if device.is_shim else table.data.ptr, arrays
+        return device.address(table), arrays
 
 
 def is_short(A):
