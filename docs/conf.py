@@ -38,6 +38,7 @@ maximum_signature_line_length = 100
 
 def links_within_the_site(app, docname, source):
     """A link to a file outside docs/ becomes the file's path, because no page of the site shows it."""
+    source[0] = source[0].replace("](../CONTRIBUTING.md", "](contributing.md")
     source[0] = re.sub(r"\[[^\]]+\]\(\.\./([^)#]+)\)", r"`\1`", source[0])
 
 

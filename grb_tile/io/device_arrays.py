@@ -73,8 +73,8 @@ def from_cupy(x: Any, *, name: str | None = None) -> Vector | Matrix:
     nrows, ncols = x.shape if format == "csr" else x.shape[::-1]
     if format not in ("csr", "csc"):
         raise ValueError(f"x is a {format} matrix; convert it with x.tocsr() first")
-    store = _csr_store(backend, x.indptr, x.indices, x.data, nrows, ncols)
-    return Matrix._from_store(store if format == "csr" else backend.transpose(store), name=name)
+    by_rows = _csr_store(backend, x.indptr, x.indices, x.data, nrows, ncols)
+    return Matrix._from_store(by_rows if format == "csr" else backend.transpose(by_rows), name=name)
 
 
 @_reported
