@@ -23,9 +23,8 @@ from ..storage import holders
 from ..storage.bits import scatter_words
 from ..storage.convert import choose_format, to_sparse
 from ..storage.place import first_value, is_host
-from ..storage.store import Allow, BitmapVector, Compressed, SparseVector, forms_of, full_values
+from ..storage.store import Allow, forms_of, full_values
 
-_PLAIN = frozenset((SparseVector, BitmapVector, Compressed))
 _IN_PLACE_SHARE = 8  # update a bitmap in place when T has fewer than size / 8 entries
 
 
@@ -138,7 +137,7 @@ def put_value(c, value, dtype, mask, accum, replace):
 
 def is_known_empty(store):
     """Does it hold nothing, as far as is known without asking a device for the number of its entries?"""
-    return store.nvals == 0 if type(store) in _PLAIN else getattr(store, "_known", None) == 0
+    return store.nvals_if_read == 0
 
 
 def accumulate(c, t, dtype, accum):

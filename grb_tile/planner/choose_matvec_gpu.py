@@ -17,10 +17,10 @@ from .record import Plan
 def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend) -> Plan:
     """The Plan for w<allow> = E u; E = A, or A's transpose when `transposed`; early: may a row stop early?
 
-    `_known` is None for a vector whose entries were not counted yet; its estimate costs no read-back.
+    u.nvals_if_read is None for a vector whose number of entries is still on the device; its estimate costs no read-back.
     """
     here = "cols" if transposed else "rows"
-    entries, count = A.indices.shape[0], u._known if hasattr(u, "_known") else u.nvals
+    entries, count = A.indices.shape[0], u.nvals_if_read
     if count == 0 or entries == 0:
         return Plan("matvec", here, "csr", "vector_empty")
     transpose = cached_transpose(A)
@@ -65,7 +65,7 @@ def _open_rows(stored, by_rows, allow):
     if allow is None:
         return live
     pattern = allow.pattern
-    masked = min(pattern.about if hasattr(pattern, "about") else pattern.nvals, live)
+    masked = min(pattern.estimated_nvals, live)
     return live - masked if allow.complement else masked
 
 

@@ -19,7 +19,23 @@ def index_dtype(dimension):
     return np.dtype(np.int32) if dimension <= MAX_INT32_DIMENSION else np.dtype(np.int64)
 
 
-class SparseVector:
+class _Counted:
+    """Numbers of entries that cost nothing: a result on a device may not have read its own (cuda/runtime/late_vector.py)."""
+
+    __slots__ = ()
+
+    @property
+    def nvals_if_read(self):
+        """nvals, or None where that would have to be read from a device first."""
+        return self.nvals
+
+    @property
+    def estimated_nvals(self):
+        """nvals, or about as many; reads nothing from a device."""
+        return self.nvals
+
+
+class SparseVector(_Counted):
     """A sparse vector: sorted `indices` (index_dtype(size)) and `values` (one each, or one for all when iso)."""
 
     __slots__ = ("size", "dtype", "indices", "values", "iso", "shared", "forms")
@@ -47,7 +63,7 @@ class SparseVector:
         return self.indices.nbytes + self.values.nbytes
 
 
-class BitmapVector:
+class BitmapVector(_Counted):
     """A bitmap vector: a value for each of `size` positions (or one for all when iso) and presence bits.
 
     Bit i of the vector is bit i % 64 of `words[i // 64]`; bits past `size` are 0; `words` is None when all are present.
@@ -80,7 +96,7 @@ class BitmapVector:
         return self.values.nbytes + (0 if self.words is None else self.words.nbytes)
 
 
-class Compressed:
+class Compressed(_Counted):
     """A matrix by rows: CSR, or DCSR (hypersparse) when `rows` lists the stored rows.
 
     CSR:   row i is indices[indptr[i]:indptr[i+1]], indptr has length nrows + 1.

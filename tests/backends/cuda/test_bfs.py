@@ -7,6 +7,7 @@ from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import pull
+from grb_tile.backends.cuda.runtime.late_vector import LateVector
 from grb_tile.backends.cuda.traversal import bfs as on_device, bfs_graph as traverse_graph
 from grb_tile.operations import traverse as operation
 from grb_tile.planner import force, tuning
@@ -293,7 +294,7 @@ def test_algorithms_reach_it():
     with using_shim() as backend:
         backend.detours.clear()
         found = bfs(G, 5, parents=True)
-        assert type(found.levels._store) is on_device.LateBitmapVector
+        assert type(found.levels._store) is LateVector
         assert found.levels.isequal(cpu.levels)
         assert found.report.iterations == cpu.report.iterations
         assert [r["frontier"] for r in found.report.rounds] == [r["frontier"] for r in cpu.report.rounds]

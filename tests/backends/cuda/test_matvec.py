@@ -294,8 +294,8 @@ def test_a_bitmap_that_was_not_counted_is_pushed_without_reading_back(monkeypatc
     n = np.arange(3000)
     A = samples.random_matrix(rng, (3000, n), (3000, n), dtypes.BOOL, 0.001)
     x = samples.random_vector(rng, (3000, n), dtypes.BOOL, 0.01)
-    AT = shim().place(convert.transpose_of(A))
-    first = shim().matvec_cols(AT, shim().place(x), semiring)
+    AT = shim().to_device(convert.transpose_of(A))
+    first = shim().matvec_cols(AT, shim().to_device(x), semiring)
     device = shim().device
     monkeypatch.setattr(device, "read", None)
     second = shim().matvec_cols(AT, first, semiring)

@@ -8,7 +8,7 @@ from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import Vector, dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.elementwise import overwrite
-from grb_tile.backends.cuda.structure import entries
+from grb_tile.backends.cuda.runtime.late_vector import LateVector
 from grb_tile.storage import holders
 from grb_tile.storage.embed import iso_like
 from grb_tile.storage.place import host
@@ -103,7 +103,7 @@ def test_nothing_is_read_back_and_arrays_stay():
         c = Vector.from_coo([5], [7], size=n)
         m = Vector.from_coo(np.arange(0, n, 2), True, size=n)
         c(m.S) << 1
-        assert type(c._store) is entries.CountedLater
+        assert type(c._store) is LateVector
         if not EMULATED and holders.count_of(c._store.values) > holders.ONE:
             pytest.skip(
                 "the interpreter shows more holders than there are, as under compute-sanitizer: arrays are copied"

@@ -14,8 +14,8 @@ from cuda_emulation.backend import EMULATED, using_shim
 from cuda_emulation.launcher import EmulatedLaunch
 from grb_tile import Matrix, Vector, binary, plan, unary
 from grb_tile.algorithms import sssp
+from grb_tile.backends.cuda.runtime.late_vector import LateVector
 from grb_tile.backends.cuda.runtime.launch import Kernel
-from grb_tile.backends.cuda.structure import entries
 from grb_tile.exceptions import OutOfMemory
 from support import seeds
 
@@ -168,12 +168,10 @@ def test_a_count_asked_for_by_two_threads():
         device = backend.device
         count = device.counters()
         count[:1] = 2
-        u = entries.CountedLater(
-            device, 70, Vector(int, 1).dtype, device.zeros(2, np.uint64), device.zeros(70, np.int64), None
-        )
+        u = LateVector(device, 70, Vector(int, 1).dtype, device.zeros(2, np.uint64), device.zeros(70, np.int64), None)
 
         def late():  # meanwhile another thread has read it
-            u._known, u._count = 2, None
+            u.nvals = 2
 
-        u._count = late
+        u._counter = late
         assert u.nvals == 2

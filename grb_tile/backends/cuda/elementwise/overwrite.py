@@ -8,17 +8,14 @@ import numpy as np
 
 from ....storage import holders
 from ....storage.store import same_structure
-from ..structure.entries import LATER_SIZE, CountedLater, index_type, moved_type, to_bitmap, words_of
+from ..runtime.late_vector import LateVector
+from ..structure.entries import LATER_SIZE, index_type, moved_type, to_bitmap, words_of
 from ..structure.positions import is_empty
 
 
 def _is_own(device, count, array):
     """Does one slot alone hold the array, which is no part of another?  count: what holders.count_of showed of it to the caller."""
     return count <= holders.ONE and device.launcher.is_whole(array)
-
-
-def _about(u):
-    return u.about if type(u) is CountedLater else u.nvals
 
 
 def overwrite(device, c, t, allow):
@@ -67,23 +64,23 @@ def _write_words(device, c, t, values, iso, mask, complement):
     size, (known, count) = c.size, _counting(device, c)
     kernel = device.launcher.kernel("elementwise/overwrite.cuh", "overwrite_words", "", (moved_type(c.values),))
     kernel.over((size + 31) >> 5, (c.words, c.values, t.words, values, iso, mask, complement, size, known, count))
-    return _counted(c, count, _about(t))
+    return _counted(c, count, t.estimated_nvals)
 
 
 def _counting(device, c):
     """(entries of C that `count` does not hold yet, the array `count`)"""
-    known = c._known
-    return (0, c._count) if known is None else (known, device.counters())
+    counter = c.counter if c.nvals_if_read is None else None  # a traversal's is read now
+    return (0, counter) if counter is not None else (c.nvals, device.counters())
 
 
 def _counted(c, count, more):
     c.forms = None
-    c.count_later(count, min(c.about + more, c.size))
+    c.recount(count, min(c.estimated_nvals + more, c.size))
     return c
 
 
 def _writable(device, c):
-    """`c` as a CountedLater whose arrays nobody else holds: itself or a copy; None where that is not worth it."""
+    """`c` as a LateVector whose arrays nobody else holds: itself or a copy; None where that is not worth it."""
     size = c.size
     if c.format == "sparse":
         if size > LATER_SIZE:
@@ -95,7 +92,7 @@ def _writable(device, c):
             "elementwise/overwrite.cuh", "overwrite_listed", "", (index_type(c.indices), moved_type(values))
         )
         kernel.over(n, (words, values, c.indices, c.values, c.iso, n, 0, found))
-        return CountedLater(device, size, c.dtype, words, values, found, about=n)
+        return LateVector(device, size, c.dtype, words, values, found, estimate=n)
     if c.words is None:
         return None
     own = (
@@ -104,7 +101,7 @@ def _writable(device, c):
         and _is_own(device, holders.count_of(c.values), c.values)
         and _is_own(device, holders.count_of(c.words), c.words)
     )
-    if own and type(c) is CountedLater:
+    if own and type(c) is LateVector:
         return c
     if own:
         values, words = c.values, c.words
@@ -113,10 +110,10 @@ def _writable(device, c):
         values[:] = c.values
     else:
         values, words = c.values.copy(), c.words.copy()
-    result = CountedLater(device, size, c.dtype, words, values, None, about=_about(c))
-    counted = c._count if type(c) is CountedLater else None
-    if counted is not None and c._known is None:
-        result._count = counted.copy()
+    result = LateVector(device, size, c.dtype, words, values, None, estimate=c.estimated_nvals)
+    counter = c.counter if type(c) is LateVector and c.nvals_if_read is None else None
+    if counter is None:
+        result.nvals = c.nvals
     else:
-        result._known = c.nvals
+        result.recount(counter.copy(), c.estimated_nvals)
     return result

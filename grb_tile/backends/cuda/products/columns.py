@@ -10,9 +10,9 @@ import numpy as np
 
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, index_dtype
+from ..runtime.late_vector import LateVector
 from ..structure.entries import (
     LATER_SIZE,
-    CountedLater,
     empty_vector,
     gather,
     index_type,
@@ -48,22 +48,18 @@ def merged(device, AT, x, s, allow):
             x_values = gather(device, x_values, AT.rows)
         x_indices, count = AT.rows, AT.rows.shape[0]
     merge = merge_of(device, AT, s, mask is not None, x_indices, x_words)
-    edges = int(_about(x) * merge.mean)
+    edges = int(x.estimated_nvals * merge.mean)
     space = merge(
         x_indices, x_words, x_values if s.reads_x else None, count, edges, mask, complement, size <= LATER_SIZE
     )
     if size > LATER_SIZE:
         return _taken(device, merge, size, s, AT, x, space, *space.arrays())
-    about = edges + 1 if edges < size else size
+    estimate = edges + 1 if edges < size else size
     if not s.structure_only:
-        return CountedLater.of_arrays(device, size, s.dtype, space.arrays, space.counted, about)
-    result = CountedLater(device, size, s.dtype, space.arrays()[1], s.value(device, AT, x), space.counted, True, about)
+        return LateVector.of_arrays(device, size, s.dtype, space.arrays, space.counted, estimate)
+    result = LateVector(device, size, s.dtype, space.arrays()[1], s.value(device, AT, x), space.counted, True, estimate)
     result.shared = True
     return result
-
-
-def _about(x):
-    return x.about if type(x) is CountedLater else x.nvals
 
 
 def _taken(device, merge, size, s, AT, x, space, w, words):

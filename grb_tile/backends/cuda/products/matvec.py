@@ -25,7 +25,6 @@ from ....storage.store import BitmapVector, SparseVector, forms_of, index_dtype
 from ...protocol import use_plain_rows
 from ..lowering.semirings import lowered_plain
 from ..structure.entries import (
-    CountedLater,
     counted_later,
     empty_vector,
     gather,
@@ -80,7 +79,7 @@ def matvec_rows(device, A, x, semiring, allow=None, plan=None):
 
 def known_count(u):
     """Entries of a vector, or None where that would have to be read back (then it is a bitmap with words)."""
-    return u._known if type(u) is CountedLater else u.nvals
+    return u.nvals_if_read
 
 
 def mask_of(device, allow):

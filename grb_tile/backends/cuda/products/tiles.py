@@ -21,7 +21,6 @@ from ....storage.tiled import MIN_ENTRIES, NT, TiledMatrix, can_tile
 from ..elementwise.values import combined
 from ..lowering.semirings import is_idempotent, lowered
 from ..structure.entries import (
-    CountedLater,
     cast_array,
     counted_later,
     empty_vector,
@@ -77,7 +76,7 @@ def _tiled(device, A, x, semiring, allow):
         return other
     size = T.nrows
     s = lowered(device, semiring, T.dtype, T.iso, x.dtype, x.iso)
-    if s.reads_x and not x.iso and (type(x) is CountedLater or x.nvals != x.size):
+    if s.reads_x and not x.iso and x.nvals_if_read != x.size:
         x = to_bitmap(device, x)
     x_words = words_of(device, x)
     mask = None if allow is None else words_of(device, allow.pattern)
@@ -120,7 +119,7 @@ def _bit_tiled(device, A, x, semiring, allow, direction):
         return NotImplemented
     size, dtype = A.nrows, semiring.return_type
     if direction == "bittiled":
-        held = x._known if type(x) is CountedLater else x.nvals
+        held = x.nvals_if_read
         direction = "push_csc" if held is not None and held < SPARSE * x.size else "push_csr"
     by_columns = direction == "push_csc" and idempotent
     T = bit_tiles_of(device, A, WIDTH, columns=by_columns)

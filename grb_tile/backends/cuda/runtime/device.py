@@ -20,12 +20,11 @@ from ....exceptions import OutOfMemory
 from ....storage.place import with_arrays
 from ....storage.store import Allow, forms_of
 from .errors import ErrorWord, HostOnly, on_device
+from .mailbox import NOT_WRITTEN, Mailbox
 from .memory import drop_forms
 
 _PINNED_BYTES = 4096
 _FEW_WORDS = 8
-_NOT_YET = 0x9E3779B97F4A7C15  # what page-locked memory holds until a number has come
-_LOOKS = 20000  # about a millisecond
 _TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 _TAKEN_ALONG = 1 << 14  # bytes of pageable memory that are copied before cudaMemcpyAsync returns (64 KiB and less)
 _FEW_BYTES = 256
@@ -46,7 +45,7 @@ class Device:
         self._constant_of = {}
         self.cast_constants = {}  # (address of a constant, DataType) -> the constant cast
         self._counters = []
-        self._pinned = None
+        self._mailbox = None
         self._staged = ctypes.create_string_buffer(_FEW_BYTES)
         self._staged_at = ctypes.addressof(self._staged)
         self._staging = threading.Lock()
@@ -236,71 +235,60 @@ class Device:
         return numbers
 
     def read_count(self, counts):
-        """read(counts)[0] of an array of uint64, by the shortest way."""
-        if self._pinned is None or self.errors.armed:
+        """read(counts)[0] of an array of integers of 64 bits, by the shortest way."""
+        mailbox = self._mailbox
+        if mailbox is None or self.errors.armed:
             return self.read(counts)[0]
         if self.current_stream() is not self.stream:
             self.follow()
-        words, stream = self._words, self.stream.ptr
+        words, stream = mailbox.words, self.stream.ptr
         with self._lock:
-            words[0] = _NOT_YET
-            self._copy(self._pinned.ptr, counts.data.ptr, 8, _TO_HOST, stream)
-            if words[0] == _NOT_YET and not self._have_come(words, 1):
-                self.xp.cuda.runtime.streamSynchronize(stream)
+            words[0] = NOT_WRITTEN
+            self._copy(mailbox.ptr, counts.data.ptr, 8, _TO_HOST, stream)
+            if words[0] == NOT_WRITTEN:
+                mailbox.wait(1, stream)
             return words[0]
 
     def read_words(self, array, count):
         """The first `count` elements (at most 8) of an array of uint64 as a list of Python ints, likewise."""
-        if self._pinned is None or self.errors.armed:
+        mailbox = self._mailbox
+        if mailbox is None or self.errors.armed:
             return self.read(array[:count])
         self.in_order()
-        words, stream = self._words, self.stream.ptr
+        stream = self.stream.ptr
         with self._lock:
-            for k in range(count):
-                words[k] = _NOT_YET
-            self._copy(self._pinned.ptr, array.data.ptr, 8 * count, _TO_HOST, stream)
-            if not self._have_come(words, count):
-                self.xp.cuda.runtime.streamSynchronize(stream)
-            return words[:count]
+            mailbox.expect(count)
+            self._copy(mailbox.ptr, array.data.ptr, 8 * count, _TO_HOST, stream)
+            mailbox.wait(count, stream)
+            return mailbox.words[:count]
 
     def _read_pinned(self, arrays):
-        """Copies to page-locked memory; a few numbers are looked for there until they have come: half the time of waiting."""
+        """Copies to the mailbox; few numbers are polled for, more waited for with the stream."""
         cuda = self.xp.cuda
-        if self._pinned is None:
-            pinned = cuda.alloc_pinned_memory(_PINNED_BYTES)
-            self._view = np.frombuffer(pinned, np.uint8, _PINNED_BYTES)
-            self._words = (ctypes.c_uint64 * (_PINNED_BYTES // 8)).from_address(pinned.ptr)
+        if self._mailbox is None:
+            mailbox = Mailbox(self.xp, _PINNED_BYTES // 8)
+            self._view = np.frombuffer(mailbox.memory, np.uint8, _PINNED_BYTES)
             self._copy = cuda.runtime.memcpyAsync
-            self._pinned = pinned  # last: read_words asks for it without the lock
-        base, stream, words = self._pinned.ptr, cuda.get_current_stream().ptr, self._words
+            self._mailbox = mailbox  # last, because read_count looks at it without the lock
+        mailbox, stream = self._mailbox, cuda.get_current_stream().ptr
         sizes = [(array.nbytes + 7) & ~7 for array in arrays]
         count = sum(sizes) >> 3
         few = count <= _FEW_WORDS and all(array.dtype.itemsize >= 4 for array in arrays)
         if few:
-            for k in range(count):
-                words[k] = _NOT_YET
-        start, copy = 0, cuda.runtime.memcpyAsync
+            mailbox.expect(count)
+        start = 0
         for array, size in zip(arrays, sizes, strict=True):
-            copy(base + start, array.data.ptr, array.nbytes, _TO_HOST, stream)
+            self._copy(mailbox.ptr + start, array.data.ptr, array.nbytes, _TO_HOST, stream)
             start += size
-        if not (few and self._have_come(words, count)):
+        if few:
+            mailbox.wait(count, stream)
+        else:
             cuda.runtime.streamSynchronize(stream)
         view, start, numbers = self._view, 0, []
         for array, size in zip(arrays, sizes, strict=True):
             numbers += view[start : start + array.nbytes].view(array.dtype).tolist()
             start += size
         return numbers
-
-    @staticmethod
-    def _have_come(words, count):
-        """Did all of words[:count] change before long?"""
-        looks = _LOOKS
-        for k in range(count):
-            while words[k] == _NOT_YET:
-                looks -= 1
-                if looks == 0:  # a long kernel, an error, or that very number: the stream knows
-                    return False
-        return True
 
     def synchronize(self):
         """Wait for all that was launched; raises what kernels reported."""

@@ -9,6 +9,7 @@ import numpy as np
 from ....dtypes import cast as host_cast
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
+from ..runtime.late_vector import LateVector
 
 _INDEX = {
     "i": "int32_t",
@@ -128,97 +129,12 @@ def cast_iso(device, store, want):
 # ---------------------------------------------------------------------- stores
 
 
-class CountedLater(BitmapVector):
-    """A bitmap whose number of entries still lies on the device: read back when somebody asks for it.
-
-    count: the array whose first element it is, or a function that makes this array.
-    """
-
-    __slots__ = ("_about", "_arrays", "_counted", "_device", "_known")
-
-    def __init__(self, device, size, dtype, words, values, count, iso=False, about=None):
-        self.size = size  # what the class above does, without a call: each product makes one
-        self.dtype = dtype
-        self.words = words
-        self.values = values
-        self.iso = iso
-        self.shared = False
-        self.forms = None
-        self._known = None
-        self._device = device
-        self._counted = count
-        self._about = about
-
-    @classmethod
-    def of_arrays(cls, device, size, dtype, arrays, count, about):
-        """The bitmap whose (values, words) are arrays() when one of them is first asked for."""
-        result = cls.__new__(cls)
-        result.size, result.dtype, result.iso, result.shared, result.forms = size, dtype, False, False, None
-        result._device, result._arrays, result._known, result._counted, result._about = (
-            device,
-            arrays,
-            None,
-            count,
-            about,
-        )
-        return result
-
-    def __getattr__(self, name):
-        if name != "words" and name != "values":
-            raise AttributeError(name)
-        self.values, self.words = self._arrays()
-        return getattr(self, name)
-
-    @property
-    def _count(self):
-        count = self._counted
-        if callable(count):
-            count = self._counted = count()
-        return count
-
-    @_count.setter
-    def _count(self, count):
-        self._counted = count
-
-    @property
-    def nvals(self):
-        """How many entries; synchronises the first time."""
-        if self._known is None:
-            count = self._count  # before asking again: another thread may bring the number and drop the count
-            if self._known is None:
-                self._known = self._device.read_count(count)
-                self._count = None
-        return self._known
-
-    @nvals.setter
-    def nvals(self, known):
-        self._known = known
-
-    def with_values(self, dtype, values, iso):
-        """The same places with other values; where their number has not been read back, it is not now."""
-        count = self._counted  # a function is asked by whoever wants the number
-        if self._known is None:
-            return CountedLater(self._device, self.size, dtype, self.words, values, count, iso, self._about)
-        return super().with_values(dtype, values, iso)
-
-    @property
-    def about(self):
-        """How many entries, or nearly; reads nothing back."""
-        if self._known is not None:
-            return self._known
-        return self.size // 2 if self._about is None else self._about
-
-    def count_later(self, count, about):
-        """The number of entries is in count[0] from now on, and near `about`."""
-        self._known, self._counted, self._about = None, count, about
-
-
 def counted_later(device, size, dtype, words, values, count, iso=False):
     """The bitmap of a result whose entries a kernel counted into count[0] (see Device.counters).
 
     Up to LATER_SIZE places it stays a bitmap and nothing is read back; past that it is settled, which needs the count.
     """
-    result = CountedLater(device, size, dtype, words, values, count, iso)
+    result = LateVector(device, size, dtype, words, values, count, iso)
     if size <= LATER_SIZE or result.nvals * conversions.BITMAP_TO_SPARSE >= size:
         return result
     return to_sparse(device, result)

@@ -10,7 +10,7 @@ import numpy as np
 from ....storage.convert import share
 from ....storage.store import Compressed, SparseVector, index_dtype
 from . import structure
-from .entries import CountedLater, compressed, empty_vector, gather, index_type, vector_of
+from .entries import compressed, empty_vector, gather, index_type, vector_of
 
 AND, OR, WITHOUT = 0, 1, 2
 
@@ -37,7 +37,7 @@ def empty_like(device, x, dtype):
 
 def is_empty(x):
     """Is it known, without a read-back, that x holds nothing?"""
-    return not (type(x) is CountedLater and x._known is None) and x.nvals == 0
+    return x.nvals_if_read == 0
 
 
 # ---------------------------------------------------------------------- flags

@@ -12,9 +12,9 @@ from functools import lru_cache
 import numpy as np
 
 from ....dtypes import INT32, INT64
-from ....storage.store import BitmapVector
 from ..runtime.array_block import layout
 from ..runtime.errors import on_device
+from ..runtime.late_vector import LateVector
 from .bfs_graph import MAX_ENTRIES, QUEUE, graph_of
 
 HEAD_ROWS = 8  # numbers before the levels in the record
@@ -22,30 +22,6 @@ LOG_LEVELS = 8192
 # Measured on an H200; tests/benchmarks/gpu/bench_bfs.py tries others.
 LAUNCH = {"block": 1024, "careful_block": 768, "per_processor": 1, "cooperative": True, "alpha": 16, "narrow": True,
           "cluster": 8, "narrow_block": 1024}  # fmt: skip
-
-
-class LateBitmapVector(BitmapVector):
-    """A bitmap vector whose number of entries is read from the device when it is first asked for."""
-
-    __slots__ = ("__weakref__", "_late")
-
-    def __init__(self, size, dtype, words, values, outcome):
-        self._late = outcome
-        super().__init__(size, dtype, words, values, None)
-
-    @property
-    def nvals(self):
-        return self._late.reached
-
-    @nvals.setter
-    def nvals(self, value):
-        if value is not None:
-            self._late = _Known(value)
-
-
-class _Known:
-    def __init__(self, reached):
-        self.reached = reached
 
 
 class Outcome:
@@ -56,7 +32,7 @@ class Outcome:
     choice = None  # planner.choose_traversal.Choice: the kernel and why
 
     def __init__(self, device, record, graph, kept=None):
-        self._device = device
+        self.device = device
         self._record = record
         self._graph = graph
         self._kept = kept  # arguments that must outlive the launch
@@ -66,11 +42,16 @@ class Outcome:
     @property
     def head(self):
         if self._head is None:
-            self._head = self._device.read(self._record[:HEAD_ROWS])
+            self._head = self.device.read(self._record[:HEAD_ROWS])
         return self._head
 
     @property
     def reached(self):
+        """How many vertices were reached."""
+        return self.head[0]
+
+    def count_reached(self):
+        """`reached`, as a LateVector takes it."""
         return self.head[0]
 
     @property
@@ -81,7 +62,7 @@ class Outcome:
     def rows(self):
         """A dictionary per level: level, frontier, direction, edges, ms (the levels' shares by processor cycles)."""
         count = min(self.head[1], LOG_LEVELS)
-        log = self._device.host(self._record[HEAD_ROWS : HEAD_ROWS + 4 * count]).reshape(count, 4)
+        log = self.device.host(self._record[HEAD_ROWS : HEAD_ROWS + 4 * count]).reshape(count, 4)
         cycles = np.diff(np.append(log[:, 3], self.head[4]))
         share = self.seconds * 1e3 / max(int(cycles.sum()), 1)
         edges = log[:, 2].copy()
@@ -98,7 +79,7 @@ class Outcome:
         store = None if self.level is None else self.level()
         if store is None:
             return np.zeros(count, np.int64)
-        device = self._device
+        device = self.device
         level, words = device.host(store.values), device.host(store.words)
         there = np.unpackbits(words.view(np.uint8), bitorder="little")[: level.shape[0]].astype(bool)
         degrees = np.diff(device.host(self._graph.start).astype(np.int64))
@@ -168,11 +149,11 @@ def answer(n, results, outcome):
     level, parent, words, _ = results.arrays()
     both = level is not None and parent is not None
     if level is not None:
-        level = LateBitmapVector(n, INT32, words, level, outcome)
+        level = LateVector(outcome.device, n, INT32, words, level, outcome.count_reached)
         level.shared = both
         outcome.level = weakref.ref(level)
     if parent is not None:
-        parent = LateBitmapVector(n, INT64, words, parent, outcome)
+        parent = LateVector(outcome.device, n, INT64, words, parent, outcome.count_reached)
         parent.shared = both
     return level, parent, outcome
 

@@ -16,13 +16,13 @@ from ....dtypes import INT32, INT64
 from ....storage.store import Compressed
 from ..runtime.array_block import layout
 from ..runtime.errors import on_device
+from ..runtime.mailbox import Mailbox
 from .bfs import HEAD_ROWS, LOG_LEVELS, Outcome
 from .bfs_multi_graph import many_graph_of
 
 BATCH = 64
 MOST_SPARE = 4 << 30  # bytes of results for which room is made before their number is known
 LAUNCH = {"block": 1024, "alpha": 32}
-_LOOKS = 20000  # about a millisecond
 
 
 @on_device
@@ -75,10 +75,10 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
     groups = ((max_level + 1).bit_length() + 3) // 4
     stream = device.current_stream().ptr
     try:
-        letter = graph.letters.pop()
+        mailbox = graph.mailboxes.pop()
     except IndexError:  # none yet, or another thread took it
-        letter = _Letter(device)
-    letter.write(sources)
+        mailbox = _Mailbox(device)
+    mailbox.write(sources)
     workspace = device.launcher.array_block(device.xp, _workspace(n, live, groups, launches.chunks))
     cells, seen, now, following, spare, totals, tallies = workspace.addresses
     record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
@@ -89,7 +89,7 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
         graph.strong,
         graph.strong_edges,
         launches.hubs,
-        letter.sources,
+        mailbox.sources,
         count,
         seen,
         now,
@@ -98,7 +98,7 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
         cells,
         launches.control,
         log,
-        letter.told,
+        mailbox.ptr,
         LOG_LEVELS,
         max_level,
         mode,
@@ -109,7 +109,7 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
     bytes_each = 4 + 4 * levels + 8 * parents
     most = count * (live + 1)  # a source without edges reaches itself
     known = most * bytes_each > MOST_SPARE  # then they are counted first
-    room = letter.read(stream) if known else most
+    room = mailbox.read(stream) if known else most
     arrays = [
         device.empty(count + 1, np.int64), device.empty(room, np.int32), device.empty(room, np.int32) if levels else None,
         device.empty(room, np.int64) if parents else None,
@@ -130,13 +130,13 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
         *map(device.address, arrays),
     )
     if not known:
-        total = letter.read(stream)
+        total = mailbox.read(stream)
         if total < most:
             arrays[1:] = [
                 array if array is None else array[:total] if 2 * total > most else array[:total].copy()
                 for array in arrays[1:]
             ]
-    graph.letters.append(letter)
+    graph.mailboxes.append(mailbox)
     return arrays, Outcome(device, record, None)
 
 
@@ -160,28 +160,22 @@ def _parents(device, graph, seen, cells, record):
     return found
 
 
-class _Letter:
-    """What host and device tell each other in page-locked memory: the sources, and how many entries the result has."""
+class _Mailbox(Mailbox):
+    """The sources for the device (words from 1 on), and the number of the result's entries from it (word 0)."""
 
     def __init__(self, device):
-        self._device = device
-        self._memory = memory = device.xp.cuda.alloc_pinned_memory(8 + 4 * BATCH)
-        self._number = ctypes.c_int64.from_address(memory.ptr)
-        self._listed = (ctypes.c_int32 * BATCH).from_address(memory.ptr + 8)
-        self.told, self.sources = memory.ptr, memory.ptr + 8
+        super().__init__(device.xp, 1 + BATCH // 2)
+        self.sources = self.ptr + 8
+        self._listed = (ctypes.c_int32 * BATCH).from_address(self.sources)
 
     def write(self, sources):
-        self._number.value = -1
+        self.expect(1)
         self._listed[: len(sources)] = sources
 
     def read(self, stream):
-        """How many entries there are; waits for the device.  Looking is faster than asking the stream."""
-        number, looks = self._number, _LOOKS
-        while number.value < 0 and looks:
-            looks -= 1
-        if number.value < 0:
-            self._device.xp.cuda.runtime.streamSynchronize(stream)
-        return number.value
+        """How many entries there are; waits for the device."""
+        self.wait(1, stream)
+        return self.words[0]
 
 
 class _Launches:

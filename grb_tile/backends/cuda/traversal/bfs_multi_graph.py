@@ -103,7 +103,7 @@ class ManyGraph:
         self.hub_rows = None if self.into is None else HubRows(self, in_edges, self.into)
         self.strong, self.strong_edges = self._strong()
         self.launches = {}
-        self.letters = []  # traversal/bfs_multi.py's, not in use
+        self.mailboxes = []  # traversal/bfs_multi.py's, not in use
         self.control = device.zeros(CONTROL_WORDS, np.uint64)  # the kernel's counters: all zero between traversals
 
     def _strong(self):

@@ -4,7 +4,8 @@ import numpy as np
 
 from ....dtypes import FP32, FP64, INT64, UINT64
 from ....planner.choose_traversal import NO_BOUND
-from .bfs import HEAD_ROWS, LateBitmapVector, Outcome
+from ..runtime.late_vector import LateVector
+from .bfs import HEAD_ROWS, Outcome
 from .sssp_graph import FAR, MAX_ENTRIES, QUEUE_BYTES, graph_of, is_short
 
 LOG_ROUNDS = 8192
@@ -26,7 +27,7 @@ class PathsOutcome(Outcome):
     def rows(self):
         """A dictionary per round: frontier, edges, direction, threshold (None: none), ms."""
         count = min(self.head[1], LOG_ROUNDS)
-        log = self._device.host(self._record[HEAD_ROWS : HEAD_ROWS + NUMBERS * count]).reshape(count, NUMBERS)
+        log = self.device.host(self._record[HEAD_ROWS : HEAD_ROWS + NUMBERS * count]).reshape(count, NUMBERS)
         cycles = np.diff(np.append(log[:, 3], self.head[4]))
         share = self.seconds * 1e3 / max(int(cycles.sum()), 1)
         graph = self._graph
@@ -79,7 +80,7 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta, tree):
              step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
         parents = _tree(graph, table, source, words, outcome) if tree and AT is not None else None
     outcome.choice = graph.choice if first_narrow or not graph.is_narrow else NO_BOUND
-    distances = LateBitmapVector(n, dtype, words, values, outcome)
+    distances = LateVector(device, n, dtype, words, values, outcome.count_reached)
     distances.shared = parents is not None
     return distances, parents, outcome
 
@@ -93,7 +94,7 @@ def _tree(graph, table, source, words, outcome):
     kernel.over((n + 31) // 32 * 32, (table, source, parent, missing))
     if device.read(missing)[0]:
         return None
-    parents = LateBitmapVector(n, INT64, words, parent, outcome)
+    parents = LateVector(device, n, INT64, words, parent, outcome.count_reached)
     parents.shared = True
     return parents
 
