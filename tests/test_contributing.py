@@ -66,7 +66,7 @@ def apply(caption, code, copy):
 
 def needs(code):
     """Skip what this machine cannot run."""
-    if "SimtLauncher" in code and shutil.which("g++") is None:
+    if "EmulatedLauncher" in code and shutil.which("g++") is None:
         pytest.skip("the CPU emulation needs g++")
     if "compile_cubin" in code and find_spec("cupy") is None:
         pytest.skip("NVRTC comes with CuPy")

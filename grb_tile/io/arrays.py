@@ -1,11 +1,21 @@
 """Plain arrays: NumPy, and whatever speaks DLPack or `__array__`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from grb_tile.io.build import adopt_csr
 
+if TYPE_CHECKING:
+    from grb_tile.core.matrix import Matrix
+    from grb_tile.core.vector import Vector
 
-def as_numpy(x):
+    from .annotations import DTypeLike
+
+
+def as_numpy(x: Any) -> np.ndarray:
     """`x` as a NumPy array, without a copy where it permits: DLPack first (PyTorch, JAX, ... on the CPU), then `__array__`.
 
     >>> import numpy as np
@@ -28,7 +38,9 @@ def as_numpy(x):
     return np.asarray(x)
 
 
-def from_numpy(values, missing_value=None, *, dtype=None, name=None):
+def from_numpy(
+    values: Any, missing_value: Any = None, *, dtype: DTypeLike | None = None, name: str | None = None
+) -> Matrix | Vector:
     """Vector or Matrix of a one- or two-dimensional array; places equal to `missing_value` (None: none) stay empty.
 
     >>> import numpy as np
@@ -45,12 +57,21 @@ def from_numpy(values, missing_value=None, *, dtype=None, name=None):
     return make.from_dense(values, missing_value, dtype=dtype, name=name)
 
 
-def to_numpy(x, fill_value=None, dtype=None):
+def to_numpy(x: Any, fill_value: Any = None, dtype: DTypeLike | None = None) -> np.ndarray:
     """Dense array of a Vector or Matrix; absent places hold `fill_value` (None: only full objects are accepted)."""
     return x.to_dense(fill_value, dtype)
 
 
-def from_csr(indptr, indices, values, *, ncols, nrows=None, dtype=None, name=None):
+def from_csr(
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    *,
+    ncols: int,
+    nrows: int | None = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Matrix:
     """Matrix over CSR arrays of any kind that `as_numpy` reads; rows must be sorted and free of duplicates.
 
     Shared, not copied, where the types fit: int64 `indptr`, `indices` int32 (int64 from 2**31 columns on), values of a
@@ -78,7 +99,8 @@ def from_csr(indptr, indices, values, *, ncols, nrows=None, dtype=None, name=Non
     )
     if indptr.shape[0] > 0 and parts.data.shape == indices.shape and _is_sorted(parts):
         return adopt_csr(
-            *parts.shape,
+            indptr.shape[0] - 1,
+            ncols,
             indptr,
             indices,
             values.reshape(1)[: len(indices)] if iso else values,

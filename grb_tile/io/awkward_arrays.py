@@ -6,9 +6,17 @@
 The parameters "format" and "shape" say the rest.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from grb_tile.io.errors import missing_library
+
+if TYPE_CHECKING:
+    from grb_tile.core.matrix import Matrix
+    from grb_tile.core.vector import Vector
 
 MATRIX_FORMATS = ("csr", "csc", "hypercsr", "hypercsc")
 
@@ -21,7 +29,7 @@ def _awkward(purpose):
     return awkward
 
 
-def to_awkward(A, format=None):
+def to_awkward(A: Matrix | Vector, format: str | None = None) -> Any:
     """awkward.Array of a Matrix (format "csr", "csc", "hypercsr" or "hypercsc") or Vector ("vec")."""
     ak = _awkward("make awkward arrays")
     vector = len(A.shape) == 1
@@ -73,7 +81,7 @@ def _hyper_name(ak):
     return name
 
 
-def from_awkward(A, *, name=None):
+def from_awkward(A: Any, *, name: str | None = None) -> Matrix | Vector:
     """Matrix or Vector of an awkward.Array with the fields and parameters that to_awkward gives it."""
     from grb_tile import Matrix, Vector
 

@@ -1,11 +1,30 @@
 """From arrays to a Matrix: the shortest road that checks what it is given."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from grb_tile.core.matrix import Matrix
+
+    from .annotations import DTypeLike, DupOp
 
 SPREAD = 4  # a row pointer costs no more than the entries while nrows <= SPREAD * entries
 
 
-def matrix_from_triples(nrows, ncols, rows, cols, values, *, dtype=None, dup_op=None, name=None):
+def matrix_from_triples(
+    nrows: int,
+    ncols: int,
+    rows: Any,
+    cols: Any,
+    values: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    dup_op: DupOp | None = None,
+    name: str | None = None,
+) -> Matrix:
     """Matrix of `values[k]` (or the one value there is) at `rows[k], cols[k]`; duplicates combine by `dup_op`.
 
     `dup_op="ignore"` goes with a single value: entries that occur twice are one.
@@ -46,7 +65,17 @@ def _counted(nrows, ncols, rows, cols, values, merge=False):
     return matrix.indptr, matrix.indices, matrix.data
 
 
-def adopt_csr(nrows, ncols, indptr, indices, values, *, iso=False, dtype=None, name=None):
+def adopt_csr(
+    nrows: int,
+    ncols: int,
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    *,
+    iso: bool = False,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Matrix:
     """Matrix over arrays that are known to be sorted and free of duplicates; they are shared where their types fit."""
     from grb_tile import Matrix
     from grb_tile.dtypes import cast, lookup_dtype

@@ -4,8 +4,11 @@ Whole numbers are taken as indices unless labels are asked for; anything else is
 converted by NumPy in chunks, labels by a dictionary, in order of appearance.
 """
 
+from __future__ import annotations
+
 import re
 from collections import namedtuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +16,11 @@ from grb_tile.io.build import matrix_from_triples
 from grb_tile.io.errors import bad_file
 from grb_tile.io.progress import Progress, wanted
 from grb_tile.io.streams import Source
+
+if TYPE_CHECKING:
+    from grb_tile.core.matrix import Matrix
+
+    from .annotations import DTypeLike, DupOp, Readable, Writable
 
 LARGEST_INDEX = 2**60 - 1
 EXACT_IN_FLOAT = 2**53
@@ -31,19 +39,19 @@ EdgeList.__doc__ = (
 
 
 def read_edge_list(
-    source,
+    source: Readable,
     *,
-    weights=None,
-    labels=None,
-    base=0,
-    directed=True,
-    delimiter=None,
-    size=None,
-    dtype=None,
-    dup_op=None,
-    name=None,
-    progress=None,
-):
+    weights: bool | None = None,
+    labels: bool | None = None,
+    base: int = 0,
+    directed: bool = True,
+    delimiter: str | None = None,
+    size: int | None = None,
+    dtype: DTypeLike | None = None,
+    dup_op: DupOp | None = None,
+    name: str | None = None,
+    progress: bool | None = None,
+) -> EdgeList:
     """A(i, j) = weight of the edge i -> j; read from lines `i j` or `i j weight`.
 
     Parameters
@@ -78,7 +86,14 @@ def read_edge_list(
     return EdgeList(matrix_from_edges(edges, directed=directed, dtype=dtype, dup_op=dup_op, name=name), edges.labels)
 
 
-def matrix_from_edges(edges, *, directed=True, dtype=None, dup_op=None, name=None):
+def matrix_from_edges(
+    edges: Any,
+    *,
+    directed: bool = True,
+    dtype: DTypeLike | None = None,
+    dup_op: DupOp | None = None,
+    name: str | None = None,
+) -> Matrix:
     """The Matrix of Edges, see read_edge_list."""
     rows, cols, values = edges.sources, edges.targets, edges.weights
     if not directed:
@@ -92,7 +107,16 @@ def matrix_from_edges(edges, *, directed=True, dtype=None, dup_op=None, name=Non
     )
 
 
-def read_edges(source, *, weights=None, labels=None, base=0, delimiter=None, size=None, progress=None):
+def read_edges(
+    source: Readable,
+    *,
+    weights: bool | None = None,
+    labels: bool | None = None,
+    base: int = 0,
+    delimiter: str | None = None,
+    size: int | None = None,
+    progress: bool | None = None,
+) -> Edges:
     """The arrays of an edge list, see read_edge_list."""
     if base not in (0, 1):
         raise ValueError(f"base must be 0 or 1, not {base!r}")
@@ -343,7 +367,9 @@ class _Reader:
         return Edges(rows, cols, weights, labels, size, self.base)
 
 
-def write_edge_list(target, matrix, *, weights=True, delimiter=" ", base=0):
+def write_edge_list(
+    target: Writable, matrix: Matrix, *, weights: bool = True, delimiter: str = " ", base: int = 0
+) -> None:
     """Write the entries of `matrix`, one line `row col [value]` each, sorted by row and column; .gz etc. by the ending."""
     from grb_tile.io.streams import Target
 

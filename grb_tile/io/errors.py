@@ -1,5 +1,7 @@
 """What goes wrong with files: one exception, whose message names the file, the line and the cure."""
 
+from __future__ import annotations
+
 from grb_tile.exceptions import InvalidValue
 
 
@@ -11,7 +13,7 @@ class BadFile(InvalidValue, ValueError):
     """
 
 
-def bad_file(name, line, what, remedy):
+def bad_file(name: str, line: int | None, what: str, remedy: str) -> BadFile:
     """The exception for `name`: `NAME, line N: WHAT. REMEDY.` (the caller raises it).
 
     >>> from grb_tile.io.errors import bad_file
@@ -22,6 +24,6 @@ def bad_file(name, line, what, remedy):
     return BadFile(f"{place}: {what}. {remedy}." if remedy else f"{place}: {what}.")
 
 
-def missing_library(library, purpose, extra=""):
+def missing_library(library: str, purpose: str, extra: str = "") -> ImportError:
     """The ImportError for an optional library, with the command that installs it."""
     return ImportError(f"{library} is required to {purpose}: install it with `pip install {extra or library}`")

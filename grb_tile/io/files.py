@@ -1,13 +1,23 @@
 """Any file we can read or write, by its content where that tells and by its ending where it does not."""
 
+from __future__ import annotations
+
 import os
 from collections import namedtuple
+from typing import TYPE_CHECKING, Any, cast
 
 from grb_tile.io.edge_list import matrix_from_edges, read_edges, write_edge_list
 from grb_tile.io.matrix_market import mmread, mmwrite
 from grb_tile.io.npz import load_npz, save_npz
 from grb_tile.io.serialize import MAGIC, load, save
 from grb_tile.io.streams import Source
+
+if TYPE_CHECKING:
+    from grb_tile.core.matrix import Matrix
+    from grb_tile.core.scalar import Scalar
+    from grb_tile.core.vector import Vector
+
+    from .annotations import DupOp, PathLike
 
 COMPRESSED = (".gz", ".bz2", ".xz")
 # ending: (format, what it is)
@@ -29,7 +39,7 @@ Read.__doc__ = """What `read` found: the object, `labels` of its rows (a list) o
 `base`: the number that an edge list gives to node 0 (0 in the other formats, whose node numbers are ours)."""
 
 
-def detect_format(path):
+def detect_format(path: PathLike) -> str:
     """ "mtx", "grb", "npz" or "edges"; by the first bytes, after decompression.
 
     Raises FileNotFoundError, or IsADirectoryError, as open does.
@@ -52,7 +62,14 @@ def _ending(path):
     return os.path.splitext(name)[1]
 
 
-def read(path, *, format=None, dup_op=None, progress=None, **edge_options):
+def read(
+    path: PathLike,
+    *,
+    format: str | None = None,
+    dup_op: DupOp | None = None,
+    progress: bool | None = None,
+    **edge_options: Any,
+) -> Read:
     """Read(obj, labels, format, base) from a Matrix Market file, an edge list, a .npz or a .grb file.
 
     Parameters
@@ -77,7 +94,7 @@ def read(path, *, format=None, dup_op=None, progress=None, **edge_options):
     raise ValueError(f"unknown format {format!r}: expected mtx, edges, npz or grb")
 
 
-def write(path, obj, *, format=None, **options):
+def write(path: PathLike, obj: Matrix | Vector | Scalar, *, format: str | None = None, **options: Any) -> None:
     """Write `obj` in the format that the path's ending names: .mtx, .grb, .npz, or an edge list (.txt, .csv, .el ...)."""
     ending = _ending(path)
     if format is None:
@@ -92,11 +109,14 @@ def write(path, obj, *, format=None, **options):
         return
     if len(obj.shape) != 2:
         raise TypeError(f"{format} files hold matrices, not a {type(obj).__name__}: use .grb")
+    matrix = cast("Matrix", obj)
     if format == "mtx":
-        mmwrite(path, obj, **options)
+        mmwrite(path, matrix, **options)
     elif format == "npz":
-        save_npz(path, obj, **options)
+        save_npz(path, matrix, **options)
     elif format == "edges":
-        write_edge_list(path, obj, delimiter="," if ending == ".csv" else "\t" if ending == ".tsv" else " ", **options)
+        write_edge_list(
+            path, matrix, delimiter="," if ending == ".csv" else "\t" if ending == ".tsv" else " ", **options
+        )
     else:
         raise ValueError(f"unknown format {format!r}: expected mtx, edges, npz or grb")

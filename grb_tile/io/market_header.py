@@ -9,11 +9,17 @@ Reference: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market exchange forma
 comment: LAGraph, LAGraph_MMRead.c, description of the file format.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from grb_tile.io.errors import bad_file
+
+if TYPE_CHECKING:
+    from .streams import Source
 
 LARGEST_DIMENSION = 2**60
 FIELDS = {
@@ -67,12 +73,12 @@ class Header:
     comments: list = dataclasses.field(default_factory=list)
 
     @property
-    def shortest_line(self):
+    def shortest_line(self) -> int:
         key = self.field if self.field in ("pattern", "complex") else "other"
         return SHORTEST_LINE[self.format, key]
 
 
-def read_header(source, types=True):
+def read_header(source: Source, types: bool = True) -> Header:
     """Parse the head of `source` (a streams.Source), leaving it at the first line of the body.
 
     Raises BadFile for anything that no body could make good.

@@ -7,8 +7,11 @@ one chunk, and each chunk is checked first.  The engine ignores what follows a n
 column vanishes) and crashes on an exponent in an integer field, so that nothing unchecked may reach it.
 """
 
+from __future__ import annotations
+
 import io
 import re
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +19,10 @@ from grb_tile.io.errors import bad_file, missing_library
 from grb_tile.io.market_header import read_header
 from grb_tile.io.progress import Progress, wanted
 from grb_tile.storage.store import index_dtype
+
+if TYPE_CHECKING:
+    from .market_header import Header
+    from .streams import Source
 
 FLOAT = rb"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?|-?(?:[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])"
 VALUE = {
@@ -44,7 +51,9 @@ class Triples:
 
     __slots__ = ("cols", "dense", "header", "ncols", "nrows", "rows", "values")
 
-    def __init__(self, header, rows=None, cols=None, values=None, dense=None):
+    def __init__(
+        self, header: Header, rows: Any = None, cols: Any = None, values: Any = None, dense: Any = None
+    ) -> None:
         self.header = header
         self.nrows = header.nrows
         self.ncols = header.ncols
@@ -54,7 +63,7 @@ class Triples:
         self.dense = dense
 
 
-def read_market(source, types=True, progress=None):
+def read_market(source: Source, types: bool = True, progress: bool | None = None) -> Triples:
     """Triples from `source`, a streams.Source at its beginning."""
     header = read_header(source, types)
     field = _parsed_field(header)
@@ -122,7 +131,7 @@ def _checked(text, header, field, name, line):
     return b"".join(kept), np.array(numbers, np.int64)
 
 
-def count_byte(text, byte):
+def count_byte(text: bytes, byte: bytes) -> int:
     """How often a byte occurs; bytes.count takes ten times as long where there are many."""
     return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord(byte)))
 

@@ -1,5 +1,9 @@
 """Matrix Market files: mmread, mmwrite, mminfo."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from grb_tile.io.build import matrix_from_triples
@@ -7,6 +11,12 @@ from grb_tile.io.errors import bad_file, missing_library
 from grb_tile.io.market_header import COMMENT_TYPES, read_header
 from grb_tile.io.market_read import read_market
 from grb_tile.io.streams import Source, Target
+
+if TYPE_CHECKING:
+    from grb_tile.core.matrix import Matrix
+
+    from .annotations import DTypeLike, DupOp, Readable, Writable
+    from .market_header import Header
 
 ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
 # Types that a reader gets from the banner alone need no comment.
@@ -18,7 +28,17 @@ def _check_engine(engine):
         raise ValueError(f'Bad engine value: {engine!r}. Must be "auto", "scipy", "fmm", or "fast_matrix_market"')
 
 
-def mmread(source, engine="auto", *, dup_op=None, name=None, dtype=None, graphblas_types=True, progress=None, **kwargs):
+def mmread(
+    source: Readable,
+    engine: str = "auto",
+    *,
+    dup_op: DupOp | None = None,
+    name: str | None = None,
+    dtype: DTypeLike | None = None,
+    graphblas_types: bool = True,
+    progress: bool | None = None,
+    **kwargs: Any,
+) -> Matrix:
     """The Matrix in a Matrix Market file.
 
     Parameters
@@ -82,7 +102,7 @@ def mmread(source, engine="auto", *, dup_op=None, name=None, dtype=None, graphbl
         raise
 
 
-def mminfo(source):
+def mminfo(source: Readable) -> Header:
     """The head of a Matrix Market file: format, field, symmetry, nrows, ncols, entries (body lines), type_name, comments.
 
     >>> import io
@@ -95,7 +115,17 @@ def mminfo(source):
         return read_header(stream)
 
 
-def mmwrite(target, matrix, engine="auto", *, comment="", field=None, precision=None, symmetry=None, **kwargs):
+def mmwrite(
+    target: Writable,
+    matrix: Matrix,
+    engine: str = "auto",
+    *,
+    comment: str = "",
+    field: str | None = None,
+    precision: int | None = None,
+    symmetry: str | None = None,
+    **kwargs: Any,
+) -> None:
     """Write `matrix` as a Matrix Market file.
 
     Parameters

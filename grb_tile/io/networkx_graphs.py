@@ -1,7 +1,18 @@
 """NetworkX graphs to and from Matrix."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from grb_tile.io.errors import missing_library
 from grb_tile.io.scipy_sparse import from_scipy_sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grb_tile.core.matrix import Matrix
+
+    from .annotations import DTypeLike
 
 
 def _networkx():
@@ -12,7 +23,13 @@ def _networkx():
     return networkx
 
 
-def from_networkx(G, nodelist=None, dtype=None, weight="weight", name=None):
+def from_networkx(
+    G: Any,
+    nodelist: Sequence[Any] | None = None,
+    dtype: DTypeLike | None = None,
+    weight: str | None = "weight",
+    name: str | None = None,
+) -> Matrix:
     """Adjacency matrix of `G`: A(i, j) is the weight of the edge from the i-th to the j-th node, 1 where it has none.
 
     Parameters
@@ -37,7 +54,7 @@ def from_networkx(G, nodelist=None, dtype=None, weight="weight", name=None):
     return from_scipy_sparse(A, name=name)
 
 
-def to_networkx(m, edge_attribute="weight"):
+def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
     """DiGraph with an edge for each entry of the square matrix `m`, nodes being row numbers.
 
     Parameters

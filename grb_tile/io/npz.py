@@ -1,13 +1,21 @@
 """SciPy's .npz files of sparse matrices (scipy.sparse.save_npz)."""
 
+from __future__ import annotations
+
 import os
 import zipfile
+from typing import TYPE_CHECKING
 
 from grb_tile.io.errors import bad_file, missing_library
 from grb_tile.io.scipy_sparse import from_scipy_sparse, to_scipy_sparse
 
+if TYPE_CHECKING:
+    from grb_tile.core.matrix import Matrix
 
-def load_npz(path, *, dup_op=None, name=None):
+    from .annotations import DupOp, PathLike
+
+
+def load_npz(path: PathLike, *, dup_op: DupOp | None = None, name: str | None = None) -> Matrix:
     """Matrix saved with scipy.sparse.save_npz (any of its formats).  Objects in the file are never unpickled."""
     try:
         import scipy.sparse
@@ -31,7 +39,7 @@ def load_npz(path, *, dup_op=None, name=None):
     return from_scipy_sparse(array, dup_op=dup_op, name=name)
 
 
-def save_npz(path, matrix, *, compressed=True):
+def save_npz(path: PathLike, matrix: Matrix, *, compressed: bool = True) -> None:
     """Write `matrix` as scipy.sparse.save_npz does, in CSR."""
     try:
         import scipy.sparse

@@ -1,11 +1,17 @@
 """Edge lists in pandas data frames, with any labels."""
 
+from __future__ import annotations
+
 from collections import namedtuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grb_tile.io.build import matrix_from_triples
 from grb_tile.io.errors import missing_library
+
+if TYPE_CHECKING:
+    from .annotations import DTypeLike, DupOp
 
 LabelledMatrix = namedtuple("LabelledMatrix", "matrix labels")
 LabelledMatrix.__doc__ = (
@@ -14,8 +20,16 @@ LabelledMatrix.__doc__ = (
 
 
 def from_pandas_edgelist(
-    df, source="source", target="target", weight=None, *, directed=True, dup_op=None, dtype=None, name=None
-):
+    df: Any,
+    source: Any = "source",
+    target: Any = "target",
+    weight: Any = None,
+    *,
+    directed: bool = True,
+    dup_op: DupOp | None = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> LabelledMatrix:
     """A(i, j) = the weight of the row whose source has label i and whose target label j.
 
     Parameters

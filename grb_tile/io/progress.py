@@ -1,5 +1,7 @@
 """Progress of long reads on stderr: a line rewritten in place, only where somebody is looking."""
 
+from __future__ import annotations
+
 import sys
 import time
 
@@ -9,7 +11,7 @@ LARGE = 32 << 20  # bytes; below this a file is read before a bar could be seen
 INTERVAL = 0.2  # seconds between two updates
 
 
-def wanted(progress, size):
+def wanted(progress: bool | None, size: int) -> bool:
     """Whether to show progress: as told, and by default for a large input on a terminal."""
     if progress is not None:
         return bool(progress)
@@ -22,13 +24,13 @@ class Progress(Line):
     `total` in bytes may be 0 when it is not known.  As a context manager it leaves a clean line behind it.
     """
 
-    def __init__(self, what, total, enabled):
+    def __init__(self, what: str, total: int, enabled: bool) -> None:
         self.what = what
         self.total = total
         self.enabled = enabled
         self.started = self.shown = time.perf_counter()
 
-    def update(self, done):
+    def update(self, done: int) -> None:
         """Show that `done` bytes have been read, unless something was shown just before."""
         if not self.enabled:
             return
@@ -40,14 +42,15 @@ class Progress(Line):
         self.put(f"{self.what}: {share}, {size_text(done / max(now - self.started, 1e-9))}/s")
 
 
-def size_text(count):
+def size_text(count: float) -> str:
     """Bytes for people, in powers of 1000.
 
     >>> from grb_tile.io.progress import size_text
     >>> size_text(999), size_text(1_230_000)
     ('999 B', '1.23 MB')
     """
-    for unit in ("B", "kB", "MB", "GB", "TB", "PB"):
-        if count < 1000 or unit == "PB":
-            return f"{count:.3g} {unit}" if count < 1000 else f"{count:.0f} {unit}"
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}"
         count /= 1000
+    return f"{count:.3g} PB" if count < 1000 else f"{count:.0f} PB"

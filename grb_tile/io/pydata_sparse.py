@@ -1,9 +1,19 @@
 """Arrays of the library `sparse` (https://sparse.pydata.org) to and from Matrix and Vector."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from grb_tile.exceptions import GraphblasException
 from grb_tile.io.build import matrix_from_triples
 from grb_tile.io.errors import missing_library
 from grb_tile.io.scipy_sparse import from_scipy_sparse, to_scipy_sparse
+
+if TYPE_CHECKING:
+    from grb_tile.core.matrix import Matrix
+    from grb_tile.core.vector import Vector
+
+    from .annotations import DupOp
 
 
 def _sparse(purpose):
@@ -14,7 +24,7 @@ def _sparse(purpose):
     return sparse
 
 
-def from_pydata_sparse(s, *, dup_op=None, name=None):
+def from_pydata_sparse(s: Any, *, dup_op: DupOp | None = None, name: str | None = None) -> Matrix | Vector:
     """Vector or Matrix of a one- or two-dimensional sparse.COO, DOK or GCXS array.
 
     dup_op : how equal entries combine; None: they are an error
@@ -33,10 +43,11 @@ def from_pydata_sparse(s, *, dup_op=None, name=None):
         from grb_tile import Vector
 
         return Vector.from_coo(coo.coords[0], coo.data, dtype=coo.dtype, size=s.shape[0], dup_op=dup_op, name=name)
-    return matrix_from_triples(*s.shape, *coo.coords, coo.data, dtype=coo.dtype, dup_op=dup_op, name=name)
+    (nrows, ncols), (rows, cols) = s.shape, coo.coords
+    return matrix_from_triples(nrows, ncols, rows, cols, coo.data, dtype=coo.dtype, dup_op=dup_op, name=name)
 
 
-def to_pydata_sparse(A, format="coo"):
+def to_pydata_sparse(A: Matrix | Vector, format: str = "coo") -> Any:
     """sparse.COO, DOK or GCXS array of a Matrix or Vector; format is "coo", "dok" or "gcxs"."""
     sparse = _sparse("export to pydata sparse")
     format = format.lower()

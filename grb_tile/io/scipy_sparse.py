@@ -1,14 +1,24 @@
 """scipy.sparse arrays to and from Matrix; sharing arrays with CSR where their types fit."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from grb_tile.io.build import adopt_csr, matrix_from_triples
 from grb_tile.io.errors import missing_library
 
+if TYPE_CHECKING:
+    from grb_tile.core.matrix import Matrix
+    from grb_tile.core.vector import Vector
+
+    from .annotations import DupOp
+
 FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 
 
-def from_scipy_sparse(A, *, dup_op=None, name=None):
+def from_scipy_sparse(A: Any, *, dup_op: DupOp | None = None, name: str | None = None) -> Matrix:
     """Matrix with the stored entries of `A`, explicit zeros included.
 
     Parameters
@@ -60,7 +70,7 @@ def _is_sorted(A):
     return bool(rising.all())
 
 
-def to_scipy_sparse(A, format="csr"):
+def to_scipy_sparse(A: Matrix | Vector, format: str = "csr") -> Any:
     """scipy.sparse array of a Matrix; a Vector becomes one row (one column for "csc").
 
     Parameters

@@ -8,9 +8,12 @@ when
 it is read: nothing in a damaged file reaches a backend.
 """
 
+from __future__ import annotations
+
 import json
 import struct
 import zlib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +21,13 @@ from grb_tile.exceptions import InvalidObject
 from grb_tile.io.streams import Target
 from grb_tile.storage.place import host
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
+
+if TYPE_CHECKING:
+    from grb_tile.core.matrix import Matrix
+    from grb_tile.core.scalar import Scalar
+    from grb_tile.core.vector import Vector
+
+    from .annotations import PathLike
 
 MAGIC = b"\x89GRBT\r\n\x1a"  # as PNG's: a text-mode transfer, a 7-bit channel or a wrong file shows at once
 END = b"GRBT-END"
@@ -44,7 +54,7 @@ DTYPES = {
 }
 
 
-def serialize(obj, *, compression=1):
+def serialize(obj: Matrix | Vector | Scalar, *, compression: int = 1) -> bytes:
     """Bytes from which `deserialize` makes an equal object.
 
     Parameters
@@ -63,7 +73,7 @@ def serialize(obj, *, compression=1):
     return pack_store(_parts(obj), compression)
 
 
-def deserialize(data):
+def deserialize(data: bytes | bytearray | memoryview) -> Matrix | Vector | Scalar:
     """The Matrix, Vector or Scalar in `data` (bytes).
 
     Raises InvalidObject, naming what is wrong, when `data` is truncated, damaged, of a later version or no such file.
@@ -71,14 +81,14 @@ def deserialize(data):
     return _object(unpack_store(data))
 
 
-def save(obj, path, *, compression=1):
+def save(obj: Matrix | Vector | Scalar, path: PathLike, *, compression: int = 1) -> None:
     """Write `serialize(obj)` to `path`; the file appears complete or not at all."""
     data = serialize(obj, compression=compression)
     with Target(path) as target:
         target.stream.write(data)
 
 
-def load(path):
+def load(path: PathLike) -> Matrix | Vector | Scalar:
     """The Matrix, Vector or Scalar saved in `path`."""
     with open(path, "rb") as file:
         data = file.read()
@@ -117,7 +127,7 @@ def _parts(obj):
     return store_parts(obj._store, obj.dtype.name)
 
 
-def store_parts(store, dtype_name):
+def store_parts(store: Any, dtype_name: str) -> Any:
     """Header fields and arrays of a store."""
     store = host(store)
     kind = "matrix" if isinstance(store, Compressed) else "vector"
@@ -166,7 +176,7 @@ def _object(parts):
 # ---- between parts and bytes
 
 
-def pack_store(parts, compression=1):
+def pack_store(parts: Any, compression: int = 1) -> bytes:
     """Bytes of (header fields, arrays)."""
     head, arrays = dict(parts[0]), parts[1]
     blocks, listed = [], []
@@ -198,7 +208,7 @@ def pack_store(parts, compression=1):
     return b"".join([HEAD.pack(MAGIC, VERSION, len(text), zlib.crc32(text)), text, *blocks, END])
 
 
-def unpack_store(data):
+def unpack_store(data: bytes | bytearray | memoryview) -> Any:
     """(header fields, arrays) of `data`, every field checked."""
     data = memoryview(data).cast("B")
     if len(data) < HEAD.size:

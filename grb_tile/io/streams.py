@@ -1,13 +1,29 @@
 """Opening what the reader was given: a path, an open file in bytes or in text, plain or compressed."""
 
+from __future__ import annotations
+
 import io
 import os
+from typing import IO, TYPE_CHECKING, Any
 
 from grb_tile.io.errors import bad_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .annotations import Readable, Writable
 
 MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
 CHUNK = 4 << 20
 LONGEST_LINE = 1 << 20
+
+
+def _path_of(x: Any) -> str | bytes | None:
+    """The path that x is, None for an open file."""
+    try:
+        return os.fspath(x)
+    except TypeError:
+        return None
 
 
 class Source:
@@ -17,12 +33,10 @@ class Source:
     it opened itself and leaves a caller's file open.
     """
 
-    def __init__(self, source):
-        self.owned = []
-        try:
-            path = os.fspath(source)
-        except TypeError:
-            path = None
+    def __init__(self, source: Readable) -> None:
+        self.owned: list[IO[bytes]] = []
+        path = _path_of(source)
+        raw: Any
         if path is not None:
             self.name = os.fsdecode(path)
             raw = open(path, "rb")  # noqa: SIM115  (closed by __exit__)
@@ -43,20 +57,20 @@ class Source:
         self.stream = _decompressed(buffered, self.compression)
 
     @property
-    def plain_size(self):
+    def plain_size(self) -> int | None:
         """Bytes of text if they are known without reading (an uncompressed file), else None."""
         return self.size if self.size and self.compression is None else None
 
     @property
-    def done(self):
+    def done(self) -> int:
         """Bytes taken from disk so far, to be compared with `size`."""
         return self.counted.count
 
-    def read(self, count):
+    def read(self, count: int) -> bytes:
         """Up to `count` bytes of text."""
         return self._guarded(self.stream.read, count)
 
-    def readline(self):
+    def readline(self) -> bytes:
         """The next line with its end, b"" at the end of the file."""
         line = self._guarded(self.stream.readline, LONGEST_LINE)
         if len(line) >= LONGEST_LINE:
@@ -86,7 +100,7 @@ class Source:
                 self.name, None, f"the compressed data are damaged ({error})", "Fetch or write the file again"
             ) from error
 
-    def lines_in_chunks(self):
+    def lines_in_chunks(self) -> Iterator[bytes]:
         """Yield bytes that end at a line's end, about CHUNK at a time; the last one gets its newline if it has none."""
         rest = b""
         while True:
@@ -172,13 +186,11 @@ class Target:
     gzip carries no time stamp, so that equal contents give equal files.
     """
 
-    def __init__(self, target):
-        self.finish = []
+    def __init__(self, target: Writable) -> None:
+        self.finish: list[Any] = []
         self.temporary = None
-        try:
-            path = os.fspath(target)
-        except TypeError:
-            path = None
+        self.stream: Any
+        path = _path_of(target)
         if path is None:
             if not hasattr(target, "write"):
                 raise TypeError(f"target must be a path or a file open for writing bytes, not {type(target).__name__}")

@@ -1,9 +1,18 @@
 """python-graphblas objects (SuiteSparse:GraphBLAS) to and from ours."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from grb_tile.io.errors import missing_library
 
+if TYPE_CHECKING:
+    from grb_tile.core.matrix import Matrix
+    from grb_tile.core.scalar import Scalar
+    from grb_tile.core.vector import Vector
 
-def from_graphblas(x, *, name=None):
+
+def from_graphblas(x: Any, *, name: str | None = None) -> Matrix | Vector | Scalar:
     """Matrix, Vector or Scalar equal to the python-graphblas object `x`, of the same type, shape and entries."""
     import grb_tile as gb
 
@@ -21,7 +30,7 @@ def from_graphblas(x, *, name=None):
     return gb.Matrix.from_coo(rows, cols, values, dtype, nrows=x.shape[0], ncols=x.shape[1], name=name)
 
 
-def to_graphblas(x, *, name=None):
+def to_graphblas(x: Any, *, name: str | None = None) -> Any:
     """python-graphblas object equal to `x` (our Matrix, Vector or Scalar)."""
     try:
         import graphblas
