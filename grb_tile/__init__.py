@@ -47,6 +47,7 @@ if _TYPE_CHECKING:  # type checkers do not run __getattr__
     from .core.recorder import Recorder
     from .core.scalar import Scalar
     from .core.transposed import TransposedMatrix as TransposedMatrix
+    from .core.updater import replace
     from .core.vector import Vector
     from .planner import explain as explain, plan as plan
 
@@ -58,25 +59,12 @@ def _use_backend(name: str) -> None:
 config.listen("backend", _use_backend)
 
 
-class _Replace:
-    """The type of `replace`: `C(mask, gb.replace) << expr` is `C(mask, replace=True) << expr`."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "replace"
-
-    def __reduce__(self) -> str:
-        return "replace"
-
-
-replace = _Replace()
 backend = "grb_tile"
 MAX_SIZE = 2**60  # a dimension is at most GrB_INDEX_MAX + 1
 
 _CORE = {
     "Matrix": ".core.matrix", "Vector": ".core.vector", "Scalar": ".core.scalar", "Recorder": ".core.recorder",
-    "TransposedMatrix": ".core.transposed", "Mask": ".core.mask",
+    "TransposedMatrix": ".core.transposed", "Mask": ".core.mask", "replace": ".core.updater",
 }  # fmt: skip
 _PLANNER = {"plan": ".planner", "explain": ".planner"}
 _MODULES = {

@@ -19,13 +19,13 @@ LAYERS = (
     ("exceptions", "config", "dtypes", "terminal"),
     ("kernels",),
     ("operators",),
-    ("unary", "binary", "indexunary", "select", "monoid", "semiring", "op", "agg"),
+    ("unary", "binary", "indexunary", "select", "monoid", "semiring", "op"),
     ("storage",),
     ("planner",),
     ("backends",),
     ("operations",),
     ("core",),
-    ("io", "grb", "viz", "ss", "generators", "algorithms"),
+    ("io", "grb", "viz", "ss", "agg", "generators", "algorithms"),
     ("cli", "__main__"),
     ("grb_tile",),
 )
@@ -34,10 +34,7 @@ ABOVE_CORE = RANK["io"]
 
 # Upward imports that are meant, each with its reason: (importing module, imported layer) -> why.
 UPWARD = {
-    (
-        "grb_tile.core.updater",
-        "grb_tile",
-    ): "`replace` is a name of the package, and its __init__ imports nothing of core by itself",
+    ("grb_tile.core.ss_serialize", "io"): "`A.ss.serialize()` writes the file format of io, as python-graphblas's does",
 }
 
 # Modules that name Numba and friends at module level, each with its reason: path prefix -> why.
@@ -132,6 +129,147 @@ def test_allowed_upward_imports_are_still_needed():
         module = module_of(path)
         used |= {(module, layer_of(target)) for target, _ in imported_modules(path, parse(path))}
     assert not set(UPWARD) - used, "remove these from UPWARD"
+
+
+# ---------------------------------------------------------------- no circles
+
+
+def runs_only_for_type_checkers(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test).removeprefix("typing.") in (
+        "TYPE_CHECKING",
+        "_TYPE_CHECKING",
+    )
+
+
+def imports_that_run(node, package, in_function=False):
+    """(module of grb_tile, line, whether inside a function) of the imports of a syntax tree, at any depth.
+
+    `import_module` with a literal name counts; imports under `if TYPE_CHECKING:` do not run and do not count.
+    """
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+        base = ".".join(package[: len(package) - node.level + 1]) if getattr(node, "level", 0) else ""
+        for name in names:
+            origin = f"{base}.{name}".strip(".")
+            if isinstance(node, ast.ImportFrom):
+                inner = [f"{origin}.{alias.name}" for alias in node.names]
+                yield from ((n if n in MODULES else origin, node.lineno, in_function) for n in inner)
+            else:
+                yield origin, node.lineno, in_function
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        if node.args and isinstance(node.args[0], ast.Constant):
+            name = node.args[0].value
+            above = len(name) - len(name.lstrip("."))
+            base = package[: len(package) - above + 1] if above else []
+            yield ".".join([*base, name.lstrip(".")]), node.lineno, in_function
+    children = node.orelse if runs_only_for_type_checkers(node) else ast.iter_child_nodes(node)
+    inside = in_function or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    for child in children:
+        yield from imports_that_run(child, package, inside)
+
+
+def imports_of(module):
+    parts = module.split(".")
+    package = parts if MODULES[module].name == "__init__.py" else parts[:-1]
+    found = imports_that_run(parse(MODULES[module]), package)
+    return [(target, line, inside) for target, line, inside in found if target in MODULES and target != module]
+
+
+def circles(graph):
+    """The strongly connected components of more than one node: Tarjan's algorithm.  graph: {node: nodes it imports}."""
+    order, lowest, stack, found = {}, {}, [], []
+
+    def visit(node):
+        order[node] = lowest[node] = len(order)
+        stack.append(node)
+        for target in graph[node]:
+            if target not in order:
+                visit(target)
+                lowest[node] = min(lowest[node], lowest[target])
+            elif target in stack:
+                lowest[node] = min(lowest[node], order[target])
+        if lowest[node] == order[node]:
+            members = stack[stack.index(node) :]
+            del stack[-len(members) :]
+            if len(members) > 1:
+                found.append(frozenset(members))
+
+    for node in graph:
+        if node not in order:
+            visit(node)
+    return found
+
+
+# Imports that close a circle and are meant, each with its reason: (importing module, imported one) -> why.
+CIRCULAR = {
+    (
+        "grb_tile.core.ss_serialize",
+        "grb_tile.io.serialize",
+    ): "`A.ss.serialize()` writes the file format of io, which makes and takes Matrix and Vector; loaded by the first call",
+}
+
+
+def test_imports_make_no_circle():
+    """At module level and inside functions: each module can be read, and tested, before those that import it.
+
+    The package's __init__ is left out: it imports config, and its __getattr__ the module that a public name is in.
+    """
+    graph = {module: {target for target, _, _ in imports_of(module)} - {"grb_tile"} for module in MODULES}
+    graph["grb_tile"] = {"grb_tile.config"}
+    for module, target in CIRCULAR:
+        graph[module].remove(target)
+    assert not circles(graph), [sorted(circle) for circle in circles(graph)]
+    for module, target in CIRCULAR:
+        assert circles(graph | {module: graph[module] | {target}}), f"remove {module}, {target} from CIRCULAR"
+
+
+# Imports inside functions of core and operators, each with its reason: (importing module, imported one) -> why.
+INSIDE_FUNCTIONS = {
+    (
+        "grb_tile.core.base",
+        "grb_tile.core.ss",
+    ): "start-up: `.ss` is loaded by the first use of it (12 ms with its formats)",
+    ("grb_tile.core.calls", "grb_tile.core.aggregate"): "start-up: aggregators are made by the first use of one",
+    ("grb_tile.core.collection", "grb_tile.core.aggregate"): "start-up: aggregators are made by the first use of one",
+    ("grb_tile.core.stored", "grb_tile.storage.report"): "start-up: the report loads the tile forms (8 ms)",
+    ("grb_tile.core.ss_serialize", "grb_tile.io.serialize"): "see CIRCULAR",
+}
+
+
+def test_core_and_operators_import_at_the_top():
+    """An import inside a function is for start-up: heavy packages (HEAVY), and what INSIDE_FUNCTIONS lists."""
+    found = {
+        (module, target)
+        for module in MODULES
+        if layer_of(module) in ("core", "operators")
+        for target, _, inside in imports_of(module)
+        if inside
+    }
+    assert found == set(INSIDE_FUNCTIONS), found ^ set(INSIDE_FUNCTIONS)
+
+
+def test_the_checker_sees_a_circle():
+    text = """
+from typing import TYPE_CHECKING
+from . import recorder
+if TYPE_CHECKING:
+    from .vector import Vector
+else:
+    from .mask import Mask
+def f():
+    from .matrix import Matrix
+    return import_module("..io.serialize", __name__), import_module("grb_tile.ss")
+"""
+    found = list(imports_that_run(ast.parse(text), ["grb_tile", "core"]))
+    assert [(target, inside) for target, _, inside in found if target in MODULES] == [
+        ("grb_tile.core.recorder", False),
+        ("grb_tile.core.mask", False),
+        ("grb_tile.core.matrix", True),
+        ("grb_tile.io.serialize", True),
+        ("grb_tile.ss", True),
+    ]
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"b", "e"}, "e": set()}) == [frozenset("bcd")]
+    assert not circles({"a": {"b", "c"}, "b": {"c"}, "c": set()})
 
 
 def module_level(tree):

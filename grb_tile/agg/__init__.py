@@ -1,41 +1,26 @@
-"""Aggregators: `grb_tile.agg.<name>`, such as sum, mean or argmax; they are recipes of core (grb_tile/core/aggregate.py)."""
+"""Aggregators: `grb_tile.agg.<name>`, such as sum, mean or argmax; grb_tile/core/aggregate.py defines them."""
 
 from functools import partial as _partial
 from importlib import import_module as _import_module
-from warnings import warn as _warn
+from typing import Any as _Any
 
+from ..core.aggregate import Aggregator, TypedAggregator, aggregators as _aggregators, find as _find
 from ..operators import from_string as _from_string
 
+__all__ = ["Aggregator", "TypedAggregator", "from_string"]
 from_string = _partial(_from_string, kind="agg")
 
 
-def _aggregators(ss=False):
-    """{name: Aggregator} of core: SuiteSparse's own, or the others."""
-    found = _import_module("..core.aggregate", __name__).AGGREGATORS
-    return {name: op for name, op in found.items() if bool(op.ss) is ss}
-
-
-def __getattr__(name):
+def __getattr__(name: str) -> _Any:
     if name == "ss":
         return _import_module(".ss", __name__)
-    if name in ("Aggregator", "TypedAggregator"):
-        return getattr(_import_module("..core.aggregate", __name__), name)
-    if not name.startswith("__"):
-        found = _aggregators().get(name)
-        if found is not None:
-            globals()[name] = found
-            return found
-        found = _aggregators(ss=True).get(name)
-        if found is not None:
-            _warn(
-                f"`gb.agg.{name}` is deprecated; please use `gb.agg.ss.{name}` instead. `{name}` is specific to "
-                "SuiteSparse:GraphBLAS.",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = None if name.startswith("__") else _find(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if not found.ss:
+        globals()[name] = found
+    return found
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*_aggregators(), "Aggregator", "TypedAggregator", "from_string", "ss"})

@@ -1,18 +1,15 @@
 """SuiteSparse's own aggregators: `grb_tile.agg.ss.<name>`: argmax, argmin, first, first_index, last, last_index."""
 
+from ..core.aggregate import aggregators as _aggregators
+
 
 def __getattr__(name):
-    if not name.startswith("__"):
-        from . import _aggregators
-
-        found = _aggregators(ss=True).get(name)
-        if found is not None:
-            globals()[name] = found
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = _aggregators(ss=True).get(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
 
 
 def __dir__():
-    from . import _aggregators
-
     return sorted(_aggregators(ss=True))

@@ -102,6 +102,7 @@ def run(args):
 def _check(args):
     """Complain before the work."""
     from grb_tile import dtypes
+    from grb_tile.cli.bench_measure import semiring_named
     from grb_tile.cli.generate import parsed
     from grb_tile.operators import get_typed_op
 
@@ -132,17 +133,6 @@ def _check(args):
             raise UsageError(f"{option} {number}: expected 1 or more")
     if args.seed < 0:
         raise UsageError(f"--seed {args.seed}: expected 0 or more")
-
-
-def semiring_named(name):
-    """gb.semiring's operator of that name, None when there is none."""
-    import warnings
-
-    from grb_tile import semiring
-
-    with warnings.catch_warnings():  # names that moved to gb.semiring.ss
-        warnings.simplefilter("ignore")
-        return getattr(semiring, name, None)
 
 
 def _lines(args, bench):

@@ -2,6 +2,7 @@
 
 import platform
 import time
+import warnings
 from functools import partial
 
 import numpy as np
@@ -62,6 +63,15 @@ def queued_ms(call):
         call()
     finish()
     return (time.perf_counter() - started) * 1e3 / QUEUED
+
+
+def semiring_named(name):
+    """gb.semiring's operator of that name, None when there is none."""
+    from grb_tile import semiring
+
+    with warnings.catch_warnings():  # names that moved to gb.semiring.ss
+        warnings.simplefilter("ignore")
+        return getattr(semiring, name, None)
 
 
 class Bench:
@@ -185,7 +195,6 @@ class Bench:
     def product(self, semiring, dtype, density=None):
         """w = A x; x full, or with entries at a share `density` of its places."""
         from grb_tile import Vector, explain
-        from grb_tile.cli.bench import semiring_named
         from grb_tile.operators import get_typed_op
 
         args = self.args

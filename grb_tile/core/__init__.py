@@ -4,6 +4,8 @@ Nothing here computes: an expression holds a record of grb_tile.operations, `<<`
 Importing the package gives every operator its call (`op.plus(A | B)`, `unary.exp(A)`), see calls.py.
 """
 
+from importlib import import_module
+
 from . import calls, infix, matrix, scalar, sugar, transposed, vector  # noqa: F401  (each completes the others)
 
 # what python-graphblas has in its core, and where it is here
@@ -12,7 +14,5 @@ _ELSEWHERE = {"operator": "..operators", "dtypes": "..dtypes", "expr": ".updater
 
 def __getattr__(name):
     if name in _ELSEWHERE:
-        from importlib import import_module
-
         return import_module(_ELSEWHERE[name], __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,6 +14,7 @@ Types follow the operators used.  Source: python-graphblas 2025.2.0, graphblas.a
 
 from functools import partial
 from operator import getitem
+from warnings import warn
 
 import numpy as np
 
@@ -24,10 +25,11 @@ from ..operations.multiply import matmul, matvec
 from ..operations.record import Record
 from ..operations.shaping import diagonal_matrix
 from ..operations.write import true_entries
-from ..operators import get_typed_op, typed_semiring
+from ..operators import AggregatorBase, get_typed_op, registered, typed_semiring
 from ..storage.embed import full_vector, row_matrix
 from ..storage.place import first_value
 from ..storage.store import Allow
+from . import kinds
 
 
 def _typed(name, dtype, dtype2=None, kind=None):
@@ -48,7 +50,7 @@ def _bind(name, x, right):
     return current().apply(x, _typed(name, x.dtype, lookup_dtype(right.dtype), kind="binary"), right=right)
 
 
-class Aggregator:
+class Aggregator(AggregatorBase):
     """A named reduction; `agg.mean[FP64]` is its typed form.
 
     Called with an object it reduces it: `agg.sum(v)`, `agg.sum(A)`, `agg.mean(A, rowwise=True)`.
@@ -66,8 +68,6 @@ class Aggregator:
     types        operators or aggregators whose types, one after the other, give {input type: result type}
     any_dtype    True: every type goes in; a DataType: the type of the result unless `agg[dtype]` asks for another
     """
-
-    opclass = "Aggregator"
 
     def __init__(
         self,
@@ -182,10 +182,8 @@ class Aggregator:
         )
 
 
-class TypedAggregator:
+class TypedAggregator(AggregatorBase):
     """An aggregator for one input type; `return_type` is the type of its result."""
-
-    opclass = "Aggregator"
 
     def __init__(self, parent, dtype):
         self.name, self.parent, self.type = parent.name, parent, dtype
@@ -311,12 +309,34 @@ def _find(name):
     return AGGREGATORS[name]
 
 
+def find(name):
+    """The aggregator called `name`, "ss.<name>" for one of SuiteSparse's own; None where there is none.
+
+    SuiteSparse's own are found without "ss." too, as in python-graphblas, with a DeprecationWarning.
+    """
+    plain = name.removeprefix("ss.")
+    found = AGGREGATORS.get(plain)
+    if found is None or plain != name and not found.ss:
+        return None
+    if found.ss and plain == name:
+        warn(
+            f"`gb.agg.{name}` is deprecated; please use `gb.agg.ss.{name}` instead. `{name}` is specific to "
+            "SuiteSparse:GraphBLAS.",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def aggregators(ss=False):
+    """{name: Aggregator}: SuiteSparse's own, or the others."""
+    return {name: op for name, op in AGGREGATORS.items() if bool(op.ss) is ss}
+
+
 def _user_formula(finalize, *parts):
     """The formula of a composite that was given as a function of Vectors."""
-    from .vector import Vector
-
-    result = finalize(*[Vector._from_store(part, part.dtype, "") for part in parts], {})
-    return (result if type(result) is Vector else result.new())._store
+    result = finalize(*[kinds.Vector._from_store(part, part.dtype, "") for part in parts], {})
+    return (result if type(result) is kinds.Vector else result.new())._store
 
 
 def _link(entry):
@@ -326,16 +346,7 @@ def _link(entry):
     kind, name = entry
     if not isinstance(name, str):
         return name
-    return AGGREGATORS[name] if kind == "agg" else _polymorphic(kind, name)
-
-
-def _polymorphic(kind, name):
-    from .. import binary, monoid, semiring, unary
-
-    space = {"unary": unary, "binary": binary, "monoid": monoid, "semiring": semiring}[kind]
-    for part in name.split("."):
-        space = getattr(space, part)
-    return space
+    return AGGREGATORS[name] if kind == "agg" else registered(kind, name)
 
 
 # Formulas of composites: vectors in, a vector out; n is the count.
@@ -378,7 +389,7 @@ def _extreme(monoid):
 
 def _index_lines(A, at, semiring, allow):
     init = full_vector(A.nrows if at else A.ncols, BOOL, False)
-    return matvec(A, at, init, _typed(_polymorphic("semiring", f"ss.{semiring}"), INT64), allow)
+    return matvec(A, at, init, _typed(registered("semiring", f"ss.{semiring}"), INT64), allow)
 
 
 def _index(semiring):

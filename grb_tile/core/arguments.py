@@ -5,7 +5,7 @@ import operator
 import numpy as np
 
 from ..config import config
-from ..dtypes import INT64, cast_scalar, lookup_dtype
+from ..dtypes import INT64, cast, cast_scalar, lookup_dtype
 from ..exceptions import InvalidValue
 from ..operators import find_opclass
 from .device_input import from_gpu, indices_on_device, values_on_device
@@ -201,8 +201,6 @@ def values_array(values, dtype=None, subarray_after=None):
         while base.subdtype is not None:
             base = base.subdtype[0]
         if isinstance(values, np.ndarray) and not dtype._is_udt and values.dtype.kind in "biufc":
-            from ..dtypes import cast
-
             return cast(values, dtype), dtype
         return np.array(values, base, copy=None), dtype
     array = np.array(values, copy=None)

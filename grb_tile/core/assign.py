@@ -12,7 +12,7 @@ import numpy as np
 from .. import operations as ops
 from ..dtypes import cast_scalar
 from ..exceptions import DimensionMismatch, OutOfMemory
-from . import recorder
+from . import kinds, recorder
 from .arguments import expect_type, literal, output_type, values_array
 from .mask import Mask, check_mask
 
@@ -32,7 +32,7 @@ def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=N
         if self.ndim == 2 and mask.parent.ndim == 1 and not is_submask:
             wanted = self.shape[1:] if resolved.indices[0].size is None else self.shape[:1]
         ops.checks.mask_shape("subassign" if is_submask else "assign", mask.parent.shape, wanted)
-    is_scalar = output_type(value).__name__ == "Scalar"
+    is_scalar = output_type(value) is kinds.Scalar
     if is_scalar:
         stored = ops.EMPTY if value._value is None else value._value
     elif value.ndim == 2 and value._is_transposed:
@@ -98,27 +98,26 @@ def region_value(self, resolved, value):
 
     Raises: TypeError for a value of the wrong kind, ValueError for a list or an array of the wrong shape.
     """
-    from .matrix import Matrix
-    from .scalar import Scalar
-    from .transposed import TransposedMatrix
-    from .vector import Vector
-
     shape = resolved.shape
-    kinds = {0: (Scalar,), 1: (Scalar, Vector), 2: (Scalar, Matrix, TransposedMatrix)}[len(shape)]
+    accepted = (
+        (kinds.Scalar,),
+        (kinds.Scalar, kinds.Vector),
+        (kinds.Scalar, kinds.Matrix, kinds.TransposedMatrix),
+    )[len(shape)]
     extra = "Literal scalars and lists also accepted." if shape else "Literal scalars also accepted."
     kind = output_type(value)
-    if kind in (Vector, Matrix, TransposedMatrix, Scalar):
-        if type(value) in kinds:
+    if kind is kinds.Scalar or kind in kinds.COLLECTIONS:
+        if type(value) in accepted:
             return value
-        if kind is Scalar:
-            return Scalar.from_value(value)  # computes an expression, or says that autocompute is off
-        return expect_type(self, value, kinds, within="__setitem__", argname="value", extra_message=extra)
+        if kind is kinds.Scalar:
+            return kinds.Scalar.from_value(value)  # computes an expression, or says that autocompute is off
+        return expect_type(self, value, accepted, within="__setitem__", argname="value", extra_message=extra)
     try:
         scalar, dtype = literal(value, self.dtype if self.dtype._is_udt else None)
     except (TypeError, ValueError):
         pass
     else:
-        return Scalar._from_value(scalar, dtype, True, "")
+        return kinds.Scalar._from_value(scalar, dtype, True, "")
     if shape:
         try:
             array, dtype = values_array(value, self.dtype if self.dtype._is_udt else None)
@@ -129,8 +128,8 @@ def region_value(self, resolved, value):
                 raise ValueError(
                     f"shape mismatch: value array of shape {array.shape} does not match indexing of shape {shape}"
                 )
-            return (Vector if len(shape) == 1 else Matrix).from_dense(array, dtype=dtype)
-    return expect_type(self, value, kinds, within="__setitem__", argname="value", extra_message=extra)
+            return (kinds.Vector if len(shape) == 1 else kinds.Matrix).from_dense(array, dtype=dtype)
+    return expect_type(self, value, accepted, within="__setitem__", argname="value", extra_message=extra)
 
 
 def _check_mask_kind(self, resolved, mask, is_submask):
@@ -156,7 +155,7 @@ def _check_mask_kind(self, resolved, mask, is_submask):
 def _note(self, value, keys, mask, accum, replace, is_submask):
     name, flags = recorder.mask_parts(mask)
     kind = "Vector" if self.ndim == 1 else "Matrix"
-    scalar = "_Scalar" if output_type(value).__name__ == "Scalar" else ""
+    scalar = "_Scalar" if output_type(value) is kinds.Scalar else ""
     if scalar:
         text = value.name or repr(value.value)
         if value._is_cscalar or not value.name:

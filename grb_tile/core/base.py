@@ -1,6 +1,8 @@
 """What Matrix, Vector and Scalar have in common."""
 
 from .arguments import check_options
+from .display import format_object
+from .display_html import format_object_html
 from .updater import make_updater, update
 
 
@@ -51,13 +53,9 @@ class BaseType:
         )
 
     def __repr__(self, mask=None, expr=None):
-        from .display import format_object
-
         return format_object(self, mask=mask, expr=expr)
 
     def _repr_html_(self, mask=None, collapse=False, expr=None):
-        from .display_html import format_object_html
-
         return format_object_html(self, mask=mask, collapse=collapse, expr=expr)
 
     @property

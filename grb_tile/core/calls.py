@@ -3,10 +3,12 @@
 Operators live below core and know no matrices; each one's `__call__` comes here through OpBase._call_handler.
 """
 
-from ..operators import OpBase, find_opclass
+from .. import select
+from ..operators import AggregatorBase, OpBase, find_opclass
+from . import kinds
 from .arguments import literal, output_type
-
-_COLLECTIONS = {"Vector", "Matrix", "TransposedMatrix"}
+from .comparisons import select_by
+from .infix import InfixExpr
 
 
 def call_operator(op, *args, **kwargs):
@@ -29,19 +31,15 @@ def _call_unary(op, val):
 
 def _as_operand(val):
     """What has an `apply`: `val`, or a Scalar of a literal, or None."""
-    if output_type(val).__name__ in _COLLECTIONS or getattr(val, "_is_scalar", False):
+    if output_type(val) in kinds.COLLECTIONS or getattr(val, "_is_scalar", False):
         return val
-    from .scalar import Scalar
-
     try:
-        return Scalar._from_value(*literal(val), False, "")
+        return kinds.Scalar._from_value(*literal(val), False, "")
     except (TypeError, ValueError):
         return None
 
 
 def _call_binary(op, left, right=None, *, left_default=None, right_default=None):
-    from .infix import InfixExpr
-
     if left_default is not None or right_default is not None:
         infix = isinstance(left, InfixExpr) and left.method_name == "ewise_add"
         if left_default is None or right_default is None or right is not None or not infix:
@@ -79,8 +77,6 @@ def _call_select(op, val, thunk=None):
 
 def _call_op(op, left, right=None):
     if right is None:
-        from .infix import InfixExpr
-
         if isinstance(left, InfixExpr):
             return left.close(op)
         if find_opclass(op)[1] == "Semiring":
@@ -89,9 +85,9 @@ def _call_op(op, left, right=None):
                 f"Expected an infix expression, such as: {op!r}(A @ B)"
             )
         raise TypeError(f"Bad type when calling {op!r}.  Got type: {type(left)}.\n{_usage(op)}")
-    if output_type(left).__name__ in _COLLECTIONS:
+    if output_type(left) in kinds.COLLECTIONS:
         return left.apply(op, right=right)
-    if output_type(right).__name__ in _COLLECTIONS:
+    if output_type(right) in kinds.COLLECTIONS:
         return right.apply(op, left=left)
     if getattr(left, "_is_scalar", False):
         return left.apply(op, right=right)
@@ -125,65 +121,18 @@ _BY_CLASS = {
 OpBase._call_handler = staticmethod(call_operator)
 
 
-# select.value(A > 3), select.row(A <= 2), select.column(A == 1), select.index(v >= 4)
+def find_aggregator(name):
+    """The aggregator called `name`, None where there is none; aggregate.py is loaded by the first call."""
+    from .aggregate import find
 
-_COMPARISONS = {
-    "eq": "valueeq", "ne": "valuene", "le": "valuele", "lt": "valuelt", "ge": "valuege", "gt": "valuegt",
-    "iseq": "valueeq", "isne": "valuene", "isle": "valuele", "islt": "valuelt", "isge": "valuege", "isgt": "valuegt",
-}  # fmt: skip
-
-
-def comparison_of(expr):
-    """(object, operator's name, thunk) of an expression such as `A > 3`, else None."""
-    record = getattr(expr, "_record", None)
-    if record is None or record.op is None:
-        return None
-    if getattr(record, "other", None) is not None:  # two Scalars
-        return record.scalar, record.op.name, record.other
-    right = getattr(record, "right", None)
-    if right is None or record.name != "apply":
-        return None
-    return (record.x.T if record.xt else record.x), record.op.name, right
+    return find(name)
 
 
-def select_by(expr, callname, prefix):
-    """The select expression that `select.<callname>(x <= 5)` stands for."""
-    from .expression import BaseExpression
-
-    if not isinstance(expr, BaseExpression):
-        raise TypeError(
-            f"Expected ScalarExpression, VectorExpression, or MatrixExpression; found {type(expr)}\n"
-            f"Typical usage: select.{callname}(x <= 5)"
-        )
-    found = comparison_of(expr)
-    if found is None or found[1] not in _COMPARISONS:
-        raise ValueError(
-            f"Unknown or unregistered select method: a comparison such as `x <= 5` is expected; got {expr.op}"
-        )
-    x, name, thunk = found
-    comparison = _COMPARISONS[name].removeprefix("value")
-    if prefix != "value":
-        if comparison in ("lt", "ge"):  # over integers, < 5 is <= 4 and >= 5 is > 4
-            comparison, thunk = {"lt": "le", "ge": "gt"}[comparison], int(thunk) - 1
-        elif comparison not in ("le", "gt"):
-            raise ValueError(f"Unknown or unregistered select method: {prefix}{comparison}")
-        thunk = int(thunk)
-    return x.select(prefix + comparison, thunk)
-
-
-def match_select(parent, expr):
-    """`A.select(A < 5)` as `A.select("<", 5)`; None when `expr` is no comparison of `parent` itself."""
-    found = comparison_of(expr)
-    if found is None or found[1] not in _COMPARISONS:
-        return None
-    x, name, thunk = found
-    same = x is parent or (getattr(parent, "_is_transposed", False) and getattr(x, "_matrix", None) is parent._matrix)
-    return parent.select(_COMPARISONS[name], thunk) if same else None
+AggregatorBase._finder = staticmethod(find_aggregator)
 
 
 def _name_selects():
     """select.value, select.row, select.column and select.index."""
-    from .. import select
 
     def named(callname, prefix):
         def by(expr):

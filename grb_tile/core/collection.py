@@ -6,13 +6,16 @@ import numpy as np
 
 from .. import operations as ops
 from ..backends.select import current
-from ..dtypes import unify
+from ..dtypes import cast, unify
 from ..exceptions import DimensionMismatch, EmptyObject
-from ..operators import find_opclass, from_string, get_typed_op, op_from_string
+from ..operators import find_opclass, from_string, get_typed_op, op_from_string, registered
 from ..storage.place import follow, is_host
+from . import kinds
 from .arguments import check_options, expect_op, expect_type, literal, output_type
-from .expression import MatrixExpression, VectorExpression
+from .comparisons import match_select
+from .expression import MatrixExpression, ScalarExpression, VectorExpression
 from .mask import Mask, check_mask
+from .recipes import Recipe
 
 _INDEXED = ("IndexUnaryOp", "SelectOp")
 _APPLY_HINT = (
@@ -22,30 +25,21 @@ _APPLY_HINT = (
 _LITERALS = "Literal scalars also accepted."
 
 
-@functools.cache
-def default_op(namespace, name):
-    """The operator `namespace.name`, looked up once."""
-    from importlib import import_module
-
-    return getattr(import_module(f"grb_tile.{namespace}"), name)
+default_op = functools.cache(registered)  # (namespace, name) -> operator
 
 
 def bound_scalar(self, x, within, keyword, op, dtype=None):
     """(NumPy scalar, DataType, text) of a scalar argument; Scalars, their expressions and literals are accepted."""
-    if output_type(x).__name__ == "Scalar":
-        from .scalar import Scalar
-
-        if type(x) is not Scalar:
-            x = expect_type(self, x, Scalar, within=within, keyword_name=keyword, extra_message=_LITERALS, op=op)
+    if output_type(x) is kinds.Scalar:
+        if type(x) is not kinds.Scalar:
+            x = expect_type(self, x, kinds.Scalar, within=within, keyword_name=keyword, extra_message=_LITERALS, op=op)
         if x._value is None:
             raise EmptyObject(f"the Scalar {x.name} given to {within} as `{keyword}` is empty; give it a value first")
         return x._value, x.dtype, x._expr_name
     try:
         value, dtype = literal(x, dtype)
     except TypeError:
-        from .scalar import Scalar
-
-        expect_type(self, x, Scalar, within=within, keyword_name=keyword, extra_message=_LITERALS, op=op)
+        expect_type(self, x, kinds.Scalar, within=within, keyword_name=keyword, extra_message=_LITERALS, op=op)
     return value, dtype, repr(value if dtype._is_udt else value.item())
 
 
@@ -120,12 +114,9 @@ class Collection:
         return _expression(record, text)
 
     def _expect_collection(self, other, within, op):
-        from .matrix import Matrix
-        from .transposed import TransposedMatrix
-        from .vector import Vector
-
-        kinds = (Vector, Matrix, TransposedMatrix) if self.ndim == 1 else (Matrix, TransposedMatrix, Vector)
-        return expect_type(self, other, kinds, within=within, argname="other", op=op)
+        accepted = [kinds.Matrix, kinds.TransposedMatrix]
+        accepted.insert(0 if self.ndim == 1 else 2, kinds.Vector)
+        return expect_type(self, other, tuple(accepted), within=within, argname="other", op=op)
 
     # ---------------------------------------------------------------- apply and select
 
@@ -181,8 +172,6 @@ class Collection:
         op: a SelectOp or IndexUnaryOp or its name ("tril", ">="), a mask, a Boolean object, or a comparison (`A < 5`).
         Spec: GraphBLAS C API 2.1, section 4.3.9.
         """
-        from .calls import match_select
-
         if type(op) is str:
             op = from_string(op, "select")
         elif not hasattr(op, "opclass"):
@@ -200,8 +189,6 @@ class Collection:
         return _expression(ops.select(x, op, value, xt), ("{0.name}.select({1}, thunk={2})", self, op, text))
 
     def _select_mask(self, mask):
-        from .recipes import Recipe
-
         mask = check_mask(mask)
         if mask.parent.ndim != self.ndim:
             expect_type(self, mask.parent, (_concrete(self), Mask), within="select", argname="op")
@@ -233,14 +220,10 @@ class Collection:
         return self._compare(other, "isclose", check_dtype, opts, close)
 
     def _compare(self, other, within, check_dtype, opts, test):
-        from .matrix import Matrix
-        from .transposed import TransposedMatrix
-        from .vector import Vector
-
         if opts:
             check_options(opts)
-        kinds = Vector if self.ndim == 1 else (Matrix, TransposedMatrix)
-        other = expect_type(self, other, kinds, within=within, argname="other")
+        accepted = kinds.Vector if self.ndim == 1 else (kinds.Matrix, kinds.TransposedMatrix)
+        other = expect_type(self, other, accepted, within=within, argname="other")
         if check_dtype and self.dtype is not other.dtype:
             return False
         if self.shape != other.shape or self._nvals != other._nvals:
@@ -252,8 +235,6 @@ class Collection:
             return False
         if self.dtype._is_udt or other.dtype._is_udt:
             return bool(np.all(x == y))
-        from ..dtypes import cast
-
         return bool(np.all(test(cast(x, op.type), cast(y, op.type2), op)))
 
     # ---------------------------------------------------------------- conversion to NumPy
@@ -316,10 +297,7 @@ class Collection:
 
 
 def _concrete(self):
-    from .matrix import Matrix
-    from .vector import Vector
-
-    return Vector if self.ndim == 1 else Matrix
+    return kinds.Vector if self.ndim == 1 else kinds.Matrix
 
 
 def _expression(record, text):
@@ -347,8 +325,6 @@ def _pair(self, other, within):
 
 def reduce_expression(self, op, allow_empty, within):
     """The ScalarExpression of a reduction by a Monoid (or the BinaryOp of one)."""
-    from .expression import ScalarExpression
-
     op = get_typed_op(op, self.dtype, kind="binary")
     if op.opclass == "BinaryOp" and op.monoid is not None:
         op = op.monoid
@@ -375,7 +351,6 @@ def find_aggregator(op):
 def aggregate(self, op, kind, within):
     """The expression of a reduction by an Aggregator; `kind` is "rowwise", "columnwise" or "scalar"."""
     from .aggregate import reduce_expression as aggregate_record
-    from .expression import ScalarExpression
 
     op = get_typed_op(op, self.dtype, kind="binary|aggregator")
     x, xt = (self._matrix, True) if self._is_transposed else (self, False)

@@ -2,7 +2,9 @@
 
 from html import escape
 
-from . import display
+from ..config import config
+from ..exceptions import OutOfMemory
+from . import display, display_grid
 from .display_pandas import as_html
 
 CSS_STYLE = """
@@ -32,7 +34,7 @@ def data_table(x, mask=None):
     table = as_html(x, mask)
     if table is not None:
         return table
-    corner, columns, labels, body = display.grid(x, mask, width=10_000)
+    corner, columns, labels, body = display_grid.grid(x, mask, width=10_000)
     top = "".join(f"<th>{escape(name)}</th>" for name in columns)
     rows = "".join(
         f"<tr><th>{escape(label)}</th>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>"
@@ -61,10 +63,10 @@ def format_expression_html(expr):
     """An expression, with its value when autocompute is on."""
     keys, values = display.expression_facts(expr)
     value = ""
-    if display.config.get("autocompute") and display.is_auto_computable(expr):
+    if config.get("autocompute") and display.is_auto_computable(expr):
         try:
             value = expr.new(name="Result")._repr_html_()
-        except display.OutOfMemory:
+        except OutOfMemory:
             value = "<em>Result is too large to compute!</em>"
     tip = escape(display.advice(expr, expr._format_expr())).replace("\n", "<br>")
     return (

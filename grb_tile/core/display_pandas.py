@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from . import display
+from . import display_grid
 
 WIDEST = 150  # columns offered where pandas fits them to the terminal
 
@@ -45,7 +45,7 @@ def frame(x, mask=None):
     table = np.full((len(rows), len(columns)), "", object)
     row_of = {position: place for place, position in row_places.items()}
     column_of = {position: place for place, position in column_places.items()}
-    entries = display.entries(x, list(row_of), list(column_of))
+    entries = display_grid.entries(x, list(row_of), list(column_of))
     for i, j, value in entries:
         table[row_of[i], column_of[j]] = _cell(value, mask)
     count = x.nvals if x.nvals <= most_rows else fewest_rows
@@ -58,7 +58,7 @@ def frame(x, mask=None):
 
 def _list(pandas, x, mask, count):
     """The first entries as a list, where a grid would show next to nothing."""
-    *positions, values = display.first_entries(x, count, mask)
+    *positions, values = display_grid.first_entries(x, count, mask)
     names = ["index", "val"] if x.ndim == 1 else ["row", "col", "val"]
     if mask is not None:
         values = [_cell(value, mask) for value in values]

@@ -15,6 +15,8 @@ from ..exceptions import OutOfMemory
 from ..storage.embed import empty_matrix, empty_vector
 from . import recorder
 from .arguments import check_options
+from .display import format_expression
+from .display_html import format_expression_html
 from .mask import check_mask
 
 _MUTATORS = {"build", "clear", "resize", "setdiag", "update"}
@@ -50,7 +52,9 @@ def forward_public(cls, output_type):
         def attribute(self, _name=name):
             return getattr(self._get_value(_name), _name)
 
-        setattr(cls, name, property(attribute, doc=getattr(output_type, name).__doc__))
+        # not getattr: that would load ss.py for its property's value
+        member = next(vars(base)[name] for base in output_type.__mro__ if name in vars(base))
+        setattr(cls, name, property(attribute, doc=member.__doc__))
 
 
 def forward(cls, names):
@@ -87,6 +91,7 @@ class Computable:
 
     __slots__ = ()
     _is_scalar = False
+    _takes_input_mask = False  # True of what extracts: `w(input_mask=M) << v[I]`
     output_type = None  # set in matrix.py, vector.py and scalar.py
     _get_value = get_value
     __getattr__ = getattr_of_value
@@ -107,13 +112,9 @@ class Computable:
         )
 
     def __repr__(self):
-        from .display import format_expression
-
         return format_expression(self)
 
     def _repr_html_(self):
-        from .display_html import format_expression_html
-
         return format_expression_html(self)
 
 
@@ -145,6 +146,10 @@ class BaseExpression(Computable):
     @property
     def method_name(self):
         return self._record.name
+
+    def _to_expr(self):
+        """The expression that has a record: this one."""
+        return self
 
     def _format_expr(self):
         if self._text is None:

@@ -11,7 +11,9 @@ Vectors, matrices and masks are refused with a hint to use a mask; so are tuples
 import numpy as np
 
 from ..exceptions import IndexOutOfBound
+from . import kinds
 from .arguments import output_type
+from .mask import Mask
 
 _LONGEST_LIST = 2**24  # longer slices stay ranges: backends look only at what is stored
 
@@ -148,13 +150,11 @@ def _resolve_array(array, size):
 
 
 def _resolve_other(index, size, place):
-    from .mask import Mask
-
     kind = output_type(index)
     name = kind.__name__
     if kind is tuple:
         raise TypeError(f"Index in position {place} cannot be a tuple; must use slice or list or int")
-    if name == "Scalar":
+    if kind is kinds.Scalar:
         if index.dtype.np_type.kind not in "iu":
             raise TypeError(f"An integer is required for indexing.  Got: {index.dtype}")
         if index.is_empty:
@@ -162,14 +162,14 @@ def _resolve_other(index, size, place):
         return AxisIndex(None, position(int(index), size), size)
     if kind is bool or isinstance(index, np.bool_):
         raise TypeError(f"Invalid type for index: {kind.__name__}; must be an integer, slice, list or array")
-    if name in {"Vector", "Matrix"}:
+    if kind in (kinds.Vector, kinds.Matrix):
         own = index.name if type(index) is kind else "mask"
         raise TypeError(
             f"Invalid type for index: {name}.\n"
             f"If you want to apply a mask, perhaps do something like `x.dup(mask={own}.S)`.\n"
             f"If you want to assign with a mask, perhaps do something like `x(mask={own}.S) << value`."
         )
-    if name == "TransposedMatrix":
+    if kind is kinds.TransposedMatrix:
         raise TypeError(f"Invalid type for index: {name}.")
     if isinstance(index, Mask):
         raise TypeError(

@@ -53,7 +53,9 @@ class IndexExpr(Computable):
     def __lshift__(self, expr):
         self.update(expr)
 
-    def _extract(self):
+    _takes_input_mask = True
+
+    def _to_expr(self):
         """The expression of the extract."""
         parent, (first, *rest) = self.parent, self.resolved_indexes.indices
         if not rest:
@@ -79,7 +81,7 @@ class IndexExpr(Computable):
             if name is not None:
                 value.name = name
             return value
-        return self._extract().new(dtype, mask=mask, name=name, **opts)
+        return self._to_expr().new(dtype, mask=mask, name=name, **opts)
 
     dup = new_or_empty
 

@@ -9,8 +9,8 @@ One operator serves a chain, op.plus(A | B | C); `|` and `&` do not mix, since t
 
 from ..dtypes import BOOL
 from ..exceptions import DimensionMismatch
+from . import kinds
 from .arguments import expect_type, output_type
-from .base import BaseType
 from .expression import (
     COLLECTION_DUNDERS,
     SCALAR_DUNDERS,
@@ -29,7 +29,6 @@ _MIXED = (
     "`|` and `&` cannot be mixed in one expression such as `op(x | y & z)`; "
     "compute one part first with `op(y & z).new()`"
 )
-_COLLECTIONS = {"Vector", "Matrix", "TransposedMatrix"}
 
 
 class InfixExpr(Computable):
@@ -125,9 +124,7 @@ def _value_of(x):
 def _receiver(left, right):
     """`left`, or a Scalar made of it where a literal stands on the left of a Scalar."""
     if not hasattr(left, "ewise_add"):
-        from .scalar import Scalar
-
-        return Scalar.from_value(left, name="")
+        return kinds.Scalar.from_value(left, name="")
     return left
 
 
@@ -184,19 +181,15 @@ def ewise(left, right, symbol, within):
             raise TypeError(_MIXED)
     if isinstance(right, Mask):
         return right.__ror__(left) if symbol == "|" else right.__rand__(left)
-    left_kind, right_kind = output_type(left).__name__, output_type(right).__name__
-    if left_kind in _COLLECTIONS and right_kind in _COLLECTIONS:
+    left_kind, right_kind = output_type(left), output_type(right)
+    if left_kind in kinds.COLLECTIONS and right_kind in kinds.COLLECTIONS:
         left, right = _operand(left, symbol), _operand(right, symbol)
         shape = _joined_shape(left, right, method)
         return _CLASSES[len(shape), symbol](left, right, shape, method)
-    from .matrix import Matrix
-    from .transposed import TransposedMatrix
-    from .vector import Vector
-
-    types = (Vector, Matrix, TransposedMatrix)
-    if left_kind in _COLLECTIONS:
+    types = (kinds.Vector, kinds.Matrix, kinds.TransposedMatrix)
+    if left_kind in kinds.COLLECTIONS:
         expect_type(left, right, types, within=within, argname="right")
-    if right_kind in _COLLECTIONS:
+    if right_kind in kinds.COLLECTIONS:
         expect_type(right, left, types, within=within, argname="left")
     return _CLASSES[0, symbol](_operand(left, symbol), _operand(right, symbol), (), method)
 
@@ -233,25 +226,25 @@ def _joined_shape(left, right, method):
     raise DimensionMismatch(f"{method}: the operands have different shapes, {a} and {b}; resize one of them")
 
 
-_PRODUCTS = {
-    (a, b): "inner" if a == b == "Vector" else "vxm" if a == "Vector" else "mxv" if b == "Vector" else "mxm"
-    for a in _COLLECTIONS for b in _COLLECTIONS
-}  # fmt: skip
+def _product(left, right):
+    """The method that multiplies operands of these classes, None where one is no collection."""
+    if left not in kinds.COLLECTIONS or right not in kinds.COLLECTIONS:
+        return None
+    if right is kinds.Vector:
+        return "inner" if left is kinds.Vector else "mxv"
+    return "vxm" if left is kinds.Vector else "mxm"
 
 
 def matmul(left, right, within):
     """`left @ right`."""
-    kinds = output_type(left).__name__, output_type(right).__name__
-    method = _PRODUCTS.get(kinds)
+    left_kind, right_kind = output_type(left), output_type(right)
+    method = _product(left_kind, right_kind)
     if method is None:
-        from .matrix import Matrix
-        from .transposed import TransposedMatrix
-        from .vector import Vector
-
-        types = (Vector, Matrix, TransposedMatrix)
-        if kinds[0] in _COLLECTIONS:
+        types = (kinds.Vector, kinds.Matrix, kinds.TransposedMatrix)
+        if left_kind in kinds.COLLECTIONS:
             expect_type(left, right, types, within=within, argname="right")
-        expect_type(right, left, types[1:] if kinds[1] == "Vector" else types, within=within, argname="left")
+        types = types[1:] if right_kind is kinds.Vector else types
+        expect_type(right, left, types, within=within, argname="left")
     left, right = _operand(left, "@"), _operand(right, "@")
     a, b = left.shape, right.shape
     if a[-1] != b[0]:
@@ -261,45 +254,3 @@ def matmul(left, right, within):
         )
     shape = a[:-1] + b[1:]
     return _CLASSES[len(shape), "@"](left, right, shape, method)
-
-
-def _define():
-    """Give the operators to everything that may stand beside them."""
-
-    def __or__(self, other):
-        return ewise(self, other, "|", "__or__")
-
-    def __ror__(self, other):
-        return ewise(other, self, "|", "__ror__")
-
-    def __and__(self, other):
-        return ewise(self, other, "&", "__and__")
-
-    def __rand__(self, other):
-        return ewise(other, self, "&", "__rand__")
-
-    def __matmul__(self, other):
-        if self._is_scalar:
-            return NotImplemented
-        return matmul(self, other, "__matmul__")
-
-    def __rmatmul__(self, other):
-        if self._is_scalar:
-            return NotImplemented
-        return matmul(other, self, "__rmatmul__")
-
-    def __imatmul__(self, other):
-        if self._is_scalar:
-            raise TypeError("'__imatmul__' not supported for Scalar")
-        self << self @ other
-        return self
-
-    from .transposed import TransposedMatrix
-
-    for method in (__or__, __ror__, __and__, __rand__, __matmul__, __rmatmul__):
-        for cls in (BaseType, Computable, TransposedMatrix):
-            setattr(cls, method.__name__, method)
-    BaseType.__imatmul__ = __imatmul__
-
-
-_define()

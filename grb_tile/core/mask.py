@@ -10,6 +10,8 @@ Spec: GraphBLAS C API 2.1, section 2.5 (masks).
 """
 
 from ..dtypes import BOOL
+from ..exceptions import DimensionMismatch
+from . import kinds
 from .arguments import output_type
 
 
@@ -146,8 +148,6 @@ def _union(left, right):
 
 def _same_shape(left, right):
     if left.parent.shape != right.parent.shape:
-        from ..exceptions import DimensionMismatch
-
         raise DimensionMismatch(
             f"masks of different shapes cannot be combined: {left.name} has shape {left.parent.shape}, "
             f"{right.name} has shape {right.parent.shape}"
@@ -160,7 +160,7 @@ def check_mask(mask, output=None):
     output: what is to be written; a Vector does not take the mask of a Matrix.
     """
     if not isinstance(mask, Mask):
-        if output_type(mask).__name__ not in {"Vector", "Matrix"}:
+        if output_type(mask) not in (kinds.Vector, kinds.Matrix):
             raise TypeError(f"Invalid mask: {type(mask)}")
         if mask.dtype is not BOOL:
             raise TypeError(

@@ -9,7 +9,7 @@ from .. import operations as ops
 from ..backends.select import current
 from ..dtypes import FP64, lookup_dtype
 from ..storage.embed import empty_matrix, vector_of_column
-from . import elements, recipes, recorder
+from . import elements, kinds, recipes, recorder
 from .arguments import check_options, dimension, scalar_of
 from .base import ToolsProperty
 from .expression import MatrixExpression, forward_public
@@ -24,6 +24,7 @@ from .transposed import TransposedMatrix
 from .updater import Updater
 
 
+@kinds.register
 class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
     """An nrows x ncols matrix of type `dtype`, empty at first.
 
@@ -133,12 +134,10 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
 
     def _as_vector(self, *, name=None):
         """The Vector of the only column."""
-        from .vector import Vector
-
         if self._ncols != 1:
             raise ValueError(f"Matrix must have a single column (not {self._ncols}) to be cast to a Vector")
         self._store.shared = True
-        return Vector._from_store(vector_of_column(self._store), self.dtype, self.name if name is None else name)
+        return kinds.Vector._from_store(vector_of_column(self._store), self.dtype, self.name if name is None else name)
 
 
 for _cls in (MatrixExpression, MatrixIndexExpr, MatrixInfixExpr):

@@ -7,6 +7,7 @@ from ..backends.select import current
 from ..dtypes import cast, lookup_dtype
 from ..storage.place import host
 from ..storage.store import full_values
+from . import kinds
 from .arguments import check_options, whole_number
 from .build import fill_dtype, filled
 from .collection import bound_scalar
@@ -120,12 +121,10 @@ class MatrixExport:
 
     def diag(self, k=0, dtype=None, *, name=None, **opts):
         """The k-th diagonal as a Vector (k > 0: above the main one)."""
-        from .vector import Vector
-
         if opts:
             check_options(opts)
         dtype = self.dtype if dtype is None else lookup_dtype(dtype)
         k = whole_number(k, "k")
         source, k = (self._matrix, -k) if self._is_transposed else (self, k)
         store = ops.diagonal(source._store, k, dtype)
-        return Vector._from_store(store, dtype, name)
+        return kinds.Vector._from_store(store, dtype, name)

@@ -3,7 +3,7 @@
 from .. import operations as ops
 from ..exceptions import NotImplementedException
 from ..operators import get_typed_op
-from . import elements, recipes
+from . import elements, kinds, recipes
 from .arguments import expect_op, expect_type
 from .collection import aggregate, default_op, find_aggregator, reduce_expression, refuse_empty
 from .expression import MatrixExpression, VectorExpression
@@ -67,11 +67,10 @@ class MatrixOperations:
         Raises: DimensionMismatch; TypeError when `op` is no semiring.
         Spec: GraphBLAS C API 2.1, section 4.3.1.
         """
-        from .matrix import Matrix
-        from .transposed import TransposedMatrix
-
-        if type(other) is not Matrix:
-            other = expect_type(self, other, (Matrix, TransposedMatrix), within="mxm", argname="other", op=op)
+        if type(other) is not kinds.Matrix:
+            other = expect_type(
+                self, other, (kinds.Matrix, kinds.TransposedMatrix), within="mxm", argname="other", op=op
+            )
         op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
         if op.opclass != "Semiring":
             expect_op(self, op, "Semiring", within="mxm", argname="op")
@@ -86,8 +85,8 @@ class MatrixOperations:
         Raises: DimensionMismatch; TypeError when `op` is no semiring.
         Spec: GraphBLAS C API 2.1, section 4.3.3.
         """
-        if type(other) is not _vector():
-            other = expect_type(self, other, _vector(), within="mxv", argname="other", op=op)
+        if type(other) is not kinds.Vector:
+            other = expect_type(self, other, kinds.Vector, within="mxv", argname="other", op=op)
         op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
         if op.opclass != "Semiring":
             expect_op(self, op, "Semiring", within="mxv", argname="op")
@@ -99,10 +98,9 @@ class MatrixOperations:
 
         Spec: GraphBLAS C API 2.1, section 4.3.12.
         """
-        from .matrix import Matrix
-        from .transposed import TransposedMatrix
-
-        other = expect_type(self, other, (Matrix, TransposedMatrix), within="kronecker", argname="other", op=op)
+        other = expect_type(
+            self, other, (kinds.Matrix, kinds.TransposedMatrix), within="kronecker", argname="other", op=op
+        )
         op = get_typed_op(op or default_op("binary", "times"), self.dtype, other.dtype, kind="binary")
         expect_op(self, op, ("BinaryOp", "Monoid"), within="kronecker", argname="op")
         shown, op = op, op.binaryop if op.opclass == "Monoid" else op
@@ -163,16 +161,3 @@ class MatrixOperations:
     def reposition(self, row_offset, column_offset, *, nrows=None, ncols=None):
         """C(i + row_offset, j + column_offset) = A(i, j), of A's shape or as given; what falls outside is dropped."""
         return recipes.reposition_matrix(self, row_offset, column_offset, nrows, ncols)
-
-
-_Vector = None
-
-
-def _vector():
-    """The class Vector, which is complete only after this module."""
-    global _Vector
-    if _Vector is None:
-        from .vector import Vector
-
-        _Vector = Vector
-    return _Vector

@@ -6,7 +6,9 @@ from .. import operations as ops
 from ..backends.select import current
 from ..exceptions import DimensionMismatch
 from ..operators import get_typed_op
+from . import kinds
 from .arguments import check_options, expect_op, expect_type, integral, literal, output_type, values_array
+from .expression import MatrixExpression, VectorExpression
 from .mask import check_mask
 
 
@@ -30,8 +32,6 @@ class Recipe(ops.Record):
 
 def power(A, n, op):
     """A (+.x) A (+.x) ... n times, by repeated squaring: about 2 log2(n) products."""
-    from .expression import MatrixExpression
-
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"power only works for square Matrix; shape is {A.shape}")
     count = integral(n)
@@ -57,10 +57,8 @@ def power(A, n, op):
 
 
 def _power(A, n, op):
-    from .vector import Vector
-
     if n == 0:
-        return Vector.from_scalar(op.binaryop.monoid.identity, A.nrows, A.dtype).diag()
+        return kinds.Vector.from_scalar(op.binaryop.monoid.identity, A.nrows, A.dtype).diag()
     square = A.new() if A._is_transposed else A
     result = None
     while True:
@@ -74,8 +72,6 @@ def _power(A, n, op):
 
 def reposition_vector(v, offset, size):
     """t(i + offset) = v(i) where that is within the new size."""
-    from .expression import VectorExpression
-
     size = v._size if size is None else int(size)
     offset = int(offset)
     record = Recipe("reposition", (size,), v.dtype, lambda: ops.shift_vector(v._store, offset, size))
@@ -84,8 +80,6 @@ def reposition_vector(v, offset, size):
 
 def reposition_matrix(A, row_offset, column_offset, nrows, ncols):
     """T(i + row_offset, j + column_offset) = A(i, j) where that is within the new shape."""
-    from .expression import MatrixExpression
-
     nrows = A._nrows if nrows is None else int(nrows)
     ncols = A._ncols if ncols is None else int(ncols)
     row_offset, column_offset = int(row_offset), int(column_offset)
@@ -114,8 +108,6 @@ def _diagonal_size(A, k):
 
 def setdiag(A, values, k, mask, accum, opts):
     """A(i, i + k) = values(i); see Matrix.setdiag."""
-    from .vector import Vector
-
     if opts:
         check_options(opts)
     if (whole := integral(k)) is None:
@@ -131,7 +123,7 @@ def setdiag(A, values, k, mask, accum, opts):
         )
     diagonal = _placed(v, k, A.shape)
     if mask is None:
-        on = Vector.from_scalar(True, size)
+        on = kinds.Vector.from_scalar(True, size)
         allowed = _placed(on if accum is None else v, k, A.shape).S
     else:
         mask = check_mask(mask)
@@ -154,31 +146,28 @@ def setdiag(A, values, k, mask, accum, opts):
 
 def _diagonal_values(A, values, size):
     """`values` as a Vector: of the diagonal's size when it is a scalar."""
-    from .scalar import Scalar
-    from .vector import Vector
-
     kind = output_type(values)
-    if kind is Vector:
-        return expect_type(A, values, Vector, within="setdiag", argname="values")
-    if kind is Scalar:
-        return Vector.from_scalar(values, size)
+    if kind is kinds.Vector:
+        return expect_type(A, values, kinds.Vector, within="setdiag", argname="values")
+    if kind is kinds.Scalar:
+        return kinds.Vector.from_scalar(values, size)
     dtype = A.dtype if A.dtype._is_udt else None
     try:
         literal(values, dtype)
     except (TypeError, ValueError):
         pass
     else:
-        return Vector.from_scalar(values, size, dtype)
+        return kinds.Vector.from_scalar(values, size, dtype)
     try:
         array, dtype = values_array(values, dtype)
     except Exception:
         array = None
     if array is None or array.dtype.kind not in "biufcV":
         expect_type(
-            A, values, (Scalar, Vector, np.ndarray), within="setdiag", argname="values",
+            A, values, (kinds.Scalar, kinds.Vector, np.ndarray), within="setdiag", argname="values",
             extra_message="Literal scalars also accepted.",
         )  # fmt: skip
-    return Vector.from_dense(array, dtype=dtype)
+    return kinds.Vector.from_dense(array, dtype=dtype)
 
 
 def _placed(v, k, shape):

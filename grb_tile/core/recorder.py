@@ -7,6 +7,8 @@
 `active` is the recorder that records now, or None: one global look-up is all that a call pays when nothing records.
 """
 
+from html import escape
+
 active = None
 
 
@@ -111,8 +113,6 @@ class Recorder:
         return "\n".join([title, "-" * len(title), *self._lines("  ")])
 
     def _repr_html_(self):
-        from html import escape
-
         state = "recording" if self.is_recording else "paused"
         return f"<div><tt>gb.Recorder</tt> ({state})<pre>{escape(chr(10).join(self._lines()))}</pre></div>"
 

@@ -15,7 +15,7 @@ from ..config import config
 from ..dtypes import FP64, _index_dtypes, cast_scalar, lookup_dtype
 from ..operators import get_typed_op
 from ..storage.embed import empty_vector
-from . import recorder
+from . import elements, kinds, recorder
 from .arguments import check_options, expect_type, literal, output_type, scalar_of
 from .base import BaseType
 from .expression import ScalarExpression, forward_public
@@ -23,6 +23,7 @@ from .indexed import ScalarIndexExpr
 from .infix import ScalarInfixExpr
 
 
+@kinds.register
 class Scalar(BaseType):
     """A scalar of type `dtype`, empty at first.
 
@@ -239,18 +240,14 @@ class Scalar(BaseType):
     # ---------------------------------------------------------------- operations: on a vector of size 1
 
     def _as_vector(self, *, name=None):
-        from .vector import Vector
-
         store = empty_vector(1, self.dtype)
         if self._value is not None:
             store.indices = np.zeros(1, store.indices.dtype)
             store.values = np.array([self._value], self.dtype.np_type)
-        return Vector._from_store(store, self.dtype, self._expr_name if name is None else name)
+        return kinds.Vector._from_store(store, self.dtype, self._expr_name if name is None else name)
 
     def _as_matrix(self, *, name=None):
-        from .matrix import Matrix
-
-        out = Matrix(self.dtype, 1, 1, name=self.name if name is None else name)
+        out = kinds.Matrix(self.dtype, 1, 1, name=self.name if name is None else name)
         if self._value is not None:
             out[0, 0] = self._value
         return out
@@ -342,9 +339,7 @@ class ScalarRecord(ops.Record):
         return self.inner.operands()
 
     def compute(self, allow=None):
-        from .elements import read
-
-        return read(self.inner.compute(), 0)
+        return elements.read(self.inner.compute(), 0)
 
     def extra(self):
         return self.inner.extra()

@@ -11,6 +11,7 @@ from ..dtypes import UINT64, lookup_dtype
 from ..exceptions import EmptyObject
 from ..operators import get_typed_op
 from ..storage.place import first_value
+from . import kinds
 from .arguments import check_options, expect_op, expect_type, indices_array
 from .lines import axis_chunks, check_how, normalize_chunks, ordered, ranks, scan_lines, sorted_by
 from .matrix_export import check_order
@@ -34,29 +35,22 @@ version_major = 9  # the SuiteSparse:GraphBLAS whose semantics are followed
 
 def concat(tiles, dtype=None, *, name=None, **opts):
     """A new Matrix of a list of lists of tiles (a Vector is a column), or a new Vector of a list of Vectors."""
-    from .matrix import Matrix
-    from .vector import Vector
-
     if opts:
         check_options(opts)
     tiles, is_matrix = _check_tiles(tiles)
     first = tiles[0][0] if is_matrix else tiles[0]
     dtype = first.dtype if dtype is None else lookup_dtype(dtype)
     if is_matrix:
-        return Matrix._from_store(ops.concat_matrices(_matrix_stores(tiles), dtype), dtype, name)
-    return Vector._from_store(ops.concat_vectors([v._store for v in tiles], dtype), dtype, name)
+        return kinds.Matrix._from_store(ops.concat_matrices(_matrix_stores(tiles), dtype), dtype, name)
+    return kinds.Vector._from_store(ops.concat_vectors([v._store for v in tiles], dtype), dtype, name)
 
 
 def diag(x, k=0, dtype=None, *, name=None, **opts):
     """The Matrix with Vector x on its k-th diagonal, or the k-th diagonal of Matrix x as a Vector."""
-    from .matrix import Matrix
-    from .transposed import TransposedMatrix
-    from .vector import Vector
-
     if opts:
         check_options(opts)
-    x = expect_type(x, x, (Matrix, TransposedMatrix, Vector), within="diag", argname="x")
-    if type(x) is Vector:
+    x = expect_type(x, x, (kinds.Matrix, kinds.TransposedMatrix, kinds.Vector), within="diag", argname="x")
+    if type(x) is kinds.Vector:
         out = x.diag(int(k), name=name)
         return out if dtype is None else out.dup(dtype, name=name)
     return x.diag(int(k), dtype, name=name)
@@ -64,10 +58,6 @@ def diag(x, k=0, dtype=None, *, name=None, **opts):
 
 def _check_tiles(tiles, is_matrix=None):
     """(tiles with expressions computed, whether they make a Matrix)"""
-    from .matrix import Matrix
-    from .transposed import TransposedMatrix
-    from .vector import Vector
-
     if not isinstance(tiles, (list, tuple)):
         raise TypeError(f"tiles argument must be list or tuple; got: {type(tiles)}")
     tiles = _with_vectors(tiles)
@@ -76,18 +66,18 @@ def _check_tiles(tiles, is_matrix=None):
     nested = [isinstance(row, (list, tuple)) for row in tiles]
     if is_matrix is None:
         is_matrix = any(nested)
-        if not is_matrix and not any(type(tile) is Vector or getattr(tile, "ndim", 0) == 1 for tile in tiles):
+        if not is_matrix and not any(type(tile) is kinds.Vector or getattr(tile, "ndim", 0) == 1 for tile in tiles):
             raise TypeError(f"tiles must be lists or tuples; got: {type(tiles[0])}")
     if not is_matrix:
-        return [expect_type(tile, tile, Vector, within="ss.concat", argname="tiles") for tile in tiles], False
+        return [expect_type(tile, tile, kinds.Vector, within="ss.concat", argname="tiles") for tile in tiles], False
     if not all(nested):
         raise TypeError("tiles must be lists or tuples of objects, all of them")
     if not all(tiles):
         raise ValueError("tiles must not be empty")
     if len({len(row) for row in tiles}) > 1:
         raise ValueError("tiles must all be the same length")
-    kinds = (Matrix, TransposedMatrix, Vector)
-    return [[expect_type(t, t, kinds, within="ss.concat", argname="tiles") for t in row] for row in tiles], True
+    accepted = (kinds.Matrix, kinds.TransposedMatrix, kinds.Vector)
+    return [[expect_type(t, t, accepted, within="ss.concat", argname="tiles") for t in row] for row in tiles], True
 
 
 def _with_vectors(tiles):
@@ -127,12 +117,10 @@ class _Tools:
     @property
     def iso_value(self):
         """The Scalar that all entries equal.  Raises: ValueError unless is_iso."""
-        from .scalar import Scalar
-
         parent = self._parent
         if not (self.is_iso and parent.nvals):
             raise ValueError(f"{type(parent).__name__} is not iso-valued")
-        return Scalar._from_value(first_value(parent._store), parent.dtype, False, "")
+        return kinds.Scalar._from_value(first_value(parent._store), parent.dtype, False, "")
 
     @property
     def format(self):
@@ -194,26 +182,23 @@ class VectorTools(_Tools):
 
     def split(self, chunks, *, name=None, **opts):
         """A list of Vectors of the given sizes (or all of one size); see normalize_chunks."""
-        from .vector import Vector
-
         if opts:
             check_options(opts)
         parent = self._parent
         stem = parent.name if name is None else name
         sizes = axis_chunks(parent.size, chunks)
         return [
-            Vector._from_store(store, parent.dtype, f"{stem}_{i}")
+            kinds.Vector._from_store(store, parent.dtype, f"{stem}_{i}")
             for i, store in enumerate(ops.split_vector(parent._store, sizes))
         ]
 
     def build_diag(self, matrix, k=0, **opts):
         """Make this vector the k-th diagonal of a matrix."""
-        from .matrix import Matrix
-        from .transposed import TransposedMatrix
-
         if opts:
             check_options(opts)
-        matrix = expect_type(self._parent, matrix, (Matrix, TransposedMatrix), within="ss.build_diag", argname="matrix")
+        matrix = expect_type(
+            self._parent, matrix, (kinds.Matrix, kinds.TransposedMatrix), within="ss.build_diag", argname="matrix"
+        )
         found = matrix.diag(int(k), self._parent.dtype)
         self._become("build_diag", found._store)
 
@@ -230,31 +215,25 @@ class VectorTools(_Tools):
 
     def scan(self, op=None, *, name=None, **opts):
         """w(i) = v(first) (+) ... (+) v(i) over the entries; monoid.plus by default."""
-        from .vector import Vector
-
         if opts:
             check_options(opts)
         parent = self._parent
         indices, values = parent._tuples()
         op = _scan_monoid(parent, op, "scan")
         scanned = scan_lines(np.zeros(indices.size, np.int64), values, op)
-        return Vector.from_coo(indices, scanned, op.return_type, size=parent.size, name=name)
+        return kinds.Vector.from_coo(indices, scanned, op.return_type, size=parent.size, name=name)
 
     def selectk(self, how, k, *, name=None):
         """k of the entries: the first, last, smallest, largest, or random ones."""
-        from .vector import Vector
-
         if k < 0:
             raise ValueError("negative k is not allowed")
         parent, how = self._parent, check_how(how)
         indices, values = parent._tuples()
         picked = np.sort(ordered(np.zeros(indices.size, np.int64), indices, values, how)[:k])
-        return Vector.from_coo(indices[picked], values[picked], parent.dtype, size=parent.size, name=name)
+        return kinds.Vector.from_coo(indices[picked], values[picked], parent.dtype, size=parent.size, name=name)
 
     def compactify(self, how="first", size=None, *, reverse=False, asindex=False, name=None):
         """The entries moved to the left, in the order that `how` says; their old positions with asindex=True."""
-        from .vector import Vector
-
         parent, how = self._parent, check_how(how)
         indices, values = parent._tuples()
         size = indices.size if size is None else size
@@ -262,20 +241,18 @@ class VectorTools(_Tools):
         if reverse:
             order = order[::-1]
         kept, dtype = (indices.astype(np.uint64), UINT64) if asindex else (np.asarray(values), parent.dtype)
-        return Vector.from_coo(np.arange(order.size), kept[order], dtype, size=size, name=name)
+        return kinds.Vector.from_coo(np.arange(order.size), kept[order], dtype, size=size, name=name)
 
     def sort(self, op="lt", *, values=True, permutation=True, **opts):
         """(sorted values, their old positions) as Vectors of the same size; `op` says what comes before what."""
-        from .vector import Vector
-
         if opts:
             check_options(opts)
         parent = self._parent
         indices, held = parent._tuples()
         order = sorted_by(parent, op, np.zeros(indices.size, np.int64), indices, held)
         places = np.arange(order.size)
-        w = Vector.from_coo(places, np.asarray(held)[order], parent.dtype, size=parent.size) if values else None
-        p = Vector.from_coo(places, indices[order].astype(np.uint64), size=parent.size) if permutation else None
+        w = kinds.Vector.from_coo(places, np.asarray(held)[order], parent.dtype, size=parent.size) if values else None
+        p = kinds.Vector.from_coo(places, indices[order].astype(np.uint64), size=parent.size) if permutation else None
         return w, p
 
 
@@ -305,25 +282,21 @@ class MatrixTools(_Tools):
 
     def split(self, chunks, *, name=None, **opts):
         """A list of lists of Matrices of the given heights and widths; see normalize_chunks."""
-        from .matrix import Matrix
-
         if opts:
             check_options(opts)
         parent = self._parent
         stem = parent.name if name is None else name
         heights, widths = normalize_chunks(chunks, parent.shape)
         return [
-            [Matrix._from_store(store, parent.dtype, f"{stem}_{i}x{j}") for j, store in enumerate(row)]
+            [kinds.Matrix._from_store(store, parent.dtype, f"{stem}_{i}x{j}") for j, store in enumerate(row)]
             for i, row in enumerate(ops.split_matrix(parent._store, heights, widths))
         ]
 
     def build_diag(self, vector, k=0, **opts):
         """Make this matrix the one with `vector` on its k-th diagonal."""
-        from .vector import Vector
-
         if opts:
             check_options(opts)
-        vector = expect_type(self._parent, vector, Vector, within="ss.build_diag", argname="vector")
+        vector = expect_type(self._parent, vector, kinds.Vector, within="ss.build_diag", argname="vector")
         store = ops.diagonal_matrix(vector._store, int(k), self._parent.dtype)
         self._become("build_diag", store)
 
@@ -344,15 +317,11 @@ class MatrixTools(_Tools):
         return columnwise, *self._parent._by_lines(columnwise, None)
 
     def _from_lines(self, columnwise, major, minor, values, dtype, shape, name):
-        from .matrix import Matrix
-
         rows, columns = (minor, major) if columnwise else (major, minor)
-        return Matrix.from_coo(rows, columns, values, dtype, nrows=shape[0], ncols=shape[1], name=name)
+        return kinds.Matrix.from_coo(rows, columns, values, dtype, nrows=shape[0], ncols=shape[1], name=name)
 
     def reshape(self, nrows, ncols=None, order="rowwise", *, inplace=False, name=None, **opts):
         """A Matrix of the same entries, read and written row after row (or column after column); one size may be -1."""
-        from .matrix import Matrix
-
         if opts:
             check_options(opts)
         parent = self._parent
@@ -362,7 +331,7 @@ class MatrixTools(_Tools):
         old_rows, old_cols = parent.shape
         at = columns * old_rows + rows if columnwise else rows * old_cols + columns
         i, j = (at % shape[0], at // shape[0]) if columnwise else (at // shape[1], at % shape[1])
-        out = Matrix.from_coo(i, j, values, parent.dtype, nrows=shape[0], ncols=shape[1], name=name)
+        out = kinds.Matrix.from_coo(i, j, values, parent.dtype, nrows=shape[0], ncols=shape[1], name=name)
         if not inplace:
             return out
         parent._store = out._store

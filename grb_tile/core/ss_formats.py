@@ -15,6 +15,7 @@ from ..dtypes import lookup_dtype
 from ..exceptions import InvalidValue
 from ..operations.checks import output_shape
 from ..storage.place import host
+from . import kinds
 from .arguments import check_options, values_array
 
 MATRIX_FORMATS = (
@@ -125,9 +126,7 @@ def _with_type(info, obj, raw):
 
 def _one_value(values, is_iso, dtype, subarray_after=None):
     """(array of one value, or of all, DataType); scalars are one value."""
-    from .scalar import Scalar
-
-    if type(values) is Scalar:
+    if type(values) is kinds.Scalar:
         values = values._value
     values, dtype = values_array(values, dtype, subarray_after)
     if is_iso and values.ndim and values.size:
@@ -140,8 +139,6 @@ def import_matrix(
     row_indices=None, rows=None, cols=None, bitmap=None, **ignored,
 ):  # fmt: skip
     """A Matrix of the arrays of one of the formats, found from what is given unless `format` says it."""
-    from .matrix import Matrix
-
     check_options({key: value for key, value in ignored.items() if key not in _IGNORED})
     format = _matrix_format(values, indptr, row_indices, col_indices, rows, cols, bitmap) if format is None else format
     format = format.lower()
@@ -151,15 +148,15 @@ def import_matrix(
     values, dtype = _one_value(values, is_iso, dtype, 2 if format.startswith("full") else None)
     shape = {"nrows": nrows, "ncols": ncols}
     if format == "csr":
-        return Matrix.from_csr(indptr, col_indices, values, dtype, **shape, name=name)
+        return kinds.Matrix.from_csr(indptr, col_indices, values, dtype, **shape, name=name)
     if format == "csc":
-        return Matrix.from_csc(indptr, row_indices, values, dtype, **shape, name=name)
+        return kinds.Matrix.from_csc(indptr, row_indices, values, dtype, **shape, name=name)
     if format == "hypercsr":
-        return Matrix.from_dcsr(rows, indptr, col_indices, values, dtype, **shape, name=name)
+        return kinds.Matrix.from_dcsr(rows, indptr, col_indices, values, dtype, **shape, name=name)
     if format == "hypercsc":
-        return Matrix.from_dcsc(cols, indptr, row_indices, values, dtype, **shape, name=name)
+        return kinds.Matrix.from_dcsc(cols, indptr, row_indices, values, dtype, **shape, name=name)
     if format.startswith("coo"):
-        return Matrix.from_coo(rows, cols, values, dtype, **shape, name=name)
+        return kinds.Matrix.from_coo(rows, cols, values, dtype, **shape, name=name)
     if format not in MATRIX_FORMATS:
         raise ValueError(f"Invalid format: {format}")
     order = "F" if format.endswith("c") else "C"
@@ -174,12 +171,12 @@ def import_matrix(
                 values = np.resize(values.ravel(order), bitmap.shape[::-1] if order == "F" else bitmap.shape)
                 values = values.T if order == "F" else values
             values = values[i, j]
-        return Matrix.from_coo(i, j, values, dtype, nrows=bitmap.shape[0], ncols=bitmap.shape[1], name=name)
+        return kinds.Matrix.from_coo(i, j, values, dtype, nrows=bitmap.shape[0], ncols=bitmap.shape[1], name=name)
     if values.ndim == 0:
-        return Matrix.from_scalar(values[()], *_full_shape(nrows, ncols, values), dtype, name=name)
+        return kinds.Matrix.from_scalar(values[()], *_full_shape(nrows, ncols, values), dtype, name=name)
     if values.ndim == 1:
         values = values.reshape(_full_shape(nrows, ncols, values), order=order)
-    return Matrix.from_dense(values, dtype=dtype, name=name)
+    return kinds.Matrix.from_dense(values, dtype=dtype, name=name)
 
 
 def _full_shape(nrows, ncols, values):
@@ -228,8 +225,6 @@ def import_vector(
     values, *, size=None, is_iso=False, format=None, dtype=None, name=None, indices=None, bitmap=None, **ignored
 ):
     """A Vector of the arrays of one of the formats, found from what is given unless `format` says it."""
-    from .vector import Vector
-
     check_options({key: value for key, value in ignored.items() if key not in _IGNORED})
     if indices is not None and bitmap is not None:
         raise TypeError("Cannot provide both `indptr` and `bitmap`")
@@ -237,18 +232,18 @@ def import_vector(
         raise ValueError(f"Invalid format: {format}")
     values, dtype = _one_value(values, is_iso, dtype, 1)
     if indices is not None:
-        return Vector.from_coo(indices, values, dtype, size=size, name=name)
+        return kinds.Vector.from_coo(indices, values, dtype, size=size, name=name)
     if bitmap is not None:
         bitmap = np.asarray(bitmap, bool)
         if size is None:
             size = min(bitmap.shape[0], values.shape[0]) if values.ndim else bitmap.shape[0]
         (at,) = np.nonzero(bitmap[:size])
-        return Vector.from_coo(at, values[at] if values.ndim else values, dtype, size=size, name=name)
+        return kinds.Vector.from_coo(at, values[at] if values.ndim else values, dtype, size=size, name=name)
     if values.ndim == 0:
         if size is None:
             raise ValueError("size must be given when there is one value for all")
-        return Vector.from_scalar(values[()], size, dtype, name=name)
-    return Vector.from_dense(values[:size], dtype=dtype, name=name)
+        return kinds.Vector.from_scalar(values[()], size, dtype, name=name)
+    return kinds.Vector.from_dense(values[:size], dtype=dtype, name=name)
 
 
 def add_formats(tools, export, import_, formats):

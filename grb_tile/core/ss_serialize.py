@@ -1,18 +1,13 @@
 """`A.ss.serialize()` and `Matrix.ss.deserialize(data)` with python-graphblas's arguments; the bytes are grb_tile's format."""
 
-from importlib import import_module
-
 import numpy as np
 
 from ..exceptions import InvalidObject
+from . import kinds
 from .arguments import check_options
 
 _LEVELS = {"none": 0, "default": 1, "lz4": 1, "lz4hc": 9, "zstd": 1}
 _WITH_LEVEL = {"lz4hc": 9, "zstd": 19}
-
-
-def _codec():
-    return import_module("grb_tile.io.serialize")  # io stands above core: only looked up when asked for
 
 
 def serialize(self, compression="default", level=None, **opts):
@@ -34,7 +29,9 @@ def serialize(self, compression="default", level=None, **opts):
         raise TypeError(f"level argument is only valid with 'lz4hc' and 'zstd' compression, not {compression!r}")
     if level is not None and not 1 <= level <= most:
         raise ValueError(f"level argument must be 1 to {most} for {name!r}; got: {level!r}")
-    data = _codec().serialize(self._parent, compression=_LEVELS[name] if level is None else min(level, 9))
+    from ..io.serialize import serialize as to_bytes  # io stands above core
+
+    data = to_bytes(self._parent, compression=_LEVELS[name] if level is None else min(level, 9))
     return np.frombuffer(data, np.uint8)
 
 
@@ -49,8 +46,10 @@ def reader(kind):
         if opts:
             check_options(opts)
         data = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
-        found = _codec().deserialize(data)
-        if type(found).__name__ != kind:
+        from ..io.serialize import deserialize as from_bytes  # io stands above core
+
+        found = from_bytes(data)
+        if type(found) is not getattr(kinds, kind):
             raise InvalidObject(f"a {kind} is expected, but the data hold a {type(found).__name__}")
         if dtype is not None and found.dtype != dtype:
             found = found.dup(dtype)

@@ -67,7 +67,7 @@ class Stored(Collection, BaseType):
 
     def storage(self):
         """A report on how the entries are stored."""
-        from ..storage.report import report
+        from ..storage.report import report  # loads the tile forms
 
         return report(self._store)
 

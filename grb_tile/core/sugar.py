@@ -6,18 +6,18 @@
     A < B, A == B, ...                         the intersection; on a Scalar == and != compare values instead
     abs(A), -A, ~A (Boolean)                   apply
     A ^ B (Boolean)                            union by lxor
+    A | B, A & B, A @ B                        infix forms, which an operator completes (infix.py)
 
 All give expressions.  In place they write into the object on the left.
 """
 
-import functools
-
 from ..dtypes import BOOL
 from .arguments import output_type
 from .base import BaseType
-from .expression import BaseExpression, ScalarExpression
+from .collection import default_op
+from .expression import BaseExpression, Computable, ScalarExpression
 from .indexed import IndexExpr, ScalarIndexExpr
-from .infix import InfixExpr, ScalarInfixExpr
+from .infix import InfixExpr, ScalarInfixExpr, ewise, matmul
 from .matrix import Matrix
 from .scalar import Scalar
 from .transposed import TransposedMatrix
@@ -32,18 +32,9 @@ _ARITHMETIC = {
 }  # fmt: skip
 
 
-@functools.cache
-def _binary(name):
-    from .. import binary
-
-    for part in name.split("."):
-        binary = getattr(binary, part)
-    return binary
-
-
 def combine(left, right, name, method="ewise_mult"):
     """The expression of `left op right`: element-wise for two collections, apply when one is a scalar."""
-    op = _binary(name)
+    op = default_op("binary", name)
     kind, other_kind = output_type(left), output_type(right)
     defaults = (False, False) if method == "ewise_union" else ()
     if kind in _COLLECTIONS:
@@ -87,7 +78,7 @@ def _define_arithmetic(everything):
 
         def in_place(self, other, _op=op, _method=method):
             if _op == "plus" and not _spreads(self, other):
-                self(_binary(_op)) << other
+                self(default_op("binary", _op)) << other
             else:
                 self << combine(self, other, _op, _method)
             return self
@@ -132,14 +123,10 @@ def _define_comparisons(everything):
 
 def _define_boolean(everything):
     def abs_(self):
-        from .. import unary
-
-        return unary.abs(self)
+        return default_op("unary", "abs")(self)
 
     def neg(self):
-        from .. import unary
-
-        return unary.ainv(self)
+        return default_op("unary", "ainv")(self)
 
     def invert(self):
         if self.dtype is not BOOL:
@@ -147,9 +134,7 @@ def _define_boolean(everything):
                 f"The invert operator, `~`, is not supported for {self.dtype.name} dtype."
                 "  It is only supported for BOOL dtype."
             )
-        from .. import unary
-
-        return unary.lnot(self)
+        return default_op("unary", "lnot")(self)
 
     def xor(self, other):
         return _boolean(combine(self, other, "lxor", "ewise_add"), "__xor__", "^", "ewise_add--the union")
@@ -171,7 +156,7 @@ def _define_boolean(everything):
                         f"The {method} infix operator, `x {symbol} y`, is not supported for {found} dtype."
                         "  It is only supported for BOOL dtype (and it uses ewise_add--the union)."
                     )
-                self(_binary(op)) << other
+                self(default_op("binary", op)) << other
             return self
 
         return in_place
@@ -185,8 +170,41 @@ def _define_boolean(everything):
     _put((BaseType,), "__iand__", iand)
 
 
+def _define_infix(everything):
+    def or_(self, other):
+        return ewise(self, other, "|", "__or__")
+
+    def ror(self, other):
+        return ewise(other, self, "|", "__ror__")
+
+    def and_(self, other):
+        return ewise(self, other, "&", "__and__")
+
+    def rand(self, other):
+        return ewise(other, self, "&", "__rand__")
+
+    def matmul_(self, other):
+        return NotImplemented if self._is_scalar else matmul(self, other, "__matmul__")
+
+    def rmatmul(self, other):
+        return NotImplemented if self._is_scalar else matmul(other, self, "__rmatmul__")
+
+    def imatmul(self, other):
+        if self._is_scalar:
+            raise TypeError("'__imatmul__' not supported for Scalar")
+        self << self @ other
+        return self
+
+    for name, function in (("or", or_), ("ror", ror), ("and", and_), ("rand", rand)):
+        _put(everything, f"__{name}__", function)
+    _put(everything, "__matmul__", matmul_)
+    _put(everything, "__rmatmul__", rmatmul)
+    _put((BaseType,), "__imatmul__", imatmul)
+
+
 def _define():
     everything = (BaseType, TransposedMatrix, BaseExpression, IndexExpr, InfixExpr)
+    _define_infix((BaseType, TransposedMatrix, Computable))
     _define_arithmetic(everything)
     _define_comparisons(everything)
     _define_boolean(everything)

@@ -1,13 +1,18 @@
 """TransposedMatrix: `A.T`, a view that operations read in the other orientation."""
 
 from .. import operations as ops
+from ..backends.select import current
+from . import kinds
 from .arguments import check_options
 from .collection import Collection
-from .expression import refuse_in_place
+from .display import format_object
+from .display_html import format_object_html
+from .expression import MatrixExpression, refuse_in_place
 from .matrix_export import MatrixExport
 from .matrix_operations import MatrixOperations
 
 
+@kinds.register
 class TransposedMatrix(MatrixOperations, MatrixExport, Collection):
     """The transpose of a Matrix; `new` makes a Matrix of it, `T` gives the original back."""
 
@@ -73,8 +78,6 @@ class TransposedMatrix(MatrixOperations, MatrixExport, Collection):
 
     def new(self, dtype=None, *, mask=None, name=None, **opts):
         """The transpose as a new Matrix."""
-        from .expression import MatrixExpression
-
         expr = MatrixExpression(ops.transpose(self._matrix), ("{0.name}", self))
         return expr.new(dtype, mask=mask, name=name, **opts)
 
@@ -83,9 +86,7 @@ class TransposedMatrix(MatrixOperations, MatrixExport, Collection):
         if clear:
             if opts:
                 check_options(opts)
-            from .matrix import Matrix
-
-            return Matrix(self.dtype if dtype is None else dtype, *self.shape, name=name)
+            return kinds.Matrix(self.dtype if dtype is None else dtype, *self.shape, name=name)
         return self.new(dtype, mask=mask, name=name, **opts)
 
     def to_coo(self, dtype=None, *, rows=True, columns=True, values=True, sort=True):
@@ -99,8 +100,6 @@ class TransposedMatrix(MatrixOperations, MatrixExport, Collection):
         return self
 
     def _tuples(self):
-        from ..backends.select import current
-
         return current().tuples_matrix(current().transpose(self._matrix._store))
 
     def __bool__(self):
@@ -109,13 +108,9 @@ class TransposedMatrix(MatrixOperations, MatrixExport, Collection):
         )
 
     def __repr__(self):
-        from .display import format_object
-
         return format_object(self)
 
     def _repr_html_(self, collapse=False):
-        from .display_html import format_object_html
-
         return format_object_html(self, collapse=collapse)
 
 

@@ -4,18 +4,33 @@ What a mask, an accumulator and replace mean is known to operations.write alone;
 checked and handed on.
 """
 
-from .. import operations as ops, replace as replace_singleton
+from .. import operations as ops
 from ..config import config
 from ..exceptions import OutOfMemory
 from ..operators import find_opclass, from_string, get_typed_op
-from . import recorder
+from . import kinds, recorder
 from .arguments import check_options, expect_op, expect_type, literal, output_type
 from .assign import assign, fill
+from .expression import Computable, MatrixExpression, VectorExpression
 from .index import Resolved
 from .mask import Mask, check_mask
 
+
+class _Replace:
+    """The type of `replace`: `C(mask, gb.replace) << expr` is `C(mask, replace=True) << expr`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "replace"
+
+    def __reduce__(self) -> str:
+        return "replace"
+
+
+replace = _Replace()
+REPLACE = replace  # for functions whose argument is called `replace`
 _NUMBERS = frozenset((bool, int, float))
-_MASKABLE = {"Vector", "Matrix", "TransposedMatrix"}
 
 
 class Updater:
@@ -63,9 +78,7 @@ class Updater:
         if not resolved.shape:
             self.parent._delete_element(resolved)
         else:
-            from .scalar import Scalar
-
-            self._assign(resolved, Scalar(self.parent.dtype, name="s_empty"), False)
+            self._assign(resolved, kinds.Scalar(self.parent.dtype, name="s_empty"), False)
 
     def _assign(self, resolved, value, is_submask):
         if self.input_mask is not None:
@@ -115,9 +128,9 @@ def make_updater(self, args, mask, accum, replace, input_mask, opts):
     if opts:
         check_options(opts)
     for arg in args:
-        if arg is replace_singleton:
+        if arg is REPLACE:
             replace = True
-        elif isinstance(arg, Mask) or output_type(arg).__name__ in _MASKABLE or getattr(arg, "_is_scalar", False):
+        elif isinstance(arg, Mask) or output_type(arg) in kinds.COLLECTIONS or getattr(arg, "_is_scalar", False):
             if self._is_scalar:
                 raise TypeError("Mask not allowed for Scalars")
             if mask is not None:
@@ -205,26 +218,18 @@ def update(self, expr, mask=None, accum=None, replace=False, input_mask=None):
 
 def _to_expression(self, expr, mask, accum, replace, input_mask):
     """An expression of self's kind, (expression, mask) for an extract with an input mask, or None when all is done."""
-    from .indexed import IndexExpr
-    from .infix import InfixExpr
-
-    if isinstance(expr, IndexExpr):
-        if input_mask is not None:
-            return _typed(self, expr._extract()), expr._input_mask_to_mask(check_mask(input_mask, expr.parent))
-        return _typed(self, expr._extract())
+    if isinstance(expr, Computable):
+        typed = _typed(self, expr._to_expr())
+        if input_mask is not None and expr._takes_input_mask:
+            return typed, expr._input_mask_to_mask(check_mask(input_mask, expr.parent))
+        return typed
     if type(expr) is type(self):
         assign(self, Resolved(self, ...), expr, mask, accum, replace, False, input_mask)
         return None
     kind = output_type(expr)
-    if kind.__name__ == "TransposedMatrix" and self.ndim == 2:
-        from .expression import MatrixExpression
-
+    if kind is kinds.TransposedMatrix and self.ndim == 2:
         return MatrixExpression(ops.transpose(expr._matrix), ("{0}", expr))
-    if isinstance(expr, InfixExpr):
-        return _typed(self, expr._to_expr())
-    if hasattr(expr, "_record"):
-        return _typed(self, expr)
-    if kind.__name__ != "Scalar":
+    if kind is not kinds.Scalar:
         try:
             literal(expr, self.dtype if self.dtype._is_udt else None)
         except (TypeError, ValueError):
@@ -242,14 +247,10 @@ def _typed(self, expr):
     if expr.output_type is type(self):
         return expr
     if expr._is_scalar and config.get("autocompute"):
-        from .expression import VectorExpression
-
         store_like = self.dup(clear=True)
         assign(store_like, Resolved(self, ...), expr.new(), None, None, False, False)
         cls = VectorExpression if self.ndim == 1 else self._expression_type
         return cls(ops.copy(store_like), ("{0}", expr))
-    from .scalar import Scalar
-
     expected = type(type(self).__name__ + "Expression", (), {})
-    expect_type(self, expr, (Scalar, type(self), expected), within="update")
+    expect_type(self, expr, (kinds.Scalar, type(self), expected), within="update")
     raise AssertionError("unreachable")  # pragma: no cover

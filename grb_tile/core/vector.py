@@ -14,7 +14,7 @@ from ..operators import get_typed_op
 from ..storage.embed import column_matrix, empty_vector, full_vector
 from ..storage.place import host
 from ..storage.store import BitmapVector, full_values
-from . import elements, recipes, recorder
+from . import elements, kinds, recipes, recorder
 from .arguments import (
     check_options,
     dimension,
@@ -36,6 +36,7 @@ from .stored import Stored
 from .updater import Updater
 
 
+@kinds.register
 class Vector(Stored):
     """A vector of `size` places of type `dtype`, empty at first.
 
@@ -281,16 +282,12 @@ class Vector(Stored):
 
     def diag(self, k=0, *, name=None):
         """The square Matrix with this vector on its k-th diagonal."""
-        from .matrix import Matrix
-
-        return Matrix._from_store(ops.diagonal_matrix(self._store, whole_number(k, "k")), self.dtype, name)
+        return kinds.Matrix._from_store(ops.diagonal_matrix(self._store, whole_number(k, "k")), self.dtype, name)
 
     def _as_matrix(self, *, name=None):
         """The size x 1 Matrix of this vector."""
-        from .matrix import Matrix
-
         self._store.shared = True
-        return Matrix._from_store(column_matrix(self._store), self.dtype, self.name if name is None else name)
+        return kinds.Matrix._from_store(column_matrix(self._store), self.dtype, self.name if name is None else name)
 
     # ---------------------------------------------------------------- operations
 
@@ -301,10 +298,9 @@ class Vector(Stored):
         Raises: DimensionMismatch; TypeError when `op` is no semiring.
         Spec: GraphBLAS C API 2.1, section 4.3.2.
         """
-        if type(other) is not _matrix():
-            from .transposed import TransposedMatrix
-
-            other = expect_type(self, other, (_matrix(), TransposedMatrix), within="vxm", argname="other", op=op)
+        if type(other) is not kinds.Matrix:
+            accepted = kinds.Matrix, kinds.TransposedMatrix
+            other = expect_type(self, other, accepted, within="vxm", argname="other", op=op)
         op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
         if op.opclass != "Semiring":
             expect_op(self, op, "Semiring", within="vxm", argname="op")
@@ -345,19 +341,6 @@ class Vector(Stored):
     def reposition(self, offset, *, size=None):
         """w(i + offset) = v(i), of the same size or of `size`; what falls outside is dropped."""
         return recipes.reposition_vector(self, offset, size)
-
-
-_Matrix = None
-
-
-def _matrix():
-    """The class Matrix, which is complete only after this module."""
-    global _Matrix
-    if _Matrix is None:
-        from .matrix import Matrix
-
-        _Matrix = Matrix
-    return _Matrix
 
 
 for _cls in (VectorExpression, VectorIndexExpr, VectorInfixExpr):

@@ -7,7 +7,7 @@ base.py         lookup by type, pickling, the call hook       to_cuda.py      ..
 unary.py binary.py indexunary.py monoid.py semiring.py        namespaces.py, resolve.py  names and strings
 """
 
-from .base import OpBase, ParameterizedUdf, TypedOpBase
+from .base import AggregatorBase, OpBase, ParameterizedUdf, TypedOpBase
 from .binary import BinaryOp, ParameterizedBinaryOp, TypedBinaryOp
 from .indexunary import (
     IndexUnaryOp,
@@ -18,7 +18,7 @@ from .indexunary import (
     TypedSelectOp,
 )  # fmt: skip
 from .monoid import ANY, Monoid, ParameterizedMonoid, TypedMonoid
-from .namespaces import OpPath
+from .registry import OpPath, registered
 from .resolve import (
     UNKNOWN_OPCLASS,
     aggregator_from_string,
@@ -41,6 +41,7 @@ from .unary import ParameterizedUnaryOp, TypedUnaryOp, UnaryOp
 __all__ = [
     "ANY",
     "UNKNOWN_OPCLASS",
+    "AggregatorBase",
     "BinaryOp",
     "IndexUnaryOp",
     "Monoid",
@@ -72,6 +73,7 @@ __all__ = [
     "indexunary_from_string",
     "monoid_from_string",
     "op_from_string",
+    "registered",
     "select_from_string",
     "semiring_from_string",
     "typed_semiring",

@@ -6,12 +6,18 @@ operators are interned, so `op[t] is op[t]`.  Calling either kind is core's busi
 
 from operator import getitem
 
-from ..dtypes import UINT64, lookup_dtype
+from ..dtypes import UINT64, lookup_dtype, unify
+from .names import gb_name
+from .registry import NAMESPACES, publish
 from .table import RULES
 
 
 def _no_core(op, *args, **kwargs):
     raise TypeError(f"{op!r} is called before grb_tile.core is imported, which gives calls their meaning")
+
+
+def _no_aggregators(name):
+    raise TypeError(f"aggregator {name!r} is looked up before grb_tile.core is imported, which defines the aggregators")
 
 
 class TypedOpBase:
@@ -83,8 +89,6 @@ class TypedOpBase:
 
     @property
     def gb_name(self):
-        from .names import gb_name
-
         return gb_name(self)
 
     @property
@@ -148,9 +152,7 @@ class OpBase:
 
     def _look_up(self, key):
         if type(key) is tuple:
-            from .resolve import get_typed_op
-
-            return get_typed_op(self, lookup_dtype(key[0]), lookup_dtype(key[1]))
+            return self._for_types(lookup_dtype(key[0]), lookup_dtype(key[1]))
         dtype = lookup_dtype(key)
         if self._is_udt or dtype._is_udt and self._takes_udt:
             return self._compile_udt(dtype, dtype)
@@ -164,6 +166,33 @@ class OpBase:
         if type(key) is not tuple and key.__hash__ is not None:
             self._typed[key] = typed
         return typed
+
+    def _for_types(self, dtype, dtype2, is_left_scalar=False, is_right_scalar=False):
+        """The typed operator for operands of two types; `dtype2` is None where there is one operand."""
+        key = dtype, dtype2, is_left_scalar, is_right_scalar
+        typed = self._resolved.get(key)
+        if typed is None:
+            typed = self._resolved[key] = self._choose_types(*key)
+        return typed
+
+    def _choose_types(self, dtype, dtype2, is_left_scalar, is_right_scalar):
+        if self._is_udt:
+            return self._compile_udt(dtype, dtype2)
+        if dtype2 is None:
+            return self[dtype]
+        if self._custom_dtype is not None:
+            typed = self._custom_dtype(self, dtype, dtype2)
+            if typed is not None:
+                return typed
+        if dtype is dtype2:
+            return self[dtype]
+        if not (dtype._is_udt or dtype2._is_udt):
+            return self[unify(dtype, dtype2, is_left_scalar=is_left_scalar, is_right_scalar=is_right_scalar)]
+        if self.is_positional:
+            return self[UINT64]
+        if not self._takes_udt:
+            return self[unify(dtype, dtype2)]
+        return self._compile_udt(dtype, dtype2)
 
     def _typed_by_rule(self, dtype, rule):
         own, inner, result = rule
@@ -211,8 +240,6 @@ class OpBase:
     # names and registration
     @classmethod
     def _namespace(cls):
-        from .namespaces import NAMESPACES
-
         return NAMESPACES[cls._modname]
 
     @classmethod
@@ -223,8 +250,6 @@ class OpBase:
     @classmethod
     def _publish(cls, name, op):
         """Put `op` into its namespace, and into grb_tile.op where the name is free."""
-        from .namespaces import publish
-
         publish(cls._modname, name, op)
 
     @classmethod
@@ -260,13 +285,18 @@ class OpBase:
 
 
 def _find_builtin(namespace, name):
-    from .namespaces import NAMESPACES
-
     return NAMESPACES[namespace].get(name)
 
 
 def _restore_parameterized(op, args, kwargs):
     return op(*args, **kwargs)
+
+
+class AggregatorBase:
+    """Base of core's aggregators, by which operators recognise them; core sets `_finder(name)`, which looks one up."""
+
+    opclass = "Aggregator"
+    _finder = staticmethod(_no_aggregators)
 
 
 class ParameterizedUdf:

@@ -5,6 +5,7 @@ from ..exceptions import DomainMismatch, UdfParseError
 from .base import TypedOpBase
 from .functions import FunctionFamily, FunctionOp
 from .ir import argument, cast, constant, renumber
+from .registry import NAMESPACES
 from .table import BINARY, COMMUTATIVE, COMMUTES, COMMUTES_IN_PRODUCT
 from .to_numpy import numpy_function
 from .unary import _rooted, definition
@@ -203,9 +204,7 @@ class BinaryOp(FunctionOp):
     def monoid(self):
         """The Monoid made of this operator, or None."""
         if self._monoid is None and not self._anonymous:
-            from .monoid import Monoid
-
-            self._monoid = Monoid._find(self.name)
+            self._monoid = NAMESPACES["monoid"].get(self.name)
         return self._monoid
 
     @property

@@ -18,6 +18,7 @@ from ..dtypes import BOOL, FC64, FP32, FP64, INT8, INT64, UINT64, lookup_dtype
 from ..exceptions import UdfParseError
 from .ir import Node, argument, cast, constant, where
 from .primitives import PRIMITIVES
+from .source import function_tree
 
 _LIMIT = 2000  # nodes one function may become: `if` without return doubles what follows it
 
@@ -407,8 +408,6 @@ class Reader(ast.NodeVisitor):
         return b.call(primitive, *operands, mode=mode)
 
     def inlined(self, node, function, operands):
-        from .source import function_tree
-
         tree, resolve = function_tree(function)
         names = [a.arg for a in tree.args.args]
         if len(names) != len(operands):

@@ -3,19 +3,17 @@
 The modules grb_tile.unary and so on are thin: their `__getattr__` asks here, and keeps what it gets.
 """
 
-import sys
 import warnings
 from importlib import import_module
-from types import ModuleType
 
 from .binary import BinaryOp, ParameterizedBinaryOp, isclose
 from .indexunary import IndexUnaryOp, SelectOp
 from .monoid import _TYPES as MONOID_TYPES, Monoid
-from .semiring import SEMIRINGS, Semiring
+from .registry import NAMESPACES, Namespace
+from .semiring import SEMIRINGS, Semiring, semiring_of
 from .table import BINARY, BINARY_NUMPY, BOOL, INDEX_ALIASES, INDEXUNARY, MONOID_NUMPY, RULES, UNARY, UNARY_NUMPY
 from .unary import UnaryOp
 
-STRINGS = {}  # what strings have been resolved to; forgotten whenever a name is registered
 _MONOID_NUMPY_NAMES = {*MONOID_NUMPY, *(n.removeprefix("numpy.") for n in MONOID_TYPES if n.startswith("numpy."))}
 _BINARY_NUMPY_NAMES = {*BINARY_NUMPY, *(n.removeprefix("numpy.") for n in BINARY if n.startswith("numpy."))}
 _UNARY_NUMPY_NAMES = {*UNARY_NUMPY, *(n.removeprefix("numpy.") for n in UNARY if n.startswith("numpy."))}
@@ -40,104 +38,6 @@ def _numpy_semirings():
     for monoids, binaries in excluded:
         pairs -= {(m, x) for m in monoids for x in binaries}
     return {f"{m}_{x}": (m, x) for m, x in pairs}
-
-
-class OpPath:
-    """A nested name such as `binary.mine` of a registered `binary.mine.plus`."""
-
-    def __init__(self, namespace, name):
-        self._namespace = namespace
-        self._name = name
-
-    def __getattr__(self, key):
-        found = None if key.startswith("__") else self._namespace.get(f"{self._name}.{key}")
-        if found is None:
-            raise AttributeError(f"{self._namespace.name}.{self._name} has no attribute {key!r}")
-        return found
-
-    def __dir__(self):
-        return self._namespace.names_under(self._name)
-
-
-class Namespace:
-    """Operators by (dotted) name; `build(name)` makes a predefined one, `names` lists those."""
-
-    def __init__(self, name, names, build):
-        self.name = name
-        self._names = names
-        self._build = build
-        self._made = {}
-        self._delayed = {}
-        self._paths = {}
-
-    @property
-    def module(self):
-        return sys.modules.get(f"{__name__.split('.')[0]}.{self.name}")
-
-    def get(self, name):
-        """The operator, or the nested namespace, called `name`; None where there is none."""
-        found = self._made.get(name)
-        if found is not None:
-            return found
-        if name in self._delayed:
-            found = self._made[name] = self._delayed.pop(name)()
-            self._also_as_attribute(name, found)
-            return found
-        if name in self._names:
-            found = self._made[name] = self._build(name)
-            return found
-        path = self._paths.get(name)
-        return path
-
-    def has(self, name):
-        return name in self._made or name in self._delayed or name in self._names
-
-    def refuse_taken(self, name):
-        parts = name.split(".")
-        for k in range(1, len(parts)):
-            head = ".".join(parts[:k])
-            if self.has(head) or k == 1 and self._is_foreign(head):
-                raise AttributeError(f"{self.name}.{head} is already defined. Cannot use as a nested path.")
-        if self.has(name) or name in self._paths or self._is_foreign(name):
-            raise AttributeError(f"{self.name}.{name} is already defined")
-
-    def _is_foreign(self, name):
-        """A name of the module that is no operator, such as binary.register_new."""
-        module = self.module
-        if module is None or "." in name or name not in vars(module):
-            return False
-        return not isinstance(vars(module)[name], (ModuleType, OpPath))
-
-    def put(self, name, op):
-        STRINGS.clear()
-        self._made[name] = op
-        self._also_as_attribute(name, op)
-        self._remember_paths(name)
-
-    def delay(self, name, build):
-        STRINGS.clear()
-        self._delayed[name] = build
-        self._remember_paths(name)
-        if self.name not in ("indexunary", "select") and not OP.has(name):
-            OP._delayed[name] = lambda: self.get(name)
-            OP._remember_paths(name)
-
-    def _also_as_attribute(self, name, op):
-        if "." not in name and self.module is not None:
-            setattr(self.module, name, op)
-
-    def _remember_paths(self, name):
-        parts = name.split(".")[:-1]
-        for k in range(1, len(parts) + 1):
-            head = ".".join(parts[:k])
-            if head not in ("ss", "numpy"):
-                self._paths.setdefault(head, OpPath(self, head))
-
-    def names_under(self, prefix):
-        """The names below a dotted prefix ("" for the top)."""
-        start = f"{prefix}." if prefix else ""
-        every = [*self._names, *self._made, *self._delayed, *self._paths]
-        return sorted({n[len(start) :].split(".")[0] for n in every if n.startswith(start)})
 
 
 def _build_unary(name):
@@ -166,10 +66,8 @@ def _build_monoid(name):
 def _build_semiring(name):
     if name in SEMIRINGS:
         return Semiring._predefined(name)
-    from .resolve import get_semiring
-
     monoid, binary = _NUMPY_SEMIRINGS[name.removeprefix("numpy.")]
-    made = get_semiring(MONOID_NS.get(f"numpy.{monoid}"), BINARY_NS.get(f"numpy.{binary}"))
+    made = semiring_of(MONOID_NS.get(f"numpy.{monoid}"), BINARY_NS.get(f"numpy.{binary}"))
     return made
 
 
@@ -206,14 +104,7 @@ SELECT_NS = Namespace("select", _SELECT_NAMES, _build_select)
 MONOID_NS = Namespace("monoid", _with_numpy(MONOID_TYPES, _MONOID_NUMPY_NAMES), _build_monoid)
 SEMIRING_NS = Namespace("semiring", _with_numpy(SEMIRINGS, _NUMPY_SEMIRINGS), _build_semiring)
 OP = Namespace("op", UNARY_NS._names | BINARY_NS._names | SEMIRING_NS._names, _build_op)
-NAMESPACES = {ns.name: ns for ns in (UNARY_NS, BINARY_NS, INDEXUNARY_NS, SELECT_NS, MONOID_NS, SEMIRING_NS, OP)}
-
-
-def publish(modname, name, op):
-    """Put a registered operator into its namespace, and into `op` where that name is free there."""
-    NAMESPACES[modname].put(name, op)
-    if modname not in ("indexunary", "select") and not OP.has(name):
-        OP.put(name, op)
+NAMESPACES.update({ns.name: ns for ns in (UNARY_NS, BINARY_NS, INDEXUNARY_NS, SELECT_NS, MONOID_NS, SEMIRING_NS, OP)})
 
 
 def module_hooks(modname, module_globals, prefix="", extra=()):

@@ -5,12 +5,12 @@ from types import FunctionType
 
 import numpy as np
 
-from ..dtypes import UINT64, lookup_dtype, unify
-from .base import OpBase, ParameterizedUdf, TypedOpBase
+from ..dtypes import lookup_dtype
+from .base import AggregatorBase, OpBase, ParameterizedUdf, TypedOpBase
 from .binary import BinaryOp
-from .monoid import Monoid
-from .namespaces import BINARY_NS, NAMESPACES, SEMIRING_NS, STRINGS, UNARY_NS
-from .semiring import Semiring, TypedSemiring
+from .namespaces import BINARY_NS, SEMIRING_NS, UNARY_NS
+from .registry import NAMESPACES, STRINGS
+from .semiring import Semiring, TypedSemiring, semiring_of
 from .unary import UnaryOp
 
 UNKNOWN_OPCLASS = "UnknownOpClass"
@@ -37,18 +37,6 @@ _EXAMPLES = {
 _BUILTINS = {abs: ("unary", "abs"), max: ("binary", "max"), min: ("binary", "min")}
 
 
-def aggregator_classes():
-    """(Aggregator, TypedAggregator) of core once that is imported; empty tuple before."""
-    import sys
-
-    module = sys.modules.get(f"{__name__.split('.')[0]}.core.aggregate")
-    if module is None:
-        return ()
-    return tuple(
-        c for c in (getattr(module, "Aggregator", None), getattr(module, "TypedAggregator", None)) if c is not None
-    )
-
-
 def get_typed_op(op, dtype, dtype2=None, *, is_left_scalar=False, is_right_scalar=False, kind=None):
     """The typed operator that `op` means for operands of `dtype` (and `dtype2`).
 
@@ -67,10 +55,8 @@ def get_typed_op(op, dtype, dtype2=None, *, is_left_scalar=False, is_right_scala
     except (AttributeError, KeyError, TypeError):
         pass
     if isinstance(op, OpBase):
-        typed = _resolve(op, dtype, dtype2, is_left_scalar, is_right_scalar)
-        op._resolved[dtype, dtype2, is_left_scalar, is_right_scalar] = typed
-        return typed
-    if _is_aggregator(op):
+        return op._for_types(dtype, dtype2, is_left_scalar, is_right_scalar)
+    if isinstance(op, AggregatorBase):
         return _typed_aggregator(op, dtype)
     typed = get_typed_op(
         _operator(op, kind), dtype, dtype2, is_left_scalar=is_left_scalar, is_right_scalar=is_right_scalar, kind=kind
@@ -80,36 +66,11 @@ def get_typed_op(op, dtype, dtype2=None, *, is_left_scalar=False, is_right_scala
     return typed
 
 
-def _is_aggregator(op):
-    classes = aggregator_classes()
-    return bool(classes) and isinstance(op, classes)
-
-
 def _typed_aggregator(op, dtype):
     if hasattr(op, "type"):  # typed already
         return op
     any_dtype = getattr(op, "_any_dtype", None)
     return op[any_dtype] if any_dtype is not None and any_dtype is not True else op[dtype]
-
-
-def _resolve(op, dtype, dtype2, is_left_scalar, is_right_scalar):
-    if op._is_udt:
-        return op._compile_udt(dtype, dtype2)
-    if dtype2 is None:
-        return op[dtype]
-    if op._custom_dtype is not None:
-        typed = op._custom_dtype(op, dtype, dtype2)
-        if typed is not None:
-            return typed
-    if dtype is dtype2:
-        return op[dtype]
-    if not (dtype._is_udt or dtype2._is_udt):
-        return op[unify(dtype, dtype2, is_left_scalar=is_left_scalar, is_right_scalar=is_right_scalar)]
-    if op.is_positional:
-        return op[UINT64]
-    if not op._takes_udt:
-        return op[unify(dtype, dtype2)]
-    return op._compile_udt(dtype, dtype2)
 
 
 def _operator(op, kind):
@@ -176,7 +137,7 @@ def _from_string(string, kind):
         raise ValueError(f'Bad {kind} string: {string!r}.  "]" not matched by "[".  Example usage: {example!r}')
     name = _SYMBOLS[kind].get(base, base)
     if kind == "agg":
-        op = _aggregator(name)
+        op = AggregatorBase._finder(name)
     else:
         namespace = NAMESPACES[kind]
         op = namespace.get(name)
@@ -185,15 +146,6 @@ def _from_string(string, kind):
     if op is None:
         raise ValueError(f"Unknown {kind} string: {string!r}.  Example usage: {example!r}")
     return op[dtype] if dtype else op
-
-
-def _aggregator(name):
-    from importlib import import_module
-
-    module = import_module(f"{__name__.split('.')[0]}.agg")
-    for part in name.split("."):
-        module = getattr(module, part, None)
-    return module
 
 
 def _semiring_from_string(string):
@@ -238,7 +190,7 @@ def find_opclass(op):
         return op, op.opclass
     if isinstance(op, ParameterizedUdf):
         return find_opclass(op())
-    if _is_aggregator(op):
+    if isinstance(op, AggregatorBase):
         return op, type(op).__name__
     try:
         if op in _BUILTINS:
@@ -275,14 +227,7 @@ def get_semiring(monoid, binaryop, name=None):
         binaryop = binaryop.binaryop
     elif opclass != "BinaryOp":
         raise TypeError(f"Expected a BinaryOp for the binaryop argument.  Got type: {type(binaryop)}")
-    monoid_type = binary_type = None
-    if not isinstance(monoid, Monoid):
-        monoid_type, monoid = monoid.type, monoid.parent
-    if not isinstance(binaryop, BinaryOp):
-        binary_type, binaryop = binaryop.type, binaryop.parent
-    found = _semiring_of(monoid, binaryop, name)
-    type_ = binary_type if binary_type is not None else monoid_type
-    return found if type_ is None else found[type_]
+    return semiring_of(monoid, binaryop, name)
 
 
 @lru_cache(maxsize=4096)
@@ -304,27 +249,3 @@ def typed_semiring(monoid, multiply):
             return typed
     parent = Semiring.register_anonymous(monoid.parent, operator.parent, name)
     return TypedSemiring(parent, name, monoid.type, monoid.return_type, monoid, operator)
-
-
-def _semiring_of(monoid, binaryop, name):
-    if monoid._anonymous or binaryop._anonymous:
-        return Semiring.register_anonymous(monoid, binaryop, name)
-    *monoid_prefix, monoid_name = monoid.name.rsplit(".", 1)
-    *binary_prefix, binary_name = binaryop.name.rsplit(".", 1)
-    if binary_prefix == ["ss"] or monoid_prefix and monoid_prefix == binary_prefix:
-        canonical = ".".join(binary_prefix) + f".{monoid_name}_{binary_name}"
-    elif ["numpy"] in (monoid_prefix, binary_prefix) and not (monoid_prefix and binary_prefix):
-        canonical = f"numpy.{monoid_name}_{binary_name}"
-    else:
-        canonical = f"{monoid.name}_{binaryop.name}".replace(".", "_")
-    found = SEMIRING_NS._made.get(canonical)
-    if found is None and canonical in SEMIRING_NS._names and not canonical.startswith("numpy."):
-        found = SEMIRING_NS.get(canonical)
-    if found is None:
-        found = Semiring._build(canonical, monoid, binaryop)
-        Semiring._publish(canonical, found)
-    elif found.monoid is not monoid or found.binaryop is not binaryop:
-        return Semiring.register_anonymous(monoid, binaryop, name=name)
-    if name is not None and name != canonical and not SEMIRING_NS.has(name):
-        SEMIRING_NS.put(name, found)
-    return found

@@ -4,6 +4,7 @@ from ..dtypes import BOOL, FC32, FC64, INT8, INT16, INT32, INT64, UINT16, UINT32
 from .base import OpBase, ParameterizedUdf, TypedOpBase
 from .binary import BinaryOp, ParameterizedBinaryOp
 from .monoid import Monoid, ParameterizedMonoid
+from .registry import NAMESPACES
 from .table import INTEGERS, REALS
 
 _REAL_MONOIDS = ("any", "max", "min", "plus", "times")
@@ -89,9 +90,7 @@ class TypedSemiring(TypedOpBase):
             return None
         if other is multiply:
             return self
-        from .resolve import get_semiring
-
-        return get_semiring(self.monoid, other)
+        return semiring_of(self.monoid, other)
 
     @property
     def is_commutative(self):
@@ -246,9 +245,7 @@ class Semiring(OpBase):
             return None
         if other is multiply:
             return self
-        from .resolve import get_semiring
-
-        return get_semiring(self._monoid, other)
+        return semiring_of(self._monoid, other)
 
     @property
     def is_commutative(self):
@@ -256,6 +253,43 @@ class Semiring(OpBase):
 
     def _reduce_args(self):
         return (self._monoid, self._binaryop)
+
+
+def semiring_of(monoid, binaryop, name=None):
+    """The registered or a new semiring of a Monoid and a BinaryOp; typed when either of them is."""
+    monoid_type = binary_type = None
+    if not isinstance(monoid, Monoid):
+        monoid_type, monoid = monoid.type, monoid.parent
+    if not isinstance(binaryop, BinaryOp):
+        binary_type, binaryop = binaryop.type, binaryop.parent
+    found = _parent_of(monoid, binaryop, name)
+    type_ = binary_type if binary_type is not None else monoid_type
+    return found if type_ is None else found[type_]
+
+
+def _parent_of(monoid, binaryop, name):
+    registered = NAMESPACES["semiring"]
+    if monoid._anonymous or binaryop._anonymous:
+        return Semiring.register_anonymous(monoid, binaryop, name)
+    *monoid_prefix, monoid_name = monoid.name.rsplit(".", 1)
+    *binary_prefix, binary_name = binaryop.name.rsplit(".", 1)
+    if binary_prefix == ["ss"] or monoid_prefix and monoid_prefix == binary_prefix:
+        canonical = ".".join(binary_prefix) + f".{monoid_name}_{binary_name}"
+    elif ["numpy"] in (monoid_prefix, binary_prefix) and not (monoid_prefix and binary_prefix):
+        canonical = f"numpy.{monoid_name}_{binary_name}"
+    else:
+        canonical = f"{monoid.name}_{binaryop.name}".replace(".", "_")
+    found = registered._made.get(canonical)
+    if found is None and canonical in registered._names and not canonical.startswith("numpy."):
+        found = registered.get(canonical)
+    if found is None:
+        found = Semiring._build(canonical, monoid, binaryop)
+        Semiring._publish(canonical, found)
+    elif found.monoid is not monoid or found.binaryop is not binaryop:
+        return Semiring.register_anonymous(monoid, binaryop, name=name)
+    if name is not None and name != canonical and not registered.has(name):
+        registered.put(name, found)
+    return found
 
 
 class ParameterizedSemiring(ParameterizedUdf):

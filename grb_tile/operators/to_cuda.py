@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from ..dtypes import INT64
 from ..exceptions import UdfParseError
 from .ir import uses, walk
 
@@ -53,8 +54,6 @@ def functor(typed, name):
 
 def argument_types(typed):
     """The types of the functor's parameters, in order."""
-    from ..dtypes import INT64
-
     if typed.opclass == "UnaryOp":
         return (typed.type,)
     if typed.opclass in ("IndexUnaryOp", "SelectOp"):

@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from ..dtypes import INT64
+from . import scalar, scalar_complex
 from .ir import uses, walk
 from .primitives import PRIMITIVES
 
@@ -75,8 +76,6 @@ def helper_names():
     """{function: its module} of operators/scalar.py and scalar_complex.py."""
     global _HELPERS
     if _HELPERS is None:
-        from . import scalar, scalar_complex
-
         _HELPERS = {
             name: module.__name__.rsplit(".", 1)[1]
             for module in (scalar, scalar_complex)
@@ -88,8 +87,6 @@ def helper_names():
 
 def helper(name):
     """The plain Python function of that name."""
-    from . import scalar, scalar_complex
-
     return getattr(scalar if helper_names()[name] == "scalar" else scalar_complex, name)
 
 

@@ -4,7 +4,7 @@ from ..dtypes import INT64
 from .base import TypedOpBase
 from .from_python import expression_from_text
 from .functions import FunctionFamily, FunctionOp
-from .ir import argument, cast, constant
+from .ir import Node, argument, cast, constant, walk
 from .table import UNARY
 from .to_numpy import numpy_function
 
@@ -92,8 +92,6 @@ def _rooted(text, names, operands, result):
 
 
 def substitute(root, operands):
-    from .ir import Node, walk
-
     if all(o.op == "arg" for o in operands):
         return root
     made = {}

@@ -66,7 +66,7 @@ def matvec_rows(device, A, x, semiring, allow=None, plan=None):
         return NotImplemented
     format = plan if type(plan) is str else getattr(plan, "format", None)
     if format is not None and format != "csr":
-        w = tiles.matvec(device, A, x, semiring, allow, format)
+        w = tiles.matvec(device, A, x, semiring, allow, format, matvec_rows)
         if w is not NotImplemented:
             return w
         use_plain_rows(plan)

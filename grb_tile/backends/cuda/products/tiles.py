@@ -49,8 +49,11 @@ NAMES = {16: "uint16_t", 32: "uint32_t", 64: "word"}
 DIRECTIONS = ("push_csc", "push_csr", "pull_csc")
 
 
-def matvec(device, A, x, semiring, allow, format):
-    """As matvec_rows over A's form `format`; NotImplemented where that form cannot serve (the plain rows do then)."""
+def matvec(device, A, x, semiring, allow, format, matvec_rows):
+    """As `matvec_rows`, over A's form `format`; NotImplemented where that form cannot serve (CSR does then).
+
+    matvec_rows  the product over CSR, for the entries that the tiled form keeps outside its tiles
+    """
     if not can_tile(A) or x.size > 1 << 40:
         return NotImplemented
     if allow is not None:
@@ -60,15 +63,13 @@ def matvec(device, A, x, semiring, allow, format):
                 return empty_vector(device, A.nrows, semiring.return_type)
             allow = None
     if format == "tiled":
-        return _tiled(device, A, x, semiring, allow)
+        return _tiled(device, A, x, semiring, allow, matvec_rows)
     if format == "bittiled" or format in DIRECTIONS:
         return _bit_tiled(device, A, x, semiring, allow, format)
     return NotImplemented
 
 
-def _tiled(device, A, x, semiring, allow):
-    from .matvec import matvec_rows
-
+def _tiled(device, A, x, semiring, allow, matvec_rows):
     T = tiled_of(device, A)
     rest = T.forms["rest"]
     other = None if rest is None else matvec_rows(device, rest, x, semiring, allow)
