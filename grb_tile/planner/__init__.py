@@ -14,6 +14,6 @@ from .statistics import edges_of, mean_degree
 plan = force  # gb.plan(force="cols")
 
 __all__ = [
-    "FORCIBLE", "Plan", "Report", "choose_matmul", "choose_matvec", "edges_of", "explain", "force", "forced", "forced_traversal", "history",
-    "mean_degree", "plan", "record_plan", "report_of", "search_over",
+    "FORCIBLE", "Plan", "Report", "choose_matmul", "choose_matvec", "edges_of", "explain", "force", "forced",
+    "forced_traversal", "history", "mean_degree", "plan", "record_plan", "report_of", "search_over",
 ]  # fmt: skip

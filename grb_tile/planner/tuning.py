@@ -143,10 +143,25 @@ RELABELLED_SHARE = _set(
     "RELABELLED_SHARE", 0.25, "share of the entries", "in the columns whose x fits in shared memory", H200
 )
 
+ALWAYS_ALLOCATED = _set(
+    "ALWAYS_ALLOCATED", 1 << 24, "elements", "128 MiB of 8-byte values fit on every supported GPU", "by construction"
+)
+ALLOCATED_PER_ENTRY = _set(
+    "ALLOCATED_PER_ENTRY",
+    64,
+    "elements an entry",
+    "as storage/convert.py: CSR up to 64 rows an entry",
+    "by construction",
+)
+
 # ---------------------------------------------------------------------- the kernel of a column-wise product
 
 SCAN_ALL = _set(
-    "SCAN_ALL", (1024, 4096), "entries of x", "every block scans all of them: long columns, short columns", H200
+    "SCAN_ALL",
+    (1024, 4096),
+    "entries of x",
+    "every block scans all of them: where columns are short, and where some are long",
+    H200,
 )
 LONG_COLUMN = _set(
     "LONG_COLUMN", 8192, "entries", "a column that one block merges in the time of the grid's start and end", H200

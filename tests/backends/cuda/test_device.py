@@ -17,6 +17,7 @@ from grb_tile.backends.cuda.runtime import compile as jit
 from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.structure import entries
 from grb_tile.exceptions import GraphblasException, IndexOutOfBound, JitError, OutOfMemory
+from grb_tile.planner import tuning
 from grb_tile.storage import embed, place
 from grb_tile.storage.store import Allow
 
@@ -225,7 +226,7 @@ def test_an_entry_count_is_read_when_asked_for(monkeypatch):
     assert u.nvals == 2 and u.nvals == 2 and len(reads) == 1
     assert [part.tolist() for part in shim().tuples_vector(u)] == [[0, 2], [0, 2]]
     assert place.host(u).nvals == 2 and gb.Vector._from_store(u).to_dict() == {0: 0, 2: 2}
-    monkeypatch.setattr(entries, "LATER_SIZE", 8)
+    monkeypatch.setattr(tuning, "LIST_NS", 0)  # a list costs less than any bitmap
     fresh = device.counters()
     assert fresh.tolist() == [0, 0, 0, 0]
     assert (

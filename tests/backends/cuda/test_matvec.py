@@ -66,17 +66,17 @@ def presence(request, monkeypatch):
     """Sums by columns ask every atomic whether its row is new, or all sums are read once more, those of some rows summed up
     in shared memory first."""
     if request.param != "asked":
-        monkeypatch.setattr(column_launch, "MANY_EDGES", 0)
-        monkeypatch.setattr(column_launch, "EDGES_OF_PLACE", 1 << 60)
+        monkeypatch.setattr(tuning, "MANY_EDGES", 0)
+        monkeypatch.setattr(tuning, "EDGES_OF_POSITION", 1 << 60)
     if request.param == "hot":
         for name, value in (
-            ("HOT_EDGES", 0),
-            ("HOT_BYTES", 640),
-            ("PATIENCE", 1),
-            ("LONG", 0),
-            ("FEW_ENTRIES", (0, 0)),
+            ("HUB_EDGES", 0),
+            ("BUILD_AFTER", 1),
+            ("LONG_COLUMN", 0),
+            ("SCAN_ALL", (0, 0)),
         ):
-            monkeypatch.setattr(column_launch, name, value)
+            monkeypatch.setattr(tuning, name, value)
+        monkeypatch.setattr(column_launch, "HOT_BYTES", 640)
     return request.param
 
 
@@ -120,8 +120,8 @@ def _with(semiring, found):
 def test_long_rows_are_cut_into_pieces(name, monkeypatch):
     monkeypatch.setitem(row_schedule.LONGEST, "all", (2, 4, 6, 8, 16, 32))
     monkeypatch.setitem(row_schedule.LONGEST, "early", (2, 4, 6, 8, 16, 32))
-    monkeypatch.setattr(column_launch, "FEW_ENTRIES", (7, 7))
-    monkeypatch.setattr(column_launch, "LONG", 32)
+    monkeypatch.setattr(tuning, "SCAN_ALL", (7, 7))
+    monkeypatch.setattr(tuning, "LONG_COLUMN", 32)
     rng = rng_of(len(name), 7)
     semiring = semiring_of(name, "BOOL" if name == "lor_land" else "FP64")
     dims = (150, np.arange(150)), (170, np.arange(170))
@@ -148,7 +148,7 @@ def test_long_rows_are_cut_into_pieces(name, monkeypatch):
 )
 def test_columns_leave_the_kept_accumulator_clean(name, type_, monkeypatch):
     """A result of few entries is packed out of the accumulator, which the next product finds as if it were new."""
-    monkeypatch.setattr(columns, "LATER_SIZE", 0)
+    monkeypatch.setattr(tuning, "LIST_NS", 0)
     monkeypatch.setattr(columns, "PART", 2)
     shim().device.__dict__.pop("product_spaces", None)
     semiring = semiring_of(name, type_)
@@ -230,7 +230,7 @@ def test_vectors_that_settle_as_bitmaps_and_lists():
 
 @pytest.mark.parametrize("name", ["plus_times", "any_pair"])
 def test_large_results_become_lists_from_a_kept_accumulator(name, monkeypatch):
-    monkeypatch.setattr(columns, "LATER_SIZE", 100)
+    monkeypatch.setattr(tuning, "LIST_NS", 0)
     monkeypatch.setattr(columns, "PART", 3)
     monkeypatch.setattr(columns, "MOST_PARTS", 5)
     rng = rng_of(13, len(name))
@@ -271,8 +271,8 @@ def test_large_results_become_lists_from_a_kept_accumulator(name, monkeypatch):
 )
 def test_lists_bitmaps_and_full_vectors_by_columns(name, type_, few, long, monkeypatch):
     """Sums that come back to where they started, empty columns, every form of x, masks; accumulators used again."""
-    monkeypatch.setattr(column_launch, "FEW_ENTRIES", (few, few))
-    monkeypatch.setattr(column_launch, "LONG", long)
+    monkeypatch.setattr(tuning, "SCAN_ALL", (few, few))
+    monkeypatch.setattr(tuning, "LONG_COLUMN", long)
     rng = rng_of(17, len(name), few)
     semiring = semiring_of(name, type_)
     dims = (500, np.arange(500)), (700, np.arange(700))

@@ -7,8 +7,8 @@ from backends import agree, samples
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import Vector, dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda.elementwise import overwrite
 from grb_tile.backends.cuda.runtime.late_vector import LateVector
+from grb_tile.planner import tuning
 from grb_tile.storage import holders
 from grb_tile.storage.embed import iso_like
 from grb_tile.storage.place import host
@@ -33,7 +33,7 @@ def test_all_formats(type_, turn, monkeypatch):
     dtype = getattr(dtypes, type_)
     rng = rng_of(turn, len(type_))
     if turn == 5:
-        monkeypatch.setattr(overwrite, "LATER_SIZE", 0)  # as if the vectors were very long
+        monkeypatch.setattr(tuning, "LIST_NS", 0)  # as if the vectors were very long
     for _ in range(4):
         dim = samples.dimension(rng, huge=turn == 4)
         c = samples.random_vector(rng, dim, dtype)

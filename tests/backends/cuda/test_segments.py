@@ -10,6 +10,7 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda.products import segments as row_segments
 from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
+from grb_tile.planner import tuning
 from grb_tile.storage import convert
 from grb_tile.storage.store import BitmapVector
 from support import seeds
@@ -37,7 +38,7 @@ SHAPES = [
 def small_blocks(monkeypatch):
     """Blocks of two warps and few of them, so that rows cross warps and blocks; no detour through the host."""
     monkeypatch.setattr(row_segments, "BLOCKS", dict.fromkeys((1, 2, 4, 8, 16), (64, 1)))
-    monkeypatch.setattr(row_segments, "RANKED_ENTRIES", 0)
+    monkeypatch.setattr(tuning, "RELABELLED_ENTRIES", 0)
     monkeypatch.setattr(row_segments, "HOT", 16)
     shim().detours.clear()
     yield
@@ -45,8 +46,8 @@ def small_blocks(monkeypatch):
 
 
 def force(monkeypatch, kind):
-    monkeypatch.setattr(row_segments, "SHORT_SHARE", -1.0 if kind == "short" else 2.0)
-    monkeypatch.setattr(row_segments, "RANKED_SHARE", -1.0 if kind == "ranked" else 2.0)
+    monkeypatch.setattr(tuning, "DELTA16_SHARE", -1.0 if kind == "short" else 2.0)
+    monkeypatch.setattr(tuning, "RELABELLED_SHARE", -1.0 if kind == "ranked" else 2.0)
 
 
 def rng_of(*salt):
@@ -72,13 +73,13 @@ def check(A, x, semiring, kind=None):
     """The first product, and those after the columns were made, and the form that they went by."""
     want = NUMPY.matvec_rows(A, x, semiring, None)
     before = agree.snapshot(A, x)
-    for _ in range(row_segments.PATIENCE + 2):
+    for _ in range(tuning.BUILD_AFTER + 2):
         agree.assert_same(shim().matvec_rows(A, x, semiring, None), want)
     assert agree.snapshot(A, x) == before
     form = shim().own(A).forms.get("segments")  # none where presence alone decides
     if form is not None:
         assert form.arrived[0] == 0
-        if kind is not None and form.uses > row_segments.PATIENCE:
+        if kind is not None and form.uses > tuning.BUILD_AFTER:
             assert form.columns.kind == KINDS.index(kind)
 
 

@@ -23,6 +23,7 @@ from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import segments as row_segments
 from grb_tile.operators import get_typed_op
+from grb_tile.planner import tuning
 from grb_tile.storage.store import BitmapVector, Compressed
 
 BANDWIDTH = 4.3e12
@@ -199,7 +200,7 @@ def spmv(backend, name, structure):
         A, x = matrix(structure, dtype), dense(structure[0], dtype)
         semiring = get_typed_op("plus_times", dtype, kind="semiring")
         product = partial(backend.matvec_rows, A, x, semiring)
-        first, *later = wall_seconds(product, row_segments.PATIENCE + 3)
+        first, *later = wall_seconds(product, tuning.BUILD_AFTER + 3)
         verify(A, x, semiring, product(), f"{name} plus_times {dtype}")
         kind = ("plain", "short", "ranked")[A.forms["segments"].columns.kind]
         ours = device_us(product)
@@ -224,15 +225,17 @@ def spmv(backend, name, structure):
 
 def tune(backend, name, structure):
     """The same SpMV by each kind of columns, under other sizes of blocks and of the table of hot columns."""
-    names = "SHORT_SHARE", "RANKED_SHARE", "RANKED_ENTRIES", "TABLE_SHARE", "TABLE_THREADS", "BLOCKS"
-    kept = {key: getattr(row_segments, key) for key in names}
+    chosen = ("TABLE_SHARE", "TABLE_THREADS", "BLOCKS"), ("DELTA16_SHARE", "RELABELLED_SHARE", "RELABELLED_ENTRIES")
+    kept = {
+        key: getattr(place, key) for place, keys in zip((row_segments, tuning), chosen, strict=True) for key in keys
+    }
     try:
         for dtype in (dtypes.FP32, dtypes.FP64):
             A, x = matrix(structure, dtype), dense(structure[0], dtype)
             product = partial(backend.matvec_rows, A, x, get_typed_op("plus_times", dtype, kind="semiring"))
             figures = {"cusparse": device_us(cusparse(A, x))}
             for kind, short, ranked in (("plain", 2.0, 2.0), ("short", -1.0, 2.0), ("ranked", 2.0, -1.0)):
-                row_segments.SHORT_SHARE, row_segments.RANKED_SHARE, row_segments.RANKED_ENTRIES = short, ranked, 0
+                tuning.DELTA16_SHARE, tuning.RELABELLED_SHARE, tuning.RELABELLED_ENTRIES = short, ranked, 0
                 A.forms = None
                 for size in ((1024, 1), (768, 1), (640, 1), (512, 1), (512, 2)):
                     for share in (16, 22, 27, 30) if kind == "ranked" else (32,):
@@ -240,14 +243,14 @@ def tune(backend, name, structure):
                         row_segments.TABLE_SHARE = share / 32
                         if A.forms:
                             A.forms["segments"].launches.clear()
-                        for _ in range(row_segments.PATIENCE + 1):
+                        for _ in range(tuning.BUILD_AFTER + 1):
                             product()
                         key = f"{kind} {size[0]}x{size[1]}" + (f" {share}/32" if kind == "ranked" else "")
                         figures[key] = device_us(product, 10)
             say(part="tune", matrix=name, type=str(dtype), **figures)
     finally:
         for key, value in kept.items():
-            setattr(row_segments, key, value)
+            setattr(row_segments if key in chosen[0] else tuning, key, value)
 
 
 def semirings(backend, name, structure):

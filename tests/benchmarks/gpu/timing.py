@@ -9,7 +9,7 @@ import time
 import cupy as cp
 import numpy as np
 
-from grb_tile.backends.cuda.products import segments as row_segments
+from grb_tile.planner import tuning
 
 _LONG = cp.RawKernel(
     'extern "C" __global__ void spin(long long n) { long long t = clock64(); while (clock64() - t < n); }', "spin"
@@ -18,7 +18,7 @@ _LONG = cp.RawKernel(
 
 def device_us(call, repeats=20):
     """Median of three: the card's time of one of `repeats` calls queued behind a long kernel."""
-    for _ in range(row_segments.PATIENCE + 2):  # what is made after some calls must not count as host time
+    for _ in range(tuning.BUILD_AFTER + 2):  # what is made after some calls must not count as host time
         call()
     start = time.perf_counter()
     for _ in range(3):

@@ -6,10 +6,11 @@ back: the number of entries stays on the device.
 
 import numpy as np
 
+from ....planner.choose_kernel import stays_bitmap
 from ....storage import holders
 from ....storage.store import same_structure
 from ..runtime.late_vector import LateVector
-from ..structure.entries import LATER_SIZE, index_type, moved_type, to_bitmap, words_of
+from ..structure.entries import index_type, moved_type, to_bitmap, words_of
 from ..structure.positions import is_empty
 
 
@@ -26,7 +27,7 @@ def overwrite(device, c, t, allow):
     if c.dtype._is_udt or c.format[-1] == "r" or c.size == 0:
         return NotImplemented
     if t.format == "sparse":
-        if not t.iso or c.size > LATER_SIZE:
+        if not t.iso or not stays_bitmap(c.size, c.values.dtype.itemsize, device.profile):
             return NotImplemented
         t = to_bitmap(device, t)
     c = _writable(device, c)
@@ -83,7 +84,7 @@ def _writable(device, c):
     """`c` as a LateVector whose arrays nobody else holds: itself or a copy; None where that is not worth it."""
     size = c.size
     if c.format == "sparse":
-        if size > LATER_SIZE:
+        if not stays_bitmap(size, c.values.dtype.itemsize, device.profile):
             return None
         values, words = device.places(size, c.values.dtype), device.zeros((size + 63) >> 6, np.uint64)
         found = device.counters()

@@ -1,9 +1,9 @@
-"""What a product by columns keeps between calls, so that a call is one launch: arguments, clean accumulators, room for x.
+"""What a column-wise product keeps between calls, so that a call is one launch: arguments, clean accumulators, workspace.
 
-Kernels: merge_columns and merge_evenly in products/columns.cuh.  What a launch leaves clean, the next one finds clean:
-launches
-are ordered, by Device.in_order when the stream changes.  Before a launch there is as little to do as can be; memory for
-the next call is taken, and arrays over the result are made, while the device works or when asked for.
+Kernels: merge_columns and merge_evenly (edge-balanced) in products/columns.cuh; the planner chooses (merge_kernel). What
+a launch leaves clean, the next one finds clean: launches are ordered, by Device.in_order when the stream changes. Before
+a launch there is as little to do as can be; memory for the next call is allocated, and arrays over the result are made,
+while the device works or when they are asked for.
 """
 
 import weakref
@@ -11,24 +11,19 @@ from contextlib import suppress
 
 import numpy as np
 
+from ....planner import tuning
+from ....planner.choose_kernel import forced_kernel, merge_kernel, presence_is_found_later
 from ....storage.store import forms_of
 from ..runtime.array_block import layout
 from ..structure.entries import index_type
 from .row_schedule import longest_row, pointers
 
-FEW_ENTRIES = 1024, 4096  # of x: every block scans them all; where columns are short, and where some are long
-LONG = 8192  # entries of a column that a block merges by itself without others waiting long for it
 LAUNCH = {"block": 512, "blocks": 2}  # threads of a block, blocks per processor
-SMALL = {"block": 256, "blocks": 1}  # the same up to SMALL_ENTRIES of x and MANY_EDGES
+SMALL = {"block": 256, "blocks": 1}  # the same up to tuning.SMALL_LAUNCH entries of x and MANY_EDGES edges
 WITH_HOT = {"block": 1024, "blocks": 1}  # the same with sums of hot rows in shared memory
-MANY_EDGES = 1 << 16  # from which on it pays to read all sums of floats once more, instead of every atomic's answer,
-EDGES_OF_PLACE = 8  # where there are not more places than so many times the edges
 EDGES_OF_BLOCK = 1024  # a matrix with fewer entries per block gets fewer blocks
-HOT_EDGES = 1 << 22  # edges from which on the rows that most entries lie in are summed in shared memory,
-HOT_BYTES = 192 << 10  # so much of it,
-REST_BYTES = 16 << 10  # if that many are left,
-PATIENCE = 3  # after so many such products
-SMALL_ENTRIES = 1024
+HOT_BYTES = 192 << 10  # of shared memory for the sums of high-degree rows,
+REST_BYTES = 16 << 10  # if that many are left
 _EACH, _CHUNK, _MOST_CHUNKS = 8, {4: 4096, 8: 2048}, 1024  # as in products/columns.cuh
 _KEPT_ROOM = 1 << 24  # places of x up to which the room for its chunks is kept
 _KEPT = 8  # accumulators kept
@@ -67,12 +62,14 @@ class Merge:
         self._layout = layout(((size + 63) >> 6, _WORD), (4, _WORD), None if self._type is None else (size, self._type))
         held, entries = AT.indptr.shape[0] - 1, AT.indices.shape[0]
         self.mean = entries / max(held, 1)  # entries of a column
-        self._level = longest_row(device, AT) <= LONG
+        self._longest = longest_row(device, AT)
         block = device.launcher.threads(LAUNCH["block"])
-        self._few = 0 if self._bitmap else min(FEW_ENTRIES[not self._level], _CHUNK[ptr.dtype.itemsize], _EACH * block)
+        most = tuning.SCAN_ALL[self._longest > tuning.LONG_COLUMN]
+        self._few = 0 if self._bitmap else min(most, _CHUNK[ptr.dtype.itemsize], _EACH * block)
         self._arrays = ptr, AT.rows, held, AT.indices, AT.values if s.reads_a else None, size
         self._fixed = tuple(a if type(a) is int else device.address(a) for a in self._arrays)
-        self._shows = s.shows
+        self._shows = s.shows  # does a sum show its presence?  Then its type has sums in shared memory too
+        self._can_share = s.shows and AT.indices.dtype == np.int32
         self._launches = {}
         self._entries, self._AT = entries, weakref.ref(AT)
 
@@ -98,7 +95,7 @@ class Merge:
         )
         return found
 
-    def __call__(self, x_indices, x_words, x_values, count, edges, mask, complement, renew):
+    def __call__(self, x_indices, x_words, x_values, count, edges, mask, complement, renew, plan=None):
         """The Space of the merged product of about `edges` entries; renew: it is given away, the next one cleaned meanwhile."""
         device = self._device
         spaces = device.__dict__.setdefault("product_spaces", {})
@@ -109,13 +106,17 @@ class Merge:
         else:
             space.count_in(device.counters())
             clean = _NOTHING
-        later = self._shows and edges >= MANY_EDGES and edges * EDGES_OF_PLACE >= self._size
-        if count <= self._few:
-            which, rest = (False, later, count <= SMALL_ENTRIES and edges < MANY_EDGES, 0), _FEW
-        elif self._level:
-            which, rest = (False, later, False, 0), _NOT_FEW
+        later = self._shows and presence_is_found_later(edges, self._size)
+        chosen = merge_kernel(plan, count, self._few, self._longest, edges, self._can_share, later)
+        if chosen == "merge_columns":
+            few = count <= self._few
+            small = few and count <= tuning.SMALL_LAUNCH and edges < tuning.MANY_EDGES
+            which, rest = (False, later, small, 0), _FEW if few else _NOT_FEW
         else:
-            hot = self._hot_rows() if later and edges >= HOT_EDGES else _NO_TABLE
+            hot = _NO_TABLE
+            if chosen == "merge_hubs_shared":
+                hot = self._hot_rows(plan, edges)
+                later = later or hot[-1] > 0
             held, rest = self._room(count)  # held until the launch
             which, rest = (True, later, False, hot[-1]), (*rest, *hot)
         launch = self._launches.get(which) or self._launch(which)
@@ -137,15 +138,17 @@ class Merge:
                 self._kept(self._raw, self._fresh())
         return space
 
-    def _hot_rows(self):
+    def _hot_rows(self, plan, edges):
         """What the launch takes for the fullest rows: their names by their places in shared memory, the places; none at first."""
         device, AT, size = self._device, self._AT(), self._size
         places = min(HOT_BYTES, device.launcher.shared - REST_BYTES) // (4 + self._type.itemsize)
         key = "hot_rows", places
         found = AT.forms.get(key, 0)
         if type(found) is int:
-            if found < PATIENCE or AT.indices.dtype != np.int32:
+            if found < tuning.BUILD_AFTER and forced_kernel("cols") is None:
                 AT.forms[key] = found + 1
+                if plan is not None and type(plan) is not str:
+                    plan.use_kernel("merge_edge_balanced", "hubs_later", (edges, tuning.BUILD_AFTER))
                 return _NO_TABLE
             counts, best = device.xp.bincount(AT.indices, minlength=size), device.zeros(places, np.uint64)
             device.launcher.kernel("products/columns.cuh", "fullest_rows").over(size, (counts, size, places, best))

@@ -1,18 +1,18 @@
-"""The two ways by columns: products merged into a clean accumulator by atomics, or sorted by row and combined.
+"""SpMSpV on the device: products merged into a clean accumulator by atomics, or sorted by row and combined (ESC).
 
-Kernels: products/columns.cuh.  Up to LATER_SIZE places the accumulator becomes the result, a bitmap whose entries are
-counted on
-the device, and the same launch cleans the arrays of the next product: one launch, nothing is read back.  Past that the
-accumulator is kept, and the call that used it cleans what it touched while the result is made a list.
+Kernels: products/columns.cuh. Where that costs less than a list (planner: stays_bitmap) the accumulator becomes the
+result, a bitmap whose entries are counted on the device, and the same launch cleans the arrays of the next product: one
+launch, nothing is read back. Otherwise the accumulator is kept, and compacting the result into a list cleans what the
+product touched.
 """
 
 import numpy as np
 
+from ....planner.choose_kernel import stays_bitmap
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, index_dtype
 from ..runtime.late_vector import LateVector
 from ..structure.entries import (
-    LATER_SIZE,
     empty_vector,
     gather,
     index_type,
@@ -31,8 +31,8 @@ PART = 256  # words that one warp compacts, at least
 MOST_PARTS = 4096
 
 
-def merged(device, AT, x, s, allow):
-    """The product by atomics."""
+def merged(device, AT, x, s, allow, plan=None):
+    """The product merged by atomics; plan: a Plan, which records the kernel, or None."""
     size = AT.ncols
     mask, complement = None, False
     if allow is not None:
@@ -49,10 +49,9 @@ def merged(device, AT, x, s, allow):
         x_indices, count = AT.rows, AT.rows.shape[0]
     merge = merge_of(device, AT, s, mask is not None, x_indices, x_words)
     edges = int(x.estimated_nvals * merge.mean)
-    space = merge(
-        x_indices, x_words, x_values if s.reads_x else None, count, edges, mask, complement, size <= LATER_SIZE
-    )
-    if size > LATER_SIZE:
+    renew = stays_bitmap(size, 0 if s.structure_only else s.dtype.np_type.itemsize, device.profile)
+    space = merge(x_indices, x_words, x_values if s.reads_x else None, count, edges, mask, complement, renew, plan)
+    if not renew:
         return _taken(device, merge, size, s, AT, x, space, *space.arrays())
     estimate = edges + 1 if edges < size else size
     if not s.structure_only:

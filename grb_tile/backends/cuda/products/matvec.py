@@ -1,25 +1,27 @@
-"""w = A (+.x) x on the device: by rows of A, or by the columns that x holds.  Meanings: backends/protocol.py.
+"""w = A (+.x) x on the device: row-wise (SpMV) or column-wise (SpMSpV). Meanings: backends/protocol.py.
 
-By rows (kernels/products/rows.cuh): rows are shared out by their lengths, the mask is asked before a row is read,
-terminal
-monoids stop early.  x is wanted full or as a bitmap; its values, A's values and w's are touched only where they matter:
+Row-wise (kernels/products/rows.cuh): rows are binned by length, the mask is tested before a row is read, terminal monoids
+stop early. x is wanted full or as a bitmap; the values of A, x and w are touched only where they matter. The planner
+(planner/choose_kernel.py) names the kernel:
 
-    x full, no mask        w's pattern is that of the rows that hold something: known, nothing is counted or read back;
-    where
-                           all entries must be read they are shared out, not the rows (products/segments.py)
-    structure only         bits of presence alone; w is iso
-    one product enough     any monoid or structure only: rows in their own order, most end at their first look
-    (products/pull.py)
-    mask a short list      only the listed rows
+    segments            x full, no mask, all entries are read: entries are balanced, not rows (products/segments.py)
+    pull_early_exit     one match decides a row (any monoid, structure only): most rows end at their first look
+                        (products/pull.py)
+    listed_rows         the mask is a short list: only its rows
+    binned_rows         all else; with a full x and no mask the pattern of w is known and nothing is counted
+    hypersparse_rows    nothing of the size of a dimension may be allocated: a result for each stored row
 
-By columns (kernels/products/columns.cuh): entries of the columns that x holds are merged by atomics into a clean
-accumulator,
-which becomes w, a bitmap counted on the device; only past LATER_SIZE places is it read back and made a list.  Where a
-value has no atomic, or nothing of w's size may be allocated, the products are sorted by row and combined.
+Column-wise (kernels/products/columns.cuh): the columns at x's entries are merged by atomics into a clean accumulator,
+which becomes w, a bitmap counted on the device; where a list costs less it is read back and compacted. Where a value has
+no atomic, or nothing of w's size may be allocated, the products are sorted by row and combined (sort_products).
 """
+
+from functools import partial
 
 import numpy as np
 
+from ....planner import tuning
+from ....planner.choose_kernel import has_capacity, hypersparse_kernel, rows_kernel, sorts_products
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, forms_of, index_dtype
 from ...protocol import use_plain_rows
@@ -37,16 +39,7 @@ from ..structure.structure import choose_format
 from . import columns, pull, segments as row_segments, tiles
 from .row_schedule import chosen_rows, schedule_of
 
-PLAIN = {"most": 1 << 24}  # plain sums: a warp for each task; counting wants fewer blocks, for each adds to one counter
-ALWAYS_ROOMY = 1 << 24  # places that may always be allocated
-FEW_ROWS = 8  # the rows of a listed mask are walked alone when they are fewer than 1/FEW_ROWS of the rows held
-
-PULLED = 1 << 24  # rows up to which a pull passes over those that are not listed sooner than they are picked
-
-
-def roomy(size, entries):
-    """May something of `size` places be allocated beside operands of `entries` entries?"""
-    return size <= ALWAYS_ROOMY or size <= 64 * entries
+PLAIN = {"most": 1 << 24}  # blocks of plain sums: a warp for each task; fewer where each block adds to one counter
 
 
 def operand_types(semiring, *stores):
@@ -70,11 +63,12 @@ def matvec_rows(device, A, x, semiring, allow=None, plan=None):
         if w is not NotImplemented:
             return w
         use_plain_rows(plan)
-    if size > ALWAYS_ROOMY or x.size > ALWAYS_ROOMY:
+    if size > tuning.ALWAYS_ALLOCATED or x.size > tuning.ALWAYS_ALLOCATED:
         entries = count + (0 if held is None or held == x.size else held)
-        if not roomy(size, entries) or not (roomy(x.size, entries) or x.format == "bitmap"):
-            return _held_rows(device, A, x, s, allow)
-    return _scheduled_rows(device, A, x, held, s, allow)
+        if not has_capacity(size, entries) or not (has_capacity(x.size, entries) or x.format == "bitmap"):
+            hypersparse_kernel(plan, size, entries)
+            return _hypersparse_rows(device, A, x, s, allow)
+    return _rows(device, A, x, held, s, allow, plan)
 
 
 def known_count(u):
@@ -92,7 +86,8 @@ def mask_of(device, allow):
     return allow, False
 
 
-def _scheduled_rows(device, A, x, held, s, allow):
+def _rows(device, A, x, held, s, allow, plan):
+    """Row-wise, by the kernel that the planner chooses from what is known of A, x and the mask."""
     size = A.nrows
     full = held == x.size
     x_words, x_values = None, x.values
@@ -101,25 +96,25 @@ def _scheduled_rows(device, A, x, held, s, allow):
             x = to_bitmap(device, x)
             x_values = x.values
         x_words = words_of(device, x)
-    mask, complement, rows = None, False, None
+    mask, complement, rows, listed = None, False, None, None
     allow, nothing = mask_of(device, allow)
     if nothing:
         return empty_vector(device, size, s.dtype)
-    suited = pull.suits(A, s) and not (full and allow is None)
     if allow is not None:
         pattern, complement = allow.pattern, allow.complement
-        if (
-            not complement
-            and pattern.format == "sparse"
-            and pattern.nvals * FEW_ROWS < A.indptr.shape[0]
-            and not (suited and size <= PULLED)
-        ):
-            rows = pattern.indices.astype(np.int64, copy=False)
-        else:
-            mask = words_of(device, pattern)
-    if full and allow is None and (not s.early or s.has_terminal and row_segments.reads_most(device, A)):
-        return _by_entries(device, A, x, s)
-    if rows is None and suited:
+        if not complement and pattern.format == "sparse":
+            listed = pattern.nvals
+    kernel = rows_kernel(
+        plan, A.indices.shape[0], A.indptr.shape[0], size, full and allow is None, s.early, s.has_terminal,
+        partial(row_segments.reads_most, device, A), pull.suits(A, s), listed,
+    )  # fmt: skip
+    if kernel == "segments":
+        return _by_entries(device, A, x, s, plan)
+    if kernel == "listed_rows":
+        rows = pattern.indices.astype(np.int64, copy=False)
+    elif allow is not None:
+        mask = words_of(device, pattern)
+    if kernel == "pull_early_exit":
         w, words, found = pull.pull(device, A, x_words, x_values, s, mask, complement)
         return _counted(device, A, x, s, w, words, found)
     if rows is not None:
@@ -142,10 +137,10 @@ def _counted(device, A, x, s, w, words, found):
     return result
 
 
-def _by_entries(device, A, x, s):
-    """Every entry is read and x holds everything: the entries are shared out, not the rows (kernels/products/segments.cuh)."""
+def _by_entries(device, A, x, s, plan):
+    """Every entry is read and x is full: entries are balanced, not rows (kernels/products/segments.cuh)."""
     w = device.places(A.nrows, s.dtype.np_type)
-    row_segments.multiply(device, A, s, x.values, w)
+    row_segments.multiply(device, A, s, x.values, w, plan)
     return _at_held_rows(device, A, x, s, w)
 
 
@@ -196,11 +191,11 @@ def _pattern_arrays(pattern):
     return None, pattern.indices, pattern.indices.shape[0]
 
 
-def _held_rows(device, A, x, s, allow):
+def _hypersparse_rows(device, A, x, s, allow):
     """Nothing of the size of a dimension is allocated: one result for each row that A holds, look-ups by bisection."""
     from ..structure.structure import convert
 
-    if A.rows is None and not roomy(A.nrows, A.indices.shape[0]):
+    if A.rows is None and not has_capacity(A.nrows, A.indices.shape[0]):
         A = convert(device, A, "dcsr")
     held = A.indptr.shape[0] - 1
     hit = device.empty(held, np.bool_)
@@ -238,6 +233,6 @@ def matvec_cols(device, AT, x, semiring, allow=None, plan=None):
         allow, nothing = mask_of(device, allow)
         if nothing:
             return empty_vector(device, size, dtype)
-    if s.atomic and roomy(size, AT.indices.shape[0]):
-        return columns.merged(device, AT, x, s, allow)
-    return columns.sorted_products(device, AT, x, s, allow)
+    if sorts_products(plan, s.atomic, size, AT.indices.shape[0]):
+        return columns.sorted_products(device, AT, x, s, allow)
+    return columns.merged(device, AT, x, s, allow, plan)

@@ -1,22 +1,21 @@
-"""How the rows of a matrix are shared out among lanes: made once for each matrix, kept in A.forms.
+"""Rows of a matrix binned by length and dealt to lanes: made once for each matrix, kept in A.forms.
 
-Schema of RowSchedule (R = rows that hold something, L = long ones among them)
+Schema of RowSchedule (R = rows with entries, L = long ones among them)
 
-    rows       int32 or int64 [R]   row numbers, long rows first, then by class; None: place = row (CSR, nearly all
-    alike)
+    rows       int32 or int64 [R]   row numbers, long rows first, then by bin; None: position = row (CSR, nearly all in
+                                    one bin)
     starts     int32 or int64 [R]   first entry of each (int32 while the matrix has fewer than 2^31 entries)
     stops      the same type [R]
-    bins       int64 [24]           per class c: [c] warps up to its end, [8 + c], [16 + c] its places
-    (products/rows.cuh)
+    bins       int64 [24]           per bin c: [c] warps up to its end, [8 + c], [16 + c] its positions
+                                    (products/rows.cuh)
     warps      warps in all
-    piece      entries of a piece of a long row; 0: its length over its number of pieces, rounded up
-    piece_ptr  int64 [L + 1]        pieces of long row r; None without long rows
-    owner      int32 [pieces]       the long row of each piece
+    piece      entries of a chunk of a long row; 0: its length over its number of chunks, rounded up
+    piece_ptr  int64 [L + 1]        chunks of long row r; None without long rows
+    owner      int32 [chunks]       the long row of each chunk
     arrived    uint32 [L]           zero, before and after every launch
 
-Classes 1 to 6 give a row 32, 16, 8, 4, 2, 1 lanes; class 0 holds the long ones.  Two tables: walks that read all
-entries want
-many lanes for a row, walks that stop early want few.  Products of full vectors without a mask go by
+Bins 1 to 6 give a row 32, 16, 8, 4, 2, 1 lanes; bin 0 has the long rows. Two tables: kernels that read all entries want
+many lanes for a row, kernels that stop early want few. Products of full vectors without a mask take
 products/segments.py instead.
 """
 

@@ -5,7 +5,7 @@ Schema of RowSegments (R rows that hold something; N slices of SLICE entries; ke
     begins     uint8 [32 N + 4]     bit k: a row begins with entry k; one bit more behind the last entry
     before     int32 or int64 [N + 1]  rows begun before each slice
     names      the same type [R]    the rows that hold something; None: all
-    columns    None until the matrix has been multiplied PATIENCE times; then a Columns
+    columns    the plain Columns until the matrix was multiplied tuning.BUILD_AFTER times, then the planner's choice
     arrived    uint32 [1]           zero, before and after every launch
 
 Schema of Columns: how x is found
@@ -20,16 +20,14 @@ Schema of Columns: how x is found
 
 import numpy as np
 
+from ....planner import tuning
+from ....planner.choose_kernel import column_indices, forced_kernel
 from ....storage.store import forms_of
 from ..structure.entries import gather, index_type
 from .row_schedule import pointers
 
 LANE_ENTRIES = 8
 SLICE = 32 * LANE_ENTRIES
-PATIENCE = 3  # products by the plain columns before others are made
-SHORT_SHARE = 0.5  # of the slices must be short
-RANKED_ENTRIES = 1 << 23  # fewer entries do not pay for filling shared memory
-RANKED_SHARE = 0.25  # of the entries must lie in hot columns
 HOT = 48 << 10  # columns that may be hot: what fits in shared memory at 4 bytes each
 TABLE_THREADS = 512  # of a block with a table
 TABLE_SHARE = 27 / 32  # of a block's shared memory for buffers and table: more leaves the first cache too little
@@ -42,9 +40,9 @@ BLOCKS = {
     16: (512, 1),
 }  # by bytes of a value: threads of a block,
 #                               blocks for a multiprocessor: as many warps as there are registers for
-STEP = 128  # entries that a walk that stops early has on the way at once
 PLAIN, SHORT, RANKED = range(3)
 NAMES = ("PLAIN_COLUMNS", "SHORT_COLUMNS", "RANKED_COLUMNS")
+KERNELS = ("segments", "segments_delta16", "segments_relabelled")  # as the planner names them
 
 
 class RowSegments:
@@ -54,8 +52,10 @@ class RowSegments:
         "arrived",
         "before",
         "begins",
+        "choice",
         "columns",
         "entries",
+        "forced",
         "held",
         "launches",
         "names",
@@ -104,6 +104,7 @@ def _make(device, A):
     result.before = xp.searchsorted(starts, ends.astype(starts.dtype), side="left").astype(row_type)
     result.arrived, result.launches, result.uses = device.zeros(1, np.uint32), {}, 0
     result.columns = result.plain = Columns(PLAIN, A.indices)
+    result.choice, result.forced = None, {}
     return result
 
 
@@ -122,44 +123,84 @@ def reads_most(device, A):
     found = forms.get("reads_most")
     if found is None:
         ptr = pointers(device, A)
-        read = device.xp.minimum(ptr[1:] - ptr[:-1], STEP).sum()
-        found = forms["reads_most"] = 2 * device.read(read.reshape(1))[0] >= A.indices.shape[0]
+        read = device.xp.minimum(ptr[1:] - ptr[:-1], tuning.EARLY_STEP).sum()
+        share = device.read(read.reshape(1))[0] / max(A.indices.shape[0], 1)
+        found = forms["reads_most"] = share >= tuning.READS_MOST
     return found
 
 
-def columns_of(device, A, form):
-    """How this product finds x: the plain columns at first, then what suits the matrix."""
-    if form.uses <= PATIENCE:
+def columns_of(device, A, form, plan=None):
+    """How this product finds x: the plain columns at first, then what the planner chooses; recorded in `plan`."""
+    wanted = forced_kernel("rows")
+    if wanted in KERNELS:
+        return _forced(device, A, form, wanted, plan)
+    if form.uses <= tuning.BUILD_AFTER:
         form.uses += 1
-        if form.uses == PATIENCE + 1:
-            form.columns = _columns(device, A, form)
+        if form.uses == tuning.BUILD_AFTER + 1:
+            form.columns, form.choice = _columns(device, A, form)
+    if plan is not None and type(plan) is not str:
+        kernel, rule, figures = form.choice or ("segments", "columns_plain", (form.uses, tuning.BUILD_AFTER))
+        plan.use_kernel(kernel, rule, figures)
     return form.columns
 
 
 def _columns(device, A, form):
-    xp, cols, entries = device.xp, A.indices, form.entries
-    plain = form.columns
-    if cols.dtype != np.int32:
-        return plain
-    short = device.counters()
-    bases = device.empty(form.slices, np.int32)
-    _short_columns(device, form, None, bases, short)
-    if device.read(short[:1])[0] >= SHORT_SHARE * form.slices:
-        if not _roomy(device, 2 * entries):
-            return plain
-        offsets = device.empty(form.slices * SLICE, np.uint16)
-        _short_columns(device, form, offsets, bases, None)
-        return Columns(SHORT, cols, offsets, bases)
-    if entries < RANKED_ENTRIES or not _roomy(device, 4 * entries + 32 * A.ncols):
-        return plain
-    counts = xp.bincount(cols, minlength=A.ncols)
-    order = xp.argsort(-counts).astype(np.int32)
-    share = device.read(counts[order[:HOT]].sum().reshape(1))[0] / entries
-    if share < RANKED_SHARE:
-        return plain
+    """(Columns, (kernel, rule, figures)) by the planner's choice."""
+    if A.indices.dtype != np.int32:
+        return form.plain, ("segments", "columns_wide", ())
+    relabelling, bases = [], device.empty(form.slices, np.int32)
+
+    def near_share():
+        near = device.counters()
+        _short_columns(device, form, None, bases, near)
+        return device.read(near[:1])[0] / max(form.slices, 1)
+
+    def hub_share():
+        relabelling.append(_by_frequency(device, A, form))
+        return relabelling[0][1]
+
+    choice = column_indices(form.entries, near_share, hub_share, lambda count: _roomy(device, count), A.ncols)
+    if choice[0] == "segments_delta16":
+        return _delta16(device, form, bases), choice
+    if choice[0] == "segments_relabelled":
+        return _relabelled(device, A, relabelling[0][0]), choice
+    return form.plain, choice
+
+
+def _forced(device, A, form, wanted, plan):
+    """The Columns of a forced kernel, kept with the form; the plain ones where it cannot serve."""
+    choice, columns = (wanted, "forced", ()), form.plain
+    if wanted != KERNELS[PLAIN]:
+        if A.indices.dtype != np.int32:
+            choice = KERNELS[PLAIN], "kernel_unsuited", (wanted,)
+        elif wanted in form.forced:
+            columns = form.forced[wanted]
+        elif wanted == KERNELS[SHORT]:
+            columns = form.forced[wanted] = _delta16(device, form, device.empty(form.slices, np.int32))
+        else:
+            columns = form.forced[wanted] = _relabelled(device, A, _by_frequency(device, A, form)[0])
+    if plan is not None and type(plan) is not str:
+        plan.use_kernel(*choice)
+    return columns
+
+
+def _delta16(device, form, bases):
+    offsets = device.empty(form.slices * SLICE, np.uint16)
+    _short_columns(device, form, offsets, bases, None)
+    return Columns(SHORT, form.plain.codes, offsets, bases)
+
+
+def _by_frequency(device, A, form):
+    """(columns by falling number of entries, the share of the entries in the first HOT of them)"""
+    counts = device.xp.bincount(A.indices, minlength=A.ncols)
+    order = device.xp.argsort(-counts).astype(np.int32)
+    return order, device.read(counts[order[:HOT]].sum().reshape(1))[0] / max(form.entries, 1)
+
+
+def _relabelled(device, A, order):
     ranks = device.empty(A.ncols, np.int32)
     ranks[order] = device.arange(A.ncols, np.int32)
-    return Columns(RANKED, gather(device, ranks, cols), order=order)
+    return Columns(RANKED, gather(device, ranks, A.indices), order=order)
 
 
 def _short_columns(device, form, offsets, bases, count):
@@ -173,10 +214,15 @@ def _roomy(device, count):
     return count < 1 << 26 or device.memory()[0] > ROOM * count
 
 
-def multiply(device, A, s, x_values, w):
-    """w[rows that hold something] = A (+.x) x for a full x."""
+def multiply(device, A, s, x_values, w, plan=None):
+    """w[rows with entries] = A (+.x) x for a full x; plan: a Plan, which records the column indices, or None."""
     form = segments_of(device, A)
-    columns = columns_of(device, A, form) if s.reads_x and not s.x_iso else form.plain
+    if s.reads_x and not s.x_iso:
+        columns = columns_of(device, A, form, plan)
+    else:
+        columns = form.plain
+        if plan is not None and type(plan) is not str:
+            plan.use_kernel(KERNELS[PLAIN], "columns_unread")
     launch = form.launches.get((s, columns.kind))
     if launch is None:
         launch = form.launches[s, columns.kind] = _launch(device, A, form, s, columns.kind, x_values)

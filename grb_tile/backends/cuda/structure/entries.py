@@ -7,6 +7,7 @@ structure/transpose.cuh, structure/build.cuh.
 import numpy as np
 
 from ....dtypes import cast as host_cast
+from ....planner.choose_kernel import stays_bitmap
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 from ..runtime.late_vector import LateVector
@@ -23,7 +24,6 @@ _INDEX = {
 }
 _MOVED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t", 16: "ulonglong2"}
 _KEY_LIMIT = 1 << 63
-LATER_SIZE = 1 << 22  # places up to which a bitmap is as good as a list, however few its entries are
 _FACTS_START = np.array([0, 0, 2**63 - 1], np.uint64)
 
 
@@ -132,10 +132,12 @@ def cast_iso(device, store, want):
 def counted_later(device, size, dtype, words, values, count, iso=False):
     """The bitmap of a result whose entries a kernel counted into count[0] (see Device.counters).
 
-    Up to LATER_SIZE places it stays a bitmap and nothing is read back; past that it is settled, which needs the count.
+    Where a bitmap costs no more than a list it stays one and nothing is read back; else the count is.
     """
     result = LateVector(device, size, dtype, words, values, count, iso)
-    if size <= LATER_SIZE or result.nvals * conversions.BITMAP_TO_SPARSE >= size:
+    if stays_bitmap(size, 0 if iso else dtype.np_type.itemsize, device.profile):
+        return result
+    if result.nvals * conversions.BITMAP_TO_SPARSE >= size:
         return result
     return to_sparse(device, result)
 

@@ -1,0 +1,161 @@
+"""Which GPU kernel runs a product of a matrix and a vector, once its method (rows, cols) is chosen.
+
+The backend calls these functions with facts; each records its choice in the plan and returns it. A forced kernel
+(record.FORCIBLE) runs where it can serve; elsewhere the plan says kernel_unsuited, and the planner's choice runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import tuning
+from .record import KERNEL_METHODS, forced
+
+SEGMENTS = ("segments", "segments_delta16", "segments_relabelled")
+
+
+def _record(plan, kernel, rule, figures=()):
+    if plan is not None and type(plan) is not str:
+        plan.use_kernel(kernel, rule, figures)
+    return kernel
+
+
+def _unsuited(plan, wanted):
+    if plan is not None and type(plan) is not str:
+        plan.rule, plan.figures = "kernel_unsuited", (wanted,)
+
+
+def forced_kernel(method: str) -> str | None:
+    """The kernel of `method` ("rows" or "cols") that is forced, or None."""
+    kernel = forced().kernel
+    return kernel if kernel is not None and KERNEL_METHODS.get(kernel) == method else None
+
+
+def has_capacity(size: int, entries: int) -> bool:
+    """May an array of `size` elements be allocated beside operands of `entries` entries?"""
+    return size <= tuning.ALWAYS_ALLOCATED or size <= tuning.ALLOCATED_PER_ENTRY * entries
+
+
+def rows_kernel(
+    plan,
+    entries: int,
+    stored_rows: int,
+    size: int,
+    unmasked_full: bool,
+    stops_early: bool,
+    has_terminal: bool,
+    reads_most: Callable[[], bool],
+    one_match: bool,
+    listed: int | None,
+) -> str:
+    """The kernel of a row-wise product: segments, pull_early_exit, listed_rows or binned_rows.
+
+    unmasked_full: x is full and nothing is masked.  stops_early: may a row end before its last entry?  has_terminal: has
+    the monoid a terminal value?  reads_most(): is most of the matrix read all the same?  one_match: one match decides
+    a row and the pull's kernel takes the matrix.  listed: entries of a mask that is a list, None for other masks.
+    """
+    serves_segments = unmasked_full and (not stops_early or has_terminal)
+    wanted = forced_kernel("rows")
+    if wanted is not None:
+        if wanted in SEGMENTS:
+            serves = serves_segments
+        elif wanted == "pull_early_exit":
+            serves = one_match
+        else:
+            serves = wanted == "binned_rows" or listed is not None
+        if serves:
+            return _record(plan, "segments" if wanted in SEGMENTS else wanted, "forced")
+        _unsuited(plan, wanted)
+    if serves_segments and (not stops_early or reads_most()):
+        return _record(plan, "segments", "all_entries", (entries,))
+    one_match = one_match and not unmasked_full
+    if listed is not None and listed * tuning.LISTED_SHARE < stored_rows:
+        if not one_match or size > tuning.PULL_ALL_ROWS:
+            return _record(plan, "listed_rows", "mask_lists_rows", (listed, size))
+    if one_match:
+        return _record(plan, "pull_early_exit", "one_match_enough")
+    return _record(plan, "binned_rows", "rows_by_length")
+
+
+def hypersparse_kernel(plan, size: int, entries: int) -> str:
+    """The kernel of a row-wise product whose vectors are too large to be allocated: hypersparse_rows."""
+    wanted = forced_kernel("rows")
+    if wanted is not None:
+        _unsuited(plan, wanted)
+    return _record(plan, "hypersparse_rows", "too_large", (size, entries))
+
+
+def column_indices(
+    entries: int,
+    near_share: Callable[[], float],
+    hub_share: Callable[[], float],
+    fits: Callable[[int], bool],
+    ncols: int,
+) -> tuple[str, str, tuple]:
+    """(kernel, rule, figures) of the segments after BUILD_AFTER products: how the column indices are stored.
+
+    near_share(): of the segments whose columns span less than 2^16.  hub_share(): of the entries in the columns whose x
+    fits in shared memory.  fits(bytes): is that much memory free?
+    """
+    near = near_share()
+    if near >= tuning.DELTA16_SHARE:
+        if fits(2 * entries):
+            return "segments_delta16", "columns_near", (near,)
+        return "segments", "columns_no_memory", (2 * entries,)
+    if entries < tuning.RELABELLED_ENTRIES:
+        return "segments", "columns_spread", (near,)
+    need = 4 * entries + 32 * ncols
+    if not fits(need):
+        return "segments", "columns_no_memory", (need,)
+    share = hub_share()
+    if share < tuning.RELABELLED_SHARE:
+        return "segments", "columns_spread", (near,)
+    return "segments_relabelled", "columns_skewed", (share,)
+
+
+def presence_is_found_later(edges: float, size: int) -> bool:
+    """Is reading all sums once more cheaper than the answer of every atomic?  Asked where a sum shows its presence."""
+    return edges >= tuning.MANY_EDGES and edges * tuning.EDGES_OF_POSITION >= size
+
+
+def merge_kernel(plan, count: int, few: int, longest: int, edges: float, can_share: bool, later: bool) -> str:
+    """The kernel of a column-wise product merged by atomics.
+
+    count: entries of x; few: up to how many every block can scan them all.  longest: entries of the longest column.
+    edges: of the columns at x's entries, an estimate.  can_share: have the values sums in shared memory?  later: is
+    presence found by a pass over all sums?
+    """
+    wanted = forced_kernel("cols")
+    if wanted is not None and wanted != "sort_products":
+        if wanted != "merge_hubs_shared" or can_share:
+            return _record(plan, wanted, "forced")
+        _unsuited(plan, wanted)
+    if count <= few:
+        return _record(plan, "merge_columns", "few_entries", (count,))
+    if longest <= tuning.LONG_COLUMN:
+        return _record(plan, "merge_columns", "columns_short", (longest,))
+    if can_share and later and edges >= tuning.HUB_EDGES:
+        return _record(plan, "merge_hubs_shared", "many_edges", (edges,))
+    return _record(plan, "merge_edge_balanced", "columns_long", (longest,))
+
+
+def sorts_products(plan, has_atomic: bool, size: int, entries: int) -> bool:
+    """Are the products of a column-wise product sorted by row (ESC) rather than merged by atomics?"""
+    if has_atomic and has_capacity(size, entries):
+        if forced_kernel("cols") != "sort_products":
+            return False
+        _record(plan, "sort_products", "forced")
+        return True
+    wanted = forced_kernel("cols")
+    if wanted is not None and wanted != "sort_products":
+        _unsuited(plan, wanted)
+    _record(plan, "sort_products", "no_atomic")
+    return True
+
+
+def stays_bitmap(size: int, item_bytes: int, profile) -> bool:
+    """Is a result better kept as a bitmap than read back and made a list, however few its entries are?
+
+    Clearing or reading a bitmap costs its bytes over the bandwidth of DRAM, a list a read-back and two launches.
+    """
+    return size * (item_bytes + 0.125) <= tuning.LIST_NS * profile.dram_bytes_ns

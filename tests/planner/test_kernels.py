@@ -1,0 +1,248 @@
+"""Plans name the GPU kernel: each can be forced, gives the same result, and explains itself in words of its own."""
+
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from cuda_emulation.backend import shim, using_shim
+from grb_tile.algorithms import bfs
+from grb_tile.planner import FORCIBLE, explain, tuning
+from grb_tile.planner.choose_kernel import column_indices, merge_kernel, rows_kernel, stays_bitmap
+from grb_tile.planner.choose_traversal import bfs_kernel, grid_kernel, has_high_diameter, sssp_kernel
+from grb_tile.planner.device_profile import H200, profile_of
+from grb_tile.planner.record import KERNEL_METHODS
+
+N = 300
+KERNELS = [name for name, (family, _) in FORCIBLE.items() if family == "kernel"]
+ROWS = [name for name in KERNELS if KERNEL_METHODS.get(name) == "rows"]
+COLS = [name for name in KERNELS if KERNEL_METHODS.get(name) == "cols"]
+TRAVERSALS = [name for name in KERNELS if name not in KERNEL_METHODS]
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    rng = np.random.default_rng(3)
+    keys = np.unique(np.concatenate((rng.integers(0, N * N, 1500), 7 * N + np.arange(N), np.arange(N) * N + 7)))
+    return gb.Matrix.from_coo(keys // N, keys % N, rng.integers(1, 9, keys.size).astype(np.float32), nrows=N, ncols=N)
+
+
+def vector(count):
+    at = np.sort(np.random.default_rng(count).permutation(N)[:count])
+    return gb.Vector.from_coo(at, (at % 5 + 1).astype(np.float32), size=N)
+
+
+def mask(count):
+    return gb.Vector.from_coo(np.arange(count) * 5, True, size=N)
+
+
+SERVED = {  # kernel -> (semiring, entries of the vector, entries of the mask or None): a product that it serves
+    "binned_rows": ("plus_times", N, None),
+    "listed_rows": ("plus_times", N, 9),
+    "segments": ("plus_times", N, None),
+    "segments_delta16": ("plus_times", N, None),
+    "segments_relabelled": ("plus_times", N, None),
+    "pull_early_exit": ("any_pair", 50, None),
+    "merge_columns": ("plus_times", 50, None),
+    "merge_edge_balanced": ("plus_times", 50, None),
+    "merge_hubs_shared": ("plus_times", 50, None),
+    "sort_products": ("plus_times", 50, None),
+}
+
+
+def product(A, semiring, count, masked):
+    return A.mxv(vector(count), semiring).new(mask=None if masked is None else mask(masked).S)
+
+
+def test_the_table_above_has_every_kernel():
+    assert set(SERVED) == set(ROWS + COLS)
+
+
+@pytest.mark.parametrize("kernel", ROWS + COLS)
+def test_a_forced_kernel_serves(kernel, matrix):
+    case = SERVED[kernel]
+    want = product(matrix, *case)
+    with using_shim(), gb.plan(force=kernel):
+        got = product(matrix, *case)
+        (plan,) = explain().plans
+        text = repr(plan)
+        assert got.isequal(want)
+    assert (plan.method, plan.kernel, plan.rule) == (KERNEL_METHODS[kernel], kernel, "forced")
+    assert f"by {kernel}" in text
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_every_kernel_gives_every_result(kernel, matrix):
+    """Also where it cannot serve: then the plan says so, and what the planner chooses runs."""
+    for semiring, cases in (("plus_times", ((N, None), (50, None), (N, 9))), ("any_pair", ((N, None), (50, 9)))):
+        for count, masked in cases:
+            want = product(matrix, semiring, count, masked)
+            with using_shim(), gb.plan(force=kernel):
+                got = product(matrix, semiring, count, masked)
+                (plan,) = explain().plans
+                assert got.isequal(want), f"{kernel} {semiring} {count} {masked}"
+            if kernel in KERNEL_METHODS:
+                assert plan.kernel == kernel or plan.rule == "kernel_unsuited" or plan.kernel_rule == "columns_unread"
+                assert plan.rule != "kernel_unsuited" or kernel in plan.reason
+
+
+@pytest.mark.parametrize("kernel", TRAVERSALS)
+def test_forced_traversals(kernel, matrix):
+    pattern = gb.Matrix.from_coo(*matrix.to_coo(values=False)[:2], True, nrows=N, ncols=N)
+    want = bfs(pattern, 3)
+    with using_shim(), gb.plan(force=kernel):
+        got = bfs(pattern, 3)
+        plan = next(plan for plan in reversed(gb.explain(last=9).plans) if plan.operation == "traverse")
+        assert got.levels.isequal(want.levels)
+    assert plan.kernel == kernel
+    with gb.plan(force=kernel):
+        bfs(pattern, 3)
+        plan = next(plan for plan in reversed(gb.explain(last=9).plans) if plan.operation == "traverse")
+        assert plan.kernel_rule == "kernel_unsuited"
+
+
+def test_texts_of_kernels_differ(matrix):
+    """Three kernels gave the same text once."""
+    texts = set()
+    for kernel, case in SERVED.items():
+        with using_shim(), gb.plan(force=kernel):
+            product(matrix, *case)
+            texts.add(repr(explain().plans[0]).split(" by ")[1].split(" ")[0])
+    assert texts == set(SERVED)
+
+
+def test_without_force_the_kernel_and_its_reason_are_shown(matrix):
+    fresh = matrix.dup()
+    fresh(matrix.S)[:, :] = 2  # a matrix of its own: nothing is kept with it yet
+    with using_shim():
+        for kernel in (*["segments"] * tuning.BUILD_AFTER, "segments_delta16"):
+            product(fresh, "plus_times", N, None)
+            (plan,) = explain().plans
+            assert plan.kernel == kernel
+            assert f"{plan.kernel_rule}: {plan.kernel_reason}" in repr(plan)
+            assert plan.as_dict()["kernel"] == kernel
+
+
+def test_kernels_of_a_gpu_are_unsuited_on_the_cpu(matrix):
+    with gb.plan(force="segments"):
+        product(matrix, "plus_times", N, None)
+        (plan,) = explain().plans
+    assert (plan.rule, plan.method, plan.kernel) == ("kernel_unsuited", "rows", None)
+    assert plan.reason.startswith("segments was asked for")
+
+
+def test_a_kernel_and_a_method_that_exclude_each_other():
+    with gb.plan(force="segments"):
+        with gb.plan(force="cols"):
+            assert gb.planner.forced().names() == ("cols",)
+        with gb.plan(force=("rows", "numpy")):
+            assert gb.planner.forced().names() == ("rows", "numpy", "segments")
+        with gb.plan(force="merge_columns"):
+            assert gb.planner.forced().names() == ("merge_columns",)
+
+
+# ---------------------------------------------------------------------- decisions on figures alone
+
+
+def rows(**changes):
+    facts = {
+        "entries": 10**7, "stored_rows": 10**6, "size": 10**6, "unmasked_full": False, "stops_early": False,
+        "has_terminal": False, "reads_most": lambda: False, "one_match": False, "listed": None,
+    }  # fmt: skip
+    return rows_kernel(None, **{**facts, **changes})
+
+
+def test_rows():
+    assert rows(unmasked_full=True) == "segments"
+    assert rows(unmasked_full=True, stops_early=True, has_terminal=True) == "binned_rows"
+    assert rows(unmasked_full=True, stops_early=True, has_terminal=True, reads_most=lambda: True) == "segments"
+    assert (
+        rows(unmasked_full=True, stops_early=True, one_match=True) == "binned_rows"
+    )  # the rows with entries are known
+    assert rows(one_match=True) == "pull_early_exit"
+    assert rows(listed=1000) == "listed_rows"
+    assert rows(listed=10**6 // 8 + 1) == "binned_rows"
+    assert rows(listed=1000, one_match=True) == "pull_early_exit"
+    assert rows(listed=1000, one_match=True, size=1 << 25) == "listed_rows"
+
+
+def test_column_indices():
+    never = pytest.fail
+    assert column_indices(10**6, lambda: 0.6, never, lambda count: True, 9)[0] == "segments_delta16"
+    assert column_indices(10**6, lambda: 0.6, never, lambda count: False, 9)[1] == "columns_no_memory"
+    assert column_indices(10**6, lambda: 0.4, never, lambda count: True, 9)[0] == "segments"
+    assert column_indices(10**8, lambda: 0.4, lambda: 0.3, lambda count: True, 9)[0] == "segments_relabelled"
+    assert column_indices(10**8, lambda: 0.4, lambda: 0.2, lambda count: True, 9)[1] == "columns_spread"
+
+
+def test_columns():
+    assert merge_kernel(None, 100, 4096, 10**6, 10**5, True, False) == "merge_columns"
+    assert merge_kernel(None, 10**5, 1024, 100, 10**6, True, True) == "merge_columns"
+    assert merge_kernel(None, 10**5, 4096, 10**5, 10**6, True, True) == "merge_edge_balanced"
+    assert merge_kernel(None, 10**5, 4096, 10**5, 10**7, True, True) == "merge_hubs_shared"
+    assert merge_kernel(None, 10**5, 4096, 10**5, 10**7, False, False) == "merge_edge_balanced"
+
+
+def test_one_long_row_does_not_decide():
+    """A road graph with one vertex of degree 33 keeps the kernel for thousands of levels; one of many hubs does not."""
+    n, entries = 10**6, 2_500_000
+    assert has_high_diameter(n, entries, 8, pytest.fail) == (True, 0.0)
+    for longest in (33, 1000, 100_000):
+        assert has_high_diameter(n, entries, longest, lambda d, most=longest: most)[0]
+    assert not has_high_diameter(n, entries, 1000, lambda d: entries // 4)[0]
+    assert not has_high_diameter(n, 10 * n, 12, pytest.fail)[0]
+    grid, low_skew = grid_kernel(n, entries, 33, lambda: 0.0)
+    assert low_skew and grid.kernel == "grid_low_skew"
+    assert bfs_kernel(n, entries, 33, lambda d: 33, grid)[0].kernel == "cluster_high_diameter"
+    assert sssp_kernel(n, entries, 65, lambda d: 65)[0].kernel == "cluster_high_diameter"
+
+
+def test_hubs_decide_between_the_grids():
+    assert grid_kernel(2**21, 2**26, 10**5, lambda: 0.01)[0].kernel == "grid_wide"
+    assert grid_kernel(2**21, 2**26, 10**5, lambda: 0.5)[0].rule == "local"
+    assert grid_kernel(2**21, 2**26, 10**5, None)[0].kernel == "grid_wide"
+
+
+def test_bitmaps_have_no_border_at_2_to_the_22():
+    assert all(stays_bitmap(1 << 22, bytes_, H200) for bytes_ in (0, 1, 4, 8, 16))
+    assert stays_bitmap((1 << 22) + 1, 8, H200) and stays_bitmap(1 << 24, 4, H200) and stays_bitmap(1 << 28, 0, H200)
+    assert not stays_bitmap(1 << 30, 8, H200)
+
+
+# ---------------------------------------------------------------------- thresholds and devices
+
+
+def test_every_threshold_is_documented():
+    named = {name for name, value in vars(tuning).items() if name.isupper() and isinstance(value, (int, float, tuple))}
+    assert named == set(tuning.THRESHOLDS)
+    for name, threshold in tuning.THRESHOLDS.items():
+        assert threshold.unit and threshold.source and threshold.measured_on, name
+        assert getattr(tuning, name) == threshold.value, name
+
+
+def test_an_unknown_gpu_gets_scaled_costs_and_says_so(matrix, monkeypatch):
+    assert profile_of("NVIDIA H200") is H200 and not H200.note
+    small = profile_of("GPU of 66", 66, 860.0, 99 << 10)
+    assert (small.latency, small.bandwidth, small.shared_bytes) == (2.0, 5.0, 99 << 10)
+    assert small.atomic_ns == 2 * H200.atomic_ns and small.dram_bytes_ns == pytest.approx(860.0)
+    assert "GPU of 66" in small.note and "x2.00" in small.note
+    assert not stays_bitmap(1 << 22, 8, small)
+    with using_shim():
+        monkeypatch.setattr(shim(), "profile", small)
+        monkeypatch.setattr(tuning, "GPU_SMALL_MATRIX", 0)
+        matrix.T.mxv(vector(50), "plus_times").new()
+        matrix.mxv(vector(50), "plus_times").new()
+        assert small.note in str(explain())
+
+
+def test_costs_of_both_machines_have_the_ratios_that_decided_before():
+    """Nanoseconds took the place of units of one entry: the choices stay."""
+    entry = tuning.GPU_ENTRY_NS
+    assert tuning.GPU_MERGE_NS / entry == pytest.approx(3.0, rel=0.01)
+    assert tuning.GPU_CLAIM_NS / entry == pytest.approx(8.0, rel=0.01)
+    assert tuning.GPU_PUSH_NS / entry == pytest.approx(1 << 16, rel=0.01)
+    assert tuning.GPU_CLAIM_PUSH_NS / entry == pytest.approx(1 << 21, rel=0.01)
+    assert tuning.GPU_COUNT_EDGES_NS / entry == pytest.approx(1 << 23, rel=0.01)
+    assert tuning.GPU_TRANSPOSE_NS / entry == pytest.approx(10, rel=0.01)
+    entry = tuning.CPU_ENTRY_NS
+    assert tuning.CPU_SCATTER_NS / entry == pytest.approx(2.5) and tuning.CPU_LOOK_UP_NS / entry == pytest.approx(1.6)
+    assert tuning.CPU_TRANSPOSE_NS / entry == pytest.approx(8.0)
