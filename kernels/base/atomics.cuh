@@ -1,7 +1,7 @@
-// Atomic read-modify-write by any operator, for values of 1, 2, 4 or 8 bytes, and presence beside the value.
+// Atomic read-modify-write by any operator (compare-and-swap loop), for values of 1, 2, 4 or 8 bytes.
 //
-// Who includes it: column-based walks, reductions, whatever merges results of several threads.
-// Order: values are combined in any order, so the operator must be associative and commutative (a monoid).
+// Included by column-wise products and reductions, which combine values of several threads.
+// Values are combined in any order, so the operator must be associative and commutative (a monoid).
 #pragma once
 #include "base/bits.cuh"
 
@@ -18,7 +18,7 @@ template <class T> GRB_DEVICE bool same_bits(const T& x, const T& y) {
     memcpy(&q, &y, sizeof(T));
     return p == q;
   } else {
-    static_assert(sizeof(T) <= 2, "of values that atomics know");
+    static_assert(sizeof(T) <= 2, "atomics take values of 1, 2, 4 or 8 bytes");
     uint16_t p = 0, q = 0;
     memcpy(&p, &x, sizeof(T));
     memcpy(&q, &y, sizeof(T));
@@ -26,7 +26,7 @@ template <class T> GRB_DEVICE bool same_bits(const T& x, const T& y) {
   }
 }
 
-// *p = op(*p, value); what was there before.  Writes nothing when op leaves the value as it is.
+// *p = op(*p, value); returns the old value.  Writes nothing when the value does not change.
 template <class T, class Op> GRB_DEVICE T atomic_exchange_by(T* p, T value, Op op) {
   T before;
   if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
@@ -43,8 +43,8 @@ template <class T, class Op> GRB_DEVICE T atomic_exchange_by(T* p, T value, Op o
       if (seen == old) return before;
       old = seen;
     }
-  } else {  // 1 or 2 bytes: the aligned word around them
-    static_assert(sizeof(T) < 4, "values of 16 bytes have no atomic: sort and combine instead");
+  } else {  // 1 or 2 bytes: compare-and-swap on the aligned 32-bit word around them
+    static_assert(sizeof(T) < 4, "values of 16 bytes have no atomic: sort and reduce by key instead");
     size_t place = reinterpret_cast<size_t>(p);
     unsigned* address = reinterpret_cast<unsigned*>(place & ~size_t(3));
     int shift = int(place & 3) * 8;
@@ -65,8 +65,8 @@ template <class T, class Op> GRB_DEVICE T atomic_exchange_by(T* p, T value, Op o
   }
 }
 
-// Float atomics in global memory take subnormal numbers for zeros and write zeros for them (PTX ISA, atom.add): what
-// atomicAdd(p, value), which met `old`, lost that way is added by hand.
+// atom.add.f32 in global memory flushes subnormal inputs and results to zero (PTX ISA, atom).  This adds what
+// atomicAdd(p, value), which returned `old`, lost that way.
 GRB_DEVICE bool is_subnormal(float v) {
   unsigned bits;
   memcpy(&bits, &v, sizeof bits);

@@ -1,4 +1,4 @@
-// How a kernel reports an error: (code, three details) into the error word, first writer wins.
+// Error reports of kernels: (code, three details) into the error word by compare-and-swap; the first writer wins.
 // Codes: 1 duplicate or bad value, 2 index out of bound, 3 not enough space, 4 broken invariant (backends/cuda/runtime/errors.py).
 #pragma once
 #include "base/launch.cuh"

@@ -1,8 +1,8 @@
-// Scalar meanings of the operators' primitives: one function per row of grb_tile/operators/primitives.py, same name.
+// Scalar functions of the operators: one for each row of grb_tile/operators/primitives.py, with its name.
 //
-// Result: exactly what grb_tile/operators/vectorised.py and scalar.py give: integers wrap, x / 0 is SuiteSparse's, NaN rules
-//   of fmin and fmax, shifts beyond the width are defined.  Floating functions agree to the last places only.
-// Valid: under NVRTC, nvcc and any C++17 compiler (tests compile it with g++).  Operands have one type T, bool included.
+// Result: equal to grb_tile/operators/vectorised.py and scalar.py: integers wrap, x / 0 is SuiteSparse's, fmin and fmax
+//   treat NaN alike, shifts beyond the width are defined.  Transcendental functions agree to a few units in the last place.
+// Compiles under NVRTC, nvcc and any C++17 compiler (tests use g++).  Operands have one type T, bool included.
 // Complex numbers: include base/scalar_complex.cuh as well.
 // Spec: GraphBLAS C API 2.1, tables 3.5 to 3.9; SuiteSparse:GraphBLAS 9.4.5 user guide, chapter 6.
 #pragma once
@@ -17,7 +17,7 @@ namespace grb {
 
 template <class T> constexpr bool is_signed = T(-1) < T(0);
 template <class T> constexpr int bits_of = 8 * sizeof(T);
-// Arithmetic is done in an unsigned type at least as wide as int: signed overflow is undefined, and narrow types promote.
+// Integer arithmetic is in an unsigned type at least as wide as int: signed overflow is undefined, narrow types promote.
 template <class T> using wide_t = choose<(sizeof(T) < 8), uint32_t, uint64_t>;
 template <class T> GRB_FN constexpr T highest_int() {
   return is_signed<T> ? T((uint64_t(1) << (bits_of<T> - 1)) - 1) : T(~T(0));
@@ -224,14 +224,14 @@ template <class T> GRB_FN bool isinf(T x) { return x == x && !is_finite_real(x);
 template <class T> GRB_FN bool isfinite(T x) { return is_finite_real(x); }
 template <class T> GRB_FN bool signbit(T x) { return ::copysign(T(1), x) < T(0); }
 template <class T> GRB_FN T atan2(T x, T y) { return T(::atan2(x, y)); }
-// sqrt(x x + y y), the nearest number there is: glibc's is another in one of 200 doubles (never in floats), CUDA's in more.
-// float: both squares are exact in double.  double: the squares' and the sum's rounding errors are kept, and what the root
-// leaves over (exact as one fma) is spread by one step of Newton's.
+// sqrt(x x + y y), correctly rounded; glibc's differs for 1 in 200 doubles (never for floats), CUDA's for more.
+// float: both squares are exact in double.  double: double-double arithmetic keeps the rounding errors of the squares and of
+// the sum, and one Newton step corrects the root by its residual (exact by fma).
 GRB_FN float hypot(float x, float y) {
   if (isinf(x) || isinf(y)) return inf_of(float());
   return float(::sqrt(double(x) * double(x) + double(y) * double(y)));
 }
-GRB_FN double exact_product(double x, double y) {  // never merged with an addition that follows
+GRB_FN double exact_product(double x, double y) {  // not contracted to an fma with a following addition
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
   return __dmul_rn(x, y);
 #else

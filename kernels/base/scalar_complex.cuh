@@ -1,5 +1,5 @@
-// Complex meanings of the operators' primitives; see base/scalar.cuh for the real ones and grb_tile/operators/vectorised.py for
-// what they must equal.  Division is SuiteSparse's (Smith's method in double), multiplication C's.
+// Complex functions of the operators; real ones: base/scalar.cuh; equal to grb_tile/operators/vectorised.py.
+// Division is SuiteSparse's (Smith's algorithm in double), multiplication that of C99.
 #pragma once
 #include "base/scalar.cuh"
 #ifdef __CUDACC_RTC__

@@ -1,7 +1,6 @@
-// Fixed-width integer names and the three type traits that kernels need, the same under NVRTC and a C++17 compiler.
+// Fixed-width integers and three type traits, the same under NVRTC and a C++17 compiler.
 //
-// Who includes it: every header.  <cuda/std/type_traits> costs NVRTC more than a second for each kernel compiled; these
-// lines cost nothing.
+// Included by every header, because <cuda/std/type_traits> costs NVRTC more than 1 s for each compiled kernel.
 #pragma once
 #ifdef __CUDACC_RTC__
 #include <cuda/std/cstdint>

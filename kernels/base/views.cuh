@@ -1,13 +1,13 @@
-// How kernels read stores: values that may be iso, rows of CSR and DCSR, binary searches.
+// Access to stores: binary searches, rows of CSR and DCSR, membership in masks.
 //
-// Who includes it: everything that takes a store's arrays.  Stores are passed as plain pointers; `iso` is a bool argument
-// (uniform over the grid, so the branch costs nothing); masks are (pattern words or indices, complement).
+// Included by kernels that take a store's arrays.  Stores are passed as plain pointers; `iso` is a bool argument (uniform
+// over the grid, so the branch is cheap); masks are (words or indices, complement).
 #pragma once
 #include "base/bits.cuh"
 
 namespace grb {
 
-// The first position in ascending list[low .. high-1] whose element is >= key (high when there is none).
+// Lower bound: the first position in ascending list[low .. high-1] whose element is >= key (high when there is none).
 template <class I, class K> GRB_DEVICE int64_t lower_bound(const I* list, int64_t low, int64_t high, K key) {
   while (low < high) {
     int64_t middle = low + ((high - low) >> 1);
@@ -15,7 +15,7 @@ template <class I, class K> GRB_DEVICE int64_t lower_bound(const I* list, int64_
   }
   return low;
 }
-// The first whose element is > key.
+// Upper bound: the first position whose element is > key.
 template <class I, class K> GRB_DEVICE int64_t upper_bound(const I* list, int64_t low, int64_t high, K key) {
   while (low < high) {
     int64_t middle = low + ((high - low) >> 1);
@@ -23,7 +23,7 @@ template <class I, class K> GRB_DEVICE int64_t upper_bound(const I* list, int64_
   }
   return low;
 }
-// Where key stands in list[low .. high-1], or -1.
+// The position of key in list[low .. high-1], or -1.
 template <class I, class K> GRB_DEVICE int64_t find(const I* list, int64_t low, int64_t high, K key) {
   int64_t at = lower_bound(list, low, high, key);
   return at < high && list[at] == key ? at : -1;
@@ -32,14 +32,14 @@ template <class I, class K> GRB_DEVICE int64_t find(const I* list, int64_t low, 
 template <class P> GRB_DEVICE int64_t row_of(const P* indptr, int64_t rows, int64_t k) {
   return upper_bound(indptr, int64_t(0), rows + 1, k) - 1;
 }
-// (start, stop) of row i: rows is null for CSR, else the ascending names of the rows that indptr knows.
+// (start, stop) of row i: rows is null for CSR, else the ascending numbers of the stored rows (DCSR).
 template <class P> GRB_DEVICE void row_range(const P* indptr, const int64_t* rows, int64_t count, int64_t i, int64_t& start,
                                              int64_t& stop) {
   int64_t r = rows == nullptr ? i : find(rows, int64_t(0), count, i);
   start = r < 0 ? 0 : int64_t(indptr[r]);
   stop = r < 0 ? 0 : int64_t(indptr[r + 1]);
 }
-// Is position i in the pattern (words, or an ascending list, or everything when both are null)?
+// Is position i in the mask's structure (words, or an ascending list; all positions when both are null)?
 template <class I> GRB_DEVICE bool in_pattern(const word* words, const I* indices, int64_t count, int64_t i) {
   if (words != nullptr) return has(words, i);
   return indices == nullptr || find(indices, int64_t(0), count, i) >= 0;

@@ -1,34 +1,34 @@
-// Where the entries of one store stand among those of another: membership, and the lists of those that are kept.
+// Intersection by binary search, and stream compaction of the entries that stay.
 //
-// Result: for each entry of `a` its place in `b` (the first entry of b that is not before it) and whether b holds it; the
-//   ascending list of flagged entries; row pointers of a matrix of which only listed entries stay.
-// Who calls: backends/cuda/elementwise/elementwise.py (intersect, restrict, union) and mapping.py (select).
-// Stores: a matrix is (indptr, rows, held, indices), rows null for CSR (held = nrows) and the ascending names of the `held`
-//   rows for DCSR; a list of positions is (null, null, 0, indices).  Rows ascend, and columns within each.
-// Threads: one for each entry of `a`; rows differ in length, so the work is one binary search for each entry.
+// Result: for each entry of `a` its lower bound in `b` and whether b has it; the ascending list of flagged entries; row
+//   pointers of a matrix of which only listed entries stay.
+// Callers: backends/cuda/elementwise/elementwise.py (intersect, restrict, union) and mapping.py (select).
+// Stores: a matrix is (indptr, rows, stored, indices), rows null for CSR (stored = nrows) and the ascending numbers of the
+//   `stored` rows for DCSR; a sparse vector is (null, null, 0, indices).  Rows ascend, and columns within each.
+// Launch: one thread for each entry of `a`, each with one binary search, so rows of any length balance.
 #pragma once
 #include "base/views.cuh"
 
 namespace grb {
 
-// The name of the row that entry k belongs to (0 in a list).
-GRB_DEVICE int64_t row_name(const int64_t* indptr, const int64_t* rows, int64_t held, int64_t k) {
+// The row of entry k (0 in a vector).
+GRB_DEVICE int64_t row_number(const int64_t* indptr, const int64_t* rows, int64_t stored, int64_t k) {
   if (indptr == nullptr) return 0;
-  int64_t r = row_of(indptr, held, k);
+  int64_t r = row_of(indptr, stored, k);
   return rows == nullptr ? r : rows[r];
 }
 
-// The place in the store (indptr, rows, held, indices, n) of the first entry that is not before (row, column); is it there?
+// Lower bound of (row, column) in the store (indptr, rows, stored, indices, n); there: is that entry at (row, column)?
 template <class I>
-GRB_DEVICE int64_t place_of(const int64_t* indptr, const int64_t* rows, int64_t held, const I* indices, int64_t n,
+GRB_DEVICE int64_t entry_position(const int64_t* indptr, const int64_t* rows, int64_t stored, const I* indices, int64_t n,
                             int64_t row, I column, bool& there) {
   int64_t start = 0, stop = n;
   if (indptr != nullptr) {
     int64_t r = row;
     bool known = true;
     if (rows != nullptr) {
-      r = lower_bound(rows, int64_t(0), held, row);
-      known = r < held && rows[r] == row;
+      r = lower_bound(rows, int64_t(0), stored, row);
+      known = r < stored && rows[r] == row;
     }
     start = indptr[r];
     stop = known ? indptr[r + 1] : start;
@@ -38,16 +38,16 @@ GRB_DEVICE int64_t place_of(const int64_t* indptr, const int64_t* rows, int64_t 
   return at;
 }
 
-// at[k] = the place in b of entry k of a; hit[k] = (b holds it) != complement, and with `join` only where it was set.
+// at[k] = lower bound in b of entry k of a; hit[k] = (b has it) != complement, and with `join` only where hit[k] was set.
 template <class I, class P>
-__global__ void locate_entries(const int64_t* indptr_a, const int64_t* rows_a, int64_t held_a, const I* indices_a, int64_t n,
-                               const int64_t* indptr_b, const int64_t* rows_b, int64_t held_b, const I* indices_b,
+__global__ void locate_entries(const int64_t* indptr_a, const int64_t* rows_a, int64_t stored_a, const I* indices_a, int64_t n,
+                               const int64_t* indptr_b, const int64_t* rows_b, int64_t stored_b, const I* indices_b,
                                int64_t m, bool complement, bool join, P* at, bool* hit) {
   GRB_EACH(k, n) {
     if (join && !hit[k]) continue;
     bool there;
-    int64_t place = place_of(indptr_b, rows_b, held_b, indices_b, m, row_name(indptr_a, rows_a, held_a, k), indices_a[k], there);
-    if (at != nullptr) at[k] = P(place);
+    int64_t position = entry_position(indptr_b, rows_b, stored_b, indices_b, m, row_number(indptr_a, rows_a, stored_a, k), indices_a[k], there);
+    if (at != nullptr) at[k] = P(position);
     hit[k] = there != complement;
   }
 }
@@ -58,12 +58,12 @@ __global__ void member_flags(const I* indices, int64_t n, const word* words, boo
   GRB_EACH(k, n) hit[k] = (!join || hit[k]) && has_or_all(words, indices[k]) != complement;
 }
 
-// The numbers of the flagged entries; ends[k] = how many of the first k + 1 are flagged.
+// Stream compaction: the numbers of the flagged entries; ends: inclusive scan of the flags.
 template <class P> __global__ void list_flagged(const bool* flags, const P* ends, int64_t n, P* kept) {
   GRB_EACH(k, n) if (flags[k]) kept[ends[k] - 1] = P(k);
 }
 
-// out[r] = how many of the ascending `kept` entries come before row r: row pointers of what is left.
+// out[r] = how many of the ascending `kept` entries come before row r: the row pointers of the kept entries.
 template <class P> __global__ void kept_starts(const int64_t* indptr, int64_t n, const P* kept, int64_t count, int64_t* out) {
   GRB_EACH(r, n) out[r] = lower_bound(kept, int64_t(0), count, indptr[r]);
 }

@@ -1,8 +1,8 @@
-// C<M> = T in C's own arrays: a bitmap's words and values change where M or T hold something, nowhere else.
+// C<M> = T in place: the words and values of bitmap C change only at positions of M or T.
 //
-// Who calls: backends/cuda/elementwise/overwrite.py.  Values are moved as unsigned integers of their size (16 bytes: ulonglong2).
-// `count` holds C's entries when the kernel ends: what it held before (plus `known`, added once) and what changed.
-// Invariant: T lies inside M.  Threads: a warp for 1024 positions, or one for each entry of a list.
+// Callers: backends/cuda/elementwise/overwrite.py.  Values are moved as unsigned integers of their size (16 bytes: ulonglong2).
+// *count is the number of C's entries after the kernel: its value before, plus `known` (added once), plus the change.
+// Precondition: T is inside M.  Launch: one warp for 1024 positions, or one thread for each entry of a list.
 #pragma once
 #include "base/bits.cuh"
 #include "base/warp.cuh"
@@ -13,11 +13,11 @@ GRB_DEVICE void add_to_count(unsigned long long changed, int64_t known, unsigned
   __shared__ unsigned long long sums[32];
   changed = block_reduce(changed, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
   if (thread_number() == 0) changed += known;
-  if (threadIdx.x == 0 && changed) atomicAdd(count, changed);        // modulo 2^64, so it may shrink
+  if (threadIdx.x == 0 && changed) atomicAdd(count, changed);  // modulo 2^64, so that `changed` may be negative
 }
 
-// T and M as words: M null is T's own pattern, t_words null a T that is everywhere.  A warp looks at 32 halves of words, a lane
-// each, and writes the values half by half.
+// T and M as words: mask null stands for T's own structure, t_words null for a full T.  Each lane of a warp reads one of 32
+// half words; then the warp writes the values of one half word after the other (coalesced).
 template <class T>
 __global__ void overwrite_words(word* words, T* values, const word* t_words, const T* t_values, bool t_iso, const word* mask,
                                 bool complement, int64_t size, int64_t known, unsigned long long* count) {
@@ -49,7 +49,7 @@ __global__ void overwrite_words(word* words, T* values, const word* t_words, con
   add_to_count(changed, known, count);
 }
 
-// The entries of a list.
+// T as a list of positions.
 template <class I, class T>
 __global__ void overwrite_listed(word* words, T* values, const I* indices, const T* t_values, bool t_iso, int64_t n, int64_t known,
                                  unsigned long long* count) {

@@ -1,12 +1,13 @@
-// All values combined to one, in one launch: the last block to end combines what the blocks found.
+// Reduction of all present values to one in a single launch; the last block combines the blocks' partial results.
 //
-// Result: out[0] and out[1] hold the value's bytes, out[3] whether there is one; out[2] counts the blocks that are done (all
-//   four are 0 before).  parts: three words for each block: its value, and did it meet anything; null for one block.
-//   No identity is needed: a monoid over all values that are present.
-// Who calls: backends/cuda/elementwise/mapping.py (reduce).
-// Present: where `words` holds k (null: everywhere).
-// Threads: grid-stride over the values, then warps, then the first warp of each block.  The operator is associative and
-//   commutative (a monoid); floating sums are combined as a tree, the same for every run.
+// Algorithm: the threadFenceReduction sample of CUDA (single-pass reduction with a ticket counter).
+// Result: out[0] and out[1] have the value's bytes, out[3] whether there is one; out[2] counts finished blocks (all four are
+//   0 before).  parts: three words for each block: its value, and whether it has one; null for a grid of one block.
+// The operator is a monoid's: associative and commutative; its identity is not needed.  Floating-point sums are combined in
+//   a fixed tree, so every run gives the same result.
+// Callers: backends/cuda/elementwise/mapping.py (reduce).
+// Present: positions k whose bit of `words` is set (null: all).
+// Launch: grid-stride loop over the values, then a reduction over warps and over the first warp of each block.
 #pragma once
 #include "base/scalar.cuh"
 #include "base/views.cuh"
@@ -14,18 +15,18 @@
 
 namespace grb {
 
-// The combination of what the block's threads hold, in thread 0; `any` becomes whether there is one.
+// The reduction of the block's threads' values, in thread 0; `any`: has this thread a value?  Then: is there a result?
 template <class T, class Op>
-GRB_DEVICE T block_reduce_present(T folded, bool& any, T* shared, int* met, Op op) {
+GRB_DEVICE T block_reduce_present(T folded, bool& any, T* shared, int* present, Op op) {
   folded = warp_reduce_present(folded, any, op);
   __syncthreads();
   if (lane_number() == 0) {
     shared[threadIdx.x >> 5] = folded;
-    met[threadIdx.x >> 5] = any;
+    present[threadIdx.x >> 5] = any;
   }
   __syncthreads();
   if (threadIdx.x < 32) {
-    any = lane_number() < int(blockDim.x >> 5) && met[lane_number()];
+    any = lane_number() < int(blockDim.x >> 5) && present[lane_number()];
     folded = any ? shared[lane_number()] : T();
     folded = warp_reduce_present(folded, any, op);
   }
@@ -35,7 +36,7 @@ GRB_DEVICE T block_reduce_present(T folded, bool& any, T* shared, int* met, Op o
 template <class T, class Op>
 __global__ void reduce_values(const T* values, const word* words, int64_t n, word* parts, word* out) {
   __shared__ ulonglong2 raw[32 * ((sizeof(T) + 15) / 16)];  // as aligned as any T
-  __shared__ int met[32];
+  __shared__ int present[32];
   __shared__ int is_last;
   T* shared = reinterpret_cast<T*>(raw);
   Op op;
@@ -47,7 +48,7 @@ __global__ void reduce_values(const T* values, const word* words, int64_t n, wor
       any = true;
     }
   }
-  folded = block_reduce_present(folded, any, shared, met, op);
+  folded = block_reduce_present(folded, any, shared, present, op);
   if (gridDim.x > 1) {
     if (threadIdx.x == 0) {
       memcpy(parts + 3 * blockIdx.x, &folded, sizeof(T));
@@ -68,7 +69,7 @@ __global__ void reduce_values(const T* values, const word* words, int64_t n, wor
         any = true;
       }
     }
-    folded = block_reduce_present(folded, any, shared, met, op);
+    folded = block_reduce_present(folded, any, shared, present, op);
   }
   if (threadIdx.x == 0) {
     memcpy(out, &folded, sizeof(T));

@@ -1,8 +1,8 @@
-// Two sets of positions, as words, joined word by word, and how many members the result has.
+// Set operations on the presence bits of bitmap vectors, with the number of entries of the result.
 //
-// Result: out = x and y (mode 0), x or y (mode 1), x without y (mode 2); *count grows by its members.
-// Who calls: backends/cuda/elementwise/elementwise.py for bitmap vectors: restrict, intersect, union.
-// Invariant: null stands for all `size` positions; bits past `size` come out 0.  Threads: one for each word.
+// Result: out = x AND y (mode 0), x OR y (mode 1), x AND NOT y (mode 2); its popcount is added to *count.
+// Callers: backends/cuda/elementwise/elementwise.py for bitmap vectors: restrict, intersect, union.
+// Null stands for all `size` positions; bits past `size` of the result are 0.  Launch: one thread for each word.
 #pragma once
 #include "base/bits.cuh"
 #include "base/warp.cuh"

@@ -1,10 +1,10 @@
-// Which entries an operator of value, position and scalar keeps.
+// GraphBLAS select: the entries for which an operator of value, position and scalar (thunk) is true.
 //
-// Result: flags[k] for the entries of a matrix or a list, or, where `kept` is given, the words of the kept positions of a
-//   bitmap; *count grows by their number.
-// Who calls: backends/cuda/elementwise/mapping.py (select).  Places: as in elementwise/apply.cuh.
-// join: entries whose flag is not set on entry stay out (the mask was there before).
-// Threads: one for each entry, n rounded up to 64 so that every half of a word is written.
+// Result: flags[k] for the entries of a matrix or a sparse vector, or, where `kept` is given, the presence bits of a
+//   bitmap; their number is added to *count.
+// Callers: backends/cuda/elementwise/mapping.py (select).  Positions: as in elementwise/apply.cuh.
+// join: flags[k] is set only if it was set before (the mask).
+// Launch: one thread for each entry, n rounded up to 64 so that every half word is written.
 #pragma once
 #include "elementwise/apply.cuh"
 #include "elementwise/restrict.cuh"
@@ -12,7 +12,7 @@
 namespace grb {
 
 template <class I, class X, class T, class Op>
-__global__ void select_flags(const int64_t* indptr, const int64_t* rows, int64_t held, const I* indices, const word* words,
+__global__ void select_flags(const int64_t* indptr, const int64_t* rows, int64_t stored, const I* indices, const word* words,
                              int64_t n, const X* x, bool iso, const T* thunk, bool join, bool* flags, word* kept,
                              unsigned long long* count) {
   Op op;
@@ -20,7 +20,7 @@ __global__ void select_flags(const int64_t* indptr, const int64_t* rows, int64_t
   GRB_EACH(k, (n + 63) & ~int64_t(63)) {
     bool keep = k < n && has_or_all(words, k) && !(join && !flags[k]);
     if (keep) {
-      position<I> p = position_of(indptr, rows, held, indices, k);
+      position<I> p = position_of(indptr, rows, stored, indices, k);
       keep = cast<bool>(op(x == nullptr ? X() : x[iso ? 0 : k], p.i, p.j, *thunk));
     }
     if (kept != nullptr) {

@@ -1,12 +1,13 @@
-// Where each entry of two stores stands in their union.
+// Union of two stores by merging: the position of each entry of either in the union.
 //
-// Result: for each place of the union its column, its row where asked for, and which entry of either operand stands there
-//   (-1: none); row pointers when both operands have a place for every row.
-// Who calls: backends/cuda/elementwise/elementwise.py, after locate_entries has flagged the entries of `b` that `a` lacks (lone) and
-//   said where they would stand in `a` (lower); ends[l] = how many of the first l + 1 entries of b are lone.
-// An entry k of `a` moves up by the lone entries of b before it, a lone entry l of `b` by the entries of a before it: no two
-//   places meet, so no order needs to be made.  Stores are given as in elementwise/intersect.cuh; b is the one with fewer entries.
-// Threads: one for each entry.
+// Result: for each position of the union its column, its row (if rows is given), and the entry of each operand there (-1:
+//   none); row pointers when both operands are CSR.
+// Algorithm: merge by rank.  Entry k of `a` goes to k + (entries that only b has, before k); entry l that only b has goes to
+//   its lower bound in a + (such entries up to l) - 1.  The positions are distinct, so nothing is sorted.
+// Callers: backends/cuda/structure/positions.py, after locate_entries has flagged the entries that only `b` has (lone), with
+//   their lower bounds in `a` (lower); ends: inclusive scan of lone.  Stores as in elementwise/intersect.cuh; b has fewer
+//   entries.
+// Launch: one thread for each entry.
 #pragma once
 #include "elementwise/intersect.cuh"
 
@@ -15,32 +16,32 @@ namespace grb {
 template <class P> GRB_DEVICE int64_t lone_before(const P* ends, int64_t l) { return l == 0 ? 0 : int64_t(ends[l - 1]); }
 
 template <class I, class P>
-__global__ void place_first(const int64_t* indptr_a, const int64_t* rows_a, int64_t held_a, const I* indices_a, int64_t n,
-                            const int64_t* indptr_b, const int64_t* rows_b, int64_t held_b, const I* indices_b, int64_t m,
+__global__ void scatter_first(const int64_t* indptr_a, const int64_t* rows_a, int64_t stored_a, const I* indices_a, int64_t n,
+                            const int64_t* indptr_b, const int64_t* rows_b, int64_t stored_b, const I* indices_b, int64_t m,
                             const P* ends, I* columns, int64_t* rows, P* at_a, P* at_b) {
   GRB_EACH(k, n) {
-    int64_t row = row_name(indptr_a, rows_a, held_a, k);
+    int64_t row = row_number(indptr_a, rows_a, stored_a, k);
     I column = indices_a[k];
     bool there;
-    int64_t other = place_of(indptr_b, rows_b, held_b, indices_b, m, row, column, there);
-    int64_t place = k + lone_before(ends, other);
-    columns[place] = column;
-    if (rows != nullptr) rows[place] = row;
-    at_a[place] = P(k);
-    at_b[place] = there ? P(other) : P(-1);
+    int64_t other = entry_position(indptr_b, rows_b, stored_b, indices_b, m, row, column, there);
+    int64_t position = k + lone_before(ends, other);
+    columns[position] = column;
+    if (rows != nullptr) rows[position] = row;
+    at_a[position] = P(k);
+    at_b[position] = there ? P(other) : P(-1);
   }
 }
 
 template <class I, class P>
-__global__ void place_lone(const int64_t* indptr_b, const int64_t* rows_b, int64_t held_b, const I* indices_b, int64_t m,
+__global__ void scatter_lone(const int64_t* indptr_b, const int64_t* rows_b, int64_t stored_b, const I* indices_b, int64_t m,
                            const bool* lone, const P* lower, const P* ends, I* columns, int64_t* rows, P* at_a, P* at_b) {
   GRB_EACH(l, m) {
     if (!lone[l]) continue;
-    int64_t place = int64_t(lower[l]) + ends[l] - 1;
-    columns[place] = indices_b[l];
-    if (rows != nullptr) rows[place] = row_name(indptr_b, rows_b, held_b, l);
-    at_a[place] = P(-1);
-    at_b[place] = P(l);
+    int64_t position = int64_t(lower[l]) + ends[l] - 1;
+    columns[position] = indices_b[l];
+    if (rows != nullptr) rows[position] = row_number(indptr_b, rows_b, stored_b, l);
+    at_a[position] = P(-1);
+    at_b[position] = P(l);
   }
 }
 

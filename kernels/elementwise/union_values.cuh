@@ -1,11 +1,11 @@
-// Values where two stores meet: both present, or one alone.
+// Values of unions, intersections and Kronecker products.
 //
-// Result: out[k] = op(x, y) where both are present; where one is alone, its value as the result's type (lone_x, lone_y), or
-//   combined with the default of the missing one when there are defaults; a zero where neither is, or none is wanted.
-// Who calls: backends/cuda/elementwise/elementwise.py (union, intersect, kronecker) and mapping.py (apply with a bound scalar, which is
-//   an iso operand).  One instance for each operator serves lists, matrices and bitmaps.
-// Places: k stands for entry at_x[k] of x, -1 for none; at_x null: entry k where words_x holds k (null: everywhere).
-// Iso operands are read at place 0.  Threads: one for each k; reads of at_x and out coalesce.
+// Result: out[k] = op(x, y) where both are present; where only one is, its value in the result's type (lone_x, lone_y), or
+//   op of it and the default of the missing operand; 0 where neither is present, or nothing is given for a lone entry.
+// Callers: backends/cuda/elementwise/elementwise.py (union, intersect, kronecker) and mapping.py (apply with a bound scalar,
+//   which is an iso operand).  One instance for each operator serves vectors, matrices and bitmaps.
+// Positions: result k reads entry at_x[k] of x, -1 for none; at_x null: entry k if bit k of words_x is set (null: all are).
+// Iso operands are read at index 0.  Launch: one thread for each k; reads of at_x and writes of out are coalesced.
 #pragma once
 #include "base/scalar.cuh"
 #include "base/views.cuh"

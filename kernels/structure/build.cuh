@@ -1,8 +1,8 @@
-// Building stores from tuples: is the list in order, where do equal positions start, their values combined.
+// GraphBLAS build from tuples: sortedness test, segment flags, sort keys, and a fold of each segment of duplicates.
 //
-// Who calls: backends/cuda/structure/structure.py (build_vector, build_matrix, gather and expand when they must check an order).
-// Positions are one ascending list (rows null) or pairs ordered by row, then column.
-// Threads: one for each entry; fold_segments one for each distinct position.
+// Callers: backends/cuda/structure/structure.py (build_vector, build_matrix).
+// Positions are one list (rows null) or (row, column) pairs; segments: equal positions, sorted.
+// Launch: one thread for each entry; fold_segments: one for each distinct position.
 #pragma once
 #include "base/errors.cuh"
 #include "base/scalar.cuh"
@@ -10,7 +10,7 @@
 namespace grb {
 
 // facts[0] = how often position k is below position k-1, facts[1] = how often they are equal,
-// facts[2] = the first k that equals k-1 (facts[2] comes in as the greatest number).
+// facts[2] = the first k that equals k-1 (initialised to 2^63 - 1).
 template <class R, class C>
 __global__ void order_facts(const R* rows, const C* cols, int64_t n, unsigned long long* facts) {
   unsigned long long below = 0, equal = 0, first = ~0ull >> 1;
@@ -31,13 +31,13 @@ __global__ void order_facts(const R* rows, const C* cols, int64_t n, unsigned lo
   }
 }
 
-// fresh[k]: does a new position start at k?
+// fresh[k]: does a segment of equal positions start at k?
 template <class R, class C>
 __global__ void segment_flags(const R* rows, const C* cols, int64_t n, bool* fresh) {
   GRB_EACH(k, n) fresh[k] = k == 0 || cols[k] != cols[k - 1] || (rows != nullptr && rows[k] != rows[k - 1]);
 }
 
-// One key for each pair: row * ncols + column (the caller knows that it fits).
+// Sort keys: row * ncols + column for each pair.  Precondition: they fit in K.
 template <class R, class C, class K>
 __global__ void pair_keys(const R* rows, const C* cols, int64_t n, int64_t ncols, K* keys) {
   GRB_EACH(k, n) keys[k] = K(int64_t(rows[k]) * ncols + int64_t(cols[k]));

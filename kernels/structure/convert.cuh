@@ -1,39 +1,40 @@
-// Lists of positions to words and back, values scattered and gathered on the way, and casts.
+// Conversions of vectors, sparse to bitmap (scatter) and bitmap to sparse (popcounts, scan, gather), and typecasts.
 //
-// Who calls: backends/cuda/structure/structure.py and the primitives that settle their results.
-// Values are moved as unsigned integers of their size (16 bytes: ulonglong2): one instance serves all types.
-// Threads: one for each entry, or one for each word.
+// Callers: backends/cuda/structure/entries.py.
+// Values are moved as unsigned integers of their size (16 bytes: ulonglong2), so one instance serves all types of a size.
+// Launch: one thread for each entry, or for each word.
 #pragma once
 #include "base/bits.cuh"
 #include "base/scalar.cuh"
 
 namespace grb {
 
-// words |= positions; spread[i] = values[k] at each position i (spread null: positions only).
+// Sets the bit of each position i (atomicOr); dense[i] = values[k] (dense null: bits only).
 template <class I, class T>
-__global__ void positions_to_words(const I* indices, const T* values, int64_t n, word* words, T* spread) {
+__global__ void positions_to_words(const I* indices, const T* values, int64_t n, word* words, T* dense) {
   GRB_EACH(k, n) {
     int64_t i = indices[k];
     atomicOr(&words[i >> 6], bit_of(i));
-    if (spread != nullptr) spread[i] = values[k];
+    if (dense != nullptr) dense[i] = values[k];
   }
 }
 
-// counts[w] = members of word w.
+// counts[w] = popcount of word w.
 template <class C> __global__ void count_members(const word* words, int64_t n, C* counts) {
   GRB_EACH(w, n) counts[w] = C(members(words[w]));
 }
 
-// The members of word w go to places ends[w] - members(w) .. ends[w] - 1 of the list, with their values (null: without).
+// The set bits of word w go to ends[w] - popcount(w) .. ends[w] - 1 of the list, with their values (values null: without);
+// ends: inclusive scan of the popcounts.
 template <class I, class C, class T>
-__global__ void words_to_positions(const word* words, const C* ends, int64_t n, const T* spread, I* indices, T* values) {
+__global__ void words_to_positions(const word* words, const C* ends, int64_t n, const T* dense, I* indices, T* values) {
   GRB_EACH(w, n) {
     word rest = words[w];
-    int64_t place = int64_t(ends[w]) - members(rest);
-    for (; rest; rest &= rest - 1, place++) {
+    int64_t at = int64_t(ends[w]) - members(rest);
+    for (; rest; rest &= rest - 1, at++) {
       int64_t i = w * 64 + lowest(rest);
-      indices[place] = I(i);
-      if (values != nullptr) values[place] = spread[i];
+      indices[at] = I(i);
+      if (values != nullptr) values[at] = dense[i];
     }
   }
 }

@@ -1,7 +1,7 @@
-// Elements picked by position: plain gathers, look-ups in sorted lists, and concatenated ranges.
+// Gathers, lookups in sorted lists, and the expansion of ranges (rows into entries).
 //
-// Who calls: backends/cuda/structure/structure.py; ranges_of also serves whatever expands rows into entries.
-// Values are moved as unsigned integers of their size.  Threads: one for each result.
+// Callers: backends/cuda/structure/structure.py and entries.py.
+// Values are moved as unsigned integers of their size.  Launch: one thread for each result.
 #pragma once
 #include "base/views.cuh"
 
@@ -12,7 +12,7 @@ template <class P, class T> __global__ void gather(const P* at, const T* in, int
   GRB_EACH(k, n) out[k] = in[at[k]];
 }
 
-// at[k] = where wanted[k] stands in the ascending list, or -1; hit[k] = is it there?
+// at[k] = position of wanted[k] in the ascending list, or -1; hit[k]: is it there?  (binary search)
 template <class I>
 __global__ void look_up(const int64_t* wanted, int64_t n, const I* list, int64_t length, int64_t* at, bool* hit) {
   GRB_EACH(k, n) {
@@ -22,8 +22,8 @@ __global__ void look_up(const int64_t* wanted, int64_t n, const I* list, int64_t
   }
 }
 
-// Bitmap seen through positions: bit k and value k of the result are those of wanted[k]; *count grows by the bits set.
-// Launched with whole warps over n rounded up to 64, so that every half word is written.
+// Gather from a bitmap: bit k and value k of the result are those of wanted[k]; the set bits are added to *count.
+// Launch: whole warps over n rounded up to 64, so that every half word is written.
 template <class T>
 __global__ void gather_bitmap(const int64_t* wanted, int64_t n, const word* words, const T* in, word* words_out, T* out,
                               unsigned long long* count) {
@@ -38,8 +38,9 @@ __global__ void gather_bitmap(const int64_t* wanted, int64_t n, const word* word
   if (found) atomicAdd(count, found);
 }
 
-// Ranges one after the other: place k belongs to the segment s with ends[s-1] <= k < ends[s]; segment[k] = names[s] (s when
-// names is null), at[k] = starts[s] + (k - ends[s-1]).  Null outputs are left out; starts is null when at is.
+// Load-balanced expansion of segments (as moderngpu's load-balancing search): k belongs to the segment s with
+// ends[s-1] <= k < ends[s], found by binary search; segment[k] = names[s] (s when names is null), at[k] = starts[s] +
+// (k - ends[s-1]).  Null outputs are not written; starts is null when at is.
 template <class E, class N, class S>
 __global__ void ranges_of(const E* ends, const N* names, const int64_t* starts, int64_t segments, int64_t total, S* segment,
                           int64_t* at) {

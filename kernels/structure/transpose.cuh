@@ -1,6 +1,7 @@
-// From entries ordered by line to row pointers, and the start and length of picked rows.
+// Row pointers (CSR) from the sorted row numbers of entries (COO), and the start and length of given rows.
 //
-// Who calls: backends/cuda/structure/structure.py (compressed, transpose, gather_matrix).  Threads: one for each line.
+// Callers: backends/cuda/structure/entries.py (line_starts) and structure.py (gather_matrix).
+// Launch: one thread for each row, with one binary search.
 #pragma once
 #include "base/views.cuh"
 
@@ -13,11 +14,11 @@ template <class L> __global__ void line_starts(const L* lines, int64_t n, int64_
 
 // (starts, lengths) of the rows `wanted` of a matrix, CSR (rows null) or DCSR.
 template <class P>
-__global__ void pick_rows(const int64_t* wanted, int64_t n, const P* indptr, const int64_t* rows, int64_t held,
+__global__ void pick_rows(const int64_t* wanted, int64_t n, const P* indptr, const int64_t* rows, int64_t stored,
                           int64_t* starts, int64_t* lengths) {
   GRB_EACH(k, n) {
     int64_t start, stop;
-    row_range(indptr, rows, held, wanted[k], start, stop);
+    row_range(indptr, rows, stored, wanted[k], start, stop);
     starts[k] = start;
     lengths[k] = stop - start;
   }

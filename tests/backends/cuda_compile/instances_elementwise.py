@@ -39,10 +39,10 @@ def structure():
             yield "elementwise/overwrite.cuh", "overwrite_listed", "", (place, moved)
         for index in INDICES:
             yield "elementwise/intersect.cuh", "locate_entries", "", (index, place)
-            yield "elementwise/union.cuh", "place_first", "", (index, place)
-            yield "elementwise/union.cuh", "place_lone", "", (index, place)
+            yield "elementwise/union.cuh", "scatter_first", "", (index, place)
+            yield "elementwise/union.cuh", "scatter_lone", "", (index, place)
             yield "elementwise/kronecker.cuh", "kronecker_entries", "", (index, place, "int32_t")
-            yield "elementwise/kronecker.cuh", "kronecker_places", "", (index, place, "int32_t", place)
+            yield "elementwise/kronecker.cuh", "kronecker_masked", "", (index, place, "int32_t", place)
         for moved in MOVED:
             yield "elementwise/union_values.cuh", "overlay", "", (place, moved)
 
@@ -78,7 +78,7 @@ def instances():
             op = getattr(indexunary, name)["INT64"]
             yield (
                 "elementwise/apply.cuh",
-                "apply_places",
+                "apply_positions",
                 functor_text(op, op.return_type),
                 (index, op.type.cuda_type, op.thunk_type.cuda_type, op.return_type.cuda_type, "Op"),
             )

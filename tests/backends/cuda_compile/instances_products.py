@@ -19,7 +19,7 @@ def structs():
         semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
         for iso in (False, True):
             s = lowered(None, semiring, semiring.type, iso, semiring.type2, iso)
-            yield s.text, s.atomic, s.structure_only, s.has_start, s.shows
+            yield s.text, s.atomic, s.structure_only, s.has_start, s.start_marks_absent
     semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
     s = lowered(None, semiring, dtypes.INT32, False, dtypes.BOOL, False)
     yield s.text, True, False, True, True

@@ -1,1 +1,1 @@
-"""Union, intersection, apply, select, reduce and writes in place on the device."""
+"""Union, intersection, apply, select, reduce and in-place writes on the device."""

@@ -1,4 +1,4 @@
-"""Vectors broadcast over the entries of a matrix, and Kronecker products inside a mask.  Meanings: backends/protocol.py.
+"""Vectors broadcast over the entries of a matrix, and Kronecker products.  Semantics: backends/protocol.py.
 
 Kernels: elementwise/kronecker.cuh.  Read-backs: the number of entries kept, where u or the mask decides it.
 """
@@ -8,10 +8,10 @@ import numpy as np
 from ....storage.store import index_dtype
 from ..structure import structure
 from ..structure.entries import compressed, gather, index_type, is_plain, row_ids
-from ..structure.positions import empty_like, is_empty, keep_places, listed
+from ..structure.positions import empty_like, is_empty, keep_matrix_entries, listed
 from ..structure.structure import choose_format, convert
 from .elementwise import require_functor, restrict
-from .values import all_plain, base_of, entry_places, like, meet, op_is_plain, position_values
+from .values import all_plain, base_of, common_values, entry_positions, like, op_is_plain, position_values
 
 
 def broadcast(device, u, pattern, axis):
@@ -27,17 +27,17 @@ def broadcast(device, u, pattern, axis):
     w = convert(device, w, "sparse")
     if w.nvals == 0:
         return empty_like(device, pattern, u.dtype)
-    return like(keep_places(device, pattern, w.indices), u.dtype, w.values, w.iso)
+    return like(keep_matrix_entries(device, pattern, w.indices), u.dtype, w.values, w.iso)
 
 
-def kronecker_places(device, A, B, mask):
-    """(at_a, at_b, pattern): the entries of A and B that meet at the mask's positions, and the mask's entries there."""
+def kronecker_masked(device, A, B, mask):
+    """(at_a, at_b, pattern): the entries of A and B behind the mask's, and the mask's entries that have both."""
     n = mask.indices.shape[0]
-    places = index_dtype(max(A.nvals, B.nvals))
-    at_a, at_b, flags = device.empty(n, places), device.empty(n, places), device.empty(n, np.bool_)
+    at_type = index_dtype(max(A.nvals, B.nvals))
+    at_a, at_b, flags = device.empty(n, at_type), device.empty(n, at_type), device.empty(n, np.bool_)
     kernel = device.launcher.kernel(
         "elementwise/kronecker.cuh",
-        "kronecker_places",
+        "kronecker_masked",
         "",
         (index_type(mask.indices), index_type(A.indices), index_type(B.indices), index_type(at_a)),
     )
@@ -45,7 +45,7 @@ def kronecker_places(device, A, B, mask):
     kernel.over(n, (*sides[0], n, *sides[1], *sides[2], B.nrows, B.ncols, at_a, at_b, flags))
     kept = listed(device, flags)
     iso = like(mask, mask.dtype, device.constant(mask.dtype.np_type.type(0)), True)
-    return gather(device, at_a, kept), gather(device, at_b, kept), keep_places(device, iso, kept)
+    return gather(device, at_a, kept), gather(device, at_b, kept), keep_matrix_entries(device, iso, kept)
 
 
 def kronecker(device, A, B, op, allow):
@@ -58,21 +58,21 @@ def kronecker(device, A, B, op, allow):
     if n == 0:
         return compressed(device, nrows, ncols, dtype, nothing, nothing, device.empty(0, dtype.np_type))
     if allow is not None and not allow.complement and allow.pattern.nvals < n:
-        at_a, at_b, pattern = kronecker_places(device, A, B, allow.pattern)
+        at_a, at_b, pattern = kronecker_masked(device, A, B, allow.pattern)
         if pattern.nvals == 0:
             return empty_like(device, pattern, dtype)
         values, iso = _kronecker_values(device, op, dtype, A, at_a, B, at_b)
         return like(pattern, dtype, values, iso)
-    places = index_dtype(max(A.nvals, B.nvals))
-    device.check_room(n * (16 + 2 * places.itemsize + dtype.np_type.itemsize), f"kronecker: {n} entries")
-    a, b = _held_rows(device, A), _held_rows(device, B)
-    held_a, held_b = a[1].shape[0], b[1].shape[0]
-    lengths = device.empty(held_a * held_b, np.int64)
+    at_type = index_dtype(max(A.nvals, B.nvals))
+    device.check_room(n * (16 + 2 * at_type.itemsize + dtype.np_type.itemsize), f"kronecker: {n} entries")
+    a, b = _stored_rows(device, A), _stored_rows(device, B)
+    stored_a, stored_b = a[1].shape[0], b[1].shape[0]
+    lengths = device.empty(stored_a * stored_b, np.int64)
     kernel = device.launcher.kernel("elementwise/kronecker.cuh", "kronecker_lengths", "", ("void",))
-    kernel.over(lengths.shape[0], (a[0], held_a, b[0], held_b, lengths))
+    kernel.over(lengths.shape[0], (a[0], stored_a, b[0], stored_b, lengths))
     ends = device.xp.cumsum(lengths)
     rows, columns = device.empty(n, np.int64), device.empty(n, np.int64)
-    at_a, at_b = device.empty(n, places), device.empty(n, places)
+    at_a, at_b = device.empty(n, at_type), device.empty(n, at_type)
     kernel = device.launcher.kernel(
         "elementwise/kronecker.cuh",
         "kronecker_entries",
@@ -85,11 +85,11 @@ def kronecker(device, A, B, op, allow):
             a[0],
             a[1],
             A.indices,
-            held_a,
+            stored_a,
             b[0],
             b[1],
             B.indices,
-            held_b,
+            stored_b,
             B.nrows,
             B.ncols,
             ends,
@@ -109,13 +109,13 @@ def kronecker(device, A, B, op, allow):
 def _kronecker_values(device, op, dtype, A, at_a, B, at_b):
     """(values, iso) of op(A's entry at_a[k], B's entry at_b[k])."""
     if op.positional is None:
-        return meet(device, op, dtype, at_a.shape[0], A, B, at_a, at_b)
+        return common_values(device, op, dtype, at_a.shape[0], A, B, at_a, at_b)
     store, at = (A, at_a) if op.positional.startswith("first") else (B, at_b)
     base, one = base_of(op.positional)
-    return position_values(device, gather(device, entry_places(device, store, base), at), one, dtype)
+    return position_values(device, gather(device, entry_positions(device, store, base), at), one, dtype)
 
 
-def _held_rows(device, A):
-    """(indptr, rows) over the rows of A that hold something."""
+def _stored_rows(device, A):
+    """(indptr, rows) over the non-empty rows of A."""
     A = convert(device, A, "dcsr")
     return A.indptr, A.rows

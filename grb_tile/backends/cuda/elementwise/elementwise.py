@@ -1,13 +1,11 @@
-"""Union, intersection, restriction and the Kronecker product on the device.  Meanings: backends/protocol.py.
+"""Union, intersection and masking (restrict) on the device.  Semantics: backends/protocol.py.
 
-Positions first (structure/positions.py), values then (elementwise/values.py): an operator costs one kernel instance,
-whatever the formats. Lists and matrices meet by binary search of the shorter in the longer, one thread for each entry,
-so that rows of any
-length share the work evenly; bitmaps meet word by word.  DCSR and CSR meet in any mixture.
+First positions (structure/positions.py), then values (elementwise/values.py), so that an operator needs one kernel
+instance for all formats.  Entries of the shorter list or matrix are found in the longer by binary search, one thread
+for each, so rows of any length balance; bitmaps are combined word by word.  CSR and DCSR may be mixed.
 
-Read-backs: one for each list or matrix whose size is not known (and one for each restriction of such by `allow` before
-a
-union).  Bitmaps carry their count on the device until somebody asks for it.
+Read-backs: one for each list or matrix whose size is not known (and one for each that is masked before a union).  The
+entry count of a bitmap stays on the device until it is read.
 """
 
 import numpy as np
@@ -32,28 +30,28 @@ from ..structure.positions import (
     is_matrix,
     join_words,
     keep_entries,
-    keep_places,
+    keep_matrix_entries,
     listed,
     locate,
     member_flags,
-    union_places,
+    union_positions,
 )
 from ..structure.structure import choose_format
 from .values import (
     all_plain,
     base_of,
     combined,
-    entry_places,
+    common_values,
+    entry_positions,
     functor_text,
     like,
-    meet,
     op_is_plain,
     overlaid,
     position_values,
     values_as,
 )
 
-_FEW = 8  # a pattern with so many times fewer entries than the operand is searched in it, not the other way
+_FEW = 8  # a pattern with 8 times fewer entries than the operand is looked up in it, not the other way
 
 
 def require_functor(op, dtype):
@@ -77,9 +75,9 @@ def restrict(device, x, allow):
         return empty_like(device, x, x.dtype) if complement else x
     if is_matrix(x):
         if not complement and pattern.nvals * _FEW < x.nvals:
-            at, hit = locate(device, pattern, x, places=index_dtype(x.nvals))
-            return keep_places(device, x, gather(device, at, listed(device, hit)))
-        return keep_places(device, x, listed(device, flags_within(device, x, allow)))
+            at, hit = locate(device, pattern, x, at_type=index_dtype(x.nvals))
+            return keep_matrix_entries(device, x, gather(device, at, listed(device, hit)))
+        return keep_matrix_entries(device, x, listed(device, flags_within(device, x, allow)))
     if x.format == "sparse":
         if pattern.format == "bitmap" and pattern.words is None:
             return empty_like(device, x, x.dtype) if complement else x
@@ -119,54 +117,60 @@ def intersect(device, x, y, op, allow):
         if is_empty(x):
             return empty_like(device, x, dtype)
         if same_structure(x, y):
-            values, iso = meet(device, op, dtype, _places(x), x, y, words=_words(x), places=_placer(device, x))
+            values, iso = common_values(
+                device, op, dtype, _length(x), x, y, words=_words(x), positions=_positions_of(device, x)
+            )
             y.shared = True
             return like(x, dtype, values, iso)
     if x.format == "bitmap" and y.format == "bitmap":
         return _intersect_bitmaps(device, x, y, op, allow)
     thin, wide = (x, y) if _is_thinner(x, y) else (y, x)
-    places = index_dtype(x.size if not is_matrix(x) else max(x.nvals, y.nvals))
+    at_type = index_dtype(x.size if not is_matrix(x) else max(x.nvals, y.nvals))
     if wide.format == "bitmap":
         flags = member_flags(device, thin.indices, wide.words)
         at_wide = None
     else:
-        at_wide, flags = locate(device, thin, wide, places=places)
+        at_wide, flags = locate(device, thin, wide, at_type=at_type)
     if allow is not None:
         if is_empty(allow.pattern) and not allow.complement:
             return empty_like(device, x, dtype)
         flags = flags_within(device, thin, allow, flags)
-    kept = listed(device, flags, places)
+    kept = listed(device, flags, at_type)
     count = kept.shape[0]
     if count == 0:
         return empty_like(device, x, dtype)
     if is_matrix(x):
-        found = keep_places(device, like(thin, thin.dtype, device.constant(thin.dtype.np_type.type(0)), True), kept)
+        found = keep_matrix_entries(
+            device, like(thin, thin.dtype, device.constant(thin.dtype.np_type.type(0)), True), kept
+        )
         indices = found.indices
     else:
         indices = gather(device, thin.indices, kept)
-    at_wide = indices.astype(places, copy=False) if at_wide is None else gather(device, at_wide, kept)
+    at_wide = indices.astype(at_type, copy=False) if at_wide is None else gather(device, at_wide, kept)
     at_x, at_y = (kept, at_wide) if thin is x else (at_wide, kept)
     if is_matrix(x):
-        values, iso = meet(device, op, dtype, count, x, y, at_x, at_y, places=_placer(device, found))
+        values, iso = common_values(device, op, dtype, count, x, y, at_x, at_y, positions=_positions_of(device, found))
         return like(found, dtype, values, iso)
-    values, iso = meet(device, op, dtype, count, x, y, at_x, at_y, places=lambda base: _line(indices, base))
+    values, iso = common_values(
+        device, op, dtype, count, x, y, at_x, at_y, positions=lambda base: _vector_positions(indices, base)
+    )
     result = vector_of(device, x.size, dtype, indices, values, iso)
     result.shared = True
     return result
 
 
 def _is_thinner(x, y):
-    """Is x the one whose entries are looked up in the other?"""
+    """Are x's entries looked up in y, and not the other way?"""
     if x.format == "bitmap" or y.format == "bitmap":
         return y.format == "bitmap"
     return x.indices.shape[0] <= y.indices.shape[0]
 
 
-def _line(indices, base):
+def _vector_positions(indices, base):
     return indices.astype(np.int64) if base == "i" else None
 
 
-def _places(x):
+def _length(x):
     """How many values the store has when it is not iso."""
     return x.size if x.format == "bitmap" else x.nvals
 
@@ -175,8 +179,8 @@ def _words(x):
     return x.words if x.format == "bitmap" else None
 
 
-def _placer(device, x):
-    return lambda base: entry_places(device, x, base)
+def _positions_of(device, x):
+    return lambda base: entry_positions(device, x, base)
 
 
 def _intersect_bitmaps(device, x, y, op, allow):
@@ -189,7 +193,9 @@ def _intersect_bitmaps(device, x, y, op, allow):
     words = structure.words
     if x.words is not None and y.words is not None:
         words, count = join_words(device, x.words, y.words, size, AND)
-    values, iso = meet(device, op, dtype, size, x, y, words=words, places=lambda base: _line(device.arange(size), base))
+    values, iso = common_values(
+        device, op, dtype, size, x, y, words=words, positions=lambda base: _vector_positions(device.arange(size), base)
+    )
     if count is None:
         return choose_format(device, share(x, y, structure.with_values(dtype, values, iso)))
     return share(x, y, counted_later(device, size, dtype, words, values, count, iso))
@@ -215,10 +221,12 @@ def union(device, x, y, op, allow, left_default, right_default, dtype):
         y.shared = True
         if op is None:
             return like(y, dtype, values_as(device, y, dtype), y.iso)
-        values, iso = meet(device, op, dtype, _places(x), x, y, words=_words(x), places=_placer(device, x))
+        values, iso = common_values(
+            device, op, dtype, _length(x), x, y, words=_words(x), positions=_positions_of(device, x)
+        )
         return like(x, dtype, values, iso)
     if is_matrix(x) or (x.format == "sparse" and y.format == "sparse"):
-        found, at_x, at_y = union_places(device, x, y)
+        found, at_x, at_y = union_positions(device, x, y)
         count = at_x.shape[0]
         some_common = x.nvals + y.nvals > count
         values, iso = _union_values(
@@ -232,7 +240,7 @@ def union(device, x, y, op, allow, left_default, right_default, dtype):
             (None, None),
             defaults,
             some_common,
-            lambda base: entry_places(device, found, base),
+            lambda base: entry_positions(device, found, base),
         )
         if is_matrix(x):
             return like(found, dtype, values, iso)
@@ -255,22 +263,22 @@ def _union_bitmaps(device, x, y, op, dtype, defaults):
         (x.words, y.words),
         defaults,
         True,
-        lambda base: _line(device.arange(size), base),
+        lambda base: _vector_positions(device.arange(size), base),
     )
     if words is None:
         return BitmapVector(size, dtype, None, values, size, iso)
     return counted_later(device, size, dtype, words, values, count, iso)
 
 
-def _union_values(device, op, dtype, n, x, y, at, words, defaults, some_common, places):
-    """(values, iso) of a union's n places."""
+def _union_values(device, op, dtype, n, x, y, at, words, defaults, some_common, positions):
+    """(values, iso) of a union of n positions."""
     one = _iso_union(device, x, y, op, dtype, defaults, some_common)
     if one is not None:
         return device.constant(one), True
     left_default, right_default = defaults
     if op is not None and op.positional is not None:
         base, one = base_of(op.positional)
-        common, iso = position_values(device, places(base), one, op.return_type, dtype)
+        common, iso = position_values(device, positions(base), one, op.return_type, dtype)
         if left_default is not None and right_default is not None:
             return common, iso
         return overlaid(
@@ -319,7 +327,7 @@ def _scalar(device, value, dtype):
 
 
 def _lone(device, x, op, dtype, default, default_on_left):
-    """The union of x with nothing."""
+    """The union of x with an empty store."""
     if is_empty(x):
         return empty_like(device, x, dtype)
     if default is None or op is None:
@@ -327,9 +335,9 @@ def _lone(device, x, op, dtype, default, default_on_left):
         return x if values is x.values and x.dtype is dtype else like(x, dtype, values, x.iso)
     if op.positional is not None:
         base, one = base_of(op.positional)
-        values, iso = position_values(device, entry_places(device, x, base), one, op.return_type, dtype)
+        values, iso = position_values(device, entry_positions(device, x, base), one, op.return_type, dtype)
         return like(x, dtype, values, iso)
-    n = 1 if x.iso else _places(x)
+    n = 1 if x.iso else _length(x)
     words = None if x.iso else _words(x)
     if default_on_left:
         a, a_iso, b, b_iso = _scalar(device, default, op.type), True, values_as(device, x, op.type2), x.iso
@@ -339,7 +347,7 @@ def _lone(device, x, op, dtype, default, default_on_left):
 
 
 def _iso_union(device, x, y, op, dtype, defaults, some_common):
-    """The one value (NumPy scalar) of a union whose entries must all be equal, or None; asks no device for values."""
+    """The one value (NumPy scalar) of a union whose entries must all be equal, or None; reads nothing back."""
     if not (x.iso and y.iso) or op is not None and (op.positional is not None or not op.lowerable):
         return None
     a, b = device.known_constant(x.values), device.known_constant(y.values)

@@ -1,4 +1,4 @@
-"""Select, apply and reduce to a scalar on the device.  Meanings: backends/protocol.py.
+"""select, apply and reduce to a scalar on the device.  Semantics: backends/protocol.py.
 
 Kernels: elementwise/apply.cuh, elementwise/select.cuh, elementwise/reduce.cuh, and elementwise/union_values.cuh for a
 binary operator with a bound scalar (an iso operand).
@@ -17,7 +17,7 @@ from .values import (
     all_plain,
     base_of,
     combined,
-    entry_places,
+    entry_positions,
     functor_text,
     like,
     op_is_plain,
@@ -35,13 +35,13 @@ def _thunk(device, op, thunk):
 
 
 def _indexed_call(device, x, op, thunk):
-    """(arguments up to the thunk, template up to the thunk's type, count) for kernels that look at positions."""
+    """(arguments up to the thunk, template up to the thunk's type, count) for kernels that read positions."""
     if x.format == "bitmap":
-        places, words, n, index = (None, None, 0, None), x.words, x.size, "int32_t"
+        where, words, n, index = (None, None, 0, None), x.words, x.size, "int32_t"
     else:
-        places, words, n, index = view(x), None, x.nvals, index_type(x.indices)
+        where, words, n, index = view(x), None, x.nvals, index_type(x.indices)
     values = values_as(device, x, op.type) if op.uses_values else None
-    arguments = (*places, words, n, values, x.iso, _thunk(device, op, thunk))
+    arguments = (*where, words, n, values, x.iso, _thunk(device, op, thunk))
     return arguments, (index, op.type.cuda_type, op.thunk_type.cuda_type), n
 
 
@@ -93,13 +93,13 @@ def apply(device, x, op, allow, left, right, thunk):
         return empty_like(device, x, dtype)
     if positional is not None:
         base, one = base_of(positional)
-        values, iso = position_values(device, entry_places(device, x, base), one, dtype)
+        values, iso = position_values(device, entry_positions(device, x, base), one, dtype)
         return like(x, dtype, values, iso)
     if indexed:
         arguments, template, n = _indexed_call(device, x, op, thunk)
         out = device.empty(n, dtype.np_type)
         kernel = device.launcher.kernel(
-            "elementwise/apply.cuh", "apply_places", functor_text(op, dtype), (*template, dtype.cuda_type, "Op")
+            "elementwise/apply.cuh", "apply_positions", functor_text(op, dtype), (*template, dtype.cuda_type, "Op")
         )
         kernel.over(n, (*arguments, out))
         return like(x, dtype, out, False)
@@ -161,12 +161,12 @@ def reduce(device, x, monoid):
     parts = device.empty(3 * blocks, np.uint64) if blocks > 1 else None
     out = device.counters()
     kernel.over(-(-n // each), (values, words, n, parts, out), block, most)
-    *held, _, there = device.read_words(out, 4)
-    return np.array(held, np.uint64).view(dtype.np_type)[0] if there else None
+    *value, _, there = device.read_words(out, 4)
+    return np.array(value, np.uint64).view(dtype.np_type)[0] if there else None
 
 
 def _read_scalar(device, array):
-    """The element of a length-1 array as a NumPy scalar.  One read-back, which also raises what kernels reported."""
+    """The element of a length-1 array as a NumPy scalar.  One read-back, which raises errors of kernels."""
     return np.array(device.read(array.view(np.uint8)), np.uint8).view(array.dtype)[0]
 
 

@@ -1,7 +1,7 @@
-"""C<M> = T for vectors, written into C's own arrays where nobody else holds them.  Kernels: elementwise/overwrite.cuh.
+"""C<M> = T for vectors in place, if C's arrays have no other reference.  Kernels: elementwise/overwrite.cuh.
 
-A loop that marks what it found (level(f.S) << depth) touches the places found, not the whole vector, and reads nothing
-back: the number of entries stays on the device.
+A BFS step such as level(f.S) << depth then costs O(frontier), not O(vertices), and reads nothing back: the number of
+entries stays on the device.
 """
 
 import numpy as np
@@ -15,12 +15,12 @@ from ..structure.positions import is_empty
 
 
 def _is_own(device, count, array):
-    """Does one slot alone hold the array, which is no part of another?  count: what holders.count_of showed of it to the caller."""
+    """Has the array one reference, and is it no view?  count: the caller's holders.count_of of it."""
     return count <= holders.ONE and device.launcher.is_whole(array)
 
 
 def overwrite(device, c, t, allow):
-    """The store of C after C<allow> = T, T of C's type and inside `allow`; NotImplemented where this is no short way."""
+    """The store of C after C<allow> = T, T of C's type and inside `allow`; NotImplemented if not in place."""
     pattern, complement = allow.pattern, allow.complement
     if not complement and same_structure(t, pattern):
         return put(device, c, t, t.values, t.iso)
@@ -40,9 +40,9 @@ def overwrite(device, c, t, allow):
 
 
 def put(device, c, at, values, iso):
-    """The store of C after C<at> = values, `values` of C's type: each place of the vector `at` becomes an entry.
+    """The store of C after C<at> = values, `values` of C's type: C gets an entry at each position of the vector `at`.
 
-    values: one for each place as `at` keeps them, or one for all when iso.  NotImplemented where this is no short way.
+    values: one for each entry of `at`, or one for all when iso.  NotImplemented where it cannot be in place.
     """
     if c.dtype._is_udt or c.format[-1] == "r" or c.size == 0:
         return NotImplemented
@@ -69,7 +69,7 @@ def _write_words(device, c, t, values, iso, mask, complement):
 
 
 def _counting(device, c):
-    """(entries of C that `count` does not hold yet, the array `count`)"""
+    """(entries of C that are not in `count` yet, the device array `count`)"""
     counter = c.counter if c.nvals_if_read is None else None  # a traversal's is read now
     return (0, counter) if counter is not None else (c.nvals, device.counters())
 
@@ -81,7 +81,7 @@ def _counted(c, count, more):
 
 
 def _writable(device, c):
-    """`c` as a LateVector whose arrays nobody else holds: itself or a copy; None where that is not worth it."""
+    """`c` as a LateVector whose arrays have no other reference: itself or a copy; None if a copy costs too much."""
     size = c.size
     if c.format == "sparse":
         if not stays_bitmap(size, c.values.dtype.itemsize, device.profile):

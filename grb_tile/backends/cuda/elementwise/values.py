@@ -1,8 +1,8 @@
 """Values of element-wise results on the device: operators as functors, operands cast to their types, iso results.
 
-All functions take the Device first.  A typed operator becomes C++ text once (`functor_text`) and one instance of a
-kernel then serves lists, matrices and bitmaps; operators that only move values (first, second, positions) need no
-instance.
+All functions take the Device first.  A typed operator is lowered to C++ text once (`functor_text`), and one kernel
+instance then serves sparse vectors, matrices and bitmaps; operators that only move values (first, second, positional
+ones) need no instance.
 """
 
 from functools import lru_cache
@@ -17,7 +17,7 @@ from ..structure.entries import cast_array, cast_iso, gather, index_type, is_pla
 
 
 def all_plain(*dtypes):
-    """Have all these types a device form?  (None: no type.)"""
+    """Have all these types a device form?  None is skipped."""
     return all(t is None or is_plain(t) for t in dtypes)
 
 
@@ -73,7 +73,7 @@ def values_as(device, x, *dtypes):
 
 
 class Values:
-    """What cast_iso reads of a store: its one value and its type."""
+    """The value and type of an iso store, for cast_iso."""
 
     __slots__ = ("dtype", "values")
 
@@ -82,7 +82,7 @@ class Values:
         self.dtype = dtype
 
 
-def entry_places(device, x, base):
+def entry_positions(device, x, base):
     """int64 row ("i") or column ("j") of each entry, per position in a bitmap; None where it is 0 for all."""
     if x.format[-1] == "r":
         return row_ids(device, x) if base == "i" else x.indices.astype(np.int64)
@@ -91,21 +91,21 @@ def entry_places(device, x, base):
     return device.arange(x.size) if x.format == "bitmap" else x.indices.astype(np.int64)
 
 
-def position_values(device, places, one, *dtypes):
-    """(values, iso): places (int64, None: 0) counted from `one`, cast to each of the types in turn."""
-    if places is None:
+def position_values(device, positions, one, *dtypes):
+    """(values, iso): positions (int64, None: 0) counted from `one`, cast to each of the types in turn."""
+    if positions is None:
         value = np.array([one], np.int64)
         for want in dtypes:
             value = host_cast(value, want)
         return device.constant(value[0]), True
-    values, have = places + one if one else places, INT64
+    values, have = positions + one if one else positions, INT64
     for want in dtypes:
         values, have = cast_array(device, values, have, want), want
     return values, False
 
 
 def base_of(positional):
-    """("i" or "j", 0 or 1): what a positional operator gives of a position, and from what it counts."""
+    """("i" or "j", 0 or 1): the coordinate that a positional operator returns, and the base of its count."""
     return positional.rstrip("1")[-1], int(positional[-1] == "1")
 
 
@@ -124,39 +124,39 @@ def combined(
     lone=(None, None),
     defaults=(None, None),
 ):
-    """op over n places; x, y: arrays of op.type and op.type2 (see elementwise/union_values.cuh)."""
+    """op over n positions; x, y: arrays of op.type and op.type2 (see elementwise/union_values.cuh)."""
     out = device.empty(n, dtype.np_type)
     if n:
-        place = "int32_t" if at[0] is None and at[1] is None else index_type(at[0] if at[0] is not None else at[1])
+        at_type = "int32_t" if at[0] is None and at[1] is None else index_type(at[0] if at[0] is not None else at[1])
         kernel = device.launcher.kernel(
             "elementwise/union_values.cuh",
             "combine",
             functor_text(op, dtype),
-            (place, op.type.cuda_type, op.type2.cuda_type, dtype.cuda_type, "Op"),
+            (at_type, op.type.cuda_type, op.type2.cuda_type, dtype.cuda_type, "Op"),
         )
         kernel.over(n, (*at, *words, n, x, x_iso, y, y_iso, *lone, *defaults, out))
     return out
 
 
 def overlaid(device, n, x, x_iso, y, y_iso, *, at=(None, None), words=(None, None), common=None, common_iso=False):
-    """`common` where both are present (y's values when None), else the one that is; all arrays of one type."""
+    """`common` where both are present (y's value when None), otherwise the present one's; arrays of one type."""
     out = device.empty(n, x.dtype)
     if n:
-        place = "int32_t" if at[0] is None and at[1] is None else index_type(at[0] if at[0] is not None else at[1])
-        kernel = device.launcher.kernel("elementwise/union_values.cuh", "overlay", "", (place, moved_type(out)))
+        at_type = "int32_t" if at[0] is None and at[1] is None else index_type(at[0] if at[0] is not None else at[1])
+        kernel = device.launcher.kernel("elementwise/union_values.cuh", "overlay", "", (at_type, moved_type(out)))
         kernel.over(n, (*at, *words, n, x, x_iso, y, y_iso, common, common_iso, out))
     return out
 
 
-def meet(device, op, dtype, n, x, y, at_x=None, at_y=None, words=None, places=None):
-    """(values, iso) of x[at_x] (op) y[at_y] at n places where both are present.
+def common_values(device, op, dtype, n, x, y, at_x=None, at_y=None, words=None, positions=None):
+    """(values, iso) of x[at_x] (op) y[at_y] at n positions where both are present.
 
-    at_x, at_y None: all values in order.  words: the positions of a bitmap that matter (None: all).
-    places(base): int64 rows ("i") or columns ("j") of the places, or None for 0; asked for by positional operators.
+    at_x, at_y None: all values in order.  words: the positions of a bitmap to compute (None: all).
+    positions(base): int64 rows ("i") or columns ("j") of the positions, or None for 0; called for positional operators.
     """
     if op.positional is not None:
         base, one = base_of(op.positional)
-        return position_values(device, places(base), one, op.return_type, dtype)
+        return position_values(device, positions(base), one, op.return_type, dtype)
     kind = op.kind
     if kind == "pair":
         return device.constant(dtype.np_type.type(1)), True

@@ -1,11 +1,10 @@
-"""A semiring over stored types as the C++ struct S that the products' kernels take (kernels/products/semiring.cuh says what is in it).
+"""Lowering of a semiring on stored types to the C++ struct S of the products' kernels (kernels/products/semiring.cuh).
 
     s = lowered(device, semiring, A.dtype, A.iso, x.dtype, x.iso)      # None when a type has no device form
     s.text, s.dtype, s.reads_a, s.reads_x, s.structure_only, ...
 
-Which values are read: `first` and its like read A only, `second` and `any` x only, `pair` and positional multiplies
-none.
-Structure only: every product is the same value and the monoid is idempotent, so that presence alone decides.
+Values that are read: `first` reads A only, `second` and `any` read x only, `pair` and positional multiplies none.
+Structure only: every product has the same value and the monoid is idempotent, so the result is iso.
 """
 
 import numpy as np
@@ -23,23 +22,23 @@ _BUILT_IN_STARTS = frozenset((
 _HARDWARE = {
     np.fmin: "least",
     np.fmax: "greatest",
-}  # of FP32: one instruction; which zero wins hangs on the order anyway
+}  # one instruction for FP32; which of -0 and 0 results depends on the order, as for any minimum
 _FOLDS = {np.logical_or: "FOLD_OR", np.logical_and: "FOLD_AND", np.logical_xor: "FOLD_XOR"}  # of BOOL
-_EXACT_NAMES = frozenset(("eq", "lxnor", "bxnor"))  # others, hypot say, change a value that meets their identity
+_EXACT_NAMES = frozenset(("eq", "lxnor", "bxnor"))  # identity (+) v = v exactly; for hypot, for example, it is not
 
 
 class Lowered:
-    """The struct and what the host must know of it."""
+    """The struct S as text, and its properties that the host reads."""
 
     __slots__ = (
-        "a_iso", "any", "atomic", "dtype", "early", "has_start", "has_terminal", "kernels", "one", "reads_a", "reads_x",
-        "shows", "start", "structure_only", "text", "x_iso",
+        "a_iso", "any", "atomic", "dtype", "early_exit", "has_start", "has_terminal", "kernels", "one", "reads_a",
+        "reads_x", "start", "start_marks_absent", "structure_only", "text", "x_iso",
     )  # fmt: skip
 
     def value(self, device, A, x):
-        """The length-1 device array of the value that every product of a structure-only semiring has."""
+        """The length-1 device array of the one value of a structure-only semiring's products."""
         key = device
-        if not self.one.fixed:  # constants are kept by the device, so their addresses name them
+        if not self.one.fixed:  # the device never frees constants, so their addresses identify them
             key = device, device.address(A.values), device.address(x.values)
         found = self.kernels.get(key)
         if found is None:
@@ -53,7 +52,7 @@ class Lowered:
         return found
 
     def kernel(self, launcher, header, name, template):
-        """launcher.kernel with this struct, kept under a short key: the struct's text is long to hash."""
+        """launcher.kernel with this struct, cached by a short key (the struct's text is slow to hash)."""
         key = launcher, name, template
         found = self.kernels.get(key)
         if found is None:
@@ -61,23 +60,23 @@ class Lowered:
         return found
 
 
-_known = {}
+_cache = {}
 
 
 def lowered(device, semiring, a_dtype, a_iso, x_dtype, x_iso):
-    """The Lowered of a semiring for stored operands of these types; kept."""
+    """The Lowered of a semiring for operands of these types; cached."""
     key = semiring, a_dtype, a_iso, x_dtype, x_iso
-    found = _known.get(key)
+    found = _cache.get(key)
     if found is None:
-        if len(_known) > 4096:
-            _known.clear()
-        found = _known[key] = _lower(semiring, a_dtype, a_iso, x_dtype, x_iso)
+        if len(_cache) > 4096:
+            _cache.clear()
+        found = _cache[key] = _lower(semiring, a_dtype, a_iso, x_dtype, x_iso)
     return found
 
 
 def lowered_plain(device, semiring, a_dtype, a_iso, x_dtype, x_iso):
     """The same, or None where a type has no device form."""
-    found = _known.get((semiring, a_dtype, a_iso, x_dtype, x_iso))
+    found = _cache.get((semiring, a_dtype, a_iso, x_dtype, x_iso))
     if found is None:
         types = a_dtype, x_dtype, semiring.return_type, semiring.type, semiring.type2
         found = None if any(t._is_udt for t in types) else lowered(device, semiring, a_dtype, a_iso, x_dtype, x_iso)
@@ -92,7 +91,7 @@ def _cast(have, want, text):
 
 
 def start_of(monoid):
-    """A NumPy scalar s with s (+) v = v for every v, NaN and -0 included; None when none is known."""
+    """Start value of an accumulation: a scalar s with s (+) v = v for every v, also NaN and -0; None if unknown."""
     ufunc, np_type = monoid.ufunc, monoid.type.np_type
     if ufunc not in _BUILT_IN_STARTS:
         return monoid.identity if monoid.name in _EXACT_NAMES and monoid.parent._builtin else None
@@ -109,7 +108,7 @@ def start_of(monoid):
 
 
 def is_idempotent(monoid):
-    """Does v (+) v = v hold for certain?"""
+    """Is v (+) v = v for every v?"""
     return monoid.ufunc in _IDEMPOTENT or monoid.terminal is ANY
 
 
@@ -132,15 +131,15 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
     if result.structure_only:
         result.reads_a = result.reads_x = False
         result.has_start = result.has_terminal = False
-    result.shows = (
+    result.start_marks_absent = (
         start is not None and monoid.ufunc is np.add and z.np_type.kind == "f"
-    )  # as products/columns.cuh says
-    result.early = result.structure_only or result.any or (result.has_terminal and z.np_type.kind == "b")
+    )  # see kernels/products/column_merge.cuh
+    result.early_exit = result.structure_only or result.any or (result.has_terminal and z.np_type.kind == "b")
     result.kernels = {}
-    operators, text, place = [], [], None
+    operators, text, position = [], [], None
     if positional is not None:
-        place = {"firsti": "i", "firstj": "k", "secondi": "k", "secondj": "j"}[positional.rstrip("1")]
-        product = f"grb::cast<{z.cuda_type}>({place}{' + 1' if positional[-1] == '1' else ''})"
+        position = {"firsti": "i", "firstj": "k", "secondi": "k", "secondj": "j"}[positional.rstrip("1")]
+        product = f"grb::cast<{z.cuda_type}>({position}{' + 1' if positional[-1] == '1' else ''})"
     elif result.structure_only:
         product = f"{z.cuda_type}(1)"
     elif kind == "pair":
@@ -176,7 +175,7 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
     flags = {
         "reads_a": result.reads_a, "reads_x": result.reads_x, "a_iso": a_iso, "x_iso": x_iso,
         "structure_only": result.structure_only, "any": result.any, "has_start": result.has_start,
-        "has_terminal": result.has_terminal, "reads_i": place == "i", "reads_k": place == "k",
+        "has_terminal": result.has_terminal, "reads_i": position == "i", "reads_k": position == "k",
         "plain_sum": monoid.ufunc is np.add and z.np_type.kind in "iuf",
     }  # fmt: skip
     a_type = a_dtype.cuda_type if result.reads_a else "uint8_t"
@@ -189,7 +188,8 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
         f"  static __device__ __forceinline__ Z start() {{ return {_start_text(start, z)}; }}",
         f"  static __device__ __forceinline__ bool terminal(Z v) {{ return {terminal}; }}",
         f"  static __device__ __forceinline__ Z add(Z p, Z q) {{ return {addition}; }}",
-        f"  static __device__ __forceinline__ Z times(A a, X x, int64_t i, int64_t k, int64_t j) {{ return {product}; }}",
+        "  static __device__ __forceinline__ Z times(A a, X x, int64_t i, int64_t k, int64_t j) "
+        f"{{ return {product}; }}",
     ]
     result.text = "\n".join([include, *text, "struct S {", *body, "};"])
     return result
@@ -208,7 +208,7 @@ def _start_text(start, z):
 
 
 def _one(op, z, reads_a, reads_x):
-    """A function that computes the one product of iso operands on the host."""
+    """A function that computes the product of two iso operands on the host."""
 
     def compute(device, A, x):
         if op.kind == "pair":
@@ -222,5 +222,5 @@ def _one(op, z, reads_a, reads_x):
             value = op.numpy(a, host_cast(device.iso_value(x).reshape(1), op.type2))
         return host_cast(value, z)[0]
 
-    compute.fixed = op.kind == "pair"  # else it hangs on the operands' values
+    compute.fixed = op.kind == "pair"  # otherwise it depends on the operands' values
     return compute

@@ -68,8 +68,8 @@ class Merge:
         self._few = 0 if self._bitmap else min(most, _CHUNK[ptr.dtype.itemsize], _EACH * block)
         self._arrays = ptr, AT.rows, held, AT.indices, AT.values if s.reads_a else None, size
         self._fixed = tuple(a if type(a) is int else device.address(a) for a in self._arrays)
-        self._shows = s.shows  # does a sum show its presence?  Then its type has sums in shared memory too
-        self._can_share = s.shows and AT.indices.dtype == np.int32
+        self._shows = s.start_marks_absent  # does a sum show its presence?  Then its type has sums in shared memory too
+        self._can_share = s.start_marks_absent and AT.indices.dtype == np.int32
         self._launches = {}
         self._entries, self._AT = entries, weakref.ref(AT)
 

@@ -105,7 +105,7 @@ def _rows(device, A, x, held, s, allow, plan):
         if not complement and pattern.format == "sparse":
             listed = pattern.nvals
     kernel = rows_kernel(
-        plan, A.indices.shape[0], A.indptr.shape[0], size, full and allow is None, s.early, s.has_terminal,
+        plan, A.indices.shape[0], A.indptr.shape[0], size, full and allow is None, s.early_exit, s.has_terminal,
         partial(row_segments.reads_most, device, A), pull.suits(A, s), listed,
     )  # fmt: skip
     if kernel == "segments":
@@ -120,7 +120,7 @@ def _rows(device, A, x, held, s, allow, plan):
     if rows is not None:
         schedule = chosen_rows(device, A, rows, A.indices.shape[0] / max(A.indptr.shape[0] - 1, 1))
     else:
-        schedule = schedule_of(device, A, "early" if s.early else "all")
+        schedule = schedule_of(device, A, "early" if s.early_exit else "all")
     w = None if s.structure_only else device.places(size, s.dtype.np_type)
     if full and allow is None:  # the places are those of the rows that hold something: known, nothing is counted
         if w is not None:

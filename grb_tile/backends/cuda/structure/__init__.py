@@ -1,1 +1,1 @@
-"""Building, converting and moving entries on the device."""
+"""build, tuples, cast, convert, transpose, gather and expand on the device, and positions of entries."""

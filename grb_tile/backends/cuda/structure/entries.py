@@ -1,4 +1,4 @@
-"""What the device's primitives have in common: C++ names of types, gathers, ranges, stores made of ordered entries.
+"""Building blocks of the device's primitives: C++ names of types, gathers, ranges, stores made from sorted entries.
 
 All functions take the Device first; arrays are device arrays.  Kernels: structure/gather.cuh, structure/convert.cuh,
 structure/transpose.cuh, structure/build.cuh.
@@ -33,12 +33,12 @@ def index_type(array):
 
 
 def moved_type(array):
-    """The C++ type as which values of this size are copied: one instance of a kernel serves all types of a size."""
+    """The C++ type in which values of this size are copied, so that one kernel instance serves all types of a size."""
     return _MOVED[array.dtype.itemsize]
 
 
 def is_plain(dtype):
-    """Has the type a device form (numbers and bool)?"""
+    """Has the type a device form, which numbers and bool have?"""
     return not dtype._is_udt
 
 
@@ -56,16 +56,16 @@ def gather(device, values, at):
 
 
 def repeated(device, values, count):
-    """`count` copies of the only element of `values`."""
+    """`count` copies of the element of the length-1 array `values`."""
     out = device.empty(count, values.dtype)
     out[:] = values
     return out
 
 
 def ranges(device, starts, ends, total, *, names=None, segment_dtype=np.int64, want_segment=True, want_at=True):
-    """(segment, at) of the ranges that start at `starts` and whose lengths sum up to `ends`; see ranges_of in structure/gather.cuh.
+    """(segment, at): the ranges from `starts`, expanded; see ranges_of in structure/gather.cuh.
 
-    starts may be None when `at` is not wanted.  total: the last of `ends`, on the host.
+    ends: inclusive scan of the lengths; total: its last element, on the host.  starts may be None without `at`.
     """
     segment = device.empty(total, segment_dtype) if want_segment else None
     at = device.empty(total, np.int64) if want_at else None
@@ -88,7 +88,7 @@ def cast_array(device, values, have, want):
     out = device.empty(count, want.np_type)
     if count == 0:
         return out
-    kinds = have.np_type.kind, want.np_type.kind  # CuPy's casts would take subnormal numbers for zeros
+    kinds = have.np_type.kind, want.np_type.kind  # CuPy's casts flush subnormal numbers to zero
     if "c" in kinds:
         kernel = device.launcher.kernel(
             "elementwise/apply.cuh", "apply_values", complex_cast(have, want), (have.cuda_type, want.cuda_type, "Cast")
@@ -101,7 +101,7 @@ def cast_array(device, values, have, want):
 
 
 def complex_cast(have, want):
-    """C++ text of `struct Cast`, the typecast between types of which one is complex."""
+    """C++ text of `struct Cast`, a typecast from or to a complex type."""
     cast = "cast" if have.np_type.kind == "c" else "complex_cast"
     return (
         f'#include "base/scalar_complex.cuh"\nstruct Cast {{\n  __device__ __forceinline__ {want.cuda_type} operator()('
@@ -110,7 +110,7 @@ def complex_cast(have, want):
 
 
 def cast_iso(device, store, want):
-    """The length-1 array of an iso store cast to `want`: on the host when the value is known there."""
+    """The length-1 array of an iso store cast to `want`; cast on the host if the value is a known constant."""
     values = store.values
     if values.dtype == want.np_type:
         return values
@@ -189,7 +189,7 @@ def _doubly_compressed(device, nrows, ncols, dtype, rows, cols, values, iso):
 
 
 def line_starts(device, lines, count):
-    """indptr (int64, count + 1 places) of entries whose lines are the ascending `lines`."""
+    """Row pointers (int64, length count + 1) of entries with the ascending row numbers `lines`."""
     indptr = device.empty(count + 1, np.int64)
     kernel = device.launcher.kernel("structure/transpose.cuh", "line_starts", "", (index_type(lines),))
     kernel.over(count + 1, (lines, lines.shape[0], count, indptr))
@@ -197,7 +197,7 @@ def line_starts(device, lines, count):
 
 
 def segment_starts(device, rows, cols):
-    """Where a new position starts among ordered positions (rows None: one list); int64, reads the count back."""
+    """The starts of the segments of equal positions, which are sorted (rows None: one list); int64, one read-back."""
     count = cols.shape[0]
     fresh = device.empty(count, np.bool_)
     kernel = device.launcher.kernel(
@@ -214,7 +214,7 @@ def row_ids(device, A, dtype=np.int64):
 
 
 def pair_keys(device, rows, cols, nrows, ncols):
-    """row * ncols + column for each pair (the narrowest unsigned type that holds them); None when 63 bits are too few."""
+    """Sort keys row * ncols + column (UINT32 if they fit, else int64); None when 63 bits are too few."""
     bound = nrows * ncols
     if bound >= _KEY_LIMIT:
         return None
@@ -230,7 +230,7 @@ def pair_keys(device, rows, cols, nrows, ncols):
 
 
 def pair_order(device, rows, cols, nrows, ncols):
-    """The stable order that sorts pairs by row, then column."""
+    """The stable permutation that sorts pairs by row, then column."""
     keys = pair_keys(device, rows, cols, nrows, ncols)
     if keys is not None:
         return stable_order(device, keys)
@@ -262,7 +262,7 @@ def order_facts(device, rows, cols):
 
 
 def words_of(device, u):
-    """The presence words of a vector in either format, not to be written into; None when every position is present."""
+    """The presence words of a vector in either format (read-only); None when every position is present."""
     if u.format == "bitmap":
         return u.words
     if u.indices.shape[0] == u.size:
@@ -273,13 +273,13 @@ def words_of(device, u):
     return forms["words"]
 
 
-def _fill_words(device, u, spread):
+def _fill_words(device, u, dense):
     words = device.zeros((u.size + 63) >> 6, np.uint64)
     count = u.indices.shape[0]
     kernel = device.launcher.kernel(
         "structure/convert.cuh", "positions_to_words", "", (index_type(u.indices), moved_type(u.values))
     )
-    kernel.over(count, (u.indices, u.values, count, words, spread))
+    kernel.over(count, (u.indices, u.values, count, words, dense))
     return words
 
 
@@ -295,7 +295,7 @@ def to_bitmap(device, u):
     forms = conversions.forms_of(u)
     found = forms.get("bitmap")
     if found is None:
-        device.check_room(size // 8 + size * u.values.dtype.itemsize, f"bitmap of {size} places")
+        device.check_room(size // 8 + size * u.values.dtype.itemsize, f"bitmap of size {size}")
         values = device.places(size, u.values.dtype)
         found = forms["bitmap"] = BitmapVector(size, u.dtype, _fill_words(device, u, values), values, count)
         found.shared = True
@@ -314,18 +314,18 @@ def to_sparse(device, u):
         return empty_vector(device, size, u.dtype)
     indices = device.empty(count, want)
     values = None if u.iso else device.empty(count, u.values.dtype)
-    spread_words(device, u.words, u.values, indices, values)
+    words_to_list(device, u.words, u.values, indices, values)
     if u.iso:
         return conversions.share(u, SparseVector(size, u.dtype, indices, u.values, True))
     return SparseVector(size, u.dtype, indices, values)
 
 
-def spread_words(device, words, spread, indices, values=None):
-    """Write the members of `words` to `indices`, and spread[member] to `values` unless that is None."""
+def words_to_list(device, words, dense, indices, values=None):
+    """Write the set bits' positions to `indices`, and dense[position] to `values` unless that is None."""
     count = words.shape[0]
     counts = device.empty(count, indices.dtype)
     name = index_type(indices)
     device.launcher.kernel("structure/convert.cuh", "count_members", "", (name,)).over(count, (words, count, counts))
     ends = device.xp.cumsum(counts, dtype=indices.dtype)
-    kernel = device.launcher.kernel("structure/convert.cuh", "words_to_positions", "", (name, name, moved_type(spread)))
-    kernel.over(count, (words, ends, count, spread, indices, values))
+    kernel = device.launcher.kernel("structure/convert.cuh", "words_to_positions", "", (name, name, moved_type(dense)))
+    kernel.over(count, (words, ends, count, dense, indices, values))

@@ -1,8 +1,8 @@
-"""Positions of entries on the device: where those of one store stand in another, which are kept, unions of positions.
+"""Positions of entries on the device: lookup of one store's entries in another, stream compaction, unions.
 
-All functions take the Device first; stores lie on the device.  Nothing here looks at values.  Kernels:
-elementwise/intersect.cuh,
-elementwise/union.cuh, elementwise/restrict.cuh.  A list of kept entries costs one read-back: its length.
+All functions take the Device first; stores reside on the device.  Values are not read here.  Kernels:
+elementwise/intersect.cuh, elementwise/union.cuh, elementwise/restrict.cuh.  A compacted list costs one read-back: its
+length.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def is_matrix(x):
 
 
 def view(x):
-    """(indptr, rows, held, indices) of a matrix or a sparse vector, as elementwise/intersect.cuh takes stores."""
+    """(indptr, rows, stored rows, indices) of a matrix or a sparse vector, for elementwise/intersect.cuh."""
     if x.format == "sparse":
         return None, None, 0, x.indices
     return x.indptr, x.rows, x.indptr.shape[0] - 1, x.indices
@@ -36,20 +36,20 @@ def empty_like(device, x, dtype):
 
 
 def is_empty(x):
-    """Is it known, without a read-back, that x holds nothing?"""
+    """Is x known to be empty without a read-back?"""
     return x.nvals_if_read == 0
 
 
 # ---------------------------------------------------------------------- flags
 
 
-def locate(device, a, b, *, complement=False, flags=None, places=None):
-    """(at, flags): the place in b of each entry of a (dtype `places`, or None), and whether b holds it (or not, complement).
+def locate(device, a, b, *, complement=False, flags=None, at_type=None):
+    """(at, flags): the lower bound in b of each entry of a (None without at_type), and whether b has the entry.
 
-    flags: those known before, of which only set ones may stay set (changed in place).
+    complement: inverts the flags.  flags: earlier flags, ANDed with the new ones in place.
     """
     n, m = a.indices.shape[0], b.indices.shape[0]
-    at = None if places is None else device.empty(n, places)
+    at = None if at_type is None else device.empty(n, at_type)
     hit = device.empty(n, np.bool_) if flags is None else flags
     kernel = device.launcher.kernel(
         "elementwise/intersect.cuh",
@@ -62,7 +62,7 @@ def locate(device, a, b, *, complement=False, flags=None, places=None):
 
 
 def member_flags(device, indices, words, *, complement=False, flags=None):
-    """Which of `indices` are among `words` (None: all are), or are not; `flags` as in locate."""
+    """Which of `indices` are set in `words` (None: all are); complement and `flags` as in locate."""
     n = indices.shape[0]
     hit = device.empty(n, np.bool_) if flags is None else flags
     kernel = device.launcher.kernel("elementwise/intersect.cuh", "member_flags", "", (index_type(indices),))
@@ -71,7 +71,7 @@ def member_flags(device, indices, words, *, complement=False, flags=None):
 
 
 def flags_within(device, x, allow, flags=None):
-    """Which entries of x (a matrix or a sparse vector) lie in `allow`."""
+    """Which entries of x (a matrix or a sparse vector) the mask `allow` admits."""
     pattern, complement = allow.pattern, allow.complement
     if is_matrix(x) or pattern.format == "sparse":
         return locate(device, x, pattern, complement=complement, flags=flags)[1]
@@ -79,7 +79,7 @@ def flags_within(device, x, allow, flags=None):
 
 
 def listed(device, flags, dtype=None):
-    """The numbers of the set flags, ascending."""
+    """Stream compaction: the numbers of the set flags, ascending."""
     n = flags.shape[0]
     dtype = index_dtype(n) if dtype is None else dtype
     if n == 0:
@@ -95,8 +95,8 @@ def listed(device, flags, dtype=None):
 # ---------------------------------------------------------------------- entries that stay
 
 
-def keep_places(device, A, kept):
-    """The matrix of the entries of A numbered `kept` (ascending), settled."""
+def keep_matrix_entries(device, A, kept):
+    """The matrix of the entries of A numbered `kept` (ascending), in the format of choose_format."""
     count = kept.shape[0]
     if count == A.indices.shape[0]:
         return A
@@ -125,7 +125,7 @@ def keep_places(device, A, kept):
 def keep_entries(device, x, kept):
     """The entries of a matrix or a sparse vector numbered `kept`; x itself when these are all."""
     if is_matrix(x):
-        return keep_places(device, x, kept)
+        return keep_matrix_entries(device, x, kept)
     if kept.shape[0] == x.indices.shape[0]:
         return x
     values = x.values if x.iso else gather(device, x.values, kept)
@@ -137,9 +137,9 @@ def keep_entries(device, x, kept):
 
 
 def join_words(device, x, y, size, mode):
-    """(words, count): x and y, x or y, x without y; None stands for all `size` positions.
+    """(words, count): x AND y, x OR y, x AND NOT y by `mode`; None stands for all `size` positions.
 
-    count[0], on the device, holds the members; entries.counted_later takes it.
+    count[0], on the device, is the popcount of words; entries.counted_later takes it.
     """
     words, count = device.empty((size + 63) >> 6, np.uint64), device.counters()
     n = words.shape[0]
@@ -152,27 +152,27 @@ def join_words(device, x, y, size, mode):
 # ---------------------------------------------------------------------- unions
 
 
-def union_places(device, x, y):
+def union_positions(device, x, y):
     """(structure, at_x, at_y) of the union of two matrices or two sparse vectors.
 
-    structure: a store of the union's entries without values (a SparseVector, or a settled matrix); at_x[k], at_y[k]:
-    which entry of x and of y stands at place k, -1 for none.
+    structure: a store of the union's entries without values (a SparseVector or a matrix).
+    at_x[k], at_y[k]: the entry of x and of y at position k, -1 for none.
     """
-    turned = x.indices.shape[0] < y.indices.shape[0]
-    wide, thin = (y, x) if turned else (x, y)
+    swapped = x.indices.shape[0] < y.indices.shape[0]
+    wide, thin = (y, x) if swapped else (x, y)
     n, m = wide.indices.shape[0], thin.indices.shape[0]
-    places = index_dtype(n + m)
-    names = index_type(wide.indices), "int32_t" if places.itemsize == 4 else "int64_t"
-    lower, lone = locate(device, thin, wide, complement=True, places=places)
-    ends = device.xp.cumsum(lone, dtype=places)
+    at_type = index_dtype(n + m)
+    names = index_type(wide.indices), "int32_t" if at_type.itemsize == 4 else "int64_t"
+    lower, lone = locate(device, thin, wide, complement=True, at_type=at_type)
+    ends = device.xp.cumsum(lone, dtype=at_type)
     count = n + device.read(ends[-1:])[0]
     columns = device.empty(count, wide.indices.dtype)
-    at_wide, at_thin = device.empty(count, places), device.empty(count, places)
+    at_wide, at_thin = device.empty(count, at_type), device.empty(count, at_type)
     plain = is_matrix(x) and x.rows is None and y.rows is None
     rows = device.empty(count, np.int64) if is_matrix(x) and not plain else None
-    kernel = device.launcher.kernel("elementwise/union.cuh", "place_first", "", names)
+    kernel = device.launcher.kernel("elementwise/union.cuh", "scatter_first", "", names)
     kernel.over(n, (*view(wide), n, *view(thin), m, ends, columns, rows, at_wide, at_thin))
-    kernel = device.launcher.kernel("elementwise/union.cuh", "place_lone", "", names)
+    kernel = device.launcher.kernel("elementwise/union.cuh", "scatter_lone", "", names)
     kernel.over(m, (*view(thin), m, lone, lower, ends, columns, rows, at_wide, at_thin))
     none = device.constant(x.dtype.np_type.type(0))
     if plain:
@@ -186,4 +186,4 @@ def union_places(device, x, y):
         )
     else:
         found = SparseVector(x.size, x.dtype, columns, none, True)
-    return found, *((at_thin, at_wide) if turned else (at_wide, at_thin))
+    return found, *((at_thin, at_wide) if swapped else (at_wide, at_thin))

@@ -1,9 +1,8 @@
-"""Building, taking apart, moving entries: the structure primitives on the device.  Meanings: backends/protocol.py.
+"""build, tuples, cast, convert, transpose, gather and expand on the device.  Semantics: backends/protocol.py.
 
-Sorting and scanning are CuPy's; the kernels are structure/build.cuh, structure/convert.cuh, structure/gather.cuh,
-structure/transpose.cuh.  One read-back where a
-result's size is needed, none elsewhere.  Types without a device form give NotImplemented: backend.py goes through the
-host.
+Radix sort and scan are CuPy's; the kernels are structure/build.cuh, structure/convert.cuh, structure/gather.cuh and
+structure/transpose.cuh.  One read-back where the size of a result is needed, none elsewhere.  NotImplemented for types
+without a device form: backend.py then runs the primitive on the host.
 """
 
 import numpy as np
@@ -34,8 +33,8 @@ from .entries import (
     vector_of,
 )
 
-FEW = 1024  # entries whose order is looked at on the host
-LONG, PIECE = 1024, 256  # entries of one position that one thread folds; of a piece of more than that
+FEW = 1024  # entries up to which sorted host arrays are built on the host
+LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of longer segments
 
 # ---------------------------------------------------------------------- build
 
@@ -59,8 +58,9 @@ def build_vector(device, size, indices, values, dup, dtype):
             _, repeats, first = order_facts(device, None, indices)
         if repeats:
             if dup is None:
+                repeated_index = device.read(indices[first : first + 1])[0]
                 raise InvalidValue(
-                    f"indices: {device.read(indices[first : first + 1])[0]} occurs more than once and dup_op is None; pass "
+                    f"indices: {repeated_index} occurs more than once and dup_op is None; pass "
                     "dup_op (binary.plus, binary.first, ...) to combine the values of equal indices"
                 )
             starts = segment_starts(device, None, indices)
@@ -71,7 +71,7 @@ def build_vector(device, size, indices, values, dup, dtype):
 
 
 def _listed_vector(device, size, indices, values, dtype):
-    """build_vector of a few entries in order, known on the host: cast there and copied once."""
+    """build_vector of at most FEW sorted entries on the host: cast there and copied once."""
     values = host_cast(values, dtype)
     if values.shape[0] == 1:
         values, iso = device.constant(values[0]), True
@@ -111,21 +111,21 @@ def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
 
 
 def _folds(dup):
-    """Can duplicates be combined on the device?  Positional operators and user-defined types go through the host."""
+    """Can duplicates be combined on the device?  Not with positional operators or user-defined types."""
     return (
         dup is None or dup.positional is None and not (dup.type._is_udt or dup.type2._is_udt or dup.return_type._is_udt)
     )
 
 
 def _numbers(device, values):
-    """A copy on the device (the caller may change its array later)."""
+    """A copy on the device, because the caller may change its array later."""
     if isinstance(values, device.array_class):
         return values.copy()
     return device.xp.asarray(np.array(values))
 
 
 def _as_type(device, values, dtype, given=None):
-    """`values` cast to `dtype`; given: the one value that they are, where it lies on the host, so that it stays known."""
+    """`values` cast to `dtype`; given: the iso value, which becomes a known constant if it is on the host."""
     if type(given) is np.ndarray:
         return device.constant(host_cast(given, dtype)[0])
     if values.dtype == dtype.np_type:
@@ -136,9 +136,9 @@ def _as_type(device, values, dtype, given=None):
 
 
 def fold(device, values, iso, starts, total, op, dtype):
-    """(values, iso): op applied left to right within each segment.
+    """(values, iso): each segment folded from left to right by op, one thread for each segment.
 
-    A thread for each segment; long ones under an associative operator are folded in pieces first, a thread for each.
+    Segments longer than LONG are first folded in chunks of PIECE entries, if op is associative.
     """
     segments = starts.shape[0]
     if op.kind == "first":
@@ -149,14 +149,14 @@ def fold(device, values, iso, starts, total, op, dtype):
         return gather(device, values, _ends(device, starts, total) - 1), False
     while op.monoid is not None and op.monoid.type is dtype and op.type is dtype:
         lengths = _ends(device, starts, total) - starts
-        pieces = (lengths + (PIECE - 1)) // PIECE
-        ends = device.xp.cumsum(pieces)
+        chunks = (lengths + (PIECE - 1)) // PIECE
+        ends = device.xp.cumsum(chunks)
         longest, count = device.read(lengths.max(), ends[-1:])
         if longest <= LONG:
             break
         segment, at = ranges(device, device.zeros(segments, np.int64), ends, count)
         values = _fold_each(device, values, iso, gather(device, starts, segment) + at * PIECE, total, op, dtype)
-        iso, starts, total = False, ends - pieces, count
+        iso, starts, total = False, ends - chunks, count
     return _fold_each(device, values, iso, starts, total, op, dtype), False
 
 
@@ -201,7 +201,7 @@ def tuples_matrix(device, A):
 
 
 def _each_value(device, store):
-    """A fresh array of one value for each entry."""
+    """A new array with one value for each entry."""
     count = store.indices.shape[0]
     if store.iso:
         return repeated(device, store.values, count)
@@ -255,7 +255,7 @@ def _same_entries(A, indptr, rows):
 
 
 def choose_format(device, store):
-    """`store`, or the same entries in the format that its occupancy calls for (thresholds: storage/convert.py)."""
+    """`store`, or the same entries in the format that its density calls for (thresholds: storage/convert.py)."""
     format = store.format
     if format == "sparse":
         size, count = store.size, store.indices.shape[0]
@@ -280,7 +280,7 @@ def choose_format(device, store):
 
 
 def transpose(device, A):
-    """One stable sort of the column numbers carries the entries along; rows stay ascending within each column."""
+    """A stable radix sort of the entries by column; rows stay ascending within each column."""
     if not is_plain(A.dtype):
         return NotImplemented
     known = conversions.cached_transpose(A)
@@ -310,12 +310,12 @@ def _host_positions(device, I):
     return device.host(I)
 
 
-def _seen_through(device, positions, I):
-    """(which of the ascending `positions` the range I holds, where each stands in it)."""
+def _find_in_range(device, positions, I):
+    """(which of the ascending `positions` are in the range I, their positions in it)."""
     offset = positions.astype(np.int64) - I.start
-    place = offset // I.step
-    chosen = device.xp.nonzero((place >= 0) & (place < len(I)) & (place * I.step == offset))[0]
-    return chosen, gather(device, place, chosen)
+    at = offset // I.step
+    chosen = device.xp.nonzero((at >= 0) & (at < len(I)) & (at * I.step == offset))[0]
+    return chosen, gather(device, at, chosen)
 
 
 def gather_vector(device, u, I):
@@ -329,11 +329,11 @@ def gather_vector(device, u, I):
     if u.format == "bitmap" and u.words is None and u.iso:
         return conversions.share(u, BitmapVector(size, u.dtype, None, u.values, size, True))
     if type(I) is range and u.format == "sparse":
-        chosen, places = _seen_through(device, u.indices, I)
+        chosen, positions = _find_in_range(device, u.indices, I)
         if I.step < 0:
-            chosen, places = device.array(chosen[::-1]), device.array(places[::-1])
+            chosen, positions = device.array(chosen[::-1]), device.array(positions[::-1])
         values = _picked(device, u, chosen)
-        return vector_of(device, size, u.dtype, places, values, u.iso)
+        return vector_of(device, size, u.dtype, positions, values, u.iso)
     wanted = _positions(device, I)
     if u.format == "bitmap":
         return _gather_bitmap(device, u, wanted)
@@ -375,15 +375,15 @@ def gather_matrix(device, A, I, J):
         return A
     if not is_plain(A.dtype):
         return NotImplemented
-    turned = False
+    unsorted = False
     if I is None:
         nrows, at = A.nrows, None
         rows, cols = row_ids(device, A), A.indices
     elif type(I) is range and len(I) > A.indices.shape[0]:
         nrows = len(I)
-        at, rows = _seen_through(device, row_ids(device, A), I)
+        at, rows = _find_in_range(device, row_ids(device, A), I)
         cols = gather(device, A.indices, at)
-        turned = I.step < 0
+        unsorted = I.step < 0
     else:
         wanted = _positions(device, I)
         nrows = wanted.shape[0]
@@ -395,30 +395,30 @@ def gather_matrix(device, A, I, J):
         chosen, cols, ordered = _columns(device, cols, J)
         rows = gather(device, rows, chosen)
         at = chosen if at is None else gather(device, at, chosen)
-        turned = turned or not ordered
-    if turned and rows.shape[0] > 1:
+        unsorted = unsorted or not ordered
+    if unsorted and rows.shape[0] > 1:
         order = pair_order(device, rows, cols, nrows, ncols)
         rows, cols, at = gather(device, rows, order), gather(device, cols, order), gather(device, at, order)
     return choose_format(device, compressed(device, nrows, ncols, A.dtype, rows, cols, _picked(device, A, at), A.iso))
 
 
 def _entries_of_rows(device, A, wanted):
-    """(number in `wanted`, place in A) of each entry of the rows `wanted`, in their order."""
+    """(index in `wanted`, index in A) of each entry of the rows `wanted`, in their order."""
     count = wanted.shape[0]
     starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
     if count == 0:
         return starts, lengths
-    held = A.indptr.shape[0] - 1
+    stored = A.indptr.shape[0] - 1
     kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(A.indptr),))
-    kernel.over(count, (wanted, count, A.indptr, A.rows, held, starts, lengths))
+    kernel.over(count, (wanted, count, A.indptr, A.rows, stored, starts, lengths))
     ends = device.xp.cumsum(lengths)
     return ranges(device, starts, ends, device.read(ends[-1:])[0])
 
 
 def _columns(device, cols, J):
-    """(which entries, their new columns, ascending within rows?) of entries in columns `cols` seen through J."""
+    """(which entries, their new columns, ascending within rows?) of the entries with columns `cols` in the list J."""
     if type(J) is range:
-        return (*_seen_through(device, cols, J), J.step > 0)
+        return (*_find_in_range(device, cols, J), J.step > 0)
     J = _host_positions(device, J)
     count = J.shape[0]
     if count == 0 or cols.shape[0] == 0:
@@ -426,7 +426,7 @@ def _columns(device, cols, J):
         return nothing, nothing, True
     if count == 1 or bool((J[1:] > J[:-1]).all()):
         if int(J[-1]) - int(J[0]) == count - 1:
-            return (*_seen_through(device, cols, range(int(J[0]), int(J[-1]) + 1)), True)
+            return (*_find_in_range(device, cols, range(int(J[0]), int(J[-1]) + 1)), True)
         at, hit = device.empty(cols.shape[0], np.int64), device.empty(cols.shape[0], np.bool_)
         kernel = device.launcher.kernel("structure/gather.cuh", "look_up", "", ("int64_t",))
         kernel.over(cols.shape[0], (cols.astype(np.int64), cols.shape[0], device.array(J), count, at, hit))
@@ -459,12 +459,12 @@ def expand_vector(device, u, I, size):
         return u
     s = to_sparse(device, u)
     u.shared = s.shared = True
-    places, values = s.indices if I is None else _through(device, s.indices, I), s.values
+    positions, values = s.indices if I is None else _through(device, s.indices, I), s.values
     if I is not None and not _ascending(device, I):
-        order = stable_order(device, places)
-        places = gather(device, places, order)
+        order = stable_order(device, positions)
+        positions = gather(device, positions, order)
         values = values if s.iso else gather(device, values, order)
-    result = vector_of(device, size, u.dtype, places, values, s.iso)
+    result = vector_of(device, size, u.dtype, positions, values, s.iso)
     result.shared = True
     return result
 
