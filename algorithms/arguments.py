@@ -1,11 +1,17 @@
 """Checks of arguments that several algorithms share.  Messages name the argument, its value and the remedy."""
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def node(value, count, name="source"):
+
+def node(value: Any, count: int, name: str = "source") -> int:
     """`value` as an int that names one of `count` nodes."""
     if type(value) is int and 0 <= value < count:
         return value
@@ -25,7 +31,7 @@ def node(value, count, name="source"):
     return index
 
 
-def nodes(values, count, name="sources"):
+def nodes(values: Any, count: int, name: str = "sources") -> list[int]:
     """`values` (any sequence of ints) as a list of node numbers."""
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise TypeError(f"{name}: expected a sequence of node numbers, got {values!r}; write [{values!r}] for one")
@@ -35,7 +41,11 @@ def nodes(values, count, name="sources"):
     return [node(value, count, f"{name}[{k}]") for k, value in enumerate(values)]
 
 
-def limit(value, name):
+@overload
+def limit(value: int, name: str) -> int: ...
+@overload
+def limit(value: None, name: str) -> None: ...
+def limit(value: int | None, name: str) -> int | None:
     """`value` as an int >= 0, or None for no limit."""
     if value is None:
         return None
@@ -46,14 +56,14 @@ def limit(value, name):
     return operator.index(value)
 
 
-def choice(value, allowed, name):
+def choice(value: str, allowed: Sequence[str], name: str) -> str:
     """`value` if it is among `allowed`."""
     if value not in allowed:
         raise ValueError(f"{name}: expected one of {', '.join(map(repr, allowed))}, got {value!r}")
     return value
 
 
-def fraction(value, name):
+def fraction(value: Any, name: str) -> float:
     """`value` as a float in [0, 1)."""
     number = real(value, name)
     if not 0 <= number < 1:
@@ -61,7 +71,7 @@ def fraction(value, name):
     return number
 
 
-def real(value, name):
+def real(value: Any, name: str) -> float:
     """`value` as a finite float."""
     try:
         number = float(value)

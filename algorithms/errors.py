@@ -1,5 +1,9 @@
 """What an algorithm raises beyond TypeError, ValueError and IndexError for its arguments."""
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class AlgorithmError(Exception):
     """Base of the errors that an algorithm finds in the course of its work."""
@@ -11,7 +15,7 @@ class NegativeCycleError(AlgorithmError):
     `node` is one whose distance keeps falling.
     """
 
-    def __init__(self, message, node):
+    def __init__(self, message: str, node: int) -> None:
         super().__init__(message)
         self.node = node
 
@@ -19,7 +23,7 @@ class NegativeCycleError(AlgorithmError):
 class ConvergenceFailure(AlgorithmError):
     """The iteration limit came before the tolerance.  `iterations`, `residual`, and what was reached in `result`."""
 
-    def __init__(self, message, iterations, residual, result):
+    def __init__(self, message: str, iterations: int, residual: float, result: Any) -> None:
         super().__init__(message)
         self.iterations = iterations
         self.residual = residual

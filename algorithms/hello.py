@@ -10,14 +10,16 @@ Contract: G is not changed.  walks(i) is the number of walks of `steps` edges th
 References: Kepner and Gilbert (eds.), "Graph Algorithms in the Language of Linear Algebra" (2011), section 1.2.
 """
 
-from grb_tile import Vector, dtypes, semiring
+from __future__ import annotations
+
+from grb_tile import Matrix, Vector, dtypes, semiring
 
 from . import arguments
-from .graph import as_graph
-from .report import Report
+from .graph import Graph, as_graph
+from .report import Callback, Report
 
 
-def hello(G, steps=2, *, callback=None):
+def hello(G: Graph | Matrix, steps: int = 2, *, callback: Callback | None = None) -> Vector:
     """w = A^steps 1: how many walks of `steps` edges start at each node.
 
     Shapes: A n x n, w size n.  Types: any A, whose values do not matter; w INT64.

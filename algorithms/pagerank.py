@@ -13,7 +13,10 @@ References: Page, Brin, Motwani, Winograd (1999); Kamvar, Haveliwala, Golub, "Ad
 PageRank" (2004).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +26,14 @@ from . import arguments
 from .errors import ConvergenceFailure
 from .graph import as_graph
 from .report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from grb_tile import Matrix
+
+    from .graph import Graph
+    from .report import Callback
 
 
 @dataclass(frozen=True)
@@ -37,20 +48,20 @@ class PageRankResult:
 
 
 def pagerank(
-    G,
+    G: Graph | Matrix,
     *,
-    method="standard",
-    alpha=0.85,
-    personalization=None,
-    dangling=None,
-    nstart=None,
-    weighted=False,
-    tol=None,
-    max_iter=100,
-    dtype=None,
-    strict=True,
-    callback=None,
-):
+    method: str = "standard",
+    alpha: float = 0.85,
+    personalization: Vector | Mapping[int, float] | Sequence[float] | None = None,
+    dangling: Vector | Mapping[int, float] | Sequence[float] | None = None,
+    nstart: Vector | Mapping[int, float] | Sequence[float] | None = None,
+    weighted: bool = False,
+    tol: float | None = None,
+    max_iter: int = 100,
+    dtype: Any = None,
+    strict: bool = True,
+    callback: Callback | None = None,
+) -> PageRankResult:
     """r = (1 - a) p + a (A' (r / d) + s q), repeated until r stays.
 
     method            "standard": until the L1 change is below n tol; "gap": sinks lose their rank, L1 change below tol;
@@ -174,7 +185,16 @@ def _adaptive(walk, r, limit, max_iter, report):
 class Walk:
     """One step of the reader, r -> t, with everything prepared that does not change."""
 
-    def __init__(self, G, method, alpha, personalization, dangling, weighted, dtype):
+    def __init__(
+        self,
+        G: Graph | Matrix,
+        method: str,
+        alpha: float,
+        personalization: Vector | Mapping[int, float] | Sequence[float] | None,
+        dangling: Vector | Mapping[int, float] | Sequence[float] | None,
+        weighted: bool,
+        dtype: Any,
+    ) -> None:
         n = G.n
         self.AT, self.n, self.dtype = G.AT, n, dtype
         # in FP64: half a million ranks added one by one in FP32 would be off in the third digit
@@ -200,10 +220,10 @@ class Walk:
         self._uniform = personalization is None
         self._w = Vector(dtype, n, name="w")
 
-    def first(self, nstart):
+    def first(self, nstart: Vector | Mapping[int, float] | Sequence[float] | None) -> Vector:
         return self._start.dup(name="r") if nstart is None else _distribution(nstart, "nstart", self.n, self.dtype)
 
-    def step(self, r, t, rows=None):
+    def step(self, r: Vector, t: Vector, rows: Any = None) -> None:
         """t = (1 - a) p + a (A' (r / d) + s q), for those of `rows` only when given; r is kept."""
         w = self._w
         # w = a r / d

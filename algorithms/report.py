@@ -1,6 +1,12 @@
 """What an iterative algorithm did: a record per iteration, when it stopped and why."""
 
+from __future__ import annotations
+
 import time
+from collections.abc import Callable
+from typing import Any
+
+Callback = Callable[[dict[str, Any]], object]  # is called with each record; something true stops the algorithm
 
 
 class Report:
@@ -24,34 +30,34 @@ class Report:
     (2, 0.25)
     """
 
-    def __init__(self, algorithm, callback=None):
+    def __init__(self, algorithm: str, callback: Callback | None = None) -> None:
         if callback is not None and not callable(callback):
             raise TypeError(f"callback: expected a function of one dict, got {callback!r}; leave it out if not wanted")
         self.algorithm = algorithm
-        self._rounds = []
-        self._later = None
-        self.converged = None
-        self.stopped_by = None
+        self._rounds: list[dict[str, Any]] = []
+        self._later: Callable[[], list[dict[str, Any]]] | None = None
+        self.converged: bool | None = None
+        self.stopped_by: str | None = None
         self.seconds = 0.0
         self._callback = callback
         self._start = time.perf_counter()
 
     @property
-    def rounds(self):
+    def rounds(self) -> list[dict[str, Any]]:
         if self._later is not None:
             rows, self._later = self._later(), None
             self._rounds = [{"iteration": k + 1, **row} for k, row in enumerate(rows)]
         return self._rounds
 
     @property
-    def iterations(self):
+    def iterations(self) -> int:
         return len(self.rounds)
 
     @property
-    def residual(self):
+    def residual(self) -> Any:
         return self.rounds[-1].get("residual") if self.rounds else None
 
-    def note(self, **figures):
+    def note(self, **figures: Any) -> bool:
         """Record one iteration; True when the callback asks to stop (by returning something true)."""
         record = {"iteration": len(self._rounds) + 1, "seconds": time.perf_counter() - self._start, **figures}
         self._rounds.append(record)
@@ -60,11 +66,11 @@ class Report:
             return True
         return False
 
-    def adopt(self, rows):
+    def adopt(self, rows: Callable[[], list[dict[str, Any]]]) -> None:
         """Take the records of a loop that ran as one operation: `rows()` gives them, called only if they are read."""
         self._later = rows
 
-    def finish(self, stopped_by, converged=None):
+    def finish(self, stopped_by: str, converged: bool | None = None) -> None:
         self.stopped_by = stopped_by
         self.converged = converged
 

@@ -12,6 +12,10 @@ References: Wolf et al., "Fast linear algebra-based triangle counting with Kokko
 algorithms via SuiteSparse:GraphBLAS: triangle counting and k-truss" (HPEC 2018).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from grb_tile import Matrix, Vector, dtypes, monoid, select, semiring
@@ -19,8 +23,13 @@ from grb_tile import Matrix, Vector, dtypes, monoid, select, semiring
 from . import arguments
 from .graph import as_graph
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def triangle_count(G, *, presort="auto"):
+    from .graph import Graph
+
+
+def triangle_count(G: Graph | Matrix, *, presort: bool | str = "auto") -> int:
     """sum of C<L,s> = L plus.pair L': the number of triangles.
 
     presort   True: number the nodes by degree first; False: keep their order; "auto": True where degrees differ widely
@@ -50,7 +59,7 @@ def triangle_count(G, *, presort="auto"):
     return int(C.reduce_scalar(monoid.plus).new().value or 0)
 
 
-def triangles(G, nodes=None):
+def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> Vector:
     """t = [+_j C<A,s>](i) / 2 with C = A plus.pair A': the number of triangles at each node; INT64, full.
 
     nodes   a sequence of nodes to ask for (the result then has an entry for these only); all when None
@@ -80,7 +89,7 @@ def triangles(G, nodes=None):
     return t
 
 
-def degree_ordered(G):
+def degree_ordered(G: Graph | Matrix) -> Matrix:
     """L = tril(P A P', -1), P the order of descending degree: the strictly lower triangle with short rows."""
     G = as_graph(G)
     degree = Vector.from_scalar(0, G.n, dtypes.INT64)
