@@ -61,7 +61,7 @@ def test_figures_of_a_device(capsys, monkeypatch):
         assert line["backend"] == line["plan"]["engine"] == "cuda" and line["verified"] and line["queued_ms"] > 0
 
 
-KARATE = str(Path(__file__).resolve().parents[2] / "examples" / "data" / "karate.txt")
+KARATE = str(Path(__file__).resolve().parents[3] / "examples" / "data" / "karate.txt")
 
 
 @pytest.mark.parametrize(
