@@ -3,6 +3,8 @@
 #pragma once
 #include "engine.h"
 
+#include <sched.h>
+
 #define SIMT_CPU 1
 #define __CUDA_ARCH__ 900
 #define __global__
@@ -95,9 +97,9 @@ inline unsigned __reduce_min_sync(unsigned m, unsigned v) { return (unsigned)sim
 inline unsigned __reduce_max_sync(unsigned m, unsigned v) { return (unsigned)simt::collective(simt::MAX, m, v); }
 inline int __reduce_min_sync(unsigned m, int v) { return (int)simt::collective(simt::MIN_SIGNED, m, (int64_t)v); }
 inline int __reduce_max_sync(unsigned m, int v) { return (int)simt::collective(simt::MAX_SIGNED, m, (int64_t)v); }
-inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() {}
-inline void __nanosleep(unsigned) { std::this_thread::yield(); }
+inline void __nanosleep(unsigned) { sched_yield(); }
 
 // ---------------------------------------------------------------- bits and loads
 inline int __popc(unsigned x) { return __builtin_popcount(x); }

@@ -8,23 +8,16 @@
 //   - with a seed the fibers run in another order, which brings out a missing __syncthreads.
 // Blocks are spread over OS threads; a block stays on one.  A cooperative launch gives each block an OS thread of its
 // own, so that a grid-wide barrier may spin.  Not modelled: memory order between blocks, races inside one statement.
+//
+// What a kernel's source needs is here; the rest, engine.cpp, is compiled once and shared by all kernels.
 #pragma once
-#include <sys/mman.h>
-
-#include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
-#include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 struct uint3 { unsigned x, y, z; };
 struct dim3 {
@@ -32,20 +25,13 @@ struct dim3 {
   constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
 };
 
+#pragma GCC visibility push(default)
 namespace simt {
 
 enum State : uint8_t { READY, IN_WARP, IN_BLOCK, DONE };
 enum Operation : uint8_t {
   SYNCWARP, SHUFFLE, BALLOT, MATCH_ANY, ADD, MIN, MAX, AND, OR, XOR, MIN_SIGNED, MAX_SIGNED, SYNCTHREADS
 };
-inline const char *name_of(Operation operation) {
-  static const char *names[] = {
-    "__syncwarp", "__shfl*_sync", "__ballot/any/all_sync", "__match_any_sync", "__reduce_add_sync", "__reduce_min_sync",
-    "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync", "__reduce_xor_sync", "__reduce_min_sync",
-    "__reduce_max_sync", "__syncthreads"};
-  return names[operation];
-}
-
 struct Fiber {
   void *stack_pointer;
   uint3 thread;
@@ -55,273 +41,16 @@ struct Fiber {
   int source;
   uint64_t value, result;
 };
-struct Warp { uint32_t ready, exited, waiting; };  // a bit per lane
-
-struct Block {  // the block that an OS thread is running
-  std::vector<Fiber> fibers;
-  std::vector<Warp> warps;
+struct Block {  // the block that an OS thread is running, as kernels see it
   dim3 block_size, grid_size;
   uint3 index;
-  uint32_t threads = 0, alive = 0, arrived = 0, true_count = 0;
-  void *scheduler = nullptr;
-  void (*body)(void *) = nullptr;
-  void *argument = nullptr;
-  char *shared = nullptr, *stacks = nullptr;
-  uint32_t stack_count = 0;
-  uint64_t switches = 0, random = 0;
-  const char *error = nullptr;
-  char message[512];
+  char *shared = nullptr;
 };
-inline thread_local constinit Block *block = nullptr;
-inline thread_local constinit Fiber *current = nullptr;
-constexpr size_t STACK = 64 << 10;
+extern thread_local constinit Block *block;
+extern thread_local constinit Fiber *current;
 
-// ---------------------------------------------------------------- switching
-
-#if defined(__x86_64__)
-extern "C" void simt_switch(void **save, void *to);
-asm(R"(
-.text
-.globl simt_switch
-.hidden simt_switch
-.type simt_switch,@function
-simt_switch:
-  pushq %rbp
-  pushq %rbx
-  pushq %r12
-  pushq %r13
-  pushq %r14
-  pushq %r15
-  movq %rsp,(%rdi)
-  movq %rsi,%rsp
-  popq %r15
-  popq %r14
-  popq %r13
-  popq %r12
-  popq %rbx
-  popq %rbp
-  ret
-.size simt_switch,.-simt_switch
-)");
-inline void entry();
-inline void *prime(char *top) {  // a stack from which simt_switch returns into entry()
-  uint64_t *s = (uint64_t *)((uintptr_t)top & ~uintptr_t(15));
-  *--s = 0;
-  *--s = (uint64_t)(void *)&entry;
-  for (int i = 0; i < 6; i++) *--s = 0;
-  return s;
-}
-#else
-#error "the CPU shim knows x86-64 only: write simt_switch and prime for this machine"
-#endif
-
-inline void yield() {  // to the next ready lane of this warp, else to the scheduler
-  Fiber *me = current;
-  Block &b = *block;
-  b.switches++;
-  uint32_t w = me->number >> 5;
-  Warp &warp = b.warps[w];
-  if (warp.ready && !b.random) {
-    uint32_t lane = __builtin_ctz(warp.ready);
-    warp.ready &= warp.ready - 1;
-    current = &b.fibers[w * 32 + lane];
-    simt_switch(&me->stack_pointer, current->stack_pointer);
-  } else {
-    simt_switch(&me->stack_pointer, b.scheduler);
-  }
-}
-
-[[gnu::cold]] inline void fail(const char *format, auto... arguments) {
-  if (!block->error) {
-    snprintf(block->message, sizeof block->message, format, arguments...);
-    block->error = block->message;
-  }
-  current->state = DONE;
-  simt_switch(&current->stack_pointer, block->scheduler);
-}
-
-inline void wake(Fiber &fiber) {
-  fiber.state = READY;
-  block->warps[fiber.number >> 5].ready |= 1u << (fiber.number & 31);
-}
-
-inline void release_block() {
-  Block &b = *block;
-  b.arrived = 0;
-  uint64_t result = (uint64_t)b.true_count << 2 | (uint64_t)(b.true_count == b.alive) << 1 | (b.true_count > 0);
-  for (Fiber &fiber : b.fibers)
-    if (fiber.state == IN_BLOCK) {
-      fiber.result = result;
-      if (&fiber == current) fiber.state = READY; else wake(fiber);
-    }
-  b.true_count = 0;
-}
-
-inline void entry() {  // where every fiber starts
-  Block &b = *block;
-  b.body(b.argument);
-  Fiber *me = current;
-  me->state = DONE;
-  b.alive--;
-  b.warps[me->number >> 5].exited |= 1u << (me->number & 31);
-  if (b.alive && b.arrived == b.alive) release_block();  // exited threads no longer count at a barrier
-  if (b.alive) yield(); else simt_switch(&me->stack_pointer, b.scheduler);
-  __builtin_trap();
-}
-
-// ---------------------------------------------------------------- barriers and collectives
-
-inline uint64_t barrier(int predicate) {
-  current->state = IN_BLOCK;
-  current->operation = SYNCTHREADS;
-  block->true_count += predicate != 0;
-  if (++block->arrived == block->alive) { release_block(); return current->result; }
-  yield();
-  return current->result;
-}
-
-// Merges the values of all lanes in `mask`; what SHUFFLE and MATCH_ANY give differs by lane and is set by `deliver`.
-inline uint64_t merge(Operation operation, uint32_t mask, Fiber *lanes) {
-  uint64_t result = 0;
-  bool first = true;
-  for (uint32_t m = mask; m; m &= m - 1, first = false) {
-    uint32_t lane = __builtin_ctz(m);
-    uint64_t v = lanes[lane].value;
-    switch (operation) {
-      case BALLOT: result |= (uint64_t)(v != 0) << lane; break;
-      case ADD: result += v; break;
-      case AND: result = first ? v : result & v; break;
-      case OR: result |= v; break;
-      case XOR: result ^= v; break;
-      case MIN: result = first || v < result ? v : result; break;
-      case MAX: result = first || v > result ? v : result; break;
-      case MIN_SIGNED: result = first || (int64_t)v < (int64_t)result ? v : result; break;
-      case MAX_SIGNED: result = first || (int64_t)v > (int64_t)result ? v : result; break;
-      default: break;
-    }
-  }
-  return result;
-}
-
-inline uint64_t deliver(Operation operation, uint32_t mask, Fiber *lanes, const Fiber &to, uint64_t merged) {
-  if (operation == SHUFFLE)  // reading a lane outside the mask is undefined in CUDA, and poison here
-    return mask >> to.source & 1 ? lanes[to.source].value : 0xDEADBEEFDEADBEEFull;
-  if (operation != MATCH_ANY) return merged;
-  uint64_t same = 0;
-  for (uint32_t m = mask; m; m &= m - 1) {
-    uint32_t lane = __builtin_ctz(m);
-    same |= (uint64_t)(lanes[lane].value == to.value) << lane;
-  }
-  return same;
-}
-
-inline uint64_t collective(Operation operation, uint32_t mask, uint64_t value, int source = 0) {
-  Fiber *me = current;
-  Block &b = *block;
-  uint32_t w = me->number >> 5, lane = me->number & 31;
-  Warp &warp = b.warps[w];
-  Fiber *lanes = &b.fibers[w * 32];
-  if (!(mask >> lane & 1))
-    fail("block (%u,%u) thread %u: %s with mask %08x that does not name the caller", b.index.x, b.index.y, me->number,
-         name_of(operation), mask);
-  if (mask & warp.exited)
-    fail("block (%u,%u) thread %u: %s mask %08x names exited lanes %08x", b.index.x, b.index.y, me->number,
-         name_of(operation), mask, mask & warp.exited);
-  me->operation = operation;
-  me->mask = mask;
-  me->value = value;
-  me->source = source;
-  me->state = IN_WARP;
-  warp.waiting |= 1u << lane;
-  if ((warp.waiting & mask) == mask) {
-    bool agree = true;
-    for (uint32_t m = mask; m; m &= m - 1) {
-      Fiber &f = lanes[__builtin_ctz(m)];
-      agree &= f.mask == mask && f.operation == operation;
-    }
-    if (agree) {
-      uint64_t merged = merge(operation, mask, lanes);
-      for (uint32_t m = mask; m; m &= m - 1) {
-        Fiber &f = lanes[__builtin_ctz(m)];
-        f.result = deliver(operation, mask, lanes, f, merged);
-      }
-      for (uint32_t m = mask & ~(1u << lane); m; m &= m - 1) wake(lanes[__builtin_ctz(m)]);
-      warp.waiting &= ~mask;
-      me->state = READY;
-      return me->result;
-    }
-  }
-  yield();
-  return me->result;
-}
-
-// ---------------------------------------------------------------- running blocks
-
-inline uint64_t next_random(Block &b) {
-  b.random = b.random * 6364136223846793005ull + 1442695040888963407ull;
-  return b.random >> 33;
-}
-
-inline void prepare(Block &b) {
-  b.alive = b.threads;
-  b.arrived = b.true_count = 0;
-  for (uint32_t i = 0; i < b.threads; i++) {
-    Fiber &f = b.fibers[i];
-    f.number = i;
-    f.thread = {i % b.block_size.x, i / b.block_size.x % b.block_size.y, i / (b.block_size.x * b.block_size.y)};
-    f.state = READY;
-    f.stack_pointer = prime(b.stacks + (size_t)(i + 1) * STACK);
-  }
-  for (uint32_t i = 0; i < b.warps.size(); i++) {
-    uint32_t lanes = std::min<uint32_t>(32, b.threads - i * 32);
-    uint32_t all = lanes == 32 ? ~0u : (1u << lanes) - 1;
-    b.warps[i] = {all, ~all, 0};
-  }
-}
-
-inline void report_deadlock(Block &b) {
-  int n = snprintf(b.message, sizeof b.message, "deadlock in block (%u,%u,%u):", b.index.x, b.index.y, b.index.z);
-  int shown = 0;
-  for (Fiber &f : b.fibers)
-    if ((f.state == IN_WARP || f.state == IN_BLOCK) && shown++ < 4 && n < 420)
-      n += snprintf(b.message + n, sizeof b.message - n, " thread %u in %s mask %08x;", f.number, name_of(f.operation),
-                    f.state == IN_WARP ? f.mask : ~0u);
-  b.error = b.message;
-}
-
-inline void run_block() {
-  Block &b = *block;
-  prepare(b);
-  uint32_t count = b.warps.size();
-  for (bool any = true; any && b.alive && !b.error;) {
-    any = false;
-    uint32_t offset = b.random ? next_random(b) % count : 0;
-    for (uint32_t i = 0; i < count && !b.error; i++) {
-      uint32_t w = i + offset < count ? i + offset : i + offset - count;
-      Warp &warp = b.warps[w];
-      while (warp.ready && !b.error) {
-        any = true;
-        uint32_t ready = warp.ready, turn = b.random ? next_random(b) & 31 : 0;
-        ready = ready >> turn | ready << ((32 - turn) & 31);
-        uint32_t lane = (__builtin_ctz(ready) + turn) & 31;
-        warp.ready &= ~(1u << lane);
-        current = &b.fibers[w * 32 + lane];
-        simt_switch(&b.scheduler, current->stack_pointer);
-      }
-    }
-  }
-  if (b.alive && !b.error) report_deadlock(b);
-}
-
-struct Kept {  // an OS thread keeps its block's arrays and stacks between launches
-  Block b;
-  ~Kept() { if (b.stacks) munmap(b.stacks, b.stack_count * STACK); }
-};
-inline Block &kept() { static thread_local Kept k; return k.b; }
-
-template <class... A, size_t... I> inline void call(void (*kernel)(A...), void **a, std::index_sequence<I...>) {
-  kernel(*(std::decay_t<A> *)a[I]...);
-}
+uint64_t barrier(int predicate);
+uint64_t collective(Operation operation, uint32_t mask, uint64_t value, int source = 0);
 
 struct Launch {  // what Python hands over
   unsigned grid[3], block[3];
@@ -329,73 +58,40 @@ struct Launch {  // what Python hands over
   int os_threads, cooperative;
   char error[512];
 };
+int run(Launch *l, void (*body)(void *), void *argument);
+
+struct Kind { char letter; unsigned bytes; };  // p4: pointer to 4-byte elements; i8, f4, b1; s16: something else
+const char *describe(const Kind *kinds, size_t count);
+
+}  // namespace simt
+#pragma GCC visibility pop
+
+namespace simt {
+
+template <class... A, size_t... I> inline void call(void (*kernel)(A...), void **a, std::index_sequence<I...>) {
+  kernel(*(std::decay_t<A> *)a[I]...);
+}
 
 template <class... A> inline int launch(void (*kernel)(A...), Launch *l, void **arguments) {
   struct Context { void (*kernel)(A...); void **arguments; } context{kernel, arguments};
-  uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-  uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-  std::atomic<uint64_t> next{0}, switches{0};
-  std::atomic<int> bad{0};
-  std::mutex lock;
-  auto work = [&] {
-    Block &b = kept();
-    block = &b;
-    b.threads = threads;
-    b.block_size = dim3(l->block[0], l->block[1], l->block[2]);
-    b.grid_size = dim3(l->grid[0], l->grid[1], l->grid[2]);
-    b.fibers.resize(threads);
-    b.warps.resize((threads + 31) / 32);
-    b.switches = 0;
-    b.error = nullptr;
-    b.argument = &context;
-    b.body = [](void *p) { auto *c = (Context *)p; call(c->kernel, c->arguments, std::index_sequence_for<A...>{}); };
-    if (b.stack_count < threads) {
-      if (b.stacks) munmap(b.stacks, b.stack_count * STACK);
-      b.stacks = (char *)mmap(nullptr, threads * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                              -1, 0);
-      b.stack_count = threads;
-    }
-    std::vector<char> memory(l->shared + 16);
-    b.shared = (char *)(((uintptr_t)memory.data() + 15) & ~uintptr_t(15));
-    for (uint64_t i; !bad && (i = next++) < blocks;) {
-      b.random = l->seed ? (l->seed * 0x9E3779B97F4A7C15ull + i) | 1 : 0;
-      b.index = {(unsigned)(i % l->grid[0]), (unsigned)(i / l->grid[0] % l->grid[1]),
-                 (unsigned)(i / ((uint64_t)l->grid[0] * l->grid[1]))};
-      memset(b.shared, 0xA5, l->shared);
-      run_block();
-      if (b.error) {
-        std::lock_guard guard(lock);
-        if (!bad.exchange(1)) snprintf(l->error, sizeof l->error, "%s", b.error);
-      }
-    }
-    switches += b.switches;
-    current = nullptr;
-  };
-  uint64_t os_threads = l->cooperative ? blocks : std::min<uint64_t>(l->os_threads, blocks);
-  std::vector<std::thread> others;
-  for (uint64_t t = 1; t < os_threads; t++) others.emplace_back(work);
-  work();
-  for (std::thread &t : others) t.join();
-  l->switches = switches;
-  return bad;
+  auto body = [](void *p) { auto *c = (Context *)p; call(c->kernel, c->arguments, std::index_sequence_for<A...>{}); };
+  return run(l, body, &context);
 }
 
 // ---------------------------------------------------------------- what a kernel wants, for checks in Python
 
-template <class T> std::string kind_of() {  // "p4": pointer to 4-byte elements; "i8", "f4", "b1"; "s16": something else
+template <class T> constexpr Kind kind_of() {
   using U = std::remove_cv_t<std::remove_reference_t<T>>;
   if constexpr (std::is_pointer_v<U>) {
     using E = std::remove_cv_t<std::remove_pointer_t<U>>;
-    if constexpr (std::is_void_v<E>) return "p0"; else return "p" + std::to_string(sizeof(E));
+    if constexpr (std::is_void_v<E>) return {'p', 0}; else return {'p', sizeof(E)};
   } else {
-    const char *kind = std::is_same_v<U, bool> ? "b" : std::is_floating_point_v<U> ? "f" : std::is_integral_v<U> ? "i" : "s";
-    return kind + std::to_string(sizeof(U));
+    return {std::is_same_v<U, bool> ? 'b' : std::is_floating_point_v<U> ? 'f' : std::is_integral_v<U> ? 'i' : 's', sizeof(U)};
   }
 }
-template <class... A> std::string signature(void (*)(A...)) {
-  std::string text;
-  ((text += kind_of<A>() + " "), ...);
-  return text;
+template <class... A> const char *signature(void (*)(A...)) {
+  static constexpr Kind kinds[] = {kind_of<A>()..., Kind{}};
+  return describe(kinds, sizeof...(A));
 }
 
 }  // namespace simt

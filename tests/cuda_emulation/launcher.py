@@ -20,8 +20,10 @@ import hashlib
 import os
 import platform
 import re
+import shutil
 import subprocess
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -34,10 +36,10 @@ from .arrays import Address, DeviceArray, xp
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("GRB_TILE_SIMT_CACHE", os.path.join(tempfile.gettempdir(), f"grb-tile-simt-{os.getuid()}")))
 DYNAMIC = re.compile(r"extern\s+__shared__\s+(?:__align__\(\d+\)\s+)?([\w: ]+?)\s+(\w+)\s*\[\s*\]\s*;")
-HEADERS = ("engine.h", "cuda_names.h")
+SHARED = ("engine.h", "engine.cpp", "cuda_names.h")
 THREADS, BLOCKS = 64, 4  # the largest block and grid
 FLAGS = [
-    "g++", "-std=c++20", "-march=native", "-g1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-fno-plt",
+    "g++", "-std=c++20", "-march=native", "-g1", "-fPIC", "-pthread", "-fvisibility=hidden", "-fno-plt",
     "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas", "-Wno-attributes",
     *(["-mtls-dialect=gnu2"] if platform.machine() == "x86_64" else []),
 ]  # fmt: skip
@@ -60,27 +62,30 @@ def without_dynamic_shared(text):
     return DYNAMIC.sub(r"\1* \2 = (\1*)simt::block->shared;", text)
 
 
-def precompiled(shim, options):
-    """The folder of cuda_names.h, compiled ahead: what every kernel includes costs more than the kernel itself."""
-    state = "\0".join([shim, *FLAGS, *options])
-    target = CACHE / f"shim-{hashlib.sha256(state.encode()).hexdigest()[:16]}"
+def compile_cpp(options, *arguments, what):
+    """Run g++.  Raises: EmulationError with its complaints."""
+    done = subprocess.run([*FLAGS, *options, *map(str, arguments)], check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise EmulationError(f"{what} does not compile:\n{done.stderr[:6000]}")
+
+
+@lru_cache(maxsize=8)
+def engine(options):
+    """The folder of what all kernels share, compiled ahead: cuda_names.h as a precompiled header, and engine.so."""
+    state = "\0".join([*((HERE / name).read_text() for name in SHARED), *FLAGS, *options])
+    target = CACHE / f"engine-{hashlib.sha256(state.encode()).hexdigest()[:16]}"
     if not target.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(dir=CACHE))
-        for name in HEADERS:
+        for name in SHARED:
             (fresh / name).write_text((HERE / name).read_text())
-        command = [*(f for f in FLAGS if f != "-shared"), *options, "-x", "c++-header", str(fresh / HEADERS[-1])]
-        done = subprocess.run(
-            [*command, "-o", f"{fresh / HEADERS[-1]}.gch"], check=False, capture_output=True, text=True
-        )
-        if done.returncode:
-            raise EmulationError(f"the shim does not compile:\n{done.stderr[:6000]}")
+        compile_cpp(("-shared", *options), fresh / "engine.cpp", "-o", fresh / "engine.so", what="the CPU emulation")
+        header = fresh / "cuda_names.h"
+        compile_cpp(options, "-x", "c++-header", header, "-o", f"{header}.gch", what="the CPU emulation")
         try:
             fresh.rename(target)
         except OSError:  # another process was faster
-            for path in fresh.iterdir():
-                path.unlink()
-            fresh.rmdir()
+            shutil.rmtree(fresh)
     return target
 
 
@@ -93,27 +98,17 @@ extern "C" __attribute__((visibility("default"))) int simt_launch(simt::Launch *
   return simt::launch(&{expression}, l, a);
 }}
 extern "C" __attribute__((visibility("default"))) const char *simt_signature() {{
-  static std::string text = simt::signature(&{expression});
-  return text.c_str();
+  return simt::signature(&{expression});
 }}
 """
     )
-    shim = "".join((HERE / name).read_text() for name in HEADERS)
-    key = hashlib.sha256("\0".join([text, shim, *FLAGS, *options]).encode()).hexdigest()[:24]
-    target = CACHE / f"{key}.so"
+    shared = engine(options)
+    target = CACHE / f"{hashlib.sha256(f'{text}{shared.name}'.encode()).hexdigest()[:24]}.so"
     if not target.exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        path = CACHE / f"{key}.{os.getpid()}.cpp"
+        path, fresh = (target.with_suffix(f".{os.getpid()}{suffix}") for suffix in (".cpp", ".so"))
         path.write_text(text)
-        fresh = CACHE / f"{key}.{os.getpid()}.so"
-        done = subprocess.run(
-            [*FLAGS, *options, "-include", str(precompiled(shim, options) / HEADERS[-1]), str(path), "-o", str(fresh)],
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode:
-            raise EmulationError(f"{expression} does not compile:\n{done.stderr[:6000]}")
+        files = "-include", shared / "cuda_names.h", path, shared / "engine.so", "-o", fresh
+        compile_cpp(("-shared", *options), *files, what=expression)
         os.replace(fresh, target)
         path.unlink()
     return target
