@@ -1,10 +1,11 @@
-// Grid-stride loops and the grid-wide barrier that every kernel file starts from.
+// Grid-stride loops and a grid-wide barrier.
 //
 // Who includes it: all files of kernels/ that hold __global__ functions.
-// GRB_EACH(i, n) statement;      every i in 0 .. n-1, shared out among all threads of the grid (neighbouring threads get
-//                                neighbouring i, so loads coalesce); i is int64_t.  Launch with Kernel.over(n, ...).
-// GRB_EACH_WARP(i, n) { ... }    the same for warps: all 32 lanes see the same i; the block is a multiple of 32.
-// Invariant: both loops may be left early by no thread when the body holds a barrier or a collective.
+// GRB_EACH(i, n) statement;      every i (int64_t) in 0 .. n-1, distributed over all threads of the grid; neighbouring
+//                                threads get neighbouring i, so that loads coalesce.  Launch with Kernel.over(n, ...).
+// GRB_EACH_WARP(i, n) { ... }    the same for warps: all 32 lanes get the same i.  The block is a multiple of 32
+//                                threads.
+// Precondition: no thread leaves these loops early when the body contains a barrier or a warp collective.
 #pragma once
 #include "base/types.cuh"
 
@@ -26,9 +27,10 @@ GRB_DEVICE int64_t warp_count() { return thread_count() >> 5; }
 #define GRB_EACH_WARP(i, n) \
   for (int64_t i = grb::warp_number(), grb_step = grb::warp_count(), grb_end = (n); i < grb_end; i += grb_step)
 
-// Every thread of the grid waits for all others.  `counter` starts at 0 and only ever grows: a barrier number k lets go at
-// k * gridDim.x arrivals (2^32 arrivals are enough for 16 million barriers of 256 blocks; zero it between kernels).
-// All blocks must be resident: ask Kernel.resident_blocks and launch with cooperative=True.
+// A barrier of all threads of the grid.  `counter` starts at 0 and only grows: barrier k opens at k * gridDim.x
+// arrivals.  Set it to 0 between kernels, because it overflows after 2^32 arrivals (16 million barriers of 256 blocks).
+// Precondition: all blocks are resident (Kernel.resident_blocks, cooperative=True).  Level loops use level_barrier
+// (traversal/level_loop.cuh), which needs no ticket because each block counts its own barriers.
 GRB_DEVICE void grid_barrier(unsigned* counter) {
   __syncthreads();
   if (gridDim.x > 1) {

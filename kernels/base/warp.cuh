@@ -1,43 +1,54 @@
-// Warp and block primitives written by hand: shuffle of any type, reduce, scan.  No cub: it costs a second of compile time.
+// Warp and block primitives: shuffle of any type, reduction, scan, compaction, space in a list.  CUB would add a second
+// of compile time to each kernel.
 //
-// Who includes it: walks.  All 32 lanes of a warp (all threads of a block, a multiple of 32 of at most 1024) call together.
-// Operators are functors `T op(T, T)`, associative; combined from low lanes to high ones, so they need not commute.
+// Who includes it: products/, traversal/, elementwise/.
+// Precondition: all 32 lanes of a warp (all threads of a block, a multiple of 32 of at most 1024) call together.
+// Operators are functors `T op(T, T)`, associative.  They need not commute, because low lanes are combined with high
+// ones in order.
 #pragma once
 #include "base/launch.cuh"
 
 namespace grb {
 
-template <class T> struct pieces {  // a value as 32-bit parts, for shuffles
+template <class T> struct registers_of {  // a value as 32-bit registers, which shuffles take
   unsigned part[(sizeof(T) + 3) / 4];
 };
-template <class T> GRB_DEVICE pieces<T> to_pieces(const T& value) {
-  pieces<T> p;
+template <class T> GRB_DEVICE registers_of<T> to_registers(const T& value) {
+  registers_of<T> p;
   p.part[(sizeof(T) + 3) / 4 - 1] = 0;
   memcpy(p.part, &value, sizeof(T));
   return p;
 }
-template <class T> GRB_DEVICE T from_pieces(const pieces<T>& p) {
+template <class T> GRB_DEVICE T from_registers(const registers_of<T>& p) {
   T value;
   memcpy(&value, p.part, sizeof(T));
   return value;
 }
 template <class T> GRB_DEVICE T shuffle(const T& value, int source) {
-  pieces<T> p = to_pieces(value);
+  registers_of<T> p = to_registers(value);
   for (unsigned& part : p.part) part = __shfl_sync(ALL_LANES, part, source);
-  return from_pieces<T>(p);
+  return from_registers<T>(p);
 }
 template <class T> GRB_DEVICE T shuffle_down(const T& value, int by) {
-  pieces<T> p = to_pieces(value);
+  registers_of<T> p = to_registers(value);
   for (unsigned& part : p.part) part = __shfl_down_sync(ALL_LANES, part, by);
-  return from_pieces<T>(p);
+  return from_registers<T>(p);
 }
 template <class T> GRB_DEVICE T shuffle_up(const T& value, int by) {
-  pieces<T> p = to_pieces(value);
+  registers_of<T> p = to_registers(value);
   for (unsigned& part : p.part) part = __shfl_up_sync(ALL_LANES, part, by);
-  return from_pieces<T>(p);
+  return from_registers<T>(p);
 }
 
-// The combination of all lanes' values, in lane 0 (other lanes hold parts).
+GRB_DEVICE unsigned lanes_below() { return (1u << lane_number()) - 1; }
+// The number of lanes in `lanes` below this one: its position when those lanes are compacted.
+GRB_DEVICE int rank_in(unsigned lanes) { return __popc(lanes & lanes_below()); }
+// body(k) for each lane k where `flag`, in turn.  The warp calls together and executes every body together.
+template <class Body> GRB_DEVICE void for_each_lane(bool flag, Body body) {
+  for (unsigned lanes = __ballot_sync(ALL_LANES, flag); lanes; lanes &= lanes - 1) body(__ffs(int(lanes)) - 1);
+}
+
+// The reduction of all lanes' values, in lane 0 (other lanes get partial results).
 template <class T, class Op> GRB_DEVICE T warp_reduce(T value, Op op) {
   for (int by = 16; by; by >>= 1) {
     T other = shuffle_down(value, by);
@@ -45,7 +56,8 @@ template <class T, class Op> GRB_DEVICE T warp_reduce(T value, Op op) {
   }
   return value;
 }
-// The same of the lanes where `present`; `present` becomes whether lane 0 holds anything.  For monoids without identity.
+// The reduction over the lanes where `present`; on return lane 0's `present` says whether any lane was.  For monoids
+// without identity.
 template <class T, class Op> GRB_DEVICE T warp_reduce_present(T value, bool& present, Op op) {
   for (int by = 16; by; by >>= 1) {
     T other = shuffle_down(value, by);
@@ -55,7 +67,27 @@ template <class T, class Op> GRB_DEVICE T warp_reduce_present(T value, bool& pre
   }
   return value;
 }
-// Lane k gets value 0 (op) ... (op) value k.
+// The sum of all lanes' values, in lane 0.
+template <class T> GRB_DEVICE T warp_sum(T value) {
+  for (int by = 16; by; by >>= 1) value += __shfl_down_sync(ALL_LANES, value, by);
+  return value;
+}
+// The minimum, the maximum of all lanes' values, in all lanes.
+template <class T> GRB_DEVICE T warp_min(T value) {
+  for (int by = 16; by; by >>= 1) {
+    T other = __shfl_xor_sync(ALL_LANES, value, by);
+    value = other < value ? other : value;
+  }
+  return value;
+}
+template <class T> GRB_DEVICE T warp_max(T value) {
+  for (int by = 16; by; by >>= 1) {
+    T other = __shfl_xor_sync(ALL_LANES, value, by);
+    value = other > value ? other : value;
+  }
+  return value;
+}
+// Inclusive scan: lane k gets value 0 (op) ... (op) value k.
 template <class T, class Op> GRB_DEVICE T warp_scan(T value, Op op) {
   for (int by = 1; by < 32; by <<= 1) {
     T other = shuffle_up(value, by);
@@ -64,7 +96,17 @@ template <class T, class Op> GRB_DEVICE T warp_scan(T value, Op op) {
   return value;
 }
 
-// The combination of the whole block's values, in thread 0.  `shared` holds 32 values; usable again after __syncthreads.
+// Inclusive sum of the first LANES lanes: lane k gets value 0 + ... + value k.
+template <int LANES = 32, class T> GRB_DEVICE T warp_inclusive_sum(T value) {
+  for (int by = 1; by < LANES; by <<= 1) {
+    T other = __shfl_up_sync(ALL_LANES, value, by);
+    if (lane_number() >= by) value += other;
+  }
+  return value;
+}
+
+// The reduction of the whole block's values, in thread 0.  `shared` holds 32 values and may be reused after
+// __syncthreads.
 template <class T, class Op> GRB_DEVICE T block_reduce(T value, Op op, T* shared) {
   int warps = blockDim.x >> 5, w = threadIdx.x >> 5;
   value = warp_reduce(value, op);
@@ -74,14 +116,11 @@ template <class T, class Op> GRB_DEVICE T block_reduce(T value, Op op, T* shared
     for (int k = 1; k < warps; k++) value = op(value, shared[k]);
   return value;
 }
-// Thread k gets the sum of the counts of threads 0 .. k-1; `total` the whole block's.  `shared` holds 33 values.
+// Exclusive sum: thread k gets the sum of the counts of threads 0 .. k-1, `total` the whole block's.  `shared` holds 33
+// values.
 template <class T> GRB_DEVICE T block_exclusive_sum(T count, T& total, T* shared) {
   int warps = blockDim.x >> 5, w = threadIdx.x >> 5;
-  T sum = count;
-  for (int by = 1; by < 32; by <<= 1) {
-    T other = shuffle_up(sum, by);
-    if (lane_number() >= by) sum += other;
-  }
+  T sum = warp_inclusive_sum(count);
   if (lane_number() == 31) shared[w] = sum;
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -96,7 +135,23 @@ template <class T> GRB_DEVICE T block_exclusive_sum(T count, T& total, T* shared
   return result;
 }
 
-// One atomic per warp: lanes with `take` get consecutive places of the list that *count counts.
+// Space for `count` units a thread in the list whose size is *size, with one atomic a block: the index of this thread's
+// first unit.  `shared` holds 33 values and may be reused after __syncthreads.
+template <class T> GRB_DEVICE T block_append(T count, T* size, T* shared) {
+  T sum = warp_inclusive_sum(count);
+  int w = threadIdx.x >> 5, warps = blockDim.x >> 5;
+  if (lane_number() == 31) shared[w] = sum;
+  __syncthreads();
+  if (w == 0) {
+    T here = lane_number() < warps ? shared[lane_number()] : 0, upto = warp_inclusive_sum(here);
+    if (lane_number() < warps) shared[lane_number()] = upto - here;
+    if (lane_number() == 31) shared[32] = upto ? atomicAdd(size, upto) : 0;
+  }
+  __syncthreads();
+  return shared[32] + shared[w] + sum - count;
+}
+
+// One atomic a warp: lanes with `take` get consecutive indices of the list whose size is *count.
 template <class C> GRB_DEVICE C warp_append(bool take, C* count) {
   unsigned takers = __ballot_sync(ALL_LANES, take);
   if (takers == 0) return 0;

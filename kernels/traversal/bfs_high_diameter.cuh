@@ -1,191 +1,124 @@
-// Breadth-first traversal of roads and meshes: thousands of levels with a small frontier, pushed by one cluster of blocks.
+// BFS on graphs of high diameter (roads, meshes): thousands of levels with a small frontier, by one cluster of blocks.
 //
-// Result: as traversal/bfs.cuh.  When a level has more than `most` edges or a queue overflows, its vertices are written to
-// `handed`, and the kernel that follows (traverse, launched in any case) goes on from there; otherwise that one finds the
-// status DONE and leaves.
-// Who calls: backends/cuda/traversal/bfs.py.  Launch one cluster (narrow_cluster) or a few resident blocks (narrow_grid).
-// Threads: a thread for each edge of the frontier.  It asks for its end to be claimed and for that end's own neighbours (the
-// first WIDTH of them lie in `heads`, no row start is looked up) at the same time; a thread that wins appends them, less the
-// one it came from, as the next level's edges.  So a level is one trip to L2, an append in shared memory and a message.
-// Queues lie in shared memory; each block appends to its own, all blocks share the next level out evenly and read each
-// other's queues.  A message (edges, vertices, entries of a block in one word) to every block is counter and barrier in one.
-// Memory order: entries are written to the block's shared memory before __syncthreads, the message after it; other blocks
-// read the entries after they saw the message.  Seen bits are only ever asked for by atomics, which L2 performs.
+// Result: as traversal/bfs.cuh.  When a level has more than `most` edges or a queue overflows, its vertices are written
+//   to `handed`, and traversal/bfs.cuh, launched in any case, continues from there; otherwise it finds the status DONE.
+// Algorithm: level-synchronous push without filtering of duplicates before the visited bit; scheme of persistent blocks
+//   with message exchange: traversal/cluster.cuh.
+// Phases of a level:
+//   divide       receive the sizes of all queues, stop, hand over, or divide their entries among all warps
+//   expand       a thread for each edge of the frontier visits its end by atomicOr and loads that end's first WIDTH
+//                neighbours at the same time (`first_neighbours`: no row start is read); the thread that finds the bit
+//                clear appends them, except the vertex it came from, as edges of the next level
+//   expand_rest  rows of more than WIDTH entries, by the warp
+//   publish      send counts and queue size to all blocks
+// A level costs one access to L2, one append to shared memory and one message.  Visited bits are accessed only by
+//   atomics, which L2 performs.
+// Launch: one cluster (bfs_high_diameter_cluster, sm_90) or a few resident blocks (bfs_high_diameter_grid), at most 16.
+// Preconditions: rows of at most spill_capacity / QUEUE_ENTRIES entries; visited0 and control are zero.
 #pragma once
-#include "traversal/state.cuh"
+#include "traversal/bfs_state.cuh"
+#include "traversal/cluster.cuh"
+#include "traversal/visited.cuh"
 
 namespace grb {
 
-constexpr int QUEUE = 8192;                // places of one block's queue
-constexpr int MOST_BLOCKS = 16;
-constexpr unsigned NARROW_COUNT = (1u << 19) - 1, NARROW_EDGES = (1u << 20) - 1;
+constexpr int QUEUE_ENTRIES = 8192;        // of one block's queue in shared memory
+constexpr unsigned COUNT_MASK = (1u << 19) - 1, LEVEL_EDGE_MASK = (1u << 20) - 1;
 
-// entries 19 bits, vertices 19, edges 20, target found 1, level 5
-GRB_DEVICE word message(unsigned entries, unsigned vertices, unsigned edges, bool hit, int depth) {
-  return word(entries < NARROW_COUNT ? entries : NARROW_COUNT) | word(vertices) << 19 | word(edges) << 38 |
+// A level's message: entries 19 bits, vertices 19, edges 20, target found 1, level 5.  Entries and edges saturate.
+GRB_DEVICE word level_message(unsigned entries, unsigned vertices, unsigned edges, bool hit, int depth) {
+  return word(entries < COUNT_MASK ? entries : COUNT_MASK) | word(vertices) << 19 |
+         word(edges < LEVEL_EDGE_MASK ? edges : LEVEL_EDGE_MASK) << 38 |
          word(hit) << 58 | word(depth & 31) << 59;
 }
 
-#if !defined(SIMT_CPU) && __CUDA_ARCH__ >= 900
-GRB_DEVICE unsigned address_in_block(const void* mine, int block) {   // of the same variable of another block of the cluster
-  unsigned address = unsigned(__cvta_generic_to_shared(mine)), there;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
-  return there;
-}
-GRB_DEVICE word read_there(unsigned address) {
-  word value;
-  asm volatile("ld.shared::cluster.u64 %0, [%1];" : "=l"(value) : "r"(address) : "memory");
-  return value;
-}
-GRB_DEVICE void write_there(unsigned address, word value) {
-  asm volatile("st.relaxed.cluster.shared::cluster.u64 [%0], %1;" ::"r"(address), "l"(value) : "memory");
-}
-GRB_DEVICE void cluster_barrier() {
-  __syncwarp();
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-#define GRB_CLUSTERS 1
-#endif
+// Packed by backends/cuda/traversal/bfs.py in this order.
+struct HighDiameterBfsArguments {          // every field has 8 bytes
+  const word* table;
+  int64_t source;
+  int32_t* level;
+  int64_t* parent;
+  word* words;
+  int64_t* record;
+  int64_t record_levels, max_level, target, most;
+};
 
-// CLUSTER: queues and messages lie in the cluster's shared memory; else in global memory, with a grid barrier a level.
-template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER>
-GRB_DEVICE void narrow_levels(const word* table, int source, int32_t* level, int64_t* parent, word* words,
-                              int64_t* record, int64_t log_rows, int64_t max_level, int target, unsigned most,
-                              word* queue) {
-  __shared__ SearchTable<P> g;
-  __shared__ word inbox[2][MOST_BLOCKS];
-  __shared__ unsigned entries[2], vertices, edges, hit;
-  load_table(g, table);
-  SearchControl* control = g.control;
-  const int lane = lane_number(), blocks = gridDim.x, me = blockIdx.x;
-  const unsigned warp = (threadIdx.x >> 5) * blocks + me, warps = (blockDim.x >> 5) * blocks;
-  const bool first_thread = me == 0 && threadIdx.x == 0;
-  const int4* heads = reinterpret_cast<const int4*>(g.heads);
-  unsigned* seen = g.seen0;
-  word* spill = g.spill + me * g.spill_places;
-  unsigned goal = 0;
-  if (!CLUSTER) queue = g.segments + int64_t(me) * 2 * QUEUE;
-  auto everybody = [&] {                   // a full barrier: global memory too
+template <class P> struct HighDiameterBfsBlock {           // in shared memory
+  BfsTable<P> g;
+  Inbox inbox;
+  unsigned entries[2], vertices, edges, hit;               // of both queues; counted in this level
+};
+
+// CLUSTER: queues and messages lie in the cluster's shared memory; else in global memory.
+template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct HighDiameterBfs {
+  HighDiameterBfsBlock<P>& block;
+  const HighDiameterBfsArguments& a;
+  BlockGroup<BfsControl, CLUSTER, 59, 31> group;
+  word* queue;                             // this block's two queues; an entry is predecessor << 32 | vertex
+  word* spill;
+  int depth;                               // the level that is being made
+  unsigned my_vertices, my_edges;
+
+  GRB_DEVICE BfsTable<P>& g() { return block.g; }
+  GRB_DEVICE word entry_of(int of_block, unsigned k) {
 #ifdef GRB_CLUSTERS
-    if constexpr (CLUSTER) {
-      cluster_barrier();
-      return;
-    }
+    if constexpr (CLUSTER) return read_in_block(address_in_block(queue + (depth & 1) * QUEUE_ENTRIES, of_block) + 8 * k);
 #endif
-    level_barrier(&control->arrivals, goal);
-  };
-  auto send = [&](word text, int depth) {  // warp 0
-#ifdef GRB_CLUSTERS
-    if constexpr (CLUSTER) {
-      if (lane < blocks) write_there(address_in_block(&inbox[depth & 1][me], lane), text);
-      return;
-    }
-#endif
-    if (lane == 0) control->inbox[depth & 1][me] = text;
-  };
-  auto receive = [&](int depth) -> word {  // lane b: what block b sent
-    word text = 0;
-#ifdef GRB_CLUSTERS
-    if constexpr (CLUSTER) {
-      if (lane < blocks) {
-        unsigned turns = 0;
-        do {
-          text = *(volatile word*)&inbox[depth & 1][lane];
-          if (++turns >> 29) __trap();       // a block is missing for seconds: fail, do not hang
-        } while (int(text >> 59) != (depth & 31));
-      }
-      __syncwarp();
-      return text;
-    }
-#endif
-    return lane < blocks ? fresh(&control->inbox[depth & 1][lane]) : word(0);
-  };
-  auto entry_of = [&](int depth, int block, unsigned k) -> word {
-#ifdef GRB_CLUSTERS
-    if constexpr (CLUSTER) return read_there(address_in_block(queue + (depth & 1) * QUEUE, block) + 8 * k);
-#endif
-    return fresh(g.segments + (int64_t(block) * 2 + (depth & 1)) * QUEUE + k);
-  };
-  auto claimed = [&](int v, int from, int depth) {
-    if (LEVELS) level[v] = depth;
-    if (PARENTS) parent[v] = from;
-    if (v == target) hit = 1;
-  };
-  if (threadIdx.x == 0) {
-    entries[0] = entries[1] = vertices = edges = hit = 0;
-    if (me == 0) {
-      record[2] = nanoseconds();
-      queue[0] = word(unsigned(source)) << 32 | unsigned(source);
-    }
-    for (int b = 0; b < MOST_BLOCKS; b++) inbox[0][b] = message(b == 0, 0, 0, false, 0), inbox[1][b] = message(0, 0, 0, false, 31);
-    if (!CLUSTER) control->inbox[0][me] = message(me == 0, 0, 0, false, 0);
+    return load_l2(g().queues + (int64_t(of_block) * 2 + (depth & 1)) * QUEUE_ENTRIES + k);
   }
-  everybody();
-  int depth = 0;                           // the level that is being made
-  int64_t reached = 0, rows = 0;
-  int state = DONE;
-  unsigned mine;                           // lane b: edges in the queue of block b
-  for (;; depth++) {
-    word text = receive(depth);
-    mine = unsigned(text) & NARROW_COUNT;
-    unsigned upto = mine;
-    for (int by = 1; by < MOST_BLOCKS; by <<= 1) {
-      unsigned other = __shfl_up_sync(ALL_LANES, upto, by);
-      if (lane >= by) upto += other;
-    }
-    unsigned total = __shfl_sync(ALL_LANES, upto, MOST_BLOCKS - 1);
-    if (depth > 0) {
-      unsigned frontier = __reduce_add_sync(ALL_LANES, unsigned(text >> 19) & NARROW_COUNT);
-      unsigned left = __reduce_add_sync(ALL_LANES, unsigned(text >> 38) & NARROW_EDGES);
-      reached += frontier;
-      if (frontier == 0 || depth > max_level) break;
-      if (__any_sync(ALL_LANES, text >> 58 & 1)) break;
-      if (first_thread) log_level(record, log_rows, depth - 1, frontier, 0, left);
-      rows = depth;
-      if (total == 0) break;
-    }
-    if (total > most || __any_sync(ALL_LANES, mine > QUEUE)) {
-      state = HANDED_OVER;
-      break;
-    }
-    word* own = queue + ((depth + 1) & 1) * QUEUE;
-    unsigned* own_count = &entries[(depth + 1) & 1];
-    unsigned my_vertices = 0, my_edges = 0;
-    auto append = [&](unsigned at, int near, int from) {
-      word entry = word(unsigned(from)) << 32 | unsigned(near);
-      prefetch(heads + int64_t(near) * WIDTH / 4);       // asked for by the next level
-      if (at < QUEUE) own[at] = entry;
-      else spill[at - QUEUE] = entry;
-    };
-    auto reserve = [&](unsigned count) -> unsigned {
-      unsigned at = 0;
-      if (lane == 0) at = atomicAdd(own_count, count);
-      return __shfl_sync(ALL_LANES, at, 0);
-    };
-    for (unsigned i0 = warp * 32; i0 < total; i0 += warps * 32) {
-      unsigned i = i0 + lane;
-      bool have = i < total;
-      int s = 0;                           // whose queue holds edge i: the number of blocks with upto <= i
-#pragma unroll
-      for (int step = MOST_BLOCKS / 2; step; step >>= 1) {
-        unsigned there = __shfl_sync(ALL_LANES, upto, s + step - 1);
-        if (there <= i) s += step;
+  GRB_DEVICE void reach(int v, int from) {
+    if (LEVELS) a.level[v] = depth;
+    if (PARENTS) a.parent[v] = from;
+    if (v == int(a.target)) block.hit = 1;
+  }
+  GRB_DEVICE unsigned reserve(unsigned count) {
+    unsigned at = 0;
+    if (lane_number() == 0) at = atomicAdd(&block.entries[(depth + 1) & 1], count);
+    return __shfl_sync(ALL_LANES, at, 0);
+  }
+  GRB_DEVICE void append(unsigned at, int near, int from) {
+    word entry = word(unsigned(from)) << 32 | unsigned(near);
+    prefetch_l2(reinterpret_cast<const int4*>(g().first_neighbours) + int64_t(near) * WIDTH / 4);   // read by the next level
+    if (at < QUEUE_ENTRIES) queue[((depth + 1) & 1) * QUEUE_ENTRIES + at] = entry;
+    else spill[at - QUEUE_ENTRIES] = entry;
+  }
+
+  GRB_DEVICE void start() {
+    if (threadIdx.x == 0) {
+      block.entries[0] = block.entries[1] = block.vertices = block.edges = block.hit = 0;
+      if (group.block() == 0) queue[0] = word(unsigned(a.source)) << 32 | unsigned(a.source);
+      for (int b = 0; b < MAX_GROUP_BLOCKS; b++) {
+        block.inbox[0][0][b] = level_message(b == 0, 0, 0, false, 0);
+        block.inbox[1][0][b] = level_message(0, 0, 0, false, 31);
       }
-      unsigned before = __shfl_sync(ALL_LANES, upto, s ? s - 1 : 0);
-      word entry = have ? entry_of(depth, s, i - (s ? before : 0)) : 0;
+      if (!CLUSTER) group.control->inbox[0][0][group.block()] = level_message(group.block() == 0, 0, 0, false, 0);
+    }
+    group.barrier();
+  }
+
+  GRB_DEVICE void expand(const QueueShares& shares) {
+    const int4* first_neighbours = reinterpret_cast<const int4*>(g().first_neighbours);
+    const int lane = lane_number();
+    const unsigned warp = group.warp(), warps = group.warps();
+    my_vertices = my_edges = 0;
+    for (unsigned i0 = warp * 32; i0 < shares.total; i0 += warps * 32) {
+      int of_block;
+      unsigned i = i0 + lane, offset;
+      bool have = i < shares.total;
+      shares.locate(i, of_block, offset);
+      word entry = have ? entry_of(of_block, offset) : 0;
       int v = int(unsigned(entry)), from = int(unsigned(entry >> 32)), row[WIDTH];
       bool won = false;
       if (have) {
 #pragma unroll
         for (int k = 0; k < WIDTH; k += 4) {
-          int4 four = heads[(int64_t(v) * WIDTH + k) / 4];
+          int4 four = first_neighbours[(int64_t(v) * WIDTH + k) / 4];
           row[k] = four.x, row[k + 1] = four.y, row[k + 2] = four.z, row[k + 3] = four.w;
         }
-        won = claim(seen, v);
+        won = visit(g().visited0, v);
       }
       if (!__any_sync(ALL_LANES, won)) continue;
-      if (won) claimed(v, from, depth);
+      if (won) reach(v, from);
       my_vertices += won;
       unsigned takers[WIDTH], count = 0;
 #pragma unroll
@@ -199,91 +132,132 @@ GRB_DEVICE void narrow_levels(const word* table, int source, int32_t* level, int
         unsigned at = reserve(count);
 #pragma unroll
         for (int k = 0; k < WIDTH; k++) {
-          if (takers[k] >> lane & 1) append(at + __popc(takers[k] & lanes_below()), row[k], v);
+          if (takers[k] >> lane & 1) append(at + rank_in(takers[k]), row[k], v);
           at += __popc(takers[k]);
         }
       }
-      for (unsigned more = __ballot_sync(ALL_LANES, won && row[WIDTH - 1] == -2); more; more &= more - 1) {
-        int who = __ffs(int(more)) - 1, u = __shfl_sync(ALL_LANES, v, who), back = __shfl_sync(ALL_LANES, from, who);
-        int64_t k = int64_t(g.out_start[u]) + WIDTH - 1, end = g.out_start[u + 1];
-        if (lane == who) my_edges += unsigned(end - k);
-        for (k += lane; k - lane < end; k += 32) {
-          int near = k < end ? g.out[k] : back;
-          unsigned lanes = __ballot_sync(ALL_LANES, near != back);
-          if (!lanes) continue;
-          unsigned at = reserve(__popc(lanes));
-          if (near != back) append(at + __popc(lanes & lanes_below()), near, u);
-        }
-      }
+      expand_rest(won && row[WIDTH - 1] == -2, v, from);
     }
+  }
+
+  // Entries WIDTH - 1 and on of the rows of the lanes with `more`.
+  GRB_DEVICE void expand_rest(bool more, int v, int from) {
+    const int lane = lane_number();
+    for_each_lane(more, [&](int who) {
+      int u = __shfl_sync(ALL_LANES, v, who), back = __shfl_sync(ALL_LANES, from, who);
+      int64_t k = int64_t(g().out_start[u]) + WIDTH - 1, end = g().out_start[u + 1];
+      if (lane == who) my_edges += unsigned(end - k);
+      for (k += lane; k - lane < end; k += 32) {
+        int near = k < end ? g().out[k] : back;
+        unsigned lanes = __ballot_sync(ALL_LANES, near != back);
+        if (!lanes) continue;
+        unsigned at = reserve(__popc(lanes));
+        if (near != back) append(at + rank_in(lanes), near, u);
+      }
+    });
+  }
+
+  GRB_DEVICE void publish() {
+    const int lane = lane_number();
     my_vertices = __reduce_add_sync(ALL_LANES, my_vertices);
     if (my_vertices) {
       my_edges = __reduce_add_sync(ALL_LANES, my_edges);
       if (lane == 0) {
-        atomicAdd(&vertices, my_vertices);
-        atomicAdd(&edges, my_edges);
+        atomicAdd(&block.vertices, my_vertices);
+        atomicAdd(&block.edges, my_edges);
       }
     }
     __syncthreads();
     if (threadIdx.x < 32) {
-      word news = message(*own_count, vertices, edges, hit != 0, depth + 1);
+      word text = level_message(block.entries[(depth + 1) & 1], block.vertices, block.edges, block.hit != 0, depth + 1);
       __syncwarp();
-      if (lane == 0) entries[depth & 1] = vertices = edges = 0;      // nobody appends before this message is out
+      if (lane == 0) block.entries[depth & 1] = block.vertices = block.edges = 0;   // before the message permits appends
       __syncwarp();
-      send(news, depth + 1);
+      group.send(depth + 1, 0, text);
     }
-    if (!CLUSTER) level_barrier(&control->arrivals, goal);
+    group.end_round();
   }
-  if (state == HANDED_OVER) {              // this level's edges become its vertices
-    unsigned held = __shfl_sync(ALL_LANES, mine, me);
-    const word* own = queue + (depth & 1) * QUEUE;
-    for (unsigned k = threadIdx.x; k - threadIdx.x < held; k += blockDim.x) {
-      word entry = k < held ? (k < QUEUE ? own[k] : spill[k - QUEUE]) : 0;
+
+  // This level's edges become its vertices, in `handed`.  `size`: lane b has the size of block b's queue.
+  GRB_DEVICE void hand_over(unsigned size) {
+    unsigned count = __shfl_sync(ALL_LANES, size, group.block());
+    const word* own = queue + (depth & 1) * QUEUE_ENTRIES;
+    for (unsigned k = threadIdx.x; k - threadIdx.x < count; k += blockDim.x) {
+      word entry = k < count ? (k < QUEUE_ENTRIES ? own[k] : spill[k - QUEUE_ENTRIES]) : 0;
       int v = int(unsigned(entry));
-      bool won = k < held && claim(seen, v);
-      if (won) claimed(v, int(unsigned(entry >> 32)), depth);
-      if (won && v == target) control->target_depth = depth;
-      unsigned takers = __ballot_sync(ALL_LANES, won);
-      unsigned long long at = 0;
-      if (lane == 0 && takers) at = atomicAdd(reinterpret_cast<word*>(&control->handed_count), word(__popc(takers)));
-      at = __shfl_sync(ALL_LANES, at, 0);
-      if (won) g.handed[at + __popc(takers & lanes_below())] = v;
+      bool won = k < count && visit(g().visited0, v);
+      if (won) reach(v, int(unsigned(entry >> 32)));
+      if (won && v == int(a.target)) group.control->target_depth = depth;
+      word at = warp_append(won, reinterpret_cast<word*>(&group.control->handed_count));
+      if (won) g().handed[at] = v;
     }
-    everybody();
-  } else {
-    hand_out(seen, seen, words, g.n);
+    group.barrier();
   }
+};
+
+template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER>
+GRB_DEVICE void bfs_high_diameter(const HighDiameterBfsArguments& a, word* shared_queue) {
+  __shared__ HighDiameterBfsBlock<P> block;
+  load_table(block.g, a.table);
+  BfsTable<P>& g = block.g;
+  BfsControl* control = g.control;
+  const bool first_thread = is_first_thread();
+  const RunRecord<> record{a.record, a.record_levels};
+  HighDiameterBfs<P, WIDTH, LEVELS, PARENTS, CLUSTER> search{
+    block, a, {control, block.inbox}, CLUSTER ? shared_queue : g.queues + int64_t(blockIdx.x) * 2 * QUEUE_ENTRIES,
+    g.spill + blockIdx.x * g.spill_capacity, 0, 0, 0};
+  if (first_thread) record.start();
+  search.start();
+  int64_t reached = 0, levels = 0;
+  int status = DONE;
+  unsigned size;                           // lane b: entries in the queue of block b
+  for (;; search.depth++) {
+    const int depth = search.depth;
+    const word text = search.group.receive(depth);
+    size = unsigned(text) & COUNT_MASK;
+    const QueueShares shares(size);
+    if (depth > 0) {                       // the level that was made: count it, stop when it is the last
+      unsigned frontier = __reduce_add_sync(ALL_LANES, unsigned(text >> 19) & COUNT_MASK);
+      unsigned edges = __reduce_add_sync(ALL_LANES, unsigned(text >> 38) & LEVEL_EDGE_MASK);
+      reached += frontier;
+      if (frontier == 0 || depth > a.max_level) break;
+      if (__any_sync(ALL_LANES, text >> 58 & 1)) break;
+      if (first_thread) record.level(depth - 1, frontier, 0, edges);
+      levels = depth;
+      if (shares.total == 0) break;
+    }
+    if (shares.total > unsigned(a.most) || __any_sync(ALL_LANES, size > QUEUE_ENTRIES)) {
+      status = HANDED_OVER;
+      break;
+    }
+    search.expand(shares);
+    search.publish();
+  }
+  if (status == HANDED_OVER) search.hand_over(size);
+  else write_presence(g.visited0, g.visited0, a.words, g.n);
   if (first_thread) {
-    record[0] = reached;
-    record[1] = rows;
-    record[3] = nanoseconds();
-    record[4] = clock64();
-    if (state == HANDED_OVER) {
-      control->handed_depth = depth + 1;
-      control->handed_reached = reached + fresh(&control->handed_count);
+    record.finish(reached, levels);
+    if (status == HANDED_OVER) {
+      control->handed_depth = search.depth + 1;
+      control->handed_reached = reached + load_l2(&control->handed_count);
     }
-    control->status = state;
+    control->status = status;
   }
-  if (CLUSTER) everybody();                // nobody leaves while its shared memory may be read
-  leave(control, true);
+  if (CLUSTER) search.group.barrier();     // no block leaves while others may read its shared memory
+  LevelLoop<BfsControl> loop{control};
+  leave_bfs(loop, true);
 }
 
 template <class P, int WIDTH, bool LEVELS, bool PARENTS>
-__global__ void __launch_bounds__(1024)
-narrow_grid(const word* table, int64_t source, int32_t* level, int64_t* parent, word* words, int64_t* record,
-            int64_t log_rows, int64_t max_level, int64_t target, int64_t most) {
-  narrow_levels<P, WIDTH, LEVELS, PARENTS, false>(table, int(source), level, parent, words, record, log_rows, max_level,
-                                                  int(target), unsigned(most), nullptr);
+__global__ void __launch_bounds__(1024) bfs_high_diameter_grid(HighDiameterBfsArguments a) {
+  bfs_high_diameter<P, WIDTH, LEVELS, PARENTS, false>(a, nullptr);
 }
 
 #ifdef GRB_CLUSTERS
 template <class P, int WIDTH, bool LEVELS, bool PARENTS, int BLOCKS>
-__global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(1024)
-narrow_cluster(const word* table, int64_t source, int32_t* level, int64_t* parent, word* words, int64_t* record,
-               int64_t log_rows, int64_t max_level, int64_t target, int64_t most) {
-  extern __shared__ word narrow_queue[];   // 2 * QUEUE
-  narrow_levels<P, WIDTH, LEVELS, PARENTS, true>(table, int(source), level, parent, words, record, log_rows, max_level,
-                                                 int(target), unsigned(most), narrow_queue);
+__global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(1024) bfs_high_diameter_cluster(HighDiameterBfsArguments a) {
+  extern __shared__ word bfs_queues[];     // 2 * QUEUE_ENTRIES
+  bfs_high_diameter<P, WIDTH, LEVELS, PARENTS, true>(a, bfs_queues);
 }
 #endif
 

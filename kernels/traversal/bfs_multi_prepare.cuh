@@ -1,40 +1,43 @@
-// The edges for traversals from many sources: vertices in order of their edges, most first, rows padded to four entries.
+// The edges in the form that multi-source BFS reads: vertices in order of their degree, rows padded to four entries.
 //
-// Result: row p holds the places of the neighbours of vertex order[p], those of most edges first (by powers of two), and up
-// to three of them again at its end, so that rows are read 16 bytes at a time; tasks: pieces of long rows.
-// hub_near: the neighbours of row p that are among the first `hubs` vertices once more, in 16 bits, padded to eight.
-// Why: words of the strongest vertices share cache lines, neighbouring rows are of one length, searches meet hubs first.
+// Result: row p holds the positions of the neighbours of vertex order[p], those of highest degree first (by powers of
+//   two), and up to three of them again at its end, so that rows are read 16 bytes at a time.  tasks: segments of long
+//   rows.
+//   hub_near: the neighbours of row p among the first `hubs` vertices once more, in 16 bits, padded to eight.
+// Why: the words of hubs share cache lines, neighbouring rows have similar lengths, and a pull meets hubs first.
+// Phases, one kernel each: padded_sizes, segment_tasks, relabel_rows (counting sort by class_of), hub_counts, hub_rows.
 // Who calls: backends/cuda/traversal/bfs_multi_graph.py, once for each matrix.
 #pragma once
-#include "base/launch.cuh"
+#include "base/warp.cuh"
 
 namespace grb {
 
 constexpr int SHORT_ROW = 64;              // padded entries that one thread reads alone
-constexpr int TASK_EDGES = 512;            // entries of a long row that eight lanes read in turn
-constexpr int WIDE_ROW = 1024;             // entries that a block moves together
+constexpr int SEGMENT_ENTRIES = 512;       // of a long row, read by one group of lanes
+constexpr int WIDE_ROW = 1024;             // entries that a block relabels together
 
-GRB_DEVICE int class_of(int place) { return 32 - __clz(place); }
+GRB_DEVICE int class_of(int position) { return 32 - __clz(position); }
+GRB_DEVICE int32_t segments_of(int64_t size) { return int32_t((size + SEGMENT_ENTRIES - 1) / SEGMENT_ENTRIES); }
 
-// sizes[p] = entries of row p with padding; pieces[p] = how many tasks it makes.
+// sizes[p] = entries of row p with padding; segments[p] = the tasks it makes.
 template <class S>
-__global__ void padded_sizes(const S* start, const int32_t* order, int64_t live, int64_t* sizes, int32_t* pieces) {
+__global__ void padded_sizes(const S* start, const int32_t* order, int64_t live, int64_t* sizes, int32_t* segments) {
   GRB_EACH(p, live) {
     int64_t v = order[p], size = (start[v + 1] - start[v] + 3) & ~int64_t(3);
     sizes[p] = size;
-    pieces[p] = size <= SHORT_ROW ? 0 : int32_t((size + TASK_EDGES - 1) / TASK_EDGES);
+    segments[p] = size <= SHORT_ROW ? 0 : segments_of(size);
   }
 }
 
-// Keys piece << 32 | row, in any order.  first[p] = sum of pieces before p.
-template <class P> __global__ void piece_keys(const P* first, const int32_t* pieces, int64_t live, word* keys) {
+// tasks = segment << 32 | row; first[p] = the sum of `segments` before p.
+template <class P> __global__ void segment_tasks(const P* first, const int32_t* segments, int64_t live, word* tasks) {
   GRB_EACH(p, live)
-    for (int k = 0; k < pieces[p]; k++) keys[first[p] + k] = word(k) << 32 | word(p);
+    for (int k = 0; k < segments[p]; k++) tasks[first[p] + k] = word(k) << 32 | word(p);
 }
 
-// Rows in their new order.  BLOCK: a block for each row that is wide; else a warp for each that is not.
+// Rows in their new order.  BLOCK: a block for each row of more than WIDE_ROW entries; else a warp for each other row.
 template <class S, class P, bool BLOCK>
-__global__ void relabel_rows(const S* start, const int32_t* indices, const int32_t* order, const int32_t* place, int64_t live,
+__global__ void relabel_rows(const S* start, const int32_t* indices, const int32_t* order, const int32_t* position, int64_t live,
                              const P* to, int32_t* near) {
   __shared__ int counts[32 * 32];
   const int warp = threadIdx.x >> 5, width = BLOCK ? blockDim.x : 32, me = BLOCK ? threadIdx.x : lane_number();
@@ -47,30 +50,27 @@ __global__ void relabel_rows(const S* start, const int32_t* indices, const int32
     if ((end - begin > WIDE_ROW) != BLOCK) continue;
     if (me < 32) count[me] = 0;
     wait();
-    for (S i = begin + me; i < end; i += width) atomicAdd(&count[class_of(place[indices[i]])], 1);
+    for (S i = begin + me; i < end; i += width) atomicAdd(&count[class_of(position[indices[i]])], 1);
     wait();
     if (me < 32) {
-      int mine = count[me], sum = mine;
-      for (int by = 1; by < 32; by <<= 1) {
-        int other = __shfl_up_sync(ALL_LANES, sum, by);
-        if (me >= by) sum += other;
-      }
-      count[me] = sum - mine;
+      int mine = count[me];
+      count[me] = warp_inclusive_sum(mine) - mine;
     }
     wait();
     for (S i = begin + me; i < end; i += width) {
-      int u = place[indices[i]];
+      int u = position[indices[i]];
       near[to[p] + atomicAdd(&count[class_of(u)], 1)] = u;
     }
-    if (me < to[p + 1] - to[p] - (end - begin)) near[to[p] + (end - begin) + me] = place[indices[begin]];
+    if (me < to[p + 1] - to[p] - (end - begin)) near[to[p] + (end - begin) + me] = position[indices[begin]];
     wait();
   }
 }
 
-// Hubs come first in a row.  counts[p] of them, sizes[p] with padding; tasks that the long rows make: of hubs, of the rest.
+// Hubs come first in a row: counts[p] of them, sizes[p] with padding.  Tasks that the long rows make: of hubs, of the
+// rest.
 template <class S, class P>
 __global__ void hub_counts(const S* start, const int32_t* order, const P* to, const int32_t* near, int64_t live, int64_t hubs,
-                           int32_t* counts, int64_t* sizes, int32_t* pieces, int32_t* rest_pieces) {
+                           int32_t* counts, int64_t* sizes, int32_t* segments, int32_t* rest_segments) {
   GRB_EACH(p, live) {
     P begin = to[p], low = begin, high = begin + P(start[order[p] + 1] - start[order[p]]);
     while (low < high) {
@@ -82,12 +82,13 @@ __global__ void hub_counts(const S* start, const int32_t* order, const P* to, co
     const bool is_long = size > SHORT_ROW;
     counts[p] = int32_t(count);
     sizes[p] = (count + 7) & ~int64_t(7);
-    pieces[p] = !is_long ? 0 : count ? int32_t((count + TASK_EDGES - 1) / TASK_EDGES) : 1;
-    rest_pieces[p] = !is_long ? 0 : rest ? int32_t((rest + TASK_EDGES - 1) / TASK_EDGES) : 1;
+    segments[p] = !is_long ? 0 : count ? segments_of(count) : 1;
+    rest_segments[p] = !is_long ? 0 : rest ? segments_of(rest) : 1;
   }
 }
 
-// A warp a row.  hub_start[p]: where its hubs begin, a multiple of eight, plus how many of the last eight are padding.
+// A warp for each row.  hub_start[p]: where its hubs begin (a multiple of eight), plus how many of the last eight are
+// padding.
 template <class P>
 __global__ void hub_rows(const P* to, const int32_t* near, const int32_t* counts, const int64_t* at, int64_t live, P* hub_start,
                          uint16_t* hub_near) {

@@ -1,37 +1,42 @@
-// Connected components in one kernel: trees of vertices hook onto trees with smaller roots until each component is one tree.
+// Connected components in one launch: union-find by sampled hooking and compressing.
 //
 // Result: label[v] = the smallest vertex of v's component; control->count = the number of components.
-// Who calls: backends/cuda/traversal/components.py.  Launch `components` cooperatively, *control all zero.
-// Stages, a grid-wide barrier between: each vertex hooks onto its first neighbour where that is smaller (a store, no atomic),
-//   trees become flat, one vertex in 256 links with another neighbour (large trees are one then: thousands of threads do not
-//   hook or read the same root), flat again, all others do so, flat (one block meanwhile finds the component of most of 256
-//   vertices), vertices outside that component link with their neighbours until they belong to it too (an edge between two
-//   vertices that stopped lies within it): long rows of hubs are never walked.
+// Algorithm: Afforest, Sutton, Ben-Nun, Barak, "Optimizing parallel graph connectivity computation via subgraph
+//   sampling" (IPDPS 2018), section IV; hooking by compareAndSwap: `link` is the paper's Link, `compress` its Compress.
+// Phases, a grid-wide barrier after each:
+//   hook_first      each vertex hooks onto its first neighbour where that is smaller (a store, no atomic); compress
+//   link_sampled    one vertex in 256 links with its second neighbour, so that large trees become one before thousands
+//                   of threads read the same root; compress; then all vertices do so; compress
+//   commonest_root  the component of most of 256 sampled vertices, found by one block during the last compress
+//   link_the_rest   vertices outside that component link with their neighbours until they belong to it too (an edge
+//                   between two vertices that stopped lies within it), so that long rows of hubs are not read
+//   write_labels    the root of each vertex
+// Launch: cooperative, 512 threads a block (backends/cuda/traversal/components.py).
+// Preconditions: *control is all zero; n < 2^31 - 128.
 // Invariant: tree[v] <= v, so trees have no cycles and a root is the smallest vertex of its tree.
-// Reference: Sutton, Ben-Nun, Barak, "Optimizing parallel graph connectivity computation via subgraph sampling" (IPDPS 2018).
 #pragma once
-#include "traversal/state.cuh"
 #include "base/warp.cuh"
+#include "traversal/level_loop.cuh"
 
 namespace grb {
 
 struct ComponentsControl { unsigned arrivals, skip; word count; };
 constexpr int COMPONENT_SAMPLES = 256;
 
-// One tree of two; what is returned lies above both vertices (and was a root, if nobody hooked it meanwhile).
+// Unite the trees of u and v.  Returns a common ancestor, which was a root unless another thread has hooked it since.
 GRB_DEVICE int link(int32_t* tree, int u, int v) {
-  int a = fresh(tree + u), b = fresh(tree + v);
+  int a = load_l2(tree + u), b = load_l2(tree + v);
   while (a != b) {
-    int high = a > b ? a : b, low = a > b ? b : a, above = fresh(tree + high);
+    int high = a > b ? a : b, low = a > b ? b : a, above = load_l2(tree + high);
     if (above == low || (above == high && atomicCAS(&tree[high], high, low) == high)) return low;
-    a = fresh(tree + fresh(tree + high));
-    b = fresh(tree + low);
+    a = load_l2(tree + load_l2(tree + high));
+    b = load_l2(tree + low);
   }
   return a;
 }
 
-// Have u and v a common ancestor a few steps up, as far as L1 knows?  What a parent was once stays an ancestor.  Most vertices
-// climb to the same few roots: L1 serves those, while L2 would serve one at a time.
+// Do u and v have a common ancestor within four steps, by what L1 holds?  A stale parent is still an ancestor.  Most
+// vertices climb to the same few roots: L1 serves those at once, while L2 would serve one request at a time.
 GRB_DEVICE bool surely_linked(const int32_t* tree, int u, int v) {
   int a = tree[u], b = tree[v];
   for (int k = 0; k < 4 && a != b; k++) {
@@ -43,24 +48,24 @@ GRB_DEVICE bool surely_linked(const int32_t* tree, int u, int v) {
   return a == b;
 }
 
-// The root of v, while no tree is hooked.  Each step is written down, so that vertices of a long chain, all walking at once,
-// double their strides; the first `shared` steps go through L1, which may not know yet how far others have come.
-GRB_DEVICE int flatten(int32_t* tree, int64_t v, int shared) {
+// The root of v; no thread may hook meanwhile.  Each step is stored (pointer jumping), so that the vertices of a long
+// chain, all climbing at once, double their strides.  The first `cached` steps read through L1, which may be stale.
+GRB_DEVICE int compress(int32_t* tree, int64_t v, int cached) {
   int root = tree[v], above = tree[root];
-  for (; above != root; shared--) {
+  for (; above != root; cached--) {
     tree[v] = root = above;
-    above = shared > 0 ? tree[root] : fresh(tree + root);
+    above = cached > 0 ? tree[root] : load_l2(tree + root);
   }
   return root;
 }
 
-// The label that most of 256 vertices, evenly spread, have.  The block calls together.
+// The root that most of 256 evenly spread vertices have, in thread 0.  The block calls together.
 GRB_DEVICE int commonest_root(const int32_t* tree, int64_t n) {
   __shared__ int32_t sample[COMPONENT_SAMPLES];
   __shared__ word best[32];
   for (int k = threadIdx.x; k < COMPONENT_SAMPLES; k += blockDim.x) {
-    int root = fresh(tree + k * n / COMPONENT_SAMPLES);
-    for (int above = fresh(tree + root); above != root; above = fresh(tree + root)) root = above;
+    int root = load_l2(tree + k * n / COMPONENT_SAMPLES);
+    for (int above = load_l2(tree + root); above != root; above = load_l2(tree + root)) root = above;
     sample[k] = root;
   }
   __syncthreads();
@@ -71,11 +76,11 @@ GRB_DEVICE int commonest_root(const int32_t* tree, int64_t n) {
     word key = same << 32 | unsigned(sample[k]);
     most = key > most ? key : most;
   }
-  return int(unsigned(block_reduce(most, [](word a, word b) { return a > b ? a : b; }, best)));   // of thread 0
+  return int(unsigned(block_reduce(most, [](word a, word b) { return a > b ? a : b; }, best)));
 }
 
-// start, indices: neighbours by rows; more_start, more: the other direction's (null where symmetric).
-// `labels` holds each vertex's second sampled neighbour until the end.
+// start, indices: rows of neighbours; more_start, more: those of the other direction (null where symmetric).
+// `labels` holds each vertex's second neighbour until write_labels.
 template <class P>
 __global__ void __launch_bounds__(512, 3)
 components(const P* start, const int32_t* indices, const P* more_start, const int32_t* more, int64_t n, int32_t* tree,
@@ -83,7 +88,7 @@ components(const P* start, const int32_t* indices, const P* more_start, const in
   ComponentsControl* control = static_cast<ComponentsControl*>(counters);
   __shared__ word sums[32];
   int32_t* second = reinterpret_cast<int32_t*>(labels);
-  const int shared = start[n] > 8 * n ? 4 : 0;  // trees of graphs with hubs are low
+  const int cached = start[n] > 8 * n ? 4 : 0;  // trees of graphs with hubs are low
   unsigned goal = 0;
   GRB_EACH(v, n) {
     P i = start[v], end = start[v + 1];
@@ -97,12 +102,12 @@ components(const P* start, const int32_t* indices, const P* more_start, const in
     second[v] = other;
   }
   level_barrier(&control->arrivals, goal);
-  GRB_EACH(v, n) flatten(tree, v, shared);
+  GRB_EACH(v, n) compress(tree, v, cached);
   level_barrier(&control->arrivals, goal);
   GRB_EACH(v, n)
     if (unsigned(v) * 2654435761u >> 24 == 0) link(tree, int(v), second[v]);
   level_barrier(&control->arrivals, goal);
-  GRB_EACH(v, n) flatten(tree, v, shared);
+  GRB_EACH(v, n) compress(tree, v, cached);
   level_barrier(&control->arrivals, goal);
   GRB_EACH(v, n) {
     int other = second[v];
@@ -113,16 +118,16 @@ components(const P* start, const int32_t* indices, const P* more_start, const in
     int skip = commonest_root(tree, n);
     if (threadIdx.x == 0) control->skip = unsigned(skip);
   }
-  GRB_EACH(v, n) flatten(tree, v, shared);
+  GRB_EACH(v, n) compress(tree, v, cached);
   level_barrier(&control->arrivals, goal);
-  const int skip = int(fresh(&control->skip));
+  const int skip = int(load_l2(&control->skip));
   for (int way = 0; way < 2; way++) {
     if (way == 1) start = more_start, indices = more;
     if (indices == nullptr) break;
     GRB_EACH_WARP(group, (n + 31) >> 5) {
       int64_t v = group * 32 + lane_number();
       P i = 0, end = 0;
-      if (v < n && fresh(tree + v) != skip) i = start[v], end = start[v + 1];
+      if (v < n && load_l2(tree + v) != skip) i = start[v], end = start[v + 1];
       bool wide = end - i > 64;
       if (!wide)
         while (i < end && link(tree, int(v), indices[i]) != skip) i++;
@@ -138,11 +143,11 @@ components(const P* start, const int32_t* indices, const P* more_start, const in
     }
   }
   level_barrier(&control->arrivals, goal);
-  int top = fresh(tree + skip);                // the largest component's root: its vertices need not look at it
-  for (int above = fresh(tree + top); above != top; above = fresh(tree + top)) top = above;
+  int top = load_l2(tree + skip);                // the largest component's root: its vertices need not look at it
+  for (int above = load_l2(tree + top); above != top; above = load_l2(tree + top)) top = above;
   word mine = 0;
   GRB_EACH(v, n) {
-    int root = tree[v] == skip ? top : flatten(tree, v, shared);
+    int root = tree[v] == skip ? top : compress(tree, v, cached);
     labels[v] = word(root);
     mine += root == v;
   }

@@ -1,27 +1,28 @@
-// What shortest paths keep of a matrix whose rows ascend by weight: how many entries of a row are lighter than given weights.
+// How many entries of each row are lighter than given weights, by binary search: rows ascend by weight.
 //
-// Who calls: backends/cuda/traversal/sssp_graph.py, once for each matrix.
+// Result: class_end[8 i + k], k < 7: entries of row i lighter than classes[k]; class_end[8 i + 7]: all of them.
+// Who calls: backends/cuda/traversal/sssp_graph.py, once for each matrix.  Launch: a thread for each of the 8 n
+// numbers.
 #pragma once
 #include "traversal/sssp_state.cuh"
 
 namespace grb {
 
-// cuts[8 i + k]: entries of row i lighter than classes[k], k < 7; cuts[8 i + 7]: all of them.  A thread for each number.
 template <class K, int BYTES>
-__global__ void row_cuts(const int64_t* start, const void* entries, int64_t n, int64_t shift, const word* classes,
-                         unsigned* cuts) {
+__global__ void weight_classes(const int64_t* start, const void* entries, int64_t n, int64_t shift, const word* classes,
+                               unsigned* class_end) {
   const PathEntry<K, BYTES>* row = static_cast<const PathEntry<K, BYTES>*>(entries);
-  GRB_EACH(t, n * CLASSES) {
-    int64_t i = t / CLASSES, low = start[i], high = start[i + 1];
-    int k = int(t % CLASSES);
-    if (k < CLASSES - 1)
+  GRB_EACH(t, n * WEIGHT_CLASSES) {
+    int64_t i = t / WEIGHT_CLASSES, low = start[i], high = start[i + 1];
+    int k = int(t % WEIGHT_CLASSES);
+    if (k < WEIGHT_CLASSES - 1)
       while (low < high) {
         int64_t middle = (low + high) >> 1;
         if (row[middle].weight(unsigned(shift)) < K(classes[k])) low = middle + 1; else high = middle;
       }
     else
       low = high;
-    cuts[t] = unsigned(low - start[i]);
+    class_end[t] = unsigned(low - start[i]);
   }
 }
 

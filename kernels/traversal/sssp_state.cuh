@@ -1,41 +1,47 @@
-// What the shortest-path kernels share: entries of weight and column in one word, sums of keys, the table of arrays, cuts.
+// What the shortest-path kernels share: keys, matrix entries of weight and column, the table of arrays, the control
+// block.
 //
-// Who includes it: traversal/sssp.cuh, traversal/sssp_prepare.cuh.  The arrays' addresses lie in one table on the device, written
-// by backends/cuda/traversal/sssp_graph.py in this order.  Invariant between kernels: `waiting` and the control block are all zero.
-// Keys: distances are unsigned integers, or the bits of floats >= 0, which ascend alike; NONE (all ones): not reached.
+// Who includes it: the other sssp_*.cuh.  backends/cuda/traversal/sssp_graph.py writes the table, in this order.
+// Keys: distances are unsigned integers, or the bits of non-negative floats, whose order is the same; NONE (all ones)
+//   means not reached.
+// Invariant between kernels: `in_list` and the control block are all zero.
 #pragma once
-#include "traversal/state.cuh"
 #include "base/warp.cuh"
+#include "traversal/level_loop.cuh"
 
 namespace grb {
 
-constexpr int CLASSES = 8;                     // numbers for each vertex in `cuts`; the last is the row's length
+constexpr int WEIGHT_CLASSES = 8;              // numbers of a vertex in `class_end`; the last is the row's length
+constexpr int ROUND_NUMBERS = 5;               // of the record
+using SsspRecord = RunRecord<ROUND_NUMBERS>;
+enum SsspStatus { SSSP_FRESH = 0, SSSP_DONE = 1 };         // DONE: sssp_high_diameter.cuh has found all distances
 
-constexpr int STAGE_NUMBERS = 5;               // record: 8 numbers, then 5 for each round
-
-struct PathsSlot { word tail, listed, active, explored, nearest, spare[3]; };
-struct PathsControl {
+// Of one phase: size of the queue (frontier.cuh); improved vertices; new active vertices, their edges; ~(least
+// distance).
+struct RoundCounters { word queued, listed, active, explored, nearest, spare[3]; };
+struct SsspControl {
+  using Slot = RoundCounters;
   unsigned arrivals, departures;
-  word status;                                 // DONE: traversal/sssp_high_diameter.cuh has found all distances
-  PathsSlot slot[3];
-  word inbox[2][2][16];
+  word status;
+  RoundCounters slot[3];
+  word inbox[2][2][16];                        // cluster.cuh
 };
-struct alignas(16) WideEntry { word weight, column; };
 
-template <class K> struct PathsTable {         // every field has 8 bytes
+template <class K> struct SsspTable {          // every field has 8 bytes
   int64_t n, entries;
-  const int64_t* start; const void* out; const int64_t* in_start; const void* in;
-  const unsigned* cuts;
+  const int64_t* start; const void* out; const int64_t* in_start; const void* in;   // rows ascend by weight
+  const unsigned* class_end;                   // [8 v + k]: how many entries of row v are lighter than class k
   K *dist, *key;                               // distances; of the queue's vertices
-  unsigned *waiting, *entered;                 // bits: in the list; ever in the active list
+  unsigned *in_list, *was_active;              // bits: listed as improved; active now or earlier
   int32_t *list, *active0, *active1;
-  int64_t *stop, *base;                        // as in traversal/bfs.cuh
+  int64_t *stop, *base;                        // EdgeQueue (frontier.cuh)
   int32_t* chunk;
-  PathsControl* control;
+  SsspControl* control;
   word shift;                                  // of the weight in a 4-byte entry
-  word classes[CLASSES - 1];                   // the seven weights, as keys
+  word classes[WEIGHT_CLASSES - 1];            // the seven weights that separate the classes, as keys
 };
 
+struct alignas(16) WideEntry { word weight, column; };
 template <class K, int BYTES> struct PathEntry;
 template <class K> struct PathEntry<K, 4> {
   unsigned e;
@@ -53,6 +59,7 @@ template <class K> struct PathEntry<K, 16> {
   GRB_DEVICE K weight(unsigned) const { return K(e.weight); }
 };
 
+// d + w, the multiplication of min.plus.
 template <class K, bool REAL> GRB_DEVICE K path_sum(K d, K w) {
   if constexpr (REAL) {
     using F = choose<sizeof(K) == 4, float, double>;
@@ -67,7 +74,7 @@ template <class K, bool REAL> GRB_DEVICE K path_sum(K d, K w) {
   }
 }
 
-// bound + step; NONE (no bound) where that is beyond the type.
+// bound + step; NONE (no bound) where that exceeds the type.
 template <class K, bool REAL> GRB_DEVICE K path_raised(K bound, K step) {
   K s = path_sum<K, REAL>(bound, step);
   if constexpr (REAL) {

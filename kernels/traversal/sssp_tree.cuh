@@ -1,22 +1,23 @@
-// A tree of shortest paths from the distances of a search: for each vertex reached an edge that its distance comes by.
+// A tree of shortest paths from distances: parent[v] = some u with d(u) + w(u, v) = d(v) and d(u) < d(v).
 //
-// Who calls: backends/cuda/traversal/sssp.py, after traversal/sssp.cuh and before another search of the same workspace.
-// Only edges that d grows along are taken, so that they form no cycle; where a vertex has none (edges of weight 0, or so
-// light that a sum is rounded to what it was) it is counted, and the caller finds the tree in another way.
-// Threads: a lane for each vertex, light entries first, none heavier than its distance; the rest of long rows by the warp.
+// Who calls: backends/cuda/traversal/sssp.py, after traversal/sssp.cuh and before another launch on the same workspace.
+// d(u) < d(v) excludes cycles.  A vertex without such an edge (weights of 0, or so small that the sum is rounded to
+//   d(u)) is counted in *missing, and the caller computes the tree in another way.
+// Phases: a lane for each vertex searches its first ROW_OF_LANE entries, light ones first, none heavier than d(v); a
+//   warp searches the rest of long rows.
+// Launch: a thread for each vertex, whole warps.
 #pragma once
 #include "traversal/sssp_state.cuh"
 
 namespace grb {
 
 template <class K, int BYTES, bool REAL>
-__global__ void tree_of_paths(const word* table, int64_t source, int64_t* parent, unsigned long long* missing) {
+__global__ void sssp_tree(const word* table, int64_t source, int64_t* parent, word* missing) {
   using Entry = PathEntry<K, BYTES>;
   constexpr K NONE = ~K(0);
-  constexpr int ALONE = 16;
-  __shared__ PathsTable<K> g;
-  for (int k = threadIdx.x; k < int(sizeof(g) / 8); k += blockDim.x) reinterpret_cast<word*>(&g)[k] = table[k];
-  __syncthreads();
+  constexpr int ROW_OF_LANE = 16;
+  __shared__ SsspTable<K> g;
+  load_table(g, table);
   const Entry* in = static_cast<const Entry*>(g.in);
   const unsigned shift = unsigned(g.shift);
   const int lane = lane_number();
@@ -31,14 +32,13 @@ __global__ void tree_of_paths(const word* table, int64_t source, int64_t* parent
     if (v == source) parent[v] = v;
     if (open) {
       i = g.in_start[v], end = g.in_start[v + 1];
-      for (int64_t alone = end - i > ALONE ? i + ALONE : end; found < 0 && i < alone; i++) {
+      for (int64_t alone = end - i > ROW_OF_LANE ? i + ROW_OF_LANE : end; found < 0 && i < alone; i++) {
         Entry entry = in[i];
         if (entry.weight(shift) > d) i = end;             // no later one is lighter
         else if (tight(entry, d)) found = entry.column(shift);
       }
     }
-    for (unsigned lanes = __ballot_sync(ALL_LANES, open && found < 0 && i < end); lanes; lanes &= lanes - 1) {
-      int who = __ffs(int(lanes)) - 1;
+    for_each_lane(open && found < 0 && i < end, [&](int who) {
       int64_t to = shuffle(end, who);
       K theirs = shuffle(d, who);
       for (int64_t k0 = shuffle(i, who); k0 < to; k0 += 32) {
@@ -49,10 +49,10 @@ __global__ void tree_of_paths(const word* table, int64_t source, int64_t* parent
         if (hits && lane == who) found = column;
         if (hits || !__all_sync(ALL_LANES, lighter)) break;
       }
-    }
+    });
     if (open && found >= 0) parent[v] = found;
     unsigned without = __ballot_sync(ALL_LANES, open && found < 0);
-    if (without && lane == 0) atomicAdd(missing, (unsigned long long)__popc(without));
+    if (without && lane == 0) atomicAdd(missing, word(__popc(without)));
   }
 }
 

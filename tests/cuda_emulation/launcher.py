@@ -129,11 +129,15 @@ class EmulatedKernel:
         """See launch.Kernel.__call__; direct: the call of a kept launch, which takes any address."""
         grid = (grid,) if isinstance(grid, int) else grid
         block = (block,) if isinstance(block, int) else block
-        if len(args) != len(self.signature):
+        fields = 8 * len(args)
+        if len(args) != len(self.signature) and self.signature != [f"s{fields}"]:
             raise TypeError(f"{self.name}: {len(args)} arguments for {self.signature}")
         if min(grid) < 1 or min(block) < 1 or np.prod(block) > 1024:
             raise EmulationError(f"{self.name}: no launch of {grid} blocks of {block} threads")
-        kept = [self._argument(k, a, s, direct) for k, (a, s) in enumerate(zip(args, self.signature, strict=True))]
+        if self.signature == [f"s{fields}"]:  # one struct of 8-byte fields
+            kept = [(ctypes.c_int64 * len(args))(*map(_field, args))]
+        else:
+            kept = [self._argument(k, a, s, direct) for k, (a, s) in enumerate(zip(args, self.signature, strict=True))]
         pointers = (ctypes.c_void_p * max(1, len(kept)))(*map(ctypes.addressof, kept))
         launch = Launch(
             grid=_three(grid),
@@ -289,6 +293,11 @@ class EmulatedLauncher:
 
     def device_name(self):
         return "the kernels' source on the CPU"
+
+
+def _field(a):
+    """An argument as 8 bytes of a struct: an address, or an integer."""
+    return 0 if a is None else a.ctypes.data if isinstance(a, DeviceArray) else int(a)
 
 
 def _three(sizes):

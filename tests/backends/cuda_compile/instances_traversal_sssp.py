@@ -1,15 +1,15 @@
 """Instances of the shortest-path kernels: integers in entries of 4, 8 and 16 bytes, FP32, FP64."""
 
-SINCE_90 = ("narrow_paths_cluster",)  # a thread block cluster
+SINCE_90 = ("sssp_high_diameter_cluster",)  # a thread block cluster
 
 
 def instances():
     """(header, name, functors, template) of each."""
     for key, size, real in (("unsigned", "4", "false"), ("unsigned", "8", "false"), ("word", "8", "false"),
                             ("word", "16", "false"), ("unsigned", "8", "true"), ("word", "16", "true")):  # fmt: skip
-        yield "traversal/sssp.cuh", "shortest_paths", "", (key, size, real, "1024", "1")
-        yield "traversal/sssp_prepare.cuh", "row_cuts", "", (key, size)
-        yield "traversal/sssp_high_diameter.cuh", "narrow_paths_cluster", "", (key, size, real, "8")
-        yield "traversal/sssp_high_diameter.cuh", "narrow_paths_grid", "", (key, size, real)
+        yield "traversal/sssp.cuh", "sssp", "", (key, size, real, "1024", "1")
+        yield "traversal/sssp_prepare.cuh", "weight_classes", "", (key, size)
+        yield "traversal/sssp_high_diameter.cuh", "sssp_high_diameter_cluster", "", (key, size, real, "8")
+        yield "traversal/sssp_high_diameter.cuh", "sssp_high_diameter_grid", "", (key, size, real)
         yield "traversal/sssp_high_diameter.cuh", "first_entries", "", (key, size)
-        yield "traversal/sssp_tree.cuh", "tree_of_paths", "", (key, size, real)
+        yield "traversal/sssp_tree.cuh", "sssp_tree", "", (key, size, real)

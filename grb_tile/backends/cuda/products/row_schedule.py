@@ -71,7 +71,9 @@ def strongest_of(device, A, turned):
     if found is None:
         n, start, out = A.nrows, pointers(device, A), pointers(device, turned)
         found = device.empty(n, np.int32), device.empty(4 * n, np.int32)
-        kernel = device.launcher.kernel("traversal/bfs_prepare.cuh", "strongest_neighbours", "", (index_type(start),))
+        kernel = device.launcher.kernel(
+            "traversal/bfs_prepare.cuh", "highest_degree_neighbours", "", (index_type(start),)
+        )
         kernel.over(n * 32, (start, A.indices, out, n, *found))
         forms["strongest"] = found
     return found

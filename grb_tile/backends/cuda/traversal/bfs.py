@@ -121,7 +121,7 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
         if first_narrow:
             plan.narrow(stream, table, sources, *addresses, LOG_LEVELS, max_level, target, plan.limit)
         plan.wide(stream, table, first, device.address(listed), count, *addresses, LOG_LEVELS, max_level, target, mode,
-                  LAUNCH["alpha"])  # fmt: skip
+                  LAUNCH["alpha"], 0)  # fmt: skip
     outcome = Outcome(device, results.array(3), graph, listed)
     outcome.choice = graph.choice if first_narrow or not graph.is_narrow else graph.grid_choice
     return answer(n, results, outcome)
@@ -170,14 +170,14 @@ class _Plan:
         flags = ("true" if levels else "false", "true" if parents else "false")
         careful = graph.is_careful
         block = LAUNCH["careful_block"] if careful else LAUNCH["block"]
-        wide = launcher.kernel("traversal/bfs.cuh", "traverse", "", (
+        wide = launcher.kernel("traversal/bfs.cuh", "bfs", "", (
             graph.index, *flags, str(block), str(LAUNCH["per_processor"]), "true" if careful else "false"))  # fmt: skip
         self.narrow = None
         self.cluster = launcher.cluster(LAUNCH["cluster"])
         threads = launcher.threads(block)
         most = min(wide.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
         self.wide = wide.launch(
-            13, launcher.blocks(most, graph.nvals, 4096), threads, cooperative=LAUNCH["cooperative"]
+            14, launcher.blocks(most, graph.nvals, 4096), threads, cooperative=LAUNCH["cooperative"]
         )
         self.limit = graph.narrow_limit(self.cluster)
         if graph.is_narrow and LAUNCH["narrow"] and self.limit > 0:
@@ -189,7 +189,9 @@ class _Plan:
         key = graph.index, str(graph.width), *flags
         threads = launcher.threads(LAUNCH["narrow_block"])
         if not launcher.has_clusters:
-            kernel = launcher.kernel("traversal/bfs_high_diameter.cuh", "narrow_grid", "", key)
+            kernel = launcher.kernel("traversal/bfs_high_diameter.cuh", "bfs_high_diameter_grid", "", key)
             return kernel.launch(10, cluster, threads, cooperative=True)
-        kernel = launcher.kernel("traversal/bfs_high_diameter.cuh", "narrow_cluster", "", (*key, str(cluster)))
+        kernel = launcher.kernel(
+            "traversal/bfs_high_diameter.cuh", "bfs_high_diameter_cluster", "", (*key, str(cluster))
+        )
         return kernel.launch(10, cluster, threads, 2 * QUEUE * 8, cluster=cluster)

@@ -151,12 +151,12 @@ def _parents(device, graph, seen, cells, record):
     """64 parents of each vertex, in the order of the graph's places."""
     found = device.empty(graph.n * 64, np.int32)
     block = device.launcher.threads(256)
-    for name, rows, shared, more in (("many_parents", graph.into, block * 65 * 4, (device.zeros(graph.live, np.uint64),)),
-                                     ("pushed_parents", graph.out, 0, ())):  # fmt: skip
+    for name, rows, shared, done in (("bfs_multi_parents_pull", graph.into, block * 65 * 4, device.zeros(graph.live, np.uint64)),
+                                     ("bfs_multi_parents_push", graph.out, 0, None)):  # fmt: skip
         kernel = device.launcher.kernel("traversal/bfs_multi_parents.cuh", name, "", (graph.index,))
         kernel(kernel.resident_blocks(block, shared), block, (
             rows.start, rows.near, rows.tasks, rows.count, graph.order, graph.n, graph.live, graph.out_edges.nvals, seen, cells,
-            record, LOG_LEVELS, *more, found), shared)  # fmt: skip
+            record, LOG_LEVELS, done, found), shared)  # fmt: skip
     return found
 
 
@@ -184,8 +184,10 @@ class _Launches:
     def __init__(self, graph, parents):
         device = graph.device
         launcher, out, into = device.launcher, graph.out, graph.into
-        levels = launcher.kernel("traversal/bfs_multi.cuh", "many_levels", "", (graph.index,))
-        rows = launcher.kernel("traversal/bfs_multi_result.cuh", "many_rows", "", ("true" if parents else "false",))
+        levels = launcher.kernel("traversal/bfs_multi.cuh", "bfs_multi", "", (graph.index,))
+        rows = launcher.kernel(
+            "traversal/bfs_multi_result.cuh", "bfs_multi_result", "", ("true" if parents else "false",)
+        )
         # Who writes the rows: threads, vertices a thread at most, blocks at once.
         threads, each = (256, 1) if parents else (launcher.size(1024, 256), launcher.size(4, 2))
         most = threads * each

@@ -69,7 +69,7 @@ class HubRows:
 def _tasks(graph, first, pieces, count):
     """Keys piece << 32 | row in order."""
     keys = graph.device.empty(count, np.uint64)
-    kernel = graph.device.launcher.kernel("traversal/bfs_multi_prepare.cuh", "piece_keys", "", ("int64_t",))
+    kernel = graph.device.launcher.kernel("traversal/bfs_multi_prepare.cuh", "segment_tasks", "", ("int64_t",))
     kernel.over(graph.live, (first, pieces, graph.live, keys))
     keys.sort()
     return keys

@@ -90,7 +90,7 @@ class TileGraph:
             device = self.device
             template = (NAMES[self.nt], index_type(self.tiles.row_start), "true" if levels else "false",
                         "true" if parents else "false", str(LAUNCH["block"]), str(LAUNCH["per_processor"]))  # fmt: skip
-            kernel = device.launcher.kernel("traversal/bfs_tiles.cuh", "traverse_tiles", "", template)
+            kernel = device.launcher.kernel("traversal/bfs_tiles.cuh", "bfs_tiles", "", template)
             launcher = device.launcher
             threads = launcher.threads(LAUNCH["block"])
             most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])

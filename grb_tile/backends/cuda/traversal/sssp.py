@@ -89,7 +89,7 @@ def _tree(graph, table, source, words, outcome):
     """The store of predecessors, or None where some edges that distances come by have no length."""
     device, n = graph.device, graph.n
     key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
-    kernel = device.launcher.kernel("traversal/sssp_tree.cuh", "tree_of_paths", "", key)
+    kernel = device.launcher.kernel("traversal/sssp_tree.cuh", "sssp_tree", "", key)
     parent, missing = device.places(n, np.int64), device.zeros(1, np.uint64)
     kernel.over((n + 31) // 32 * 32, (table, source, parent, missing))
     if device.read(missing)[0]:
@@ -124,7 +124,7 @@ def _launches(graph):
     threads = launcher.threads(LAUNCH["block"])
     key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
     kernel = launcher.kernel(
-        "traversal/sssp.cuh", "shortest_paths", "", (*key, str(LAUNCH["block"]), str(LAUNCH["per_processor"]))
+        "traversal/sssp.cuh", "sssp", "", (*key, str(LAUNCH["block"]), str(LAUNCH["per_processor"]))
     )
     most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
     wide = kernel.launch(9, launcher.blocks(most, graph.nvals, 4096), threads, cooperative=True)
@@ -133,11 +133,11 @@ def _launches(graph):
         cluster, threads = launcher.cluster(LAUNCH["cluster"]), launcher.threads(LAUNCH["narrow_block"])
         if launcher.has_clusters:
             kernel = launcher.kernel(
-                "traversal/sssp_high_diameter.cuh", "narrow_paths_cluster", "", (*key, str(cluster))
+                "traversal/sssp_high_diameter.cuh", "sssp_high_diameter_cluster", "", (*key, str(cluster))
             )
             narrow = kernel.launch(9, cluster, threads, 2 * QUEUE_BYTES, cluster=cluster)
         else:
-            kernel = launcher.kernel("traversal/sssp_high_diameter.cuh", "narrow_paths_grid", "", key)
+            kernel = launcher.kernel("traversal/sssp_high_diameter.cuh", "sssp_high_diameter_grid", "", key)
             narrow = kernel.launch(9, cluster, threads, cooperative=True)
     graph.kernels["launch"] = wide, narrow
     return wide, narrow

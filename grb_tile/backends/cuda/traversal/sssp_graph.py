@@ -53,7 +53,9 @@ class PathsGraph:
         self.mean_weight = self._mean(weights)
         classes = device.array(self.classes)
         self.cuts = device.empty(self.n * CLASSES, np.uint32)
-        kernel = device.launcher.kernel("traversal/sssp_prepare.cuh", "row_cuts", "", (self.key_type, str(self.bytes)))
+        kernel = device.launcher.kernel(
+            "traversal/sssp_prepare.cuh", "weight_classes", "", (self.key_type, str(self.bytes))
+        )
         kernel.over(self.n * CLASSES, (self.start, self.out, self.n, self.column_bits, classes, self.cuts))
         self.kernels = {}
         self.lock = threading.Lock()  # of the workspaces: launches that belong together, when threads share the graph
