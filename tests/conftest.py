@@ -12,7 +12,8 @@ import pytest
 
 from support import coverage, seeds
 
-CONFORMANCE = Path(__file__).parent / "conformance"
+TESTS = Path(__file__).resolve().parent
+CONFORMANCE = TESTS / "conformance"
 
 hypothesis.settings.register_profile(
     "grb_tile",
@@ -29,20 +30,40 @@ def pytest_report_header(config):
     return f"GRB_TILE_SEED={seeds.SEED}"
 
 
+# Of each test in these folders and files one case in n runs by default, the others are slow.
+SAMPLED = {
+    "backends/cuda": 5,
+    "backends/test_agree_with_reference.py": 2,
+    "conformance": 3,
+    "laws": 4,
+    "operators/test_types.py": 3,
+    "operators/test_values.py": 3,
+}
+
+
+def share(item):
+    """n, where one in n of the cases of this item's test runs by default."""
+    mark = item.get_closest_marker("sampled")
+    if mark is not None:
+        return mark.args[0]
+    path = item.path.relative_to(TESTS).as_posix() if item.path.is_relative_to(TESTS) else ""
+    return SAMPLED.get(path) or SAMPLED.get(path.rpartition("/")[0], 1)
+
+
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def pytest_mark_what_is_not_sampled(items):
-    """Of a test marked `sampled(n)` one case in n stays; the others get the mark `slow`, before -m selects.
+    """Give the cases that the quick run leaves out the mark `slow`, before -m selects.
 
-    Which ones stay depends on GRB_TILE_SEED alone: the same for each worker, and at least one of each test.
+    Which ones those are depends on GRB_TILE_SEED alone, the same in each worker; one case of each test always stays.
     """
     cases = collections.defaultdict(list)
     for item in items:
-        mark = item.get_closest_marker("sampled")
-        if mark is not None:
-            cases[item.path, item.originalname, mark.args[0]].append(item)
-    for (_, _, share), found in cases.items():
+        if getattr(item, "callspec", None) is not None:
+            cases[item.path, item.originalname].append(item)
+    for found in cases.values():
+        kept = -(-len(found) // share(found[0]))
         found.sort(key=lambda item: zlib.crc32(f"{seeds.SEED}/{item.name}".encode()))
-        for item in found[-(-len(found) // share) :]:
+        for item in found[kept:]:
             item.add_marker(pytest.mark.slow)
 
 

@@ -1,9 +1,8 @@
 """The listed instances of all kernels compile with NVRTC, without a GPU: every one for sm_90, a sample for sm_80 and sm_100.
 
 A file instances_*.py beside this one lists instances: INSTANCES, tuples (header, name, functors, template), or a
-function
-instances() that yields them.  Each file is one test, so that what fails is named and files run in parallel.  SINCE_90
-names the kernels that need sm_90 (thread block clusters) and so are not compiled for sm_80.
+function instances() that yields them.  Each file is one slow test, so that what fails is named; the quick run compiles a
+few instances.  SINCE_90 names the kernels that need sm_90 (thread block clusters) and so are not compiled for sm_80.
 """
 
 import importlib.util
@@ -17,10 +16,12 @@ import pytest
 from grb_tile import kernels
 from grb_tile.backends.cuda.runtime import compile as jit
 from grb_tile.exceptions import JitError
+from support.seeds import generator
 
 FILES = sorted(Path(__file__).parent.glob("instances_*.py"))
 COMMENT = re.compile(r"//[^\n]*")
 KERNEL = re.compile(r"__global__\s+void\s+(?:__\w+__\s*\([^)]*\)\s*)*(\w+)\s*\(")
+SOME = 16  # instances that the quick run compiles
 SAMPLE = 12  # every so many instances are compiled for the other architectures too
 
 
@@ -50,6 +51,14 @@ def failures(instances, arch):
         return [text for text in pool.map(complaint, instances) if text is not None]
 
 
+def test_some_for_sm_90():
+    """What the quick run compiles: a few instances, chosen by GRB_TILE_SEED."""
+    instances = list(dict.fromkeys(instance for path in FILES for instance in listed(path)))
+    chosen = generator("instances").choice(len(instances), SOME, replace=False)
+    assert not failures([instances[k] for k in chosen], 90)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_sm_90(path):
     instances = listed(path)
@@ -58,6 +67,7 @@ def test_sm_90(path):
     assert not found, f"{len(found)} of {len(instances)} instances:\n" + "\n".join(found[:3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", [80, 100])
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_other_architectures(path, arch):
