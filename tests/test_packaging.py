@@ -120,6 +120,7 @@ def test_the_wheel_holds_every_source_file(wheel):
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert inside == {installed_path(path) for path in source_files()}
+    assert "grb_tile/py.typed" in inside
 
 
 def test_the_wheel_names_its_command_and_needs(wheel):

@@ -1,0 +1,38 @@
+"""A program of a user: .ci/run checks it with mypy against the installed package, tests/test_annotations.py runs it."""
+
+from typing import assert_type
+
+import grb_tile as gb
+from grb_tile import algorithms, binary, monoid, semiring
+from grb_tile.algorithms import Graph
+
+
+def levels(A: gb.Matrix, source: int) -> gb.Vector:
+    """f<!v> = f A, level by level."""
+    v = gb.Vector.from_coo([source], [0], "INT64", size=A.nrows)
+    f = gb.Vector.from_coo([source], [True], size=A.nrows)
+    level = 0
+    while f.nvals:
+        level += 1
+        f(~v.S, replace=True) << semiring.any_pair[bool](f @ A)
+        v(f.S) << level
+    return v
+
+
+A = gb.Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 3, 3, 4], [2.0, 1.0, 4.0, 6.0, 1.0], nrows=6, ncols=6)
+assert levels(A, 0).to_dict() == {0: 0, 1: 1, 2: 1, 3: 2, 4: 3}
+
+w = gb.Vector(float, 6)
+assert_type(w, gb.Vector)
+w << A.reduce_rowwise(monoid.plus)
+w(accum=binary.plus) << A.mxv(w, semiring.min_plus)
+w[5] = 1.5
+C = gb.binary.plus(A | A.T).new()
+C(A.S, gb.replace) << A @ A
+assert (2 * A)[0, 1].new().value == 4.0
+
+assert_type(algorithms.triangle_count(Graph(C)), int)
+
+with gb.plan(force="cols"), gb.config.set(backend="cpu"):
+    A.mxv(w, semiring.plus_times).new()
+print(gb.explain())
