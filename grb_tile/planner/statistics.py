@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..storage.store import forms_of
 from . import tuning
 
 
@@ -30,5 +33,13 @@ def edges_of(A, u) -> float:
     if count > tuning.CPU_COUNTED:
         scale = count // tuning.CPU_COUNTED + 1
         indices = indices[::scale]
-    indptr = A.indptr
-    return float((indptr[indices + 1] - indptr[indices]).sum()) * scale
+    return float(np.add.reduce(_degrees(A).take(indices))) * scale
+
+
+def _degrees(A):
+    """Entries of each row of a CSR matrix, kept with it: one gather counts the edges of a list instead of two."""
+    forms = forms_of(A)
+    found = forms.get("degrees")
+    if found is None:
+        found = forms["degrees"] = A.indptr[1:] - A.indptr[:-1]
+    return found
