@@ -1,4 +1,4 @@
-"""Breadth-first search over the roads of New York: once as linear algebra by hand, once as the library has it.
+"""Breadth-first search of the road network of New York: as linear algebra by hand, and by the library's algorithm.
 
 python examples/road_network.py        (grb_tile installed; from a checkout: PYTHONPATH=. python ...)
 """
@@ -25,7 +25,7 @@ def levels_by_hand(A, source):
 
 
 def main():
-    """Search from the node that is 415 levels away from the farthest, both ways, and compare."""
+    """BFS by both methods from the node whose farthest node is 415 levels away; compare the levels."""
     A = mmread(HERE / "data" / "USA-road-NY.mtx.gz")
     print(f"{A.nrows:,} crossings, {A.nvals // 2:,} roads")
     found = bfs(Graph(A), 140960)
