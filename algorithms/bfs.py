@@ -3,7 +3,7 @@
     repeat  f<!v> = f A,  v = v + f  until f is empty
 
 f is the frontier, v what has been visited; over any.pair only reaching counts, over any.secondi each node also learns
-one node that it was reached from.  Which way the edges are walked, and in what storage, is no concern of this file.
+one node that it was reached from.  The direction of each level (push or pull) and the storage are decided below.
 
 Contract: G is not changed.  An absent entry is a node that was not reached; the level of the source is 0 and its parent
 itself; where several parents are right, any one is given.
@@ -13,13 +13,16 @@ References: Yang, Wang, Owens, "Implementing push-pull efficiently in GraphBLAS"
 Gilbert (eds.), "Graph Algorithms in the Language of Linear Algebra" (2011), chapter 3.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from grb_tile import Matrix, Vector, dtypes, semiring
-from grb_tile.operations.traverse import traverse, traverse_many
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grb_tile import Matrix, Vector, dtypes, fused, semiring
 
 from . import arguments
-from .graph import as_graph
+from .graph import Graph, as_graph
 from .report import Report
 
 
@@ -35,8 +38,17 @@ class BfsResult:
     report: Report
 
 
-def bfs(G, source, *, levels=True, parents=False, max_level=None, target=None, callback=None):
-    """f<!v> = f A until f is empty: how far each node is from `source`, and by way of whom.
+def bfs(
+    G: Graph | Matrix,
+    source: int,
+    *,
+    levels: bool = True,
+    parents: bool = False,
+    max_level: int | None = None,
+    target: int | None = None,
+    callback: Callable[[dict], Any] | None = None,
+) -> BfsResult:
+    """f<!v> = f A until f is empty: how far each node is from `source`, and by way of which node.
 
     levels      ask for the number of edges from the source
     parents     ask for a node before each node on a shortest way
@@ -64,54 +76,57 @@ def bfs(G, source, *, levels=True, parents=False, max_level=None, target=None, c
     if not levels and not parents:
         raise ValueError("levels, parents: both are False, so nothing is asked for; pass levels=True or parents=True")
     with Report("bfs", callback) as report:
-        search = _whole if callback is None else _level_by_level
-        v, p = search(G, source, levels, parents, max_level, target, report)
-    return BfsResult(v, p, report)
+        if callback is None:  # fused.bfs replaces the loop below where the backend runs it as one operation
+            found = fused.bfs(
+                G.A, source, symmetric=G.known_symmetric, levels=levels, parents=parents, max_level=max_level,
+                target=target, fallback=False,
+            )  # fmt: skip
+            if found is not None:
+                return _adopted(found, report, max_level, target)
+        v = Vector.from_coo([source], [0], dtypes.INT32, size=G.n, name="levels")
+        p = Vector.from_coo([source], [source], dtypes.INT64, size=G.n, name="parents")
+        f = p.dup(name="frontier")
+        reach = semiring.ss.any_secondi[dtypes.INT64]
+        report.finish("converged", True)
+        while target is None or target not in v:
+            if max_level is not None and report.iterations >= max_level:
+                report.finish("max_level", False)
+                break
+            expanded = f.nvals
+            # f<!v,r,s> = f A : each node that an edge from f reaches for the first time, with the node it comes from
+            f(~v.S, replace=True) << reach(f @ G.A)
+            # v<f,s> = level
+            v(f.S) << report.iterations + 1
+            # p<f,s> = f
+            p(f.S) << f
+            if report.note(frontier=expanded, found=f.nvals) or not f.nvals:
+                break
+        else:
+            report.finish("target", False)
+    return BfsResult(v if levels else None, p if parents else None, report)
 
 
-def _level_by_level(G, source, levels, parents, max_level, target, report):
-    """The search as a loop: what `_whole` says in one operation."""
-    v = Vector.from_coo([source], [0], dtypes.INT32, size=G.n, name="levels")
-    p = Vector.from_coo([source], [source], dtypes.INT64, size=G.n, name="parents")
-    f = p.dup(name="frontier")
-    reach = semiring.ss.any_secondi[dtypes.INT64]
-    report.finish("converged", True)
-    while target is None or target not in v:
-        if max_level is not None and report.iterations >= max_level:
-            report.finish("max_level", False)
-            break
-        expanded = f.nvals
-        # f<!v,r,s> = f A : each node that an edge from f reaches for the first time, with the node that it comes from
-        f(~v.S, replace=True) << reach(f @ G.A)
-        # v<f,s> = level
-        v(f.S) << report.iterations + 1
-        # p<f,s> = f
-        p(f.S) << f
-        if report.note(frontier=expanded, found=f.nvals) or not f.nvals:
-            break
-    else:
-        report.finish("target", False)
-    return v if levels else None, p if parents else None
-
-
-def _whole(G, source, levels, parents, max_level, target, report):
-    """repeat f<!v> = f A, v = v + f until f is empty: the loop above as one operation."""
-    v, p, done = traverse(
-        G.A._store, G.AT._store, source, levels=levels, parents=parents, max_level=max_level, target=target
-    )
+def _adopted(found: fused.Bfs, report: Report, max_level: int | None, target: int | None) -> BfsResult:
+    """The result of the loop as one operation; whether it was complete."""
+    done = found.report
     report.adopt(lambda: done.levels)
     report.finish("converged", True)
-    limited = max_level is not None or target is not None
     # A search is complete if all that it found it also went on from.
+    limited = max_level is not None or target is not None
     if limited and sum(level["frontier"] for level in done.levels) < done.reached:
         report.finish("target" if len(done.levels) != max_level else "max_level", False)
-    return (
-        Vector._from_store(v, name="levels") if levels else None,
-        Vector._from_store(p, name="parents") if parents else None,
-    )
+    return BfsResult(found.levels, found.parents, report)
 
 
-def bfs_multi(G, sources, *, levels=True, parents=False, max_level=None, callback=None):
+def bfs_multi(
+    G: Graph | Matrix,
+    sources: Sequence[int],
+    *,
+    levels: bool = True,
+    parents: bool = False,
+    max_level: int | None = None,
+    callback: Callable[[dict], Any] | None = None,
+) -> BfsResult:
     """F<!V> = F A with a row for each source: the searches of `bfs` side by side.
 
     Shapes: A n x n, levels and parents len(sources) x n; row k belongs to sources[k].  Sources may repeat.
@@ -128,10 +143,20 @@ def bfs_multi(G, sources, *, levels=True, parents=False, max_level=None, callbac
     max_level = arguments.limit(max_level, "max_level")
     if not levels and not parents:
         raise ValueError("levels, parents: both are False, so nothing is asked for; pass levels=True or parents=True")
-    if callback is None:
-        found = _side_by_side(G, sources, levels, parents, max_level)
-        if found is not None:
-            return found
+    with Report("bfs_multi", callback) as report:
+        if callback is None:  # fused.bfs_multi replaces the loop below where the backend has a compiled one
+            found = fused.bfs_multi(
+                G.A, sources, symmetric=G.known_symmetric, levels=levels, parents=parents, max_level=max_level,
+                fallback=False,
+            )  # fmt: skip
+            if found is not None:
+                return _adopted_multi(found, report, max_level)
+        V, P = _loop_multi(G, sources, parents, max_level, report)
+    return BfsResult(V if levels else None, P if parents else None, report)
+
+
+def _loop_multi(G: Graph, sources: list, parents: bool, max_level: int | None, report: Report) -> tuple[Matrix, Matrix]:
+    """The loop of `bfs` with a row for each source."""
     A, rows = G.A, list(range(len(sources)))
     step = semiring.ss.any_secondi[dtypes.INT64] if parents else semiring.any_pair[dtypes.BOOL]
 
@@ -139,39 +164,31 @@ def bfs_multi(G, sources, *, levels=True, parents=False, max_level=None, callbac
     V = Matrix.from_coo(rows, sources, 0, dtypes.INT32, nrows=len(sources), ncols=G.n, name="levels")
     P = Matrix.from_coo(rows, sources, sources, dtypes.INT64, nrows=len(sources), ncols=G.n, name="parents")
     F = P.dup(step.return_type, name="frontier")
-    with Report("bfs_multi", callback) as report:
-        report.finish("converged", True)
-        while True:
-            if max_level is not None and report.iterations >= max_level:
-                report.finish("max_level", False)
-                break
-            expanded = F.nvals
-            # F<!V,r,s> = F A
-            F(~V.S, replace=True) << step(F @ A)
-            # V<F,s> = level
-            V(F.S) << report.iterations + 1
-            if parents:
-                # P<F,s> = F
-                P(F.S) << F
-            if report.note(frontier=expanded, found=F.nvals) or not F.nvals:
-                break
-    return BfsResult(V if levels else None, P if parents else None, report)
-
-
-def _side_by_side(G, sources, levels, parents, max_level):
-    """The loop above as one operation, 64 searches to a word, where the backend has it; else None."""
-    with Report("bfs_multi") as report:
-        result = traverse_many(G.A._store, G.AT._store, sources, levels=levels, parents=parents, max_level=max_level)
-        if result is NotImplemented:
-            return None
-        V, P, rows = result
-        report.adopt(rows)
-        report.finish("converged", True)
-        # A search is complete if all that it found it also went on from.
-        if max_level is not None and sum(level["frontier"] for level in rows()) < (P if V is None else V).nvals:
+    report.finish("converged", True)
+    while True:
+        if max_level is not None and report.iterations >= max_level:
             report.finish("max_level", False)
-    return BfsResult(
-        Matrix._from_store(V, name="levels") if levels else None,
-        Matrix._from_store(P, name="parents") if parents else None,
-        report,
-    )
+            break
+        expanded = F.nvals
+        # F<!V,r,s> = F A
+        F(~V.S, replace=True) << step(F @ A)
+        # V<F,s> = level
+        V(F.S) << report.iterations + 1
+        if parents:
+            # P<F,s> = F
+            P(F.S) << F
+        if report.note(frontier=expanded, found=F.nvals) or not F.nvals:
+            break
+    return V, P
+
+
+def _adopted_multi(found: fused.Bfs, report: Report, max_level: int | None) -> BfsResult:
+    done = found.report
+    report.adopt(lambda: done.levels)
+    report.finish("converged", True)
+    # A search is complete if all that it found it also went on from.
+    if max_level is not None:
+        held = found.parents if found.levels is None else found.levels
+        if sum(level["frontier"] for level in done.levels) < held.nvals:
+            report.finish("max_level", False)
+    return BfsResult(found.levels, found.parents, report)

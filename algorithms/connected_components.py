@@ -12,15 +12,18 @@ References: Zhang, Azad, Hu, "FastSV: a distributed-memory connected component a
 (2020).
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from grb_tile import Vector, binary, dtypes, monoid, semiring
-from grb_tile.operations.traverse import components
+from grb_tile import Matrix, Vector, binary, dtypes, exceptions, fused, monoid, semiring
 
 from . import arguments
-from .graph import as_graph
+from .graph import Graph, as_graph
 from .report import Report
 
 
@@ -33,11 +36,19 @@ class ComponentsResult:
     report: Report
 
 
-def connected_components(G, *, method="fastsv", callback=None):
+def connected_components(
+    G: Graph | Matrix, *, method: str = "auto", callback: Callable[[dict], Any] | None = None
+) -> ComponentsResult:
     """f = least node that can be reached, edges followed both ways.
 
+    method     "fastsv": the loop above, on every backend; "afforest": trees linked by samples of the edges, then by the
+               rest (Sutton, Ben-Nun, Barak, IPDPS 2018), one launch on a GPU; "auto": afforest where the backend in use
+               has it and no callback is given, else fastsv.  The report names the one that ran
+    callback   called with the record of each round of fastsv; something true stops there (labels are then not least)
+
     Shapes: A n x n, labels size n.  Types: any A, whose values do not matter; labels UINT64.
-    Raises: TypeError, DimensionMismatch from Graph; ValueError for method.
+    Raises: TypeError, DimensionMismatch from Graph; ValueError for method, and for method="afforest" with a callback;
+    NotImplementedException for method="afforest" where the backend in use does not have it.
     Cost: a few products with A (and A' where edges have a direction); the number of rounds grows with the logarithm of
     the longest chain.
 
@@ -48,11 +59,20 @@ def connected_components(G, *, method="fastsv", callback=None):
     [0, 0, 2, 3, 3]
     """
     G = as_graph(G)
-    arguments.choice(method, ("fastsv",), "method")
-    if callback is None and G.n:
-        found = _at_once(G)
-        if found is not None:
-            return found
+    arguments.choice(method, ("auto", "fastsv", "afforest"), "method")
+    if method == "afforest" and callback is not None:
+        raise ValueError('callback: method="afforest" runs as one operation without rounds; use method="fastsv"')
+    if method != "fastsv" and callback is None:  # fused.components replaces the loop below where the backend has one
+        with Report("connected_components (afforest)") as report:
+            found = fused.components(G.A, symmetric=G.is_symmetric_structure, fallback=False) if G.n else None
+            if found is not None:
+                report.algorithm = f"connected_components ({found.report.method})"
+                report.finish("converged", True)
+                return ComponentsResult(found.labels, found.count, report)
+        if method == "afforest":
+            raise exceptions.NotImplementedException(
+                'method="afforest": the backend in use has no kernel of it for this graph; use method="auto" or "fastsv"'
+            )
     n = G.n
     least = semiring.min_second[dtypes.UINT64]
     ways = [G.A] if G.is_symmetric_structure else [G.A, G.AT]
@@ -82,16 +102,6 @@ def connected_components(G, *, method="fastsv", callback=None):
     # the roots are the nodes that are their own label
     count = int(np.count_nonzero(_values(f) == np.arange(n, dtype=np.uint64)))
     return ComponentsResult(f, count, report)
-
-
-def _at_once(G):
-    """The loop above as one operation where the backend has it; else None."""
-    with Report("connected_components (linked trees)") as report:
-        result = components(G.A._store, G.A._store if G.is_symmetric_structure else G.AT._store)
-        if result is NotImplemented:
-            return None
-        report.finish("converged", True)
-    return ComponentsResult(Vector._from_store(result[0], name="labels"), result[1], report)
 
 
 def _values(v):

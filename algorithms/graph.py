@@ -70,8 +70,13 @@ class Graph:
 
     @property
     def AT(self):
-        """A', the edges turned round; A itself where A = A' is known already."""
-        return self.A if self._directed is False or self._cache.get("is_symmetric") else self._transposed()
+        """A', the edges reversed; A itself where A = A' is known already."""
+        return self.A if self.known_symmetric else self._transposed()
+
+    @property
+    def known_symmetric(self) -> bool:
+        """Whether A = A' is known already; computes nothing."""
+        return self._directed is False or bool(self._cache.get("is_symmetric"))
 
     @property
     def is_symmetric(self):

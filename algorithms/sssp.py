@@ -17,16 +17,19 @@ section 4 (near and far piles); Sridhar et al., "Delta-stepping SSSP: from verti
 implementations" (2019).
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from grb_tile import Vector, binary, dtypes, monoid, select, semiring
-from grb_tile.operations.traverse import shortest_paths
+from grb_tile import Matrix, Vector, binary, dtypes, fused, monoid, select, semiring
 
 from . import arguments
 from .errors import NegativeCycleError
-from .graph import as_graph
+from .graph import Graph, as_graph
 from .report import Report
 
 SMALL, DENSE = 1 << 20, 8  # edges, and edges per node: see Weights.worth_splitting
@@ -41,11 +44,19 @@ class SsspResult:
     report: Report
 
 
-def sssp(G, source, *, method="auto", delta=None, predecessors=False, callback=None):
+def sssp(
+    G: Graph | Matrix,
+    source: int,
+    *,
+    method: str = "auto",
+    delta: float | None = None,
+    predecessors: bool = False,
+    callback: Callable[[dict], Any] | None = None,
+) -> SsspResult:
     """d min= f min.+ A until nothing improves: the length of a shortest path from `source` to each node.
 
-    method         "bellman_ford" (any weights), "delta" (weights >= 0), "auto": delta where it is
-                   permitted and likely to save work
+    method         "bellman_ford" (any weights), "delta" (weights >= 0), "auto": delta where it is permitted and likely
+                   to save work; on a GPU wherever weights are >= 0.  The report names the one that ran
     delta          how far beyond the last threshold the next one lies; chosen from the weights when None
     predecessors   ask for the node before each node on a shortest path (the source's is itself)
     callback       called with the record of each relaxation; something true stops there (distances are then upper
@@ -76,40 +87,25 @@ def sssp(G, source, *, method="auto", delta=None, predecessors=False, callback=N
         delta = weights.check_delta(delta)
 
     if callback is None and weights.emin >= 0 and not weights.may_overflow:
-        found = _at_once(weights, source, method, np.inf if chosen == "bellman_ford" else delta, predecessors)
-        if found is not None:
-            return found
+        with Report(f"sssp ({method})") as report:  # fused.sssp replaces the loops below where the backend has one
+            found = fused.sssp(
+                G.A, source, symmetric=G.known_symmetric, delta=np.inf if chosen == "bellman_ford" else delta,
+                predecessors=predecessors, weights=(weights.emin, weights.emax), fallback=False,
+            )  # fmt: skip
+            if found is not None:
+                done = found.report
+                report.algorithm = f"sssp ({done.method})"
+                report.adopt(lambda: done.levels)
+                report.finish("converged", True)
+                return SsspResult(found.distances, found.predecessors, report)
     d = Vector.from_coo([source], [0], weights.dtype, size=G.n, name="distances")
     with Report(f"sssp ({method})", callback) as report:
         if method == "delta":
             _delta_stepping(weights, d, weights.usual_delta() if delta is None else delta, report)
         else:
             _bellman_ford(weights, d, report)
-    p = _predecessors(weights, d, source) if predecessors else None
+    p = fused.tight_tree(weights.A, d, source) if predecessors else None
     return SsspResult(d.dup(weights.result_dtype, name="distances"), p, report)
-
-
-def _at_once(weights, source, method, delta, predecessors):
-    """The loops below as one operation where the backend has it; else None."""
-    G = weights.graph
-    with Report(f"sssp ({method})") as report:
-        found = shortest_paths(
-            G.A._store, lambda: (G.AT if G.directed else G.A)._store, source, weights.emax, delta, predecessors
-        )  # fmt: skip
-        if found is NotImplemented:
-            return None
-        store, tree, rows = found
-        report.adopt(rows)
-        report.finish("converged", True)
-    d = Vector._from_store(store, name="distances")
-    p = None
-    if predecessors:
-        p = (
-            Vector._from_store(tree, name="parents")
-            if tree is not None
-            else _predecessors(weights, d.dup(weights.dtype), source)
-        )
-    return SsspResult(d, p, report)
 
 
 def _relax(weights, f, d):
@@ -165,18 +161,6 @@ def _delta_stepping(weights, d, delta, report):
     report.finish("converged", True)
 
 
-def _predecessors(weights, d, source):
-    """p = parents in the graph of the tight edges, d(i) + A(i, j) = d(j): a tree, also where edges weigh 0."""
-    from .bfs import bfs
-
-    # T = D any.+ A : the length of the path to j whose last edge is i -> j
-    T = weights.any_plus(d.diag() @ weights.A).new(name="T")
-    # E = T where T(i, j) = d(j)
-    E = binary.eq(T & d).new(name="E")
-    E << select.valueeq(E, True)
-    return bfs(E, source, levels=False, parents=True).parents
-
-
 class Weights:
     """The weights of a graph in the type that distances are computed in, and what may be relied on about them."""
 
@@ -199,7 +183,6 @@ class Weights:
         self.top = limits(self.dtype.np_type).max
         self.graph = G
         self.min_plus = semiring.min_plus[self.dtype]
-        self.any_plus = semiring.any_plus[self.dtype]
         self._floor = None
 
     @property

@@ -31,6 +31,7 @@ if _TYPE_CHECKING:  # type checkers do not run __getattr__
         core,
         dtypes,
         exceptions,
+        fused as fused,
         grb as grb,
         indexunary,
         io,
@@ -68,12 +69,13 @@ _CORE = {
 }  # fmt: skip
 _PLANNER = {"plan": ".planner", "explain": ".planner"}
 _MODULES = {
-    "agg", "algorithms", "backends", "binary", "core", "dtypes", "exceptions", "grb", "indexunary", "io", "kernels",
-    "monoid", "op", "operations", "operators", "planner", "select", "semiring", "ss", "storage", "unary", "viz",
+    "agg", "algorithms", "backends", "binary", "core", "dtypes", "exceptions", "fused", "grb", "indexunary", "io",
+    "kernels", "monoid", "op", "operations", "operators", "planner", "select", "semiring", "ss", "storage", "unary",
+    "viz",
 }  # fmt: skip
 _NEED_CORE = {          # operators called on expressions need the callables of core
-    "agg", "algorithms", "binary", "grb", "indexunary", "io", "monoid", "op", "select", "semiring", "ss", "unary",
-    "viz",
+    "agg", "algorithms", "binary", "fused", "grb", "indexunary", "io", "monoid", "op", "select", "semiring", "ss",
+    "unary", "viz",
 }  # fmt: skip
 
 

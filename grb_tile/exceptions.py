@@ -88,6 +88,10 @@ class UdfParseError(GraphblasException):
     """A Python function cannot be lowered to an operator; the message names the line and the reason."""
 
 
+class HostFallbackWarning(UserWarning):
+    """A device backend has no kernel for a whole-loop operation on these operands: the host computed it."""
+
+
 _BY_INFO: dict[int | None, type[GraphblasException]] = {
     cls.info: cls
     for cls in (

@@ -24,7 +24,7 @@ LAYERS = (
     ("planner",),
     ("backends",),
     ("operations",),
-    ("core",),
+    ("core", "fused"),
     ("io", "grb", "viz", "ss", "agg", "generators", "algorithms"),
     ("cli", "__main__"),
     ("grb_tile",),
@@ -313,11 +313,7 @@ def test_algorithms_speak_graphblas_only():
 
 # What lies above backends/ may import: the choice of a backend and the protocol.
 NEUTRAL = {f"grb_tile.backends{name}" for name in ("", ".select", ".protocol")}
-ABOVE_BACKENDS = [
-    path
-    for path in SOURCES
-    if RANK[layer_of(module_of(path))] > RANK["backends"] and name_of(path) != "grb_tile/operations/traverse.py"
-]
+ABOVE_BACKENDS = [path for path in SOURCES if RANK[layer_of(module_of(path))] > RANK["backends"]]
 
 
 def imported_backends(path, tree):
@@ -413,7 +409,7 @@ def public_definitions(tree, with_methods):
 
 # What users call explains itself, each method too, unless it is a property or a line or two.  Below that, longer
 # functions do; what implements a primitive is documented once, in backends/protocol.py.
-USER_FACING = {"core", "io", "algorithms", "generators", "grb", "planner"}
+USER_FACING = {"core", "fused", "io", "algorithms", "generators", "grb", "planner"}
 SHORT = {True: 4, False: 14}
 
 

@@ -19,11 +19,10 @@ Iso.  Results are iso where that costs nothing: pair, structure-only products un
 iso operand, union and intersect where the values are the same by their kind.  A caller may rely on values only, not on
 `iso`.
 
-A new backend is a folder beside this file with a subclass of Backend, and one line in `select.AVAILABLE`.  It must
-implement structure, products, element-wise primitives and `bfs`.  What has a body below may be inherited: placement and
-arrays are those of a backend that computes on NumPy's arrays, the other whole loops decline.  Nothing above backends/
-names a backend or asks for its name to find a method (tests/test_architecture.py); tests/backends/test_protocol.py
-compares the signatures.
+A new backend is a folder beside this file with a subclass of Backend, and one line in `select.AVAILABLE`.  It implements
+what has no body below; the rest may be inherited: placement and arrays of a backend that computes on NumPy's arrays.
+Nothing above backends/ names a backend or asks for its name to find a method (tests/test_architecture.py);
+tests/backends/test_protocol.py compares the signatures of all backends.
 """
 
 from __future__ import annotations
@@ -347,20 +346,109 @@ class Backend:
         return self._missing("tuples")
 
     # ------------------------------------------------------------------ whole level loops
+    #
+    # Each gives the same stores on every backend (parents aside: any parent that is right) and a LoopOutcome last.
+    # fallback False: NotImplemented where this backend would hand the operands to another, or where its own form is a
+    # plain loop that a loop of primitives equals; the caller then runs such a loop.
 
-    def shortest_paths(self, A, in_edges, source, heaviest, delta=None, tree=False):
-        """d[v] = min over paths from `source` of the sum of their A[i,j]: (store, store of a tree or None, outcome).
+    def bfs(
+        self,
+        A: Compressed,
+        AT: Compressed | None,
+        sources: int | np.ndarray,
+        levels: bool = True,
+        parents: bool = False,
+        max_level: int | None = None,
+        target: int | None = None,
+        fallback: bool = True,
+    ) -> Any:
+        """repeat f<!v> = A' f, v = v + f until f is empty: (store of levels | None, of parents | None, LoopOutcome).
 
-        NotImplemented where the backend has no form for it.  tree: ask for the vertex before each vertex on a shortest
-        path (INT64, the source's is itself); None where such a tree must be found in another way (edges of weight 0).
-
-        Types: A real or bool (which weighs 0 or 1), all weights >= 0 and no sum of n - 1 of them beyond the result's
-        type:
-        INT64 for integers and bool (UINT64 for UINT64), FP32, FP64.  Sums of floats go from the source on, as d min= d
-        min.+ A
-        does.  in_edges(): the store of A', A itself where symmetric; called only if it is wanted.  heaviest: the
-        greatest weight.
-        delta: how far beyond the last bound distances are made final at a time; None: chosen; inf: no bound.
-        outcome.rows(): a dictionary per round.
+        level[v] (INT32) is the least number of edges from a source to v, parent[v] (INT64) an in-neighbour of v one
+        level up, a source being its own parent.  Vertices that are not reached have no entry.
+        A: out-edges by rows, square.  AT: in-edges by rows; A itself when symmetric; None: push only.
+        sources: an int, or several as an ascending int64 array without repeats, merged into one search.
+        max_level: the last level wanted.  target: stop once it is reached.
         """
-        return NotImplemented
+        return self._missing("bfs")
+
+    def bfs_multi(
+        self,
+        A: Compressed,
+        AT: Compressed | None,
+        sources: Sequence[int],
+        levels: bool = True,
+        parents: bool = False,
+        max_level: int | None = None,
+        fallback: bool = True,
+    ) -> Any:
+        """As `bfs` for every source apart: matrices of len(sources) x n, row k for sources[k]; sources may repeat."""
+        return self._missing("bfs_multi")
+
+    def sssp(
+        self,
+        A: Compressed,
+        in_edges: Callable[[], Compressed],
+        source: int,
+        heaviest: Any,
+        delta: float | None = None,
+        tree: bool = False,
+        fallback: bool = True,
+    ) -> Any:
+        """d[v] = min over paths from `source` of the sum of their A[i,j]: (store, store of a tree | None, LoopOutcome).
+
+        tree: ask for the vertex before each vertex on a shortest path (INT64, the source's is itself); None where such
+        a tree must be found in another way (edges of weight 0).
+        Types: A real or bool (which weighs 0 or 1), all weights >= 0 and no sum of n - 1 of them beyond the result's
+        type: INT64 for integers and bool (UINT64 for UINT64), FP32, FP64.  Sums of floats go from the source on, as
+        d min= d min.+ A does.
+        in_edges(): the store of A', A itself where symmetric; called only if it is wanted.  heaviest: the greatest
+        weight.
+        delta: how far beyond the last bound distances are made final at a time (delta-stepping); None: chosen; inf: no
+        bound (Bellman-Ford).  LoopOutcome.method names the algorithm that ran: "delta" or "bellman_ford".
+        """
+        return self._missing("sssp")
+
+    def components(self, A: Compressed, AT: Compressed, fallback: bool = True) -> Any:
+        """(full store of labels, number of components, LoopOutcome); edges are followed both ways.
+
+        label[v] (UINT64) is the smallest vertex of v's component.  AT: as for `bfs`, A itself where symmetric.
+        LoopOutcome.method names the algorithm that ran: "afforest", "fastsv" or "flood".
+        """
+        return self._missing("components")
+
+
+class LoopOutcome:
+    """What a whole loop did: reached (vertices, or None), seconds, rows() (a dictionary per level).
+
+    engine   who computed: "cuda", "numba", "numpy", "python", "reference"
+    method   by which algorithm: "by level", a direction over bit tiles, "delta", "bellman_ford", "afforest", "fastsv"
+    format   the storage that was read: csr, dcsr, bittiled
+    choice   (kernel, rule, figures) where the planner chose among kernels, else None
+    tiles    figures of the rule "tiles_full" where that decided, else None
+    note     what else there is to say: why the host computed
+    late     do rows, reached and seconds have to be read from a device?  Then a plan keeps no hold of them
+
+    A device's own class has the same attributes and reads from the device what is asked for, once.
+    """
+
+    choice: tuple | None = None
+    tiles: tuple | None = None
+    note = ""
+    late = False
+
+    def __init__(
+        self,
+        engine: str,
+        method: str,
+        rows: Callable[[], list[dict]],
+        format: str = "csr",
+        reached: int | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        self.engine = engine
+        self.method = method
+        self.rows = rows
+        self.format = format
+        self.reached = reached
+        self.seconds = seconds

@@ -72,7 +72,7 @@ def test_callback_and_arguments():
     connected_components(karate(), callback=lambda record: changes.append(record["changed"]))
     assert changes[-1] == 0 and len(changes) >= 2
     assert connected_components(karate(), callback=lambda record: True).report.stopped_by == "callback"
-    with pytest.raises(ValueError, match="method: expected one of 'fastsv'"):
+    with pytest.raises(ValueError, match="method: expected one of 'auto', 'fastsv', 'afforest'"):
         connected_components(karate(), method="lacc")
     with pytest.raises(gb.exceptions.DimensionMismatch):
         connected_components(gb.Matrix(int, 2, 3))

@@ -14,7 +14,7 @@ BACKENDS = {name: select._class_of(name) for name in select.AVAILABLE}
 PRIMITIVES = [name for name, value in vars(Backend).items() if inspect.isfunction(value) and not name.startswith("_")]
 INHERITED = {  # what a host backend need not say again: identity, or a plain form in NumPy
     "put_entries", "clear_bits", "to_device", "operands_to_device", "synchronize", "run_reported", "describe_device",
-    "array", "is_array", "shortest_paths", "edges_of",
+    "array", "is_array", "edges_of",
 }  # fmt: skip
 
 
@@ -117,3 +117,89 @@ def test_auto_takes_the_first_that_is_available(monkeypatch):
     monkeypatch.setattr(select, "AVAILABLE", {"abacus": ("abacus", "Abacus"), **select.AVAILABLE})
     monkeypatch.setattr(select, "_made", {})
     assert select.named("auto").name == "abacus"
+
+
+# ---------------------------------------------------------------------- whole level loops
+
+
+def random_graph(n, m, seed, dtype, symmetric=False, hyper=False):
+    """A store of random weights 0 .. 4; hypersparse: its vertices are spread over 2^40."""
+    rng = np.random.default_rng(seed)
+    keys = np.unique(rng.integers(0, n * n, m))
+    rows, cols, values = keys // n, keys % n, rng.integers(0, 5, keys.size).astype(dtype.np_type)
+    if symmetric:
+        rows, cols, values = (np.concatenate(pair) for pair in ((rows, cols), (cols, rows), (values, values)))
+        keys, first = np.unique(rows * n + cols, return_index=True)
+        rows, cols, values = rows[first], cols[first], values[first]
+    spread = 2**33 if hyper else 1
+    build = select.named("numpy").build_matrix
+    return build(n * spread, n * spread, rows * spread, cols * spread, values, None, dtype)
+
+
+def matrix_entries(A):
+    rows, cols, values = select.named("numpy").tuples_matrix(A)
+    return dict(zip(zip(rows.tolist(), cols.tolist(), strict=True), values.tolist(), strict=True))
+
+
+def assert_parents(A, level, parent):
+    """A parent for each vertex, one level up along an edge; a source's is itself."""
+    edges = matrix_entries(A)
+    assert parent.keys() == level.keys()
+    for v, u in parent.items():
+        assert u == v if level[v] == 0 else (u, v) in edges and level[u] == level[v] - 1
+
+
+@pytest.mark.parametrize("hyper", [False, True])
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("n, m", [(1, 0), (7, 9), (40, 60), (40, 300)])
+def test_bfs_agrees_with_the_reference(backend, n, m, symmetric, hyper):
+    A = random_graph(n, m, n + m, dtypes.INT32, symmetric, hyper)
+    AT = A if symmetric else backend.transpose(A)
+    last = (n - 1) * (2**33 if hyper else 1)
+    for sources, limit, target in ((0, None, None), (np.array(sorted({0, last})), 2, None), (0, None, last)):
+        want, _, report = REFERENCE.bfs(A, AT, sources, True, True, limit, target)
+        level, parent, outcome = backend.bfs(A, AT, sources, True, True, limit, target)
+        if target is None:
+            assert entries(level) == entries(want) and outcome.reached == report.reached
+            assert [row["frontier"] for row in outcome.rows()] == [row["frontier"] for row in report.rows()]
+        assert_parents(A, entries(level), entries(parent))
+    V, P, _ = backend.bfs_multi(A, AT, [0, last, 0], True, True)
+    assert matrix_entries(V) == matrix_entries(REFERENCE.bfs_multi(A, AT, [0, last, 0])[0])
+    assert matrix_entries(P).keys() == matrix_entries(V).keys()
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32", "FP64"])
+@pytest.mark.parametrize("hyper", [False, True])
+@pytest.mark.parametrize("n, m", [(1, 0), (7, 9), (40, 60), (40, 300)])
+def test_sssp_agrees_with_the_reference(backend, n, m, hyper, dtype):
+    A = random_graph(n, m, n * m, getattr(dtypes, dtype), hyper=hyper)
+    asked = A, lambda: backend.transpose(A), 0, 4, None, True
+    want, _, _ = REFERENCE.sssp(*asked)
+    distance, tree, outcome = backend.sssp(*asked)
+    d, p, edges = entries(distance), entries(tree), matrix_entries(A)
+    assert distance.dtype is want.dtype and d == entries(want) and outcome.method == "bellman_ford"
+    assert p.keys() == d.keys() and p[0] == 0
+    for v, u in p.items():
+        assert v == 0 or d[u] + edges[u, v] == d[v]
+        for _ in range(n):  # a tree: every way back ends at the source
+            v = p[v]
+        assert v == 0
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("n, m", [(1, 0), (7, 3), (40, 20), (40, 60), (200, 150)])
+def test_components_agree_with_the_reference(backend, n, m, symmetric):
+    A = random_graph(n, m, n + 7 * m, dtypes.BOOL, symmetric)
+    want, count, _ = REFERENCE.components(A, A if symmetric else backend.transpose(A))
+    labels, found, outcome = backend.components(A, A if symmetric else backend.transpose(A))
+    assert entries(labels) == entries(want) and found == count and outcome.method == "fastsv"
+
+
+def test_without_fallback_only_compiled_loops_run(backend):
+    A = random_graph(9, 20, 1, dtypes.INT64)
+    AT = backend.transpose(A)
+    for other in (backend, REFERENCE):
+        assert other.bfs(A, AT, 0, fallback=False) is not NotImplemented
+        assert other.bfs_multi(A, AT, [0], parents=True, fallback=False) is NotImplemented
+        assert other.sssp(A, lambda: AT, 0, 4, fallback=False) is NotImplemented
+        assert other.components(A, AT, fallback=False) is NotImplemented

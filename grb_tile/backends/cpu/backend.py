@@ -3,11 +3,12 @@
 import numpy as np
 
 from ...dtypes import cast
+from ...planner import forced
 from ...storage import convert as conversions
 from ...storage.embed import iso_like
 from ...storage.store import Allow, same_structure
 from ..protocol import Backend, use_plain_rows
-from .vectorised import broadcast, elementwise, mapping, matmul, matvec, structure, tiles
+from .vectorised import broadcast, elementwise, mapping, matmul, matvec, structure, tiles, traversal
 
 try:
     from .compiled import dispatch as accelerate
@@ -100,6 +101,30 @@ class NumpyBackend(Backend):
     def tuples(self, x):
         return self.tuples_matrix(x) if x.format in ("csr", "dcsr") else self.tuples_vector(x)
 
+    # ------------------------------------------------------------------ whole level loops
+
+    def bfs(self, A, AT, sources, levels=True, parents=False, max_level=None, target=None, fallback=True):
+        if type(sources) is int:
+            sources = np.array([sources], np.int64)
+        result = NotImplemented
+        if forced().format is not None:
+            result = _bfs_over_tiles(A, sources, parents, max_level, target)
+        if result is NotImplemented:
+            result = self._bfs_by_rows(A, AT, sources, levels, parents, max_level, target)
+        return result
+
+    def _bfs_by_rows(self, A, AT, sources, levels, parents, max_level, target):
+        return traversal.bfs(A, sources, levels, parents, max_level, target)
+
+    def bfs_multi(self, A, AT, sources, levels=True, parents=False, max_level=None, fallback=True):
+        return traversal.bfs_multi(A, sources, levels, parents, max_level) if fallback else NotImplemented
+
+    def sssp(self, A, in_edges, source, heaviest, delta=None, tree=False, fallback=True):
+        return traversal.sssp(A, source, tree) if fallback else NotImplemented
+
+    def components(self, A, AT, fallback=True):
+        return traversal.components(A) if fallback else NotImplemented
+
 
 class CpuBackend(NumpyBackend):
     """NumPy for everything, Numba where `accelerate` finds it worth while.  Meanings: backends/protocol.py."""
@@ -164,6 +189,16 @@ class CpuBackend(NumpyBackend):
         result = _select(x, op, thunk, allow)
         return mapping.select(x, op, thunk, allow) if result is NotImplemented else result
 
+    def _bfs_by_rows(self, A, AT, sources, levels, parents, max_level, target):
+        result = _bfs(A, AT, sources, levels, parents, max_level, target)
+        return traversal.bfs(A, sources, levels, parents, max_level, target) if result is NotImplemented else result
+
+    def bfs_multi(self, A, AT, sources, levels=True, parents=False, max_level=None, fallback=True):
+        result = _bfs_multi(A, AT, sources, parents, max_level)
+        if result is NotImplemented:
+            return super().bfs_multi(A, AT, sources, levels, parents, max_level, fallback)
+        return result
+
     def put_entries(self, words, dense, u):
         found = _put_entries(words, dense, u)
         return super().put_entries(words, dense, u) if found is NotImplemented else found
@@ -184,6 +219,9 @@ _union = getattr(accelerate, "union", _declines)
 _intersect = getattr(accelerate, "intersect", _declines)
 _restrict = getattr(accelerate, "restrict", _declines)
 _select = getattr(accelerate, "select", _declines)
+_bfs = getattr(accelerate, "bfs", _declines)
+_bfs_multi = getattr(accelerate, "bfs_multi", _declines)
+_bfs_over_tiles = getattr(accelerate, "bfs_over_tiles", _declines)
 _transpose = getattr(accelerate, "transpose", _declines)
 _ordered_indices = getattr(accelerate, "ordered_indices", _declines)
 _ordered_pairs = getattr(accelerate, "ordered_pairs", _declines)

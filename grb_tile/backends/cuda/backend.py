@@ -4,7 +4,9 @@ A primitive's operands are brought to the device first (`device.own`: moved once
 stays there.  The modules beside this one hold a function per primitive, `f(device, ...)` with device stores only.
 
 A function may return NotImplemented for what has no device form (user-defined types that are no numbers): the primitive
-is then computed on the host and its result moved, and `detours` counts it under the primitive's name.  A user's operator
+is then computed on the host and its result moved, and `detours` counts it under the primitive's name.  A whole level
+loop that goes to the host (hypersparse or too large a graph) issues a HostFallbackWarning besides, and its plan has a
+note.  A user's operator
 without C++ text is not among them: it raises UdfParseError.
 """
 
@@ -13,10 +15,11 @@ from importlib import import_module
 
 import numpy as np
 
-from ...exceptions import GraphblasException
+from ...exceptions import GraphblasException, OutOfMemory
 from ...storage import place
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
-from ..protocol import Backend
+from ..fallback import warn_of_host
+from ..protocol import Backend, LoopOutcome
 from .runtime import errors
 from .runtime.device import Device
 from .runtime.errors import HostOnly, reporting
@@ -24,6 +27,7 @@ from .runtime.errors import HostOnly, reporting
 STORES = (SparseVector, BitmapVector, Compressed)
 LEAST_CAPABILITY = 70  # threads of a warp that go their own ways, as the kernels' votes and shuffles want
 _HERE = __package__
+_BFS = "traversal.dispatch", "bfs"
 
 
 def real_launcher():
@@ -316,13 +320,71 @@ class CudaBackend(Backend):
             "elementwise.broadcast", "kronecker", self.own(A), self.own(B), op, self.device.own_allow(allow)
         )
 
-    # ------------------------------------------------------------------ whole algorithms
+    # ------------------------------------------------------------------ whole level loops
+
+    def bfs(self, A, AT, sources, levels=True, parents=False, max_level=None, target=None, fallback=True):
+        run = self._functions.get(_BFS) or self._find(*_BFS)
+        try:
+            result = run(self.device, A, AT, sources, levels, parents, max_level, target)
+        except HostOnly:
+            result = NotImplemented
+        if result is not NotImplemented:
+            result[2].engine = "cuda"
+            return result
+        asked = A, AT, sources, levels, parents, max_level, target
+        return self._loop_on_host("bfs", A, AT, asked) if fallback else NotImplemented
+
+    def bfs_multi(self, A, AT, sources, levels=True, parents=False, max_level=None, fallback=True):
+        run = self._find("traversal.dispatch", "bfs_multi")
+        try:
+            result = run(self.device, A, AT, sources, levels, parents, max_level)
+        except HostOnly:
+            result = NotImplemented
+        if result is not NotImplemented:
+            level, parent, batches = result
+
+            def rows():
+                return [row for batch in batches for row in batch.rows()]
+
+            outcome = LoopOutcome("cuda", "by level", rows, A.format)
+            outcome.late = True
+            return level, parent, outcome
+        asked = A, AT, sources, levels, parents, max_level
+        return self._loop_on_host("bfs_multi", A, AT, asked) if fallback else NotImplemented
+
+    def sssp(self, A, in_edges, source, heaviest, delta=None, tree=False, fallback=True):
+        try:
+            result = self._sssp(A, in_edges, source, heaviest, delta, tree)
+        except (HostOnly, OutOfMemory):  # sorted rows take as much memory as the matrix
+            result = NotImplemented
+        if result is not NotImplemented:
+            outcome = result[2]
+            outcome.engine, outcome.method = "cuda", "bellman_ford" if delta == np.inf else "delta"
+            return result
+        asked = A, lambda: on_host(in_edges()), source, heaviest, delta, tree
+        return self._loop_on_host("sssp", A, None, asked) if fallback else NotImplemented
 
     @reporting
-    def shortest_paths(self, A, in_edges, source, heaviest, delta=None, tree=False):
-        from .traversal.sssp import shortest_paths
+    def _sssp(self, *asked):
+        return self._find("traversal.sssp", "shortest_paths")(self.device, *asked)
 
-        return shortest_paths(self.device, A, in_edges, source, heaviest, delta, tree)
+    def components(self, A, AT, fallback=True):
+        run = self._find("traversal.components", "connected_components")
+        try:
+            result = run(self.device, A, AT)
+        except HostOnly:
+            result = NotImplemented
+        if result is not NotImplemented:
+            return *result, LoopOutcome("cuda", "afforest", list, A.format, A.nrows)
+        return self._loop_on_host("components", A, AT, (A, AT)) if fallback else NotImplemented
+
+    def _loop_on_host(self, name, A, AT, asked):
+        """A whole loop that has no kernel here, computed by the CPU backend: counted, warned of, noted in the plan."""
+        reason = self._find("traversal.dispatch", "unsuited")(A, AT)
+        warn_of_host(name, f'backend "cuda" has no kernel for {reason}')
+        *found, outcome = self.through_host(name, asked)
+        outcome.note = f"on the host, because the device has no kernel for {reason}"
+        return *(self.own(x) if isinstance(x, STORES) else x for x in found), outcome
 
     # ------------------------------------------------------------------ finding functions
 

@@ -1,4 +1,4 @@
-"""operations.traverse against a plain breadth-first search, every engine and direction."""
+"""operations.traversal against a plain breadth-first search, every engine and direction."""
 
 from collections import deque
 
@@ -11,7 +11,7 @@ from grb_tile.backends.cpu.compiled import bfs_multi as accelerate_many
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.dtypes import BOOL
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
-from grb_tile.operations.traverse import traverse, traverse_many
+from grb_tile.operations.traversal import bfs, bfs_multi as many_at_once
 from grb_tile.storage.convert import to_dcsr, transpose_of
 from grb_tile.storage.store import Compressed
 
@@ -79,10 +79,10 @@ def test_levels_and_parents(engine, direction, n, m):
             wanted = plain(A, set(sources))
             for ask in ({}, {"parents": True}, {"parents": True, "levels": False}):
                 if direction is None:
-                    level, parent, report = traverse(A, AT, sources, **ask)
+                    level, parent, report = bfs(A, AT, sources, **ask)
                 else:
                     with gb.plan(force=direction):
-                        level, parent, report = traverse(A, AT, sources, **ask)
+                        level, parent, report = bfs(A, AT, sources, **ask)
                 check(A, level, parent, wanted, sources)
                 assert report.engine == engine
                 assert report.reached == len(wanted)
@@ -93,7 +93,7 @@ def test_levels_and_parents(engine, direction, n, m):
 
 def test_push_only(engine):
     A = graph(200, 300, 7)
-    level, parent, _ = traverse(A, None, 3, parents=True)
+    level, parent, _ = bfs(A, None, 3, parents=True)
     check(A, level, parent, plain(A, [3]), [3])
 
 
@@ -102,22 +102,22 @@ def test_max_level_and_target(engine):
     source = int(np.argmax(np.diff(A.indptr)))
     full = plain(A, [source])
     for limit in (0, 1, 3):
-        level, _, report = traverse(A, A, source, max_level=limit)
+        level, _, report = bfs(A, A, source, max_level=limit)
         assert as_dict(level) == plain(A, [source], limit)
         assert len(report) == min(limit, max(full.values()) + 1)
     target = max(full, key=full.get)
     near = next(v for v, d in full.items() if d == 2)
     for wanted in (target, near):
-        level, _, report = traverse(A, A, source, target=wanted)
+        level, _, report = bfs(A, A, source, target=wanted)
         assert as_dict(level) == plain(A, [source], full[wanted])
 
 
 def test_a_target_nobody_comes_to(engine):
     A = gb.Matrix.from_coo([0, 1, 2, 4], [1, 2, 3, 0], True, nrows=5, ncols=5)._store  # 4 has no in-edges
     for AT in (transpose_of(A), None):
-        level, _, _ = traverse(A, AT, 0, target=4)
+        level, _, _ = bfs(A, AT, 0, target=4)
         assert as_dict(level) == {0: 0, 1: 1, 2: 2, 3: 3}
-        level, _, _ = traverse(A, AT, [4], target=4)
+        level, _, _ = bfs(A, AT, [4], target=4)
         assert as_dict(level) == {4: 0}
 
 
@@ -130,7 +130,7 @@ def test_a_path_of_many_levels_stays_in_one_call(monkeypatch):
     advance = functions.advance
     monkeypatch.setattr(functions, "advance", lambda *args: (calls.append(1), advance(*args))[1])
     with gb.plan(force="numba"):
-        level, _, report = traverse(A, transpose_of(A), 0)
+        level, _, report = bfs(A, transpose_of(A), 0)
     assert as_dict(level) == {v: v for v in range(n)}
     assert len(report) == n
     assert len(calls) == 3  # the log of levels was full twice
@@ -138,14 +138,14 @@ def test_a_path_of_many_levels_stays_in_one_call(monkeypatch):
 
 def test_shared_pulls(monkeypatch):
     """Pulls handed out to threads give what pulls inside the loop give."""
-    from grb_tile.backends.cpu.compiled import bfs as accelerate_traverse
+    from grb_tile.backends.cpu.compiled import bfs as compiled_bfs
 
-    monkeypatch.setattr(accelerate_traverse, "MINIMUM_PARALLEL_WORDS", 1)
-    monkeypatch.setattr(accelerate_traverse, "PULL_WORDS_PER_CHUNK", 1)
+    monkeypatch.setattr(compiled_bfs, "MINIMUM_PARALLEL_WORDS", 1)
+    monkeypatch.setattr(compiled_bfs, "PULL_WORDS_PER_CHUNK", 1)
     monkeypatch.setattr(jit, "_threads", 2)
     A = graph(700, 9000, 5)
     with gb.plan(force="numba"):
-        level, parent, report = traverse(A, transpose_of(A), 1, parents=True)
+        level, parent, report = bfs(A, transpose_of(A), 1, parents=True)
     check(A, level, parent, plain(A, [1]), [1])
     assert any(row["direction"] == "pull" for row in report.levels)
     assert all(row["ms"] >= 0 for row in report.levels)
@@ -154,7 +154,7 @@ def test_shared_pulls(monkeypatch):
 def test_hypersparse():
     A = graph(100, 150, 2)
     with gb.plan(force="numba"):  # declines, NumPy does it
-        level, parent, report = traverse(to_dcsr(A), None, 0, parents=True)
+        level, parent, report = bfs(to_dcsr(A), None, 0, parents=True)
     check(A, level, parent, plain(A, [0]), [0])
     assert report.engine == "numpy"
 
@@ -162,15 +162,15 @@ def test_hypersparse():
 def test_bad_arguments_are_named():
     A = graph(10, 20, 0)
     with pytest.raises(IndexOutOfBound, match="sources has 10"):
-        traverse(A, A, 10)
+        bfs(A, A, 10)
     with pytest.raises(IndexOutOfBound, match="target has -1"):
-        traverse(A, A, 0, target=-1)
+        bfs(A, A, 0, target=-1)
     with pytest.raises(InvalidValue, match="max_level is -1"):
-        traverse(A, A, 0, max_level=-1)
+        bfs(A, A, 0, max_level=-1)
     with pytest.raises(InvalidValue, match="neither levels nor parents"):
-        traverse(A, A, 0, levels=False)
+        bfs(A, A, 0, levels=False)
     with pytest.raises(DimensionMismatch):
-        traverse(A, graph(11, 5, 0), 0)
+        bfs(A, graph(11, 5, 0), 0)
 
 
 @pytest.mark.parametrize("direction", ["bittiled", "push_csc", "push_csr", "pull_csc"])
@@ -182,7 +182,7 @@ def test_bit_tiles(engine, direction, n, m):
     A = graph(n, m, n)
     with gb.plan(force=direction):
         for sources, limit in (([0, n - 1], None), ([1], 2)):
-            level, _, report = traverse(A, None, sources, max_level=limit)
+            level, _, report = bfs(A, None, sources, max_level=limit)
             assert as_dict(level) == plain(A, sources, limit)
             assert report.engine == ("numba" if engine == "numba" else "python")
             if direction != "bittiled":
@@ -194,9 +194,9 @@ def test_bit_tiles_stop_at_a_target_and_leave_parents_to_others():
     full = plain(A, [0])
     target = max(full, key=full.get)
     with gb.plan(force="bittiled"):
-        level, _, _ = traverse(A, None, 0, target=target)
+        level, _, _ = bfs(A, None, 0, target=target)
         assert as_dict(level) == full
-        _, parent, report = traverse(A, None, 0, parents=True)
+        _, parent, report = bfs(A, None, 0, parents=True)
         check(A, None, parent, full, [0])
         assert report.engine in ("numba", "numpy")
 
@@ -210,9 +210,9 @@ def test_the_paper_chooses_by_the_frontier_and_by_what_is_left():
 
 
 def many(A, AT, sources, max_level=None):
-    """{vertex: level} of each search, out of traverse_many, and the report's rows."""
+    """{vertex: level} of each search, out of bfs_multi, and the report's rows."""
     with gb.plan(force="numba"):
-        store, parents, rows = traverse_many(A, AT, np.asarray(sources), max_level=max_level)
+        store, parents, report = many_at_once(A, AT, np.asarray(sources), max_level=max_level, fallback=False)
     assert jit.failures() == [] and parents is None
     assert store.shape == (len(sources), A.nrows)
     found = []
@@ -220,7 +220,7 @@ def many(A, AT, sources, max_level=None):
         row = slice(store.indptr[k], store.indptr[k + 1])
         assert (np.diff(store.indices[row]) > 0).all()
         found.append(dict(zip(store.indices[row].tolist(), store.values[row].tolist(), strict=True)))
-    return found, rows()
+    return found, report.levels
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -257,22 +257,28 @@ def test_many_searches_along_a_path():
         assert found == [{v: v - s for v in range(s, n)} for s in (0, 1, 650)]
 
 
-def test_what_has_no_walk_for_many_searches():
+def test_what_has_no_compiled_loop_for_many_searches():
     A = graph(64, 100, 1)
-    assert traverse_many(A, None, np.array([0])) is NotImplemented  # no in-edges: nobody can ask
-    assert traverse_many(A, transpose_of(A), np.array([0]), parents=True) is NotImplemented
-    assert traverse_many(to_dcsr(A), to_dcsr(transpose_of(A)), np.array([0])) is NotImplemented
-    with gb.plan(force="numpy"):
-        assert traverse_many(A, transpose_of(A), np.array([0])) is NotImplemented
-    with gb.plan(force="reference"):
-        assert traverse_many(A, transpose_of(A), np.array([0])) is NotImplemented
+    AT, H = transpose_of(A), to_dcsr(A)
+    asked = [(A, None, {}, "auto"), (A, AT, {"parents": True}, "auto"), (H, to_dcsr(AT), {}, "auto")]
+    asked += [(A, AT, {}, "numpy"), (A, AT, {}, "reference")]
+    for out_edges, in_edges, more, engine in asked:
+        with gb.plan(force=() if engine == "auto" else engine):
+            assert many_at_once(out_edges, in_edges, [0, 3], fallback=False, **more) is None
+            level, parent, report = many_at_once(out_edges, in_edges, [0, 3], **more)
+            assert report.engine == ("reference" if engine == "reference" else "numpy")
+        for k, source in enumerate((0, 3)):
+            row = slice(level.indptr[k], level.indptr[k + 1])
+            got = dict(zip(level.indices[row].tolist(), level.values[row].tolist(), strict=True))
+            assert got == plain(A, [source])
+            assert parent is None or parent.indptr.tolist() == level.indptr.tolist()
 
 
 def test_bfs_multi_is_one_operation_or_a_loop():
     A = gb.Matrix._from_store(graph(300, 900, 3))
     with gb.plan(force="numba"):
         found = bfs_multi(A, range(70), max_level=3)
-        assert "traverse_many" in str(gb.explain())
+        assert "bfs_multi" in str(gb.explain())
     with gb.plan(force="numpy"):
         plainly = bfs_multi(A, range(70), max_level=3)
     assert found.levels.isequal(plainly.levels, check_dtype=True)

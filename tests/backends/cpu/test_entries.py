@@ -169,9 +169,9 @@ def test_entries_are_put_into_a_bitmap_and_taken_out(iso, wide):
         results = []
         for who in (host, accelerate if count > 64 else host):
             words, dense = c.words.copy(), c.values.copy()
-            fresh = who.place(words, dense, u)
+            fresh = who.put_entries(words, dense, u)
             placed = words.tolist()
-            results.append((fresh, placed, dense.tolist(), who.unplace(words, u.indices), words.tolist()))
+            results.append((fresh, placed, dense.tolist(), who.clear_bits(words, u.indices), words.tolist()))
         assert results[0] == results[1]
         assert results[0][3] == count
     assert accelerate.place(None, c.values, u) is NotImplemented  # a full vector has no bits

@@ -7,9 +7,9 @@ from backends.cuda.test_bfs import GRAPHS, dense, graph_of, grid, path, power_la
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from cuda_emulation.launcher import EmulatedLauncher
 from grb_tile import dtypes
+from grb_tile.backends.cpu.vectorised import traversal as plain
 from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.traversal import bfs_multi as traverse_many, bfs_multi_graph as many_graph
-from grb_tile.operations import traverse as operation
 from grb_tile.storage import place
 from support import seeds
 
@@ -24,8 +24,8 @@ def check(A, AT, sources, limit=None, direction=None, levels=True, parents=True,
     stores = [place.host(store) for store in (level, parent) if store is not None]
     frontiers = {}
     for s, source in enumerate(sources):
-        want, _, report = operation._in_numpy(A, np.array([source]), True, False, limit, None)
-        for k, row in enumerate(report.levels):
+        want, _, report = plain.bfs(A, np.array([source]), True, False, limit, None)
+        for k, row in enumerate(report.rows()):
             frontiers[s // 64, k] = frontiers.get((s // 64, k), 0) + row["frontier"]
         expected, _ = dense(want, n)
         reached = np.flatnonzero(expected >= 0)

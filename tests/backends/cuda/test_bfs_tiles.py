@@ -9,9 +9,10 @@ import grb_tile as gb
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import dtypes
 from grb_tile.algorithms import Graph, bfs
+from grb_tile.backends.cpu.vectorised import traversal as plain
 from grb_tile.backends.cuda.products import tiles
 from grb_tile.backends.cuda.traversal import bfs_tiles as traverse_tiles
-from grb_tile.operations import traverse as operation
+from grb_tile.operations import traversal as operation
 from support import seeds
 
 DIRECTIONS = (None, *tiles.DIRECTIONS)
@@ -27,16 +28,16 @@ def check(
     found = traverse_tiles.traverse(device, A, AT, one, levels, parents, max_level, target, direction, width)
     assert found is not NotImplemented
     level, parent, outcome = found
-    want, _, report = operation._in_numpy(A, np.atleast_1d(one), True, True, max_level, target)
+    want, _, report = plain.bfs(A, np.atleast_1d(one), True, True, max_level, target)
     expected, count = dense(want, n)
     rows = outcome.rows()
     assert outcome.reached == count and outcome.format == "bittiled"
-    assert [r["frontier"] for r in rows] == [r["frontier"] for r in report.levels]
+    assert [r["frontier"] for r in rows] == [r["frontier"] for r in report.rows()]
     assert {r["direction"] for r in rows} <= ({direction} if direction else set(tiles.DIRECTIONS))
     if levels:
         got, held = dense(level, n)
         assert held == count and got.tolist() == expected.tolist()
-        assert [r["edges"] for r in rows] == [r["edges"] for r in report.levels]
+        assert [r["edges"] for r in rows] == [r["edges"] for r in report.rows()]
     else:
         assert {r["edges"] for r in rows} <= {None}
     if parents:
@@ -150,9 +151,9 @@ def test_forced_plans_reach_it_and_say_so(direction):
         assert found.report.iterations == cpu.report.iterations
         directions = {row["direction"] for row in found.report.rounds}
         assert directions == {direction} if direction != "bittiled" else directions <= set(tiles.DIRECTIONS)
-        plan = next(plan for plan in reversed(gb.explain(0).plans) if plan.operation == "traverse")
+        plan = next(plan for plan in reversed(gb.explain(0).plans) if plan.operation == "bfs")
         assert plan.format == "bittiled" and plan.method == ("by level" if direction == "bittiled" else direction)
-        _, _, report = operation.traverse(M._store, M._store, 5)  # the plan counts while the report lives
+        _, _, report = operation.bfs(M._store, M._store, 5)  # the plan counts while the report lives
         pulled = sum(row["direction"].startswith("pull") for row in report.levels)
         assert f"{len(report)} levels, {pulled} of them pulled" in str(gb.explain())
 
@@ -160,7 +161,7 @@ def test_forced_plans_reach_it_and_say_so(direction):
 def test_what_has_no_tiles_goes_over_rows():
     A = test_traverse.graph_of(70, [], [])
     with using_shim(), gb.plan(force="push_csr"):
-        level, _, report = operation.traverse(A, A, 3)
+        level, _, report = operation.bfs(A, A, 3)
         assert report.format == "csr" and level.nvals == 1
 
 
@@ -183,24 +184,24 @@ def test_the_planner_takes_tiles_where_entries_cluster(monkeypatch):
     assert tiles.entries_per_tile(device, device.own(thin), 16) < tuning.TILES_FULL
     with using_shim():
         for A, format in ((full, "bittiled"), (thin, "csr"), (path, "csr")):
-            want, _, _ = operation._in_numpy(A, np.array([3]), True, False, None, None)
+            want, _, _ = plain.bfs(A, np.array([3]), True, False, None, None)
             for _ in range(2):
-                level, _, report = operation.traverse(A, A, 3)
+                level, _, report = operation.bfs(A, A, 3)
                 assert report.format == format and dense(level, A.nrows)[0].tolist() == dense(want, A.nrows)[0].tolist()
                 plan = gb.explain().plans[0]
                 assert plan.format == format and plan.rule == ("tiles_full" if format == "bittiled" else "by_level")
-        operation.traverse(full, full, 3)
+        operation.bfs(full, full, 3)
         assert "tile holds" in str(gb.explain())
         for direction in ("push", "pull"):
             with gb.plan(force=direction):
-                assert operation.traverse(full, full, 3)[2].format == "csr"
+                assert operation.bfs(full, full, 3)[2].format == "csr"
         with gb.plan(force="csr"):
-            assert operation.traverse(full, full, 3)[2].format == "csr"
-        assert operation.traverse(full, None, 3)[2].format == "csr"
+            assert operation.bfs(full, full, 3)[2].format == "csr"
+        assert operation.bfs(full, None, 3)[2].format == "csr"
     monkeypatch.setattr(tuning, "TILES_ENTRIES", 10**9)
     small = blocks_of(600, 20)
     with using_shim():
-        assert operation.traverse(small, small, 3)[2].format == "csr"
+        assert operation.bfs(small, small, 3)[2].format == "csr"
 
 
 def test_occupancy_of_a_sample_is_near(monkeypatch):

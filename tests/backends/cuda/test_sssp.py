@@ -363,8 +363,8 @@ def test_the_algorithm_reaches_it():
     cpu = sssp(A, 5, predecessors=True)
     with using_shim() as backend:
         calls = []
-        before = backend.shortest_paths
-        backend.shortest_paths = lambda *a: calls.append(a) or before(*a)
+        before = backend.sssp
+        backend.sssp = lambda *a: calls.append(a) or before(*a)
         try:
             for method in ("auto", "delta", "bellman_ford"):
                 found = sssp(A, 5, method=method, predecessors=True)
@@ -383,7 +383,7 @@ def test_the_algorithm_reaches_it():
                 sssp(C, 0)
             assert len(calls) == 3
         finally:
-            del backend.shortest_paths
+            del backend.sssp
 
 
 def test_without_room_the_loop_does_it(monkeypatch):

@@ -14,10 +14,11 @@ from . import (
 from .build import ordered_indices, ordered_pairs
 from .entries import place, transpose, unplace
 from .matvec import drop_accumulators
+from .traversal import bfs, bfs_multi, bfs_over_tiles
 
 __all__ = [
-    "drop_accumulators", "intersect", "jit", "matmul", "matvec_cols", "matvec_rows", "ordered_indices", "ordered_pairs",
-    "place", "restrict", "select", "transpose", "union", "unplace",
+    "bfs", "bfs_multi", "bfs_over_tiles", "drop_accumulators", "intersect", "jit", "matmul", "matvec_cols",
+    "matvec_rows", "ordered_indices", "ordered_pairs", "place", "restrict", "select", "transpose", "union", "unplace",
 ]  # fmt: skip
 
 

@@ -1,0 +1,88 @@
+"""Whole level loops by compiled kernels, as the protocol wants them: stores and a LoopOutcome, or NotImplemented.
+
+BFS: compiled/bfs.py; over bit tiles where the plan forces them: compiled/bit_tiles.py; multi-source BFS:
+compiled/bfs_multi.py.
+"""
+
+from time import perf_counter
+
+import numpy as np
+
+from ....dtypes import INT32, INT64
+from ....planner import forced
+from ....storage.convert import choose_format
+from ....storage.store import BitmapVector
+from ...protocol import LoopOutcome
+from . import bfs as loop, bfs_multi as multi_loop, bit_tiles
+
+TILE_DIRECTIONS = ("push_csc", "push_csr", "pull_csc")
+_DIRECTIONS = {None: None, "rows": "pull", "cols": "push", "pull": "pull", "push": "push"}
+
+
+def forced_direction():
+    """ "push" or "pull" where the caller forced it for every level, else None."""
+    return _DIRECTIONS[forced().method]
+
+
+def bfs(A, AT, sources, levels, parents, max_level, target):
+    """A compiled BFS, or NotImplemented; sources: an ascending int64 array."""
+    start = perf_counter()
+    result = loop.traverse(A, AT, sources, levels, parents, max_level, target, forced_direction())
+    if result is NotImplemented:
+        return NotImplemented
+    words, level, parent, logs, pulls = result
+    seconds = perf_counter() - start
+    n = A.nrows
+    count = int(np.bitwise_count(words).sum())
+    outcome = LoopOutcome("numba", "by level", lambda: _levels_of(logs, pulls, seconds), A.format, count, seconds)
+    return _vector(n, INT32, words, count, level), _vector(n, INT64, words, count, parent), outcome
+
+
+def bfs_over_tiles(A, sources, parents, max_level, target):
+    """A BFS over bit tiles where the caller forces them, else NotImplemented; their words do not record parents."""
+    chosen = forced().format
+    if parents or A.rows is not None or not (chosen == "bittiled" or chosen in TILE_DIRECTIONS):
+        return NotImplemented
+    start = perf_counter()
+    direction = None if chosen == "bittiled" else chosen
+    words, level, rows, engine = bit_tiles.traverse_bit_tiles(A, sources, max_level, target, direction)
+    count = int(np.bitwise_count(words).sum())
+    seconds = perf_counter() - start
+    outcome = LoopOutcome(engine, direction or "by level", lambda: rows, "bittiled", count, seconds)
+    return _vector(A.nrows, INT32, words, count, level), None, outcome
+
+
+def bfs_multi(A, AT, sources, parents, max_level):
+    """A compiled BFS from many sources, 64 in a word for each vertex, or NotImplemented; levels alone."""
+    if parents:
+        return NotImplemented
+    start = perf_counter()
+    result = multi_loop.traverse_many(A, AT, sources, max_level, forced_direction())
+    if result is NotImplemented:
+        return NotImplemented
+    store, rows = result
+    seconds = perf_counter() - start
+    return store, None, LoopOutcome("numba", "by level", lambda: rows, A.format, store.nvals, seconds)
+
+
+def _vector(n, dtype, words, count, values):
+    if values is None:
+        return None
+    return choose_format(BitmapVector(n, dtype, None if count == n else words, values, count))
+
+
+def _levels_of(logs, pulls, seconds):
+    """Per-level dictionaries.  Levels inside the compiled loop share its time by processor cycles (or by edges)."""
+    log = np.concatenate(logs) if len(logs) > 1 else logs[0]
+    inside = seconds - sum(pulls.values())
+    cycles = np.where(log[:, 3] > 0, log[:, 3], 0)
+    if not cycles.any():
+        cycles = np.where(log[:, 3] < 0, 0, log[:, 2] + 1)
+    share = inside / max(int(cycles.sum()), 1)
+    return [
+        {
+            "level": k, "frontier": int(row[0]), "direction": "pull" if row[1] else "push", "edges": int(row[2]),
+            "ms": (pulls[k + 1] if k + 1 in pulls else int(cycles[k]) * share) * 1e3,
+        }
+        for k, row in enumerate(log)
+    ]  # fmt: skip

@@ -1,0 +1,55 @@
+"""BFS on the device: over the rows of the matrix, or over bit tiles where entries cluster (planner.search_over)."""
+
+from ....planner import forced, forced_traversal, search_over
+from ....storage.store import forms_of
+from . import bfs as over_rows, bfs_tiles as over_tiles
+from .bfs_multi import traverse_many
+
+_DIRECTIONS = {None: None, "rows": "pull", "cols": "push", "pull": "pull", "push": "push"}
+
+
+def bfs(device, A, AT, sources, levels, parents, max_level, target):
+    """(level store | None, parent store | None, outcome), or NotImplemented for what has no kernel (unsuited)."""
+    if type(sources) is not int and sources.shape[0] == 1:
+        sources = int(sources[0])
+    rules = forced()
+    direction, format, tiles, result = _DIRECTIONS[rules.method], rules.format, None, NotImplemented
+    if format is None and direction is None and AT is not None and forced_traversal() is None:
+        format, tiles = _format_of(device, A)
+    if format == "bittiled" or format in over_tiles.FORMATS:
+        over = None if format == "bittiled" else format
+        result = over_tiles.traverse(device, A, AT, sources, levels, parents, max_level, target, over)
+        if result is not NotImplemented:
+            outcome = result[2]
+            outcome.tiles, outcome.method = tiles, over or "by level"
+    if result is NotImplemented:
+        result = over_rows.traverse(device, A, AT, sources, levels, parents, max_level, target, direction)
+        if result is NotImplemented:
+            return NotImplemented
+        result[2].method, result[2].tiles = "rows" if AT is None else "by level", None
+    return result
+
+
+def _format_of(device, A):
+    """(format, figures) that the planner chose for traversals of A, kept with it."""
+    forms = forms_of(A)
+    found = forms.get("search_over")
+    if found is None:
+        found = forms["search_over"] = search_over(A.nvals, *over_tiles.clustering(device, A))
+    return found
+
+
+def bfs_multi(device, A, AT, sources, levels, parents, max_level):
+    """(levels | None, parents | None, [outcome of each batch of 64]), or NotImplemented."""
+    return traverse_many(device, A, AT, sources, max_level, _DIRECTIONS[forced().method], levels, parents)
+
+
+def unsuited(A, AT=None):
+    """Why the device has no kernel for whole loops over A, in words."""
+    if A.rows is not None or (AT is not None and AT.rows is not None):
+        return "hypersparse matrices (DCSR)"
+    if A.nrows >= 2**31 - 128:
+        return f"{A.nrows} vertices (32-bit vertex numbers end at {2**31 - 129})"
+    if A.nvals >= over_rows.MAX_ENTRIES:
+        return f"{A.nvals} entries (the limit is {over_rows.MAX_ENTRIES})"
+    return f"these operands (a {A.nrows} x {A.ncols} matrix of {A.dtype.name})"

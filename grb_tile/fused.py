@@ -1,0 +1,252 @@
+"""Whole level loops on Matrix objects, each run by the backend as one operation.
+
+    fused.bfs(A, 0).levels                  repeat  f<!v> = f A,  v = v + f            until f is empty
+    fused.bfs_multi(A, [0, 5]).levels       the same for each source, a row for each
+    fused.sssp(A, 0).distances              repeat  t = f min.+ A,  f = t where t < d  until f is empty
+    fused.components(A).labels              least vertex that can be reached, edges followed both ways
+
+A loop of GraphBLAS calls pays for several calls a level; these pay once: on the GPU one launch, on the CPU one compiled
+loop (BFS; others run in NumPy).  Every backend has them.  Where a device has no kernel for the operands (hypersparse
+or too large matrices), the host computes, with a HostFallbackWarning and a note in `explain()`; `fallback=False` gives
+None there, and None wherever the backend in use has no compiled loop, so that a caller can run a loop of its own:
+algorithms/ does so.  Loops of the GraphBLAS kind that these replace: algorithms/bfs.py, sssp.py,
+connected_components.py.
+
+A vertex is a row number; an edge i -> j is an entry A(i, j).  A is not changed.  `symmetric=True` promises that A and A'
+have the same structure (for sssp: the same values), which saves making the transpose; otherwise the transpose is made
+at the first call and kept with A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from . import binary, select, semiring
+from .backends.select import current
+from .core.matrix import Matrix
+from .core.vector import Vector
+from .dtypes import UINT64
+from .operations import traversal
+from .operations.traversal import LoopReport
+from .operators import get_typed_op
+from .storage.convert import cached_transpose
+
+__all__ = ["Bfs", "Components", "LoopReport", "Sssp", "bfs", "bfs_multi", "components", "sssp", "tight_tree"]
+
+
+class Bfs(NamedTuple):
+    """levels (INT32), parents (INT64), each None unless asked for, and the LoopReport."""
+
+    levels: Any
+    parents: Any
+    report: LoopReport
+
+
+class Sssp(NamedTuple):
+    """distances (INT64, UINT64, FP32 or FP64), predecessors (INT64) or None, and the LoopReport."""
+
+    distances: Vector
+    predecessors: Vector | None
+    report: LoopReport
+
+
+class Components(NamedTuple):
+    """labels (UINT64, full), count (number of components), and the LoopReport."""
+
+    labels: Vector
+    count: int
+    report: LoopReport
+
+
+def bfs(
+    A: Matrix,
+    source: int | Sequence[int],
+    *,
+    symmetric: bool = False,
+    pull: bool = True,
+    levels: bool = True,
+    parents: bool = False,
+    max_level: int | None = None,
+    target: int | None = None,
+    fallback: bool = True,
+) -> Bfs | None:
+    """repeat f<!v> = f A, v = v + f until f is empty: a direction-optimising breadth-first search.
+
+    source      a vertex, or several that are merged into one search
+    symmetric   A and A' have the same structure
+    pull        False: every level is pushed, and no transpose is made
+    levels      ask for the least number of edges from a source (INT32)
+    parents     ask for an in-neighbour one level up (INT64); a source is its own parent
+    max_level   the last level wanted
+    target      stop once this vertex is reached (its own level may be incomplete)
+
+    Shapes: A n x n, results of size n; vertices that are not reached have no entry.  Types: any A.
+    Raises: TypeError, DimensionMismatch, IndexOutOfBound, InvalidValue; a HostFallbackWarning as the module says.
+    Source: Yang, Wang, Owens, "Implementing push-pull efficiently in GraphBLAS" (ICPP 2018), algorithm 1; over bit
+    tiles Ji et al., "TileSpMSpV and TileBFS" (ICPP 2022).
+
+    >>> import grb_tile as gb
+    >>> A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 3, 3], nrows=5, ncols=5)
+    >>> gb.fused.bfs(A, 0).levels.to_dict()
+    {0: 0, 1: 1, 2: 1, 3: 2}
+    """
+    store = _store(A)
+    found = traversal.bfs(
+        store, _in_edges(store, symmetric) if pull else None, source,
+        levels=levels, parents=parents, max_level=max_level, target=target, fallback=fallback,
+    )  # fmt: skip
+    if found is None:
+        return None
+    v, p, report = found
+    return Bfs(
+        None if v is None else Vector._from_store(v, name="levels"),
+        None if p is None else Vector._from_store(p, name="parents"),
+        report,
+    )
+
+
+def bfs_multi(
+    A: Matrix,
+    sources: Sequence[int],
+    *,
+    symmetric: bool = False,
+    levels: bool = True,
+    parents: bool = False,
+    max_level: int | None = None,
+    fallback: bool = True,
+) -> Bfs | None:
+    """F<!V> = F A with a row for each source: the searches of `bfs` side by side, 64 to a word for each vertex.
+
+    Shapes: A n x n, results len(sources) x n; row k belongs to sources[k], and sources may repeat.
+    Parameters, types, errors: as `bfs`.
+    Source: Then et al., "The more the merrier: efficient multi-source graph traversal" (VLDB 2014).
+
+    >>> import grb_tile as gb
+    >>> A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], nrows=4, ncols=4)
+    >>> gb.fused.bfs_multi(A, [0, 2]).levels.to_dicts()
+    {0: {0: 0, 1: 1, 2: 2, 3: 3}, 1: {2: 0, 3: 1}}
+    """
+    store = _store(A)
+    found = traversal.bfs_multi(
+        store, _in_edges(store, symmetric), sources,
+        levels=levels, parents=parents, max_level=max_level, fallback=fallback,
+    )  # fmt: skip
+    if found is None:
+        return None
+    V, P, report = found
+    return Bfs(
+        None if V is None else Matrix._from_store(V, name="levels"),
+        None if P is None else Matrix._from_store(P, name="parents"),
+        report,
+    )
+
+
+def sssp(
+    A: Matrix,
+    source: int,
+    *,
+    symmetric: bool = False,
+    delta: float | None = None,
+    predecessors: bool = False,
+    weights: tuple[Any, Any] | None = None,
+    fallback: bool = True,
+) -> Sssp | None:
+    """d(v) = min over paths from `source` to v of the sum of A(i, j); weights must be 0 or more.
+
+    delta          how far beyond the last bound distances are made final at a time (delta-stepping); inf: no bound
+                   (Bellman-Ford); None: chosen.  report.method names what ran: a host backend has Bellman-Ford alone
+    predecessors   ask for the vertex before each vertex on a shortest path; the source's is itself
+    weights        (least, greatest) weight, where the caller knows them; else both are computed
+
+    Shapes: A n x n, results of size n; vertices that are not reached have no entry.  Types: A real or bool (weighs 0 or
+    1); distances INT64 (UINT64 for UINT64), FP32, FP64.
+    Raises: TypeError for complex and user-defined weights, ValueError for negative ones and NaN, OverflowError where
+    n weights may exceed the type; DimensionMismatch, IndexOutOfBound.
+    Source: Meyer and Sanders, "Delta-stepping" (J. Algorithms 49, 2003); Davidson, Baxter, Garland, Owens,
+    "Work-efficient parallel GPU methods for single-source shortest paths" (IPDPS 2014).
+
+    >>> import grb_tile as gb
+    >>> A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], [1, 9, 3, 1], nrows=5, ncols=5)
+    >>> gb.fused.sssp(A, 0).distances.to_dict()
+    {0: 0, 1: 1, 2: 4, 3: 5}
+    """
+    store = _store(A)
+    kind = store.dtype.np_type.kind
+    if kind not in "biuf" or store.dtype._is_udt:
+        raise TypeError(f"A: shortest paths need real weights, got {store.dtype.name}; take unary.abs(A) first")
+    least, heaviest = _range(store) if weights is None else weights
+    if not least >= 0:
+        raise ValueError(f"A: a weight is {least}; fused.sssp needs weights >= 0, algorithms.sssp permits others")
+    if kind != "f" and store.nrows * int(heaviest) >= (2**64 if store.dtype is UINT64 else 2**63):
+        raise OverflowError(
+            f"A: {store.nrows} weights of {heaviest} may exceed the type; use FP64: A.dup(gb.dtypes.FP64)"
+        )
+    found = traversal.sssp(
+        store, lambda: _in_edges(store, symmetric), source, heaviest, delta=delta, tree=predecessors, fallback=fallback
+    )
+    if found is None:
+        return None
+    store, tree, report = found
+    d = Vector._from_store(store, name="distances")
+    p = None
+    if predecessors:
+        p = tight_tree(A, d, source) if tree is None else Vector._from_store(tree, name="parents")
+    return Sssp(d, p, report)
+
+
+def tight_tree(A: Matrix, d: Vector, source: int) -> Vector:
+    """p = parents in the graph of the tight edges, d(i) + A(i, j) = d(j): a tree of shortest paths, weights of 0 included.
+
+    Shapes: A n x n, d and p of size n.  Types: A is cast to d's; p INT64.
+    """
+    # T = D any.+ A : the length of the path to j whose last edge is i -> j
+    T = semiring.any_plus[d.dtype](d.diag() @ A).new(name="T")
+    # E = T where T(i, j) = d(j)
+    E = binary.eq(T & d).new(name="E")
+    E << select.valueeq(E, True)
+    found = bfs(E, source, levels=False, parents=True)
+    assert found is not None
+    return found.parents
+
+
+def components(A: Matrix, *, symmetric: bool = False, fallback: bool = True) -> Components | None:
+    """f(i) = least vertex that can be reached from i, edges followed both ways.
+
+    Shapes: A n x n, labels of size n.  Types: any A, whose values do not matter; labels UINT64.
+    Raises: TypeError, DimensionMismatch.  report.method names what ran: "afforest" on a GPU, "fastsv" on the CPU.
+    Source: Sutton, Ben-Nun, Barak, "Optimizing parallel graph connectivity computation via subgraph sampling" (IPDPS
+    2018); Zhang, Azad, Hu, "FastSV" (SIAM PP 2020).
+
+    >>> import grb_tile as gb
+    >>> A = gb.Matrix.from_coo([1, 3], [0, 4], nrows=5, ncols=5)
+    >>> gb.fused.components(A).labels.to_dense().tolist()
+    [0, 0, 2, 3, 3]
+    """
+    store = _store(A)
+    found = traversal.components(store, _in_edges(store, symmetric), fallback=fallback)
+    if found is None:
+        return None
+    labels, count, report = found
+    return Components(Vector._from_store(labels, name="labels"), count, report)
+
+
+def _store(A: Any) -> Any:
+    if not isinstance(A, Matrix):
+        raise TypeError(f"A: expected a Matrix, got {type(A).__name__}; make one with .new() or Matrix.from_coo(...)")
+    return A._store
+
+
+def _in_edges(store: Any, symmetric: bool) -> Any:
+    """The store of A'; the transpose is kept with A."""
+    if symmetric or store.nrows != store.ncols:
+        return store
+    return cached_transpose(store) or current().transpose(store)
+
+
+def _range(store: Any) -> tuple[Any, Any]:
+    """(least, greatest) value; (0, 0) without entries."""
+    if store.nvals == 0:
+        return 0, 0
+    found = [current().reduce(store, get_typed_op(name, store.dtype, kind="monoid")) for name in ("min", "max")]
+    return found[0], found[1]
