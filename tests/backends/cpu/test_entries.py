@@ -174,4 +174,4 @@ def test_entries_are_put_into_a_bitmap_and_taken_out(iso, wide):
             results.append((fresh, placed, dense.tolist(), who.clear_bits(words, u.indices), words.tolist()))
         assert results[0] == results[1]
         assert results[0][3] == count
-    assert accelerate.place(None, c.values, u) is NotImplemented  # a full vector has no bits
+    assert accelerate.put_entries(None, c.values, u) is NotImplemented  # a full vector has no bits

@@ -12,13 +12,13 @@ from . import (
     matvec as accelerate_matvec,
 )
 from .build import ordered_indices, ordered_pairs
-from .entries import place, transpose, unplace
+from .entries import clear_bits, put_entries, transpose
 from .matvec import drop_accumulators
 from .traversal import bfs, bfs_multi, bfs_over_tiles
 
 __all__ = [
-    "bfs", "bfs_multi", "bfs_over_tiles", "drop_accumulators", "intersect", "jit", "matmul", "matvec_cols",
-    "matvec_rows", "ordered_indices", "ordered_pairs", "place", "restrict", "select", "transpose", "union", "unplace",
+    "bfs", "bfs_multi", "bfs_over_tiles", "clear_bits", "drop_accumulators", "intersect", "jit", "matmul", "matvec_cols",
+    "matvec_rows", "ordered_indices", "ordered_pairs", "put_entries", "restrict", "select", "transpose", "union",
 ]  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def _transposed(functions, A, count, index):
     def tally(block, worker):
         functions.count(indices, counts[block], int(indptr[cuts[block]]), int(indptr[cuts[block + 1]]))
 
-    def place(block, worker):
+    def put_entries(block, worker):
         functions.scatter(indptr, indices, values, counts[block], out_indices, out_values, cuts[block], cuts[block + 1])
 
     jit.share_out(tally, blocks, threads)
@@ -164,7 +164,7 @@ def _vector_functions(iso, value, index, count):
     return kernel.functions_for(PLACE_SECONDS_NUMPY * count)
 
 
-def place(words, dense, u):
+def put_entries(words, dense, u):
     """Scatter sparse u into a bitmap's own arrays; returns how many positions are new.  See backends/protocol.py."""
     indices, values = u.indices, u.values
     if words is None or indices.shape[0] < FEW or values.dtype != dense.dtype or values.dtype.names is not None:
@@ -175,7 +175,7 @@ def place(words, dense, u):
     return functions.place(jit.plain(indices), jit.plain(values), words, dense)
 
 
-def unplace(words, indices):
+def clear_bits(words, indices):
     """Clear presence bits; returns how many were set.  See backends/protocol.py."""
     if indices.shape[0] < FEW:
         return NotImplemented
