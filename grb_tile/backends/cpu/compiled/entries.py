@@ -51,7 +51,7 @@ def _transposed(functions, A, count, index):
     def tally(block, worker):
         functions.count(indices, counts[block], int(indptr[cuts[block]]), int(indptr[cuts[block + 1]]))
 
-    def put_entries(block, worker):
+    def place(block, worker):
         functions.scatter(indptr, indices, values, counts[block], out_indices, out_values, cuts[block], cuts[block + 1])
 
     jit.share_out(tally, blocks, threads)
