@@ -91,12 +91,12 @@ def test_forced_traversals(kernel, matrix):
     want = bfs(pattern, 3)
     with using_shim(), gb.plan(force=kernel):
         got = bfs(pattern, 3)
-        plan = next(plan for plan in reversed(gb.explain(last=9).plans) if plan.operation == "traverse")
+        plan = next(plan for plan in reversed(gb.explain(last=9).plans) if plan.operation == "bfs")
         assert got.levels.isequal(want.levels)
     assert plan.kernel == kernel
     with gb.plan(force=kernel):
         bfs(pattern, 3)
-        plan = next(plan for plan in reversed(gb.explain(last=9).plans) if plan.operation == "traverse")
+        plan = next(plan for plan in reversed(gb.explain(last=9).plans) if plan.operation == "bfs")
         assert plan.kernel_rule == "kernel_unsuited"
 
 
