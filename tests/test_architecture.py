@@ -472,3 +472,10 @@ def test_the_checker_sees_an_upward_import(tmp_path, monkeypatch):
     at_import = ast.parse("try:\n    import numba\nexcept ImportError:\n    import cupy\ndef g():\n    import scipy\n")
     names = {alias.name for node in module_level(at_import) if isinstance(node, ast.Import) for alias in node.names}
     assert names == {"numba", "cupy"}
+
+
+def test_every_folder_of_tests_is_described():
+    text = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
+    folders = {path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("*.py")} - {pathlib.Path()}
+    absent = [str(folder) for folder in folders if f"`{folder.as_posix()}/`" not in text and folder.name != "gpu"]
+    assert not absent, f"tests/README.md does not say what these hold: {absent}"
