@@ -9,7 +9,6 @@ is one of them (Graph500's rules, which determine the levels of an undirected gr
 """
 
 import argparse
-import importlib.util
 import json
 import os
 import sys
@@ -20,7 +19,10 @@ import cupy as cp
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
+
+from device_graphs import grid, real, rmat
+from timing import timed
 
 import grb_tile as gb
 from grb_tile import dtypes
@@ -28,7 +30,6 @@ from grb_tile.algorithms import Graph, bfs
 from grb_tile.backends.cuda.traversal import bfs as fused
 from grb_tile.backends.cuda.traversal.bfs_graph import graph_of
 from grb_tile.backends.select import current
-from grb_tile.storage.store import Compressed
 
 LINES = []
 CHECK = cp.RawModule(code=r"""
@@ -57,70 +58,6 @@ extern "C" __global__ void check(const long long* start, const int* near, const 
     if (lane == 0 && v == source && !here) atomicAdd(bad + 2, 1ull);
   }
 }""", options=("-std=c++17",)).get_function("check")  # fmt: skip
-
-
-# ---------------------------------------------------------------------- graphs
-
-
-def from_keys(n, keys):
-    """CSR store on the device of the sorted, distinct keys row << 32 | column."""
-    rows, cols = (keys >> 32).astype(cp.int32), (keys & 0xFFFFFFFF).astype(cp.int32)
-    indptr = cp.searchsorted(rows, cp.arange(n + 1, dtype=cp.int32)).astype(cp.int64)
-    return Compressed(n, n, dtypes.BOOL, indptr, cols, cp.ones(1, bool), True)
-
-
-def rmat(scale, factor, seed=1):
-    """Graph500's generator, undirected, without loops and duplicates, labels shuffled."""
-    n = 1 << scale
-    rng = cp.random.default_rng(seed)
-    rows, cols = cp.zeros(n * factor, cp.int32), cp.zeros(n * factor, cp.int32)
-    for bit in range(scale):
-        u = rng.random(n * factor, dtype=cp.float32)
-        rows |= (u >= 0.76).astype(cp.int32) << bit
-        cols |= (((u >= 0.57) & (u < 0.76)) | (u >= 0.95)).astype(cp.int32) << bit
-        del u
-    p = cp.asarray(np.random.RandomState(7).permutation(n).astype(np.int32))
-    rows, cols = p[rows], p[cols]
-    keys = cp.concatenate([rows.astype(cp.int64) << 32 | cols, cols.astype(cp.int64) << 32 | rows])
-    del rows, cols
-    keys = keys[(keys >> 32) != (keys & 0xFFFFFFFF)]
-    keys.sort()
-    keep = cp.ones(keys.size, bool)
-    keep[1:] = keys[1:] != keys[:-1]
-    keys = keys[keep]
-    store = from_keys(n, keys)
-    del keys, keep
-    cp.get_default_memory_pool().free_all_blocks()
-    return store
-
-
-def grid(width):
-    """Four neighbours each."""
-    at = cp.arange(width * width, dtype=cp.int64)
-    x, y = at % width, at // width
-    keys = []
-    for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-        inside = (x + dx >= 0) & (x + dx < width) & (y + dy >= 0) & (y + dy < width)
-        keys.append(at[inside] << 32 | ((y + dy) * width + x + dx)[inside])
-    keys = cp.concatenate(keys)
-    keys.sort()
-    return from_keys(width * width, keys)
-
-
-def real(name):
-    """A graph of the data folder, symmetrised; None (with a line) when the folder is not there."""
-    folder = Path(os.environ.get("GRB_TILE_DATA", "shared/data"))
-    if not (folder / "load.py").exists():
-        print(f"{name}: skipped, no {folder}/load.py (set GRB_TILE_DATA)")
-        return None
-    spec = importlib.util.spec_from_file_location("load", folder / "load.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    A = module.load(name).tocsr().astype(np.int8)
-    A = (A + A.T).tocsr()
-    A.sort_indices()
-    return Compressed(A.shape[0], A.shape[0], dtypes.BOOL, cp.asarray(A.indptr.astype(np.int64)),
-                      cp.asarray(A.indices.astype(np.int32)), cp.ones(1, bool), True)  # fmt: skip
 
 
 GRAPHS = {
@@ -263,11 +200,8 @@ def components(name, G):
     G._cache["is_symmetric_structure"] = True
     times = []
     for _ in range(6):
-        cp.cuda.Stream.null.synchronize()
-        start = time.perf_counter()
-        found = connected_components(G)
-        cp.cuda.Stream.null.synchronize()
-        times.append((time.perf_counter() - start) * 1e3)
+        ms, found = timed(lambda: connected_components(G))
+        times.append(ms)
     store = G.A._store
     labels = found.labels._store.values
     line = f"  connected components {float(np.median(times[1:])):.3f} ms, {found.count} of them"
@@ -303,12 +237,9 @@ def many(scale=20, factor=16):
                       ("first call", lambda: (store.forms.pop("traverse_many"), bfs_multi(G, sources)))):  # fmt: skip
         taken = []
         for _ in range(16):
-            cp.cuda.Stream.null.synchronize()
-            start = time.perf_counter()
-            found = run()
-            cp.cuda.Stream.null.synchronize()
-            taken.append(time.perf_counter() - start)
-        times[name] = float(np.median(taken)) * 1e3
+            ms, found = timed(run)
+            taken.append(ms)
+        times[name] = float(np.median(taken))
     found = bfs_multi(G, sources)
     rows = [
         f"{r['frontier']}{'v' if r['direction'] == 'pull' else '^'}{r['ms'] * 1e3:.0f}us" for r in found.report.rounds

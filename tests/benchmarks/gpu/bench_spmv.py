@@ -16,6 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 import cupy as cp
 import numpy as np
+from device_graphs import DATA, fem, real, rmat
 from timing import call_us, device_us, wall_seconds
 
 import grb_tile as gb
@@ -28,7 +29,6 @@ from grb_tile.storage.store import BitmapVector, Compressed
 
 BANDWIDTH = 4.3e12
 OUT = os.environ.get("OUT")
-DATA = Path(os.environ.get("GRB_TILE_DATA", "shared/data"))
 RANDOM = np.random.default_rng(3)
 
 
@@ -42,74 +42,13 @@ def say(**figures):
 # ---------------------------------------------------------------------- matrices: (n, indptr int64, indices int32)
 
 
-def kron(scale, factor, seed=1):
-    n, m = 1 << scale, factor << scale
-    rng = cp.random.default_rng(seed)
-    rows, cols = cp.zeros(m, cp.int32), cp.zeros(m, cp.int32)
-    for bit in range(scale):
-        u = rng.random(m, dtype=cp.float32)
-        rows |= (u >= 0.76).astype(cp.int32) << bit
-        cols |= (((u >= 0.57) & (u < 0.76)) | (u >= 0.95)).astype(cp.int32) << bit
-        del u
-    label = cp.asarray(np.random.RandomState(7).permutation(n).astype(np.int32))
-    rows, cols = label[rows], label[cols]
-    keys = cp.concatenate([rows.astype(cp.int64) << 32 | cols, cols.astype(cp.int64) << 32 | rows])
-    keys = keys[(keys >> 32) != (keys & 0xFFFFFFFF)]
-    keys.sort()
-    keys = keys[cp.concatenate([cp.ones(1, bool), keys[1:] != keys[:-1]])]
-    ptr = cp.searchsorted(keys >> 32, cp.arange(n + 1, dtype=cp.int64)).astype(cp.int64)
-    found = (keys & 0xFFFFFFFF).astype(cp.int32)
-    del keys, rows, cols
-    cp.get_default_memory_pool().free_all_blocks()
-    return n, ptr, found
+def arrays(store):
+    """(n, indptr, indices) of a store, None of None."""
+    return store and (store.nrows, store.indptr, store.indices)
 
 
-def fem(k):
-    """kron(kron(kron(T, T), T), ones(3, 3)), T tridiagonal k x k."""
-    nodes = k**3
-    node = cp.arange(nodes, dtype=cp.int32)
-    a, b, c = node // (k * k), node // k % k, node % k
-    steps = [(i, j, l) for i in (-1, 0, 1) for j in (-1, 0, 1) for l in (-1, 0, 1)]
-    there = cp.stack(
-        [(a + i >= 0) & (a + i < k) & (b + j >= 0) & (b + j < k) & (c + l >= 0) & (c + l < k) for i, j, l in steps],
-        axis=1,
-    )
-    beside = cp.stack([node + (i * k + j) * k + l for i, j, l in steps], axis=1)
-    cols = (beside[:, None, :, None] * 3 + cp.arange(3, dtype=cp.int32)).repeat(3, axis=1).reshape(nodes * 3, 81)
-    kept = there[:, None, :, None].repeat(3, axis=1).repeat(3, axis=3).reshape(nodes * 3, 81)
-    ptr = cp.zeros(nodes * 3 + 1, cp.int64)
-    ptr[1:] = cp.cumsum(kept.sum(axis=1))
-    return nodes * 3, ptr, cols[kept].astype(cp.int32)
-
-
-def real(name):
-    try:
-        import scipy.sparse  # noqa: F401
-    except ImportError:
-        from types import ModuleType
-
-        sys.modules["scipy"], sys.modules["scipy.sparse"] = ModuleType("scipy"), ModuleType("scipy.sparse")
-        sys.modules["scipy"].sparse = sys.modules["scipy.sparse"]
-        stub = True
-    else:
-        stub = False
-    sys.path.insert(0, str(DATA))
-    try:
-        import load
-
-        header, ptr, cols, _ = load._read(str(DATA / "medium" / f"{name}.gcsr.xz"))
-    finally:
-        sys.path.pop(0)
-        if stub:
-            del sys.modules["scipy"], sys.modules["scipy.sparse"]
-    n = header["rows"]
-    rows = np.repeat(np.arange(n), np.diff(ptr))
-    if header["sym"]:
-        off = rows != cols
-        rows, cols = np.concatenate([rows, cols[off]]), np.concatenate([cols, rows[off]])
-    keys = np.sort(rows.astype(np.int64) << 32 | cols)
-    ptr = np.searchsorted(keys >> 32, np.arange(n + 1)).astype(np.int64)
-    return n, cp.asarray(ptr), cp.asarray((keys & 0xFFFFFFFF).astype(np.int32))
+def kron(scale, factor):
+    return arrays(rmat(scale, factor))
 
 
 def matrices(small, only=()):
@@ -117,21 +56,23 @@ def matrices(small, only=()):
         for name in only:
             yield (
                 name,
-                {"kron21": partial(kron, 21, 48), "fem40": partial(fem, 40), "fem70": partial(fem, 70)}.get(
-                    name, partial(real, name)
-                )(),
+                {
+                    "kron21": partial(kron, 21, 48),
+                    "fem40": lambda: arrays(fem(40)),
+                    "fem70": lambda: arrays(fem(70)),
+                }.get(name, lambda: arrays(real(name, symmetric=False)))(),
             )
         return
     if small:
         yield "kron12", kron(12, 8)
-        yield "fem8", fem(8)
+        yield "fem8", arrays(fem(8))
         return
     yield "kron21", kron(21, 48)
-    yield "fem40", fem(40)
-    yield "fem70", fem(70)
+    yield "fem40", arrays(fem(40))
+    yield "fem70", arrays(fem(70))
     for name in ("cnr-2000", "ego-Twitter"):
         if (DATA / "medium" / f"{name}.gcsr.xz").exists():
-            yield name, real(name)
+            yield name, arrays(real(name, symmetric=False))
         else:
             print(f"{name}: not in {DATA}, left out")
 

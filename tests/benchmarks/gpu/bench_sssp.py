@@ -15,7 +15,7 @@ import argparse
 import json
 import os
 import sys
-import time
+from functools import partial
 from pathlib import Path
 
 import cupy as cp
@@ -24,7 +24,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benchmarks" / "gpu")]
 
-import bench_bfs as searches
+from device_graphs import grid, loaded, real, rmat
+from timing import timed
 
 import grb_tile as gb
 from grb_tile import dtypes
@@ -74,19 +75,12 @@ def weighted(store):
 
 def road():
     """USA-road-NE with its own weights, the lighter of two directions."""
-    import importlib.util
-
-    folder = Path(os.environ.get("GRB_TILE_DATA", "shared/data"))
-    if not (folder / "load.py").exists():
-        print(f"road: skipped, no {folder}/load.py (set GRB_TILE_DATA)")
+    A = loaded("USA-road-NE")
+    if A is None:
         return None
-    spec = importlib.util.spec_from_file_location("load", folder / "load.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    A = module.load("USA-road-NE").tocsr()
     if A.dtype == bool:
         print("road: the file has no weights; taken 1 .. 255")
-        return weighted(searches.real("USA-road-NE"))
+        return weighted(real("USA-road-NE"))
     A = A.maximum(A.T).tocsr()
     A.sort_indices()
     return Compressed(A.shape[0], A.shape[0], dtypes.INT32, cp.asarray(A.indptr.astype(np.int64)),
@@ -94,8 +88,8 @@ def road():
 
 
 GRAPHS = {
-    "kron21": lambda: weighted(searches.rmat(21, 48)), "kron20": lambda: weighted(searches.rmat(20, 16)),
-    "grid2000": lambda: weighted(searches.grid(2000)), "road": road,
+    "kron21": lambda: weighted(rmat(21, 48)), "kron20": lambda: weighted(rmat(20, 16)),
+    "grid2000": lambda: weighted(grid(2000)), "road": road,
 }  # fmt: skip
 
 
@@ -137,7 +131,7 @@ def against_scipy():
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
-    store = weighted(searches.rmat(12, 8))
+    store = weighted(rmat(12, 8))
     found = sssp(Graph(gb.Matrix._from_store(store, dtypes.INT32)), 1).distances
     plain = csr_array(
         (cp.asnumpy(store.values).astype(float), cp.asnumpy(store.indices), cp.asnumpy(store.indptr)), store.shape
@@ -177,15 +171,11 @@ def main():
         degrees = cp.asnumpy(cp.diff(store.indptr))
         sources = [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), args.sources)]
         heaviest = int(G.emax)
-        cp.cuda.Stream.null.synchronize()
-        start = time.perf_counter()
-        found = sssp(G, sources[0])
-        cp.cuda.Stream.null.synchronize()
-        prepared = time.perf_counter() - start
+        prepared, found = timed(partial(sssp, G, sources[0]))
         graph = store.forms["paths"]
         floor = store.nvals * graph.bytes / 4.3e9
         print(
-            f"{name}: n {store.nrows}, entries {store.nvals}, weights to {heaviest}, first call {prepared * 1e3:.1f} ms, "
+            f"{name}: n {store.nrows}, entries {store.nvals}, weights to {heaviest}, first call {prepared:.1f} ms, "
             f"{graph.bytes} bytes an entry, keys {graph.key}, floor of one pass {floor:.3f} ms",
             flush=True,
         )
@@ -193,11 +183,8 @@ def main():
         for source in sources:
             best = 1e9
             for _ in range(3):
-                cp.cuda.Stream.null.synchronize()
-                start = time.perf_counter()
-                found = sssp(G, source)
-                cp.cuda.Stream.null.synchronize()
-                best = min(best, (time.perf_counter() - start) * 1e3)
+                ms, found = timed(partial(sssp, G, source))
+                best = min(best, ms)
             distances = found.distances._store
             check(store, source, distances)
             calls.append(best)
@@ -207,11 +194,8 @@ def main():
         for source in sources[:6]:
             best = 1e9
             for _ in range(3):
-                cp.cuda.Stream.null.synchronize()
-                start = time.perf_counter()
-                both = sssp(G, source, predecessors=True)
-                cp.cuda.Stream.null.synchronize()
-                best = min(best, (time.perf_counter() - start) * 1e3)
+                ms, both = timed(partial(sssp, G, source, predecessors=True))
+                best = min(best, ms)
             check(store, source, both.distances._store, both.predecessors._store)
             trees.append(best)
         line = {

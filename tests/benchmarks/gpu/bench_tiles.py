@@ -25,6 +25,7 @@ import bench_bfs
 import bench_spmv
 import cupy as cp
 import numpy as np
+from device_graphs import fem, from_keys, grid, real, rmat
 from timing import best_ms, call_us, device_us
 
 import grb_tile as gb
@@ -52,11 +53,6 @@ def say(**figures):
 # ---------------------------------------------------------------------- graphs
 
 
-def structure(found):
-    n, ptr, cols = found
-    return Compressed(n, n, dtypes.BOOL, ptr, cols, cp.ones(1, bool), True)
-
-
 def blocked_grid(width, block=8):
     """Four neighbours each, numbered block by block."""
     at = cp.arange(width * width, dtype=cp.int64)
@@ -69,17 +65,17 @@ def blocked_grid(width, block=8):
         keys += [one.ravel() << 32 | two.ravel(), two.ravel() << 32 | one.ravel()]
     keys = cp.concatenate(keys)
     keys.sort()
-    return bench_bfs.from_keys(width * width, keys)
+    return from_keys(width * width, keys)
 
 
 GRAPHS = {
-    "fem40": lambda: structure(bench_spmv.fem(40)), "fem70": lambda: structure(bench_spmv.fem(70)),
-    "stanford-dragon": lambda: bench_bfs.real("stanford-dragon"),
-    "pace17-he184": lambda: bench_bfs.real("pace17-he184"),
-    "cnr-2000": lambda: bench_bfs.real("cnr-2000"), "grid-blocked": lambda: blocked_grid(2000),
-    "road-NY": lambda: bench_bfs.real("USA-road-NY"), "road-NE": lambda: bench_bfs.real("USA-road-NE"),
-    "Slashdot": lambda: bench_bfs.real("soc-Slashdot0902"), "ego-Twitter": lambda: bench_bfs.real("ego-Twitter"),
-    "grid2000": lambda: bench_bfs.grid(2000), "kron20": lambda: bench_bfs.rmat(20, 16),
+    "fem40": lambda: fem(40), "fem70": lambda: fem(70),
+    "stanford-dragon": lambda: real("stanford-dragon"),
+    "pace17-he184": lambda: real("pace17-he184"),
+    "cnr-2000": lambda: real("cnr-2000"), "grid-blocked": lambda: blocked_grid(2000),
+    "road-NY": lambda: real("USA-road-NY"), "road-NE": lambda: real("USA-road-NE"),
+    "Slashdot": lambda: real("soc-Slashdot0902"), "ego-Twitter": lambda: real("ego-Twitter"),
+    "grid2000": lambda: grid(2000), "kron20": lambda: rmat(20, 16),
 }  # fmt: skip
 
 

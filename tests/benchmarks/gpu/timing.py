@@ -38,6 +38,15 @@ def device_us(call, repeats=20):
     return float(np.median(times))
 
 
+def timed(call):
+    """(milliseconds of a call until the default stream is done, what it returned)."""
+    cp.cuda.Stream.null.synchronize()
+    start = time.perf_counter()
+    found = call()
+    cp.cuda.Stream.null.synchronize()
+    return (time.perf_counter() - start) * 1e3, found
+
+
 def wall_seconds(call, repeats):
     """Wall times of `repeats` calls, each until the device is done."""
     times = []
