@@ -147,8 +147,11 @@ def graphs(on_gpu, small=False):
         return
     for name in REAL:
         yield name, partial(real, name)
+    if on_gpu:
+        yield "kron 23", None
     yield "knn", partial(nearest, 1 << (19 if on_gpu else 17))
     yield "uniform", partial(uniform, 1 << (20 if on_gpu else 17))
     yield "small world", partial(small_world, 1 << (20 if on_gpu else 17))
     yield "grid 3-D 128", partial(grid, 128)
-    yield ("kron 23", None) if on_gpu else ("kron 18", partial(kronecker, np, 18))
+    if not on_gpu:
+        yield "kron 18", partial(kronecker, np, 18)
