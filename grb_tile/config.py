@@ -1,11 +1,11 @@
 """Options of the library: read with `gb.config.get("name")`, set with `gb.config.set(name=value)`.
 
-    autocompute  True    use an expression where its value is needed (`A.mxv(v).nvals`); False raises with a hint
-    mapnumpy     True    operators of `binary.numpy` and the like are the library's own where both mean the same
+    autocompute  True    compute an expression where its value is needed (`A.mxv(v).nvals`); False raises with a hint
+    mapnumpy     True    operators of `binary.numpy` and the like are the library's own where they are equal
     backend      "cpu"   which backend computes: "cpu", "cuda", "auto"; see grb_tile.backends.select
     plan         None    a forced plan, as `gb.plan(force=...)` sets it
 
-`set` changes an option at once and may also be used as a context manager that puts the old value back.
+`set` changes an option at once; as a context manager it restores the old value at the end.
 
 >>> from grb_tile.config import config
 >>> with config.set(autocompute=False):
@@ -25,7 +25,7 @@ _MISSING: Any = object()
 
 
 class _Change:
-    """What `set` returns: entering does nothing, leaving puts the earlier values back."""
+    """The context manager that `set` returns; leaving it restores the earlier values."""
 
     __slots__ = ("_config", "_earlier")
 
@@ -58,7 +58,7 @@ class Config:
         return value
 
     def set(self, options: Mapping[str, Any] | None = None, **kwargs: Any) -> _Change:
-        """Set options, given as a dict or as keywords; `with config.set(...)` puts them back at the end."""
+        """Set options, given as a dict or as keywords; `with config.set(...)` restores them at the end."""
         changes = dict(options or {}, **kwargs)
         earlier = {name: self._values.get(name, _MISSING) for name in changes}
         for name, value in changes.items():
@@ -66,7 +66,7 @@ class Config:
         return _Change(self, earlier)
 
     def listen(self, name: str, function: Callable[[Any], None]) -> None:
-        """Call function(value) whenever option `name` changes (a backend or a planner keeps its copy fresh so)."""
+        """Call function(value) whenever option `name` changes (backends and planner update their copies so)."""
         self._listeners.setdefault(name, []).append(function)
 
     def _put(self, name: str, value: Any) -> None:
@@ -75,7 +75,7 @@ class Config:
         try:
             for function in self._listeners.get(name, ()):
                 function(self._values.get(name))
-        except BaseException:  # a listener refused the value: a backend that is not there, say
+        except BaseException:  # a listener refused the value, for instance a backend that is not available
             self._store(name, earlier)
             raise
 

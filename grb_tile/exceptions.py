@@ -1,7 +1,7 @@
 """One exception class per GrB_Info value (GraphBLAS C API 2.1, section 3.2.3), plus those of the Python layer.
 
-API errors (-1 .. -9) leave every operand as it was.  Execution errors (-101 ..) do so too here, although the
-specification would permit undefined outputs.
+API errors (-1 .. -9) leave every operand as it was.  Execution errors (-101 ..) do so too, although the specification
+permits undefined outputs.
 """
 
 GrB_SUCCESS = 0
@@ -9,7 +9,7 @@ GrB_NO_VALUE = 1
 
 
 class GraphblasException(Exception):
-    """Base of every error that GraphBLAS itself defines; `info` is the GrB_Info value."""
+    """Base of every error that GraphBLAS defines; `info` is the GrB_Info value."""
 
     info: int | None = None
 
@@ -71,7 +71,7 @@ class InsufficientSpace(GraphblasException):
 
 
 class IndexOutOfBound(GraphblasException, IndexError):
-    """An index of a list or array lies outside; an IndexError too, as Python's own for a single index."""
+    """An index of a list or array is out of bounds; also an IndexError, as Python raises for a single index."""
 
     info = -105
 
@@ -117,7 +117,7 @@ _BY_INFO: dict[int | None, type[GraphblasException]] = {
 
 
 def check_status(info: int, message: str = "") -> int:
-    """Raise the exception class that belongs to a GrB_Info value; return `info` when it is GrB_SUCCESS.
+    """Raise the exception class of a GrB_Info value; return `info` when it is GrB_SUCCESS.
 
     >>> from grb_tile.exceptions import check_status
     >>> check_status(0)

@@ -1,4 +1,4 @@
-"""The typecast between scalar types, as SuiteSparse does it.
+"""Typecasts between scalar types, as in SuiteSparse:GraphBLAS.
 
     from          to integer                 to BOOL    to real            to complex
     BOOL          0 or 1                     same       0 or 1             0 or 1
@@ -16,7 +16,7 @@ from .types import lookup_dtype
 
 
 def cast(array, dtype):
-    """`array` as `dtype`; the same array when it has that type already.  No NumPy warning escapes.
+    """`array` as `dtype`; the same array when it has that type.  Raises no NumPy warning.
 
     >>> import numpy as np
     >>> from grb_tile import dtypes
@@ -28,10 +28,10 @@ def cast(array, dtype):
     if have == want:
         return array
     to, source = want.kind, have.kind
-    if dtype._is_udt and want.subdtype is not None:  # NumPy gives such arrays the base type and further dimensions
+    if dtype._is_udt and want.subdtype is not None:  # NumPy arrays of it have the base type and further dimensions
         base = want.subdtype[0]
         return array if have == base else array.astype(base)
-    if to == "V":  # a record: the value goes into every field
+    if to == "V":  # a record: every field gets the value
         records = np.empty(array.shape, want)
         records[...] = array
         return records
@@ -46,15 +46,15 @@ def cast(array, dtype):
             with np.errstate(over="ignore", under="ignore"):
                 return array.astype(want)
     elif source == "c" and have.itemsize > want.itemsize:
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # signalling NaN among absent places
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # signalling NaN at absent positions
             return array.astype(want)
     return array.astype(want)
 
 
 def cast_scalar(value, dtype):
-    """A NumPy scalar of `dtype` from any scalar, by the rules of `cast`; Python ints of 64 bits wrap into narrower types.
+    """A NumPy scalar of `dtype` from any scalar, by the rules of `cast`; 64-bit Python ints wrap into narrower types.
 
-    Raises: OverflowError for a Python int that no 64-bit integer of the type's signedness holds, as SuiteSparse does.
+    Raises: OverflowError for a Python int outside the 64-bit integers of the type's signedness, as SuiteSparse.
 
     >>> from grb_tile import dtypes
     >>> int(dtypes.cast_scalar(257, dtypes.UINT8))
@@ -87,7 +87,7 @@ def _saturate(array, want):
     low, high = float(info.min), float(info.max)
     if array.size == 0:
         return array.astype(want)
-    # NaN fails both comparisons, so the common case costs two reductions and one astype.
+    # NaN fails both comparisons, so arrays in range cost two reductions and one astype.
     if array.min() > low and array.max() < high:
         return array.astype(want)
     below, above = array <= low, array >= high

@@ -1,4 +1,4 @@
-"""DataType objects and the tables that find them."""
+"""DataType objects and their lookup tables."""
 
 import sys
 from ast import literal_eval
@@ -58,7 +58,7 @@ class DataType:
 
     @property
     def gb_obj(self):
-        """The name in the C API stands for the handle that a C library would have; a user-defined type's own name."""
+        """The name in the C API, in place of a C library's handle; for a user-defined type its own name."""
         return self.gb_name or self.name
 
     @property
@@ -76,7 +76,7 @@ class DataType:
         except ValueError:
             raise TypeError(f"Invalid or unknown datatype: {other}") from None
 
-    __hash__ = object.__hash__  # interned objects: identity is enough, and much faster than hashing a NumPy dtype
+    __hash__ = object.__hash__  # objects are interned: identity suffices, and hashing a NumPy dtype is slow
 
     def __lt__(self, other):
         try:
@@ -121,7 +121,7 @@ for _t in BUILTIN:
         _REGISTRY[_key] = _REGISTRY[_key.lower()] = _REGISTRY[_key.upper()] = _t
     _REGISTRY[_t] = _REGISTRY[_t.np_type] = _REGISTRY[_t.np_type.type] = _REGISTRY[_t.np_type.str] = _t
 _REGISTRY.update({bool: BOOL, int: INT64, float: FP64, complex: FC64})
-# "float" is C's FP32 and Python's and NumPy's FP64: the Python meaning wins, as in python-graphblas.
+# "float" is FP32 in C and FP64 in Python and NumPy: here FP64, as in python-graphblas.
 _REGISTRY.update({"bool": BOOL, "int": INT64, "float": FP64, "complex": FC64})
 _UNIFIED = {}
 
@@ -130,8 +130,7 @@ def lookup_dtype(key, value=None):
     """The DataType that `key` names: a DataType, "INT64", "int64", "<i8", a NumPy dtype or a Python type.
 
     `value`: an object whose own `dtype` is tried when `key` is unknown.
-    Raises: TypeError for None, ValueError for what is not a type.  Unknown NumPy record types are registered
-    anonymously.
+    Raises: TypeError for None, ValueError for an unknown type.  Unknown NumPy record types are registered anonymously.
 
     >>> lookup_dtype("<f4")
     FP32
@@ -157,7 +156,7 @@ def lookup_dtype(key, value=None):
 
 
 def unify(type1, type2, *, is_left_scalar=False, is_right_scalar=False):
-    """The smallest type that holds both; a lone scalar yields to the other side's kind as NumPy has it.
+    """The smallest type that represents both; a scalar operand adapts to the other's kind, as in NumPy.
 
     >>> unify(FP32, INT32)
     FP64
@@ -240,7 +239,7 @@ def _restore(name, dtype, anonymous):
 
 
 def _dtype_to_string(dtype):
-    """Text that `_string_to_dtype` turns into the same type again: a name, or a NumPy dtype's literal.
+    """Text from which `_string_to_dtype` makes the same type: a name, or a NumPy dtype's literal.
 
     >>> _string_to_dtype(_dtype_to_string(INT8)) is INT8
     True

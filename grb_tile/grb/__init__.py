@@ -3,13 +3,11 @@
     from grb_tile import grb
     grb.mxv(w, mask, accum, grb.MIN_PLUS_SEMIRING_FP64, A, u, grb.DESC_RSC)
 
-C code ports line by line: `GrB_mxv(...)` becomes `grb.mxv(...)` (or `grb.GrB_mxv`), predefined objects lose their
-prefix
+C code ports line by line: `GrB_mxv(...)` becomes `grb.mxv(...)` (or `grb.GrB_mxv`), predefined objects have no prefix
 (`grb.PLUS_INT64`, `grb.LOR_LAND_SEMIRING_BOOL`, `grb.FP64`, `grb.DESC_T0`), `GrB_NULL` is None and `GrB_ALL` is
-`grb.ALL`.
-Where C returns a GrB_Info other than success, the exception of that value is raised (`grb_tile.exceptions`, attribute
-`info`); C's output parameters are objects given first, and what C writes through a pointer to a plain number is
-returned.
+`grb.ALL`.  Where C returns a GrB_Info other than success, the exception of that value is raised (`grb_tile.exceptions`,
+attribute `info`).  Output objects are the first arguments, as in C; numbers that C returns through a pointer are return
+values.
 
 Spec: GraphBLAS C API 2.1, chapters 3 and 4; GxB_ functions: SuiteSparse:GraphBLAS user guide.
 """
@@ -83,9 +81,8 @@ def __getattr__(name):
     if value is None:
         raise AttributeError(
             f"module 'grb_tile.grb' has no attribute {name!r}: neither a function of the C API nor the name of a "
-            f"predefined type, "
-            "operator (PLUS_INT64), monoid (PLUS_MONOID_INT64), semiring (PLUS_TIMES_SEMIRING_INT64) or descriptor "
-            "(DESC_RSC)"
+            "predefined type, operator (PLUS_INT64), monoid (PLUS_MONOID_INT64), semiring (PLUS_TIMES_SEMIRING_INT64) "
+            "or descriptor (DESC_RSC)"
         )
     globals()[plain] = value
     return value

@@ -1,4 +1,4 @@
-"""What the C API 2.1 tells of an object, and lets be set, by the number of a field: GrB_get and GrB_set.
+"""GrB_get and GrB_set: fields of objects that the C API 2.1 can read and set.
 
     grb.get(A, grb.EL_TYPE_CODE)             # 11: the elements are FP64
     grb.set(A, "roads", grb.NAME)
@@ -91,12 +91,12 @@ _ELEMENT = (Field.EL_TYPE_CODE, Field.EL_TYPE_STRING)
 
 
 def get(obj, field):
-    """The value of a field of an object (GrB_get): a Python int or str, for a descriptor's fields the value's name.
+    """The value of a field of an object (GrB_get): a Python int or str; for a descriptor's fields the value's name.
 
     obj     a type, a typed operator, monoid or semiring, a Matrix, Vector, Scalar or Descriptor, or grb.GLOBAL
     field   such as grb.NAME, grb.EL_TYPE_CODE, grb.SIZE
     Raises: InvalidValue for a field that this kind of object does not have; NoValue for the type of an operand that
-    this operator does not take, or whose type does not matter to it.
+    this operator does not take or does not read.
 
     >>> from grb_tile import grb
     >>> grb.get(grb.PLUS_TIMES_SEMIRING_FP32, grb.OUTP_TYPE_STRING), grb.get(grb.INT16, grb.SIZE)
@@ -115,8 +115,8 @@ def get(obj, field):
 def set(obj, value, field):
     """Set a field of an object (GrB_set): the name of a collection, the fields of a descriptor, the orientation hint.
 
-    The hint is accepted and changes nothing: matrices are kept by rows, and by columns too once that pays.
-    Raises: InvalidValue for another field, and for a value that the field does not take.
+    The hint has no effect: matrices are stored by rows, and by columns too when column-wise products use them.
+    Raises: InvalidValue for another field, or a value that the field does not take.
     """
     get(obj, field)
     field = Field(field)
@@ -144,8 +144,8 @@ def _of_kind(obj):
         if isinstance(obj, kind):
             return read
     raise TypeError(
-        f"obj is {obj!r}; expected a type, a typed operator (plus[FP64], not plus), a Matrix, Vector, Scalar or Descriptor, "
-        "or grb.GLOBAL"
+        f"obj is {obj!r}; expected a type, a typed operator (plus[FP64], not plus), a Matrix, Vector, Scalar or "
+        "Descriptor, or grb.GLOBAL"
     )
 
 
@@ -208,7 +208,8 @@ def _of_descriptor(desc, field):
 def _of_library(library, field):
     version = [int(part) for part in __version__.split(".")[:3]]
     return {
-        Field.NAME: "grb_tile", Field.BLOCKING_MODE: Mode.BLOCKING, Field.STORAGE_ORIENTATION_HINT: Orientation.ROWMAJOR,
+        Field.NAME: "grb_tile", Field.BLOCKING_MODE: Mode.BLOCKING,
+        Field.STORAGE_ORIENTATION_HINT: Orientation.ROWMAJOR,
         Field.LIBRARY_VER_MAJOR: version[0], Field.LIBRARY_VER_MINOR: version[1], Field.LIBRARY_VER_PATCH: version[2],
         Field.API_VER_MAJOR: 2, Field.API_VER_MINOR: 1, Field.API_VER_PATCH: 0,
     }.get(field)  # fmt: skip

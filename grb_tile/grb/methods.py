@@ -1,6 +1,6 @@
 """Methods of objects by their C names: creation, elements, tuples, sizes, import and export, serialisation.
 
-Spec: GraphBLAS C API 2.1, section 4.2.  `wait` and `free` are there so that ported code runs; execution is eager.
+Spec: GraphBLAS C API 2.1, section 4.2.  `wait` and `free` exist so that ported code runs; execution is eager.
 """
 
 import numpy as np
@@ -175,14 +175,14 @@ def _counted(argument, values, n):
     if n is None:
         return values
     if len(values) < n:
-        raise DimensionMismatch(f"{argument} holds {len(values)} items but n is {n}")
+        raise DimensionMismatch(f"{argument} has {len(values)} items but n is {n}")
     return values[:n]
 
 
 def _values(X, n, count, dtype):
     X = np.atleast_1d(np.asarray(_counted("X", X, n)))
     if len(X) not in (1, count):
-        raise DimensionMismatch(f"X holds {len(X)} values for {count} indices; they must be as many, or one for all")
+        raise DimensionMismatch(f"X has {len(X)} values for {count} indices; they must be as many, or one for all")
     return cast(X, dtype)
 
 
@@ -194,7 +194,7 @@ def Vector_build(w, I, X, n=None, dup=None):
     """w(I(k)) = X(k); duplicates combined by dup, an InvalidValue without one; w must be empty."""
     _expect("Vector_build", w=(w, Vector))
     if w.nvals:
-        raise OutputNotEmpty(f"Vector_build: w holds {w.nvals} entries; clear it first")
+        raise OutputNotEmpty(f"Vector_build: w has {w.nvals} entries; clear it first")
     I = _indices("I", _counted("I", I, n), w.shape[0])
     values = _values(X, n, len(I), w.dtype)
     w._store = current().build_vector(w.shape[0], I, values, _dup(dup, w.dtype), w.dtype)
@@ -282,11 +282,11 @@ def Matrix_build(C, I, J, X, n=None, dup=None):
     """C(I(k), J(k)) = X(k); duplicates combined by dup, an InvalidValue without one; C must be empty."""
     _expect("Matrix_build", C=(C, Matrix))
     if C.nvals:
-        raise OutputNotEmpty(f"Matrix_build: C holds {C.nvals} entries; clear it first")
+        raise OutputNotEmpty(f"Matrix_build: C has {C.nvals} entries; clear it first")
     I = _indices("I", _counted("I", I, n), C.shape[0])
     J = _indices("J", _counted("J", J, n), C.shape[1])
     if len(I) != len(J):
-        raise DimensionMismatch(f"Matrix_build: I holds {len(I)} indices and J {len(J)}; they must be as many")
+        raise DimensionMismatch(f"Matrix_build: I has {len(I)} indices and J {len(J)}; they must be as many")
     values = _values(X, n, len(I), C.dtype)
     C._store = current().build_matrix(*C.shape, I, J, values, _dup(dup, C.dtype), C.dtype)
 
@@ -365,5 +365,5 @@ def Matrix_deserialize(data, dtype=None):
     A = deserialize(data)
     _expect("Matrix_deserialize", A=(A, Matrix))
     if dtype is not None and lookup_dtype(dtype) is not A.dtype:
-        raise DomainMismatch(f"Matrix_deserialize: the data holds {A.dtype}, not {lookup_dtype(dtype)}")
+        raise DomainMismatch(f"Matrix_deserialize: the data has type {A.dtype}, not {lookup_dtype(dtype)}")
     return A

@@ -41,8 +41,8 @@ def predefined_object(name):
     """The typed object for a C name without its prefix, or None.
 
     `PLUS_INT64` binary operator, `ABS_FP64` unary, `TRIL` index-unary, `PLUS_MONOID_INT64`,
-    `PLUS_TIMES_SEMIRING_INT64`,
-    `ANY_PAIR_BOOL` (GxB semirings carry no SEMIRING), `LAND` (Boolean operators carry no type), `FP64` a type.
+    `PLUS_TIMES_SEMIRING_INT64`, `ANY_PAIR_BOOL` (names of GxB semirings have no SEMIRING), `LAND` (names of Boolean
+    operators have no type), `FP64` a type.
     """
     from .. import binary, dtypes, indexunary, monoid, select, semiring, unary
 

@@ -1,8 +1,7 @@
 """The operations of the C API: f(out, mask, accum, op, inputs..., desc).
 
-Every function computes T = op(inputs) and writes it as C<M,r> = C (+) T; see grb_tile.operations.write.  A
-complemented mask
-that is not given is the empty mask: the output stays as it is, or is cleared under replace.
+Every function computes T = op(inputs) and writes it as C<M,r> = C (+) T; see grb_tile.operations.write.  The complement
+of a mask that is not given is the empty mask: the output does not change, or is cleared under replace.
 
 Raises (all functions): DimensionMismatch, DomainMismatch, InvalidIndex / IndexOutOfBound, NullPointer for a missing
 operand.

@@ -1,8 +1,7 @@
 """The operations of the specification: records that compute, and the write step.
 
 Builders check shapes and return a record (see record.py); `write` computes it into an output under mask, accumulator
-and
-replace; `assign` does the same for the indexed forms.  Operators come typed.
+and replace; `assign` does the same for the indexed forms.  Operators are typed.
 """
 
 from .elementwise import EWiseAdd, EWiseMult, EWiseUnion

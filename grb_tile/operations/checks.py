@@ -16,8 +16,7 @@ def same_shape(call, left, right):
     if left != right:
         raise DimensionMismatch(
             f"{call}: the operands have different shapes, {_text(left)} and {_text(right)}; resize one of them, or "
-            f"extract the "
-            "part that matches"
+            "extract the part that matches"
         )
 
 
@@ -32,8 +31,7 @@ def inner_sizes(call, left_name, left, right_name, right):
     if left[-1] != right[0]:
         raise DimensionMismatch(
             f"{call}: {left_name} is {_text(left)} and {right_name} is {_text(right)}; the inner dimensions "
-            f"{left[-1]} and "
-            f"{right[0]} must be equal (transpose with .T or resize an operand)"
+            f"{left[-1]} and {right[0]} must be equal (transpose with .T or resize an operand)"
         )
 
 
@@ -42,13 +40,12 @@ def output_shape(call, out, shape):
     if out != shape:
         raise DimensionMismatch(
             f"{call}: the output has shape {_text(out)} but the result has shape {_text(shape)}; create the output "
-            f"with that "
-            "shape, or resize it"
+            "with that shape, or resize it"
         )
 
 
 def mask_shape(call, mask, shape):
-    """A mask has the shape of what it controls."""
+    """A mask has the shape of the output (subassign: of the region)."""
     if mask != shape:
         raise DimensionMismatch(
             f"{call}: the mask has shape {_text(mask)} but must have the shape {_text(shape)} of what it controls"
@@ -56,7 +53,7 @@ def mask_shape(call, mask, shape):
 
 
 def region_shape(call, value, region):
-    """What is assigned has the shape of the region it goes to."""
+    """An assigned value has the shape of the region."""
     if value != region:
         raise DimensionMismatch(
             f"{call}: the value has shape {_text(value)} but the indexed region has shape {_text(region)}"

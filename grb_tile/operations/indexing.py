@@ -5,10 +5,9 @@ GxB_subassign.
 
 With R the region I x J and T the value placed there:
 
-    assign      Z = C outside R, T inside (C (+) T with an accumulator); C<M,r> = Z, the mask has C's shape, and
-    replace also
-                clears outside R
-    subassign   C(R)<M,r> = T: the mask has the region's shape, nothing outside R changes
+    assign      Z = C outside R, T inside (C (+) T with an accumulator); C<M,r> = Z, where the mask has C's shape and
+                replace also clears outside R
+    subassign   C(R)<M,r> = T, where the mask has the region's shape; nothing outside R changes
 
 A row or column assign with a vector mask is the vector assign of that row or column.
 """
@@ -38,7 +37,7 @@ from .write import allow_of, finish, finish_region, put_value
 
 
 class _Empty:
-    """The empty scalar as the value of an assignment: the region loses its entries."""
+    """The empty scalar as the value of an assignment, which deletes the region's entries."""
 
     def __repr__(self):
         return "EMPTY"
@@ -119,7 +118,7 @@ def _text(K):
 
 
 def _last_of_each(K):
-    """Positions to keep so that each index occurs once, the last time it is given; None when none repeats."""
+    """Positions of the last occurrence of each index in K; None when no index is repeated."""
     if K is None or isinstance(K, range) or len(K) < 2:
         return None
     unique, last = np.unique(K[::-1], return_index=True)
@@ -129,7 +128,7 @@ def _last_of_each(K):
 
 
 def assign(c, value, I, J=None, *, dtype, mask=None, accum=None, replace=False, subassign=False):
-    """The store of C after an assignment; `value` is a store, a NumPy scalar or EMPTY; see the module's text.
+    """The store of C after an assignment; `value` is a store, a NumPy scalar or EMPTY (see the head of this file).
 
     I and J are int64 arrays, ranges, None for all, or (for matrices) a Python int, which assigns a vector to a row or
     column.
@@ -150,7 +149,7 @@ def assign(c, value, I, J=None, *, dtype, mask=None, accum=None, replace=False, 
 
 
 def fill(c, value, dtype, mask, accum, replace):
-    """The store of the vector C after C<M, replace> (accum)= value everywhere; `value` is a NumPy scalar."""
+    """The store of the vector C after C<M, replace> (accum)= value at all positions; `value` is a NumPy scalar."""
     result = put_value(c, value, dtype, mask, accum, replace)
     return _assign_vector(c, value, None, dtype, mask, accum, replace, False) if result is NotImplemented else result
 
@@ -240,7 +239,7 @@ def _in_region(A, I, J):
 
 
 def _cast(value, dtype):
-    """The value in `dtype`; one of a sub-array type stays the array that it is."""
+    """The value cast to `dtype`; a value of a sub-array type stays an array."""
     return value if isinstance(value, np.ndarray) else cast_scalar(value, dtype)
 
 

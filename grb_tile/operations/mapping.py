@@ -1,4 +1,4 @@
-"""apply and select: an operator at every entry, and the entries for which one is true.
+"""apply and select: an operator applied to every entry, and the entries for which an operator is true.
 
 Spec: GraphBLAS C API 2.1, sections 4.3.8 (apply) and 4.3.9 (select).
 """
@@ -10,7 +10,7 @@ from .record import Record
 
 
 def _suffix(scalar):
-    """What the name of a C function ends in for a scalar argument: its type."""
+    """The end of a C function's name for a scalar argument: its type."""
     dtype = lookup_dtype(scalar.dtype)
     return "UDT" if dtype._is_udt else dtype.name
 

@@ -15,8 +15,8 @@ from .record import Record
 def matvec(A, transposed, u, semiring, allow):
     """w = E (+.x) u, where E is A or its transpose; the planner chooses the method.
 
-    rows: E's rows one by one, those that `allow` admits; needs E by rows.
-    cols: E's columns that u holds; needs E's transpose by rows.
+    rows: row-wise (dot, pull), one dot product for each row that `allow` admits; needs E by rows.
+    cols: column-wise (saxpy, push), the columns of E that u names; needs E's transpose by rows.
     """
     backend = current()
     A, u, allow = backend.operands_to_device(A, u, allow)
@@ -32,7 +32,7 @@ def matvec(A, transposed, u, semiring, allow):
 
 
 def matmul(A, at, B, bt, semiring, allow):
-    """C = A (+.x) B over stores, each transposed first if its flag says so."""
+    """C = A (+.x) B over stores, each transposed first if its flag is set; the planner chooses dot or Gustavson."""
     backend = current()
     A, B, allow = backend.to_device(A), backend.to_device(B), backend.to_device(allow)
     plan = choose_matmul(A, at, B, bt, allow, semiring)
@@ -94,7 +94,7 @@ class MxV(Record):
 
 
 class VxM(Record):
-    """w' = u' (+.x) A, computed as w = A' u with the multiply's operands (and its positions) swapped."""
+    """w' = u' (+.x) A, computed as w = A' u with the operands (and positions) of the multiply swapped."""
 
     __slots__ = ("u", "A", "at")
     name = "vxm"
@@ -121,7 +121,7 @@ class VxM(Record):
 
 
 class Inner(Record):
-    """s = u' (+.x) v; empty when no position holds both."""
+    """s = u' (+.x) v; empty when no position is present in both."""
 
     __slots__ = ("u", "v")
     name = "inner"

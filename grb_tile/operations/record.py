@@ -1,7 +1,6 @@
-"""A record is one GraphBLAS computation, checked and not yet done: operands, typed operator, shape and type of its
-result.
+"""A record is one GraphBLAS operation, checked but not computed: operands, typed operator, shape and type.
 
-Records read their operands when they compute, so a later change of an operand is seen, as in python-graphblas.
+Records read their operands when they compute, so they use later changes of an operand, as in python-graphblas.
 `shape` is () for a scalar result.
 """
 
@@ -20,7 +19,7 @@ class Record:
     c_name = ""
 
     def compute(self, allow=None):
-        """The result T as a store (a NumPy scalar or None when `shape` is ()), nothing of it outside `allow`."""
+        """The result T as a store (a NumPy scalar or None when `shape` is ()), without entries outside `allow`."""
         raise NotImplementedError
 
     def operands(self):

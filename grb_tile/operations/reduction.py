@@ -1,4 +1,4 @@
-"""reduce: to a vector (a product with `first` and an iso full vector) and to a scalar.
+"""reduce: to a vector (as a product with a full iso vector, multiply `first`) and to a scalar.
 
 Spec: GraphBLAS C API 2.1, section 4.3.10.
 """
@@ -12,7 +12,7 @@ from .record import Record
 
 
 class ReduceRows(Record):
-    """w(i) = (+)_j A(i, j); columns when A comes transposed.  Rows without entries have no entry in w."""
+    """w(i) = (+)_j A(i, j); over columns when A is transposed.  Empty rows have no entry in w."""
 
     __slots__ = ("A", "at")
     name = "reduce_rowwise"

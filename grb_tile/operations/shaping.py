@@ -1,4 +1,4 @@
-"""transpose, kronecker, and what only moves entries: diagonals, resizing, shifting, tiling.
+"""transpose, kronecker, and operations that only move entries: diag, resize, shift, concat, split.
 
 Spec: GraphBLAS C API 2.1, sections 4.3.11 (transpose) and 4.3.12 (kronecker); Matrix_diag 4.2.5.3, resize 4.2.5.5.
 The functions below the records take stores and return stores.
@@ -14,7 +14,7 @@ from .record import Record
 
 
 class Transpose(Record):
-    """C = A', or C = A when A comes transposed (a masked copy)."""
+    """C = A', or C = A when A is given transposed (a masked copy)."""
 
     __slots__ = ("A", "at")
     name = "transpose"
@@ -87,7 +87,7 @@ def diagonal_matrix(u, k, dtype=None):
 
 
 def diagonal(A, k, dtype=None):
-    """The k-th diagonal of A as a vector; size 0 when it lies outside."""
+    """The k-th diagonal of A as a vector; size 0 when it is outside A."""
     backend = current()
     size = min(A.nrows, A.ncols - k) if k >= 0 else min(A.nrows + k, A.ncols)
     if size <= 0:
@@ -139,8 +139,7 @@ def concat_matrices(tiles, dtype):
             if A.shape != (heights[r], widths[c]):
                 raise DimensionMismatch(
                     f"concat: tile ({r}, {c}) is {A.nrows} x {A.ncols}, but its row of tiles is {heights[r]} high "
-                    f"and its "
-                    f"column of tiles {widths[c]} wide"
+                    f"and its column of tiles {widths[c]} wide"
                 )
             i, j, v = backend.tuples_matrix(backend.cast(A, dtype))
             parts.append((i + sum(heights[:r]), j + sum(widths[:c]), v))
@@ -151,7 +150,7 @@ def concat_matrices(tiles, dtype):
 
 
 def concat_vectors(tiles, dtype):
-    """One vector of several, end to end."""
+    """The concatenation of vectors."""
     backend = current()
     checks.size_limit("concat", (sum(u.size for u in tiles),))
     start, parts = 0, []
@@ -166,7 +165,7 @@ def concat_vectors(tiles, dtype):
 
 
 def split_matrix(A, heights, widths):
-    """A grid (list of lists) of stores that concat_matrices would join to A."""
+    """A grid (list of lists) of stores, the inverse of concat_matrices."""
     if sum(heights) != A.nrows or sum(widths) != A.ncols:
         raise DimensionMismatch(
             f"split: heights sum to {sum(heights)} and widths to {sum(widths)}, but the matrix is {A.nrows} x {A.ncols}"
@@ -183,7 +182,7 @@ def split_matrix(A, heights, widths):
 
 
 def split_vector(u, sizes):
-    """The list of stores that concat_vectors would join to u."""
+    """A list of stores, the inverse of concat_vectors."""
     if sum(sizes) != u.size:
         raise DimensionMismatch(f"split: sizes sum to {sum(sizes)}, but the vector has size {u.size}")
     out, start = [], 0

@@ -1,18 +1,18 @@
-"""C<M,r> = C (+) T: the only place where mask, accumulator and replace mean anything.
+"""The write step C<M,r> = C (+) T: the only file that implements mask, accumulator and replace.
 
 Spec: GraphBLAS C API 2.1, section 2.3 (masks, accumulators) and 3.5.4 (descriptors).  Written out,
 
     Z = T                    without accumulator, else the union of C and T by the accumulator
-    C = Z inside the mask, and what was in C outside it (nothing with replace)
+    C = Z inside the mask, and the old entries of C outside it (none with replace)
 
-    in C   in T   mask allows   | without accum   with accum    outside kept unless replace
+    in C   in T   mask allows   | without accum   with accum    (outside: kept unless replace)
     yes    yes    yes           | T               C (+) T
     yes    no     yes           | deleted         C
     no     yes    yes           | T               T
     any    any    no            | C               C
 
-Lone entries are cast to C's type as they are, not through the accumulator's type (SuiteSparse).  T arrives with nothing
-outside the mask, which is what makes the short forms below equal to the composed one; a test of laws compares them.
+An entry in only one of C and T is cast to C's type directly, not through the accumulator's type (as SuiteSparse).
+T has no entries outside the mask, so the short forms below equal the composed one; a test of laws compares them.
 """
 
 import numpy as np
@@ -37,13 +37,13 @@ def allow_of(mask):
 
 
 def pattern_of(mask):
-    """The store whose structure the mask speaks of."""
+    """The store whose structure is the mask, before the complement."""
     store = mask.parent._store
     return store if mask.structure else true_entries(store)
 
 
 def true_entries(store):
-    """The entries of `store` whose value casts to true (NaN does), kept in store.forms for the next use."""
+    """The entries of `store` whose value casts to true (NaN does); cached in store.forms for matrices."""
     if store.iso:
         if store.nvals == 0 or first_value(store) != 0:
             return store
@@ -79,7 +79,7 @@ def write(c, record, dtype, mask=None, accum=None, replace=False):
 
 
 def finish(c, t, dtype, allow, accum, replace):
-    """The write step proper: T (already inside `allow`) into C."""
+    """The write step: T (inside `allow`) into C."""
     backend = current()
     if accum is None:
         if allow is None or replace or is_known_empty(c):
@@ -96,10 +96,10 @@ def finish(c, t, dtype, allow, accum, replace):
 
 
 def finish_region(c, t, region, dtype, allow, accum, replace):
-    """The write step of an assignment to a part: T (all of it inside the part) into C.
+    """The write step of an assignment to a region: T (all of it inside the region) into C.
 
-    region: the places of C that are emptied before T comes, without an accumulator: the part, or C's entries there.
-    The mask has C's shape, so that replace clears what it does not allow inside the part and outside.
+    region: positions of C that are deleted before T is written, without an accumulator: the region, or C's entries
+    there.  The mask has C's shape, so replace clears entries outside the mask inside the region and outside it.
     """
     backend = current()
     if allow is not None:
@@ -117,7 +117,7 @@ def finish_region(c, t, region, dtype, allow, accum, replace):
 
 
 def accumulate_scalar(c, t, accum):
-    """The table above at a single place: NumPy scalars, None where there is none; the caller casts to C's type."""
+    """The table above for one position: NumPy scalars, None for an absent entry; the caller casts to C's type."""
     if accum is None or c is None:
         return t
     if t is None:
@@ -126,7 +126,7 @@ def accumulate_scalar(c, t, accum):
 
 
 def put_value(c, value, dtype, mask, accum, replace):
-    """The store of the vector C after C<M> = value, a NumPy scalar, where the backend has a short way; else NotImplemented."""
+    """The store of the vector C after C<M> = value (a NumPy scalar) by Backend.fill, or NotImplemented."""
     if accum is not None or mask is None or mask.complement or replace or is_known_empty(c):
         return NotImplemented
     backend = current()
@@ -141,7 +141,7 @@ def is_known_empty(store):
 
 
 def accumulate(c, t, dtype, accum):
-    """The union of C and T by the accumulator, in C's type; lone entries do not pass through the accumulator's type."""
+    """The union of C and T by the accumulator, in C's type; entries of one operand are cast to C's type directly."""
     backend = current()
     if is_known_empty(t):
         return c
@@ -150,11 +150,11 @@ def accumulate(c, t, dtype, accum):
     return backend.union(c, t, accum, dtype=dtype)
 
 
-# In-place updates of a bitmap vector that nobody else holds: work proportional to T and the mask, not to the vector.
+# In-place updates of a bitmap vector with one reference: the work is that of T and the mask, not of the vector.
 
 
 def can_update_in_place(c, t):
-    """C is a bitmap vector whose arrays have no other holder, and T is small against it."""
+    """Is C a bitmap vector whose arrays have one reference, and has T less than size / 8 entries?"""
     if (
         c.format != "bitmap"
         or c.shared
@@ -164,17 +164,17 @@ def can_update_in_place(c, t):
         or t.nvals * _IN_PLACE_SHARE > c.size
     ):
         return False
-    return _held_once(holders.count_of(c.values), c.values) and (
-        c.words is None or _held_once(holders.count_of(c.words), c.words)
+    return _has_one_reference(holders.count_of(c.values), c.values) and (
+        c.words is None or _has_one_reference(holders.count_of(c.words), c.words)
     )
 
 
-def _held_once(array_count, array):
+def _has_one_reference(array_count, array):
     return array_count <= holders.ONE and array.flags.writeable and not isinstance(array.base, np.ndarray)
 
 
 def _overwrite(c, t, dtype, allow):
-    """C = C without the allowed places, plus T, in C's own arrays."""
+    """C = C without the allowed positions, plus T, in place."""
     if t.dtype is not dtype:
         t = current().cast(t, dtype)
     pattern = allow.pattern
@@ -193,7 +193,7 @@ def _overwrite(c, t, dtype, allow):
 
 
 def _accumulate(c, t, dtype, accum):
-    """C = C (+) T in C's own arrays: T's places only."""
+    """C = C (+) T in place, at T's positions only."""
     t = to_sparse(t)
     where, values = t.indices, full_values(t)
     backend = current()
@@ -215,6 +215,6 @@ def _accumulate(c, t, dtype, accum):
 
 
 def _place(c, t):
-    """Entries of sparse T into bitmap C: values, then bits (counting the new ones)."""
+    """Scatter the entries of sparse T into bitmap C: values and presence bits."""
     c.nvals += current().put_entries(c.words, c.values, t)
     c.forms = None
