@@ -1,4 +1,4 @@
-"""Every algorithm is right whatever the planner is made to do: compiled walks, NumPy, plain loops, rows, columns."""
+"""Every algorithm is right whatever the planner is made to do: compiled kernels, NumPy, plain loops, row-wise, column-wise."""
 
 import pytest
 from checkers import (

@@ -54,7 +54,7 @@ def test_asking_for_too_much_names_the_call_and_leaves_objects(limit):
     assert A.T.new().nvals == N
 
 
-def test_more_than_the_card_has():
+def test_more_than_the_device_has():
     big = gb.Vector.from_coo([0, 2**37 - 1], [1.0, 2.0], size=2**37)
     with pytest.raises(OutOfMemory, match=rf"{2**37 * 8 + 2**37 // 8} bytes asked for .* free"):
         select.current().convert(big._store, "bitmap")

@@ -50,7 +50,7 @@ def cpu():
 
 
 def same(got, want):
-    """Equal stores, compared as arrays (agree.assert_same walks entries one by one)."""
+    """Equal stores, compared as arrays (agree.assert_same compares entries one by one)."""
     got = host(got)
     agree.check_store(got)
     assert got.dtype is want.dtype and got.shape == want.shape and got.nvals == want.nvals

@@ -1,6 +1,6 @@
 """More than 2**31 entries on a device: places past 32 bits are read, written and counted like all others.
 
-Each row of the matrix is a stretch of columns, so the references are running sums over NumPy arrays:
+Each row of the matrix is a range of columns, so the references are running sums over NumPy arrays:
 
     rows 0 .. LONG - 1     32,769 columns from the row's own on, going around at LONG: 2**31 + 15,270,352 entries
     rows LONG .. N - 1     up to 40 columns before the row's own, none below LONG; these entries all lie past 2**31
@@ -117,12 +117,12 @@ def test_products_by_rows_with_a_full_vector(A, semiring):
         )
 
 
-@pytest.mark.parametrize("walk", ["rows", "cols"])
-def test_products_with_a_sparse_vector(A, walk):
+@pytest.mark.parametrize("method", ["rows", "cols"])
+def test_products_with_a_sparse_vector(A, method):
     for seed, share in ((2, 0.2), (3, 0.001)):
         at, x = some_of(seed, share)
         v = gb.Vector.from_coo(at, x[at], size=N)
-        with gb.plan(force=walk):
+        with gb.plan(force=method):
             y, z = A.mxv(v, "plus_second").new(), v.vxm(A, "plus_first").new()
         assert np.array_equal(there(y), sums_of_rows(x)) and np.array_equal(there(z), sums_of_columns(x))
         assert y.nvals == (sums_of_rows(x) > 0).sum(), "numbers are positive: an entry where a row meets one"
@@ -133,8 +133,8 @@ def test_masked_products(A):
     visited = gb.Vector.from_coo(at, True, size=N)
     v = gb.Vector.from_coo([5, N - 3], True, size=N)
     x = np.bincount([5, N - 3], minlength=N)
-    for walk in ("rows", "cols"):
-        with gb.plan(force=walk):
+    for method in ("rows", "cols"):
+        with gb.plan(force=method):
             w = gb.Vector(bool, N)
             w(~visited.S, replace=True) << A.mxv(v, "any_pair")
         assert np.array_equal(np.flatnonzero(there(w, False)), np.setdiff1d(np.flatnonzero(sums_of_rows(x)), at))

@@ -49,13 +49,13 @@ def same(expected, actual, what):
 @pytest.mark.parametrize("name", SEMIRINGS + POSITIONAL)
 @given(operands=product_operands())
 @settings(max_examples=15)
-def test_walks(name, operands):
+def test_directions(name, operands):
     o, semiring = build(gb, operands), semiring_named(name)
     expected = list(products(o, semiring))
     for engine_name in ENGINES if name in ("plus_times", "any_pair", "min_plus") else WITHOUT_NUMBA:
-        for walk in DIRECTIONS:
-            with engine(engine_name), gb.plan(force=walk):
-                same(expected, products(o, semiring), f"{name} {walk} {engine_name}")
+        for method in DIRECTIONS:
+            with engine(engine_name), gb.plan(force=method):
+                same(expected, products(o, semiring), f"{name} {method} {engine_name}")
 
 
 @pytest.mark.parametrize("name", SEMIRINGS)
@@ -65,9 +65,9 @@ def test_matrix_products(name, operands):
     o, semiring = build(gb, operands), semiring_named(name)
     expected = list(matrix_products(o, semiring))
     for engine_name in ENGINES if name in ("plus_times", "plus_pair") else WITHOUT_NUMBA:
-        for walk in ("dot", "gustavson"):
-            with engine(engine_name), gb.plan(force=walk):
-                same(expected, matrix_products(o, semiring), f"{name} {walk} {engine_name}")
+        for method in ("dot", "gustavson"):
+            with engine(engine_name), gb.plan(force=method):
+                same(expected, matrix_products(o, semiring), f"{name} {method} {engine_name}")
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -152,7 +152,7 @@ def test_engines_agree_elementwise(operands):
 @given(matrix=huge(2), vector=huge(1), mask=huge(1, "BOOL"))
 @settings(max_examples=20)
 def test_huge_dimensions(matrix, vector, mask):
-    """Dimensions of 2**60: no walk may touch what is not there."""
+    """Dimensions of 2**60: no method may touch what is absent."""
     o = build(gb, {"A": matrix, "x": vector, "m": mask})
 
     def results():
@@ -180,8 +180,8 @@ def test_forced_plans_are_followed():
 
     A = gb.Matrix.from_coo(np.arange(40), (np.arange(40) * 7) % 40, np.arange(40), nrows=40, ncols=40)
     x = gb.Vector.from_coo([1, 5], [2, 3], size=40)
-    device = current().on_device  # then the engine is the backend, and blocks of bits have no walk
-    for walk, shown in (
+    device = current().on_device  # then the engine is the backend, and blocks of bits have no method
+    for method, shown in (
         ("rows", "rows over"),
         ("cols", "cols over"),
         ("tiled", "over tiled"),
@@ -193,13 +193,13 @@ def test_forced_plans_are_followed():
         (("rows", "numba"), "rows over csr cuda" if device else "rows over csr numba"),
         (("cols", "numpy"), "cols over csr cuda" if device else "cols over csr numpy"),
     ):
-        with gb.plan(force=walk):
+        with gb.plan(force=method):
             A.mxv(x, gb.semiring.any_pair).new()
-            assert shown in str(gb.explain()), f"{walk} was forced"
-    for walk in ("dot", "gustavson"):
-        with gb.plan(force=walk):
+            assert shown in str(gb.explain()), f"{method} was forced"
+    for method in ("dot", "gustavson"):
+        with gb.plan(force=method):
             A.mxm(A, gb.semiring.plus_pair).new(mask=A.S)
-            assert f"{walk} over" in str(gb.explain())
+            assert f"{method} over" in str(gb.explain())
     for format in FORMATS:
         with gb.plan(force=format):
             A.mxm(A, gb.semiring.plus_pair).new()

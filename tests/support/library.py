@@ -27,7 +27,7 @@ if os.environ.get("GRB_TILE_TEST_ENGINES"):
     ENGINES = tuple(os.environ["GRB_TILE_TEST_ENGINES"].split(","))
 WITHOUT_NUMBA = tuple(name for name in ENGINES if name != "numba")
 
-# operators for which the Numba walks are compiled in the conformance tests: a compilation takes most of a second
+# operators for which Numba kernels are compiled in the conformance tests: a compilation takes most of a second
 COMPILED = ("any_pair", "min_plus", "plus_first", "plus_second", "lor_land", "plus", "minus", "min", "times")
 
 

@@ -1,4 +1,4 @@
-"""Random stores for the tests of compiled walks, and what two results must have in common."""
+"""Random stores for the tests of compiled kernels, and what two results must have in common."""
 
 import numpy as np
 

@@ -176,7 +176,7 @@ def test_bad_arguments_are_named():
 @pytest.mark.parametrize("direction", ["bittiled", "push_csc", "push_csr", "pull_csc"])
 @pytest.mark.parametrize("n, m", [(20, 30), (70, 500), (11_000, 30_000)])
 def test_bit_tiles(engine, direction, n, m):
-    """The walks of TileBFS, compiled and as the plain Python they are written in."""
+    """The kernels of TileBFS, compiled and as the plain Python they are written in."""
     if engine == "numpy":
         n, m = min(n, 300), min(m, 600)
     A = graph(n, m, n)

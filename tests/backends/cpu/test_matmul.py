@@ -1,4 +1,4 @@
-"""Compiled matrix products against the NumPy backend: both walks, every kind of mask."""
+"""Compiled matrix products against the NumPy backend: dot and Gustavson, every kind of mask."""
 
 import numpy as np
 import pytest

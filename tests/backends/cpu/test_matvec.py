@@ -1,4 +1,4 @@
-"""Compiled matrix-vector walks against the NumPy backend: every mask kind, vector form and kind of operator."""
+"""Compiled products of matrix and vector against the NumPy backend: every mask kind, vector form and kind of operator."""
 
 import numpy as np
 import pytest

@@ -137,7 +137,7 @@ def test_hubs_at_a_distance(direction, longest, monkeypatch):
 
 @pytest.fixture
 def narrow(monkeypatch):
-    """Even small graphs take the walk for meshes."""
+    """Even small graphs take the high-diameter kernel."""
     monkeypatch.setattr(tuning, "HIGH_DIAMETER_VERTICES", 0)
 
 
@@ -166,7 +166,7 @@ def test_narrow(name, narrow):
     graph = on_device.graph_of(shim().device, shim().own(A), shim().own(A))
     assert graph.is_narrow or name == "random"
     check(A, A, A.nrows - 1, max_level=3)
-    assert outcome.seconds == 0 if EMULATED else outcome.seconds > 0  # the shim's clock stands
+    assert outcome.seconds == 0 if EMULATED else outcome.seconds > 0  # the emulated clock stands still
 
 
 @pytest.mark.parametrize("degree", [33, 900])
@@ -274,7 +274,7 @@ def test_random_orders_of_threads():
     from grb_tile.backends.cuda.runtime.device import Device
 
     if not EMULATED:
-        pytest.skip("the order of threads can be chosen on the shim only")
+        pytest.skip("the order of threads can be chosen in the CPU emulation only")
     device = Device(EmulatedLauncher(seed=5))
     A = power_law(900, 6000, 3)
     want, _, _ = plain.bfs(A, np.array([7]), True, False, None, None)

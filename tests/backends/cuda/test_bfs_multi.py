@@ -149,7 +149,7 @@ def test_more_room_than_entries(monkeypatch):
 
 def test_random_orders_of_threads():
     if not EMULATED:
-        pytest.skip("the order of threads can be chosen on the shim only")
+        pytest.skip("the order of threads can be chosen in the CPU emulation only")
     device = Device(EmulatedLauncher(seed=7))
     A = power_law(900, 6000, 3)
     for direction in (None, "pull"):

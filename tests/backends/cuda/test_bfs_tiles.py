@@ -1,4 +1,4 @@
-"""Searches over bit tiles, their kernel run as fibers, against the plain loop in NumPy; and over all of their walks."""
+"""Searches over bit tiles, their kernel run as fibers, against the plain loop in NumPy; and over all of their directions."""
 
 import numpy as np
 import pytest
@@ -77,7 +77,7 @@ def test_directed(direction):
 @pytest.mark.parametrize("width", [16, 64])
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_long_lines_of_tiles_are_split(direction, width, monkeypatch):
-    """Hubs whose tile rows are walked in pieces: in both directions, found in several pieces at once."""
+    """Hubs whose tile rows are split into chunks: in both directions, found in several chunks at once."""
     rng = np.random.default_rng(4)
     n = tiles.PIECE * width * 2 + 77
     hubs = rng.integers(0, n, 3)
@@ -133,7 +133,7 @@ def test_random_orders_of_threads():
     from grb_tile.backends.cuda.runtime.device import Device
 
     if not EMULATED:
-        pytest.skip("the order of threads can be chosen on the shim only")
+        pytest.skip("the order of threads can be chosen in the CPU emulation only")
     device = Device(EmulatedLauncher(seed=5))
     for direction in DIRECTIONS:
         check(power_law(900, 6000, 3), None, 7, direction, device=device)

@@ -63,7 +63,7 @@ def test_chains_in_any_order():
 
 def test_random_orders_of_threads():
     if not EMULATED:
-        pytest.skip("the order of threads can be chosen on the shim only")
+        pytest.skip("the order of threads can be chosen in the CPU emulation only")
     for seed in (3, 4):
         device = Device(EmulatedLauncher(seed=seed))
         A = power_law(900, 1200, 5)

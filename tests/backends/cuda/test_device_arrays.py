@@ -1,4 +1,4 @@
-"""Arrays on the device in and out; the shim's arrays stand for CuPy's."""
+"""Arrays on the device in and out; the emulated arrays stand for CuPy's."""
 
 import sys
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The shim itself: it computes what CUDA computes, and finds what CUDA would hang or misbehave on."""
+"""The CPU emulation itself: it computes what CUDA computes, and finds what CUDA would hang or misbehave on."""
 
 import numpy as np
 import pytest

@@ -53,7 +53,7 @@ def mask(rng, pattern):
 
 
 def compare(rng, wanted, turn, primitive, *args, **keywords):
-    """The primitive on the shim and on the NumPy backend, under a mask."""
+    """The primitive in the CPU emulation and on the NumPy backend, under a mask."""
     x, pattern = operand(rng, wanted, turn % 4 == 3)
     allow = mask(rng, pattern)
     before = agree.snapshot(x)

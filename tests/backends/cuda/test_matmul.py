@@ -68,8 +68,8 @@ def test_every_walk(name, type_, turn, monkeypatch):
     assert agree.snapshot(A, B) == before
 
 
-@pytest.mark.parametrize("walk", ["gustavson", "dot"])
-def test_subnormal_sums_are_kept(walk):
+@pytest.mark.parametrize("method", ["gustavson", "dot"])
+def test_subnormal_sums_are_kept(method):
     """Float atomics of a device flush subnormals; the sums here are whole multiples of 2^-149, so exact in every order."""
     rng = rng_of(3)
     signs = np.where(np.arange(40)[:, None] % 3, rng.choice([-1, 1], (40, 60)), 1)  # of one sign: past 2^-126
@@ -80,7 +80,7 @@ def test_subnormal_sums_are_kept(walk):
     want = NUMPY.matmul(A, B, semiring, allow, "gustavson")
     sizes = np.abs(want.values)
     assert (sizes < 2.0**-126).any() and (sizes > 2.0**-126).any()
-    got = host(shim().matmul(A, B, semiring, allow, walk))
+    got = host(shim().matmul(A, B, semiring, allow, method))
     np.testing.assert_array_equal(got.indices, want.indices)
     np.testing.assert_array_equal(got.values, want.values)
 

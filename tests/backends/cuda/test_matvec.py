@@ -170,7 +170,7 @@ def test_columns_leave_the_kept_accumulator_clean(name, type_, monkeypatch):
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("name", ["any_pair", "any_second", "any_first", "lor_land"])
 def test_rows_that_end_at_their_first_product(name, wide, monkeypatch):
-    """Short, long and very long rows, by their strongest neighbours (the transpose is at hand) and without them."""
+    """Short, long and very long rows, by their highest-degree neighbours (the transpose is cached) and without them."""
     monkeypatch.setattr(pull, "LIMIT", 64)
     monkeypatch.setattr(pull, "HUGE", 300)
     monkeypatch.setattr(pull, "GROUPS_OF_4", 0 if wide else 1 << 40)

@@ -180,7 +180,7 @@ def test_a_grid():
 
 @pytest.fixture
 def narrow(monkeypatch):
-    """Even small graphs with short rows take the walk for meshes."""
+    """Even small graphs with short rows take the high-diameter kernel."""
     monkeypatch.setattr(tuning, "HIGH_DIAMETER_VERTICES", 0)
 
 
@@ -331,7 +331,7 @@ def test_random_orders_of_threads(monkeypatch):
     from grb_tile.backends.cuda.runtime.device import Device
 
     if not EMULATED:
-        pytest.skip("the order of threads can be chosen on the shim only")
+        pytest.skip("the order of threads can be chosen in the CPU emulation only")
     A = random_store(900, 12000, "INT32", 4, skew=4, lightest=1, heaviest=255)
     wanted = by_dijkstra(A, 7)
     for seed in (3, 5):

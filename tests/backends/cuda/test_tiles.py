@@ -47,7 +47,7 @@ def test_tiled(name, type_):
 
 @pytest.mark.parametrize(("name", "type_"), [("plus_times", "FP64"), ("any_pair", "BOOL"), ("min_firsti", "INT64")])
 def test_long_tile_rows_are_split(name, type_, monkeypatch):
-    """A tile row of more than PIECE tiles is walked by several warps, with a remainder and without."""
+    """A tile row of more than PIECE tiles is processed by several warps, with a remainder and without."""
     semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
     rng = rng_of(len(name), 9)
     width = 16 * (2 * tiles.PIECE + 40)

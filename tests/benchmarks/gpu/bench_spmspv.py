@@ -1,8 +1,8 @@
 """Sparse matrix times sparse vector on the device against cuSPARSE's SpMV: python3 tests/benchmarks/gpu/bench_spmspv.py [--small] [--push]
 
-Every walk is verified on sampled rows.  A line of JSON per figure goes to $OUT/bench_spmv.jsonl when OUT is set.
+Every method is verified on sampled rows.  A line of JSON per figure goes to $OUT/bench_spmv.jsonl when OUT is set.
 
-device us   the card's time of a call: calls queued behind a long kernel, so that the host's time does not show
+device us   the device's time of a call: calls queued behind a long kernel, so that the host's time does not show
 call us     wall time from the Python call until the result is complete on the device
 ratios      cuSPARSE's device time over ours, cuSPARSE's call time (through CuPy) over ours, and its device time over
 our call
@@ -32,7 +32,7 @@ def figures_of(call, check):
     try:
         check(call())
         return {"device_us": device_us(call), "call_us": call_us(call)}
-    except Exception as error:  # noqa: BLE001  one walk's failure must not hide the others' figures
+    except Exception as error:  # noqa: BLE001  one method's failure must not hide the others' figures
         return {"failed": repr(error)[:300]}
 
 
@@ -50,28 +50,28 @@ def spmspv(backend, name, structure, ratios):
         values = RANDOM.random(places.size).astype(np.float32) + np.float32(0.5)
         u = SparseVector(n, dtype, cp.asarray(places), cp.asarray(values))
         edges = int(lengths[u.indices].sum())
-        walks = {
+        methods = {
             "cols": partial(backend.matvec_cols, AT, u, semiring),
             "rows": partial(backend.matvec_rows, A, u, semiring),
         }
         if name != "kron21":
-            walks["tiled"] = partial(backend.matvec_rows, A, u, semiring, None, "tiled")
-        walks["planned"] = partial(multiply.matvec, A, False, u, semiring, None)
+            methods["tiled"] = partial(backend.matvec_rows, A, u, semiring, None, "tiled")
+        methods["planned"] = partial(multiply.matvec, A, False, u, semiring, None)
         found = {}
-        for walk, call in walks.items():
+        for method, call in methods.items():
             for what, figure in figures_of(
-                call, partial(verify, A, u, semiring, what=f"{name} {density} {walk}")
+                call, partial(verify, A, u, semiring, what=f"{name} {density} {method}")
             ).items():
-                found[f"{walk}_{what}"] = figure
+                found[f"{method}_{what}"] = figure
         of = {}
-        for walk in ("cols", "planned"):
-            if f"{walk}_call_us" in found:
-                of[walk] = (
-                    peer_device / found[f"{walk}_device_us"],
-                    peer_call / found[f"{walk}_call_us"],
-                    peer_device / found[f"{walk}_call_us"],
+        for method in ("cols", "planned"):
+            if f"{method}_call_us" in found:
+                of[method] = (
+                    peer_device / found[f"{method}_device_us"],
+                    peer_call / found[f"{method}_call_us"],
+                    peer_device / found[f"{method}_call_us"],
                 )
-                ratios.setdefault((walk, density), []).append(of[walk])
+                ratios.setdefault((method, density), []).append(of[method])
         say(
             part="spmspv",
             matrix=name,
@@ -80,7 +80,7 @@ def spmspv(backend, name, structure, ratios):
             cusparse_us=peer_device,
             cusparse_call_us=peer_call,
             **found,
-            **{f"{walk}_ratios": " ".join(f"{r:.3g}" for r in rs) for walk, rs in of.items()},
+            **{f"{method}_ratios": " ".join(f"{r:.3g}" for r in rs) for method, rs in of.items()},
         )
 
 
@@ -133,11 +133,11 @@ def main():
         spmspv(backend, name, structure, ratios)
         structure = None
         cp.get_default_memory_pool().free_all_blocks()
-    for (walk, density), found in sorted(ratios.items(), key=lambda item: (item[0][0], -item[0][1])):
+    for (method, density), found in sorted(ratios.items(), key=lambda item: (item[0][0], -item[0][1])):
         device, call, mixed = np.exp(np.log(np.array(found)).mean(axis=0)).tolist()
         say(
             part="geomean",
-            walk=walk,
+            method=method,
             density=density,
             matrices=len(found),
             device_to_device=device,

@@ -6,8 +6,8 @@ bytes     bytes of a stored entry: bit tiles of each width against CSR (structur
 convert   making tiles beside one search of the same graph (TileSpMSpV's bound: one search in normal cases, ten at
 worst)
 products  plus_times FP32 over 16 x 16 tiles with values against CSR rows and columns, x at densities 1 to 0.001
-bits      any_pair over bit tiles, the walks by name, against CSR, the same densities
-search    whole searches over bit tiles, the walks by name, against the search over CSR
+bits      any_pair over bit tiles, each direction by name, against CSR, the same densities
+search    whole searches over bit tiles, each direction by name, against the search over CSR
 tries     widths and thresholds of the search (not run unless asked for)
 Every result is verified: products against the rows of CSR, searches edge by edge.  Lines of JSON go to
 $OUT/tiles.jsonl.

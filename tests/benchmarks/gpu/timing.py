@@ -1,6 +1,6 @@
 """Times of calls on the device.
 
-device us   the card's time of a call: calls queued behind a long kernel, so that the host's time does not show
+device us   the device's time of a call: calls queued behind a long kernel, so that the host's time does not show
 call us     wall time of a call whose result is complete (for what reads a count back)
 """
 
@@ -17,7 +17,7 @@ _LONG = cp.RawKernel(
 
 
 def device_us(call, repeats=20):
-    """Median of three: the card's time of one of `repeats` calls queued behind a long kernel."""
+    """Median of three: the device's time of one of `repeats` calls queued behind a long kernel."""
     for _ in range(tuning.BUILD_AFTER + 2):  # what is made after some calls must not count as host time
         call()
     start = time.perf_counter()
