@@ -1,4 +1,5 @@
-"""The rules of docs/ARCHITECTURE.md that a machine can hold: imports go downwards, files stay short, names say something.
+"""The rules of docs/ARCHITECTURE.md that a machine can hold: imports go downwards, files stay short, names say
+something.
 
 Imports are read with ast, those inside functions too: hiding an upward import in a function does not make it downward.
 """
@@ -205,7 +206,7 @@ CIRCULAR = {
     (
         "grb_tile.core.ss_serialize",
         "grb_tile.io.serialize",
-    ): "`A.ss.serialize()` writes the file format of io, which makes and takes Matrix and Vector; loaded by the first call",
+    ): "`A.ss.serialize()` writes the file format of io, which makes Matrix and Vector; loaded by the first call",
 }
 
 

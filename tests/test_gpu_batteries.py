@@ -1,4 +1,5 @@
-"""What tests/gpu does around its tests, none of which needs a device: parts, counts, the order, the table of RECORD.md."""
+"""What tests/gpu does around its tests, none of which needs a device: parts, counts, the order, the table of
+RECORD.md."""
 
 import types
 

@@ -35,7 +35,8 @@ def modules_after(statements):
     "statements",
     [
         "import grb_tile",
-        "import grb_tile as gb; gb.Matrix, gb.Vector, gb.Scalar, gb.unary, gb.binary, gb.monoid, gb.semiring, gb.op, gb.agg",
+        "import grb_tile as gb; gb.Matrix, gb.Vector, gb.Scalar, gb.unary, gb.binary, gb.monoid, gb.semiring, "
+        "gb.op, gb.agg",
         "import grb_tile.algorithms, grb_tile.kernels",
     ],
 )

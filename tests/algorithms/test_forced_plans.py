@@ -1,4 +1,5 @@
-"""Every algorithm is right whatever the planner is made to do: compiled kernels, NumPy, plain loops, row-wise, column-wise."""
+"""Every algorithm is right whatever the planner is made to do: compiled kernels, NumPy, plain loops, row-wise,
+column-wise."""
 
 import pytest
 from checkers import (

@@ -41,7 +41,8 @@ def test_every_backend_has_every_primitive(backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_public_methods_are_in_the_protocol(backend):
-    """Whoever works with a backend through the protocol misses nothing; `own` and others are the backend's own affair."""
+    """Whoever works with a backend through the protocol misses nothing; `own` and others are the backend's own
+    affair."""
     inside = {"own", "through_host"}
     public = {
         name

@@ -1,4 +1,5 @@
-"""User-defined operators and types through the primitives: a function sees stored values only; records keep their fields."""
+"""User-defined operators and types through the primitives: a function sees stored values only; records keep their
+fields."""
 
 import numpy as np
 import pytest

@@ -76,7 +76,8 @@ def record_of(program, **names):
 
 
 def write_market(path, graph):
-    """The lower triangle of a graph with its weights as a symmetric coordinate file of integers, as roads are published."""
+    """The lower triangle of a graph with its weights as a symmetric coordinate file of integers, as roads are
+    published."""
     import numpy as np
 
     rows, columns = graph.rows(), graph.indices

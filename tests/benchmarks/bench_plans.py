@@ -3,9 +3,11 @@
     python3 tests/benchmarks/bench_plans.py [--backend cuda] [--small] [--only=GRAPH,...] [--seconds=190]
 
 Each case (product, BFS, SSSP) runs under the planner's choice and under every plan that can be forced for it; results
-are compared. A case's ratio is the time of the choice over the least time of all, 1 where the choice is the best; at the
+are compared. A case's ratio is the time of the choice over the least time of all, 1 where the choice is the best; at
+the
 end stand the geometric means. Times are those of a call among several that are queued, the device waited for at their
-end: what a loop that a user writes pays. The transpose is cached, kernels are compiled, what is built after some products
+end: what a loop that a user writes pays. The transpose is cached, kernels are compiled, what is built after some
+products
 is built. With OUT set, plans.jsonl (a line a case) and plans.md (the tables) are written there.
 """
 
@@ -198,7 +200,8 @@ class Lines:
     def add(self, family, case, found, best, shown):
         ratio = found["planned"] / found[best]
         row = {
-            "graph": self.graph, "family": family, "case": case, "chosen": shown["planned"], "chosen_us": found["planned"] * 1e6,
+            "graph": self.graph, "family": family, "case": case, "chosen": shown["planned"],
+            "chosen_us": found["planned"] * 1e6,
             "best": best, "best_plan": shown[best], "best_us": found[best] * 1e6, "ratio": ratio,
             "all_us": {name: round(seconds * 1e6, 2) for name, seconds in found.items()},
         }  # fmt: skip

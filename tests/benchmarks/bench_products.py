@@ -1,4 +1,5 @@
-"""Single operations: a matrix times a full vector, a matrix times itself, unions, intersections and triangles of matrices."""
+"""Single operations: a matrix times a full vector, a matrix times itself, unions, intersections and triangles of
+matrices."""
 
 import graphs
 import numpy as np
@@ -62,7 +63,8 @@ def mxm_square_small():
 
 
 def entrywise(scale, mine, other):
-    """Prepared race of an entry-wise operation of a graph's matrix A and the same graph with its vertices renamed, B; FP64.
+    """Prepared race of an entry-wise operation of a graph's matrix A and the same graph with its vertices renamed,
+    B; FP64.
 
     mine(A, B) is our expression, other(A, B) theirs.
     """

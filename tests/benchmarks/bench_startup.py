@@ -1,4 +1,5 @@
-"""What a process pays before its first result: importing, the first search, the README's command with nothing cached."""
+"""What a process pays before its first result: importing, the first search, the README's command with nothing
+cached."""
 
 import os
 import pathlib

@@ -87,7 +87,8 @@ def one_line(record):
         ours, theirs = record["median_ours"] * 1e3, record["median_peer"] * 1e3
         peer = f"ours {shown(ours)} ms, peer {shown(theirs)} ms"
     verdict = "met" if record["met"] else "NOT MET"
-    return f"{record['case']:28s} {shown(record['value']):>7} {record['unit']:3s} target {record['target']:<5g} {verdict:8s} {peer}"
+    figure = f"{shown(record['value']):>7} {record['unit']:3s} target {record['target']:<5g}"
+    return f"{record['case']:28s} {figure} {verdict:8s} {peer}"
 
 
 def latest_records(folder):

@@ -109,7 +109,8 @@ def weights(graph, dtype, low=1, high=255, seed=2):
 
 
 def lower_triangle(graph):
-    """The entries below the diagonal, rows and columns sorted by ascending degree first, as a triangle count wants them."""
+    """The entries below the diagonal, rows and columns sorted by ascending degree first, as a triangle count wants
+    them."""
     order = np.argsort(graph.degrees, kind="stable")
     rank = np.empty(graph.n, np.int64)
     rank[order] = np.arange(graph.n)
@@ -119,7 +120,8 @@ def lower_triangle(graph):
 
 
 def data_folder():
-    """Where the real graphs lie: $GRB_TILE_DATA, or a folder shared/data beside the checkout; None when there is none."""
+    """Where the real graphs lie: $GRB_TILE_DATA, or a folder shared/data beside the checkout; None when there is
+    none."""
     for candidate in (os.environ.get("GRB_TILE_DATA"), ROOT.parent / "shared" / "data"):
         if candidate and (pathlib.Path(candidate) / "load.py").exists():
             return pathlib.Path(candidate)
@@ -127,7 +129,8 @@ def data_folder():
 
 
 def real(name):
-    """A real graph as an undirected Csr: USA-road-NY from examples/data, any other through load.py of the data folder."""
+    """A real graph as an undirected Csr: USA-road-NY from examples/data, any other through load.py of the data
+    folder."""
     if name == "USA-road-NY":
         return cached(name, lambda: symmetric(name, read_shipped()))
     folder = data_folder()

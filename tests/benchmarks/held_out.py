@@ -1,4 +1,5 @@
-"""Graphs that no threshold of the planner was set on, as (n, indptr int64, indices int32, weights INT32) in NumPy or CuPy.
+"""Graphs that no threshold of the planner was set on, as (n, indptr int64, indices int32, weights INT32) in NumPy or
+CuPy.
 
 Nothing here needs SciPy. Real graphs are read from $GRB_TILE_DATA (default shared/data beside the checkout).
 """
@@ -139,7 +140,8 @@ def weights(xp, indptr, indices, heaviest=255):
 
 
 def graphs(on_gpu, small=False):
-    """(name, function that gives (n, rows, cols)) of the graphs, the largest last; small: for a test of the benchmark."""
+    """(name, function that gives (n, rows, cols)) of the graphs, the largest last; small: for a test of the
+    benchmark."""
     if small:
         yield "knn", partial(nearest, 2000)
         yield "small world", partial(small_world, 2000)

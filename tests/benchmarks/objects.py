@@ -80,7 +80,8 @@ def check_levels(graph, source, *found):
 
 
 def check_parents(graph, source, *found):
-    """Raise unless each vector of parents is a breadth-first tree: an edge from one level to the next for every vertex."""
+    """Raise unless each vector of parents is a breadth-first tree: an edge from one level to the next for every
+    vertex."""
     level = levels_by_scipy(graph, source)
     edges = graph.scipy(np.ones(graph.nvals, np.int8))
     for vector in found:

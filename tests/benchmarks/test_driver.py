@@ -1,4 +1,5 @@
-"""The benchmark machinery itself: wrong results are not timed, generators make what they say, the table tells the truth."""
+"""The benchmark machinery itself: wrong results are not timed, generators make what they say, the table tells the
+truth."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""Casts between all types, on values that show how: fractions, overflow, NaN, infinities, negative numbers, imaginary parts."""
+"""Casts between all types, on values that show how: fractions, overflow, NaN, infinities, negative numbers,
+imaginary parts."""
 
 import numpy as np
 import pytest
@@ -172,7 +173,8 @@ def test_negative_zero(dtype):
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_accumulators_union(dtype):
-    """A lone entry of C is kept, cast to C's type and not through the accumulator's; a lone entry of T is cast to C's type."""
+    """A lone entry of C is kept, cast to C's type and not through the accumulator's; a lone entry of T is cast to
+    C's type."""
 
     def call(lib, o):
         o.C(accum=lib.binary.plus[dtype_of(lib, dtype)]) << o.T

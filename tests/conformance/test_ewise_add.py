@@ -1,4 +1,5 @@
-"""ewise_add: C<M,r> = C (+) (A op B) on the union of structures; a lone entry is passed on, cast through the operator's type."""
+"""ewise_add: C<M,r> = C (+) (A op B) on the union of structures; a lone entry is passed on, cast through the
+operator's type."""
 
 import dataclasses
 

@@ -1,4 +1,5 @@
-"""Operands large enough for the compiled kernels, the blocks and the parallel loops; each call repeated, since what was slow once is compiled."""
+"""Operands large enough for the compiled kernels, the blocks and the parallel loops; each call repeated, since what
+was slow once is compiled."""
 
 import numpy as np
 import pytest

@@ -99,7 +99,8 @@ def test_semirings(name):
 
 @pytest.mark.parametrize("name", POSITIONAL)
 def test_positional(name):
-    """The multiply sees where its operands lie; with `any`, k may be any index that both share, so those that see k run on one k."""
+    """The multiply sees where its operands lie; with `any`, k may be any index that both share, so those that see k
+    run on one k."""
     sees_k = name.split("_")[1].rstrip("1") in ("firstj", "secondi")
     for dims in ((5, 1, 4),) if name.startswith("any") and sees_k else ((4, 6, 5), (7, 1, 3), (1, 5, 1)):
         for flags in FLAGS.values():

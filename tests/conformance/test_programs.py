@@ -127,7 +127,8 @@ def run(text, library, objects):
 
 
 def is_sound(value):
-    """SuiteSparse 9.4.5 now and then returns an index out of range (hypersparse ewise_mult under a complemented mask, aliased):
+    """SuiteSparse 9.4.5 now and then returns an index out of range (hypersparse ewise_mult under a complemented
+    mask, aliased):
     seed 3, program 27.  Such a program ends there."""
     found = plain(value)
     return all((index < n).all() and (index >= 0).all() for index, n in zip(found.indices, found.shape, strict=True))

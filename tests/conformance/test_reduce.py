@@ -1,4 +1,5 @@
-"""reduce: a matrix to a vector by rows or columns, and matrices and vectors to a scalar; monoids, operators, aggregators."""
+"""reduce: a matrix to a vector by rows or columns, and matrices and vectors to a scalar; monoids, operators,
+aggregators."""
 
 import numpy as np
 import pytest

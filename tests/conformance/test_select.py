@@ -180,7 +180,8 @@ def test_complex_values():
 
 @pytest.mark.parametrize("name", VALUES)
 def test_values_of_mixed_types(name):
-    """Values and a thunk of different types are compared in the type that holds both.  Against NumPy: the oracle errs here."""
+    """Values and a thunk of different types are compared in the type that holds both.  Against NumPy: the oracle
+    errs here."""
     if LIBRARY == "graphblas":
         pytest.skip("SuiteSparse 9.4.5 compares the bits of an INT64 with those of an FP64")
     compare = {

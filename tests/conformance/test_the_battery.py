@@ -1,4 +1,5 @@
-"""The battery itself: it must notice a library that does one thing wrong.  Each sabotage below is done to grb_tile's side alone."""
+"""The battery itself: it must notice a library that does one thing wrong.  Each sabotage below is done to grb_tile's
+side alone."""
 
 import numpy as np
 import pytest

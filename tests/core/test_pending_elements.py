@@ -35,7 +35,8 @@ def contents(obj):
 @pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_a_merge_that_fails_anywhere_changes_nothing(kind, error, monkeypatch):
-    """The n-th NumPy call of the merge raises, for every n: the object keeps all it had, and the next merge succeeds."""
+    """The n-th NumPy call of the merge raises, for every n: the object keeps all it had, and the next merge
+    succeeds."""
     make, fresh, removed = OBJECTS[kind]
     wanted = make()
     wanted[fresh] = 7

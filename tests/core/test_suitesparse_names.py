@@ -1,4 +1,5 @@
-"""What `gb.ss`, `A.ss` and `gb.agg` offer beyond computing: settings, bytes, user-made aggregators; and what expressions list."""
+"""What `gb.ss`, `A.ss` and `gb.agg` offer beyond computing: settings, bytes, user-made aggregators; and what
+expressions list."""
 
 import inspect
 import warnings

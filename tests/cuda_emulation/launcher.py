@@ -1,4 +1,5 @@
-"""Compiles kernels with g++ over engine.h and calls them: the interface of grb_tile.backends.cuda.runtime.launch.Launcher.
+"""Compiles kernels with g++ over engine.h and calls them: the interface of
+grb_tile.backends.cuda.runtime.launch.Launcher.
 
 >>> from cuda_emulation.launcher import EmulatedLauncher
 >>> launcher = EmulatedLauncher()
@@ -211,7 +212,8 @@ class EmulatedLaunch:
 
 
 class SeparateArrays:
-    """The interface of array_block.ArrayBlock; each array has an allocation of its own, whose bounds sanitizers know."""
+    """The interface of array_block.ArrayBlock; each array has an allocation of its own, whose bounds sanitizers
+    know."""
 
     def __init__(self, xp, layout):
         self._arrays = [

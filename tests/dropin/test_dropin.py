@@ -7,7 +7,8 @@ from dropin import harness
 
 @pytest.mark.slow
 def test_their_tests():
-    """No failure that known_differences.txt does not list; nothing listed that passes by now; nothing listed that is gone."""
+    """No failure that known_differences.txt does not list; nothing listed that passes by now; nothing listed that is
+    gone."""
     outcomes, code, output = harness.run(quiet=True, timeout=900)
     assert outcomes, f"the tests did not start (pytest ended with {code}):\n{output[-3000:]}"
     tally = harness.counts(outcomes)

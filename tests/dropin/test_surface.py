@@ -54,7 +54,8 @@ def objects(gb):
         "Matrix.ss": A.ss, "Vector.ss": v.ss, "DataType": A.dtype, "ParameterizedBinaryOp": gb.binary.isclose,
     }  # fmt: skip
     for kind, name in (
-        ("unary", "exp"), ("binary", "plus"), ("monoid", "plus"), ("semiring", "plus_times"), ("indexunary", "rowindex"),
+        ("unary", "exp"), ("binary", "plus"), ("monoid", "plus"), ("semiring", "plus_times"), ("indexunary",
+        "rowindex"),
         ("select", "valuegt"), ("agg", "sum"),
     ):  # fmt: skip
         op = getattr(getattr(gb, kind), name)

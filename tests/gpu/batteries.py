@@ -1,4 +1,5 @@
-"""The batteries: files of the suite that also run on the device, each in one process or in several that share its tests.
+"""The batteries: files of the suite that also run on the device, each in one process or in several that share its
+tests.
 
 conformance and laws compute with the backend "cuda" (GRB_TILE_TEST_ENGINES), algorithms by default, backends/cuda run
 their kernels on the device instead of the CPU emulation (GRB_TILE_TEST_DEVICE).
@@ -94,7 +95,8 @@ def batteries():
 
 
 def counts(output):
-    """{"passed": n, "failed": n, "skipped": n} from pytest's last line of counts; errors are failures; None without one."""
+    """{"passed": n, "failed": n, "skipped": n} from pytest's last line of counts; errors are failures; None without
+    one."""
     lines = [line for line in output.splitlines() if COUNTS.search(line) and " in " in line]
     if not lines:
         return None
@@ -107,7 +109,8 @@ def counts(output):
 
 
 def in_order(items, processes, weight):
-    """`items` for `processes` workers that each take one and keep one waiting: the longest first, short ones behind them.
+    """`items` for `processes` workers that each take one and keep one waiting: the longest first, short ones behind
+    them.
 
     weight: item -> how long it takes, in any unit.
 

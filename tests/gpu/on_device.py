@@ -1,4 +1,5 @@
-"""A pytest plugin (`-p gpu.on_device`) for a battery's process: the default backend, one part of a file, a line on the device.
+"""A pytest plugin (`-p gpu.on_device`) for a battery's process: the default backend, one part of a file, a line on
+the device.
 
     GRB_TILE_TEST_BACKEND=cpu     the default backend ("cuda" when unset)
     GRB_TILE_TEST_PART=2/4        the second quarter of the tests collected

@@ -47,7 +47,8 @@ def facts():
     return {
         "device": f"{found['name'].decode()} ({found['multiProcessorCount']} multiprocessors, compute capability "
         f"{found['major']}.{found['minor']})",
-        "driver, CUDA, CuPy": f"{driver or 'unknown'}, CUDA {version // 1000}.{version % 1000 // 10}, CuPy {cupy.__version__}",
+        "driver, CUDA, CuPy": f"{driver or 'unknown'}, CUDA {version // 1000}.{version % 1000 // 10}, "
+        f"CuPy {cupy.__version__}",
         "Python, NumPy": f"{platform.python_version()}, {numpy.__version__}",
         "commit": commit(),
         "date": datetime.date.today().isoformat(),
@@ -63,7 +64,8 @@ def output(*command):
 
 
 def commit():
-    """The commit that ran: $GRB_TILE_COMMIT where the checkout has no history of its own, `with changes` where it is not clean."""
+    """The commit that ran: $GRB_TILE_COMMIT where the checkout has no history of its own, `with changes` where it is
+    not clean."""
     known = os.environ.get("GRB_TILE_COMMIT") or output("git", "rev-parse", "--short", "HEAD") or "unknown"
     changed = output("git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!tests/gpu/RECORD.md")
     return known + (" with changes" if changed else "")

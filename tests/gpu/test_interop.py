@@ -179,7 +179,8 @@ def test_objects_of_one_stream_are_used_on_another():
 
 
 def test_new_threads_compute():
-    """Each with its own kind of launch first: the driver knows nothing of a thread before the run-time was called there."""
+    """Each with its own kind of launch first: the driver knows nothing of a thread before the run-time was called
+    there."""
     A = gb.Matrix.from_coo(np.arange(300), (np.arange(300) * 7 + 1) % 300, np.ones(300), nrows=300, ncols=300)
     v = gb.Vector.from_coo(np.arange(0, 300, 2), np.arange(150.0), size=300)
     G = Graph(A)

@@ -100,7 +100,8 @@ def test_a_kernel_that_reports_is_an_exception_that_names_the_call(on_the_device
     from grb_tile.exceptions import IndexOutOfBound
 
     device = on_the_device.device
-    text = """namespace grb { __global__ void check(const int64_t* i, int64_t n, int64_t bound, unsigned long long* error) {
+    text = """namespace grb {
+    __global__ void check(const int64_t* i, int64_t n, int64_t bound, unsigned long long* error) {
       GRB_EACH(k, n) if (i[k] >= bound) report(error, 2, k, i[k]);
     } }"""
     kernel = device.launcher.kernel("base/errors.cuh", "check", text)

@@ -19,7 +19,8 @@ from grb_tile.backends.cuda.runtime.memory import drop_forms
 cp = pytest.importorskip("cupy")
 LONG, WIDTH, N = 66_000, 32_769, 72_000
 NEEDED = 100 << 30
-FILL = r"""extern "C" __global__ void fill(const long long* start, const long long* first, const long long* around, int* out, int n) {
+FILL = r"""extern "C" __global__ void fill(const long long* start, const long long* first,
+                                const long long* around, int* out, int n) {
   for (int row = blockIdx.x; row < n; row += gridDim.x)
     for (long long k = threadIdx.x; k < start[row + 1] - start[row]; k += blockDim.x)
       out[start[row] + k] = (int)(k < around[row] ? k : first[row] + k - around[row]);

@@ -1,4 +1,5 @@
-"""Whatever plan is forced, the result is the same: rows or columns, dot or Gustavson, each storage format, each engine."""
+"""Whatever plan is forced, the result is the same: rows or columns, dot or Gustavson, each storage format, each
+engine."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""A mask may be applied early: an operation under a mask is the operation, restricted afterwards; and writing in two halves
+"""A mask may be applied early: an operation under a mask is the operation, restricted afterwards; and writing in two
+halves
 (inside and outside a mask) is writing at once."""
 
 import numpy as np

@@ -52,7 +52,8 @@ def test_a_million_rows_under_a_memory_limit():
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("complement", [None, False, True])
 def test_broadcast_forms_equal_the_dense_matrix(seed, complement):
-    """op(v & A), op(A & v), op(v | A), op(A | v) against the vector written out as a matrix; transposed and masked too."""
+    """op(v & A), op(A & v), op(v | A), op(A | v) against the vector written out as a matrix; transposed and masked
+    too."""
     rng = np.random.default_rng([5, seed])
     n, m = int(rng.integers(1, 9)), int(rng.integers(1, 9))
 

@@ -3,11 +3,13 @@
 import numpy as np
 
 FLOATS = [
-    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, -1.5, 2.5, -2.5, 3.7, -3.7, 7.0, 2.0, 100.25, np.nan, np.inf, -np.inf, 1e30, -1e30,
+    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, -1.5, 2.5, -2.5, 3.7, -3.7, 7.0, 2.0, 100.25, np.nan, np.inf, -np.inf,
+    1e30, -1e30,
     1e-30, 1e-42, 65536.0, 3.0e38,
 ]  # fmt: skip
 COMPLEX = [
-    0, 1, -1, 1j, -1j, 1 + 1j, -2.5 + 0.5j, 3 - 4j, complex(np.inf, 0), complex(0, -np.inf), complex(np.nan, 1), 1e-3 + 1e3j,
+    0, 1, -1, 1j, -1j, 1 + 1j, -2.5 + 0.5j, 3 - 4j, complex(np.inf, 0), complex(0, -np.inf), complex(np.nan, 1),
+    1e-3 + 1e3j,
     complex(-0.0, 2), 0.25, -7,
 ]  # fmt: skip
 

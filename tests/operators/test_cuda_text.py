@@ -29,7 +29,8 @@ def loop(k, typed, head, index):
     types = argument_types(typed)
     parameters = ", ".join(f"const {t.cuda_type}* a{i}" for i, t in enumerate(types))
     call = ", ".join(f"a{i}[i]" for i in range(len(types)))
-    return f'extern "C" {head}k{k}(long n, {parameters}, {typed.return_type.cuda_type}* out) {{ {index} out[i] = F{k}()({call}); }}'
+    result = typed.return_type.cuda_type
+    return f'extern "C" {head}k{k}(long n, {parameters}, {result}* out) {{ {index} out[i] = F{k}()({call}); }}'
 
 
 def compile_for_hopper(typed_operators):
@@ -60,7 +61,8 @@ def test_all_functors_compile(which):
 
 @pytest.mark.filterwarnings("ignore")
 def test_some_functors_compile():
-    compile_for_hopper([t for t in OPERATORS if t.name in ("plus", "min", "cdiv", "bshift", "tril", "valuegt", "land", "pow")
+    compile_for_hopper([t for t in OPERATORS if t.name in ("plus", "min", "cdiv", "bshift", "tril", "valuegt",
+        "land", "pow")
                         and t.type.np_type.kind != "c"])  # fmt: skip
 
 
@@ -114,7 +116,8 @@ def test_hypot_is_rounded_once(tmp_path):
       for (long k = 0; k < n; k++) z[k] = grb::hypot(x[k], y[k]);
     }""")
     library = tmp_path / "hypot.so"
-    subprocess.run([compiler, "-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared", f"-I{kernels.INCLUDE_FOLDER}",
+    subprocess.run([compiler, "-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared",
+        f"-I{kernels.INCLUDE_FOLDER}",
                     str(tmp_path / "hypot.cpp"), "-o", str(library)], check=True)  # fmt: skip
     compiled = ctypes.CDLL(str(library))
 

@@ -19,8 +19,10 @@ from grb_tile.operators import (
     [
         ("plus", "binary", binary.plus), ("+", "binary", binary.plus), ("+[int64]", "binary", binary.plus["INT64"]),
         ("//", "binary", binary.floordiv), ("%", "binary", binary.numpy.mod), ("numpy.mod", "binary", binary.numpy.mod),
-        ("ss.firsti", "binary", binary.ss.firsti), ("-", "unary", unary.ainv), ("abs[float]", "unary", unary.abs["FP64"]),
-        ("+", "monoid", monoid.plus), ("min.plus", "semiring", semiring.min_plus), ("min_plus", "semiring", semiring.min_plus),
+        ("ss.firsti", "binary", binary.ss.firsti), ("-", "unary", unary.ainv), ("abs[float]", "unary",
+        unary.abs["FP64"]),
+        ("+", "monoid", monoid.plus), ("min.plus", "semiring", semiring.min_plus), ("min_plus", "semiring",
+        semiring.min_plus),
         ("min.+[int]", "semiring", semiring.min_plus["INT64"]), ("|.&", "semiring", semiring.lor_land),
         (">", "select", select.valuegt), ("row<=", "select", select.rowle), ("tril", "select", select.tril),
         ("index>", "indexunary", indexunary.indexgt), ("MAX", "binary", binary.max),
@@ -33,7 +35,8 @@ def test_from_string(text, kind, expected):
 @pytest.mark.parametrize(
     "text, kind, message",
     [
-        ("plus[int", "binary", "does not end with"), ("plus[int][int]", "binary", "too many"), ("plus]", "binary", "not matched by"),
+        ("plus[int", "binary", "does not end with"), ("plus[int][int]", "binary", "too many"), ("plus]", "binary",
+        "not matched by"),
         ("nothing", "binary", "Unknown binary string"), ("min.plus.times", "semiring", "exactly one period"),
         ("nothing", "semiring", "exactly one period"), ("row", "select", "Unknown select string"),
     ],

@@ -1,4 +1,5 @@
-"""The scalar Python text of every operator: run as plain Python for all, compiled by Numba for one type of each kind."""
+"""The scalar Python text of every operator: run as plain Python for all, compiled by Numba for one type of each
+kind."""
 
 import warnings
 

@@ -1,4 +1,5 @@
-"""Users' functions: return types as python-graphblas has them, lowering, refusals, fallbacks, registration, pickling."""
+"""Users' functions: return types as python-graphblas has them, lowering, refusals, fallbacks, registration,
+pickling."""
 
 import math
 import pickle
@@ -42,7 +43,8 @@ UNARY = {
     "clipped": clipped, "collatz": collatz, "sine": lambda x: np.sin(x), "modulo": lambda x: x % 3 + x // 3,
 }  # fmt: skip
 BINARY = {
-    "weighted": lambda x, y: 2 * x + 3 * y, "distance": lambda x, y: x - y if x > y else y - x, "both": lambda x, y: (x > 0) & (y > 0),
+    "weighted": lambda x, y: 2 * x + 3 * y, "distance": lambda x, y: x - y if x > y else y - x, "both": lambda x,
+    y: (x > 0) & (y > 0),
 }  # fmt: skip
 # What Numba, and so python-graphblas, gives for BOOL, INT8, UINT8, INT64, UINT64, FP32, FP64, FC64 (None: no such
 # operator).
@@ -292,7 +294,8 @@ def squared_distance(x, y):
 
 
 def test_pickling():
-    for operator in (binary.plus, unary.exp, monoid.min, semiring.min_plus, select.tril, indexunary.rowindex, semiring.ss.any_secondi,
+    for operator in (binary.plus, unary.exp, monoid.min, semiring.min_plus, select.tril, indexunary.rowindex,
+        semiring.ss.any_secondi,
                      binary.numpy.mod, binary.isclose, dtypes.FP32):  # fmt: skip
         assert pickle.loads(pickle.dumps(operator)) is operator
     for typed in (

@@ -135,7 +135,8 @@ def test_index_operators():
     rows, cols = np.array([0, 0, 1, 2, 3, 3]), np.array([0, 3, 1, 0, 2, 3])
     values = np.array([5, -1, 0, 7, 2, 2])
     A = gb.Matrix.from_coo(rows, cols, values, dtype="INT64", nrows=4, ncols=4)
-    for name in ("rowindex", "colindex", "diagindex", "tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "colgt",
+    for name in ("rowindex", "colindex", "diagindex", "tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle",
+        "colgt",
                  "valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege"):  # fmt: skip
         for thunk in (-1, 0, 1, 2):
             expected = A.apply(getattr(gb.indexunary, name), thunk).new().to_coo()[2]

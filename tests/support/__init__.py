@@ -1,1 +1,2 @@
-"""What the tests share: operands, the bridge to the oracle (SuiteSparse through python-graphblas), batteries, coverage."""
+"""What the tests share: operands, the bridge to the oracle (SuiteSparse through python-graphblas), batteries,
+coverage."""

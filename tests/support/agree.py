@@ -1,4 +1,5 @@
-"""agree(): one call, run by the oracle and by every engine of the library under test, compared in everything visible."""
+"""agree(): one call, run by the oracle and by every engine of the library under test, compared in everything
+visible."""
 
 import types
 import warnings

@@ -194,7 +194,8 @@ def retyped(rng, operand, dtype):
 
 
 def battery(*operations):
-    """Test functions for operations: `test_write_options, test_types, test_casts = battery(...)` in a module of tests/conformance."""
+    """Test functions for operations: `test_write_options, test_types, test_casts = battery(...)` in a module of
+    tests/conformance."""
     masks = [
         pytest.param(
             operation, mask, id=f"{operation.name}-{mask}", marks=[pytest.mark.quick] if mask in ("none", "~S") else []

@@ -1,4 +1,5 @@
-"""What the element-wise operations' conformance tests share: operands in each orientation, and a vector beside a matrix."""
+"""What the element-wise operations' conformance tests share: operands in each orientation, and a vector beside a
+matrix."""
 
 import pytest
 

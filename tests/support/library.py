@@ -32,7 +32,8 @@ COMPILED = ("any_pair", "min_plus", "plus_first", "plus_second", "lor_land", "pl
 
 
 def engines_at(k, engines=ENGINES):
-    """All engines for each third of a loop's cases, the first engine for the others: the default one sees everything."""
+    """All engines for each third of a loop's cases, the first engine for the others: the default one sees
+    everything."""
     return engines if k % 3 == 0 else engines[:1]
 
 

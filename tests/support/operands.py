@@ -1,4 +1,5 @@
-"""Operands made from a seed: every kind of structure that has its own road somewhere, values on which sums are exact."""
+"""Operands made from a seed: every kind of structure that has its own road somewhere, values on which sums are
+exact."""
 
 import numpy as np
 
@@ -31,7 +32,8 @@ HUGE_SCENE = ("huge", "general")
 
 
 def values(rng, dtype, count):
-    """Integer-valued, zeros among them, small: sums and products are exact in every type but wrap in the narrow ones."""
+    """Integer-valued, zeros among them, small: sums and products are exact in every type but wrap in the narrow
+    ones."""
     kind = NUMPY_TYPES[dtype]
     if dtype == "BOOL":
         return rng.integers(0, 2, count).astype(kind)

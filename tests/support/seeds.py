@@ -9,5 +9,6 @@ SEED = int(os.environ.get("GRB_TILE_SEED", "20260817"))
 
 
 def generator(*names):
-    """A NumPy generator that depends on SEED and on `names` alone, so that a test's data do not depend on its neighbours."""
+    """A NumPy generator that depends on SEED and on `names` alone, so that a test's data do not depend on its
+    neighbours."""
     return np.random.default_rng([SEED, zlib.crc32("/".join(map(str, names)).encode())])

@@ -67,7 +67,8 @@ def test_disjoint_and_equal_lists():
 
 
 def pairs(rng, kind, isos, wide=False):
-    """Matrices of every proportion of rows: equal, one far shorter, empty rows, one that shares no place with the other."""
+    """Matrices of every proportion of rows: equal, one far shorter, empty rows, one that shares no place with the
+    other."""
     for nrows, ncols, many, few in (
         (50, 60, 900, 700),
         (20, 500, 4000, 60),

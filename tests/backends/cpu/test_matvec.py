@@ -1,4 +1,5 @@
-"""Compiled products of matrix and vector against the NumPy backend: every mask kind, vector form and kind of operator."""
+"""Compiled products of matrix and vector against the NumPy backend: every mask kind, vector form and kind of
+operator."""
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ from grb_tile.storage.store import Compressed
 from support.stores import masks, matrix, same_vector, values, vector
 
 SEMIRINGS = [
-    ("plus_times", "FP64"), ("plus_times", "INT8"), ("plus_times", "UINT64"), ("plus_times", "FC64"), ("min_plus", "FP32"),
+    ("plus_times", "FP64"), ("plus_times", "INT8"), ("plus_times", "UINT64"), ("plus_times", "FC64"), ("min_plus",
+    "FP32"),
     ("min_plus", "INT64"), ("max_min", "FP64"), ("any_pair", "BOOL"), ("lor_land", "BOOL"), ("land_lor", "BOOL"),
     ("any_secondi", "INT64"), ("min_firstj1", "INT64"), ("min_firsti", "INT32"), ("plus_pair", "INT64"),
-    ("plus_first", "FP64"), ("max_second", "INT32"), ("any_first", "FP64"), ("max_rdiv", "FP64"), ("times_minus", "INT16"),
+    ("plus_first", "FP64"), ("max_second", "INT32"), ("any_first", "FP64"), ("max_rdiv", "FP64"), ("times_minus",
+    "INT16"),
     ("eq_ne", "BOOL"), ("plus_bor", "UINT8"),
 ]  # fmt: skip
 
@@ -148,7 +151,8 @@ def test_read_only_and_strided_operands():
 
 
 @pytest.mark.parametrize("name, dtype", [
-    ("min_second", "FP64"), ("max_second", "FP32"), ("min_second", "INT8"), ("max_plus", "INT64"), ("times_second", "INT32"),
+    ("min_second", "FP64"), ("max_second", "FP32"), ("min_second", "INT8"), ("max_plus", "INT64"), ("times_second",
+    "INT32"),
     ("bor_second", "UINT8"), ("band_second", "UINT64"),
 ])  # fmt: skip
 @pytest.mark.parametrize("form", ["full", "bitmap"])

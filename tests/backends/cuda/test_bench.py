@@ -1,4 +1,5 @@
-"""`grb-tile bench` with the CUDA backend over the CPU emulation: the same graphs as on the CPU, verified on the device's arrays."""
+"""`grb-tile bench` with the CUDA backend over the CPU emulation: the same graphs as on the CPU, verified on the
+device's arrays."""
 
 import json
 from pathlib import Path

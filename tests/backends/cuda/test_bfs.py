@@ -171,7 +171,8 @@ def test_narrow(name, narrow):
 
 @pytest.mark.parametrize("degree", [33, 900])
 def test_one_hub_does_not_lose_the_high_diameter_kernel(degree):
-    """A grid with one vertex of `degree` neighbours: its row is long, its frontier hands over at run time if it must."""
+    """A grid with one vertex of `degree` neighbours: its row is long, its frontier hands over at run time if it
+    must."""
     side = 60
     A = grid(side, side)
     rows, cols = np.repeat(np.arange(A.nrows), np.diff(A.indptr)), A.indices.astype(np.int64)

@@ -1,4 +1,5 @@
-"""Traversals from many sources at once, their kernels run as fibers, against the plain loop in NumPy for each source."""
+"""Traversals from many sources at once, their kernels run as fibers, against the plain loop in NumPy for each
+source."""
 
 import numpy as np
 import pytest
@@ -73,7 +74,8 @@ def test_levels_alone(name):
 
 
 def test_levels_alone_in_many_chunks():
-    """More vertices than the blocks hold at once; a few of them apart, so that some chunks are reached by other sources."""
+    """More vertices than the blocks hold at once; a few of them apart, so that some chunks are reached by other
+    sources."""
     A = power_law(2900, 9000, 5)
     rows = np.repeat(np.arange(2900), np.diff(A.indptr))
     B = graph_of(3000, np.concatenate((rows, [2950, 2951, 2999])), np.concatenate((A.indices, [2951, 2952, 2998])))

@@ -1,4 +1,5 @@
-"""Searches over bit tiles, their kernel run as fibers, against the plain loop in NumPy; and over all of their directions."""
+"""Searches over bit tiles, their kernel run as fibers, against the plain loop in NumPy; and over all of their
+directions."""
 
 import numpy as np
 import pytest

@@ -117,7 +117,8 @@ def test_counts_are_read_together():
 
 def test_a_kernel_reports_an_error():
     device = Device(EmulatedLauncher())
-    text = """namespace grb { __global__ void check(const int64_t* i, int64_t n, int64_t bound, unsigned long long* error) {
+    text = """namespace grb {
+    __global__ void check(const int64_t* i, int64_t n, int64_t bound, unsigned long long* error) {
       GRB_EACH(k, n) if (i[k] >= bound) report(error, 2, k, i[k]);
     } }"""
     kernel = device.launcher.kernel("base/errors.cuh", "check", text)
@@ -314,7 +315,8 @@ def test_arguments_over_items():
 @pytest.mark.parametrize("cooperative", [False, True])
 @pytest.mark.parametrize("fixed", [(), (2**50, 3)])
 def test_arguments_of_a_kept_launch(cooperative, fixed):
-    """The driver gets the configuration, the stream, and the address of 8 bytes for each argument, the kept ones first."""
+    """The driver gets the configuration, the stream, and the address of 8 bytes for each argument, the kept ones
+    first."""
     driver = FakeDriver(3 + len(fixed))
     launch = driver.kernel().launch(3, 132, 1024, 64, cooperative, fixed)
     launch(5, 2**40, -1, np.int64(7))

@@ -1,4 +1,5 @@
-"""Union, intersection, restriction and Kronecker of the CUDA backend, their kernels run as fibers, against the NumPy backend.
+"""Union, intersection, restriction and Kronecker of the CUDA backend, their kernels run as fibers, against the NumPy
+backend.
 
 A case is a seed: formats, sizes, masks, types of the operands are drawn from it.  The operators are few: an instance of
 a kernel takes about a second to compile for the CPU (tests/gpu runs all of them on a device).
@@ -19,8 +20,10 @@ NUMPY = select.named("numpy")
 CAPPED = binary.register_anonymous(lambda x, y: min(x + y, 5), "capped")
 OPERATORS = [
     (binary.plus, "INT64"), (binary.minus, "FP32"), (binary.times, "FC64"), (binary.cdiv, "INT8"), (binary.lt, "FP64"),
-    (binary.min, "UINT16"), (binary.lor, "BOOL"), (binary.first, "INT32"), (binary.second, "FP64"), (binary.any, "UINT8"),
-    (binary.pair, "FP32"), (binary.ss.firsti, "INT64"), (binary.ss.secondj1, "INT32"), (binary.ss.firstj, "INT64"), (CAPPED, "INT64"),
+    (binary.min, "UINT16"), (binary.lor, "BOOL"), (binary.first, "INT32"), (binary.second, "FP64"), (binary.any,
+    "UINT8"),
+    (binary.pair, "FP32"), (binary.ss.firsti, "INT64"), (binary.ss.secondj1, "INT32"), (binary.ss.firstj, "INT64"),
+    (CAPPED, "INT64"),
 ]  # fmt: skip
 ROUNDS = range(12)
 

@@ -27,7 +27,8 @@ ALGORITHMS = {
 
 
 def matrix(hypersparse):
-    """64 edges on a path of 40 vertices and back, and others; hypersparse: 5,000 vertices, most of them without edges."""
+    """64 edges on a path of 40 vertices and back, and others; hypersparse: 5,000 vertices, most of them without
+    edges."""
     store = random_graph(40, 80, 3, symmetric=False)
     rows = np.repeat(np.arange(40), np.diff(store.indptr))
     n = 5000 if hypersparse else 40

@@ -77,7 +77,8 @@ def test_apply_unary(case, detours):
 
 
 BOUND = [
-    (binary.plus, "INT64"), (binary.minus, "FP32"), (binary.cdiv, "INT16"), (binary.first, "FP64"), (binary.second, "INT64"),
+    (binary.plus, "INT64"), (binary.minus, "FP32"), (binary.cdiv, "INT16"), (binary.first, "FP64"), (binary.second,
+    "INT64"),
     (binary.pair, "UINT8"), (binary.ge, "FP64"), (binary.ss.firstj1, "INT64"), (binary.ss.secondi, "INT32"),
 ]  # fmt: skip
 

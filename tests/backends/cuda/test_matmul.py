@@ -70,7 +70,8 @@ def test_every_walk(name, type_, turn, monkeypatch):
 
 @pytest.mark.parametrize("method", ["gustavson", "dot"])
 def test_subnormal_sums_are_kept(method):
-    """Float atomics of a device flush subnormals; the sums here are whole multiples of 2^-149, so exact in every order."""
+    """Float atomics of a device flush subnormals; the sums here are whole multiples of 2^-149, so exact in every
+    order."""
     rng = rng_of(3)
     signs = np.where(np.arange(40)[:, None] % 3, rng.choice([-1, 1], (40, 60)), 1)  # of one sign: past 2^-126
     A = full_matrix(signs * rng.integers(400, 500, (40, 60)) * 2.0**-75)

@@ -22,8 +22,10 @@ from support import seeds
 NUMPY = select.named("numpy")
 PRESENCE = "asked", "later", "hot"
 SEMIRINGS = [
-    ("plus_times", "FP64"), ("plus_times", "INT8"), ("min_plus", "FP32"), ("plus_first", "FP32"), ("plus_second", "INT32"),
-    ("lor_land", "BOOL"), ("any_pair", "BOOL"), ("min_firstj1", "INT32"), ("plus_times", "FC64"), ("plus_times", "FC32"),
+    ("plus_times", "FP64"), ("plus_times", "INT8"), ("min_plus", "FP32"), ("plus_first", "FP32"), ("plus_second",
+    "INT32"),
+    ("lor_land", "BOOL"), ("any_pair", "BOOL"), ("min_firstj1", "INT32"), ("plus_times", "FC64"), ("plus_times",
+    "FC32"),
     ("any_second", "FC64"), ("max_secondj", "INT64"), ("lxor_eq", "INT8"), ("any_secondi", "INT64"),
 ]  # fmt: skip
 
@@ -63,7 +65,8 @@ def case(rng, semiring, huge_rows=False, huge_cols=False):
 
 @pytest.fixture
 def presence(request, monkeypatch):
-    """Sums by columns ask every atomic whether its row is new, or all sums are read once more, those of some rows summed up
+    """Sums by columns ask every atomic whether its row is new, or all sums are read once more, those of some rows
+    summed up
     in shared memory first."""
     if request.param != "asked":
         monkeypatch.setattr(tuning, "MANY_EDGES", 0)

@@ -26,7 +26,8 @@ def on_the_shim():
 
 
 class Limit:
-    """Stands before a function of the backend: fails while derived forms are there (or for ever), and counts its calls."""
+    """Stands before a function of the backend: fails while derived forms are there (or for ever), and counts its
+    calls."""
 
     def __init__(self, monkeypatch, module, name, store=None, error=None):
         self.inner = shim()._find(module, name)
@@ -265,7 +266,8 @@ def test_reading_on_the_host_waits_too(monkeypatch):
 
 
 def test_whole_loops_report_as_primitives_do():
-    """What operations hand the device to, past the backend's methods, makes room, follows streams and names itself too."""
+    """What operations hand the device to, past the backend's methods, makes room, follows streams and names itself
+    too."""
     import ast
     import importlib
     from pathlib import Path

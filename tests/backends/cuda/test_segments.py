@@ -1,4 +1,5 @@
-"""Products of full vectors by equal shares of the entries (kernels/products/segments.cuh), as fibers, against NumPy's."""
+"""Products of full vectors by equal shares of the entries (kernels/products/segments.cuh), as fibers, against
+NumPy's."""
 
 import numpy as np
 import pytest
@@ -17,9 +18,12 @@ from support import seeds
 
 NUMPY = select.named("numpy")
 SEMIRINGS = [
-    ("plus_times", "FP64"), ("plus_times", "FP32"), ("plus_times", "INT8"), ("times_plus", "UINT16"), ("min_plus", "FP32"),
-    ("plus_first", "FP32"), ("plus_second", "INT32"), ("plus_pair", "INT64"), ("plus_times", "FC64"), ("plus_times", "FC32"),
-    ("max_secondj", "INT64"), ("min_firsti1", "INT32"), ("max_firstj1", "INT64"), ("lxor_eq", "INT8"), ("lor_land", "BOOL"),
+    ("plus_times", "FP64"), ("plus_times", "FP32"), ("plus_times", "INT8"), ("times_plus", "UINT16"), ("min_plus",
+    "FP32"),
+    ("plus_first", "FP32"), ("plus_second", "INT32"), ("plus_pair", "INT64"), ("plus_times", "FC64"), ("plus_times",
+    "FC32"),
+    ("max_secondj", "INT64"), ("min_firsti1", "INT32"), ("max_firstj1", "INT64"), ("lxor_eq", "INT8"), ("lor_land",
+    "BOOL"),
     ("plus_times", "INT16"), ("min_plus", "UINT8"), ("lor_ne", "INT16"), ("lxor_land", "BOOL"), ("land_lor", "BOOL"),
     ("eq_lxor", "BOOL"), ("land_eq", "BOOL"), ("lxor_second", "BOOL"), ("land_first", "BOOL"),
 ]  # fmt: skip
@@ -160,7 +164,8 @@ def test_monoids_without_a_start(kind, monkeypatch):
     ("lxor_gt", "ranked"),
 ])  # fmt: skip
 def test_bool_as_bits(name, kind, monkeypatch):
-    """Many bits at once, few of them true or few false, rows of all lengths: closed in a lane, a slice, a warp, a block."""
+    """Many bits at once, few of them true or few false, rows of all lengths: closed in a lane, a slice, a warp, a
+    block."""
     force(monkeypatch, kind)
     monkeypatch.setattr(row_segments, "reads_most", lambda device, A: True)
     semiring = get_typed_op(name, dtypes.BOOL, kind="semiring")

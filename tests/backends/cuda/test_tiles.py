@@ -1,4 +1,5 @@
-"""Products over tiles on the CUDA backend, and tiles made on the device, against the NumPy backend's and storage's own."""
+"""Products over tiles on the CUDA backend, and tiles made on the device, against the NumPy backend's and storage's
+own."""
 
 import numpy as np
 import pytest

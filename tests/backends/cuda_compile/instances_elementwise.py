@@ -1,4 +1,5 @@
-"""Instances of intersect, overwrite, restrict, union, union_values, apply, select, reduce and elementwise/kronecker.cuh.
+"""Instances of intersect, overwrite, restrict, union, union_values, apply, select, reduce and
+elementwise/kronecker.cuh.
 
 Operators: those that the algorithms and the conformance battery use, over the types that differ in C++; every unary
 operator's body is compiled by tests/operators already.
@@ -14,7 +15,8 @@ COMPLEX = ("FC32", "FC64")
 BINARY = {
     "plus": (*ALL, *COMPLEX), "minus": ("INT64", "FP32", "FP64", "FC64"), "times": ("INT64", "FP32", "FP64", "FC64"),
     "min": ("INT64", "FP32", "FP64"), "max": ("INT64", "FP32", "FP64"), "truediv": ("FP64",), "cdiv": ("INT64", "FP64"),
-    "lor": ("BOOL",), "land": ("BOOL",), "lxor": ("BOOL",), "eq": ("INT64", "FC64"), "lt": ("FP64",), "first": ("FP64",),
+    "lor": ("BOOL",), "land": ("BOOL",), "lxor": ("BOOL",), "eq": ("INT64", "FC64"), "lt": ("FP64",),
+    "first": ("FP64",),
     "second": ("INT64", "FP64", "FC64"), "pow": ("FP64",), "bor": ("UINT64",),
 }  # fmt: skip
 RESULTS = {"FP64": ("FP32", "INT64", "BOOL", "FC64"), "INT64": ("BOOL", "FP64"), "FC64": ("FP64",)}

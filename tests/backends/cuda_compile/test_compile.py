@@ -1,7 +1,9 @@
-"""The listed instances of all kernels compile with NVRTC, without a GPU: every one for sm_90, a sample for sm_80 and sm_100.
+"""The listed instances of all kernels compile with NVRTC, without a GPU: every one for sm_90, a sample for sm_80 and
+sm_100.
 
 A file instances_*.py beside this one lists instances: INSTANCES, tuples (header, name, functors, template), or a
-function instances() that yields them.  Each file is one slow test, so that what fails is named; the quick run compiles a
+function instances() that yields them.  Each file is one slow test, so that what fails is named; the quick run
+compiles a
 few instances.  SINCE_90 names the kernels that need sm_90 (thread block clusters) and so are not compiled for sm_80.
 """
 

@@ -321,7 +321,8 @@ def main():
         cp.cuda.Stream.null.synchronize()
         prepared = time.perf_counter() - start
         print(
-            f"{name}: n {store.nrows}, entries {store.nvals}, made in {made:.1f} s, prepared in {prepared * 1e3:.1f} ms, "
+            f"{name}: n {store.nrows}, entries {store.nvals}, made in {made:.1f} s, "
+            f"prepared in {prepared * 1e3:.1f} ms, "
             f"longest row {graph.longest}, narrow {graph.is_narrow}",
             flush=True,
         )

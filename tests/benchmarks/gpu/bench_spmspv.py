@@ -1,4 +1,5 @@
-"""Sparse matrix times sparse vector on the device against cuSPARSE's SpMV: python3 tests/benchmarks/gpu/bench_spmspv.py [--small] [--push]
+"""Sparse matrix times sparse vector on the device against cuSPARSE's SpMV: python3
+tests/benchmarks/gpu/bench_spmspv.py [--small] [--push]
 
 Every method is verified on sampled rows.  A line of JSON per figure goes to $OUT/bench_spmv.jsonl when OUT is set.
 

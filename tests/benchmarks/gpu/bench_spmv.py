@@ -1,4 +1,5 @@
-"""Products of matrix and vector on the device against cuSPARSE: python3 tests/benchmarks/gpu/bench_spmv.py [part ...] [--small] [--only=MATRIX ...]
+"""Products of matrix and vector on the device against cuSPARSE: python3 tests/benchmarks/gpu/bench_spmv.py [part
+...] [--small] [--only=MATRIX ...]
 
 Parts: spmv semirings latency (all three without an argument), tune; sparse vectors: bench_spmspv.py.  Graphs of
 $GRB_TILE_DATA (default shared/data) where they are.  A line of JSON per figure goes to $OUT/bench_spmv.jsonl when OUT

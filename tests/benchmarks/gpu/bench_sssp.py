@@ -97,7 +97,8 @@ def check(store, source, distances, tree=None):
     """Raises unless these are the distances, and this a tree of shortest paths."""
     bad = cp.zeros(5, cp.uint64)
     CHECK((2112,), (256,), (store.indptr, store.indices, store.values, distances.values, distances.words,
-                            0 if tree is None else tree.values, np.int32(store.nrows), np.int32(source), bad))  # fmt: skip
+                            0 if tree is None else tree.values, np.int32(store.nrows), np.int32(source),
+                            bad))  # fmt: skip
     if bad.any():
         raise SystemExit(f"WRONG: source {source}, bad {bad.tolist()} (reach, edge, tight, source, tree)")
 

@@ -1,6 +1,7 @@
 """Tiles on the device against CSR: bytes, making them, products over them, searches over them.
 
-    python3 tests/benchmarks/gpu/bench_tiles.py [bytes convert search bits products tries] [--graphs fem40,cnr-2000] [--sources 8]
+    python3 tests/benchmarks/gpu/bench_tiles.py [bytes convert search bits products tries] [--graphs fem40,cnr-2000]
+    [--sources 8]
 
 bytes     bytes of a stored entry: bit tiles of each width against CSR (structure only, row pointers as they are stored)
 convert   making tiles beside one search of the same graph (TileSpMSpV's bound: one search in normal cases, ten at
