@@ -1,4 +1,4 @@
-"""`grb-tile bench`: breadth-first search and products of matrix and vector, timed on a graph of one's own or a made one."""
+"""`grb-tile bench`: BFS and matrix-vector products, timed on a graph from a file or a generated one."""
 
 import argparse
 import json
@@ -12,10 +12,10 @@ NOTES = """what the figures mean:
   ms       median time of a call from Python until its result is complete, on a device too; the first call is told apart
            (it compiles, moves the graph to the device and derives what it keeps); half a second of calls warms up
   queued   on a device: time of a call among many that are queued without waiting for each
-  GTEPS    stored directed edges that leave the nodes reached (bfs), or the entries of the columns that x selects (products),
+  GTEPS    directed edges that leave the nodes reached (bfs), or entries of the columns that x selects (products),
            over ms, in 10^9 a second
   GB/s     bytes over ms in 10^9 a second.  spmv: entries x (index + value) + rows x (8 + value) + columns x value;
-           spmspv: selected entries x (index + value) + entries of x x (16 + index + value) + entries of w x (index + value)
+           spmspv: selected entries x (index + value) + nvals(x) x (16 + index + value) + nvals(w) x (index + value)
 graphs of --generate (undirected; the same on every machine for one --seed):
   kron:SCALE[:EDGE_FACTOR]   Graph500 Kronecker, quadrants .57 .19 .19 .05, no loops, no duplicates, labels shuffled
   grid:SIDE                  SIDE x SIDE nodes with up to four neighbours

@@ -52,7 +52,10 @@ def warm_up(call):
 
 
 def queued_ms(call):
-    """Time of a call among QUEUED that are not waited for one by one; None where calls are complete when they return."""
+    """Time of a call among QUEUED that are not waited for one by one.
+
+    None where calls are complete when they return.
+    """
     from grb_tile.backends import select
 
     if not select.current().asynchronous:

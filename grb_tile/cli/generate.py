@@ -78,7 +78,8 @@ def uniform(count, seed, dtype):
 
 
 def _hash(xp, start, stop, seed, stream):
-    """64 well mixed bits for each of the numbers start .. stop - 1: splitmix64's finaliser of counter x golden ratio + key.
+    """64 well mixed bits for each of the numbers start .. stop - 1: splitmix64's finaliser of counter x golden ratio +
+    key.
 
     Distinct numbers of a stream have distinct hashes.  Reference: Steele, Lea, Flood, "Fast splittable pseudorandom
     number generators" (OOPSLA 2014), figure 14.
@@ -126,7 +127,9 @@ def _quadrants(xp, start, stop, seed, scale):
 
 
 def _lattice(xp, side, dimensions, block):
-    """Nodes of a cube of `dimensions`, joined along axes (block 1) or to all around and themselves (block: unknowns a node)."""
+    """Nodes of a cube of `dimensions`, joined along axes (block 1) or to all around and themselves (block: unknowns a
+    node).
+    """
     nodes = side**dimensions
     node = xp.arange(nodes, dtype=np.int64)
     steps = [[]]

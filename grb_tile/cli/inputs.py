@@ -84,7 +84,7 @@ class Loaded:
         self.numbers = None
 
     def node(self, text, option="--source"):
-        """The index of the node that `text` names: a label where there are labels, otherwise a number as FILE counts."""
+        """The index of the node that `text` names: its label where there are any, otherwise a number as FILE counts."""
         if self.labels is not None:
             self.numbers = self.numbers or {label: k for k, label in enumerate(self.labels)}
             if text not in self.numbers:

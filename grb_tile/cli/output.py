@@ -122,7 +122,10 @@ def rounds(report):
 
 
 def table(entries, left=()):
-    """Lines of a table of dictionaries: a column for each key, in the order in which keys turn up; `left`: keys of texts."""
+    """Lines of a table of dictionaries: a column for each key, in the order in which keys turn up.
+
+    `left`: keys whose columns are aligned on the left.
+    """
     if not entries:
         return ["(no iterations)"]
     keys = list(dict.fromkeys(key for entry in entries for key in entry))
@@ -157,7 +160,7 @@ def vector_mark(path):
 
 
 def write_vector(path, vector, loaded):
-    """The result vector: .grb keeps type and size, the others have a line `node value` for each entry, labels where known."""
+    """The result vector: .grb keeps type and size, other formats have a line `node value` for each entry."""
     from grb_tile.io import save
     from grb_tile.io.streams import Target
 

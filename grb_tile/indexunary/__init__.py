@@ -1,4 +1,4 @@
-"""The indexunary operators: `grb_tile.indexunary.<name>`, built when first asked for (see grb_tile/operators/table.py)."""
+"""The indexunary operators: `grb_tile.indexunary.<name>`, built on first use (see grb_tile/operators/table.py)."""
 
 from functools import partial as _partial
 

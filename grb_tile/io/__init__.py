@@ -1,4 +1,4 @@
-"""Reading, writing and converting: files (Matrix Market, edge lists, .npz, our own format) and other libraries' objects.
+"""Reading, writing and converting: files (Matrix Market, edge lists, .npz, .grb) and other libraries' objects.
 
 The libraries are imported when a function needs them, and named with their install command when they are missing.
 

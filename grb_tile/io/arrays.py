@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def as_numpy(x: Any) -> np.ndarray:
-    """`x` as a NumPy array, without a copy where it permits: DLPack first (PyTorch, JAX, ... on the CPU), then `__array__`.
+    """`x` as a NumPy array, without a copy where it permits: DLPack first (PyTorch, JAX, ... on the CPU), then
+    `__array__`.
 
     >>> import numpy as np
     >>> from grb_tile.io.arrays import as_numpy

@@ -43,7 +43,8 @@ def as_device(x: Any, backend: Backend | None = None) -> Any:
 
 @_reported
 def from_cupy(x: Any, *, name: str | None = None) -> Vector | Matrix:
-    """Vector of a one-dimensional device array (every place present), Matrix of a cupyx.scipy.sparse CSR, CSC or COO matrix.
+    """Vector of a one-dimensional device array (every place present), Matrix of a cupyx.scipy.sparse CSR, CSC or COO
+    matrix.
 
     Parameters
     ----------

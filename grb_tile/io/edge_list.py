@@ -29,7 +29,7 @@ DIMACS_HEAD = re.compile(rb"(?:[ \t]*(?:c(?:[ \t][^\n]*)?)?\r?\n)*p[ \t]+\w+[ \t
 NUMBER = rb"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?|[-+]?inf|nan"
 
 Edges = namedtuple("Edges", "sources targets weights labels size base")
-Edges.__doc__ = """Arrays of an edge list: int64 `sources` and `targets`, `weights` or None, `labels` (a list) or None, `size`,
+Edges.__doc__ = """Arrays of an edge list: int64 `sources` and `targets`, `weights` or None, `labels` or None, `size`,
 and `base`, what the file adds to an index (1 in DIMACS files and where it was given)."""
 
 EdgeList = namedtuple("EdgeList", "matrix labels")
@@ -370,7 +370,10 @@ class _Reader:
 def write_edge_list(
     target: Writable, matrix: Matrix, *, weights: bool = True, delimiter: str = " ", base: int = 0
 ) -> None:
-    """Write the entries of `matrix`, one line `row col [value]` each, sorted by row and column; .gz etc. by the ending."""
+    """Write the entries of `matrix`, one line `row col [value]` each, sorted by row and column.
+
+    The ending of a path chooses the compression: .gz, .bz2, .xz.
+    """
     from grb_tile.io.streams import Target
 
     rows, cols, values = matrix.to_coo()

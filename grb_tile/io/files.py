@@ -35,7 +35,7 @@ ENDINGS = {
 }
 
 Read = namedtuple("Read", "obj labels format base")
-Read.__doc__ = """What `read` found: the object, `labels` of its rows (a list) or None, the name of the file's format, and
+Read.__doc__ = """What `read` found: the object, `labels` of its rows (a list) or None, the name of the format, and
 `base`: the number that an edge list gives to node 0 (0 in the other formats, whose node numbers are ours)."""
 
 
@@ -95,7 +95,7 @@ def read(
 
 
 def write(path: PathLike, obj: Matrix | Vector | Scalar, *, format: str | None = None, **options: Any) -> None:
-    """Write `obj` in the format that the path's ending names: .mtx, .grb, .npz, or an edge list (.txt, .csv, .el ...)."""
+    """Write `obj` in the format that the path's ending names: .mtx, .grb, .npz, or an edge list (.txt, .csv, ...)."""
     ending = _ending(path)
     if format is None:
         if ending not in ENDINGS:

@@ -103,7 +103,7 @@ def mmread(
 
 
 def mminfo(source: Readable) -> Header:
-    """The head of a Matrix Market file: format, field, symmetry, nrows, ncols, entries (body lines), type_name, comments.
+    """The head of a Matrix Market file: format, field, symmetry, nrows, ncols, entries, type_name, comments.
 
     >>> import io
     >>> from grb_tile.io import mminfo

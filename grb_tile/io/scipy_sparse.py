@@ -53,8 +53,9 @@ def from_scipy_sparse(A: Any, *, dup_op: DupOp | None = None, name: str | None =
 
 
 def _is_sorted(A):
-    """Whether A's rows are ascending without duplicates and its arrays make a valid CSR; checked, since scipy's flags are
-    only what somebody said."""
+    """Whether A's rows are ascending without duplicates and its arrays make a valid CSR; checked, since scipy's flags
+    are only what somebody said.
+    """
     indptr, indices = A.indptr, A.indices
     count = indices.shape[0]
     if indptr[0] != 0 or indptr[-1] != count or A.data.shape[0] != count or (indptr[1:] < indptr[:-1]).any():

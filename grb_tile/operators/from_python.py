@@ -57,7 +57,8 @@ _NUMPY_LOGIC = {"nmax": "lor", "nmin": "land", "fmax": "lor", "fmin": "land", "a
 _FUNCTIONS = {
     name: name
     for name in (
-        "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh ceil floor "
+        "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh ceil "
+        "floor "
         "trunc cbrt erf erfc lgamma isnan isinf isfinite atan2 hypot copysign nextafter logaddexp logaddexp2 gcd lcm "
         "signbit conj"
     ).split()

@@ -1,4 +1,4 @@
-"""Operators made of Python functions: their registration, and families of them, for unary, binary and indexunary alike."""
+"""Operators made of Python functions: registration and families, for unary, binary and indexunary alike."""
 
 import inspect
 from types import FunctionType
@@ -46,7 +46,8 @@ class FunctionOp(OpBase):
 
     @classmethod
     def register_new(cls, name, func, *, parameterized=False, is_udt=False, lazy=False, cuda=None):
-        """Register `func` as `<name>` of the operators' namespace (periods make nested names); see `register_anonymous`.
+        """Register `func` as `<name>` of the operators' namespace (periods make nested names); see
+        `register_anonymous`.
 
         `lazy`: built on first use.  Raises: AttributeError when the name is taken.
         """

@@ -37,7 +37,8 @@ _NOT_BOOL = tuple(t for t in BUILTIN if t is not BOOL)
 _LOGICAL = dict.fromkeys(REALS, (BOOL, BOOL, BOOL))
 _BOOL_ALIAS = {"max": "lor", "min": "land", "times": "land"}
 _TYPES = {
-    "any": RULES["all"], "eq": {BOOL: (BOOL, BOOL, BOOL)}, "plus": {t: (t, t, t) for t in _NOT_BOOL}, "times": RULES["all"],
+    "any": RULES["all"], "eq": {BOOL: (BOOL, BOOL, BOOL)}, "plus": {t: (t, t, t) for t in _NOT_BOOL},
+    "times": RULES["all"],
     "min": RULES["real"], "max": RULES["real"], "land": _LOGICAL, "lor": _LOGICAL, "lxor": _LOGICAL, "lxnor": _LOGICAL,
     "band": RULES["unsigned"], "bor": RULES["unsigned"], "bxor": RULES["unsigned"], "bxnor": RULES["unsigned"],
     "numpy.gcd": RULES["integer"], "numpy.hypot": RULES["float"], "numpy.logaddexp": RULES["float"],

@@ -1,4 +1,4 @@
-"""The namespaces unary, binary, monoid, semiring, indexunary, select and op: every operator is built when first asked for.
+"""The namespaces unary, binary, monoid, semiring, indexunary, select and op: operators are built on first use.
 
 The modules grb_tile.unary and so on are thin: their `__getattr__` asks here, and keeps what it gets.
 """
@@ -23,7 +23,8 @@ def _numpy_semirings():
     """monoid_binary names whose types can meet; the others are absent, as in python-graphblas."""
     integer = {"gcd", "lcm", "left_shift", "right_shift"}
     real = {
-        "arctan2", "copysign", "divide", "float_power", "hypot", "ldexp", "logaddexp2", "logaddexp", "nextafter", "true_divide",
+        "arctan2", "copysign", "divide", "float_power", "hypot", "ldexp", "logaddexp2", "logaddexp", "nextafter",
+        "true_divide",
     }  # fmt: skip
     bits = {"bitwise_and", "bitwise_or", "bitwise_xor"}
     compare = {"equal", "greater", "greater_equal", "less", "less_equal", "not_equal"}
@@ -140,7 +141,8 @@ def module_hooks(modname, module_globals, prefix="", extra=()):
                 name, ""
             )
             warnings.warn(
-                f"`gb.{modname}.{name}` is deprecated; please use {other}`gb.{modname}.ss.{name}` instead. `{name}` is specific to "
+                f"`gb.{modname}.{name}` is deprecated; please use {other}`gb.{modname}.ss.{name}` instead. `{name}` is "
+                "specific to "
                 "SuiteSparse:GraphBLAS.",
                 DeprecationWarning,
                 stacklevel=2,

@@ -22,7 +22,8 @@ _SYMBOLS = {
         "col<=": "colle", "col>": "colgt", "row<=": "rowle", "row>": "rowgt", "index<=": "indexle", "index>": "indexgt",
     },
     "binary": {
-        **_ORDER, "+": "plus", "-": "minus", "*": "times", "/": "truediv", "//": "floordiv", "%": "numpy.mod", "**": "pow",
+        **_ORDER, "+": "plus", "-": "minus", "*": "times", "/": "truediv", "//": "floordiv", "%": "numpy.mod",
+        "**": "pow",
         "&": "land", "|": "lor", "^": "lxor",
     },
     "monoid": {"==": "eq", "+": "plus", "*": "times", "&": "land", "|": "lor", "^": "lxor"},
@@ -130,7 +131,8 @@ def _from_string(string, kind):
     if dtype:
         if not dtype[0].endswith("]"):
             raise ValueError(
-                f'Bad {kind} string: {string!r}.  Datatype specification does not end with "]".  Example usage: {example!r}'
+                f'Bad {kind} string: {string!r}.  Datatype specification does not end with "]".  Example usage: '
+                f"{example!r}"
             )
         dtype = lookup_dtype(dtype[0][:-1])
     if "]" in base:
@@ -183,7 +185,9 @@ def op_from_string(string):
 
 
 def find_opclass(op):
-    """(operator, name of its class): parameterized operators are called with their defaults, abs, min and max looked up."""
+    """(operator, name of its class): parameterized operators are called with their defaults, abs, min and max looked
+    up.
+    """
     if isinstance(op, OpBase):
         return op, type(op).__name__
     if isinstance(op, TypedOpBase):
@@ -221,7 +225,8 @@ def get_semiring(monoid, binaryop, name=None):
     if opclass == "Monoid":
         if switched:
             raise TypeError(
-                "Got a BinaryOp for the monoid argument and a Monoid for the binaryop argument.  Are the arguments switched?  "
+                "Got a BinaryOp for the monoid argument and a Monoid for the binaryop argument.  Are the arguments "
+                "switched?  "
                 "Hint: you can do `mymonoid.binaryop` to get the binaryop from a monoid."
             )
         binaryop = binaryop.binaryop

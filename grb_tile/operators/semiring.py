@@ -46,7 +46,9 @@ _BOOL_ALIAS.update({f"{m}_ne": f"{m}_lxor" for m in ("any", *_BOOL_MONOIDS)})
 
 
 def _predefined_rule(monoid_name, monoid, multiply):
-    """{input type: (type of the typed semiring, same, return type)}: every type both can do, less what SuiteSparse lacks."""
+    """{input type: (type of the typed semiring, same, return type)}: every type both can do, less what SuiteSparse
+    lacks.
+    """
     name = multiply.name
     rule = {}
     for type_, (own, _, between) in multiply._rule.items():
@@ -69,7 +71,10 @@ def _predefined_rule(monoid_name, monoid, multiply):
 
 
 class TypedSemiring(TypedOpBase):
-    """A Semiring for one type of operands: `monoid` and `binaryop` are typed.  Spec: GraphBLAS C API 2.1, section 3.5.6."""
+    """A Semiring for one type of operands: `monoid` and `binaryop` are typed.
+
+    Spec: GraphBLAS C API 2.1, section 3.5.6.
+    """
 
     __slots__ = ("_flipped", "binaryop", "monoid")
     opclass = "Semiring"

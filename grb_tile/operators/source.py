@@ -68,7 +68,10 @@ def _file_tree(filename, lines):
 
 
 def _lambda(tree, code):
-    """The lambda whose body spans the places that `code`'s instructions come from; columns tell several on a line apart."""
+    """The lambda whose body spans the places that `code`'s instructions come from.
+
+    Columns tell several on a line apart.
+    """
     names = list(code.co_varnames[: code.co_argcount])
     places = [
         (line, column)

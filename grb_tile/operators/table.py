@@ -107,8 +107,8 @@ UNARY = {
     **{
         name: (_FLOATC, f"{name}(x)")
         for name in (
-            "acos acosh asin asinh atan atanh ceil cos cosh exp exp2 expm1 floor log log10 log1p log2 round signum sin sinh "
-            "sqrt tan tanh trunc"
+            "acos acosh asin asinh atan atanh ceil cos cosh exp exp2 expm1 floor log log10 log1p log2 round signum sin "
+            "sinh sqrt tan tanh trunc"
         ).split()
     },
     "cbrt": ("coerced to float", "cbrt(x)"),
@@ -130,8 +130,8 @@ UNARY = {
     "numpy.degrees": ("computed in float", "x * 57.29577951308232"),
     "numpy.fabs": ("computed in float", "abs(x)"),
     "numpy.spacing": ("computed in float", "spacing(x)"),
-    "numpy.reciprocal": ("all, bool as int8", {"i": "reciprocal_integer(x)", "u": "reciprocal_integer(x)", "f": "cdiv(1, x)",
-                                               "c": "minv_complex(x)"}),
+    "numpy.reciprocal": ("all, bool as int8", {"i": "reciprocal_integer(x)", "u": "reciprocal_integer(x)",
+                                               "f": "cdiv(1, x)", "c": "minv_complex(x)"}),
     "numpy.sign": ("all, bool as int8", {"i": "where(x > 0, 1, where(x < 0, 0 - 1, x))", "u": "where(x > 0, 1, x)",
                                          "f": "signum(x)", "c": "signum(x)"}),
     "numpy.square": ("all, bool as int8", "x * x"),
@@ -217,8 +217,8 @@ UNARY_NUMPY = {
     "abs": "abs", "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arctan": "atan", "arctanh": "atanh", "bitwise_not": "bnot", "conj": "conj", "conjugate": "conj", "invert": "bnot",
     "logical_not": "lnot", "negative": "ainv", "positive": "identity", "rint": "round",
-    **{n: n for n in ("cbrt ceil cos cosh exp exp2 expm1 floor isfinite isinf isnan log log10 log1p log2 sin sinh sqrt tan "
-                      "tanh trunc").split()},
+    **{n: n for n in ("cbrt ceil cos cosh exp exp2 expm1 floor isfinite isinf isnan log log10 log1p log2 sin sinh "
+                      "sqrt tan tanh trunc").split()},
 }  # fmt: skip
 BINARY_NUMPY = {
     "add": "plus", "bitwise_and": "band", "bitwise_or": "bor", "bitwise_xor": "bxor", "equal": "eq", "fmax": "max",
@@ -239,8 +239,8 @@ COMMUTES = {
 }  # fmt: skip
 COMMUTES.update({b: a for a, b in COMMUTES.items()})
 COMMUTATIVE = set(
-    "any band bor bxnor bxor eq land lor lxnor lxor max min plus times hypot iseq isne ne pair numpy.gcd numpy.hypot numpy.lcm "
-    "numpy.logaddexp numpy.logaddexp2 numpy.maximum numpy.minimum".split()
+    "any band bor bxnor bxor eq land lor lxnor lxor max min plus times hypot iseq isne ne pair numpy.gcd numpy.hypot "
+    "numpy.lcm numpy.logaddexp numpy.logaddexp2 numpy.maximum numpy.minimum".split()
 )
 # In a product C' = B' A' the positions swap roles too: the row of the first operand is the column of the second.
 COMMUTES_IN_PRODUCT = {

@@ -39,7 +39,8 @@ def functor(typed, name):
     elif typed.expression is None:
         reason = typed.refusal if typed.refusal is not None else "its source is not available"
         raise UdfParseError(
-            f"{typed!r} has no CUDA form: {reason}.  Rewrite the function within what operators may use, or register it with "
+            f"{typed!r} has no CUDA form: {reason}.  Rewrite the function within what operators may use, or register "
+            "it with "
             'cuda="..." giving the C++ expression in ' + ", ".join(arguments)
         )
     else:

@@ -1,4 +1,4 @@
-"""Lower a typed operator to scalar Python text that Numba compiles, and that plain Python runs, with NumPy's results."""
+"""Lower a typed operator to scalar Python text that Numba compiles and plain Python runs, with NumPy's results."""
 
 import re
 
@@ -15,7 +15,8 @@ _ARGUMENTS = {1: ("x",), 2: ("x", "y"), 4: ("x", "i", "j", "thunk")}
 
 
 def scalar_source(typed, name):
-    """(preamble, source): `source` defines function `name` of scalars (x), (x, y) or (x, i, j, thunk) of the op's types.
+    """(preamble, source): `source` defines function `name` of scalars (x), (x, y) or (x, i, j, thunk) of the op's
+    types.
 
     The preamble's lines are imports: `import numpy as np` and `from grb_tile.operators.scalar import ...`, whose
     functions

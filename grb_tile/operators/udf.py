@@ -138,14 +138,15 @@ def infer_rule(user, types_of):
     if not rule:
         reason = user.refusal or user.trial_error or "it has no meaning for any built-in type"
         raise UdfParseError(
-            f"Unable to parse function using Numba, nor by lowering its source: {reason}.  An operator's function takes "
+            f"Unable to parse function using Numba, nor by lowering its source: {reason}.  An operator's function "
+            "takes "
             "numbers, may use arithmetic, comparisons, if, local variables and math functions, and returns a number."
         )
     return rule
 
 
 def entry_by_entry(user, types, result):
-    """A NumPy-like function that calls the Python function once per entry: through Numba when that can, else plainly."""
+    """A NumPy-like function that calls the Python function once per entry: through Numba where it can."""
     state = {}
     dtype = result.np_type
 

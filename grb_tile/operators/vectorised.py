@@ -126,7 +126,10 @@ def cmplx(x, y):
 
 
 def bshift(x, y):
-    """x shifted left by the int8 value of y, or right (arithmetically) when that is negative; beyond the width: 0 or -1."""
+    """x shifted left by the int8 value of y, or right (arithmetically) when that is negative.
+
+    Beyond the width: 0 or -1.
+    """
     bits = 8 * x.dtype.itemsize
     k = np.asarray(y).astype(np.int8)
     left = np.clip(k, 0, bits - 1).astype(x.dtype)

@@ -20,7 +20,9 @@ def index_dtype(dimension):
 
 
 class _Counted:
-    """Numbers of entries that cost nothing: a result on a device may not have read its own (cuda/runtime/late_vector.py)."""
+    """Numbers of entries that cost nothing: a result on a device may not have read its own
+    (cuda/runtime/late_vector.py).
+    """
 
     __slots__ = ()
 

@@ -1,4 +1,7 @@
-"""NumpyBackend does every primitive in NumPy; CpuBackend tries the kernels compiled by Numba first (compiled/dispatch.py)."""
+"""NumpyBackend does every primitive in NumPy.
+
+CpuBackend tries the kernels compiled by Numba first (compiled/dispatch.py).
+"""
 
 import numpy as np
 
