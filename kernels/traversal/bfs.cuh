@@ -32,7 +32,8 @@ struct BfsLoop {
   int64_t depth, frontier, reached;            // the level that is made; vertices of the one before; vertices so far
   int64_t count, edges;                        // size of the frontier's queue
   int64_t explored;                            // edges of all vertices that were pushed
-  int q, single;                               // the frontier's queue; >= 0: the frontier is this vertex, without a queue
+  int q;                                       // the frontier's queue
+  int single;                                  // >= 0: the frontier is this vertex, without a queue
   bool queued;                                 // is the frontier a queue?  (else only the new bits of a pull)
 };
 
@@ -54,7 +55,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) bfs(BfsArguments a) {
   const RunRecord<> record{a.record, a.record_levels};
   if (threadIdx.x == 0) block.staged.reset(), block.pulled.reset();
   BfsPull<P, LEVELS, PARENTS, LOW_SKEW> search{
-    {g, block, a.level, a.parent, int(a.target), spread_warp(), spread_warps(), &g.control->slot[0], 0, int64_t(EDGE_MASK)}};
+    {g, block, a.level, a.parent, int(a.target), spread_warp(), spread_warps(), &g.control->slot[0], 0,
+     int64_t(EDGE_MASK)}};
   unsigned *visited = g.visited0, *other = g.visited1;
   BfsLoop s{1, 0, 0, 0, 0, 0, 0, -1, true};
   if (first_thread && status == FRESH) record.start();

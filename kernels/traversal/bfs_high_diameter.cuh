@@ -56,13 +56,18 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct Hi
   BlockGroup<BfsControl, CLUSTER, 59, 31> group;
   word* queue;                             // this block's two queues; an entry is predecessor << 32 | vertex
   word* spill;
+  const int4* first_neighbours;            // of the table, kept in registers
+  unsigned* visited;
   int depth;                               // the level that is being made
+  word* made;                              // this block's queue of it
   unsigned my_vertices, my_edges;
 
   GRB_DEVICE BfsTable<P>& g() { return block.g; }
   GRB_DEVICE word entry_of(int of_block, unsigned k) {
 #ifdef GRB_CLUSTERS
-    if constexpr (CLUSTER) return read_in_block(address_in_block(queue + (depth & 1) * QUEUE_ENTRIES, of_block) + 8 * k);
+    if constexpr (CLUSTER) {
+      return read_in_block(address_in_block(queue + (depth & 1) * QUEUE_ENTRIES, of_block) + 8 * k);
+    }
 #endif
     return load_l2(g().queues + (int64_t(of_block) * 2 + (depth & 1)) * QUEUE_ENTRIES + k);
   }
@@ -78,8 +83,8 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct Hi
   }
   GRB_DEVICE void append(unsigned at, int near, int from) {
     word entry = word(unsigned(from)) << 32 | unsigned(near);
-    prefetch_l2(reinterpret_cast<const int4*>(g().first_neighbours) + int64_t(near) * WIDTH / 4);   // read by the next level
-    if (at < QUEUE_ENTRIES) queue[((depth + 1) & 1) * QUEUE_ENTRIES + at] = entry;
+    prefetch_l2(first_neighbours + int64_t(near) * WIDTH / 4);            // read by the next level
+    if (at < QUEUE_ENTRIES) made[at] = entry;
     else spill[at - QUEUE_ENTRIES] = entry;
   }
 
@@ -97,9 +102,9 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct Hi
   }
 
   GRB_DEVICE void expand(const QueueShares& shares) {
-    const int4* first_neighbours = reinterpret_cast<const int4*>(g().first_neighbours);
     const int lane = lane_number();
     const unsigned warp = group.warp(), warps = group.warps();
+    made = queue + ((depth + 1) & 1) * QUEUE_ENTRIES;
     my_vertices = my_edges = 0;
     for (unsigned i0 = warp * 32; i0 < shares.total; i0 += warps * 32) {
       int of_block;
@@ -115,7 +120,7 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct Hi
           int4 four = first_neighbours[(int64_t(v) * WIDTH + k) / 4];
           row[k] = four.x, row[k + 1] = four.y, row[k + 2] = four.z, row[k + 3] = four.w;
         }
-        won = visit(g().visited0, v);
+        won = visit(visited, v);
       }
       if (!__any_sync(ALL_LANES, won)) continue;
       if (won) reach(v, from);
@@ -171,7 +176,7 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct Hi
     if (threadIdx.x < 32) {
       word text = level_message(block.entries[(depth + 1) & 1], block.vertices, block.edges, block.hit != 0, depth + 1);
       __syncwarp();
-      if (lane == 0) block.entries[depth & 1] = block.vertices = block.edges = 0;   // before the message permits appends
+      if (lane == 0) block.entries[depth & 1] = block.vertices = block.edges = 0;   // before the message
       __syncwarp();
       group.send(depth + 1, 0, text);
     }
@@ -185,7 +190,7 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct Hi
     for (unsigned k = threadIdx.x; k - threadIdx.x < count; k += blockDim.x) {
       word entry = k < count ? (k < QUEUE_ENTRIES ? own[k] : spill[k - QUEUE_ENTRIES]) : 0;
       int v = int(unsigned(entry));
-      bool won = k < count && visit(g().visited0, v);
+      bool won = k < count && visit(visited, v);
       if (won) reach(v, int(unsigned(entry >> 32)));
       if (won && v == int(a.target)) group.control->target_depth = depth;
       word at = warp_append(won, reinterpret_cast<word*>(&group.control->handed_count));
@@ -205,7 +210,7 @@ GRB_DEVICE void bfs_high_diameter(const HighDiameterBfsArguments& a, word* share
   const RunRecord<> record{a.record, a.record_levels};
   HighDiameterBfs<P, WIDTH, LEVELS, PARENTS, CLUSTER> search{
     block, a, {control, block.inbox}, CLUSTER ? shared_queue : g.queues + int64_t(blockIdx.x) * 2 * QUEUE_ENTRIES,
-    g.spill + blockIdx.x * g.spill_capacity, 0, 0, 0};
+    g.spill + blockIdx.x * g.spill_capacity, reinterpret_cast<const int4*>(g.first_neighbours), g.visited0};
   if (first_thread) record.start();
   search.start();
   int64_t reached = 0, levels = 0;
@@ -255,7 +260,8 @@ __global__ void __launch_bounds__(1024) bfs_high_diameter_grid(HighDiameterBfsAr
 
 #ifdef GRB_CLUSTERS
 template <class P, int WIDTH, bool LEVELS, bool PARENTS, int BLOCKS>
-__global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(1024) bfs_high_diameter_cluster(HighDiameterBfsArguments a) {
+__global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(1024)
+bfs_high_diameter_cluster(HighDiameterBfsArguments a) {
   extern __shared__ word bfs_queues[];     // 2 * QUEUE_ENTRIES
   bfs_high_diameter<P, WIDTH, LEVELS, PARENTS, true>(a, bfs_queues);
 }

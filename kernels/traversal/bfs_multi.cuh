@@ -38,7 +38,10 @@ constexpr int GATHER_SHARE = 16;           // hubs are copied to shared memory f
 // What a level counts: pairs of vertex and source; edges of the vertices; of the hubs among them; vertices that some
 // source may still reach (those of long rows as many times as there are vertices); which sources found any (a union).
 enum MultiCount { PAIRS, EDGES_FOUND, HUB_EDGES, LEFT, ACTIVE, COUNTS };
-struct MultiCounters { word number[COUNTS], high_degree[64]; };      // high_degree: edges of such vertices that each source reached
+struct MultiCounters {
+  word number[COUNTS];
+  word high_degree[64];                        // edges of high-degree vertices that each source reached
+};
 struct MultiControl {
   using Slot = MultiCounters;
   unsigned arrivals, departures;
@@ -81,7 +84,7 @@ GRB_DEVICE void set_level(word* levels, int64_t n, int64_t v, word bits, unsigne
   for (int g = 0; value; g++, value >>= 4) {
     word *counter = levels + (g * n + v) * 4, had[4];
 #pragma unroll
-    for (int d = 0; d < 4; d++) had[d] = value >> d & 1 ? counter[d] : 0;      // all loads are issued before one is needed
+    for (int d = 0; d < 4; d++) had[d] = value >> d & 1 ? counter[d] : 0;   // all loads before the first use
 #pragma unroll
     for (int d = 0; d < 4; d++)
       if (value >> d & 1) counter[d] = had[d] | bits;
@@ -99,7 +102,7 @@ template <class P> struct MultiBfs {
   int64_t depth;
   word frontier, edges, hub_edges;             // pairs in the frontier; edges of its vertices; of the hubs among them
   word active, left;                           // sources that go on; vertices that some of them miss
-  word source_edges;                           // thread s < 64: edges of high-degree vertices in the frontier of source s
+  word source_edges;                           // thread s < 64: edges of high-degree vertices in source s's frontier
   // Of this level: sources that pull, that push, that are gathered from rows; are hubs pulled for those that push?;
   // words in shared memory.
   word pullers, pushers, gatherers;
@@ -256,7 +259,8 @@ template <class P> struct MultiBfs {
 
   // A segment by `lanes` lanes, until no bit is missing: load(i, end) gives `width` entries, words(them) their union.
   template <class Load, class Words>
-  GRB_DEVICE void pull_segment(int v, bool is_later, word missing, P i, P end, int lanes, int width, Load load, Words words) {
+  GRB_DEVICE void pull_segment(int v, bool is_later, word missing, P i, P end, int lanes, int width, Load load,
+                               Words words) {
     decltype(load(i, end)) d{}, after{};
     if (i < end) d = load(i, end);
     if (is_later && missing) missing &= ~load_l2(next + v);                    // an earlier segment may have found it
@@ -314,7 +318,7 @@ template <class P> struct MultiBfs {
     const int lane = lane_number();
     const int64_t live = a.live;
     word found = 0, more = 0, more_of_hubs = 0, fresh_ones = 0, unfinished = 0;
-    unsigned mine[2] = {0, 0};                 // high-degree vertices' edges that sources lane and lane + 32 have reached
+    unsigned mine[2] = {0, 0};                 // high-degree vertices' edges that sources lane, lane + 32 have reached
     Ahead ahead{everyone(), 0, 0, 0, 0, 0};
     load_ahead(ahead, (warp << 5) + lane);
     for (unsigned v0 = warp << 5; v0 < live; v0 += warps << 5) {

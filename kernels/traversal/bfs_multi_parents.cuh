@@ -21,7 +21,7 @@ constexpr int LIGHT_SHARE = 8;             // a level is pushed where it has few
 
 // Packed by backends/cuda/traversal/bfs_multi.py in this order.
 template <class P> struct MultiParentsArguments {          // every field has 8 bytes
-  const P* start; const int32_t* near; const word* tasks; int64_t task_count;          // in-edges to pull, out-edges to push
+  const P* start; const int32_t* near; const word* tasks; int64_t task_count;   // in-edges (pull), out-edges (push)
   const int32_t* order;                                    // the vertex at each position
   int64_t n, live, entries;
   const word *visited, *levels;                            // of bfs_multi

@@ -37,8 +37,8 @@ template <class P> __global__ void segment_tasks(const P* first, const int32_t* 
 
 // Rows in their new order.  BLOCK: a block for each row of more than WIDE_ROW entries; else a warp for each other row.
 template <class S, class P, bool BLOCK>
-__global__ void relabel_rows(const S* start, const int32_t* indices, const int32_t* order, const int32_t* position, int64_t live,
-                             const P* to, int32_t* near) {
+__global__ void relabel_rows(const S* start, const int32_t* indices, const int32_t* order, const int32_t* position,
+                             int64_t live, const P* to, int32_t* near) {
   __shared__ int counts[32 * 32];
   const int warp = threadIdx.x >> 5, width = BLOCK ? blockDim.x : 32, me = BLOCK ? threadIdx.x : lane_number();
   int* count = counts + (BLOCK ? 0 : warp * 32);
@@ -69,8 +69,8 @@ __global__ void relabel_rows(const S* start, const int32_t* indices, const int32
 // Hubs come first in a row: counts[p] of them, sizes[p] with padding.  Tasks that the long rows make: of hubs, of the
 // rest.
 template <class S, class P>
-__global__ void hub_counts(const S* start, const int32_t* order, const P* to, const int32_t* near, int64_t live, int64_t hubs,
-                           int32_t* counts, int64_t* sizes, int32_t* segments, int32_t* rest_segments) {
+__global__ void hub_counts(const S* start, const int32_t* order, const P* to, const int32_t* near, int64_t live,
+                           int64_t hubs, int32_t* counts, int64_t* sizes, int32_t* segments, int32_t* rest_segments) {
   GRB_EACH(p, live) {
     P begin = to[p], low = begin, high = begin + P(start[order[p] + 1] - start[order[p]]);
     while (low < high) {
@@ -90,12 +90,13 @@ __global__ void hub_counts(const S* start, const int32_t* order, const P* to, co
 // A warp for each row.  hub_start[p]: where its hubs begin (a multiple of eight), plus how many of the last eight are
 // padding.
 template <class P>
-__global__ void hub_rows(const P* to, const int32_t* near, const int32_t* counts, const int64_t* at, int64_t live, P* hub_start,
-                         uint16_t* hub_near) {
+__global__ void hub_rows(const P* to, const int32_t* near, const int32_t* counts, const int64_t* at, int64_t live,
+                         P* hub_start, uint16_t* hub_near) {
   GRB_EACH_WARP(p, live + 1) {
     const int64_t begin = at[p], count = p < live ? counts[p] : 0, size = (count + 7) & ~int64_t(7);
     if (lane_number() == 0) hub_start[p] = P(begin + size - count);
-    for (int64_t k = lane_number(); k < size; k += 32) hub_near[begin + k] = uint16_t(near[to[p] + (k < count ? k : 0)]);
+    for (int64_t k = lane_number(); k < size; k += 32)
+      hub_near[begin + k] = uint16_t(near[to[p] + (k < count ? k : 0)]);
   }
 }
 

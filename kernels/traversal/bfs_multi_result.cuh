@@ -113,7 +113,8 @@ template <bool PARENTS> struct MultiResult {
       for (int64_t c0 = 0; c0 < chunks; c0 += SCAN_LOADS * 32) {
         int count[SCAN_LOADS];
 #pragma unroll
-        for (int k = 0; k < SCAN_LOADS; k++) count[k] = c0 + k * 32 + lane < chunks ? load_l2(row + c0 + k * 32 + lane) : 0;
+        for (int k = 0; k < SCAN_LOADS; k++)
+          count[k] = c0 + k * 32 + lane < chunks ? load_l2(row + c0 + k * 32 + lane) : 0;
 #pragma unroll
         for (int k = 0; k < SCAN_LOADS; k++) {
           const int sum = warp_inclusive_sum(count[k]);

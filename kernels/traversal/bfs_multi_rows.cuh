@@ -11,8 +11,8 @@ namespace grb {
 // lane's first entry, and it takes WIDTH entries of every WIDTH * lanes.  range_of(row, begin, end) gives the row.  Up
 // to four segments run at once, with 8 to 32 lanes each.  The warp calls together, and all of its lanes visit.
 template <class P, int WIDTH, class Range, class Word, class Visit>
-GRB_DEVICE void for_each_segment(const word* tasks, int64_t count, unsigned warp, unsigned warps, Range range_of, Word word_of,
-                                 Visit visit) {
+GRB_DEVICE void for_each_segment(const word* tasks, int64_t count, unsigned warp, unsigned warps, Range range_of,
+                                 Word word_of, Visit visit) {
   const int lane = lane_number();
   for (unsigned t0 = warp; t0 < count; t0 += warps * 32) {
     unsigned t = t0 + lane * warps;
@@ -33,7 +33,8 @@ GRB_DEVICE void for_each_segment(const word* tasks, int64_t count, unsigned warp
       int who = mine ? __ffs(int(mine)) - 1 : 0;
       word theirs = shuffle(bits, who), what = shuffle(task, who);
       P i = shuffle(begin, who), stop = shuffle(end, who);
-      visit(int(unsigned(what)), what >> 32 != 0, mine ? theirs : 0, i + (lane & (lanes - 1)) * WIDTH, mine ? stop : i, lanes);
+      const P first = i + (lane & (lanes - 1)) * WIDTH;
+      visit(int(unsigned(what)), what >> 32 != 0, mine ? theirs : 0, first, mine ? stop : i, lanes);
       __syncwarp();
     }
   }

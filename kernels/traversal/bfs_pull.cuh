@@ -8,7 +8,7 @@
 namespace grb {
 
 constexpr int ROW_OF_LANE = 32;                // entries of a row that a lane searches alone
-constexpr int ROW_OF_WARP = 512;               // further entries that a warp searches; hub rows have more and get all warps
+constexpr int ROW_OF_WARP = 512;               // further entries that a warp searches; rows of hubs have more
 
 template <class P, bool LEVELS, bool PARENTS, bool LOW_SKEW>
 struct BfsPull : BfsPush<P, LEVELS, PARENTS, LOW_SKEW> {

@@ -44,7 +44,7 @@ template <class P, bool LEVELS, bool PARENTS, bool LOW_SKEW> struct BfsPush {
   int64_t warp, warps;
   LevelCounters* counters;                     // of the level that is being made
   int depth;
-  int64_t queue_edges;                         // a next frontier of more edges will be pulled, so its queue is not written
+  int64_t queue_edges;                         // a frontier of more edges will be pulled: its queue is not written
 
   GRB_DEVICE int32_t* vertex(int q) { return q ? g.vertex1 : g.vertex0; }
   GRB_DEVICE EdgeQueue<P> queue(int q) {
@@ -97,7 +97,7 @@ template <class P, bool LEVELS, bool PARENTS, bool LOW_SKEW> struct BfsPush {
     const EdgeQueue<P> from = queue(q);
     const BfsFrontier<P, PARENTS> frontier{from.stop, from.base, g.out_start, vertex(q), from.chunk, count, single};
     const int32_t* out = g.out;
-    expand_edges<int>(frontier, edges, warp, warps, [&](const int64_t (&at)[CHUNK_STEPS], const int (&owner)[CHUNK_STEPS]) {
+    auto visit_chunk = [&](const int64_t (&at)[CHUNK_STEPS], const int (&owner)[CHUNK_STEPS]) {
       int near[CHUNK_STEPS];
       bool take[CHUNK_STEPS];
 #pragma unroll
@@ -115,7 +115,8 @@ template <class P, bool LEVELS, bool PARENTS, bool LOW_SKEW> struct BfsPush {
         if (take[k]) reach(near[k], owner[k]);
         stage(take[k], near[k], q ^ 1);
       }
-    });
+    };
+    expand_edges<int>(frontier, edges, warp, warps, visit_chunk);
   }
 
   // The vertices in `now` but not in `old`, as queue q: from a pulled level back to pushing.

@@ -8,7 +8,7 @@
 
 namespace grb {
 
-enum Status { FRESH = 0, DONE = 1, HANDED_OVER = 2 };     // what traversal/bfs_high_diameter.cuh leaves to traversal/bfs.cuh
+enum Status { FRESH = 0, DONE = 1, HANDED_OVER = 2 };     // what bfs_high_diameter.cuh leaves to bfs.cuh
 
 // Of one level: size of the next queue (frontier.cuh); vertices found that have no out-edges; vertices found by a pull;
 // rows of hubs that the pull left.
@@ -19,7 +19,7 @@ struct BfsControl {
   int status, target_depth;                // target_depth: the level of the target vertex, 0 until it is found
   int64_t handed_count, handed_depth, handed_reached, spare;
   LevelCounters slot[3];
-  word inbox[2][2][16];                    // bfs_high_diameter.cuh without clusters: messages of each block (cluster.cuh)
+  word inbox[2][2][16];                    // bfs_high_diameter.cuh without clusters: messages (cluster.cuh)
 };
 
 template <class P> struct BfsTable {       // every field has 8 bytes

@@ -31,7 +31,8 @@ namespace grb {
 enum TileDirection { PUSH_CSC = 0, PUSH_CSR = 1, PULL_CSC = 2 };
 constexpr int GROUP = 8;                     // lanes that work on a segment
 
-template <class W, class P> struct TileTable {  // every field has 8 bytes; written by backends/cuda/traversal/bfs_tiles.py in this order
+// Written by backends/cuda/traversal/bfs_tiles.py in this order.
+template <class W, class P> struct TileTable { // every field has 8 bytes
   int64_t n;
   TileLines<W, P> out;                       // tiles by the frontier's side
   const int32_t *out_extra, *out_owner;
@@ -298,8 +299,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) bfs_tiles(BfsArguments a) {
 
   auto end_level = [&] {                     // vertices found; count: segments in the queue
     search.flush_rest();
-    const LevelCounters* counted = loop.end();
-    if (threadIdx.x == 0) shared_tail = load_l2(&counted->queued);      // once a block: thousands of warps would queue for a word
+    loop.end();
+    if (threadIdx.x == 0) shared_tail = load_l2(search.tail);      // once a block: thousands of warps would queue for it
     __syncthreads();
     word tail = shared_tail;
     before = count;
@@ -326,7 +327,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) bfs_tiles(BfsArguments a) {
     const int64_t left = g.live_count - reached;
     return count * a.alpha < g.out_pieces ? PUSH_CSC : left * a.beta < g.n ? PULL_CSC : PUSH_CSR;
   };
-  auto clear = [&](W* stale, const int32_t* stale_queue) {                // the frontier before this one, for the next level
+  auto clear = [&](W* stale, const int32_t* stale_queue) {   // the frontier before this one, for the next level
     GRB_EACH(i, before) {
       int32_t k = load_l2(stale_queue + i);
       if (k < g.out_lines) stale[k] = 0;

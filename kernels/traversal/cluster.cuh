@@ -18,7 +18,8 @@ namespace grb {
 constexpr int MAX_GROUP_BLOCKS = 16;
 
 #if !defined(SIMT_CPU) && __CUDA_ARCH__ >= 900
-GRB_DEVICE unsigned address_in_block(const void* mine, int block) {   // of the same variable of another block of the cluster
+// The address of the same variable in another block of the cluster.
+GRB_DEVICE unsigned address_in_block(const void* mine, int block) {
   unsigned address = unsigned(__cvta_generic_to_shared(mine)), there;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
   return there;

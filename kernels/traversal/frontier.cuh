@@ -17,7 +17,7 @@ namespace grb {
 
 constexpr int CHUNK = 128;                 // edges that a warp expands at a time
 constexpr int CHUNK_STEPS = CHUNK / 32;    // edges of a lane
-constexpr int COUNT_SHIFT = 33;            // queue sizes: (vertices << 33) + edges in one word, so that one atomic adds both
+constexpr int COUNT_SHIFT = 33;            // queue sizes: (vertices << 33) + edges, so that one atomic adds both
 constexpr word EDGE_MASK = (word(1) << COUNT_SHIFT) - 1;
 
 GRB_DEVICE int64_t vertices_of(word size) { return int64_t(size >> COUNT_SHIFT); }
@@ -63,7 +63,7 @@ GRB_DEVICE void expand_edges(const Frontier& frontier, int64_t edges, int64_t wa
     bool stale = true;
 #pragma unroll
     for (int k = 0; k < CHUNK_STEPS; k++, e0 += 32) {
-      if (stale) frontier.load(p + lane, edges, my_stop, my_base, mine);   // a lane for each vertex from the owner of e0 on
+      if (stale) frontier.load(p + lane, edges, my_stop, my_base, mine);   // a lane for each vertex from e0's owner on
       unsigned ended = __reduce_or_sync(ALL_LANES, my_stop < e0 + 32 ? 1u << (my_stop - e0) : 0u);
       int whose = __popc(ended & ((2u << lane) - 1));
       int64_t e = e0 + lane, begin = shuffle(my_base, whose);

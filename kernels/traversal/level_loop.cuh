@@ -17,7 +17,8 @@
 
 namespace grb {
 
-template <class T> GRB_DEVICE T load_l2(const T* p) { return __ldcg(p); }   // past L1: another block may have written it
+// Past L1, because another block may have written it.
+template <class T> GRB_DEVICE T load_l2(const T* p) { return __ldcg(p); }
 GRB_DEVICE void prefetch_l2(const void* p) {
 #ifndef SIMT_CPU
   asm volatile("prefetch.global.L2 [%0];" ::"l"(p));

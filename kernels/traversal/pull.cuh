@@ -3,9 +3,8 @@
 // Who includes it: traversal/bfs.cuh.
 // A pull gives each row to one lane for its first entries and to a warp for the rest (for_each_lane of base/warp.cuh),
 // because most rows end early and long ones must not delay 31 other lanes.  Pulls with another monoid keep loops of
-// their own:
-// sssp_pull.cuh (minimum: an entry prunes all heavier ones), bfs_multi.cuh (union of 64 sources: a row ends when no bit
-// is missing), bfs_tiles.cuh (union over a tile's words).
+// their own: sssp_pull.cuh (minimum: an entry prunes all heavier ones), bfs_multi.cuh (union of 64 sources: a row ends
+// when no bit is missing), bfs_tiles.cuh (union over a tile's words).
 #pragma once
 #include "base/warp.cuh"
 
@@ -29,7 +28,8 @@ template <class P, class Match> GRB_DEVICE bool first_match(const int32_t* in, P
 }
 
 // The same by a warp, 64 entries at a time; result and `who` are the same in all lanes.
-template <class P, class Match> GRB_DEVICE bool first_match_by_warp(const int32_t* in, P i, P end, int& who, Match match) {
+template <class P, class Match>
+GRB_DEVICE bool first_match_by_warp(const int32_t* in, P i, P end, int& who, Match match) {
   for (; i < end; i += 64) {
     P a = i + lane_number(), b = a + 32;
     int x = a < end ? in[a] : -1, y = b < end ? in[b] : -1;

@@ -36,7 +36,7 @@ struct SsspArguments {                         // every field has 8 bytes
   int64_t record_rounds;
   int64_t delta;                               // the first step of the bound, as a key; NONE: no bound
   int64_t most;                                // the step doubles in every stage up to this; 0: it stays
-  int64_t pull_at;                             // pull when the vertices left have less than 1/pull_at of the edges; 0: never
+  int64_t pull_at;                             // pull when the vertices left have fewer than 1/pull_at edges; 0: never
 };
 
 template <class K, int BYTES, bool REAL, int THREADS, int BLOCKS>

@@ -40,7 +40,10 @@ __global__ void first_entries(const int64_t* start, const void* entries, int64_t
 
 // Items of one word (32-bit keys) or two.
 GRB_DEVICE void write_item(word* items, int64_t at, unsigned key, int v) { items[at] = word(key) << 32 | unsigned(v); }
-GRB_DEVICE void write_item(word* items, int64_t at, word key, int v) { items[2 * at] = key, items[2 * at + 1] = word(v); }
+GRB_DEVICE void write_item(word* items, int64_t at, word key, int v) {
+  items[2 * at] = key;
+  items[2 * at + 1] = word(v);
+}
 template <class Read> GRB_DEVICE void read_item(Read read, int64_t at, unsigned& key, int& v) {
   word item = read(at);
   key = unsigned(item >> 32);
@@ -95,8 +98,7 @@ template <class K, int BYTES, bool REAL, bool CLUSTER> struct HighDiameterSssp {
       block.near_count[0] = 1;
       write_item(queue, 0, K(0), int(a.source));
     }
-    for (int64_t i = int64_t(group.block()) * blockDim.x + threadIdx.x; i < g().n; i += int64_t(group.blocks()) * blockDim.x)
-      g().dist[i] = i == a.source ? K(0) : NONE;
+    GRB_EACH(i, g().n) g().dist[i] = i == a.source ? K(0) : NONE;
     bound = path_raised<K, REAL>(K(0), K(a.delta));
     group.barrier();
     publish(0, ~word(0));
@@ -139,7 +141,8 @@ template <class K, int BYTES, bool REAL, bool CLUSTER> struct HighDiameterSssp {
     if (at >= (is_near ? a.near_capacity : a.far_capacity)) block.overflow = 1;
     else write_item(is_near ? made : far, at, d, u);
   }
-  GRB_DEVICE unsigned reserve(unsigned near, unsigned beyond) {   // lane 0: index of the first near item, lane 1: of the far ones
+  // Lane 0: index of the first near item; lane 1: of the first far item.
+  GRB_DEVICE unsigned reserve(unsigned near, unsigned beyond) {
     if (lane_number() == 0 && near) return atomicAdd(&block.near_count[q ^ 1], near);
     if (lane_number() == 1 && beyond) return atomicAdd(&block.far_count, beyond);
     return 0;
@@ -184,12 +187,13 @@ template <class K, int BYTES, bool REAL, bool CLUSTER> struct HighDiameterSssp {
         beyonds += __popc(beyond[k]);
       }
       if (nears | beyonds) {
-        unsigned at = reserve(nears, beyonds), near_at = __shfl_sync(ALL_LANES, at, 0), far_at = __shfl_sync(ALL_LANES, at, 1);
+        unsigned at = reserve(nears, beyonds);
+        unsigned near_at = __shfl_sync(ALL_LANES, at, 0), far_at = __shfl_sync(ALL_LANES, at, 1);
 #pragma unroll
         for (int k = 0; k < ENTRIES_AT_ONCE; k++) {
           bool is_near = d[k] < bound;
-          if (won[k])
-            append(is_near, (is_near ? near_at : far_at) + rank_in(is_near ? near[k] : beyond[k]), row[k].column(shift), d[k]);
+          unsigned to = (is_near ? near_at : far_at) + rank_in(is_near ? near[k] : beyond[k]);
+          if (won[k]) append(is_near, to, row[k].column(shift), d[k]);
           near_at += __popc(near[k]);
           far_at += __popc(beyond[k]);
         }
@@ -275,7 +279,7 @@ GRB_DEVICE void sssp_high_diameter(const HighDiameterSsspArguments& a, word* nea
   const int64_t queue_words = CLUSTER ? 0 : 2 * a.near_capacity * Search::WORDS;
   const int64_t block_words = queue_words + a.far_capacity * Search::WORDS;
   word* mine = a.items + blockIdx.x * block_words;
-  Search search{block, a, {control, block.inbox}, block_words, CLUSTER ? near_queues : mine, mine + queue_words, K(0), 0, 0, nullptr};
+  Search search{block, a, {control, block.inbox}, block_words, CLUSTER ? near_queues : mine, mine + queue_words};
   search.start();
   int64_t rounds = 0;
   bool overflow = false;
@@ -312,7 +316,8 @@ __global__ void __launch_bounds__(1024) sssp_high_diameter_grid(HighDiameterSssp
 
 #ifdef GRB_CLUSTERS
 template <class K, int BYTES, bool REAL, int BLOCKS>
-__global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(1024) sssp_high_diameter_cluster(HighDiameterSsspArguments a) {
+__global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(1024)
+sssp_high_diameter_cluster(HighDiameterSsspArguments a) {
   extern __shared__ word sssp_queues[];                   // 2 * near_capacity items
   sssp_high_diameter<K, BYTES, REAL, true>(a, sssp_queues);
 }

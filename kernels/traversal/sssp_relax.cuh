@@ -105,7 +105,8 @@ template <class K, int BYTES, bool REAL> struct SsspRelax {
   GRB_DEVICE void enqueue(int64_t first, K d, int64_t from, int64_t to) {
     const int64_t degree = to > from ? to - from : 0;
     word at = block_append(size_of_row(degree), &counters->queued, block.staged.scan);
-    number_edges(EdgeQueue<int64_t>{g.stop, g.base, g.chunk}, at, first + from, degree, [&](int64_t p) { g.key[p] = d; });
+    const EdgeQueue<int64_t> queue{g.stop, g.base, g.chunk};
+    number_edges(queue, at, first + from, degree, [&](int64_t p) { g.key[p] = d; });
     __syncthreads();
   }
 
@@ -125,7 +126,7 @@ template <class K, int BYTES, bool REAL> struct SsspRelax {
         to = most_below(row, d, bound);
         unsigned bit = 1u << (v & 31);
         atomicAnd(&g.in_list[v >> 5], ~bit);
-        is_new = bound != NONE && !(load_l2(g.was_active + (v >> 5)) & bit);   // v is listed once: no other thread sets its bit
+        is_new = bound != NONE && !(load_l2(g.was_active + (v >> 5)) & bit);   // no other thread has v
         if (is_new) {
           atomicOr(&g.was_active[v >> 5], bit);
           explored += row.length();
@@ -156,8 +157,9 @@ template <class K, int BYTES, bool REAL> struct SsspRelax {
         from = least_below(row, d, before);
         to = most_below(row, d, bound);
         // when the last class is included, its heaviest entry says whether all of it lies below the bound
+        const Entry* out = static_cast<const Entry*>(g.out);
         stays = bound != NONE && row.length() > 0 &&
-                (to < row.length() || sum(d, static_cast<const Entry*>(g.out)[first + row.length() - 1].weight(shift)) >= bound);
+                (to < row.length() || sum(d, out[first + row.length() - 1].weight(shift)) >= bound);
       }
       stage(stays, v, kept, &counters->active);
       enqueue(first, d, from, to);
@@ -190,7 +192,7 @@ template <class K, int BYTES, bool REAL> struct SsspRelax {
   // d(u) min= d(v) + w(v, u) for the queue's edges; vertices improved to less than the bound are listed.
   GRB_DEVICE void relax(int64_t count, int64_t edges) {
     const Entry* out = static_cast<const Entry*>(g.out);
-    expand_edges<K>(SsspFrontier<K>{g, count}, edges, warp, warps, [&](const int64_t (&at)[CHUNK_STEPS], K (&d)[CHUNK_STEPS]) {
+    auto relax_chunk = [&](const int64_t (&at)[CHUNK_STEPS], K (&d)[CHUNK_STEPS]) {
       int near[CHUNK_STEPS];
       bool take[CHUNK_STEPS];
 #pragma unroll
@@ -206,14 +208,15 @@ template <class K, int BYTES, bool REAL> struct SsspRelax {
       for (int k = 0; k < CHUNK_STEPS; k++)
         take[k] = near[k] >= 0 && d[k] < bound && d[k] < load_l2(g.dist + near[k]);
 #pragma unroll
-      for (int k = 0; k < CHUNK_STEPS; k++)    // also where another thread was faster, because it improved the vertex then
+      for (int k = 0; k < CHUNK_STEPS; k++)    // also where another thread was faster: the vertex was improved
         if (take[k]) {
           atomicMin(&g.dist[near[k]], d[k]);
           take[k] = visit(g.in_list, near[k]);
         }
 #pragma unroll
       for (int k = 0; k < CHUNK_STEPS; k++) stage(take[k], near[k], g.list, &counters->listed);
-    });
+    };
+    expand_edges<K>(SsspFrontier<K>{g, count}, edges, warp, warps, relax_chunk);
     flush(g.list, &counters->listed);
   }
 };
