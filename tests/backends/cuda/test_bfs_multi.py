@@ -3,7 +3,6 @@ source."""
 
 import numpy as np
 import pytest
-from backends.cuda.test_bfs import GRAPHS, dense, graph_of, grid, path, power_law, random_graph, transposed
 
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from cuda_emulation.launcher import EmulatedLauncher
@@ -13,6 +12,7 @@ from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.traversal import bfs_multi as traverse_many, bfs_multi_graph as many_graph
 from grb_tile.storage import place
 from support import seeds
+from support.graphs import GRAPHS, dense, graph_of, grid, path, power_law, random_graph, transposed
 
 
 def check(A, AT, sources, limit=None, direction=None, levels=True, parents=True, device=None):

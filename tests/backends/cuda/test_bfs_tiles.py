@@ -4,7 +4,6 @@ directions."""
 import numpy as np
 import pytest
 from backends.cuda import test_bfs as test_traverse
-from backends.cuda.test_bfs import GRAPHS, dense, graph_of, grid, power_law, random_graph, transposed
 
 import grb_tile as gb
 from cuda_emulation.backend import EMULATED, shim, using_shim
@@ -15,6 +14,7 @@ from grb_tile.backends.cuda.products import tiles
 from grb_tile.backends.cuda.traversal import bfs_tiles as traverse_tiles
 from grb_tile.operations import traversal as operation
 from support import seeds
+from support.graphs import GRAPHS, dense, graph_of, grid, power_law, random_graph, transposed
 
 DIRECTIONS = (None, *tiles.DIRECTIONS)
 HELD = [name for name in GRAPHS if name not in ("one vertex", "no edges")]

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from backends.cuda.test_bfs import GRAPHS, graph_of, power_law, random_graph, transposed
 
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from cuda_emulation.launcher import EmulatedLauncher
@@ -11,6 +10,7 @@ from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.traversal import components
 from grb_tile.storage import place
 from support import seeds
+from support.graphs import GRAPHS, graph_of, power_law, random_graph, transposed
 
 
 def check(A, AT, device=None):

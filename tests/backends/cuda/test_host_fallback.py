@@ -4,13 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
-from backends.cuda.test_bfs import random_graph
 
 import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
 from grb_tile import algorithms as alg, dtypes, fused
 from grb_tile.backends.cuda.traversal import bfs as over_rows
 from grb_tile.exceptions import HostFallbackWarning, NotImplementedException
+from support.graphs import random_graph
 
 LOOPS = {
     "bfs": lambda A: fused.bfs(A, 0, parents=True),
