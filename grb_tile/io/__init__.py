@@ -1,6 +1,6 @@
-"""Reading, writing and converting: files (Matrix Market, edge lists, .npz, .grb) and other libraries' objects.
+"""Reading, writing and converting: files (Matrix Market, edge lists, .npz, .grb) and objects of other libraries.
 
-The libraries are imported when a function needs them, and named with their install command when they are missing.
+Optional libraries are imported when a function needs them; the error for a missing one has its install command.
 
 >>> from grb_tile import io
 >>> "mmread" in dir(io)

@@ -1,4 +1,4 @@
-"""Plain arrays: NumPy, and whatever speaks DLPack or `__array__`."""
+"""Dense arrays: NumPy, and objects with DLPack or `__array__`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 
 def as_numpy(x: Any) -> np.ndarray:
-    """`x` as a NumPy array, without a copy where it permits: DLPack first (PyTorch, JAX, ... on the CPU), then
-    `__array__`.
+    """`x` as a NumPy array, without a copy if possible: DLPack first (PyTorch, JAX, ... on the CPU), then `__array__`.
 
     >>> import numpy as np
     >>> from grb_tile.io.arrays import as_numpy
@@ -27,22 +26,22 @@ def as_numpy(x: Any) -> np.ndarray:
     """
     if isinstance(x, np.ndarray):
         return x
-    if hasattr(x, "to_dense") and hasattr(x, "__array__"):  # a Vector or Matrix, wherever it lies
+    if hasattr(x, "to_dense") and hasattr(x, "__array__"):  # a Vector or Matrix, on the host or a device
         return np.asarray(x)
     if hasattr(x, "__dlpack__") and not hasattr(x, "__cuda_array_interface__"):
         try:
             return np.from_dlpack(x)
         except (BufferError, RuntimeError, TypeError, ValueError):
-            pass  # a type or a device that DLPack or NumPy has no word for: `__array__` may know
+            pass  # a type or device that DLPack or NumPy does not support: try `__array__`
     if hasattr(x, "__cuda_array_interface__"):
-        raise TypeError(f"{type(x).__name__} lies in GPU memory: copy it to the host first (`.get()` or `.cpu()`)")
+        raise TypeError(f"{type(x).__name__} is in GPU memory: copy it to the host first (`.get()` or `.cpu()`)")
     return np.asarray(x)
 
 
 def from_numpy(
     values: Any, missing_value: Any = None, *, dtype: DTypeLike | None = None, name: str | None = None
 ) -> Matrix | Vector:
-    """Vector or Matrix of a one- or two-dimensional array; places equal to `missing_value` (None: none) stay empty.
+    """Vector or Matrix of a one- or two-dimensional array; positions equal to `missing_value` (None: none) stay absent.
 
     >>> import numpy as np
     >>> from grb_tile.io import from_numpy
@@ -59,7 +58,7 @@ def from_numpy(
 
 
 def to_numpy(x: Any, fill_value: Any = None, dtype: DTypeLike | None = None) -> np.ndarray:
-    """Dense array of a Vector or Matrix; absent places hold `fill_value` (None: only full objects are accepted)."""
+    """Dense array of a Vector or Matrix; absent positions get `fill_value` (None: only full objects are accepted)."""
     return x.to_dense(fill_value, dtype)
 
 
@@ -73,20 +72,19 @@ def from_csr(
     dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Matrix:
-    """Matrix over CSR arrays of any kind that `as_numpy` reads; rows must be sorted and free of duplicates.
+    """Matrix over CSR arrays that `as_numpy` accepts; rows must be sorted and without duplicates.
 
     Shared, not copied, where the types fit: int64 `indptr`, `indices` int32 (int64 from 2**31 columns on), values of a
-    type
-    of ours.  `values` may be one number for all entries.  Change none of them afterwards.
+    built-in type.  `values` may be one number for all entries.  The arrays must not be changed afterwards.
 
-    Raises InvalidValue or InvalidIndex (through the checks of Matrix.from_csr) when the arrays make no CSR.
+    Raises InvalidValue or InvalidIndex (by the checks of Matrix.from_csr) when the arrays are no valid CSR.
     """
     from grb_tile import Matrix
     from grb_tile.io.scipy_sparse import _is_sorted
 
     indptr, indices, values = as_numpy(indptr), as_numpy(indices), as_numpy(values)
     if indices.ndim == 1 and indices.shape[0] == 0:
-        indices = indices.astype(np.int64)  # an empty list has no type of its own
+        indices = indices.astype(np.int64)  # an empty list has no integer type
     iso = values.ndim == 0
     if indptr.ndim != 1 or indices.ndim != 1 or indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
         raise ValueError(
@@ -94,7 +92,7 @@ def from_csr(
             f"{indptr.shape} and {indices.dtype} of shape {indices.shape}"
         )
     if nrows is not None and nrows != indptr.shape[0] - 1:
-        raise ValueError(f"indptr has {indptr.shape[0]} places, {nrows} rows need {nrows + 1}")
+        raise ValueError(f"indptr has length {indptr.shape[0]}, {nrows} rows need {nrows + 1}")
     parts = _Parts(
         indptr, indices, np.broadcast_to(values, indices.shape) if iso else values, (indptr.shape[0] - 1, ncols)
     )
@@ -113,7 +111,7 @@ def from_csr(
 
 
 class _Parts:
-    """What _is_sorted looks at."""
+    """The attributes that _is_sorted reads."""
 
     def __init__(self, indptr, indices, data, shape):
         self.indptr, self.indices, self.data, self.shape = indptr, indices, data, shape

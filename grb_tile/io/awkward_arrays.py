@@ -3,7 +3,7 @@
     vec, csr, csc        fields `values` and `indices` (lists of each row or column)
     hypercsr, hypercsc   the same of the non-empty rows or columns, and `offset_labels`, their numbers
 
-The parameters "format" and "shape" say the rest.
+The parameters "format" and "shape" have the rest.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _record(ak, values, indices):
 
 
 def _hyper_name(ak):
-    """Register, once, the behaviour by which `values` and `indices` of the inner lists show at the top."""
+    """Register, once, the behaviour that gives the outer array the `values` and `indices` of its inner lists."""
     name = "grb_tile_doubly_compressed"
     if ("*", name) not in ak.behavior:
 

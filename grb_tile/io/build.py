@@ -1,4 +1,4 @@
-"""From arrays to a Matrix: the shortest road that checks what it is given."""
+"""A Matrix from checked arrays: from tuples by SciPy's counting sort, or over CSR arrays without a copy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from .annotations import DTypeLike, DupOp
 
-SPREAD = 4  # a row pointer costs no more than the entries while nrows <= SPREAD * entries
+SPREAD = 4  # the counting sort is used while nrows <= SPREAD * entries
 
 
 def matrix_from_triples(
@@ -25,12 +25,12 @@ def matrix_from_triples(
     dup_op: DupOp | None = None,
     name: str | None = None,
 ) -> Matrix:
-    """Matrix of `values[k]` (or the one value there is) at `rows[k], cols[k]`; duplicates combine by `dup_op`.
+    """Matrix of `values[k]` (or one value for all) at `rows[k], cols[k]`; duplicates are combined by `dup_op`.
 
-    `dup_op="ignore"` goes with a single value: entries that occur twice are one.
-    scipy's counting sort is several times faster than a comparison sort and is taken when it is there and no row
-    pointer of absurd size would come of it; duplicates, which it would add up, go through Matrix.from_coo, which knows
-    dup_op and names the first duplicate when there is none.
+    `dup_op="ignore"`, for one value only: duplicates are one entry.
+    SciPy's counting sort is several times faster than a comparison sort; it is used if SciPy is installed and the row
+    pointers are not much larger than the entries.  It would add duplicates, so these go through Matrix.from_coo, which
+    applies dup_op, or without one names the first duplicate.
     """
     from grb_tile import Matrix
 
@@ -51,7 +51,7 @@ def matrix_from_triples(
 
 
 def _counted(nrows, ncols, rows, cols, values, merge=False):
-    """indptr, indices, values by rows; None when scipy is missing, or an entry occurs twice and may not (merge)."""
+    """indptr, indices, values by rows; None without SciPy, or with duplicates (unless merge)."""
     try:
         import scipy.sparse
     except ImportError:  # pragma: no cover
@@ -76,7 +76,7 @@ def adopt_csr(
     dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Matrix:
-    """Matrix over arrays that are known to be sorted and free of duplicates; they are shared where their types fit."""
+    """Matrix over CSR arrays, sorted and without duplicates (not checked); shared where their types fit."""
     from grb_tile import Matrix
     from grb_tile.dtypes import cast, lookup_dtype
     from grb_tile.storage.store import Compressed, index_dtype

@@ -1,7 +1,7 @@
-"""Edge lists: one edge a line, `source target [weight]`, in the dialects of SNAP, Konect, CSV files and DIMACS roads.
+"""Edge lists: one edge a line, `source target [weight]`, in the dialects of SNAP, Konect, CSV files and DIMACS.
 
-Whole numbers are taken as indices unless labels are asked for; anything else is a label.  Files of numbers are
-converted by NumPy in chunks, labels by a dictionary, in order of appearance.
+Whole numbers are indices unless labels=True; other names are labels.  Files of numbers are converted by NumPy in
+chunks; labels are numbered by a dictionary, in order of appearance.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ DIMACS_HEAD = re.compile(rb"(?:[ \t]*(?:c(?:[ \t][^\n]*)?)?\r?\n)*p[ \t]+\w+[ \t
 NUMBER = rb"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?|[-+]?inf|nan"
 
 Edges = namedtuple("Edges", "sources targets weights labels size base")
-Edges.__doc__ = """Arrays of an edge list: int64 `sources` and `targets`, `weights` or None, `labels` or None, `size`,
-and `base`, what the file adds to an index (1 in DIMACS files and where it was given)."""
+Edges.__doc__ = """Arrays of an edge list: int64 `sources` and `targets`, `weights` or None, `labels` (a list) or None,
+`size`, and `base`, the index of the first vertex in the file (1 in DIMACS files, or as given)."""
 
 EdgeList = namedtuple("EdgeList", "matrix labels")
 EdgeList.__doc__ = (
@@ -132,7 +132,7 @@ def read_edges(
 
 
 class _Reader:
-    """Collects chunks; the first line with data decides about delimiter, columns and labels."""
+    """Collects chunks; the first data line decides delimiter, columns and labels."""
 
     def __init__(self, name, weights, labels, base, delimiter):
         self.name, self.weights, self.labels, self.base = name, weights, labels, base
@@ -161,7 +161,7 @@ class _Reader:
             self._take_labels(text, numbers, first)
 
     def _without_comments(self, text, first):
-        """The text without comments and blank lines; the numbers of the lines left if any went (else None)."""
+        """(text without comments and blank lines, numbers of the remaining lines or None if all remain)."""
         if not first:
             head = DIMACS_HEAD.match(text)
             if head:  # `p sp n m`, then `a u v w`, counting from 1; comments begin with c
@@ -181,7 +181,7 @@ class _Reader:
         return first + at + 1 if numbers is None else int(numbers[at])
 
     def _look(self, text, numbers, first):
-        """Decide what the columns are by the first line; a CSV header is left out."""
+        """Decide the columns by the first line; a CSV header is skipped."""
         end = text.index(b"\n") + 1
         line = text[:end]
         if self.delimiter is None and self.dimacs is None:
@@ -249,13 +249,13 @@ class _Reader:
         return line.split()
 
     def _take_numbers(self, text, numbers, first):
-        """A chunk of numbers through NumPy; a name among them switches to labels, unless numbers went before it."""
+        """Convert a chunk of numbers by NumPy; a name switches to labels, unless numbers came before it."""
         if self.dimacs is not None:
             text = re.sub(rb"(?m)^[ \t]*a(?=[ \t])", b" ", text)
         number = b"(?:" + NUMBER + b")"
         keep = 3 if self.weights else 2
         one = rb"[ \t]*+-?\d++[ \t]++-?\d++" + (b"[ \t]++" + number if keep == 3 else b"")
-        rest = self.columns > keep  # columns that nobody asked for, such as time stamps
+        rest = self.columns > keep  # unused columns, such as time stamps
         line = one + (rb"(?:[ \t]++[^ \t\r\n]++)*+" if rest else b"") + rb"[ \t\r]*+\n"
         end = re.compile(b"(?:" + line + b")*+").match(text).end()
         if end != len(text):
@@ -292,7 +292,7 @@ class _Reader:
                 self.name,
                 None,
                 f"between lines {first + 1} and {self.line} a number has more than 18 digits",
-                "Pass labels=True, or number the vertices anew",
+                "Pass labels=True, or renumber the vertices",
             )
         table = np.fromstring(text, np.int64 if whole else np.float64, sep=" ").reshape(lines, keep)
         ends = table[:, :2]
@@ -301,7 +301,7 @@ class _Reader:
                 self.name,
                 None,
                 f"between lines {first + 1} and {self.line} a vertex number exceeds 2**53",
-                "Pass labels=True, or number the vertices anew",
+                "Pass labels=True, or renumber the vertices",
             )
         low = ends.min(axis=1) < self.base
         if low.any():
@@ -359,7 +359,7 @@ class _Reader:
             raise bad_file(
                 self.name,
                 None,
-                f"vertex {count - 1} lies outside the {size} vertices that were announced",
+                f"vertex {count - 1} is outside the {size} vertices of size=",
                 "Correct the size",
             )
         if size > LARGEST_INDEX:
@@ -370,10 +370,7 @@ class _Reader:
 def write_edge_list(
     target: Writable, matrix: Matrix, *, weights: bool = True, delimiter: str = " ", base: int = 0
 ) -> None:
-    """Write the entries of `matrix`, one line `row col [value]` each, sorted by row and column.
-
-    The ending of a path chooses the compression: .gz, .bz2, .xz.
-    """
+    """Write the entries of `matrix`, one line `row col [value]` each, by rows; compressed by the ending (.gz ...)."""
     from grb_tile.io.streams import Target
 
     rows, cols, values = matrix.to_coo()

@@ -1,4 +1,4 @@
-"""What goes wrong with files: one exception, whose message names the file, the line and the cure."""
+"""Errors of files: one exception, whose message has the file, the line and the remedy."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from grb_tile.exceptions import InvalidValue
 
 
 class BadFile(InvalidValue, ValueError):
-    """A file is truncated, mangled, or not what it claims to be.
+    """A file is truncated, malformed, or of another format.
 
-    It is an `InvalidValue`, as all of GraphBLAS's complaints about values are, and a ValueError, which is what callers
-    of scipy.io.mmread and of python-graphblas catch.
+    It is an `InvalidValue`, as other errors of values in GraphBLAS, and a ValueError, which callers of scipy.io.mmread
+    and of python-graphblas catch.
     """
 
 

@@ -1,4 +1,4 @@
-"""Any file we can read or write, by its content where that tells and by its ending where it does not."""
+"""Reading and writing files of any supported format, recognised by content, otherwise by ending."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .annotations import DupOp, PathLike
 
 COMPRESSED = (".gz", ".bz2", ".xz")
-# ending: (format, what it is)
+# ending: (format, description)
 ENDINGS = {
     ".mtx": ("mtx", "Matrix Market"),
     ".grb": ("grb", "grb_tile's own format"),
@@ -35,8 +35,8 @@ ENDINGS = {
 }
 
 Read = namedtuple("Read", "obj labels format base")
-Read.__doc__ = """What `read` found: the object, `labels` of its rows (a list) or None, the name of the format, and
-`base`: the number that an edge list gives to node 0 (0 in the other formats, whose node numbers are ours)."""
+Read.__doc__ = """The result of `read`: the object, `labels` of its rows (a list) or None, the file's format,
+and `base`, the number of the first node in the file (0 in formats other than edge lists)."""
 
 
 def detect_format(path: PathLike) -> str:
@@ -95,7 +95,7 @@ def read(
 
 
 def write(path: PathLike, obj: Matrix | Vector | Scalar, *, format: str | None = None, **options: Any) -> None:
-    """Write `obj` in the format that the path's ending names: .mtx, .grb, .npz, or an edge list (.txt, .csv, ...)."""
+    """Write `obj` in the format of the path's ending: .mtx, .grb, .npz, or an edge list (.txt, .csv, .el ...)."""
     ending = _ending(path)
     if format is None:
         if ending not in ENDINGS:

@@ -1,4 +1,4 @@
-"""The head of a Matrix Market file: banner, comments, sizes, and what SuiteSparse says of the type in a comment.
+"""The header of a Matrix Market file: banner, comments, sizes, and SuiteSparse's type comment.
 
     %%MatrixMarket matrix coordinate integer symmetric
     %%GraphBLAS type uint8_t
@@ -48,7 +48,7 @@ COMMENT_TYPES = {
     "float complex": "complex64",
     "double complex": "complex128",
 }
-# The fewest bytes that one entry's line can take, newline included: bounds what a file of known size can hold.
+# The minimum bytes of an entry's line, newline included: bounds the entries of a file of known size.
 SHORTEST_LINE = {
     ("coordinate", "pattern"): 4,
     ("coordinate", "complex"): 8,
@@ -60,7 +60,7 @@ SHORTEST_LINE = {
 
 @dataclass
 class Header:
-    """What the head of the file promises; `entries` counts body lines, `lines` the lines the head took."""
+    """The parsed header; `entries` is the number of body lines, `lines` that of the header's lines."""
 
     format: str
     field: str
@@ -68,7 +68,7 @@ class Header:
     nrows: int
     ncols: int
     entries: int
-    type_name: str | None  # NumPy name out of a %%GraphBLAS comment
+    type_name: str | None  # NumPy name of the type in a %%GraphBLAS comment
     lines: int
     comments: list = dataclasses.field(default_factory=list)
 
@@ -79,9 +79,9 @@ class Header:
 
 
 def read_header(source: Source, types: bool = True) -> Header:
-    """Parse the head of `source` (a streams.Source), leaving it at the first line of the body.
+    """Parse the header of `source` (a streams.Source), leaving it at the first line of the body.
 
-    Raises BadFile for anything that no body could make good.
+    Raises BadFile for an invalid header.
     """
     name = source.name
     banner = _first_line(source)
@@ -168,11 +168,11 @@ def _sizes(line, layout, name, number):
     wanted = 3 if layout == "coordinate" else 2
     form = "nrows ncols nvals" if wanted == 3 else "nrows ncols"
     if len(words) != wanted or not all(re.fullmatch(r"-?\d+", word) for word in words):
-        raise bad_file(name, number, f"expected the sizes `{form}`, found {line[:60]!r}", "The header is mangled")
+        raise bad_file(name, number, f"expected the sizes `{form}`, found {line[:60]!r}", "The header is malformed")
     values = [int(word) for word in words]
     for what, value in zip(("nrows", "ncols", "nvals"), values):
         if value < 0:
-            raise bad_file(name, number, f"{what} is negative: {value}", "The header is mangled")
+            raise bad_file(name, number, f"{what} is negative: {value}", "The header is malformed")
         if value > LARGEST_DIMENSION:
             raise bad_file(name, number, f"{what} is {value}, more than 2**60", "GraphBLAS cannot index that many")
     return values[0], values[1], values[2] if wanted == 3 else 0
@@ -206,19 +206,18 @@ def _consistent(header, name, number):
         raise bad_file(
             name,
             1,
-            f"a skew-symmetric matrix needs negative values, which {h.type_name} has not",
+            f"a skew-symmetric matrix needs negative values, which {h.type_name} does not have",
             "Correct the type, or pass graphblas_types=False to ignore the comment",
         )
 
 
 def _fits(header, source, name, number):
-    """A header may promise terabytes: believe it only as far as the file's size allows."""
-    room = (source.plain_size + 1) // header.shortest_line
-    if header.entries > room:
+    """Check the number of entries against the file's size, so that a bad header cannot allocate terabytes."""
+    capacity = (source.plain_size + 1) // header.shortest_line
+    if header.entries > capacity:
         raise bad_file(
             name,
             number,
-            f"the header promises {header.entries} entries, but a file of {source.plain_size} "
-            f"bytes holds at most {room}",
-            "The file is truncated, or its header is mangled",
+            f"the header has {header.entries} entries, but a file of {source.plain_size} bytes has at most {capacity}",
+            "The file is truncated, or its header is malformed",
         )

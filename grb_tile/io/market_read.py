@@ -1,10 +1,9 @@
-"""The body of a Matrix Market file as arrays, a few megabytes of text at a time.
+"""The body of a Matrix Market file as arrays, read in chunks of a few megabytes of text.
 
-scipy.io.mmread (scipy >= 1.12 holds the fast_matrix_market engine) converts the text.  It is given one chunk after the
-other, each under a small header of its own, for three reasons: progress can be shown, the peak of memory is the arrays
-and
-one chunk, and each chunk is checked first.  The engine ignores what follows a number (`3abc` reads as 3, a fourth
-column vanishes) and crashes on an exponent in an integer field, so that nothing unchecked may reach it.
+scipy.io.mmread (SciPy >= 1.12 contains the fast_matrix_market engine) converts the text, one chunk after the other,
+each with a small header of its own.  So progress can be shown, the peak memory is the arrays and one chunk, and each
+chunk is checked first: the engine ignores text after a number (`3abc` is read as 3, a fourth column is dropped) and
+crashes on an exponent in an integer field.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ DIGITS = b"0123456789"
 
 
 class Triples:
-    """What a file holds: `rows`, `cols` (index_dtype) and `values`, symmetry already expanded.
+    """The entries of a file: `rows`, `cols` (index_dtype) and `values`, with symmetry expanded.
 
-    `values` has length 1 where the file gives none (pattern).  For the array format `dense` is set instead.
+    `values` has length 1 for a pattern file.  For the array format `dense` is set instead.
     """
 
     __slots__ = ("cols", "dense", "header", "ncols", "nrows", "rows", "values")
@@ -82,14 +81,14 @@ def read_market(source: Source, types: bool = True, progress: bool | None = None
         raise bad_file(
             source.name,
             line,
-            f"the file ends {missing} entries too early: its header promises {header.entries}",
-            "The file is truncated, or its header is mangled",
+            f"the file ends {missing} entries too early: its header has {header.entries}",
+            "The file is truncated, or its header is malformed",
         )
     return columns.array() if header.format == "array" else columns.triples()
 
 
 def _parsed_field(header):
-    """The field to parse the text as: a type comment may want more than the banner's field can hold."""
+    """The field as which the text is parsed: a type comment may need a wider one than the banner's."""
     field, wish = header.field, header.type_name
     if field in ("integer", "unsigned-integer") and wish is not None:
         if wish.startswith("float"):
@@ -100,7 +99,7 @@ def _parsed_field(header):
 
 
 def _line_pattern(header, field):
-    """One line of the body; and, many times over, a whole chunk."""
+    """Regular expression of one line of the body; repeated it matches a chunk."""
     index = rb"[ \t]*+\d++[ \t]++\d++" if header.format == "coordinate" else rb"[ \t]*+"
     value = VALUE[field]
     gap = rb"[ \t]++" if value and header.format == "coordinate" else b""
@@ -115,7 +114,7 @@ def _checked(text, header, field, name, line):
     end = re.compile(b"(?:" + one + b")*+").match(text).end()
     if end == len(text):
         return text, None
-    # Blank lines and comments may stand anywhere; anything else is a fault.
+    # Blank lines and comments are allowed anywhere; other lines must match.
     matcher = re.compile(one)
     kept, numbers = [text[:end]], list(range(line + 1, line + 1 + text.count(b"\n", 0, end)))
     at = len(numbers)
@@ -132,17 +131,15 @@ def _checked(text, header, field, name, line):
 
 
 def count_byte(text: bytes, byte: bytes) -> int:
-    """How often a byte occurs; bytes.count takes ten times as long where there are many."""
+    """How often a byte occurs; ten times as fast as bytes.count when it is frequent."""
     return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord(byte)))
 
 
 def _plainly_good(text, header, field):
-    """Whether every line certainly matches, found out at a fifth of the cost of the regular expression.
+    """A quick test, at a fifth of the cost of the regular expression: True if every line matches, False if unknown.
 
-    Take out the signs that stand where signs may, then the digits.  What is left of good lines is the same for each,
-    save for the point and the exponent of the value; and a good line has a digit before each such character, which
-    rules out
-    empty columns.  False means: not known.
+    Remove the signs at allowed positions, then the digits.  The remainders of correct lines are equal, except for the
+    point and the exponent of the value; and each of their characters follows a digit, which excludes empty columns.
     """
     if field == "complex":
         return False
@@ -154,7 +151,7 @@ def _plainly_good(text, header, field):
             text = text.replace(b"e-", b"e")
     if field == "real" and b"e+" in text:
         text = text.replace(b"e+", b"e")
-    other = np.frombuffer(text, np.uint8) - np.uint8(48) > 9  # wraps: all that is no digit
+    other = np.frombuffer(text, np.uint8) - np.uint8(48) > 9  # wraps around: true for all bytes that are no digit
     if other[0] or np.count_nonzero(other[1:] & other[:-1]):
         return False
     skeleton = text.translate(None, DIGITS)
@@ -173,7 +170,7 @@ def _plainly_good(text, header, field):
 
 
 def _complaint(bare, header, field):
-    """Say what is wrong with one line that does not match."""
+    """The error text for one line that does not match."""
     words = bare.split()
     shown = bare[:60].decode("latin-1")
     indices = 2 if header.format == "coordinate" else 0
@@ -205,7 +202,7 @@ def _converted(body, header, field, name, line, numbers):
     except (ValueError, OverflowError) as error:
         found = re.match(r"Line (\d+): (.*)", str(error))
         if not found:
-            raise bad_file(name, line + 1, str(error), "The lines from here on are mangled") from error
+            raise bad_file(name, line + 1, str(error), "The lines from here on are malformed") from error
         at = int(found[1]) - 3
         number = line + 1 + at if numbers is None else int(numbers[at])
         shown = body.split(b"\n", at + 1)[at].decode("latin-1").strip()[:60]
@@ -227,7 +224,7 @@ def _reason(text, header):
 
 
 class _Columns:
-    """Growing rows, cols and values: as many as promised where the file's size vouches for it, otherwise by halves."""
+    """Growing rows, cols and values: of final length if the file's size permits it, otherwise growing by half."""
 
     def __init__(self, header, parsed, source):
         self.header = header
@@ -249,7 +246,7 @@ class _Columns:
             raise bad_file(
                 name,
                 extra,
-                f"more lines than the {self.header.entries} entries that the header promises",
+                f"more lines than the {self.header.entries} entries of the header",
                 "Correct the header, or delete the rest",
             )
         self._reserve(end)
@@ -271,7 +268,7 @@ class _Columns:
             setattr(self, key, new)
 
     def _cast(self, values, name, line):
-        """The values in the type that the comment asks for; one that it cannot hold is the file's fault."""
+        """The values cast to the type of the comment; a value out of its range is an error of the file."""
         if values.dtype == self.dtype:
             return values
         with np.errstate(all="ignore"):
@@ -302,7 +299,7 @@ class _Columns:
         if h.symmetry == "general":
             return Triples(h, dense=values.reshape(h.nrows, h.ncols, order="F"))
         dense = np.zeros((h.nrows, h.ncols), self.dtype)
-        # The file goes down the columns of the lower triangle: the rows of the upper one.
+        # The file has the lower triangle by columns, which is the upper one by rows.
         i, j = np.triu_indices(h.nrows, 1 if h.symmetry == "skew-symmetric" else 0)
         dense[i, j] = _reflected(values, h.symmetry)
         dense[j, i] = values
@@ -316,7 +313,7 @@ def _reflected(values, symmetry):
 
 
 def _mirrored(rows, cols, values, symmetry):
-    """Entries below the diagonal (or above, as the file likes) and their mirror images after them."""
+    """The entries of one triangle and, after them, their mirror images."""
     off = rows != cols
     count, extra = rows.shape[0], int(np.count_nonzero(off))
     both = []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .market_header import Header
 
 ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
-# Types that a reader gets from the banner alone need no comment.
+# Types that the banner determines need no comment.
 PLAIN_TYPES = ("INT64", "FP64", "FC64")
 
 
@@ -44,12 +44,11 @@ def mmread(
     Parameters
     ----------
     source : path or open file (bytes or text); plain, or .gz, .bz2, .xz, recognised by content
-    engine : kept for compatibility: all names mean scipy.io, which contains the fast_matrix_market engine
+    engine : for compatibility; all names select scipy.io, which contains the fast_matrix_market engine
     dup_op : how equal entries combine; None: they are an error
     name : of the matrix
-    dtype : of the matrix; default: that of a `%%GraphBLAS type` comment, otherwise INT64, FP64, FC64 as the banner's
-    field
-        says; FP64 with all values 1 (stored once) for `pattern`
+    dtype : of the matrix; default: that of a `%%GraphBLAS type` comment, otherwise INT64, FP64 or FC64 by the banner's
+        field; FP64 with all values 1 (iso) for `pattern`
     graphblas_types : False ignores the comment
     progress : True, False, or None: on stderr when that is a terminal and the file is large
 
@@ -60,7 +59,7 @@ def mmread(
     Raises
     ------
     BadFile (an InvalidValue and a ValueError)
-        names the file, the line, what is wrong with it and what to do; nothing is silently dropped or cut short
+        names the file, the line, the error and the remedy; no entry is dropped silently
     ImportError
         scipy is missing
 
@@ -103,7 +102,7 @@ def mmread(
 
 
 def mminfo(source: Readable) -> Header:
-    """The head of a Matrix Market file: format, field, symmetry, nrows, ncols, entries, type_name, comments.
+    """The header of a Matrix Market file: format, field, symmetry, nrows, ncols, entries, type_name, comments.
 
     >>> import io
     >>> from grb_tile.io import mminfo
@@ -130,16 +129,15 @@ def mmwrite(
 
     Parameters
     ----------
-    target : path (.mtx is appended when it has no ending of ours; .mtx.gz, .mtx.bz2, .mtx.xz compress) or file open for
-    bytes
+    target : path (.mtx is appended when it has no known ending; .mtx.gz, .mtx.bz2, .mtx.xz compress) or binary file
     matrix : Matrix
-    comment : text for the head of the file
-    field : "real", "complex", "pattern" or "integer"; default: as the type asks, "pattern" for an all-true BOOL
-    precision : digits of real and complex values; default: as many as are needed to read the same values back
-    symmetry : "general", "symmetric", "skew-symmetric" or "hermitian"; default: as the values are
+    comment : text for the header of the file
+    field : "real", "complex", "pattern" or "integer"; default: by the type, "pattern" for an all-true BOOL
+    precision : digits of real and complex values; default: enough to read the same values back
+    symmetry : "general", "symmetric", "skew-symmetric" or "hermitian"; default: detected from the values
 
-    Types that the banner cannot tell (INT8, FP32, BOOL ...) are written in a `%%GraphBLAS type` comment, so that mmread
-    gives the same type back.
+    Types that the banner does not determine (INT8, FP32, BOOL ...) are written in a `%%GraphBLAS type` comment, so
+    that mmread gives the same type.
     """
     _check_engine(engine)
     kwargs.pop("parallelism", None)
@@ -154,7 +152,7 @@ def mmwrite(
     if matrix.dtype.name == "BOOL" and field is None:
         field = "pattern" if values.all() else "integer"
     if values.dtype.kind == "b":
-        values = values.astype(np.int8)  # scipy knows no Booleans
+        values = values.astype(np.int8)  # SciPy writes no Booleans
     if matrix.dtype.name not in PLAIN_TYPES and field != "pattern" or matrix.dtype.name == "BOOL":
         c_name = next((c for c, numpy in COMMENT_TYPES.items() if numpy == matrix.dtype.np_type.name), None)
         if c_name is not None and _field_fits(field, matrix.dtype.np_type):
@@ -171,7 +169,7 @@ def mmwrite(
 
 
 class _Plain:
-    """A stream to scipy's engine that does not pretend to seek: compressed ones cannot."""
+    """A stream without seek for SciPy's engine, because compressed streams cannot seek."""
 
     def __init__(self, stream):
         self.write = stream.write
@@ -179,5 +177,5 @@ class _Plain:
 
 
 def _field_fits(field, np_type):
-    """Whether a reader may apply the type to what is written as `field`."""
+    """Can values written as `field` be read as the type?"""
     return field is None or field in ("pattern", "integer", "real") and np_type.kind != "c"

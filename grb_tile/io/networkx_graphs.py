@@ -35,8 +35,8 @@ def from_networkx(
     Parameters
     ----------
     G : networkx graph (Graph, DiGraph, and the multigraphs, whose parallel edges add up)
-    nodelist : the nodes in the order wanted; default: as G lists them
-    dtype : of the matrix; default: as the weights are
+    nodelist : the nodes in order; default: the order of G
+    dtype : of the matrix; default: by the weights
     weight : name of the edge attribute; None: every edge is 1
     name : of the matrix
 
@@ -60,7 +60,7 @@ def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
     Parameters
     ----------
     m : Matrix
-    edge_attribute : attribute that takes the values; None: the values are left out
+    edge_attribute : attribute for the values; None: without values
 
     As in python-graphblas, nodes without any edge do not appear.
     """

@@ -25,7 +25,7 @@ def load_npz(path: PathLike, *, dup_op: DupOp | None = None, name: str | None = 
         if hasattr(path, "read"):
             array = scipy.sparse.load_npz(path)
         else:
-            with open(path, "rb") as file:  # numpy.load leaves a path's file open when it is no zip
+            with open(path, "rb") as file:  # numpy.load leaves the file open when it is no zip archive
                 array = scipy.sparse.load_npz(file)
         if hasattr(array, "check_format"):
             array.check_format()

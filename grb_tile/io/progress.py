@@ -1,4 +1,4 @@
-"""Progress of long reads on stderr: a line rewritten in place, only where somebody is looking."""
+"""Progress of long reads on stderr: a line rewritten in place, only on a terminal."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import time
 
 from grb_tile.terminal import Line
 
-LARGE = 32 << 20  # bytes; below this a file is read before a bar could be seen
+LARGE = 32 << 20  # bytes; smaller files are read too fast for a progress line
 INTERVAL = 0.2  # seconds between two updates
 
 
 def wanted(progress: bool | None, size: int) -> bool:
-    """Whether to show progress: as told, and by default for a large input on a terminal."""
+    """Whether to show progress: as given, by default for a large input on a terminal."""
     if progress is not None:
         return bool(progress)
     return size >= LARGE and sys.stderr.isatty()
@@ -21,7 +21,7 @@ def wanted(progress: bool | None, size: int) -> bool:
 class Progress(Line):
     """`Reading NAME: 42 % of 1.2 GB, 310 MB/s`, at most five times a second.
 
-    `total` in bytes may be 0 when it is not known.  As a context manager it leaves a clean line behind it.
+    `total` in bytes is 0 when unknown.  As a context manager it clears the line at the end.
     """
 
     def __init__(self, what: str, total: int, enabled: bool) -> None:
@@ -31,7 +31,7 @@ class Progress(Line):
         self.started = self.shown = time.perf_counter()
 
     def update(self, done: int) -> None:
-        """Show that `done` bytes have been read, unless something was shown just before."""
+        """Show that `done` bytes have been read, at most once in INTERVAL seconds."""
         if not self.enabled:
             return
         now = time.perf_counter()
@@ -43,7 +43,7 @@ class Progress(Line):
 
 
 def size_text(count: float) -> str:
-    """Bytes for people, in powers of 1000.
+    """A number of bytes as readable text, in powers of 1000.
 
     >>> from grb_tile.io.progress import size_text
     >>> size_text(999), size_text(1_230_000)

@@ -24,11 +24,11 @@ def from_scipy_sparse(A: Any, *, dup_op: DupOp | None = None, name: str | None =
     Parameters
     ----------
     A : scipy.sparse array or matrix of any format
-    dup_op : how entries that a COO array holds twice combine; None: they are an error
+    dup_op : how duplicates of a COO array combine; None: they are an error
     name : of the matrix
 
     A CSR array whose indices are sorted is not copied where its types are those of the store (int32 indices below 2**31
-    columns, int64 row pointers): change neither afterwards.
+    columns, int64 row pointers); neither must be changed afterwards.
 
     >>> import scipy.sparse
     >>> from grb_tile.io import from_scipy_sparse
@@ -53,9 +53,7 @@ def from_scipy_sparse(A: Any, *, dup_op: DupOp | None = None, name: str | None =
 
 
 def _is_sorted(A):
-    """Whether A's rows are ascending without duplicates and its arrays make a valid CSR; checked, since scipy's flags
-    are only what somebody said.
-    """
+    """Is A a valid CSR with ascending rows without duplicates?  Tested, because SciPy's flags may be wrong."""
     indptr, indices = A.indptr, A.indices
     count = indices.shape[0]
     if indptr[0] != 0 or indptr[-1] != count or A.data.shape[0] != count or (indptr[1:] < indptr[:-1]).any():

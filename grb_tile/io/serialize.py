@@ -1,11 +1,10 @@
 """One file format for Matrix, Vector and Scalar: versioned, checksummed, compressed.  docs/FILE_FORMAT.md describes it.
 
-    magic (8 bytes) | version u32 | header length u32 | header CRC-32 u32 | header (JSON, UTF-8) | arrays | end mark (8
-    bytes)
+    magic (8 bytes) | version u32 | header length u32 | header CRC-32 u32 | header (JSON, UTF-8) | arrays | end mark
+    (8 bytes)
 
-All integers are little-endian.  The header lists the arrays in the order in which they follow.  Everything is checked
-when
-it is read: nothing in a damaged file reaches a backend.
+All integers are little-endian.  The header lists the arrays in order.  Everything is checked when it is read, so that
+nothing in a damaged file reaches a backend.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ if TYPE_CHECKING:
 
     from .annotations import PathLike
 
-MAGIC = b"\x89GRBT\r\n\x1a"  # as PNG's: a text-mode transfer, a 7-bit channel or a wrong file shows at once
+MAGIC = b"\x89GRBT\r\n\x1a"  # as that of PNG: detects text-mode transfers, 7-bit channels and other files
 END = b"GRBT-END"
 VERSION = 1
 HEAD = struct.Struct("<8sIII")
 LONGEST_HEADER = 1 << 20
 LARGEST_DIMENSION = 2**60
-# deflate cannot shrink below 1 : 1032; a header that promises more is damaged.
+# deflate compresses at most 1032 : 1; a header with more is damaged.
 LARGEST_RATIO = 1032
 DTYPES = {
     "BOOL": "|b1",
@@ -76,7 +75,7 @@ def serialize(obj: Matrix | Vector | Scalar, *, compression: int = 1) -> bytes:
 def deserialize(data: bytes | bytearray | memoryview) -> Matrix | Vector | Scalar:
     """The Matrix, Vector or Scalar in `data` (bytes).
 
-    Raises InvalidObject, naming what is wrong, when `data` is truncated, damaged, of a later version or no such file.
+    Raises InvalidObject, with the reason, when `data` is truncated, damaged, of a later version or another format.
     """
     return _object(unpack_store(data))
 
@@ -123,7 +122,7 @@ def _parts(obj):
             "use .new() on an expression or a transpose"
         )
     if obj.dtype.name not in DTYPES:
-        raise TypeError(f"the file format has no word for the user-defined type {obj.dtype.name}")
+        raise TypeError(f"the file format does not support the user-defined type {obj.dtype.name}")
     return store_parts(obj._store, obj.dtype.name)
 
 
@@ -304,7 +303,7 @@ def _unpack_array(item, block):
     except zlib.error as error:
         raise InvalidObject(f"array {name} cannot be decompressed: {error}") from None
     if len(raw) != size or not decoder.eof or decoder.unused_data:
-        raise InvalidObject(f"array {name} decompresses to other than the {size} bytes that its header promises")
+        raise InvalidObject(f"array {name} does not decompress to the {size} bytes of its header")
     if not length:
         return np.empty(0, dtype)
     values = np.frombuffer(raw, np.uint8).reshape(dtype.itemsize, length).T.copy().view(dtype).reshape(length)
@@ -312,18 +311,18 @@ def _unpack_array(item, block):
 
 
 def _shuffled(array):
-    """All first bytes, then all second bytes, ...: equal high bytes come together, where deflate finds them."""
+    """Byte shuffle: all first bytes, then all second bytes, ...; runs of equal high bytes compress well."""
     return array.view(np.uint8).reshape(array.shape[0], array.dtype.itemsize).T.tobytes()
 
 
 def _differences(array):
-    """Each value less the one before it, wrapping; np.cumsum undoes it."""
+    """Delta encoding: differences of consecutive values, wrapping; np.cumsum is the inverse."""
     out = array.copy()
     np.subtract(array[1:], array[:-1], out=out[1:])
     return out
 
 
-# ---- what the arrays of each format must obey
+# ---- invariants of the arrays of each format
 
 
 def _check_arrays(head, arrays):
@@ -394,7 +393,7 @@ def _check_rows(head, arrays):
         rising = indices[1:] > indices[:-1]
         starts = indptr[1:-1]
         starts = starts[(starts > 0) & (starts < nvals)]
-        rising[starts - 1] = True  # a new row may begin lower
+        rising[starts - 1] = True  # a new row may start with a smaller column
         _expect(bool(rising.all()), "the indices of a row are not sorted, or not unique")
 
 

@@ -1,4 +1,4 @@
-"""Opening what the reader was given: a path, an open file in bytes or in text, plain or compressed."""
+"""Streams of readers and writers: paths and open files, binary or text, plain or compressed."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def _path_of(x: Any) -> str | bytes | None:
 class Source:
     """A stream of bytes with a name for messages, its size on disk, and how much of that has been read.
 
-    The compression is recognised by its first bytes, not by the file's name.  Use as a context manager: it closes what
-    it opened itself and leaves a caller's file open.
+    The compression is recognised by the first bytes, not by the file's name.  As a context manager it closes the files
+    that it opened and leaves a caller's file open.
     """
 
     def __init__(self, source: Readable) -> None:
@@ -63,7 +63,7 @@ class Source:
 
     @property
     def done(self) -> int:
-        """Bytes taken from disk so far, to be compared with `size`."""
+        """Bytes read from disk so far, out of `size`."""
         return self.counted.count
 
     def read(self, count: int) -> bytes:
@@ -75,12 +75,12 @@ class Source:
         line = self._guarded(self.stream.readline, LONGEST_LINE)
         if len(line) >= LONGEST_LINE:
             raise bad_file(
-                self.name, None, f"a line is longer than {LONGEST_LINE} bytes", "This is no text matrix file"
+                self.name, None, f"a line is longer than {LONGEST_LINE} bytes", "This is not a text file of a matrix"
             )
         return line
 
     def _guarded(self, reader, count):
-        """Broken compressed data raises half a dozen exception types: one for the caller."""
+        """Damaged compressed data raises many exception types; BadFile for all of them."""
         import lzma
         import zlib
 
@@ -101,7 +101,7 @@ class Source:
             ) from error
 
     def lines_in_chunks(self) -> Iterator[bytes]:
-        """Yield bytes that end at a line's end, about CHUNK at a time; the last one gets its newline if it has none."""
+        """Yield chunks of about CHUNK bytes that end with a newline (added at the end of the file if missing)."""
         rest = b""
         while True:
             block = self.read(CHUNK)
@@ -112,7 +112,10 @@ class Source:
                 rest += block
                 if len(rest) > CHUNK + LONGEST_LINE:
                     raise bad_file(
-                        self.name, None, f"a line is longer than {LONGEST_LINE} bytes", "This is no text matrix file"
+                        self.name,
+                        None,
+                        f"a line is longer than {LONGEST_LINE} bytes",
+                        "This is not a text file of a matrix",
                     )
                 continue
             yield rest + block[:cut]
@@ -130,7 +133,7 @@ class Source:
 
 
 class _Counted(io.RawIOBase):
-    """Counts what is read from a file, through any decompression above it."""
+    """Counts the bytes read from a file, below a decompressor."""
 
     def __init__(self, raw):
         self.raw = raw
@@ -181,9 +184,9 @@ def _decompressed(buffered, kind):
 
 
 class Target:
-    """Where a writer writes: `stream` for bytes, compressed by the path's ending; the file appears only when complete.
+    """The output of a writer: a binary `stream`, compressed by the path's ending; the file appears when complete.
 
-    gzip carries no time stamp, so that equal contents give equal files.
+    gzip gets no time stamp, so that equal contents give equal files.
     """
 
     def __init__(self, target: Writable) -> None:

@@ -1,4 +1,4 @@
-"""python-graphblas objects (SuiteSparse:GraphBLAS) to and from ours."""
+"""python-graphblas objects (SuiteSparse:GraphBLAS) to and from those of grb_tile."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def from_graphblas(x: Any, *, name: str | None = None) -> Matrix | Vector | Scal
 
 
 def to_graphblas(x: Any, *, name: str | None = None) -> Any:
-    """python-graphblas object equal to `x` (our Matrix, Vector or Scalar)."""
+    """python-graphblas object equal to `x` (a Matrix, Vector or Scalar of grb_tile)."""
     try:
         import graphblas
     except ImportError:

@@ -31,12 +31,12 @@ MATRIX_MARKET = {
     "negative rows": (BANNER + "real general\n-3 3 1\n1 1 5\n", "(?i)line 2.*negative"),
     "negative entries": (BANNER + "real general\n3 3 -1\n", "(?i)line 2.*negative"),
     "rows beyond 2**60": (BANNER + f"real general\n{2**61} 3 1\n1 1 5\n", "(?i)line 2.*2\\*\\*60"),
-    "huge number of entries": (BANNER + f"real general\n3 3 {HUGE}\n1 1 5\n", f"(?i){HUGE}|truncated|promises"),
+    "huge number of entries": (BANNER + f"real general\n3 3 {HUGE}\n1 1 5\n", f"(?i){HUGE}|truncated|header has"),
     "huge dense array": (
         f"%%MatrixMarket matrix array real general\n{10**7} {10**7}\n1.0\n",
-        "(?i)truncated|promises|too early",
+        "(?i)truncated|header has|too early",
     ),
-    "too few entries": (BANNER + "real general\n3 3 2\n1 1 5\n", "(?i)too early|truncated|promises"),
+    "too few entries": (BANNER + "real general\n3 3 2\n1 1 5\n", "(?i)too early|truncated|header has"),
     "too many entries": (BANNER + "real general\n3 3 1\n1 1 5\n2 2 6\n", "(?i)line 4|more"),
     "cut inside a line": (BANNER + "real general\n3 3 2\n1 1 5\n2 ", "(?i)line 4"),
     "row 0": (BANNER + "real general\n3 3 1\n0 1 5\n", "(?i)line 3.*row"),
@@ -55,7 +55,10 @@ MATRIX_MARKET = {
     "symmetric, not square": (BANNER + "real symmetric\n3 4 1\n2 1 5\n", "(?i)square"),
     "unknown GraphBLAS type": (BANNER + "real general\n%%GraphBLAS type colour\n3 3 1\n1 1 5\n", "(?i)colour"),
     "zero bytes": (BANNER + "real general\n3 3 1\n1 1 \x00\x00\n", "(?i)line 3"),
-    "array too short": ("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "(?i)too early|truncated|promises"),
+    "array too short": (
+        "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n",
+        "(?i)too early|truncated|header has",
+    ),
     "array too long": ("%%MatrixMarket matrix array real general\n1 2\n1\n2\n3\n", "(?i)more|line"),
 }
 EDGE_LISTS = {

@@ -53,8 +53,8 @@ BAD = [
     ("a b\n", {"labels": False}, "'a' is not a whole number"),
     ("0 1\n", {"weights": True}, "no third column"),
     ("a b 1\nb c x\n", {}, "line 2: the weight 'x' is not a number"),
-    ("0 5\n", {"size": 3}, "vertex 5 lies outside the 3"),
-    ("p sp 2 1\na 1 3 4\n", {}, "vertex 2 lies outside the 2"),
+    ("0 5\n", {"size": 3}, "vertex 5 is outside the 3"),
+    ("p sp 2 1\na 1 3 4\n", {}, "vertex 2 is outside the 2"),
 ]
 
 

@@ -193,7 +193,7 @@ def test_a_decompression_bomb_is_not_expanded():
     forged_file = (
         fmt.HEAD.pack(fmt.MAGIC, 1, len(text), zlib.crc32(text)) + text + bomb + bytes(data[20 + length + 8 :])
     )
-    with pytest.raises(InvalidObject, match="other than the 8 bytes"):
+    with pytest.raises(InvalidObject, match="does not decompress to the 8 bytes"):
         fmt.unpack_store(forged_file)
 
 
