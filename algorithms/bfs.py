@@ -30,7 +30,7 @@ from .report import Report
 class BfsResult:
     """levels (INT32, edges from the source; or None), parents (INT64, node; or None), report.
 
-    Vectors of n places from `bfs`, matrices of a row per source from `bfs_multi`.
+    Vectors of size n from `bfs`, matrices of a row per source from `bfs_multi`.
     """
 
     levels: object
@@ -160,7 +160,7 @@ def _loop_multi(G: Graph, sources: list, parents: bool, max_level: int | None, r
     A, rows = G.A, list(range(len(sources)))
     step = semiring.ss.any_secondi[dtypes.INT64] if parents else semiring.any_pair[dtypes.BOOL]
 
-    # V: what each search has visited, with its level; P: who reached it first; F: the frontiers
+    # V: what each search has visited, with its level; P: the node it was reached from; F: the frontiers
     V = Matrix.from_coo(rows, sources, 0, dtypes.INT32, nrows=len(sources), ncols=G.n, name="levels")
     P = Matrix.from_coo(rows, sources, sources, dtypes.INT64, nrows=len(sources), ncols=G.n, name="parents")
     F = P.dup(step.return_type, name="frontier")

@@ -71,7 +71,8 @@ def connected_components(
                 return ComponentsResult(found.labels, found.count, report)
         if method == "afforest":
             raise exceptions.NotImplementedException(
-                'method="afforest": the backend in use has no kernel of it for this graph; use method="auto" or "fastsv"'
+                'method="afforest": the backend in use has no kernel for it on this graph; use method="auto" or '
+                '"fastsv"'
             )
     n = G.n
     least = semiring.min_second[dtypes.UINT64]

@@ -5,7 +5,11 @@ After LAGraph's LAGraph_Graph (Szarnyas et al., "LAGraph: Linear Algebra, Networ
 Graph Algorithms", 2021): a cached property is either absent or exact, and no algorithm changes the graph.
 """
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable
+from typing import Any
 
 from grb_tile import Matrix, Vector, binary, dtypes, exceptions, monoid, semiring
 
@@ -31,7 +35,7 @@ class Graph:
     (3, 3, True, 7)
     """
 
-    def __init__(self, A, directed=None, *, name=None):
+    def __init__(self, A: Any, directed: bool | None = None, *, name: str | None = None) -> None:
         A, default_name, kind = _read(A)
         if A.nrows != A.ncols:
             raise exceptions.DimensionMismatch(
@@ -42,7 +46,7 @@ class Graph:
             raise TypeError(f"directed: expected True, False or None (find out), got {directed!r}")
         self.A = A
         self.name = name if name is not None else default_name
-        self._cache = {}
+        self._cache: dict[Any, Any] = {}
         self._directed = directed if directed is not None else kind
         if self._directed is False and not self.is_symmetric:
             what = "values" if self.is_symmetric_structure else "structure"
@@ -52,24 +56,24 @@ class Graph:
             )
 
     @property
-    def n(self):
+    def n(self) -> int:
         """Number of nodes."""
         return self.A.nrows
 
     @property
-    def nedges(self):
+    def nedges(self) -> int:
         """Number of edges; an undirected edge, stored twice, counts once."""
         return self.A.nvals if self.directed else (self.A.nvals + self.nself) // 2
 
     @property
-    def directed(self):
+    def directed(self) -> bool:
         """True unless A = A'."""
         if self._directed is None:
             self._directed = not self.is_symmetric
         return self._directed
 
     @property
-    def AT(self):
+    def AT(self) -> Matrix:
         """A', the edges reversed; A itself where A = A' is known already."""
         return self.A if self.known_symmetric else self._transposed()
 
@@ -79,68 +83,68 @@ class Graph:
         return self._directed is False or bool(self._cache.get("is_symmetric"))
 
     @property
-    def is_symmetric(self):
+    def is_symmetric(self) -> bool:
         """Whether A = A', in structure and values."""
         return self._once("is_symmetric", lambda: self.is_symmetric_structure and self.A.isequal(self._transposed()))
 
     @property
-    def is_symmetric_structure(self):
+    def is_symmetric_structure(self) -> bool:
         """Whether j -> i exists for each edge i -> j."""
         return self._once("is_symmetric_structure", self._compare_structure)
 
     @property
-    def out_degree(self):
+    def out_degree(self) -> Vector:
         """d = A plus.pair 1: edges that leave each node; INT64, absent where there is none."""
         return self._once("out_degree", lambda: self._count(self.A))
 
     @property
-    def in_degree(self):
+    def in_degree(self) -> Vector:
         """d = A' plus.pair 1: edges that enter each node; INT64, absent where there is none."""
         return self._once("in_degree", lambda: self._count(self.AT))
 
     @property
-    def nself(self):
+    def nself(self) -> int:
         """Number of edges from a node to itself."""
         return self._once("nself", lambda: self.A.diag().nvals)
 
     @property
-    def emin(self):
+    def emin(self) -> Any:
         """Smallest weight, None without edges."""
         return self._once("emin", lambda: self.A.reduce_scalar(monoid.min).new().value)
 
     @property
-    def emax(self):
+    def emax(self) -> Any:
         """Largest weight, None without edges."""
         return self._once("emax", lambda: self.A.reduce_scalar(monoid.max).new().value)
 
-    def keep(self, key, make):
-        """What `make()` returned the first time `key` was asked for: for the parts of A that an algorithm derives."""
+    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make()` returned at the first use of `key`: for the parts of A that an algorithm derives."""
         return self._once(key, make)
 
-    def forget(self):
+    def forget(self) -> None:
         """Drop every cached property: to be called after A was changed."""
         self._cache.clear()
 
-    def _once(self, key, make):
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]
 
-    def _transposed(self):
+    def _transposed(self) -> Matrix:
         return self._once("AT", lambda: self.A.T.new(name="AT"))
 
-    def _count(self, A):
+    def _count(self, A: Matrix) -> Vector:
         # d = A plus.pair 1
         ones = Vector.from_scalar(1, self.n, dtypes.INT64)
         return semiring.plus_pair[dtypes.INT64](A @ ones).new(name="degree")
 
-    def _compare_structure(self):
+    def _compare_structure(self) -> bool:
         # Equal numbers of entries in A .pair A' and in A: every edge has its opposite.
         if self.A.nvals == 0:
             return True
         return binary.pair[dtypes.BOOL](self.A & self._transposed()).new().nvals == self.A.nvals
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         known = {None: "direction not asked for yet", True: "directed", False: "undirected"}[self._directed]
         name = f"{self.name}: " if self.name else ""
         cached = ", ".join(key for key in self._cache if isinstance(key, str))
@@ -148,12 +152,12 @@ class Graph:
         return f"Graph({name}{self.n} nodes, {entries}, {known}; cached: {cached or 'nothing'})"
 
 
-def as_graph(G):
-    """G itself, or the Graph of a matrix given in its place (whose cached properties then serve this call only)."""
+def as_graph(G: Any) -> Graph:
+    """G itself, or the Graph of a matrix given instead (whose cached properties then serve this call only)."""
     return G if isinstance(G, Graph) else Graph(G)
 
 
-def _read(A):
+def _read(A: Any) -> tuple[Matrix, str | None, bool | None]:
     """(Matrix, a name or None, directed: True, False or None) from whatever describes a graph."""
     from grb_tile import io
 

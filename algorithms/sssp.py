@@ -139,7 +139,7 @@ def _delta_stepping(weights, d, delta, report):
         while f.nvals:
             _relax(weights, f, d)
             if f.nvals:
-                # far = far + (f where f >= threshold): a newer distance takes the place of an older one
+                # far = far + (f where f >= threshold): a newer distance replaces an older one
                 far(binary.second) << select.valuege(f, below)
                 # f = f where f < threshold
                 f << select.valuelt(f, below)
@@ -162,7 +162,7 @@ def _delta_stepping(weights, d, delta, report):
 
 
 class Weights:
-    """The weights of a graph in the type that distances are computed in, and what may be relied on about them."""
+    """The weights of a graph in the type that distances are computed in, with their range."""
 
     def __init__(self, G):
         kind = np.dtype(G.A.dtype.np_type).kind
@@ -197,7 +197,7 @@ class Weights:
 
     @property
     def worth_splitting(self):
-        """Weights >= 0 that differ; not on small dense graphs, where more rounds cost more than fewer relaxations save."""
+        """Weights >= 0 that differ; not on small dense graphs: more rounds cost more there than fewer relaxations save."""
         small = self.graph.A.nvals < SMALL and self.graph.A.nvals > DENSE * self.n
         return 0 <= self.emin < self.emax and not small
 

@@ -6,14 +6,13 @@
     fused.components(A).labels              least vertex that can be reached, edges followed both ways
 
 A loop of GraphBLAS calls pays for several calls a level; these pay once: on the GPU one launch, on the CPU one compiled
-loop (BFS; others run in NumPy).  Every backend has them.  Where a device has no kernel for the operands (hypersparse
-or too large matrices), the host computes, with a HostFallbackWarning and a note in `explain()`; `fallback=False` gives
-None there, and None wherever the backend in use has no compiled loop, so that a caller can run a loop of its own:
-algorithms/ does so.  Loops of the GraphBLAS kind that these replace: algorithms/bfs.py, sssp.py,
-connected_components.py.
+loop (BFS; the others run in NumPy).  Every backend has them.  Where a device has no kernel for the operands
+(hypersparse or too large matrices), the host computes, with a HostFallbackWarning and a note in `explain()`.
+`fallback=False` returns None there, and wherever the backend in use has no compiled loop: algorithms/bfs.py, sssp.py
+and connected_components.py then run their loops of GraphBLAS calls, which these operations replace.
 
-A vertex is a row number; an edge i -> j is an entry A(i, j).  A is not changed.  `symmetric=True` promises that A and A'
-have the same structure (for sssp: the same values), which saves making the transpose; otherwise the transpose is made
+A vertex is a row number; an edge i -> j is an entry A(i, j).  A is not changed.  `symmetric=True` promises that A and
+A' have the same structure (for sssp: the same values), which saves making the transpose; otherwise the transpose is made
 at the first call and kept with A.
 """
 
@@ -196,7 +195,7 @@ def sssp(
 
 
 def tight_tree(A: Matrix, d: Vector, source: int) -> Vector:
-    """p = parents in the graph of the tight edges, d(i) + A(i, j) = d(j): a tree of shortest paths, weights of 0 included.
+    """p = parents in the graph of the tight edges, d(i) + A(i, j) = d(j): a tree of shortest paths, also with weights 0.
 
     Shapes: A n x n, d and p of size n.  Types: A is cast to d's; p INT64.
     """

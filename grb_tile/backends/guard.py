@@ -1,7 +1,7 @@
 """Host backends that meet device stores: after a device backend was in use, objects may still hold its stores.
 
-`guarded(backend)` is the same backend whose primitives bring stores to the host first (the copy is kept with the
-store). A process that never used a device never gets here, so the host backends themselves check nothing.
+`guarded(backend)` is the same backend whose primitives copy device stores to the host first (the copy is kept
+with the store). A process that never used a device has no guarded backend, so the host backends check nothing.
 """
 
 import functools
@@ -16,7 +16,7 @@ _PRIMITIVES = [name for name, value in vars(Backend).items() if not name.startsw
 
 
 def guarded(backend):
-    """`backend` with every primitive taking stores from any place."""
+    """`backend` with primitives that accept device stores too."""
     methods = {name: _bringing(getattr(backend, name)) for name in _PRIMITIVES}
     methods["is_guarded"] = True
     cls = type(f"Guarded{type(backend).__name__}", (type(backend),), {k: _method(v) for k, v in methods.items()})

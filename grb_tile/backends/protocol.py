@@ -19,9 +19,9 @@ Iso.  Results are iso where that costs nothing: pair, structure-only products un
 iso operand, union and intersect where the values are the same by their kind.  A caller may rely on values only, not on
 `iso`.
 
-A new backend is a folder beside this file with a subclass of Backend, and one line in `select.AVAILABLE`.  It implements
-what has no body below; the rest may be inherited: placement and arrays of a backend that computes on NumPy's arrays.
-Nothing above backends/ names a backend or asks for its name to find a method (tests/test_architecture.py);
+A new backend is a folder beside this file with a subclass of Backend, and one line in `select.AVAILABLE`.  It
+implements what has no body below; the rest may be inherited: placement and arrays of a backend that computes on NumPy's
+arrays.  Nothing above backends/ imports a backend or compares its name to find a method (tests/test_architecture.py);
 tests/backends/test_protocol.py compares the signatures of all backends.
 """
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def use_plain_rows(plan: Any) -> None:
-    """Record in the plan that its format has no method for this product; plan: a Plan, or a name, which keeps no record."""
+    """Record in the plan that its format has no method for this product; a plan given as a name keeps no record."""
     if type(plan) is not str:
         plan.use_plain_rows()
 
@@ -107,7 +107,7 @@ class Backend:
         """(rows, cols, values) of the entries by rows as fresh NumPy arrays, ascending; int64, iso values expanded."""
         return self._missing("tuples_matrix")
 
-    def convert(self, store: Store, format: str) -> Store:
+    def convert(self, store: Store, format: str) -> Any:
         """The same entries as "sparse", "bitmap", "csr" or "dcsr" (the store itself when it is that)."""
         return self._missing("convert")
 
@@ -160,7 +160,7 @@ class Backend:
     def matvec_cols(
         self, AT: Compressed, x: VectorStore, semiring: Any, allow: Allow | None = None, plan: Any = None
     ) -> VectorStore:
-        """w[i] = (+)_k A[i,k] (x) x[k]   for i in allow, where AT[k,i] = A[i,k]: reads the rows k of AT with x[k] present.
+        """w[i] = (+)_k A[i,k] (x) x[k]   for i in allow, where AT[k,i] = A[i,k]: reads the rows k of AT where x[k] is.
 
         The first argument of the multiply is A's entry, as in matvec_rows: both give the same w.
         """
@@ -421,15 +421,15 @@ class Backend:
 class LoopOutcome:
     """What a whole loop did: reached (vertices, or None), seconds, rows() (a dictionary per level).
 
-    engine   who computed: "cuda", "numba", "numpy", "python", "reference"
+    engine   what computed: "cuda", "numba", "numpy", "python", "reference"
     method   by which algorithm: "by level", a direction over bit tiles, "delta", "bellman_ford", "afforest", "fastsv"
     format   the storage that was read: csr, dcsr, bittiled
     choice   (kernel, rule, figures) where the planner chose among kernels, else None
     tiles    figures of the rule "tiles_full" where that decided, else None
-    note     what else there is to say: why the host computed
+    note     why the host computed, where it did
     late     do rows, reached and seconds have to be read from a device?  Then a plan keeps no hold of them
 
-    A device's own class has the same attributes and reads from the device what is asked for, once.
+    A device's own class has the same attributes and reads from the device what is used, once.
     """
 
     choice: tuple | None = None

@@ -62,8 +62,8 @@ def matrix(nrows, ncols, dtype, found):
 
 def _values(found, dtype):
     values = np.empty(len(found), dtype.np_type)
-    for at, place in enumerate(sorted(found)):
-        values[at] = cast(found[place], dtype)[0]
+    for at, position in enumerate(sorted(found)):
+        values[at] = cast(found[position], dtype)[0]
     return values
 
 
@@ -78,18 +78,18 @@ def _like(x, dtype, found):
 
 
 def _allowed(allow):
-    """The test `place is allowed` of an Allow or None."""
+    """The test whether a position is allowed by an Allow or None."""
     if allow is None:
-        return lambda place: True
+        return lambda position: True
     pattern = entries(allow.pattern)
     if allow.complement:
-        return lambda place: place not in pattern
-    return lambda place: place in pattern
+        return lambda position: position not in pattern
+    return lambda position: position in pattern
 
 
-def _pair(place):
-    """(i, j) of a place; vectors are columns."""
-    return place if isinstance(place, tuple) else (place, 0)
+def _pair(position):
+    """(i, j) of a position; a vector is a column."""
+    return position if isinstance(position, tuple) else (position, 0)
 
 
 def _position(name, firsti, firstj, secondi, secondj):
@@ -99,7 +99,7 @@ def _position(name, firsti, firstj, secondi, secondj):
 
 
 def _multiply(op, a, b, firsti, firstj, secondi, secondj):
-    """a (op) b, cast on the way in, or the position that op asks for."""
+    """a (op) b, cast on the way in, or the position that a positional op returns."""
     if op.positional is not None:
         return cast(_position(op.positional, firsti, firstj, secondi, secondj), op.return_type)
     return np.asarray(op.numpy(cast(a, op.type), cast(b, op.type2)))
@@ -115,7 +115,7 @@ def _fold(monoid, terms):
     return total
 
 
-def _places_of(I):
+def _positions_of(I):
     """The function that gives all k with I[k] = i."""
     if I is None:
         return lambda i: (i,)
@@ -134,25 +134,25 @@ class ReferenceBackend(Backend):
 
     # ------------------------------------------------------------------ structure
 
-    def _build(self, places, values, dup, dtype, name):
+    def _build(self, positions, values, dup, dtype, name):
         found = {}
-        for at, place in enumerate(places):
+        for at, position in enumerate(positions):
             value = values[:1] if values.shape[0] == 1 else values[at : at + 1]
-            if place not in found:
-                found[place] = value
+            if position not in found:
+                found[position] = value
             elif dup is None:
-                raise InvalidValue(f"{name}: {place} occurs more than once and dup_op is None; pass dup_op")
+                raise InvalidValue(f"{name}: {position} occurs more than once and dup_op is None; pass dup_op")
             else:
-                i, j = _pair(place)
-                found[place] = cast(_multiply(dup, found[place], value, i, j, i, j), dtype)
+                i, j = _pair(position)
+                found[position] = cast(_multiply(dup, found[position], value, i, j, i, j), dtype)
         return found
 
     def build_vector(self, size, indices, values, dup, dtype):
         return vector(size, dtype, self._build([int(i) for i in indices], values, dup, dtype, "indices"))
 
     def build_matrix(self, nrows, ncols, rows, cols, values, dup, dtype):
-        places = [(int(i), int(j)) for i, j in zip(rows, cols, strict=True)]
-        return matrix(nrows, ncols, dtype, self._build(places, values, dup, dtype, "rows, columns"))
+        positions = [(int(i), int(j)) for i, j in zip(rows, cols, strict=True)]
+        return matrix(nrows, ncols, dtype, self._build(positions, values, dup, dtype, "rows, columns"))
 
     def tuples_vector(self, u):
         found = entries(u)
@@ -189,7 +189,7 @@ class ReferenceBackend(Backend):
         found = entries(A)
         if I is None and J is None:
             return A
-        rows, cols = _places_of(I), _places_of(J)
+        rows, cols = _positions_of(I), _positions_of(J)
         result = {(k, m): value for (i, j), value in found.items() for k in rows(i) for m in cols(j)}
         return matrix(A.nrows if I is None else len(I), A.ncols if J is None else len(J), A.dtype, result)
 
@@ -210,7 +210,7 @@ class ReferenceBackend(Backend):
 
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
         may, terms = _allowed(allow), {}
-        full = x.format == "bitmap" and x.words is None  # may have 2^60 places: not to be listed
+        full = x.format == "bitmap" and x.words is None  # may have 2^60 positions: not to be listed
         found = None if full else entries(x)
         for (i, k), a in entries(A).items():
             if (full or k in found) and may(i):
@@ -233,7 +233,7 @@ class ReferenceBackend(Backend):
             for j, b in rows.get(k, ()):
                 if may((i, j)):
                     terms.setdefault((i, j), []).append(_multiply(semiring.binaryop, a, b, i, k, k, j))
-        result = {place: _fold(semiring.monoid, products) for place, products in terms.items()}
+        result = {position: _fold(semiring.monoid, products) for position, products in terms.items()}
         return matrix(A.nrows, B.ncols, semiring.return_type, result)
 
     # ------------------------------------------------------------------ element-wise
@@ -244,60 +244,60 @@ class ReferenceBackend(Backend):
         may, xs, ys, result = _allowed(allow), entries(x), entries(y), {}
         left = None if left_default is None else np.array([left_default])
         right = None if right_default is None else np.array([right_default])
-        for place in sorted(set(xs) | set(ys)):
-            if not may(place):
+        for position in sorted(set(xs) | set(ys)):
+            if not may(position):
                 continue
-            i, j = _pair(place)
-            if place in xs and place in ys:
-                value = ys[place] if op is None else _multiply(op, xs[place], ys[place], i, j, i, j)
-            elif place in xs:
-                value = xs[place] if right is None else _multiply(op, xs[place], right, i, j, i, j)
+            i, j = _pair(position)
+            if position in xs and position in ys:
+                value = ys[position] if op is None else _multiply(op, xs[position], ys[position], i, j, i, j)
+            elif position in xs:
+                value = xs[position] if right is None else _multiply(op, xs[position], right, i, j, i, j)
             else:
-                value = ys[place] if left is None else _multiply(op, left, ys[place], i, j, i, j)
-            result[place] = cast(value, dtype)
+                value = ys[position] if left is None else _multiply(op, left, ys[position], i, j, i, j)
+            result[position] = cast(value, dtype)
         return _like(x, dtype, result)
 
     def intersect(self, x, y, op, allow=None):
         may, xs, ys, result = _allowed(allow), entries(x), entries(y), {}
-        for place in xs:
-            if place in ys and may(place):
-                i, j = _pair(place)
-                result[place] = _multiply(op, xs[place], ys[place], i, j, i, j)
+        for position in xs:
+            if position in ys and may(position):
+                i, j = _pair(position)
+                result[position] = _multiply(op, xs[position], ys[position], i, j, i, j)
         return _like(x, op.return_type, result)
 
     def restrict(self, x, allow):
         may = _allowed(allow)
-        return _like(x, x.dtype, {place: value for place, value in entries(x).items() if may(place)})
+        return _like(x, x.dtype, {position: value for position, value in entries(x).items() if may(position)})
 
     def select(self, x, op, thunk, allow=None):
         may, result = _allowed(allow), {}
-        for place, value in entries(x).items():
-            if may(place) and bool(np.asarray(self._indexed(op, place, value, thunk)).reshape(-1)[0]):
-                result[place] = value
+        for position, value in entries(x).items():
+            if may(position) and bool(np.asarray(self._indexed(op, position, value, thunk)).reshape(-1)[0]):
+                result[position] = value
         return _like(x, x.dtype, result)
 
-    def _indexed(self, op, place, value, thunk):
-        i, j = _pair(place)
+    def _indexed(self, op, position, value, thunk):
+        i, j = _pair(position)
         if thunk is not None and op.thunk_type is not None:
             thunk = cast(np.asarray(thunk), op.thunk_type)[()]
         return op.numpy(cast(value, op.type), np.array([i], np.int64), np.array([j], np.int64), thunk)
 
     def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
         may, result = _allowed(allow), {}
-        for place, value in entries(x).items():
-            if not may(place):
+        for position, value in entries(x).items():
+            if not may(position):
                 continue
-            i, j = _pair(place)
+            i, j = _pair(position)
             if hasattr(op, "thunk_type"):
-                result[place] = np.asarray(self._indexed(op, place, value, thunk)).reshape(1)
+                result[position] = np.asarray(self._indexed(op, position, value, thunk)).reshape(1)
             elif left is not None:
-                result[place] = _multiply(op, np.array([left]), value, i, j, i, j)
+                result[position] = _multiply(op, np.array([left]), value, i, j, i, j)
             elif right is not None:
-                result[place] = _multiply(op, value, np.array([right]), i, j, i, j)
+                result[position] = _multiply(op, value, np.array([right]), i, j, i, j)
             elif op.positional is not None:
-                result[place] = np.array([(i if op.positional[0] == "i" else j) + op.positional.endswith("1")])
+                result[position] = np.array([(i if op.positional[0] == "i" else j) + op.positional.endswith("1")])
             else:
-                result[place] = np.asarray(op.numpy(cast(value, op.type)))
+                result[position] = np.asarray(op.numpy(cast(value, op.type)))
         return _like(x, op.return_type, result)
 
     def reduce(self, x, monoid):
@@ -306,29 +306,29 @@ class ReferenceBackend(Backend):
 
     def broadcast(self, u, pattern, axis):
         held = entries(u)
-        found = {place: held[place[axis]] for place in entries(pattern) if place[axis] in held}
+        found = {position: held[position[axis]] for position in entries(pattern) if position[axis] in held}
         return matrix(pattern.nrows, pattern.ncols, u.dtype, found)
 
     def kronecker(self, A, B, op, allow=None):
         may, result = _allowed(allow), {}
         for (i, j), a in entries(A).items():
             for (k, m), b in entries(B).items():
-                place = (i * B.nrows + k, j * B.ncols + m)
-                if may(place):
-                    result[place] = _multiply(op, a, b, i, j, k, m)
+                position = (i * B.nrows + k, j * B.ncols + m)
+                if may(position):
+                    result[position] = _multiply(op, a, b, i, j, k, m)
         return matrix(A.nrows * B.nrows, A.ncols * B.ncols, op.return_type, result)
 
     # ------------------------------------------------------------------ the write step
 
     def overwrite(self, c, t, allow):
         may = _allowed(allow)
-        result = {place: value for place, value in entries(c).items() if not may(place)}
+        result = {position: value for position, value in entries(c).items() if not may(position)}
         return _like(c, c.dtype, result | entries(t))
 
     def fill(self, c, value, pattern):
         result = entries(c)
-        for place in entries(pattern):
-            result[place] = np.array([value])
+        for position in entries(pattern):
+            result[position] = np.array([value])
         return _like(c, c.dtype, result)
 
     # ------------------------------------------------------------------ arrays

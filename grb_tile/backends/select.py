@@ -14,12 +14,20 @@ bring device stores back in the same way (guard.py).
 'reference'
 """
 
+from __future__ import annotations
+
 from contextlib import contextmanager
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from grb_tile.config import config
 from grb_tile.exceptions import InvalidValue
 from grb_tile.planner.record import when_forced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .protocol import Backend
 
 AVAILABLE = {
     "cuda": ("grb_tile.backends.cuda.backend", "CudaBackend"),
@@ -27,12 +35,12 @@ AVAILABLE = {
     "numpy": ("grb_tile.backends.cpu.backend", "NumpyBackend"),
     "reference": ("grb_tile.backends.reference", "ReferenceBackend"),
 }
-_made = {}
-_active = None
+_made: dict[str, Backend] = {}
+_active: Backend | None = None
 
 
-def named(name):
-    """The backend of that name (made once, imported when first asked for)."""
+def named(name: str) -> Backend:
+    """The backend of that name (made once, imported at first use).  Raises: InvalidValue on an unknown name."""
     backend = _made.get(name)
     if backend is None:
         if name == "auto":
@@ -47,12 +55,12 @@ def named(name):
     return backend
 
 
-def _class_of(name):
+def _class_of(name: str) -> type[Backend]:
     module, cls = AVAILABLE[name]
     return getattr(import_module(module), cls)
 
 
-def register(name, backend):
+def register(name: str, backend: Backend) -> Backend:
     """`backend` has that name from now on; a host backend in use then accepts device stores too.  Returns it."""
     global _active
     _made[name] = backend
@@ -61,19 +69,19 @@ def register(name, backend):
     return backend
 
 
-def current():
+def current() -> Backend:
     """The backend in use."""
     return _active if _active is not None else use(config.get("backend", "cpu"))
 
 
-def use(name):
+def use(name: str) -> Backend:
     """Make the backend `name` the one in use; returns it."""
     global _active
     _active = named(name)
     return _active
 
 
-def on_device():
+def on_device() -> Backend:
     """The backend that computes on a device: the one in use if it does, else one made before, else AVAILABLE's first.
 
     Raises: GraphblasException when there is no device, naming what is missing.
@@ -84,12 +92,12 @@ def on_device():
     return _made_on_device() or named(next(name for name in AVAILABLE if getattr(_class_of(name), "on_device", True)))
 
 
-def _made_on_device():
+def _made_on_device() -> Backend | None:
     return next((backend for backend in _made.values() if backend.on_device), None)
 
 
 @contextmanager
-def using(name):
+def using(name: str) -> Iterator[Backend]:
     """Within the block the backend `name` is in use."""
     global _active
     before = _active

@@ -38,13 +38,12 @@ def as_device(x: Any, backend: Backend | None = None) -> Any:
     offers = hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__")
     if backend.is_array(x) or (offers and not isinstance(x, np.ndarray)):
         return backend.array(x)
-    raise TypeError(f"{type(x).__name__} does not lie on the GPU: give a CuPy array, or use from_numpy for host arrays")
+    raise TypeError(f"{type(x).__name__} is not on the GPU: give a CuPy array, or use from_numpy for host arrays")
 
 
 @_reported
 def from_cupy(x: Any, *, name: str | None = None) -> Vector | Matrix:
-    """Vector of a one-dimensional device array (every place present), Matrix of a cupyx.scipy.sparse CSR, CSC or COO
-    matrix.
+    """Vector of a one-dimensional device array (full), Matrix of a cupyx.scipy.sparse CSR, CSC or COO matrix.
 
     Parameters
     ----------
@@ -155,7 +154,7 @@ def from_cupy_coo(
 ) -> Matrix:
     """Matrix of entries values[k] at (rows[k], cols[k]), all device arrays; sorted and combined on the device.
 
-    dup_op : how entries of one place combine; None: they are an error
+    dup_op : how entries of one position combine; None: they are an error
     Raises: ValueError for lengths that differ or duplicates; IndexOutOfBound for positions outside `shape`.
     """
     from grb_tile import Matrix
@@ -175,7 +174,7 @@ def from_cupy_coo(
         outside = (rows < 0).sum() + (rows >= nrows).sum() + (cols < 0).sum() + (cols >= ncols).sum()
         outside = int(outside)
         if outside:
-            raise IndexOutOfBound(f"{outside} of {rows.shape[0]} positions lie outside {nrows} x {ncols}")
+            raise IndexOutOfBound(f"{outside} of {rows.shape[0]} positions are outside {nrows} x {ncols}")
     dtype = lookup_dtype(values.dtype)
     dup = None if dup_op is None else get_typed_op(dup_op, dtype, kind="binary")
     store = guarded(lambda: backend.build_matrix(nrows, ncols, rows, cols, values, dup, dtype))
@@ -184,10 +183,10 @@ def from_cupy_coo(
 
 @_reported
 def to_cupy(x: Vector, fill_value: Any = None) -> Any:
-    """The values of a Vector as a device array of its size; absent places hold `fill_value`.
+    """The values of a Vector as a device array of its size; absent positions get `fill_value`.
 
-    Shares the vector's array where every place is present: change neither afterwards.
-    Raises: ValueError when places are absent and no fill_value is given.
+    Shares the vector's array where the vector is full: change neither afterwards.
+    Raises: ValueError when positions are absent and no fill_value is given.
     """
     backend = select.on_device()
     store = _numeric(backend, x)
@@ -197,7 +196,7 @@ def to_cupy(x: Vector, fill_value: Any = None) -> Any:
             return store.values
         return store.values.copy()
     if store.nvals < store.size and fill_value is None:
-        raise ValueError(f"{store.size - store.nvals} of {store.size} places are absent: give a fill_value")
+        raise ValueError(f"{store.size - store.nvals} of {store.size} positions are absent: give a fill_value")
     out = backend.xp.full(store.size, 0 if fill_value is None else fill_value, x.dtype.np_type)
     entries = backend.convert(store, "sparse")
     out[entries.indices] = entries.values

@@ -234,17 +234,18 @@ def _nothing(backend: Any, A: Any) -> _Nothing:
 
 def _record(operation: str, method: str, outcome: Any, report: LoopReport) -> Plan:
     """The plan of a loop that ran: which storage, which kernel, on which engine, and why on another one."""
-    tiles = getattr(outcome, "tiles", None)
-    figures = _Counts(report, () if tiles is None else tiles)
+    tiles = outcome.tiles
+    late = getattr(outcome, "late", True)
+    figures = _Counts(weakref.ref(report) if late else report, () if tiles is None else tiles, late)
     if outcome.format == "bittiled":
         method = outcome.method
     plan = record_plan(operation, method, outcome.format, "by_level" if tiles is None else "tiles_full", figures)
     plan.engine = outcome.engine
     if outcome.choice is not None:
         plan.use_kernel(*outcome.choice)
-    elif forced_traversal() is not None:
-        plan.use_kernel(None, "kernel_unsuited", (forced_traversal(),))
-    if not getattr(outcome, "late", True):
+    elif (kernel := forced_traversal()) is not None:
+        plan.use_kernel(None, "kernel_unsuited", (kernel,))
+    if not late:
         plan.seconds = outcome.seconds
         plan.note = outcome.note
     return plan
@@ -253,14 +254,13 @@ def _record(operation: str, method: str, outcome: Any, report: LoopReport) -> Pl
 class _Counts:
     """(levels, levels pulled, *more) of the plan, counted when read; a plan does not keep a device's arrays alive."""
 
-    __slots__ = ("more", "report")
+    __slots__ = ("late", "more", "report")
 
-    def __init__(self, report: LoopReport, more: tuple) -> None:
-        late = getattr(report._outcome, "late", True)
-        self.report, self.more = weakref.ref(report) if late else lambda: report, more
+    def __init__(self, report: Any, more: tuple, late: bool) -> None:
+        self.report, self.more, self.late = report, more, late  # late: `report` is a weak reference
 
     def __iter__(self) -> Any:
-        report = self.report()
+        report = self.report() if self.late else self.report
         if report is None:
             return iter(("unknown", "unknown", *self.more))
         levels = report.levels

@@ -20,7 +20,7 @@ except ImportError:  # pragma: no cover
 
 
 def tiled_format(plan):
-    """The tiled form that a plan (an object with `format`, a name, or None) asks for, or None."""
+    """The tiled form that a plan (an object with `format`, a name, or None) names, or None."""
     if plan is None:
         return None
     format = plan if type(plan) is str else plan.format
@@ -130,7 +130,7 @@ class NumpyBackend(Backend):
 
 
 class CpuBackend(NumpyBackend):
-    """NumPy for everything, Numba where `accelerate` finds it worth while.  Meanings: backends/protocol.py."""
+    """NumPy for everything, Numba where a compiled kernel accepts the operands.  Meanings: backends/protocol.py."""
 
     name = "cpu"
 

@@ -5,8 +5,8 @@ stays there.  The modules beside this one hold a function per primitive, `f(devi
 
 A function may return NotImplemented for what has no device form (user-defined types that are no numbers): the primitive
 is then computed on the host and its result moved, and `detours` counts it under the primitive's name.  A whole level
-loop that goes to the host (hypersparse or too large a graph) issues a HostFallbackWarning besides, and its plan has a
-note.  A user's operator
+loop that goes to the host (hypersparse or too large a graph) issues a HostFallbackWarning too, and its plan has a note.
+A user's operator
 without C++ text is not among them: it raises UdfParseError.
 """
 
@@ -50,8 +50,8 @@ def real_launcher():
     capability = int(cupy.cuda.Device().compute_capability)
     if capability < LEAST_CAPABILITY:
         raise GraphblasException(
-            f'backend "cuda" needs a device of compute capability {LEAST_CAPABILITY / 10} or more (Volta, 2017); device '
-            f"{cupy.cuda.Device().id} has {capability / 10}: choose another with CUDA_VISIBLE_DEVICES, or use "
+            f'backend "cuda" needs a device of compute capability {LEAST_CAPABILITY / 10} or more (Volta, 2017); '
+            f"device {cupy.cuda.Device().id} has {capability / 10}: choose another with CUDA_VISIBLE_DEVICES, or use "
             'gb.config.set(backend="cpu")'
         )
     from .runtime.compile import compiler
@@ -127,7 +127,7 @@ class CudaBackend(Backend):
     @reporting
     def cast(self, store, dtype):
         if store.dtype is dtype:
-            return store  # wherever it lies
+            return store  # on the device or not
         return self._call("structure.structure", "cast", self.own(store), dtype)
 
     _any_cast = cast
@@ -244,8 +244,8 @@ class CudaBackend(Backend):
     def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
         own = self.own
         return self._call(
-            "products.matmul", "matmul", own(A), None if B is None else own(B), semiring, self.device.own_allow(allow), plan,
-            None if BT is None else own(BT),
+            "products.matmul", "matmul", own(A), None if B is None else own(B), semiring, self.device.own_allow(allow),
+            plan, None if BT is None else own(BT),
         )  # fmt: skip
 
     # ------------------------------------------------------------------ element-wise
@@ -359,7 +359,8 @@ class CudaBackend(Backend):
             result = NotImplemented
         if result is not NotImplemented:
             outcome = result[2]
-            outcome.engine, outcome.method = "cuda", "bellman_ford" if delta == np.inf else "delta"
+            outcome.engine, outcome.tiles = "cuda", None
+            outcome.method = "bellman_ford" if delta == np.inf else "delta"
             return result
         asked = A, lambda: on_host(in_edges()), source, heaviest, delta, tree
         return self._loop_on_host("sssp", A, None, asked) if fallback else NotImplemented

@@ -45,7 +45,7 @@ def test_a_vector_shares_the_array_both_ways():
 
 def test_absent_places_need_a_fill_value():
     v = gb.Vector.from_coo([0, 3], [5, 6], size=5)
-    with pytest.raises(ValueError, match="3 of 5 places are absent"):
+    with pytest.raises(ValueError, match="3 of 5 positions are absent"):
         device_arrays.to_cupy(v)
     assert device_arrays.to_cupy(v, -1).tolist() == [5, -1, -1, 6, -1]
     assert [part.tolist() for part in device_arrays.entries_on_device(v)] == [[0, 3], [5, 6]]
@@ -97,7 +97,7 @@ def test_arrays_of_a_csr():
         device_arrays.from_cupy_csr(indptr, on_device([2, 0, 1]), True, shape=(3, 4))
     with pytest.raises(ValueError, match="whole numbers, not int64 and float64"):
         device_arrays.from_cupy_csr(indptr, on_device([2.0, 0.0, 1.0]), True, shape=(3, 4))
-    with pytest.raises(TypeError, match="does not lie on the GPU"):
+    with pytest.raises(TypeError, match="is not on the GPU"):
         device_arrays.from_cupy_csr(np.array([0, 1]), indices, True, shape=(1, 4))
 
 
@@ -133,7 +133,7 @@ def test_a_host_backend_in_use_learns_of_the_device(monkeypatch):
 
 
 def test_host_arrays_are_refused():
-    with pytest.raises(TypeError, match="does not lie on the GPU"):
+    with pytest.raises(TypeError, match="is not on the GPU"):
         device_arrays.from_cupy(np.arange(3))
     with pytest.raises(ValueError, match="one dimension"):
         device_arrays.from_cupy(on_device([[1, 2]]))

@@ -17,13 +17,13 @@ from .matvec import drop_accumulators
 from .traversal import bfs, bfs_multi, bfs_over_tiles
 
 __all__ = [
-    "bfs", "bfs_multi", "bfs_over_tiles", "clear_bits", "drop_accumulators", "intersect", "jit", "matmul", "matvec_cols",
-    "matvec_rows", "ordered_indices", "ordered_pairs", "put_entries", "restrict", "select", "transpose", "union",
+    "bfs", "bfs_multi", "bfs_over_tiles", "clear_bits", "drop_accumulators", "intersect", "jit", "matmul",
+    "matvec_cols", "matvec_rows", "ordered_indices", "ordered_pairs", "put_entries", "restrict", "select", "transpose", "union",
 ]  # fmt: skip
 
 
-def _note(plan, result):
-    """Tell the plan who does the work."""
+def _record(plan, result):
+    """Record in the plan which engine does the work; returns `result`."""
     if plan is not None and not isinstance(plan, str):
         plan.engine = "numpy" if result is NotImplemented else "numba"
     return result
@@ -31,17 +31,17 @@ def _note(plan, result):
 
 def matvec_rows(A, x, semiring, allow=None, plan=None):
     """w<allow>[i] = (+)_k A[i,k] (x) x[k], A by rows."""
-    return _note(plan, accelerate_matvec.matvec_rows(A, x, semiring, allow))
+    return _record(plan, accelerate_matvec.matvec_rows(A, x, semiring, allow))
 
 
 def matvec_cols(AT, x, semiring, allow=None, plan=None):
     """w<allow>[i] = (+)_k A[i,k] (x) x[k], A given by columns."""
-    return _note(plan, accelerate_matvec.matvec_cols(AT, x, semiring, allow))
+    return _record(plan, accelerate_matvec.matvec_cols(AT, x, semiring, allow))
 
 
 def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j]; plan.method is "dot" or "gustavson"."""
-    return _note(plan, accelerate_matmul.matmul(A, B, semiring, allow, plan, BT))
+    return _record(plan, accelerate_matmul.matmul(A, B, semiring, allow, plan, BT))
 
 
 _MATRICES = ("csr", "dcsr")
@@ -63,5 +63,5 @@ def restrict(x, allow):
 
 
 def select(x, op, thunk, allow=None):
-    """t[p] = x[p] where p lies in a range of columns; matrices only."""
+    """t[p] = x[p] where p is in a range of columns; matrices only."""
     return accelerate_rows.select(x, op, thunk) if x.format in _MATRICES and allow is None else NotImplemented
