@@ -197,7 +197,7 @@ class Weights:
 
     @property
     def worth_splitting(self):
-        """Weights >= 0 that differ; not on small dense graphs: more rounds cost more there than fewer relaxations save."""
+        """Weights >= 0 that differ; not on small dense graphs: rounds cost more there than fewer relaxations save."""
         small = self.graph.A.nvals < SMALL and self.graph.A.nvals > DENSE * self.n
         return 0 <= self.emin < self.emax and not small
 

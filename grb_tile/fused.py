@@ -11,9 +11,9 @@ loop (BFS; the others run in NumPy).  Every backend has them.  Where a device ha
 `fallback=False` returns None there, and wherever the backend in use has no compiled loop: algorithms/bfs.py, sssp.py
 and connected_components.py then run their loops of GraphBLAS calls, which these operations replace.
 
-A vertex is a row number; an edge i -> j is an entry A(i, j).  A is not changed.  `symmetric=True` promises that A and
-A' have the same structure (for sssp: the same values), which saves making the transpose; otherwise the transpose is made
-at the first call and kept with A.
+A vertex is a row number; an edge i -> j is an entry A(i, j).  A is not changed.  `symmetric=True` promises that A
+and A' have the same structure (for sssp: the same values), which saves making the transpose; otherwise the
+transpose is made at the first call and kept with A.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def sssp(
 
 
 def tight_tree(A: Matrix, d: Vector, source: int) -> Vector:
-    """p = parents in the graph of the tight edges, d(i) + A(i, j) = d(j): a tree of shortest paths, also with weights 0.
+    """p = parents in the graph of the tight edges, d(i) + A(i, j) = d(j): a tree of shortest paths, weights may be 0.
 
     Shapes: A n x n, d and p of size n.  Types: A is cast to d's; p INT64.
     """

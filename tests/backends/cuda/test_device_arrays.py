@@ -107,7 +107,7 @@ def test_entries_are_sorted_and_combined():
     assert [part.tolist() for part in A.to_coo()] == [[0, 1], [1, 2], [2.0, 5.0]]
     with pytest.raises(ValueError, match="must provide `dup_op`"):
         device_arrays.from_cupy_coo(rows, cols, values, shape=(2, 3))
-    with pytest.raises(IndexOutOfBound, match="2 of 3 positions lie outside 2 x 2"):
+    with pytest.raises(IndexOutOfBound, match="2 of 3 positions are outside 2 x 2"):
         device_arrays.from_cupy_coo(rows, cols, values, shape=(2, 2))
     assert device_arrays.vector_of_entries(on_device([1, 4]), on_device([7, 8]), size=9).to_dict() == {1: 7, 4: 8}
 

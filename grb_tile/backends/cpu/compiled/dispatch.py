@@ -18,7 +18,8 @@ from .traversal import bfs, bfs_multi, bfs_over_tiles
 
 __all__ = [
     "bfs", "bfs_multi", "bfs_over_tiles", "clear_bits", "drop_accumulators", "intersect", "jit", "matmul",
-    "matvec_cols", "matvec_rows", "ordered_indices", "ordered_pairs", "put_entries", "restrict", "select", "transpose", "union",
+    "matvec_cols", "matvec_rows", "ordered_indices", "ordered_pairs", "put_entries", "restrict", "select", "transpose",
+    "union",
 ]  # fmt: skip
 
 
