@@ -1,13 +1,13 @@
-// Bit tiles: how kernels read them, and w = A (+.x) x over them.
+// w<m> = A (+.x) x over bit tiles (TileBFS's three directions), and how kernels read bit tiles.
 //
 // Who includes it: traversal/bfs_tiles.cuh.  Who calls: backends/cuda/products/tiles.py.  Schema: storage/bit_tiles.py; W is a tile's word
 // (uint16_t, uint32_t or word), P the type of `start`.
-// bit_tile_rows    TileBFS, Algorithms 6 (Push-CSR) and 7 (Pull-CSC): a warp for each piece of a tile row; 32 tiles are looked
+// bit_tile_rows    TileBFS, Algorithms 6 (Push-CSR) and 7 (Pull-CSC): a warp for each chunk of a tile row; 32 tiles are looked
 //                  up together, a lane each, then every tile that x meets is tried by a lane for each of its rows.  Rows that
-//                  are not wanted, or found already, ask nothing, and a piece ends when none is left (Algorithm 7's stop).
-// bit_tile_columns TileBFS, Algorithm 5 (Push-CSC): a warp for each piece of a column of tiles that x meets, a lane for each
+//                  are not wanted, or found already, are skipped, and a chunk ends when none is left (Algorithm 7's stop).
+// bit_tile_columns TileBFS, Algorithm 5 (Push-CSC): a warp for each chunk of a column of tiles that x meets, a lane for each
 //                  tile: the words that x's bits name are united, one atomic for each tile.
-// Long lines of tiles are split: piece k < lines is the first PIECE tiles of line k, the others follow in order of lines, those
+// Long lines of tiles are split: chunk k < lines is the first TILES_OF_CHUNK tiles of line k, the others follow in order of lines, those
 //   of line r from lines + extra[r] on (section 3.4: "splitting long row tiles"; extra is null when no line is that long).
 // Invariant: presence words of x and of masks are as in base/bits.cuh, read in parts of a tile's width; w's parts start as zeros.
 // Paper: tilespmspv_tilebfs_icpp22, 3.2.3 and 3.4.
@@ -17,7 +17,7 @@
 
 namespace grb {
 
-constexpr int PIECE = 32;   // tiles, as in backends/cuda/products/tiles.py
+constexpr int TILES_OF_CHUNK = 32;   // tiles, as in backends/cuda/products/tiles.py
 
 GRB_DEVICE int bits_in(uint16_t w) { return __popc(unsigned(w)); }
 GRB_DEVICE int bits_in(uint32_t w) { return __popc(w); }
@@ -43,20 +43,20 @@ template <class W, class P> struct TileLines {
   const P* start;
   const W* words;
 };
-// The lines of tiles in pieces (see above).
-struct TilePieces {
+// The lines of tiles in chunks (see above).
+struct TileChunks {
   int64_t lines, count;
   const int32_t *extra, *owner;
 };
 template <class W, class P>
-GRB_DEVICE void piece_range(const TileLines<W, P>& a, const TilePieces& p, int64_t k, int64_t& line, int64_t& first,
+GRB_DEVICE void chunk_range(const TileLines<W, P>& a, const TileChunks& p, int64_t k, int64_t& line, int64_t& first,
                             int64_t& stop) {
   line = k < p.lines ? k : int64_t(p.owner[k - p.lines]);
-  first = a.ptr[line] + (k < p.lines ? 0 : (k - p.lines - p.extra[line] + 1) * PIECE);
+  first = a.ptr[line] + (k < p.lines ? 0 : (k - p.lines - p.extra[line] + 1) * TILES_OF_CHUNK);
   stop = a.ptr[line + 1];
-  if (stop - first > PIECE) stop = first + PIECE;
+  if (stop - first > TILES_OF_CHUNK) stop = first + TILES_OF_CHUNK;
 }
-GRB_DEVICE bool is_split(const TilePieces& p, int64_t line) { return p.extra != nullptr && p.extra[line + 1] > p.extra[line]; }
+GRB_DEVICE bool is_split(const TileChunks& p, int64_t line) { return p.extra != nullptr && p.extra[line + 1] > p.extra[line]; }
 
 template <class W> GRB_DEVICE W wanted_part(const W* mask, bool masked, bool complement, int64_t i) {
   if (!masked) return W(~W(0));
@@ -68,17 +68,17 @@ template <class W> GRB_DEVICE W wanted_part(const W* mask, bool masked, bool com
 template <class W, class P>
 __global__ void __launch_bounds__(256)
 bit_tile_rows(int64_t nrows, const int64_t* ptr, const int32_t* line_of, const W* maps, const P* start, const W* words,
-              int64_t lines, int64_t piece_count, const int32_t* extra, const int32_t* owner, const W* x_parts,
+              int64_t lines, int64_t chunk_count, const int32_t* extra, const int32_t* owner, const W* x_parts,
               const W* mask, bool masked, bool complement, W* w_parts, unsigned long long* counts,
               unsigned long long* total) {
   const TileLines<W, P> a{ptr, line_of, maps, start, words};
-  const TilePieces pieces{lines, piece_count, extra, owner};
+  const TileChunks chunks{lines, chunk_count, extra, owner};
   constexpr int NT = 8 * sizeof(W), LANES = NT < 32 ? NT : 32, EACH = NT / LANES, AT_ONCE = 32 / LANES;
   unsigned long long found = 0;
   int lane = lane_number(), mine = lane % LANES;
-  GRB_EACH_WARP(k, pieces.count) {
+  GRB_EACH_WARP(k, chunks.count) {
     int64_t line, first, stop;
-    piece_range(a, pieces, k, line, first, stop);
+    chunk_range(a, chunks, k, line, first, stop);
     int64_t left = nrows - line * NT;
     W wanted = W(wanted_part(mask, masked, complement, line) & (left >= NT ? W(~W(0)) : low_bits<W>(int(left))));
     int met[EACH];
@@ -112,7 +112,7 @@ bit_tile_rows(int64_t nrows, const int64_t* ptr, const int32_t* line_of, const W
       for (int u = 0; u < EACH; u++) met[u] += __shfl_xor_sync(ALL_LANES, met[u], LANES % 32);
     W packed = 0;
     for (int u = 0; u < EACH; u++) packed |= W(W(__ballot_sync(ALL_LANES, met[u] != 0)) << (u * LANES % NT));
-    bool split = is_split(pieces, line);
+    bool split = is_split(chunks, line);
     if (counts != nullptr)
       for (int u = 0; u < EACH; u++)
         if (met[u] && lane < LANES) {
@@ -134,16 +134,16 @@ bit_tile_rows(int64_t nrows, const int64_t* ptr, const int32_t* line_of, const W
 template <class W, class P>
 __global__ void __launch_bounds__(256)
 bit_tile_columns(const int64_t* ptr, const int32_t* line_of, const W* maps, const P* start, const W* words, int64_t lines,
-                 int64_t piece_count, const int32_t* extra, const int32_t* owner, const W* x_parts, const W* mask,
+                 int64_t chunk_count, const int32_t* extra, const int32_t* owner, const W* x_parts, const W* mask,
                  bool masked, bool complement, W* w_parts, unsigned long long* total) {
   const TileLines<W, P> a{ptr, line_of, maps, start, words};
-  const TilePieces pieces{lines, piece_count, extra, owner};
+  const TileChunks chunks{lines, chunk_count, extra, owner};
   unsigned long long found = 0;
-  GRB_EACH_WARP(k, pieces.count) {
-    W x = x_parts[k < pieces.lines ? k : int64_t(pieces.owner[k - pieces.lines])];
+  GRB_EACH_WARP(k, chunks.count) {
+    W x = x_parts[k < chunks.lines ? k : int64_t(chunks.owner[k - chunks.lines])];
     if (x == 0) continue;
     int64_t line, first, stop;
-    piece_range(a, pieces, k, line, first, stop);
+    chunk_range(a, chunks, k, line, first, stop);
     for (int64_t t = first + lane_number(); t < stop; t += 32) {
       W map = a.map[t], rest = W(map & x), united = 0;
       if (!rest) continue;

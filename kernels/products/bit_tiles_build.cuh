@@ -1,7 +1,7 @@
 // Making bit tiles: the rows of a tile row are merged, nothing is sorted; the other orientation is made from the tiles.
 //
 // Who calls: backends/cuda/products/tiles.py.  Schema: storage/bit_tiles.py.
-// Threads: a group of lanes (products/tile_rows.cuh) for each tile row, or tile.  Every lane walks along its own row; the least tile
+// Threads: a group of lanes (products/tile_rows.cuh) for each tile row, or tile.  Every lane reads along its own row; the least tile
 //   column that any of them stands at is the next tile.
 // Paper: tilespmspv_tilebfs_icpp22, 3.2.3.
 #pragma once
@@ -70,52 +70,52 @@ template <class W, class P> GRB_DEVICE W line_of_tile(const W* map, const P* sta
   return all >> line & 1 ? words[start[t] + bits_in(W(all & low_bits<W>(line)))] : W(0);
 }
 
-// Tile k of the other orientation is tile order[k] turned: turned_map[k], and how many words it has.
+// Tile k of the other orientation is tile order[k] transposed: transposed_map[k], and how many words it has.
 template <class W, class P>
-__global__ void turned_maps(const int64_t* order, int64_t tiles, const W* map, const P* start, const W* words, W* turned_map,
+__global__ void transposed_maps(const int64_t* order, int64_t tiles, const W* map, const P* start, const W* words, W* transposed_map,
                             P* count) {
   GRB_EACH(k, tiles) {
     int64_t t = order[k];
     W all = 0;
     for (P w = start[t], stop = w + bits_in(map[t]); w < stop; w++) all |= words[w];
-    turned_map[k] = all;
+    transposed_map[k] = all;
     count[k] = bits_in(all);
   }
 }
 
-// turned_words of those tiles, which begin at turned_start[k]; turned_line[k] = tile_row[order[k]].
+// transposed_words of those tiles, which begin at transposed_start[k]; transposed_line[k] = tile_row[order[k]].
 template <class W, class P>
 __global__ void __launch_bounds__(256)
-turn_tiles(const int64_t* order, int64_t tiles, const int64_t* ptr, int64_t tile_rows, const W* map, const P* start,
-           const W* words, const W* turned_map, const P* turned_start, W* turned_words, int32_t* turned_line) {
+transpose_tiles(const int64_t* order, int64_t tiles, const int64_t* ptr, int64_t tile_rows, const W* map, const P* start,
+           const W* words, const W* transposed_map, const P* transposed_start, W* transposed_words, int32_t* transposed_line) {
   using G = TileGroup<W>;
   GRB_EACH_WARP(j, (tiles + G::IN_WARP - 1) / G::IN_WARP) {
     int64_t k = j * G::IN_WARP + G::number();
     bool here = k < tiles;
     int64_t t = here ? order[k] : 0;
-    W mine[G::EACH], turned[G::EACH];
+    W mine[G::EACH], transposed[G::EACH];
     for (int u = 0; u < G::EACH; u++) {
       mine[u] = here ? line_of_tile(map, start, words, t, u * G::LANES + G::lane()) : W(0);
-      turned[u] = 0;
+      transposed[u] = 0;
     }
     for (int c = 0; c < G::NT; c++) {
       bool bit[G::EACH];
       for (int u = 0; u < G::EACH; u++) bit[u] = mine[u] >> c & 1;
       W column = G::gathered(bit);
       for (int u = 0; u < G::EACH; u++)
-        if (c == u * G::LANES + G::lane()) turned[u] = column;
+        if (c == u * G::LANES + G::lane()) transposed[u] = column;
     }
     if (!here) continue;
-    W all = turned_map[k];
+    W all = transposed_map[k];
     for (int u = 0; u < G::EACH; u++)
-      if (turned[u]) turned_words[turned_start[k] + bits_in(W(all & low_bits<W>(u * G::LANES + G::lane())))] = turned[u];
+      if (transposed[u]) transposed_words[transposed_start[k] + bits_in(W(all & low_bits<W>(u * G::LANES + G::lane())))] = transposed[u];
     if (G::lane() == 0) {
       int64_t low = 0, high = tile_rows;      // the tile row with ptr[row] <= t < ptr[row + 1]
       while (low < high) {
         int64_t middle = low + ((high - low) >> 1);
         if (ptr[middle + 1] <= t) low = middle + 1; else high = middle;
       }
-      turned_line[k] = int32_t(low);
+      transposed_line[k] = int32_t(low);
     }
   }
 }

@@ -1,10 +1,12 @@
-// Where products by columns are merged: an accumulator of values and presence bits, and how it is known which rows are new.
+// The dense accumulator (SPA) of column-wise products: values and presence bits, merged into by atomics.
 //
 // Who includes it: products/columns.cuh.
-// Asked: every atomic tells whether it met start(); who did puts the row's bit.  LATER, for sums of floats: no answer is waited
-//   for, and when all have merged the sums that are not start() get their bits (words_of_sums).  Sums of the fullest rows are
-//   then first made in shared memory (HotRows): on the card an atomic of its own costs more than four bytes from memory.
-// Invariants: as in products/columns.cuh.
+// Which rows are new is found in one of two ways:
+//   by returns   every atomic returns the old value; a thread that got start() sets the row's bit
+//   RED          for sums of floats: reductions without return value (red, fire and forget); when all blocks have merged, the sums
+//                that differ from start() get their bits (words_of_sums).  Sums of high-degree rows are first made in shared memory
+//                (HighDegreeRows), because an atomic costs more than reading four bytes of memory.
+// Preconditions: as in products/columns.cuh.
 #pragma once
 #include "products/semiring.cuh"
 
@@ -12,29 +14,29 @@ namespace grb {
 
 constexpr int EDGES_AHEAD = 3;       // groups of 32 edges whose rows and values are read before the first is merged
 
-// Sums over floats start at -0, and no sum of terms of which one is another number is -0: what has come shows by itself.
-// FP32 atomics make zeros of subnormal numbers; a term of SHOWING or more comes to none with any other number: of two such
-// near each other the lower one's last place is that of a normal number.
-constexpr unsigned SHOWING = (127 - 101) << 23;
-template <class S> GRB_DEVICE bool shows(typename S::Z v) {
+// Sums over floats start at -0, and no sum of terms of which one is another number is -0, so a sum itself says that a term came.
+// FP32 atomics flush subnormal numbers; a term of LEAST_DETECTABLE or more never sums to a subnormal with another such term,
+// because the last bit of the lower one is that of a normal number.
+constexpr unsigned LEAST_DETECTABLE = (127 - 101) << 23;
+template <class S> GRB_DEVICE bool is_detectable(typename S::Z v) {
   if constexpr (sizeof(v) == 4) {
     unsigned bits;
     memcpy(&bits, &v, sizeof bits);
-    return (bits & 0x7fffffffu) >= SHOWING;
+    return (bits & 0x7fffffffu) >= LEAST_DETECTABLE;
   } else {
     return !same_bits(v, S::start());
   }
 }
 
-// *p += value; an instruction without an answer, which the compiler would not choose beside merge_and_tell.
-GRB_DEVICE void add_unasked(float* p, float value) {
+// *p += value by red, which returns nothing; the compiler does not choose it where the other branch uses atom.
+GRB_DEVICE void reduce_add(float* p, float value) {
 #ifdef SIMT_CPU
   atomicAdd(p, value);
 #else
   asm volatile("red.global.add.f32 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "f"(value) : "memory");
 #endif
 }
-GRB_DEVICE void add_unasked(double* p, double value) {
+GRB_DEVICE void reduce_add(double* p, double value) {
 #ifdef SIMT_CPU
   atomicAdd(p, value);
 #else
@@ -42,35 +44,35 @@ GRB_DEVICE void add_unasked(double* p, double value) {
 #endif
 }
 
-// w[row] += value without waiting for an answer where the value shows; else with care, and -0 puts the row's bit.
-template <class S> GRB_DEVICE void merge_showing(typename S::Z* w, word* words, int64_t row, typename S::Z value) {
-  if (shows<S>(value)) {
-    add_unasked(w + row, value);
+// w[row] += value without return where the value is detectable; else by a returning atomic, and -0 sets the row's bit.
+template <class S> GRB_DEVICE void merge_without_return(typename S::Z* w, word* words, int64_t row, typename S::Z value) {
+  if (is_detectable<S>(value)) {
+    reduce_add(w + row, value);
   } else {
-    met_start<S>(w + row, merge_and_tell<S>(w + row, value), value);
+    met_start<S>(w + row, merge_returning_old<S>(w + row, value), value);
     if (same_bits(value, S::start())) atomicOr(words + (row >> 6), word(1) << (row & 63));
   }
 }
 
-// Sums of the rows that most entries lie in, in shared memory: place s holds row names[s].  No places: none.
-template <class Z> struct HotRows {
+// Sums of high-degree rows in shared memory, a hash table without chains: slot s has row names[s].  No slots: none.
+template <class Z> struct HighDegreeRows {
   const int32_t* names;
   Z* sums;
-  unsigned places;
+  unsigned slots;
 };
-GRB_DEVICE unsigned hot_place(int64_t row, unsigned places) {
-  return unsigned(uint64_t(unsigned(row) * 0x9E3779B1u) * places >> 32);
+GRB_DEVICE unsigned slot_of_row(int64_t row, unsigned slots) {
+  return unsigned(uint64_t(unsigned(row) * 0x9E3779B1u) * slots >> 32);
 }
 
-// best[s] = (entries, row) of the fullest of the rows whose place is s.
-__global__ void fullest_rows(const int64_t* counts, int64_t size, int64_t places, word* best) {
+// best[s] = (entries, row) of the row with most entries among those whose slot is s.
+__global__ void high_degree_rows(const int64_t* counts, int64_t size, int64_t slots, word* best) {
   GRB_EACH(i, size) {
-    if (counts[i]) atomicMax(best + hot_place(i, unsigned(places)), word(counts[i]) << 32 | word(i));
+    if (counts[i]) atomicMax(best + slot_of_row(i, unsigned(slots)), word(counts[i]) << 32 | word(i));
   }
 }
 
-// Where products go.  LATER: which rows are new is not asked here (words_of_sums).
-template <class I, class S, bool MASKED, bool LATER> struct Merger {
+// Merges products into the accumulator.  RED: which rows are new is found later (words_of_sums).
+template <class I, class S, bool MASKED, bool RED> struct Merger {
   const I* cols;
   const typename S::A* a_values;
   const word* mask;
@@ -78,7 +80,7 @@ template <class I, class S, bool MASKED, bool LATER> struct Merger {
   typename S::Z* w;
   word* words;
   int found;                         // rows that were new to this lane
-  HotRows<typename S::Z> hot;        // LATER
+  HighDegreeRows<typename S::Z> high;          // RED
 
   // Rows and values of the entries p[u] of A where in[u].
   template <class P>
@@ -93,7 +95,7 @@ template <class I, class S, bool MASKED, bool LATER> struct Merger {
     }
   }
 
-  // Their products with x[u] at column k[u].  In rounds, so that the answers of all atomics are waited for together.
+  // Merges their products with x[u] at column k[u].  In rounds, so that all atomics are in flight together.
   template <class K>
   GRB_DEVICE void take(const I (&row)[EDGES_AHEAD], const typename S::A (&a)[EDGES_AHEAD],
                        const typename S::X (&x)[EDGES_AHEAD], const K (&k)[EDGES_AHEAD], bool (&in)[EDGES_AHEAD]) {
@@ -101,26 +103,26 @@ template <class I, class S, bool MASKED, bool LATER> struct Merger {
 #pragma unroll
       for (int u = 0; u < EDGES_AHEAD; u++) in[u] = in[u] && has(mask, row[u]) != complement;
     }
-    if constexpr (LATER) {           // no answer is waited for
+    if constexpr (RED) {
 #pragma unroll
       for (int u = 0; u < EDGES_AHEAD; u++) {
         if (!in[u]) continue;
         typename S::Z value = product(a[u], x[u], row[u], k[u]);
-        unsigned place = hot_place(row[u], hot.places);
-        if (hot.places && hot.names[place] == row[u] && shows<S>(value)) atomicAdd(hot.sums + place, value);
-        else merge_showing<S>(w, words, row[u], value);
+        unsigned slot = slot_of_row(row[u], high.slots);
+        if (high.slots && high.names[slot] == row[u] && is_detectable<S>(value)) atomicAdd(high.sums + slot, value);
+        else merge_without_return<S>(w, words, row[u], value);
       }
     } else {
       constexpr bool sums = !S::structure_only && !S::any;
-      unsigned* halves = reinterpret_cast<unsigned*>(words);          // a bit's place in halves of words is the same
+      unsigned* halves = reinterpret_cast<unsigned*>(words);          // the same bits as halves of words
       unsigned seen[EDGES_AHEAD];
-      if constexpr (sums) {          // the first to come meets start() and puts the bit; others who meet it do no harm
+      if constexpr (sums) {          // the first atomic returns start(), and its thread sets the bit; others that get start() do no harm
         typename S::Z value[EDGES_AHEAD], old[EDGES_AHEAD];
 #pragma unroll
         for (int u = 0; u < EDGES_AHEAD; u++) {
           if (in[u]) {
             value[u] = product(a[u], x[u], row[u], k[u]);
-            old[u] = merge_and_tell<S>(&w[row[u]], value[u]);
+            old[u] = merge_returning_old<S>(&w[row[u]], value[u]);
           }
         }
 #pragma unroll
@@ -157,9 +159,9 @@ template <class I, class S, bool MASKED, bool LATER> struct Merger {
   }
 };
 
-// The accumulator of the next product made clean.
+// Clears the accumulator of the next product.
 template <class S>
-GRB_DEVICE void clean(typename S::Z* w, word* words, unsigned long long* counts, int64_t size) {
+GRB_DEVICE void clear(typename S::Z* w, word* words, unsigned long long* counts, int64_t size) {
   if (words == nullptr) return;
   GRB_EACH(i, (size + 63) >> 6) words[i] = 0;
   if constexpr (S::has_start) {
@@ -172,7 +174,7 @@ GRB_DEVICE void clean(typename S::Z* w, word* words, unsigned long long* counts,
   GRB_EACH(i, 4) counts[i] = 0;
 }
 
-// The bits of all sums that show, once all blocks have merged theirs; how many there are with those put before, for this lane.
+// Sets the bits of all sums that differ from start(), once all blocks have merged; returns this lane's share of all set bits.
 template <class S> GRB_DEVICE int words_of_sums(const typename S::Z* w, word* words, int64_t size, unsigned long long* counts) {
   constexpr int AHEAD = 4;
   grid_barrier(reinterpret_cast<unsigned*>(counts + 1));
@@ -189,8 +191,8 @@ template <class S> GRB_DEVICE int words_of_sums(const typename S::Z* w, word* wo
     unsigned bits = lane < AHEAD && base + lane < count ? halves[base + lane] : 0;
 #pragma unroll
     for (int u = 0; u < AHEAD; u++) {
-      unsigned shown = __ballot_sync(ALL_LANES, !same_bits(sum[u], S::start()));
-      if (lane == u) bits |= shown;
+      unsigned present = __ballot_sync(ALL_LANES, !same_bits(sum[u], S::start()));
+      if (lane == u) bits |= present;
     }
     if (lane < AHEAD && base + lane < count) {
       halves[base + lane] = bits;

@@ -1,15 +1,19 @@
-// w[i] = (+)_k A[i,k] (x) x[k] by the columns k that x holds: AT holds A's columns as rows.
+// w<m> = A (+.x) x for a sparse x by the columns of A that x holds: SpMSpV; AT holds A's columns as rows.
 //
-// Who calls: backends/cuda/products/columns.py.
-// merge_columns: with few entries in x every block scans all their lengths and takes its part of the edges; else a block scans
-//   a chunk of x, and its warps share the chunk's edges.
-// merge_evenly: where one column may hold more than a block's share.  Blocks scan a chunk of x each, meet at a grid-wide
-//   barrier, and take even parts of all edges, whatever column they belong to.
-// A row is claimed by its presence bit; values are merged by atomics, or written by the claimer alone (any).  The mask is
-// asked before anything is merged.
-// Invariants: `words` and counts are zero, `w` holds start() everywhere before; compact_words leaves words and w so again.
-//   next_w, next_words, next_counts (when given) are made so by the same launch, for the next product.
-// Papers: push_pull_graphblas_icpp18, section 5 (column-based, masked); tilespmspv_tilebfs_icpp22, 3.3.
+// Algorithm: column-wise (push) SpMSpV with a dense accumulator (SPA) and atomics: push_pull_graphblas_icpp18, section 5
+//   (column-based, masked); tilespmspv_tilebfs_icpp22, 3.3.  Who calls: backends/cuda/products/columns.py, column_launch.py.
+// Phases (of both kernels; one launch):
+//   clear       the accumulator of the next product (next_w, next_words, next_counts), when given
+//   compact     BITMAP: the members of x's words as a list
+//   scan        the lengths of the columns of a chunk of x, so that every edge has a number
+//   merge       edge-balanced: each warp takes an even share of the edges, finds the column of each by bisection and ballots
+//               (merge_edges), and merges A[i,k] (x) x[k] into the accumulator; the mask is looked at before anything is merged
+//   complete    RED: presence bits of the sums (words_of_sums); the number of new rows is added to counts[0]
+// merge_columns  a block scans a chunk of x, its warps share the chunk's edges; with few entries in x every block scans them all
+//                and takes its part of the edges.  512 threads, two blocks a multiprocessor; cooperative where RED.
+// merge_evenly   where one column may hold more than a block's share: blocks scan a chunk of x each, meet at a grid barrier,
+//                and take even parts of all edges.  1024 threads, at most MOST_CHUNKS blocks, cooperative.
+// Preconditions: `words` and counts are zero, `w` holds start() everywhere before; compact_words leaves words and w so again.
 #pragma once
 #include "products/column_merge.cuh"
 
@@ -17,43 +21,64 @@ namespace grb {
 
 template <class P, bool BITMAP>       // entries of x that a block scans at once
 constexpr int CHUNK = BITMAP ? 1024 : sizeof(P) == 4 ? 4096 : 2048;
-constexpr int EACH = 8;              // of them a thread at most
+constexpr int EACH = 8;              // of them for a thread at most
 constexpr int MOST_CHUNKS = 1024;
 constexpr int MOST_SPAN = 512;       // edges that a warp takes at once where they are shared out over all blocks
 
-// The first entry whose edges end behind e; all lanes together, 32 ends at a time.
-template <class P> GRB_DEVICE int entry_of_edge(const P* ends, int count, P e) {
-  int low = 0, high = count;         // the answer lies in low .. high - 1
-  while (high - low > 32) {
-    int step = (high - low + 31) >> 5, mine = low + (lane_number() + 1) * step - 1;
-    bool behind = mine >= high - 1 || ends[mine] > e;
-    int lane = __ffs(int(__ballot_sync(ALL_LANES, behind))) - 1;
-    int from = low + lane * step;
-    high = from + step < high ? from + step : high;
-    low = from;
+// A's columns as the rows of its transpose, CSR or DCSR (rows not null).
+template <class P> struct ColumnRanges {
+  const P* indptr;
+  const int64_t* rows;
+  int64_t stored;
+  GRB_DEVICE P length(int64_t k, P& begin) const {
+    int64_t start = 0, stop = 0;
+    row_range(indptr, rows, stored, k, start, stop);
+    begin = P(start);
+    return P(stop - start);
   }
-  int mine = low + lane_number();
-  bool behind = mine >= high - 1 || ends[mine] > e;
-  return low + __ffs(int(__ballot_sync(ALL_LANES, behind))) - 1;
-}
+};
 
-// Merge edges from .. stop-1 of a chunk.  Its entry t has the edges ends[t-1] .. ends[t]-1 (0 .. for the first), edge e of it
-// is entry at[t] + e of A; its column is names[t] (names null: first + t), its value x_values[first + t], or that of the
-// column when x is a bitmap.
-template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool LATER>
-GRB_DEVICE void merge_edges(Merger<I, S, MASKED, LATER>& merger, const P* ends, const P* at, const XI* names, int64_t first,
-                            int count, P from, P stop, const typename S::X* x_values) {
+// Consecutive entries of x.  Entry t has the edges ends[t-1] .. ends[t]-1 (0 .. for the first); edge e of it is entry at[t] + e of
+// A; its column is names[t] (names null: first + t), its value x_values[first + t], or that of the column when x is a bitmap.
+template <class P, class XI, class X> struct ChunkOfX {
+  const P* ends;
+  const P* at;
+  const XI* names;
+  int64_t first;
+  int count;
+  const X* x_values;
+
+  // The first entry whose edges end behind e; all lanes together, 32 ends at a time.
+  GRB_DEVICE int entry_of_edge(P e) const {
+    int low = 0, high = count;       // the answer is in low .. high - 1
+    while (high - low > 32) {
+      int step = (high - low + 31) >> 5, mine = low + (lane_number() + 1) * step - 1;
+      bool behind = mine >= high - 1 || ends[mine] > e;
+      int lane = __ffs(int(__ballot_sync(ALL_LANES, behind))) - 1;
+      int from = low + lane * step;
+      high = from + step < high ? from + step : high;
+      low = from;
+    }
+    int mine = low + lane_number();
+    bool behind = mine >= high - 1 || ends[mine] > e;
+    return low + __ffs(int(__ballot_sync(ALL_LANES, behind))) - 1;
+  }
+};
+
+// Merges edges from .. stop-1 of a chunk; one warp.
+template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool RED>
+GRB_DEVICE void merge_edges(Merger<I, S, MASKED, RED>& merger, const ChunkOfX<P, XI, typename S::X>& chunk, P from, P stop) {
   int lane = lane_number();
-  for (int t = entry_of_edge(ends, count, from); from < stop; t += 32) {
+  for (int t = chunk.entry_of_edge(from); from < stop; t += 32) {
     P end = stop, base_of = 0;
     XI k = 0;
     typename S::X x = typename S::X();
-    if constexpr (S::reads_x && S::x_iso) x = x_values[0];
-    if (t + lane < count) {
-      end = ends[t + lane];
-      base_of = at[t + lane];
-      if constexpr (S::reads_k || BITMAP) k = names == nullptr ? XI(first + t + lane) : names[t + lane];
-      if constexpr (S::reads_x && !S::x_iso) x = value_of_x<S>(x_values, BITMAP ? int64_t(k) : first + t + lane);
+    if constexpr (S::reads_x && S::x_iso) x = chunk.x_values[0];
+    if (t + lane < chunk.count) {
+      end = chunk.ends[t + lane];
+      base_of = chunk.at[t + lane];
+      if constexpr (S::reads_k || BITMAP) k = chunk.names == nullptr ? XI(chunk.first + t + lane) : chunk.names[t + lane];
+      if constexpr (S::reads_x && !S::x_iso) x = value_of_x<S>(chunk.x_values, BITMAP ? int64_t(k) : chunk.first + t + lane);
     }
     P upto = __shfl_sync(ALL_LANES, end, 31);
     if (stop < upto) upto = stop;
@@ -84,7 +109,7 @@ GRB_DEVICE void merge_edges(Merger<I, S, MASKED, LATER>& merger, const P* ends, 
       }
       merger.read(p, in, row, a);
 #pragma unroll
-      for (int u = 0; u < EDGES_AHEAD; u++) {          // only now is x waited for
+      for (int u = 0; u < EDGES_AHEAD; u++) {          // the loads of x are waited for here, after those of A were issued
         value[u] = x;
         if (from + u * 32 < upto) {
           if constexpr (S::reads_x && !S::x_iso) value[u] = shuffle(x, owner[u]);
@@ -97,8 +122,8 @@ GRB_DEVICE void merge_edges(Merger<I, S, MASKED, LATER>& merger, const P* ends, 
   }
 }
 
-// The sum of the values of threads 0 .. k-1 for thread k; `total` that of all.  `shared` holds 32 values, and may be used
-// again after a barrier.
+// Block-wide exclusive scan: the sum of the values of threads 0 .. k-1 for thread k; `total` that of all.  `shared` holds 32
+// values, and may be used again after a barrier.
 template <class T> GRB_DEVICE T sum_before(T value, T& total, T* shared) {
   T upto = warp_scan(value, [](T p, T q) { return p + q; });
   int lane = lane_number(), warps = blockDim.x >> 5, w = threadIdx.x >> 5;
@@ -110,74 +135,100 @@ template <class T> GRB_DEVICE T sum_before(T value, T& total, T* shared) {
   return upto - value + (w == 0 ? T(0) : before);
 }
 
+// compact: the members of words from `unit` on go to names, those of as many words as there is capacity for; returns how many.
+// members_fit: shared, for one block.
+template <class XI>
+GRB_DEVICE int compact_chunk(const word* x_words, int64_t& unit, int64_t last, int capacity, XI* names, int* sums, int& members_fit) {
+  word rest = unit + threadIdx.x < last ? x_words[unit + threadIdx.x] : 0;
+  int total, before = sum_before(members(rest), total, sums);
+  bool fits = before + members(rest) <= capacity;
+  if (threadIdx.x == 0 && total <= capacity) members_fit = total;
+  if (!fits && before <= capacity) members_fit = before;
+  if (fits)
+    for (XI* to = names + before; rest; rest &= rest - 1) *to++ = XI((unit + threadIdx.x) * 64 + lowest(rest));
+  unit += __syncthreads_count(fits);
+  return members_fit;
+}
+
+// compact: the members of words first .. last-1 in order to names; returns how many.
+template <class XI>
+GRB_DEVICE int compact_words_of_x(const word* x_words, int64_t first, int64_t last, XI* names, int* sums) {
+  int count = 0;
+  for (int64_t base = first; base < last; base += blockDim.x) {
+    word rest = base + threadIdx.x < last ? x_words[base + threadIdx.x] : 0;
+    int total, before = sum_before(members(rest), total, sums);
+    for (XI* to = names + count + before; rest; rest &= rest - 1) *to++ = XI((base + threadIdx.x) * 64 + lowest(rest));
+    count += total;
+    __syncthreads();
+  }
+  return count;
+}
+
+// scan: ends and at of `count` entries of x, at most EACH a thread, in shared memory; returns all their edges.
+template <class P, class XI>
+GRB_DEVICE P scan_chunk(const ColumnRanges<P>& columns, const XI* names, int64_t first, int count, P* ends, P* at, P* sums) {
+  int mine = (count + blockDim.x - 1) / blockDim.x, t = mine * threadIdx.x;
+  P begin[EACH], length[EACH], own = 0, sum;
+#pragma unroll
+  for (int u = 0; u < EACH; u++) {
+    begin[u] = length[u] = 0;
+    if (u < mine && t + u < count) length[u] = columns.length(names == nullptr ? first + t + u : int64_t(names[t + u]), begin[u]);
+    own += length[u];
+  }
+  P before = sum_before(own, sum, sums);
+#pragma unroll
+  for (int u = 0; u < EACH; u++) {
+    if (u < mine && t + u < count) {
+      at[t + u] = begin[u] - before;
+      before += length[u];
+      ends[t + u] = before;
+    }
+  }
+  __syncthreads();
+  return sum;
+}
+
 // counts[0] += rows that are new.  x is a list (x_indices, x_values), a bitmap (x_words; BITMAP), or full (both null).
-// x_count: entries, or places of a bitmap.  few: every block scans all of x, a list of at most CHUNK entries and EACH for each
+// x_count: entries, or positions of a bitmap.  few: every block scans all of x, a list of at most CHUNK entries and EACH for each
 // thread.
-template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool LATER>
+template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool RED>
 __global__ void __launch_bounds__(512, 2)
-merge_columns(const P* indptr, const int64_t* rows, int64_t held, const I* cols, const typename S::A* a_values, int64_t size,
+merge_columns(const P* indptr, const int64_t* rows, int64_t stored, const I* cols, const typename S::A* a_values, int64_t size,
               const XI* x_indices, const word* x_words, const typename S::X* x_values, int64_t x_count, const word* mask,
               int64_t complement, typename S::Z* w, word* words, unsigned long long* counts, typename S::Z* next_w,
               word* next_words, unsigned long long* next_counts, int64_t few) {
   __shared__ P sums[32], ends[CHUNK<P, BITMAP>], at[CHUNK<P, BITMAP>];
   __shared__ XI found_names[BITMAP ? CHUNK<P, BITMAP> : 1];
-  __shared__ int bits_before[32], number;
-  clean<S>(next_w, next_words, next_counts, size);
-  Merger<I, S, MASKED, LATER> merger{cols, a_values, mask, complement != 0, w, words, 0, {}};
+  __shared__ int bits_before[32], members_fit;
+  clear<S>(next_w, next_words, next_counts, size);
+  const ColumnRanges<P> columns{indptr, rows, stored};
+  Merger<I, S, MASKED, RED> merger{cols, a_values, mask, complement != 0, w, words, 0, {}};
   int64_t units = BITMAP ? (x_count + 63) >> 6 : x_count, each = few ? units : (units + gridDim.x - 1) / gridDim.x;
   int64_t unit = few ? 0 : blockIdx.x * each, last = unit + each < units ? unit + each : units;
-  int warp = threadIdx.x >> 5, warps = blockDim.x >> 5, room = EACH * blockDim.x;
-  if (room > CHUNK<P, BITMAP>) room = CHUNK<P, BITMAP>;
+  int warp = threadIdx.x >> 5, warps = blockDim.x >> 5, capacity = EACH * blockDim.x;
+  if (capacity > CHUNK<P, BITMAP>) capacity = CHUNK<P, BITMAP>;
   while (unit < last) {
-    int64_t first = unit;            // place in x of the entries scanned now
+    int64_t first = unit;            // position in x of the entries scanned now
     int count;
     const XI* names = x_indices == nullptr ? nullptr : x_indices + first;
-    if constexpr (BITMAP) {          // as many words as have room
-      word rest = unit + threadIdx.x < last ? x_words[unit + threadIdx.x] : 0;
-      int total, before = sum_before(members(rest), total, bits_before);
-      bool fits = before + members(rest) <= room;
-      if (threadIdx.x == 0 && total <= room) number = total;
-      if (!fits && before <= room) number = before;
-      if (fits)
-        for (XI* to = found_names + before; rest; rest &= rest - 1) *to++ = XI((unit + threadIdx.x) * 64 + lowest(rest));
-      unit += __syncthreads_count(fits);
-      count = number;
+    if constexpr (BITMAP) {
+      count = compact_chunk(x_words, unit, last, capacity, found_names, bits_before, members_fit);
       names = found_names;
     } else {
-      count = last - unit < room ? int(last - unit) : room;
+      count = last - unit < capacity ? int(last - unit) : capacity;
       unit += count;
     }
-    int mine = (count + blockDim.x - 1) / blockDim.x, t = mine * threadIdx.x;
-    P begin[EACH], length[EACH], own = 0, sum;
-#pragma unroll
-    for (int u = 0; u < EACH; u++) {
-      int64_t start = 0, stop = 0;
-      if (u < mine && t + u < count)
-        row_range(indptr, rows, held, names == nullptr ? first + t + u : int64_t(names[t + u]), start, stop);
-      begin[u] = P(start);
-      length[u] = P(stop - start);
-      own += length[u];
-    }
-    P before = sum_before(own, sum, sums);
-#pragma unroll
-    for (int u = 0; u < EACH; u++) {
-      if (u < mine && t + u < count) {
-        at[t + u] = begin[u] - before;
-        before += length[u];
-        ends[t + u] = before;
-      }
-    }
-    __syncthreads();
+    P sum = scan_chunk(columns, names, first, count, ends, at, sums);
     int64_t share = few ? int64_t(warps) * gridDim.x : warps, which = few ? int64_t(blockIdx.x) * warps + warp : warp;
     share = ((sum + share - 1) / share + 31) & ~int64_t(31);
     int64_t from = which * share;
     if (from < sum)
-      merge_edges<I, P, XI, S, MASKED, BITMAP, LATER>(merger, ends, at, names, first, count, P(from),
-                                               from + share < sum ? P(from + share) : sum, x_values);
+      merge_edges<I, P, XI, S, MASKED, BITMAP, RED>(merger, {ends, at, names, first, count, x_values}, P(from),
+                                                    from + share < sum ? P(from + share) : sum);
     __syncthreads();
   }
-  if constexpr (LATER) merger.found = words_of_sums<S>(w, words, size, counts);
-  if (few && !LATER) {               // few warps have found anything
+  if constexpr (RED) merger.found = words_of_sums<S>(w, words, size, counts);
+  if (few && !RED) {                 // few warps have found anything
     int found = warp_reduce(merger.found, [](int p, int q) { return p + q; });
     if (lane_number() == 0 && found) atomicAdd(counts, (unsigned long long)found);
   } else {
@@ -185,73 +236,72 @@ merge_columns(const P* indptr, const int64_t* rows, int64_t held, const I* cols,
   }
 }
 
-// The same, all edges shared out evenly.  ends, at, names, totals, members_of: room for the blocks' chunks of x (names and
-// members_of for a bitmap).  hot_names: the row of each of hot_places places in shared memory, or -1 (LATER; may be none).
-// Launch cooperatively, at most MOST_CHUNKS blocks.
-template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool LATER>
+// Exclusive scan of the chunks' edges: chunk_end[c] = edges of chunks 0 .. c; returns all edges.  After a grid barrier.
+template <class P> GRB_DEVICE P scan_totals(const P* totals, int chunks, P* chunk_end, P* sums) {
+  P all = 0;
+  for (int base = 0; base < chunks; base += blockDim.x) {
+    int c = base + threadIdx.x;
+    P mine = c < chunks ? *(const volatile P*)&totals[c] : P(0), total, before = sum_before(mine, total, sums);
+    if (c < chunks) chunk_end[c] = all + before + mine;
+    all += total;
+    __syncthreads();
+  }
+  return all;
+}
+
+// The same, all edges shared out evenly.  ends, at, names, totals, members_of: workspace for the blocks' chunks of x (names and
+// members_of for a bitmap).  high_names: the row of each of high_slots slots in shared memory, or -1 (RED; may be none).
+template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool RED>
 __global__ void __launch_bounds__(1024, 1)
-merge_evenly(const P* indptr, const int64_t* rows, int64_t held, const I* cols, const typename S::A* a_values, int64_t size,
+merge_evenly(const P* indptr, const int64_t* rows, int64_t stored, const I* cols, const typename S::A* a_values, int64_t size,
              const XI* x_indices, const word* x_words, const typename S::X* x_values, int64_t x_count, const word* mask,
              int64_t complement, typename S::Z* w, word* words, unsigned long long* counts, typename S::Z* next_w,
              word* next_words, unsigned long long* next_counts, P* ends, P* at, XI* names, P* totals, int32_t* members_of,
-             const int32_t* hot_names, int64_t hot_places) {
+             const int32_t* high_names, int64_t high_slots) {
   __shared__ P sums[32], chunk_end[MOST_CHUNKS];
   __shared__ int bits_before[32];
-  clean<S>(next_w, next_words, next_counts, size);
-  Merger<I, S, MASKED, LATER> merger{cols, a_values, mask, complement != 0, w, words, 0, {}};
-  if constexpr (LATER) {
-    extern __shared__ word hot_memory[];
-    typename S::Z* hot_sums = reinterpret_cast<typename S::Z*>(hot_memory);
-    int32_t* hot_rows = reinterpret_cast<int32_t*>(hot_sums + hot_places);
-    for (int s = threadIdx.x; s < hot_places; s += blockDim.x) {
-      hot_sums[s] = S::start();
-      hot_rows[s] = hot_names[s];
+  clear<S>(next_w, next_words, next_counts, size);
+  const ColumnRanges<P> columns{indptr, rows, stored};
+  Merger<I, S, MASKED, RED> merger{cols, a_values, mask, complement != 0, w, words, 0, {}};
+  if constexpr (RED) {
+    extern __shared__ word high_memory[];
+    typename S::Z* high_sums = reinterpret_cast<typename S::Z*>(high_memory);
+    int32_t* high_rows = reinterpret_cast<int32_t*>(high_sums + high_slots);
+    for (int s = threadIdx.x; s < high_slots; s += blockDim.x) {
+      high_sums[s] = S::start();
+      high_rows[s] = high_names[s];
     }
-    merger.hot = {hot_rows, hot_sums, unsigned(hot_places)};
+    merger.high = {high_rows, high_sums, unsigned(high_slots)};
   }
   int chunks = gridDim.x;
   int64_t units = BITMAP ? (x_count + 63) >> 6 : x_count, each = (units + chunks - 1) / chunks;
   int64_t first = blockIdx.x * each, last = first + each < units ? first + each : units;
   const XI* listed = x_indices;
-  if constexpr (BITMAP) {            // the chunk's members in order, from place 64 * first on
-    int place = 0;
-    for (int64_t base = first; base < last; base += blockDim.x) {
-      word rest = base + threadIdx.x < last ? x_words[base + threadIdx.x] : 0;
-      int total, before = sum_before(members(rest), total, bits_before);
-      for (XI* to = names + first * 64 + place + before; rest; rest &= rest - 1)
-        *to++ = XI((base + threadIdx.x) * 64 + lowest(rest));
-      place += total;
-      __syncthreads();
-    }
+  if constexpr (BITMAP) {            // the chunk's members in order, from position 64 * first on
+    int count = compact_words_of_x(x_words, first, last, names + first * 64, bits_before);
     listed = names;
     first *= 64;
-    last = first + place;
-    if (threadIdx.x == 0) members_of[blockIdx.x] = place;
+    last = first + count;
+    if (threadIdx.x == 0) members_of[blockIdx.x] = count;
   }
   P sum = 0;
   for (int64_t base = first; base < last; base += blockDim.x) {
-    int64_t t = base + threadIdx.x, start = 0, stop = 0;
-    if (t < last) row_range(indptr, rows, held, listed == nullptr ? t : int64_t(listed[t]), start, stop);
-    P total, before = sum + sum_before(P(stop - start), total, sums);
+    int64_t t = base + threadIdx.x;
+    P begin = 0, length = 0, total;
+    if (t < last) length = columns.length(listed == nullptr ? t : int64_t(listed[t]), begin);
+    P before = sum + sum_before(length, total, sums);
     if (t < last) {
-      ends[t] = before + P(stop - start);
-      at[t] = P(start) - before;
+      ends[t] = before + length;
+      at[t] = begin - before;
     }
     sum += total;
     __syncthreads();
   }
   if (threadIdx.x == 0) totals[blockIdx.x] = sum;
   grid_barrier(reinterpret_cast<unsigned*>(counts + 1));
-  P all = 0;
-  for (int base = 0; base < chunks; base += blockDim.x) {
-    int c = base + threadIdx.x;
-    P mine = c < chunks ? *(volatile P*)&totals[c] : P(0), total, before = sum_before(mine, total, sums);
-    if (c < chunks) chunk_end[c] = all + before + mine;
-    all += total;
-    __syncthreads();
-  }
+  P all = scan_totals(totals, chunks, chunk_end, sums);
   int64_t warps = warp_count(), span = ((all + warps * 2 - 1) / (warps * 2) + 31) & ~int64_t(31);
-  if (span < 32 * EDGES_AHEAD) span = 32 * EDGES_AHEAD;          // all on the way at once
+  if (span < 32 * EDGES_AHEAD) span = 32 * EDGES_AHEAD;          // all in flight at once
   if (span > MOST_SPAN) span = MOST_SPAN;
   for (int64_t edge = warp_number() * span; edge < all; edge += warps * span) {
     P from = P(edge), stop = edge + span < all ? P(edge + span) : all;
@@ -260,16 +310,16 @@ merge_evenly(const P* indptr, const int64_t* rows, int64_t held, const I* cols, 
       P begin = c == 0 ? P(0) : chunk_end[c - 1], upto = stop < chunk_end[c] ? stop : chunk_end[c];
       int64_t place = c * each * (BITMAP ? 64 : 1);
       int count = BITMAP ? members_of[c] : int(units - place < each ? units - place : each);
-      const XI* columns = listed == nullptr ? nullptr : listed + place;
-      merge_edges<I, P, XI, S, MASKED, BITMAP, LATER>(merger, ends + place, at + place, columns, place, count, from - begin,
-                                                      upto - begin, x_values);
+      const XI* in_chunk = listed == nullptr ? nullptr : listed + place;
+      merge_edges<I, P, XI, S, MASKED, BITMAP, RED>(merger, {ends + place, at + place, in_chunk, place, count, x_values},
+                                                    from - begin, upto - begin);
       from = upto;
     }
   }
-  if constexpr (LATER) {
+  if constexpr (RED) {
     __syncthreads();
-    for (int s = threadIdx.x; s < hot_places; s += blockDim.x)
-      if (!same_bits(merger.hot.sums[s], S::start())) merge_showing<S>(w, words, merger.hot.names[s], merger.hot.sums[s]);
+    for (int s = threadIdx.x; s < high_slots; s += blockDim.x)
+      if (!same_bits(merger.high.sums[s], S::start())) merge_without_return<S>(w, words, merger.high.names[s], merger.high.sums[s]);
     merger.found = words_of_sums<S>(w, words, size, counts);
   }
   add_found(merger.found, counts);
@@ -285,7 +335,7 @@ __global__ void part_members(const word* words, int64_t n, int64_t part, int64_t
   }
 }
 
-// The members in order to `indices`, their values to `values` (null: none), with words and w made clean again.
+// The members in order to `indices`, their values to `values` (null: none), with words and w cleared.
 // counts: what part_members found; each warp sums up those of the parts before its own.
 template <class I, class S>
 __global__ void compact_words(word* words, int64_t n, int64_t part, int64_t parts, const int64_t* counts, typename S::Z* w,
@@ -316,7 +366,7 @@ __global__ void compact_words(word* words, int64_t n, int64_t part, int64_t part
 // w[0 .. n-1] = start()
 template <class S> __global__ void fill_start(typename S::Z* w, int64_t n) { GRB_EACH(i, n) w[i] = S::start(); }
 
-// ---- by sorting: the product of each entry, then equal rows combined
+// ---- SpMSpV by sorting (ESC: expand, sort, compress): the product of each entry, then equal rows combined
 
 // keep[e]: is entry e allowed?  products[e] = A[i,k] (x) x[k] for entry at[e] of AT, which belongs to entry segment[e] of x.
 template <class I, class XI, class M, class S>

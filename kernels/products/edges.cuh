@@ -1,6 +1,6 @@
-// How many entries the rows named by a list or by words hold: what a direction costs.
+// The number of entries of the rows in a list or a bitmap: what push costs.
 //
-// Who calls: backends/cuda/planning.py.  Threads: one for each position.
+// Who calls: backends/cuda/products/columns.py.  Threads: one for each position.
 #pragma once
 #include "base/views.cuh"
 #include "base/warp.cuh"

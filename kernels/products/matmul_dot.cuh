@@ -1,8 +1,8 @@
-// C[i,j] = (+)_k A[i,k] (x) B[k,j] for the places (i,j) of a mask: row i of A meets row j of B's transpose.
+// C[i,j] = (+)_k A[i,k] (x) B[k,j] for the positions (i,j) of a mask: masked SpGEMM by dot products, row i of A with row j of B'.
 //
-// Who calls: backends/cuda/products/matmul.py.  Threads: `lanes` neighbours for each place (1 to 32); they ask the shorter of the two
-// rows entry by entry and look each up in the longer one by bisection.  Terminal monoids end a place early.
-// Paper: push_pull_graphblas_icpp18, 5.2 (masking).
+// Algorithm: masked dot product (push_pull_graphblas_icpp18, 5.2), the shorter row looked up in the longer one by bisection.
+// Phases: the two rows of a position; each lane looks its entries of the shorter row up; early exit at the terminal value; combine.
+// Launch: backends/cuda/products/matmul.py; `lanes` neighbours (1 to 32, a power of two) for each position.
 #pragma once
 #include "products/semiring.cuh"
 

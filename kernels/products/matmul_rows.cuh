@@ -1,10 +1,13 @@
-// C = A (+.x) B row by row: every product A[i,k] (x) B[k,j] by a thread of its own.
+// C<M> = A (+.x) B row by row (SpGEMM, Gustavson): every product A[i,k] (x) B[k,j] by a thread of its own.
 //
-// Who calls: backends/cuda/products/matmul.py.  Products are numbered through: those of entry p of A are ends[p-1] .. ends[p]-1, in the
-// order of row k of B; a thread finds its entry by bisection, so that the longest row holds nobody up.
-// expand_products   lays a range of products out for sorting;  keep (null: all are wanted) says which the mask admits
-// merge_products    asks the mask row for (i,j) and merges into the accumulator of that place of the mask by atomics
-// Invariant of merge_products: acc holds start() and `words` nothing before.
+// Algorithm: ESC (expand, sort, compress: Bell, Dalton, Olson, SISC 2012) without a mask; a dense accumulator over the positions of
+//   the mask, by atomics, with one.  Products are numbered: those of entry p of A are ends[p-1] .. ends[p]-1, in the order of row k
+//   of B; a thread finds its entry by bisection, so the work is balanced whatever the rows' lengths.
+// expand_products   writes a range of products for sorting;  keep (null: all are wanted): which the mask admits
+// merge_products    finds (i,j) in the mask's row and merges into the accumulator of that position of the mask by atomics
+// combine_few       the compression: one thread for each group of equal positions
+// Launch: backends/cuda/products/matmul.py, one thread for each product.
+// Precondition of merge_products: acc holds start(), `hit` false.
 #pragma once
 #include "products/semiring.cuh"
 
@@ -36,7 +39,7 @@ __global__ void row_lengths(const I* a_cols, int64_t n, const int64_t* b_ptr, co
   }
 }
 
-// Where (i,j) stands in the mask's list of places, or -1.
+// The position of (i,j) among the mask's entries, or -1.
 template <class M>
 GRB_DEVICE int64_t place_in(const int64_t* m_ptr, const int64_t* m_rows, int64_t m_held, const M* m_cols, int64_t i, int64_t j) {
   int64_t start, stop;

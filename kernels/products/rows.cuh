@@ -1,18 +1,23 @@
-// w[i] = (+)_k A[i,k] (x) x[k] by rows of A, the rows shared out by their lengths.
+// w[i] = (+)_k A[i,k] (x) x[k] by rows of A (SpMV, masked; x full or a bitmap), rows binned by length.
 //
-// Who calls: backends/cuda/products/matvec.py (matvec_rows).  Schedule: backends/cuda/products/row_schedule.py, made once for each matrix.
-// Threads: 1, 2, 4 ... 32 lanes of a warp for a row, by its length; a row longer than the longest class is cut into
-//   pieces of `piece` entries, a warp each, and the warp that comes last combines them.  Each lane has four entries in
-//   flight.  Rows that hold nothing are not in the schedule.
-// Invariants: x is full (FULL) or has presence words; w_words, when given, are zero before; `arrived` is zero before and
-//   after.  w is written only where a value was found.
-// Papers: push_pull_graphblas_icpp18 (masking, early exit, structure-only), sections 4 and 5.
+// Algorithm: CSR-vector with 1 to 32 lanes a row by its length (adaptive CSR: Greathouse, Daga, SC 2014), with masking, early exit at
+//   the terminal value and structure-only products (push_pull_graphblas_icpp18, sections 4 and 5).
+// Phases of a warp (matvec_rows):
+//   bin        its task's class: 1, 2, 4 ... 32 lanes for a row; rows longer than the longest class are cut into chunks
+//   mask       is the row wanted?
+//   row_total  each lane has IN_FLIGHT entries in flight; the group of lanes stops when one has the terminal value
+//   combine    over the group (join_lanes); of a long row the warp that arrives last combines the chunks
+//   write      w and the presence bit
+// Launch: backends/cuda/products/matvec.py, a grid-stride loop over warps.  Schedule: backends/cuda/products/row_schedule.py, made
+//   once for each matrix; rows that hold nothing are not in it.
+// Preconditions: x is full (FULL) or has presence words; w_words, when given, are zero; `arrived` is zero before and after.  w is
+//   written only where a value was found.
 #pragma once
 #include "products/semiring.cuh"
 
 namespace grb {
 
-constexpr int CLASSES = 7;  // of rows: pieces of long ones, then 32, 16, 8, 4, 2 and 1 lanes
+constexpr int CLASSES = 7;  // of rows: chunks of long ones, then 32, 16, 8, 4, 2 and 1 lanes
 constexpr int IN_FLIGHT = 4;
 
 // The total of entries first + lane, first + lane + lanes ... below stop, in each lane; early exit of the whole group.
@@ -72,16 +77,16 @@ GRB_DEVICE void write_total(const Total<S>& total, bool leader, int64_t row, typ
   }
 }
 
-// bins[c] warps up to the end of class c; bins[8 + c], bins[16 + c] the places of its rows in the schedule.
-// Long rows are the first places: row r has pieces piece_ptr[r] .. piece_ptr[r+1]-1, and owner[p] = r.
+// bins[c] warps up to the end of class c; bins[8 + c], bins[16 + c] the positions of its rows in the schedule.
+// Long rows come first: row r has chunks chunk_ptr[r] .. chunk_ptr[r+1]-1, and owner[p] = r.
 template <class I, class P, class R, class S, bool FULL, bool MASKED>
 __global__ void __launch_bounds__(256)
 matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* __restrict__ stops,
             const int64_t* __restrict__ bins, int64_t warps, const I* __restrict__ cols,
             const typename S::A* __restrict__ a_values, const word* __restrict__ x_words,
             const typename S::X* __restrict__ x_values, const word* __restrict__ mask, bool complement,
-            typename S::Z* __restrict__ w, word* w_words, unsigned long long* count, int64_t piece,
-            const int64_t* __restrict__ piece_ptr, const int32_t* __restrict__ owner, unsigned* arrived,
+            typename S::Z* __restrict__ w, word* w_words, unsigned long long* count, int64_t chunk,
+            const int64_t* __restrict__ chunk_ptr, const int32_t* __restrict__ owner, unsigned* arrived,
             typename S::Z* partial, uint8_t* partial_have) {
   unsigned long long found = 0;
   GRB_EACH_WARP(task, warps) {
@@ -109,8 +114,8 @@ matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* _
       if constexpr (MASKED) {
         if (has(mask, row) == complement) continue;
       }
-      int64_t from = piece_ptr[place], number = piece_ptr[place + 1] - from;
-      int64_t first = starts[place], stop = stops[place], length = piece;
+      int64_t from = chunk_ptr[place], number = chunk_ptr[place + 1] - from;
+      int64_t first = starts[place], stop = stops[place], length = chunk;
       if (length == 0) length = (stop - first + number - 1) / number;
       first += (inside - from) * length;
       if (first + length < stop) stop = first + length;
@@ -148,14 +153,14 @@ matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* _
   }
 }
 
-// The same where nothing of the size of a dimension may be allocated: a warp for each row that A holds; x and the mask
-// are words or ascending lists (everything when both are null); out[r], hit[r] belong to the r-th row held.
+// The same where nothing of the size of a dimension may be allocated: a warp for each row stored in A; x and the mask
+// are words or ascending lists (everything when both are null); out[r], hit[r] belong to the r-th stored row.
 template <class I, class XI, class M, class S>
-__global__ void matvec_held_rows(const int64_t* rows, const int64_t* indptr, int64_t held, const I* cols,
+__global__ void matvec_held_rows(const int64_t* rows, const int64_t* indptr, int64_t stored, const I* cols,
                                  const typename S::A* a_values, const word* x_words, const XI* x_indices, int64_t x_count,
                                  const typename S::X* x_values, const word* mask, const M* mask_indices,
                                  int64_t mask_count, bool masked, bool complement, typename S::Z* out, bool* hit) {
-  GRB_EACH_WARP(r, held) {
+  GRB_EACH_WARP(r, stored) {
     int64_t row = rows == nullptr ? r : rows[r];
     bool wanted = !masked || in_pattern(mask, mask_indices, mask_count, row) != complement;
     Total<S> total;

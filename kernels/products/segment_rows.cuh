@@ -1,6 +1,7 @@
-// Rows that cross lanes, warps and blocks, and what a warp's lanes hand each other: what products/segments.cuh is built of.
+// Segmented reduction across lanes and the transposition in shared memory: what products/segments.cuh is built of.
 //
-// Who includes it: products/segments.cuh, which says what a slice is.
+// Who includes it: products/segments.cuh, which says what a slice is.  All functions: a whole warp.
+// Algorithm: segmented scan by shuffles, as in CSR5 (Liu, Vinter, ICS 2015), section 3.3; a ballot instead for monoids of bits.
 #pragma once
 #include "products/semiring.cuh"
 
@@ -37,7 +38,7 @@ template <class S, bool ALL> GRB_DEVICE Total<S> lifted(const Total<S>& total, i
   return other;
 }
 
-// Lanes hold consecutive stretches of entries.  Where rows begin (bit of `begun`), `head` is the sum before the first and
+// Segmented scan: lanes hold consecutive chunks of entries.  Where rows begin (bit of `begun`), `head` is the sum before the first and
 // `tail` that from the last; elsewhere `tail` is the whole.  `open`, in lane 0, is what came before; after, what is open
 // behind lane 31.  Returns, where rows begin, the whole of the row that was open there.  ALL: no lane's `tail` is empty.
 template <class S, bool ALL> GRB_DEVICE Total<S> close_rows(unsigned begun, Total<S> head, Total<S> tail, Total<S>& open) {
@@ -79,7 +80,7 @@ template <class S, bool ALL> GRB_DEVICE Total<S> close_rows(unsigned begun, Tota
   return lane == 0 ? head : before;
 }
 
-// What a stretch of entries leaves open: the sum before its first row, that from its last row (all, if none begins).
+// The carry-out of a chunk of entries: the sum before its first row, that from its last row (all, if none begins).
 template <class S> struct Ends {
   Total<S> head, tail;
   bool begins;
@@ -91,8 +92,8 @@ template <class S> struct Ends {
   }
 };
 
-// Lanes hold the ends of consecutive stretches, and the row that was open before: rows that cross them are written, and
-// lane 0 gets the ends of all.
+// Carry-out fix-up: lanes hold the ends of consecutive chunks, and the row that was open before each: rows that cross them are
+// written, and lane 0 gets the ends of all.
 template <class S, class R>
 GRB_DEVICE Ends<S> close_ends(const Ends<S>& ends, R opened, const R* names, typename S::Z* w) {
   unsigned begun = __ballot_sync(ALL_LANES, ends.begins);
@@ -106,7 +107,7 @@ GRB_DEVICE Ends<S> close_ends(const Ends<S>& ends, R opened, const R* names, typ
   return all;
 }
 
-// Where product e of a slice lies in the warp's buffer: 16-byte pieces, shuffled so that neither side meets bank conflicts.
+// The position of product e of a slice in the warp's buffer: 16-byte chunks, swizzled so that neither side has bank conflicts.
 template <class Z> struct Buffer {
   static constexpr int chunk = sizeof(Z) >= 2 ? 16 / int(sizeof(Z)) : LANE_ENTRIES;
   static constexpr int chunks = LANE_ENTRIES / chunk;

@@ -1,6 +1,6 @@
 // What products over a semiring have in common: a running total, its combination over a group of lanes, atomics.
 //
-// Who includes it: matvec_*.cuh, matmul_*.cuh, products/tiles.cuh.  S is the struct written by backends/cuda/lowering/semirings.py:
+// Who includes it: all kernels of products/.  S is the struct written by backends/cuda/lowering/semirings.py:
 //   Z, A, X                      types of the result, of the stored values of the matrix, of those of the other operand
 //   reads_a, reads_x             is the operand's value looked at?  a_iso, x_iso: is there one value in all?
 //   structure_only               every product is the same and x (+) x = x: only presence counts, no value is computed
@@ -17,7 +17,7 @@
 
 namespace grb {
 
-// Loads past the caches' wish to keep them (what is read once), and through the read-only path (what many threads read).
+// Loads that evict first (what is read once), and through the read-only path (what many threads read).
 // bool and complex have no overload of their own.
 template <class T> constexpr bool is_number = is_float<T> || is_same<T, int8_t> || is_same<T, uint8_t> || is_same<T, int16_t> ||
     is_same<T, uint16_t> || is_same<T, int32_t> || is_same<T, uint32_t> || is_same<T, int64_t> || is_same<T, uint64_t>;
@@ -82,7 +82,7 @@ template <class S> GRB_DEVICE void join_lanes(Total<S>& total, int lanes) {
   }
 }
 
-// The value of entry p of the matrix, of place k of the other operand; anything when they are not read.
+// The value of entry p of the matrix, of position k of the other operand; anything when they are not read.
 template <class S, class P> GRB_DEVICE typename S::A value_of_a(const typename S::A* values, P p) {
   if constexpr (!S::reads_a) return typename S::A();
   else if constexpr (S::a_iso) return values[0];
@@ -94,7 +94,7 @@ template <class S, class P> GRB_DEVICE typename S::X value_of_x(const typename S
   else return read_only(values + k);
 }
 
-// A value that another block wrote during this kernel: not from the first cache, which may hold what was there before.
+// A value that another block wrote during this kernel: past L1, which may hold what was there before.
 template <class T> GRB_DEVICE T fresh_value(const T* p) {
   T value;
   if constexpr (sizeof(T) % 4 == 0) {
@@ -109,10 +109,10 @@ template <class T> GRB_DEVICE T fresh_value(const T* p) {
   return value;
 }
 
-// *p (+)= value, by many threads at once; *p was start() or a value before.  What this one met.
+// *p (+)= value by an atomic; *p was start() or a value before.  Returns the old value.
 //
-// In two steps, so that several atomics can be waited for together: merge_and_tell, then mend_sum.
-template <class S> GRB_DEVICE typename S::Z merge_and_tell(typename S::Z* p, typename S::Z value) {
+// In two steps, so that several atomics can be in flight: merge_returning_old, then repair_sum (FP32 atomics flush subnormals).
+template <class S> GRB_DEVICE typename S::Z merge_returning_old(typename S::Z* p, typename S::Z value) {
   using Z = typename S::Z;
   if constexpr (S::plain_sum && (is_same<Z, float> || is_same<Z, double> || is_same<Z, int32_t> || is_same<Z, uint32_t>)) {
     return atomicAdd(p, value);
@@ -122,16 +122,16 @@ template <class S> GRB_DEVICE typename S::Z merge_and_tell(typename S::Z* p, typ
     return atomic_exchange_by(p, value, [](Z x, Z y) { return S::add(x, y); });
   }
 }
-template <class S> GRB_DEVICE void mend_sum(typename S::Z* p, typename S::Z old, typename S::Z value) {
+template <class S> GRB_DEVICE void repair_sum(typename S::Z* p, typename S::Z old, typename S::Z value) {
   if constexpr (S::plain_sum && is_same<typename S::Z, float>) add_what_was_lost(p, old, value);
 }
 template <class S> GRB_DEVICE void merge(typename S::Z* p, typename S::Z value) {
-  mend_sum<S>(p, merge_and_tell<S>(p, value), value);
+  repair_sum<S>(p, merge_returning_old<S>(p, value), value);
 }
 
-// The second step, where *p was start() before the first of them: did this one meet start(), bit for bit?  The first one does.
+// The second step: was the old value start(), bit for bit?  It was for the first atomic on *p.
 template <class S> GRB_DEVICE bool met_start(typename S::Z* p, typename S::Z old, typename S::Z value) {
-  mend_sum<S>(p, old, value);
+  repair_sum<S>(p, old, value);
   typename S::Z start = S::start();
   return same_bits(old, start);
 }

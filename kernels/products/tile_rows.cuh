@@ -1,4 +1,4 @@
-// The rows of one tile row, walked side by side by a group of lanes: what making tiles of any kind begins with.
+// The rows of one tile row, merged side by side by a group of lanes: how tiles of any kind are built.
 //
 // Who includes it: products/bit_tiles_build.cuh, products/tiles.cuh.
 // A group: 16 lanes for tiles of 16, else 32; a lane for each row (two rows for tiles of 64).

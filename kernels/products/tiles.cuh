@@ -1,13 +1,13 @@
-// w = A (+.x) x over 16 x 16 tiles with values, and their making.
+// w<m> = A (+.x) x over 16 x 16 tiles with values: TileSpMSpV; and the building of the tiles.
 //
-// Who calls: backends/cuda/products/tiles.py.  Schema: storage/tiled.py.
-// tiled_rows     TileSpMSpV, Algorithm 4: a warp for each piece of a tile row, two lanes for each of its 16 rows.  32 tiles are
+// Algorithm: TileSpMSpV (tilespmspv_tilebfs_icpp22), 3.2 and 3.3.  Who calls: backends/cuda/products/tiles.py.  Schema:
+//   storage/tiled.py.
+// tiled_rows     TileSpMSpV, Algorithm 4: a warp for each chunk of a tile row, two lanes for each of its 16 rows.  32 tiles are
 //                looked up together, a lane each; a tile whose 16 bits of x are empty is passed over after that look.
-// join_pieces    the totals of a long tile row, which several warps walked a piece each (pieces as in products/bit_tiles.cuh).
+// join_chunks    the totals of a long tile row, which several warps computed a chunk each (chunks as in products/bit_tiles.cuh).
 // merge_values   the tiles of a tile row by merging its 16 rows; tiles of few entries go to the remainder.
-// Invariants: presence words of x and of masks are as in base/bits.cuh, read in parts of 16 bits; every part of w's words is written
+// Preconditions: presence words of x and of masks are as in base/bits.cuh, read in parts of 16 bits; every part of w's words is written
 //   by one warp; w begins with what the remainder's rows gave (base_*).
-// Paper: tilespmspv_tilebfs_icpp22, 3.2 and 3.3.
 #pragma once
 #include "products/semiring.cuh"
 #include "products/tile_rows.cuh"
@@ -16,7 +16,7 @@ namespace grb {
 
 // Row `row` gets the total of its two lanes, joined to the remainder's; the warp's 16 bits go to w_parts[tile_row].
 template <class S>
-GRB_DEVICE int settle_rows(Total<S> total, int64_t tile_row, bool wanted, const word* base_words, const typename S::Z* base,
+GRB_DEVICE int finish_rows(Total<S> total, int64_t tile_row, bool wanted, const word* base_words, const typename S::Z* base,
                            bool has_base, typename S::Z* w, uint16_t* w_parts) {
   int64_t row = tile_row * 16 + (lane_number() >> 1);
   join_lanes<S>(total, 2);
@@ -41,17 +41,17 @@ GRB_DEVICE int settle_rows(Total<S> total, int64_t tile_row, bool wanted, const 
 template <class S, bool MASKED>
 __global__ void __launch_bounds__(256)
 tiled_rows(int64_t nrows, const int64_t* tile_ptr, const int32_t* tile_col, const int64_t* tile_nnz, int64_t lines,
-           int64_t piece_count, const int32_t* extra, const int32_t* owner, const uint8_t* row_start, const uint8_t* nibbles,
+           int64_t chunk_count, const int32_t* extra, const int32_t* owner, const uint8_t* row_start, const uint8_t* nibbles,
            const typename S::A* a_values, const uint16_t* x_parts, const typename S::X* x_values, const word* mask,
            bool complement, const word* base_words, const typename S::Z* base, bool has_base, typename S::Z* w,
            uint16_t* w_parts, typename S::Z* partial, bool* have, unsigned long long* count) {
   const TileLines<uint16_t, int64_t> a{tile_ptr, tile_col, nullptr, tile_nnz, nullptr};
-  const TilePieces pieces{lines, piece_count, extra, owner};
+  const TileChunks chunks{lines, chunk_count, extra, owner};
   unsigned long long found = 0;
   int lane = lane_number(), r = lane >> 1, half = lane & 1;
-  GRB_EACH_WARP(k, piece_count) {
+  GRB_EACH_WARP(k, chunk_count) {
     int64_t tile_row, begin, stop_tile;
-    piece_range(a, pieces, k, tile_row, begin, stop_tile);
+    chunk_range(a, chunks, k, tile_row, begin, stop_tile);
     int64_t row = tile_row * 16 + r;
     bool wanted = row < nrows;
     if constexpr (MASKED) wanted = wanted && has_or_all(mask, row) != complement;
@@ -78,7 +78,7 @@ tiled_rows(int64_t nrows, const int64_t* tile_ptr, const int32_t* tile_col, cons
         }
       }
     }
-    if (extra != nullptr && is_split(pieces, tile_row)) {    // joined by join_pieces
+    if (extra != nullptr && is_split(chunks, tile_row)) {    // joined by join_chunks
       join_lanes<S>(total, 2);
       if (half == 0) {
         if constexpr (!S::structure_only) partial[k * 16 + r] = total.value;
@@ -86,7 +86,7 @@ tiled_rows(int64_t nrows, const int64_t* tile_ptr, const int32_t* tile_col, cons
       }
       continue;
     }
-    found += settle_rows<S>(total, tile_row, wanted, base_words, base, has_base, w, w_parts);
+    found += finish_rows<S>(total, tile_row, wanted, base_words, base, has_base, w, w_parts);
   }
   __shared__ unsigned long long sums[32];
   found = block_reduce(found, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
@@ -95,30 +95,30 @@ tiled_rows(int64_t nrows, const int64_t* tile_ptr, const int32_t* tile_col, cons
 
 template <class S, bool MASKED>
 __global__ void __launch_bounds__(256)
-join_pieces(int64_t nrows, int64_t lines, int64_t piece_count, const int32_t* extra, const int32_t* owner, const word* mask,
+join_chunks(int64_t nrows, int64_t lines, int64_t chunk_count, const int32_t* extra, const int32_t* owner, const word* mask,
             bool complement, const word* base_words, const typename S::Z* base, bool has_base, typename S::Z* w,
             uint16_t* w_parts, const typename S::Z* partial, const bool* have, unsigned long long* count) {
   unsigned long long found = 0;
   int r = lane_number() >> 1, half = lane_number() & 1;
-  GRB_EACH_WARP(j, piece_count - lines) {
-    int64_t tile_row = owner[j], pieces = extra[tile_row + 1] - extra[tile_row];
+  GRB_EACH_WARP(j, chunk_count - lines) {
+    int64_t tile_row = owner[j], chunks = extra[tile_row + 1] - extra[tile_row];
     if (j != extra[tile_row]) continue;                      // one warp for each split tile row
     int64_t row = tile_row * 16 + r;
     bool wanted = row < nrows;
     if constexpr (MASKED) wanted = wanted && has_or_all(mask, row) != complement;
     Total<S> total;
-    for (int64_t p = half; p <= pieces; p += 2) {
+    for (int64_t p = half; p <= chunks; p += 2) {
       int64_t at = (p == 0 ? tile_row : lines + j + p - 1) * 16 + r;
       if (!have[at]) continue;
       if constexpr (S::structure_only) total.have = true;
       else total.take(partial[at]);
     }
-    found += settle_rows<S>(total, tile_row, wanted, base_words, base, has_base, w, w_parts);
+    found += finish_rows<S>(total, tile_row, wanted, base_words, base, has_base, w, w_parts);
   }
   if (lane_number() == 0 && found) atomicAdd(count, found);
 }
 
-// ---- making tiles
+// ---- building tiles
 
 // FILL false: how many tiles of `least` entries or more a task (products/tile_rows.cuh) has, how many entries are in them, and how many
 // entries of each of its rows are not: rest_count[slot], slots ordered by row, then part, so that the rest's sums are its CSR.

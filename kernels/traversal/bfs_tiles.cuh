@@ -142,7 +142,7 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileBfs {
 
   // `pending`: the frontier's levels are not written yet.
   GRB_DEVICE void push_csc(const int32_t* current, int64_t count, bool pending) {
-    const TilePieces pieces{g.out_lines, g.out_pieces, g.out_extra, g.out_owner};
+    const TileChunks pieces{g.out_lines, g.out_pieces, g.out_extra, g.out_owner};
     int width = 32;                          // lanes for a segment: many where segments are few
     while (width > GROUP && count * width > warps * 32) width >>= 1;
     int groups = 32 / width, mine_of = lane_number() & (width - 1);
@@ -151,7 +151,7 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileBfs {
       W x = 0;
       if (i < count) {
         int64_t k = load_l2(current + i);
-        piece_range(g.out, pieces, k, line, t, stop);
+        chunk_range(g.out, pieces, k, line, t, stop);
         x = load_part(front, line);
         if (k == line) {
           if (mine_of == 0) g.visited[line] = W(load_part(g.visited, line) | x);
@@ -240,13 +240,13 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileBfs {
   }
 
   GRB_DEVICE void push_csr(int64_t begin) {
-    const TilePieces pieces{g.in_lines, g.in_pieces, g.in_extra, g.in_owner};
+    const TileChunks pieces{g.in_lines, g.in_pieces, g.in_extra, g.in_owner};
     constexpr int GROUPS = 32 / GROUP;
     for (int64_t k0 = begin + warp * GROUPS; k0 < g.in_pieces; k0 += warps * GROUPS) {
       int64_t k = k0 + group(), line = 0, first = 0, stop = 0;
       W open = 0;
       if (k < g.in_pieces) {
-        piece_range(g.in, pieces, k, line, first, stop);
+        chunk_range(g.in, pieces, k, line, first, stop);
         open = unvisited(line, k == line && member() == 0);
       }
       visit(line, search<false>(line, first, stop, open), is_split(pieces, line));
@@ -254,7 +254,7 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileBfs {
   }
 
   GRB_DEVICE void pull_csc() {
-    const TilePieces pieces{g.in_lines, g.in_pieces, g.in_extra, g.in_owner};
+    const TileChunks pieces{g.in_lines, g.in_pieces, g.in_extra, g.in_owner};
     for (int64_t c0 = warp * 32; c0 < g.in_lines; c0 += warps * 32) {
       int64_t c = c0 + lane_number();
       W open = c < g.in_lines ? unvisited(c, true) : W(0);
@@ -267,7 +267,7 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileBfs {
         int who = mine ? __ffs(int(mine)) - 1 : 0;
         W here = shuffle(open, who);
         int64_t line = c0 + who, first = 0, stop = 0;
-        if (mine) piece_range(g.in, pieces, line, line, first, stop); else here = 0;
+        if (mine) chunk_range(g.in, pieces, line, line, first, stop); else here = 0;
         visit(line, search<true>(line, first, stop, here), is_split(pieces, line));
       }
     }

@@ -80,13 +80,13 @@ def test_directed(direction):
 def test_long_lines_of_tiles_are_split(direction, width, monkeypatch):
     """Hubs whose tile rows are split into chunks: in both directions, found in several chunks at once."""
     rng = np.random.default_rng(4)
-    n = tiles.PIECE * width * 2 + 77
+    n = tiles.TILES_OF_CHUNK * width * 2 + 77
     hubs = rng.integers(0, n, 3)
     rows = np.concatenate((hubs.repeat(n // 2), rng.integers(0, n, 500)))
     cols = np.concatenate([rng.choice(n, n // 2, replace=False) for _ in hubs] + [rng.integers(0, n, 500)])
     A = graph_of(n, rows, cols)
     outcome = check(A, A, int(hubs[0]), direction, width, parents=False)
-    assert tiles.pieces_of(shim().device, outcome._graph.tiles, False)[2] is not None
+    assert tiles.chunks_of(shim().device, outcome._graph.tiles, False)[2] is not None
     check(A, A, int(rows[-1]), direction, width, parents=False)
     B = graph_of(n, rows, cols, symmetric=False)
     check(B, None, int(hubs[1]), direction, width, parents=False)

@@ -27,7 +27,7 @@ SEMIRINGS = [
     ("plus_times", "INT16"), ("min_plus", "UINT8"), ("lor_ne", "INT16"), ("lxor_land", "BOOL"), ("land_lor", "BOOL"),
     ("eq_lxor", "BOOL"), ("land_eq", "BOOL"), ("lxor_second", "BOOL"), ("land_first", "BOOL"),
 ]  # fmt: skip
-KINDS = ("plain", "short", "ranked")
+KINDS = ("plain", "delta16", "relabelled")
 SHAPES = [
     (50, 70, 300),
     (300, 200, 5000),
@@ -43,15 +43,15 @@ def small_blocks(monkeypatch):
     """Blocks of two warps and few of them, so that rows cross warps and blocks; no detour through the host."""
     monkeypatch.setattr(row_segments, "BLOCKS", dict.fromkeys((1, 2, 4, 8, 16), (64, 1)))
     monkeypatch.setattr(tuning, "RELABELLED_ENTRIES", 0)
-    monkeypatch.setattr(row_segments, "HOT", 16)
+    monkeypatch.setattr(row_segments, "CACHED_COLUMNS", 16)
     shim().detours.clear()
     yield
     assert not shim().detours
 
 
 def force(monkeypatch, kind):
-    monkeypatch.setattr(tuning, "DELTA16_SHARE", -1.0 if kind == "short" else 2.0)
-    monkeypatch.setattr(tuning, "RELABELLED_SHARE", -1.0 if kind == "ranked" else 2.0)
+    monkeypatch.setattr(tuning, "DELTA16_SHARE", -1.0 if kind == "delta16" else 2.0)
+    monkeypatch.setattr(tuning, "RELABELLED_SHARE", -1.0 if kind == "relabelled" else 2.0)
 
 
 def rng_of(*salt):
@@ -131,7 +131,7 @@ def test_ends_of_slices(entries):
         check(convert.compressed(entries, entries, dtypes.INT64, rows, places, numbers), x, semiring)
 
 
-@pytest.mark.parametrize("kind", ["plain", "ranked"])
+@pytest.mark.parametrize("kind", ["plain", "relabelled"])
 def test_huge_dimensions(kind, monkeypatch):
     """Rows of a few held among 2^60; columns stay few, for x is full."""
     force(monkeypatch, kind)
@@ -160,8 +160,8 @@ def test_monoids_without_a_start(kind, monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "kind"), [
-    ("lor_land", "plain"), ("lor_land", "short"), ("land_lor", "ranked"), ("lxor_land", "plain"), ("eq_lxor", "short"),
-    ("lxor_gt", "ranked"),
+    ("lor_land", "plain"), ("lor_land", "delta16"), ("land_lor", "relabelled"), ("lxor_land", "plain"), ("eq_lxor", "delta16"),
+    ("lxor_gt", "relabelled"),
 ])  # fmt: skip
 def test_bool_as_bits(name, kind, monkeypatch):
     """Many bits at once, few of them true or few false, rows of all lengths: closed in a lane, a slice, a warp, a
@@ -219,21 +219,21 @@ def test_not_a_number_meets_no_identity():
 
 def test_no_room_for_other_columns(monkeypatch):
     """Where memory is short the matrix's own columns serve."""
-    force(monkeypatch, "short")
-    monkeypatch.setattr(row_segments, "_roomy", lambda device, count: False)
+    force(monkeypatch, "delta16")
+    monkeypatch.setattr(row_segments, "_is_free", lambda device, count: False)
     semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
     rng = rng_of(5)
     check(random_matrix(rng, 300, 200, 3000, dtypes.FP64), full_vector(rng, 200, dtypes.FP64), semiring, "plain")
 
 
 def test_columns_are_chosen_by_their_spread(monkeypatch):
-    """Near columns are short; far ones stay plain, or are ranked where few of them hold many of the entries."""
+    """Near columns are delta-encoded; far ones stay plain, or are relabelled where few of them hold many of the entries."""
     semiring = get_typed_op("plus_times", dtypes.INT64, kind="semiring")
     rng = rng_of(6)
     n = 200_000
     rows, near = np.arange(3000).repeat(2), np.arange(6000) % n
     far = np.sort(rng.permutation(n)[:6000].reshape(3000, 2), axis=1).ravel()
     hubs = np.where(np.arange(6000) % 2 == 0, np.arange(6000) // 2 % 7, far.max() // 2 + np.arange(6000))
-    for cols, kind in ((near, "short"), (far, "plain"), (hubs, "ranked")):
+    for cols, kind in ((near, "delta16"), (far, "plain"), (hubs, "relabelled")):
         A = convert.compressed(3000, n, dtypes.INT64, rows, cols, samples.values(rng, dtypes.INT64, 6000))
         check(A, full_vector(rng, n, dtypes.INT64), semiring, kind)

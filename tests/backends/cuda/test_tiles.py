@@ -48,10 +48,10 @@ def test_tiled(name, type_):
 
 @pytest.mark.parametrize(("name", "type_"), [("plus_times", "FP64"), ("any_pair", "BOOL"), ("min_firsti", "INT64")])
 def test_long_tile_rows_are_split(name, type_, monkeypatch):
-    """A tile row of more than PIECE tiles is processed by several warps, with a remainder and without."""
+    """A tile row of more than TILES_OF_CHUNK tiles is shared by several warps, with a remainder and without."""
     semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
     rng = rng_of(len(name), 9)
-    width = 16 * (2 * tiles.PIECE + 40)
+    width = 16 * (2 * tiles.TILES_OF_CHUNK + 40)
     long = np.sort(rng.choice(width, width // 2, replace=False))
     rows = np.concatenate((np.full(long.shape[0], 20), np.full(long.shape[0], 25), rng.integers(0, 50, 300)))
     cols = np.concatenate((long, long, rng.integers(0, width, 300)))
@@ -60,7 +60,7 @@ def test_long_tile_rows_are_split(name, type_, monkeypatch):
     A = NUMPY.build_matrix(50, width, keys // width, keys % width, values, None, semiring.type)
     device = shim().device
     T = tiles.tiled_of(device, device.own(A))
-    assert tiles.pieces_of(device, T, False)[2] is not None and T.forms["rest"] is not None
+    assert tiles.chunks_of(device, T, False)[2] is not None and T.forms["rest"] is not None
     assert_same_tiles(T, tiled.tiled_from(A))
     for x_share in (0.05, 1.0):
         x = samples.random_vector(rng, (width, np.arange(width)), semiring.type2, x_share)
@@ -70,15 +70,15 @@ def test_long_tile_rows_are_split(name, type_, monkeypatch):
 
 
 @pytest.mark.parametrize("direction", ["bittiled", *tiles.DIRECTIONS])
-@pytest.mark.parametrize("turned", [False, True])
-def test_long_lines_of_bit_tiles_are_split(direction, turned):
+@pytest.mark.parametrize("transposed", [False, True])
+def test_long_lines_of_bit_tiles_are_split(direction, transposed):
     rng = rng_of(len(direction), 5)
-    width = 32 * (2 * tiles.PIECE + 40)
+    width = 32 * (2 * tiles.TILES_OF_CHUNK + 40)
     long = np.sort(rng.choice(width, width // 3, replace=False))
     rows = np.concatenate((np.full(long.shape[0], 20), np.full(long.shape[0], 25), rng.integers(0, 50, 300)))
     cols = np.concatenate((long, long, rng.integers(0, width, 300)))
-    shape = (width, 50) if turned else (50, width)
-    keys = np.unique(cols * 50 + rows if turned else rows * width + cols)
+    shape = (width, 50) if transposed else (50, width)
+    keys = np.unique(cols * 50 + rows if transposed else rows * width + cols)
     A = NUMPY.build_matrix(
         *shape, keys // shape[1], keys % shape[1], np.ones(1, bool).repeat(keys.shape[0]), None, dtypes.BOOL
     )
@@ -92,8 +92,8 @@ def test_long_lines_of_bit_tiles_are_split(direction, turned):
                 agree.assert_same(shim().matvec_rows(A, x, semiring, allow, direction), want)
     device = shim().device
     T = tiles.bit_tiles_of(device, device.own(A))
-    assert tiles.pieces_of(device, T, turned)[2] is not None
-    if not turned:
+    assert tiles.chunks_of(device, T, transposed)[2] is not None
+    if not transposed:
         assert tiles._merging_tasks(device, device.own(A).indptr, 32)[2] is not None
     for nt in (16, 32, 64):
         assert_same_bit_tiles(tiles.bit_tiles_of(device, device.own(A), nt), bit_tiles.bit_tiles_from(A, nt))

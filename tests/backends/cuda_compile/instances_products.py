@@ -31,7 +31,7 @@ def instances():
         full, masked = (("true", "false"), ("false", "true"))[number % 2]
         yield "products/rows.cuh", "matvec_rows", text, ("int32_t", "int32_t", "int32_t", "S", full, masked)
         if not structure_only:
-            columns = ("PLAIN_COLUMNS", "SHORT_COLUMNS", "RANKED_COLUMNS")[number % 3]
+            columns = ("PLAIN_COLUMNS", "DELTA_COLUMNS", "RELABELLED_COLUMNS")[number % 3]
             yield "products/segments.cuh", "matvec_segments", text, ("int32_t", "int32_t", "S", columns, "512", "1")
         if atomic:
             template = "int32_t", "int32_t", "int32_t", "S", masked, full
@@ -53,7 +53,7 @@ def instances():
             yield "products/columns.cuh", "column_products", text, ("int32_t", "int64_t", "int32_t", "S")
         if number % 4 == 1:
             yield "products/tiles.cuh", "tiled_rows", text, ("S", masked)
-            yield "products/tiles.cuh", "join_pieces", text, ("S", masked)
+            yield "products/tiles.cuh", "join_chunks", text, ("S", masked)
             yield "products/matmul_dot.cuh", "dot_places", text, ("int32_t", "int32_t", "int32_t", "S")
         if number % 4 == 2:
             yield "products/matmul_rows.cuh", "expand_products", text, ("int32_t", "int32_t", "int32_t", "int32_t", "S")
@@ -62,7 +62,7 @@ def instances():
         if number % 4 == 3 and atomic:
             yield "products/matmul_rows.cuh", "merge_products", text, ("int32_t", "int32_t", "int32_t", "S")
     yield "products/columns.cuh", "part_members", "", ()
-    yield "products/columns.cuh", "fullest_rows", "", ()
+    yield "products/columns.cuh", "high_degree_rows", "", ()
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
         yield "products/columns.cuh", "merge_columns", next(structs())[0], (*types, "S", "true", "false", "false")
         yield "products/columns.cuh", "merge_evenly", next(structs())[0], (*types, "S", "false", "true", "true")
@@ -74,10 +74,10 @@ def instances():
             "products/segments.cuh",
             "matvec_segments",
             plus_times,
-            (index, "int64_t", "S", "RANKED_COLUMNS", "1024", "1"),
+            (index, "int64_t", "S", "RELABELLED_COLUMNS", "1024", "1"),
         )
         yield "products/segments.cuh", "mark_begins", "", (index,)
-        yield "products/segments.cuh", "short_columns", "", (index,)
+        yield "products/segments.cuh", "encode_columns", "", (index,)
         yield "products/matmul_rows.cuh", "row_lengths", "", (index,)
         for moved in ("uint8_t", "uint64_t", "ulonglong2"):
             yield "products/tiles.cuh", "merge_values", "", (index, moved, "true")
@@ -87,8 +87,8 @@ def instances():
             yield "products/bit_tiles.cuh", name, "", (word, "int32_t")
         for fill in ("false", "true"):
             yield "products/bit_tiles_build.cuh", "merge_tile_row", "", ("int32_t", word, "int32_t", fill)
-        yield "products/bit_tiles_build.cuh", "turned_maps", "", (word, "int32_t")
-        yield "products/bit_tiles_build.cuh", "turn_tiles", "", (word, "int32_t")
+        yield "products/bit_tiles_build.cuh", "transposed_maps", "", (word, "int32_t")
+        yield "products/bit_tiles_build.cuh", "transpose_tiles", "", (word, "int32_t")
         yield "products/bit_tiles_build.cuh", "live_lines", "", (word,)
     yield "products/bit_tiles.cuh", "bit_tile_rows", "", ("word", "int64_t")
     yield "products/tiles.cuh", "merge_values", "", ("int32_t", "uint32_t", "false")

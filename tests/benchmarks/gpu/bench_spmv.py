@@ -144,7 +144,7 @@ def spmv(backend, name, structure):
         product = partial(backend.matvec_rows, A, x, semiring)
         first, *later = wall_seconds(product, tuning.BUILD_AFTER + 3)
         verify(A, x, semiring, product(), f"{name} plus_times {dtype}")
-        kind = ("plain", "short", "ranked")[A.forms["segments"].columns.kind]
+        kind = ("plain", "delta16", "relabelled")[A.forms["segments"].columns.kind]
         ours = device_us(product)
         peer = device_us(cusparse(A, x))
         host = call_us(product)
@@ -176,18 +176,18 @@ def tune(backend, name, structure):
             A, x = matrix(structure, dtype), dense(structure[0], dtype)
             product = partial(backend.matvec_rows, A, x, get_typed_op("plus_times", dtype, kind="semiring"))
             figures = {"cusparse": device_us(cusparse(A, x))}
-            for kind, short, ranked in (("plain", 2.0, 2.0), ("short", -1.0, 2.0), ("ranked", 2.0, -1.0)):
-                tuning.DELTA16_SHARE, tuning.RELABELLED_SHARE, tuning.RELABELLED_ENTRIES = short, ranked, 0
+            for kind, delta16, relabelled in (("plain", 2.0, 2.0), ("delta16", -1.0, 2.0), ("relabelled", 2.0, -1.0)):
+                tuning.DELTA16_SHARE, tuning.RELABELLED_SHARE, tuning.RELABELLED_ENTRIES = delta16, relabelled, 0
                 A.forms = None
                 for size in ((1024, 1), (768, 1), (640, 1), (512, 1), (512, 2)):
-                    for share in (16, 22, 27, 30) if kind == "ranked" else (32,):
+                    for share in (16, 22, 27, 30) if kind == "relabelled" else (32,):
                         row_segments.BLOCKS, row_segments.TABLE_THREADS = dict.fromkeys(kept["BLOCKS"], size), size[0]
                         row_segments.TABLE_SHARE = share / 32
                         if A.forms:
                             A.forms["segments"].launches.clear()
                         for _ in range(tuning.BUILD_AFTER + 1):
                             product()
-                        key = f"{kind} {size[0]}x{size[1]}" + (f" {share}/32" if kind == "ranked" else "")
+                        key = f"{kind} {size[0]}x{size[1]}" + (f" {share}/32" if kind == "relabelled" else "")
                         figures[key] = device_us(product, 10)
             say(part="tune", matrix=name, type=str(dtype), **figures)
     finally:

@@ -2,12 +2,15 @@
 
 Kernels: merge_columns and merge_evenly (edge-balanced) in products/columns.cuh; the planner chooses (merge_kernel). What
 a launch leaves clean, the next one finds clean: launches are ordered, by Device.in_order when the stream changes. Before
-a launch there is as little to do as can be; memory for the next call is allocated, and arrays over the result are made,
-while the device works or when they are asked for.
+a launch as little as possible is done: memory for the next call is allocated, and arrays over the result are made, while
+the device works or when they are asked for.
 """
+
+from __future__ import annotations
 
 import weakref
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,22 +21,28 @@ from ..runtime.array_block import layout
 from ..structure.entries import index_type
 from .row_schedule import longest_row, pointers
 
+if TYPE_CHECKING:
+    from ....storage.store import Compressed
+    from ..lowering.semirings import Lowered
+    from ..runtime.array_block import Layout
+    from ..runtime.device import Device
+
 LAUNCH = {"block": 512, "blocks": 2}  # threads of a block, blocks per processor
 SMALL = {"block": 256, "blocks": 1}  # the same up to tuning.SMALL_LAUNCH entries of x and MANY_EDGES edges
-WITH_HOT = {"block": 1024, "blocks": 1}  # the same with sums of hot rows in shared memory
+SHARED_SUMS = {"block": 1024, "blocks": 1}  # the same with sums of high-degree rows in shared memory
 EDGES_OF_BLOCK = 1024  # a matrix with fewer entries per block gets fewer blocks
-HOT_BYTES = 192 << 10  # of shared memory for the sums of high-degree rows,
-REST_BYTES = 16 << 10  # if that many are left
+HIGH_DEGREE_BYTES = 192 << 10  # of shared memory for the sums of high-degree rows, at most
+REST_BYTES = 16 << 10  # of shared memory that these sums leave free
 _EACH, _CHUNK, _MOST_CHUNKS = 8, {4: 4096, 8: 2048}, 1024  # as in products/columns.cuh
-_KEPT_ROOM = 1 << 24  # places of x up to which the room for its chunks is kept
+_KEPT_WORKSPACE = 1 << 24  # entries of x up to which the workresult for its chunks is kept
 _KEPT = 8  # accumulators kept
 _FEW, _NOT_FEW = (1,), (0,)
-_NOTHING = 0, 0, 0  # the Space to clean meanwhile: none
-_NO_TABLE = 0, 0  # of high-degree rows: address, rows
+_NO_ACCUMULATOR = 0, 0, 0  # the addresses of one to clear meanwhile: none
+_NO_SLOTS = 0, 0  # of high-degree rows: address of their numbers, how many
 _WORD = np.dtype(np.uint64)
 
 
-def merge_of(device, AT, s, masked, x_indices, x_words):
+def merge_of(device: Device, AT: Compressed, s: Lowered, masked: bool, x_indices: Any, x_words: Any) -> Merge:
     """The Merge for these operands, kept with AT."""
     forms = forms_of(AT)
     key = "merge", s, masked, "b" if x_words is not None else "f" if x_indices is None else x_indices.dtype.char
@@ -46,7 +55,7 @@ def merge_of(device, AT, s, masked, x_indices, x_words):
 class Merge:
     """Launches merge_columns or merge_evenly for one matrix, semiring, kind of mask and kind of x."""
 
-    def __init__(self, device, AT, s, masked, kind):
+    def __init__(self, device: Device, AT: Compressed, s: Lowered, masked: bool, kind: str) -> None:
         self._device = device
         self._s = s
         ptr = pointers(device, AT)
@@ -60,65 +69,68 @@ class Merge:
         self._clean = size, self._type, np.asarray(s.start).tobytes() if s.has_start else None
         self._raw = size, self._type
         self._layout = layout(((size + 63) >> 6, _WORD), (4, _WORD), None if self._type is None else (size, self._type))
-        held, entries = AT.indptr.shape[0] - 1, AT.indices.shape[0]
-        self.mean = entries / max(held, 1)  # entries of a column
+        stored, entries = AT.indptr.shape[0] - 1, AT.indices.shape[0]
+        self.mean = entries / max(stored, 1)  # entries of a column
         self._longest = longest_row(device, AT)
         block = device.launcher.threads(LAUNCH["block"])
         most = tuning.SCAN_ALL[self._longest > tuning.LONG_COLUMN]
         self._few = 0 if self._bitmap else min(most, _CHUNK[ptr.dtype.itemsize], _EACH * block)
-        self._arrays = ptr, AT.rows, held, AT.indices, AT.values if s.reads_a else None, size
+        self._arrays = ptr, AT.rows, stored, AT.indices, AT.values if s.reads_a else None, size
         self._fixed = tuple(a if type(a) is int else device.address(a) for a in self._arrays)
-        self._shows = s.start_marks_absent  # does a sum show its presence?  Then its type has sums in shared memory too
+        self._red = s.start_marks_absent  # may sums be merged without return values, and in shared memory?
         self._can_share = s.start_marks_absent and AT.indices.dtype == np.int32
         self._launches = {}
         self._entries, self._AT = entries, weakref.ref(AT)
 
     def _launch(self, which):
-        """The launch that __call__ chose: (of merge_evenly, presence is found out later, small, places of hot rows)."""
-        evenly, later, small, places = which
+        """The launch that __call__ chose: (of merge_evenly, without return values, small, slots of high-degree rows)."""
+        evenly, red, small, slots = which
         device, s = self._device, self._s
         launcher = device.launcher
-        shape = WITH_HOT if places else SMALL if small else LAUNCH
+        shape = SHARED_SUMS if slots else SMALL if small else LAUNCH
         kernel = s.kernel(
             launcher,
             "products/columns.cuh",
             "merge_evenly" if evenly else "merge_columns",
-            (*self._template, "true" if later else "false"),
+            (*self._template, "true" if red else "false"),
         )
         block = launcher.threads(shape["block"])
         blocks = launcher.blocks(shape["blocks"] * launcher.processors, self._entries, EDGES_OF_BLOCK)
-        shared = places * (4 + self._type.itemsize) if places else 0
-        if evenly or later:
+        shared = slots * (4 + self._type.itemsize) if slots else 0
+        if evenly or red:
             blocks = min(blocks, kernel.resident_blocks(block, shared), _MOST_CHUNKS)
         found = self._launches[which] = kernel.launch(
-            19 if evenly else 13, blocks, block, shared, cooperative=evenly or later, fixed=self._fixed
+            19 if evenly else 13, blocks, block, shared, cooperative=evenly or red, fixed=self._fixed
         )
         return found
 
-    def __call__(self, x_indices, x_words, x_values, count, edges, mask, complement, renew, plan=None):
-        """The Space of the merged product of about `edges` entries; renew: it is given away, the next one cleaned meanwhile."""
+    def __call__(
+        self, x_indices: Any, x_words: Any, x_values: Any, count: int, edges: int, mask: Any, complement: bool, renew: bool,
+        plan: Any = None,
+    ) -> Accumulator:  # fmt: skip
+        """The Accumulator of the product of about `edges` entries; renew: the caller keeps it, the next is cleared meanwhile."""
         device = self._device
-        spaces = device.__dict__.setdefault("product_spaces", {})
-        space = spaces.pop(self._clean, None) or self._cleaned()
+        kept = device.__dict__.setdefault("accumulators", {})
+        result = kept.pop(self._clean, None) or self._cleaned()
         if renew:
-            fresh = spaces.pop(self._raw, None) or self._fresh()
-            clean = fresh.places
+            fresh = kept.pop(self._raw, None) or self._fresh()
+            clean = fresh.addresses
         else:
-            space.count_in(device.counters())
-            clean = _NOTHING
-        later = self._shows and presence_is_found_later(edges, self._size)
-        chosen = merge_kernel(plan, count, self._few, self._longest, edges, self._can_share, later)
+            result.count_in(device.counters())
+            clean = _NO_ACCUMULATOR
+        red = self._red and presence_is_found_later(edges, self._size)
+        chosen = merge_kernel(plan, count, self._few, self._longest, edges, self._can_share, red)
         if chosen == "merge_columns":
             few = count <= self._few
             small = few and count <= tuning.SMALL_LAUNCH and edges < tuning.MANY_EDGES
-            which, rest = (False, later, small, 0), _FEW if few else _NOT_FEW
+            which, rest = (False, red, small, 0), _FEW if few else _NOT_FEW
         else:
-            hot = _NO_TABLE
+            high = _NO_SLOTS
             if chosen == "merge_hubs_shared":
-                hot = self._hot_rows(plan, edges)
-                later = later or hot[-1] > 0
-            held, rest = self._room(count)  # held until the launch
-            which, rest = (True, later, False, hot[-1]), (*rest, *hot)
+                high = self._high_degree_rows(plan, edges)
+                red = red or high[-1] > 0
+            arrays, rest = self._workspace(count)  # alive until the launch
+            which, rest = (True, red, False, high[-1]), (*rest, *high)
         launch = self._launches.get(which) or self._launch(which)
         launch(
             device.current_stream().ptr,
@@ -128,46 +140,46 @@ class Merge:
             count,
             0 if mask is None else mask.data.ptr,
             1 if complement else 0,
-            *space.places,
+            *result.addresses,
             *clean,
             *rest,
         )
         if renew:
             self.keep(fresh)
-            with suppress(MemoryError):  # what the next call would make first: the device is busy now
+            with suppress(MemoryError):  # what the next call would allocate first, while the device is busy
                 self._kept(self._raw, self._fresh())
-        return space
+        return result
 
-    def _hot_rows(self, plan, edges):
-        """What the launch takes for the fullest rows: their names by their places in shared memory, the places; none at first."""
+    def _high_degree_rows(self, plan, edges):
+        """(address of the high-degree rows' numbers by slot in shared memory, slots) for the launch; none for the first calls."""
         device, AT, size = self._device, self._AT(), self._size
-        places = min(HOT_BYTES, device.launcher.shared - REST_BYTES) // (4 + self._type.itemsize)
-        key = "hot_rows", places
+        slots = min(HIGH_DEGREE_BYTES, device.launcher.shared - REST_BYTES) // (4 + self._type.itemsize)
+        key = "high_degree_rows", slots
         found = AT.forms.get(key, 0)
         if type(found) is int:
             if found < tuning.BUILD_AFTER and forced_kernel("cols") is None:
                 AT.forms[key] = found + 1
                 if plan is not None and type(plan) is not str:
                     plan.use_kernel("merge_edge_balanced", "hubs_later", (edges, tuning.BUILD_AFTER))
-                return _NO_TABLE
-            counts, best = device.xp.bincount(AT.indices, minlength=size), device.zeros(places, np.uint64)
-            device.launcher.kernel("products/columns.cuh", "fullest_rows").over(size, (counts, size, places, best))
-            names = device.xp.where(best == 0, -1, (best & 0xFFFFFFFF).astype(np.int64)).astype(np.int32)
-            found = AT.forms[key] = names, (device.address(names), places)
+                return _NO_SLOTS
+            counts, best = device.xp.bincount(AT.indices, minlength=size), device.zeros(slots, np.uint64)
+            device.launcher.kernel("products/columns.cuh", "high_degree_rows").over(size, (counts, size, slots, best))
+            numbers = device.xp.where(best == 0, -1, (best & 0xFFFFFFFF).astype(np.int64)).astype(np.int32)
+            found = AT.forms[key] = numbers, (device.address(numbers), slots)
         return found[1]
 
-    def keep(self, space):
-        """A clean Space for a later product."""
-        self._kept(self._clean, space)
+    def keep(self, result: Accumulator) -> None:
+        """A clean Accumulator for another product."""
+        self._kept(self._clean, result)
 
-    def _kept(self, key, space):
-        spaces = self._device.product_spaces
-        while len(spaces) >= _KEPT:
-            spaces.pop(next(iter(spaces)), None)
-        spaces[key] = space
+    def _kept(self, key, result):
+        kept = self._device.accumulators
+        while len(kept) >= _KEPT:
+            kept.pop(next(iter(kept)), None)
+        kept[key] = result
 
     def _cleaned(self):
-        """A Space made clean here."""
+        """An Accumulator cleared here."""
         found = self._fresh()
         w, words = found.arrays()
         words.fill(0)
@@ -180,45 +192,45 @@ class Merge:
         return found
 
     def _fresh(self):
-        return _Space(self._device, self._layout)
+        return Accumulator(self._device, self._layout)
 
-    def _room(self, count):
-        """(arrays, what the launch takes for them) of ends, at, names, totals, members: what merge_evenly notes about x."""
+    def _workspace(self, count):
+        """(arrays, their addresses) of ends, at, names, totals, members: merge_evenly's workspace for the chunks of x."""
         device = self._device
-        rooms = device.__dict__.setdefault("product_rooms", {})
+        kept = device.__dict__.setdefault("chunk_workspaces", {})
         key = self._p_type, self._x_type, self._bitmap
-        found = rooms.get(key)
+        found = kept.get(key)
         if found is None or found[0][0].shape[0] < count:
-            places, empty, p_type = (count + 63) >> 6 << 6, device.empty, self._p_type
+            capacity, empty, p_type = (count + 63) >> 6 << 6, device.empty, self._p_type
             names = members = None
             if self._bitmap:
-                names, members = empty(places, self._x_type), empty(_MOST_CHUNKS, np.int32)
-            arrays = empty(places, p_type), empty(places, p_type), names, empty(_MOST_CHUNKS, p_type), members
+                names, members = empty(capacity, self._x_type), empty(_MOST_CHUNKS, np.int32)
+            arrays = empty(capacity, p_type), empty(capacity, p_type), names, empty(_MOST_CHUNKS, p_type), members
             found = arrays, tuple(map(device.address, arrays))
-            if count <= _KEPT_ROOM:
-                rooms[key] = found
+            if count <= _KEPT_WORKSPACE:
+                kept[key] = found
         return found
 
 
-class _Space:
+class Accumulator:
     """An accumulator: values (none for a structure-only semiring), words of presence, four counts."""
 
-    __slots__ = ("_block", "_counts", "places")
+    __slots__ = ("_block", "_counts", "addresses")
 
-    def __init__(self, device, layout):
+    def __init__(self, device: Device, layout: Layout) -> None:
         self._block = block = device.launcher.array_block(device.xp, layout)
         words, counts, values = block.addresses
-        self.places = values, words, counts  # as the kernels take them
+        self.addresses = values, words, counts  # as the kernels take them
         self._counts = None
 
-    def count_in(self, array):
+    def count_in(self, array: Any) -> None:
         """Another array gets the counts."""
-        self._counts, self.places = array, (*self.places[:2], array.data.ptr)
+        self._counts, self.addresses = array, (*self.addresses[:2], array.data.ptr)
 
-    def arrays(self):
+    def arrays(self) -> tuple:
         """(values or None, words)"""
         return self._block.array(2), self._block.array(0)
 
-    def counted(self):
-        """The array of counts, made when somebody wants to know."""
+    def counted(self) -> Any:
+        """The array of counts, made when it is asked for."""
         return self._block.array(1) if self._counts is None else self._counts

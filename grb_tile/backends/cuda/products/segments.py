@@ -1,22 +1,25 @@
-"""The entries of a matrix in equal shares, with a bit where each row begins: made once, kept in A.forms["segments"].
+"""SpMV over equal shares of the entries: the form of a matrix, made once and kept in A.forms["segments"], and its product.
 
 Schema of RowSegments (R rows that hold something; N slices of SLICE entries; kernels/products/segments.cuh reads it)
 
-    begins     uint8 [32 N + 4]     bit k: a row begins with entry k; one bit more behind the last entry
+    begins     uint8 [32 N + 4]        bit k: a row begins with entry k; one bit more behind the last entry
     before     int32 or int64 [N + 1]  rows begun before each slice
-    names      the same type [R]    the rows that hold something; None: all
-    columns    the plain Columns until the matrix was multiplied tuning.BUILD_AFTER times, then the planner's choice
-    arrived    uint32 [1]           zero, before and after every launch
+    names      the same type [R]       the rows that hold something; None: all
+    columns    Columns                 plain until the matrix was multiplied tuning.BUILD_AFTER times, then the planner's choice
+    arrived    uint32 [1]              zero, before and after every launch
 
 Schema of Columns: how x is found
 
     kind       PLAIN: A.indices
-               SHORT: offsets uint16 [256 N] from bases int32 [N] (-1: this slice by A.indices); where most slices span
-               less than 2^16 columns: 2 bytes to read for an entry instead of 4
-               RANKED: codes int32 [entries], the columns' ranks by falling number of entries, and order int32
-               [columns], the column of each rank; where few columns hold many of the entries: their x lies in shared
-               memory
+               DELTA: 16-bit delta-encoded column indices, offsets uint16 [256 N] from bases int32 [N] (-1: this slice by
+               A.indices); where most slices span less than 2^16 columns: 2 bytes to read for an entry instead of 4
+               RELABELLED: codes int32 [entries], the columns' ranks by falling number of entries, and order int32
+               [columns], the column of each rank; where few columns hold many of the entries: their x is in shared memory
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,22 +29,26 @@ from ....storage.store import forms_of
 from ..structure.entries import gather, index_type
 from .row_schedule import pointers
 
+if TYPE_CHECKING:
+    from ....storage.store import Compressed
+    from ..lowering.semirings import Lowered
+    from ..runtime.device import Device
+
 LANE_ENTRIES = 8
 SLICE = 32 * LANE_ENTRIES
-HOT = 48 << 10  # columns that may be hot: what fits in shared memory at 4 bytes each
-TABLE_THREADS = 512  # of a block with a table
-TABLE_SHARE = 27 / 32  # of a block's shared memory for buffers and table: more leaves the first cache too little
-ROOM = 3  # of the form's size must be free
-BLOCKS = {
+CACHED_COLUMNS = 48 << 10  # columns whose x may be in shared memory: what fits at 4 bytes each
+TABLE_THREADS = 512  # threads of a block that caches x
+TABLE_SHARE = 27 / 32  # of a block's shared memory for buffers and x, because more leaves the L1 cache too little
+FREE_FACTOR = 3  # times the form's size must be free
+BLOCKS = {  # by bytes of a value: threads of a block, blocks for a multiprocessor; as many warps as there are registers for
     1: (1024, 1),
     2: (1024, 1),
     4: (1024, 1),
     8: (768, 1),
     16: (512, 1),
-}  # by bytes of a value: threads of a block,
-#                               blocks for a multiprocessor: as many warps as there are registers for
-PLAIN, SHORT, RANKED = range(3)
-NAMES = ("PLAIN_COLUMNS", "SHORT_COLUMNS", "RANKED_COLUMNS")
+}
+PLAIN, DELTA, RELABELLED = range(3)
+NAMES = ("PLAIN_COLUMNS", "DELTA_COLUMNS", "RELABELLED_COLUMNS")
 KERNELS = ("segments", "segments_delta16", "segments_relabelled")  # as the planner names them
 
 
@@ -49,20 +56,9 @@ class RowSegments:
     """See the schema at the head of this file."""
 
     __slots__ = (
-        "arrived",
-        "before",
-        "begins",
-        "choice",
-        "columns",
-        "entries",
-        "forced",
-        "held",
-        "launches",
-        "names",
-        "plain",
-        "slices",
+        "arrived", "before", "begins", "choice", "columns", "entries", "forced", "launches", "names", "plain", "rows", "slices",
         "uses",
-    )
+    )  # fmt: skip
 
 
 class Columns:
@@ -70,11 +66,11 @@ class Columns:
 
     __slots__ = ("bases", "codes", "kind", "offsets", "order")
 
-    def __init__(self, kind, codes, offsets=None, bases=None, order=None):
+    def __init__(self, kind: int, codes: Any, offsets: Any = None, bases: Any = None, order: Any = None) -> None:
         self.kind, self.codes, self.offsets, self.bases, self.order = kind, codes, offsets, bases, order
 
 
-def segments_of(device, A):
+def segments_of(device: Device, A: Compressed) -> RowSegments:
     """The RowSegments of A, kept in A.forms."""
     forms = forms_of(A)
     found = forms.get("segments")
@@ -94,10 +90,10 @@ def _make(device, A):
     result.names = None if names is None else names.astype(row_type)
     if places is not None:
         starts = starts[places]
-    result.held = held = starts.shape[0]
+    result.rows = rows = starts.shape[0]
     begins = device.zeros(slices * (SLICE // 32) + 1, np.uint32)
     device.launcher.kernel("products/segments.cuh", "mark_begins", "", (index_type(starts),)).over(
-        held + 1, (starts, held, entries, begins)
+        rows + 1, (starts, rows, entries, begins)
     )
     result.begins = begins.view(np.uint8)
     ends = device.arange(slices + 1) * SLICE
@@ -108,7 +104,7 @@ def _make(device, A):
     return result
 
 
-def occupied(device, A):
+def occupied(device: Device, A: Compressed) -> tuple:
     """(places among A's rows, numbers) of the rows that hold something, int64; None where all do, all rows are there."""
     starts = pointers(device, A)
     places = device.xp.nonzero(starts[1:] != starts[:-1])[0]
@@ -117,8 +113,8 @@ def occupied(device, A):
     return places, places if A.rows is None else A.rows[places]
 
 
-def reads_most(device, A):
-    """Must a walk that stops early read half of the entries or more all the same, as rows are short?  Kept in A.forms."""
+def reads_most(device: Device, A: Compressed) -> bool:
+    """Does a product with early exit read half of the entries or more, because rows are short?  Kept in A.forms."""
     forms = forms_of(A)
     found = forms.get("reads_most")
     if found is None:
@@ -129,7 +125,7 @@ def reads_most(device, A):
     return found
 
 
-def columns_of(device, A, form, plan=None):
+def columns_of(device: Device, A: Compressed, form: RowSegments, plan: Any = None) -> Columns:
     """How this product finds x: the plain columns at first, then what the planner chooses; recorded in `plan`."""
     wanted = forced_kernel("rows")
     if wanted in KERNELS:
@@ -152,14 +148,14 @@ def _columns(device, A, form):
 
     def near_share():
         near = device.counters()
-        _short_columns(device, form, None, bases, near)
+        _encode(device, form, None, bases, near)
         return device.read(near[:1])[0] / max(form.slices, 1)
 
     def hub_share():
         relabelling.append(_by_frequency(device, A, form))
         return relabelling[0][1]
 
-    choice = column_indices(form.entries, near_share, hub_share, lambda count: _roomy(device, count), A.ncols)
+    choice = column_indices(form.entries, near_share, hub_share, lambda count: _is_free(device, count), A.ncols)
     if choice[0] == "segments_delta16":
         return _delta16(device, form, bases), choice
     if choice[0] == "segments_relabelled":
@@ -175,7 +171,7 @@ def _forced(device, A, form, wanted, plan):
             choice = KERNELS[PLAIN], "kernel_unsuited", (wanted,)
         elif wanted in form.forced:
             columns = form.forced[wanted]
-        elif wanted == KERNELS[SHORT]:
+        elif wanted == KERNELS[DELTA]:
             columns = form.forced[wanted] = _delta16(device, form, device.empty(form.slices, np.int32))
         else:
             columns = form.forced[wanted] = _relabelled(device, A, _by_frequency(device, A, form)[0])
@@ -186,35 +182,35 @@ def _forced(device, A, form, wanted, plan):
 
 def _delta16(device, form, bases):
     offsets = device.empty(form.slices * SLICE, np.uint16)
-    _short_columns(device, form, offsets, bases, None)
-    return Columns(SHORT, form.plain.codes, offsets, bases)
+    _encode(device, form, offsets, bases, None)
+    return Columns(DELTA, form.plain.codes, offsets, bases)
 
 
 def _by_frequency(device, A, form):
-    """(columns by falling number of entries, the share of the entries in the first HOT of them)"""
+    """(columns by falling number of entries, the share of the entries in the first CACHED_COLUMNS of them)"""
     counts = device.xp.bincount(A.indices, minlength=A.ncols)
     order = device.xp.argsort(-counts).astype(np.int32)
-    return order, device.read(counts[order[:HOT]].sum().reshape(1))[0] / max(form.entries, 1)
+    return order, device.read(counts[order[:CACHED_COLUMNS]].sum().reshape(1))[0] / max(form.entries, 1)
 
 
 def _relabelled(device, A, order):
     ranks = device.empty(A.ncols, np.int32)
     ranks[order] = device.arange(A.ncols, np.int32)
-    return Columns(RANKED, gather(device, ranks, A.indices), order=order)
+    return Columns(RELABELLED, gather(device, ranks, A.indices), order=order)
 
 
-def _short_columns(device, form, offsets, bases, count):
+def _encode(device, form, offsets, bases, count):
     cols = form.plain.codes
-    device.launcher.kernel("products/segments.cuh", "short_columns", "", (index_type(cols),)).over(
+    device.launcher.kernel("products/segments.cuh", "encode_columns", "", (index_type(cols),)).over(
         form.slices * 32, (cols, form.entries, form.slices, offsets, bases, count)
     )
 
 
-def _roomy(device, count):
-    return count < 1 << 26 or device.memory()[0] > ROOM * count
+def _is_free(device, count):
+    return count < 1 << 26 or device.memory()[0] > FREE_FACTOR * count
 
 
-def multiply(device, A, s, x_values, w, plan=None):
+def multiply(device: Device, A: Compressed, s: Lowered, x_values: Any, w: Any, plan: Any = None) -> None:
     """w[rows with entries] = A (+.x) x for a full x; plan: a Plan, which records the column indices, or None."""
     form = segments_of(device, A)
     if s.reads_x and not s.x_iso:
@@ -226,31 +222,31 @@ def multiply(device, A, s, x_values, w, plan=None):
     launch = form.launches.get((s, columns.kind))
     if launch is None:
         launch = form.launches[s, columns.kind] = _launch(device, A, form, s, columns.kind, x_values)
-    kernel, blocks, threads, shared, hot, parts, flags = launch
+    kernel, blocks, threads, shared, cached, parts, flags = launch
     if columns.order is not None:
         x_values = gather(device, x_values, columns.order)
     kernel(blocks, threads, (
-        form.begins, form.before, form.names, form.held, form.entries, form.slices, columns.codes, columns.offsets, columns.bases,
-        A.values if s.reads_a else None, x_values if s.reads_x else None, hot, w, parts, flags, form.arrived,
+        form.begins, form.before, form.names, form.rows, form.entries, form.slices, columns.codes, columns.offsets, columns.bases,
+        A.values if s.reads_a else None, x_values if s.reads_x else None, cached, w, parts, flags, form.arrived,
     ), shared=shared)  # fmt: skip
 
 
 def _launch(device, A, form, s, kind, x_values):
-    """(kernel, blocks, threads, bytes of shared memory, hot columns, room for the ends of blocks, their flags)."""
+    """(kernel, blocks, threads, bytes of shared memory, columns whose x is there, ends of the blocks, their flags)."""
     item = s.dtype.np_type.itemsize
     wide = max(item, A.values.dtype.itemsize if s.reads_a else 1, x_values.dtype.itemsize if s.reads_x else 1)
-    threads, each = (min(TABLE_THREADS, BLOCKS[wide][0]), 1) if kind == RANKED else BLOCKS[wide]
+    threads, each = (min(TABLE_THREADS, BLOCKS[wide][0]), 1) if kind == RELABELLED else BLOCKS[wide]
     kernel = s.kernel(
         device.launcher,
         "products/segments.cuh",
         "matvec_segments",
         (index_type(A.indices), index_type(form.before), "S", NAMES[kind], str(threads), str(each)),
     )
-    shared, hot = threads * LANE_ENTRIES * item, 0
-    if kind == RANKED:
+    shared, cached = threads * LANE_ENTRIES * item, 0
+    if kind == RELABELLED:
         x_item = x_values.dtype.itemsize
-        hot = max(0, min(A.ncols, HOT, (int(device.launcher.shared * TABLE_SHARE) - shared) // x_item))
-        shared += -(-hot * x_item // 16) * 16
+        cached = max(0, min(A.ncols, CACHED_COLUMNS, (int(device.launcher.shared * TABLE_SHARE) - shared) // x_item))
+        shared += -(-cached * x_item // 16) * 16
     most = min(kernel.resident_blocks(threads, shared), threads)
     blocks = max(1, min(most, -(-form.slices * 32 // threads)))
     return (
@@ -258,7 +254,7 @@ def _launch(device, A, form, s, kind, x_values):
         blocks,
         threads,
         shared,
-        hot,
+        cached,
         device.empty(2 * blocks, s.dtype.np_type),
         device.empty(blocks, np.uint8),
     )

@@ -36,11 +36,11 @@ from ..structure.entries import (
 )  # fmt: skip
 from ..structure.structure import convert
 
-SPARSE = 0.01  # share of x's places below which its columns are walked
-WIDTH = 16  # of the bit tiles that products and traversals walk: the fewest bytes
-PIECE = 32  # tiles, as in products/bit_tiles.cuh
+SPARSE = 0.01  # share of x's positions below which push_csc is taken
+WIDTH = 16  # of the bit tiles of products and traversals, because it takes the fewest bytes
+TILES_OF_CHUNK = 32  # tiles, as in products/bit_tiles.cuh
 _MOVED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
-SAMPLE, SAMPLES = 1 << 16, 8  # rows that are looked at to tell whether entries cluster, in how many stretches
+SAMPLE, SAMPLES = 1 << 16, 8  # rows in a sample of how entries cluster, and in how many ranges they are
 CUT, TILE_ROW = (
     256,
     128,
@@ -90,23 +90,23 @@ def _tiled(device, A, x, semiring, allow, matvec_rows):
         base_words, base = other.words, None if s.structure_only else other.values
         if base is not None and other.iso:
             base = repeated(device, base, size)
-    lines, pieces, extra, owner = pieces_of(device, T, False)
+    lines, chunks, extra, owner = chunks_of(device, T, False)
     partial = have = None
     if extra is not None:
-        have = device.empty(pieces * NT, np.bool_)
-        partial = None if s.structure_only else device.empty(pieces * NT, s.dtype.np_type)
+        have = device.empty(chunks * NT, np.bool_)
+        partial = None if s.structure_only else device.empty(chunks * NT, s.dtype.np_type)
     template = "S", "false" if allow is None else "true"
     complement = allow is not None and allow.complement
     kernel = device.launcher.kernel("products/tiles.cuh", "tiled_rows", s.text, template)
-    kernel.over(pieces * 32, (
-        size, T.tile_ptr, T.tile_col, T.tile_nnz, lines, pieces, extra, owner, T.row_start.reshape(-1), T.nibbles,
+    kernel.over(chunks * 32, (
+        size, T.tile_ptr, T.tile_col, T.tile_nnz, lines, chunks, extra, owner, T.row_start.reshape(-1), T.nibbles,
         T.values if s.reads_a else None, None if x_words is None else x_words.view(np.uint16), x.values if s.reads_x else None,
         mask, complement, base_words, base, has_base, w, w_words.view(np.uint16), partial, have, total,
     ))  # fmt: skip
     if extra is not None:
-        kernel = device.launcher.kernel("products/tiles.cuh", "join_pieces", s.text, template)
-        kernel.over((pieces - lines) * 32, (
-            size, lines, pieces, extra, owner, mask, complement, base_words, base, has_base, w, w_words.view(np.uint16),
+        kernel = device.launcher.kernel("products/tiles.cuh", "join_chunks", s.text, template)
+        kernel.over((chunks - lines) * 32, (
+            size, lines, chunks, extra, owner, mask, complement, base_words, base, has_base, w, w_words.view(np.uint16),
             partial, have, total))  # fmt: skip
     one = s.value(device, T, x) if s.structure_only else w
     return counted_later(device, size, s.dtype, w_words, one, total, s.structure_only)
@@ -131,17 +131,17 @@ def _bit_tiled(device, A, x, semiring, allow, direction):
     mask = None if allow is None else words_of(device, allow.pattern)
     w_words, total = device.zeros((size + 63) >> 6, np.uint64), device.counters()
     counts = None if idempotent else device.zeros(w_words.shape[0] * 64, np.uint64)
-    pieces = pieces_of(device, T, by_columns)
-    common = (*lines, *pieces, x_words.view(word), None if mask is None else mask.view(word), mask is not None,
+    chunks = chunks_of(device, T, by_columns)
+    common = (*lines, *chunks, x_words.view(word), None if mask is None else mask.view(word), mask is not None,
               allow is not None and allow.complement, w_words.view(word))  # fmt: skip
     template = NAMES[T.nt], index_type(lines.start)
     if by_columns:
         device.launcher.kernel("products/bit_tiles.cuh", "bit_tile_columns", "", template).over(
-            pieces[1] * 32, (*common, total)
+            chunks[1] * 32, (*common, total)
         )
     else:
         device.launcher.kernel("products/bit_tiles.cuh", "bit_tile_rows", "", template).over(
-            pieces[1] * 32, (size, *common, counts, total)
+            chunks[1] * 32, (size, *common, counts, total)
         )
     one = np.ones(1, op.return_type.np_type)
     if op.kind != "pair":
@@ -244,12 +244,12 @@ def bit_tiles_of(device, A, nt=WIDTH, symmetric=None, columns=True):
     if T.by_cols is None and symmetric:
         T.by_cols = T.by_rows
     if T.by_cols is None and columns:
-        turned = _turned(device, T.by_rows, -(-A.ncols // nt), nt)
-        same = A.nrows == A.ncols and all(a.shape == b.shape for a, b in zip(T.by_rows, turned, strict=True))
+        transposed = _transposed(device, T.by_rows, -(-A.ncols // nt), nt)
+        same = A.nrows == A.ncols and all(a.shape == b.shape for a, b in zip(T.by_rows, transposed, strict=True))
         if same:
-            differ = [(a != b).any().reshape(1) for a, b in zip(T.by_rows, turned, strict=True)]
+            differ = [(a != b).any().reshape(1) for a, b in zip(T.by_rows, transposed, strict=True)]
             same = not any(device.read(*differ))
-        T.by_cols = T.by_rows if same else turned
+        T.by_cols = T.by_rows if same else transposed
     return T
 
 
@@ -270,7 +270,7 @@ def _merged(device, A, nt):
 
 
 def _counted(device, indptr, indices, nt):
-    """(merge, tiles of each task, words of each task, task_ptr) of the rows of `indptr`; merge writes what was counted."""
+    """(merge, tiles and words of each task, task_ptr) of the rows of `indptr`; merge() writes what was counted."""
     nrows = indptr.shape[0] - 1
     tasks, task_ptr, owner = _merging_tasks(device, indptr, nt)
     counts, held = device.zeros(tasks + 1, np.int64), device.zeros(tasks + 1, np.int64)
@@ -286,16 +286,14 @@ def _counted(device, indptr, indices, nt):
 
 
 def entries_per_tile(device, A, nt):
-    """Mean entries of a non-empty tile, from SAMPLES stretches of tile rows where A has more (CSR)."""
+    """Mean entries of a non-empty tile, from SAMPLES ranges of tile rows where A has more (CSR)."""
     tile_rows = -(-A.nrows // nt)
-    stretch = max(1, SAMPLE // SAMPLES // nt)
-    starts = (
-        [0] if tile_rows <= stretch * SAMPLES else [k * (tile_rows - stretch) // (SAMPLES - 1) for k in range(SAMPLES)]
-    )
-    stretch = tile_rows if len(starts) == 1 else stretch
+    span = max(1, SAMPLE // SAMPLES // nt)
+    starts = [0] if tile_rows <= span * SAMPLES else [k * (tile_rows - span) // (SAMPLES - 1) for k in range(SAMPLES)]
+    span = tile_rows if len(starts) == 1 else span
     found = []
     for start in starts:
-        indptr = A.indptr[start * nt : min((start + stretch) * nt, A.nrows) + 1]
+        indptr = A.indptr[start * nt : min((start + span) * nt, A.nrows) + 1]
         found += [_counted(device, indptr, A.indices, nt)[1].sum().reshape(1), indptr[-1:] - indptr[:1]]
     numbers = device.read(*found)
     return sum(numbers[1::2]) / max(sum(numbers[::2]), 1)
@@ -319,29 +317,32 @@ def _merging_tasks(device, indptr, nt):
     return tasks, task_ptr, device.array(owner.astype(np.int32))
 
 
-def _turned(device, lines, tile_cols, nt):
+def _transposed(device, lines, tile_cols, nt):
     """The TileLines by columns of tiles, from those by rows."""
     tiles = lines.line.shape[0]
     order = stable_order(device, lines.line).astype(np.int64, copy=False)
     map_, counts = device.empty(tiles, WORDS[nt]), device.zeros(tiles + 1, lines.start.dtype)
     template = NAMES[nt], index_type(lines.start)
-    kernel = device.launcher.kernel("products/bit_tiles_build.cuh", "turned_maps", "", template)
+    kernel = device.launcher.kernel("products/bit_tiles_build.cuh", "transposed_maps", "", template)
     kernel.over(tiles, (order, tiles, lines.map, lines.start, lines.words, map_, counts[1:]))
     start = device.xp.cumsum(counts, dtype=counts.dtype)
     words, tile_row = device.empty(device.read(start[-1:])[0], WORDS[nt]), device.empty(tiles, np.int32)
-    kernel = device.launcher.kernel("products/bit_tiles_build.cuh", "turn_tiles", "", template)
+    kernel = device.launcher.kernel("products/bit_tiles_build.cuh", "transpose_tiles", "", template)
     kernel.over(tiles * min(nt, 32), (order, tiles, lines.ptr, lines.ptr.shape[0] - 1, lines.map, lines.start, lines.words,
                                       map_, start, words, tile_row))  # fmt: skip
     return TileLines(line_starts(device, gather(device, lines.line, order), tile_cols), tile_row, map_, start, words)
 
 
-def pieces_of(device, T, by_columns):
-    """(lines, pieces, extra, owner) of T's lines of tiles, the long ones split; see products/bit_tiles.cuh.  Kept in T.forms."""
+def chunks_of(device, T, by_columns):
+    """(lines, chunks, extra, owner) of T's lines of tiles, the long ones split; see products/bit_tiles.cuh.  Kept in T.forms."""
     by_columns = by_columns and not T.symmetric
     found = T.forms.get(by_columns)
     if found is None:
         ptr, xp = T.by_cols.ptr if by_columns else T.tile_ptr if T.format == "tiled" else T.by_rows.ptr, device.xp
-        lines, extra = ptr.shape[0] - 1, xp.maximum((ptr[1:] - ptr[:-1] + (PIECE - 1)) // PIECE - 1, 0)
+        lines, extra = (
+            ptr.shape[0] - 1,
+            xp.maximum((ptr[1:] - ptr[:-1] + (TILES_OF_CHUNK - 1)) // TILES_OF_CHUNK - 1, 0),
+        )
         ends = xp.cumsum(extra)
         more = device.read(ends[-1:])[0]
         found = lines, lines, None, None

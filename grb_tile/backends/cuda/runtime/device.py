@@ -29,7 +29,7 @@ _TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 _TAKEN_ALONG = 1 << 14  # bytes of pageable memory that are copied before cudaMemcpyAsync returns (64 KiB and less)
 _FEW_BYTES = 256
 _MOST_CONSTANTS = 4096
-SPARE = ("product_spaces", "product_rooms")  # arrays kept for the next product (products/column_launch.py)
+SPARE = ("accumulators", "chunk_workspaces")  # arrays kept for the next product (products/column_launch.py)
 _COUNTERS = 256
 _SMALL_REQUEST = 64 << 20  # bytes that are not asked about beforehand: asking the driver costs more than they do
 

@@ -13,7 +13,7 @@ from ....planner.choose_traversal import has_high_diameter
 from ....storage.store import forms_of
 from ....storage.tiled import can_tile
 from ..products.row_schedule import longest_row
-from ..products.tiles import DIRECTIONS, NAMES, WIDTH, bit_tiles_of, entries_per_tile, pieces_of
+from ..products.tiles import DIRECTIONS, NAMES, WIDTH, bit_tiles_of, chunks_of, entries_per_tile
 from ..runtime.errors import on_device
 from ..structure.entries import index_type
 from .bfs import HEAD_ROWS, LOG_LEVELS, Outcome, answer, results_of
@@ -70,13 +70,13 @@ class TileGraph:
         device, T = self.device, self.tiles
         fields, kept = [self.n], {}
         for by_columns, lines in ((False, T.by_rows), (True, T.by_cols)):
-            count, pieces, extra, owner = pieces_of(device, T, by_columns)
+            count, pieces, extra, owner = chunks_of(device, T, by_columns)
             fields += [*lines, extra, owner, count, pieces]
         fields += [self.live, self.live_count]
         for name in ("seen0", "parts0", "parts1", "parts2"):
             kept[name] = device.zeros((self.n + 63) // 64, np.uint64)
         for name in ("queue0", "queue1", "queue2"):
-            kept[name] = device.empty(pieces_of(device, T, False)[1], np.int32)
+            kept[name] = device.empty(chunks_of(device, T, False)[1], np.int32)
         kept["control"] = device.zeros(CONTROL_WORDS, np.int64)
         fields += kept.values()
         numbers = [field if type(field) is int else device.address(field) for field in fields]
