@@ -73,9 +73,9 @@ def Descriptor_set(desc, field, value):
         desc.t1 = value == TRAN
 
 
-def predefined_descriptor(letters):
-    """DESC_<letters> with letters R, S, C, T0, T1 in that order; None when there is no such one."""
-    flags, rest = {}, letters
+def predefined_descriptor(suffix):
+    """DESC_<suffix>, the suffix made of R, S, C, T0, T1 in this order; None for any other suffix."""
+    flags, rest = {}, suffix
     for text, name in (("R", "replace"), ("S", "structure"), ("C", "complement"), ("T0", "t0"), ("T1", "t1")):
         if rest.startswith(text):
             flags[name] = True

@@ -150,7 +150,7 @@ def _of_kind(obj):
 
 
 def _type(dtype, field):
-    """A type's code or its name, as the field asks."""
+    """A type's code or its name, by the field."""
     if field.name.endswith("_CODE"):
         return _CODES.get(dtype.name, 0)
     return dtype.gb_obj

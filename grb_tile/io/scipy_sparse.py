@@ -97,16 +97,16 @@ def to_scipy_sparse(A: Matrix | Vector, format: str = "csr") -> Any:
         return out if format == "csr" else out.asformat(format)
     if format == "csc":
         indptr, rows, values = A.to_csc()
-        return ss.csc_array((values, rows, _narrow(indptr, A.shape)), shape=A.shape)
+        return ss.csc_array((values, rows, _int32_if_possible(indptr, A.shape)), shape=A.shape)
     if format == "csr":
         indptr, cols, values = A.to_csr()
-        return ss.csr_array((values, cols, _narrow(indptr, A.shape)), shape=A.shape)
+        return ss.csr_array((values, cols, _int32_if_possible(indptr, A.shape)), shape=A.shape)
     rows, cols, values = A.to_coo()
     out = ss.coo_array((values, (rows, cols)), shape=A.shape)
     return out if format == "coo" else out.asformat(format)
 
 
-def _narrow(indptr, shape):
-    """scipy's compiled routines want one index type for both arrays: int32 where all fits, or it converts each time."""
+def _int32_if_possible(indptr, shape):
+    """Row pointers as int32 if they fit: SciPy converts both index arrays in each call if their types differ."""
     small = max(shape) < 2**31 and indptr[-1] < 2**31
     return indptr.astype(np.int32) if small else indptr

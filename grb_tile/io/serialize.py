@@ -353,7 +353,7 @@ def _check_arrays(head, arrays):
     _expect(indices.dtype == index_dtype(width), f"indices are {indices.dtype}, expected {index_dtype(width)}")
     _expect(indices.shape[0] == nvals, f"{indices.shape[0]} indices for {nvals} entries")
     if nvals:
-        _expect(int(indices.min()) >= 0 and int(indices.max()) < width, f"an index lies outside 0..{width - 1}")
+        _expect(int(indices.min()) >= 0 and int(indices.max()) < width, f"an index is outside 0..{width - 1}")
     if layout == "sparse":
         _expect(bool((indices[1:] > indices[:-1]).all()), "the indices are not sorted, or not unique")
         return
@@ -379,7 +379,7 @@ def _check_rows(head, arrays):
         rows = arrays["rows"]
         _expect(rows.dtype == np.int64, f"rows are {rows.dtype}, expected int64")
         if rows.shape[0]:
-            _expect(int(rows[0]) >= 0 and int(rows[-1]) < count, f"a row lies outside 0..{count - 1}")
+            _expect(int(rows[0]) >= 0 and int(rows[-1]) < count, f"a row is outside 0..{count - 1}")
         _expect(bool((rows[1:] > rows[:-1]).all()), "the rows are not sorted, or not unique")
         count = rows.shape[0]
     _expect(indptr.dtype == np.int64, f"indptr is {indptr.dtype}, expected int64")

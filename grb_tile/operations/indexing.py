@@ -178,7 +178,7 @@ def _assign_vector(c, value, I, dtype, mask, accum, replace, subassign):
     backend = current()
     allow = allow_of(mask)
     if allow is not None:
-        allow = backend.to_device(allow)  # moved once; what is made of its pattern lies there then
+        allow = backend.to_device(allow)  # copied once; results made from its structure reside there too
     keep = _last_of_each(I)
     if keep is not None:
         I = I[keep]

@@ -40,32 +40,32 @@ def same(ours, theirs):
 DESCRIPTORS = ["".join(p) for p in itertools.product(["", "R"], ["", "S"], ["", "C"], ["", "T0"])]
 
 
-def mask_of(mask, letters):
-    mask = mask.S if "S" in letters else mask.V
-    return ~mask if "C" in letters else mask
+def mask_of(mask, suffix):
+    mask = mask.S if "S" in suffix else mask.V
+    return ~mask if "C" in suffix else mask
 
 
 @pytest.mark.parametrize("accum", [None, "minus"])
-@pytest.mark.parametrize("letters", DESCRIPTORS)
-def test_mxv(letters, accum):
+@pytest.mark.parametrize("suffix", DESCRIPTORS)
+def test_mxv(suffix, accum):
     (A, A2), (u, u2), (w, w2), (m, m2) = pair_of_matrices(), pair_of_vectors(), pair_of_vectors(), pair_of_vectors()
-    desc = getattr(grb, f"DESC_{letters}") if letters else None
+    desc = getattr(grb, f"DESC_{suffix}") if suffix else None
     grb.mxv(w, m, None if accum is None else getattr(gb.binary, accum), grb.PLUS_TIMES_SEMIRING_INT64, A, u, desc)
     kwargs = {} if accum is None else {"accum": getattr(oracle.binary, accum)}
-    w2(mask_of(m2, letters), replace="R" in letters, **kwargs) << (A2.T if "T0" in letters else A2).mxv(
+    w2(mask_of(m2, suffix), replace="R" in suffix, **kwargs) << (A2.T if "T0" in suffix else A2).mxv(
         u2, oracle.semiring.plus_times
     )
     same(w, w2)
 
 
-@pytest.mark.parametrize("letters", [a + b for a in DESCRIPTORS for b in ("", "T1")])
-def test_mxm(letters):
+@pytest.mark.parametrize("suffix", [a + b for a in DESCRIPTORS for b in ("", "T1")])
+def test_mxm(suffix):
     (A, A2), (B, B2), (C, C2), (M, M2) = (pair_of_matrices() for _ in range(4))
-    desc = getattr(grb, f"DESC_{letters}") if letters else None
+    desc = getattr(grb, f"DESC_{suffix}") if suffix else None
     grb.mxm(C, M, grb.PLUS_INT64, grb.MIN_PLUS_SEMIRING_INT64, A, B, desc)
-    left = A2.T if "T0" in letters else A2
-    right = B2.T if "T1" in letters else B2
-    C2(mask_of(M2, letters), accum=oracle.binary.plus, replace="R" in letters) << left.mxm(
+    left = A2.T if "T0" in suffix else A2
+    right = B2.T if "T1" in suffix else B2
+    C2(mask_of(M2, suffix), accum=oracle.binary.plus, replace="R" in suffix) << left.mxm(
         right, oracle.semiring.min_plus
     )
     same(C, C2)
@@ -111,31 +111,31 @@ def test_vxm_ewise_apply_select_reduce_transpose_kronecker():
 
 
 @pytest.mark.parametrize("accum", [None, "plus"])
-@pytest.mark.parametrize("letters", ["", "R", "S", "C", "RS", "RSC", "RC", "SC"])
-def test_assign_and_subassign(letters, accum):
+@pytest.mark.parametrize("suffix", ["", "R", "S", "C", "RS", "RSC", "RC", "SC"])
+def test_assign_and_subassign(suffix, accum):
     I, J = [4, 1, 3], [0, 5]
-    desc = getattr(grb, f"DESC_{letters}") if letters else None
+    desc = getattr(grb, f"DESC_{suffix}") if suffix else None
     ours = None if accum is None else getattr(gb.binary, accum)
     kwargs = {} if accum is None else {"accum": getattr(oracle.binary, accum)}
     for _ in range(4):
         (C, C2), (M, M2), (A, A2) = pair_of_matrices(), pair_of_matrices(), pair_of_matrices()
         part, part2 = A[:3, :2].new(), A2[:3, :2].new()
         grb.assign(C, M, ours, part, I, J, desc)
-        C2(mask_of(M2, letters), replace="R" in letters, **kwargs)[I, J] << part2
+        C2(mask_of(M2, suffix), replace="R" in suffix, **kwargs)[I, J] << part2
         same(C, C2)
         grb.assign(C, M, ours, 8, I, J, desc)
-        C2(mask_of(M2, letters), replace="R" in letters, **kwargs)[I, J] << 8
+        C2(mask_of(M2, suffix), replace="R" in suffix, **kwargs)[I, J] << 8
         same(C, C2)
         (u, u2), (m, m2) = pair_of_vectors(), pair_of_vectors()
         grb.Row_assign(C, m, ours, u[:2].new(), 2, J, desc)
-        C2(mask_of(m2, letters), replace="R" in letters, **kwargs)[2, J] << u2[:2].new()
+        C2(mask_of(m2, suffix), replace="R" in suffix, **kwargs)[2, J] << u2[:2].new()
         same(C, C2)
         grb.Col_assign(C, m, ours, u, grb.ALL, 3, desc)
-        C2(mask_of(m2, letters), replace="R" in letters, **kwargs)[:, 3] << u2
+        C2(mask_of(m2, suffix), replace="R" in suffix, **kwargs)[:, 3] << u2
         same(C, C2)
         small, small2 = M[:3, :2].new(), M2[:3, :2].new()
         grb.subassign(C, small, ours, part, I, J, desc)
-        C2[I, J](mask_of(small2, letters), replace="R" in letters, **kwargs) << part2
+        C2[I, J](mask_of(small2, suffix), replace="R" in suffix, **kwargs) << part2
         same(C, C2)
         grb.subassign(C, None, ours, grb.Scalar_new(grb.INT64), I, J)
         C2[I, J](**kwargs) << oracle.Scalar(int)

@@ -377,7 +377,7 @@ def _alias(array):
 
 
 def attempt(kernel, run):
-    """run(), with compile errors turned into NotImplemented: the kernel is not tried again."""
+    """run(), or NotImplemented on a compile error; the kernel is then not tried again."""
     try:
         return run()
     except Exception as error:

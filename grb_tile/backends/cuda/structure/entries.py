@@ -130,9 +130,9 @@ def cast_iso(device, store, want):
 
 
 def counted_later(device, size, dtype, words, values, count, iso=False):
-    """The bitmap of a result whose entries a kernel counted into count[0] (see Device.counters).
+    """The bitmap of a result whose number of entries a kernel wrote to count[0] (see Device.counters).
 
-    Where a bitmap costs no more than a list it stays one and nothing is read back; else the count is.
+    Nothing is read back where a bitmap costs no more than a list; otherwise the count is, and it becomes sparse.
     """
     result = LateVector(device, size, dtype, words, values, count, iso)
     if stays_bitmap(size, 0 if iso else dtype.np_type.itemsize, device.profile):
@@ -143,7 +143,7 @@ def counted_later(device, size, dtype, words, values, count, iso=False):
 
 
 def vector_of(device, size, dtype, indices, values, iso=False):
-    """The vector of entries in ascending order (indices of any integer type), settled."""
+    """The vector of entries in ascending order (indices of any integer type), in the format of choose_format."""
     count = indices.shape[0]
     if count == 0:
         return empty_vector(device, size, dtype)
