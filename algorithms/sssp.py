@@ -28,6 +28,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, fused, monoid, select, semiring
 
 from . import arguments
+from .bfs import bfs
 from .errors import NegativeCycleError
 from .graph import Graph, as_graph
 from .report import Report
@@ -104,7 +105,9 @@ def sssp(
             _delta_stepping(weights, d, weights.usual_delta() if delta is None else delta, report)
         else:
             _bellman_ford(weights, d, report)
-    p = fused.tight_tree(weights.A, d, source) if predecessors else None
+    p = None
+    if predecessors:  # a tree of the tight edges, d(i) + A(i, j) = d(j), also where they weigh 0
+        p = bfs(fused.tight_edges(weights.A, d), source, levels=False, parents=True).parents
     return SsspResult(d.dup(weights.result_dtype, name="distances"), p, report)
 
 

@@ -31,7 +31,7 @@ from .operations.traversal import LoopReport
 from .operators import get_typed_op
 from .storage.convert import cached_transpose
 
-__all__ = ["Bfs", "Components", "LoopReport", "Sssp", "bfs", "bfs_multi", "components", "sssp", "tight_tree"]
+__all__ = ["Bfs", "Components", "LoopReport", "Sssp", "bfs", "bfs_multi", "components", "sssp", "tight_edges"]
 
 
 class Bfs(NamedTuple):
@@ -190,23 +190,28 @@ def sssp(
     d = Vector._from_store(store, name="distances")
     p = None
     if predecessors:
-        p = tight_tree(A, d, source) if tree is None else Vector._from_store(tree, name="parents")
+        if tree is None:
+            found = bfs(tight_edges(A, d), source, levels=False, parents=True)
+            p = None if found is None else found.parents
+        else:
+            p = Vector._from_store(tree, name="parents")
     return Sssp(d, p, report)
 
 
-def tight_tree(A: Matrix, d: Vector, source: int) -> Vector:
-    """p = parents in the graph of the tight edges, d(i) + A(i, j) = d(j): a tree of shortest paths, weights may be 0.
+def tight_edges(A: Matrix, d: Vector) -> Matrix:
+    """E(i, j) = true where d(i) + A(i, j) = d(j): the edges on shortest paths; parents of a BFS over E are predecessors.
 
-    Shapes: A n x n, d and p of size n.  Types: A is cast to d's; p INT64.
+    Right also where edges weigh 0, because a BFS makes no cycle.  Shapes: A, E n x n, d of size n.  Types: A is cast to
+    d's type; E BOOL, CSR where A is.
     """
     # T = D any.+ A : the length of the path to j whose last edge is i -> j
     T = semiring.any_plus[d.dtype](d.diag() @ A).new(name="T")
     # E = T where T(i, j) = d(j)
     E = binary.eq(T & d).new(name="E")
     E << select.valueeq(E, True)
-    found = bfs(E, source, levels=False, parents=True)
-    assert found is not None
-    return found.parents
+    if _store(A).format == "csr":
+        E = Matrix._from_store(current().convert(E._store, "csr"), name="E")
+    return E
 
 
 def components(A: Matrix, *, symmetric: bool = False, fallback: bool = True) -> Components | None:

@@ -103,6 +103,30 @@ def test_algorithms_loop_on_the_device_instead(loop):
     assert got.isequal(want, check_dtype=True)
 
 
+def test_predecessors_on_the_device():
+    """Hypersparse and not, by the loop and by the kernel, whose tree does not serve where edges weigh 0."""
+    for hypersparse in (True, False):
+        A = matrix(hypersparse)
+        want = alg.sssp(A, 0, predecessors=True)
+        with using_shim() as backend:
+            backend.detours.clear()
+            got = alg.sssp(A, 0, predecessors=True)
+            assert got.distances.isequal(want.distances, check_dtype=True) and not backend.detours
+            d, p = got.distances.to_dict(), got.predecessors.to_dict()
+            assert p.keys() == d.keys() and all(v == 0 or d[u] + A[u, v].new().value == d[v] for v, u in p.items())
+
+
+def test_a_host_backend_takes_what_a_device_made():
+    A = matrix(False)
+    with using_shim():
+        there = gb.Matrix.from_coo(*A.to_coo(), nrows=40, ncols=40)
+        gb.select.tril(there, 40).new()
+        assert type(there._store.values) is not np.ndarray or "device" in there._store.forms
+        B = gb.unary.identity(there).new()
+    for loop in LOOPS.values():
+        assert same(loop(B), loop(A))
+
+
 def test_methods_are_honoured_and_reported():
     A, H = matrix(False), matrix(True)
     want = alg.connected_components(A, method="fastsv")
