@@ -12,8 +12,11 @@ a matrix of one row, so one definition serves all.  With x the entries of a line
 Types follow the operators used.  Source: python-graphblas 2025.2.0, graphblas.agg (names and types).
 """
 
+from __future__ import annotations
+
 from functools import partial
 from operator import getitem
+from typing import TYPE_CHECKING
 from warnings import warn
 
 import numpy as np
@@ -30,6 +33,11 @@ from ..storage.embed import full_vector, row_matrix
 from ..storage.place import first_value
 from ..storage.store import Allow
 from . import kinds
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..dtypes import DataType
 
 
 def _typed(name, dtype, dtype2=None, kind=None):
@@ -117,7 +125,7 @@ class Aggregator(AggregatorBase):
         self._typed = {}
 
     @property
-    def counts(self):
+    def counts(self) -> bool:
         """Whether the result has one type whatever the input's (INT64: counts and indices)."""
         return self.any_dtype is not None and self.any_dtype is not True
 
@@ -126,7 +134,7 @@ class Aggregator(AggregatorBase):
         return self.any_dtype
 
     @property
-    def types(self):
+    def types(self) -> dict[DataType, DataType]:
         """{input type: result type}, from the operators that the formula passes through."""
         if self._types is None:
             op = _link(self.chain[0])
@@ -140,7 +148,7 @@ class Aggregator(AggregatorBase):
             self._types = types
         return self._types
 
-    def __getitem__(self, dtype):
+    def __getitem__(self, dtype: Any) -> TypedAggregator:
         dtype = lookup_dtype(dtype)
         typed = self._typed.get(dtype)
         if typed is None:
@@ -160,7 +168,7 @@ class Aggregator(AggregatorBase):
             raise TypeError(f"{self!r} is not one of gb.agg and cannot be pickled; make it anew where it is needed")
         return (_find, (self.name,))
 
-    def __call__(self, val, *, rowwise=False, columnwise=False):
+    def __call__(self, val: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
         """Reduce a Vector, or a Matrix to a scalar or (rowwise, columnwise) to a vector: an expression."""
         ndim = getattr(val, "ndim", None)
         if ndim == 1:
@@ -309,7 +317,7 @@ def _find(name):
     return AGGREGATORS[name]
 
 
-def find(name):
+def find(name: str) -> Aggregator | None:
     """The aggregator called `name`, "ss.<name>" for one of SuiteSparse's own; None where there is none.
 
     SuiteSparse's own are found without "ss." too, as in python-graphblas, with a DeprecationWarning.
@@ -328,7 +336,7 @@ def find(name):
     return found
 
 
-def aggregators(ss=False):
+def aggregators(ss: bool = False) -> dict[str, Aggregator]:
     """{name: Aggregator}: SuiteSparse's own, or the others."""
     return {name: op for name, op in AGGREGATORS.items() if bool(op.ss) is ss}
 

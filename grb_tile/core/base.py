@@ -1,9 +1,20 @@
 """What Matrix, Vector and Scalar have in common."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .arguments import check_options
 from .display import format_object
 from .display_html import format_object_html
+from .operand import Operand
 from .updater import make_updater, update
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .annotations import MaskLike, OperatorLike
+    from .updater import Updater
 
 
 class ToolsProperty:
@@ -21,14 +32,22 @@ class ToolsProperty:
         return tools if instance is None else tools(instance)
 
 
-class BaseType:
+class BaseType(Operand):
     """An object that holds values and can be written to."""
 
     __slots__ = ()
     _is_scalar = False
     _update = update
 
-    def __call__(self, *args, mask=None, accum=None, replace=False, input_mask=None, **opts):
+    def __call__(
+        self,
+        *args: Any,
+        mask: MaskLike | None = None,
+        accum: OperatorLike | None = None,
+        replace: bool = False,
+        input_mask: MaskLike | None = None,
+        **opts: Any,
+    ) -> Updater:
         """Where and how the next `<<` writes: `C(mask, accum, replace) << expr`, positional arguments in any order.
 
         mask        a Mask (M.S, ~M.V, ...) or a Boolean object
@@ -38,10 +57,10 @@ class BaseType:
         """
         return make_updater(self, args, mask, accum, replace, input_mask, opts)
 
-    def __lshift__(self, expr):
+    def __lshift__(self, expr: Any) -> None:
         self._update(expr)
 
-    def update(self, expr, **opts):
+    def update(self, expr: Any, **opts: Any) -> None:
         """`self << expr` as a method."""
         if opts:
             check_options(opts)

@@ -1,5 +1,7 @@
 """Methods that Matrix, Vector and TransposedMatrix share: element-wise operations, apply, select, comparison."""
 
+from __future__ import annotations
+
 import functools
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,9 @@ from .comparisons import match_select
 from .expression import MatrixExpression, ScalarExpression, VectorExpression
 from .mask import Mask, check_mask
 from .recipes import Recipe
+
+if TYPE_CHECKING:
+    from .annotations import MaskLike, MatrixLike, OperatorLike, ScalarLike, VectorLike
 
 _INDEXED = ("IndexUnaryOp", "SelectOp")
 _APPLY_HINT = (
@@ -96,7 +101,7 @@ class Collection:
 
     # ---------------------------------------------------------------- element-wise
 
-    def ewise_add(self, other, op=None):
+    def ewise_add(self, other: VectorLike | MatrixLike, op: OperatorLike | None = None) -> Any:
         """C = A (op) B on the union; a lone entry is copied.
 
         Shapes: equal, or a Vector beside a Matrix: along the rows on the right, down the columns on the left.
@@ -111,7 +116,7 @@ class Collection:
         record = ops.ewise_add(x, y, op, xt, yt)
         return _expression(record, ("{0.name}.ewise_add({1.name}, op={2})", self, other, shown))
 
-    def ewise_mult(self, other, op=None):
+    def ewise_mult(self, other: VectorLike | MatrixLike, op: OperatorLike | None = None) -> Any:
         """C = A (op) B on the intersection.
 
         Shapes, Raises: as ewise_add.  Types: `op` (binary.times by default) decides.
@@ -124,7 +129,9 @@ class Collection:
         record = ops.ewise_mult(x, y, op, xt, yt)
         return _expression(record, ("{0.name}.ewise_mult({1.name}, op={2})", self, other, shown))
 
-    def ewise_union(self, other, op, left_default, right_default):
+    def ewise_union(
+        self, other: VectorLike | MatrixLike, op: OperatorLike, left_default: ScalarLike, right_default: ScalarLike
+    ) -> Any:
         """C = A (op) B on the union; `left_default` stands for a missing A(i, j), `right_default` for a missing B.
 
         Shapes, Raises: as ewise_add.
@@ -155,7 +162,7 @@ class Collection:
 
     # ---------------------------------------------------------------- apply and select
 
-    def apply(self, op, right=None, *, left=None):
+    def apply(self, op: OperatorLike, right: ScalarLike | None = None, *, left: ScalarLike | None = None) -> Any:
         """C(i, j) = op(A(i, j)), op(A(i, j), right) or op(left, A(i, j)); an IndexUnaryOp: op(A(i, j), i, j, right).
 
         Raises: TypeError when the operator's class does not go with the scalars given.
@@ -201,7 +208,7 @@ class Collection:
         expect_op(self, op, "BinaryOp", within="apply", argname="op", extra_message=_APPLY_HINT)
         return op
 
-    def select(self, op, thunk=None):
+    def select(self, op: OperatorLike | MaskLike, thunk: ScalarLike | None = None) -> Any:
         """C = A at the entries where op(A(i, j), i, j, thunk) is true.
 
         op: a SelectOp or IndexUnaryOp or its name ("tril", ">="), a mask, a Boolean object, or a comparison (`A < 5`).
@@ -238,11 +245,19 @@ class Collection:
 
     # ---------------------------------------------------------------- comparison
 
-    def isequal(self, other, *, check_dtype=False, **opts):
+    def isequal(self, other: VectorLike | MatrixLike, *, check_dtype: bool = False, **opts: Any) -> bool:
         """Same shape, same structure, equal values (and the same type with check_dtype=True)."""
         return self._compare(other, "isequal", check_dtype, opts, lambda x, y, op: op.numpy(x, y))
 
-    def isclose(self, other, *, rel_tol=1e-7, abs_tol=0.0, check_dtype=False, **opts):
+    def isclose(
+        self,
+        other: VectorLike | MatrixLike,
+        *,
+        rel_tol: float = 1e-7,
+        abs_tol: float = 0.0,
+        check_dtype: bool = False,
+        **opts: Any,
+    ) -> bool:
         """Same shape and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol) at every entry."""
 
         def close(x, y, op):

@@ -8,6 +8,10 @@ The attributes of the computed object are properties here (`forward_public`), so
 its special methods come from `forward`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .. import operations as ops
 from ..config import config
 from ..dtypes import cast_scalar, lookup_dtype
@@ -18,11 +22,21 @@ from .arguments import check_options
 from .display import format_expression
 from .display_html import format_expression_html
 from .mask import check_mask
+from .operand import Operand
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..dtypes import DataType
+    from .annotations import DTypeLike, MaskLike
+    from .matrix import Matrix
+    from .scalar import Scalar
+    from .vector import Vector
 
 _MUTATORS = {"build", "clear", "resize", "setdiag", "update"}
 
 
-def get_value(self, attr=None):
+def get_value(self, attr: str | None = None) -> Any:
     """The computed object of an expression, kept for the next use; TypeError when autocompute is off."""
     if config.get("autocompute"):
         if self._value is None:
@@ -33,13 +47,6 @@ def get_value(self, attr=None):
         f"Use `.new()` to create a new {self.output_type.__name__}.\n\n"
         "Hint: use `gb.config.set(autocompute=True)` to enable automatic computation of expressions."
     )
-
-
-def getattr_of_value(self, name):
-    """`__getattr__` of everything that can be computed: what core itself reads of the computed object."""
-    if name in ("_nvals", "_store", "_name_html", "_is_empty", "_as_vector", "_as_matrix"):
-        return getattr(self._get_value(name), name)
-    raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 def forward_public(cls, output_type):
@@ -86,24 +93,29 @@ def new_or_empty(self, dtype=None, *, clear=False, mask=None, name=None, **opts)
     return self.new(dtype, mask=mask, name=name, **opts)
 
 
-class Computable:
+class Computable(Operand):
     """Base of everything that can be computed to a Matrix, a Vector or a Scalar."""
 
     __slots__ = ()
     _is_scalar = False
     _takes_input_mask = False  # True of what extracts: `w(input_mask=M) << v[I]`
-    output_type = None  # set in matrix.py, vector.py and scalar.py
+    output_type: Any = None  # set in matrix.py, vector.py and scalar.py
     _get_value = get_value
-    __getattr__ = getattr_of_value
     __hash__ = None  # type: ignore[assignment]
 
+    def __getattr__(self, name: str) -> Any:
+        # what core itself reads of the computed object; its public attributes are properties, see forward_public
+        if name in ("_nvals", "_store", "_name_html", "_is_empty", "_as_vector", "_as_matrix"):
+            return getattr(self._get_value(name), name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     @property
-    def name(self):
+    def name(self) -> str:
         """The name of the computed object."""
         return self._get_value("name").name
 
     @name.setter
-    def name(self, name):
+    def name(self, name: str) -> None:
         self._get_value("name").name = name
 
     def __bool__(self):
@@ -132,19 +144,19 @@ class BaseExpression(Computable):
         self._text = text
 
     @property
-    def dtype(self):
+    def dtype(self) -> DataType:
         return self._record.dtype
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         return self._record.shape
 
     @property
-    def op(self):
+    def op(self) -> Any:
         return self._record.op
 
     @property
-    def method_name(self):
+    def method_name(self) -> str:
         return self._record.name
 
     def _to_expr(self):
@@ -205,7 +217,7 @@ class VectorShaped:
     ndim = 1
 
     @property
-    def size(self):
+    def size(self) -> int:
         return self.shape[0]
 
     _size = size
@@ -220,11 +232,11 @@ class MatrixShaped:
     __networkx_backend__ = __networkx_plugin__ = "grb_tile"
 
     @property
-    def nrows(self):
+    def nrows(self) -> int:
         return self.shape[0]
 
     @property
-    def ncols(self):
+    def ncols(self) -> int:
         return self.shape[1]
 
     _nrows = nrows
@@ -236,7 +248,9 @@ class CollectionExpression(BaseExpression):
 
     __slots__ = ()
 
-    def new(self, dtype=None, *, mask=None, name=None, **opts):
+    def new(
+        self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: Any
+    ) -> Any:
         """Compute; the result goes into a new object of the expression's type, or of `dtype`."""
         if opts:
             check_options(opts)
@@ -255,11 +269,23 @@ class VectorExpression(VectorShaped, CollectionExpression):
 
     __slots__ = ()
 
+    if TYPE_CHECKING:
+
+        def new(
+            self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: Any
+        ) -> Vector: ...
+
 
 class MatrixExpression(MatrixShaped, CollectionExpression):
     """An expression whose value is a Matrix."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def new(
+            self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: Any
+        ) -> Matrix: ...
 
 
 class ScalarExpression(BaseExpression):
@@ -282,11 +308,11 @@ class ScalarExpression(BaseExpression):
         self._is_cscalar = is_cscalar
 
     @property
-    def is_cscalar(self):
+    def is_cscalar(self) -> bool:
         return self._is_cscalar
 
     @property
-    def is_grbscalar(self):
+    def is_grbscalar(self) -> bool:
         return not self._is_cscalar
 
     def _compute(self):
@@ -294,7 +320,9 @@ class ScalarExpression(BaseExpression):
         value = self._record.compute()
         return self._identity if value is None else value
 
-    def new(self, dtype=None, *, is_cscalar=None, name=None, **opts):
+    def new(
+        self, dtype: DTypeLike | None = None, *, is_cscalar: bool | None = None, name: str | None = None, **opts: Any
+    ) -> Scalar:
         """Compute; the result is a new Scalar of the expression's type, or of `dtype`."""
         if opts:
             check_options(opts)
@@ -311,7 +339,15 @@ class ScalarExpression(BaseExpression):
         self._note(out)
         return out
 
-    def dup(self, dtype=None, *, clear=False, is_cscalar=None, name=None, **opts):
+    def dup(
+        self,
+        dtype: DTypeLike | None = None,
+        *,
+        clear: bool = False,
+        is_cscalar: bool | None = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Scalar:
         """Like `new`; an empty Scalar with clear=True."""
         if clear:
             return self.output_type(self.dtype if dtype is None else dtype, is_cscalar=bool(is_cscalar), name=name)

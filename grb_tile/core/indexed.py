@@ -1,5 +1,9 @@
 """`v[i]`, `v[I]`, `A[i, j]`, `A[I, J]`, ...: an extract when read, an assignment when `<<` follows."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .. import operations as ops
 from ..dtypes import cast_scalar, lookup_dtype
 from . import elements, recorder
@@ -19,6 +23,13 @@ from .expression import (
 from .mask import check_mask
 from .updater import Assigner, Updater
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..dtypes import DataType
+    from .annotations import DTypeLike, MaskLike
+    from .scalar import Scalar
+
 
 class IndexExpr(Computable):
     """Base of the indexed forms; python-graphblas calls it AmbiguousAssignOrExtract."""
@@ -31,18 +42,18 @@ class IndexExpr(Computable):
         self._value = None
 
     @property
-    def dtype(self):
+    def dtype(self) -> DataType:
         return self.parent.dtype
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         return self.resolved_indexes.shape
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Assigner:
         updater = self.parent(*args, **kwargs)
         return Assigner(updater, self.resolved_indexes, is_submask=updater.mask is not None)
 
-    def update(self, expr, **opts):
+    def update(self, expr: Any, **opts: Any) -> None:
         """`C[I, J] << expr` as a method."""
         if opts:
             check_options(opts)
@@ -50,7 +61,7 @@ class IndexExpr(Computable):
             raise TypeError("'TransposedMatrix' object does not support item assignment")
         Updater(self.parent)._assign(self.resolved_indexes, expr, False)
 
-    def __lshift__(self, expr):
+    def __lshift__(self, expr: Any) -> None:
         self.update(expr)
 
     _takes_input_mask = True
@@ -66,7 +77,15 @@ class IndexExpr(Computable):
         cls = MatrixExpression if len(record.shape) == 2 else VectorExpression
         return cls(record, ("{0.name}[{1._expr_name}, {2._expr_name}]", parent, first, second))
 
-    def new(self, dtype=None, *, mask=None, input_mask=None, name=None, **opts):
+    def new(
+        self,
+        dtype: DTypeLike | None = None,
+        *,
+        mask: MaskLike | None = None,
+        input_mask: MaskLike | None = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Any:
         """Extract into a new object.
 
         mask        of the result's shape
@@ -151,7 +170,9 @@ class ScalarIndexExpr(IndexExpr):
             parent, key = parent._matrix, key[::-1]
         return elements.get(parent, key)
 
-    def new(self, dtype=None, *, is_cscalar=None, name=None, **opts):
+    def new(
+        self, dtype: DTypeLike | None = None, *, is_cscalar: bool | None = None, name: str | None = None, **opts: Any
+    ) -> Scalar:
         """The element as a new Scalar, empty when there is none."""
         if opts:
             check_options(opts)
@@ -167,7 +188,15 @@ class ScalarIndexExpr(IndexExpr):
             recorder.record(f"GrB_{kind}_extractElement_Scalar({out.name}, {self.parent.name}, {keys});")
         return out
 
-    def dup(self, dtype=None, *, clear=False, is_cscalar=False, name=None, **opts):
+    def dup(
+        self,
+        dtype: DTypeLike | None = None,
+        *,
+        clear: bool = False,
+        is_cscalar: bool = False,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Scalar:
         """Like `new`; an empty Scalar with clear=True."""
         if clear:
             return self.output_type(self.dtype if dtype is None else dtype, is_cscalar=is_cscalar, name=name)

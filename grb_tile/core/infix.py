@@ -7,6 +7,10 @@ Without an operator `A @ B` means plus_times, and for Boolean operands `A | B` m
 One operator serves a chain, op.plus(A | B | C); `|` and `&` do not mix, since their precedence would surprise.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..dtypes import BOOL
 from ..exceptions import DimensionMismatch
 from . import kinds
@@ -24,6 +28,13 @@ from .expression import (
     refuse_in_place,
 )
 from .mask import Mask
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..dtypes import DataType
+    from .annotations import DTypeLike, MaskLike
+    from .scalar import Scalar
 
 _MIXED = (
     "`|` and `&` cannot be mixed in one expression such as `op(x | y & z)`; "
@@ -46,11 +57,11 @@ class InfixExpr(Computable):
         self._expr = None
 
     @property
-    def method_name(self):
+    def method_name(self) -> str:
         return self._method
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         return self._shape
 
     @property
@@ -62,7 +73,7 @@ class InfixExpr(Computable):
         self._to_expr()._value = value
 
     @property
-    def dtype(self):
+    def dtype(self) -> DataType:
         return self._to_expr().dtype
 
     def _to_expr(self):
@@ -85,7 +96,7 @@ class InfixExpr(Computable):
                 self._expr = getattr(_value_of(left), self._method)(_value_of(right), default)
         return self._expr
 
-    def close(self, op, defaults=None):
+    def close(self, op: Any, defaults: tuple[Any, Any] | None = None) -> Any:
         """The expression of this infix form under `op`; `defaults` (left, right) make an ewise_union of `|`."""
         left, right = self.left, self.right
         if defaults is not None:
@@ -96,11 +107,21 @@ class InfixExpr(Computable):
         right = right.close(op).new() if isinstance(right, InfixExpr) else right
         return getattr(_receiver(left, right), self._method)(right, op)
 
-    def new(self, dtype=None, *, mask=None, name=None, **opts):
+    def new(
+        self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: Any
+    ) -> Any:
         """Compute with the default operator."""
         return self._to_expr().new(dtype, mask=mask, name=name, **opts)
 
-    def dup(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
+    def dup(
+        self,
+        dtype: DTypeLike | None = None,
+        *,
+        clear: bool = False,
+        mask: MaskLike | None = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Any:
         """Like `new`; an empty object of the same shape with clear=True."""
         return self._to_expr().dup(dtype, clear=clear, mask=mask, name=name, **opts)
 
@@ -152,11 +173,21 @@ class ScalarInfixExpr(InfixExpr):
     _is_cscalar = is_cscalar = False
     is_grbscalar = True
 
-    def new(self, dtype=None, *, is_cscalar=False, name=None, **opts):
+    def new(
+        self, dtype: DTypeLike | None = None, *, is_cscalar: bool = False, name: str | None = None, **opts: Any
+    ) -> Scalar:
         """Compute with the default operator."""
         return self._to_expr().new(dtype, is_cscalar=is_cscalar, name=name, **opts)
 
-    def dup(self, dtype=None, *, clear=False, is_cscalar=False, name=None, **opts):
+    def dup(
+        self,
+        dtype: DTypeLike | None = None,
+        *,
+        clear: bool = False,
+        is_cscalar: bool = False,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Scalar:
         """Like `new`; an empty Scalar with clear=True."""
         return self._to_expr().dup(dtype, clear=clear, is_cscalar=is_cscalar, name=name, **opts)
 

@@ -9,10 +9,21 @@
 Spec: GraphBLAS C API 2.1, section 2.5 (masks).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..dtypes import BOOL
 from ..exceptions import DimensionMismatch
 from . import kinds
 from .arguments import output_type
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .annotations import DTypeLike, MaskLike
+    from .matrix import Matrix
+    from .vector import Vector
 
 
 class Mask:
@@ -23,9 +34,9 @@ class Mask:
     structure = False
     value = False
     _prefix = _suffix = ""
-    _inverse: "type[Mask]"  # the class of ~mask, set below the four classes
+    _inverse: type[Mask]  # the class of ~mask, set below the four classes
 
-    def __init__(self, parent):
+    def __init__(self, parent: Any) -> None:
         self.parent = parent
 
     def __invert__(self):
@@ -49,14 +60,22 @@ class Mask:
         return type(self), (self.parent,)
 
     @property
-    def name(self):
+    def name(self) -> str:
         return f"{self._prefix}{self.parent.name}{self._suffix}"
 
     @property
     def _name_html(self):
         return f"{self._prefix}{self.parent._name_html}{self._suffix}"
 
-    def new(self, dtype=None, *, complement=False, mask=None, name=None, **opts):
+    def new(
+        self,
+        dtype: DTypeLike | None = None,
+        *,
+        complement: bool = False,
+        mask: MaskLike | None = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Vector | Matrix:
         """An object that is True where the mask (and `mask`, when given) allows writing, and empty elsewhere.
 
         complement: True where writing is not allowed, and empty elsewhere.
@@ -154,7 +173,7 @@ def _same_shape(left, right):
         )
 
 
-def check_mask(mask, output=None):
+def check_mask(mask: MaskLike, output: Any = None) -> Mask:
     """`mask` as a Mask: Boolean objects and expressions stand for their true values.
 
     output: what is to be written; a Vector does not take the mask of a Matrix.

@@ -3,7 +3,10 @@
 Spec: GraphBLAS C API 2.1, section 3.7 (matrices), 4.2.5 (their methods).
 """
 
+from __future__ import annotations
+
 import itertools
+from typing import TYPE_CHECKING
 
 from .. import operations as ops
 from ..backends.select import current
@@ -22,6 +25,11 @@ from .matrix_operations import MatrixOperations
 from .stored import Stored
 from .transposed import TransposedMatrix
 from .updater import Updater
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .annotations import ArrayLike, DTypeLike, MaskLike, OperatorLike, ScalarLike, VectorLike
 
 
 @kinds.register
@@ -52,7 +60,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
     ss = ToolsProperty("MatrixTools")
     _expression_type = MatrixExpression
 
-    def __init__(self, dtype=FP64, nrows=0, ncols=0, *, name=None):
+    def __init__(self, dtype: DTypeLike = FP64, nrows: int = 0, ncols: int = 0, *, name: str | None = None) -> None:
         self.dtype = dtype = lookup_dtype(dtype)
         self._set_shape(dimension(nrows, "nrows"), dimension(ncols, "ncols"))
         self.name = f"M_{next(Matrix._name_counter)}" if name is None else name
@@ -79,17 +87,17 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
     # ---------------------------------------------------------------- what it is
 
     @property
-    def nrows(self):
+    def nrows(self) -> int:
         """How many rows."""
         return self._nrows
 
     @property
-    def ncols(self):
+    def ncols(self) -> int:
         """How many columns."""
         return self._ncols
 
     @property
-    def T(self):
+    def T(self) -> TransposedMatrix:
         """The transpose, as a view."""
         return TransposedMatrix(self)
 
@@ -98,7 +106,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
 
     # ---------------------------------------------------------------- elements
 
-    def __setitem__(self, keys, value, **opts):
+    def __setitem__(self, keys: Any, value: Any, **opts: Any) -> None:
         if opts:
             check_options(opts)
         if type(keys) is tuple and type(value) in (int, float, bool) and recorder.active is None:
@@ -110,20 +118,28 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
 
     # ---------------------------------------------------------------- whole-object changes
 
-    def clear(self):
+    def clear(self) -> None:
         """Remove all entries."""
         self._pending = None
         self._store = empty_matrix(self._nrows, self._ncols, self.dtype)
         self._log("clear")
 
-    def resize(self, nrows, ncols):
+    def resize(self, nrows: int, ncols: int) -> None:
         """Change the shape; entries outside a smaller one are dropped."""
         nrows, ncols = dimension(nrows, "nrows"), dimension(ncols, "ncols")
         self._store = ops.resize_matrix(self._store, nrows, ncols)
         self._set_shape(nrows, ncols)
         self._log("resize", f"{nrows}, {ncols}")
 
-    def setdiag(self, values, k=0, *, mask=None, accum=None, **opts):
+    def setdiag(
+        self,
+        values: VectorLike | ScalarLike | ArrayLike,
+        k: int = 0,
+        *,
+        mask: MaskLike | None = None,
+        accum: OperatorLike | None = None,
+        **opts: Any,
+    ) -> None:
         """A(i, i + k) = values(i) for a Vector, an array, a list or a scalar.
 
         mask   Vector mask over the diagonal, or a Matrix mask, of which the diagonal counts

@@ -1,7 +1,10 @@
 """How a Matrix is made of arrays, lists and dicts."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,13 +20,28 @@ from .collection import bound_scalar
 from .device_input import line_numbers
 from .matrix_export import check_order
 
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from .annotations import ArrayLike, DTypeLike, OperatorLike, ScalarLike
+
 
 class MatrixBuild:
     """Mixin: constructors of Matrix, and `build`."""
 
     __slots__ = ()
 
-    def build(self, rows, columns, values, *, dup_op=None, clear=False, nrows=None, ncols=None):
+    def build(
+        self,
+        rows: ArrayLike,
+        columns: ArrayLike,
+        values: ArrayLike,
+        *,
+        dup_op: OperatorLike | None = None,
+        clear: bool = False,
+        nrows: int | None = None,
+        ncols: int | None = None,
+    ) -> None:
         """Put entries into an empty matrix; `from_coo` is the usual way.
 
         dup_op: combines values of equal positions; without it they are an error.
@@ -73,7 +91,18 @@ class MatrixBuild:
         self._log(f"build_{self.dtype}", f"..., {rows.size}")
 
     @classmethod
-    def from_coo(cls, rows, columns, values=1.0, dtype=None, *, nrows=None, ncols=None, dup_op=None, name=None):
+    def from_coo(
+        cls,
+        rows: ArrayLike,
+        columns: ArrayLike,
+        values: ArrayLike = 1.0,
+        dtype: DTypeLike | None = None,
+        *,
+        nrows: int | None = None,
+        ncols: int | None = None,
+        dup_op: OperatorLike | None = None,
+        name: str | None = None,
+    ) -> Self:
         """A matrix of entries values[k] at (rows[k], columns[k]); a scalar stands for all values and stores one.
 
         nrows, ncols: one more than the greatest index by default.
@@ -102,7 +131,17 @@ class MatrixBuild:
         return out
 
     @classmethod
-    def from_edgelist(cls, edgelist, values=None, dtype=None, *, nrows=None, ncols=None, dup_op=None, name=None):
+    def from_edgelist(
+        cls,
+        edgelist: Any,
+        values: ArrayLike | None = None,
+        dtype: DTypeLike | None = None,
+        *,
+        nrows: int | None = None,
+        ncols: int | None = None,
+        dup_op: OperatorLike | None = None,
+        name: str | None = None,
+    ) -> Self:
         """A matrix of (row, column) pairs or (row, column, value) triples; see from_coo."""
         own_values = None
         if isinstance(edgelist, np.ndarray):
@@ -124,7 +163,8 @@ class MatrixBuild:
                     "Each item in the edgelist must have two or three elements "
                     f"(for row and column index, and maybe values); got {len(parts)}"
                 )
-            rows, columns, own_values = (*parts, None)[:3] if parts else ((), (), None)
+            found: Any = (*parts, None)[:3] if parts else ((), (), None)
+            rows, columns, own_values = found
         if values is None:
             values = 1.0 if own_values is None else own_values
         elif own_values is not None:
@@ -132,12 +172,32 @@ class MatrixBuild:
         return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
 
     @classmethod
-    def from_csr(cls, indptr, col_indices, values=1.0, dtype=None, *, nrows=None, ncols=None, name=None):
+    def from_csr(
+        cls,
+        indptr: ArrayLike,
+        col_indices: ArrayLike,
+        values: ArrayLike = 1.0,
+        dtype: DTypeLike | None = None,
+        *,
+        nrows: int | None = None,
+        ncols: int | None = None,
+        name: str | None = None,
+    ) -> Self:
         """A matrix of the arrays of CSR; see to_csr."""
         return cls._from_compressed(indptr, col_indices, values, dtype, nrows, ncols, name, False)
 
     @classmethod
-    def from_csc(cls, indptr, row_indices, values=1.0, dtype=None, *, nrows=None, ncols=None, name=None):
+    def from_csc(
+        cls,
+        indptr: ArrayLike,
+        row_indices: ArrayLike,
+        values: ArrayLike = 1.0,
+        dtype: DTypeLike | None = None,
+        *,
+        nrows: int | None = None,
+        ncols: int | None = None,
+        name: str | None = None,
+    ) -> Self:
         """A matrix of the arrays of CSC; see to_csc."""
         return cls._from_compressed(indptr, row_indices, values, dtype, ncols, nrows, name, True)
 
@@ -172,15 +232,33 @@ class MatrixBuild:
 
     @classmethod
     def from_dcsr(
-        cls, compressed_rows, indptr, col_indices, values=1.0, dtype=None, *, nrows=None, ncols=None, name=None
-    ):
+        cls,
+        compressed_rows: ArrayLike,
+        indptr: ArrayLike,
+        col_indices: ArrayLike,
+        values: ArrayLike = 1.0,
+        dtype: DTypeLike | None = None,
+        *,
+        nrows: int | None = None,
+        ncols: int | None = None,
+        name: str | None = None,
+    ) -> Self:
         """A matrix of the arrays of DCSR; see to_dcsr."""
         return cls._from_doubly(compressed_rows, indptr, col_indices, values, dtype, nrows, ncols, name, False)
 
     @classmethod
     def from_dcsc(
-        cls, compressed_cols, indptr, row_indices, values=1.0, dtype=None, *, nrows=None, ncols=None, name=None
-    ):
+        cls,
+        compressed_cols: ArrayLike,
+        indptr: ArrayLike,
+        row_indices: ArrayLike,
+        values: ArrayLike = 1.0,
+        dtype: DTypeLike | None = None,
+        *,
+        nrows: int | None = None,
+        ncols: int | None = None,
+        name: str | None = None,
+    ) -> Self:
         """A matrix of the arrays of DCSC; see to_dcsc."""
         return cls._from_doubly(compressed_cols, indptr, row_indices, values, dtype, ncols, nrows, name, True)
 
@@ -206,7 +284,9 @@ class MatrixBuild:
         return cls._from_lines(major, indices, values, dtype, lines, width, name, columnwise, other)
 
     @classmethod
-    def from_scalar(cls, value, nrows, ncols, dtype=None, *, name=None, **opts):
+    def from_scalar(
+        cls, value: Any, nrows: int, ncols: int, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: Any
+    ) -> Self:
         """A matrix with `value` everywhere; one value is stored."""
         if opts:
             check_options(opts)
@@ -216,7 +296,15 @@ class MatrixBuild:
         return cls._from_store(full_matrix(nrows, ncols, dtype, scalar_of(value, dtype)), dtype, name)
 
     @classmethod
-    def from_dense(cls, values, missing_value=None, *, dtype=None, name=None, **opts):
+    def from_dense(
+        cls,
+        values: ArrayLike,
+        missing_value: ScalarLike | None = None,
+        *,
+        dtype: DTypeLike | None = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Self:
         """A matrix of a two-dimensional array or a list of lists; elements equal to `missing_value` are left out."""
         if opts:
             check_options(opts)
@@ -244,7 +332,16 @@ class MatrixBuild:
         return out
 
     @classmethod
-    def from_dicts(cls, nested_dicts, dtype=None, *, order="rowwise", nrows=None, ncols=None, name=None):
+    def from_dicts(
+        cls,
+        nested_dicts: Any,
+        dtype: DTypeLike | None = None,
+        *,
+        order: str = "rowwise",
+        nrows: int | None = None,
+        ncols: int | None = None,
+        name: str | None = None,
+    ) -> Self:
         """A matrix of {row: {column: value}} or [{column: value}, ...]; columns first with order="columnwise"."""
         columnwise = check_order(order) == "columnwise"
         is_list = isinstance(nested_dicts, Sequence)

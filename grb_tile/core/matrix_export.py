@@ -1,5 +1,9 @@
 """What a Matrix or a TransposedMatrix can be turned into: NumPy arrays and dicts."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .. import operations as ops
@@ -12,13 +16,19 @@ from .arguments import check_options, whole_number
 from .build import fill_dtype, filled
 from .collection import bound_scalar
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .annotations import Array, DTypeLike, ScalarLike
+    from .vector import Vector
+
 _ORDERS = {
     **dict.fromkeys(("c", "row", "rows", "rowwise"), "rowwise"),
     **dict.fromkeys(("f", "col", "cols", "column", "columns", "colwise", "columnwise"), "columnwise"),
 }  # fmt: skip
 
 
-def check_order(order):
+def check_order(order: str) -> str:
     """ "rowwise" or "columnwise", from any of their names."""
     found = _ORDERS.get(order.lower())
     if found is None:
@@ -33,7 +43,15 @@ class MatrixExport:
 
     __slots__ = ()
 
-    def to_coo(self, dtype=None, *, rows=True, columns=True, values=True, sort=True):
+    def to_coo(
+        self,
+        dtype: DTypeLike | None = None,
+        *,
+        rows: bool = True,
+        columns: bool = True,
+        values: bool = True,
+        sort: bool = True,
+    ) -> tuple[Any, ...]:
         """(rows, columns, values), sorted by rows, then columns; None for what is not asked for."""
         i, j, v = self._tuples()
         if values and dtype is not None:
@@ -44,7 +62,9 @@ class MatrixExport:
             np.array(v) if values else None,
         )
 
-    def to_edgelist(self, dtype=None, *, values=True, sort=True):
+    def to_edgelist(
+        self, dtype: DTypeLike | None = None, *, values: bool = True, sort: bool = True
+    ) -> tuple[Array, Any]:
         """(array of (row, column) pairs, values)"""
         rows, columns, held = self.to_coo(dtype, values=values, sort=sort)
         return np.column_stack([rows, columns]), held
@@ -78,23 +98,23 @@ class MatrixExport:
         pointers = np.append(starts, major.shape[0])
         return lines.astype(np.uint64), pointers.astype(np.uint64), minor.astype(np.uint64), values
 
-    def to_csr(self, dtype=None, *, sort=True):
+    def to_csr(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
         """(indptr, col_indices, values): row i is col_indices[indptr[i]:indptr[i + 1]]."""
         return self._compressed(False, dtype)
 
-    def to_csc(self, dtype=None, *, sort=True):
+    def to_csc(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
         """(indptr, row_indices, values): column j is row_indices[indptr[j]:indptr[j + 1]]."""
         return self._compressed(True, dtype)
 
-    def to_dcsr(self, dtype=None, *, sort=True):
+    def to_dcsr(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
         """(compressed_rows, indptr, col_indices, values): only the rows that hold something."""
         return self._doubly_compressed(False, dtype)
 
-    def to_dcsc(self, dtype=None, *, sort=True):
+    def to_dcsc(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
         """(compressed_cols, indptr, row_indices, values): only the columns that hold something."""
         return self._doubly_compressed(True, dtype)
 
-    def to_dicts(self, order="rowwise"):
+    def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, Any]]:
         """{row: {column: value}}, or {column: {row: value}} for order="columnwise"."""
         lines, pointers, minor, values = self._doubly_compressed(check_order(order) == "columnwise", None)
         pointers, minor, values = pointers.tolist(), minor.tolist(), values.tolist()
@@ -103,7 +123,7 @@ class MatrixExport:
             for line, start, stop in zip(lines.tolist(), pointers[:-1], pointers[1:], strict=True)
         }
 
-    def to_dense(self, fill_value=None, dtype=None, **opts):
+    def to_dense(self, fill_value: ScalarLike | None = None, dtype: DTypeLike | None = None, **opts: Any) -> Array:
         """A two-dimensional array, `fill_value` standing for what is missing (required when something is)."""
         if opts:
             check_options(opts)
@@ -119,7 +139,7 @@ class MatrixExport:
         out[i, j] = cast(v, dtype)
         return out
 
-    def diag(self, k=0, dtype=None, *, name=None, **opts):
+    def diag(self, k: int = 0, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: Any) -> Vector:
         """The k-th diagonal as a Vector (k > 0: above the main one)."""
         if opts:
             check_options(opts)

@@ -1,5 +1,9 @@
 """Operations of Matrix and of TransposedMatrix; a transposed operand is its matrix and a flag."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .. import operations as ops
 from ..exceptions import NotImplementedException
 from ..operators import get_typed_op
@@ -9,6 +13,12 @@ from .collection import aggregate, default_op, find_aggregator, reduce_expressio
 from .expression import MatrixExpression, VectorExpression
 from .index import Resolved
 from .indexed import MatrixIndexExpr, ScalarIndexExpr, VectorIndexExpr
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .annotations import MatrixLike, OperatorLike, VectorLike
+    from .expression import ScalarExpression
 
 _NEEDS_POSITION = {"argmin", "argmax", "first_index", "last_index"}
 
@@ -20,7 +30,7 @@ class MatrixOperations:
 
     # ---------------------------------------------------------------- indexing
 
-    def __getitem__(self, keys):
+    def __getitem__(self, keys: Any) -> MatrixIndexExpr | VectorIndexExpr | ScalarIndexExpr:
         """A[i, j], A[I, J], A[i, J], A[I, j]: to extract (`.new()`) or to assign to (`<<`)."""
         resolved = Resolved(self, keys)
         count = len(resolved.shape)
@@ -42,7 +52,7 @@ class MatrixOperations:
         rows, columns, _ = self.to_coo(values=False)
         return zip(rows.flat, columns.flat, strict=True)
 
-    def get(self, row, col, default=None):
+    def get(self, row: int, col: int, default: Any = None) -> Any:
         """The element at (row, col) as a Python scalar, `default` where there is none."""
         resolved = Resolved(self, (row, col))
         if resolved.shape:
@@ -60,7 +70,7 @@ class MatrixOperations:
 
     # ---------------------------------------------------------------- products
 
-    def mxm(self, other, op=None):
+    def mxm(self, other: MatrixLike, op: OperatorLike | None = None) -> MatrixExpression:
         """C = A (+.x) B.
 
         Shapes: A is m x k, B is k x n, C is m x n.  Types: `op` (semiring.plus_times by default) decides.
@@ -78,7 +88,7 @@ class MatrixOperations:
         B, bt = (other._matrix, True) if other._is_transposed else (other, False)
         return MatrixExpression(ops.mxm(A, B, op, at, bt), ("{0.name}.mxm({1.name}, op={2})", self, other, op))
 
-    def mxv(self, other, op=None):
+    def mxv(self, other: VectorLike, op: OperatorLike | None = None) -> VectorExpression:
         """w = A (+.x) v.
 
         Shapes: A is m x n, v has n places, w has m.  Types: `op` (semiring.plus_times by default) decides.
@@ -93,7 +103,7 @@ class MatrixOperations:
         record = ops.mxv(self._matrix, other, op, True) if self._is_transposed else ops.mxv(self, other, op)
         return VectorExpression(record, ("{0.name}.mxv({1.name}, op={2})", self, other, op))
 
-    def kronecker(self, other, op=None):
+    def kronecker(self, other: MatrixLike, op: OperatorLike | None = None) -> MatrixExpression:
         """C(i p + k, j q + l) = op(A(i, j), B(k, l)) for a p x q matrix B; binary.times by default.
 
         Spec: GraphBLAS C API 2.1, section 4.3.12.
@@ -109,7 +119,7 @@ class MatrixOperations:
         text = ("{0.name}.kronecker({1.name}, op={2})", self, other, shown)
         return MatrixExpression(ops.kronecker(A, B, op, at, bt), text)
 
-    def power(self, n, op=None):
+    def power(self, n: int, op: OperatorLike | None = None) -> MatrixExpression:
         """A (+.x) A (+.x) ... of n factors, by repeated squaring; n = 0 gives the multiply's identity on the diagonal.
 
         Raises: DimensionMismatch unless square; TypeError, ValueError unless n is a whole number >= 0.
@@ -118,7 +128,7 @@ class MatrixOperations:
 
     # ---------------------------------------------------------------- reductions
 
-    def reduce_rowwise(self, op=None):
+    def reduce_rowwise(self, op: OperatorLike | None = None) -> VectorExpression:
         """w(i) = (+)_j A(i, j); rows without entries have none in w.
 
         op: Monoid (monoid.plus by default), a BinaryOp that belongs to one, or an Aggregator.
@@ -126,7 +136,7 @@ class MatrixOperations:
         """
         return self._reduce_to_vector(op, "rowwise")
 
-    def reduce_columnwise(self, op=None):
+    def reduce_columnwise(self, op: OperatorLike | None = None) -> VectorExpression:
         """w(j) = (+)_i A(i, j); see reduce_rowwise."""
         return self._reduce_to_vector(op, "columnwise")
 
@@ -147,7 +157,7 @@ class MatrixOperations:
         record = ops.reduce_rows(A, op, at != (kind == "columnwise"))
         return VectorExpression(record, (f"{{0.name}}.reduce_{kind}({{1}})", self, op))
 
-    def reduce_scalar(self, op=None, *, allow_empty=True):
+    def reduce_scalar(self, op: OperatorLike | None = None, *, allow_empty: bool = True) -> ScalarExpression:
         """s = (+)_ij A(i, j); empty when A is, or the monoid's identity with allow_empty=False."""
         aggregator = None if op is None else find_aggregator(op)
         if aggregator is not None:
@@ -158,6 +168,8 @@ class MatrixOperations:
             return aggregate(self, aggregator, "scalar", "reduce_scalar")
         return reduce_expression(self, op or default_op("monoid", "plus"), allow_empty, "reduce_scalar")
 
-    def reposition(self, row_offset, column_offset, *, nrows=None, ncols=None):
+    def reposition(
+        self, row_offset: int, column_offset: int, *, nrows: int | None = None, ncols: int | None = None
+    ) -> MatrixExpression:
         """C(i + row_offset, j + column_offset) = A(i, j), of A's shape or as given; what falls outside is dropped."""
         return recipes.reposition_matrix(self, row_offset, column_offset, nrows, ncols)

@@ -7,12 +7,14 @@
 `active` is the recorder that records now, or None: one global look-up is all that a call pays when nothing records.
 """
 
+from __future__ import annotations
+
 from html import escape
 
 active = None
 
 
-def record(notation):
+def record(notation: str) -> None:
     """Append a call to the active recorder, if there is one."""
     if active is not None:
         active.data.append(notation)
@@ -49,15 +51,15 @@ class Recorder:
 
     __slots__ = ("data", "max_rows", "_previous", "_started", "__weakref__")
 
-    def __init__(self, *, start=True, max_rows=20):
-        self.data = []
+    def __init__(self, *, start: bool = True, max_rows: int | None = 20) -> None:
+        self.data: list[str] = []
         self.max_rows = max_rows
         self._previous = None
         self._started = False
         if start:
             self.start()
 
-    def start(self):
+    def start(self) -> None:
         """Record from now on."""
         global active
         if not self._started:
@@ -65,7 +67,7 @@ class Recorder:
             self._started = True
         active = self
 
-    def stop(self):
+    def stop(self) -> None:
         """Record no more; whoever recorded before does again."""
         global active
         if self._started:
@@ -74,16 +76,16 @@ class Recorder:
             self._previous = None
             self._started = False
 
-    def clear(self):
+    def clear(self) -> None:
         """Forget what was recorded."""
         self.data.clear()
 
-    def record_raw(self, text):
+    def record_raw(self, text: str) -> None:
         """Append any text."""
         self.data.append(text)
 
     @property
-    def is_recording(self):
+    def is_recording(self) -> bool:
         """True while this recorder is the one that records."""
         return self._started and active is self
 

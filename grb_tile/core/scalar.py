@@ -6,7 +6,10 @@ python-graphblas's C library holds the value; here it is kept and has no other m
 Spec: GraphBLAS C API 2.1, section 3.7 (GrB_Scalar).
 """
 
+from __future__ import annotations
+
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +24,11 @@ from .base import BaseType
 from .expression import ScalarExpression, forward_public
 from .indexed import ScalarIndexExpr
 from .infix import ScalarInfixExpr
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from .annotations import DTypeLike, OperatorLike, ScalarLike
 
 
 @kinds.register
@@ -40,7 +48,7 @@ class Scalar(BaseType):
     _name_counter = itertools.count()
     _expression_type = ScalarExpression
 
-    def __init__(self, dtype=FP64, *, is_cscalar=False, name=None):
+    def __init__(self, dtype: DTypeLike = FP64, *, is_cscalar: bool = False, name: str | None = None) -> None:
         self.dtype = lookup_dtype(dtype)
         self.name = f"s_{next(Scalar._name_counter)}" if name is None else name
         self._value = None
@@ -59,7 +67,9 @@ class Scalar(BaseType):
         return self
 
     @classmethod
-    def from_value(cls, value, dtype=None, *, is_cscalar=False, name=None):
+    def from_value(
+        cls, value: Any, dtype: DTypeLike | None = None, *, is_cscalar: bool = False, name: str | None = None
+    ) -> Scalar:
         """A Scalar that holds `value`: a Python or NumPy scalar, or another Scalar.
 
         Types: `dtype`, or the one that fits the value's Python type.
@@ -77,23 +87,24 @@ class Scalar(BaseType):
             return cls._from_value(None if held is None else cast_scalar(held, dtype), dtype, is_cscalar, name)
         if value is None and dtype is not None:
             return cls(dtype, is_cscalar=is_cscalar, name=name)
-        return cls._from_value(*literal(value, dtype), is_cscalar, name)
+        held, dtype = literal(value, dtype)
+        return cls._from_value(held, dtype, is_cscalar, name)
 
     def __reduce__(self):
         return _restore, (self.value, self.dtype, self._is_cscalar, self.name)
 
     @property
-    def is_cscalar(self):
+    def is_cscalar(self) -> bool:
         """Kept for programs that ask."""
         return self._is_cscalar
 
     @property
-    def is_grbscalar(self):
+    def is_grbscalar(self) -> bool:
         """The opposite of is_cscalar."""
         return not self._is_cscalar
 
     @property
-    def gb_obj(self):
+    def gb_obj(self) -> Any:
         """The NumPy scalar held, or None."""
         return self._value
 
@@ -108,21 +119,21 @@ class Scalar(BaseType):
     # ---------------------------------------------------------------- value
 
     @property
-    def is_empty(self):
+    def is_empty(self) -> bool:
         """True when there is no value."""
         return self._value is None
 
     _is_empty = is_empty
 
     @property
-    def nvals(self):
+    def nvals(self) -> int:
         """0 or 1."""
         return 0 if self._value is None else 1
 
     _nvals = nvals
 
     @property
-    def value(self):
+    def value(self) -> Any:
         """The value as a Python scalar, None when empty; may be assigned to (None empties)."""
         held = self._value
         if held is None:
@@ -130,7 +141,7 @@ class Scalar(BaseType):
         return held if self.dtype._is_udt else held.item()
 
     @value.setter
-    def value(self, value):
+    def value(self, value: Any) -> None:
         if output_type(value) is Scalar:
             if type(value) is not Scalar:
                 value = Scalar.from_value(value)
@@ -139,15 +150,22 @@ class Scalar(BaseType):
             raise TypeError(f"an integer is expected for a C scalar of type {self.dtype}; got {value!r}")
         self._value = None if value is None else scalar_of(value, self.dtype)
 
-    def get(self, default=None):
+    def get(self, default: Any = None) -> Any:
         """The value as a Python scalar, or `default` when empty."""
         return default if self._value is None else self.value
 
-    def clear(self):
+    def clear(self) -> None:
         """Remove the value."""
         self._value = None
 
-    def dup(self, dtype=None, *, clear=False, is_cscalar=None, name=None):
+    def dup(
+        self,
+        dtype: DTypeLike | None = None,
+        *,
+        clear: bool = False,
+        is_cscalar: bool | None = None,
+        name: str | None = None,
+    ) -> Scalar:
         """A copy, of type `dtype` when given; empty with clear=True."""
         if is_cscalar is None:
             is_cscalar = self._is_cscalar
@@ -157,7 +175,7 @@ class Scalar(BaseType):
             value = scalar_of(value, dtype)
         return Scalar._from_value(value, dtype, is_cscalar, name)
 
-    def wait(self, how="materialize"):
+    def wait(self, how: str = "materialize") -> Self:
         """Nothing is ever unfinished here.  Raises: ValueError unless `how` is "materialize" or "complete"."""
         check_wait(how)
         return self
@@ -196,14 +214,16 @@ class Scalar(BaseType):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def isequal(self, other, *, check_dtype=False):
+    def isequal(self, other: ScalarLike, *, check_dtype: bool = False) -> bool:
         """Both empty, or equal values; `check_dtype` also compares the types (literals have none)."""
         other, known = self._compared(other, "isequal", check_dtype)
         if known is not None:
             return known
         return bool(np.all(self.value == other.value))
 
-    def isclose(self, other, *, rel_tol=1e-7, abs_tol=0.0, check_dtype=False):
+    def isclose(
+        self, other: ScalarLike, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False
+    ) -> bool:
         """Both empty, or abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
         other, known = self._compared(other, "isclose", check_dtype)
         if known is not None:
@@ -263,30 +283,34 @@ class Scalar(BaseType):
                 extra_message="Literal scalars also accepted.",
             )  # fmt: skip
 
-    def ewise_add(self, other, op="plus"):
+    def ewise_add(self, other: ScalarLike, op: OperatorLike = "plus") -> ScalarExpression:
         """s (op) t when both have values, else the one that has."""
         other = self._operand(other, "ewise_add", op=op)
         expr = self._as_vector().ewise_add(other._as_vector(), op)
         return ScalarExpression(ScalarRecord(expr._record, self), expr._text)
 
-    def ewise_mult(self, other, op="times"):
+    def ewise_mult(self, other: ScalarLike, op: OperatorLike = "times") -> ScalarExpression:
         """s (op) t when both have values, else empty."""
         other = self._operand(other, "ewise_mult", op=op)
         expr = self._as_vector().ewise_mult(other._as_vector(), op)
         return ScalarExpression(ScalarRecord(expr._record, self, other), expr._text)
 
-    def ewise_union(self, other, op, left_default, right_default):
+    def ewise_union(
+        self, other: ScalarLike, op: OperatorLike, left_default: ScalarLike, right_default: ScalarLike
+    ) -> ScalarExpression:
         """s (op) t, a default standing for a missing one; empty when both are."""
         other = self._operand(other, "ewise_union", op=op)
         expr = self._as_vector().ewise_union(other._as_vector(), op, left_default, right_default)
         return ScalarExpression(ScalarRecord(expr._record, self), expr._text)
 
-    def apply(self, op, right=None, *, left=None):
+    def apply(
+        self, op: OperatorLike, right: ScalarLike | None = None, *, left: ScalarLike | None = None
+    ) -> ScalarExpression:
         """op(s), op(s, right) or op(left, s); see Vector.apply."""
         expr = self._as_vector().apply(op, right, left=left)
         return ScalarExpression(ScalarRecord(expr._record, self), expr._text)
 
-    def select(self, op, thunk=None):
+    def select(self, op: OperatorLike, thunk: ScalarLike | None = None) -> ScalarExpression:
         """s where op(s, thunk) is true, else empty; see Vector.select."""
         expr = self._as_vector().select(op, thunk)
         return ScalarExpression(ScalarRecord(expr._record, self), expr._text)
@@ -345,7 +369,7 @@ class ScalarRecord(ops.Record):
         return self.inner.extra()
 
 
-def check_wait(how):
+def check_wait(how: str) -> None:
     """Raises: ValueError unless `how` names a way to wait."""
     if how.lower() not in ("materialize", "complete"):
         raise ValueError(f'`how` argument must be "materialize" or "complete"; got {how!r}')
@@ -357,6 +381,6 @@ def _restore(value, dtype, is_cscalar, name):
 
 for _cls in (ScalarExpression, ScalarIndexExpr, ScalarInfixExpr):
     forward_public(_cls, Scalar)
-    _cls.__index__ = property(lambda self: self._get_value("__index__").__index__)  # type: ignore[union-attr]
+    _cls.__index__ = property(lambda self: self._get_value("__index__").__index__)
 
 __all__ = ["Scalar", "ScalarRecord", "check_options", "check_wait"]

@@ -4,6 +4,10 @@
 Serialisation is in ss_serialize.py, configuration in ss_settings.py; contexts and burble are left out.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .. import operations as ops
@@ -27,13 +31,22 @@ from .ss_formats import (
 from .ss_serialize import reader, serialize
 from .ss_settings import ObjectConfig
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from .annotations import Array, ArrayLike, DTypeLike, MatrixLike, OperatorLike, VectorLike
+    from .matrix import Matrix
+    from .scalar import Scalar
+    from .vector import Vector
+
 version_major = 9  # the SuiteSparse:GraphBLAS whose semantics are followed
 
 
 # ---------------------------------------------------------------- gb.ss
 
 
-def concat(tiles, dtype=None, *, name=None, **opts):
+def concat(tiles: Sequence[Any], dtype: DTypeLike | None = None, *, name: str | None = None, **opts: Any) -> Any:
     """A new Matrix of a list of lists of tiles (a Vector is a column), or a new Vector of a list of Vectors."""
     if opts:
         check_options(opts)
@@ -45,7 +58,7 @@ def concat(tiles, dtype=None, *, name=None, **opts):
     return kinds.Vector._from_store(ops.concat_vectors([v._store for v in tiles], dtype), dtype, name)
 
 
-def diag(x, k=0, dtype=None, *, name=None, **opts):
+def diag(x: Any, k: int = 0, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: Any) -> Any:
     """The Matrix with Vector x on its k-th diagonal, or the k-th diagonal of Matrix x as a Vector."""
     if opts:
         check_options(opts)
@@ -105,17 +118,17 @@ class _Tools:
         self._parent = parent
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of the arrays that hold the entries."""
         return self._parent.nbytes
 
     @property
-    def is_iso(self):
+    def is_iso(self) -> bool:
         """Whether one value is stored for all entries."""
         return bool(self._parent._store.iso)
 
     @property
-    def iso_value(self):
+    def iso_value(self) -> Scalar:
         """The Scalar that all entries equal.  Raises: ValueError unless is_iso."""
         parent = self._parent
         if not (self.is_iso and parent.nvals):
@@ -123,7 +136,7 @@ class _Tools:
         return kinds.Scalar._from_value(first_value(parent._store), parent.dtype, False, "")
 
     @property
-    def format(self):
+    def format(self) -> str:
         """The format that holds the entries, as SuiteSparse names it."""
         parent = self._parent
         form = parent._store.format
@@ -132,21 +145,21 @@ class _Tools:
         return {"dcsr": "hypercsr"}.get(form, form)
 
     @property
-    def config(self):
+    def config(self) -> Any:
         """How the object is held, as SuiteSparse's settings; see ss_settings.py."""
         return ObjectConfig(self._parent)
 
     serialize = serialize
 
-    def itervalues(self, seek=0):
+    def itervalues(self, seek: int = 0) -> Iterator[Any]:
         """The values, from entry number `seek` on (negative: from the end)."""
         yield from _sought(self._parent._tuples()[-1].tolist(), seek)
 
-    def iteritems(self, seek=0):
+    def iteritems(self, seek: int = 0) -> Iterator[Any]:
         """(position..., value) of the entries, from entry number `seek` on."""
         yield from _sought(list(zip(*(part.tolist() for part in self._parent._tuples()), strict=True)), seek)
 
-    def head(self, n=10, dtype=None, *, sort=False):
+    def head(self, n: int = 10, dtype: DTypeLike | None = None, *, sort: bool = False) -> tuple[Array, ...]:
         """(positions..., values) of the first n entries."""
         *positions, values = self._parent.to_coo(dtype)
         return (*(p[:n] for p in positions), values[:n])
@@ -168,11 +181,11 @@ class VectorTools(_Tools):
     __slots__ = ()
     deserialize = reader("Vector")
 
-    def iterkeys(self, seek=0):
+    def iterkeys(self, seek: int = 0) -> Iterator[Any]:
         """The positions, from entry number `seek` on."""
         yield from _sought(self._parent._tuples()[0].tolist(), seek)
 
-    def concat(self, tiles, **opts):
+    def concat(self, tiles: Sequence[Any], **opts: Any) -> None:
         """Make this vector the concatenation of a list of Vectors."""
         if opts:
             check_options(opts)
@@ -180,7 +193,7 @@ class VectorTools(_Tools):
         store = ops.concat_vectors([v._store for v in tiles], self._parent.dtype)
         self._become("concat", store)
 
-    def split(self, chunks, *, name=None, **opts):
+    def split(self, chunks: Any, *, name: str | None = None, **opts: Any) -> list[Vector]:
         """A list of Vectors of the given sizes (or all of one size); see normalize_chunks."""
         if opts:
             check_options(opts)
@@ -192,7 +205,7 @@ class VectorTools(_Tools):
             for i, store in enumerate(ops.split_vector(parent._store, sizes))
         ]
 
-    def build_diag(self, matrix, k=0, **opts):
+    def build_diag(self, matrix: MatrixLike, k: int = 0, **opts: Any) -> None:
         """Make this vector the k-th diagonal of a matrix."""
         if opts:
             check_options(opts)
@@ -202,18 +215,20 @@ class VectorTools(_Tools):
         found = matrix.diag(int(k), self._parent.dtype)
         self._become("build_diag", found._store)
 
-    def build_scalar(self, indices, value):
+    def build_scalar(self, indices: ArrayLike, value: Any) -> None:
         """Put entries of one value into the empty vector; repeated positions count once."""
         parent = self._parent
         indices = indices_array(indices, "indices")
         values = np.array([value], parent.dtype.np_type)
         parent._build(indices, values, get_typed_op("any", parent.dtype, kind="binary"))
 
-    def reshape(self, nrows, ncols=None, order="rowwise", *, name=None, **opts):
+    def reshape(
+        self, nrows: Any, ncols: int | None = None, order: str = "rowwise", *, name: str | None = None, **opts: Any
+    ) -> Matrix:
         """A Matrix of the same entries; see MatrixTools.reshape."""
         return self._parent._as_matrix().ss.reshape(nrows, ncols, order, name=name, **opts)
 
-    def scan(self, op=None, *, name=None, **opts):
+    def scan(self, op: OperatorLike | None = None, *, name: str | None = None, **opts: Any) -> Vector:
         """w(i) = v(first) (+) ... (+) v(i) over the entries; monoid.plus by default."""
         if opts:
             check_options(opts)
@@ -223,7 +238,7 @@ class VectorTools(_Tools):
         scanned = scan_lines(np.zeros(indices.size, np.int64), values, op)
         return kinds.Vector.from_coo(indices, scanned, op.return_type, size=parent.size, name=name)
 
-    def selectk(self, how, k, *, name=None):
+    def selectk(self, how: str, k: int, *, name: str | None = None) -> Vector:
         """k of the entries: the first, last, smallest, largest, or random ones."""
         if k < 0:
             raise ValueError("negative k is not allowed")
@@ -232,7 +247,15 @@ class VectorTools(_Tools):
         picked = np.sort(ordered(np.zeros(indices.size, np.int64), indices, values, how)[:k])
         return kinds.Vector.from_coo(indices[picked], values[picked], parent.dtype, size=parent.size, name=name)
 
-    def compactify(self, how="first", size=None, *, reverse=False, asindex=False, name=None):
+    def compactify(
+        self,
+        how: str = "first",
+        size: int | None = None,
+        *,
+        reverse: bool = False,
+        asindex: bool = False,
+        name: str | None = None,
+    ) -> Vector:
         """The entries moved to the left, in the order that `how` says; their old positions with asindex=True."""
         parent, how = self._parent, check_how(how)
         indices, values = parent._tuples()
@@ -243,7 +266,9 @@ class VectorTools(_Tools):
         kept, dtype = (indices.astype(np.uint64), UINT64) if asindex else (np.asarray(values), parent.dtype)
         return kinds.Vector.from_coo(np.arange(order.size), kept[order], dtype, size=size, name=name)
 
-    def sort(self, op="lt", *, values=True, permutation=True, **opts):
+    def sort(
+        self, op: OperatorLike = "lt", *, values: bool = True, permutation: bool = True, **opts: Any
+    ) -> tuple[Vector | None, Vector | None]:
         """(sorted values, their old positions) as Vectors of the same size; `op` says what comes before what."""
         if opts:
             check_options(opts)
@@ -263,16 +288,16 @@ class MatrixTools(_Tools):
     deserialize = reader("Matrix")
 
     @property
-    def orientation(self):
+    def orientation(self) -> str:
         """Always by rows; a transpose is kept beside where it was asked for."""
         return "rowwise"
 
-    def iterkeys(self, seek=0):
+    def iterkeys(self, seek: int = 0) -> Iterator[Any]:
         """(row, column) of the entries, from entry number `seek` on."""
         rows, columns, _ = self._parent._tuples()
         yield from _sought(list(zip(rows.tolist(), columns.tolist(), strict=True)), seek)
 
-    def concat(self, tiles, **opts):
+    def concat(self, tiles: Sequence[Any], **opts: Any) -> None:
         """Make this matrix the concatenation of a list of lists of tiles."""
         if opts:
             check_options(opts)
@@ -280,7 +305,7 @@ class MatrixTools(_Tools):
         store = ops.concat_matrices(_matrix_stores(tiles), self._parent.dtype)
         self._become("concat", store)
 
-    def split(self, chunks, *, name=None, **opts):
+    def split(self, chunks: Any, *, name: str | None = None, **opts: Any) -> list[list[Matrix]]:
         """A list of lists of Matrices of the given heights and widths; see normalize_chunks."""
         if opts:
             check_options(opts)
@@ -292,7 +317,7 @@ class MatrixTools(_Tools):
             for i, row in enumerate(ops.split_matrix(parent._store, heights, widths))
         ]
 
-    def build_diag(self, vector, k=0, **opts):
+    def build_diag(self, vector: VectorLike, k: int = 0, **opts: Any) -> None:
         """Make this matrix the one with `vector` on its k-th diagonal."""
         if opts:
             check_options(opts)
@@ -300,7 +325,7 @@ class MatrixTools(_Tools):
         store = ops.diagonal_matrix(vector._store, int(k), self._parent.dtype)
         self._become("build_diag", store)
 
-    def build_scalar(self, rows, columns, value):
+    def build_scalar(self, rows: ArrayLike, columns: ArrayLike, value: Any) -> None:
         """Put entries of one value into the empty matrix; repeated positions count once."""
         parent = self._parent
         rows, columns = indices_array(rows, "row indices"), indices_array(columns, "column indices")
@@ -320,7 +345,16 @@ class MatrixTools(_Tools):
         rows, columns = (minor, major) if columnwise else (major, minor)
         return kinds.Matrix.from_coo(rows, columns, values, dtype, nrows=shape[0], ncols=shape[1], name=name)
 
-    def reshape(self, nrows, ncols=None, order="rowwise", *, inplace=False, name=None, **opts):
+    def reshape(
+        self,
+        nrows: Any,
+        ncols: int | None = None,
+        order: str = "rowwise",
+        *,
+        inplace: bool = False,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Matrix | None:
         """A Matrix of the same entries, read and written row after row (or column after column); one size may be -1."""
         if opts:
             check_options(opts)
@@ -338,7 +372,7 @@ class MatrixTools(_Tools):
         parent._set_shape(*shape)
         return None
 
-    def flatten(self, order="rowwise", *, name=None, **opts):
+    def flatten(self, order: str = "rowwise", *, name: str | None = None, **opts: Any) -> Vector:
         """The Vector of nrows * ncols places that holds the matrix row after row (or column after column)."""
         if opts:
             check_options(opts)
@@ -348,7 +382,9 @@ class MatrixTools(_Tools):
             out.name = name
         return out
 
-    def scan(self, op=None, order="rowwise", *, name=None, **opts):
+    def scan(
+        self, op: OperatorLike | None = None, order: str = "rowwise", *, name: str | None = None, **opts: Any
+    ) -> Matrix:
         """The prefix sums of each row (or column) over its entries; monoid.plus by default."""
         if opts:
             check_options(opts)
@@ -357,7 +393,7 @@ class MatrixTools(_Tools):
         scanned = scan_lines(major, values, op)
         return self._from_lines(columnwise, major, minor, scanned, op.return_type, self._parent.shape, name)
 
-    def selectk(self, how, k, order="rowwise", *, name=None):
+    def selectk(self, how: str, k: int, order: str = "rowwise", *, name: str | None = None) -> Matrix:
         """Up to k entries of each row (or column): the first, last, smallest, largest, or random ones."""
         if k < 0:
             raise ValueError("negative k is not allowed")
@@ -368,7 +404,16 @@ class MatrixTools(_Tools):
         parent, major, minor = self._parent, major[picked], minor[picked]
         return self._from_lines(columnwise, major, minor, values[picked], parent.dtype, parent.shape, name)
 
-    def compactify(self, how="first", k=None, order="rowwise", *, reverse=False, asindex=False, name=None):
+    def compactify(
+        self,
+        how: str = "first",
+        k: int | None = None,
+        order: str = "rowwise",
+        *,
+        reverse: bool = False,
+        asindex: bool = False,
+        name: str | None = None,
+    ) -> Matrix:
         """The entries of each row moved to the left (of each column, up), in the order that `how` says."""
         how = check_how(how)
         columnwise, major, minor, values = self._lines(order)
@@ -384,7 +429,15 @@ class MatrixTools(_Tools):
         shape = (k, ncols) if columnwise else (nrows, k)
         return self._from_lines(columnwise, major, place, kept[picked], dtype, shape, name)
 
-    def sort(self, op="lt", order="rowwise", *, values=True, permutation=True, **opts):
+    def sort(
+        self,
+        op: OperatorLike = "lt",
+        order: str = "rowwise",
+        *,
+        values: bool = True,
+        permutation: bool = True,
+        **opts: Any,
+    ) -> tuple[Matrix | None, Matrix | None]:
         """(sorted values, their old positions) of each row (or column), as Matrices of the same shape."""
         if opts:
             check_options(opts)

@@ -1,6 +1,9 @@
 """Stored: what Matrix and Vector have in common as objects that hold a store."""
 
+from __future__ import annotations
+
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from .. import operations as ops
 from ..backends.select import current
@@ -13,6 +16,11 @@ from .collection import Collection
 from .mask import StructuralMask, ValueMask
 from .scalar import Scalar, check_wait
 from .updater import Updater
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from .annotations import DTypeLike, MaskLike
 
 
 class Stored(Collection, BaseType):
@@ -36,42 +44,42 @@ class Stored(Collection, BaseType):
     # ---------------------------------------------------------------- what it is
 
     @property
-    def nvals(self):
+    def nvals(self) -> int:
         """How many entries."""
         return self._store.nvals
 
     _nvals = nvals
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of the arrays that hold the entries."""
         return self._store.nbytes
 
     @property
-    def gb_obj(self):
+    def gb_obj(self) -> Any:
         """The store that holds the entries."""
         return self._store
 
     @property
-    def S(self):
+    def S(self) -> StructuralMask:
         """Mask: where there is an entry."""
         return StructuralMask(self)
 
     @property
-    def V(self):
+    def V(self) -> ValueMask:
         """Mask: where the entry is true."""
         return ValueMask(self)
 
     def __sizeof__(self):
         return object.__sizeof__(self) + self._store.nbytes
 
-    def storage(self):
+    def storage(self) -> Any:
         """A report on how the entries are stored."""
         from ..storage.report import report  # loads the tile forms
 
         return report(self._store)
 
-    def wait(self, how="materialize"):
+    def wait(self, how: str = "materialize") -> Self:
         """Bring pending elements in.  Raises: ValueError unless `how` is "materialize" or "complete"."""
         check_wait(how)
         self._store  # noqa: B018  (merges)
@@ -118,7 +126,15 @@ class Stored(Collection, BaseType):
 
     # ---------------------------------------------------------------- whole-object changes
 
-    def dup(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
+    def dup(
+        self,
+        dtype: DTypeLike | None = None,
+        *,
+        clear: bool = False,
+        mask: MaskLike | None = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Self:
         """A copy, of type `dtype`, of what `mask` lets through; empty with clear=True."""
         if opts:
             check_options(opts)

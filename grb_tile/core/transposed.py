@@ -1,5 +1,9 @@
 """TransposedMatrix: `A.T`, a view that operations read in the other orientation."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .. import operations as ops
 from ..backends.select import current
 from . import kinds
@@ -10,10 +14,18 @@ from .display_html import format_object_html
 from .expression import MatrixExpression, refuse_in_place
 from .matrix_export import MatrixExport
 from .matrix_operations import MatrixOperations
+from .operand import Operand
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from ..dtypes import DataType
+    from .annotations import DTypeLike, MaskLike
+    from .matrix import Matrix
 
 
 @kinds.register
-class TransposedMatrix(MatrixOperations, MatrixExport, Collection):
+class TransposedMatrix(MatrixOperations, MatrixExport, Collection, Operand):
     """The transpose of a Matrix; `new` makes a Matrix of it, `T` gives the original back."""
 
     __slots__ = ("_matrix", "__weakref__")
@@ -22,41 +34,41 @@ class TransposedMatrix(MatrixOperations, MatrixExport, Collection):
     _is_transposed = True
     __networkx_backend__ = __networkx_plugin__ = "grb_tile"
 
-    def __init__(self, matrix):
+    def __init__(self, matrix: Matrix) -> None:
         self._matrix = matrix
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         """(rows, columns) as seen transposed."""
         nrows, ncols = self._matrix.shape
         return (ncols, nrows)
 
     @property
-    def nrows(self):
+    def nrows(self) -> int:
         """How many rows."""
         return self._matrix.ncols
 
     @property
-    def ncols(self):
+    def ncols(self) -> int:
         """How many columns."""
         return self._matrix.nrows
 
     _nrows, _ncols = nrows, ncols
 
     @property
-    def nvals(self):
+    def nvals(self) -> int:
         """How many entries."""
         return self._matrix.nvals
 
     _nvals = nvals
 
     @property
-    def dtype(self):
+    def dtype(self) -> DataType:
         """The type of the values."""
         return self._matrix.dtype
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The matrix's name with .T after it."""
         return f"{self._matrix.name}.T"
 
@@ -67,21 +79,31 @@ class TransposedMatrix(MatrixOperations, MatrixExport, Collection):
         return f"{self._matrix._name_html}.T"
 
     @property
-    def gb_obj(self):
+    def gb_obj(self) -> Any:
         """The store of the matrix."""
         return self._matrix._store
 
     @property
-    def T(self):
+    def T(self) -> Matrix:
         """The matrix."""
         return self._matrix
 
-    def new(self, dtype=None, *, mask=None, name=None, **opts):
+    def new(
+        self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: Any
+    ) -> Matrix:
         """The transpose as a new Matrix."""
         expr = MatrixExpression(ops.transpose(self._matrix), ("{0.name}", self))
         return expr.new(dtype, mask=mask, name=name, **opts)
 
-    def dup(self, dtype=None, *, clear=False, mask=None, name=None, **opts):
+    def dup(
+        self,
+        dtype: DTypeLike | None = None,
+        *,
+        clear: bool = False,
+        mask: MaskLike | None = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Matrix:
         """Like `new`; an empty Matrix of the same shape with clear=True."""
         if clear:
             if opts:
@@ -89,12 +111,20 @@ class TransposedMatrix(MatrixOperations, MatrixExport, Collection):
             return kinds.Matrix(self.dtype if dtype is None else dtype, *self.shape, name=name)
         return self.new(dtype, mask=mask, name=name, **opts)
 
-    def to_coo(self, dtype=None, *, rows=True, columns=True, values=True, sort=True):
+    def to_coo(
+        self,
+        dtype: DTypeLike | None = None,
+        *,
+        rows: bool = True,
+        columns: bool = True,
+        values: bool = True,
+        sort: bool = True,
+    ) -> tuple[Any, ...]:
         """(rows, columns, values) in the order of the matrix itself: sorted by columns, then rows."""
         j, i, v = self._matrix.to_coo(dtype, rows=columns, columns=rows, values=values, sort=sort)
         return i, j, v
 
-    def wait(self, how="materialize"):
+    def wait(self, how: str = "materialize") -> Self:
         """Bring pending elements in."""
         self._matrix.wait(how)
         return self

@@ -4,6 +4,10 @@ What a mask, an accumulator and replace mean is known to operations.write alone;
 checked and handed on.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .. import operations as ops
 from ..config import config
 from ..exceptions import OutOfMemory
@@ -14,6 +18,11 @@ from .assign import assign, fill
 from .expression import Computable, MatrixExpression, VectorExpression
 from .index import Resolved
 from .mask import Mask, check_mask
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .annotations import MaskLike, OperatorLike
 
 
 class _Replace:
@@ -45,13 +54,13 @@ class Updater:
         self.replace = replace
         self.input_mask = input_mask
 
-    def __lshift__(self, expr):
+    def __lshift__(self, expr: Any) -> None:
         self.parent._update(expr, self.mask, self.accum, self.replace, self.input_mask)
 
     update = __lshift__
 
     @property
-    def kwargs(self):
+    def kwargs(self) -> dict[str, Any]:
         """The arguments as python-graphblas names them."""
         return {
             "mask": self.mask, "accum": self.accum, "replace": self.replace, "input_mask": self.input_mask,
@@ -62,10 +71,10 @@ class Updater:
             raise TypeError("Indexing not supported for Scalars")
         return Resolved(self.parent, keys)
 
-    def __getitem__(self, keys):
+    def __getitem__(self, keys: Any) -> Assigner:
         return Assigner(self, self._resolve(keys), is_submask=False)
 
-    def __setitem__(self, keys, value):
+    def __setitem__(self, keys: Any, value: Any) -> None:
         if type(value) in _NUMBERS and type(keys) is slice and keys.start is keys.stop is keys.step is None:
             parent = self.parent
             if parent.ndim == 1 and not parent.dtype._is_udt:  # the same as without indices
@@ -109,7 +118,7 @@ class Assigner:
         self.resolved_indexes = resolved
         self.is_submask = is_submask
 
-    def __lshift__(self, expr):
+    def __lshift__(self, expr: Any) -> None:
         self.updater._assign(self.resolved_indexes, expr, self.is_submask)
 
     update = __lshift__
@@ -176,7 +185,14 @@ def _refuse_masks(mask, replace, input_mask):
         )
 
 
-def update(self, expr, mask=None, accum=None, replace=False, input_mask=None):
+def update(
+    self,
+    expr: Any,
+    mask: MaskLike | None = None,
+    accum: OperatorLike | None = None,
+    replace: bool = False,
+    input_mask: MaskLike | None = None,
+) -> None:
     """self<mask, replace> = self (accum) expr, for a Matrix or a Vector and anything that may stand right of `<<`."""
     if type(expr) is not self._expression_type:
         if (

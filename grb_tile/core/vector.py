@@ -3,7 +3,10 @@
 Spec: GraphBLAS C API 2.1, section 3.7 (vectors), 4.2.4 (their methods).
 """
 
+from __future__ import annotations
+
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,6 +38,13 @@ from .infix import VectorInfixExpr
 from .stored import Stored
 from .updater import Updater
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Self
+
+    from .annotations import Array, ArrayLike, DTypeLike, MatrixLike, OperatorLike, ScalarLike, VectorLike
+    from .matrix import Matrix
+
 
 @kinds.register
 class Vector(Stored):
@@ -52,7 +62,7 @@ class Vector(Stored):
     ss = ToolsProperty("VectorTools")
     _expression_type = VectorExpression
 
-    def __init__(self, dtype=FP64, size=0, *, name=None):
+    def __init__(self, dtype: DTypeLike = FP64, size: int = 0, *, name: str | None = None) -> None:
         self.dtype = dtype = lookup_dtype(dtype)
         self._size = size = dimension(size, "size")
         self._shape = (size,)
@@ -76,18 +86,18 @@ class Vector(Stored):
     # ---------------------------------------------------------------- what it is
 
     @property
-    def size(self):
+    def size(self) -> int:
         """How many places."""
         return self._size
 
     # ---------------------------------------------------------------- elements and indexing
 
-    def __getitem__(self, keys):
+    def __getitem__(self, keys: Any) -> VectorIndexExpr | ScalarIndexExpr:
         """v[i] or v[I]: to extract (`.new()`) or to assign to (`<<`)."""
         resolved = Resolved(self, keys)
         return VectorIndexExpr(self, resolved) if resolved.shape else ScalarIndexExpr(self, resolved)
 
-    def __setitem__(self, keys, value, **opts):
+    def __setitem__(self, keys: Any, value: Any, **opts: Any) -> None:
         if opts:
             check_options(opts)
         if type(keys) is int and type(value) in (int, float, bool) and recorder.active is None:
@@ -108,7 +118,7 @@ class Vector(Stored):
         """The positions of the entries, ascending."""
         return self.to_coo(values=False)[0].flat
 
-    def get(self, index, default=None):
+    def get(self, index: int, default: Any = None) -> Any:
         """The element at `index` as a Python scalar, `default` where there is none."""
         resolved = Resolved(self, index)
         if resolved.shape:
@@ -120,13 +130,13 @@ class Vector(Stored):
 
     # ---------------------------------------------------------------- whole-object changes
 
-    def clear(self):
+    def clear(self) -> None:
         """Remove all entries."""
         self._pending = None
         self._store = empty_vector(self._size, self.dtype)
         self._log("clear")
 
-    def resize(self, size):
+    def resize(self, size: int) -> None:
         """Change the number of places; entries past a smaller one are dropped."""
         size = dimension(size, "size")
         self._store = ops.resize_vector(self._store, size)
@@ -134,7 +144,15 @@ class Vector(Stored):
         self._shape = (size,)
         self._log("resize", size)
 
-    def build(self, indices, values, *, dup_op=None, clear=False, size=None):
+    def build(
+        self,
+        indices: ArrayLike,
+        values: ArrayLike,
+        *,
+        dup_op: OperatorLike | None = None,
+        clear: bool = False,
+        size: int | None = None,
+    ) -> None:
         """Put entries into an empty vector; `from_coo` is the usual way.
 
         dup_op: combines values of equal indices; without it they are an error.
@@ -177,7 +195,16 @@ class Vector(Stored):
     # ---------------------------------------------------------------- constructors
 
     @classmethod
-    def from_coo(cls, indices, values=1.0, dtype=None, *, size=None, dup_op=None, name=None):
+    def from_coo(
+        cls,
+        indices: ArrayLike,
+        values: ArrayLike = 1.0,
+        dtype: DTypeLike | None = None,
+        *,
+        size: int | None = None,
+        dup_op: OperatorLike | None = None,
+        name: str | None = None,
+    ) -> Self:
         """A vector of entries values[k] at indices[k]; a scalar stands for all values and stores one.
 
         size: one more than the greatest index by default.  dup_op: combines values of equal indices (error without).
@@ -199,7 +226,15 @@ class Vector(Stored):
         return out
 
     @classmethod
-    def from_pairs(cls, pairs, dtype=None, *, size=None, dup_op=None, name=None):
+    def from_pairs(
+        cls,
+        pairs: Iterable[Any],
+        dtype: DTypeLike | None = None,
+        *,
+        size: int | None = None,
+        dup_op: OperatorLike | None = None,
+        name: str | None = None,
+    ) -> Self:
         """A vector of (index, value) pairs; see from_coo."""
         if isinstance(pairs, np.ndarray):
             raise TypeError("pairs as NumPy array is not supported; use `Vector.from_coo` instead")
@@ -210,14 +245,18 @@ class Vector(Stored):
         return cls.from_coo(indices, values, dtype, size=size, dup_op=dup_op, name=name)
 
     @classmethod
-    def from_dict(cls, d, dtype=None, *, size=None, name=None):
+    def from_dict(
+        cls, d: Mapping[int, Any], dtype: DTypeLike | None = None, *, size: int | None = None, name: str | None = None
+    ) -> Self:
         """A vector of {index: value}."""
         if size is None and not d:
             size = 0
         return cls.from_coo(np.fromiter(d.keys(), np.int64, len(d)), list(d.values()), dtype, size=size, name=name)
 
     @classmethod
-    def from_scalar(cls, value, size, dtype=None, *, name=None, **opts):
+    def from_scalar(
+        cls, value: Any, size: int, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: Any
+    ) -> Self:
         """A vector with `value` everywhere; takes the space of one value."""
         if opts:
             check_options(opts)
@@ -226,7 +265,15 @@ class Vector(Stored):
         return cls._from_store(full_vector(dimension(size, "size"), dtype, scalar_of(value, dtype)), dtype, name)
 
     @classmethod
-    def from_dense(cls, values, missing_value=None, *, dtype=None, name=None, **opts):
+    def from_dense(
+        cls,
+        values: ArrayLike,
+        missing_value: ScalarLike | None = None,
+        *,
+        dtype: DTypeLike | None = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Self:
         """A vector of an array or a list; elements equal to `missing_value` are left out."""
         if opts:
             check_options(opts)
@@ -252,19 +299,21 @@ class Vector(Stored):
     def _tuples(self):
         return current().tuples_vector(self._store)
 
-    def to_coo(self, dtype=None, *, indices=True, values=True, sort=True):
+    def to_coo(
+        self, dtype: DTypeLike | None = None, *, indices: bool = True, values: bool = True, sort: bool = True
+    ) -> tuple[Any, ...]:
         """(indices uint64, values); None for what is not asked for."""
         found, held = self._tuples()
         if values and dtype is not None:
             held = cast(held, lookup_dtype(dtype))
         return (found.astype(np.uint64) if indices else None, np.array(held) if values else None)
 
-    def to_dict(self):
+    def to_dict(self) -> dict[int, Any]:
         """{index: value}"""
         indices, values = self._tuples()
         return dict(zip(indices.tolist(), values.tolist(), strict=True))
 
-    def to_dense(self, fill_value=None, dtype=None, **opts):
+    def to_dense(self, fill_value: ScalarLike | None = None, dtype: DTypeLike | None = None, **opts: Any) -> Array:
         """An array of `size` values, `fill_value` standing for what is missing (required when something is)."""
         if opts:
             check_options(opts)
@@ -280,7 +329,7 @@ class Vector(Stored):
         out[indices] = cast(values, dtype)
         return out
 
-    def diag(self, k=0, *, name=None):
+    def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
         """The square Matrix with this vector on its k-th diagonal."""
         return kinds.Matrix._from_store(ops.diagonal_matrix(self._store, whole_number(k, "k")), self.dtype, name)
 
@@ -291,7 +340,7 @@ class Vector(Stored):
 
     # ---------------------------------------------------------------- operations
 
-    def vxm(self, other, op=None):
+    def vxm(self, other: MatrixLike, op: OperatorLike | None = None) -> VectorExpression:
         """w' = v' (+.x) A.
 
         Shapes: v has A.nrows places, w has A.ncols.  Types: `op` (semiring.plus_times by default) decides.
@@ -310,14 +359,14 @@ class Vector(Stored):
             record = ops.vxm(self, other, op)
         return VectorExpression(record, ("{0.name}.vxm({1.name}, op={2})", self, other, op))
 
-    def inner(self, other, op=None):
+    def inner(self, other: VectorLike, op: OperatorLike | None = None) -> ScalarExpression:
         """s = v' (+.x) w, a ScalarExpression; empty when no position holds both."""
         other = expect_type(self, other, Vector, within="inner", argname="other", op=op)
         op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
         expect_op(self, op, "Semiring", within="inner", argname="op")
         return ScalarExpression(ops.inner(self, other, op), ("{0.name}.inner({1.name}, op={2})", self, other, op))
 
-    def outer(self, other, op=None):
+    def outer(self, other: VectorLike, op: OperatorLike | None = None) -> MatrixExpression:
         """C(i, j) = op(v(i), w(j)), a MatrixExpression; binary.times by default."""
         other = expect_type(self, other, Vector, within="outer", argname="other", op=op)
         op = get_typed_op(op or default_op("binary", "times"), self.dtype, other.dtype, kind="binary")
@@ -325,7 +374,7 @@ class Vector(Stored):
         op = op.binaryop if op.opclass == "Monoid" else op
         return MatrixExpression(ops.outer(self, other, op), ("{0.name}.outer({1.name}, op={2})", self, other, op))
 
-    def reduce(self, op=None, *, allow_empty=True):
+    def reduce(self, op: OperatorLike | None = None, *, allow_empty: bool = True) -> ScalarExpression:
         """s = (+)_i v(i); empty when v is, or the monoid's identity with allow_empty=False.
 
         op: Monoid (monoid.plus by default), a BinaryOp that belongs to one, or an Aggregator.
@@ -338,7 +387,7 @@ class Vector(Stored):
             return aggregate(self, aggregator, "scalar", "reduce")
         return reduce_expression(self, op or default_op("monoid", "plus"), allow_empty, "reduce")
 
-    def reposition(self, offset, *, size=None):
+    def reposition(self, offset: int, *, size: int | None = None) -> VectorExpression:
         """w(i + offset) = v(i), of the same size or of `size`; what falls outside is dropped."""
         return recipes.reposition_vector(self, offset, size)
 
