@@ -13,7 +13,7 @@ from grb_tile.backends.cpu.vectorised import traversal as plain
 from grb_tile.backends.cuda.products import tiles
 from grb_tile.backends.cuda.traversal import bfs_tiles as traverse_tiles
 from grb_tile.operations import traversal as operation
-from support import seeds
+from support import graphs, seeds
 from support.graphs import GRAPHS, dense, graph_of, grid, power_law, random_graph, transposed
 
 DIRECTIONS = (None, *tiles.DIRECTIONS)
@@ -179,7 +179,7 @@ def test_the_planner_takes_tiles_where_entries_cluster(monkeypatch):
 
     monkeypatch.setattr(tuning, "TILES_ENTRIES", 1000)
     full, thin = blocks_of(600, 20), random_graph(600, 5000, 5)
-    path = test_traverse.path(3000)
+    path = graphs.path(3000)
     device = shim().device
     assert tiles.entries_per_tile(device, device.own(full), 16) > tuning.TILES_FULL
     assert tiles.entries_per_tile(device, device.own(thin), 16) < tuning.TILES_FULL
@@ -217,6 +217,6 @@ def test_occupancy_of_a_sample_is_near(monkeypatch):
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_more_is_found_than_a_bag_holds(direction):
     """A warp finds more lines of tiles in a level than it keeps beside itself."""
-    A = test_traverse.star(100_000)
+    A = graphs.star(100_000)
     check(A, A, 0, direction, 16, parents=False)
     check(A, A, 77_777, direction, 16, parents=False)

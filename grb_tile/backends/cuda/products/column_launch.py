@@ -110,7 +110,7 @@ class Merge:
     ) -> Accumulator:  # fmt: skip
         """The Accumulator of the product of about `edges` entries; renew: the caller keeps it, the next is cleared meanwhile."""
         device = self._device
-        kept = device.__dict__.setdefault("accumulators", {})
+        kept = device.kept_accumulators
         result = kept.pop(self._clean, None) or self._cleaned()
         if renew:
             fresh = kept.pop(self._raw, None) or self._fresh()
@@ -173,7 +173,7 @@ class Merge:
         self._kept(self._clean, result)
 
     def _kept(self, key, result):
-        kept = self._device.accumulators
+        kept = self._device.kept_accumulators
         while len(kept) >= _KEPT:
             kept.pop(next(iter(kept)), None)
         kept[key] = result
@@ -197,7 +197,7 @@ class Merge:
     def _workspace(self, count):
         """(arrays, their addresses) of ends, at, names, totals, members: merge_evenly's workspace for the chunks of x."""
         device = self._device
-        kept = device.__dict__.setdefault("chunk_workspaces", {})
+        kept = device.kept_workspaces
         key = self._p_type, self._x_type, self._bitmap
         found = kept.get(key)
         if found is None or found[0][0].shape[0] < count:

@@ -29,7 +29,6 @@ _TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 _TAKEN_ALONG = 1 << 14  # bytes of pageable memory that are copied before cudaMemcpyAsync returns (64 KiB and less)
 _FEW_BYTES = 256
 _MOST_CONSTANTS = 4096
-SPARE = ("accumulators", "chunk_workspaces")  # arrays kept for the next product (products/column_launch.py)
 _COUNTERS = 256
 _SMALL_REQUEST = 64 << 20  # bytes that are not asked about beforehand: asking the driver costs more than they do
 
@@ -45,6 +44,7 @@ class Device:
         self._constant_of = {}
         self.cast_constants = {}  # (address of a constant, DataType) -> the constant cast
         self._counters = []
+        self.kept_accumulators, self.kept_workspaces = {}, {}  # for the next product (products/column_launch.py)
         self._mailbox = None
         self._staged = ctypes.create_string_buffer(_FEW_BYTES)
         self._staged_at = ctypes.addressof(self._staged)
@@ -331,8 +331,8 @@ class Device:
         return self.launcher.release_memory(self._drop)
 
     def _drop(self):
-        for name in SPARE:
-            self.__dict__.get(name, {}).clear()
+        self.kept_accumulators.clear()
+        self.kept_workspaces.clear()
         return drop_forms()  # and what is not reachable any more
 
     def check_room(self, bytes_wanted, what):
