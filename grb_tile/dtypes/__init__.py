@@ -1,8 +1,8 @@
-"""The scalar types of GraphBLAS, how they are looked up, unified and cast into one another.
+"""The scalar types of GraphBLAS: lookup, unification and typecasts.
 
-`BOOL`, `INT8` ... `UINT64`, `FP32`, `FP64` are the specification's (GraphBLAS C API 2.1, section 3.3 and table 3.3);
-`FC32` and `FC64` are SuiteSparse's complex types.  Each is one object: compare with `is`, or with anything that
-`lookup_dtype` understands.
+`BOOL`, `INT8` ... `UINT64`, `FP32`, `FP64` are those of the specification (GraphBLAS C API 2.1, section 3.3 and table
+3.3); `FC32` and `FC64` are SuiteSparse's complex types.  Each type is one object: compare with `is`, or with any key
+of `lookup_dtype`.
 
 >>> from grb_tile import dtypes
 >>> dtypes.lookup_dtype(int) is dtypes.INT64

@@ -1,8 +1,8 @@
 """Element-wise operations: union (eWiseAdd, eWiseUnion) and intersection (eWiseMult).
 
 Spec: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5; eWiseUnion: SuiteSparse:GraphBLAS user guide, GxB_eWiseUnion.
-A vector beside a matrix is broadcast: on the right along the rows (its size is the number of columns), on the left down
-the columns (its size is the number of rows), as python-graphblas does.
+A vector and a matrix: the vector is broadcast, as in python-graphblas.  On the right it is a row (its size is the number
+of columns), on the left a column (its size is the number of rows).
 """
 
 from ..backends.select import current
@@ -77,7 +77,7 @@ class _ElementWise(Record):
 
 
 class EWiseAdd(_ElementWise):
-    """C = A (+) B on the union; a lone entry is copied, the operator is not applied to it."""
+    """C = A (+) B on the union; an entry of one operand is copied without the operator."""
 
     __slots__ = ()
     name = "ewise_add"

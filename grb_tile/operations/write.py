@@ -136,7 +136,7 @@ def put_value(c, value, dtype, mask, accum, replace):
 
 
 def is_known_empty(store):
-    """Does it hold nothing, as far as is known without asking a device for the number of its entries?"""
+    """Is the store known to be empty without a read-back?"""
     return store.nvals_if_read == 0
 
 

@@ -1,4 +1,4 @@
-"""Files that are truncated, mangled, or promise what they do not hold: refused by name and line, never read in part."""
+"""Files that are truncated, malformed, or smaller than their header: an error with name and line, no partial result."""
 
 import io
 import zlib
@@ -14,7 +14,7 @@ if LIBRARY == "graphblas":
 BANNER = "%%MatrixMarket matrix coordinate "
 HUGE = 10**13
 
-# name: (text, what the message says).  Sizes that a header promises are never allocated before the entries are seen.
+# name: (text, pattern of the message).  Sizes in a header are not allocated before the entries are read.
 MATRIX_MARKET = {
     "empty": ("", "(?i)banner|empty|truncated|Matrix ?Market"),
     "no banner": ("3 3 1\n1 1 5\n", "(?i)banner|%%MatrixMarket"),
@@ -101,7 +101,7 @@ def test_edge_lists(name, tmp_path):
 
 
 def test_values_that_are_no_numbers_are_values():
-    """nan and inf are values of the field `real`; they come through as they are."""
+    """nan and inf are values of the field `real`; they are read unchanged."""
     A = gb.io.mmread(io.StringIO(BANNER + "real general\n3 3 3\n1 1 nan\n2 2 inf\n3 3 -inf\n"))
     values = A.to_coo()[2]
     assert np.isnan(values[0])

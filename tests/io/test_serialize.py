@@ -1,4 +1,4 @@
-"""The .grb format: round trips of every type and format, and that no damage goes unnoticed."""
+"""The .grb format: round trips of every type and format, and detection of damage."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-"""The write step's short forms equal the composed form, and updating in place is never seen by anybody else."""
+"""The write step's short forms equal the composed form, and no other object sees an update in place."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ rng = np.random.default_rng(7)
 
 
 def bitmap_vector(dtype=np.int64, share=0.7):
-    """A vector so full that it is held as a bitmap."""
+    """A vector dense enough to be stored as a bitmap."""
     where = np.flatnonzero(rng.random(SIZE) < share)
     return Vector.from_coo(where, rng.integers(-9, 9, where.size).astype(dtype), size=SIZE)
 

@@ -17,7 +17,7 @@ from support.stores import matrix, same_vector, vector
 
 @pytest.fixture
 def fresh(tmp_path, monkeypatch):
-    """A process that knows nothing, with an empty cache folder."""
+    """A fresh process with an empty cache folder."""
     monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path))
     monkeypatch.setattr(jit, "_mode", "auto")
     jit.forget()
@@ -38,7 +38,7 @@ def test_flags_are_folded_away():
     text = specialise_text("matvec_rows", {"LISTED": True, "X_FULL": True, "A_ISO": True, "X_ISO": True, "ANY": True,
                                            "EXIT": False, "ISO_OUT": True}, {}, "")  # fmt: skip
     assert "LISTED" not in text
-    assert "x_words[" not in text  # a full vector is not asked
+    assert "x_words[" not in text  # a full vector needs no presence test
     assert "out_values[" not in text
     assert "a_values[np.uint64" not in text.replace("a_values[0]", "")
     compile(text, "text", "exec")

@@ -51,12 +51,12 @@ def _transposed(functions, A, count, index):
     def tally(block, worker):
         functions.count(indices, counts[block], int(indptr[cuts[block]]), int(indptr[cuts[block + 1]]))
 
-    def place(block, worker):
+    def scatter(block, worker):
         functions.scatter(indptr, indices, values, counts[block], out_indices, out_values, cuts[block], cuts[block + 1])
 
     jit.share_out(tally, blocks, threads)
     functions.scan(counts, out_ptr)
-    jit.share_out(place, blocks, threads)
+    jit.share_out(scatter, blocks, threads)
     return choose_format(Compressed(A.ncols, A.nrows, A.dtype, out_ptr, out_indices, out_values, A.iso))
 
 
@@ -153,14 +153,14 @@ def _bitmaps(functions, x, y, op, either):
     return choose_format(BitmapVector(size, dtype, None if count == size else out_words, out_values, count))
 
 
-_placings = jit.memo()
+_vector_kernels = jit.memo()
 
 
 def _vector_functions(iso, value, index, count):
     key = (iso, value, index)
-    kernel = _placings.get(key)
+    kernel = _vector_kernels.get(key)
     if kernel is None:
-        kernel = _placings[key] = jit.plain_kernel("vectors", X_ISO=iso, VALUE=value, INDEX=index)
+        kernel = _vector_kernels[key] = jit.plain_kernel("vectors", X_ISO=iso, VALUE=value, INDEX=index)
     return kernel.functions_for(PLACE_SECONDS_NUMPY * count)
 
 
@@ -172,7 +172,7 @@ def put_entries(words, dense, u):
     functions = _vector_functions(bool(u.iso), values.dtype.char, indices.dtype.char, indices.shape[0])
     if functions is None:
         return NotImplemented
-    return functions.place(jit.plain(indices), jit.plain(values), words, dense)
+    return functions.put_entries(jit.plain(indices), jit.plain(values), words, dense)
 
 
 def clear_bits(words, indices):
@@ -180,4 +180,4 @@ def clear_bits(words, indices):
     if indices.shape[0] < FEW:
         return NotImplemented
     functions = _vector_functions(True, "?", indices.dtype.char, indices.shape[0])
-    return NotImplemented if functions is None else functions.unplace(jit.plain(indices), words)
+    return NotImplemented if functions is None else functions.clear_bits(jit.plain(indices), words)

@@ -171,7 +171,7 @@ def _dot(A, BT, semiring, pattern):
 
 
 def _dots_seconds(A, BT, pattern):
-    """NumPy's time: it looks the shorter row of each pair up in the other."""
+    """NumPy's time: binary searches of the shorter row of each pair in the other."""
     tried = dot_work(BT, True, pattern)
     if A.rows is None and pattern.rows is None:
         tried = min(tried, float(np.dot(row_counts(pattern), row_counts(A))))

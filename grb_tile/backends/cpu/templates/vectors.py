@@ -14,7 +14,7 @@ def spread(indices, values, words, dense):
             dense[i] = values[p]
 
 
-def place(indices, values, words, dense):
+def put_entries(indices, values, words, dense):
     """The same into a bitmap that has entries; returns how many positions are new."""
     fresh = 0
     for p in range(indices.shape[0]):
@@ -32,7 +32,7 @@ def place(indices, values, words, dense):
     return fresh
 
 
-def unplace(indices, words):
+def clear_bits(indices, words):
     """Clear the bits at `indices`; returns how many were set."""
     gone = 0
     for p in range(indices.shape[0]):

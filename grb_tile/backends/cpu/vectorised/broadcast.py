@@ -61,12 +61,12 @@ def kronecker(A, B, op, allow=None):
 
 
 def row_numbers(A, rows):
-    """For each entry of A the position of its row in `rows`, the rows that hold entries."""
+    """For each entry of A the position of its row in `rows`, the non-empty rows."""
     return np.arange(rows.shape[0]).repeat(rows_csr(A, rows)[1])
 
 
 def _within_mask(A, B, op, mask, nrows, ncols):
-    """Only the positions of the mask: each names one entry of A and one of B, which are looked up."""
+    """The product at the mask's positions only: each has one entry of A and one of B, found by binary search."""
     rows, cols = row_ids(mask), mask.indices.astype(np.int64)
     at_a, hit = entries_at(A, rows // B.nrows, cols // B.ncols)
     kept = hit.nonzero()[0]
@@ -76,7 +76,7 @@ def _within_mask(A, B, op, mask, nrows, ncols):
 
 
 def entries_at(A, rows, cols):
-    """(at, hit): which entry of A stands at each (rows[k], cols[k]), and whether there is one; int64, any order."""
+    """(at, hit): the entry of A at each (rows[k], cols[k]), and whether there is one; int64, in any order."""
     starts, lengths = rows_csr(A, rows)
     low, high = starts.astype(np.int64), starts + lengths
     end = high.copy()
@@ -102,6 +102,6 @@ def _result(A, at_a, B, at_b, op, nrows, ncols, rows, cols):
         values, iso = combine(op, op.return_type, A, at_a, B, at_b, None)
     else:
         X, at = (A, at_a) if op.positional.startswith("first") else (B, at_b)
-        place = row_ids(X)[at] if op.positional.rstrip("1")[-1] == "i" else X.indices[at].astype(np.int64)
-        values, iso = cast(place + (op.positional[-1] == "1"), op.return_type), False
+        position = row_ids(X)[at] if op.positional.rstrip("1")[-1] == "i" else X.indices[at].astype(np.int64)
+        values, iso = cast(position + (op.positional[-1] == "1"), op.return_type), False
     return compressed(nrows, ncols, op.return_type, rows, cols, values, iso)
