@@ -21,7 +21,6 @@ def data_folder():
     for found in (
         os.environ.get("GRB_TILE_DATA"),
         ROOT.parent / "shared" / "data",
-        Path("/", "work", "shared", "data"),
     ):
         if found and (Path(found) / "medium").is_dir():
             return Path(found)
