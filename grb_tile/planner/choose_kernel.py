@@ -47,12 +47,14 @@ def rows_kernel(
     reads_most: Callable[[], bool],
     one_match: bool,
     listed: int | None,
+    longest: Callable[[], int],
 ) -> str:
     """The kernel of a row-wise product: segments, pull_early_exit, listed_rows or binned_rows.
 
-    unmasked_full: x is full and nothing is masked.  stops_early: may a row end before its last entry?  has_terminal: has
-    the monoid a terminal value?  reads_most(): is most of the matrix read all the same?  one_match: one match decides
-    a row and the pull's kernel takes the matrix.  listed: entries of a mask that is a list, None for other masks.
+    unmasked_full: x is full and nothing is masked.  stops_early: may a row end before its last entry?  has_terminal:
+    has the monoid a terminal value?  reads_most(): is most of the matrix read all the same?  one_match: one match
+    decides a row and the pull's kernel takes the matrix.  listed: entries of a mask that is a list, else None.
+    longest(): entries of the longest row.
     """
     serves_segments = unmasked_full and (not stops_early or has_terminal)
     wanted = forced_kernel("rows")
@@ -70,11 +72,17 @@ def rows_kernel(
         return _record(plan, "segments", "all_entries", (entries,))
     one_match = one_match and not unmasked_full
     if listed is not None and listed * tuning.LISTED_SHARE < stored_rows:
-        if not one_match or size > tuning.PULL_ALL_ROWS:
+        all_rows = stored_rows * tuning.GPU_BINNED_ROW_NS
+        if size > tuning.PULL_ALL_ROWS if one_match else all_rows > tuning.LISTED_NS and _is_cut(listed, longest()):
             return _record(plan, "listed_rows", "mask_lists_rows", (listed, size))
     if one_match:
         return _record(plan, "pull_early_exit", "one_match_enough")
     return _record(plan, "binned_rows", "rows_by_length")
+
+
+def _is_cut(listed, longest):
+    """May each listed row be cut into chunks of 512 entries?  Else one warp reads a hub's row alone."""
+    return listed * (1 + longest // 512) <= tuning.LISTED_CHUNKS
 
 
 def hypersparse_kernel(plan, size: int, entries: int) -> str:

@@ -17,7 +17,7 @@ from .record import Plan
 def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend) -> Plan:
     """The Plan for w<allow> = E u; E = A, or A's transpose when `transposed`; early: may a row stop early?
 
-    u.nvals_if_read is None for a vector whose number of entries is still on the device; its estimate costs no read-back.
+    u.nvals_if_read is None for a vector whose number of entries is still on the device; its estimate reads nothing.
     """
     here = "cols" if transposed else "rows"
     entries, count = A.indices.shape[0], u.nvals_if_read
@@ -28,6 +28,14 @@ def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend) -> Plan:
         return Plan("matvec", here if transpose is None else "rows", "csr", "matrix_small", (entries,))
     if count is None:
         count = u.nvals
+    pattern = None if allow is None else allow.pattern
+    masked = -1 if pattern is None else pattern.estimated_nvals
+    key = transposed, early, count, u.size, masked, allow is not None and allow.complement
+    last = None if transpose is None else A.forms.get("last_plan")
+    if last is not None and last[0] == key and (last[5] is None or u.forms and last[5] is u.forms.get("edges")):
+        plan = Plan("matvec", last[1], "csr", last[2], last[3])
+        plan.note = last[4]
+        return plan
     stored = A.indptr.shape[0] - 1 or 1
     by_rows, by_columns = (transpose, A) if transposed else (A, transpose)
     open_rows = _open_rows(stored, by_rows, allow)
@@ -40,22 +48,39 @@ def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend) -> Plan:
     if profile.scaled:
         edge_ns, entry_ns = edge_ns * profile.latency, entry_ns * profile.latency
     edges = min(count * entries / stored, entries)
-    rows = _rows_cost(entries, stored, open_rows, early, edges, u, count) * entry_ns
+    fixed = 0.0
+    if not early and (count < u.size or allow is not None):
+        fixed = tuning.GPU_BINNED_NS + _every_row(stored, allow)
+    rows = _rows_cost(entries, stored, open_rows, early, edges, u, count) * entry_ns + fixed
     columns = edges * edge_ns + count * entry_ns + launch_ns
-    if (
+    counted = (
         columns < rows < columns * tuning.GPU_SURE
         and count < u.size
         and by_columns is not None
         and by_columns.rows is None
-        and rows > tuning.GPU_COUNT_EDGES_NS
+        and rows - fixed > tuning.GPU_COUNT_EDGES_NS
         and edges * edge_ns * tuning.GPU_FULLER > launch_ns
-    ):
+    )
+    if counted:
         edges = backend.edges_of(by_columns, u)
-        rows = _rows_cost(entries, stored, open_rows, early, edges, u, count) * entry_ns
+        rows = _rows_cost(entries, stored, open_rows, early, edges, u, count) * entry_ns + fixed
         columns = edges * edge_ns + count * entry_ns + launch_ns
     plan = cheaper(A, transposed, transpose, rows, columns, count, tuning.GPU_TRANSPOSE_NS)
-    plan.note = profile.note if profile.scaled else ""
+    if profile.scaled:
+        plan.note = profile.note
+    edges_of_u = u.forms.get("edges") if counted and u.forms else None
+    if transpose is not None and counted == (edges_of_u is not None):
+        # equal figures decide alike; where the edges of u were counted, only for this u
+        A.forms["last_plan"] = key, plan.method, plan.rule, plan.figures, plan.note, edges_of_u
     return plan
+
+
+def _every_row(stored, allow):
+    """ns of passing over all stored rows against a mask or a vector with gaps; a mask that is a list saves them."""
+    cost = stored * tuning.GPU_BINNED_ROW_NS
+    if allow is not None and not allow.complement and allow.pattern.format == "sparse":
+        return min(cost, tuning.LISTED_NS)
+    return cost
 
 
 def _open_rows(stored, by_rows, allow):

@@ -40,7 +40,7 @@ def forced_traversal() -> str | None:
 def search_over(entries: int, high_diameter: bool, entries_per_tile: Callable[[], float]) -> tuple[str, tuple]:
     """(format, figures of the rule "tiles_full") for a traversal: "bittiled" or "csr".
 
-    entries: of the matrix.  high_diameter: has the graph few edges a vertex, and levels by the thousand?
+    entries: of the matrix.  high_diameter: rows_beat_tiles of the graph.
     entries_per_tile: called only where the rest speaks for tiles, because it samples the matrix.
     """
     if entries < tuning.TILES_ENTRIES or high_diameter:
@@ -49,14 +49,19 @@ def search_over(entries: int, high_diameter: bool, entries_per_tile: Callable[[]
     return ("bittiled", (full,)) if full >= tuning.TILES_FULL else ("csr", ())
 
 
+def rows_beat_tiles(n: int, entries: int, longest: Callable[[], int], heavy: Callable[[int], int]) -> bool:
+    """Is the graph one for the high-diameter kernel, whatever its tiles hold?  Facts as for has_high_diameter."""
+    return entries <= tuning.TILES_DIAMETER_MEAN * n and has_high_diameter(n, entries, longest, heavy)[0]
+
+
 def has_high_diameter(
     n: int, entries: int, longest: int | Callable[[], int], heavy: Callable[[int], int], degree: int | None = None
 ) -> tuple[bool, float]:
     """(may the graph have levels by the thousand?, share of the entries that are in long rows).
 
-    longest: entries of the longest row, or a function that counts them.  heavy(d): entries in rows longer than d, called
-    only where there are such rows and the mean allows levels by the thousand.  degree: the d, HIGH_DIAMETER_DEGREE unless
-    given.
+    longest: entries of the longest row, or a function that counts them.  heavy(d): entries in rows longer than d,
+    called only where there are such rows and the mean allows levels by the thousand.  degree: the d,
+    HIGH_DIAMETER_DEGREE unless given.
     A few long rows do not matter: the kernel hands a level over that has too many edges.
     """
     if entries > tuning.HIGH_DIAMETER_MEAN * n or n < tuning.HIGH_DIAMETER_VERTICES:

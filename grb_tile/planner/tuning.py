@@ -28,6 +28,7 @@ THRESHOLDS: dict[str, Threshold] = {}
 RECORD = "tests/gpu/RECORD.md"
 H200 = "H200: kron 20 and 21, rmat 22, fem 40 and 70, cnr-2000, ego-Twitter"
 H200_BFS = "H200: kron 21, rmat 22, grid 2000, USA-road-NE, fem 70"
+PLANS = "H200: tests/benchmarks/bench_plans.py on its own graphs, which are no longer held out for this figure"
 CPU = "one core, kron 18 edge factor 16, FP64 plus_times, Numba"
 PUSH_PULL = "push_pull_graphblas_icpp18"
 TILES = "tilespmspv_tilebfs_icpp22"
@@ -61,7 +62,7 @@ CPU_SPREAD_NS = _set("CPU_SPREAD_NS", 0.36, "ns a position", "clearing the bitma
 CPU_SPREAD_ENTRY_NS = _set("CPU_SPREAD_ENTRY_NS", 4.8, "ns an entry of x", "writing a list's entry into it", CPU)
 CPU_TRANSPOSE_NS = _set("CPU_TRANSPOSE_NS", 19.2, "ns an entry", "counting sort by column: eight entries' time", CPU)
 CPU_COUNTED = _set(
-    "CPU_COUNTED", 1 << 15, "entries of x", "a gather of 2^15 degrees takes 0.1 ms; longer lists are sampled", CPU
+    "CPU_COUNTED", 2048, "entries of x", "a gather of 2048 degrees takes 5 us; longer lists are sampled", CPU
 )
 
 # ---------------------------------------------------------------------- push or pull on a GPU (nanoseconds of an H200)
@@ -110,10 +111,34 @@ GPU_FULLER = _set(
 GPU_FIRST_LOOK = _set(
     "GPU_FIRST_LOOK", 8.0, "entries a row", "the first look of a row that stops early reads a sector of 32 bytes", H200
 )
+GPU_BINNED_NS = _set(
+    "GPU_BINNED_NS",
+    14_000.0,
+    "ns a call",
+    "host time of binned_rows over that of the other kernels: 30 and 16 us",
+    PLANS,
+)
+GPU_BINNED_ROW_NS = _set(
+    "GPU_BINNED_ROW_NS",
+    40e-3,
+    "ns a stored row",
+    "binned_rows with a mask: 27e-3 (grid) to 100e-3 (uniform, degree 16)",
+    PLANS,
+)
 GPU_TRANSPOSE_NS = _set("GPU_TRANSPOSE_NS", 41.3e-3, "ns an entry", "radix sort of the columns and two gathers", H200)
 
 # ---------------------------------------------------------------------- the kernel of a row-wise product
 
+LISTED_NS = _set(
+    "LISTED_NS", 100_000.0, "ns a call", "listed_rows takes 78 us of host time, binned_rows 30 us and its rows", PLANS
+)
+LISTED_CHUNKS = _set(
+    "LISTED_CHUNKS",
+    1 << 16,
+    "chunks",
+    "of 512 entries at most: more listed rows are not cut, and a hub takes ms",
+    PLANS,
+)
 LISTED_SHARE = _set(
     "LISTED_SHARE", 8, "stored rows over listed rows", "a list of rows pays a gather of row starts", H200
 )
@@ -235,6 +260,13 @@ LOCAL_SHARE = _set(
 )
 TILES_ENTRIES = _set(
     "TILES_ENTRIES", 1 << 20, "entries", "fewer do not pay for making tiles", "H200: the ten graphs of the record"
+)
+TILES_DIAMETER_MEAN = _set(
+    "TILES_DIAMETER_MEAN",
+    5.0,
+    "entries a row",
+    "up to it the high-diameter kernel beats tiles (roads); not above (knn, 3-D grid)",
+    PLANS,
 )
 TILES_FULL = _set(
     "TILES_FULL",

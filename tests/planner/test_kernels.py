@@ -8,7 +8,14 @@ from cuda_emulation.backend import shim, using_shim
 from grb_tile.algorithms import bfs
 from grb_tile.planner import FORCIBLE, explain, tuning
 from grb_tile.planner.choose_kernel import column_indices, merge_kernel, rows_kernel, stays_bitmap
-from grb_tile.planner.choose_traversal import bfs_kernel, grid_kernel, has_high_diameter, sssp_kernel
+from grb_tile.planner.choose_traversal import (
+    bfs_kernel,
+    grid_kernel,
+    has_high_diameter,
+    rows_beat_tiles,
+    search_over,
+    sssp_kernel,
+)
 from grb_tile.planner.device_profile import H200, profile_of
 from grb_tile.planner.record import KERNEL_METHODS
 
@@ -146,7 +153,7 @@ def test_a_kernel_and_a_method_that_exclude_each_other():
 def rows(**changes):
     facts = {
         "entries": 10**7, "stored_rows": 10**6, "size": 10**6, "unmasked_full": False, "stops_early": False,
-        "has_terminal": False, "reads_most": lambda: False, "one_match": False, "listed": None,
+        "has_terminal": False, "reads_most": lambda: False, "one_match": False, "listed": None, "longest": lambda: 100,
     }  # fmt: skip
     return rows_kernel(None, **{**facts, **changes})
 
@@ -159,8 +166,10 @@ def test_rows():
         rows(unmasked_full=True, stops_early=True, one_match=True) == "binned_rows"
     )  # the rows with entries are known
     assert rows(one_match=True) == "pull_early_exit"
-    assert rows(listed=1000) == "listed_rows"
-    assert rows(listed=10**6 // 8 + 1) == "binned_rows"
+    assert rows(listed=1000) == "binned_rows"  # passing over a million rows takes less than gathering the row starts
+    assert rows(listed=1000, stored_rows=10**7) == "listed_rows"
+    assert rows(listed=1000, stored_rows=10**7, longest=lambda: 10**6) == "binned_rows"  # a hub's row would not be cut
+    assert rows(listed=10**7 // 8 + 1, stored_rows=10**7) == "binned_rows"
     assert rows(listed=1000, one_match=True) == "pull_early_exit"
     assert rows(listed=1000, one_match=True, size=1 << 25) == "listed_rows"
 
@@ -194,6 +203,26 @@ def test_one_long_row_does_not_decide():
     assert low_skew and grid.kernel == "grid_low_skew"
     assert bfs_kernel(n, entries, 33, lambda d: 33, grid)[0].kernel == "cluster_high_diameter"
     assert sssp_kernel(n, entries, 65, lambda d: 65)[0].kernel == "cluster_high_diameter"
+
+
+def test_tiles_and_levels_by_the_thousand():
+    """Roads are left to the high-diameter kernel; 3-D grids and nearest neighbours go over their full tiles."""
+    assert rows_beat_tiles(10**6, 2_500_000, lambda: 8, pytest.fail)
+    assert not rows_beat_tiles(10**6, 6_000_000, lambda: 6, pytest.fail)
+    assert search_over(6_000_000, False, lambda: 13.0)[0] == "bittiled"
+
+
+def test_equal_products_are_planned_once(matrix, monkeypatch):
+    """The figures of the last product decide the next one of the same figures without weighing."""
+    monkeypatch.setattr(tuning, "GPU_SMALL_MATRIX", 0)
+    with using_shim():
+        A, x = matrix.dup(), vector(50)
+        A.T.new()
+        for count, again in ((50, False), (50, True), (51, False)):
+            before = (shim().to_device(A._store).forms or {}).get("last_plan")
+            A.mxv(x if count == 50 else vector(51), "plus_times").new()
+            after = (shim().to_device(A._store).forms or {}).get("last_plan")
+            assert before is None or (before is after) == again
 
 
 def test_hubs_decide_between_the_grids():

@@ -124,6 +124,7 @@ def test_long_rows_are_cut_into_pieces(name, monkeypatch):
     monkeypatch.setitem(row_schedule.LONGEST, "all", (2, 4, 6, 8, 16, 32))
     monkeypatch.setitem(row_schedule.LONGEST, "early", (2, 4, 6, 8, 16, 32))
     monkeypatch.setattr(tuning, "SCAN_ALL", (7, 7))
+    monkeypatch.setattr(tuning, "LISTED_NS", 0)
     monkeypatch.setattr(tuning, "LONG_COLUMN", 32)
     rng = rng_of(len(name), 7)
     semiring = semiring_of(name, "BOOL" if name == "lor_land" else "FP64")

@@ -1,8 +1,8 @@
 """w = A (+.x) x on the device: row-wise (SpMV) or column-wise (SpMSpV). Meanings: backends/protocol.py.
 
-Row-wise (kernels/products/rows.cuh): rows are binned by length, the mask is tested before a row is read, terminal monoids
-stop early. x is wanted full or as a bitmap; the values of A, x and w are touched only where they matter. The planner
-(planner/choose_kernel.py) names the kernel:
+Row-wise (kernels/products/rows.cuh): rows are binned by length, the mask is tested before a row is read, terminal
+monoids stop early. x is wanted full or as a bitmap; the values of A, x and w are touched only where they matter. The
+planner (planner/choose_kernel.py) names the kernel:
 
     segments            x full, no mask, all entries are read: entries are balanced, not rows (products/segments.py)
     pull_early_exit     one match decides a row (any monoid, structure only): most rows end at their first look
@@ -12,8 +12,8 @@ stop early. x is wanted full or as a bitmap; the values of A, x and w are touche
     hypersparse_rows    nothing of the size of a dimension may be allocated: a result for each stored row
 
 Column-wise (kernels/products/columns.cuh): the columns at x's entries are merged by atomics into a clean accumulator,
-which becomes w, a bitmap counted on the device; where a list costs less it is read back and compacted. Where a value has
-no atomic, or nothing of w's size may be allocated, the products are sorted by row and combined (sort_products).
+which becomes w, a bitmap counted on the device; where a list costs less it is read back and compacted. Where a value
+has no atomic, or nothing of w's size may be allocated, the products are sorted by row and combined (sort_products).
 """
 
 from functools import partial
@@ -37,7 +37,7 @@ from ..structure.entries import (
 )
 from ..structure.structure import choose_format
 from . import columns, pull, segments as row_segments, tiles
-from .row_schedule import chosen_rows, schedule_of
+from .row_schedule import chosen_rows, longest_row, schedule_of
 
 PLAIN = {"most": 1 << 24}  # blocks of plain sums: a warp for each task; fewer where each block adds to one counter
 
@@ -106,7 +106,7 @@ def _rows(device, A, x, held, s, allow, plan):
             listed = pattern.nvals
     kernel = rows_kernel(
         plan, A.indices.shape[0], A.indptr.shape[0], size, full and allow is None, s.early_exit, s.has_terminal,
-        partial(row_segments.reads_most, device, A), pull.suits(A, s), listed,
+        partial(row_segments.reads_most, device, A), pull.suits(A, s), listed, partial(longest_row, device, A),
     )  # fmt: skip
     if kernel == "segments":
         return _by_entries(device, A, x, s, plan)
@@ -159,8 +159,10 @@ def _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, w
         if w is not None:
             partial = device.empty(schedule.pieces, s.dtype.np_type)
     kernel = s.kernel(device.launcher, "products/rows.cuh", "matvec_rows", (
-        index_type(A.indices), index_type(schedule.starts), "int64_t" if schedule.rows is None else index_type(schedule.rows),
-        "S", "true" if full else "false", "false" if mask is None else "true"))  # fmt: skip
+        index_type(A.indices), index_type(schedule.starts),
+        "int64_t" if schedule.rows is None else index_type(schedule.rows),
+        "S", "true" if full else "false", "false" if mask is None else "true",
+    ))  # fmt: skip
     limits = PLAIN if found is None else {}
     kernel.over(schedule.warps * 32, (
         schedule.rows, schedule.starts, schedule.stops, schedule.bins, schedule.warps, A.indices,

@@ -9,7 +9,7 @@ Paper: tilespmspv_tilebfs_icpp22, 3.4.
 import numpy as np
 
 from ....planner import tuning
-from ....planner.choose_traversal import has_high_diameter
+from ....planner.choose_traversal import rows_beat_tiles
 from ....storage.store import forms_of
 from ....storage.tiled import can_tile
 from ..products.row_schedule import longest_row
@@ -112,7 +112,7 @@ def clustering(device, A):
     def heavy(longest):
         return device.read(degrees[degrees > longest].sum(dtype=np.int64).reshape(1))[0]
 
-    high_diameter, _ = has_high_diameter(A.nrows, A.nvals, lambda: longest_row(device, A), heavy)
+    high_diameter = rows_beat_tiles(A.nrows, A.nvals, lambda: longest_row(device, A), heavy)
     return high_diameter, lambda: entries_per_tile(device, A, 16)
 
 
