@@ -4,6 +4,7 @@ The account of what the conformance suite executed is support/coverage.py's.
 """
 
 import collections
+import os
 import zlib
 from pathlib import Path
 
@@ -26,12 +27,17 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("grb_tile")
 
 
+def pytest_configure(config):
+    os.environ["GRB_TILE_TEST_QUICK"] = "1" if config.option.markexpr == "not slow" else "0"
+
+
 def pytest_report_header(config):
     return f"GRB_TILE_SEED={seeds.SEED}"
 
 
 # Of each test in these folders and files one case in n runs by default, the others are slow.
 SAMPLED = {
+    "backends/cpu": 4,
     "backends/cuda": 5,
     "backends/test_agree_with_reference.py": 2,
     "conformance": 3,

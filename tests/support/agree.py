@@ -5,7 +5,7 @@ import types
 import warnings
 
 from support import coverage
-from support.library import WITHOUT_NUMBA, engine, gb, oracle
+from support.library import WITHOUT_NUMBA, engine, gb, left_out, oracle
 from support.plain import Plain, difference, is_object, plain
 
 
@@ -61,6 +61,8 @@ def agree(call, operands, where="", *, cells=(), engines=None, tolerance=0.0, ma
     """
     expected, expected_after = expected_outcome(call, operands, may_fail)
     for name in WITHOUT_NUMBA if engines is None else engines:
+        if left_out(name, where.partition(" [")[0] or cells):
+            continue
         try:
             with engine(name):
                 result, after = outcome(gb, call, operands, may_fail)
