@@ -1,1 +1,1 @@
-"""The CPU backend: NumPy for every operator and type, Numba kernels after the break-even point (compiled/dispatch.py)."""
+"""The CPU backend: NumPy for every operator and type, Numba kernels once they break even (compiled/dispatch.py)."""

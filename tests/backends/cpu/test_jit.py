@@ -156,7 +156,7 @@ def test_a_second_process_loads_what_the_first_compiled(tmp_path):
         "from grb_tile.backends.cpu.jit import cache as jit\n"
         "kernel = jit.plain_kernel('vectors', X_ISO=True, VALUE='d', INDEX='i')\n"
         "print(kernel.on_disk())\n"
-        "f = kernel.load().unplace\n"
+        "f = kernel.load().clear_bits\n"
         "f(np.arange(3, dtype=np.int32), np.zeros(1, np.uint64))\n"
         "print(sum(f.stats.cache_hits.values()), sum(f.stats.cache_misses.values()))\n"
     )
