@@ -167,11 +167,13 @@ def _delta_stepping(weights, d, delta, report):
 class Weights:
     """The weights of a graph in the type that distances are computed in, with their range."""
 
-    def __init__(self, G):
+    def __init__(self, G: Graph) -> None:
         kind = np.dtype(G.A.dtype.np_type).kind
         if kind not in "biuf":
             raise TypeError(f"G: shortest paths need real weights, got {G.A.dtype.name}; take unary.abs(A) first")
         self.n = G.n
+        self.emin: Any
+        self.emax: Any
         self.emin, self.emax = (0, 0) if G.A.nvals == 0 else (G.emin, G.emax)
         if kind == "f":
             self.result_dtype = self.dtype = G.A.dtype
@@ -189,7 +191,7 @@ class Weights:
         self._floor = None
 
     @property
-    def A(self):
+    def A(self) -> Matrix:
         """W = A in the type of the distances."""
         A = self.graph.A
         return (
@@ -199,12 +201,12 @@ class Weights:
         )
 
     @property
-    def worth_splitting(self):
+    def worth_splitting(self) -> bool:
         """Weights >= 0 that differ; not on small dense graphs: rounds cost more there than fewer relaxations save."""
         small = self.graph.A.nvals < SMALL and self.graph.A.nvals > DENSE * self.n
         return 0 <= self.emin < self.emax and not small
 
-    def check_delta(self, delta):
+    def check_delta(self, delta: Any) -> Any:
         """`delta` checked; None stays None."""
         if self.emin < 0:
             raise ValueError(
@@ -217,7 +219,7 @@ class Weights:
             raise ValueError(f"delta: expected a number above 0, got {delta!r}; leave it out to have it chosen")
         return number if self.dtype in (dtypes.FP32, dtypes.FP64) else max(1, round(number))
 
-    def usual_delta(self):
+    def usual_delta(self) -> Any:
         """About the weight of an edge that a shortest path is likely to use."""
         # 32 mean weights over the mean degree: the best lay between 7 and 55 on Kronecker graphs and on a road network,
         # with little between them; larger ones mean fewer rounds.
@@ -232,7 +234,7 @@ class Weights:
         total = self.graph.A.reduce_scalar(monoid.plus[dtypes.FP64]).new().value
         return float(total or 0.0) / max(self.graph.A.nvals, 1)
 
-    def threshold(self, nearest, delta):
+    def threshold(self, nearest: Any, delta: Any) -> Any:
         """nearest + delta, above `nearest` even where the sum is rounded to it, and no more than `top`."""
         kind = self.dtype.np_type.type
         if self.dtype in (dtypes.FP32, dtypes.FP64):
@@ -241,7 +243,7 @@ class Weights:
             return max(beyond, np.nextafter(nearest, kind(np.inf)))
         return kind(min(int(nearest) + delta, int(self.top)))
 
-    def check_cycle(self, f, rounds):
+    def check_cycle(self, f: Vector, rounds: int) -> None:
         """Raise NegativeCycleError where f proves one: shorter or of more edges than any path without a cycle."""
         if self.emin >= 0 or not f.nvals:
             return
@@ -266,7 +268,7 @@ class Weights:
         total = sum(select.valuelt(m, 0).new().to_coo(indices=False)[1].tolist())
         return total * (1 + 1e-3) - 1 if isinstance(total, float) else total
 
-    def check_overflow(self, f):
+    def check_overflow(self, f: Vector) -> None:
         """Raise OverflowError where a path of f followed by an edge leaves the integer type."""
         if not self.may_overflow:
             return

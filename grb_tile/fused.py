@@ -54,7 +54,7 @@ class Components(NamedTuple):
     """labels (UINT64, full), count (number of components), and the LoopReport."""
 
     labels: Vector
-    count: int
+    count: int  # type: ignore[assignment]  # hides the method of tuple
     report: LoopReport
 
 

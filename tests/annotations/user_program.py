@@ -20,6 +20,7 @@ def levels(A: gb.Matrix, source: int) -> gb.Vector:
 
 
 A = gb.Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 3, 3, 4], [2.0, 1.0, 4.0, 6.0, 1.0], nrows=6, ncols=6)
+assert_type(A, gb.Matrix)
 assert levels(A, 0).to_dict() == {0: 0, 1: 1, 2: 1, 3: 2, 4: 3}
 
 w = gb.Vector(float, 6)
@@ -31,6 +32,8 @@ C = gb.binary.plus(A | A.T).new()
 C(A.S, gb.replace) << A @ A
 assert (2 * A)[0, 1].new().value == 4.0
 
+assert_type(algorithms.bfs(A, 0), algorithms.BfsResult)
+assert_type(algorithms.sssp(Graph(A), 0), algorithms.SsspResult)
 assert_type(algorithms.triangle_count(Graph(C)), int)
 
 with gb.plan(force="cols"), gb.config.set(backend="cpu"):
