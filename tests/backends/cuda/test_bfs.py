@@ -40,14 +40,14 @@ def check(A, AT, sources, direction=None, max_level=None, target=None, levels=Tr
         edges = {(i, int(j)) for i in range(n) for j in A.indices[A.indptr[i] : A.indptr[i + 1]]}
         assert all((int(got[v]), int(v)) in edges for v in found)
     workspace = outcome._graph._tables[0][1]
-    assert not device.host(workspace["seen0"]).any() and not device.host(workspace["control"])[:2].any()
+    assert not device.host(workspace["visited0"]).any() and not device.host(workspace["control"])[:2].any()
     return outcome
 
 
-@pytest.mark.parametrize("longest", [0, np.inf], ids=["plain", "careful"])
+@pytest.mark.parametrize("longest", [0, np.inf], ids=["plain", "low_skew"])
 @pytest.mark.parametrize("direction", [None, "pull", "push"])
 def test_hubs_at_a_distance(direction, longest, monkeypatch):
-    """Rows that all warps pull together (carefully): two hubs, reached by way of their last and their first leaf."""
+    """Rows that all warps pull together (low skew): two hubs, reached by way of their last and their first leaf."""
     monkeypatch.setattr(tuning, "LOW_SKEW", longest)
     monkeypatch.setattr(tuning, "LOCAL_SHARE", 2)
     leaves = np.arange(2, 1500)
@@ -56,11 +56,11 @@ def test_hubs_at_a_distance(direction, longest, monkeypatch):
     A = graph_of(1510, rows, cols)
     for source in (1501, 1502):
         graph = check(A, A, source, direction)._graph
-        assert graph.is_careful == (longest > 0)
+        assert graph.is_low_skew == (longest > 0)
 
 
 @pytest.fixture
-def narrow(monkeypatch):
+def high_diameter(monkeypatch):
     """Even small graphs take the high-diameter kernel."""
     monkeypatch.setattr(tuning, "HIGH_DIAMETER_VERTICES", 0)
 
@@ -84,11 +84,11 @@ def test_directed(direction):
 
 
 @pytest.mark.parametrize("name", ["path", "grid", "sparse", "self loops", "no edges", "random"])
-def test_narrow(name, narrow):
+def test_high_diameter(name, high_diameter):
     A = GRAPHS[name]()
     outcome = check(A, A, 0)
     graph = on_device.graph_of(shim().device, shim().own(A), shim().own(A))
-    assert graph.is_narrow or name == "random"
+    assert graph.is_high_diameter or name == "random"
     check(A, A, A.nrows - 1, max_level=3)
     assert outcome.seconds == 0 if EMULATED else outcome.seconds > 0  # the emulated clock stands still
 
@@ -109,7 +109,7 @@ def test_one_hub_does_not_lose_the_high_diameter_kernel(degree):
     check(B, B, int(hub[0]))
 
 
-def test_many_long_rows_go_to_the_grid(narrow):
+def test_many_long_rows_go_to_the_grid(high_diameter):
     rng = np.random.default_rng(4)
     A = graph_of(3000, rng.integers(0, 60, 4000), rng.integers(0, 3000, 4000))
     assert check(A, A, 1).choice.kernel != "cluster_high_diameter"
@@ -123,20 +123,20 @@ def test_forced_kernels(name, kernel):
         assert check(A, A, 0).choice == (kernel, "forced", ())
 
 
-def test_narrow_hands_over(narrow, monkeypatch):
+def test_high_diameter_hands_over(high_diameter, monkeypatch):
     A = grid(25, 30)
-    monkeypatch.setattr(traverse_graph.TraverseGraph, "narrow_limit", lambda self, blocks: 12)
+    monkeypatch.setattr(traverse_graph.BfsGraph, "high_diameter_limit", lambda self, blocks: 12)
     check(A, A, 0)
     check(A, A, 300)
 
 
-def test_narrow_queue_overflows():
+def test_high_diameter_queue_overflows():
     """A frontier that grows so fast that a block's queue spills."""
     A = random_graph(30000, 115000, 6)
     device = shim().device
     level, parent, outcome = on_device.traverse(device, A, A, 0, True, True, None, None, None)
     graph = on_device.graph_of(device, device.own(A), device.own(A))
-    assert graph.is_narrow
+    assert graph.is_high_diameter
     want, _, report = plain.bfs(A, np.array([0]), True, False, None, None)
     expected, count = dense(want, A.nrows)
     got, _ = dense(level, A.nrows)
@@ -147,7 +147,7 @@ def test_narrow_queue_overflows():
     assert (expected[above[found]] == expected[found] - 1).all()
 
 
-def test_long_rows_in_the_narrow_walk(narrow):
+def test_long_rows_in_the_high_diameter_kernel(high_diameter):
     """Rows of more than `width` entries go on in the matrix."""
     rng = np.random.default_rng(3)
     A = graph_of(300, np.repeat(np.arange(30), 12), rng.integers(0, 300, 360))
@@ -155,7 +155,7 @@ def test_long_rows_in_the_narrow_walk(narrow):
 
 
 @pytest.mark.parametrize("direction", [None, "pull"])
-def test_limits(direction, narrow):
+def test_limits(direction, high_diameter):
     A = grid(20, 17)
     for limit in (0, 1, 5, 100):
         check(A, A, 37, direction, max_level=limit)
@@ -231,12 +231,12 @@ def test_algorithms_reach_it():
         assert "bfs" in str(gb.explain())
 
 
-def test_searches_and_products_share_a_graphs_strongest_neighbours():
+def test_bfs_and_products_share_the_highest_degree_neighbours():
     A = shim().own(random_graph(200, 900, 9, symmetric=False))
     turned = shim().transpose(A)
     graph = traverse_graph.graph_of(shim().device, turned, A)
     form = pull.form_of(shim().device, A)
-    assert form.strongest is graph.strongest and form.next_strongest is graph.next_strongest
+    assert form.strongest is graph.top_neighbour and form.next_strongest is graph.next_neighbours
     lengths, starts = np.diff(place.host(turned).indptr), place.host(A).indptr
     strongest = place.host_array(form.strongest)
     for i in range(200):

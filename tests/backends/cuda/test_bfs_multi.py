@@ -45,7 +45,7 @@ def check(A, AT, sources, limit=None, direction=None, levels=True, parents=True,
         assert counts == [frontiers[b, k] for k in range(len(counts))]
         assert limit is not None or outcome.reached == sum(counts)
     own = device.own(A)
-    graph = many_graph.many_graph_of(device, own, own if AT is A else None if AT is None else device.own(AT))
+    graph = many_graph.multi_graph_of(device, own, own if AT is A else None if AT is None else device.own(AT))
     assert not device.host(graph.control).any()
 
 

@@ -3,7 +3,6 @@ directions."""
 
 import numpy as np
 import pytest
-from backends.cuda import test_bfs as test_traverse
 
 import grb_tile as gb
 from cuda_emulation.backend import EMULATED, shim, using_shim
@@ -13,8 +12,8 @@ from grb_tile.backends.cpu.vectorised import traversal as plain
 from grb_tile.backends.cuda.products import tiles
 from grb_tile.backends.cuda.traversal import bfs_tiles as traverse_tiles
 from grb_tile.operations import traversal as operation
-from support import graphs, seeds
-from support.graphs import GRAPHS, dense, graph_of, grid, power_law, random_graph, transposed
+from support import seeds
+from support.graphs import GRAPHS, dense, graph_of, grid, path, power_law, random_graph, star, transposed
 
 DIRECTIONS = (None, *tiles.DIRECTIONS)
 HELD = [name for name in GRAPHS if name not in ("one vertex", "no edges")]
@@ -51,7 +50,7 @@ def check(
         edges = {(i, int(j)) for i in range(n) for j in A.indices[A.indptr[i] : A.indptr[i + 1]]}
         assert all((int(above[v]), int(v)) in edges for v in there)
     for _, kept in outcome._graph._tables.values():
-        for name in ("seen0", "parts0", "parts1", "parts2", "control"):
+        for name in ("visited", "parts0", "parts1", "parts2", "control"):
             assert not device.host(kept[name]).any(), f"{name} is not clean after a search"
     return outcome
 
@@ -160,7 +159,7 @@ def test_forced_plans_reach_it_and_say_so(direction):
 
 
 def test_what_has_no_tiles_goes_over_rows():
-    A = test_traverse.graph_of(70, [], [])
+    A = graph_of(70, [], [])
     with using_shim(), gb.plan(force="push_csr"):
         level, _, report = operation.bfs(A, A, 3)
         assert report.format == "csr" and level.nvals == 1
@@ -179,12 +178,12 @@ def test_the_planner_takes_tiles_where_entries_cluster(monkeypatch):
 
     monkeypatch.setattr(tuning, "TILES_ENTRIES", 1000)
     full, thin = blocks_of(600, 20), random_graph(600, 5000, 5)
-    path = graphs.path(3000)
+    chain = path(3000)
     device = shim().device
     assert tiles.entries_per_tile(device, device.own(full), 16) > tuning.TILES_FULL
     assert tiles.entries_per_tile(device, device.own(thin), 16) < tuning.TILES_FULL
     with using_shim():
-        for A, format in ((full, "bittiled"), (thin, "csr"), (path, "csr")):
+        for A, format in ((full, "bittiled"), (thin, "csr"), (chain, "csr")):
             want, _, _ = plain.bfs(A, np.array([3]), True, False, None, None)
             for _ in range(2):
                 level, _, report = operation.bfs(A, A, 3)
@@ -215,8 +214,8 @@ def test_occupancy_of_a_sample_is_near(monkeypatch):
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_more_is_found_than_a_bag_holds(direction):
-    """A warp finds more lines of tiles in a level than it keeps beside itself."""
-    A = graphs.star(100_000)
+def test_more_lines_than_the_queue_of_a_warp_holds(direction):
+    """A warp finds more lines of tiles in a level than its queue holds."""
+    A = star(100_000)
     check(A, A, 0, direction, 16, parents=False)
     check(A, A, 77_777, direction, 16, parents=False)

@@ -329,7 +329,7 @@ def test_arguments_of_a_kept_launch(cooperative, fixed):
 
 @pytest.mark.parametrize(("levels", "parents"), [(True, False), (False, True), (True, True)])
 def test_results_of_a_search_lie_apart(levels, parents):
-    from grb_tile.backends.cuda.traversal.bfs import _layout
+    from grb_tile.backends.cuda.traversal.outcome import _layout
 
     for n in (1, 63, 64, 1000):
         shapes, dtypes, starts, total = _layout(n, levels, parents, 40)

@@ -106,7 +106,7 @@ def check(A, AT, source, delta=None):
         assert A.values.dtype.kind == "f" or not A.values.all()  # only then may edges have no length
     workspace = next(iter(graph._tables.values()))[1]
     counters = device.host(workspace["control"])[:26]  # the blocks' messages may stay
-    assert not device.host(workspace["waiting"]).any() and not counters.any()
+    assert not device.host(workspace["in_list"]).any() and not counters.any()
     return outcome
 
 
@@ -179,21 +179,21 @@ def test_a_grid():
 
 
 @pytest.fixture
-def narrow(monkeypatch):
+def high_diameter(monkeypatch):
     """Even small graphs with short rows take the high-diameter kernel."""
     monkeypatch.setattr(tuning, "HIGH_DIAMETER_VERTICES", 0)
 
 
-def is_narrow(A):
-    return A.forms["device"].forms["paths"].is_narrow if "device" in A.forms else A.forms["paths"].is_narrow
+def is_high_diameter(A):
+    return A.forms["device"].forms["sssp"].is_high_diameter if "device" in A.forms else A.forms["sssp"].is_high_diameter
 
 
 @pytest.mark.parametrize("delta", [None, 1, 40, 300, 10**7])
-def test_narrow(delta, narrow):
+def test_high_diameter(delta, high_diameter):
     A = grid(23, 19, 4)
     for source in (0, 200, 436):
         check(A, A, source, delta)
-    assert is_narrow(A)
+    assert is_high_diameter(A)
     chain = store_of(90, range(89), range(1, 90), generator(2).integers(0, 50, 89), "INT32", True)
     check(chain, chain, 30, delta)
     B = random_store(400, 420, "INT32", 1, lightest=0)  # several components, weights of 0
@@ -202,22 +202,22 @@ def test_narrow(delta, narrow):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_narrow_types(dtype, narrow):
+def test_high_diameter_types(dtype, high_diameter):
     A = random_store(300, 700, dtype, 2, symmetric=False, lightest=0)
     for delta in (None, 5):
         check(A, None, 7, delta)
-    assert is_narrow(A)
+    assert is_high_diameter(A)
 
 
-def test_narrow_long_rows(narrow):
+def test_high_diameter_long_rows(high_diameter):
     """Rows of more entries than are read at once; from NARROW_DEGREE on the other kernel does it."""
     rng = generator(5)
     A = store_of(300, np.repeat(np.arange(30), 12), rng.integers(0, 300, 360), rng.integers(1, 99, 360), "INT32", True)
     check(A, A, 0)
-    assert is_narrow(A)
+    assert is_high_diameter(A)
     star = store_of(300, np.zeros(299), np.arange(1, 300), rng.integers(1, 99, 299), "INT32", True)
     check(star, star, 5)
-    assert not is_narrow(star)
+    assert not is_high_diameter(star)
 
 
 @pytest.mark.parametrize("kernel", ["grid_wide", "grid_low_skew", "cluster_high_diameter"])
@@ -229,11 +229,11 @@ def test_forced_kernels(kernel):
 
 
 @pytest.mark.parametrize("places", ["queue", "far pile"])
-def test_narrow_overflows(places, narrow, monkeypatch):
+def test_high_diameter_overflows(places, high_diameter, monkeypatch):
     """A queue or a far pile that is too small: the other kernel starts anew."""
     A = grid(25, 30, 6)
     monkeypatch.setattr(paths_graph, "QUEUE_BYTES", 72 if places == "queue" else 1 << 16)
-    monkeypatch.setattr(fused, "FAR", 9 if places == "far pile" else 1 << 17)
+    monkeypatch.setattr(fused, "FAR_ITEMS", 9 if places == "far pile" else 1 << 17)
     rows = check(A, A, 300, 500 if places == "queue" else 2).rows()
     assert any(row["direction"] == "raise" for row in rows)
     monkeypatch.undo()
@@ -285,17 +285,17 @@ def test_subnormal_weights_have_their_length(dtype, least):
 
 def test_a_search_after_one_that_failed_while_in_edges_were_sorted(monkeypatch, wide):
     A = random_store(300, 3000, "INT32", 8, False)
-    AT, sort = select.named("numpy").transpose(A), paths_graph.PathsGraph._sorted
+    AT, sort = select.named("numpy").transpose(A), paths_graph.SsspGraph._sorted
 
     def interrupted(graph, store):
         if store is not graph.out_edges:
             raise KeyboardInterrupt
         return sort(graph, store)
 
-    monkeypatch.setattr(paths_graph.PathsGraph, "_sorted", interrupted)
+    monkeypatch.setattr(paths_graph.SsspGraph, "_sorted", interrupted)
     with pytest.raises(KeyboardInterrupt):
         check(A, AT, 0)
-    monkeypatch.setattr(paths_graph.PathsGraph, "_sorted", sort)
+    monkeypatch.setattr(paths_graph.SsspGraph, "_sorted", sort)
     check(A, AT, 0)
 
 

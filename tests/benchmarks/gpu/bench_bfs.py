@@ -234,7 +234,7 @@ def many(scale=20, factor=16):
     times = {}
     for name, run in (("together", lambda: bfs_multi(G, sources)), ("apart", lambda: [bfs(G, s) for s in sources]),
                       ("with parents", lambda: bfs_multi(G, sources, parents=True)),
-                      ("first call", lambda: (store.forms.pop("traverse_many"), bfs_multi(G, sources)))):  # fmt: skip
+                      ("first call", lambda: (store.forms.pop("bfs_multi"), bfs_multi(G, sources)))):  # fmt: skip
         taken = []
         for _ in range(16):
             ms, found = timed(run)
@@ -268,7 +268,7 @@ def check_parents(found):
 
 def reset(G):
     graph = graph_of(current().device, G.A._store, G.A._store)
-    graph.kernels.clear()
+    graph.launches.clear()
     graph._tables.clear()
 
 
@@ -278,10 +278,10 @@ def tries(name):
         return [
             {"cluster": 16},
             {"cluster": 4},
-            {"cluster": 16, "narrow_block": 512},
-            {"cluster": 8, "narrow_block": 512},
-            {"cluster": 8, "narrow_block": 768},
-            {"cluster": 4, "narrow_block": 512},
+            {"cluster": 16, "high_diameter_block": 512},
+            {"cluster": 8, "high_diameter_block": 512},
+            {"cluster": 8, "high_diameter_block": 768},
+            {"cluster": 4, "high_diameter_block": 512},
         ]
     return [
         {"block": 512, "per_processor": 2},
@@ -323,7 +323,7 @@ def main():
         print(
             f"{name}: n {store.nrows}, entries {store.nvals}, made in {made:.1f} s, "
             f"prepared in {prepared * 1e3:.1f} ms, "
-            f"longest row {graph.longest}, narrow {graph.is_narrow}",
+            f"longest row {graph.longest}, high diameter {graph.is_high_diameter}",
             flush=True,
         )
         teps = []

@@ -146,10 +146,10 @@ def tries(name):
     """Changes to LAUNCH worth comparing."""
     if name in ("grid2000", "road"):
         return [
-            {"cluster": cluster, "narrow_step": step, "narrow_block": block}
+            {"cluster": cluster, "high_diameter_step": step, "high_diameter_block": block}
             for cluster, block in ((8, 1024), (8, 512), (4, 1024))
             for step in (8.0, 16.0, 32.0, 64.0)
-        ] + [{"narrow": False}]
+        ] + [{"high_diameter": False}]
     return [{"pull_at": pull_at, "step": step} for pull_at in (2, 3, 4) for step in (0.5, 1.0, 2.0, 3.0)] + [
         {"block": 512}, {"block": 512, "per_processor": 2}, {"block": 768}]  # fmt: skip
 
@@ -173,7 +173,7 @@ def main():
         sources = [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), args.sources)]
         heaviest = int(G.emax)
         prepared, found = timed(partial(sssp, G, sources[0]))
-        graph = store.forms["paths"]
+        graph = store.forms["sssp"]
         floor = store.nvals * graph.bytes / 4.3e9
         print(
             f"{name}: n {store.nrows}, entries {store.nvals}, weights to {heaviest}, first call {prepared:.1f} ms, "
@@ -218,7 +218,7 @@ def main():
             kept = dict(fused.LAUNCH)
             for changes in tries(name):
                 fused.LAUNCH.update(changes)
-                graph.kernels.clear()
+                graph.launches = None
                 graph._items.clear()
                 times = []
                 for source in sources[:6]:
@@ -228,7 +228,7 @@ def main():
                 relaxed = sum(r["edges"] or 0 for r in outcome.rows() if r["direction"] == "relax")
                 print(f"  {changes}: {np.median(times):.3f} ms, {outcome.head[1]} rounds, {relaxed} edges", flush=True)
                 fused.LAUNCH.update(kept)
-            graph.kernels.clear()
+            graph.launches = None
         del store, G, found, graph, both, distances
         cp.get_default_memory_pool().free_all_blocks()
 

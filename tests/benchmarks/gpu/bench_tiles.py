@@ -218,7 +218,7 @@ def part_tries(backend, name, A, sources):
         for change in changes:
             traverse_tiles.LAUNCH.update(change)
             for key in [k for k in A.forms or () if str(k).startswith("traverse_tiles")]:
-                A.forms[key].kernels.clear()
+                A.forms[key].launches.clear()
             label = " ".join(f"{k[0]}{v}" for k, v in change.items())
             try:
                 bench_bfs.check(A, sources[0], bfs(G, sources[0], parents=True))

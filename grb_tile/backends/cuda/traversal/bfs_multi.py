@@ -1,14 +1,17 @@
-"""Breadth-first traversals from many sources at once on the device: 64 of them in a word a vertex.
+"""Multi-source BFS (MS-BFS) on the device: 64 sources in the word of a vertex.
 
-Kernels: kernels/traversal/bfs_multi.cuh (the levels), kernels/traversal/bfs_multi_parents.cuh (parents of the levels),
-kernels/traversal/bfs_multi_result.cuh
-(rows of the result).  The results are matrices with a row for each source; both have the same indices.
+Kernels: kernels/traversal/bfs_multi.cuh (levels), kernels/traversal/bfs_multi_parents.cuh (parents from the levels),
+kernels/traversal/bfs_multi_result.cuh (rows of the result).  The results are matrices with a row for each source; both
+have the same indices.
 Memory: 32 bytes a vertex for the words of a batch, 32 for each four binary digits of the greatest level, 264 for
 parents.
 """
 
+from __future__ import annotations
+
 import ctypes
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,16 +20,29 @@ from ....storage.store import Compressed
 from ..runtime.array_block import layout
 from ..runtime.errors import on_device
 from ..runtime.mailbox import Mailbox
-from .bfs import HEAD_ROWS, LOG_LEVELS, Outcome
-from .bfs_multi_graph import many_graph_of
+from .bfs_multi_graph import MultiBfsGraph, multi_graph_of
+from .outcome import LEVEL_NUMBERS, RECORD_HEAD, RECORD_LEVELS, Outcome
+
+if TYPE_CHECKING:
+    from ....storage.store import Compressed
+    from ..runtime.array_block import Layout
+    from ..runtime.device import Device
 
 BATCH = 64
-MOST_SPARE = 4 << 30  # bytes of results for which room is made before their number is known
+MOST_SPARE = 4 << 30  # bytes of results that are allocated before their number is known
+# block: threads.  alpha: a source pulls when its frontier has more than 1/alpha of the edges not explored.
 LAUNCH = {"block": 1024, "alpha": 32}
+ARGUMENTS = 35  # fields of MultiBfsArguments (kernels/traversal/bfs_multi.cuh)
+RESULT_ARGUMENTS = 15  # fields of MultiResultArguments (kernels/traversal/bfs_multi_result.cuh)
+EDGES_PER_BLOCK = 1024  # a grid has one block for so many edges, up to the resident ones
+LIST_INTS, PARENT_INTS = 10, 75  # shared memory of a result's vertex, without and with parents
 
 
 @on_device
-def traverse_many(device, A, AT, sources, max_level, direction=None, levels=True, parents=False):
+def traverse_many(
+    device: Device, A: Compressed, AT: Compressed | None, sources: Any, max_level: int | None,
+    direction: str | None = None, levels: bool = True, parents: bool = False,
+) -> Any:  # fmt: skip
     """(store of levels | None, store of parents | None, Outcome of each batch of 64), or NotImplemented.
 
     Stores: len(sources) x n, INT32 and INT64.  Not implemented: 64-bit vertices; parents without in-edges (AT None).
@@ -40,7 +56,7 @@ def traverse_many(device, A, AT, sources, max_level, direction=None, levels=True
     same = AT is A
     A = device.own(A)
     AT = A if same else None if AT is None else device.own(AT)
-    graph = many_graph_of(device, A, AT)
+    graph = multi_graph_of(device, A, AT)
     mode = 0 if direction == "push" or AT is None else -1 if direction is None else 1
     parts, outcomes = [], []
     for first in range(0, len(sources), BATCH):
@@ -64,11 +80,13 @@ def traverse_many(device, A, AT, sources, max_level, direction=None, levels=True
     ), outcomes  # fmt: skip
 
 
-def _batch(device, graph, sources, max_level, mode, levels, parents):
+def _batch(
+    device: Device, graph: MultiBfsGraph, sources: Any, max_level: int, mode: int, levels: bool, parents: bool
+) -> tuple[list, Outcome]:
     """((indptr, indices, levels | None, parents | None), Outcome) of at most 64 sources.
 
-    Two launches (three with parents); the second is given before the first is done, and what the host has to do after
-    it is done while rows are written.
+    Two launches (four with parents).  All are queued before the first ends, and the host shrinks the arrays while the
+    last one writes them.
     """
     launches = _launches_of(graph, parents)
     count, n, live = len(sources), graph.n, graph.live
@@ -76,49 +94,50 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
     stream = device.current_stream().ptr
     try:
         mailbox = graph.mailboxes.pop()
-    except IndexError:  # none yet, or another thread took it
+    except IndexError:  # none yet, or another thread has it
         mailbox = _Mailbox(device)
     mailbox.write(sources)
     workspace = device.launcher.array_block(device.xp, _workspace(n, live, groups, launches.chunks))
-    cells, seen, now, following, spare, totals, tallies = workspace.addresses
-    record = device.empty(HEAD_ROWS + 4 * LOG_LEVELS, np.int64)
+    counters, visited, now, following, spare, totals, tallies = workspace.addresses
+    record = device.empty(RECORD_HEAD + LEVEL_NUMBERS * RECORD_LEVELS, np.int64)
     log = device.address(record)
     launches.levels(
         stream,
         *launches.edges,
-        graph.strong,
-        graph.strong_edges,
+        graph.high_degree,
+        graph.high_degree_edges,
         launches.hubs,
         mailbox.sources,
         count,
-        seen,
+        visited,
         now,
         following,
         spare,
-        cells,
+        counters,
         launches.control,
         log,
         mailbox.ptr,
-        LOG_LEVELS,
+        RECORD_LEVELS,
         max_level,
         mode,
         LAUNCH["alpha"],
         int(parents),
     )
-    found = _parents(device, graph, seen, cells, record) if parents else None
+    found = _parents(device, graph, visited, counters, record) if parents else None
     bytes_each = 4 + 4 * levels + 8 * parents
     most = count * (live + 1)  # a source without edges reaches itself
-    known = most * bytes_each > MOST_SPARE  # then they are counted first
-    room = mailbox.read(stream) if known else most
+    known = most * bytes_each > MOST_SPARE  # then wait for their number before allocating
+    capacity = mailbox.read(stream) if known else most
     arrays = [
-        device.empty(count + 1, np.int64), device.empty(room, np.int32), device.empty(room, np.int32) if levels else None,
-        device.empty(room, np.int64) if parents else None,
+        device.empty(count + 1, np.int64), device.empty(capacity, np.int32),
+        device.empty(capacity, np.int32) if levels else None,
+        device.empty(capacity, np.int64) if parents else None,
     ]  # fmt: skip
     launches.rows(
         stream,
-        seen,
-        cells,
-        launches.place,
+        visited,
+        counters,
+        launches.position,
         n,
         launches.size,
         count,
@@ -141,83 +160,86 @@ def _batch(device, graph, sources, max_level, mode, levels, parents):
 
 
 @lru_cache(maxsize=64)
-def _workspace(n, live, groups, chunks):
-    """The Layout of cells, seen, now, following, spare, totals, tallies."""
+def _workspace(n: int, live: int, groups: int, chunks: int) -> Layout:
+    """The Layout of level counters, visited, now, following, spare, totals, tallies."""
     word, count = np.dtype(np.uint64), np.dtype(np.int32)
     return layout((4 * n * groups, word), (n, word), *[(live, word)] * 3, (64, count), (64 * chunks, count))
 
 
-def _parents(device, graph, seen, cells, record):
-    """64 parents of each vertex, in the order of the graph's places."""
+def _parents(device, graph, visited, counters, record):
+    """64 parents of each vertex, in the order of the graph's positions: MultiParentsArguments of both kernels."""
     found = device.empty(graph.n * 64, np.int32)
     block = device.launcher.threads(256)
-    for name, rows, shared, done in (("bfs_multi_parents_pull", graph.into, block * 65 * 4, device.zeros(graph.live, np.uint64)),
-                                     ("bfs_multi_parents_push", graph.out, 0, None)):  # fmt: skip
-        kernel = device.launcher.kernel("traversal/bfs_multi_parents.cuh", name, "", (graph.index,))
+    done = device.zeros(graph.live, np.uint64)
+    for name, rows, shared in (("pull", graph.into, block * 65 * 4), ("push", graph.out, 0)):
+        kernel = device.launcher.kernel(
+            "traversal/bfs_multi_parents.cuh", f"bfs_multi_parents_{name}", "", (graph.index,)
+        )
         kernel(kernel.resident_blocks(block, shared), block, (
-            rows.start, rows.near, rows.tasks, rows.count, graph.order, graph.n, graph.live, graph.out_edges.nvals, seen, cells,
-            record, LOG_LEVELS, done, found), shared)  # fmt: skip
+            rows.start, rows.near, rows.tasks, rows.count, graph.order, graph.n, graph.live,
+            graph.out_edges.nvals, visited, counters, record, RECORD_LEVELS, done, found), shared)  # fmt: skip
     return found
 
 
 class _Mailbox(Mailbox):
-    """The sources for the device (words from 1 on), and the number of the result's entries from it (word 0)."""
+    """In pinned host memory: the sources (words from 1 on), and the number of the result's entries (word 0)."""
 
-    def __init__(self, device):
+    def __init__(self, device: Device) -> None:
         super().__init__(device.xp, 1 + BATCH // 2)
         self.sources = self.ptr + 8
         self._listed = (ctypes.c_int32 * BATCH).from_address(self.sources)
 
-    def write(self, sources):
+    def write(self, sources: Any) -> None:
+        """Give the sources to the next launch."""
         self.expect(1)
         self._listed[: len(sources)] = sources
 
-    def read(self, stream):
-        """How many entries there are; waits for the device."""
+    def read(self, stream: int) -> int:
+        """The number of entries; waits for the device."""
         self.wait(1, stream)
         return self.words[0]
 
 
 class _Launches:
-    """The kernels, their configuration, and the arguments that a graph does not change."""
+    """The kernels, their configuration, and the arguments that are the same for all launches of a graph."""
 
-    def __init__(self, graph, parents):
+    def __init__(self, graph: MultiBfsGraph, parents: bool) -> None:
         device = graph.device
         launcher, out, into = device.launcher, graph.out, graph.into
         levels = launcher.kernel("traversal/bfs_multi.cuh", "bfs_multi", "", (graph.index,))
         rows = launcher.kernel(
             "traversal/bfs_multi_result.cuh", "bfs_multi_result", "", ("true" if parents else "false",)
         )
-        # Who writes the rows: threads, vertices a thread at most, blocks at once.
+        # of the kernel that writes rows: threads, vertices of a thread at most, resident blocks
         threads, each = (256, 1) if parents else (launcher.size(1024, 256), launcher.size(4, 2))
-        most = threads * each
-        place = rows.resident_blocks(threads, 4 * most * (75 if parents else 10))
+        most, ints = threads * each, PARENT_INTS if parents else LIST_INTS
+        resident = rows.resident_blocks(threads, 4 * most * ints)
         chunks = -(-graph.n // most)
-        if chunks > place:  # as many for each block
-            chunks = -(-chunks // place) * place
+        if chunks > resident:  # the same number for each block
+            chunks = -(-chunks // resident) * resident
         self.size = min(most, (-(-graph.n // chunks) + 31) // 32 * 32)
         self.chunks = chunks = -(-graph.n // self.size)
-        writers = min(place, chunks)
+        writers = min(resident, chunks)
         hubs, of_hubs = graph.hubs, graph.hub_rows
-        shared = 4 * self.size * (75 if parents else 10)
+        shared = 4 * self.size * ints
         self.hubs = hubs
         pulled = (None, None, None, None, None, 0, None, 0) if into is None else (
             into.start, into.near, of_hubs.start, of_hubs.near, of_hubs.tasks, of_hubs.count, of_hubs.rest_tasks,
             of_hubs.rest_count)  # fmt: skip
         self.edges = (
-            out.start, out.near, out.tasks, out.count, *pulled, graph.place, graph.degrees, graph.n, graph.live,
+            out.start, out.near, out.tasks, out.count, *pulled, graph.position, graph.degrees, graph.n, graph.live,
             graph.out_edges.nvals,
         )  # fmt: skip
         self.edges = tuple(a if type(a) is int else device.address(a) for a in self.edges)
-        self.place, self.control = device.address(graph.place), device.address(graph.control)
+        self.position, self.control = device.address(graph.position), device.address(graph.control)
         block = launcher.threads(LAUNCH["block"])
-        blocks = launcher.blocks(levels.resident_blocks(block, 8 * hubs), graph.out_edges.nvals, 1024)
-        self.levels = levels.launch(35, blocks, block, 8 * hubs, cooperative=True)
-        self.rows = rows.launch(15, writers, threads, shared, cooperative=True)
+        blocks = launcher.blocks(levels.resident_blocks(block, 8 * hubs), graph.out_edges.nvals, EDGES_PER_BLOCK)
+        self.levels = levels.launch(ARGUMENTS, blocks, block, 8 * hubs, cooperative=True)
+        self.rows = rows.launch(RESULT_ARGUMENTS, writers, threads, shared, cooperative=True)
 
 
-def _launches_of(graph, parents):
-    """The _Launches of this graph and the present configuration; kept with the graph."""
+def _launches_of(graph: MultiBfsGraph, parents: bool) -> _Launches:
+    """The _Launches of this graph and configuration, kept with the graph."""
     key = parents, *LAUNCH.values()
     found = graph.launches.get(key)
     if found is None:

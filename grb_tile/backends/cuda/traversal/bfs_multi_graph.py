@@ -1,42 +1,51 @@
-"""What traversals from many sources keep of a graph: its edges with the vertices in order of their edges, most first.
+"""What multi-source BFS keeps of a graph on the device: its edges with the vertices in order of degree, highest first.
 
-Made at the first such traversal of a matrix and kept in its forms ("traverse_many");
-kernels/traversal/bfs_multi_prepare.cuh says why.
+Made at the first multi-source BFS of a matrix and kept in its forms ("bfs_multi").  The form and its reasons:
+kernels/traversal/bfs_multi_prepare.cuh.
 Memory: 4 bytes an entry and direction (one where symmetric), 2 an entry of the hubs, 16 to 28 a vertex, 24 for each 512
 entries of long rows.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....storage.store import forms_of
 
-CONTROL_WORDS = 256
+if TYPE_CHECKING:
+    from ....storage.store import Compressed
+    from ..runtime.device import Device
+
+CONTROL_WORDS = 256  # at least MultiControl (kernels/traversal/bfs_multi.cuh)
+HIGH_DEGREE_SHARE = 3 / 4  # of the edges that the vertices called of high degree have
 HUBS = 16384  # a power of two of at most 65536; 8 bytes of shared memory each
 
 
-class ManyRows:
-    """Rows of one direction: start (P), near (int32 places), tasks (uint64: piece << 32 | row, pieces in turn)."""
+class MultiRows:
+    """Rows of one direction: start (P), near (int32 positions), tasks (uint64: segment << 32 | row, in order)."""
 
-    def __init__(self, graph, store):
+    def __init__(self, graph: MultiBfsGraph, store: Compressed) -> None:
         device, xp, live = graph.device, graph.device.xp, graph.live
-        sizes, pieces = device.empty(live, np.int64), device.empty(live, np.int32)
+        sizes, segments = device.empty(live, np.int64), device.empty(live, np.int32)
         launcher = device.launcher
         kernel = launcher.kernel
         kernel("traversal/bfs_multi_prepare.cuh", "padded_sizes", "", ("int64_t",)).over(
-            live, (store.indptr, graph.order, live, sizes, pieces)
+            live, (store.indptr, graph.order, live, sizes, segments)
         )
         starts = device.zeros(live + 1, np.int64)
         xp.cumsum(sizes, out=starts[1:])
         first = device.zeros(live + 1, np.int64)
-        xp.cumsum(pieces, out=first[1:])
+        xp.cumsum(segments, out=first[1:])
         total, count = device.read(starts[-1:], first[-1:])
         self.count = count
-        small = total + 8 * live < 2**31 - 1024  # hubs' entries too, padded
+        small = total + 8 * live < 2**31 - 1024  # with the padded entries of hubs
         self.index = "int32_t" if small else "int64_t"
         self.start = starts.astype(np.int32) if small else starts
         self.near = device.empty(total, np.int32)
-        self.tasks = _tasks(graph, first, pieces, count)
-        arguments = store.indptr, store.indices, graph.order, graph.place, live, self.start, self.near
+        self.tasks = _tasks(graph, first, segments, count)
+        arguments = store.indptr, store.indices, graph.order, graph.position, live, self.start, self.near
         for block, threads in (("false", 256), ("true", 1024)):
             rows = kernel("traversal/bfs_multi_prepare.cuh", "relabel_rows", "", ("int64_t", self.index, block))
             blocks = launcher.blocks(launcher.processors * (8 if block == "false" else 2))
@@ -44,21 +53,22 @@ class ManyRows:
 
 
 class HubRows:
-    """What rows of in-edges hold of the hubs: start (P: a multiple of 8, plus the padding), near (uint16), tasks; rest_tasks."""
+    """The hubs in rows of in-edges: start (P: a multiple of 8, plus the padding), near (uint16), tasks; rest_tasks."""
 
-    def __init__(self, graph, store, rows):
+    def __init__(self, graph: MultiBfsGraph, store: Compressed, rows: MultiRows) -> None:
         device, xp, live = graph.device, graph.device.xp, graph.live
         kernel = device.launcher.kernel
         counts, sizes = device.empty(live, np.int32), device.empty(live, np.int64)
-        pieces, rest_pieces = device.empty(live, np.int32), device.empty(live, np.int32)
+        segments, rest_segments = device.empty(live, np.int32), device.empty(live, np.int32)
         kernel("traversal/bfs_multi_prepare.cuh", "hub_counts", "", ("int64_t", graph.index)).over(live, (
-            store.indptr, graph.order, rows.start, rows.near, live, graph.hubs, counts, sizes, pieces, rest_pieces))  # fmt: skip
+            store.indptr, graph.order, rows.start, rows.near, live, graph.hubs, counts, sizes, segments,
+            rest_segments))  # fmt: skip
         at, first, rest_first = (device.zeros(live + 1, np.int64) for _ in range(3))
-        for sums, numbers in ((at, sizes), (first, pieces), (rest_first, rest_pieces)):
+        for sums, numbers in ((at, sizes), (first, segments), (rest_first, rest_segments)):
             xp.cumsum(numbers, out=sums[1:])
         total, self.count, self.rest_count = device.read(at[-1:], first[-1:], rest_first[-1:])
-        self.tasks = _tasks(graph, first, pieces, self.count)
-        self.rest_tasks = _tasks(graph, rest_first, rest_pieces, self.rest_count)
+        self.tasks = _tasks(graph, first, segments, self.count)
+        self.rest_tasks = _tasks(graph, rest_first, rest_segments, self.rest_count)
         self.start = device.empty(live + 1, rows.start.dtype)
         self.near = device.empty(total, np.uint16)
         kernel("traversal/bfs_multi_prepare.cuh", "hub_rows", "", (graph.index,)).over(
@@ -66,19 +76,19 @@ class HubRows:
         )
 
 
-def _tasks(graph, first, pieces, count):
-    """Keys piece << 32 | row in order."""
+def _tasks(graph: MultiBfsGraph, first: Any, segments: Any, count: int) -> Any:
+    """Tasks segment << 32 | row, sorted."""
     keys = graph.device.empty(count, np.uint64)
     kernel = graph.device.launcher.kernel("traversal/bfs_multi_prepare.cuh", "segment_tasks", "", ("int64_t",))
-    kernel.over(graph.live, (first, pieces, graph.live, keys))
+    kernel.over(graph.live, (first, segments, graph.live, keys))
     keys.sort()
     return keys
 
 
-class ManyGraph:
-    """order: vertices by the number of their edges, most first; place: where each is; live: how many may have any."""
+class MultiBfsGraph:
+    """order: vertices by degree, highest first; position: of each vertex in it; live: the first ones, with edges."""
 
-    def __init__(self, device, out_edges, in_edges):
+    def __init__(self, device: Device, out_edges: Compressed, in_edges: Compressed | None) -> None:
         self.device = device
         self.out_edges, self.in_edges = out_edges, in_edges
         self.n = n = out_edges.nrows
@@ -87,40 +97,39 @@ class ManyGraph:
         if in_edges is not None and in_edges is not out_edges:
             degrees = degrees + (in_edges.indptr[1:] - in_edges.indptr[:-1])
         self.order = xp.argsort(-degrees).astype(np.int32)
-        self.place = device.empty(n, np.int32)
-        self.place[self.order] = device.arange(n, np.int32)
+        self.position = device.empty(n, np.int32)
+        self.position[self.order] = device.arange(n, np.int32)
         self.degrees = (out_edges.indptr[1:] - out_edges.indptr[:-1])[self.order].astype(np.int32)  # out-edges
-        self.live = (
-            n if in_edges is None else device.read((degrees > 0).sum().reshape(1))[0]
-        )  # who has in-edges is not known
-        self.out = ManyRows(self, out_edges)
-        self.into = None if in_edges is None else self.out if in_edges is out_edges else ManyRows(self, in_edges)
+        # without in-edges, the vertices that have some are unknown
+        self.live = n if in_edges is None else device.read((degrees > 0).sum().reshape(1))[0]
+        self.out = MultiRows(self, out_edges)
+        self.into = None if in_edges is None else self.out if in_edges is out_edges else MultiRows(self, in_edges)
         if self.into is not None and self.into.index != self.out.index:
             self.out.start, self.into.start = (rows.start.astype(np.int64) for rows in (self.out, self.into))
             self.out.index = self.into.index = "int64_t"
         self.index = self.out.index
         self.hubs = device.launcher.size(HUBS, 64)
         self.hub_rows = None if self.into is None else HubRows(self, in_edges, self.into)
-        self.strong, self.strong_edges = self._strong()
+        self.high_degree, self.high_degree_edges = self._high_degree()
         self.launches = {}
-        self.mailboxes = []  # traversal/bfs_multi.py's, not in use
-        self.control = device.zeros(CONTROL_WORDS, np.uint64)  # the kernel's counters: all zero between traversals
+        self.mailboxes = []  # of bfs_multi.py, not in use
+        self.control = device.zeros(CONTROL_WORDS, np.uint64)  # all zero between launches
 
-    def _strong(self):
-        """The fewest first vertices that hold three quarters of the edges, and how many edges they hold."""
+    def _high_degree(self) -> tuple[int, int]:
+        """(how many first vertices have HIGH_DEGREE_SHARE of the edges, how many edges they have)."""
         if not self.live:
             return 0, 0
         start = self.out.start
-        goal = int(self.out.near.shape[0]) * 3 // 4
+        goal = int(int(self.out.near.shape[0]) * HIGH_DEGREE_SHARE)
         rows = self.device.xp.searchsorted(start, self.device.array(np.array([goal], start.dtype)))
         rows = min(self.live, (self.device.read(rows)[0] + 31) // 32 * 32)
         return rows, self.device.read(self.degrees[:rows].sum(dtype=np.int64).reshape(1))[0]
 
 
-def many_graph_of(device, out_edges, in_edges):
-    """The ManyGraph of device stores, kept with the matrix."""
+def multi_graph_of(device: Device, out_edges: Compressed, in_edges: Compressed | None) -> MultiBfsGraph:
+    """The MultiBfsGraph of device stores, kept with the matrix."""
     forms = forms_of(out_edges)
-    found = forms.get("traverse_many")
+    found = forms.get("bfs_multi")
     if found is None or found.in_edges is not in_edges or found.device is not device:
-        found = forms["traverse_many"] = ManyGraph(device, out_edges, in_edges)
+        found = forms["bfs_multi"] = MultiBfsGraph(device, out_edges, in_edges)
     return found

@@ -1,10 +1,15 @@
-"""Whole breadth-first traversals over bit tiles on the device: TileBFS in one launch.  Kernel: kernels/traversal/bfs_tiles.cuh.
+"""BFS over bit tiles on the device: TileBFS in one launch.  Kernel: kernels/traversal/bfs_tiles.cuh.
 
-Made at the first traversal of a matrix and kept in its forms: the tiles by rows and by columns (one array when
-symmetric), which vertices have in-edges, and a workspace for each stream that is clean between traversals.
+Made at the first such BFS of a matrix and kept in its forms: the tiles by rows and by columns (one array when
+symmetric), the vertices with in-edges, and a workspace for each stream, which each launch leaves clean.
 Memory beside the tiles: four bits and 12 / nt bytes a vertex.
 Paper: tilespmspv_tilebfs_icpp22, 3.4.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,64 +21,69 @@ from ..products.row_schedule import longest_row
 from ..products.tiles import DIRECTIONS, NAMES, WIDTH, bit_tiles_of, chunks_of, entries_per_tile
 from ..runtime.errors import on_device
 from ..structure.entries import index_type
-from .bfs import HEAD_ROWS, LOG_LEVELS, Outcome, answer, results_of
+from .bfs import ARGUMENTS
 from .bfs_graph import CONTROL_WORDS
+from .outcome import RECORD_LEVELS, Outcome, results_of, stores_of
 
-# Measured on an H200; tests/benchmarks/gpu/bench_tiles.py tries others.  sparse: the paper leaves push_csc at 1 % of the vertices;
-# with a
-# queue of the frontier's own tiles it is the fastest until these are half of all.  few: as a 16th of the vertices is
-# left.
+if TYPE_CHECKING:
+    from ....storage.store import Compressed
+    from ..runtime.device import Device
+
+# Measured on an H200; tests/benchmarks/gpu/bench_tiles.py tries others.
+# sparse: push_csc is used while the frontier has less than 1/sparse of the tiles.  The paper leaves it at 1 % of the
+# vertices; with a queue of the frontier's own tiles it is the fastest up to half of them.
+# few: pull_csc is used when less than 1/few of the vertices are left.
 LAUNCH = {"block": 512, "per_processor": 1, "width": WIDTH, "sparse": 2, "few": 16}
 FORMATS = ("bittiled", *DIRECTIONS)
 
 
 class TileOutcome(Outcome):
-    """As Outcome; directions are named by the walks, edges are counted from the levels."""
+    """As Outcome; directions have the names of TileBFS, edges are counted from the levels."""
 
     directions = DIRECTIONS
     format = "bittiled"
 
-    def rows(self):
+    def rows(self) -> list[dict[str, Any]]:
         rows = super().rows()
         if self.level is None:
             for row in rows:
-                row["edges"] = None  # nobody counted them
+                row["edges"] = None  # unknown without the levels
         return rows
 
 
 class TileGraph:
-    """The bit tiles of one graph, ready to be traversed."""
+    """The bit tiles of one graph, nt x nt vertices each, with what the kernel needs of it."""
 
-    def __init__(self, device, out_edges, in_edges, nt):
+    def __init__(self, device: Device, out_edges: Compressed, in_edges: Compressed | None, nt: int) -> None:
         self.device = device
         self.in_edges = in_edges
         self.start = device.array(out_edges.indptr)
         self.n, self.nt = out_edges.nrows, nt
         self.tiles = T = bit_tiles_of(device, out_edges, nt, symmetric=in_edges is out_edges)
-        self.kernels = {}
+        self.launches = {}
         self._tables = {}
         lines = T.by_cols.ptr.shape[0] - 1
-        places = (self.n + 63) // 64 * (64 // nt)
-        self.live, facts = device.empty(places, T.row_words.dtype), device.zeros(1, np.uint64)
+        parts = (self.n + 63) // 64 * (64 // nt)
+        self.live, facts = device.empty(parts, T.row_words.dtype), device.zeros(1, np.uint64)
         kernel = device.launcher.kernel("products/bit_tiles_build.cuh", "live_lines", "", (NAMES[nt],))
-        kernel.over(places * 32, (T.by_cols.ptr, T.by_cols.map, lines, places, self.live, facts))
+        kernel.over(parts * 32, (T.by_cols.ptr, T.by_cols.map, lines, parts, self.live, facts))
         self.live_count = device.read(facts)[0]
 
-    def table(self, stream):
-        """The kernel's table, with a workspace for `stream`: its address."""
+    def table(self, stream: int) -> int:
+        """The address of the table (TileTable in kernels/traversal/bfs_tiles.cuh) with a workspace for `stream`."""
         found = self._tables.get(stream)
         if found is None:
             found = self._tables.setdefault(stream, self._make_table())
         return found[0]
 
-    def _make_table(self):
+    def _make_table(self) -> tuple[int, dict[str, Any]]:
         device, T = self.device, self.tiles
         fields, kept = [self.n], {}
         for by_columns, lines in ((False, T.by_rows), (True, T.by_cols)):
             count, pieces, extra, owner = chunks_of(device, T, by_columns)
             fields += [*lines, extra, owner, count, pieces]
         fields += [self.live, self.live_count]
-        for name in ("seen0", "parts0", "parts1", "parts2"):
+        for name in ("visited", "parts0", "parts1", "parts2"):
             kept[name] = device.zeros((self.n + 63) // 64, np.uint64)
         for name in ("queue0", "queue1", "queue2"):
             kept[name] = device.empty(chunks_of(device, T, False)[1], np.int32)
@@ -83,9 +93,9 @@ class TileGraph:
         kept["table"] = table = device.array(np.array(numbers, np.uint64))
         return device.address(table), kept
 
-    def launch(self, levels, parents):
-        """The kernel for one kind of result with its configuration."""
-        found = self.kernels.get((levels, parents))
+    def launch(self, levels: bool, parents: bool) -> Any:
+        """The kernel for one kind of result, with its configuration."""
+        found = self.launches.get((levels, parents))
         if found is None:
             device = self.device
             template = (NAMES[self.nt], index_type(self.tiles.row_start), "true" if levels else "false",
@@ -95,13 +105,13 @@ class TileGraph:
             threads = launcher.threads(LAUNCH["block"])
             most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
             blocks = launcher.blocks(most, self.tiles.ntiles, threads)
-            found = self.kernels[levels, parents] = kernel.launch(14, blocks, threads, cooperative=True)
+            found = self.launches[levels, parents] = kernel.launch(ARGUMENTS, blocks, threads, cooperative=True)
         return found
 
 
 @on_device
-def clustering(device, A):
-    """(is the graph narrow?, a function that tells the entries of a 16 x 16 tile): what planner.search_over asks."""
+def clustering(device: Device, A: Compressed) -> tuple[bool, Callable[[], float] | None]:
+    """(has the graph high diameter?, a function for the mean entries of a 16 x 16 tile), for planner.search_over."""
     if A.rows is not None or A.nvals == 0 or not can_tile(A):
         return True, None
     A = device.own(A)
@@ -116,7 +126,7 @@ def clustering(device, A):
     return high_diameter, lambda: entries_per_tile(device, A, 16)
 
 
-def graph_of(device, out_edges, in_edges, nt):
+def graph_of(device: Device, out_edges: Compressed, in_edges: Compressed | None, nt: int) -> TileGraph:
     """The TileGraph of device stores, kept with the matrix."""
     forms, key = forms_of(out_edges), f"traverse_tiles{nt}"
     found = forms.get(key)
@@ -126,8 +136,11 @@ def graph_of(device, out_edges, in_edges, nt):
 
 
 @on_device
-def traverse(device, A, AT, sources, levels, parents, max_level, target, direction, width=None):
-    """As backends.cuda.traverse.traverse, over A's bit tiles; direction: None, or the name of a walk for every level.
+def traverse(
+    device: Device, A: Compressed, AT: Compressed | None, sources: Any, levels: bool, parents: bool,
+    max_level: int | None, target: int | None, direction: str | None, width: int | None = None,
+) -> Any:  # fmt: skip
+    """As bfs.traverse, over A's bit tiles; direction: None, or one of products.tiles.DIRECTIONS for every level.
 
     In-edges are the tiles by columns, so that AT only says whether A is symmetric (AT is A).
     """
@@ -143,10 +156,10 @@ def traverse(device, A, AT, sources, levels, parents, max_level, target, directi
     graph = graph_of(device, A, A if same else None, width or LAUNCH["width"])
     stream = device.current_stream().ptr
     table, launch = graph.table(stream), graph.launch(levels, parents)
-    results = results_of(device, n, levels, parents, HEAD_ROWS + 4 * LOG_LEVELS)
+    results = results_of(device, n, levels, parents)
     listed = None if single else device.array(sources, np.int32)
     first, count = (sources, 0) if single else (-1, sources.shape[0])
-    launch(stream, table, first, device.address(listed), count, *results.addresses, LOG_LEVELS, max_level,
+    launch(stream, table, first, device.address(listed), count, *results.addresses, RECORD_LEVELS, max_level,
            -1 if target is None else int(target), -1 if direction is None else DIRECTIONS.index(direction),
            LAUNCH["sparse"], LAUNCH["few"])  # fmt: skip
-    return answer(n, results, TileOutcome(device, results.array(3), graph, listed))
+    return stores_of(n, results, TileOutcome(device, results.array(3), graph, listed))

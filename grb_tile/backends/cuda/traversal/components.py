@@ -1,16 +1,24 @@
 """Connected components on the device: one launch, one count read back.  Kernel: kernels/traversal/components.cuh."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ....dtypes import UINT64
 from ....storage.store import BitmapVector
 from ..runtime.errors import on_device
 
+if TYPE_CHECKING:
+    from ....storage.store import Compressed
+    from ..runtime.device import Device
+
 BLOCK = 512
 
 
 @on_device
-def connected_components(device, A, AT):
+def connected_components(device: Device, A: Compressed, AT: Compressed) -> Any:
     """(store of labels: the smallest vertex of each vertex's component, number of components), or NotImplemented.
 
     A and AT: out-edges and in-edges by rows; the same store where symmetric.

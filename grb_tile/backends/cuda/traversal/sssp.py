@@ -1,33 +1,49 @@
-"""All shortest paths from a source on the device: one launch, nothing read back.  Kernel: kernels/traversal/sssp.cuh."""
+"""SSSP on the device: one launch (two on graphs of high diameter), nothing read back.
+
+Kernels: kernels/traversal/sssp.cuh (delta-stepping on the whole grid), kernels/traversal/sssp_high_diameter.cuh
+(near-far pile in one cluster of blocks), kernels/traversal/sssp_tree.cuh (predecessors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....dtypes import FP32, FP64, INT64, UINT64
 from ....planner.choose_traversal import NO_BOUND
 from ..runtime.late_vector import LateVector
-from .bfs import HEAD_ROWS, Outcome
-from .sssp_graph import FAR, MAX_ENTRIES, QUEUE_BYTES, graph_of, is_short
+from .bfs import EDGES_PER_BLOCK
+from .outcome import RECORD_HEAD, Outcome
+from .sssp_graph import FAR_ITEMS, MAX_ENTRIES, QUEUE_BYTES, SsspGraph, graph_of, is_short
 
-LOG_ROUNDS = 8192
-NUMBERS = 5  # of a round in the record
+if TYPE_CHECKING:
+    from ....storage.store import Compressed
+    from ..runtime.device import Device
+
+RECORD_ROUNDS = 8192  # rounds that the record has space for
+ROUND_NUMBERS = 5  # of each round, as in kernels/traversal/sssp_state.cuh
+ARGUMENTS = 9  # fields of SsspArguments (sssp.cuh), and of HighDiameterSsspArguments (sssp_high_diameter.cuh)
 # Measured on an H200; tests/benchmarks/gpu/bench_sssp.py tries others.
-# step, narrow_step: the first step of the bound, so many mean weights (over the mean degree, unless rows are short).
-# most: steps double up to so many mean weights.  pull_at: see the kernel.
-LAUNCH = {"block": 1024, "per_processor": 1, "pull_at": 2, "most": 2.0, "step": 1.0, "narrow_step": 24.0,
-          "narrow": True, "cluster": 8, "narrow_block": 1024}  # fmt: skip
+# step: the first step of the bound, in mean weights over the mean degree.  high_diameter_step: the same when rows are
+# short, in mean weights.  most: steps double up to so many mean weights.  pull_at: pull when the vertices left have
+# fewer than 1/pull_at of the edges.  block, high_diameter_block: threads of a block of each kernel.  per_processor:
+# resident blocks of a multiprocessor.  high_diameter: use that kernel.  cluster: its blocks.
+LAUNCH = {"block": 1024, "per_processor": 1, "pull_at": 2, "most": 2.0, "step": 1.0, "high_diameter_step": 24.0,
+          "high_diameter": True, "cluster": 8, "high_diameter_block": 1024}  # fmt: skip
 _KINDS = ("relax", "raise", "pull", "pull again")
 
 
-class PathsOutcome(Outcome):
-    """What the search's record says; read from the device when asked for, once."""
+class SsspOutcome(Outcome):
+    """The record of one launch, as Outcome; its lines are rounds."""
 
-    def __init__(self, device, record, graph):
-        super().__init__(device, record, graph)
-
-    def rows(self):
+    def rows(self) -> list[dict[str, Any]]:
         """A dictionary per round: frontier, edges, direction, threshold (None: none), ms."""
-        count = min(self.head[1], LOG_ROUNDS)
-        log = self.device.host(self._record[HEAD_ROWS : HEAD_ROWS + NUMBERS * count]).reshape(count, NUMBERS)
+        count = min(self.head[1], RECORD_ROUNDS)
+        log = self.device.host(self._record[RECORD_HEAD : RECORD_HEAD + ROUND_NUMBERS * count]).reshape(
+            count, ROUND_NUMBERS
+        )
         cycles = np.diff(np.append(log[:, 3], self.head[4]))
         share = self.seconds * 1e3 / max(int(cycles.sum()), 1)
         graph = self._graph
@@ -35,14 +51,18 @@ class PathsOutcome(Outcome):
         bounds = log[:, 4].astype(np.uint64).astype(graph.key)
         shown = bounds.view(np.dtype(f"f{graph.key.itemsize}")) if graph.real else bounds
         return [
-            {"frontier": int(log[k, 0]), "edges": None if log[k, 2] < 0 else int(log[k, 2]), "direction": _KINDS[log[k, 1]],
-             "threshold": None if bounds[k] == none else shown[k].item(), "ms": float(cycles[k]) * share}
+            {"frontier": int(log[k, 0]), "edges": None if log[k, 2] < 0 else int(log[k, 2]),
+             "direction": _KINDS[log[k, 1]], "threshold": None if bounds[k] == none else shown[k].item(),
+             "ms": float(cycles[k]) * share}
             for k in range(count)
         ]  # fmt: skip
 
 
-def shortest_paths(device, A, in_edges, source, heaviest, delta, tree):
-    """(store of distances, store of predecessors | None, PathsOutcome), or NotImplemented: protocol.Backend.shortest_paths."""
+def shortest_paths(
+    device: Device, A: Compressed, in_edges: Callable[[], Compressed | None], source: int, heaviest: Any,
+    delta: float | None, tree: bool,
+) -> Any:  # fmt: skip
+    """(store of distances, store of predecessors | None, SsspOutcome), or NotImplemented: protocol.Backend.sssp."""
     n, kind = A.nrows, A.dtype.np_type
     if A.rows is not None or not 0 < n < 2**31 - 128 or A.nvals >= MAX_ENTRIES:
         return NotImplemented
@@ -63,30 +83,33 @@ def shortest_paths(device, A, in_edges, source, heaviest, delta, tree):
         dtype = UINT64 if A.dtype is UINT64 else INT64
     values = device.places(n, dtype.np_type)
     words = device.empty((n + 63) >> 6, np.uint64)
-    record = device.empty(HEAD_ROWS + NUMBERS * LOG_ROUNDS, np.int64)
+    record = device.empty(RECORD_HEAD + ROUND_NUMBERS * RECORD_ROUNDS, np.int64)
     step, most = _steps(graph, delta)
-    wide, narrow = graph.kernels.get("launch") or _launches(graph)
+    grid, high_diameter = graph.launches or _launches(graph)
     stream = device.current_stream().ptr
-    outcome = PathsOutcome(device, record, graph)
+    outcome = SsspOutcome(device, record, graph)
     with graph.lock:
         if AT is not None:
             graph.set_in_edges(A if same else device.own(AT))
         table, _ = graph.table(stream)
-        first_narrow = narrow is not None and step >= 0
-        if first_narrow:
-            narrow(stream, table, source, device.address(record), LOG_ROUNDS, step, device.address(graph.first_entries()),
-                   device.address(graph.items(stream, LAUNCH["cluster"])), graph.near_places, FAR)  # fmt: skip
-        wide(stream, table, source, device.address(values), device.address(words), device.address(record), LOG_ROUNDS,
-             step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
+        in_cluster = high_diameter is not None and step >= 0
+        if in_cluster:
+            high_diameter(
+                stream, table, source, device.address(record), RECORD_ROUNDS, step,
+                device.address(graph.first_entries()), device.address(graph.items(stream, LAUNCH["cluster"])),
+                graph.near_capacity, FAR_ITEMS,
+            )  # fmt: skip
+        grid(stream, table, source, device.address(values), device.address(words), device.address(record),
+             RECORD_ROUNDS, step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
         parents = _tree(graph, table, source, words, outcome) if tree and AT is not None else None
-    outcome.choice = graph.choice if first_narrow or not graph.is_narrow else NO_BOUND
+    outcome.choice = graph.choice if in_cluster or not graph.is_high_diameter else NO_BOUND
     distances = LateVector(device, n, dtype, words, values, outcome.count_reached)
     distances.shared = parents is not None
     return distances, parents, outcome
 
 
-def _tree(graph, table, source, words, outcome):
-    """The store of predecessors, or None where some edges that distances come by have no length."""
+def _tree(graph: SsspGraph, table: int, source: int, words: Any, outcome: SsspOutcome) -> LateVector | None:
+    """The store of predecessors; None when some vertex has no predecessor at a smaller distance (weights of 0)."""
     device, n = graph.device, graph.n
     key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
     kernel = device.launcher.kernel("traversal/sssp_tree.cuh", "sssp_tree", "", key)
@@ -99,7 +122,7 @@ def _tree(graph, table, source, words, outcome):
     return parents
 
 
-def _steps(graph, delta):
+def _steps(graph: SsspGraph, delta: float | None) -> tuple[int, int]:
     """(first step of the bound, the step up to which it doubles), as keys in an int64."""
     if delta == np.inf:
         return -1, 0
@@ -107,19 +130,19 @@ def _steps(graph, delta):
     if delta is not None:
         return _key_of(graph, max(float(delta), mean / 4096)), 0
     if is_short(graph.out_edges):
-        return _key_of(graph, mean * LAUNCH["narrow_step"]), 0
+        return _key_of(graph, mean * LAUNCH["high_diameter_step"]), 0
     return _key_of(graph, mean * LAUNCH["step"] * graph.n / graph.nvals), _key_of(graph, mean * LAUNCH["most"])
 
 
-def _key_of(graph, step):
+def _key_of(graph: SsspGraph, step: float) -> int:
     if graph.real:
         kind = np.dtype(f"f{graph.key.itemsize}")
         return max(int(np.array(min(step, float(np.finfo(kind).max)), kind).view(graph.key)), 1)
     return int(min(max(round(step), 1), int(np.iinfo(graph.key).max) // 2))
 
 
-def _launches(graph):
-    """(launch of the wide kernel, of the narrow one or None), kept with the graph."""
+def _launches(graph: SsspGraph) -> tuple[Any, Any]:
+    """(launch of the grid kernel, of the high-diameter one or None), kept with the graph."""
     launcher = graph.device.launcher
     threads = launcher.threads(LAUNCH["block"])
     key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
@@ -127,17 +150,18 @@ def _launches(graph):
         "traversal/sssp.cuh", "sssp", "", (*key, str(LAUNCH["block"]), str(LAUNCH["per_processor"]))
     )
     most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
-    wide = kernel.launch(9, launcher.blocks(most, graph.nvals, 4096), threads, cooperative=True)
-    narrow = None
-    if graph.is_narrow and LAUNCH["narrow"]:
-        cluster, threads = launcher.cluster(LAUNCH["cluster"]), launcher.threads(LAUNCH["narrow_block"])
+    blocks = launcher.blocks(most, graph.nvals, EDGES_PER_BLOCK)
+    grid = kernel.launch(ARGUMENTS, blocks, threads, cooperative=True)
+    high_diameter = None
+    if graph.is_high_diameter and LAUNCH["high_diameter"]:
+        cluster, threads = launcher.cluster(LAUNCH["cluster"]), launcher.threads(LAUNCH["high_diameter_block"])
         if launcher.has_clusters:
             kernel = launcher.kernel(
                 "traversal/sssp_high_diameter.cuh", "sssp_high_diameter_cluster", "", (*key, str(cluster))
             )
-            narrow = kernel.launch(9, cluster, threads, 2 * QUEUE_BYTES, cluster=cluster)
+            high_diameter = kernel.launch(ARGUMENTS, cluster, threads, 2 * QUEUE_BYTES, cluster=cluster)
         else:
             kernel = launcher.kernel("traversal/sssp_high_diameter.cuh", "sssp_high_diameter_grid", "", key)
-            narrow = kernel.launch(9, cluster, threads, cooperative=True)
-    graph.kernels["launch"] = wide, narrow
-    return wide, narrow
+            high_diameter = kernel.launch(ARGUMENTS, cluster, threads, cooperative=True)
+    graph.launches = grid, high_diameter
+    return graph.launches
