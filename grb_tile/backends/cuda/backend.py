@@ -353,21 +353,20 @@ class CudaBackend(Backend):
         return self._loop_on_host("bfs_multi", A, AT, asked) if fallback else NotImplemented
 
     def sssp(self, A, in_edges, source, heaviest, delta=None, tree=False, fallback=True):
+        run, reason = self._find("traversal.dispatch", "shortest_paths"), None
         try:
-            result = self._sssp(A, in_edges, source, heaviest, delta, tree)
-        except (HostOnly, OutOfMemory):  # sorted rows take as much memory as the matrix
+            result = run(self.device, A, in_edges, source, heaviest, delta, tree)
+        except HostOnly:
             result = NotImplemented
+        except OutOfMemory:  # sorted rows take as much memory as the matrix
+            result, reason = NotImplemented, "a matrix of which the device's memory has no room for sorted rows"
         if result is not NotImplemented:
             outcome = result[2]
             outcome.engine, outcome.tiles = "cuda", None
             outcome.method = "bellman_ford" if delta == np.inf else "delta"
             return result
         asked = A, lambda: on_host(in_edges()), source, heaviest, delta, tree
-        return self._loop_on_host("sssp", A, None, asked) if fallback else NotImplemented
-
-    @reporting
-    def _sssp(self, *asked):
-        return self._find("traversal.sssp", "shortest_paths")(self.device, *asked)
+        return self._loop_on_host("sssp", A, None, asked, reason) if fallback else NotImplemented
 
     def components(self, A, AT, fallback=True):
         run = self._find("traversal.components", "connected_components")
@@ -379,9 +378,9 @@ class CudaBackend(Backend):
             return *result, LoopOutcome("cuda", "afforest", list, A.format, A.nrows)
         return self._loop_on_host("components", A, AT, (A, AT)) if fallback else NotImplemented
 
-    def _loop_on_host(self, name, A, AT, asked):
+    def _loop_on_host(self, name, A, AT, asked, reason=None):
         """A whole loop that has no kernel here, computed by the CPU backend: counted, warned of, noted in the plan."""
-        reason = self._find("traversal.dispatch", "unsuited")(A, AT)
+        reason = reason or self._find("traversal.dispatch", "unsuited")(A, AT)
         warn_of_host(name, f'backend "cuda" has no kernel for {reason}')
         *found, outcome = self.through_host(name, asked)
         outcome.note = f"on the host, because the device has no kernel for {reason}"

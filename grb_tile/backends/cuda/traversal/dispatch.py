@@ -1,8 +1,9 @@
-"""BFS on the device: over the rows of the matrix, or over bit tiles where entries cluster (planner.search_over)."""
+"""Whole level loops on the device.  BFS: over rows, or over bit tiles where entries cluster (planner.search_over)."""
 
 from ....planner import forced, forced_traversal, search_over
 from ....storage.store import forms_of
-from . import bfs as over_rows, bfs_tiles as over_tiles
+from ..runtime.errors import on_device
+from . import bfs as over_rows, bfs_tiles as over_tiles, sssp
 from .bfs_multi import traverse_many
 
 _DIRECTIONS = {None: None, "rows": "pull", "cols": "push", "pull": "pull", "push": "push"}
@@ -42,6 +43,9 @@ def _format_of(device, A):
 def bfs_multi(device, A, AT, sources, levels, parents, max_level):
     """(levels | None, parents | None, [outcome of each batch of 64]), or NotImplemented."""
     return traverse_many(device, A, AT, sources, max_level, _DIRECTIONS[forced().method], levels, parents)
+
+
+shortest_paths = on_device(sssp.shortest_paths)
 
 
 def unsuited(A, AT=None):
