@@ -199,7 +199,8 @@ def sssp(
 
 
 def tight_edges(A: Matrix, d: Vector) -> Matrix:
-    """E(i, j) = true where d(i) + A(i, j) = d(j): the edges on shortest paths; parents of a BFS over E are predecessors.
+    """E(i, j) = true where d(i) + A(i, j) = d(j): the edges on shortest paths; parents of a BFS over E are
+    predecessors.
 
     Right also where edges weigh 0, because a BFS makes no cycle.  Shapes: A, E n x n, d of size n.  Types: A is cast to
     d's type; E BOOL, CSR where A is.

@@ -330,7 +330,10 @@ class Collection:
         return given[key].__cuda_array_interface__
 
     def _on_device(self):
-        """The device's dense array, None when the entries lie on the host.  Raises: TypeError when places are absent."""
+        """The device's dense array, None when the entries lie on the host.
+
+        Raises: TypeError when places are absent.
+        """
         if self._is_transposed:
             return self.new()._on_device()
         store = self._store

@@ -78,7 +78,8 @@ def put(obj, key, value):
 def merge(obj):
     """Bring the pending elements into the store; the store is returned and kept.
 
-    The new store is complete before the object changes, so what fails or is interrupted leaves base and pending elements.
+    The new store is complete before the object changes, so what fails or is interrupted leaves base and pending
+    elements.
     Raises: OutOfMemory when the merged arrays do not fit.
     """
     with _merging:
@@ -89,7 +90,8 @@ def merge(obj):
             store = _merged(obj, pending, host(base))
         except (MemoryError, OutOfMemory) as error:
             raise OutOfMemory(
-                f"{obj.name or type(obj).__name__}: {len(pending)} written elements do not fit beside {base.nvals} entries "
+                f"{obj.name or type(obj).__name__}: {len(pending)} written elements do not fit beside {base.nvals} "
+                "entries "
                 f"({error}); both are kept: free objects, or delete the written elements"
             ) from error
         obj._store = store  # one step, as in put

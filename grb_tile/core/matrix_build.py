@@ -46,8 +46,8 @@ class MatrixBuild:
 
         dup_op: combines values of equal positions; without it they are an error.
         clear: remove the present entries first.  nrows, ncols: change the shape first.
-        Raises: ValueError for lengths that differ or duplicates; OutputNotEmpty; IndexOutOfBound.  The matrix is as it was
-        then: cleared and resized only if the entries can be built.
+        Raises: ValueError for lengths that differ or duplicates; OutputNotEmpty; IndexOutOfBound.
+        The matrix is as it was then: cleared and resized only if the entries can be built.
         """
         rows = indices_array(rows, "row indices")
         columns = indices_array(columns, "column indices")

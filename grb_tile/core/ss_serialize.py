@@ -1,4 +1,7 @@
-"""`A.ss.serialize()` and `Matrix.ss.deserialize(data)` with python-graphblas's arguments; the bytes are grb_tile's format."""
+"""`A.ss.serialize()` and `Matrix.ss.deserialize(data)` with python-graphblas's arguments.
+
+The bytes are grb_tile's format.
+"""
 
 import numpy as np
 
@@ -11,7 +14,8 @@ _WITH_LEVEL = {"lz4hc": 9, "zstd": 19}
 
 
 def serialize(self, compression="default", level=None, **opts):
-    """The object as an array of bytes (uint8), in grb_tile's file format (docs/FILE_FORMAT.md); gb.io.load reads it too.
+    """The object as an array of bytes (uint8), in grb_tile's file format (docs/FILE_FORMAT.md); gb.io.load reads it
+    too.
 
     compression  "default", "lz4", "lz4hc", "zstd", "none" or None.  The format knows deflate only: the names choose its
                  level, and "lz4" and "default" mean the fast one

@@ -137,7 +137,8 @@ class ObjectConfig(MutableMapping):
         possible = [formats[name] for name in sorted(wanted) if name in formats]
         if not possible:
             warnings.warn(
-                f"a {type(parent).__name__} is held as {' or '.join(formats)}; sparsity_control = {wanted!r} has no effect",
+                f"a {type(parent).__name__} is held as {' or '.join(formats)}; sparsity_control = {wanted!r} has no "
+                "effect",
                 UserWarning, stacklevel=3,
             )  # fmt: skip
             return

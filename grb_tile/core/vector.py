@@ -157,8 +157,8 @@ class Vector(Stored):
 
         dup_op: combines values of equal indices; without it they are an error.
         clear: remove the present entries first.  size: change the size first.
-        Raises: ValueError for lengths that differ or duplicates; OutputNotEmpty; IndexOutOfBound.  The vector is as it was
-        then: cleared and resized only if the entries can be built.
+        Raises: ValueError for lengths that differ or duplicates; OutputNotEmpty; IndexOutOfBound.
+        The vector is as it was then: cleared and resized only if the entries can be built.
         """
         indices = indices_array(indices, "indices")
         values, _ = values_array(values, self.dtype)

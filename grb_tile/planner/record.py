@@ -9,6 +9,10 @@ from __future__ import annotations
 import contextvars
 from collections import deque
 from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # what may be forced: name -> (family, meaning)
 FORCIBLE = {
@@ -120,12 +124,12 @@ class force:
 
     __slots__ = ("_names", "_undo")
 
-    def __init__(self, force):
+    def __init__(self, force: str | Sequence[str]) -> None:
         _with(FREE, force)  # complain here, not at the `with`
         self._names = force
         self._undo = []
 
-    def __enter__(self):
+    def __enter__(self) -> force:
         now = _with(forced(), self._names)
         self._undo.append((_here, _here.set(now)))
         for family, entrance in _entrances.items():
@@ -136,7 +140,7 @@ class force:
                 self._undo.append((block, None))
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: Any) -> None:
         while self._undo:
             what, token = self._undo.pop()
             if token is None:
