@@ -1,9 +1,9 @@
-"""What a column-wise product keeps between calls, so that a call is one launch: arguments, clean accumulators, workspace.
+"""What a column-wise product keeps between calls, so that a call is one launch: arguments, accumulators, workspace.
 
-Kernels: merge_columns and merge_evenly (edge-balanced) in products/columns.cuh; the planner chooses (merge_kernel). What
-a launch leaves clean, the next one finds clean: launches are ordered, by Device.in_order when the stream changes. Before
-a launch as little as possible is done: memory for the next call is allocated, and arrays over the result are made, while
-the device works or when they are asked for.
+Kernels: merge_columns and merge_evenly (edge-balanced) in products/columns.cuh; the planner chooses (merge_kernel).
+A launch leaves clean what the next one expects clean: launches are ordered, by Device.in_order when the stream changes.
+Before a launch as little as possible is done: memory for the next call is allocated, and arrays over the result are
+made, while the device works or when they are asked for.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Merge:
         self._entries, self._AT = entries, weakref.ref(AT)
 
     def _launch(self, which):
-        """The launch that __call__ chose: (of merge_evenly, without return values, small, slots of high-degree rows)."""
+        """The Launch for (merge_evenly?, without return values?, small?, slots of high-degree rows)."""
         evenly, red, small, slots = which
         device, s = self._device, self._s
         launcher = device.launcher
@@ -105,10 +105,13 @@ class Merge:
         return found
 
     def __call__(
-        self, x_indices: Any, x_words: Any, x_values: Any, count: int, edges: int, mask: Any, complement: bool, renew: bool,
-        plan: Any = None,
+        self, x_indices: Any, x_words: Any, x_values: Any, count: int, edges: int, mask: Any, complement: bool,
+        renew: bool, plan: Any = None,
     ) -> Accumulator:  # fmt: skip
-        """The Accumulator of the product of about `edges` entries; renew: the caller keeps it, the next is cleared meanwhile."""
+        """The Accumulator of the product, an estimated `edges` products.
+
+        renew: the caller keeps the Accumulator, and the launch clears the next one.
+        """
         device = self._device
         kept = device.kept_accumulators
         result = kept.pop(self._clean, None) or self._cleaned()
@@ -151,7 +154,7 @@ class Merge:
         return result
 
     def _high_degree_rows(self, plan, edges):
-        """(address of the high-degree rows' numbers by slot in shared memory, slots) for the launch; none for the first calls."""
+        """(address of the high-degree rows' numbers by slot, slots); none for the first tuning.BUILD_AFTER calls."""
         device, AT, size = self._device, self._AT(), self._size
         slots = min(HIGH_DEGREE_BYTES, device.launcher.shared - REST_BYTES) // (4 + self._type.itemsize)
         key = "high_degree_rows", slots
@@ -195,7 +198,7 @@ class Merge:
         return Accumulator(self._device, self._layout)
 
     def _workspace(self, count):
-        """(arrays, their addresses) of ends, at, names, totals, members: merge_evenly's workspace for the chunks of x."""
+        """(arrays, their addresses) of ends, at, names, totals, members_of: merge_evenly's workspace."""
         device = self._device
         kept = device.kept_workspaces
         key = self._p_type, self._x_type, self._bitmap

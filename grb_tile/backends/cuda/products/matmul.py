@@ -1,10 +1,14 @@
-"""C = A (+.x) B on the device.  Meanings: backends/protocol.py.
+"""C<M> = A (+.x) B on the device (SpGEMM).  Meanings: backends/protocol.py.
 
-dot         a mask that is no complement: each of its places meets row i of A and row j of BT (products/matmul_dot.cuh)
-gustavson   row by row (products/matmul_rows.cuh).  Under such a mask products are merged into the mask's places by
-atomics; else, and
-            where a value has no atomic, blocks of at most EXPAND products are laid out, ordered by (i,j) and combined
+dot         a mask that is no complement: row i of A with row j of BT for each of its entries (products/matmul_dot.cuh)
+gustavson   row by row (products/matmul_rows.cuh).  Under such a mask products are merged into the mask's positions by
+            atomics; else, and where a value has no atomic, ESC: at most EXPAND products at a time are expanded, sorted
+            by (i,j) and combined
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,15 +18,23 @@ from ..structure.entries import compressed, empty_vector, gather, index_type, pa
 from ..structure.structure import choose_format, transpose
 from .matvec import operand_types
 
-EXPAND = 1 << 26  # products laid out at once
-FEW = 16  # mean products of a place up to which one thread combines them
+if TYPE_CHECKING:
+    from ....storage.store import Allow, Compressed
+    from ..runtime.device import Device
+
+EXPAND = 1 << 26  # products expanded at once
+FEW = 16  # mean products of an entry of C up to which one thread combines them
 
 
-def matmul(device, A, B, semiring, allow=None, plan=None, BT=None):
+def matmul(
+    device: Device, A: Compressed, B: Compressed | None, semiring: Any, allow: Allow | None = None, plan: Any = None,
+    BT: Compressed | None = None,
+) -> Any:  # fmt: skip
+    """C, or NotImplemented for operand types that have no device form; B may be given as its transpose BT."""
     given = B if BT is None else BT
     if not operand_types(semiring, A, given):
         return NotImplemented
-    walk = getattr(plan, "method", plan)
+    method = getattr(plan, "method", plan)
     nrows, ncols = A.nrows, B.ncols if BT is None else BT.nrows
     dtype = semiring.return_type
     if A.indices.shape[0] == 0 or given.indices.shape[0] == 0:
@@ -32,29 +44,29 @@ def matmul(device, A, B, semiring, allow=None, plan=None, BT=None):
             return empty_matrix(device, nrows, ncols, dtype)
         allow = None
     s = lowered(device, semiring, A.dtype, A.iso, given.dtype, given.iso)
-    if walk == "dot" and allow is not None and not allow.complement:
+    if method == "dot" and allow is not None and not allow.complement:
         return _dots(device, A, transpose(device, B) if BT is None else BT, s, allow.pattern)
     B = transpose(device, BT) if B is None else B
     lengths = device.empty(A.indices.shape[0], np.int64)
     kernel = device.launcher.kernel("products/matmul_rows.cuh", "row_lengths", "", (index_type(A.indices),))
-    kernel.over(A.indices.shape[0], (A.indices, A.indices.shape[0], B.indptr, B.rows, _held(B), lengths))
+    kernel.over(A.indices.shape[0], (A.indices, A.indices.shape[0], B.indptr, B.rows, _stored_rows(B), lengths))
     ends = device.xp.cumsum(lengths)
     total = device.read(ends[-1:])[0]
     if total == 0:
         return empty_matrix(device, nrows, ncols, dtype)
     whole = s.structure_only or s.dtype.np_type.itemsize <= 8  # a store of more could mix two writers' values
     if allow is not None and not allow.complement and s.atomic and whole:
-        return _merged(device, A, B, s, allow.pattern, ends, total)
-    return _sorted(device, A, B, s, allow, ends, total)
+        return _by_atomics(device, A, B, s, allow.pattern, ends, total)
+    return _by_sorting(device, A, B, s, allow, ends, total)
 
 
-def empty_matrix(device, nrows, ncols, dtype):
+def empty_matrix(device: Device, nrows: int, ncols: int, dtype: Any) -> Compressed:
     """A matrix of no entries."""
     nothing = device.empty(0, np.int64)
     return compressed(device, nrows, ncols, dtype, nothing, nothing, empty_vector(device, 0, dtype).values)
 
 
-def _held(A):
+def _stored_rows(A):
     return A.indptr.shape[0] - 1
 
 
@@ -62,8 +74,8 @@ def _values(s, A, B):
     return A.values if s.reads_a else None, B.values if s.reads_x else None
 
 
-def _of_places(device, s, A, B, pattern, out, hit):
-    """The matrix of those places of the mask that were hit."""
+def _of_hits(device, s, A, B, pattern, out, hit):
+    """The matrix of those entries of the mask that were hit."""
     places = device.xp.nonzero(hit)[0]
     nrows, ncols = pattern.nrows, pattern.ncols
     rows = gather(device, row_ids(device, pattern), places)
@@ -81,7 +93,7 @@ def _dots(device, A, BT, s, pattern):
     count = pattern.indices.shape[0]
     out = None if s.structure_only else device.empty(count, s.dtype.np_type)
     hit = device.empty(count, np.bool_)
-    mean = min(A.indices.shape[0] / max(_held(A), 1), BT.indices.shape[0] / max(_held(BT), 1))
+    mean = min(A.indices.shape[0] / max(_stored_rows(A), 1), BT.indices.shape[0] / max(_stored_rows(BT), 1))
     lanes = 1 if mean < 4 else 4 if mean < 24 else 32
     a_values, b_values = _values(s, A, BT)
     kernel = device.launcher.kernel(
@@ -91,12 +103,12 @@ def _dots(device, A, BT, s, pattern):
         (index_type(A.indices), index_type(BT.indices), index_type(pattern.indices), "S"),
     )
     kernel.over(-(-count * lanes // 32) * 32, (
-        row_ids(device, pattern), pattern.indices, count, lanes, A.indptr, A.rows, _held(A), A.indices, a_values,
-        BT.indptr, BT.rows, _held(BT), BT.indices, b_values, out, hit))  # fmt: skip
-    return _of_places(device, s, A, BT, pattern, out, hit)
+        row_ids(device, pattern), pattern.indices, count, lanes, A.indptr, A.rows, _stored_rows(A), A.indices, a_values,
+        BT.indptr, BT.rows, _stored_rows(BT), BT.indices, b_values, out, hit))  # fmt: skip
+    return _of_hits(device, s, A, BT, pattern, out, hit)
 
 
-def _merged(device, A, B, s, pattern, ends, total):
+def _by_atomics(device, A, B, s, pattern, ends, total):
     count = pattern.indices.shape[0]
     hit = device.zeros(count, np.bool_)
     acc = None
@@ -112,12 +124,13 @@ def _merged(device, A, B, s, pattern, ends, total):
         (index_type(A.indices), index_type(B.indices), index_type(pattern.indices), "S"),
     )
     kernel.over(total, (
-        ends, ends.shape[0], total, row_ids(device, A), A.indices, a_values, B.indptr, B.rows, _held(B), B.indices,
-        b_values, pattern.indptr, pattern.rows, _held(pattern), pattern.indices, acc, hit))  # fmt: skip
-    return _of_places(device, s, A, B, pattern, acc, hit)
+        ends, ends.shape[0], total, row_ids(device, A), A.indices, a_values, B.indptr, B.rows, _stored_rows(B),
+        B.indices, b_values, pattern.indptr, pattern.rows, _stored_rows(pattern), pattern.indices, acc, hit,
+    ))  # fmt: skip
+    return _of_hits(device, s, A, B, pattern, acc, hit)
 
 
-def _sorted(device, A, B, s, allow, ends, total):
+def _by_sorting(device, A, B, s, allow, ends, total):
     nrows, ncols, xp = A.nrows, B.ncols, device.xp
     a_rows = row_ids(device, A)
     parts = [
@@ -141,7 +154,7 @@ def _blocks(device, A, ends, total):
     if total <= EXPAND:
         return [(0, A.indices.shape[0], 0, total)]
     at = device.host(A.indptr)
-    done = np.concatenate(([0], device.host(ends)))[at]  # products before each row held
+    done = np.concatenate(([0], device.host(ends)))[at]  # products before each stored row
     blocks, row, last = [], 0, at.shape[0] - 1
     while row < last:
         stop = min(max(int(done.searchsorted(done[row] + EXPAND, "right")) - 1, row + 1), last)
@@ -152,21 +165,21 @@ def _blocks(device, A, ends, total):
 
 
 def _block(device, A, B, s, allow, ends, a_rows, first, stop, before, count):
-    """(rows, cols, values) of the products of A's entries first .. stop-1, in order, combined; None when the mask wants none."""
+    """(rows, cols, values) of the products of A's entries first .. stop-1, sorted, combined; None if masked out."""
     rows, cols = device.empty(count, index_dtype(A.nrows)), device.empty(count, B.indices.dtype)
     products = None if s.structure_only else device.empty(count, s.dtype.np_type)
-    keep, m_ptr, m_rows, m_held, m_cols, complement = None, None, None, 0, None, False
+    keep, m_ptr, m_rows, m_stored, m_cols, complement = None, None, None, 0, None, False
     if allow is not None:
         keep, pattern, complement = device.empty(count, np.bool_), allow.pattern, allow.complement
-        m_ptr, m_rows, m_held, m_cols = pattern.indptr, pattern.rows, _held(pattern), pattern.indices
+        m_ptr, m_rows, m_stored, m_cols = pattern.indptr, pattern.rows, _stored_rows(pattern), pattern.indices
     a_values, b_values = _values(s, A, B)
     launcher = device.launcher
     kernel = launcher.kernel("products/matmul_rows.cuh", "expand_products", s.text, (
         index_type(A.indices), index_type(B.indices), "int32_t" if m_cols is None else index_type(m_cols),
         index_type(rows), "S"))  # fmt: skip
     kernel.over(count, (
-        ends, first, stop, before, count, a_rows, A.indices, a_values, B.indptr, B.rows, _held(B), B.indices, b_values,
-        m_ptr, m_rows, m_held, m_cols, complement, rows, cols, products, keep))  # fmt: skip
+        ends, first, stop, before, count, a_rows, A.indices, a_values, B.indptr, B.rows, _stored_rows(B),
+        B.indices, b_values, m_ptr, m_rows, m_stored, m_cols, complement, rows, cols, products, keep))  # fmt: skip
     if keep is not None:
         kept = device.xp.nonzero(keep)[0]
         if kept.shape[0] == 0:

@@ -1,20 +1,21 @@
-"""SpMV over equal shares of the entries: the form of a matrix, made once and kept in A.forms["segments"], and its product.
+"""SpMV over equal shares of the entries: the form of a matrix, kept in A.forms["segments"], and its product.
 
 Schema of RowSegments (R rows that hold something; N slices of SLICE entries; kernels/products/segments.cuh reads it)
 
     begins     uint8 [32 N + 4]        bit k: a row begins with entry k; one bit more behind the last entry
     before     int32 or int64 [N + 1]  rows begun before each slice
     names      the same type [R]       the rows that hold something; None: all
-    columns    Columns                 plain until the matrix was multiplied tuning.BUILD_AFTER times, then the planner's choice
+    columns    Columns                 plain at first, after tuning.BUILD_AFTER products the planner's choice
     arrived    uint32 [1]              zero, before and after every launch
 
 Schema of Columns: how x is found
 
     kind       PLAIN: A.indices
-               DELTA: 16-bit delta-encoded column indices, offsets uint16 [256 N] from bases int32 [N] (-1: this slice by
-               A.indices); where most slices span less than 2^16 columns: 2 bytes to read for an entry instead of 4
+               DELTA: 16-bit delta-encoded column indices, offsets uint16 [256 N] from bases int32 [N] (-1: this slice
+               by A.indices); where most slices span less than 2^16 columns: 2 bytes to read for an entry, not 4
                RELABELLED: codes int32 [entries], the columns' ranks by falling number of entries, and order int32
-               [columns], the column of each rank; where few columns hold many of the entries: their x is in shared memory
+               [columns], the column of each rank; where few columns hold many of the entries: their x is in shared
+               memory
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ CACHED_COLUMNS = 48 << 10  # columns whose x may be in shared memory: what fits 
 TABLE_THREADS = 512  # threads of a block that caches x
 TABLE_SHARE = 27 / 32  # of a block's shared memory for buffers and x, because more leaves the L1 cache too little
 FREE_FACTOR = 3  # times the form's size must be free
-BLOCKS = {  # by bytes of a value: threads of a block, blocks for a multiprocessor; as many warps as there are registers for
+BLOCKS = {  # by bytes of a value: threads of a block, blocks for a multiprocessor, as far as registers reach
     1: (1024, 1),
     2: (1024, 1),
     4: (1024, 1),
@@ -56,8 +57,8 @@ class RowSegments:
     """See the schema at the head of this file."""
 
     __slots__ = (
-        "arrived", "before", "begins", "choice", "columns", "entries", "forced", "launches", "names", "plain", "rows", "slices",
-        "uses",
+        "arrived", "before", "begins", "choice", "columns", "entries", "forced", "launches", "names", "plain", "rows",
+        "slices", "uses",
     )  # fmt: skip
 
 
@@ -105,7 +106,7 @@ def _make(device, A):
 
 
 def occupied(device: Device, A: Compressed) -> tuple:
-    """(places among A's rows, numbers) of the rows that hold something, int64; None where all do, all rows are there."""
+    """(positions among A's stored rows, row numbers) of the rows with entries, int64; None: all."""
     starts = pointers(device, A)
     places = device.xp.nonzero(starts[1:] != starts[:-1])[0]
     if places.shape[0] == starts.shape[0] - 1:
@@ -226,8 +227,9 @@ def multiply(device: Device, A: Compressed, s: Lowered, x_values: Any, w: Any, p
     if columns.order is not None:
         x_values = gather(device, x_values, columns.order)
     kernel(blocks, threads, (
-        form.begins, form.before, form.names, form.rows, form.entries, form.slices, columns.codes, columns.offsets, columns.bases,
-        A.values if s.reads_a else None, x_values if s.reads_x else None, cached, w, parts, flags, form.arrived,
+        form.begins, form.before, form.names, form.rows, form.entries, form.slices, columns.codes, columns.offsets,
+        columns.bases, A.values if s.reads_a else None, x_values if s.reads_x else None, cached, w, parts, flags,
+        form.arrived,
     ), shared=shared)  # fmt: skip
 
 

@@ -1,15 +1,19 @@
-"""Products over tiles as forced plans, and tiles made on the device.
+"""Products over tiles as forced plans, and tiles built on the device.
 
 Kernels: products/tiles.cuh, products/bit_tiles.cuh, products/bit_tiles_build.cuh; schemas: storage/tiled.py,
 storage/bit_tiles.py.
 
-    tiled                             16 x 16 tiles with values (TileSpMSpV, Algorithm 4); sparse tiles stay rows of a
-    remainder
+    tiled                             16 x 16 tiles with values (TileSpMSpV, Algorithm 4); sparse tiles stay in CSR
     bittiled push_csr push_csc pull_csc   bit tiles (TileBFS, Algorithms 5 to 7), for products that read no values
 
-x is met through its presence words, 16, 32 or 64 bits a tile: an empty part is what x_ptr = -1 says in the paper.
+x is read through its presence words, 16, 32 or 64 bits a tile: an empty part is the paper's x_ptr = -1.
 Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.2 to 3.4.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,20 +40,24 @@ from ..structure.entries import (
 )  # fmt: skip
 from ..structure.structure import convert
 
+if TYPE_CHECKING:
+    from ....storage.store import Allow
+    from ..runtime.device import Device
+
 SPARSE = 0.01  # share of x's positions below which push_csc is taken
 WIDTH = 16  # of the bit tiles of products and traversals, because it takes the fewest bytes
 TILES_OF_CHUNK = 32  # tiles, as in products/bit_tiles.cuh
 _MOVED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 SAMPLE, SAMPLES = 1 << 16, 8  # rows in a sample of how entries cluster, and in how many ranges they are
-CUT, TILE_ROW = (
-    256,
-    128,
-)  # entries of a row, and mean entries of a tile row's rows, beyond which tile rows are made in parts
+CUT = 256  # entries of a row beyond which its tile row is built in parts
+TILE_ROW = 128  # mean entries of a tile row's rows beyond which it is built in parts
 NAMES = {16: "uint16_t", 32: "uint32_t", 64: "word"}
 DIRECTIONS = ("push_csc", "push_csr", "pull_csc")
 
 
-def matvec(device, A, x, semiring, allow, format, matvec_rows):
+def matvec(
+    device: Device, A: Compressed, x: Any, semiring: Any, allow: Allow | None, format: str, matvec_rows: Callable
+) -> Any:
     """As `matvec_rows`, over A's form `format`; NotImplemented where that form cannot serve (CSR does then).
 
     matvec_rows  the product over CSR, for the entries that the tiled form keeps outside its tiles
@@ -100,8 +108,9 @@ def _tiled(device, A, x, semiring, allow, matvec_rows):
     kernel = device.launcher.kernel("products/tiles.cuh", "tiled_rows", s.text, template)
     kernel.over(chunks * 32, (
         size, T.tile_ptr, T.tile_col, T.tile_nnz, lines, chunks, extra, owner, T.row_start.reshape(-1), T.nibbles,
-        T.values if s.reads_a else None, None if x_words is None else x_words.view(np.uint16), x.values if s.reads_x else None,
-        mask, complement, base_words, base, has_base, w, w_words.view(np.uint16), partial, have, total,
+        T.values if s.reads_a else None, None if x_words is None else x_words.view(np.uint16),
+        x.values if s.reads_x else None, mask, complement, base_words, base, has_base, w, w_words.view(np.uint16),
+        partial, have, total,
     ))  # fmt: skip
     if extra is not None:
         kernel = device.launcher.kernel("products/tiles.cuh", "join_chunks", s.text, template)
@@ -163,10 +172,10 @@ def _all_words(device, size):
     return words
 
 
-# ---------------------------------------------------------------------- making tiles
+# ---------------------------------------------------------------------- building tiles
 
 
-def tiled_of(device, A):
+def tiled_of(device: Device, A: Compressed) -> TiledMatrix:
     """A's TiledMatrix with device arrays, kept in A.forms["tiled"]; its forms["rest"] holds the remainder by rows."""
     forms = forms_of(A)
     found = forms.get("tiled")
@@ -229,11 +238,12 @@ def _make_tiled(device, A):
     return result
 
 
-def bit_tiles_of(device, A, nt=WIDTH, symmetric=None, columns=True):
+def bit_tiles_of(
+    device: Device, A: Compressed, nt: int = WIDTH, symmetric: bool | None = None, columns: bool = True
+) -> BitTiledMatrix:
     """A's BitTiledMatrix with device arrays, kept in A.forms["bittiled32"] and the like.
 
-    symmetric: True when the caller knows the structure to be so.  columns: False leaves by_cols None until it is asked
-    for.
+    symmetric: True when the caller knows that the structure is.  columns: False leaves by_cols None.
     """
     forms = forms_of(A)
     key = f"bittiled{nt}"
@@ -285,7 +295,7 @@ def _counted(device, indptr, indices, nt):
     return merge, counts, held, task_ptr
 
 
-def entries_per_tile(device, A, nt):
+def entries_per_tile(device: Device, A: Compressed, nt: int) -> float:
     """Mean entries of a non-empty tile, from SAMPLES ranges of tile rows where A has more (CSR)."""
     tile_rows = -(-A.nrows // nt)
     span = max(1, SAMPLE // SAMPLES // nt)
@@ -300,7 +310,10 @@ def entries_per_tile(device, A, nt):
 
 
 def _merging_tasks(device, indptr, nt):
-    """(tasks, first task of each tile row, tile row of each task); see products/tile_rows.cuh.  One a tile row: (tasks, None, None)."""
+    """(tasks, first task of each tile row, tile row of each task); see products/tile_rows.cuh.
+
+    (tasks, None, None) where each tile row is one task.
+    """
     xp, nrows = device.xp, indptr.shape[0] - 1
     tile_rows = -(-nrows // nt)
     longest = device.zeros(tile_rows * nt, np.int64)
@@ -328,13 +341,15 @@ def _transposed(device, lines, tile_cols, nt):
     start = device.xp.cumsum(counts, dtype=counts.dtype)
     words, tile_row = device.empty(device.read(start[-1:])[0], WORDS[nt]), device.empty(tiles, np.int32)
     kernel = device.launcher.kernel("products/bit_tiles_build.cuh", "transpose_tiles", "", template)
-    kernel.over(tiles * min(nt, 32), (order, tiles, lines.ptr, lines.ptr.shape[0] - 1, lines.map, lines.start, lines.words,
-                                      map_, start, words, tile_row))  # fmt: skip
+    kernel.over(tiles * min(nt, 32), (
+        order, tiles, lines.ptr, lines.ptr.shape[0] - 1, lines.map, lines.start, lines.words, map_, start, words,
+        tile_row,
+    ))  # fmt: skip
     return TileLines(line_starts(device, gather(device, lines.line, order), tile_cols), tile_row, map_, start, words)
 
 
-def chunks_of(device, T, by_columns):
-    """(lines, chunks, extra, owner) of T's lines of tiles, the long ones split; see products/bit_tiles.cuh.  Kept in T.forms."""
+def chunks_of(device: Device, T: TiledMatrix | BitTiledMatrix, by_columns: bool) -> tuple:
+    """(lines, chunks, extra, owner) of T's lines of tiles (products/bit_tiles.cuh), kept in T.forms."""
     by_columns = by_columns and not T.symmetric
     found = T.forms.get(by_columns)
     if found is None:

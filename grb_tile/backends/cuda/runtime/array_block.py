@@ -13,7 +13,7 @@ ALIGNMENT = 256  # bytes, as CuPy's allocations have it
 
 
 class Layout(NamedTuple):
-    """Arrays of one dimension in one allocation: (length,) and type of each, first byte (None: no array), bytes in all."""
+    """Arrays of one dimension in one allocation: (length,), type, first byte (None: no array) of each; bytes in all."""
 
     shapes: tuple
     dtypes: tuple

@@ -132,7 +132,10 @@ def compile_cubin(text, expression, arch, options=()):
 
 
 def compiled(text, expression, arch, options=()):
-    """compile_cubin, through the cache on disk: written to another name and renamed, so that readers see whole files."""
+    """compile_cubin, through the cache on disk.
+
+    A file is written under another name and renamed, so that readers see whole files.
+    """
     state = "\0".join([text, expression, str(arch), *OPTIONS, *options, str(compiler().getVersion())])
     path = cache_folder() / f"{hashlib.sha256(state.encode()).hexdigest()[:32]}.cubin"
     try:

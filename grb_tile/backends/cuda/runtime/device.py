@@ -11,8 +11,11 @@ functions, and `device.launcher.kernel(...)` for kernels; they never name CuPy o
     value = device.iso_value(store)                    # NumPy scalar of an iso store, synchronises at most once
 """
 
+from __future__ import annotations
+
 import ctypes
 import threading
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,20 +26,23 @@ from .errors import ErrorWord, HostOnly, on_device
 from .mailbox import NOT_WRITTEN, Mailbox
 from .memory import drop_forms
 
+if TYPE_CHECKING:
+    from .launch import Launcher
+
 _PINNED_BYTES = 4096
 _FEW_WORDS = 8
 _TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
-_TAKEN_ALONG = 1 << 14  # bytes of pageable memory that are copied before cudaMemcpyAsync returns (64 KiB and less)
+_STAGED_BYTES = 1 << 14  # of pageable memory, which cudaMemcpyAsync copies before it returns (64 KiB and less)
 _FEW_BYTES = 256
 _MOST_CONSTANTS = 4096
 _COUNTERS = 256
-_SMALL_REQUEST = 64 << 20  # bytes that are not asked about beforehand: asking the driver costs more than they do
+_SMALL_REQUEST = 64 << 20  # bytes below which the free memory is not looked up, because that is a call of the driver
 
 
 class Device:
     """Arrays of one device and the launcher that runs kernels on them."""
 
-    def __init__(self, launcher):
+    def __init__(self, launcher: Launcher) -> None:
         self.launcher = launcher
         self.xp = xp = launcher.xp
         self.array_class = xp.ndarray
@@ -57,16 +63,16 @@ class Device:
 
     # ------------------------------------------------------------------ arrays
 
-    def array(self, data, dtype=None):
+    def array(self, data: Any, dtype: Any = None) -> Any:
         """`data` as a contiguous device array (itself when it is one of that dtype)."""
         if isinstance(data, self.array_class):
             array = data if dtype is None or data.dtype == dtype else data.astype(dtype)
             return array if array.flags.c_contiguous else self.xp.ascontiguousarray(array)
         return self.upload(np.ascontiguousarray(data, dtype))
 
-    def upload(self, data):
-        """A copy of a contiguous NumPy array on the device; the driver takes a small one along, which costs half of CuPy's way."""
-        if not 0 < data.nbytes <= _TAKEN_ALONG:
+    def upload(self, data: np.ndarray) -> Any:
+        """A copy of a contiguous NumPy array on the device; a small one by one call of the driver."""
+        if not 0 < data.nbytes <= _STAGED_BYTES:
             return self.xp.asarray(data)
         array, size = self.array_class(data.shape, data.dtype), data.nbytes
         copy, stream = self.xp.cuda.runtime.memcpyAsync, self.current_stream().ptr
@@ -78,16 +84,16 @@ class Device:
             copy(array.data.ptr, data.ctypes.data, size, _TO_DEVICE, stream)
         return array
 
-    def empty(self, count, dtype):
-        """`count` places, not written yet."""
+    def empty(self, count: Any, dtype: Any) -> Any:
+        """`count` values, uninitialised."""
         return self.array_class(count, dtype)  # xp.empty looks at the order of the axes first
 
-    def places(self, count, dtype):
-        """The values of a bitmap of `count` places: those of absent entries are never written and may hold anything."""
+    def places(self, count: int, dtype: Any) -> Any:
+        """The values of a bitmap of `count` positions, uninitialised: those of absent entries are never written."""
         return self.xp.empty(count, dtype)
 
-    def accumulators(self, count, dtype):
-        """`count` places to merge into by atomics; narrow ones are updated with the 4 bytes around them, all of them ours."""
+    def accumulators(self, count: int, dtype: np.dtype) -> Any:
+        """`count` values to merge into by atomics; of whole words of 4 bytes, which atomics write."""
         size = dtype.itemsize
         return (
             self.xp.empty(count, dtype)
@@ -95,11 +101,11 @@ class Device:
             else self.xp.zeros((count * size + 3) // 4 * 4 // size, dtype)[:count]
         )
 
-    def zeros(self, count, dtype):
+    def zeros(self, count: Any, dtype: Any) -> Any:
         """`count` zeros."""
         return self.xp.zeros(count, dtype)
 
-    def counters(self):
+    def counters(self) -> Any:
         """A fresh array of four zeros (uint64), for counts that kernels add to: costs no launch, zeros(4) does."""
         try:
             return self._counters.pop()
@@ -108,22 +114,22 @@ class Device:
             self._counters = [block[k : k + 4] for k in range(0, 4 * _COUNTERS, 4)]
             return self._counters.pop()
 
-    def full(self, count, value, dtype):
-        """`count` places that hold `value`."""
+    def full(self, count: int, value: Any, dtype: Any) -> Any:
+        """`count` times `value`."""
         return self.xp.full(count, value, dtype)
 
-    def arange(self, count, dtype=np.int64):
+    def arange(self, count: int, dtype: Any = np.int64) -> Any:
         """0, 1, ..., count - 1."""
         return self.xp.arange(count, dtype=dtype)
 
-    def host(self, array):
+    def host(self, array: Any) -> np.ndarray:
         """A device array as a NumPy array (a copy; synchronises)."""
         if type(array) is np.ndarray:
             return array
         self.in_order()
         return array.get()
 
-    def constant(self, value, np_type=None):
+    def constant(self, value: Any, np_type: Any = None) -> Any:
         """A device array of length 1 that holds `value` and must not be written to; made once for each value."""
         if np_type is not None or not isinstance(value, np.generic):
             value = np.asarray(value, np_type)[()]
@@ -136,13 +142,13 @@ class Device:
                 self._constant_of[self.address(found)] = value
         return found
 
-    def known_constant(self, values):
+    def known_constant(self, values: Any) -> np.generic | None:
         """The NumPy scalar of a length-1 array where that is known without synchronisation, else None."""
         if type(values) is np.ndarray:
             return values[0]
         return self._constant_of.get(self.address(values))
 
-    def iso_value(self, store):
+    def iso_value(self, store: Any) -> np.generic:
         """The value of all entries of an iso store as a NumPy scalar; known without synchronisation for constants."""
         values = store.values
         known = self.known_constant(values)
@@ -153,13 +159,13 @@ class Device:
             forms["iso_value"] = self.host(values[:1])[0]
         return forms["iso_value"]
 
-    def address(self, array):
+    def address(self, array: Any) -> int:
         """The address of an array's first element, which a kept launch takes; 0 for None."""
         return 0 if array is None else array.data.ptr
 
     # ------------------------------------------------------------------ stores
 
-    def own(self, store):
+    def own(self, store: Any) -> Any:
         """`store` with device arrays: itself, or the copy that is made at first use and kept in its forms.
 
         Raises: HostOnly for user-defined types, which have no device form.
@@ -181,11 +187,11 @@ class Device:
         found = forms.get("device")
         if found is None:
             found = forms["device"] = move_store(self, store)
-            store.forms = forms  # making room may have left another in its place
+            store.forms = forms  # release_memory may have replaced it
         return found
 
-    def own_operands(self, A, x, allow):
-        """(own(A), own(x), own_allow(allow)) of a product, where all lie on the device already by few looks."""
+    def own_operands(self, A: Any, x: Any, allow: Allow | None) -> tuple:
+        """(own(A), own(x), own_allow(allow)) of a product, with few tests where all are on the device already."""
         here = self.array_class
         if (
             type(A.values) is not here
@@ -203,8 +209,8 @@ class Device:
                 allow = self.own_allow(allow)
         return A, x, allow
 
-    def own_allow(self, allow):
-        """The Allow whose pattern lies on the device; None for None."""
+    def own_allow(self, allow: Allow | None) -> Allow | None:
+        """The Allow whose pattern is on the device; None for None."""
         if allow is None:
             return None
         pattern = self.own(allow.pattern)
@@ -215,7 +221,7 @@ class Device:
 
     # ------------------------------------------------------------------ reading back
 
-    def read(self, *arrays):
+    def read(self, *arrays: Any) -> list[int]:
         """The elements of small device arrays of integers as a flat list of Python ints; one synchronisation for all.
 
         Counts are best kept in one array: one copy then.  An error that a kernel reported is raised here.
@@ -234,7 +240,7 @@ class Device:
             errors.check(report)
         return numbers
 
-    def read_count(self, counts):
+    def read_count(self, counts: Any) -> int:
         """read(counts)[0] of an array of integers of 64 bits, by the shortest way."""
         mailbox = self._mailbox
         if mailbox is None or self.errors.armed:
@@ -249,7 +255,7 @@ class Device:
                 mailbox.wait(1, stream)
             return words[0]
 
-    def read_words(self, array, count):
+    def read_words(self, array: Any, count: int) -> list[int]:
         """The first `count` elements (at most 8) of an array of uint64 as a list of Python ints, likewise."""
         mailbox = self._mailbox
         if mailbox is None or self.errors.armed:
@@ -290,7 +296,7 @@ class Device:
             start += size
         return numbers
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         """Wait for all that was launched; raises what kernels reported."""
         self.in_order()
         self.xp.cuda.get_current_stream().synchronize()
@@ -299,12 +305,12 @@ class Device:
 
     # ------------------------------------------------------------------ streams
 
-    def in_order(self):
+    def in_order(self) -> None:
         """What is queued next comes after all work that was given to the device."""
         if self.current_stream() is not self.stream:
             self.follow()
 
-    def follow(self):
+    def follow(self) -> None:
         """CuPy's current stream has changed: it waits for what was queued on the one before.
 
         So objects, and what the library keeps with them, may be used from any stream.
@@ -322,12 +328,12 @@ class Device:
 
     # ------------------------------------------------------------------ memory
 
-    def memory(self):
+    def memory(self) -> tuple[int, int]:
         """(free, total) bytes of the device, the pool's unused blocks counted as free."""
         return self.launcher.memory()
 
-    def make_room(self):
-        """Drop what can be derived again and give unused blocks back to the driver.  Returns whether there was anything."""
+    def make_room(self) -> bool:
+        """Drop what can be derived again and give unused blocks back to the driver.  Was there anything?"""
         return self.launcher.release_memory(self._drop)
 
     def _drop(self):
@@ -335,20 +341,20 @@ class Device:
         self.kept_workspaces.clear()
         return drop_forms()  # and what is not reachable any more
 
-    def check_room(self, bytes_wanted, what):
+    def check_room(self, bytes_wanted: int, what: str) -> None:
         """Raises: OutOfMemory when `bytes_wanted` cannot fit, before anything is allocated."""
         if bytes_wanted < _SMALL_REQUEST:
             return
         free, total = self.memory()
         if bytes_wanted > free:
             raise OutOfMemory(
-                f"{what}: {bytes_wanted} bytes asked for on the device, {free} of {total} free; the operands are unchanged. "
-                "Use a smaller mask, free objects, or compute on the host: gb.config.set(backend='cpu')"
+                f"{what}: {bytes_wanted} bytes asked for on the device, {free} of {total} free; the operands are "
+                "unchanged. Use a smaller mask, free objects, or compute on the host: gb.config.set(backend='cpu')"
             )
 
 
 @on_device
-def move_store(device, store):
+def move_store(device: Device, store: Any) -> Any:
     """The store with device arrays."""
     moved = with_arrays(store, device._move)
     moved.shared = True

@@ -1,16 +1,22 @@
 """What goes wrong on the device becomes an exception that names the call.
 
 A kernel cannot raise.  It writes (code, three details) into the error word, the first writer wins
-(kernels/base/errors.cuh),
-and the next synchronisation, Device.read, raises.  Illegal addresses kill the CUDA context for good, so kernels check
-bounds and capacities themselves and report.
+(kernels/base/errors.cuh), and the next synchronisation, Device.read, raises.  Illegal addresses kill the CUDA context,
+so kernels check bounds and capacities themselves and report.
 """
 
+from __future__ import annotations
+
 import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....exceptions import IndexOutOfBound, InsufficientSpace, InvalidValue, OutOfMemory, Panic
+
+if TYPE_CHECKING:
+    from .device import Device
 
 CODES = {1: InvalidValue, 2: IndexOutOfBound, 3: InsufficientSpace, 4: Panic}
 
@@ -24,13 +30,13 @@ class ErrorWord:
 
     SIZE = 4
 
-    def __init__(self, device):
+    def __init__(self, device: Device) -> None:
         self._device = device
         self._calls = []
         self.word = None
         self.armed = False
 
-    def arm(self, call):
+    def arm(self, call: str) -> Any:
         """The word, as the kernel's argument (uint64[4]); `call` is what the exception will name."""
         if self.word is None:
             self.word = self._device.zeros(self.SIZE, np.uint64)
@@ -38,7 +44,7 @@ class ErrorWord:
         self.armed = True
         return self.word
 
-    def check(self, report):
+    def check(self, report: list[int]) -> None:
         """Raises: the exception of code report[0], when there is one; disarms."""
         calls, self._calls, self.armed = self._calls, [], False
         code, *details = report
@@ -48,12 +54,11 @@ class ErrorWord:
             raise CODES.get(code, Panic)(f"{names}: a kernel reported error {code}, details {details}")
 
 
-def reporting(primitive):
+def reporting(primitive: Callable) -> Callable:
     """Wrap a method of the backend: CuPy's errors leave it as the library's exceptions, naming the primitive.
 
-    Out of memory: what stores keep besides their entries is dropped (runtime/memory.py), and the primitive runs once
-    more.  Its work
-    is queued after what another stream was given before (Device.follow).  Only the failing path pays more than a call.
+    Out of memory: what stores keep besides their entries is dropped (runtime/memory.py), and the primitive runs again.
+    Its work is queued after the work of another stream before it (Device.follow).  Only a failing call costs more.
     """
     name = primitive.__name__
 
@@ -75,7 +80,7 @@ def reporting(primitive):
     return call
 
 
-def on_device(function):
+def on_device(function: Callable) -> Callable:
     """As `reporting`, for a function of the Device that is no primitive: a traversal, an import of arrays."""
     name = function.__name__
 
@@ -96,18 +101,18 @@ def on_device(function):
     return call
 
 
-def failed(error, name, device):
-    """The OutOfMemory that `error` means, None for what is none; raises the library's exception for CuPy's other errors."""
+def failed(error: Exception, name: str, device: Device) -> OutOfMemory | None:
+    """The OutOfMemory that `error` means, else None; raises the library's exception for CuPy's other errors."""
     raised = translated(error, name, device)
     if raised is None or isinstance(raised, OutOfMemory):
         return raised
     raise raised from error
 
 
-def again(device, name, raised, function):
-    """function() once more with the room that derived forms took.  Raises: `raised` when they took none.
+def again(device: Device, name: str, raised: Exception, function: Callable) -> Any:
+    """function() once more with the memory of derived forms released.  Raises: `raised` when there were none.
 
-    Called when the frames of the first try are gone, and with them the arrays that they held.
+    Called when the frames of the first try are gone, and with them their arrays.
     """
     if not device.make_room():
         raise raised
@@ -122,7 +127,7 @@ def again(device, name, raised, function):
         raise raised from error
 
 
-def translated(error, name, device):
+def translated(error: Exception, name: str, device: Device) -> Exception | None:
     """The library's exception for one of CuPy's, an OutOfMemory as it is; None for what is neither."""
     if isinstance(error, OutOfMemory):
         return error.with_traceback(None)
@@ -135,8 +140,8 @@ def translated(error, name, device):
     ):
         free, total = device.memory()
         return OutOfMemory(
-            f"{name}: {text}; {free} of {total} bytes are free on the device; the operands are unchanged.  Free objects, "
-            "use a smaller mask, or compute on the host: gb.config.set(backend='cpu')"
+            f"{name}: {text}; {free} of {total} bytes are free on the device; the operands are unchanged.  "
+            "Free objects, use a smaller mask, or compute on the host: gb.config.set(backend='cpu')"
         )
     if failing:
         return Panic(f"{name} failed on the device: {text}.  After an illegal address the process must be restarted")

@@ -1,7 +1,7 @@
 """Results whose number of entries stays on the device until somebody asks for it.
 
-Reading a number back waits for all work that was queued, which takes longer than a small product: a loop of products, masks and
-in-place writes (BFS level by level) then never waits.
+Reading a number back waits for all work that was queued, which takes longer than a small product.  A loop of products,
+masks and in-place writes (BFS level by level) then never waits.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 class LateVector(BitmapVector):
     """A bitmap vector whose number of entries is read from the device when it is first asked for.
 
-    counter: the device array whose first element is the number; a function that makes this array; or a function that reads
-    the number from the device and returns it.
-    nvals_if_read: the number if it is known on the host, else None.  estimate: about how many entries, None for half of all.
+    counter: the device array whose first element is the number; a function that makes this array; or a function that
+    reads the number from the device and returns it.
+    nvals_if_read: the number if it is on the host, else None.
+    estimate: an estimate of the number, None for half of all positions.
     """
 
     __slots__ = ("__weakref__", "_arrays", "_counter", "_device", "_estimate", "nvals_if_read")
@@ -61,7 +62,10 @@ class LateVector(BitmapVector):
 
     @property
     def counter(self) -> Any:
-        """The device array whose first element is the number of entries; None where the number is read, now at the latest."""
+        """The device array whose first element is the number of entries; None once the number was read.
+
+        A function that reads the number is called here.
+        """
         counter = self._counter
         if callable(counter):
             counter = counter()
@@ -88,7 +92,7 @@ class LateVector(BitmapVector):
 
     @property
     def estimated_nvals(self) -> int:
-        """How many entries, or about how many; reads nothing."""
+        """The number of entries where it was read, else the estimate."""
         if self.nvals_if_read is not None:
             return self.nvals_if_read
         return self.size // 2 if self._estimate is None else self._estimate
@@ -101,5 +105,5 @@ class LateVector(BitmapVector):
         return super().with_values(dtype, values, iso)
 
     def recount(self, counter: Any, estimate: int) -> None:
-        """The arrays have changed: counter[0] is the number of entries from now on, about `estimate`."""
+        """The arrays have changed: counter[0] is the number of entries from now on, `estimate` an estimate."""
         self.nvals_if_read, self._counter, self._estimate = None, counter, estimate

@@ -6,16 +6,16 @@
     launch = kernel.launch(4, blocks, threads, cooperative=True)  # kept by whoever launches it often
     launch(stream, at.data.ptr, x.data.ptr, y.data.ptr, n)
 
-`over` and a call take arrays (C-contiguous), None (the null pointer), addresses, Python int (int64_t), float (double), bool,
-and NumPy scalars of the parameter's type.  A kept launch takes addresses, ints and bools alone, and may keep the first of
-them; its grid, block, shared memory and stream order are fixed but for the stream.
+`over` and a call take arrays (C-contiguous), None (the null pointer), addresses, Python int (int64_t), float (double),
+bool, and NumPy scalars of the parameter's type.  A kept launch takes addresses, ints and bools alone, has a fixed
+configuration, and may keep the first arguments.
 
-The driver reads as many of an argument's 8 bytes as the parameter has, which is right for pointers, integers and bool on a
-little-endian machine.  It has copied them when it returns, so one buffer serves every launch, under a lock.  CuPy's own launch
-makes an object of every argument first, which takes longer than a level of a traversal.
+The driver reads as many of an argument's 8 bytes as the parameter has, which is right for pointers, integers and bool
+on a little-endian machine.  It has copied them when it returns, so one buffer serves every launch, under a lock.
+CuPy's own launch makes an object of every argument first, which takes longer than a level of a traversal.
 
-Launcher answers for the device: its multiprocessors, shared memory, sizes of blocks, grids and clusters, streams.  The CPU
-emulation (tests/cuda_emulation/launcher.py) is another Launcher with the same methods and smaller answers.
+Launcher describes the device: multiprocessors, shared memory, sizes of blocks, grids and clusters, streams.  The CPU
+emulation (tests/cuda_emulation/launcher.py) is another Launcher with the same methods and smaller sizes.
 """
 
 from __future__ import annotations
@@ -123,10 +123,13 @@ class Kernel:
         self._allowed = SHARED_LIMIT
 
     def launch(
-        self, count: int, blocks: int, threads: int, shared: int = 0, cooperative: bool = False, fixed: tuple[int, ...] = (),
-        cluster: int = 1,
+        self, count: int, blocks: int, threads: int, shared: int = 0, cooperative: bool = False,
+        fixed: tuple[int, ...] = (), cluster: int = 1,
     ) -> Launch:  # fmt: skip
-        """A Launch to keep.  count: arguments of each call, after the `fixed` ones; cluster: blocks, if the kernel has one."""
+        """A Launch to keep.
+
+        count: arguments of each call, after the `fixed` ones.  cluster: its blocks, for a kernel with __cluster_dims__.
+        """
         self.allow_shared(shared)
         if cluster > PORTABLE_CLUSTER:
             from cupy_backends.cuda.api import driver
@@ -137,8 +140,8 @@ class Kernel:
     def __call__(self, blocks: int, threads: int, args: tuple, shared: int = 0, cooperative: bool = False) -> None:
         """Launch `blocks` blocks of `threads` threads on CuPy's current stream.
 
-        None is the null pointer, which kernels give a meaning; the pointer of an empty array, which is null in CuPy, becomes
-        the address of the launcher's `hole`.
+        None is the null pointer, which kernels give a meaning; the pointer of an empty array, which is null in CuPy,
+        becomes the address of the launcher's `hole`.
         """
         pack, lock, address, function, hole, launch, stream = self._kept or self._prepared(len(args))
         arrays, extra = self._array_class, (0,)
@@ -157,7 +160,7 @@ class Kernel:
             self(blocks, threads, args, shared, cooperative)
 
     def over(self, n: int, args: tuple, block: int = 256, most: int | None = None, shared: int = 0) -> None:
-        """Launch blocks of `block` threads for `n` items, at most `most`, a grid-stride loop inside; none for no items."""
+        """Launch at most `most` blocks of `block` threads for `n` items, for a grid-stride loop; none for no items."""
         if n <= 0:
             return
         blocks, arrays = (n + block - 1) // block, self._array_class
@@ -181,8 +184,8 @@ class Kernel:
         self._arguments = arguments = Arguments(count)  # the addresses below are of its memory
         launcher = self.launcher
         self._kept = (
-            arguments.pack, arguments.lock, arguments.address, self.function.ptr, launcher.hole.data.ptr, launcher.launch,
-            launcher.current_stream,
+            arguments.pack, arguments.lock, arguments.address, self.function.ptr, launcher.hole.data.ptr,
+            launcher.launch, launcher.current_stream,
         )  # fmt: skip
         return self._kept
 
@@ -232,7 +235,7 @@ class Kernel:
 
 
 class Launcher:
-    """Compiles, loads and hands out kernels for CuPy's current device, and answers for the device."""
+    """Compiles, loads and keeps kernels for CuPy's current device, and describes the device."""
 
     array_block = ArrayBlock
 

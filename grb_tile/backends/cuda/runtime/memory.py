@@ -1,4 +1,4 @@
-"""Room on the device when it is out of memory: what stores remember besides their entries is dropped, to be made again.
+"""What is done when the device is out of memory: forms that stores keep besides their entries are dropped.
 
 A transpose, tiles, the schedule of rows, the workspace of a traversal, the device's copy of a host store: all are in
 `store.forms` and can be derived again.  Stores with forms are found through Python's garbage collector, so that nothing
@@ -15,8 +15,8 @@ STORES = (SparseVector, BitmapVector, Compressed)
 KEPT = {"host", "iso_value", "last_direction", "transpose_of", "cost_without_transpose"}  # hold no memory of the device
 
 
-def drop_forms():
-    """Forget derived forms that lie on the device, of all stores that live.  Returns how many."""
+def drop_forms() -> int:
+    """Drop the derived forms on the device of all live stores.  Returns how many."""
     dropped = 0
     gc.collect()
     for found in gc.get_objects():
