@@ -13,6 +13,8 @@ from support.strategies import equal_shapes, huge, product_operands
 if LIBRARY == "graphblas":
     pytest.skip("the oracle has no plans to force", allow_module_level=True)
 
+from grb_tile.planner import FORCIBLE
+
 DIRECTIONS = ("rows", "cols", "pull", "push")
 FORMATS = ("csr", "tiled", "bittiled", "bitblock", "push_csc", "push_csr", "pull_csc")
 SEMIRINGS = ("plus_times", "min_plus", "any_pair", "plus_pair", "lor_land", "min_second", "max_first", "plus_minus")
@@ -80,6 +82,18 @@ def test_formats(format, operands):
         expected = [*products(o, semiring), *matrix_products(o, semiring)]
         with gb.plan(force=format):
             same(expected, [*products(o, semiring), *matrix_products(o, semiring)], f"{name} {format}")
+
+
+@pytest.mark.parametrize("kernel", [name for name, (family, _) in FORCIBLE.items() if family == "kernel"])
+@given(operands=product_operands())
+@settings(max_examples=10)
+def test_kernels(kernel, operands):
+    """A kernel that cannot serve, as those of a GPU on the CPU, leaves the product to the planner's choice."""
+    for name in ("plus_times", "any_pair"):
+        o, semiring = build(gb, operands), semiring_named(name)
+        expected = list(products(o, semiring))
+        with gb.plan(force=kernel):
+            same(expected, products(o, semiring), f"{name} {kernel}")
 
 
 def stored_as(value, format):

@@ -233,12 +233,12 @@ def test_algorithms_reach_it():
 
 def test_bfs_and_products_share_the_highest_degree_neighbours():
     A = shim().own(random_graph(200, 900, 9, symmetric=False))
-    turned = shim().transpose(A)
-    graph = traverse_graph.graph_of(shim().device, turned, A)
+    transpose = shim().transpose(A)
+    graph = traverse_graph.graph_of(shim().device, transpose, A)
     form = pull.form_of(shim().device, A)
-    assert form.strongest is graph.top_neighbour and form.next_strongest is graph.next_neighbours
-    lengths, starts = np.diff(place.host(turned).indptr), place.host(A).indptr
-    strongest = place.host_array(form.strongest)
+    assert form.top_neighbour is graph.top_neighbour and form.next_neighbours is graph.next_neighbours
+    lengths, starts = np.diff(place.host(transpose).indptr), place.host(A).indptr
+    top = place.host_array(form.top_neighbour)
     for i in range(200):
         row = place.host(A).indices[starts[i] : starts[i + 1]]
-        assert strongest[i] == (min(row, key=lambda k: (-lengths[k], k)) if row.size else -1)
+        assert top[i] == (min(row, key=lambda k: (-lengths[k], k)) if row.size else -1)

@@ -109,7 +109,7 @@ def edges_of(device, AT, u):
 
 
 def sorted_products(device, AT, x, s, allow):
-    """Every product laid out, ordered by row, neighbours combined: any type and operator, no more room than products."""
+    """Expand, sort, compress (ESC): any type and operator, workspace of the number of products."""
     size = AT.ncols
     full = x.nvals == x.size
     if full and AT.rows is None and AT.nrows > 64 * AT.indices.shape[0] + 4096:

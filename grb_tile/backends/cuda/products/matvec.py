@@ -122,10 +122,10 @@ def _rows(device, A, x, held, s, allow, plan):
     else:
         schedule = schedule_of(device, A, "early" if s.early_exit else "all")
     w = None if s.structure_only else device.places(size, s.dtype.np_type)
-    if full and allow is None:  # the places are those of the rows that hold something: known, nothing is counted
+    if full and allow is None:  # the pattern is that of the rows with entries: known, nothing is counted
         if w is not None:
             _run(device, A, s, schedule, True, None, x_values, None, False, w, None, None)
-        return _at_held_rows(device, A, x, s, w)
+        return _at_occupied_rows(device, A, x, s, w)
     words, found = device.zeros((size + 63) >> 6, np.uint64), device.counters()
     _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, words, found)
     return _counted(device, A, x, s, w, words, found)
@@ -141,11 +141,11 @@ def _by_entries(device, A, x, s, plan):
     """Every entry is read and x is full: entries are balanced, not rows (kernels/products/segments.cuh)."""
     w = device.places(A.nrows, s.dtype.np_type)
     row_segments.multiply(device, A, s, x.values, w, plan)
-    return _at_held_rows(device, A, x, s, w)
+    return _at_occupied_rows(device, A, x, s, w)
 
 
-def _at_held_rows(device, A, x, s, w):
-    """The result of full x without a mask: w (None: one value) at the rows of A that hold something."""
+def _at_occupied_rows(device, A, x, s, w):
+    """The result of full x without a mask: w (None: one value) at the rows of A with entries."""
     known, words = occupied_words(device, A)
     result = BitmapVector(A.nrows, s.dtype, words, s.value(device, A, x) if w is None else w, known, w is None)
     result.shared = w is None or words is not None
@@ -172,7 +172,7 @@ def _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, w
 
 
 def occupied_words(device, A):
-    """(how many rows hold something, their words or None when all do), kept in A.forms."""
+    """(number of rows with entries, their words or None when all have some), cached in A.forms."""
     forms = forms_of(A)
     found = forms.get("occupied_words")
     if found is None:
@@ -194,7 +194,7 @@ def _pattern_arrays(pattern):
 
 
 def _hypersparse_rows(device, A, x, s, allow):
-    """Nothing of the size of a dimension is allocated: one result for each row that A holds, look-ups by bisection."""
+    """Nothing of the size of a dimension is allocated: one result for each stored row, look-ups by bisection."""
     from ..structure.structure import convert
 
     if A.rows is None and not has_capacity(A.nrows, A.indices.shape[0]):

@@ -1,41 +1,41 @@
-"""w<m> = A (+.x) x by rows where one product is enough: any monoid, or structure only.  Kernel: products/pull.cuh.
+"""w<m> = A (+.x) x row-wise where one match decides a row: any monoid, or structure only.  Kernel: products/pull.cuh.
 
-A PullForm, made once for each matrix and kept in A.forms ("pull"), holds what lets most rows end at their first look:
+A PullForm, made once for each matrix and cached in A.forms ("pull"), lets most rows end at their first look:
 
     start            int32 or int64 [n + 1]   A.indptr
-    live             uint32                   rows that hold something, as bits, for whole groups of 128 rows
+    live             uint32                   rows with entries, as bits, for whole groups of 128 rows
     live_count       int                      how many they are
-    strongest        int32 [n]                the column whose own column of A is longest; None while A' is not at hand
-    next_strongest   int32 [4 n]              the next four, -1 where there are fewer
+    top_neighbour    int32 [n]                the highest-degree neighbour of each row; None while A' is not cached
+    next_neighbours  int32 [4 n]              the next four, -1 where there are fewer
 """
 
 import numpy as np
 
 from ....storage.convert import cached_transpose, forms_of
 from ..structure.entries import index_type
-from .row_schedule import pointers, strongest_of
+from .row_schedule import highest_degree_neighbours, pointers
 
-LIMIT = 512  # entries of a row that a warp looks at before it goes on to other rows
-HUGE = 1 << 14  # entries of what is then left that a warp looks at alone
+LIMIT = 512  # entries of a row that a warp reads before it goes on to other rows
+HUGE = 1 << 14  # entries of the rest of a row that a warp reads alone
 GROUPS_OF_4 = 1 << 19  # rows from which a warp takes 128 of them
-BLOCK = 1024  # threads; one block on each multiprocessor: more take longer to start than they save
+BLOCK = 1024  # threads; one block on each multiprocessor, because more take longer to start than they save
 
 
 class PullForm:
     """See the head of this file."""
 
-    __slots__ = ("launches", "live", "live_count", "next_strongest", "start", "strongest")
+    __slots__ = ("launches", "live", "live_count", "next_neighbours", "start", "top_neighbour")
 
 
 def suits(A, s):
-    """Is this walk the one for products by rows of A?"""
+    """Is this kernel one for row-wise products of A?"""
     return (s.structure_only or s.any) and A.rows is None and A.indices.dtype.itemsize == 4 and A.nrows < 2**31 - 128
 
 
 def pull(device, A, x_words, x_values, s, mask, complement):
     """(w, words, count): values (None when structure only), presence, and where their number is counted."""
     form = A.forms.get("pull") if A.forms else None
-    if form is None or form.strongest is None:
+    if form is None or form.top_neighbour is None:
         form = form_of(device, A)
     kernel, threads, halves, fixed = form.launches.get(s) or _prepared(device, A, form, s)
     w = None if s.structure_only else device.places(A.nrows, s.dtype.np_type)
@@ -51,10 +51,10 @@ def _prepared(device, A, form, s):
     n = A.nrows
     halves = (n + 63) >> 6 << 1
     rows = 4 if n >= GROUPS_OF_4 else 1
-    strongest = next_strongest = None
+    top = next_neighbours = None
     if s.a_iso or not s.reads_a:
-        strongest, next_strongest = form.strongest, form.next_strongest
-    fixed = form.start, A.indices, A.values if s.reads_a else None, form.live, strongest, next_strongest
+        top, next_neighbours = form.top_neighbour, form.next_neighbours
+    fixed = form.start, A.indices, A.values if s.reads_a else None, form.live, top, next_neighbours
     fixed = tuple(device.address(a) if a is not None and a.size else a for a in fixed)  # an empty array has no address
     kernel = s.kernel(device.launcher, "products/pull.cuh", "matvec_pull", (index_type(form.start), "S", str(rows)))
     form.launches[s] = found = kernel, halves * 32 // rows, halves, fixed
@@ -67,17 +67,17 @@ def form_of(device, A):
     found = forms.get("pull")
     if found is None:
         found = forms["pull"] = _make(device, A)
-    if found.strongest is None:
-        turned = cached_transpose(A)
-        if turned is not None and turned.rows is None:
-            found.strongest, found.next_strongest = strongest_of(device, A, turned)
+    if found.top_neighbour is None:
+        transpose = cached_transpose(A)
+        if transpose is not None and transpose.rows is None:
+            found.top_neighbour, found.next_neighbours = highest_degree_neighbours(device, A, transpose)
             found.launches = {}
     return found
 
 
 def _make(device, A):
     form, n = PullForm(), A.nrows
-    form.strongest = form.next_strongest = None
+    form.top_neighbour = form.next_neighbours = None
     form.launches = {}  # by semiring
     form.start = pointers(device, A)
     places = (n + 127) // 128 * 128

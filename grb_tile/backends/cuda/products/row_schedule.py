@@ -25,13 +25,13 @@ from ....storage.store import forms_of
 from ..structure.entries import index_type
 
 LONGEST = {
-    #        1   2   4   8   16   32 lanes: the longest rows of each class; a piece of longer ones
+    #        1   2   4   8   16   32 lanes: the longest rows of each bin; a chunk of longer ones
     "all": (2, 6, 12, 32, 160, 512),
     "early": (48, 96, 192, 384, 768, 2048),
 }
-MOST_BINS = 256  # kept tables of chosen rows
-MOST_CUTS = 1 << 16  # pieces of chosen rows
-ALIKE = 0.8  # share of the rows in one class from which all rows are treated so, in their own order
+MOST_BINS = 256  # tables of listed rows that are kept
+MOST_CUTS = 1 << 16  # chunks of listed rows
+ALIKE = 0.8  # share of the rows in one bin from which all rows are treated so, in their own order
 
 
 class RowSchedule:
@@ -52,7 +52,7 @@ def schedule_of(device, A, name="all"):
 
 def pointers(device, A):
     """A.indptr as int32 while that holds it, kept in A.forms."""
-    if A.indices.shape[0] >= 2**31 - 4096:  # walks look some places ahead
+    if A.indices.shape[0] >= 2**31 - 4096:  # kernels read some entries ahead
         return A.indptr
     forms = forms_of(A)
     found = forms.get("indptr32")
@@ -61,21 +61,22 @@ def pointers(device, A):
     return found
 
 
-def strongest_of(device, A, turned):
-    """(int32 [n], int32 [4 n]): of each row of A the column whose own row in `turned` is longest, and the next four.
+def highest_degree_neighbours(device, A, transpose):
+    """(int32 [n], int32 [4 n]): of each row of A the column whose own row in `transpose` is longest, and
+    the next four.
 
-    -1 where there are fewer.  turned: A's transpose, or A itself when it is symmetric.  Kept in A.forms.
+    -1 where there are fewer.  transpose: A's, or A itself when it is symmetric.  Kept in A.forms.
     """
     forms = forms_of(A)
-    found = forms.get("strongest")
+    found = forms.get("highest_degree_neighbours")
     if found is None:
-        n, start, out = A.nrows, pointers(device, A), pointers(device, turned)
+        n, start, out = A.nrows, pointers(device, A), pointers(device, transpose)
         found = device.empty(n, np.int32), device.empty(4 * n, np.int32)
         kernel = device.launcher.kernel(
             "traversal/bfs_prepare.cuh", "highest_degree_neighbours", "", (index_type(start),)
         )
         kernel.over(n * 32, (start, A.indices, out, n, *found))
-        forms["strongest"] = found
+        forms["highest_degree_neighbours"] = found
     return found
 
 
@@ -85,7 +86,7 @@ def _make(device, A, longest):
     starts, stops = ptr[:-1], ptr[1:]
     lengths = stops - starts
     limits = device.array(np.array(longest), lengths.dtype)
-    # class 6 (one lane) for the shortest ... class 1, class 0 for what is longer than all; 7 for empty rows
+    # bin 6 (one lane) for the shortest ... bin 1, bin 0 for rows longer than all limits; 7 for empty rows
     kinds = (6 - xp.searchsorted(limits, lengths, side="left")).astype(np.int8)
     kinds[lengths == 0] = 7
     counts = device.host(xp.bincount(kinds, minlength=8)).tolist()
@@ -137,8 +138,11 @@ def _bins(device, result, counts):
 
 
 def chosen_rows(device, A, rows, mean):
-    """A RowSchedule of the ascending int64 `rows` only, all of one class: by the mean length, or each cut into as many
-    pieces as make the longest row of A short, as far as there are warps for them."""
+    """A RowSchedule of the ascending int64 `rows` only, all in one bin.
+
+    The bin goes by the mean length; or each row is cut into the chunks that make the longest row of A short, as far as
+    there are warps for them.
+    """
     from ..structure.entries import index_type
 
     count = rows.shape[0]
@@ -170,7 +174,7 @@ def chosen_rows(device, A, rows, mean):
 
 
 def longest_row(device, A):
-    """Entries of the fullest row, kept with A."""
+    """Entries of the longest row, kept with A."""
     forms = forms_of(A)
     found = forms.get("largest_degree")
     if found is None:

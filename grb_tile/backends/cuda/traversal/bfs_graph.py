@@ -16,7 +16,7 @@ import numpy as np
 from ....planner import tuning
 from ....planner.choose_traversal import bfs_kernel, forced_traversal, grid_kernel
 from ....storage.store import forms_of
-from ..products.row_schedule import pointers, strongest_of
+from ..products.row_schedule import highest_degree_neighbours, pointers
 from ..structure.entries import index_type
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class BfsGraph:
         self.live_count, longest = device.read(facts)
         self.top_neighbour = self.next_neighbours = None
         if in_edges is not None:
-            self.top_neighbour, self.next_neighbours = strongest_of(device, in_edges, out_edges)
+            self.top_neighbour, self.next_neighbours = highest_degree_neighbours(device, in_edges, out_edges)
             if in_edges is not out_edges:
                 longest = self._longest_row()
         mean = self.nvals / max(n, 1)
