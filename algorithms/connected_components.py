@@ -105,6 +105,6 @@ def connected_components(
     return ComponentsResult(f, count, report)
 
 
-def _values(v):
+def _values(v: Vector) -> np.ndarray:
     """The entries of a full vector, in order."""
     return v.to_coo(indices=False)[1]

@@ -42,7 +42,7 @@ class PageRankResult:
 
     ranks: Vector
     iterations: int
-    converged: bool
+    converged: bool | None
     residual: float | None
     report: Report
 
@@ -121,7 +121,7 @@ def pagerank(
     return result
 
 
-def _until(walk, r, limit, max_iter, report):
+def _until(walk: Walk, r: Vector, limit: float, max_iter: int, report: Report) -> Vector:
     """r, t = step(r), r until the L1 norm of their difference is below `limit`."""
     t = r.dup()
     report.finish("max_iter", False)
@@ -141,7 +141,7 @@ def _until(walk, r, limit, max_iter, report):
     return r
 
 
-def _fixed(walk, r, max_iter, report):
+def _fixed(walk: Walk, r: Vector, max_iter: int, report: Report) -> Vector:
     t = r.dup()
     report.finish("iterations", True)
     for _ in range(max_iter):
@@ -152,7 +152,7 @@ def _fixed(walk, r, max_iter, report):
     return r
 
 
-def _adaptive(walk, r, limit, max_iter, report):
+def _adaptive(walk: Walk, r: Vector, limit: float, max_iter: int, report: Report) -> Vector:
     """As `_until`, but a rank that changes by less than its share of the limit is left out until a last full sweep."""
     share = limit / r.size
     t = r.dup()
@@ -241,7 +241,7 @@ class Walk:
         t(binary.plus, **mask) << self._spread(self.AT @ w)
 
 
-def _outflow(G, dtype):
+def _outflow(G: Any, dtype: Any) -> Vector:
     if G.A.nvals and G.emin < 0:
         raise ValueError(f"weighted=True: the weight {G.emin} is negative; pass weighted=False or take unary.abs(A)")
     # d = [+_j A(i, j)] where that is not 0
@@ -249,7 +249,7 @@ def _outflow(G, dtype):
     return select.valuegt(d, 0).new()
 
 
-def _float_type(dtype, method):
+def _float_type(dtype: Any, method: str) -> Any:
     found = dtypes.FP64 if dtype is None else dtypes.lookup_dtype(dtype)
     if found not in (dtypes.FP32, dtypes.FP64):
         raise TypeError(f"dtype: ranks are FP32 or FP64, got {found.name}")
@@ -258,7 +258,7 @@ def _float_type(dtype, method):
     return found
 
 
-def _distribution(values, name, n, dtype):
+def _distribution(values: Any, name: str, n: int, dtype: Any) -> Vector:
     """`values` as a full vector >= 0 with sum 1; uniform when None."""
     full = Vector.from_scalar(0.0 if n == 0 or values is not None else 1.0 / n, n, dtype, name=name)
     if values is None:

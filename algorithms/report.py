@@ -74,18 +74,17 @@ class Report:
         self.stopped_by = stopped_by
         self.converged = converged
 
-    def __enter__(self):
+    def __enter__(self) -> Report:
         self._start = time.perf_counter()
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         self.seconds = time.perf_counter() - self._start
         if error is not None:
             self.stopped_by = kind.__name__
             error.report = self
-        return False
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         tail = f", converged={self.converged}" if self.converged is not None else ""
         tail += f", {self.seconds:.3g} s"
         return f"Report({self.algorithm}: {self.iterations} iterations, stopped by {self.stopped_by}{tail})"

@@ -111,7 +111,7 @@ def sssp(
     return SsspResult(d.dup(weights.result_dtype, name="distances"), p, report)
 
 
-def _relax(weights, f, d):
+def _relax(weights: Weights, f: Vector, d: Vector) -> None:
     """f = (f min.+ A where that is less than d), and d<f> = f: one step of every path in f."""
     weights.check_overflow(f)
     # t = f min.+ A
@@ -124,7 +124,7 @@ def _relax(weights, f, d):
     d(f.S) << f
 
 
-def _bellman_ford(weights, d, report):
+def _bellman_ford(weights: Weights, d: Vector, report: Report) -> None:
     f = d.dup(name="frontier")
     while f.nvals:
         _relax(weights, f, d)
@@ -134,7 +134,7 @@ def _bellman_ford(weights, d, report):
     report.finish("converged", True)
 
 
-def _delta_stepping(weights, d, delta, report):
+def _delta_stepping(weights: Weights, d: Vector, delta: Any, report: Report) -> None:
     f = d.dup(name="near")
     far = d.dup(clear=True, name="far")
     below = weights.threshold(0, delta)
@@ -229,7 +229,7 @@ class Weights:
             number = 1.0
         return number if self.dtype in (dtypes.FP32, dtypes.FP64) else max(1, round(number))
 
-    def _mean(self):
+    def _mean(self) -> float:
         # [+_ij A(i, j)] / nvals
         total = self.graph.A.reduce_scalar(monoid.plus[dtypes.FP64]).new().value
         return float(total or 0.0) / max(self.graph.A.nvals, 1)
@@ -261,7 +261,7 @@ class Weights:
             node,
         )
 
-    def _shortest_simple_path(self):
+    def _shortest_simple_path(self) -> Any:
         """sum over i of min(0, min_j A(i, j)): no path without a cycle is shorter, as it leaves each node once."""
         # m = [min_j A(i, j)],  m = m where m < 0,  [+_i m(i)]
         m = self.A.reduce_rowwise(monoid.min).new(name="m")

@@ -14,7 +14,7 @@ algorithms via SuiteSparse:GraphBLAS: triangle counting and k-truss" (HPEC 2018)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -103,7 +103,7 @@ def degree_ordered(G: Graph | Matrix) -> Matrix:
     return Matrix.from_coo(i[below], j[below], True, dtypes.BOOL, nrows=G.n, ncols=G.n, name="L")
 
 
-def _symmetric(G):
+def _symmetric(G: Graph | Matrix) -> Graph:
     G = as_graph(G)
     if not G.is_symmetric_structure:
         raise ValueError(
@@ -113,7 +113,7 @@ def _symmetric(G):
     return G
 
 
-def _degrees_differ(G):
+def _degrees_differ(G: Any) -> bool:
     """Whether the mean degree of 1000 sampled nodes is above four times their median: LAGraph's rule for presorting."""
     if G.n == 0:
         return False
