@@ -22,6 +22,7 @@ namespace grb {
 
 struct ComponentsControl { unsigned arrivals, skip; word count; };
 constexpr int COMPONENT_SAMPLES = 256;
+constexpr int ROW_OF_LANE = 64;                // longer rows are linked by a warp
 
 // Unite the trees of u and v.  Returns a common ancestor, which was a root unless another thread has hooked it since.
 GRB_DEVICE int link(int32_t* tree, int u, int v) {
@@ -90,69 +91,88 @@ components(const P* start, const int32_t* indices, const P* more_start, const in
   int32_t* second = reinterpret_cast<int32_t*>(labels);
   const int cached = start[n] > 8 * n ? 4 : 0;  // trees of graphs with hubs are low
   unsigned goal = 0;
-  GRB_EACH(v, n) {
-    P i = start[v], end = start[v + 1];
-    int first = i < end ? indices[i] : int(v), other = i + 1 < end ? indices[i + 1] : first;
-    if (more != nullptr && (i = more_start[v]) < more_start[v + 1]) {
-      int back = more[i];
-      other = back < first ? first : back;
-      first = back < first ? back : first;
+  auto barrier = [&] { level_barrier(&control->arrivals, goal); };
+  auto hook_first = [&] {
+    GRB_EACH(v, n) {
+      P i = start[v], end = start[v + 1];
+      int first = i < end ? indices[i] : int(v), other = i + 1 < end ? indices[i + 1] : first;
+      if (more != nullptr && (i = more_start[v]) < more_start[v + 1]) {
+        int back = more[i];
+        other = back < first ? first : back;
+        first = back < first ? back : first;
+      }
+      tree[v] = first < int(v) ? first : int(v);
+      second[v] = other;
     }
-    tree[v] = first < int(v) ? first : int(v);
-    second[v] = other;
-  }
-  level_barrier(&control->arrivals, goal);
-  GRB_EACH(v, n) compress(tree, v, cached);
-  level_barrier(&control->arrivals, goal);
-  GRB_EACH(v, n)
-    if (unsigned(v) * 2654435761u >> 24 == 0) link(tree, int(v), second[v]);
-  level_barrier(&control->arrivals, goal);
-  GRB_EACH(v, n) compress(tree, v, cached);
-  level_barrier(&control->arrivals, goal);
-  GRB_EACH(v, n) {
-    int other = second[v];
-    if (!surely_linked(tree, int(v), other)) link(tree, int(v), other);
-  }
-  level_barrier(&control->arrivals, goal);
+  };
+  auto compress_all = [&] { GRB_EACH(v, n) compress(tree, v, cached); };
+  auto link_sampled = [&] {
+    GRB_EACH(v, n)
+      if (unsigned(v) * 2654435761u >> 24 == 0) link(tree, int(v), second[v]);
+  };
+  auto link_all = [&] {
+    GRB_EACH(v, n) {
+      int other = second[v];
+      if (!surely_linked(tree, int(v), other)) link(tree, int(v), other);
+    }
+  };
+  // The rows of vertices outside the component of `skip`: short ones by a lane, long ones by the warp.
+  auto link_rows = [&](const P* row_start, const int32_t* near, int skip) {
+    GRB_EACH_WARP(group, (n + 31) >> 5) {
+      int64_t v = group * 32 + lane_number();
+      P i = 0, end = 0;
+      if (v < n && load_l2(tree + v) != skip) i = row_start[v], end = row_start[v + 1];
+      bool wide = end - i > ROW_OF_LANE;
+      if (!wide)
+        while (i < end && link(tree, int(v), near[i]) != skip) i++;
+      __syncwarp();
+      for_each_lane(wide, [&](int who) {
+        int64_t u = group * 32 + who;
+        bool joined = false;
+        for (P k = row_start[u] + lane_number(), stop = row_start[u + 1]; __any_sync(ALL_LANES, k < stop); k += 32) {
+          if (k < stop) joined = link(tree, int(u), near[k]) == skip;
+          if (__any_sync(ALL_LANES, joined)) break;
+        }
+      });
+    }
+  };
+  auto link_the_rest = [&](int skip) {
+    if (indices != nullptr) link_rows(start, indices, skip);
+    if (more != nullptr) link_rows(more_start, more, skip);
+  };
+  auto write_labels = [&](int skip) {
+    int top = load_l2(tree + skip);            // the largest component's root, which its vertices need not look up
+    for (int above = load_l2(tree + top); above != top; above = load_l2(tree + top)) top = above;
+    word mine = 0;
+    GRB_EACH(v, n) {
+      int root = tree[v] == skip ? top : compress(tree, v, cached);
+      labels[v] = word(root);
+      mine += root == v;
+    }
+    mine = block_reduce(mine, [](word a, word b) { return a + b; }, sums);
+    if (threadIdx.x == 0 && mine) atomicAdd(&control->count, mine);
+  };
+
+  hook_first();
+  barrier();
+  compress_all();
+  barrier();
+  link_sampled();
+  barrier();
+  compress_all();
+  barrier();
+  link_all();
+  barrier();
   if (blockIdx.x == gridDim.x - 1) {
     int skip = commonest_root(tree, n);
     if (threadIdx.x == 0) control->skip = unsigned(skip);
   }
-  GRB_EACH(v, n) compress(tree, v, cached);
-  level_barrier(&control->arrivals, goal);
+  compress_all();
+  barrier();
   const int skip = int(load_l2(&control->skip));
-  for (int way = 0; way < 2; way++) {
-    if (way == 1) start = more_start, indices = more;
-    if (indices == nullptr) break;
-    GRB_EACH_WARP(group, (n + 31) >> 5) {
-      int64_t v = group * 32 + lane_number();
-      P i = 0, end = 0;
-      if (v < n && load_l2(tree + v) != skip) i = start[v], end = start[v + 1];
-      bool wide = end - i > 64;
-      if (!wide)
-        while (i < end && link(tree, int(v), indices[i]) != skip) i++;
-      __syncwarp();
-      for (unsigned lanes = __ballot_sync(ALL_LANES, wide); lanes; lanes &= lanes - 1) {
-        int64_t u = group * 32 + __ffs(int(lanes)) - 1;
-        bool joined = false;
-        for (P k = start[u] + lane_number(), stop = start[u + 1]; __any_sync(ALL_LANES, k < stop); k += 32) {
-          if (k < stop) joined = link(tree, int(u), indices[k]) == skip;
-          if (__any_sync(ALL_LANES, joined)) break;
-        }
-      }
-    }
-  }
-  level_barrier(&control->arrivals, goal);
-  int top = load_l2(tree + skip);                // the largest component's root: its vertices need not look at it
-  for (int above = load_l2(tree + top); above != top; above = load_l2(tree + top)) top = above;
-  word mine = 0;
-  GRB_EACH(v, n) {
-    int root = tree[v] == skip ? top : compress(tree, v, cached);
-    labels[v] = word(root);
-    mine += root == v;
-  }
-  mine = block_reduce(mine, [](word a, word b) { return a + b; }, sums);
-  if (threadIdx.x == 0 && mine) atomicAdd(&control->count, mine);
+  link_the_rest(skip);
+  barrier();
+  write_labels(skip);
 }
 
 }  // namespace grb
