@@ -40,7 +40,7 @@ SAMPLED = {
     "backends/cpu": 4,
     "backends/cuda": 5,
     "backends/test_agree_with_reference.py": 2,
-    "conformance": 3,
+    "conformance": 2,
     "laws": 4,
     "operators/test_types.py": 3,
     "operators/test_values.py": 3,
