@@ -72,9 +72,18 @@ template <class... A, size_t... I> inline void call(void (*kernel)(A...), void *
   kernel(*(std::decay_t<A> *)a[I]...);
 }
 
+// The C library makes a thread's copy of this kernel's thread-local (__shared__) variables at the first access to one, and
+// releases before glibc 2.40 do not keep vector registers meanwhile: here, before the kernel has anything in them.
+static thread_local char first_access;
+[[gnu::noinline]] static void touch_thread_locals() { *(volatile char *)&first_access = 1; }
+
 template <class... A> inline int launch(void (*kernel)(A...), Launch *l, void **arguments) {
   struct Context { void (*kernel)(A...); void **arguments; } context{kernel, arguments};
-  auto body = [](void *p) { auto *c = (Context *)p; call(c->kernel, c->arguments, std::index_sequence_for<A...>{}); };
+  auto body = [](void *p) {
+    touch_thread_locals();
+    auto *c = (Context *)p;
+    call(c->kernel, c->arguments, std::index_sequence_for<A...>{});
+  };
   return run(l, body, &context);
 }
 
