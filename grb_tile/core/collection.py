@@ -299,7 +299,7 @@ class Collection:
         return self.to_dense() if dtype is None else self.to_dense().astype(dtype)
 
     def __dlpack__(self, **kwargs):
-        """A DLPack capsule of the dense array, when every place holds an entry: shared on a device, a copy on the host."""
+        """A DLPack capsule of the dense array of a full object: shared on a device, a copy on the host."""
         array = self._on_device()
         return (np.ascontiguousarray(self.__array__()) if array is None else array).__dlpack__(**kwargs)
 

@@ -50,7 +50,7 @@ def get_value(self, attr: str | None = None) -> Any:
 
 
 def forward_public(cls, output_type):
-    """Make `output_type` what `cls` computes to, and its public attributes, other than mutators, properties of `cls`."""
+    """Let `cls` compute to `output_type` and have its public attributes, other than mutators, as properties."""
     cls.output_type = output_type
     for name in dir(output_type):
         if name[0] == "_" or name in _MUTATORS or name.startswith("from_") or hasattr(cls, name):

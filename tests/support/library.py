@@ -41,7 +41,7 @@ def engines_at(k, engines=ENGINES):
 
 
 def left_out(name, what):
-    """Does the quick run leave out this engine here?  Numba's, for 3 in 4 of the things computed: most of it is compiling."""
+    """Does the quick run leave out this engine here?  Numba's, for 3 in 4 of the things computed."""
     quick = os.environ.get("GRB_TILE_TEST_QUICK") == "1"
     return quick and name == "numba" and zlib.crc32(f"{SEED}/{what}".encode()) % 4 != 0
 

@@ -266,7 +266,7 @@ def test_reading_on_the_host_waits_too(monkeypatch):
 
 
 def test_whole_loops_report_as_primitives_do():
-    """A whole loop frees memory, follows streams and names itself in errors: `on_device` wraps what the backend calls."""
+    """A whole loop frees memory, follows streams and names itself in errors: `on_device` wraps the call."""
     from grb_tile.backends.cuda.traversal import bfs, bfs_multi, bfs_tiles, components, dispatch
 
     loops = (

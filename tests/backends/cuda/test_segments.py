@@ -160,7 +160,8 @@ def test_monoids_without_a_start(kind, monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "kind"), [
-    ("lor_land", "plain"), ("lor_land", "delta16"), ("land_lor", "relabelled"), ("lxor_land", "plain"), ("eq_lxor", "delta16"),
+    ("lor_land", "plain"), ("lor_land", "delta16"), ("land_lor", "relabelled"), ("lxor_land", "plain"),
+    ("eq_lxor", "delta16"),
     ("lxor_gt", "relabelled"),
 ])  # fmt: skip
 def test_bool_as_bits(name, kind, monkeypatch):
@@ -227,7 +228,7 @@ def test_no_room_for_other_columns(monkeypatch):
 
 
 def test_columns_are_chosen_by_their_spread(monkeypatch):
-    """Near columns are delta-encoded; far ones stay plain, or are relabelled where few of them hold many of the entries."""
+    """Near columns are delta-encoded; far ones stay plain, or are relabelled where few hold many entries."""
     semiring = get_typed_op("plus_times", dtypes.INT64, kind="semiring")
     rng = rng_of(6)
     n = 200_000
