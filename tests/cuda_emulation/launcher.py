@@ -216,10 +216,7 @@ class SeparateArrays:
     know."""
 
     def __init__(self, xp, layout):
-        self._arrays = [
-            None if start is None else _whole_words(count, dtype)
-            for (count,), dtype, start in zip(layout.shapes, layout.dtypes, layout.starts, strict=True)
-        ]
+        self._arrays = [None if field is None else _whole_words(field[0][0], field[1]) for field in layout.fields]
         self.addresses = [0 if array is None else array.data.ptr for array in self._arrays]
 
     def array(self, k):

@@ -332,13 +332,12 @@ def test_results_of_a_search_lie_apart(levels, parents):
     from grb_tile.backends.cuda.traversal.outcome import _layout
 
     for n in (1, 63, 64, 1000):
-        shapes, dtypes, starts, total = _layout(n, levels, parents, 40)
-        assert [start is not None for start in starts] == [levels, parents, True, True]
+        fields, total = _layout(n, levels, parents, 40)
+        assert [field is not None for field in fields] == [levels, parents, True, True]
         ends = 0
-        for (count,), start, dtype in zip(shapes, starts, dtypes, strict=True):
-            if start is not None:
-                assert start >= ends and start % 256 == 0
-                ends = start + count * dtype.itemsize
+        for (count,), dtype, start in filter(None, fields):
+            assert start >= ends and start % 256 == 0
+            ends = start + count * dtype.itemsize
         assert ends <= total
 
 
