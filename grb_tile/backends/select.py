@@ -1,10 +1,10 @@
 """Which backend is in use: "cpu" unless configured otherwise; "auto" is "cuda" where CuPy and a device are present.
 
-AVAILABLE is the only place where backends are registered: a line with a name, a module and a subclass of
-protocol.Backend.
+AVAILABLE is the only place where backends are registered, in the order in which "auto" tries them: a line with a name,
+a module and a subclass of protocol.Backend.
 
 Stores stay where they were made.  A device backend moves host stores at first use; once one was in use, host backends
-bring device stores back in the same way (guard.py).
+copy device stores back in the same way (guard.py).
 
 >>> from grb_tile.backends import select
 >>> select.current().name
