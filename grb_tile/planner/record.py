@@ -247,8 +247,8 @@ RULES = {
     "mask_small": "{2} positions in the mask: dots cost about {0:.0f}, rows {1:.0f}",
     "no_mask": "no mask, or a complement: every position may be written",
     "rows_of_product": "rows cost about {1:.0f}, dots over the mask's {2} positions {0:.0f}",
-    "by_level": "{0} levels, {1} of them pulled",
-    "tiles_full": "{0} levels, {1} of them pulled; a 16 x 16 tile holds {2:.1f} entries",
+    "by_level": "direction by level, edges of the frontier against unexplored ones; {0} levels, {1} of them pulled",
+    "tiles_full": "direction by level over tiles; {0} levels, {1} of them pulled; a 16 x 16 tile holds {2:.1f} entries",
     # kernels of row-wise products
     "too_large": "{0} positions are not allocated for {1} entries: one result for each stored row",
     "all_entries": "the vector is full, nothing is masked, all {0} entries are read",

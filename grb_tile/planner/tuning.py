@@ -276,6 +276,65 @@ TILES_FULL = _set(
     f"H200: {RECORD}",
 )
 
+BEAMER = "Beamer's alpha (SC 2012); the value: a sweep of powers of two"
+BFS_ALPHA = _set("BFS_ALPHA", 16, "unexplored edges an edge of the frontier", BEAMER, H200_BFS)
+MULTI_BFS_ALPHA = _set(
+    "MULTI_BFS_ALPHA", 32, "unexplored edges an edge of the frontier", BEAMER, "H200: kron 20, 64 sources"
+)
+TILES_PUSH_CSC = _set(
+    "TILES_PUSH_CSC",
+    2,
+    "vertices a vertex of the frontier",
+    f"{TILES}, section 3.4, has 100; with a queue of the frontier's tiles push_csc wins up to a half",
+    "H200: fem 40 and 70",
+)
+TILES_PULL_CSC = _set(
+    "TILES_PULL_CSC", 16, "vertices an unvisited vertex", f"{TILES}, section 3.4: few unvisited", "H200: fem 40 and 70"
+)
+TILES_SPARSE_X = _set(
+    "TILES_SPARSE_X",
+    0.01,
+    "share of x's positions",
+    f"{TILES}, section 3.4: push_csc below it, push_csr above",
+    "the paper",
+)
+SSSP_PULL_AT = _set(
+    "SSSP_PULL_AT", 2, "edges of unsettled vertices an edge of the frontier", "a sweep", "H200: kron 20 and 21"
+)
+SSSP_STEP = _set(
+    "SSSP_STEP",
+    1.0,
+    "mean weights over the mean degree",
+    "delta-stepping (Meyer and Sanders 2003): first step",
+    "H200: kron 20 and 21",
+)
+SSSP_MOST_STEP = _set("SSSP_MOST_STEP", 2.0, "mean weights", "steps double up to it", "H200: kron 20 and 21")
+SSSP_HIGH_DIAMETER_STEP = _set(
+    "SSSP_HIGH_DIAMETER_STEP",
+    24.0,
+    "mean weights",
+    "near and far piles (Davidson et al. 2014), section 4",
+    "H200: grid 2000, USA-road-NE",
+)
+
+# ---------------------------------------------------------------------- bins of rows by length
+
+ROW_BINS_ALL = _set(
+    "ROW_BINS_ALL",
+    (2, 6, 12, 32, 160, 512),
+    "entries a row",
+    "longest rows of 1, 2, 4, 8, 16, 32 lanes; chunks of longer ones",
+    H200,
+)
+ROW_BINS_EARLY = _set(
+    "ROW_BINS_EARLY",
+    (48, 96, 192, 384, 768, 2048),
+    "entries a row",
+    "the same where rows stop early: most need one look",
+    H200,
+)
+ROWS_ALIKE = _set("ROWS_ALIKE", 0.8, "share of the rows", "in one bin: all rows go there, in their own order", H200)
+
 # ---------------------------------------------------------------------- matrix times matrix
 
 CHECKED_PRODUCT = _set("CHECKED_PRODUCT", 1.5, "ratio to DOT_ENTRY", f"{PUSH_PULL}, section 5.2, for matrices", CPU)

@@ -21,17 +21,12 @@ products/segments.py instead.
 
 import numpy as np
 
+from ....planner import tuning
 from ....storage.store import forms_of
 from ..structure.entries import index_type
 
-LONGEST = {
-    #        1   2   4   8   16   32 lanes: the longest rows of each bin; a chunk of longer ones
-    "all": (2, 6, 12, 32, 160, 512),
-    "early": (48, 96, 192, 384, 768, 2048),
-}
+LONGEST = {"all": tuning.ROW_BINS_ALL, "early": tuning.ROW_BINS_EARLY}  # longest rows of each bin
 MOST_BINS = 256  # tables of listed rows that are kept
-MOST_CUTS = 1 << 16  # chunks of listed rows
-ALIKE = 0.8  # share of the rows in one bin from which all rows are treated so, in their own order
 
 
 class RowSchedule:
@@ -94,7 +89,7 @@ def _make(device, A, longest):
     result.piece = longest[-1]
     held = lengths.shape[0]
     main = max(range(1, 7), key=lambda c: counts[c])
-    if A.rows is None and counts[0] == 0 and counts[main] >= ALIKE * held:
+    if A.rows is None and counts[0] == 0 and counts[main] >= tuning.ROWS_ALIKE * held:
         result.rows = None
         result.starts, result.stops = starts, stops
         counts = [held if c == main else 0 for c in range(7)]
@@ -153,7 +148,7 @@ def chosen_rows(device, A, rows, mean):
     result.rows, result.starts, result.stops = rows, starts, starts + lengths
     result.piece = 0  # each row's own: its length over its number of pieces
     limits = LONGEST["all"]
-    cuts = min(MOST_CUTS // count, -(-longest_row(device, A) // limits[-1]))
+    cuts = min(tuning.LISTED_CHUNKS // count, -(-longest_row(device, A) // limits[-1]))
     kind = 0 if cuts > 1 else next((6 - k for k, limit in enumerate(limits[:-1]) if mean <= limit), 1)
     result.pieces = count * cuts if kind == 0 else 0
     kept = device.__dict__.setdefault("row_bins", {})

@@ -19,6 +19,7 @@ import numpy as np
 
 from ....dtypes import INT64, cast as host_cast
 from ....operators import get_typed_op
+from ....planner import tuning
 from ....storage.bit_tiles import WORDS, BitTiledMatrix, TileLines, start_type
 from ....storage.store import Compressed, forms_of
 from ....storage.tiled import MIN_ENTRIES, NT, TiledMatrix, can_tile
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from ....storage.store import Allow
     from ..runtime.device import Device
 
-SPARSE = 0.01  # share of x's positions below which push_csc is taken
 WIDTH = 16  # of the bit tiles of products and traversals, because it takes the fewest bytes
 TILES_OF_CHUNK = 32  # tiles, as in products/bit_tiles.cuh
 _MOVED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
@@ -130,7 +130,7 @@ def _bit_tiled(device, A, x, semiring, allow, direction):
     size, dtype = A.nrows, semiring.return_type
     if direction == "bittiled":
         held = x.nvals_if_read
-        direction = "push_csc" if held is not None and held < SPARSE * x.size else "push_csr"
+        direction = "push_csc" if held is not None and held < tuning.TILES_SPARSE_X * x.size else "push_csr"
     by_columns = direction == "push_csc" and idempotent
     T = bit_tiles_of(device, A, WIDTH, columns=by_columns)
     lines, word = T.by_cols if by_columns else T.by_rows, T.row_words.dtype

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....planner import tuning
 from ..runtime.errors import on_device
 from .bfs_graph import MAX_ENTRIES, QUEUE_ENTRIES, BfsGraph, graph_of
 from .outcome import RECORD_LEVELS, Outcome, results_of, stores_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 # block, low_skew_block, high_diameter_block: threads of a block of each kernel.  per_processor: resident blocks of a
 # multiprocessor.  alpha: pull when the frontier has more than 1/alpha of the edges not explored.  high_diameter: use
 # that kernel.  cluster: its blocks.
-LAUNCH = {"block": 1024, "low_skew_block": 768, "per_processor": 1, "cooperative": True, "alpha": 16,
+LAUNCH = {"block": 1024, "low_skew_block": 768, "per_processor": 1, "cooperative": True, "alpha": tuning.BFS_ALPHA,
           "high_diameter": True, "cluster": 8, "high_diameter_block": 1024}  # fmt: skip
 EDGES_PER_BLOCK = 4096  # a grid has one block for so many edges, up to the resident ones
 ARGUMENTS = 14  # fields of BfsArguments (kernels/traversal/bfs_state.cuh)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....dtypes import INT32, INT64
+from ....planner import tuning
 from ....storage.store import Compressed
 from ..runtime.array_block import layout
 from ..runtime.errors import on_device
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 BATCH = 64
 MOST_SPARE = 4 << 30  # bytes of results that are allocated before their number is known
 # block: threads.  alpha: a source pulls when its frontier has more than 1/alpha of the edges not explored.
-LAUNCH = {"block": 1024, "alpha": 32}
+LAUNCH = {"block": 1024, "alpha": tuning.MULTI_BFS_ALPHA}
 ARGUMENTS = 35  # fields of MultiBfsArguments (kernels/traversal/bfs_multi.cuh)
 RESULT_ARGUMENTS = 15  # fields of MultiResultArguments (kernels/traversal/bfs_multi_result.cuh)
 EDGES_PER_BLOCK = 1024  # a grid has one block for so many edges, up to the resident ones

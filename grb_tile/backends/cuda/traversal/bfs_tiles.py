@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 # sparse: push_csc is used while the frontier has less than 1/sparse of the tiles.  The paper leaves it at 1 % of the
 # vertices; with a queue of the frontier's own tiles it is the fastest up to half of them.
 # few: pull_csc is used when less than 1/few of the vertices are left.
-LAUNCH = {"block": 512, "per_processor": 1, "width": WIDTH, "sparse": 2, "few": 16}
+LAUNCH = {"block": 512, "per_processor": 1, "width": WIDTH, "sparse": tuning.TILES_PUSH_CSC,
+          "few": tuning.TILES_PULL_CSC}  # fmt: skip
 FORMATS = ("bittiled", *DIRECTIONS)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....dtypes import FP32, FP64, INT64, UINT64
+from ....planner import tuning
 from ....planner.choose_traversal import NO_BOUND
 from ..runtime.late_vector import LateVector
 from .bfs import EDGES_PER_BLOCK
@@ -30,7 +31,8 @@ ARGUMENTS = 9  # fields of SsspArguments (sssp.cuh), and of HighDiameterSsspArgu
 # short, in mean weights.  most: steps double up to so many mean weights.  pull_at: pull when the vertices left have
 # fewer than 1/pull_at of the edges.  block, high_diameter_block: threads of a block of each kernel.  per_processor:
 # resident blocks of a multiprocessor.  high_diameter: use that kernel.  cluster: its blocks.
-LAUNCH = {"block": 1024, "per_processor": 1, "pull_at": 2, "most": 2.0, "step": 1.0, "high_diameter_step": 24.0,
+LAUNCH = {"block": 1024, "per_processor": 1, "pull_at": tuning.SSSP_PULL_AT, "most": tuning.SSSP_MOST_STEP,
+          "step": tuning.SSSP_STEP, "high_diameter_step": tuning.SSSP_HIGH_DIAMETER_STEP,
           "high_diameter": True, "cluster": 8, "high_diameter_block": 1024}  # fmt: skip
 _KINDS = ("relax", "raise", "pull", "pull again")
 
