@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 __version__ = "0.1.0"
 
 _here = _Path(__file__).resolve().parent
-if not (_here / "kernels").exists():  # a source checkout: kernels/ and algorithms/ lie beside grb_tile/
+if not (_here / "kernels").exists():  # a source checkout: kernels/ and algorithms/ are next to grb_tile/
     __path__.append(str(_here.parent))
 
 from .config import config  # noqa: E402  (after __path__ is complete)

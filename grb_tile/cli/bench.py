@@ -9,7 +9,7 @@ from grb_tile.cli.main import UsageError
 PARTS = ("bfs", "spmv", "spmspv")
 
 NOTES = """what the figures mean:
-  ms       median time of a call from Python until its result is complete, on a device too; the first call is told apart
+  ms       median time of a call from Python until its result is complete, on a device too; the first call is separate
            (it compiles, moves the graph to the device and derives what it keeps); half a second of calls warms up
   queued   on a device: time of a call among many that are queued without waiting for each
   GTEPS    directed edges that leave the nodes reached (bfs), or entries of the columns that x selects (products),

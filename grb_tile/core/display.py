@@ -108,7 +108,7 @@ def format_expression(expr):
 def advice(expr, text):
     """What can be done with an expression."""
     out = expr.output_type.__name__
-    letter = "M" if out == "Matrix" else out[0].lower()
+    symbol = "M" if out == "Matrix" else out[0].lower()
     if hasattr(type(expr), "_symbol"):
         return (
             f"Do op(expr) to create a {expr._kind.__name__} for {expr.method_name}.\n"
@@ -117,6 +117,6 @@ def advice(expr, text):
     if hasattr(expr, "resolved_indexes"):
         return (
             f"This expression may be used to extract or assign a {out}.\n"
-            f"Example extract: {text}.new()\nExample assign: {text} << {letter}"
+            f"Example extract: {text}.new()\nExample assign: {text} << {symbol}"
         )
     return "Do expr.new() or other << expr to calculate the expression."

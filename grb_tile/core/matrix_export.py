@@ -1,4 +1,4 @@
-"""What a Matrix or a TransposedMatrix can be turned into: NumPy arrays and dicts."""
+"""Export of a Matrix or a TransposedMatrix: NumPy arrays and dicts."""
 
 from __future__ import annotations
 

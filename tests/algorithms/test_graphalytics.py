@@ -1,4 +1,4 @@
-"""The reference outputs of LDBC Graphalytics: small graphs from tests/data, and p2p-Gnutella31 where it is at hand."""
+"""The reference outputs of LDBC Graphalytics: small graphs from tests/data, and p2p-Gnutella31 where it is available."""
 
 import functools
 

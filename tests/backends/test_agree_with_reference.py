@@ -109,7 +109,7 @@ def check_any(backend, A, x, semiring, allow, want):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", ["any_pair", "plus_pair", "lor_land", "min_pair", "lor_first", "plus_times"])
-def test_structure_only_walks(backend, name, seed):
+def test_structure_only_products(backend, name, seed):
     rng = np.random.default_rng([9, seed])
     m, n = dimension(rng), dimension(rng)
     dtype = dtypes.BOOL if name.startswith("lor") else dtypes.INT64

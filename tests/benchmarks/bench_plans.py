@@ -289,7 +289,7 @@ def main():
             continue
         edges = held_out.kronecker(xp, 23) if make is None else make()
         if edges is None:
-            print(f"{graph}: not at hand, left out", flush=True)
+            print(f"{graph}: not available, left out", flush=True)
             continue
         n, rows, cols = edges
         structure = held_out.csr(xp, n, xp.asarray(rows), xp.asarray(cols))

@@ -48,7 +48,7 @@ def compare(got, want, semiring):
 
 @pytest.mark.parametrize("turn", range(3))
 @pytest.mark.parametrize(("name", "type_"), SEMIRINGS)
-def test_every_walk(name, type_, turn, monkeypatch):
+def test_every_method(name, type_, turn, monkeypatch):
     semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
     rng = rng_of(turn, len(name), semiring.type.rank)
     huge = turn == 2 and bool(rng.integers(2))

@@ -100,7 +100,7 @@ def check(A, x, semiring, allow):
 
 @pytest.mark.parametrize("turn", range(4))
 @pytest.mark.parametrize(("name", "type_"), SEMIRINGS)
-def test_both_walks(name, type_, turn):
+def test_both_methods(name, type_, turn):
     semiring = semiring_of(name, type_)
     rng = rng_of(turn, len(name), semiring.type.rank)
     check(*_with(semiring, case(rng, semiring, turn == 2, turn == 3)))

@@ -103,7 +103,7 @@ def test_against_numpy(name, type_, kind, monkeypatch):
         )
 
 
-def test_walks_that_stop_early_are_for_long_rows():
+def test_early_exit_is_for_long_rows():
     """A terminal saves nothing where a row is one step of the loop that tests for it."""
     semiring = get_typed_op("lor_land", dtypes.BOOL, kind="semiring")
     for nrows, chosen in ((400, True), (2, False)):

@@ -61,7 +61,7 @@ def test_a_region_is_as_it_was_when_the_last_step_fails(monkeypatch):
                 raise OutOfMemory("no room")
             return whole(*args)
 
-        v = Vector.from_coo(np.arange(0, n, 2), np.ones(100), size=n).vxm(A).new()  # nobody else holds its arrays
+        v = Vector.from_coo(np.arange(0, n, 2), np.ones(100), size=n).vxm(A).new()  # its arrays have no other reference
         monkeypatch.setattr(backend, "restrict", failing)
         with pytest.raises(OutOfMemory, match="no room"):
             v(mask.V, replace=True)[np.arange(50)] << 7.0

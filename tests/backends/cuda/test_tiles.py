@@ -180,7 +180,7 @@ def test_symmetric_structure_is_kept_once():
     assert tiles.bit_tiles_of(device, both).symmetric
 
 
-def test_a_plan_names_the_form_that_was_walked():
+def test_a_plan_names_the_form_that_was_used():
     """Blocks of bits have no direction on the device, bit tiles none that reads values: the plan says plain rows."""
     with using_shim():
         A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])

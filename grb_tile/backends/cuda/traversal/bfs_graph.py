@@ -27,7 +27,7 @@ CHUNK = 128  # edges, as in kernels/traversal/frontier.cuh
 CONTROL_WORDS = 96  # at least BfsControl (kernels/traversal/bfs_state.cuh)
 QUEUE_ENTRIES = 8192  # of a block's queue, as in kernels/traversal/bfs_high_diameter.cuh
 MAX_ENTRIES = 1 << 33  # a level's edges are counted in 33 bits
-NARROW_ROWS = 4.2  # mean row length up to which 4 first neighbours are kept, else 8
+SHORT_ROWS = 4.2  # mean row length up to which 4 first neighbours are kept, else 8
 
 
 class BfsGraph:
@@ -60,7 +60,7 @@ class BfsGraph:
             if in_edges is not out_edges:
                 longest = self._longest_row()
         mean = self.nvals / max(n, 1)
-        self.width = 4 if mean <= NARROW_ROWS else 8
+        self.width = 4 if mean <= SHORT_ROWS else 8
         self.longest = longest
         self.grid_choice, self.is_low_skew = grid_kernel(
             n, self.nvals, longest, None if in_edges is None else self._local_share
