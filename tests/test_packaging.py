@@ -61,6 +61,20 @@ def test_the_version_is_said_once():
     assert grb_tile.__version__ == PYPROJECT["project"]["version"]
 
 
+def test_the_version_is_the_same_elsewhere():
+    version = PYPROJECT["project"]["version"]
+    assert f'version: "{version}"' in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_workflow_runs_every_python_that_is_promised():
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    start = "Programming Language :: Python :: 3."
+    promised = [c.rpartition(" ")[2] for c in PYPROJECT["project"]["classifiers"] if c.startswith(start)]
+    assert f"python: [{', '.join(map(repr, promised))}]".replace("'", '"') in workflow
+    assert f"for version in {' '.join(promised)};" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
 def test_the_command_exists():
     import importlib
 
