@@ -35,6 +35,7 @@ from .compile import compiled, source_text, trim_cache
 SHARED_LIMIT = 48 << 10  # bytes of dynamic shared memory that a launch may have without an attribute of the kernel
 PORTABLE_CLUSTER = 8  # blocks in a cluster that every device allows without an attribute of the kernel
 BLOCKS_PER_PROCESSOR = 32  # at most, of a grid-stride loop
+_preparing = threading.Lock()
 _context = threading.local()  # bound: the run-time has given this thread its context
 
 
@@ -181,12 +182,14 @@ class Kernel:
 
     def _prepared(self, count: int) -> tuple:
         """What a launch of `count` arguments takes: kept."""
-        self._arguments = arguments = Arguments(count)  # the addresses below are of its memory
-        launcher = self.launcher
-        self._kept = (
-            arguments.pack, arguments.lock, arguments.address, self.function.ptr, launcher.hole.data.ptr,
-            launcher.launch, launcher.current_stream,
-        )  # fmt: skip
+        with _preparing:  # once only, because another thread may use the addresses already
+            if self._kept is None:
+                self._arguments = arguments = Arguments(count)
+                launcher = self.launcher
+                self._kept = (
+                    arguments.pack, arguments.lock, arguments.address, self.function.ptr, launcher.hole.data.ptr,
+                    launcher.launch, launcher.current_stream,
+                )  # fmt: skip
         return self._kept
 
     def _as_integers(self, args: tuple) -> tuple:
