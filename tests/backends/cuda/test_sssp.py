@@ -210,7 +210,7 @@ def test_high_diameter_types(dtype, high_diameter):
 
 
 def test_high_diameter_long_rows(high_diameter):
-    """Rows of more entries than are read at once; from tuning.HIGH_DIAMETER_DEGREE on the other kernel runs."""
+    """Rows of more entries than are read at once; from tuning.SSSP_HIGH_DIAMETER_DEGREE on the other kernel runs."""
     rng = generator(5)
     A = store_of(300, np.repeat(np.arange(30), 12), rng.integers(0, 300, 360), rng.integers(1, 99, 360), "INT32", True)
     check(A, A, 0)
