@@ -48,8 +48,8 @@ def table():
         "",
         "Each cell is computed by SuiteSparse 9.4.5 (through python-graphblas) and by the engines named, and compared "
         "in structure, values",
-        "and type.  Made by `GRB_TILE_WRITE_COVERAGE=1 pytest tests/conformance`; a run of all of tests/conformance in "
-        "which a cell was not",
+        'and type.  Made by `GRB_TILE_WRITE_COVERAGE=1 pytest -m "" tests/conformance`; a run of all of '
+        "tests/conformance in which a cell was not",
         "executed fails.",
         "",
         f"{len({operation for operation, _ in by_axis})} operations, {len(OWED)} cells, {runs} cells times engines.",
