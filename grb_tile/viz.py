@@ -7,7 +7,7 @@ import numpy as np
 
 
 def _needs(what, *modules):
-    """The modules, imported; ImportError says which function wants which package."""
+    """The modules, imported.  Raises: ImportError that names the function and the missing package."""
     from importlib import import_module
 
     found = []

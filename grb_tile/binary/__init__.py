@@ -1,4 +1,4 @@
-"""The binary operators: `grb_tile.binary.<name>`, built when first asked for (see grb_tile/operators/table.py)."""
+"""The binary operators: `grb_tile.binary.<name>`, built on first use (see grb_tile/operators/table.py)."""
 
 from functools import partial as _partial
 

@@ -51,7 +51,7 @@ def add_arguments(parser, name):
         type=_numbers,
         default=(0.1, 0.01, 0.001, 0.0001),
         metavar="D,D,...",
-        help="shares of places that x of spmspv holds (default 0.1,0.01,0.001,0.0001)",
+        help="densities of x of spmspv: entries over size (default 0.1,0.01,0.001,0.0001)",
     )
     parser.add_argument(
         "--repeat", type=int, default=5, metavar="N", help="timed calls of each search and product (default 5)"
@@ -77,7 +77,7 @@ def _numbers(text):
 
 
 def run(args):
-    """Make or read the graph, time what was asked for, print the table."""
+    """Generate or read the graph, run the requested measurements, print the table."""
     _check(args)
     from grb_tile.cli import generate
     from grb_tile.cli.bench_measure import Bench, device_facts
@@ -100,7 +100,7 @@ def run(args):
 
 
 def _check(args):
-    """Complain before the work."""
+    """Check the options.  Raises: UsageError."""
     from grb_tile import dtypes
     from grb_tile.cli.bench_measure import semiring_named
     from grb_tile.cli.generate import parsed

@@ -11,7 +11,7 @@ from grb_tile.cli import bench_verify, generate
 from grb_tile.cli.main import UsageError
 from grb_tile.cli.output import finish
 
-WARM_CALLS, WARM_SECONDS = 2, 0.5  # calls after the first that are not counted: at least so many, at least so long
+WARM_CALLS, WARM_SECONDS = 2, 0.5  # warm-up after the first call: least number of calls, least time in seconds
 QUEUED = 20
 
 
@@ -89,7 +89,7 @@ class Bench:
         self.figures = []
         A = loaded.matrix
         if A.nvals == 0:
-            raise UsageError(f"{loaded.path} holds no entries: there is nothing to time")
+            raise UsageError(f"{loaded.path} has no entries: there is nothing to measure")
         if "bfs" in args.parts and A.nrows != A.ncols:
             raise UsageError(
                 f"{loaded.path} is {A.nrows} by {A.ncols}; searches need a square matrix: --parts spmv,spmspv"
@@ -178,7 +178,7 @@ class Bench:
     # ------------------------------------------------------------------ products
 
     def matrix(self, dtype):
-        """The graph's matrix of FP32 or FP64, with values that differ, and its transpose kept with it."""
+        """The graph's matrix of FP32 or FP64, with values that differ, its transpose cached."""
         from grb_tile import Matrix, dtypes
         from grb_tile.backends import select
         from grb_tile.storage.store import Compressed
@@ -196,7 +196,7 @@ class Bench:
         return A
 
     def product(self, semiring, dtype, density=None):
-        """w = A x; x full, or with entries at a share `density` of its places."""
+        """w = A x; x full, or sparse with density * size entries."""
         from grb_tile import Vector, explain
         from grb_tile.operators import get_typed_op
 
@@ -252,7 +252,7 @@ class Bench:
         }
 
     def _selected(self, places):
-        """Entries of the columns `places`."""
+        """The number of entries of the columns `places`."""
         if self.symmetric:
             return int(np.diff(self.indptr)[places].sum())
         if not hasattr(self, "_columns"):

@@ -1,6 +1,6 @@
 """Are the results of a benchmark right?  Searches by the edge rule, products by sampled rows in double precision.
 
-Both work on the arrays where they lie, host or device, and on nothing of what computed the results.
+Both work on the arrays where they are, host or device, and share no code with what computed the results.
 """
 
 import numpy as np
@@ -63,7 +63,7 @@ def search(name, store, source, levels, parents=None):
 
 
 def array_module(array):
-    """NumPy, or the array module of the backend in use, whichever `array` belongs to."""
+    """NumPy, or the array module of the backend in use, according to `array`."""
     if type(array) is np.ndarray:
         return np
     from grb_tile.backends import select

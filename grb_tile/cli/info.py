@@ -10,11 +10,11 @@ from grb_tile.cli.memory import available, estimate, of_matrix
 
 def add_arguments(parser, name):
     inputs.add_arguments(parser, algorithm=False)
-    parser.add_argument("--head", action="store_true", help="only what the head of the file tells: do not load it")
+    parser.add_argument("--head", action="store_true", help="read only the head of the file, do not load it")
 
 
 def run(args):
-    """Print what the head tells, then load the file and print what is in it."""
+    """Print the sizes in the head, then load the file and print its properties."""
     from grb_tile import io as grb_io
 
     if args.format is None:
@@ -44,7 +44,7 @@ def run(args):
     lines = []
     if args.head:
         if args.format != "mtx":
-            raise ValueError(f"--head: a file of format {args.format} has no head that tells sizes")
+            raise ValueError(f"--head: a file of format {args.format} has no head with sizes")
     else:
         _loaded(args, facts, lines)
     output.show(args, facts, lines)
@@ -143,7 +143,7 @@ def _degrees(store):
 
 
 def _summary(degrees, nrows):
-    """Least, median, mean, 99th percentile and most of the rows' entries, and how many rows have 0, 1, 2-3, 4-7 ..."""
+    """Minimum, median, mean, 99th percentile, maximum of the entries per row; numbers of rows with 0, 1, 2-3, ..."""
     empty = nrows - int(np.count_nonzero(degrees))
     full = degrees[degrees > 0]
     summary = {

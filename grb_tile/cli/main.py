@@ -16,7 +16,7 @@ OK, NO_ANSWER, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 
 # name: (module below grb_tile.cli with add_arguments(parser) and run(args), help).  A new command is one more line.
 COMMANDS = {
-    "bfs": ("traversal", "breadth-first search: how many edges away is each node"),
+    "bfs": ("traversal", "breadth-first search: the level of each node"),
     "sssp": ("traversal", "shortest paths by weight from one node"),
     "pagerank": ("whole_graph", "rank of each node"),
     "components": ("whole_graph", "connected components (weak ones of a directed graph)"),
@@ -32,7 +32,7 @@ formats also as .gz, .bz2, .xz."""
 
 
 class UsageError(Exception):
-    """Something about the arguments that only shows once the graph is there."""
+    """An argument does not fit the graph."""
 
 
 def parser():
@@ -54,7 +54,7 @@ def _version():
 
 
 def main(argv=None):
-    """Run one command; returns the exit code.  Only what was asked for goes to stdout, all else to stderr.
+    """Run one command; returns the exit code.  Results go to stdout, messages to stderr.
 
     >>> from grb_tile.cli.main import main
     >>> main(["info", "no-such-file.mtx"])
@@ -132,9 +132,9 @@ def _one_line(error):
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):
         return (
-            f"not enough memory ({error}): `grb-tile info FILE` tells what is needed"
+            f"not enough memory ({error}): `grb-tile info FILE` prints what is needed"
             if str(error)
-            else ("not enough memory: `grb-tile info FILE` tells what is needed")
+            else ("not enough memory: `grb-tile info FILE` prints what is needed")
         )
     text = " ".join(str(error).split())
     named = isinstance(error, (UsageError, ValueError, TypeError, IndexError, ImportError, OverflowError))

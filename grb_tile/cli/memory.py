@@ -1,4 +1,4 @@
-"""What loading a file and working on it will need, told from its head: before a machine begins to swap."""
+"""Estimates the memory that loading a file and working on it need, from its head, before the machine swaps."""
 
 import os
 
@@ -18,7 +18,7 @@ TYPE_BYTES = {
 
 
 def estimate(path, format):
-    """{"entries", "nrows", "ncols", "matrix", "loading", "bfs"} in bytes, or None when the head does not tell.
+    """{"entries", "nrows", "ncols", "matrix", "loading", "bfs"} in bytes, or None when the head has no sizes.
 
     matrix   the CSR store: a row pointer of int64, an int32 (int64 from 2**31 columns) index and a value for each entry
     loading  the peak while reading: row and column index and value of each entry, beside the store
@@ -38,7 +38,7 @@ def estimate(path, format):
 def of_matrix(nrows, ncols, entries, value, symmetric):
     """The same from sizes: `value` bytes for each value (0 when all are equal and stored once)."""
     index = INDEX32 if ncols < 2**31 else INDEX64
-    rows = min(nrows, 2 * entries)  # hypersparse: only the rows that hold something
+    rows = min(nrows, 2 * entries)  # hypersparse: only the rows with entries
     matrix = POINTER * (rows + 1) + entries * (index + value)
     triples = entries * (2 * index + value)
     levels_and_bits = nrows * (8 + 8 + 1) if nrows < 2**40 else 0
@@ -53,7 +53,7 @@ def of_matrix(nrows, ncols, entries, value, symmetric):
 
 
 def available():
-    """Free memory in bytes, or None when the system does not tell."""
+    """Free memory in bytes, or None when the system does not report it."""
     try:
         with open("/proc/meminfo") as file:
             for line in file:

@@ -23,7 +23,7 @@ def seconds_text(seconds):
 
 
 def plain(value):
-    """`value` as JSON knows it: NumPy scalars become numbers, NaN and infinities null or text."""
+    """`value` as JSON: NumPy scalars become numbers, NaN and infinities null or text."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -47,7 +47,7 @@ def show(args, facts, lines):
 
 
 def finish():
-    """Wait until a device is done with all that was asked of it; nothing to wait for on the CPU."""
+    """Synchronise the device; on the CPU there is nothing to wait for."""
     from grb_tile.backends import select
 
     select.current().synchronize()
@@ -184,7 +184,7 @@ def _quoted(label, mark):
 
 
 class Line(terminal.Line):
-    """What is being done, on stderr, a line rewritten in place; silent where nobody looks.
+    """The current step, on stderr, in a line rewritten in place; silent unless stderr is a terminal.
 
     As a context manager it gives a function of a text (which does nothing when silent) and leaves a clean line behind
     it.
@@ -200,7 +200,7 @@ class Line(terminal.Line):
 
 
 class Watch(terminal.Line):
-    """A callback that shows the iterations on stderr, a line rewritten in place; silent where nobody looks.
+    """A callback that shows the iterations on stderr, in a line rewritten in place; silent unless it is a terminal.
 
     As a context manager it gives the callback (None when silent) and leaves a clean line behind it.
     """

@@ -6,7 +6,7 @@ ENDINGS = (".png", ".svg", ".pdf")
 
 
 def check(path):
-    """Complain before the work, not after it."""
+    """Check the ending, the folder and matplotlib before the algorithm runs.  Raises: ValueError, ImportError."""
     if not path.lower().endswith(ENDINGS):
         raise ValueError(f"--plot {path}: the ending must be one of {', '.join(ENDINGS)}")
     folder = os.path.dirname(path) or "."
@@ -44,11 +44,11 @@ def levels(path, per_level, title):
 
 
 def distances(path, values, title):
-    """How many nodes lie how far away."""
+    """A histogram of the levels."""
     figure = _figure()
     axes = figure.subplots()
     bins = min(100, max(10, len(values) // 50))
-    if values.dtype.kind in "iu":  # bars of whole numbers, equally many in each
+    if values.dtype.kind in "iu":  # bars of equal integer width
         import numpy as np
 
         step = max(1, -(-(int(values.max()) + 1) // bins))
@@ -63,7 +63,7 @@ def ranks(path, values, title):
     axes = figure.subplots()
     ordered = sorted(values.tolist(), reverse=True)
     axes.loglog(range(1, len(ordered) + 1), ordered)
-    _save(figure, axes, path, title, "place", "rank")
+    _save(figure, axes, path, title, "position", "rank")
 
 
 def sizes(path, values, title):
@@ -82,7 +82,7 @@ def sizes(path, values, title):
 
 
 def counts(path, values, title, what):
-    """How many nodes have how many of something (degrees, triangles)."""
+    """A histogram of counts per node (degrees, triangles)."""
     import numpy as np
 
     figure = _figure()

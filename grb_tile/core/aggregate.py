@@ -73,7 +73,7 @@ class Aggregator(AggregatorBase):
     monoid       w = (+) x
     semiring     w = (+) mul(x, initval), with `switch` mul(initval, x); semiring2 joins the rows of a matrix
     finalize     a UnaryOp applied to w; of a composite, a function of the parts (Vectors) and a dict of options
-    types        operators or aggregators whose types, one after the other, give {input type: result type}
+    types        operators or aggregators whose types, composed in order, are {input type: result type}
     any_dtype    True: every type goes in; a DataType: the type of the result unless `agg[dtype]` asks for another
     """
 

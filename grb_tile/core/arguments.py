@@ -18,8 +18,8 @@ _NOT_SCALARS = (str, bytes, list, tuple, dict, set, frozenset, type, type(None))
 OPTIONS = {"nthreads", "chunk", "axb_method", "sort", "compression", "import", "secure_import", "gpu_id", "context"}
 
 _OPTION_VALUES = {
-    "axb_method": ("default", "dot", "gustavson", "hash", "saxpy"), "sort": (False, True),
-    "secure_import": (False, True),
+    "axb_method": ("default", "dot", "gustavson", "hash", "saxpy"),
+    "sort": (False, True), "secure_import": (False, True),
 }  # fmt: skip
 
 
@@ -44,8 +44,8 @@ def check_options(opts):
         known = _OPTION_VALUES.get(name.lower())
         if known is not None and value is not None and value not in known:
             raise ValueError(
-                f"Invalid value for {name!r} descriptor option: {value!r}.  Must be one of "
-                f"{', '.join(map(repr, known))}"
+                f"Invalid value for {name!r} descriptor option: {value!r}.  "
+                f"Must be one of {', '.join(map(repr, known))}"
             )
 
 

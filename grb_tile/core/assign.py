@@ -65,13 +65,13 @@ def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=N
 def fill(self, number, mask, accum, replace):
     """self<mask, replace> (accum)= number, everywhere; False, and nothing done, where `assign` has more to check.
 
-    What assign comes to for a plain number and no indices: a loop that marks what it found calls this once a step.
+    The short form of `assign` for a Python number without indices: iterative algorithms call it once per level.
     """
     if self.dtype._is_udt or mask is not None and (not isinstance(mask, Mask) or mask.parent.shape != self.shape):
         return False
     dtype = self.dtype
     if type(number) is not float and dtype.np_type.kind in "iub" and _LEAST <= number <= _MOST:
-        value = cast_scalar(number, dtype)  # what a literal, an INT64 or BOOL, would be cast to
+        value = cast_scalar(number, dtype)  # the cast of an INT64 or BOOL literal
     else:
         try:
             value = literal(number)[0]
@@ -94,7 +94,7 @@ def _share_arrays(a, b):
 
 
 def region_value(self, resolved, value):
-    """`value` as a Scalar (possibly empty), or as the Vector or Matrix that the region wants.
+    """`value` as a Scalar (possibly empty), or as a Vector or Matrix of the region's number of dimensions.
 
     Raises: TypeError for a value of the wrong kind, ValueError for a list or an array of the wrong shape.
     """

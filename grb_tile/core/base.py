@@ -33,7 +33,7 @@ class ToolsProperty:
 
 
 class BaseType(Operand):
-    """An object that holds values and can be written to."""
+    """An object that stores values and can be written to."""
 
     __slots__ = ()
     _is_scalar = False

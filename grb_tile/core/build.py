@@ -47,7 +47,7 @@ def fill_dtype(self):
 
 
 def filled(shape, fill, fill_type, own, dtype):
-    """(array of `fill`, its DataType) for to_dense of an object of type `own`; `dtype` is what was asked for."""
+    """(array of `fill`, its DataType) for to_dense of an object of type `own`; `dtype` is the requested type."""
     if own.np_type.subdtype is not None:
         out = np.empty(shape, own.np_type)  # NumPy adds the sub-array's dimensions
         out[...] = fill
@@ -57,7 +57,7 @@ def filled(shape, fill, fill_type, own, dtype):
 
 
 def guarded(function):
-    """function(), its complaint about duplicates in the words of the Python layer."""
+    """function(); an error about duplicates is raised as ValueError that names `dup_op`."""
     try:
         return function()
     except InvalidValue as exc:

@@ -1,6 +1,6 @@
 """Calling an operator: `unary.exp(A)`, `binary.plus(A, 1)`, `op.plus(A | B)`, `semiring.min_plus(A @ B)`.
 
-Operators live below core and know no matrices; each one's `__call__` comes here through OpBase._call_handler.
+Operators stand below core and import no matrices: `OpBase.__call__` calls `call_operator` through OpBase._call_handler.
 """
 
 from .. import select

@@ -290,7 +290,7 @@ class Collection:
     # ---------------------------------------------------------------- conversion to NumPy
 
     def __array__(self, dtype=None, *, copy=None):
-        """The dense array, when every place holds an entry."""
+        """The dense array; every position must have an entry."""
         if self._nvals != np.prod(self.shape, dtype=object):
             raise TypeError(
                 f"{type(self).__name__} can't be directly converted to a numpy array; "
@@ -309,9 +309,9 @@ class Collection:
 
     @property
     def __cuda_array_interface__(self):
-        """Of the dense array, when every place holds an entry and the entries lie on a device; there it is shared.
+        """The interface of the dense array on a device, shared; every position must have an entry.
 
-        Who takes it keeps this object, not the array: so the object keeps what it gave away until it goes itself.
+        A consumer keeps a reference to this object, not to the array, so the object keeps the arrays it has exported.
         """
         holder = self._matrix if self._is_transposed else self
         if (
@@ -330,10 +330,7 @@ class Collection:
         return given[key].__cuda_array_interface__
 
     def _on_device(self):
-        """The device's dense array, None when the entries lie on the host.
-
-        Raises: TypeError when places are absent.
-        """
+        """The device's dense array, None when the store is on the host.  Raises: TypeError when an entry is absent."""
         if self._is_transposed:
             return self.new()._on_device()
         store = self._store

@@ -24,10 +24,7 @@ def header(type_name, keys, values, *, name="", quote=True, border=False):
 
 
 def storage_format(x):
-    """How the entries are held, in the words of `.ss.format`, e.g. "csr" or "full (iso)".
-
-    A transpose by its columns.
-    """
+    """The storage format, named as in `.ss.format`, e.g. "csr" or "full (iso)"; a transpose by its columns."""
     store = x.gb_obj
     form = store.format
     if form == "bitmap" and store.words is None:

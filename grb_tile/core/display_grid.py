@@ -64,7 +64,7 @@ def first_entries(x, count, mask=None):
 
 
 def grid(x, mask=None, width=WIDTH):
-    """(corner, column labels, row labels, rows of texts) of a grid, or of a list of entries when that tells more."""
+    """(corner, column labels, row labels, rows of texts) of a grid, or of a list of entries that shows more."""
     if x.ndim == 1:
         rows, columns = [0], shown_positions(x.shape[0], MAX_COLUMNS, MAX_COLUMNS)
     else:

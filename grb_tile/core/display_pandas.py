@@ -13,7 +13,7 @@ WIDEST = 150  # columns offered where pandas fits them to the terminal
 
 
 def _ends(length, fewest, most):
-    """(labels, {label's place: position} of those that can be shown): all, or both ends with enough to be cut."""
+    """(labels, {index of a label: position}) of what can be shown: all, or both ends and enough for pandas to cut."""
     if length <= most:
         return list(range(length)), dict(enumerate(range(length)))
     half = fewest // 2

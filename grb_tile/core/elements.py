@@ -76,10 +76,9 @@ def put(obj, key, value):
 
 
 def merge(obj):
-    """Bring the pending elements into the store; the store is returned and kept.
+    """Bring the pending elements into the store; returns the store.
 
-    The new store is complete before the object changes, so what fails or is interrupted leaves base and pending
-    elements.
+    The new store is complete before the object changes, so a failure or interrupt leaves base and pending elements.
     Raises: OutOfMemory when the merged arrays do not fit.
     """
     with _merging:
@@ -91,8 +90,7 @@ def merge(obj):
         except (MemoryError, OutOfMemory) as error:
             raise OutOfMemory(
                 f"{obj.name or type(obj).__name__}: {len(pending)} written elements do not fit beside {base.nvals} "
-                "entries "
-                f"({error}); both are kept: free objects, or delete the written elements"
+                f"entries ({error}); both are kept: free objects, or delete the written elements"
             ) from error
         obj._store = store  # one step, as in put
         obj._pending = None
@@ -137,7 +135,7 @@ def _merge_vector(base, keys, values, gone):
 
 
 def _merge_bitmap(base, keys, values, gone):
-    """A few elements into a bitmap vector: its arrays copied, then its places set."""
+    """A few elements into a bitmap vector: its arrays are copied, then the positions are set."""
     if base.size > _ARRAY_BYTES // base.dtype.np_type.itemsize:
         raise MemoryError(f"an array of {base.size} values is larger than any memory")
     places, words, count = np.array(full_values(base)), base.words, base.nvals
@@ -156,7 +154,7 @@ def _merge_bitmap(base, keys, values, gone):
 
 
 def _present(indices, keys, where):
-    """Whether keys[k] stands at where[k]."""
+    """Whether indices[where[k]] is keys[k]."""
     found = np.zeros(keys.shape[0], np.bool_)
     inside = where < indices.shape[0]
     found[inside] = indices[where[inside]] == keys[inside]
@@ -164,13 +162,13 @@ def _present(indices, keys, where):
 
 
 def _inserted(indices, old, keys, where, values, gone, found=None):
-    """(indices, values, change of length per key) after elements are put at the places `where`; nothing is sorted."""
+    """(indices, values, change of length per key) after elements are inserted at `where`; nothing is sorted."""
     found = _present(indices, keys, where) if found is None else found
     merged = np.array(old)
     replaced, fresh, removed = found & ~gone, ~found & ~gone, found & gone
     merged[where[replaced]] = values[replaced]
     shift = np.where(fresh, 1, 0) - np.where(removed, 1, 0)
-    if removed.any():  # deleted places are counted before insertion moves them
+    if removed.any():  # deletions are counted before insertions shift the positions
         keep = np.ones(indices.shape[0], np.bool_)
         keep[where[removed]] = False
         where = where - np.concatenate([[0], np.cumsum(~keep)])[where]
@@ -196,7 +194,7 @@ def _merge_matrix(base, keys, values, gone):
 
 
 def _places(starts, stops, columns, keys):
-    """(where, found): the place of each key in its row's segment of `columns`, and whether it is there."""
+    """(where, found): the position of each key in its row's segment of `columns`, and whether the key is present."""
     where = np.empty(keys.shape[0], np.int64)
     found = np.zeros(keys.shape[0], np.bool_)
     for k in range(keys.shape[0]):

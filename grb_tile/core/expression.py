@@ -1,4 +1,4 @@
-"""Expressions: what a method such as `A.mxv(v)` returns.  They hold a record; nothing is computed until
+"""Expressions: what a method such as `A.mxv(v)` returns.  They have a record; nothing is computed until
 
     expr.new(dtype, mask=, name=)      a new object
     C << expr,  C(mask, accum) << expr
@@ -292,7 +292,7 @@ class ScalarExpression(BaseExpression):
     """An expression whose value is a Scalar.
 
     identity   what the value is when the record's is empty (None: an empty Scalar)
-    is_cscalar kept for programs that ask; it has no other meaning here
+    is_cscalar as in python-graphblas; it has no effect here
     """
 
     __slots__ = ("_identity", "_is_cscalar")

@@ -21,7 +21,7 @@ _LONGEST_LIST = 2**24  # longer slices stay ranges: backends look only at what i
 class AxisIndex:
     """One resolved index.
 
-    size     how many positions, None for a single one
+    size     the number of positions, None for a single one
     index    int, int64 array, or None for all of the dimension
     dimsize  the dimension
     source   the slice it came from, for texts

@@ -43,7 +43,7 @@ _MIXED = (
 
 
 class InfixExpr(Computable):
-    """left (infix) right, and the expression it becomes with the default operator once that is asked for."""
+    """left (infix) right, and the expression with the default operator, made on first use."""
 
     __slots__ = ("left", "right", "_shape", "_method", "_expr", "__weakref__")
     _symbol = _example = None

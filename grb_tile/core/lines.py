@@ -87,7 +87,7 @@ def check_how(how):
 
 
 def ranks(major):
-    """The place of each entry in its line, for entries sorted by line."""
+    """The rank of each entry in its line, for entries sorted by line."""
     if not major.size:
         return np.empty(0, np.int64)
     starts = np.concatenate([[0], np.flatnonzero(np.diff(major)) + 1])

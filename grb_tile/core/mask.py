@@ -1,4 +1,4 @@
-"""Masks: which places of an output may be written.
+"""Masks: which positions of an output may be written.
 
     M.S    where M has an entry                ~M.S   where it has none
     M.V    where M's entry is true             ~M.V   where it is false or absent
@@ -98,7 +98,7 @@ class Mask:
     def __and__(self, other):
         other = check_mask(other)
         _same_shape(self, other)
-        # never dense: of two complements keep what they forbid, else start from what one of them allows
+        # never dense: of two complements keep the union of what they exclude, else start from the plain mask
         if self.complement and other.complement:
             return ComplementedStructuralMask(_union(~self, ~other))
         if self.complement:

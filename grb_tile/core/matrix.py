@@ -88,12 +88,12 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
 
     @property
     def nrows(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return self._nrows
 
     @property
     def ncols(self) -> int:
-        """How many columns."""
+        """The number of columns."""
         return self._ncols
 
     @property

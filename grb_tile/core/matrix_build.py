@@ -47,7 +47,7 @@ class MatrixBuild:
         dup_op: combines values of equal positions; without it they are an error.
         clear: remove the present entries first.  nrows, ncols: change the shape first.
         Raises: ValueError for lengths that differ or duplicates; OutputNotEmpty; IndexOutOfBound.
-        The matrix is as it was then: cleared and resized only if the entries can be built.
+        The matrix is then unchanged: it is cleared and resized only if the entries can be built.
         """
         rows = indices_array(rows, "row indices")
         columns = indices_array(columns, "column indices")
@@ -82,7 +82,7 @@ class MatrixBuild:
             self._log(f"build_{self.dtype}", f"..., {rows.size}")
 
     def _build(self, rows, columns, values, dup):
-        """The entries of a matrix that was made a moment ago and holds none."""
+        """Build into a new, empty matrix."""
         check_bounds(rows, self._nrows, "row index")
         check_bounds(columns, self._ncols, "column index")
         self._store = guarded(

@@ -52,7 +52,7 @@ class MatrixExport:
         values: bool = True,
         sort: bool = True,
     ) -> tuple[Any, ...]:
-        """(rows, columns, values), sorted by rows, then columns; None for what is not asked for."""
+        """(rows, columns, values), sorted by rows, then columns; None for parts that are not requested."""
         i, j, v = self._tuples()
         if values and dtype is not None:
             v = cast(v, lookup_dtype(dtype))
@@ -82,7 +82,7 @@ class MatrixExport:
     def _compressed(self, columnwise, dtype):
         store = (self._matrix if self._is_transposed else self)._store
         if columnwise != self._is_transposed:
-            store = current().transpose(store)  # kept with the store: the next export or product has it
+            store = current().transpose(store)  # cached with the store for the next export or product
         if store.format == "csr":
             store = host(store)
             values = full_values(store) if dtype is None else cast(full_values(store), lookup_dtype(dtype))
@@ -107,11 +107,11 @@ class MatrixExport:
         return self._compressed(True, dtype)
 
     def to_dcsr(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
-        """(compressed_rows, indptr, col_indices, values): only the rows that hold something."""
+        """(compressed_rows, indptr, col_indices, values): only the rows with entries."""
         return self._doubly_compressed(False, dtype)
 
     def to_dcsc(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
-        """(compressed_cols, indptr, row_indices, values): only the columns that hold something."""
+        """(compressed_cols, indptr, row_indices, values): only the columns with entries."""
         return self._doubly_compressed(True, dtype)
 
     def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, Any]]:

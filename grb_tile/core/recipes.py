@@ -1,4 +1,4 @@
-"""Methods that are put together from operations: power, reposition, setdiag."""
+"""Methods composed of operations: power, reposition, setdiag."""
 
 import numpy as np
 

@@ -43,10 +43,10 @@ def note_new(out):
 
 
 class Recorder:
-    """Keeps the calls made between `start` and `stop`, or inside a with block, in `data`.
+    """Records the calls made between `start` and `stop`, or inside a with block, in `data`.
 
     start     begin at once (the default)
-    max_rows  how many lines the text form shows
+    max_rows  the number of lines that the text form shows
     """
 
     __slots__ = ("data", "max_rows", "_previous", "_started", "__weakref__")
@@ -68,7 +68,7 @@ class Recorder:
         active = self
 
     def stop(self) -> None:
-        """Record no more; whoever recorded before does again."""
+        """Stop; the recorder that was active before records again."""
         global active
         if self._started:
             if active is self:
@@ -77,7 +77,7 @@ class Recorder:
             self._started = False
 
     def clear(self) -> None:
-        """Forget what was recorded."""
+        """Delete what was recorded."""
         self.data.clear()
 
     def record_raw(self, text: str) -> None:

@@ -1,7 +1,7 @@
 """Scalar: one value of a GraphBLAS type, or none.
 
-An empty Scalar assigned to a region deletes it; a reduction of nothing gives one.  `is_cscalar` says how
-python-graphblas's C library holds the value; here it is kept and has no other meaning.
+An empty Scalar assigned to a region deletes it; a reduction of no entries gives one.  `is_cscalar` is
+python-graphblas's choice between a C scalar and a GrB_Scalar; here it has no effect.
 
 Spec: GraphBLAS C API 2.1, section 3.7 (GrB_Scalar).
 """
@@ -70,7 +70,7 @@ class Scalar(BaseType):
     def from_value(
         cls, value: Any, dtype: DTypeLike | None = None, *, is_cscalar: bool = False, name: str | None = None
     ) -> Scalar:
-        """A Scalar that holds `value`: a Python or NumPy scalar, or another Scalar.
+        """A Scalar of `value`: a Python or NumPy scalar, or another Scalar.
 
         Types: `dtype`, or the one that fits the value's Python type.
         Raises: TypeError when `value` is no scalar.
@@ -95,7 +95,7 @@ class Scalar(BaseType):
 
     @property
     def is_cscalar(self) -> bool:
-        """Kept for programs that ask."""
+        """As in python-graphblas; it has no effect here."""
         return self._is_cscalar
 
     @property
@@ -105,7 +105,7 @@ class Scalar(BaseType):
 
     @property
     def gb_obj(self) -> Any:
-        """The NumPy scalar held, or None."""
+        """The value as a NumPy scalar, or None."""
         return self._value
 
     @property

@@ -119,7 +119,7 @@ class _Tools:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays that hold the entries."""
+        """Bytes of the arrays of the store."""
         return self._parent.nbytes
 
     @property
@@ -137,7 +137,7 @@ class _Tools:
 
     @property
     def format(self) -> str:
-        """The format that holds the entries, as SuiteSparse names it."""
+        """The storage format, as SuiteSparse names it."""
         parent = self._parent
         form = parent._store.format
         if form == "bitmap" and parent._store.words is None:
@@ -146,7 +146,7 @@ class _Tools:
 
     @property
     def config(self) -> Any:
-        """How the object is held, as SuiteSparse's settings; see ss_settings.py."""
+        """How the object is stored, as SuiteSparse's settings; see ss_settings.py."""
         return ObjectConfig(self._parent)
 
     serialize = serialize
@@ -165,7 +165,7 @@ class _Tools:
         return (*(p[:n] for p in positions), values[:n])
 
     def _become(self, name, store):
-        """Let the parent hold what `store` does; name: of the call.  Raises: DimensionMismatch for another shape."""
+        """Replace the parent's store; name: of the call.  Raises: DimensionMismatch for another shape."""
         ops.checks.output_shape(name, self._parent.shape, store.shape)
         self._parent.clear()
         self._parent._store = store
@@ -289,7 +289,7 @@ class MatrixTools(_Tools):
 
     @property
     def orientation(self) -> str:
-        """Always by rows; a transpose is kept beside where it was asked for."""
+        """Always row-wise; a transpose is cached when it is first needed."""
         return "rowwise"
 
     def iterkeys(self, seek: int = 0) -> Iterator[Any]:
@@ -373,7 +373,7 @@ class MatrixTools(_Tools):
         return None
 
     def flatten(self, order: str = "rowwise", *, name: str | None = None, **opts: Any) -> Vector:
-        """The Vector of nrows * ncols places that holds the matrix row after row (or column after column)."""
+        """The Vector of size nrows * ncols with the matrix row after row (or column after column)."""
         if opts:
             check_options(opts)
         nrows, ncols = self._parent.shape

@@ -22,7 +22,7 @@ MATRIX_FORMATS = (
     "csr", "csc", "hypercsr", "hypercsc", "bitmapr", "bitmapc", "fullr", "fullc", "coo", "coor", "cooc",
 )  # fmt: skip
 VECTOR_FORMATS = ("sparse", "bitmap", "full")
-_ORIENTATIONS = {"rowwise": "r", "columnwise": "c", "colwise": "c"}  # the format held, in that orientation
+_ORIENTATIONS = {"rowwise": "r", "columnwise": "c", "colwise": "c"}  # the storage format, in that orientation
 _IGNORED = {
     "take_ownership", "secure_import", "sorted_rows", "sorted_cols", "sorted_index", "nvec", "nvals", "is_iso",
 }  # fmt: skip
@@ -35,7 +35,7 @@ def _iso_or_all(obj, values):
 
 
 def export_matrix(A, format=None, raw=False):
-    """The dict of arrays of matrix A; the format in which it is held when none is given."""
+    """The dict of arrays of matrix A; its storage format when none is given."""
     held = "csr" if A._store.format == "csr" else "hypercsr"
     format = held if format is None else format.lower()
     if format in _ORIENTATIONS:
@@ -263,7 +263,7 @@ def add_formats(tools, export, import_, formats):
         return export_method(self, format, sort=sort, give_ownership=True, raw=raw, **opts)
 
     def pack(self, values, *, format=None, **arrays):
-        """Make the object what the arrays say; it keeps its shape and type."""
+        """Replace the object's entries by those of the arrays; its shape and type stay."""
         parent = self._parent
         sizes = ("size",) if parent.ndim == 1 else ("nrows", "ncols")
         wanted = {**dict(zip(sizes, parent.shape, strict=True)), **{k: v for k, v in arrays.items() if k not in sizes}}

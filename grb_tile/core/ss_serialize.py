@@ -1,7 +1,8 @@
-"""`A.ss.serialize()` and `Matrix.ss.deserialize(data)` with python-graphblas's arguments.
+"""`A.ss.serialize()` and `Matrix.ss.deserialize(data)` with python-graphblas's arguments, in grb_tile's file format."""
 
-The bytes are grb_tile's format.
-"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,13 +10,17 @@ from ..exceptions import InvalidObject
 from . import kinds
 from .arguments import check_options
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .annotations import Array
+
 _LEVELS = {"none": 0, "default": 1, "lz4": 1, "lz4hc": 9, "zstd": 1}
 _WITH_LEVEL = {"lz4hc": 9, "zstd": 19}
 
 
-def serialize(self, compression="default", level=None, **opts):
-    """The object as an array of bytes (uint8), in grb_tile's file format (docs/FILE_FORMAT.md); gb.io.load reads it
-    too.
+def serialize(self, compression: str | None = "default", level: int | None = None, **opts: Any) -> Array:
+    """The object as an array of bytes (uint8), in grb_tile's file format (docs/FILE_FORMAT.md); gb.io.load reads it.
 
     compression  "default", "lz4", "lz4hc", "zstd", "none" or None.  The format knows deflate only: the names choose its
                  level, and "lz4" and "default" mean the fast one
@@ -28,8 +33,8 @@ def serialize(self, compression="default", level=None, **opts):
     if not isinstance(name, str) or name.lower() not in _LEVELS:
         raise ValueError(f"compression argument must be None or one of {', '.join(_LEVELS)}; got: {compression!r}")
     name = name.lower()
-    most = _WITH_LEVEL.get(name)
-    if level is not None and most is None:
+    most = _WITH_LEVEL.get(name, 0)
+    if level is not None and not most:
         raise TypeError(f"level argument is only valid with 'lz4hc' and 'zstd' compression, not {compression!r}")
     if level is not None and not 1 <= level <= most:
         raise ValueError(f"level argument must be 1 to {most} for {name!r}; got: {level!r}")

@@ -1,4 +1,4 @@
-"""`gb.ss.about`, `gb.ss.config`, `A.ss.config`: what python-graphblas lets one read and set of SuiteSparse.
+"""`gb.ss.about`, `gb.ss.config`, `A.ss.config`: SuiteSparse's facts and settings, as python-graphblas has them.
 
 Facts are this library's own.  Settings that tune SuiteSparse (thread counts, chunk sizes, switches between formats) are
 kept so that programs which set them run; here the planner decides, and they have no effect.  A setting that would
@@ -69,7 +69,7 @@ class GlobalConfig(MutableMapping):
             raise KeyError(f"format must be 'by_row' or 'by_col'; got {value!r}")
         if key in ("burble", "format", "print_1based") and value != _DEFAULTS[key]:
             instead = {
-                "burble": "see gb.explain and gb.Recorder", "format": "matrices are always held by rows",
+                "burble": "see gb.explain and gb.Recorder", "format": "matrices are always stored row-wise",
                 "print_1based": "positions are shown from 0",
             }  # fmt: skip
             warnings.warn(f"gb.ss.config[{key!r}] = {value!r} has no effect: {instead[key]}", UserWarning, stacklevel=2)
@@ -91,7 +91,7 @@ class GlobalConfig(MutableMapping):
 class ObjectConfig(MutableMapping):
     """`A.ss.config` and `v.ss.config`.
 
-    sparsity_status    how the entries are held now: "sparse", "hypersparse", "bitmap" or "full"
+    sparsity_status    the storage format: "sparse", "hypersparse", "bitmap" or "full"
     sparsity_control   {"auto"}; setting it to a format, or to several, converts the object once
     format             "by_row" (Matrix)
     bitmap_switch, hyper_switch   SuiteSparse's; None, since the planner decides
@@ -123,7 +123,7 @@ class ObjectConfig(MutableMapping):
         if key == "sparsity_control":
             self._convert({value} if isinstance(value, str) else set(value))
         elif key == "format" and value != "by_row":
-            warnings.warn("matrices are always held by rows: `format` has no effect", UserWarning, stacklevel=2)
+            warnings.warn("matrices are always stored row-wise: `format` has no effect", UserWarning, stacklevel=2)
 
     def _convert(self, wanted):
         """Bring the object into one of the wanted formats, once."""
@@ -137,8 +137,8 @@ class ObjectConfig(MutableMapping):
         possible = [formats[name] for name in sorted(wanted) if name in formats]
         if not possible:
             warnings.warn(
-                f"a {type(parent).__name__} is held as {' or '.join(formats)}; sparsity_control = {wanted!r} has no "
-                "effect",
+                f"a {type(parent).__name__} is stored as {' or '.join(formats)}; "
+                f"sparsity_control = {wanted!r} has no effect",
                 UserWarning, stacklevel=3,
             )  # fmt: skip
             return

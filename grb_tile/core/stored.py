@@ -1,4 +1,4 @@
-"""Stored: what Matrix and Vector have in common as objects that hold a store."""
+"""Stored: the base of Matrix and Vector, the objects with a store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Stored(Collection, BaseType):
     """An object of a type, a name, a shape and a store, to which elements may be pending (see elements.py).
 
-    How objects are made is each class's own business: that is the way every result takes.
+    Each class makes its objects itself (`_from_store`), because every result is made that way and it must be fast.
     """
 
     __slots__ = ()
@@ -34,7 +34,7 @@ class Stored(Collection, BaseType):
     _is_transposed = False
 
     def __getattr__(self, name):
-        if name == "_store":  # taken away while elements are pending: see elements.py
+        if name == "_store":  # deleted while elements are pending: see elements.py
             return elements.merge(self)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -45,19 +45,19 @@ class Stored(Collection, BaseType):
 
     @property
     def nvals(self) -> int:
-        """How many entries."""
+        """The number of entries."""
         return self._store.nvals
 
     _nvals = nvals
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays that hold the entries."""
+        """Bytes of the arrays of the store."""
         return self._store.nbytes
 
     @property
     def gb_obj(self) -> Any:
-        """The store that holds the entries."""
+        """The store of the entries."""
         return self._store
 
     @property
@@ -145,14 +145,14 @@ class Stored(Collection, BaseType):
             return self._expression_type(ops.copy(self)).new(dtype, mask=mask, name=name)
         dtype = self.dtype if dtype is None else lookup_dtype(dtype)
         store = current().cast(self._store, dtype)
-        store.shared = self._store.shared = True  # arrays are copied by whoever writes first
+        store.shared = self._store.shared = True  # the first write copies the arrays
         out = cls._from_store(store, dtype, name)
         if recorder.active is not None:
             recorder.record(f"GrB_{cls.__name__}_dup(&{out.name}, {self.name});")
         return out
 
     def _log(self, what, rest=None):
-        """Tell the recorder which call of the C API this was."""
+        """Record this call as one of the C API."""
         if recorder.active is not None:
             recorder.record(f"GrB_{type(self).__name__}_{what}({self.name}{'' if rest is None else f', {rest}'});")
 

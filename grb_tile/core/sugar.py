@@ -8,7 +8,7 @@
     A ^ B (Boolean)                            union by lxor
     A | B, A & B, A @ B                        infix forms, which an operator completes (infix.py)
 
-All give expressions.  In place they write into the object on the left.
+All return expressions; the in-place forms write into the object on the left.
 """
 
 from ..dtypes import BOOL

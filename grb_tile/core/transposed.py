@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @kinds.register
 class TransposedMatrix(MatrixOperations, MatrixExport, Collection, Operand):
-    """The transpose of a Matrix; `new` makes a Matrix of it, `T` gives the original back."""
+    """The transpose of a Matrix, as a view; `new` makes a Matrix of it, `T` is the matrix."""
 
     __slots__ = ("_matrix", "__weakref__")
     ndim = 2
@@ -45,19 +45,19 @@ class TransposedMatrix(MatrixOperations, MatrixExport, Collection, Operand):
 
     @property
     def nrows(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return self._matrix.ncols
 
     @property
     def ncols(self) -> int:
-        """How many columns."""
+        """The number of columns."""
         return self._matrix.nrows
 
     _nrows, _ncols = nrows, ncols
 
     @property
     def nvals(self) -> int:
-        """How many entries."""
+        """The number of entries."""
         return self._matrix.nvals
 
     _nvals = nvals

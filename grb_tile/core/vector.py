@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 @kinds.register
 class Vector(Stored):
-    """A vector of `size` places of type `dtype`, empty at first.
+    """A vector of size `size` and type `dtype`, empty at first.
 
     >>> import grb_tile as gb
     >>> v = gb.Vector.from_coo([0, 2], [1.5, 2.5], size=4)
@@ -87,7 +87,7 @@ class Vector(Stored):
 
     @property
     def size(self) -> int:
-        """How many places."""
+        """The size."""
         return self._size
 
     # ---------------------------------------------------------------- elements and indexing
@@ -137,7 +137,7 @@ class Vector(Stored):
         self._log("clear")
 
     def resize(self, size: int) -> None:
-        """Change the number of places; entries past a smaller one are dropped."""
+        """Change the size; entries beyond a smaller one are dropped."""
         size = dimension(size, "size")
         self._store = ops.resize_vector(self._store, size)
         self._size = size
@@ -158,7 +158,7 @@ class Vector(Stored):
         dup_op: combines values of equal indices; without it they are an error.
         clear: remove the present entries first.  size: change the size first.
         Raises: ValueError for lengths that differ or duplicates; OutputNotEmpty; IndexOutOfBound.
-        The vector is as it was then: cleared and resized only if the entries can be built.
+        The vector is then unchanged: it is cleared and resized only if the entries can be built.
         """
         indices = indices_array(indices, "indices")
         values, _ = values_array(values, self.dtype)
@@ -186,7 +186,7 @@ class Vector(Stored):
             self._log(f"build_{self.dtype}", f"..., {indices.size}")
 
     def _build(self, indices, values, dup):
-        """The entries of a vector that was made a moment ago and holds none."""
+        """Build into a new, empty vector."""
         check_bounds(indices, self._size, "index")
         self._store = guarded(lambda: current().build_vector(self._size, indices, values, dup, self.dtype))
         if recorder.active is not None:
@@ -257,7 +257,7 @@ class Vector(Stored):
     def from_scalar(
         cls, value: Any, size: int, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: Any
     ) -> Self:
-        """A vector with `value` everywhere; takes the space of one value."""
+        """A vector with `value` everywhere; one value is stored."""
         if opts:
             check_options(opts)
         value, found, _ = bound_scalar(cls(), value, "from_scalar", "value", None, dtype)
@@ -302,7 +302,7 @@ class Vector(Stored):
     def to_coo(
         self, dtype: DTypeLike | None = None, *, indices: bool = True, values: bool = True, sort: bool = True
     ) -> tuple[Any, ...]:
-        """(indices uint64, values); None for what is not asked for."""
+        """(indices uint64, values); None for parts that are not requested."""
         found, held = self._tuples()
         if values and dtype is not None:
             held = cast(held, lookup_dtype(dtype))
@@ -360,7 +360,7 @@ class Vector(Stored):
         return VectorExpression(record, ("{0.name}.vxm({1.name}, op={2})", self, other, op))
 
     def inner(self, other: VectorLike, op: OperatorLike | None = None) -> ScalarExpression:
-        """s = v' (+.x) w, a ScalarExpression; empty when no position holds both."""
+        """s = v' (+.x) w, a ScalarExpression; empty when no position has an entry in both."""
         other = expect_type(self, other, Vector, within="inner", argname="other", op=op)
         op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
         expect_op(self, op, "Semiring", within="inner", argname="op")

@@ -1,4 +1,4 @@
-"""The monoid operators: `grb_tile.monoid.<name>`, built when first asked for (see grb_tile/operators/table.py)."""
+"""The monoid operators: `grb_tile.monoid.<name>`, built on first use (see grb_tile/operators/table.py)."""
 
 from functools import partial as _partial
 

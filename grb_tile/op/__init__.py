@@ -1,4 +1,4 @@
-"""Unary and binary operators and semirings in one namespace: `grb_tile.op.<name>`, built when first asked for."""
+"""Unary and binary operators and semirings in one namespace: `grb_tile.op.<name>`, built on first use."""
 
 from ..operators import op_from_string as from_string  # noqa: F401
 from ..operators.namespaces import module_hooks as _module_hooks

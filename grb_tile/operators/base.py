@@ -4,12 +4,20 @@ An operator of no particular type (`OpBase`) makes typed ones on demand: `op[FP6
 operators are interned, so `op[t] is op[t]`.  Calling either kind is core's business: `OpBase._call_handler`.
 """
 
+from __future__ import annotations
+
 from operator import getitem
+from typing import TYPE_CHECKING
 
 from ..dtypes import UINT64, lookup_dtype, unify
 from .names import gb_name
 from .registry import NAMESPACES, publish
 from .table import RULES
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..dtypes import DataType
 
 
 def _no_core(op, *args, **kwargs):
@@ -43,7 +51,7 @@ class TypedOpBase:
         "return_type",
         "type",
     )  # fmt: skip
-    opclass = None
+    opclass: Any = None  # the name of the class without Typed: a str in each subclass
 
     def __init__(self, parent, name, type_, return_type, type2=None):
         self.parent = parent
@@ -63,24 +71,24 @@ class TypedOpBase:
         type2 = "" if self._type2 is None else f", {self._type2.name}"
         return f"{self.opclass.lower().removesuffix('op')}.{self.name}[{self.type.name}{type2}]"
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return OpBase._call_handler(self, *args, **kwargs)
 
     @property
-    def type2(self):
+    def type2(self) -> DataType:
         return self.type if self._type2 is None else self._type2
 
     @property
-    def lowerable(self):
+    def lowerable(self) -> bool:
         """True when the operator has a typed expression, so that every backend can compile it."""
         return self.expression is not None
 
     @property
-    def is_positional(self):
+    def is_positional(self) -> bool:
         return self.parent.is_positional
 
     @property
-    def orig_func(self):
+    def orig_func(self) -> Any:
         return self.parent.orig_func
 
     @property
@@ -88,12 +96,12 @@ class TypedOpBase:
         return self.parent._numba_func
 
     @property
-    def gb_name(self):
+    def gb_name(self) -> str:
         return gb_name(self)
 
     @property
-    def gb_obj(self):
-        """The name in the C API stands for the handle that a C library would have."""
+    def gb_obj(self) -> str:
+        """The operator's name in the C API, in place of a C library's handle."""
         return self.gb_name
 
     def __reduce__(self):
@@ -112,12 +120,12 @@ class OpBase:
     """An operator for all the types it has a meaning for; `types` maps each to the type of the result."""
 
     _call_handler = staticmethod(_no_core)
-    _modname = None  # the namespace, such as "binary"
+    _modname: Any = None  # the namespace, such as "binary"
     is_positional = False
     _custom_dtype = None
     _is_udt = False
     _takes_udt = False
-    _initialized = True  # operators are built on demand; python-graphblas's programs may ask
+    _initialized = True  # operators are built on first use; programs for python-graphblas may read it
 
     def __init__(self, name, *, anonymous=False, rule=None):
         self.name = name
@@ -141,10 +149,10 @@ class OpBase:
     def __repr__(self):
         return f"{self._modname}.{self.name}"
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return OpBase._call_handler(self, *args, **kwargs)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         try:
             return self._typed[key]
         except (KeyError, TypeError):
@@ -235,7 +243,7 @@ class OpBase:
 
     @classmethod
     def _initialize(cls):
-        """Nothing to do: operators are built when first asked for."""
+        """Nothing to do: operators are built on first use."""
 
     # names and registration
     @classmethod
@@ -305,13 +313,15 @@ class ParameterizedUdf:
     is_positional = False
     _custom_dtype = None
     _builtin = False
+    _modname: Any
+    _call: Any  # makes the operator of the parameters
 
     def __init__(self, name, anonymous):
         self.name = name
         self._anonymous = anonymous
         self._cache = {}
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         key = (args, tuple(sorted(kwargs.items())))
         try:
             return self._cache[key]

@@ -1,5 +1,9 @@
 """BinaryOp: z = f(x, y)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..dtypes import BOOL, INT64
 from ..exceptions import DomainMismatch, UdfParseError
 from .base import TypedOpBase
@@ -9,6 +13,9 @@ from .registry import NAMESPACES
 from .table import BINARY, COMMUTATIVE, COMMUTES, COMMUTES_IN_PRODUCT
 from .to_numpy import numpy_function
 from .unary import _rooted, definition
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _KINDS = {"first": "first", "second": "second", "pair": "pair", "any": "any"}
 _FLIPPED_KIND = {"first": "second", "second": "first", "pair": "pair", "any": "any", None: None}
@@ -27,7 +34,7 @@ class TypedBinaryOp(TypedOpBase):
         self._monoid = None
 
     @property
-    def monoid(self):
+    def monoid(self) -> Any:
         """The typed monoid of this operator, or None."""
         if self._monoid is None:
             monoid = self.parent.monoid
@@ -36,7 +43,7 @@ class TypedBinaryOp(TypedOpBase):
         return self._monoid
 
     @property
-    def commutes_to(self):
+    def commutes_to(self) -> Any:
         """The typed operator g with g(y, x) = f(x, y), or None."""
         other = self.parent.commutes_to
         return _typed_or_none(other, self.type)
@@ -47,10 +54,10 @@ class TypedBinaryOp(TypedOpBase):
         return _typed_or_none(other, self.type)
 
     @property
-    def is_commutative(self):
+    def is_commutative(self) -> bool:
         return self.commutes_to is self
 
-    def flip(self):
+    def flip(self) -> Any:
         """The operator g with g(x, y) = f(y, x): the multiply of the transposed product.  Positions swap with it."""
         if self._flipped is None:
             other = self._semiring_commutes_to or self.commutes_to
@@ -92,11 +99,11 @@ class _SwappedBinaryOp(TypedBinaryOp):
         return f"{self._flipped!r}.flip()"
 
     @property
-    def commutes_to(self):
+    def commutes_to(self) -> Any:
         return self._flipped
 
     @property
-    def monoid(self):
+    def monoid(self) -> Any:
         return None
 
     def __reduce__(self):
@@ -201,14 +208,14 @@ class BinaryOp(FunctionOp):
         return typed
 
     @property
-    def monoid(self):
+    def monoid(self) -> Any:
         """The Monoid made of this operator, or None."""
         if self._monoid is None and not self._anonymous:
             self._monoid = NAMESPACES["monoid"].get(self.name)
         return self._monoid
 
     @property
-    def commutes_to(self):
+    def commutes_to(self) -> Any:
         """The operator g with g(y, x) = f(x, y), or None."""
         if isinstance(self._commutes_to, str):
             self._commutes_to = BinaryOp._find(self._commutes_to)
@@ -220,7 +227,7 @@ class BinaryOp(FunctionOp):
         return None if name is None else BinaryOp._find(name)
 
     @property
-    def is_commutative(self):
+    def is_commutative(self) -> bool:
         return self.commutes_to is self
 
 
@@ -259,15 +266,15 @@ class ParameterizedBinaryOp(FunctionFamily):
         return op
 
     @property
-    def monoid(self):
+    def monoid(self) -> Any:
         return self._monoid
 
     @property
-    def commutes_to(self):
+    def commutes_to(self) -> Any:
         if isinstance(self._commutes_to, str):
             self._commutes_to = BinaryOp._find(self._commutes_to)
         return self._commutes_to
 
     @property
-    def is_commutative(self):
+    def is_commutative(self) -> bool:
         return self.commutes_to is self

@@ -1,4 +1,4 @@
-"""Python text to a typed expression: the rows of the operator table and users' functions take the same road.
+"""Python text to a typed expression: for the rows of the operator table and for users' functions.
 
 Typing follows one of two rules.
 - strict (the table): operands of a primitive have one type; literals take the type of the other side.
@@ -11,6 +11,7 @@ NoMeaning.
 
 import ast
 import math
+from typing import Any
 
 import numpy as np
 
@@ -420,7 +421,7 @@ class Reader(ast.NodeVisitor):
         return self.visit(tree.body) if isinstance(tree, ast.Lambda) else self.block(tree.body)
 
 
-_PARSED = {}
+_PARSED: dict[Any, Any] = {}
 
 
 def expression_from_text(text, arguments, return_type):

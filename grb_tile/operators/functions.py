@@ -1,10 +1,16 @@
 """Operators made of Python functions: registration and families, for unary, binary and indexunary alike."""
 
+from __future__ import annotations
+
 import inspect
 from types import FunctionType
+from typing import TYPE_CHECKING
 
 from .base import OpBase, ParameterizedUdf
 from .udf import UserFunction, infer_rule
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class FunctionOp(OpBase):
@@ -35,8 +41,16 @@ class FunctionOp(OpBase):
         return op
 
     @classmethod
-    def register_anonymous(cls, func, name=None, *, parameterized=False, is_udt=False, cuda=None):
-        """An operator of `func` that no namespace holds: `func(x)`, `func(x, y)` or `func(x, i, j, thunk)`.
+    def register_anonymous(
+        cls,
+        func: Any,
+        name: str | None = None,
+        *,
+        parameterized: bool = False,
+        is_udt: bool = False,
+        cuda: str | None = None,
+    ) -> Any:
+        """An operator of `func`, in no namespace: `func(x)`, `func(x, y)` or `func(x, i, j, thunk)`.
 
         `parameterized`: func returns the function.  `is_udt`: typed when used (user-defined or mixed types).  `cuda`:
         C++ text of a functor body, for functions whose source cannot be lowered.
@@ -45,7 +59,16 @@ class FunctionOp(OpBase):
         return cls._new(name, func, parameterized, is_udt, cuda, anonymous=True)
 
     @classmethod
-    def register_new(cls, name, func, *, parameterized=False, is_udt=False, lazy=False, cuda=None):
+    def register_new(
+        cls,
+        name: str,
+        func: Any,
+        *,
+        parameterized: bool = False,
+        is_udt: bool = False,
+        lazy: bool = False,
+        cuda: str | None = None,
+    ) -> Any:
         """Register `func` as `<name>` of the operators' namespace (periods make nested names); see
         `register_anonymous`.
 
@@ -68,7 +91,7 @@ class FunctionOp(OpBase):
 class FunctionFamily(ParameterizedUdf):
     """Operators of functions that a function of parameters returns; `_op_class` is their class."""
 
-    _op_class = None
+    _op_class: Any = None
 
     def __init_subclass__(cls):
         op_class = cls._op_class

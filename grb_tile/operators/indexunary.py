@@ -1,5 +1,9 @@
 """IndexUnaryOp: z = f(x, i, j, thunk), and SelectOp, the same with a BOOL result, for select."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..dtypes import BOOL, INT32, INT64, UINT64
 from .base import TypedOpBase
 from .functions import FunctionFamily, FunctionOp
@@ -7,6 +11,9 @@ from .ir import argument, arguments_used, cast
 from .table import INDEX_ALIASES, INDEXUNARY
 from .to_numpy import numpy_function
 from .unary import _rooted, definition
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _POSITIONAL = {"tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "colgt", "rowindex", "colindex"}
 
@@ -101,7 +108,16 @@ class IndexUnaryOp(FunctionOp):
         return result
 
     @classmethod
-    def register_new(cls, name, func, *, parameterized=False, is_udt=False, lazy=False, cuda=None):
+    def register_new(
+        cls,
+        name: str,
+        func: Any,
+        *,
+        parameterized: bool = False,
+        is_udt: bool = False,
+        lazy: bool = False,
+        cuda: str | None = None,
+    ) -> Any:
         """Register `func(x, i, j, thunk)` as `grb_tile.indexunary.<name>`, and as a SelectOp when it gives BOOL.
 
         Raises: AttributeError when the name is taken; ValueError for a SelectOp that does not give BOOL.
@@ -120,7 +136,7 @@ class IndexUnaryOp(FunctionOp):
             return index, SelectOp._from_indexunary(index) if fits else None
 
         if lazy:
-            made = []
+            made: list[Any] = []
 
             def one(which):
                 if not made:

@@ -58,7 +58,7 @@ def where(condition, yes, no):
     return yes if yes is no else Node("where", yes.type, (condition, yes, no))
 
 
-def walk(root):
+def postorder(root):
     """Every distinct node once, operands before their users."""
     seen, order = set(), []
 
@@ -77,20 +77,20 @@ def walk(root):
 def uses(root):
     """How often each node (by id) is an operand: those above 1 get a name in generated text."""
     counts = {}
-    for node in walk(root):
+    for node in postorder(root):
         for child in node.args:
             counts[id(child)] = counts.get(id(child), 0) + 1
     return counts
 
 
 def arguments_used(root):
-    return {node.value for node in walk(root) if node.op == "arg"}
+    return {node.value for node in postorder(root) if node.op == "arg"}
 
 
 def renumber(root, mapping):
     """The same expression with argument k replaced by argument mapping[k]: f(x, y) becomes f(y, x)."""
     made = {}
-    for node in walk(root):
+    for node in postorder(root):
         if node.op == "arg":
             made[id(node)] = argument(mapping[node.value], node.type)
         elif node.args:
@@ -106,7 +106,7 @@ def narrowed(root):
     A literal makes both sides FP64 (from_python): FP32(min(1e6, FP64(x))) is min(1e6, x), as FP32 holds 1e6.
     """
     made = {}
-    for node in walk(root):
+    for node in postorder(root):
         args = tuple(made[id(c)] for c in node.args)
         free = 1 if node.op == "where" else 0  # the condition stays as it is
         if node.op in _COMPARISONS or node.op in _CHOICES:

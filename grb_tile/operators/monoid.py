@@ -1,4 +1,4 @@
-"""Monoid: an associative, commutative operator with an identity; its terminal value ends a reduction early.
+"""Monoid: an associative, commutative operator with an identity; at its terminal value a reduction stops (early exit).
 
     plus  0, no terminal           times 1, terminal 0 (integers)     min  greatest, terminal least     max  the reverse
     lor   false, terminal true     land  true, terminal false         lxor false     lxnor, eq  true
@@ -7,8 +7,11 @@
 Spec: GraphBLAS C API 2.1, table 3.12; SuiteSparse:GraphBLAS 9.4.5 user guide, section 6.10.
 """
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +20,11 @@ from ..exceptions import DomainMismatch
 from .base import OpBase, ParameterizedUdf, TypedOpBase
 from .binary import BinaryOp, ParameterizedBinaryOp
 from .table import BUILTIN, INTEGERS, REALS, RULES
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..dtypes import DataType
 
 
 class _Any:
@@ -108,16 +116,16 @@ class TypedMonoid(TypedOpBase):
     is_commutative = True
 
     @property
-    def commutes_to(self):
+    def commutes_to(self) -> Any:
         return self
 
     @property
-    def is_idempotent(self):
+    def is_idempotent(self) -> bool:
         """True when `monoid(x, x) == x` for every x."""
         return self.parent.is_idempotent
 
     @property
-    def monoid(self):
+    def monoid(self) -> Any:
         return self
 
     @_silently
@@ -277,8 +285,10 @@ class Monoid(OpBase):
         return op
 
     @classmethod
-    def register_anonymous(cls, binaryop, identity, name=None, *, is_idempotent=False):
-        """A Monoid of `binaryop` and `identity` (a scalar, or a mapping from type to scalar) that no namespace holds.
+    def register_anonymous(
+        cls, binaryop: Any, identity: Any, name: str | None = None, *, is_idempotent: bool = False
+    ) -> Any:
+        """A Monoid of `binaryop` and `identity` (a scalar, or a mapping from type to scalar) in no namespace.
 
         Raises: TypeError when binaryop is no BinaryOp; DomainMismatch when a type named in `identity` is not kept by
         it.
@@ -288,7 +298,9 @@ class Monoid(OpBase):
         return cls._build(name, binaryop, identity, is_idempotent=is_idempotent, anonymous=True)
 
     @classmethod
-    def register_new(cls, name, binaryop, identity, *, is_idempotent=False, lazy=False):
+    def register_new(
+        cls, name: str, binaryop: Any, identity: Any, *, is_idempotent: bool = False, lazy: bool = False
+    ) -> Any:
         """Register a Monoid as `grb_tile.monoid.<name>`; see `register_anonymous`."""
         cls._refuse_taken(name)
 
@@ -305,22 +317,22 @@ class Monoid(OpBase):
         return op
 
     @property
-    def binaryop(self):
+    def binaryop(self) -> Any:
         """The BinaryOp of the monoid."""
         return self._binaryop if self._binaryop is not None else BinaryOp._find(self.name)
 
     @property
-    def identities(self):
+    def identities(self) -> dict[DataType, Any]:
         """{type: identity}."""
         return {dtype: self[dtype].identity for dtype in self.types}
 
     @property
-    def is_idempotent(self):
+    def is_idempotent(self) -> bool:
         """True when `monoid(x, x) == x` for every x."""
         return self._is_idempotent
 
     @property
-    def commutes_to(self):
+    def commutes_to(self) -> Any:
         return self
 
     def _reduce_args(self):
@@ -358,11 +370,11 @@ class ParameterizedMonoid(ParameterizedUdf):
         return Monoid.register_anonymous(binaryop, identity, self.name, is_idempotent=self._is_idempotent)
 
     @property
-    def commutes_to(self):
+    def commutes_to(self) -> Any:
         return self
 
     @property
-    def is_idempotent(self):
+    def is_idempotent(self) -> bool:
         """True when `monoid(x, x) == x` for every x."""
         return self._is_idempotent
 

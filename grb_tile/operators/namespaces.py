@@ -1,10 +1,13 @@
 """The namespaces unary, binary, monoid, semiring, indexunary, select and op: operators are built on first use.
 
-The modules grb_tile.unary and so on are thin: their `__getattr__` asks here, and keeps what it gets.
+The modules grb_tile.unary and so on are thin: their `__getattr__` is `module_hooks`', which caches what it finds.
 """
+
+from __future__ import annotations
 
 import warnings
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from .binary import BinaryOp, ParameterizedBinaryOp, isclose
 from .indexunary import IndexUnaryOp, SelectOp
@@ -13,6 +16,10 @@ from .registry import NAMESPACES, Namespace
 from .semiring import SEMIRINGS, Semiring, semiring_of
 from .table import BINARY, BINARY_NUMPY, BOOL, INDEX_ALIASES, INDEXUNARY, MONOID_NUMPY, RULES, UNARY, UNARY_NUMPY
 from .unary import UnaryOp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 _MONOID_NUMPY_NAMES = {*MONOID_NUMPY, *(n.removeprefix("numpy.") for n in MONOID_TYPES if n.startswith("numpy."))}
 _BINARY_NUMPY_NAMES = {*BINARY_NUMPY, *(n.removeprefix("numpy.") for n in BINARY if n.startswith("numpy."))}
@@ -108,7 +115,9 @@ OP = Namespace("op", UNARY_NS._names | BINARY_NS._names | SEMIRING_NS._names, _b
 NAMESPACES.update({ns.name: ns for ns in (UNARY_NS, BINARY_NS, INDEXUNARY_NS, SELECT_NS, MONOID_NS, SEMIRING_NS, OP)})
 
 
-def module_hooks(modname, module_globals, prefix="", extra=()):
+def module_hooks(
+    modname: str, module_globals: dict[str, Any], prefix: str = "", extra: Sequence[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], set[str]]]:
     """`__getattr__` and `__dir__` of a namespace's module; `prefix` is "ss" or "numpy" for the nested ones.
 
     SuiteSparse's own operators are found without their prefix too, as in python-graphblas, with a DeprecationWarning.

@@ -8,8 +8,10 @@
 
 The C++ meaning is always the function of the same name in kernels/base/scalar.cuh, called with operands of exactly the
 row's
-types: the three meanings are held together by tests/operators.
+types: tests/operators checks that the three meanings agree.
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +53,7 @@ class Primitive:
         raise KeyError(rule)
 
 
-PRIMITIVES = {}
+PRIMITIVES: dict[str, Any] = {}
 
 
 def _row(name, numpy, python, result="same", warns=""):

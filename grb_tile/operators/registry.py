@@ -1,14 +1,23 @@
-"""The registry of operators: `NAMESPACES["binary"].get("plus")` builds binary.plus when it is first asked for.
+"""The registry of operators: `NAMESPACES["binary"].get("plus")` builds binary.plus on first use.
 
 This module imports no operator, so that operators of every class can look others up here.  namespaces.py fills
 `NAMESPACES` with the predefined names.
 """
 
+from __future__ import annotations
+
 import sys
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-NAMESPACES = {}  # "unary", "binary", "monoid", "semiring", "indexunary", "select" and "op" -> Namespace
-STRINGS = {}  # what strings have been resolved to; emptied whenever a name is registered
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+NAMESPACES: dict[
+    str, Namespace
+] = {}  # "unary", "binary", "monoid", "semiring", "indexunary", "select" and "op" -> Namespace
+STRINGS: dict[Any, Any] = {}  # what strings have been resolved to; emptied whenever a name is registered
 NOT_IN_OP = ("indexunary", "select")  # namespaces whose names grb_tile.op does not repeat
 
 
@@ -41,10 +50,10 @@ class Namespace:
         self._paths = {}
 
     @property
-    def module(self):
+    def module(self) -> ModuleType | None:
         return sys.modules.get(f"{__name__.split('.')[0]}.{self.name}")
 
-    def get(self, name):
+    def get(self, name: str) -> Any:
         """The operator, or the nested namespace, called `name`; None where there is none."""
         found = self._made.get(name)
         if found is not None:
@@ -59,10 +68,10 @@ class Namespace:
         path = self._paths.get(name)
         return path
 
-    def has(self, name):
+    def has(self, name: str) -> bool:
         return name in self._made or name in self._delayed or name in self._names
 
-    def refuse_taken(self, name):
+    def refuse_taken(self, name: str) -> None:
         parts = name.split(".")
         for k in range(1, len(parts)):
             head = ".".join(parts[:k])
@@ -78,13 +87,13 @@ class Namespace:
             return False
         return not isinstance(vars(module)[name], (ModuleType, OpPath))
 
-    def put(self, name, op):
+    def put(self, name: str, op: Any) -> None:
         STRINGS.clear()
         self._made[name] = op
         self._also_as_attribute(name, op)
         self._remember_paths(name)
 
-    def delay(self, name, build):
+    def delay(self, name: str, build: Callable[[], Any]) -> None:
         STRINGS.clear()
         self._delayed[name] = build
         self._remember_paths(name)
@@ -104,19 +113,19 @@ class Namespace:
             if head not in ("ss", "numpy"):
                 self._paths.setdefault(head, OpPath(self, head))
 
-    def names_under(self, prefix):
+    def names_under(self, prefix: str) -> list[str]:
         """The names below a dotted prefix ("" for the top)."""
         start = f"{prefix}." if prefix else ""
         every = [*self._names, *self._made, *self._delayed, *self._paths]
         return sorted({n[len(start) :].split(".")[0] for n in every if n.startswith(start)})
 
 
-def registered(namespace, name):
+def registered(namespace: str, name: str) -> Any:
     """The operator that users call grb_tile.<namespace>.<name>."""
     return NAMESPACES[namespace].get(name)
 
 
-def publish(modname, name, op):
+def publish(modname: str, name: str, op: Any) -> None:
     """Put a registered operator into its namespace, and into `op` where that name is free there."""
     NAMESPACES[modname].put(name, op)
     if modname not in NOT_IN_OP and not NAMESPACES["op"].has(name):

@@ -1,7 +1,10 @@
 """From whatever a user names an operator by (object, string, Python builtin, function) to the operator, typed."""
 
+from __future__ import annotations
+
 from functools import lru_cache, partial
 from types import FunctionType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +15,9 @@ from .namespaces import BINARY_NS, SEMIRING_NS, UNARY_NS
 from .registry import NAMESPACES, STRINGS
 from .semiring import Semiring, TypedSemiring, semiring_of
 from .unary import UnaryOp
+
+if TYPE_CHECKING:
+    from typing import Any
 
 UNKNOWN_OPCLASS = "UnknownOpClass"
 _ORDER = {"<": "lt", ">": "gt", "<=": "le", ">=": "ge", "!=": "ne", "==": "eq"}
@@ -38,7 +44,15 @@ _EXAMPLES = {
 _BUILTINS = {abs: ("unary", "abs"), max: ("binary", "max"), min: ("binary", "min")}
 
 
-def get_typed_op(op, dtype, dtype2=None, *, is_left_scalar=False, is_right_scalar=False, kind=None):
+def get_typed_op(
+    op: Any,
+    dtype: Any,
+    dtype2: Any = None,
+    *,
+    is_left_scalar: bool = False,
+    is_right_scalar: bool = False,
+    kind: str | None = None,
+) -> Any:
     """The typed operator that `op` means for operands of `dtype` (and `dtype2`).
 
     `op`: an operator (typed ones come back as they are), a string such as "plus", "+", "min_plus", "min.plus" or
@@ -111,7 +125,7 @@ def _operator(op, kind):
     raise TypeError(f"Unable to get typed operator from object with type {type(op)}")
 
 
-def from_string(string, kind):
+def from_string(string: str, kind: str) -> Any:
     """The operator of namespace `kind` ("agg" too) that `string` names: name, dotted name, symbol, with [type] or not.
 
     >>> from grb_tile.operators import from_string
@@ -174,7 +188,7 @@ semiring_from_string = partial(from_string, kind="semiring")
 aggregator_from_string = partial(from_string, kind="agg")
 
 
-def op_from_string(string):
+def op_from_string(string: str) -> Any:
     """The first operator that `string` names among unary, binary, monoid, semiring, indexunary, select and agg."""
     for kind in ("unary", "binary", "monoid", "semiring", "indexunary", "select", "agg"):
         try:
@@ -184,7 +198,7 @@ def op_from_string(string):
     raise ValueError(f"Unknown op string: {string!r}.  Example usage: 'abs[int]'")
 
 
-def find_opclass(op):
+def find_opclass(op: Any) -> tuple[Any, str]:
     """(operator, name of its class): parameterized operators are called with their defaults, abs, min and max looked
     up.
     """
@@ -205,7 +219,7 @@ def find_opclass(op):
     return op, UNKNOWN_OPCLASS
 
 
-def get_semiring(monoid, binaryop, name=None):
+def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
     """The semiring of a monoid and a binary operator; typed when either is.
 
     Raises: TypeError when `monoid` is none (a BinaryOp that has a monoid will do), or the two seem exchanged.
@@ -236,7 +250,7 @@ def get_semiring(monoid, binaryop, name=None):
 
 
 @lru_cache(maxsize=4096)
-def typed_semiring(monoid, multiply):
+def typed_semiring(monoid: Any, multiply: str) -> TypedSemiring:
     """The typed semiring of a typed monoid and the operator called `multiply` on the monoid's type, registered or not.
 
     A reduction by any monoid is a product with "first" and a full vector.

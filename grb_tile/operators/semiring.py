@@ -1,11 +1,18 @@
 """Semiring: a monoid for adding and a binary operator for multiplying."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..dtypes import BOOL, FC32, FC64, INT8, INT16, INT32, INT64, UINT16, UINT32, UINT64
 from .base import OpBase, ParameterizedUdf, TypedOpBase
 from .binary import BinaryOp, ParameterizedBinaryOp
 from .monoid import Monoid, ParameterizedMonoid
 from .registry import NAMESPACES
 from .table import INTEGERS, REALS
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _REAL_MONOIDS = ("any", "max", "min", "plus", "times")
 _BOOL_MONOIDS = ("eq", "land", "lor", "lxor")
@@ -38,7 +45,7 @@ def _names():
 
 
 SEMIRINGS = _names()
-# BOOL versions that stand for another semiring's: in BOOL, max is lor, min is land and ne is lxor.
+# BOOL versions that are another semiring's: in BOOL, max is lor, min is land and ne is lxor.
 _BOOL_ALIAS = {
     f"{m}_{x}": f"{b}_{x}" for m, b in (("max", "lor"), ("min", "land")) for x in ("first", "second", *_LOGICAL)
 }
@@ -87,8 +94,8 @@ class TypedSemiring(TypedOpBase):
         self._flipped = None
 
     @property
-    def commutes_to(self):
-        """The typed semiring that gives (B' A')' = A B, or None."""
+    def commutes_to(self) -> Any:
+        """The typed semiring with (B' A')' = A B, or None."""
         multiply = self.binaryop
         other = multiply._semiring_commutes_to or multiply.commutes_to
         if other is None:
@@ -98,14 +105,14 @@ class TypedSemiring(TypedOpBase):
         return semiring_of(self.monoid, other)
 
     @property
-    def is_commutative(self):
+    def is_commutative(self) -> bool:
         return self.binaryop.is_commutative
 
     @property
-    def lowerable(self):
+    def lowerable(self) -> bool:
         return self.binaryop.lowerable and self.monoid.binaryop.lowerable
 
-    def flip(self):
+    def flip(self) -> Any:
         """The same semiring with the multiply's operands exchanged."""
         if self._flipped is None:
             multiply = self.binaryop.flip()
@@ -199,14 +206,14 @@ class Semiring(OpBase):
         return op
 
     @classmethod
-    def register_anonymous(cls, monoid, binaryop, name=None):
-        """A Semiring that no namespace holds.  Raises: TypeError for operands that are not a Monoid and a BinaryOp."""
+    def register_anonymous(cls, monoid: Any, binaryop: Any, name: str | None = None) -> Any:
+        """A Semiring in no namespace.  Raises: TypeError for operands that are not a Monoid and a BinaryOp."""
         if type(monoid) is ParameterizedMonoid or type(binaryop) is ParameterizedBinaryOp:
             return ParameterizedSemiring(name, monoid, binaryop, anonymous=True)
         return cls._build(name, monoid, binaryop, anonymous=True)
 
     @classmethod
-    def register_new(cls, name, monoid, binaryop, *, lazy=False):
+    def register_new(cls, name: str, monoid: Any, binaryop: Any, *, lazy: bool = False) -> Any:
         """Register a Semiring as `grb_tile.semiring.<name>`; see `register_anonymous`."""
         cls._refuse_taken(name)
 
@@ -224,17 +231,17 @@ class Semiring(OpBase):
         return op
 
     @property
-    def binaryop(self):
+    def binaryop(self) -> BinaryOp | None:
         """The multiply."""
         return self._binaryop
 
     @property
-    def monoid(self):
+    def monoid(self) -> Monoid | None:
         """The addition."""
         return self._monoid
 
     @property
-    def is_positional(self):
+    def is_positional(self) -> bool:  # type: ignore[override]
         return self._binaryop.is_positional
 
     @property
@@ -242,8 +249,8 @@ class Semiring(OpBase):
         return self._binaryop._custom_dtype
 
     @property
-    def commutes_to(self):
-        """The semiring that gives (B' A')' = A B, or None."""
+    def commutes_to(self) -> Any:
+        """The semiring with (B' A')' = A B, or None."""
         multiply = self._binaryop
         other = multiply._semiring_commutes_to or multiply.commutes_to
         if other is None:
@@ -253,14 +260,14 @@ class Semiring(OpBase):
         return semiring_of(self._monoid, other)
 
     @property
-    def is_commutative(self):
+    def is_commutative(self) -> bool:
         return self._binaryop.is_commutative
 
     def _reduce_args(self):
         return (self._monoid, self._binaryop)
 
 
-def semiring_of(monoid, binaryop, name=None):
+def semiring_of(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
     """The registered or a new semiring of a Monoid and a BinaryOp; typed when either of them is."""
     monoid_type = binary_type = None
     if not isinstance(monoid, Monoid):
@@ -333,12 +340,12 @@ class ParameterizedSemiring(ParameterizedUdf):
         return Semiring.register_anonymous(monoid, binaryop, self.name)
 
     @property
-    def commutes_to(self):
+    def commutes_to(self) -> Any:
         other = self.binaryop.commutes_to
         return None if other is None else self if other is self.binaryop else None
 
     @property
-    def is_commutative(self):
+    def is_commutative(self) -> bool:
         return self.binaryop.is_commutative
 
     def _reduce_args(self):

@@ -1,4 +1,4 @@
-"""Finds the syntax tree of a Python function that somebody handed us, and what its free names stand for."""
+"""Finds the syntax tree of a user's Python function and the values of its free names."""
 
 import ast
 import builtins
@@ -6,7 +6,7 @@ import linecache
 
 from ..exceptions import UdfParseError
 
-_TREES = {}
+_TREES: dict = {}
 
 
 def function_tree(function):
@@ -68,9 +68,9 @@ def _file_tree(filename, lines):
 
 
 def _lambda(tree, code):
-    """The lambda whose body spans the places that `code`'s instructions come from.
+    """The lambda whose body spans the positions of `code`'s instructions.
 
-    Columns tell several on a line apart.
+    Columns distinguish several on one line.
     """
     names = list(code.co_varnames[: code.co_argcount])
     places = [

@@ -1,18 +1,24 @@
 """Lower a typed operator to a CUDA C++ functor over the functions of kernels/base/scalar.cuh."""
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..dtypes import INT64
 from ..exceptions import UdfParseError
-from .ir import uses, walk
+from .ir import postorder, uses
+
+if TYPE_CHECKING:
+    from .base import TypedOpBase
 
 _ARGUMENTS = {1: ("x",), 2: ("x", "y"), 4: ("x", "i", "j", "thunk")}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
 
 
-def functor(typed, name):
+def functor(typed: TypedOpBase, name: str) -> str:
     """C++ text of `struct name` with `operator()(x)`, `(x, y)` or `(x, i, j, thunk)` const, of exactly the op's types.
 
     Needs the lines of `includes(typed)` before it.
@@ -30,7 +36,7 @@ def functor(typed, name):
     if _NAME.match(name) is None:
         raise ValueError(f"functor: name {name!r} is no C++ identifier")
     if typed.positional is not None:
-        raise ValueError(f"{typed!r} is positional: the walk computes it")
+        raise ValueError(f"{typed!r} is positional: the kernel of the product computes it")
     types = argument_types(typed)
     arguments = _ARGUMENTS[len(types)]
     if typed.cuda_text is not None:
@@ -67,7 +73,7 @@ def includes(*operators):
     for typed in operators:
         types = [*argument_types(typed), typed.return_type]
         if typed.expression is not None:
-            types += [node.type for node in walk(typed.expression)]
+            types += [node.type for node in postorder(typed.expression)]
         if any(t.np_type.kind == "c" for t in types):
             return '#include "base/scalar_complex.cuh"'
     return '#include "base/scalar.cuh"'
@@ -76,7 +82,7 @@ def includes(*operators):
 def _body(root, arguments):
     counts = uses(root)
     text, lines = {}, []
-    for node in walk(root):
+    for node in postorder(root):
         if node.op == "arg":
             text[id(node)] = arguments[node.value]
             continue

@@ -9,7 +9,7 @@ The result has the expression's dtype and the broadcast shape of all arguments, 
 import numpy as np
 
 from ..dtypes import cast
-from .ir import arguments_used, uses, walk
+from .ir import arguments_used, postorder, uses
 from .primitives import PRIMITIVES
 
 _silently = np.errstate(all="ignore")
@@ -25,7 +25,7 @@ def numpy_function(root, count):
     warns = False
     counts = uses(root)
     text = {}
-    for node in walk(root):
+    for node in postorder(root):
         if node.op == "arg":
             text[id(node)] = f"a{node.value}"
             continue

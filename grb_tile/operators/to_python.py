@@ -1,20 +1,26 @@
 """Lower a typed operator to scalar Python text that Numba compiles and plain Python runs, with NumPy's results."""
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..dtypes import INT64
 from . import scalar, scalar_complex
-from .ir import uses, walk
+from .ir import postorder, uses
 from .primitives import PRIMITIVES
+
+if TYPE_CHECKING:
+    from .base import TypedOpBase
 
 _HELPERS = None
 _CALL = re.compile(r"\b([a-z_][a-z_0-9]*)\(")
 _ARGUMENTS = {1: ("x",), 2: ("x", "y"), 4: ("x", "i", "j", "thunk")}
 
 
-def scalar_source(typed, name):
+def scalar_source(typed: TypedOpBase, name: str) -> tuple[str, str]:
     """(preamble, source): `source` defines function `name` of scalars (x), (x, y) or (x, i, j, thunk) of the op's
     types.
 
@@ -39,7 +45,7 @@ def expression_source(root, name, arguments):
     """The same for an expression: `arguments` name its arguments in order."""
     counts = uses(root)
     text, lines, helpers = {}, [], set()
-    for node in walk(root):
+    for node in postorder(root):
         if node.op == "arg":
             text[id(node)] = arguments[node.value]
             continue
@@ -93,8 +99,8 @@ def helper(name):
 
 def _balanced(text):
     depth = 0
-    for letter in text:
-        depth += (letter == "(") - (letter == ")")
+    for character in text:
+        depth += (character == "(") - (character == ")")
         if depth < 0:
             return False
     return depth == 0

@@ -24,7 +24,7 @@ _SAMPLES = {"b": True, "i": 1, "u": 1, "f": 0.5, "c": 0.5j}
 
 
 class UserFunction:
-    """One Python function as an operator's meaning; `types_for(dtype)` tells the argument types of one operator."""
+    """One Python function as an operator's meaning; `types_for(dtype)` returns the argument types of one operator."""
 
     def __init__(self, function, cuda=None):
         self.function = function
@@ -48,7 +48,7 @@ class UserFunction:
             return None
 
     def natural_type(self, types):
-        """The DataType the function gives for such arguments, or None where it has no meaning for them."""
+        """The function's result type for such arguments, None where it is not defined for them."""
         if self._tree is not None:
             try:
                 expression = self.natural_expression(types)
@@ -183,22 +183,16 @@ def entry_by_entry(user, types, result):
 def _numba_loop(f, count):
     import numba
 
-    if count == 1:
+    def unary(x, out):
+        for k in range(out.shape[0]):
+            out[k] = f(x[k])
 
-        def loop(x, out):
-            for k in range(out.shape[0]):
-                out[k] = f(x[k])
+    def binary(x, y, out):
+        for k in range(out.shape[0]):
+            out[k] = f(x[k], y[k])
 
-    elif count == 2:
+    def indexunary(x, i, j, thunk, out):
+        for k in range(out.shape[0]):
+            out[k] = f(x[k], i[k], j[k], thunk[k])
 
-        def loop(x, y, out):
-            for k in range(out.shape[0]):
-                out[k] = f(x[k], y[k])
-
-    else:
-
-        def loop(x, i, j, thunk, out):
-            for k in range(out.shape[0]):
-                out[k] = f(x[k], i[k], j[k], thunk[k])
-
-    return numba.njit(nogil=True)(loop)
+    return numba.njit(nogil=True)({1: unary, 2: binary}.get(count, indexunary))

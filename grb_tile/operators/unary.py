@@ -1,10 +1,12 @@
 """UnaryOp: z = f(x), entry by entry."""
 
+from __future__ import annotations
+
 from ..dtypes import INT64
 from .base import TypedOpBase
 from .from_python import expression_from_text
 from .functions import FunctionFamily, FunctionOp
-from .ir import Node, argument, cast, constant, walk
+from .ir import Node, argument, cast, constant, postorder
 from .table import UNARY
 from .to_numpy import numpy_function
 
@@ -95,7 +97,7 @@ def substitute(root, operands):
     if all(o.op == "arg" for o in operands):
         return root
     made = {}
-    for node in walk(root):
+    for node in postorder(root):
         if node.op == "arg":
             made[id(node)] = operands[node.value]
         elif node.args:

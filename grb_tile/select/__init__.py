@@ -1,4 +1,4 @@
-"""The select operators: `grb_tile.select.<name>`, built when first asked for (see grb_tile/operators/table.py)."""
+"""The select operators: `grb_tile.select.<name>`, built on first use (see grb_tile/operators/table.py)."""
 
 from functools import partial as _partial
 

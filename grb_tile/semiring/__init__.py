@@ -1,4 +1,4 @@
-"""The semirings: `grb_tile.semiring.<name>`, built when first asked for (see grb_tile/operators/semiring.py)."""
+"""The semirings: `grb_tile.semiring.<name>`, built on first use (see grb_tile/operators/semiring.py)."""
 
 from functools import partial as _partial
 

@@ -1,4 +1,4 @@
-"""The unary operators: `grb_tile.unary.<name>`, built when first asked for (see grb_tile/operators/table.py)."""
+"""The unary operators: `grb_tile.unary.<name>`, built on first use (see grb_tile/operators/table.py)."""
 
 from functools import partial as _partial
 

@@ -300,7 +300,7 @@ def test_a_wrong_backend_is_caught_unless_nobody_looks(run, monkeypatch):
         (["--generate", "grid:5:5"], "expected one of"),
         (["--generate", "kron:0"], "0 is out of range"),
         (["--generate", "grid:x"], "expected one of"),
-        (["--generate", "grid:1"], "holds no entries"),
+        (["--generate", "grid:1"], "has no entries"),
         (["--generate", "grid:5", "--parts", "bfs,spmm"], "--parts spmm"),
         (["--generate", "grid:5", "--parts", ""], "--parts (none)"),
         (["--generate", "grid:5", "--types", "INT8"], "--types INT8"),

@@ -13,7 +13,7 @@ from operators.nasty import differences, operands
 from grb_tile import binary, dtypes, indexunary, monoid, op, select, semiring, unary
 from grb_tile.exceptions import UdfParseError
 from grb_tile.operators import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, UnaryOp
-from grb_tile.operators.ir import cast, walk
+from grb_tile.operators.ir import cast, postorder
 from grb_tile.operators.to_numpy import numpy_function
 
 LIMIT = 7
@@ -205,9 +205,9 @@ def test_fp32_is_compared_as_fp32(name):
     function, plain = FP32_CHOICES[name]
     mine = BinaryOp.register_anonymous(function)
     typed = mine[dtypes.FP32]
-    assert (dtypes.FP64 not in {node.type for node in walk(typed.expression)}) is plain
+    assert (dtypes.FP64 not in {node.type for node in postorder(typed.expression)}) is plain
     whole = cast(mine._user.natural_expression((dtypes.FP32, dtypes.FP32)), dtypes.FP32)
-    assert dtypes.FP64 in {node.type for node in walk(whole)}
+    assert dtypes.FP64 in {node.type for node in postorder(whole)}
     values = np.append(operands(np.float32), np.array([0.1, 1e6, 5e5, np.nextafter(np.float32(0.1), 0)], np.float32))
     x, y = np.repeat(values, len(values)), np.tile(values, len(values))
     want = numpy_function(whole, 2)(x, y)
