@@ -1,4 +1,4 @@
-"""The reference outputs of LDBC Graphalytics: small graphs from tests/data, and p2p-Gnutella31 where it is available."""
+"""The reference outputs of LDBC Graphalytics: small graphs from tests/data, and p2p-Gnutella31 if available."""
 
 import functools
 
