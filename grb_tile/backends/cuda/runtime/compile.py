@@ -27,6 +27,7 @@ import re
 import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
 from .... import kernels
 from ....exceptions import JitError
@@ -40,7 +41,7 @@ _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[^\n]*$", re.MULTILINE)
 # ---------------------------------------------------------------------- source
 
 
-def flattened(text, seen=None):
+def flattened(text: str, seen: set[str] | None = None) -> str:
     """`text` with every `#include "file"` of kernels/ replaced by that file, once each.
 
     A flat text is its own cache key: a change in a header touches only the kernels that include it.
@@ -58,14 +59,14 @@ def flattened(text, seen=None):
     return _INCLUDE.sub(replacement, text)
 
 
-def source_text(header, name, functors="", template=()):
+def source_text(header: str | None, name: str, functors: str = "", template: tuple[str, ...] = ()) -> tuple[str, str]:
     """(text, expression): the flat source of one instance and the C++ expression that names it."""
     includes = "" if header is None else "".join(f'#include "{h}"\n' for h in header.split())
     text = flattened(f"{includes}{functors}\nusing namespace grb;\n")
     return text, f"{name}<{', '.join(template)}>" if template else name
 
 
-def blocks_for(n, block, most):
+def blocks_for(n: int, block: int, most: int) -> int:
     """How many blocks of `block` threads serve n items, at most `most` of them."""
     return max(1, min((n + block - 1) // block, most))
 
@@ -73,7 +74,7 @@ def blocks_for(n, block, most):
 # ---------------------------------------------------------------------- compilation
 
 
-def library_headers():
+def library_headers() -> str:
     """Folder of <cuda/std/...>, which CuPy brings along."""
     spec = importlib.util.find_spec("cupy")
     if spec is None:
@@ -83,7 +84,7 @@ def library_headers():
     return str(Path(spec.origin).parent / "_core" / "include" / "cupy" / "_cccl" / "libcudacxx")
 
 
-def cache_folder():
+def cache_folder() -> Path:
     """Folder of compiled kernels: $GRB_TILE_CACHE/cuda, else `cuda` in the user's cache directory."""
     chosen = os.environ.get("GRB_TILE_CACHE")
     root = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "grb_tile"
@@ -96,7 +97,7 @@ def cache_folder():
     return folder
 
 
-def compiler():
+def compiler() -> Any:
     """CuPy's binding of NVRTC.  Raises: JitError that names the remedy when the library cannot be loaded."""
     try:
         import cupy  # noqa: F401  (finds NVRTC's library)
@@ -111,7 +112,7 @@ def compiler():
     return nvrtc
 
 
-def compile_cubin(text, expression, arch, options=()):
+def compile_cubin(text: str, expression: str, arch: int, options: tuple[str, ...] = ()) -> tuple[str, bytes]:
     """(lowered name, cubin) of one kernel for compute capability `arch` (90 for sm_90); needs no GPU.
 
     Raises: JitError with the compiler's log.
@@ -131,7 +132,7 @@ def compile_cubin(text, expression, arch, options=()):
         nvrtc.destroyProgram(program)
 
 
-def compiled(text, expression, arch, options=()):
+def compiled(text: str, expression: str, arch: int, options: tuple[str, ...] = ()) -> tuple[str, bytes]:
     """compile_cubin, through the cache on disk.
 
     A file is written under another name and renamed, so that readers see whole files.
@@ -154,7 +155,7 @@ def compiled(text, expression, arch, options=()):
     return lowered, cubin
 
 
-def trim_cache(limit=MAX_CACHE_BYTES):
+def trim_cache(limit: int = MAX_CACHE_BYTES) -> None:
     """Delete the oldest compiled kernels until the folder holds at most `limit` bytes."""
     files = []
     for path in cache_folder().glob("*.cubin"):
