@@ -63,6 +63,8 @@ def _class_of(name: str) -> type[Backend]:
 def register(name: str, backend: Backend) -> Backend:
     """`backend` has that name from now on; a host backend in use then accepts device stores too.  Returns it."""
     global _active
+    if backend.name != name:  # `using` finds the backend again by its name
+        backend.name = name
     _made[name] = backend
     if backend.on_device and _active is not None and not _active.on_device:
         _active = named(_active.name)

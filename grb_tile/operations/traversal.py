@@ -99,16 +99,15 @@ def bfs(
     (levels beyond its own are not complete).
     fallback: False: None instead of a result where the backend in use would hand the operands to another.
 
-    Raises: DimensionMismatch, IndexOutOfBound, InvalidValue; operands stay as they are.
+    Raises: TypeError, DimensionMismatch, IndexOutOfBound, InvalidValue; operands stay as they are.
     Cost: entries of visited rows at most; one queue and three bit vectors besides the results.
     """
     n = A.nrows
     _check_square("bfs", A, AT)
     if type(sources) is not int or not 0 <= sources < n or target is not None:
-        sources = np.unique(np.atleast_1d(np.asarray(sources, np.int64)))
-        _check_vertices("bfs: sources", sources, n)
+        sources = np.unique(np.atleast_1d(_vertices("bfs: sources", sources, n)))
         if target is not None:
-            _check_vertices("bfs: target", np.array([target], np.int64), n)
+            _vertices("bfs: target", target, n)
         if sources.size == 1:
             sources = int(sources[0])
     if max_level is not None and max_level < 0:
@@ -144,7 +143,8 @@ def bfs_multi(
     """
     n = A.nrows
     _check_square("bfs_multi", A, AT)
-    _check_vertices("bfs_multi: sources", np.asarray(sources, np.int64), n)
+    if _vertices("bfs_multi: sources", sources, n).ndim == 0:
+        raise TypeError(f"bfs_multi: sources: expected a sequence of vertices, got {sources!r}; write [{sources!r}]")
     if max_level is not None and max_level < 0:
         raise InvalidValue(f"bfs_multi: max_level is {max_level}; expected 0 or more, or None")
     if not (levels or parents):
@@ -179,7 +179,7 @@ def sssp(
     The tree is None where it must be found in another way (edges of weight 0).  fallback: as for `bfs_multi`.
     """
     _check_square("sssp", A, None)
-    _check_vertices("sssp: source", np.array([source], np.int64), A.nrows)
+    _vertices("sssp: source", [source], A.nrows)
     result = current().sssp(A, in_edges, int(source), heaviest, delta, tree, fallback)
     if result is NotImplemented:
         return None
@@ -210,10 +210,18 @@ def _check_square(name: str, A: Any, AT: Any) -> None:
         raise DimensionMismatch(f"{name}: A is {A.nrows} x {A.ncols}{more}; expected square matrices of one size")
 
 
-def _check_vertices(name: str, values: np.ndarray, n: int) -> None:
-    if values.size and (values.min() < 0 or values.max() >= n):
+def _vertices(name: str, given: Any, n: int) -> np.ndarray:
+    """A vertex or a sequence of them as an int64 array.  Raises: TypeError where one is no integer, IndexOutOfBound."""
+    values = np.asarray(given)
+    if values.size == 0:
+        return values.astype(np.int64)
+    if values.dtype.kind not in "iu" or values.ndim > 1:
+        raise TypeError(f"{name}: expected vertices, which are integers, got {given!r}; convert with int()")
+    if values.min() < 0 or values.max() >= n:
         bad = int(values.min() if values.min() < 0 else values.max())
-        raise IndexOutOfBound(f"{name} has {bad}; expected vertices 0 to {n - 1}")
+        expected = f"vertices 0 to {n - 1}" if n else "none, because the graph has no vertices"
+        raise IndexOutOfBound(f"{name} has {bad}; expected {expected}")
+    return values.astype(np.int64, copy=False)
 
 
 class _Nothing:

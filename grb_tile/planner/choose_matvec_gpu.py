@@ -2,8 +2,7 @@
 
 A read-back takes as long as a small product. So the entries of a vector that were not counted yet are counted only
 where the matrix is large, and the vector's edges only where the mean degree favours columns but high-degree columns
-could make
-that wrong.
+could make that wrong.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 The H200's are measured (tests/gpu/RECORD.md, docs/CUDA.md). A GPU that is not in the table gets the H200's, scaled:
 work that atomics and gathers hold goes by the number of multiprocessors, work that memory holds by the bandwidth of
-DRAM.
-`explain()` says so. The backend brings the facts (name, multiprocessors, bandwidth): nothing here asks a device.
+DRAM. `explain()` says so. The backend brings the facts (name, multiprocessors, bandwidth): nothing here asks a device.
 
 >>> from grb_tile.planner.device_profile import profile_of
 >>> half = profile_of("some GPU", 66, 2150.0)
@@ -23,9 +22,8 @@ class DeviceProfile:
 
     name: as the driver gives it.  processors: multiprocessors, or cores.  launch_ns: host time of a launch.
     barrier_ns: of all blocks of a persistent kernel.  read_back_ns: of one number, host time.  dram_bytes_ns,
-    l2_bytes_ns: bandwidth
-    in bytes a nanosecond.  atomic_ns, gather_ns: one of many millions.  shared_bytes: that a block may have.
-    latency, bandwidth: how many times the H200's costs, for work of each kind.
+    l2_bytes_ns: bandwidth in bytes a nanosecond.  atomic_ns, gather_ns: one of many millions.  shared_bytes: that a
+    block may have.  latency, bandwidth: how many times the H200's costs, for work of each kind.
     """
 
     name: str

@@ -204,3 +204,14 @@ def test_without_fallback_only_compiled_loops_run(backend):
         assert other.bfs_multi(A, AT, [0], parents=True, fallback=False) is NotImplemented
         assert other.sssp(A, lambda: AT, 0, 4, fallback=False) is NotImplemented
         assert other.components(A, AT, fallback=False) is NotImplemented
+
+
+def test_a_registered_backend_is_found_again_by_its_name(monkeypatch):
+    monkeypatch.setattr(select, "_made", dict(select._made))
+    monkeypatch.setattr(select, "_active", select._active)
+    mine = select.register("mine", select._class_of("numpy")())
+    assert mine.name == "mine" and select._class_of("numpy").name == "numpy"
+    with select.using("mine") as backend:
+        with select.using("reference"):
+            pass
+        assert select.current().name == backend.name == "mine"

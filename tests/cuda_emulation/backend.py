@@ -1,10 +1,9 @@
 """The CUDA backend over the CPU emulation: `shim()` is a CudaBackend whose kernels run as fibers on NumPy arrays.
 
 With GRB_TILE_TEST_DEVICE=cuda in the environment it is the real one (EMULATED is False): the same tests then run on
-the GPU.
-Values of a bitmap's absent entries, which may be anything, are filled with bytes of 0xA5 by the emulation, so that
-no result
-can depend on them; with GRB_TILE_TEST_FILLED=1 they are zeros on a GPU, so that initcheck reports nothing else.
+the GPU.  Values of a bitmap's absent entries, which may be anything, are filled with bytes of 0xA5 by the emulation, so
+that no result can depend on them; with GRB_TILE_TEST_FILLED=1 they are zeros on a GPU, so that initcheck reports
+nothing else.
 
     with using_shim():
         ...                      # gb code runs on it as on "cuda"

@@ -8,6 +8,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile import binary, dtypes, indexunary
+from grb_tile.backends.cpu import memory
 from grb_tile.exceptions import OutOfMemory
 
 LIMITED = """
@@ -96,3 +97,18 @@ def test_operands_stay_as_they_are_when_room_is_missing():
     ):
         u.outer(u, binary.times).new()
     assert u.nvals == n
+
+
+@pytest.mark.parametrize(("folder", "names"), [
+    ("", ("memory.max", "memory.current", "memory.stat")),
+    ("memory", ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat")),
+])  # fmt: skip
+def test_cached_files_of_a_control_group_count_as_free(folder, names, tmp_path):
+    """A container that has read large files has used all its memory, which the system gives back when asked."""
+    place = tmp_path / folder
+    place.mkdir(exist_ok=True)
+    for name, text in zip(names, ("1000", "990", "anon 90\nactive_file 300\ninactive_file 600\n"), strict=True):
+        (place / name).write_text(text)
+    assert memory._control_group(tmp_path) == 910
+    (place / names[0]).write_text("max")
+    assert memory._control_group(tmp_path) is None

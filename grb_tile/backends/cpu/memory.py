@@ -54,15 +54,18 @@ def _address_space():
         return None
 
 
-def _control_group():
-    """Of cgroup v2, or of v1's memory controller."""
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+def _control_group(root="/sys/fs/cgroup"):
+    """Of cgroup v2, or of v1's memory controller; cached files count as free, because the system drops them first."""
+    for limit, used, statistics in (
+        ("memory.max", "memory.current", "memory.stat"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
     ):
         try:
-            with open(limit, encoding="ascii") as a, open(used, encoding="ascii") as b:
-                return max(int(a.read()) - int(b.read()), 0)
+            with open(f"{root}/{limit}", encoding="ascii") as a, open(f"{root}/{used}", encoding="ascii") as b:
+                free = int(a.read()) - int(b.read())
+            with open(f"{root}/{statistics}", encoding="ascii") as lines:
+                found = dict(line.split() for line in lines)
+            return max(free + sum(int(found.get(name, 0)) for name in ("active_file", "inactive_file")), 0)
         except (OSError, ValueError):
             continue
     return None

@@ -6,8 +6,7 @@ stays there.  The modules beside this one hold a function per primitive, `f(devi
 A function may return NotImplemented for what has no device form (user-defined types that are no numbers): the primitive
 is then computed on the host and its result moved, and `detours` counts it under the primitive's name.  A whole level
 loop that goes to the host (hypersparse or too large a graph) issues a HostFallbackWarning too, and its plan has a note.
-A user's operator
-without C++ text is not among them: it raises UdfParseError.
+A user's operator without C++ text is not among them: it raises UdfParseError.
 """
 
 from collections import Counter

@@ -283,3 +283,15 @@ def test_bfs_multi_is_one_operation_or_a_loop():
         plainly = bfs_multi(A, range(70), max_level=3)
     assert found.levels.isequal(plainly.levels, check_dtype=True)
     assert found.report.stopped_by == plainly.report.stopped_by == "max_level"
+
+
+@pytest.mark.parametrize("source", [1.5, "0", True, [0, 1.5], [[0, 1]], None])
+def test_sources_that_are_no_integers_are_refused(source):
+    A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 3, 3], nrows=5, ncols=5)
+    for search in (gb.fused.bfs, gb.fused.bfs_multi, gb.fused.sssp):
+        with pytest.raises(TypeError, match="source"):
+            search(A, source)
+    with pytest.raises(TypeError, match="target"):
+        gb.fused.bfs(A, 0, target=1.5)
+    with pytest.raises(TypeError, match=r"sources: expected a sequence of vertices, got 3; write \[3\]"):
+        gb.fused.bfs_multi(A, 3)

@@ -327,6 +327,20 @@ def test_arguments_of_a_kept_launch(cooperative, fixed):
         launch(5, 2**40, -1)
 
 
+def test_an_error_word_armed_during_a_read_takes_no_numbers(monkeypatch):
+    device = Device(EmulatedLauncher())
+    counts = device.upload(np.arange(5, dtype=np.int64))
+    whole = device._read_pinned
+
+    def armed_meanwhile(arrays):
+        numbers = whole(arrays)
+        device.errors.arm("another thread's call")
+        return numbers
+
+    monkeypatch.setattr(device, "_read_pinned", armed_meanwhile)
+    assert device.read(counts) == [0, 1, 2, 3, 4]
+
+
 @pytest.mark.parametrize(("levels", "parents"), [(True, False), (False, True), (True, True)])
 def test_results_of_a_search_lie_apart(levels, parents):
     from grb_tile.backends.cuda.traversal.outcome import _layout

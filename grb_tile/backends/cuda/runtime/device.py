@@ -137,8 +137,9 @@ class Device:
         found = self._constants.get(key)
         if found is None:
             found = self.upload(value.reshape(1))
-            if len(self._constants) < _MOST_CONSTANTS:  # another thread's, if it was first: what is known by its
-                found = self._constants.setdefault(key, found)  # address must never be freed
+            if len(self._constants) < _MOST_CONSTANTS:
+                # another thread's, if it was first, because what is known by its address must never be freed
+                found = self._constants.setdefault(key, found)
                 self._constant_of[self.address(found)] = value
         return found
 
@@ -228,14 +229,15 @@ class Device:
         """
         self.in_order()
         errors = self.errors
-        if errors.armed:
+        armed = errors.armed  # looked at once, because another thread may arm or check meanwhile
+        if armed:
             arrays = (*arrays, errors.word)
         if sum(array.nbytes + 8 for array in arrays) > _PINNED_BYTES:
             numbers = [int(x) for array in arrays for x in self.host(array).ravel()]
         else:
             with self._lock:
                 numbers = self._read_pinned(arrays)
-        if errors.armed:
+        if armed:
             numbers, report = numbers[: -errors.SIZE], numbers[-errors.SIZE :]
             errors.check(report)
         return numbers

@@ -78,9 +78,8 @@ class LateVector(BitmapVector):
     def nvals(self) -> int:
         """How many entries; waits for the device the first time."""
         if self.nvals_if_read is None:
-            counter = (
-                self.counter
-            )  # before looking again, because another thread may read the number and drop the counter
+            # taken before looking again, because another thread may read the number and drop the counter
+            counter = self.counter
             if self.nvals_if_read is None:
                 self.nvals_if_read = self._device.read_count(counter)
                 self._counter = None
