@@ -18,8 +18,8 @@ def search(name, store, source, levels, parents=None):
     """Raises: WrongResult unless `levels` (and `parents`) are those of a breadth-first search of `store` from `source`.
 
     Over all edges u -> v: where u was reached so was v, at most one level below it; each node but the source has an
-    edge from
-    one level above, one of them from its parent; the source alone has level 0.  These rules determine the levels.
+    edge from one level above, one of them from its parent; the source alone has level 0.  These rules determine the
+    levels.
     levels, parents: arrays of a number for each node (-1: not reached) where the arrays of `store` lie.
     """
     xp = array_module(store.indptr)

@@ -48,7 +48,7 @@ def store(text, seed, say=lambda text: None):
     """The Compressed store (a pattern: one true for all entries) of the graph; symmetric, its rows sorted.
 
     kron    Graph500's Kronecker graph: quadrants .57 .19 .19 .05, undirected, without loops and duplicates, labels
-    shuffled
+            shuffled
     grid    SIDE x SIDE nodes, four neighbours each
     fem     kron(kron(kron(T, T), T), ones(3, 3)), T tridiagonal SIDE x SIDE: three unknowns on each node of a cube
     """

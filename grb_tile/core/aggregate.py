@@ -1,8 +1,7 @@
 """Aggregators: reductions that need more than a monoid (mean, variance, argmin, ...), each a short formula.
 
 An aggregator reduces the lines of a matrix (its rows, or its columns) or a whole vector or matrix.  A vector is
-treated as
-a matrix of one row, so one definition serves all.  With x the entries of a line and n = count of them,
+treated as a matrix of one row, so one definition serves all.  With x the entries of a line and n = count of them,
 
     monoid        (+) x                               sum prod all any min max any_value bitwise_all bitwise_any
     semiring      (+) mul(x, init)                    count sum_of_squares ..., then an optional finalize

@@ -258,7 +258,7 @@ def _values_in(value, nrows, ncols, dtype, allow):
             if nrows * ncols > _MOST_ENTRIES:
                 raise OutOfMemory(
                     f"assigning a scalar everywhere would store {nrows} x {ncols} entries; give a mask or smaller "
-                    f"index lists"
+                    "index lists"
                 )
             t = full_matrix(nrows, ncols, dtype, value)
         return t if allow is None else backend.restrict(t, allow)

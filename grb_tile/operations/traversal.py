@@ -123,7 +123,7 @@ def bfs(
         return None
     level, parent, outcome = result
     report = LoopReport(outcome)
-    _record("bfs", "rows" if AT is None else "by level", outcome, report)
+    _record("bfs", "cols" if AT is None else "by level", outcome, report)  # cols: every level is pushed
     return level, parent, report
 
 

@@ -151,8 +151,7 @@ def module_hooks(
             )
             warnings.warn(
                 f"`gb.{modname}.{name}` is deprecated; please use {other}`gb.{modname}.ss.{name}` instead. `{name}` is "
-                "specific to "
-                "SuiteSparse:GraphBLAS.",
+                "specific to SuiteSparse:GraphBLAS.",
                 DeprecationWarning,
                 stacklevel=2,
             )

@@ -7,8 +7,7 @@
     warns   kinds of type for which NumPy may emit a warning, so that the lowered function silences it
 
 The C++ meaning is always the function of the same name in kernels/base/scalar.cuh, called with operands of exactly the
-row's
-types: tests/operators checks that the three meanings agree.
+row's types: tests/operators checks that the three meanings agree.
 """
 
 from typing import Any

@@ -240,8 +240,7 @@ def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
         if switched:
             raise TypeError(
                 "Got a BinaryOp for the monoid argument and a Monoid for the binaryop argument.  Are the arguments "
-                "switched?  "
-                "Hint: you can do `mymonoid.binaryop` to get the binaryop from a monoid."
+                "switched?  Hint: you can do `mymonoid.binaryop` to get the binaryop from a monoid."
             )
         binaryop = binaryop.binaryop
     elif opclass != "BinaryOp":

@@ -46,8 +46,7 @@ def functor(typed: TypedOpBase, name: str) -> str:
         reason = typed.refusal if typed.refusal is not None else "its source is not available"
         raise UdfParseError(
             f"{typed!r} has no CUDA form: {reason}.  Rewrite the function within what operators may use, or register "
-            "it with "
-            'cuda="..." giving the C++ expression in ' + ", ".join(arguments)
+            'it with cuda="..." giving the C++ expression in ' + ", ".join(arguments)
         )
     else:
         body = _body(typed.expression, arguments)

@@ -25,8 +25,7 @@ def scalar_source(typed: TypedOpBase, name: str) -> tuple[str, str]:
     types.
 
     The preamble's lines are imports: `import numpy as np` and `from grb_tile.operators.scalar import ...`, whose
-    functions
-    stand alone.  Results have the op's return type under Numba.
+    functions stand alone.  Results have the op's return type under Numba.
     Raises: ValueError for positional operators and for functions that were not lowered.
 
     >>> from grb_tile import binary

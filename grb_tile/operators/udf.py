@@ -139,8 +139,8 @@ def infer_rule(user, types_of):
         reason = user.refusal or user.trial_error or "it has no meaning for any built-in type"
         raise UdfParseError(
             f"Unable to parse function using Numba, nor by lowering its source: {reason}.  An operator's function "
-            "takes "
-            "numbers, may use arithmetic, comparisons, if, local variables and math functions, and returns a number."
+            "takes numbers, may use arithmetic, comparisons, if, local variables and math functions, and returns a "
+            "number."
         )
     return rule
 

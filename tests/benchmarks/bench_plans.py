@@ -4,11 +4,9 @@
 
 Each case (product, BFS, SSSP) runs under the planner's choice and under every plan that can be forced for it; results
 are compared. A case's ratio is the time of the choice over the least time of all, 1 where the choice is the best; at
-the
-end stand the geometric means. Times are those of a call among several that are queued, the device waited for at their
-end: what a loop that a user writes pays. The transpose is cached, kernels are compiled, what is built after some
-products
-is built. With OUT set, plans.jsonl (a line a case) and plans.md (the tables) are written there.
+the end stand the geometric means. Times are those of a call among several that are queued, the device waited for at
+their end: what a loop that a user writes pays. The transpose is cached, kernels are compiled, what is built after some
+products is built. With OUT set, plans.jsonl (a line a case) and plans.md (the tables) are written there.
 """
 
 import json

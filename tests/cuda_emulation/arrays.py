@@ -3,8 +3,8 @@
 A primitive that hands a host array to a kernel, adds a host array to a device array, or reads a device array as a host
 array would fail on a GPU; here it raises TypeError (numpy.asarray is wrapped for that).  As with CuPy, elements and
 reductions are arrays of no dimension, `get()` copies to the host, `data.ptr` is the address, `xp` has the functions
-of the
-array module, and `xp.cuda` what the library calls of CuPy's run-time: one stream, where every copy is complete at once.
+of the array module, and `xp.cuda` what the library calls of CuPy's run-time: one stream, where every copy is complete
+at once.
 
 >>> import numpy as np
 >>> x = xp.arange(3)

@@ -1,6 +1,5 @@
 """Every primitive on the device against the reference backend: the cases of tests/backends, drawn from all operators
-and
-types, with the backend "cuda" in place of the CPU's.
+and types, with the backend "cuda" in place of the CPU's.
 
 And what only a device shows: operands of millions of entries against NumPy, the error of a broken call, memory.
 """

@@ -1,6 +1,5 @@
 """A mask may be applied early: an operation under a mask is the operation, restricted afterwards; and writing in two
-halves
-(inside and outside a mask) is writing at once."""
+halves (inside and outside a mask) is writing at once."""
 
 import numpy as np
 import pytest

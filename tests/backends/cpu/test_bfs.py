@@ -295,3 +295,11 @@ def test_sources_that_are_no_integers_are_refused(source):
         gb.fused.bfs(A, 0, target=1.5)
     with pytest.raises(TypeError, match=r"sources: expected a sequence of vertices, got 3; write \[3\]"):
         gb.fused.bfs_multi(A, 3)
+
+
+def test_the_plan_of_a_search_without_in_edges_says_push():
+    A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 3, 3], nrows=5, ncols=5)
+    gb.fused.bfs(A, 0, pull=False)
+    assert gb.explain().plans[0].method == "cols"
+    gb.fused.bfs(A, 0)
+    assert gb.explain().plans[0].method == "by level"

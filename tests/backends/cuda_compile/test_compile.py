@@ -3,8 +3,8 @@ sm_100.
 
 A file instances_*.py beside this one lists instances: INSTANCES, tuples (header, name, functors, template), or a
 function instances() that yields them.  Each file is one slow test, so that what fails is named; the quick run
-compiles a
-few instances.  SINCE_90 names the kernels that need sm_90 (thread block clusters) and so are not compiled for sm_80.
+compiles a few instances.  SINCE_90 names the kernels that need sm_90 (thread block clusters) and so are not compiled
+for sm_80.
 """
 
 import importlib.util

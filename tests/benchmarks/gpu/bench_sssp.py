@@ -3,11 +3,9 @@
     python3 tests/benchmarks/gpu/bench_sssp.py [kron21 kron20 grid2000 road] [--sources 16] [--rounds] [--tries]
 
 Weights 1 .. 255 by a hash of the edge's ends, the same both ways, INT32; the road network has its own.  Checked for
-every
-source: d(v) <= d(u) + w on each edge, each vertex reached but the source has an edge where both sides are equal, the
-source
-has 0 and nothing reached has an edge to something that was not: this determines the distances where weights are
-positive.
+every source: d(v) <= d(u) + w on each edge, each vertex reached but the source has an edge where both sides are equal,
+the source has 0 and nothing reached has an edge to something that was not: this determines the distances where weights
+are positive.
 Floor: each entry read once, 4 or 8 bytes, over 4.3 TB/s; 1 us a grid-wide barrier.
 """
 
