@@ -34,9 +34,8 @@ def undefined(typed, inputs):
     none = np.zeros(len(inputs[0]), bool)
     if typed.name in ("pow", "rpow", "numpy.float_power") and typed.type.np_type.kind == "f":
         base, exponent = inputs if typed.name != "rpow" else inputs[::-1]
-        return (exponent == 0.5) & np.isinf(
-            base
-        )  # NumPy's scalar power takes a root there, which compiled code does not
+        # NumPy's scalar power takes a root there, which compiled code does not
+        return (exponent == 0.5) & np.isinf(base)
     if typed.name == "pow" and typed.type.np_type.kind in "iu":
         with np.errstate(all="ignore"):
             size = np.power(np.abs(inputs[0].astype(float)), inputs[1].astype(float))

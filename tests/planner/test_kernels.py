@@ -162,9 +162,8 @@ def test_rows():
     assert rows(unmasked_full=True) == "segments"
     assert rows(unmasked_full=True, stops_early=True, has_terminal=True) == "binned_rows"
     assert rows(unmasked_full=True, stops_early=True, has_terminal=True, reads_most=lambda: True) == "segments"
-    assert (
-        rows(unmasked_full=True, stops_early=True, one_match=True) == "binned_rows"
-    )  # the rows with entries are known
+    # the rows with entries are known
+    assert rows(unmasked_full=True, stops_early=True, one_match=True) == "binned_rows"
     assert rows(one_match=True) == "pull_early_exit"
     assert rows(listed=1000) == "binned_rows"  # passing over a million rows takes less than gathering the row starts
     assert rows(listed=1000, stored_rows=10**7) == "listed_rows"

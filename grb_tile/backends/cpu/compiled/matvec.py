@@ -359,9 +359,8 @@ def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype, 
             functions, (indptr, indices, a_values, columns, x_values, words, flip), cuts, size, np_type, threads
         )
     if count * convert.SPARSE_TO_BITMAP > size and (count >= convert.TINY or count == size):
-        return result_vector(
-            size, dtype, first[0], value if iso else first[2], count, iso
-        )  # the accumulator is the result
+        # the accumulator is the result
+        return result_vector(size, dtype, first[0], value if iso else first[2], count, iso)
     out_indices = np.empty(count, index_dtype(size))
     out_values = _TRUE if iso else np.empty(count, np_type)
     functions.gather(*first, out_indices, out_values, 0, first[1].shape[0], 0)

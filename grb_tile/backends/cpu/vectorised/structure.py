@@ -126,9 +126,8 @@ def tuples_matrix(A):
 def cast_store(store, dtype):
     if store.dtype is dtype:
         return store
-    return like(
-        store, dtype, np.ascontiguousarray(cast(store.values, dtype)), store.iso
-    )  # complex to real gives a view
+    # complex to real gives a view
+    return like(store, dtype, np.ascontiguousarray(cast(store.values, dtype)), store.iso)
 
 
 # ---------------------------------------------------------------------- gather

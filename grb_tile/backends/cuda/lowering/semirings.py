@@ -131,9 +131,8 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
     if result.structure_only:
         result.reads_a = result.reads_x = False
         result.has_start = result.has_terminal = False
-    result.start_marks_absent = (
-        start is not None and monoid.ufunc is np.add and z.np_type.kind == "f"
-    )  # see kernels/products/column_merge.cuh
+    # see kernels/products/column_merge.cuh
+    result.start_marks_absent = start is not None and monoid.ufunc is np.add and z.np_type.kind == "f"
     result.early_exit = result.structure_only or result.any or (result.has_terminal and z.np_type.kind == "b")
     result.kernels = {}
     operators, text, position = [], [], None

@@ -40,9 +40,8 @@ class BfsGraph:
         self.n = n = out_edges.nrows
         self.nvals = out_edges.nvals
         self.launches = {}
-        self.lock = (
-            threading.Lock()
-        )  # of the workspaces: the two launches of a BFS stay together when threads share the graph
+        # of the workspaces: the two launches of a BFS stay together when threads share the graph
+        self.lock = threading.Lock()
         self._tables = {}
         self.start = pointers(device, out_edges)
         self.index, self.index_type = index_type(self.start), self.start.dtype

@@ -66,9 +66,8 @@ class SsspGraph:
         )
         kernel.over(self.n * WEIGHT_CLASSES, (self.start, self.out, self.n, self.column_bits, classes, self.class_end))
         self.launches = None
-        self.lock = (
-            threading.Lock()
-        )  # of the workspaces: the launches of an SSSP stay together when threads share the graph
+        # of the workspaces: the launches of an SSSP stay together when threads share the graph
+        self.lock = threading.Lock()
         self._tables = {}
         longest = (
             device.read(self.class_end[WEIGHT_CLASSES - 1 :: WEIGHT_CLASSES].max().reshape(1))[0] if self.nvals else 0
