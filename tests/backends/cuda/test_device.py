@@ -327,6 +327,23 @@ def test_arguments_of_a_kept_launch(cooperative, fixed):
         launch(5, 2**40, -1)
 
 
+def test_a_cache_that_may_not_be_changed_is_no_error(monkeypatch, tmp_path):
+    """The backend is made all the same; as root, permissions alone would not refuse."""
+    monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path))
+    for k in range(3):
+        (jit.cache_folder() / f"{k}.cubin").write_bytes(bytes(100))
+
+    def refused(path, missing_ok=False):
+        raise PermissionError(f"{path}: read-only")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(tmp_path), "unlink", refused)
+        jit.trim_cache(150)
+    assert len(list(jit.cache_folder().glob("*.cubin"))) == 3
+    jit.trim_cache(150)
+    assert len(list(jit.cache_folder().glob("*.cubin"))) == 1
+
+
 def test_an_error_word_armed_during_a_read_takes_no_numbers(monkeypatch):
     device = Device(EmulatedLauncher())
     counts = device.upload(np.arange(5, dtype=np.int64))

@@ -168,5 +168,8 @@ def trim_cache(limit: int = MAX_CACHE_BYTES) -> None:
     for _, size, path in sorted(files, key=lambda f: f[0]):
         if total <= limit:
             break
-        path.unlink(missing_ok=True)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError:  # a folder that others own, or a read-only disk: it stays as it is
+            return
         total -= size
