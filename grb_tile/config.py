@@ -61,9 +61,15 @@ class Config:
         """Set options, given as a dict or as keywords; `with config.set(...)` restores them at the end."""
         changes = dict(options or {}, **kwargs)
         earlier = {name: self._values.get(name, _MISSING) for name in changes}
-        for name, value in changes.items():
-            self._put(name, value)
-        return _Change(self, earlier)
+        done = _Change(self, {})
+        try:
+            for name, value in changes.items():
+                self._put(name, value)
+                done._earlier[name] = earlier[name]
+        except BaseException:  # all options are set, or none
+            done.__exit__()
+            raise
+        return done
 
     def listen(self, name: str, function: Callable[[Any], None]) -> None:
         """Call function(value) whenever option `name` changes (backends and planner update their copies so)."""

@@ -284,3 +284,13 @@ def test_a_scalar_csr_of_no_entries_holds_no_value(A):
     empty = gb.io.from_csr([0, 0], [], 5, ncols=3)
     assert empty.nvals == 0 and empty._store.values.shape[0] == 0
     assert pickle.loads(pickle.dumps(empty)).isequal(empty)
+
+
+def test_options_are_set_together_or_not_at_all():
+    before = gb.config.get("mapnumpy"), gb.config.get("backend")
+    with pytest.raises(gb.exceptions.InvalidValue, match="backend"):
+        gb.config.set(mapnumpy=not before[0], backend="no such backend")
+    assert (gb.config.get("mapnumpy"), gb.config.get("backend")) == before
+    with gb.config.set(mapnumpy=not before[0], autocompute=False):
+        assert gb.config.get("mapnumpy") != before[0]
+    assert gb.config.get("mapnumpy") == before[0] and gb.config.get("autocompute")
