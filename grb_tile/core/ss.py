@@ -17,6 +17,7 @@ from ..operators import get_typed_op
 from ..storage.place import first_value
 from . import kinds
 from .arguments import check_options, expect_op, expect_type, indices_array
+from .build import check_empty
 from .lines import axis_chunks, check_how, normalize_chunks, ordered, ranks, scan_lines, sorted_by
 from .matrix_export import check_order
 from .ss_formats import (
@@ -218,6 +219,7 @@ class VectorTools(_Tools):
     def build_scalar(self, indices: ArrayLike, value: Any) -> None:
         """Put entries of one value into the empty vector; repeated positions count once."""
         parent = self._parent
+        check_empty(parent, parent._store)
         indices = indices_array(indices, "indices")
         values = np.array([value], parent.dtype.np_type)
         parent._build(indices, values, get_typed_op("any", parent.dtype, kind="binary"))
@@ -333,6 +335,7 @@ class MatrixTools(_Tools):
             raise ValueError(f"`rows` and `columns` lengths must match: {rows.size}, {columns.size}")
         if value is None:
             raise EmptyObject("build_scalar needs a value; got None")
+        check_empty(parent, parent._store)
         values = np.array([value], parent.dtype.np_type)
         parent._build(rows, columns, values, get_typed_op("any", parent.dtype, kind="binary"))
 

@@ -104,7 +104,9 @@ def test_auto_chooses_by_the_weights_and_the_size():
     same = edges([(i, i + 1) for i in range(50)], 51, 3)
     negative = edges([(i, i + 1) for i in range(50)], 51, range(-1, 49))
     chosen = [sssp(A, 0).report.algorithm for A in (road, dense, same, negative)]
-    assert chosen == ["sssp (delta)", "sssp (bellman_ford)", "sssp (bellman_ford)", "sssp (bellman_ford)"]
+    # A device's kernel raises its threshold in every round, so "auto" is delta-stepping there for all weights >= 0.
+    usual = "sssp (bellman_ford)" if gb.fused.sssp(same, 0, fallback=False) is None else "sssp (delta)"
+    assert chosen == ["sssp (delta)", usual, usual, "sssp (bellman_ford)"]
 
 
 def test_negative_weights_refuse_delta():

@@ -181,6 +181,15 @@ def test_a_build_that_is_refused_changes_nothing(case):
     assert A.shape == (5, 5) and A.to_dicts() == {0: {1: 1}, 2: {2: 2}}
 
 
+def test_build_scalar_wants_an_empty_object():
+    v, A = gb.Vector.from_coo([0], [1], size=3), gb.Matrix.from_coo([0], [0], [1], nrows=3, ncols=3)
+    with pytest.raises(OutputNotEmpty):
+        v.ss.build_scalar([1], 2)
+    with pytest.raises(OutputNotEmpty):
+        A.ss.build_scalar([1], [1], 2)
+    assert v.to_dict() == {0: 1} and A.to_dicts() == {0: {0: 1}}
+
+
 def test_build_clears_and_resizes():
     v = gb.Vector.from_coo([0, 2], [1, 2], size=5)
     v.build([6], [3], clear=True, size=7)

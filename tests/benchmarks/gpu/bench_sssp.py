@@ -102,7 +102,7 @@ def check(store, source, distances, tree=None):
 
 
 def kernel_ms(A, AT, source, heaviest, delta, rounds=3):
-    """(best time by events, outcome)"""
+    """(best ms by events, distances, outcome)"""
     best, device = 1e9, current().device
     for _ in range(rounds):
         first, last = cp.cuda.Event(), cp.cuda.Event()
@@ -187,7 +187,8 @@ def main():
             distances = found.distances._store
             check(store, source, distances)
             calls.append(best)
-            kernels.append(distances._late.seconds * 1e3)
+            outcome = kernel_ms(store, store, source, heaviest, None)[2]
+            kernels.append(outcome.seconds * 1e3)
             rounds.append(found.report.iterations)
         trees = []
         for source in sources[:6]:
@@ -211,7 +212,7 @@ def main():
             with open(Path(os.environ["OUT"]) / "paths.jsonl", "a") as f:
                 f.write(json.dumps(line) + "\n")
         if args.rounds:
-            print("   ", by_round(distances._late), flush=True)
+            print("   ", by_round(outcome), flush=True)
         if args.tries:
             kept = dict(fused.LAUNCH)
             for changes in tries(name):
