@@ -35,6 +35,7 @@ AVAILABLE = {
     "numpy": ("grb_tile.backends.cpu.backend", "NumpyBackend"),
     "reference": ("grb_tile.backends.reference", "ReferenceBackend"),
 }
+FOR_TESTS = ("numpy", "reference")  # not offered by the command
 _made: dict[str, Backend] = {}
 _active: Backend | None = None
 

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 
+from grb_tile.backends import select
 from grb_tile.cli.main import UsageError
 
 
@@ -29,7 +30,7 @@ def add_common_options(parser):
     """What computes, and what is said besides results."""
     parser.add_argument(
         "--backend",
-        choices=("auto", "cpu", "cuda"),
+        choices=("auto", *(name for name in select.AVAILABLE if name not in select.FOR_TESTS)),
         help="backend: cuda is an NVIDIA GPU, auto uses it where there is one (default cpu)",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress and no remarks on stderr")

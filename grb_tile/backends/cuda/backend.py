@@ -380,7 +380,8 @@ class CudaBackend(Backend):
     def _loop_on_host(self, name, A, AT, asked, reason=None):
         """A whole loop that has no kernel here, computed by the CPU backend: counted, warned of, noted in the plan."""
         reason = reason or self._find("traversal.dispatch", "unsuited")(A, AT)
-        warn_of_host(name, f'backend "cuda" has no kernel for {reason}')
+        if A.nrows:  # without vertices nothing is computed
+            warn_of_host(name, f'backend "cuda" has no kernel for {reason}')
         *found, outcome = self.through_host(name, asked)
         outcome.note = f"on the host, because the device has no kernel for {reason}"
         return *(self.own(x) if isinstance(x, STORES) else x for x in found), outcome
