@@ -1,5 +1,6 @@
 // Error reports of kernels: (code, three details) into the error word by compare-and-swap; the first writer wins.
-// Codes: 1 duplicate or bad value, 2 index out of bound, 3 not enough space, 4 broken invariant (backends/cuda/runtime/errors.py).
+// Codes: 1 duplicate or bad value, 2 index out of bound, 3 not enough space,
+//   4 broken invariant (backends/cuda/runtime/errors.py).
 #pragma once
 #include "base/launch.cuh"
 

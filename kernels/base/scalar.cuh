@@ -1,7 +1,8 @@
 // Scalar functions of the operators: one for each row of grb_tile/operators/primitives.py, with its name.
 //
 // Result: equal to grb_tile/operators/vectorised.py and scalar.py: integers wrap, x / 0 is SuiteSparse's, fmin and fmax
-//   treat NaN alike, shifts beyond the width are defined.  Transcendental functions agree to a few units in the last place.
+//   treat NaN alike, shifts beyond the width are defined.  Transcendental functions agree to a few units
+//   in the last place.
 // Compiles under NVRTC, nvcc and any C++17 compiler (tests use g++).  Operands have one type T, bool included.
 // Complex numbers: include base/scalar_complex.cuh as well.
 // Spec: GraphBLAS C API 2.1, tables 3.5 to 3.9; SuiteSparse:GraphBLAS 9.4.5 user guide, chapter 6.
@@ -17,7 +18,8 @@ namespace grb {
 
 template <class T> constexpr bool is_signed = T(-1) < T(0);
 template <class T> constexpr int bits_of = 8 * sizeof(T);
-// Integer arithmetic is in an unsigned type at least as wide as int: signed overflow is undefined, narrow types promote.
+// Integer arithmetic is in an unsigned type at least as wide as int: signed overflow is
+// undefined, narrow types promote.
 template <class T> using wide_t = choose<(sizeof(T) < 8), uint32_t, uint64_t>;
 template <class T> GRB_FN constexpr T highest_int() {
   return is_signed<T> ? T((uint64_t(1) << (bits_of<T> - 1)) - 1) : T(~T(0));
@@ -176,11 +178,17 @@ template <class T> GRB_FN T bshift(T x, T y) {
 }
 template <class T> GRB_FN bool has_bit(T y) { return y >= T(1) && uint64_t(y) <= bits_of<T>; }
 template <class T> GRB_FN T bget(T x, T y) { return has_bit(y) ? T((uint64_t(x) >> (uint64_t(y) - 1)) & 1) : T(0); }
-template <class T> GRB_FN T bset(T x, T y) { return has_bit(y) ? T(uint64_t(x) | (uint64_t(1) << (uint64_t(y) - 1))) : x; }
-template <class T> GRB_FN T bclr(T x, T y) { return has_bit(y) ? T(uint64_t(x) & ~(uint64_t(1) << (uint64_t(y) - 1))) : x; }
+template <class T> GRB_FN T bset(T x, T y) {
+  return has_bit(y) ? T(uint64_t(x) | (uint64_t(1) << (uint64_t(y) - 1))) : x;
+}
+template <class T> GRB_FN T bclr(T x, T y) {
+  return has_bit(y) ? T(uint64_t(x) & ~(uint64_t(1) << (uint64_t(y) - 1))) : x;
+}
 
 // ---- whole numbers
-template <class T> GRB_FN uint64_t magnitude(T x) { return is_signed<T> && x < T(0) ? uint64_t(0) - uint64_t(int64_t(x)) : uint64_t(x); }
+template <class T> GRB_FN uint64_t magnitude(T x) {
+  return is_signed<T> && x < T(0) ? uint64_t(0) - uint64_t(int64_t(x)) : uint64_t(x);
+}
 GRB_FN uint64_t gcd_of(uint64_t a, uint64_t b) {
   while (b != 0) { uint64_t r = a % b; a = b; b = r; }
   return a;
@@ -225,8 +233,8 @@ template <class T> GRB_FN bool isfinite(T x) { return is_finite_real(x); }
 template <class T> GRB_FN bool signbit(T x) { return ::copysign(T(1), x) < T(0); }
 template <class T> GRB_FN T atan2(T x, T y) { return T(::atan2(x, y)); }
 // sqrt(x x + y y), correctly rounded; glibc's differs for 1 in 200 doubles (never for floats), CUDA's for more.
-// float: both squares are exact in double.  double: double-double arithmetic keeps the rounding errors of the squares and of
-// the sum, and one Newton step corrects the root by its residual (exact by fma).
+// float: both squares are exact in double.  double: double-double arithmetic keeps the rounding errors of the squares
+// and of the sum, and one Newton step corrects the root by its residual (exact by fma).
 GRB_FN float hypot(float x, float y) {
   if (isinf(x) || isinf(y)) return inf_of(float());
   return float(::sqrt(double(x) * double(x) + double(y) * double(y)));

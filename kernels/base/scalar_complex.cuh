@@ -30,7 +30,9 @@ template <class To> GRB_FN To cast(Z<double> x) {
   else if constexpr (is_same<To, Z<float>>) return To(float(x.real()), float(x.imag()));
   else return cast<To, double>(x.real());
 }
-template <class C, class From> GRB_FN C complex_cast(From x) { return C(typename C::value_type(x), typename C::value_type(0)); }
+template <class C, class From> GRB_FN C complex_cast(From x) {
+  return C(typename C::value_type(x), typename C::value_type(0));
+}
 
 template <class R> GRB_FN Z<R> add(Z<R> x, Z<R> y) { return Z<R>(x.real() + y.real(), x.imag() + y.imag()); }
 template <class R> GRB_FN Z<R> sub(Z<R> x, Z<R> y) { return Z<R>(x.real() - y.real(), x.imag() - y.imag()); }
@@ -82,7 +84,8 @@ GRB_COMPLEX(sqrt) GRB_COMPLEX(exp) GRB_COMPLEX(log) GRB_COMPLEX(sin) GRB_COMPLEX
 GRB_COMPLEX(acos) GRB_COMPLEX(atan) GRB_COMPLEX(sinh) GRB_COMPLEX(cosh) GRB_COMPLEX(tanh) GRB_COMPLEX(asinh)
 GRB_COMPLEX(acosh) GRB_COMPLEX(atanh)
 #undef GRB_COMPLEX
-#define GRB_PARTS(NAME) template <class R> GRB_FN Z<R> NAME(Z<R> x) { return Z<R>(grb::NAME(x.real()), grb::NAME(x.imag())); }
+#define GRB_PARTS(NAME) \
+  template <class R> GRB_FN Z<R> NAME(Z<R> x) { return Z<R>(grb::NAME(x.real()), grb::NAME(x.imag())); }
 GRB_PARTS(ceil) GRB_PARTS(floor) GRB_PARTS(trunc) GRB_PARTS(round) GRB_PARTS(rint)
 #undef GRB_PARTS
 template <class R> GRB_FN Z<R> exp2(Z<R> x) {

@@ -1,7 +1,7 @@
 // Access to stores: binary searches, rows of CSR and DCSR, membership in masks.
 //
-// Included by kernels that take a store's arrays.  Stores are passed as plain pointers; `iso` is a bool argument (uniform
-// over the grid, so the branch is cheap); masks are (words or indices, complement).
+// Included by kernels that take a store's arrays.  Stores are passed as plain pointers; `iso` is a bool argument
+// (uniform over the grid, so the branch is cheap); masks are (words or indices, complement).
 #pragma once
 #include "base/bits.cuh"
 
@@ -33,8 +33,8 @@ template <class P> GRB_DEVICE int64_t row_of(const P* indptr, int64_t rows, int6
   return upper_bound(indptr, int64_t(0), rows + 1, k) - 1;
 }
 // (start, stop) of row i: rows is null for CSR, else the ascending numbers of the stored rows (DCSR).
-template <class P> GRB_DEVICE void row_range(const P* indptr, const int64_t* rows, int64_t count, int64_t i, int64_t& start,
-                                             int64_t& stop) {
+template <class P> GRB_DEVICE void row_range(const P* indptr, const int64_t* rows, int64_t count, int64_t i,
+                                             int64_t& start, int64_t& stop) {
   int64_t r = rows == nullptr ? i : find(rows, int64_t(0), count, i);
   start = r < 0 ? 0 : int64_t(indptr[r]);
   stop = r < 0 ? 0 : int64_t(indptr[r + 1]);

@@ -3,8 +3,9 @@
 // Result: out[k] = op(x[k]); out[k] = op(x[k], i, j, *thunk); 0 at absent positions of a bitmap.
 // Callers: backends/cuda/elementwise/mapping.py.  A binary operator with a bound scalar is `combine` of
 //   elementwise/union_values.cuh.
-// Positions: entry k of a matrix (indptr, rows, stored, indices) is at (row, column); of a sparse vector (indptr null) at
-//   (indices[k], 0); of a bitmap (indices null) at (k, 0) if bit k of `words` is set.  x null: op reads positions only.
+// Positions: entry k of a matrix (indptr, rows, stored, indices) is at (row, column); of a sparse vector
+//   (indptr null) at (indices[k], 0); of a bitmap (indices null) at (k, 0) if bit k of `words` is set.  x null:
+//   op reads positions only.
 // Launch: one thread for each entry.
 #pragma once
 #include "elementwise/intersect.cuh"
@@ -24,14 +25,15 @@ template <class X, class D, class Op> __global__ void apply_values(const X* x, c
 template <class I> struct position { int64_t i, j; };
 
 template <class I>
-GRB_DEVICE position<I> position_of(const int64_t* indptr, const int64_t* rows, int64_t stored, const I* indices, int64_t k) {
+GRB_DEVICE position<I> position_of(const int64_t* indptr, const int64_t* rows, int64_t stored, const I* indices,
+                                   int64_t k) {
   if (indptr != nullptr) return {row_number(indptr, rows, stored, k), int64_t(indices[k])};
   return {indices == nullptr ? k : int64_t(indices[k]), 0};
 }
 
 template <class I, class X, class T, class D, class Op>
-__global__ void apply_positions(const int64_t* indptr, const int64_t* rows, int64_t stored, const I* indices, const word* words,
-                             int64_t n, const X* x, bool iso, const T* thunk, D* out) {
+__global__ void apply_positions(const int64_t* indptr, const int64_t* rows, int64_t stored, const I* indices,
+                                const word* words, int64_t n, const X* x, bool iso, const T* thunk, D* out) {
   Op op;
   GRB_EACH(k, n) {
     D value = D();

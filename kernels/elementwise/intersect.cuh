@@ -3,8 +3,8 @@
 // Result: for each entry of `a` its lower bound in `b` and whether b has it; the ascending list of flagged entries; row
 //   pointers of a matrix of which only listed entries stay.
 // Callers: backends/cuda/elementwise/elementwise.py (intersect, restrict, union) and mapping.py (select).
-// Stores: a matrix is (indptr, rows, stored, indices), rows null for CSR (stored = nrows) and the ascending numbers of the
-//   `stored` rows for DCSR; a sparse vector is (null, null, 0, indices).  Rows ascend, and columns within each.
+// Stores: a matrix is (indptr, rows, stored, indices), rows null for CSR (stored = nrows) and the ascending numbers of
+//   the `stored` rows for DCSR; a sparse vector is (null, null, 0, indices).  Rows ascend, and columns within each.
 // Launch: one thread for each entry of `a`, each with one binary search, so rows of any length balance.
 #pragma once
 #include "base/views.cuh"
@@ -20,8 +20,8 @@ GRB_DEVICE int64_t row_number(const int64_t* indptr, const int64_t* rows, int64_
 
 // Lower bound of (row, column) in the store (indptr, rows, stored, indices, n); there: is that entry at (row, column)?
 template <class I>
-GRB_DEVICE int64_t entry_position(const int64_t* indptr, const int64_t* rows, int64_t stored, const I* indices, int64_t n,
-                            int64_t row, I column, bool& there) {
+GRB_DEVICE int64_t entry_position(const int64_t* indptr, const int64_t* rows, int64_t stored, const I* indices,
+                                  int64_t n, int64_t row, I column, bool& there) {
   int64_t start = 0, stop = n;
   if (indptr != nullptr) {
     int64_t r = row;
@@ -38,15 +38,17 @@ GRB_DEVICE int64_t entry_position(const int64_t* indptr, const int64_t* rows, in
   return at;
 }
 
-// at[k] = lower bound in b of entry k of a; hit[k] = (b has it) != complement, and with `join` only where hit[k] was set.
+// at[k] = lower bound in b of entry k of a; hit[k] = (b has it) != complement, and with `join` only
+// where hit[k] was set.
 template <class I, class P>
-__global__ void locate_entries(const int64_t* indptr_a, const int64_t* rows_a, int64_t stored_a, const I* indices_a, int64_t n,
-                               const int64_t* indptr_b, const int64_t* rows_b, int64_t stored_b, const I* indices_b,
-                               int64_t m, bool complement, bool join, P* at, bool* hit) {
+__global__ void locate_entries(const int64_t* indptr_a, const int64_t* rows_a, int64_t stored_a, const I* indices_a,
+                               int64_t n, const int64_t* indptr_b, const int64_t* rows_b, int64_t stored_b,
+                               const I* indices_b, int64_t m, bool complement, bool join, P* at, bool* hit) {
   GRB_EACH(k, n) {
     if (join && !hit[k]) continue;
     bool there;
-    int64_t position = entry_position(indptr_b, rows_b, stored_b, indices_b, m, row_number(indptr_a, rows_a, stored_a, k), indices_a[k], there);
+    int64_t position = entry_position(indptr_b, rows_b, stored_b, indices_b, m,
+                                      row_number(indptr_a, rows_a, stored_a, k), indices_a[k], there);
     if (at != nullptr) at[k] = P(position);
     hit[k] = there != complement;
   }
@@ -64,7 +66,8 @@ template <class P> __global__ void list_flagged(const bool* flags, const P* ends
 }
 
 // out[r] = how many of the ascending `kept` entries come before row r: the row pointers of the kept entries.
-template <class P> __global__ void kept_starts(const int64_t* indptr, int64_t n, const P* kept, int64_t count, int64_t* out) {
+template <class P> __global__ void kept_starts(const int64_t* indptr, int64_t n, const P* kept, int64_t count,
+                                               int64_t* out) {
   GRB_EACH(r, n) out[r] = lower_bound(kept, int64_t(0), count, indptr[r]);
 }
 

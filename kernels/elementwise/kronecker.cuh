@@ -1,8 +1,9 @@
 // Kronecker product: the entries of A and B behind each entry of C, and its position.
 //
 // Result: entry e of C, by rows, combines A's entry at_a[e] and B's entry at_b[e], and is at (rows[e], columns[e]).
-// Callers: backends/cuda/elementwise/broadcast.py.  Both operands are DCSR, so every stored row is non-empty, and stored row
-//   r of C is A's stored row r / stored_b times B's stored row r % stored_b; ends: inclusive scan of the row lengths.
+// Callers: backends/cuda/elementwise/broadcast.py.  Both operands are DCSR, so every stored row is non-empty,
+//   and stored row r of C is A's stored row r / stored_b times B's stored row r % stored_b; ends: inclusive scan
+//   of the row lengths.
 // Within a row the entries are ordered by A's, then by B's, so columns ascend.
 // Launch: one thread for each row (lengths), then one for each entry, which finds its row by binary search.
 #pragma once
@@ -38,12 +39,13 @@ __global__ void kronecker_entries(const int64_t* indptr_a, const int64_t* rows_a
 
 // For each position (i, j) of a mask: the entries A(i / p, j / q) and B(i % p, j % q), B being p x q; hit: both exist.
 template <class M, class I, class J, class P>
-__global__ void kronecker_masked(const int64_t* indptr_m, const int64_t* rows_m, int64_t stored_m, const M* indices_m, int64_t n,
-                                 const int64_t* indptr_a, const int64_t* rows_a, int64_t stored_a, const I* indices_a,
-                                 const int64_t* indptr_b, const int64_t* rows_b, int64_t stored_b, const J* indices_b,
-                                 int64_t nrows_b, int64_t ncols_b, P* at_a, P* at_b, bool* hit) {
+__global__ void kronecker_masked(const int64_t* indptr_m, const int64_t* rows_m, int64_t stored_m, const M* indices_m,
+                                 int64_t n, const int64_t* indptr_a, const int64_t* rows_a, int64_t stored_a,
+                                 const I* indices_a, const int64_t* indptr_b, const int64_t* rows_b, int64_t stored_b,
+                                 const J* indices_b, int64_t nrows_b, int64_t ncols_b, P* at_a, P* at_b, bool* hit) {
   GRB_EACH(e, n) {
-    int64_t r = row_of(indptr_m, stored_m, e), i = rows_m == nullptr ? r : rows_m[r], j = int64_t(indices_m[e]), start, stop;
+    int64_t r = row_of(indptr_m, stored_m, e), i = rows_m == nullptr ? r : rows_m[r],
+            j = int64_t(indices_m[e]), start, stop;
     row_range(indptr_a, rows_a, stored_a, i / nrows_b, start, stop);
     int64_t a = find(indices_a, start, stop, j / ncols_b), b = -1;
     if (a >= 0) {

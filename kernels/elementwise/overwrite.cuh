@@ -1,6 +1,7 @@
 // C<M> = T in place: the words and values of bitmap C change only at positions of M or T.
 //
-// Callers: backends/cuda/elementwise/overwrite.py.  Values are moved as unsigned integers of their size (16 bytes: ulonglong2).
+// Callers: backends/cuda/elementwise/overwrite.py.  Values are moved as unsigned integers of their
+//   size (16 bytes: ulonglong2).
 // *count is the number of C's entries after the kernel: its value before, plus `known` (added once), plus the change.
 // Precondition: T is inside M.  Launch: one warp for 1024 positions, or one thread for each entry of a list.
 #pragma once
@@ -16,11 +17,12 @@ GRB_DEVICE void add_to_count(unsigned long long changed, int64_t known, unsigned
   if (threadIdx.x == 0 && changed) atomicAdd(count, changed);  // modulo 2^64, so that `changed` may be negative
 }
 
-// T and M as words: mask null stands for T's own structure, t_words null for a full T.  Each lane of a warp reads one of 32
-// half words; then the warp writes the values of one half word after the other (coalesced).
+// T and M as words: mask null stands for T's own structure, t_words null for a full T.  Each lane of a warp reads one
+// of 32 half words; then the warp writes the values of one half word after the other (coalesced).
 template <class T>
-__global__ void overwrite_words(word* words, T* values, const word* t_words, const T* t_values, bool t_iso, const word* mask,
-                                bool complement, int64_t size, int64_t known, unsigned long long* count) {
+__global__ void overwrite_words(word* words, T* values, const word* t_words, const T* t_values, bool t_iso,
+                                const word* mask, bool complement, int64_t size, int64_t known,
+                                unsigned long long* count) {
   unsigned* here = reinterpret_cast<unsigned*>(words);
   const unsigned* there = reinterpret_cast<const unsigned*>(t_words);
   const unsigned* allowed = reinterpret_cast<const unsigned*>(mask);
@@ -32,7 +34,8 @@ __global__ void overwrite_words(word* words, T* values, const word* t_words, con
     const int64_t left = size - half * 32;
     const unsigned inside = left >= 32 ? ~0u : left > 0 ? (1u << left) - 1 : 0;
     const unsigned fresh = inside == 0 ? 0 : (there == nullptr ? ~0u : there[half]) & inside;
-    const unsigned open = inside == 0 ? 0 : allowed == nullptr ? fresh : (complement ? ~allowed[half] : allowed[half]) & inside;
+    const unsigned open =
+        inside == 0 ? 0 : allowed == nullptr ? fresh : (complement ? ~allowed[half] : allowed[half]) & inside;
     if (open) {
       const unsigned old = here[half], now = (old & ~open) | fresh;
       if (now != old) {
@@ -51,8 +54,8 @@ __global__ void overwrite_words(word* words, T* values, const word* t_words, con
 
 // T as a list of positions.
 template <class I, class T>
-__global__ void overwrite_listed(word* words, T* values, const I* indices, const T* t_values, bool t_iso, int64_t n, int64_t known,
-                                 unsigned long long* count) {
+__global__ void overwrite_listed(word* words, T* values, const I* indices, const T* t_values, bool t_iso, int64_t n,
+                                 int64_t known, unsigned long long* count) {
   unsigned long long changed = 0;
   GRB_EACH(k, n) {
     const int64_t i = indices[k];

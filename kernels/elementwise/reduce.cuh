@@ -1,10 +1,11 @@
 // Reduction of all present values to one in a single launch; the last block combines the blocks' partial results.
 //
 // Algorithm: the threadFenceReduction sample of CUDA (single-pass reduction with a ticket counter).
-// Result: out[0] and out[1] have the value's bytes, out[3] whether there is one; out[2] counts finished blocks (all four are
-//   0 before).  parts: three words for each block: its value, and whether it has one; null for a grid of one block.
-// The operator is a monoid's: associative and commutative; its identity is not needed.  Floating-point sums are combined in
-//   a fixed tree, so every run gives the same result.
+// Result: out[0] and out[1] have the value's bytes, out[3] whether there is one; out[2] counts finished blocks
+//   (all four are 0 before).  parts: three words for each block: its value, and whether it has one; null for a
+//   grid of one block.
+// The operator is a monoid's: associative and commutative; its identity is not needed.  Floating-point sums are
+//   combined in a fixed tree, so every run gives the same result.
 // Callers: backends/cuda/elementwise/mapping.py (reduce).
 // Present: positions k whose bit of `words` is set (null: all).
 // Launch: grid-stride loop over the values, then a reduction over warps and over the first warp of each block.

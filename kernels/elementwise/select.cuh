@@ -12,9 +12,9 @@
 namespace grb {
 
 template <class I, class X, class T, class Op>
-__global__ void select_flags(const int64_t* indptr, const int64_t* rows, int64_t stored, const I* indices, const word* words,
-                             int64_t n, const X* x, bool iso, const T* thunk, bool join, bool* flags, word* kept,
-                             unsigned long long* count) {
+__global__ void select_flags(const int64_t* indptr, const int64_t* rows, int64_t stored, const I* indices,
+                             const word* words, int64_t n, const X* x, bool iso, const T* thunk, bool join, bool* flags,
+                             word* kept, unsigned long long* count) {
   Op op;
   unsigned long long found = 0;
   GRB_EACH(k, (n + 63) & ~int64_t(63)) {

@@ -1,15 +1,18 @@
 // w<m> = A (+.x) x over bit tiles (TileBFS's three directions), and how kernels read bit tiles.
 //
-// Who includes it: traversal/bfs_tiles.cuh.  Who calls: backends/cuda/products/tiles.py.  Schema: storage/bit_tiles.py; W is a tile's word
-// (uint16_t, uint32_t or word), P the type of `start`.
-// bit_tile_rows    TileBFS, Algorithms 6 (Push-CSR) and 7 (Pull-CSC): a warp for each chunk of a tile row; 32 tiles are looked
-//                  up together, a lane each, then every tile that x meets is tried by a lane for each of its rows.  Rows that
-//                  are not wanted, or found already, are skipped, and a chunk ends when none is left (Algorithm 7's stop).
-// bit_tile_columns TileBFS, Algorithm 5 (Push-CSC): a warp for each chunk of a column of tiles that x meets, a lane for each
-//                  tile: the words that x's bits name are united, one atomic for each tile.
-// Long lines of tiles are split: chunk k < lines is the first TILES_OF_CHUNK tiles of line k, the others follow in order of lines, those
-//   of line r from lines + extra[r] on (section 3.4: "splitting long row tiles"; extra is null when no line is that long).
-// Invariant: presence words of x and of masks are as in base/bits.cuh, read in parts of a tile's width; w's parts start as zeros.
+// Who includes it: traversal/bfs_tiles.cuh.  Who calls: backends/cuda/products/tiles.py.  Schema: storage/bit_tiles.py;
+// W is a tile's word (uint16_t, uint32_t or word), P the type of `start`.
+// bit_tile_rows    TileBFS, Algorithms 6 (Push-CSR) and 7 (Pull-CSC): a warp for each chunk of a tile row; 32 tiles
+//                  are looked up together, a lane each, then every tile that x meets is tried by a lane for each of
+//                  its rows.  Rows that are not wanted, or found already, are skipped, and a chunk ends when none is
+//                  left (Algorithm 7's stop).
+// bit_tile_columns TileBFS, Algorithm 5 (Push-CSC): a warp for each chunk of a column of tiles that x meets, a lane for
+//                  each tile: the words that x's bits name are united, one atomic for each tile.
+// Long lines of tiles are split: chunk k < lines is the first TILES_OF_CHUNK tiles of line k, the others follow in
+//   order of lines, those of line r from lines + extra[r] on (section 3.4: "splitting long row tiles"; extra is null
+//   when no line is that long).
+// Invariant: presence words of x and of masks are as in base/bits.cuh, read in parts of a tile's width; w's
+//   parts start as zeros.
 // Paper: tilespmspv_tilebfs_icpp22, 3.2.3 and 3.4.
 #pragma once
 #include "base/bits.cuh"
@@ -56,7 +59,9 @@ GRB_DEVICE void chunk_range(const TileLines<W, P>& a, const TileChunks& p, int64
   stop = a.ptr[line + 1];
   if (stop - first > TILES_OF_CHUNK) stop = first + TILES_OF_CHUNK;
 }
-GRB_DEVICE bool is_split(const TileChunks& p, int64_t line) { return p.extra != nullptr && p.extra[line + 1] > p.extra[line]; }
+GRB_DEVICE bool is_split(const TileChunks& p, int64_t line) {
+  return p.extra != nullptr && p.extra[line + 1] > p.extra[line];
+}
 
 template <class W> GRB_DEVICE W wanted_part(const W* mask, bool masked, bool complement, int64_t i) {
   if (!masked) return W(~W(0));
@@ -133,9 +138,9 @@ bit_tile_rows(int64_t nrows, const int64_t* ptr, const int32_t* line_of, const W
 // a: the tiles by columns.
 template <class W, class P>
 __global__ void __launch_bounds__(256)
-bit_tile_columns(const int64_t* ptr, const int32_t* line_of, const W* maps, const P* start, const W* words, int64_t lines,
-                 int64_t chunk_count, const int32_t* extra, const int32_t* owner, const W* x_parts, const W* mask,
-                 bool masked, bool complement, W* w_parts, unsigned long long* total) {
+bit_tile_columns(const int64_t* ptr, const int32_t* line_of, const W* maps, const P* start, const W* words,
+                 int64_t lines, int64_t chunk_count, const int32_t* extra, const int32_t* owner, const W* x_parts,
+                 const W* mask, bool masked, bool complement, W* w_parts, unsigned long long* total) {
   const TileLines<W, P> a{ptr, line_of, maps, start, words};
   const TileChunks chunks{lines, chunk_count, extra, owner};
   unsigned long long found = 0;

@@ -1,15 +1,16 @@
 // Making bit tiles: the rows of a tile row are merged, nothing is sorted; the other orientation is made from the tiles.
 //
 // Who calls: backends/cuda/products/tiles.py.  Schema: storage/bit_tiles.py.
-// Threads: a group of lanes (products/tile_rows.cuh) for each tile row, or tile.  Every lane reads along its own row; the least tile
-//   column that any of them stands at is the next tile.
+// Threads: a group of lanes (products/tile_rows.cuh) for each tile row, or tile.  Every lane reads along its own row;
+//   the least tile column that any of them stands at is the next tile.
 // Paper: tilespmspv_tilebfs_icpp22, 3.2.3.
 #pragma once
 #include "products/tile_rows.cuh"
 
 namespace grb {
 
-// FILL false: tile_count[j] and word_count[j] of task j.  FILL true: those are where task j's begin, and the tiles are written.
+// FILL false: tile_count[j] and word_count[j] of task j.  FILL true: those are where task j's begin, and
+// the tiles are written.
 // indptr, cols: CSR of nrows rows, columns ascending.  Tasks: see products/tile_rows.cuh.
 template <class I, class W, class P, bool FILL>
 __global__ void __launch_bounds__(256)
@@ -65,15 +66,16 @@ merge_tile_row(const int64_t* indptr, const I* cols, int64_t nrows, int64_t task
 }
 
 // The word of line u * LANES + lane of tile t, 0 where the tile's map has none.
-template <class W, class P> GRB_DEVICE W line_of_tile(const W* map, const P* start, const W* words, int64_t t, int line) {
+template <class W, class P> GRB_DEVICE W line_of_tile(const W* map, const P* start, const W* words, int64_t t,
+                                                      int line) {
   W all = map[t];
   return all >> line & 1 ? words[start[t] + bits_in(W(all & low_bits<W>(line)))] : W(0);
 }
 
 // Tile k of the other orientation is tile order[k] transposed: transposed_map[k], and how many words it has.
 template <class W, class P>
-__global__ void transposed_maps(const int64_t* order, int64_t tiles, const W* map, const P* start, const W* words, W* transposed_map,
-                            P* count) {
+__global__ void transposed_maps(const int64_t* order, int64_t tiles, const W* map, const P* start, const W* words,
+                                W* transposed_map, P* count) {
   GRB_EACH(k, tiles) {
     int64_t t = order[k];
     W all = 0;
@@ -86,8 +88,9 @@ __global__ void transposed_maps(const int64_t* order, int64_t tiles, const W* ma
 // transposed_words of those tiles, which begin at transposed_start[k]; transposed_line[k] = tile_row[order[k]].
 template <class W, class P>
 __global__ void __launch_bounds__(256)
-transpose_tiles(const int64_t* order, int64_t tiles, const int64_t* ptr, int64_t tile_rows, const W* map, const P* start,
-           const W* words, const W* transposed_map, const P* transposed_start, W* transposed_words, int32_t* transposed_line) {
+transpose_tiles(const int64_t* order, int64_t tiles, const int64_t* ptr, int64_t tile_rows, const W* map,
+                const P* start, const W* words, const W* transposed_map, const P* transposed_start,
+                W* transposed_words, int32_t* transposed_line) {
   using G = TileGroup<W>;
   GRB_EACH_WARP(j, (tiles + G::IN_WARP - 1) / G::IN_WARP) {
     int64_t k = j * G::IN_WARP + G::number();
@@ -108,7 +111,8 @@ transpose_tiles(const int64_t* order, int64_t tiles, const int64_t* ptr, int64_t
     if (!here) continue;
     W all = transposed_map[k];
     for (int u = 0; u < G::EACH; u++)
-      if (transposed[u]) transposed_words[transposed_start[k] + bits_in(W(all & low_bits<W>(u * G::LANES + G::lane())))] = transposed[u];
+      if (transposed[u])
+        transposed_words[transposed_start[k] + bits_in(W(all & low_bits<W>(u * G::LANES + G::lane())))] = transposed[u];
     if (G::lane() == 0) {
       int64_t low = 0, high = tile_rows;      // the tile row with ptr[row] <= t < ptr[row + 1]
       while (low < high) {
@@ -122,7 +126,8 @@ transpose_tiles(const int64_t* order, int64_t tiles, const int64_t* ptr, int64_t
 
 // live[r]: which lines of tile line r hold something at all.  places: parts that are written (zeros past the lines).
 template <class W>
-__global__ void live_lines(const int64_t* ptr, const W* map, int64_t lines, int64_t places, W* live, unsigned long long* count) {
+__global__ void live_lines(const int64_t* ptr, const W* map, int64_t lines, int64_t places, W* live,
+                           unsigned long long* count) {
   unsigned long long found = 0;
   GRB_EACH_WARP(r, places) {
     W all = 0;

@@ -3,9 +3,10 @@
 // Who includes it: products/columns.cuh.
 // Which rows are new is found in one of two ways:
 //   by returns   every atomic returns the old value; a thread that got start() sets the row's bit
-//   RED          for sums of floats: reductions without return value (red, fire and forget); when all blocks have merged, the sums
-//                that differ from start() get their bits (words_of_sums).  Sums of high-degree rows are first made in shared memory
-//                (HighDegreeRows), because an atomic costs more than reading four bytes of memory.
+//   RED          for sums of floats: reductions without return value (red, fire and forget); when all blocks have
+//                merged, the sums that differ from start() get their bits (words_of_sums).  Sums of high-degree
+//                rows are first made in shared memory (HighDegreeRows), because an atomic costs more than reading
+//                four bytes of memory.
 // Preconditions: as in products/columns.cuh.
 #pragma once
 #include "products/semiring.cuh"
@@ -14,9 +15,9 @@ namespace grb {
 
 constexpr int EDGES_AHEAD = 3;       // groups of 32 edges whose rows and values are read before the first is merged
 
-// Sums over floats start at -0, and no sum of terms of which one is another number is -0, so a sum itself says that a term came.
-// FP32 atomics flush subnormal numbers; a term of LEAST_DETECTABLE or more never sums to a subnormal with another such term,
-// because the last bit of the lower one is that of a normal number.
+// Sums over floats start at -0, and no sum of terms of which one is another number is -0, so a sum itself says that a
+// term came.  FP32 atomics flush subnormal numbers; a term of LEAST_DETECTABLE or more never sums to a subnormal with
+// another such term, because the last bit of the lower one is that of a normal number.
 constexpr unsigned LEAST_DETECTABLE = (127 - 101) << 23;
 template <class S> GRB_DEVICE bool is_detectable(typename S::Z v) {
   if constexpr (sizeof(v) == 4) {
@@ -45,7 +46,8 @@ GRB_DEVICE void reduce_add(double* p, double value) {
 }
 
 // w[row] += value without return where the value is detectable; else by a returning atomic, and -0 sets the row's bit.
-template <class S> GRB_DEVICE void merge_without_return(typename S::Z* w, word* words, int64_t row, typename S::Z value) {
+template <class S> GRB_DEVICE void merge_without_return(typename S::Z* w, word* words, int64_t row,
+                                                        typename S::Z value) {
   if (is_detectable<S>(value)) {
     reduce_add(w + row, value);
   } else {
@@ -116,7 +118,8 @@ template <class I, class S, bool MASKED, bool RED> struct Merger {
       constexpr bool sums = !S::structure_only && !S::any;
       unsigned* halves = reinterpret_cast<unsigned*>(words);          // the same bits as halves of words
       unsigned seen[EDGES_AHEAD];
-      if constexpr (sums) {          // the first atomic returns start(), and its thread sets the bit; others that get start() do no harm
+      // The first atomic returns start(), and its thread sets the bit; others that get start() do no harm.
+      if constexpr (sums) {
         typename S::Z value[EDGES_AHEAD], old[EDGES_AHEAD];
 #pragma unroll
         for (int u = 0; u < EDGES_AHEAD; u++) {
@@ -174,8 +177,10 @@ GRB_DEVICE void clear(typename S::Z* w, word* words, unsigned long long* counts,
   GRB_EACH(i, 4) counts[i] = 0;
 }
 
-// Sets the bits of all sums that differ from start(), once all blocks have merged; returns this lane's share of all set bits.
-template <class S> GRB_DEVICE int words_of_sums(const typename S::Z* w, word* words, int64_t size, unsigned long long* counts) {
+// Sets the bits of all sums that differ from start(), once all blocks have merged; returns this lane's share
+// of all set bits.
+template <class S> GRB_DEVICE int words_of_sums(const typename S::Z* w, word* words, int64_t size,
+                                                unsigned long long* counts) {
   constexpr int AHEAD = 4;
   grid_barrier(reinterpret_cast<unsigned*>(counts + 1));
   volatile unsigned* halves = reinterpret_cast<unsigned*>(words);

@@ -1,19 +1,23 @@
 // w<m> = A (+.x) x for a sparse x by the columns of A that x holds: SpMSpV; AT holds A's columns as rows.
 //
-// Algorithm: column-wise (push) SpMSpV with a dense accumulator (SPA) and atomics: push_pull_graphblas_icpp18, section 5
-//   (column-based, masked); tilespmspv_tilebfs_icpp22, 3.3.  Who calls: backends/cuda/products/columns.py, column_launch.py.
+// Algorithm: column-wise (push) SpMSpV with a dense accumulator (SPA) and atomics:
+//   push_pull_graphblas_icpp18, section 5 (column-based, masked); tilespmspv_tilebfs_icpp22, 3.3.
+//   Who calls: backends/cuda/products/columns.py, column_launch.py.
 // Phases (of both kernels; one launch):
 //   clear       the accumulator of the next product (next_w, next_words, next_counts), when given
 //   compact     BITMAP: the members of x's words as a list
 //   scan        the lengths of the columns of a chunk of x, so that every edge has a number
-//   merge       edge-balanced: each warp takes an even share of the edges, finds the column of each by bisection and ballots
-//               (merge_edges), and merges A[i,k] (x) x[k] into the accumulator; the mask is looked at before anything is merged
+//   merge       edge-balanced: each warp takes an even share of the edges, finds the column of each by bisection
+//               and ballots (merge_edges), and merges A[i,k] (x) x[k] into the accumulator; the mask is looked at
+//               before anything is merged
 //   complete    RED: presence bits of the sums (words_of_sums); the number of new rows is added to counts[0]
-// merge_columns  a block scans a chunk of x, its warps share the chunk's edges; with few entries in x every block scans them all
-//                and takes its part of the edges.  512 threads, two blocks a multiprocessor; cooperative where RED.
-// merge_evenly   where one column may hold more than a block's share: blocks scan a chunk of x each, meet at a grid barrier,
-//                and take even parts of all edges.  1024 threads, at most MOST_CHUNKS blocks, cooperative.
-// Preconditions: `words` and counts are zero, `w` holds start() everywhere before; compact_words leaves words and w so again.
+// merge_columns  a block scans a chunk of x, its warps share the chunk's edges; with few entries in x every
+//                block scans them all and takes its part of the edges.  512 threads, two blocks a
+//                multiprocessor; cooperative where RED.
+// merge_evenly   where one column may hold more than a block's share: blocks scan a chunk of x each, meet at a grid
+//                barrier, and take even parts of all edges.  1024 threads, at most MOST_CHUNKS blocks, cooperative.
+// Preconditions: `words` and counts are zero, `w` holds start() everywhere before; compact_words leaves words
+//   and w so again.
 #pragma once
 #include "products/column_merge.cuh"
 
@@ -38,8 +42,9 @@ template <class P> struct ColumnRanges {
   }
 };
 
-// Consecutive entries of x.  Entry t has the edges ends[t-1] .. ends[t]-1 (0 .. for the first); edge e of it is entry at[t] + e of
-// A; its column is names[t] (names null: first + t), its value x_values[first + t], or that of the column when x is a bitmap.
+// Consecutive entries of x.  Entry t has the edges ends[t-1] .. ends[t]-1 (0 .. for the first); edge e of it is entry
+// at[t] + e of A; its column is names[t] (names null: first + t), its value x_values[first + t], or that of the column
+// when x is a bitmap.
 template <class P, class XI, class X> struct ChunkOfX {
   const P* ends;
   const P* at;
@@ -67,7 +72,8 @@ template <class P, class XI, class X> struct ChunkOfX {
 
 // Merges edges from .. stop-1 of a chunk; one warp.
 template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool RED>
-GRB_DEVICE void merge_edges(Merger<I, S, MASKED, RED>& merger, const ChunkOfX<P, XI, typename S::X>& chunk, P from, P stop) {
+GRB_DEVICE void merge_edges(Merger<I, S, MASKED, RED>& merger, const ChunkOfX<P, XI, typename S::X>& chunk, P from,
+                            P stop) {
   int lane = lane_number();
   for (int t = chunk.entry_of_edge(from); from < stop; t += 32) {
     P end = stop, base_of = 0;
@@ -77,8 +83,10 @@ GRB_DEVICE void merge_edges(Merger<I, S, MASKED, RED>& merger, const ChunkOfX<P,
     if (t + lane < chunk.count) {
       end = chunk.ends[t + lane];
       base_of = chunk.at[t + lane];
-      if constexpr (S::reads_k || BITMAP) k = chunk.names == nullptr ? XI(chunk.first + t + lane) : chunk.names[t + lane];
-      if constexpr (S::reads_x && !S::x_iso) x = value_of_x<S>(chunk.x_values, BITMAP ? int64_t(k) : chunk.first + t + lane);
+      if constexpr (S::reads_k || BITMAP)
+        k = chunk.names == nullptr ? XI(chunk.first + t + lane) : chunk.names[t + lane];
+      if constexpr (S::reads_x && !S::x_iso)
+        x = value_of_x<S>(chunk.x_values, BITMAP ? int64_t(k) : chunk.first + t + lane);
     }
     P upto = __shfl_sync(ALL_LANES, end, 31);
     if (stop < upto) upto = stop;
@@ -109,7 +117,8 @@ GRB_DEVICE void merge_edges(Merger<I, S, MASKED, RED>& merger, const ChunkOfX<P,
       }
       merger.read(p, in, row, a);
 #pragma unroll
-      for (int u = 0; u < EDGES_AHEAD; u++) {          // the loads of x are waited for here, after those of A were issued
+      // The loads of x are waited for here, after those of A were issued.
+      for (int u = 0; u < EDGES_AHEAD; u++) {
         value[u] = x;
         if (from + u * 32 < upto) {
           if constexpr (S::reads_x && !S::x_iso) value[u] = shuffle(x, owner[u]);
@@ -122,8 +131,8 @@ GRB_DEVICE void merge_edges(Merger<I, S, MASKED, RED>& merger, const ChunkOfX<P,
   }
 }
 
-// Block-wide exclusive scan: the sum of the values of threads 0 .. k-1 for thread k; `total` that of all.  `shared` holds 32
-// values, and may be used again after a barrier.
+// Block-wide exclusive scan: the sum of the values of threads 0 .. k-1 for thread k; `total` that of all.  `shared`
+// holds 32 values, and may be used again after a barrier.
 template <class T> GRB_DEVICE T sum_before(T value, T& total, T* shared) {
   T upto = warp_scan(value, [](T p, T q) { return p + q; });
   int lane = lane_number(), warps = blockDim.x >> 5, w = threadIdx.x >> 5;
@@ -135,10 +144,11 @@ template <class T> GRB_DEVICE T sum_before(T value, T& total, T* shared) {
   return upto - value + (w == 0 ? T(0) : before);
 }
 
-// compact: the members of words from `unit` on go to names, those of as many words as there is capacity for; returns how many.
-// members_fit: shared, for one block.
+// compact: the members of words from `unit` on go to names, those of as many words as there is capacity for; returns
+// how many.  members_fit: shared, for one block.
 template <class XI>
-GRB_DEVICE int compact_chunk(const word* x_words, int64_t& unit, int64_t last, int capacity, XI* names, int* sums, int& members_fit) {
+GRB_DEVICE int compact_chunk(const word* x_words, int64_t& unit, int64_t last, int capacity, XI* names, int* sums,
+                             int& members_fit) {
   word rest = unit + threadIdx.x < last ? x_words[unit + threadIdx.x] : 0;
   int total, before = sum_before(members(rest), total, sums);
   bool fits = before + members(rest) <= capacity;
@@ -166,13 +176,15 @@ GRB_DEVICE int compact_words_of_x(const word* x_words, int64_t first, int64_t la
 
 // scan: ends and at of `count` entries of x, at most EACH a thread, in shared memory; returns all their edges.
 template <class P, class XI>
-GRB_DEVICE P scan_chunk(const ColumnRanges<P>& columns, const XI* names, int64_t first, int count, P* ends, P* at, P* sums) {
+GRB_DEVICE P scan_chunk(const ColumnRanges<P>& columns, const XI* names, int64_t first, int count, P* ends, P* at,
+                        P* sums) {
   int mine = (count + blockDim.x - 1) / blockDim.x, t = mine * threadIdx.x;
   P begin[EACH], length[EACH], own = 0, sum;
 #pragma unroll
   for (int u = 0; u < EACH; u++) {
     begin[u] = length[u] = 0;
-    if (u < mine && t + u < count) length[u] = columns.length(names == nullptr ? first + t + u : int64_t(names[t + u]), begin[u]);
+    if (u < mine && t + u < count)
+      length[u] = columns.length(names == nullptr ? first + t + u : int64_t(names[t + u]), begin[u]);
     own += length[u];
   }
   P before = sum_before(own, sum, sums);
@@ -189,14 +201,15 @@ GRB_DEVICE P scan_chunk(const ColumnRanges<P>& columns, const XI* names, int64_t
 }
 
 // counts[0] += rows that are new.  x is a list (x_indices, x_values), a bitmap (x_words; BITMAP), or full (both null).
-// x_count: entries, or positions of a bitmap.  few: every block scans all of x, a list of at most CHUNK entries and EACH for each
-// thread.
+// x_count: entries, or positions of a bitmap.  few: every block scans all of x, a list of at most CHUNK entries and
+// EACH for each thread.
 template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool RED>
 __global__ void __launch_bounds__(512, 2)
-merge_columns(const P* indptr, const int64_t* rows, int64_t stored, const I* cols, const typename S::A* a_values, int64_t size,
-              const XI* x_indices, const word* x_words, const typename S::X* x_values, int64_t x_count, const word* mask,
-              int64_t complement, typename S::Z* w, word* words, unsigned long long* counts, typename S::Z* next_w,
-              word* next_words, unsigned long long* next_counts, int64_t few) {
+merge_columns(const P* indptr, const int64_t* rows, int64_t stored, const I* cols, const typename S::A* a_values,
+              int64_t size, const XI* x_indices, const word* x_words, const typename S::X* x_values,
+              int64_t x_count, const word* mask, int64_t complement, typename S::Z* w, word* words,
+              unsigned long long* counts, typename S::Z* next_w, word* next_words, unsigned long long* next_counts,
+              int64_t few) {
   __shared__ P sums[32], ends[CHUNK<P, BITMAP>], at[CHUNK<P, BITMAP>];
   __shared__ XI found_names[BITMAP ? CHUNK<P, BITMAP> : 1];
   __shared__ int bits_before[32], members_fit;
@@ -249,15 +262,16 @@ template <class P> GRB_DEVICE P scan_totals(const P* totals, int chunks, P* chun
   return all;
 }
 
-// The same, all edges shared out evenly.  ends, at, names, totals, members_of: workspace for the blocks' chunks of x (names and
-// members_of for a bitmap).  high_names: the row of each of high_slots slots in shared memory, or -1 (RED; may be none).
+// The same, all edges shared out evenly.  ends, at, names, totals, members_of: workspace for the blocks' chunks of x
+// (names and members_of for a bitmap).  high_names: the row of each of high_slots slots in shared memory, or -1
+// (RED; may be none).
 template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool RED>
 __global__ void __launch_bounds__(1024, 1)
-merge_evenly(const P* indptr, const int64_t* rows, int64_t stored, const I* cols, const typename S::A* a_values, int64_t size,
-             const XI* x_indices, const word* x_words, const typename S::X* x_values, int64_t x_count, const word* mask,
-             int64_t complement, typename S::Z* w, word* words, unsigned long long* counts, typename S::Z* next_w,
-             word* next_words, unsigned long long* next_counts, P* ends, P* at, XI* names, P* totals, int32_t* members_of,
-             const int32_t* high_names, int64_t high_slots) {
+merge_evenly(const P* indptr, const int64_t* rows, int64_t stored, const I* cols, const typename S::A* a_values,
+             int64_t size, const XI* x_indices, const word* x_words, const typename S::X* x_values, int64_t x_count,
+             const word* mask, int64_t complement, typename S::Z* w, word* words, unsigned long long* counts,
+             typename S::Z* next_w, word* next_words, unsigned long long* next_counts, P* ends, P* at, XI* names,
+             P* totals, int32_t* members_of, const int32_t* high_names, int64_t high_slots) {
   __shared__ P sums[32], chunk_end[MOST_CHUNKS];
   __shared__ int bits_before[32];
   clear<S>(next_w, next_words, next_counts, size);
@@ -311,15 +325,16 @@ merge_evenly(const P* indptr, const int64_t* rows, int64_t stored, const I* cols
       int64_t place = c * each * (BITMAP ? 64 : 1);
       int count = BITMAP ? members_of[c] : int(units - place < each ? units - place : each);
       const XI* in_chunk = listed == nullptr ? nullptr : listed + place;
-      merge_edges<I, P, XI, S, MASKED, BITMAP, RED>(merger, {ends + place, at + place, in_chunk, place, count, x_values},
-                                                    from - begin, upto - begin);
+      merge_edges<I, P, XI, S, MASKED, BITMAP, RED>(
+          merger, {ends + place, at + place, in_chunk, place, count, x_values}, from - begin, upto - begin);
       from = upto;
     }
   }
   if constexpr (RED) {
     __syncthreads();
     for (int s = threadIdx.x; s < high_slots; s += blockDim.x)
-      if (!same_bits(merger.high.sums[s], S::start())) merge_without_return<S>(w, words, merger.high.names[s], merger.high.sums[s]);
+      if (!same_bits(merger.high.sums[s], S::start()))
+        merge_without_return<S>(w, words, merger.high.names[s], merger.high.sums[s]);
     merger.found = words_of_sums<S>(w, words, size, counts);
   }
   add_found(merger.found, counts);
@@ -338,8 +353,8 @@ __global__ void part_members(const word* words, int64_t n, int64_t part, int64_t
 // The members in order to `indices`, their values to `values` (null: none), with words and w cleared.
 // counts: what part_members found; each warp sums up those of the parts before its own.
 template <class I, class S>
-__global__ void compact_words(word* words, int64_t n, int64_t part, int64_t parts, const int64_t* counts, typename S::Z* w,
-                              I* indices, typename S::Z* values) {
+__global__ void compact_words(word* words, int64_t n, int64_t part, int64_t parts, const int64_t* counts,
+                              typename S::Z* w, I* indices, typename S::Z* values) {
   GRB_EACH_WARP(b, parts) {
     int64_t place = 0;
     for (int64_t p = lane_number(); p < b; p += 32) place += counts[p];
@@ -368,12 +383,13 @@ template <class S> __global__ void fill_start(typename S::Z* w, int64_t n) { GRB
 
 // ---- SpMSpV by sorting (ESC: expand, sort, compress): the product of each entry, then equal rows combined
 
-// keep[e]: is entry e allowed?  products[e] = A[i,k] (x) x[k] for entry at[e] of AT, which belongs to entry segment[e] of x.
+// keep[e]: is entry e allowed?  products[e] = A[i,k] (x) x[k] for entry at[e] of AT, which belongs to
+// entry segment[e] of x.
 template <class I, class XI, class M, class S>
 __global__ void column_products(const int64_t* segment, const int64_t* at, int64_t n, const XI* x_indices,
                                 const typename S::X* x_values, const I* cols, const typename S::A* a_values,
-                                const word* mask, const M* mask_indices, int64_t mask_count, bool masked, bool complement,
-                                typename S::Z* products, bool* keep) {
+                                const word* mask, const M* mask_indices, int64_t mask_count, bool masked,
+                                bool complement, typename S::Z* products, bool* keep) {
   GRB_EACH(e, n) {
     int64_t t = segment[e], p = at[e], i = cols[p];
     bool wanted = !masked || in_pattern(mask, mask_indices, mask_count, i) != complement;

@@ -1,7 +1,10 @@
-// C[i,j] = (+)_k A[i,k] (x) B[k,j] for the positions (i,j) of a mask: masked SpGEMM by dot products, row i of A with row j of B'.
+// C[i,j] = (+)_k A[i,k] (x) B[k,j] for the positions (i,j) of a mask: masked SpGEMM by dot products, row i of A with
+// row j of B'.
 //
-// Algorithm: masked dot product (push_pull_graphblas_icpp18, 5.2), the shorter row looked up in the longer one by bisection.
-// Phases: the two rows of a position; each lane looks its entries of the shorter row up; early exit at the terminal value; combine.
+// Algorithm: masked dot product (push_pull_graphblas_icpp18, 5.2), the shorter row looked up in the
+//   longer one by bisection.
+// Phases: the two rows of a position; each lane looks its entries of the shorter row up; early exit at
+//   the terminal value; combine.
 // Launch: backends/cuda/products/matmul.py; `lanes` neighbours (1 to 32, a power of two) for each position.
 #pragma once
 #include "products/semiring.cuh"
@@ -10,9 +13,10 @@ namespace grb {
 
 template <class I, class J, class M, class S>
 __global__ void __launch_bounds__(256)
-dot_places(const int64_t* m_places, const M* m_cols, int64_t n, int64_t lanes, const int64_t* a_ptr, const int64_t* a_rows,
-           int64_t a_held, const I* a_cols, const typename S::A* a_values, const int64_t* b_ptr, const int64_t* b_rows,
-           int64_t b_held, const J* b_cols, const typename S::X* b_values, typename S::Z* out, bool* hit) {
+dot_places(const int64_t* m_places, const M* m_cols, int64_t n, int64_t lanes, const int64_t* a_ptr,
+           const int64_t* a_rows, int64_t a_held, const I* a_cols, const typename S::A* a_values,
+           const int64_t* b_ptr, const int64_t* b_rows, int64_t b_held, const J* b_cols,
+           const typename S::X* b_values, typename S::Z* out, bool* hit) {
   int sub = lane_number() & int(lanes - 1);
   unsigned group = lanes == 32 ? ALL_LANES : ((1u << lanes) - 1) << (lane_number() - sub);
   int64_t in_warp = 32 / lanes;

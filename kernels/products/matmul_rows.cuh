@@ -1,10 +1,12 @@
 // C<M> = A (+.x) B row by row (SpGEMM, Gustavson): every product A[i,k] (x) B[k,j] by a thread of its own.
 //
-// Algorithm: ESC (expand, sort, compress: Bell, Dalton, Olson, SISC 2012) without a mask; a dense accumulator over the positions of
-//   the mask, by atomics, with one.  Products are numbered: those of entry p of A are ends[p-1] .. ends[p]-1, in the order of row k
-//   of B; a thread finds its entry by bisection, so the work is balanced whatever the rows' lengths.
+// Algorithm: ESC (expand, sort, compress: Bell, Dalton, Olson, SISC 2012) without a mask; a dense accumulator over
+//   the positions of the mask, by atomics, with one.  Products are numbered: those of entry p of A are
+//   ends[p-1] .. ends[p]-1, in the order of row k of B; a thread finds its entry by bisection, so the work is
+//   balanced whatever the rows' lengths.
 // expand_products   writes a range of products for sorting;  keep (null: all are wanted): which the mask admits
-// merge_products    finds (i,j) in the mask's row and merges into the accumulator of that position of the mask by atomics
+// merge_products    finds (i,j) in the mask's row and merges into the accumulator of that position of
+//                   the mask by atomics
 // combine_few       the compression: one thread for each group of equal positions
 // Launch: backends/cuda/products/matmul.py, one thread for each product.
 // Precondition of merge_products: acc holds start(), `hit` false.
@@ -16,8 +18,8 @@ namespace grb {
 // A product's operands: entry p of A at (i,k), entry q of B at (k,j).
 template <class I, class J> struct Meeting {
   int64_t p, q, i, k, j;
-  GRB_DEVICE Meeting(int64_t number, const int64_t* ends, int64_t from, int64_t to, const int64_t* a_rows, const I* a_cols,
-                     const int64_t* b_ptr, const int64_t* b_rows, int64_t b_held, const J* b_cols) {
+  GRB_DEVICE Meeting(int64_t number, const int64_t* ends, int64_t from, int64_t to, const int64_t* a_rows,
+                     const I* a_cols, const int64_t* b_ptr, const int64_t* b_rows, int64_t b_held, const J* b_cols) {
     p = upper_bound(ends, from, to, number);
     i = a_rows[p];
     k = a_cols[p];
@@ -41,17 +43,19 @@ __global__ void row_lengths(const I* a_cols, int64_t n, const int64_t* b_ptr, co
 
 // The position of (i,j) among the mask's entries, or -1.
 template <class M>
-GRB_DEVICE int64_t place_in(const int64_t* m_ptr, const int64_t* m_rows, int64_t m_held, const M* m_cols, int64_t i, int64_t j) {
+GRB_DEVICE int64_t place_in(const int64_t* m_ptr, const int64_t* m_rows, int64_t m_held, const M* m_cols, int64_t i,
+                            int64_t j) {
   int64_t start, stop;
   row_range(m_ptr, m_rows, m_held, i, start, stop);
   return find(m_cols, start, stop, j);
 }
 
 template <class I, class J, class M, class R, class S>
-__global__ void expand_products(const int64_t* ends, int64_t from, int64_t to, int64_t base, int64_t n, const int64_t* a_rows,
-                                const I* a_cols, const typename S::A* a_values, const int64_t* b_ptr, const int64_t* b_rows,
-                                int64_t b_held, const J* b_cols, const typename S::X* b_values, const int64_t* m_ptr,
-                                const int64_t* m_rows, int64_t m_held, const M* m_cols, bool complement, R* rows, J* cols,
+__global__ void expand_products(const int64_t* ends, int64_t from, int64_t to, int64_t base, int64_t n,
+                                const int64_t* a_rows, const I* a_cols, const typename S::A* a_values,
+                                const int64_t* b_ptr, const int64_t* b_rows, int64_t b_held, const J* b_cols,
+                                const typename S::X* b_values, const int64_t* m_ptr, const int64_t* m_rows,
+                                int64_t m_held, const M* m_cols, bool complement, R* rows, J* cols,
                                 typename S::Z* products, bool* keep) {
   GRB_EACH(e, n) {
     Meeting<I, J> at(base + e, ends, from, to, a_rows, a_cols, b_ptr, b_rows, b_held, b_cols);
@@ -69,9 +73,9 @@ __global__ void expand_products(const int64_t* ends, int64_t from, int64_t to, i
 
 template <class I, class J, class M, class S>
 __global__ void merge_products(const int64_t* ends, int64_t entries, int64_t n, const int64_t* a_rows, const I* a_cols,
-                               const typename S::A* a_values, const int64_t* b_ptr, const int64_t* b_rows, int64_t b_held,
-                               const J* b_cols, const typename S::X* b_values, const int64_t* m_ptr, const int64_t* m_rows,
-                               int64_t m_held, const M* m_cols, typename S::Z* acc, bool* hit) {
+                               const typename S::A* a_values, const int64_t* b_ptr, const int64_t* b_rows,
+                               int64_t b_held, const J* b_cols, const typename S::X* b_values, const int64_t* m_ptr,
+                               const int64_t* m_rows, int64_t m_held, const M* m_cols, typename S::Z* acc, bool* hit) {
   GRB_EACH(e, n) {
     Meeting<I, J> at(e, ends, 0, entries, a_rows, a_cols, b_ptr, b_rows, b_held, b_cols);
     int64_t place = place_in(m_ptr, m_rows, m_held, m_cols, at.i, at.j);
@@ -90,8 +94,8 @@ __global__ void merge_products(const int64_t* ends, int64_t entries, int64_t n, 
 
 // out[g] = products[order[starts[g]]] (+) ...; a thread for each group, for groups of few.
 template <class O, class S>
-__global__ void combine_few(const typename S::Z* products, const O* order, const int64_t* starts, int64_t groups, int64_t total,
-                            typename S::Z* out) {
+__global__ void combine_few(const typename S::Z* products, const O* order, const int64_t* starts, int64_t groups,
+                            int64_t total, typename S::Z* out) {
   GRB_EACH(g, groups) {
     int64_t stop = g + 1 < groups ? starts[g + 1] : total;
     Total<S> sum;

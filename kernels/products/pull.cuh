@@ -1,18 +1,20 @@
-// w<m> = A (+.x) x by rows where one product is enough (any monoid, structure-only semirings): SpMV by pull with early exit.
+// w<m> = A (+.x) x by rows where one product is enough (any monoid, structure-only semirings): SpMV by
+// pull with early exit.
 //
-// Algorithm: row-wise product with masking and early exit at the first match: push_pull_graphblas_icpp18, sections 4 and 5
-//   (structure-only); "bottom-up" in direction-optimising BFS (Beamer, Asanovic, Patterson, SC 2012).
+// Algorithm: row-wise product with masking and early exit at the first match: push_pull_graphblas_icpp18, sections 4
+//   and 5 (structure-only); "bottom-up" in direction-optimising BFS (Beamer, Asanovic, Patterson, SC 2012).
 // Phases of a warp for 32 R neighbouring rows, R of them a lane:
 //   select        rows that hold something and that the mask admits; groups without any are passed over, 32 at a time
-//   top           the row's neighbour (column) of highest degree, then the next four, which are stored apart (probe_top)
+//   top           the row's neighbour (column) of highest degree, then the next four, which
+//                 are stored apart (probe_top)
 //   alone         each lane looks at the first ALONE entries of its row
 //   together      the warp looks at up to `limit` entries of each row that is still open; longer rows are deferred
 //   write         32 presence bits a word
 // and of a block for the rows it deferred: a warp for each, the whole block for those of more than `huge` entries.
-// Launch: backends/cuda/products/pull.py, any grid of at most 1024 threads a block.  Neighbouring groups of rows go to different
-//   blocks, because the longest rows are often neighbours.
-// Preconditions: `live` has a bit for each row that holds something; top_neighbour and next_neighbours (traversal/bfs_prepare.cuh)
-//   may be null, and are when the value of the entry matters.  All of w_words is written.
+// Launch: backends/cuda/products/pull.py, any grid of at most 1024 threads a block.  Neighbouring groups of rows go to
+//   different blocks, because the longest rows are often neighbours.
+// Preconditions: `live` has a bit for each row that holds something; top_neighbour and next_neighbours
+//   (traversal/bfs_prepare.cuh) may be null, and are when the value of the entry matters.  All of w_words is written.
 #pragma once
 #include "products/semiring.cuh"
 
@@ -83,11 +85,11 @@ template <class P, class S> struct PullProduct {
   }
 };
 
-// top and alone, for the open rows of a lane (bits of `open`; row k is row0 + 32 k).  near: their top neighbours, -1 for none.
-// Sets the bits of rows that were found in `hits`, of those with more than ALONE entries in `late`.
+// top and alone, for the open rows of a lane (bits of `open`; row k is row0 + 32 k).  near: their top neighbours, -1
+// for none.  Sets the bits of rows that were found in `hits`, of those with more than ALONE entries in `late`.
 template <int R, class P, class S>
-GRB_DEVICE void probe_rows(const PullProduct<P, S>& product, int row0, const int (&near)[R], unsigned open, unsigned& hits,
-                           unsigned& late) {
+GRB_DEVICE void probe_rows(const PullProduct<P, S>& product, int row0, const int (&near)[R], unsigned open,
+                           unsigned& hits, unsigned& late) {
 #pragma unroll
   for (int k = 0; k < R; k++)
     if (near[k] >= 0 && has_32(product.x, near[k])) hits |= 1u << k;
@@ -162,7 +164,8 @@ GRB_DEVICE void probe_together(const PullProduct<P, S>& product, int row0, int64
 
 // A warp for each deferred row of at most `huge` more entries.  Returns how many this lane found.
 template <class P, class S>
-GRB_DEVICE int probe_deferred(const PullProduct<P, S>& product, const int* deferred, int rows, int64_t limit, int64_t huge) {
+GRB_DEVICE int probe_deferred(const PullProduct<P, S>& product, const int* deferred, int rows, int64_t limit,
+                              int64_t huge) {
   int found = 0;
   for (int k = threadIdx.x >> 5; k < rows; k += blockDim.x >> 5) {
     const int row = deferred[k];
@@ -177,7 +180,8 @@ GRB_DEVICE int probe_deferred(const PullProduct<P, S>& product, const int* defer
   return found;
 }
 
-// The block together for each longer one.  met: in shared memory, by atomics only, because warps read it while others write.
+// The block together for each longer one.  met: in shared memory, by atomics only, because warps read
+// it while others write.
 template <class P, class S>
 GRB_DEVICE int probe_huge(const PullProduct<P, S>& product, const int* deferred, int rows, int64_t limit, int64_t huge,
                           unsigned long long& met) {

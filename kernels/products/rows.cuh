@@ -1,17 +1,17 @@
 // w[i] = (+)_k A[i,k] (x) x[k] by rows of A (SpMV, masked; x full or a bitmap), rows binned by length.
 //
-// Algorithm: CSR-vector with 1 to 32 lanes a row by its length (adaptive CSR: Greathouse, Daga, SC 2014), with masking, early exit at
-//   the terminal value and structure-only products (push_pull_graphblas_icpp18, sections 4 and 5).
+// Algorithm: CSR-vector with 1 to 32 lanes a row by its length (adaptive CSR: Greathouse, Daga, SC 2014), with masking,
+//   early exit at the terminal value and structure-only products (push_pull_graphblas_icpp18, sections 4 and 5).
 // Phases of a warp (matvec_rows):
 //   bin        its task's class: 1, 2, 4 ... 32 lanes for a row; rows longer than the longest class are cut into chunks
 //   mask       is the row wanted?
 //   row_total  each lane has IN_FLIGHT entries in flight; the group of lanes stops when one has the terminal value
 //   combine    over the group (join_lanes); of a long row the warp that arrives last combines the chunks
 //   write      w and the presence bit
-// Launch: backends/cuda/products/matvec.py, a grid-stride loop over warps.  Schedule: backends/cuda/products/row_schedule.py, made
-//   once for each matrix; rows that hold nothing are not in it.
-// Preconditions: x is full (FULL) or has presence words; w_words, when given, are zero; `arrived` is zero before and after.  w is
-//   written only where a value was found.
+// Launch: backends/cuda/products/matvec.py, a grid-stride loop over warps.  Schedule:
+//   backends/cuda/products/row_schedule.py, made once for each matrix; rows that hold nothing are not in it.
+// Preconditions: x is full (FULL) or has presence words; w_words, when given, are zero; `arrived` is zero before and
+//   after.  w is written only where a value was found.
 #pragma once
 #include "products/semiring.cuh"
 
@@ -22,8 +22,9 @@ constexpr int IN_FLIGHT = 4;
 
 // The total of entries first + lane, first + lane + lanes ... below stop, in each lane; early exit of the whole group.
 template <class I, class S, bool FULL>
-GRB_DEVICE Total<S> row_total(const I* cols, const typename S::A* a_values, const word* x_words, const typename S::X* x_values,
-                              int64_t row, int64_t first, int64_t stop, int sub, int lanes) {
+GRB_DEVICE Total<S> row_total(const I* cols, const typename S::A* a_values, const word* x_words,
+                              const typename S::X* x_values, int64_t row, int64_t first, int64_t stop, int sub,
+                              int lanes) {
   Total<S> total;
   int64_t k = first + sub;
   unsigned group = lanes == 32 ? ALL_LANES : ((1u << lanes) - 1) << (lane_number() - sub);
@@ -157,9 +158,10 @@ matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* _
 // are words or ascending lists (everything when both are null); out[r], hit[r] belong to the r-th stored row.
 template <class I, class XI, class M, class S>
 __global__ void matvec_held_rows(const int64_t* rows, const int64_t* indptr, int64_t stored, const I* cols,
-                                 const typename S::A* a_values, const word* x_words, const XI* x_indices, int64_t x_count,
-                                 const typename S::X* x_values, const word* mask, const M* mask_indices,
-                                 int64_t mask_count, bool masked, bool complement, typename S::Z* out, bool* hit) {
+                                 const typename S::A* a_values, const word* x_words, const XI* x_indices,
+                                 int64_t x_count, const typename S::X* x_values, const word* mask,
+                                 const M* mask_indices, int64_t mask_count, bool masked, bool complement,
+                                 typename S::Z* out, bool* hit) {
   GRB_EACH_WARP(r, stored) {
     int64_t row = rows == nullptr ? r : rows[r];
     bool wanted = !masked || in_pattern(mask, mask_indices, mask_count, row) != complement;

@@ -1,7 +1,8 @@
 // Segmented reduction across lanes and the transposition in shared memory: what products/segments.cuh is built of.
 //
 // Who includes it: products/segments.cuh, which says what a slice is.  All functions: a whole warp.
-// Algorithm: segmented scan by shuffles, as in CSR5 (Liu, Vinter, ICS 2015), section 3.3; a ballot instead for monoids of bits.
+// Algorithm: segmented scan by shuffles, as in CSR5 (Liu, Vinter, ICS 2015), section 3.3; a ballot instead
+//   for monoids of bits.
 #pragma once
 #include "products/semiring.cuh"
 
@@ -21,14 +22,15 @@ template <class S> GRB_DEVICE bool folded(unsigned bits, unsigned among) {
   else if constexpr (S::fold == FOLD_XOR) return (__popc(bits & among) & 1) != 0;
   else return (__popc(~bits & among) & 1) == 0;
 }
-// The products of eight stored bools and eight others, as bits.  What S::times gives for each pair is known to the compiler.
+// The products of eight stored bools and eight others, as bits.  What S::times gives for each pair is
+// known to the compiler.
 template <class S> GRB_DEVICE unsigned product_bits(uint2 a, uint2 x) {
   auto half = [](unsigned a, unsigned x) {
     unsigned bytes = (S::times(true, true, 0, 0, 0) ? a & x : 0) | (S::times(true, false, 0, 0, 0) ? a & ~x : 0) |
                      (S::times(false, true, 0, 0, 0) ? ~a & x : 0) | (S::times(false, false, 0, 0, 0) ? ~a & ~x : 0);
     return bytes & 0x01010101u;
   };
-  return (half(a.x, x.x) | half(a.y, x.y) << 4) * 0x01020408u >> 24;          // bits 0 and 4 of the four bytes, side by side
+  return (half(a.x, x.x) | half(a.y, x.y) << 4) * 0x01020408u >> 24;  // bits 0 and 4 of the four bytes, side by side
 }
 template <class S, bool ALL> GRB_DEVICE Total<S> lifted(const Total<S>& total, int by) {
   Total<S> other;
@@ -38,15 +40,18 @@ template <class S, bool ALL> GRB_DEVICE Total<S> lifted(const Total<S>& total, i
   return other;
 }
 
-// Segmented scan: lanes hold consecutive chunks of entries.  Where rows begin (bit of `begun`), `head` is the sum before the first and
-// `tail` that from the last; elsewhere `tail` is the whole.  `open`, in lane 0, is what came before; after, what is open
-// behind lane 31.  Returns, where rows begin, the whole of the row that was open there.  ALL: no lane's `tail` is empty.
-template <class S, bool ALL> GRB_DEVICE Total<S> close_rows(unsigned begun, Total<S> head, Total<S> tail, Total<S>& open) {
+// Segmented scan: lanes hold consecutive chunks of entries.  Where rows begin (bit of `begun`), `head` is the sum
+// before the first and `tail` that from the last; elsewhere `tail` is the whole.  `open`, in lane 0, is what came
+// before; after, what is open behind lane 31.  Returns, where rows begin, the whole of the row that was open there.
+// ALL: no lane's `tail` is empty.
+template <class S, bool ALL> GRB_DEVICE Total<S> close_rows(unsigned begun, Total<S> head, Total<S> tail,
+                                                            Total<S>& open) {
   int lane = lane_number();
   if constexpr (S::fold != NO_FOLD) {          // a ballot instead of a scan
     unsigned tails = __ballot_sync(ALL_LANES, tail.value), lower = (1u << lane) - 1, earlier = begun & lower;
     bool carry = (__ballot_sync(ALL_LANES, open.value) & 1) != 0;
-    unsigned from = earlier ? ~0u << (31 - __clz(int(earlier))) : ~0u, last = begun ? ~0u << (31 - __clz(int(begun))) : ~0u;
+    unsigned from = earlier ? ~0u << (31 - __clz(int(earlier))) : ~0u,
+             last = begun ? ~0u << (31 - __clz(int(begun))) : ~0u;
     Total<S> closed;
     closed.value = S::add(head.value, folded<S>(tails, from & lower));
     if (!earlier) closed.value = S::add(closed.value, carry);
@@ -92,8 +97,8 @@ template <class S> struct Ends {
   }
 };
 
-// Carry-out fix-up: lanes hold the ends of consecutive chunks, and the row that was open before each: rows that cross them are
-// written, and lane 0 gets the ends of all.
+// Carry-out fix-up: lanes hold the ends of consecutive chunks, and the row that was open before each: rows that cross
+// them are written, and lane 0 gets the ends of all.
 template <class S, class R>
 GRB_DEVICE Ends<S> close_ends(const Ends<S>& ends, R opened, const R* names, typename S::Z* w) {
   unsigned begun = __ballot_sync(ALL_LANES, ends.begins);
@@ -107,7 +112,8 @@ GRB_DEVICE Ends<S> close_ends(const Ends<S>& ends, R opened, const R* names, typ
   return all;
 }
 
-// The position of product e of a slice in the warp's buffer: 16-byte chunks, swizzled so that neither side has bank conflicts.
+// The position of product e of a slice in the warp's buffer: 16-byte chunks, swizzled so that neither
+// side has bank conflicts.
 template <class Z> struct Buffer {
   static constexpr int chunk = sizeof(Z) >= 2 ? 16 / int(sizeof(Z)) : LANE_ENTRIES;
   static constexpr int chunks = LANE_ENTRIES / chunk;

@@ -1,20 +1,24 @@
 // w[i] = (+)_k A[i,k] (x) x[k] for a full x and all rows: SpMV by a segmented sum over equal shares of the entries.
 //
-// Algorithm: CSR5 (Liu, Vinter, ICS 2015), section 3: tiles of entries, bits where rows begin, segmented sums; with equal
-//   shares of the entries and the carry-out fix-up of merge-based CSR (Merrill, Garland, SC 2016), section 3.
+// Algorithm: CSR5 (Liu, Vinter, ICS 2015), section 3: tiles of entries, bits where rows begin, segmented sums; with
+//   equal shares of the entries and the carry-out fix-up of merge-based CSR (Merrill, Garland, SC 2016), section 3.
 // Phases of a warp, slice by slice (SLICE entries; the loads of the next slice are issued while this one is computed):
 //   load       lane l takes entries l, 32 + l, ... (coalesced), and 8 bits: which of entries 8 l .. 8 l + 7 begin a row
 //   gather     x at the entries' columns, by COLUMNS:
 //                PLAIN       the matrix's own columns
-//                DELTA       16-bit distances from a base for each slice (bases[slice] < 0: this slice by its own columns)
-//                RELABELLED  ranks by falling frequency: x is given in that order, its first `cached` values are in shared memory
+//                DELTA       16-bit distances from a base for each slice (bases[slice] < 0: this slice
+//                            by its own columns)
+//                RELABELLED  ranks by falling frequency: x is given in that order, its first `cached` values
+//                            are in shared memory
 //   multiply   S::times; BOOL by a monoid of bits (in_bits) for eight entries of a lane at once
 //   transpose  through shared memory: lane l gets the products of the consecutive entries 8 l .. 8 l + 7
 //   reduce     inside each lane, then across lanes (close_rows: segmented scan); rows that end in the slice are written
-// Then the carry-out fix-up closes rows that cross warps (block_fix_up) and blocks (grid_fix_up, in the block that arrives last).
-// Launch: backends/cuda/products/segments.py, THREADS threads, at most THREADS blocks, all resident; shared memory: LANE_ENTRIES
-//   values of Z for each thread, after the cached part of x in multiples of 16 bytes.
-// Preconditions: the form of products/segments.py; `arrived` is zero before and after.  w of rows without entries stays as it is.
+// Then the carry-out fix-up closes rows that cross warps (block_fix_up) and blocks (grid_fix_up, in the
+// block that arrives last).
+// Launch: backends/cuda/products/segments.py, THREADS threads, at most THREADS blocks, all resident; shared memory:
+//   LANE_ENTRIES values of Z for each thread, after the cached part of x in multiples of 16 bytes.
+// Preconditions: the form of products/segments.py; `arrived` is zero before and after.  w of rows without entries
+//   stays as it is.
 #pragma once
 #include "products/segment_rows.cuh"
 
@@ -23,7 +27,8 @@ namespace grb {
 enum { PLAIN_COLUMNS, DELTA_COLUMNS, RELABELLED_COLUMNS };
 
 template <class S> constexpr bool gathers = S::reads_x && !S::x_iso;
-// BOOL by a monoid of bits: each lane loads the values of its own eight entries as one word, and x is what is transposed.
+// BOOL by a monoid of bits: each lane loads the values of its own eight entries as one word, and x
+// is what is transposed.
 template <class S> constexpr bool in_bits = S::fold != NO_FOLD && S::reads_a && !S::a_iso && gathers<S> &&
     is_same<typename S::A, bool> && is_same<typename S::X, bool>;
 
@@ -82,10 +87,12 @@ template <class I, class R, class S, int COLUMNS> struct WarpSum {
   Total<S> front;                  // what belongs to the row that was open where this warp's entries begin
   bool spread = false, started = false;
 
-  GRB_DEVICE WarpSum(const SegmentedMatrix<I, R, S>& m, const typename S::X* x, const X* table, int64_t cached, Z* buffer, Z* w)
+  GRB_DEVICE WarpSum(const SegmentedMatrix<I, R, S>& m, const typename S::X* x, const X* table, int64_t cached,
+                     Z* buffer, Z* w)
       : m(m), x_given(x), table(table), cached(cached), buffer(buffer), w(w),
         whole(int(m.entries / SLICE)),
-        whole_words(reinterpret_cast<uintptr_t>(m.values) % sizeof(uint2) == 0 ? whole : 0) {}   // a view begins anywhere
+        // A view may begin at any address.
+        whole_words(reinterpret_cast<uintptr_t>(m.values) % sizeof(uint2) == 0 ? whole : 0) {}
 
   // ---- load
 
@@ -181,8 +188,8 @@ template <class I, class R, class S, int COLUMNS> struct WarpSum {
 
   // ---- multiply
 
-  // p[u] of entry u * 32 + l; in_bits: returns those of this lane's own eight entries.  Positional operators that read the
-  // row multiply while they reduce, where the row is known.
+  // p[u] of entry u * 32 + l; in_bits: returns those of this lane's own eight entries.  Positional operators that read
+  // the row multiply while they reduce, where the row is known.
   GRB_DEVICE unsigned multiply(X (&x)[LANE_ENTRIES], Z (&p)[LANE_ENTRIES]) {
     if constexpr (in_bits<S>) {
       uint2 other;
@@ -199,7 +206,9 @@ template <class I, class R, class S, int COLUMNS> struct WarpSum {
     }
     return 0;
   }
-  GRB_DEVICE Z product_in_row(R row) const { return S::times(A(), X(), m.name(row < 0 || row >= m.rows ? R(0) : row), 0, 0); }
+  GRB_DEVICE Z product_in_row(R row) const {
+    return S::times(A(), X(), m.name(row < 0 || row >= m.rows ? R(0) : row), 0, 0);
+  }
 
   // ---- reduce
 
@@ -226,7 +235,8 @@ template <class I, class R, class S, int COLUMNS> struct WarpSum {
   }
 
   // At most one row begins in this lane: `head` is the sum before it, `run` that from it (all, if none begins).
-  GRB_DEVICE void reduce_single(const SliceRows<R>& rows, Z (&p)[LANE_ENTRIES], unsigned products, Total<S>& head, Total<S>& run) {
+  GRB_DEVICE void reduce_single(const SliceRows<R>& rows, Z (&p)[LANE_ENTRIES], unsigned products, Total<S>& head,
+                                Total<S>& run) {
     if constexpr (in_bits<S>) {
       const unsigned below = rows.here ? rows.here - 1 : 0;
       head.value = folded<S>(products, below);
@@ -245,7 +255,8 @@ template <class I, class R, class S, int COLUMNS> struct WarpSum {
 
   // Several rows begin in this lane: sums of rows that lie inside it go to buffer[number of the row in the slice].
   // earlier: rows that begin in lower lanes; returns those of the slice.
-  GRB_DEVICE int reduce_many(const SliceRows<R>& rows, Z (&p)[LANE_ENTRIES], Total<S>& head, Total<S>& run, int& earlier) {
+  GRB_DEVICE int reduce_many(const SliceRows<R>& rows, Z (&p)[LANE_ENTRIES], Total<S>& head, Total<S>& run,
+                             int& earlier) {
     const int mine = __popc(rows.here), upto = warp_scan(mine, [](int i, int j) { return i + j; });
     earlier = upto - mine;
     int number = earlier;
@@ -263,8 +274,8 @@ template <class I, class R, class S, int COLUMNS> struct WarpSum {
     return __shfl_sync(ALL_LANES, upto, 31);
   }
 
-  // The buffer's sums to rows opened .. opened + count - 1; the first belongs to the warp before, if none began here yet.
-  // Two loops, which the compiler unrolls: whether rows have names is not asked in each step.
+  // The buffer's sums to rows opened .. opened + count - 1; the first belongs to the warp before, if none began here
+  // yet.  Two loops, which the compiler unrolls: whether rows have names is not asked in each step.
   GRB_DEVICE void write_rows(R opened, int count) const {
     if (m.names == nullptr) {
       for (int k = lane_number(); k < count; k += 32)
@@ -361,8 +372,8 @@ template <class S> struct WarpEnds {
 // Carry-out fix-up inside a block, by warp 0: lane l has the ends of warp l where `warps` warps have entries.
 // scale: warps of the grid that one of them stands for.
 template <class I, class R, class S>
-GRB_DEVICE Ends<S> block_fix_up(const SegmentedMatrix<I, R, S>& m, const WarpEnds<S>& shared, int64_t first, int64_t scale,
-                                bool has_entries, typename S::Z* w) {
+GRB_DEVICE Ends<S> block_fix_up(const SegmentedMatrix<I, R, S>& m, const WarpEnds<S>& shared, int64_t first,
+                                int64_t scale, bool has_entries, typename S::Z* w) {
   Ends<S> ends;
   R opened = 0;
   const int lane = lane_number();
@@ -396,11 +407,12 @@ GRB_DEVICE Ends<S> grid_fix_up(const SegmentedMatrix<I, R, S>& m, const WarpEnds
 
 template <class I, class R, class S, int COLUMNS, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
-matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before, const R* __restrict__ names, int64_t rows,
-                int64_t entries, int64_t slices, const I* __restrict__ cols, const uint16_t* __restrict__ offsets,
-                const int32_t* __restrict__ bases, const typename S::A* __restrict__ a_values,
-                const typename S::X* __restrict__ x_given, int64_t cached, typename S::Z* __restrict__ w,
-                typename S::Z* parts, uint8_t* part_flags, unsigned* arrived) {
+matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before, const R* __restrict__ names,
+                int64_t rows, int64_t entries, int64_t slices, const I* __restrict__ cols,
+                const uint16_t* __restrict__ offsets, const int32_t* __restrict__ bases,
+                const typename S::A* __restrict__ a_values, const typename S::X* __restrict__ x_given,
+                int64_t cached, typename S::Z* __restrict__ w, typename S::Z* parts, uint8_t* part_flags,
+                unsigned* arrived) {
   using Z = typename S::Z;
   using Sum = WarpSum<I, R, S, COLUMNS>;
   using X = typename Sum::X;
@@ -411,7 +423,8 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
   int64_t table_bytes = 0;
   if constexpr (Sum::is_relabelled) {
     table_bytes = (cached * int64_t(sizeof(X)) + 15) / 16 * 16;
-    for (int k = threadIdx.x; k < int(cached); k += blockDim.x) table[k] = read_only(reinterpret_cast<const X*>(x_given) + k);
+    for (int k = threadIdx.x; k < int(cached); k += blockDim.x)
+      table[k] = read_only(reinterpret_cast<const X*>(x_given) + k);
     __syncthreads();
   }
   const WarpEnds<S> shared{reinterpret_cast<Z*>(reinterpret_cast<unsigned char*>(segment_memory) + table_bytes)};
@@ -455,8 +468,8 @@ template <class P> __global__ void mark_begins(const P* starts, int64_t rows, in
   }
 }
 
-// 16-bit delta encoding: distances from the least column of each slice, in the order in which lanes take them; bases[slice] = -1
-// where they do not fit.  *count grows by the slices where they do.  Null outputs are left out.
+// 16-bit delta encoding: distances from the least column of each slice, in the order in which lanes take them;
+// bases[slice] = -1 where they do not fit.  *count grows by the slices where they do.  Null outputs are left out.
 template <class I>
 __global__ void encode_columns(const I* cols, int64_t entries, int64_t slices, uint16_t* offsets, int32_t* bases,
                                unsigned long long* count) {

@@ -19,8 +19,9 @@ namespace grb {
 
 // Loads that evict first (what is read once), and through the read-only path (what many threads read).
 // bool and complex have no overload of their own.
-template <class T> constexpr bool is_number = is_float<T> || is_same<T, int8_t> || is_same<T, uint8_t> || is_same<T, int16_t> ||
-    is_same<T, uint16_t> || is_same<T, int32_t> || is_same<T, uint32_t> || is_same<T, int64_t> || is_same<T, uint64_t>;
+template <class T> constexpr bool is_number = is_float<T> || is_same<T, int8_t> || is_same<T, uint8_t> ||
+                                              is_same<T, int16_t> || is_same<T, uint16_t> || is_same<T, int32_t> ||
+                                              is_same<T, uint32_t> || is_same<T, int64_t> || is_same<T, uint64_t>;
 template <class T> GRB_DEVICE T stream(const T* p) {
   if constexpr (is_number<T>) return __ldcs(p);
   else if constexpr (is_same<T, bool>) return __ldcs(reinterpret_cast<const unsigned char*>(p)) != 0;
@@ -111,10 +112,12 @@ template <class T> GRB_DEVICE T fresh_value(const T* p) {
 
 // *p (+)= value by an atomic; *p was start() or a value before.  Returns the old value.
 //
-// In two steps, so that several atomics can be in flight: merge_returning_old, then repair_sum (FP32 atomics flush subnormals).
+// In two steps, so that several atomics can be in flight: merge_returning_old, then repair_sum
+// (FP32 atomics flush subnormals).
 template <class S> GRB_DEVICE typename S::Z merge_returning_old(typename S::Z* p, typename S::Z value) {
   using Z = typename S::Z;
-  if constexpr (S::plain_sum && (is_same<Z, float> || is_same<Z, double> || is_same<Z, int32_t> || is_same<Z, uint32_t>)) {
+  if constexpr (S::plain_sum &&
+                (is_same<Z, float> || is_same<Z, double> || is_same<Z, int32_t> || is_same<Z, uint32_t>)) {
     return atomicAdd(p, value);
   } else if constexpr (S::plain_sum && (is_same<Z, int64_t> || is_same<Z, uint64_t>)) {
     return Z(atomicAdd(reinterpret_cast<unsigned long long*>(p), (unsigned long long)value));

@@ -2,8 +2,8 @@
 //
 // Who includes it: products/bit_tiles_build.cuh, products/tiles.cuh.
 // A group: 16 lanes for tiles of 16, else 32; a lane for each row (two rows for tiles of 64).
-// A task is a tile row, or, where it holds much, one of its parts: tasks task_ptr[r] .. task_ptr[r+1]-1 are tile row r (owner[j]
-//   is r; null: j), cut where its longest row would be cut into equal parts.
+// A task is a tile row, or, where it holds much, one of its parts: tasks task_ptr[r] .. task_ptr[r+1]-1 are tile row r
+//   (owner[j] is r; null: j), cut where its longest row would be cut into equal parts.
 #pragma once
 #include "products/bit_tiles.cuh"
 #include "base/views.cuh"
@@ -28,9 +28,9 @@ template <class W> struct TileGroup {
 
 // Where each lane's rows begin and stop in this task; the tile row.  The warp calls together.
 template <class W, class I>
-GRB_DEVICE int64_t begin_task(const int64_t* indptr, const I* cols, int64_t nrows, int64_t tasks, const int64_t* task_ptr,
-                              const int32_t* owner, int64_t task, int64_t (&at)[TileGroup<W>::EACH],
-                              int64_t (&stop)[TileGroup<W>::EACH]) {
+GRB_DEVICE int64_t begin_task(const int64_t* indptr, const I* cols, int64_t nrows, int64_t tasks,
+                              const int64_t* task_ptr, const int32_t* owner, int64_t task,
+                              int64_t (&at)[TileGroup<W>::EACH], int64_t (&stop)[TileGroup<W>::EACH]) {
   using G = TileGroup<W>;
   bool here = task < tasks;
   int64_t tile_row = owner == nullptr || !here ? task : int64_t(owner[task]);

@@ -2,12 +2,14 @@
 //
 // Algorithm: TileSpMSpV (tilespmspv_tilebfs_icpp22), 3.2 and 3.3.  Who calls: backends/cuda/products/tiles.py.  Schema:
 //   storage/tiled.py.
-// tiled_rows     TileSpMSpV, Algorithm 4: a warp for each chunk of a tile row, two lanes for each of its 16 rows.  32 tiles are
-//                looked up together, a lane each; a tile whose 16 bits of x are empty is passed over after that look.
-// join_chunks    the totals of a long tile row, which several warps computed a chunk each (chunks as in products/bit_tiles.cuh).
+// tiled_rows     TileSpMSpV, Algorithm 4: a warp for each chunk of a tile row, two lanes for each of its 16
+//                rows.  32 tiles are looked up together, a lane each; a tile whose 16 bits of x are empty is
+//                passed over after that look.
+// join_chunks    the totals of a long tile row, which several warps computed a chunk each
+//                (chunks as in products/bit_tiles.cuh).
 // merge_values   the tiles of a tile row by merging its 16 rows; tiles of few entries go to the remainder.
-// Preconditions: presence words of x and of masks are as in base/bits.cuh, read in parts of 16 bits; every part of w's words is written
-//   by one warp; w begins with what the remainder's rows gave (base_*).
+// Preconditions: presence words of x and of masks are as in base/bits.cuh, read in parts of 16 bits; every part of w's
+//   words is written by one warp; w begins with what the remainder's rows gave (base_*).
 #pragma once
 #include "products/semiring.cuh"
 #include "products/tile_rows.cuh"
@@ -16,8 +18,8 @@ namespace grb {
 
 // Row `row` gets the total of its two lanes, joined to the remainder's; the warp's 16 bits go to w_parts[tile_row].
 template <class S>
-GRB_DEVICE int finish_rows(Total<S> total, int64_t tile_row, bool wanted, const word* base_words, const typename S::Z* base,
-                           bool has_base, typename S::Z* w, uint16_t* w_parts) {
+GRB_DEVICE int finish_rows(Total<S> total, int64_t tile_row, bool wanted, const word* base_words,
+                           const typename S::Z* base, bool has_base, typename S::Z* w, uint16_t* w_parts) {
   int64_t row = tile_row * 16 + (lane_number() >> 1);
   join_lanes<S>(total, 2);
   bool first = (lane_number() & 1) == 0;
@@ -41,10 +43,11 @@ GRB_DEVICE int finish_rows(Total<S> total, int64_t tile_row, bool wanted, const 
 template <class S, bool MASKED>
 __global__ void __launch_bounds__(256)
 tiled_rows(int64_t nrows, const int64_t* tile_ptr, const int32_t* tile_col, const int64_t* tile_nnz, int64_t lines,
-           int64_t chunk_count, const int32_t* extra, const int32_t* owner, const uint8_t* row_start, const uint8_t* nibbles,
-           const typename S::A* a_values, const uint16_t* x_parts, const typename S::X* x_values, const word* mask,
-           bool complement, const word* base_words, const typename S::Z* base, bool has_base, typename S::Z* w,
-           uint16_t* w_parts, typename S::Z* partial, bool* have, unsigned long long* count) {
+           int64_t chunk_count, const int32_t* extra, const int32_t* owner, const uint8_t* row_start,
+           const uint8_t* nibbles, const typename S::A* a_values, const uint16_t* x_parts,
+           const typename S::X* x_values, const word* mask, bool complement, const word* base_words,
+           const typename S::Z* base, bool has_base, typename S::Z* w, uint16_t* w_parts, typename S::Z* partial,
+           bool* have, unsigned long long* count) {
   const TileLines<uint16_t, int64_t> a{tile_ptr, tile_col, nullptr, tile_nnz, nullptr};
   const TileChunks chunks{lines, chunk_count, extra, owner};
   unsigned long long found = 0;
@@ -74,7 +77,8 @@ tiled_rows(int64_t nrows, const int64_t* tile_ptr, const int32_t* tile_col, cons
         for (int e = from + half; e < stop; e += 2) {
           int local = nibbles[first + e] & 15;
           if (present >> local & 1)
-            total.take(S::times(value_of_a<S>(a_values, first + e), value_of_x<S>(x_values, col + local), row, col + local, 0));
+            total.take(S::times(value_of_a<S>(a_values, first + e), value_of_x<S>(x_values, col + local), row,
+                                col + local, 0));
         }
       }
     }
@@ -95,9 +99,10 @@ tiled_rows(int64_t nrows, const int64_t* tile_ptr, const int32_t* tile_col, cons
 
 template <class S, bool MASKED>
 __global__ void __launch_bounds__(256)
-join_chunks(int64_t nrows, int64_t lines, int64_t chunk_count, const int32_t* extra, const int32_t* owner, const word* mask,
-            bool complement, const word* base_words, const typename S::Z* base, bool has_base, typename S::Z* w,
-            uint16_t* w_parts, const typename S::Z* partial, const bool* have, unsigned long long* count) {
+join_chunks(int64_t nrows, int64_t lines, int64_t chunk_count, const int32_t* extra, const int32_t* owner,
+            const word* mask, bool complement, const word* base_words, const typename S::Z* base, bool has_base,
+            typename S::Z* w, uint16_t* w_parts, const typename S::Z* partial, const bool* have,
+            unsigned long long* count) {
   unsigned long long found = 0;
   int r = lane_number() >> 1, half = lane_number() & 1;
   GRB_EACH_WARP(j, chunk_count - lines) {
@@ -120,15 +125,16 @@ join_chunks(int64_t nrows, int64_t lines, int64_t chunk_count, const int32_t* ex
 
 // ---- building tiles
 
-// FILL false: how many tiles of `least` entries or more a task (products/tile_rows.cuh) has, how many entries are in them, and how many
-// entries of each of its rows are not: rest_count[slot], slots ordered by row, then part, so that the rest's sums are its CSR.
+// FILL false: how many tiles of `least` entries or more a task (products/tile_rows.cuh) has, how many entries are in
+// them, and how many entries of each of its rows are not: rest_count[slot], slots ordered by row, then part, so that
+// the rest's sums are its CSR.
 // FILL true: those are where they begin, and all is written.  V: values by their size (null pointers: none).
 template <class I, class V, bool FILL>
 __global__ void __launch_bounds__(256)
 merge_values(const int64_t* indptr, const I* cols, const V* values, int64_t nrows, int64_t least, int64_t tasks,
-             const int64_t* task_ptr, const int32_t* owner, int64_t* tile_count, int64_t* entry_count, int64_t* rest_count,
-             int32_t* tile_col, int64_t* tile_nnz, uint8_t* row_start, uint16_t* row_mask, uint8_t* nibbles, V* tile_values,
-             I* rest_cols, V* rest_values) {
+             const int64_t* task_ptr, const int32_t* owner, int64_t* tile_count, int64_t* entry_count,
+             int64_t* rest_count, int32_t* tile_col, int64_t* tile_nnz, uint8_t* row_start, uint16_t* row_mask,
+             uint8_t* nibbles, V* tile_values, I* rest_cols, V* rest_values) {
   constexpr int NONE = 0x7fffffff;
   int r = lane_number() & 15;
   GRB_EACH_WARP(k, (tasks + 1) / 2) {

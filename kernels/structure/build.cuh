@@ -45,7 +45,8 @@ __global__ void pair_keys(const R* rows, const C* cols, int64_t n, int64_t ncols
 
 // out[s] = values[starts[s]] (op) values[starts[s] + 1] (op) ...   left to right, each step cast to the result's type.
 template <class V, class T, class X, class Y, class Op>
-__global__ void fold_segments(const V* values, bool iso, const int64_t* starts, int64_t segments, int64_t total, T* out) {
+__global__ void fold_segments(const V* values, bool iso, const int64_t* starts, int64_t segments, int64_t total,
+                              T* out) {
   Op op;
   GRB_EACH(s, segments) {
     int64_t k = starts[s], stop = s + 1 < segments ? starts[s + 1] : total;

@@ -1,7 +1,8 @@
 // Conversions of vectors, sparse to bitmap (scatter) and bitmap to sparse (popcounts, scan, gather), and typecasts.
 //
 // Callers: backends/cuda/structure/entries.py.
-// Values are moved as unsigned integers of their size (16 bytes: ulonglong2), so one instance serves all types of a size.
+// Values are moved as unsigned integers of their size (16 bytes: ulonglong2), so one instance serves all
+// types of a size.
 // Launch: one thread for each entry, or for each word.
 #pragma once
 #include "base/bits.cuh"
@@ -24,8 +25,8 @@ template <class C> __global__ void count_members(const word* words, int64_t n, C
   GRB_EACH(w, n) counts[w] = C(members(words[w]));
 }
 
-// The set bits of word w go to ends[w] - popcount(w) .. ends[w] - 1 of the list, with their values (values null: without);
-// ends: inclusive scan of the popcounts.
+// The set bits of word w go to ends[w] - popcount(w) .. ends[w] - 1 of the list, with their values (values null:
+// without); ends: inclusive scan of the popcounts.
 template <class I, class C, class T>
 __global__ void words_to_positions(const word* words, const C* ends, int64_t n, const T* dense, I* indices, T* values) {
   GRB_EACH(w, n) {

@@ -42,8 +42,8 @@ __global__ void gather_bitmap(const int64_t* wanted, int64_t n, const word* word
 // ends[s-1] <= k < ends[s], found by binary search; segment[k] = names[s] (s when names is null), at[k] = starts[s] +
 // (k - ends[s-1]).  Null outputs are not written; starts is null when at is.
 template <class E, class N, class S>
-__global__ void ranges_of(const E* ends, const N* names, const int64_t* starts, int64_t segments, int64_t total, S* segment,
-                          int64_t* at) {
+__global__ void ranges_of(const E* ends, const N* names, const int64_t* starts, int64_t segments, int64_t total,
+                          S* segment, int64_t* at) {
   GRB_EACH(k, total) {
     int64_t s = upper_bound(ends, int64_t(0), segments, k);
     if (segment != nullptr) segment[k] = S(names == nullptr ? s : int64_t(names[s]));

@@ -300,7 +300,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) bfs_tiles(BfsArguments a) {
   auto end_level = [&] {                     // vertices found; count: segments in the queue
     search.flush_rest();
     loop.end();
-    if (threadIdx.x == 0) shared_tail = load_l2(search.tail);      // once a block: thousands of warps would queue for it
+    if (threadIdx.x == 0) shared_tail = load_l2(search.tail);  // once a block: thousands of warps would queue for it
     __syncthreads();
     word tail = shared_tail;
     before = count;

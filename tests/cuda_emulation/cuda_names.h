@@ -14,7 +14,8 @@
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __constant__ static const
-#define __shared__ static thread_local  // one block at a time on an OS thread; extern __shared__ is rewritten in launcher.py
+// One block runs at a time on an OS thread; `extern __shared__` is rewritten in launcher.py.
+#define __shared__ static thread_local
 #define __align__(n) alignas(n)
 #define threadIdx (simt::current->thread)
 #define blockIdx (simt::block->index)

@@ -297,7 +297,8 @@ void run_block() {
   if (b.alive && !b.error) report_deadlock(b);
 }
 
-// A block's arrays and stacks are kept for the next launch of any kernel: fresh stacks cost a page fault for each thread.
+// A block's arrays and stacks are kept for the next launch of any kernel: fresh stacks cost a page
+// fault for each thread.
 std::mutex spare_lock;
 std::vector<std::unique_ptr<Running>> spare;
 
@@ -337,8 +338,8 @@ int run(Launch *l, void (*body)(void *), void *argument) {
     b.body = body;
     if (b.stack_count < threads) {
       if (b.stacks) munmap(b.stacks, b.stack_count * STACK);
-      b.stacks = (char *)mmap(nullptr, threads * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                              -1, 0);
+      b.stacks = (char *)mmap(nullptr, threads * STACK, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       b.stack_count = threads;
     }
     std::vector<char> memory(l->shared + 16);

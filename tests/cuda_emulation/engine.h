@@ -72,8 +72,8 @@ template <class... A, size_t... I> inline void call(void (*kernel)(A...), void *
   kernel(*(std::decay_t<A> *)a[I]...);
 }
 
-// The C library makes a thread's copy of this kernel's thread-local (__shared__) variables at the first access to one, and
-// releases before glibc 2.40 do not keep vector registers meanwhile: here, before the kernel has anything in them.
+// The C library makes a thread's copy of this kernel's thread-local (__shared__) variables at the first access to one,
+// and releases before glibc 2.40 do not keep vector registers meanwhile: here, before the kernel has anything in them.
 static thread_local char first_access;
 [[gnu::noinline]] static void touch_thread_locals() { *(volatile char *)&first_access = 1; }
 
@@ -95,7 +95,8 @@ template <class T> constexpr Kind kind_of() {
     using E = std::remove_cv_t<std::remove_pointer_t<U>>;
     if constexpr (std::is_void_v<E>) return {'p', 0}; else return {'p', sizeof(E)};
   } else {
-    return {std::is_same_v<U, bool> ? 'b' : std::is_floating_point_v<U> ? 'f' : std::is_integral_v<U> ? 'i' : 's', sizeof(U)};
+    return {std::is_same_v<U, bool> ? 'b' : std::is_floating_point_v<U> ? 'f' : std::is_integral_v<U> ? 'i' : 's',
+            sizeof(U)};
   }
 }
 template <class... A> const char *signature(void (*)(A...)) {
