@@ -54,15 +54,10 @@ def kronecker(A, B, op, allow=None):
     ib = ib.repeat(lengths_a[ia])
     at_a = entries_a.repeat(lengths_b[ib])
     at_b = ranges(starts_b[ib], lengths_b[ib])
-    rows = (rows_a[row_numbers(A, rows_a)] * B.nrows)[at_a] + row_ids(B)[at_b]
+    rows = (row_ids(A) * B.nrows)[at_a] + row_ids(B)[at_b]
     cols = A.indices[at_a].astype(np.int64) * B.ncols + B.indices[at_b]
     result = _result(A, at_a, B, at_b, op, nrows, ncols, rows, cols)
     return result if allow is None else restrict(result, allow)
-
-
-def row_numbers(A, rows):
-    """For each entry of A the position of its row in `rows`, the non-empty rows."""
-    return np.arange(rows.shape[0]).repeat(rows_csr(A, rows)[1])
 
 
 def _within_mask(A, B, op, mask, nrows, ncols):
