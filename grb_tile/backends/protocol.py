@@ -185,6 +185,15 @@ class Backend:
 
     # ------------------------------------------------------------------ element-wise
 
+    def is_ready(self, primitive: str, *operands: Any, **options: Any) -> bool:
+        """Would the backend's fast form of a product run now, without waiting for a compilation?
+
+        primitive: "matvec_rows" (A, x, semiring, allow), "matvec_cols" (AT, x, semiring, allow) or "matmul" (A, B,
+        semiring, allow, method), where method is "gustavson" or "dot", with B's transpose for B.  Costs microseconds
+        and changes nothing.
+        """
+        return True
+
     def union(
         self,
         x: Store,

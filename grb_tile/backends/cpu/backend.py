@@ -66,6 +66,9 @@ class NumpyBackend(Backend):
 
     matmul = staticmethod(matmul.matmul)
 
+    def is_ready(self, primitive, *operands, **options):
+        return False  # no compiled form
+
     # ------------------------------------------------------------------ element-wise
 
     union = staticmethod(elementwise.union)
@@ -169,6 +172,9 @@ class CpuBackend(NumpyBackend):
         result = _matmul(A, B, semiring, allow, plan, BT)
         return matmul.matmul(A, B, semiring, allow, plan, BT) if result is NotImplemented else result
 
+    def is_ready(self, primitive, *operands, **options):
+        return _ready(primitive, *operands, **options)
+
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
         if (
             left_default is None
@@ -218,6 +224,7 @@ def _declines(*_):
 _matvec_rows = getattr(accelerate, "matvec_rows", _declines)
 _matvec_cols = getattr(accelerate, "matvec_cols", _declines)
 _matmul = getattr(accelerate, "matmul", _declines)
+_ready = getattr(accelerate, "ready", lambda *_, **__: False)
 _union = getattr(accelerate, "union", _declines)
 _intersect = getattr(accelerate, "intersect", _declines)
 _restrict = getattr(accelerate, "restrict", _declines)

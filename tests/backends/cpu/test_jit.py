@@ -100,6 +100,22 @@ def test_work_larger_than_the_compile_does_not_wait(fresh):
     assert kernel.functions_for(60.0) is not None
 
 
+def test_ready_asks_and_changes_nothing(fresh):
+    A, x, op = operands()
+    with gb.plan(force="numpy"):
+        assert not accelerate.ready("matvec_rows", A, x, op)
+    assert not accelerate.ready("matvec_rows", A, x, op)
+    assert not accelerate.ready("matmul", A, A, op)
+    assert not list(fresh.rglob("*.py"))
+    assert not any(kernel.numpy_seconds for kernel in jit._kernels.values())
+    with gb.plan(force="numba"):
+        assert accelerate.ready("matvec_rows", A, x, op)
+        assert accelerate.matvec_rows(A, x, op) is not NotImplemented
+    assert accelerate.ready("matvec_rows", A, x, op)
+    assert not accelerate.ready("matvec_cols", A, x, op)
+    assert not gb.backends.select.current().is_ready("matmul", A, A, op, None, "dot")
+
+
 def test_forced_engines():
     A, x, op = operands()
     with gb.plan(force="numpy"):

@@ -18,8 +18,8 @@ from .traversal import bfs, bfs_multi, bfs_over_tiles
 
 __all__ = [
     "bfs", "bfs_multi", "bfs_over_tiles", "clear_bits", "drop_accumulators", "intersect", "jit", "matmul",
-    "matvec_cols", "matvec_rows", "ordered_indices", "ordered_pairs", "put_entries", "restrict", "select", "transpose",
-    "union",
+    "matvec_cols", "matvec_rows", "ordered_indices", "ordered_pairs", "put_entries", "ready", "restrict", "select",
+    "transpose", "union",
 ]  # fmt: skip
 
 
@@ -43,6 +43,18 @@ def matvec_cols(AT, x, semiring, allow=None, plan=None):
 def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j]; plan.method is "dot" or "gustavson"."""
     return _record(plan, accelerate_matmul.matmul(A, B, semiring, allow, plan, BT))
+
+
+_READY = {
+    "matvec_rows": accelerate_matvec.rows_ready,
+    "matvec_cols": accelerate_matvec.cols_ready,
+    "matmul": accelerate_matmul.ready,
+}
+
+
+def ready(primitive, *operands, **options):
+    """Would a compiled kernel run this primitive now?  Compiles nothing and counts nothing."""
+    return _READY[primitive](*operands, **options)
 
 
 _MATRICES = ("csr", "dcsr")

@@ -43,6 +43,14 @@ def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     return _gustavson(A, B, semiring, allow)
 
 
+def ready(A, B, semiring, allow=None, method="gustavson"):
+    """Would a compiled kernel run A B now, without waiting for a compilation?  method "dot": B is its transpose."""
+    if A.rows is not None or B.rows is not None or A.indices.shape[0] == 0 or B.indices.shape[0] == 0:
+        return False
+    kernel = _dot_kernel(A, B, semiring) if method == "dot" else _gustavson_kernel(A, B, semiring, allow)
+    return kernel is not None and kernel.is_ready()
+
+
 def row_chunks(work, wanted):
     """(cuts between rows, total work): load balancing, chunks of about `wanted` work with at least one row each."""
     ends = np.cumsum(work)
@@ -56,18 +64,26 @@ def row_chunks(work, wanted):
 # --- Gustavson ---
 
 
-def _gustavson(A, B, semiring, allow):
+def _mask_kind(allow):
+    return "none" if allow is None else "complement" if allow.complement else "pattern"
+
+
+def _gustavson_kernel(A, B, semiring, allow):
     if B.ncols > MAX_DENSE:
-        return NotImplemented
-    multiply = semiring.binaryop
-    reads_a, reads_b = uses(multiply)
-    mask = "none" if allow is None else "complement" if allow.complement else "pattern"
-    kernel = semiring_kernel(
+        return None
+    reads_a, reads_b = uses(semiring.binaryop)
+    return semiring_kernel(
         "matmul_rows", semiring, f"{A.indices.dtype.char}-{B.indices.dtype.char}",
-        A_ISO=A.iso or not reads_a, B_ISO=B.iso or not reads_b, MASK=mask,
+        A_ISO=A.iso or not reads_a, B_ISO=B.iso or not reads_b, MASK=_mask_kind(allow),
     )  # fmt: skip
+
+
+def _gustavson(A, B, semiring, allow):
+    kernel = _gustavson_kernel(A, B, semiring, allow)
     if kernel is None:
         return NotImplemented
+    reads_a, reads_b = uses(semiring.binaryop)
+    mask = _mask_kind(allow)
     functions = kernel.functions_for(lambda: _rows_seconds(A, B, allow, mask))
     if functions is None:
         return NotImplemented
@@ -151,19 +167,24 @@ def _joined(chunks, count, np_index, np_type, capacity):
 # --- dot products ---
 
 
-def _dot(A, BT, semiring, pattern):
+def _dot_kernel(A, BT, semiring):
     if A.ncols > MAX_DENSE:
-        return NotImplemented
+        return None
     multiply = semiring.binaryop
     reads_a, reads_b = uses(multiply)
     np_kind = semiring.return_type.np_type.kind
     count = semiring.monoid.binaryop.name == "plus" and multiply.kind == "pair" and np_kind in "iuf"
-    kernel = semiring_kernel(
+    return semiring_kernel(
         "matmul_dot", semiring, f"{A.indices.dtype.char}-{BT.indices.dtype.char}",
         A_ISO=A.iso or not reads_a, B_ISO=BT.iso or not reads_b, COUNT=count,
     )  # fmt: skip
+
+
+def _dot(A, BT, semiring, pattern):
+    kernel = _dot_kernel(A, BT, semiring)
     if kernel is None:
         return NotImplemented
+    reads_a, reads_b = uses(semiring.binaryop)
     functions = kernel.functions_for(lambda: _dots_seconds(A, BT, pattern))
     if functions is None:
         return NotImplemented

@@ -114,27 +114,17 @@ def result_vector(size, dtype, words, values, count, iso=False):
 
 def matvec_rows(A, x, semiring, allow=None):
     """w<allow>[i] = (+)_k A[i,k] (x) x[k], A by rows.  See backends/protocol.py."""
-    if A.rows is not None or A.indices.shape[0] == 0 or x.nvals == 0 or A.nrows > MAX_DENSE:
-        return NotImplemented
-    multiply = semiring.binaryop
-    reads_a, reads_x = uses(multiply)
-    listed = allow is not None and not allow.complement and allow.pattern.format == "sparse"
-    x_full = x.nvals == x.size
-    a_iso = A.iso or not reads_a
-    x_iso = x.iso or not reads_x
-    index = A.indices.dtype.char
-    one = one_result(semiring, a_iso, x_iso)
-    if one:
-        kernel = structure_kernel("matvec_rows", index, A_ISO=True, X_ISO=True, X_FULL=x_full, LISTED=listed)
-    else:
-        kernel = semiring_kernel("matvec_rows", semiring, index, A_ISO=a_iso, X_ISO=x_iso, X_FULL=x_full, LISTED=listed)
+    kernel, one = _rows_kernel(A, x, semiring, allow)
     if kernel is None:
         return NotImplemented
     functions = kernel.functions_for(lambda: _rows_seconds(A, allow))
     if functions is None:
         return NotImplemented
+    multiply = semiring.binaryop
+    reads_a, reads_x = uses(multiply)
+    listed, x_full = _is_listed(allow), x.nvals == x.size
     if not x_full and x.format == "sparse":
-        x = spread(x, x_iso)
+        x = spread(x, x.iso or not reads_x)
         if x is None:
             return NotImplemented
     try:
@@ -153,6 +143,31 @@ def matvec_rows(A, x, semiring, allow=None):
             raise
         jit.fail(kernel, error)
         return NotImplemented
+
+
+def _is_listed(allow):
+    return allow is not None and not allow.complement and allow.pattern.format == "sparse"
+
+
+def _rows_kernel(A, x, semiring, allow):
+    """(kernel or None, is the result iso?) of a row-wise product."""
+    if A.rows is not None or A.indices.shape[0] == 0 or x.nvals == 0 or A.nrows > MAX_DENSE:
+        return None, False
+    reads_a, reads_x = uses(semiring.binaryop)
+    listed, x_full = _is_listed(allow), x.nvals == x.size
+    a_iso = A.iso or not reads_a
+    x_iso = x.iso or not reads_x
+    index = A.indices.dtype.char
+    if one_result(semiring, a_iso, x_iso):
+        return structure_kernel("matvec_rows", index, A_ISO=True, X_ISO=True, X_FULL=x_full, LISTED=listed), True
+    flags = {"A_ISO": a_iso, "X_ISO": x_iso, "X_FULL": x_full, "LISTED": listed}
+    return semiring_kernel("matvec_rows", semiring, index, **flags), False
+
+
+def rows_ready(A, x, semiring, allow=None):
+    """Would a compiled kernel run this row-wise product now, without waiting for a compilation?"""
+    kernel, _ = _rows_kernel(A, x, semiring, allow)
+    return kernel is not None and kernel.is_ready()
 
 
 def _rows_seconds(A, allow):
@@ -300,25 +315,16 @@ def drop_accumulators():
 
 def matvec_cols(AT, x, semiring, allow=None):
     """w<allow>[i] = (+)_k A[i,k] (x) x[k], A given by columns.  See backends/protocol.py."""
-    size = AT.ncols
-    if AT.rows is not None or AT.indices.shape[0] == 0 or x.nvals == 0 or size > MAX_DENSE:
-        return NotImplemented
-    multiply = semiring.binaryop
-    reads_a, reads_x = uses(multiply)
-    a_iso = AT.iso or not reads_a
-    x_iso = x.iso or not reads_x
-    one = one_result(semiring, a_iso, x_iso)
-    if one:
-        kernel = structure_kernel("matvec_cols", AT.indices.dtype.char, A_ISO=True, X_ISO=True)
-    else:
-        kernel = semiring_kernel("matvec_cols", semiring, AT.indices.dtype.char, A_ISO=a_iso, X_ISO=x_iso)
+    kernel, one = _cols_kernel(AT, x, semiring)
     if kernel is None:
         return NotImplemented
     functions = kernel.functions_for(lambda: CALL_SECONDS_NUMPY + entries_named(AT, x) * SCATTER_SECONDS_NUMPY)
     if functions is None:
         return NotImplemented
     x = convert.to_sparse(x)
-    dtype = semiring.return_type
+    size, dtype = AT.ncols, semiring.return_type
+    multiply = semiring.binaryop
+    reads_a, reads_x = uses(multiply)
     try:
         if one:
             a_values = x_values = _TRUE
@@ -334,6 +340,25 @@ def matvec_cols(AT, x, semiring, allow=None):
             raise
         jit.fail(kernel, error)
         return NotImplemented
+
+
+def _cols_kernel(AT, x, semiring):
+    """(kernel or None, is the result iso?) of a column-wise product."""
+    if AT.rows is not None or AT.indices.shape[0] == 0 or x.nvals == 0 or AT.ncols > MAX_DENSE:
+        return None, False
+    reads_a, reads_x = uses(semiring.binaryop)
+    a_iso = AT.iso or not reads_a
+    x_iso = x.iso or not reads_x
+    index = AT.indices.dtype.char
+    if one_result(semiring, a_iso, x_iso):
+        return structure_kernel("matvec_cols", index, A_ISO=True, X_ISO=True), True
+    return semiring_kernel("matvec_cols", semiring, index, A_ISO=a_iso, X_ISO=x_iso), False
+
+
+def cols_ready(AT, x, semiring, allow=None):
+    """Would a compiled kernel run this column-wise product now, without waiting for a compilation?"""
+    kernel, _ = _cols_kernel(AT, x, semiring)
+    return kernel is not None and kernel.is_ready()
 
 
 def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype, value):

@@ -170,6 +170,14 @@ class Kernel:
         price = LOAD_SECONDS if self.on_disk() else COMPILE_SECONDS
         return self.numpy_seconds >= price and (_numba is not None or _numpy_seconds >= price + NUMBA_IMPORT_SECONDS)
 
+    def is_ready(self):
+        """Could `functions_for` give the functions now, at the price of loading them at most?"""
+        if forced().engine == "numpy" or self.failed or mode() == "never" or _numba is False:
+            return False
+        if self.functions is not None or mode() == "always":
+            return True
+        return _numba is not None and self.on_disk()
+
     def functions_for(self, seconds):
         """The module of functions, or None while this job, of `seconds` in NumPy, is below the break-even point.
 
