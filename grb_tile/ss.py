@@ -1,7 +1,7 @@
 """`gb.ss`: concat, diag, about and config, under the names that python-graphblas gives them."""
 
 from .core.ss import concat, diag
-from .core.ss_settings import about, config
+from .core.ss.config import about, config
 
 _ABSENT = {
     "burble": "see gb.explain for what was decided and gb.Recorder for the calls",

@@ -8,11 +8,13 @@ from importlib import import_module
 
 from . import calls, infix, matrix, scalar, sugar, transposed, vector  # noqa: F401  (each completes the others)
 
-# what python-graphblas has in its core, and where it is here
-_ELSEWHERE = {"operator": "..operators", "dtypes": "..dtypes", "expr": ".updater", "ss": ".ss"}
+matrix.Vector = vector.Vector  # type: ignore[attr-defined]  # programs import both from core.matrix
+
+# modules loaded when first read as an attribute: `gb.core.utils.ensure_type` needs no import of its own
+_LAZY = {"dtypes", "expr", "operator", "ss", "utils"}
 
 
 def __getattr__(name):
-    if name in _ELSEWHERE:
-        return import_module(_ELSEWHERE[name], __name__)
+    if name in _LAZY:
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

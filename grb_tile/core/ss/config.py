@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Mapping, MutableMapping
 from pprint import pformat
 
-from ..backends.select import current
+from ...backends.select import current
 
 _DEFAULTS = {
     "bitmap_switch": None, "burble": False, "chunk": 0, "format": "by_row", "gpu_id": -1, "hyper_switch": 0.0625,

@@ -11,12 +11,12 @@ from inspect import Parameter, Signature
 
 import numpy as np
 
-from ..dtypes import lookup_dtype
-from ..exceptions import InvalidValue
-from ..operations.checks import output_shape
-from ..storage.place import host
-from . import kinds
-from .arguments import check_options, values_array
+from ...dtypes import lookup_dtype
+from ...exceptions import InvalidValue
+from ...operations.checks import output_shape
+from ...storage.place import host
+from .. import kinds
+from ..arguments import check_options, values_array
 
 MATRIX_FORMATS = (
     "csr", "csc", "hypercsr", "hypercsc", "bitmapr", "bitmapc", "fullr", "fullc", "coo", "coor", "cooc",

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..exceptions import InvalidObject
-from . import kinds
-from .arguments import check_options
+from ...exceptions import InvalidObject
+from .. import kinds
+from ..arguments import check_options
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from .annotations import Array
+    from ..annotations import Array
 
 _LEVELS = {"none": 0, "default": 1, "lz4": 1, "lz4hc": 9, "zstd": 1}
 _WITH_LEVEL = {"lz4hc": 9, "zstd": 19}
@@ -38,7 +38,7 @@ def serialize(self, compression: str | None = "default", level: int | None = Non
         raise TypeError(f"level argument is only valid with 'lz4hc' and 'zstd' compression, not {compression!r}")
     if level is not None and not 1 <= level <= most:
         raise ValueError(f"level argument must be 1 to {most} for {name!r}; got: {level!r}")
-    from ..io.serialize import serialize as to_bytes  # io stands above core
+    from ...io.serialize import serialize as to_bytes  # io stands above core
 
     data = to_bytes(self._parent, compression=_LEVELS[name] if level is None else min(level, 9))
     return np.frombuffer(data, np.uint8)
@@ -55,7 +55,7 @@ def reader(kind):
         if opts:
             check_options(opts)
         data = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
-        from ..io.serialize import deserialize as from_bytes  # io stands above core
+        from ...io.serialize import deserialize as from_bytes  # io stands above core
 
         found = from_bytes(data)
         if type(found) is not getattr(kinds, kind):

@@ -1,0 +1,222 @@
+"""`A.ss`: the useful part of python-graphblas's tools of a Matrix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ... import operations as ops
+from ...dtypes import UINT64
+from ...exceptions import EmptyObject
+from ...operators import get_typed_op
+from .. import kinds
+from ..arguments import check_options, expect_type, indices_array
+from ..build import check_empty
+from ..lines import check_how, normalize_chunks, ordered, ranks, scan_lines, sorted_by
+from ..matrix_export import check_order
+from .formats import MATRIX_FORMATS, add_formats, export_matrix, import_matrix
+from .serialize import reader
+from .tools import Tools, check_tiles, matrix_stores, scan_monoid, sought
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from ..annotations import ArrayLike, OperatorLike, VectorLike
+    from ..matrix import Matrix
+    from ..vector import Vector
+
+
+class MatrixTools(Tools):
+    """`A.ss`"""
+
+    __slots__ = ()
+    deserialize = reader("Matrix")
+
+    @property
+    def orientation(self) -> str:
+        """Always row-wise; a transpose is cached when it is first needed."""
+        return "rowwise"
+
+    def iterkeys(self, seek: int = 0) -> Iterator[Any]:
+        """(row, column) of the entries, from entry number `seek` on."""
+        rows, columns, _ = self._parent._tuples()
+        yield from sought(list(zip(rows.tolist(), columns.tolist(), strict=True)), seek)
+
+    def concat(self, tiles: Sequence[Any], **opts: Any) -> None:
+        """Make this matrix the concatenation of a list of lists of tiles."""
+        if opts:
+            check_options(opts)
+        tiles, _ = check_tiles(tiles, is_matrix=True)
+        store = ops.concat_matrices(matrix_stores(tiles), self._parent.dtype)
+        self._become("concat", store)
+
+    def split(self, chunks: Any, *, name: str | None = None, **opts: Any) -> list[list[Matrix]]:
+        """A list of lists of Matrices of the given heights and widths; see normalize_chunks."""
+        if opts:
+            check_options(opts)
+        parent = self._parent
+        stem = parent.name if name is None else name
+        heights, widths = normalize_chunks(chunks, parent.shape)
+        return [
+            [kinds.Matrix._from_store(store, parent.dtype, f"{stem}_{i}x{j}") for j, store in enumerate(row)]
+            for i, row in enumerate(ops.split_matrix(parent._store, heights, widths))
+        ]
+
+    def build_diag(self, vector: VectorLike, k: int = 0, **opts: Any) -> None:
+        """Make this matrix the one with `vector` on its k-th diagonal."""
+        if opts:
+            check_options(opts)
+        vector = expect_type(self._parent, vector, kinds.Vector, within="ss.build_diag", argname="vector")
+        store = ops.diagonal_matrix(vector._store, int(k), self._parent.dtype)
+        self._become("build_diag", store)
+
+    def build_scalar(self, rows: ArrayLike, columns: ArrayLike, value: Any) -> None:
+        """Put entries of one value into the empty matrix; repeated positions count once."""
+        parent = self._parent
+        rows, columns = indices_array(rows, "row indices"), indices_array(columns, "column indices")
+        if rows.size != columns.size:
+            raise ValueError(f"`rows` and `columns` lengths must match: {rows.size}, {columns.size}")
+        if value is None:
+            raise EmptyObject("build_scalar needs a value; got None")
+        check_empty(parent, parent._store)
+        values = np.array([value], parent.dtype.np_type)
+        parent._build(rows, columns, values, get_typed_op("any", parent.dtype, kind="binary"))
+
+    def _lines(self, order):
+        """(columnwise, major, minor, values) sorted by line."""
+        columnwise = check_order(order) == "columnwise"
+        return columnwise, *self._parent._by_lines(columnwise, None)
+
+    def _from_lines(self, columnwise, major, minor, values, dtype, shape, name):
+        rows, columns = (minor, major) if columnwise else (major, minor)
+        return kinds.Matrix.from_coo(rows, columns, values, dtype, nrows=shape[0], ncols=shape[1], name=name)
+
+    def reshape(
+        self,
+        nrows: Any,
+        ncols: int | None = None,
+        order: str = "rowwise",
+        *,
+        inplace: bool = False,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Matrix | None:
+        """A Matrix of the same entries, read and written row after row (or column after column); one size may be -1."""
+        if opts:
+            check_options(opts)
+        parent = self._parent
+        columnwise = check_order(order) == "columnwise"
+        shape = _new_shape(parent.shape, nrows, ncols)
+        rows, columns, values = parent._tuples()
+        old_rows, old_cols = parent.shape
+        at = columns * old_rows + rows if columnwise else rows * old_cols + columns
+        i, j = (at % shape[0], at // shape[0]) if columnwise else (at // shape[1], at % shape[1])
+        out = kinds.Matrix.from_coo(i, j, values, parent.dtype, nrows=shape[0], ncols=shape[1], name=name)
+        if not inplace:
+            return out
+        parent._store = out._store
+        parent._set_shape(*shape)
+        return None
+
+    def flatten(self, order: str = "rowwise", *, name: str | None = None, **opts: Any) -> Vector:
+        """The Vector of size nrows * ncols with the matrix row after row (or column after column)."""
+        if opts:
+            check_options(opts)
+        nrows, ncols = self._parent.shape
+        out = self.reshape(nrows * ncols, 1, order)._as_vector()
+        if name is not None:
+            out.name = name
+        return out
+
+    def scan(
+        self, op: OperatorLike | None = None, order: str = "rowwise", *, name: str | None = None, **opts: Any
+    ) -> Matrix:
+        """The prefix sums of each row (or column) over its entries; monoid.plus by default."""
+        if opts:
+            check_options(opts)
+        op = scan_monoid(self._parent, op, "scan")
+        columnwise, major, minor, values = self._lines(order)
+        scanned = scan_lines(major, values, op)
+        return self._from_lines(columnwise, major, minor, scanned, op.return_type, self._parent.shape, name)
+
+    def selectk(self, how: str, k: int, order: str = "rowwise", *, name: str | None = None) -> Matrix:
+        """Up to k entries of each row (or column): the first, last, smallest, largest, or random ones."""
+        if k < 0:
+            raise ValueError("negative k is not allowed")
+        how = check_how(how)
+        columnwise, major, minor, values = self._lines(order)
+        picked = ordered(major, minor, values, how)
+        picked = picked[ranks(major[picked]) < k]
+        parent, major, minor = self._parent, major[picked], minor[picked]
+        return self._from_lines(columnwise, major, minor, values[picked], parent.dtype, parent.shape, name)
+
+    def compactify(
+        self,
+        how: str = "first",
+        k: int | None = None,
+        order: str = "rowwise",
+        *,
+        reverse: bool = False,
+        asindex: bool = False,
+        name: str | None = None,
+    ) -> Matrix:
+        """The entries of each row moved to the left (of each column, up), in the order that `how` says."""
+        how = check_how(how)
+        columnwise, major, minor, values = self._lines(order)
+        picked = ordered(major, minor, values, how)
+        place = ranks(major[picked])
+        k = int(place.max(initial=-1)) + 1 if k is None else k
+        picked, place = picked[place < k], place[place < k]
+        major = major[picked]
+        if reverse and place.size:
+            place = np.bincount(major)[major] - 1 - place
+        kept, dtype = (minor.astype(np.uint64), UINT64) if asindex else (values, self._parent.dtype)
+        nrows, ncols = self._parent.shape
+        shape = (k, ncols) if columnwise else (nrows, k)
+        return self._from_lines(columnwise, major, place, kept[picked], dtype, shape, name)
+
+    def sort(
+        self,
+        op: OperatorLike = "lt",
+        order: str = "rowwise",
+        *,
+        values: bool = True,
+        permutation: bool = True,
+        **opts: Any,
+    ) -> tuple[Matrix | None, Matrix | None]:
+        """(sorted values, their old positions) of each row (or column), as Matrices of the same shape."""
+        if opts:
+            check_options(opts)
+        columnwise, major, minor, held = self._lines(order)
+        picked = sorted_by(self._parent, op, major, minor, held)
+        major, shape = major[picked], self._parent.shape
+        place = ranks(major)
+        C = P = None
+        if values:
+            C = self._from_lines(columnwise, major, place, held[picked], self._parent.dtype, shape, None)
+        if permutation:
+            minor = minor[picked].astype(np.uint64)
+            P = self._from_lines(columnwise, major, place, minor, None, shape, None)
+        return C, P
+
+
+def _new_shape(old, nrows, ncols):
+    if isinstance(nrows, (list, tuple)):
+        if ncols is not None or len(nrows) not in (1, 2):
+            raise ValueError(f"Shape tuple must be of length 2, not {len(nrows)}")
+        nrows, ncols = (*nrows, None)[:2]
+    size = old[0] * old[1]
+    if nrows == -1 and ncols:
+        nrows = size // ncols
+    elif ncols == -1 and nrows:
+        ncols = size // nrows
+    if ncols is None or nrows * ncols != size:
+        shown = (nrows,) if ncols is None else (nrows, ncols)
+        raise ValueError(f"cannot reshape array of size {size} into shape {shown}")
+    return nrows, ncols
+
+
+add_formats(MatrixTools, export_matrix, import_matrix, MATRIX_FORMATS)
+ss = MatrixTools  # the name that python-graphblas gives the class in this module

@@ -1,0 +1,137 @@
+"""`v.ss`: the useful part of python-graphblas's tools of a Vector."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ... import operations as ops
+from ...dtypes import UINT64
+from ...operators import get_typed_op
+from .. import kinds
+from ..arguments import check_options, expect_type, indices_array
+from ..build import check_empty
+from ..lines import axis_chunks, check_how, ordered, scan_lines, sorted_by
+from .formats import VECTOR_FORMATS, add_formats, export_vector, import_vector
+from .serialize import reader
+from .tools import Tools, check_tiles, scan_monoid, sought
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from ..annotations import ArrayLike, MatrixLike, OperatorLike
+    from ..matrix import Matrix
+    from ..vector import Vector
+
+
+class VectorTools(Tools):
+    """`v.ss`"""
+
+    __slots__ = ()
+    deserialize = reader("Vector")
+
+    def iterkeys(self, seek: int = 0) -> Iterator[Any]:
+        """The positions, from entry number `seek` on."""
+        yield from sought(self._parent._tuples()[0].tolist(), seek)
+
+    def concat(self, tiles: Sequence[Any], **opts: Any) -> None:
+        """Make this vector the concatenation of a list of Vectors."""
+        if opts:
+            check_options(opts)
+        tiles, _ = check_tiles(tiles, is_matrix=False)
+        store = ops.concat_vectors([v._store for v in tiles], self._parent.dtype)
+        self._become("concat", store)
+
+    def split(self, chunks: Any, *, name: str | None = None, **opts: Any) -> list[Vector]:
+        """A list of Vectors of the given sizes (or all of one size); see normalize_chunks."""
+        if opts:
+            check_options(opts)
+        parent = self._parent
+        stem = parent.name if name is None else name
+        sizes = axis_chunks(parent.size, chunks)
+        return [
+            kinds.Vector._from_store(store, parent.dtype, f"{stem}_{i}")
+            for i, store in enumerate(ops.split_vector(parent._store, sizes))
+        ]
+
+    def build_diag(self, matrix: MatrixLike, k: int = 0, **opts: Any) -> None:
+        """Make this vector the k-th diagonal of a matrix."""
+        if opts:
+            check_options(opts)
+        matrix = expect_type(
+            self._parent, matrix, (kinds.Matrix, kinds.TransposedMatrix), within="ss.build_diag", argname="matrix"
+        )
+        found = matrix.diag(int(k), self._parent.dtype)
+        self._become("build_diag", found._store)
+
+    def build_scalar(self, indices: ArrayLike, value: Any) -> None:
+        """Put entries of one value into the empty vector; repeated positions count once."""
+        parent = self._parent
+        check_empty(parent, parent._store)
+        indices = indices_array(indices, "indices")
+        values = np.array([value], parent.dtype.np_type)
+        parent._build(indices, values, get_typed_op("any", parent.dtype, kind="binary"))
+
+    def reshape(
+        self, nrows: Any, ncols: int | None = None, order: str = "rowwise", *, name: str | None = None, **opts: Any
+    ) -> Matrix:
+        """A Matrix of the same entries; see MatrixTools.reshape."""
+        return self._parent._as_matrix().ss.reshape(nrows, ncols, order, name=name, **opts)
+
+    def scan(self, op: OperatorLike | None = None, *, name: str | None = None, **opts: Any) -> Vector:
+        """w(i) = v(first) (+) ... (+) v(i) over the entries; monoid.plus by default."""
+        if opts:
+            check_options(opts)
+        parent = self._parent
+        indices, values = parent._tuples()
+        op = scan_monoid(parent, op, "scan")
+        scanned = scan_lines(np.zeros(indices.size, np.int64), values, op)
+        return kinds.Vector.from_coo(indices, scanned, op.return_type, size=parent.size, name=name)
+
+    def selectk(self, how: str, k: int, *, name: str | None = None) -> Vector:
+        """k of the entries: the first, last, smallest, largest, or random ones."""
+        if k < 0:
+            raise ValueError("negative k is not allowed")
+        parent, how = self._parent, check_how(how)
+        indices, values = parent._tuples()
+        picked = np.sort(ordered(np.zeros(indices.size, np.int64), indices, values, how)[:k])
+        return kinds.Vector.from_coo(indices[picked], values[picked], parent.dtype, size=parent.size, name=name)
+
+    def compactify(
+        self,
+        how: str = "first",
+        size: int | None = None,
+        *,
+        reverse: bool = False,
+        asindex: bool = False,
+        name: str | None = None,
+    ) -> Vector:
+        """The entries moved to the left, in the order that `how` says; their old positions with asindex=True."""
+        parent, how = self._parent, check_how(how)
+        indices, values = parent._tuples()
+        size = indices.size if size is None else size
+        order = ordered(np.zeros(indices.size, np.int64), indices, values, how)[:size]
+        if reverse:
+            order = order[::-1]
+        kept, dtype = (indices.astype(np.uint64), UINT64) if asindex else (np.asarray(values), parent.dtype)
+        return kinds.Vector.from_coo(np.arange(order.size), kept[order], dtype, size=size, name=name)
+
+    def sort(
+        self, op: OperatorLike = "lt", *, values: bool = True, permutation: bool = True, **opts: Any
+    ) -> tuple[Vector | None, Vector | None]:
+        """(sorted values, their old positions) as Vectors of the same size; `op` says what comes before what."""
+        if opts:
+            check_options(opts)
+        parent = self._parent
+        indices, held = parent._tuples()
+        order = sorted_by(parent, op, np.zeros(indices.size, np.int64), indices, held)
+        places = np.arange(order.size)
+        w = kinds.Vector.from_coo(places, np.asarray(held)[order], parent.dtype, size=parent.size) if values else None
+        p = kinds.Vector.from_coo(places, indices[order].astype(np.uint64), size=parent.size) if permutation else None
+        return w, p
+
+
+add_formats(VectorTools, export_vector, import_vector, VECTOR_FORMATS)
+ss = VectorTools  # the name that python-graphblas gives the class in this module
