@@ -76,6 +76,8 @@ def _with_vectors(tiles):
 
 
 def matrix_stores(tiles):
+    """The stores of a list of lists of tiles; a Vector is a column."""
+
     def store(tile):
         if tile.ndim == 1:
             tile = tile._as_matrix()
@@ -85,6 +87,7 @@ def matrix_stores(tiles):
 
 
 def scan_monoid(parent, op, within):
+    """`op` (monoid.plus when None) as a monoid of the parent's type.  Raises: TypeError for what has none."""
     op = get_typed_op("plus" if op is None else op, parent.dtype, kind="binary")
     if op.opclass == "BinaryOp" and op.monoid is not None:
         op = op.monoid
