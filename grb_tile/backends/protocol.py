@@ -185,14 +185,22 @@ class Backend:
 
     # ------------------------------------------------------------------ element-wise
 
-    def is_ready(self, primitive: str, *operands: Any, **options: Any) -> bool:
-        """Would the backend's fast form of a product run now, without waiting for a compilation?
+    def is_ready(self, primitive: str, *operands: Any, **options: Any) -> bool | None:
+        """Would the backend's fast form of a primitive run now, without waiting for a compilation?
 
-        primitive: "matvec_rows" (A, x, semiring, allow), "matvec_cols" (AT, x, semiring, allow) or "matmul" (A, B,
-        semiring, allow, method), where method is "gustavson" or "dot", with B's transpose for B.  Costs microseconds
-        and changes nothing.
+        False: a slower form runs until the fast one is compiled.  None: these operands have no fast form.
+        primitive: "matvec_rows" (A, x, semiring, allow), "matvec_cols" (AT, x, semiring, allow), "transpose" (A) or
+        "matmul" (A, B, semiring, allow, method), where method is "gustavson" or "dot", with B's transpose for B.
+        Costs microseconds and changes nothing.
         """
         return True
+
+    def count_saving(self, seconds: float, primitive: str, *operands: Any) -> None:
+        """Count towards a compilation what the fast form of a primitive, if it were ready, would have saved in a call.
+
+        The planner chose another method because this one's fast form is not ready.  primitive and operands: as
+        is_ready.
+        """
 
     def union(
         self,

@@ -12,8 +12,8 @@ from grb_tile.storage.place import is_host
 from . import tuning
 from .choose_direction import cheaper
 from .choose_matvec_gpu import choose_on_gpu
+from .matvec_work import column_wise_ns, estimate_work, row_wise_ns, sample_work
 from .record import FREE, KERNEL_METHODS, Plan, forced
-from .statistics import edges_of, mean_degree, stored_rows
 
 _METHODS = {"rows": "rows", "pull": "rows", "cols": "cols", "push": "cols"}
 
@@ -25,50 +25,12 @@ def can_stop_early(semiring) -> bool:
                                             or monoid.binaryop.kind == "any")  # fmt: skip
 
 
-def rows_cost(A, u, allow, transposed: bool, early: bool, frontier_edges: float) -> float:
-    """ns of the row-wise product over the permitted rows of E.
-
-    A is E, or E's transpose when `transposed`: then the degrees of E's rows are estimated.
-    """
-    count = A.indices.shape[0]
-    n_rows = A.ncols if transposed else stored_rows(A)
-    if transposed and A.rows is not None:
-        n_rows = min(n_rows, count)
-    mean = count / max(n_rows, 1)
-    if allow is None:
-        rows, edges = n_rows, count
-    else:
-        masked = allow.pattern.nvals
-        if allow.complement:
-            rows = max(allow.pattern.size - masked, 0)
-            edges = rows * mean
-        else:
-            rows = masked
-            edges = rows * mean if transposed else edges_of(A, allow.pattern)
-    if early and rows:
-        tries = count / max(frontier_edges, 1.0)  # entries read until one meets the vector
-        edges = min(edges, rows * tries)
-    cost = edges * (tuning.CPU_ENTRY_NS if u.nvals == u.size else tuning.CPU_LOOK_UP_NS) + rows * tuning.CPU_ROW_NS
-    if allow is None or allow.complement:
-        cost += A.nrows * tuning.CPU_BIT_NS
-    if u.format == "sparse" and u.nvals < u.size:
-        cost += u.nvals * tuning.CPU_SPREAD_ENTRY_NS + u.size * tuning.CPU_SPREAD_NS
-    return cost
-
-
-def cols_cost(A, u, frontier_edges: float) -> float:
-    """ns of the column-wise product over the columns of E at u's entries."""
-    cost = frontier_edges * tuning.CPU_SCATTER_NS + u.nvals * tuning.CPU_COLUMN_NS
-    if u.format == "bitmap":
-        cost += u.size * tuning.CPU_BIT_NS
-    return cost
-
-
 def choose_matvec(A, transposed: bool, u, allow, semiring, backend=None) -> Plan:
     """The Plan for w<allow> = E u over `semiring`; E = A, or A's transpose when `transposed`.
 
     rows needs E by rows, cols needs E's transpose by rows. The one that is not stored costs a transpose, which is made
-    once a break-even counter (ski rental) has reached its cost. backend: wanted for stores of a device.
+    once a break-even counter (ski rental) has reached its cost. backend: says which methods are compiled, on a
+    device how fast they are; None: all are.
     """
     rules = forced()
     on_host = is_host(A)
@@ -93,12 +55,36 @@ def choose_matvec(A, transposed: bool, u, allow, semiring, backend=None) -> Plan
     transpose = cached_transpose(A)
     if transpose is None and entries <= tuning.CPU_SMALL_MATRIX:
         return Plan("matvec", "cols" if transposed else "rows", "csr", "matrix_small", (entries,))
-    by_columns = A if transposed else transpose  # E's transpose by rows
-    frontier = u.nvals * mean_degree(A) if by_columns is None else edges_of(by_columns, u)
-    by_rows = transpose if transposed else A
-    if by_rows is not None:
-        rows = rows_cost(by_rows, u, allow, False, can_stop_early(semiring), frontier)
-    else:
-        rows = rows_cost(A, u, allow, True, can_stop_early(semiring), frontier)
-    columns = cols_cost(A, u, frontier)
-    return cheaper(A, transposed, transpose, rows, columns, u.nvals, tuning.CPU_TRANSPOSE_NS)
+    return _by_costs(A, transposed, transpose, u, allow, semiring, backend)
+
+
+def _by_costs(A, transposed, transpose, u, allow, semiring, backend):
+    """The Plan by the costs of both methods, each as it would run now: compiled, or in NumPy."""
+    early = can_stop_early(semiring)
+    by_rows, by_columns = (transpose, A) if transposed else (A, transpose)
+    work = estimate_work(A, transposed, by_rows, by_columns, u, allow)
+    rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, allow, True)
+    low, high = (rows, columns) if rows < columns else (columns, rows)
+    if low > 2 * tuning.CPU_SAMPLE_NS and high < low * tuning.CPU_SURE:  # a wrong choice may cost more than a sample
+        work = sample_work(A, transposed, by_rows, by_columns, u, allow, early)
+        rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, allow, True)
+    if backend is None or columns * tuning.CPU_SURE < rows and transpose is not None:
+        return cheaper(A, transposed, transpose, rows, columns, u.nvals, tuning.CPU_TRANSPOSE_NS)
+    rows_ready = backend.is_ready("matvec_rows", A, u, semiring, allow)
+    columns_ready = backend.is_ready("matvec_cols", A, u, semiring, allow)
+    numpy_rows = 0.0 if rows_ready else row_wise_ns(work, u, early, False)
+    numpy_columns = 0.0 if columns_ready else column_wise_ns(work, u, allow, False)
+    # once the kernels are compiled; a method without kernel stays in NumPy
+    rows = numpy_rows if rows_ready is None else rows
+    columns = numpy_columns if columns_ready is None else columns
+    if transpose is None:  # a transpose serves later calls
+        compiled = backend.is_ready("transpose", A)
+        price = tuning.CPU_TRANSPOSE_NS if compiled else tuning.NUMPY_TRANSPOSE_NS
+        return cheaper(A, transposed, None, rows, columns, u.nvals, price)
+    rows_now, columns_now = numpy_rows or rows, numpy_columns or columns
+    plan = cheaper(A, transposed, transpose, rows_now, columns_now, u.nvals, 0.0)
+    if plan.method == "cols" and rows < min(rows_now, columns_now):
+        backend.count_saving((columns_now - rows) * 1e-9, "matvec_rows", A, u, semiring, allow)
+    elif plan.method == "rows" and columns < min(rows_now, columns_now):
+        backend.count_saving((rows_now - columns) * 1e-9, "matvec_cols", A, u, semiring, allow)
+    return plan

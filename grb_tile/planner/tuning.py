@@ -29,7 +29,7 @@ RECORD = "tests/gpu/RECORD.md"
 H200 = "H200: kron 20 and 21, rmat 22, fem 40 and 70, cnr-2000, ego-Twitter"
 H200_BFS = "H200: kron 21, rmat 22, grid 2000, USA-road-NE, fem 70"
 PLANS = "H200: tests/benchmarks/bench_plans.py on its own graphs, which are no longer held out for this figure"
-CPU = "one core, kron 18 edge factor 16, FP64 plus_times, Numba"
+CPU = "two cores (Xeon, 2 threads), kron 17 and a uniform graph of degree 16, Numba and NumPy"
 PUSH_PULL = "push_pull_graphblas_icpp18"
 TILES = "tilespmspv_tilebfs_icpp22"
 
@@ -50,19 +50,46 @@ HYSTERESIS = _set(
 CPU_SMALL_MATRIX = _set(
     "CPU_SMALL_MATRIX", 4096, "entries", "below it a call costs more than either direction saves", CPU
 )
-CPU_ENTRY_NS = _set("CPU_ENTRY_NS", 2.4, "ns an entry", "row-wise product, dense x: 2.4", CPU)
-CPU_SCATTER_NS = _set("CPU_SCATTER_NS", 6.0, "ns an entry", "column-wise product, x a quarter full: 5.9", CPU)
+CPU_ENTRY_NS = _set("CPU_ENTRY_NS", 1.5, "ns an entry", "row-wise product, dense x: FP32 1.4, FP64 2.0 to 3.1", CPU)
 CPU_LOOK_UP_NS = _set(
-    "CPU_LOOK_UP_NS", 3.84, "ns an entry", "row-wise product against a bitmap: 3.8 to 5.0 by its density", CPU
+    "CPU_LOOK_UP_NS", 1.7, "ns an entry", "row-wise product against a bitmap of density 0.001: 1.4 to 1.9", CPU
 )
-CPU_ROW_NS = _set("CPU_ROW_NS", 4.8, "ns a row", "start, end and result of a row: two entries' time", CPU)
+CPU_BRANCH_NS = _set(
+    "CPU_BRANCH_NS",
+    11.0,
+    "ns a mispredicted branch",
+    "bitmap of density 0.5: 7 ns an entry, half of them mispredicted; a half-full mask adds 5.8 to a scattered edge",
+    CPU,
+)
+CPU_PROBE_NS = _set(
+    "CPU_PROBE_NS", 0.5, "ns an entry", "any_pair against a bitmap of density 0.001, over its rows", CPU
+)
+CPU_ROW_NS = _set(
+    "CPU_ROW_NS", 4.0, "ns a row", "start, end and result; a row that stops early 15 with its branch", CPU
+)
+CPU_SCATTER_NS = _set(
+    "CPU_SCATTER_NS", 5.0, "ns an entry", "column-wise product: 2.2 (x dense) to 10 (x sparse, one thread)", CPU
+)
 CPU_COLUMN_NS = _set("CPU_COLUMN_NS", 7.2, "ns an entry of x", "start and end of a column: three entries' time", CPU)
 CPU_BIT_NS = _set("CPU_BIT_NS", 0.075, "ns a bit", "scan of a mask or a bitmap, 64 bits a word", CPU)
 CPU_SPREAD_NS = _set("CPU_SPREAD_NS", 0.36, "ns a position", "clearing the bitmap that a list is spread into", CPU)
 CPU_SPREAD_ENTRY_NS = _set("CPU_SPREAD_ENTRY_NS", 4.8, "ns an entry of x", "writing a list's entry into it", CPU)
-CPU_TRANSPOSE_NS = _set("CPU_TRANSPOSE_NS", 19.2, "ns an entry", "counting sort by column: eight entries' time", CPU)
+CPU_TRANSPOSE_NS = _set("CPU_TRANSPOSE_NS", 14.0, "ns an entry", "counting sort by column: 8 (iso) to 16", CPU)
+NUMPY_CALL_NS = _set("NUMPY_CALL_NS", 60_000.0, "ns a call", "some twenty calls of NumPy", CPU)
+NUMPY_ENTRY_NS = _set("NUMPY_ENTRY_NS", 5.2, "ns an entry", "row-wise in NumPy: 4.9 to 7; no row stops early", CPU)
+NUMPY_HIT_NS = _set("NUMPY_HIT_NS", 10.0, "ns an entry that meets x", "bitmap of density 0.5: 10 to 12 an entry", CPU)
+NUMPY_SCATTER_NS = _set("NUMPY_SCATTER_NS", 18.0, "ns an entry", "column-wise in NumPy: any_pair 9, min_plus 22", CPU)
+NUMPY_MASK_NS = _set("NUMPY_MASK_NS", 4.0, "ns an entry", "column-wise in NumPy: a mask adds 1 to 5", CPU)
+NUMPY_TRANSPOSE_NS = _set("NUMPY_TRANSPOSE_NS", 62.0, "ns an entry", "sort by column in NumPy: 55 to 66", CPU)
 CPU_COUNTED = _set(
     "CPU_COUNTED", 2048, "entries of x", "a gather of 2048 degrees takes 5 us; longer lists are sampled", CPU
+)
+CPU_SAMPLED = _set(
+    "CPU_SAMPLED", 4096, "entries", "standard deviation at a share of 0.1: 4.7 %, at 0.5: 1.6 %", "by construction"
+)
+CPU_SAMPLE_NS = _set("CPU_SAMPLE_NS", 70_000.0, "ns", "a sample tested against x and a mask", CPU)
+CPU_SURE = _set(
+    "CPU_SURE", 16, "ratio of costs", "no degree distribution met turns a ratio of 16 round, as GPU_SURE", CPU
 )
 
 # ---------------------------------------------------------------------- push or pull on a GPU (nanoseconds of an H200)
@@ -340,4 +367,6 @@ ROWS_ALIKE = _set("ROWS_ALIKE", 0.8, "share of the rows", "in one bin: all rows 
 CHECKED_PRODUCT = _set("CHECKED_PRODUCT", 1.5, "ratio to DOT_ENTRY", f"{PUSH_PULL}, section 5.2, for matrices", CPU)
 DOT_ENTRY = _set("DOT_ENTRY", 1.0, "entry", "an entry of B's column tried against the bits of A's row", CPU)
 MASK_POSITION = _set("MASK_POSITION", 2.0, "ratio to DOT_ENTRY", "clearing and collecting a position of the mask", CPU)
-MATMUL_TRANSPOSE = _set("MATMUL_TRANSPOSE", 8.0, "ratio to DOT_ENTRY", "as CPU_TRANSPOSE_NS over CPU_ENTRY_NS", CPU)
+MATMUL_TRANSPOSE = _set(
+    "MATMUL_TRANSPOSE", 8.0, "ratio to DOT_ENTRY", "counting sort of an entry over a dot's entry", CPU
+)

@@ -29,7 +29,7 @@ def frontier(count, form="sparse"):
 
 def plan_of(A, u, allow=None, semiring=MIN_PLUS, dtype="FP64", transposed=False):
     if A.forms:
-        A.forms.pop("last_direction", None)
+        A.forms.pop("last_method", None)
     return choose_matvec(A, transposed, u, allow, getattr(gb.semiring, semiring)[dtype])
 
 
@@ -54,7 +54,7 @@ def test_early_exit_pulls_sooner(graph):
 
 def test_close_calls_keep_their_direction(graph):
     sizes = range(100, 4000, 100)
-    graph.forms.pop("last_direction", None)
+    graph.forms.pop("last_method", None)
     up = [choose_matvec(graph, False, frontier(n, "bitmap"), None, gb.semiring.min_plus["FP64"]).method for n in sizes]
     down = [
         choose_matvec(graph, False, frontier(n, "bitmap"), None, gb.semiring.min_plus["FP64"]).method

@@ -67,7 +67,7 @@ class NumpyBackend(Backend):
     matmul = staticmethod(matmul.matmul)
 
     def is_ready(self, primitive, *operands, **options):
-        return False  # no compiled form
+        return None  # no compiled form
 
     # ------------------------------------------------------------------ element-wise
 
@@ -175,6 +175,9 @@ class CpuBackend(NumpyBackend):
     def is_ready(self, primitive, *operands, **options):
         return _ready(primitive, *operands, **options)
 
+    def count_saving(self, seconds, primitive, *operands):
+        _count_saving(seconds, primitive, *operands)
+
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
         if (
             left_default is None
@@ -224,7 +227,8 @@ def _declines(*_):
 _matvec_rows = getattr(accelerate, "matvec_rows", _declines)
 _matvec_cols = getattr(accelerate, "matvec_cols", _declines)
 _matmul = getattr(accelerate, "matmul", _declines)
-_ready = getattr(accelerate, "ready", lambda *_, **__: False)
+_ready = getattr(accelerate, "ready", lambda *_, **__: None)
+_count_saving = getattr(accelerate, "count_saving", _declines)
 _union = getattr(accelerate, "union", _declines)
 _intersect = getattr(accelerate, "intersect", _declines)
 _restrict = getattr(accelerate, "restrict", _declines)

@@ -17,9 +17,9 @@ from .matvec import drop_accumulators
 from .traversal import bfs, bfs_multi, bfs_over_tiles
 
 __all__ = [
-    "bfs", "bfs_multi", "bfs_over_tiles", "clear_bits", "drop_accumulators", "intersect", "jit", "matmul",
-    "matvec_cols", "matvec_rows", "ordered_indices", "ordered_pairs", "put_entries", "ready", "restrict", "select",
-    "transpose", "union",
+    "bfs", "bfs_multi", "bfs_over_tiles", "clear_bits", "count_saving", "drop_accumulators", "intersect", "jit",
+    "matmul", "matvec_cols", "matvec_rows", "ordered_indices", "ordered_pairs", "put_entries", "ready", "restrict",
+    "select", "transpose", "union",
 ]  # fmt: skip
 
 
@@ -45,16 +45,25 @@ def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     return _record(plan, accelerate_matmul.matmul(A, B, semiring, allow, plan, BT))
 
 
-_READY = {
-    "matvec_rows": accelerate_matvec.rows_ready,
-    "matvec_cols": accelerate_matvec.cols_ready,
-    "matmul": accelerate_matmul.ready,
+_KERNELS = {
+    "matvec_rows": accelerate_matvec.rows_kernel,
+    "matvec_cols": accelerate_matvec.cols_kernel,
+    "matmul": accelerate_matmul.kernel_of,
+    "transpose": accelerate_entries.transpose_kernel,
 }
 
 
 def ready(primitive, *operands, **options):
-    """Would a compiled kernel run this primitive now?  Compiles nothing and counts nothing."""
-    return _READY[primitive](*operands, **options)
+    """Would a compiled kernel run this primitive now?  None: there is none.  Compiles nothing and counts nothing."""
+    kernel = _KERNELS[primitive](*operands, **options)
+    return None if kernel is None else kernel.is_ready()
+
+
+def count_saving(seconds, primitive, *operands):
+    """Add to the break-even counter of the kernel of this primitive."""
+    kernel = _KERNELS[primitive](*operands)
+    if kernel is not None:
+        kernel.functions_for(seconds)
 
 
 _MATRICES = ("csr", "dcsr")

@@ -20,21 +20,29 @@ MAX_COUNTS = 1 << 28  # column counters of all threads together
 NO_WORDS = np.zeros(0, np.uint64)
 
 
-def transpose(A):
-    """T[j,i] = A[i,j].  See backends/protocol.py."""
+def transpose_kernel(A):
+    """The Kernel that transposes A, or None where NumPy does."""
     count = A.indices.shape[0]
     if A.rows is not None or count == 0 or A.values.dtype.names is not None or A.ncols > 4 * count + 65536:
-        return NotImplemented
+        return None
     if A.ncols > MAX_COUNTS:
-        return NotImplemented
+        return None
     index = index_dtype(A.nrows)
-    kernel = jit.plain_kernel(
+    return jit.plain_kernel(
         "transpose", A_ISO=bool(A.iso), VALUE=A.values.dtype.char, INDEX=f"{A.indices.dtype.char}-{index.char}"
     )
+
+
+def transpose(A):
+    """T[j,i] = A[i,j].  See backends/protocol.py."""
+    kernel = transpose_kernel(A)
+    if kernel is None:
+        return NotImplemented
+    count = A.indices.shape[0]
     functions = kernel.functions_for(CALL_SECONDS_NUMPY + count * TRANSPOSE_SECONDS_NUMPY)
     if functions is None:
         return NotImplemented
-    return jit.attempt(kernel, lambda: _transposed(functions, A, count, index))
+    return jit.attempt(kernel, lambda: _transposed(functions, A, count, index_dtype(A.nrows)))
 
 
 def _transposed(functions, A, count, index):

@@ -43,12 +43,11 @@ def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     return _gustavson(A, B, semiring, allow)
 
 
-def ready(A, B, semiring, allow=None, method="gustavson"):
-    """Would a compiled kernel run A B now, without waiting for a compilation?  method "dot": B is its transpose."""
+def kernel_of(A, B, semiring, allow=None, method="gustavson"):
+    """The Kernel of A B, or None where NumPy computes it.  method "dot": B is its transpose."""
     if A.rows is not None or B.rows is not None or A.indices.shape[0] == 0 or B.indices.shape[0] == 0:
-        return False
-    kernel = _dot_kernel(A, B, semiring) if method == "dot" else _gustavson_kernel(A, B, semiring, allow)
-    return kernel is not None and kernel.is_ready()
+        return None
+    return _dot_kernel(A, B, semiring) if method == "dot" else _gustavson_kernel(A, B, semiring, allow)
 
 
 def row_chunks(work, wanted):

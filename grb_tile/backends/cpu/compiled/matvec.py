@@ -164,10 +164,9 @@ def _rows_kernel(A, x, semiring, allow):
     return semiring_kernel("matvec_rows", semiring, index, **flags), False
 
 
-def rows_ready(A, x, semiring, allow=None):
-    """Would a compiled kernel run this row-wise product now, without waiting for a compilation?"""
-    kernel, _ = _rows_kernel(A, x, semiring, allow)
-    return kernel is not None and kernel.is_ready()
+def rows_kernel(A, x, semiring, allow=None):
+    """The Kernel of this row-wise product, or None where NumPy computes it."""
+    return _rows_kernel(A, x, semiring, allow)[0]
 
 
 def _rows_seconds(A, allow):
@@ -355,10 +354,9 @@ def _cols_kernel(AT, x, semiring):
     return semiring_kernel("matvec_cols", semiring, index, A_ISO=a_iso, X_ISO=x_iso), False
 
 
-def cols_ready(AT, x, semiring, allow=None):
-    """Would a compiled kernel run this column-wise product now, without waiting for a compilation?"""
-    kernel, _ = _cols_kernel(AT, x, semiring)
-    return kernel is not None and kernel.is_ready()
+def cols_kernel(AT, x, semiring, allow=None):
+    """The Kernel of this column-wise product, or None where NumPy computes it."""
+    return _cols_kernel(AT, x, semiring)[0]
 
 
 def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype, value):

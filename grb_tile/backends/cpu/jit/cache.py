@@ -171,9 +171,9 @@ class Kernel:
         return self.numpy_seconds >= price and (_numba is not None or _numpy_seconds >= price + NUMBA_IMPORT_SECONDS)
 
     def is_ready(self):
-        """Could `functions_for` give the functions now, at the price of loading them at most?"""
-        if forced().engine == "numpy" or self.failed or mode() == "never" or _numba is False:
-            return False
+        """Could `functions_for` give the functions now, at the price of loading them at most?  None: it never will."""
+        if self.failed or mode() == "never" or _numba is False:
+            return None
         if self.functions is not None or mode() == "always":
             return True
         return _numba is not None and self.on_disk()

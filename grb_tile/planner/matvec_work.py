@@ -1,0 +1,119 @@
+"""What w<allow> = E u reads row-wise and column-wise: estimated from means, or from a sample of E's entries."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import tuning
+from .statistics import edges_of, is_counted, mean_degree, members, sample_of, stored_rows
+
+
+class Work(NamedTuple):
+    """rows: those that `allow` admits; edges: their entries; reads: how many a product reads that stops a row early;
+    frontier: entries in the columns of u; hit: probability that an entry of an admitted row meets u; admitted: that a
+    product of the frontier is admitted."""
+
+    rows: float
+    edges: float
+    reads: float
+    frontier: float
+    hit: float
+    admitted: float
+
+
+def admitted_rows(A, transposed: bool, allow) -> int:
+    """Rows of E that `allow` admits and that may have entries."""
+    n_rows = stored_rows(A)
+    if transposed:
+        n_rows = A.ncols if A.rows is None else min(A.ncols, A.indices.shape[0])
+    if allow is None:
+        return n_rows
+    masked = allow.pattern.nvals
+    return min(max(allow.pattern.size - masked, 0) if allow.complement else masked, n_rows)
+
+
+def estimate_work(A, transposed: bool, by_rows, by_columns, u, allow) -> Work:
+    """The Work of w<allow> = E u, every row and column as long as the mean; short lists are counted.
+
+    A is E or its transpose; by_rows and by_columns: E and E's transpose where they are stored, else None.
+    """
+    count = A.indices.shape[0]
+    rows = admitted_rows(A if by_rows is None else by_rows, by_rows is None, allow)
+    if allow is None:
+        edges = float(count)
+    elif by_rows is not None and not allow.complement:
+        edges = edges_of(by_rows, allow.pattern)
+    else:
+        all_rows = admitted_rows(A if by_rows is None else by_rows, by_rows is None, None)
+        edges = rows * count / max(all_rows, 1)
+    frontier = u.nvals * mean_degree(A) if by_columns is None else edges_of(by_columns, u)
+    frontier = float(min(frontier, count))
+    hit = frontier / count
+    return Work(rows, edges, min(edges, rows / max(hit, 1 / count)), frontier, hit, edges / count)
+
+
+def sample_work(A, transposed: bool, by_rows, by_columns, u, allow, early: bool) -> Work:
+    """The Work from a sample of the entries: each is tested against u and the mask.
+
+    A row of d entries, each of which meets u with probability p, stops after (1 - (1-p)^d) / p of them on average.
+    """
+    matrix, flipped = (A, transposed) if by_rows is None else (by_rows, False)
+    count, sample = A.indices.shape[0], sample_of(matrix)
+    targets, sources = (sample.cols, sample.rows) if flipped else (sample.rows, sample.cols)
+    rows = admitted_rows(matrix, flipped, allow)
+    met = members(u, sources)
+    if by_columns is not None and is_counted(by_columns, u):
+        frontier = edges_of(by_columns, u)
+    else:
+        frontier = count * float(np.add.reduce(met)) / met.shape[0]
+    if allow is None:
+        admitted, share, hit = None, 1.0, frontier / count
+    else:
+        admitted = members(allow.pattern, targets) ^ allow.complement
+        inside = int(np.add.reduce(admitted))
+        share = inside / admitted.shape[0]
+        hit = float(np.add.reduce(met & admitted)) / inside if inside else 0.0
+    listed = by_rows is not None and allow is not None and not allow.complement and is_counted(by_rows, allow.pattern)
+    edges = edges_of(by_rows, allow.pattern) if listed else share * count
+    hit = min(max(hit, 0.5 / met.shape[0]), 1.0)
+    reads = min(edges, rows / hit)
+    if early and not flipped and not listed:  # the lengths of E's rows are known
+        degrees = sample.degrees if admitted is None else sample.degrees[admitted]
+        looks = -np.expm1(degrees * np.log1p(-min(hit, 1 - 1e-9))) / (hit * degrees)
+        reads = min(edges, count * float(np.add.reduce(looks)) / sample.degrees.shape[0])
+    return Work(rows, edges, reads, float(frontier), hit, share)
+
+
+def row_wise_ns(work: Work, u, early: bool, compiled: bool) -> float:
+    """ns of the row-wise product (dot, pull) on the CPU, by a compiled kernel or by NumPy."""
+    full = u.nvals == u.size
+    if not compiled:
+        entry = tuning.NUMPY_ENTRY_NS + (0.0 if full else work.hit * tuning.NUMPY_HIT_NS)
+        return tuning.NUMPY_CALL_NS + work.edges * entry
+    cost = work.rows * tuning.CPU_ROW_NS
+    if early and full:
+        return cost
+    if early:
+        cost += work.rows * tuning.CPU_BRANCH_NS + work.reads * tuning.CPU_PROBE_NS
+    elif full:
+        cost += work.edges * tuning.CPU_ENTRY_NS
+    else:
+        cost += work.edges * (tuning.CPU_LOOK_UP_NS + min(work.hit, 1 - work.hit) * tuning.CPU_BRANCH_NS)
+    if u.format == "sparse" and not full:
+        cost += u.nvals * tuning.CPU_SPREAD_ENTRY_NS + u.size * tuning.CPU_SPREAD_NS
+    return cost
+
+
+def column_wise_ns(work: Work, u, allow, compiled: bool) -> float:
+    """ns of the column-wise product (saxpy, push) on the CPU, by a compiled kernel or by NumPy."""
+    if not compiled:
+        masked = 0.0 if allow is None else tuning.NUMPY_MASK_NS
+        return tuning.NUMPY_CALL_NS + work.frontier * (tuning.NUMPY_SCATTER_NS + masked)
+    cost = work.frontier * tuning.CPU_SCATTER_NS + u.nvals * tuning.CPU_COLUMN_NS
+    if allow is not None:
+        cost += work.frontier * min(work.admitted, 1 - work.admitted) * tuning.CPU_BRANCH_NS
+    if u.format == "bitmap":
+        cost += u.size * tuning.CPU_BIT_NS
+    return cost

@@ -1,0 +1,270 @@
+"""What the planner counts before it decides: sampled work against exact counts, and costs by what is compiled."""
+
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from grb_tile.planner import choose_matmul, choose_matvec, edges_of, tuning
+from grb_tile.planner.choose_matvec_gpu import choose_on_gpu
+from grb_tile.planner.device_profile import H200
+from grb_tile.planner.matvec_work import admitted_rows, column_wise_ns, estimate_work, row_wise_ns, sample_work
+from grb_tile.planner.statistics import sample_of
+from grb_tile.storage.convert import compressed, to_bitmap, transpose_of
+from grb_tile.storage.store import Allow, SparseVector
+from support import seeds
+from support.stores import matrix, vector
+
+N = 1 << 15
+ANY_PAIR, MIN_PLUS = gb.semiring.any_pair["BOOL"], gb.semiring.min_plus["FP64"]
+
+
+class Engines:
+    """A backend that answers is_ready from a dictionary (everything else is ready) and keeps what it is asked."""
+
+    def __init__(self, **ready):
+        self.ready, self.savings = ready, []
+
+    def is_ready(self, primitive, *operands):
+        return self.ready.get(primitive, True)
+
+    def count_saving(self, seconds, primitive, *operands):
+        self.savings.append((primitive, seconds))
+
+
+def skewed(rng, n=N, edges=16 * N):
+    """A graph whose degrees fall as 1/k: sources and targets of an edge are drawn from different power laws."""
+    rank = lambda: (n ** rng.random(edges)).astype(np.int64) % n  # noqa: E731
+    label = rng.permutation(n)
+    keys = np.unique(label[rank()] * n + rng.permutation(n)[rank()])
+    return compressed(n, n, gb.dtypes.BOOL, keys // n, (keys % n).astype(np.int32), np.ones(1, bool), True)
+
+
+def bitmap(at, n=N):
+    return to_bitmap(SparseVector(n, gb.dtypes.BOOL, np.sort(at).astype(np.int32), np.ones(1, bool), True))
+
+
+@pytest.fixture(scope="module")
+def graph():
+    A = skewed(np.random.default_rng(seeds.SEED))
+    transpose_of(A)
+    return A
+
+
+def exact(E, u, allow):
+    """(admitted rows, their entries, entries of u's columns, entries that meet u there) counted one by one."""
+    rows = np.repeat(np.arange(E.nrows), np.diff(E.indptr))
+    has, may = np.zeros(E.ncols, bool), np.zeros(E.nrows, bool)
+    has[gb.Vector._from_store(u, gb.dtypes.BOOL).to_coo()[0]] = True
+    if allow is None:
+        may[:] = True
+    else:
+        may[gb.Vector._from_store(allow.pattern, gb.dtypes.BOOL).to_coo()[0]] = True
+        may ^= allow.complement
+    met = has[E.indices]
+    reads = 0
+    for i in np.flatnonzero(may & (np.diff(E.indptr) > 0)):
+        hits = np.flatnonzero(met[E.indptr[i] : E.indptr[i + 1]])
+        reads += hits[0] + 1 if hits.size else E.indptr[i + 1] - E.indptr[i]
+    return may.sum(), may[rows].sum(), met.sum(), reads
+
+
+@pytest.mark.parametrize("which", ["random", "hubs", "leaves"])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("masked", [None, False, True])
+def test_sampled_work_is_near_the_exact_one(graph, which, transposed, masked):
+    """Four standard deviations of a sample, for frontiers whose degree is the mean and far from it."""
+    rng = np.random.default_rng(seeds.SEED + 1)
+    A = transpose_of(graph) if transposed else graph
+    order = np.argsort(np.diff((graph if transposed else transpose_of(graph)).indptr), kind="stable")
+    at = {"random": rng.permutation(N)[: N // 4], "hubs": order[-N // 64 :], "leaves": order[: N // 2]}[which]
+    u = bitmap(at)
+    allow = None if masked is None else Allow(bitmap(rng.permutation(N)[: N // 2]), masked)
+    # A is E's transpose when `transposed`: both stand for the same E = A'
+    E, by_columns = (transpose_of(A), A) if transposed else (A, transpose_of(A))
+    rows, edges, frontier, reads = exact(E, u, allow)[0], *exact(E, u, allow)[1:3], exact(E, u, allow)[3]
+    work = sample_work(A, transposed, E, by_columns, u, allow, True)
+    near = lambda share: 4 * (share * (1 - share) / tuning.CPU_SAMPLED) ** 0.5 * E.nvals + 1  # noqa: E731
+    assert work.rows == rows == admitted_rows(A, transposed, allow)
+    assert work.edges == pytest.approx(edges, abs=near(edges / E.nvals))
+    assert work.frontier == pytest.approx(frontier, abs=near(frontier / E.nvals))
+    assert work.reads == pytest.approx(reads, rel=0.35)
+    assert work.admitted == pytest.approx(edges / E.nvals, abs=near(edges / E.nvals) / E.nvals)
+
+
+def test_a_frontier_of_hubs_is_not_taken_for_one_of_mean_degree(graph):
+    """The share of the entries is sampled, not the share of the vertices."""
+    order = np.argsort(np.diff(graph.indptr))
+    hubs = bitmap(order[-N // 32 :])
+    work = sample_work(graph, True, transpose_of(graph), graph, hubs, None, False)
+    assert work.frontier > 6 * hubs.nvals * graph.nvals / N
+    assert work.frontier == pytest.approx(np.diff(graph.indptr)[order[-N // 32 :]].sum(), rel=0.1)
+
+
+def test_the_frontier_is_counted_along_the_orientation_of_the_product():
+    """Rows of length 40 and columns of length 1 in 40: E u by columns reads one entry a column, E' u forty."""
+    n = 4000
+    rows = np.repeat(np.arange(100), 40)
+    A = compressed(100, n, gb.dtypes.BOOL, rows, np.arange(n, dtype=np.int32), np.ones(1, bool), True)
+    AT = transpose_of(A)
+    u = bitmap(np.arange(50), 100)
+    few = vector(np.random.default_rng(1), n, 20, gb.dtypes.BOOL, "sparse")
+    assert edges_of(AT, few) == 20
+    assert estimate_work(A, False, A, AT, few, None).frontier == 20
+    assert sample_work(A, False, A, AT, few, None, False).frontier == 20
+    assert sample_work(A, True, AT, A, u, None, False).frontier == pytest.approx(50 * 40, rel=0.1)
+
+
+def test_long_lists_are_scaled_up_from_what_was_gathered(graph):
+    degrees = np.diff(graph.indptr)
+    for count in (tuning.CPU_COUNTED + 1, 3 * tuning.CPU_COUNTED - 1, N - 1):
+        u = vector(np.random.default_rng(count), N, count, gb.dtypes.BOOL, "sparse")
+        assert edges_of(graph, u) == pytest.approx(degrees[u.indices].sum(), rel=0.25), count
+    flat = matrix(np.random.default_rng(2), N, N, 8 * N, gb.dtypes.BOOL)
+    u = vector(np.random.default_rng(3), N, N - 1, gb.dtypes.BOOL, "sparse")
+    assert edges_of(flat, u) == pytest.approx(flat.nvals, rel=0.03)
+
+
+def test_a_hypersparse_matrix_is_sampled_by_its_own_rows():
+    at = np.arange(5000) * 2**40
+    A = gb.Matrix.from_coo(at, np.arange(5000) % 70, True, nrows=2**60, ncols=70)._store
+    sample = sample_of(A)
+    assert set(sample.rows.tolist()) <= set(at.tolist()) and (sample.degrees == 1).all()
+    u = bitmap(np.arange(35), 70)
+    assert sample_work(A, False, A, None, u, None, False).frontier == pytest.approx(2500, abs=200)
+    none = Allow(SparseVector(2**60, gb.dtypes.BOOL, np.zeros(0, np.int64), np.ones(0, bool)), True)
+    assert admitted_rows(A, False, none) == 5000  # of 2^60
+
+
+# ---------------------------------------------------------------------- what is compiled
+
+
+def level(graph, count=N // 8, seed=5):
+    """(frontier of hubs, complement of half the vertices): a level of a search from which both methods are possible."""
+    rng = np.random.default_rng(seed)
+    hubs = np.argsort(np.diff(graph.indptr))[-count:]
+    return bitmap(hubs), Allow(bitmap(rng.permutation(N)[: N // 2]), True)
+
+
+def plan_of(A, u, allow, semiring, engines, transposed=False):
+    A.forms.pop("last_method", None)
+    return choose_matvec(A, transposed, u, allow, semiring, engines)
+
+
+def test_the_method_that_is_compiled_is_taken_and_the_other_one_s_saving_counted(graph):
+    u, allow = level(graph)
+    both = plan_of(graph, u, allow, ANY_PAIR, Engines())
+    assert both.method == "rows"  # one look a row
+    engines = Engines(matvec_rows=False)
+    plan = plan_of(graph, u, allow, ANY_PAIR, engines)
+    work = sample_work(graph, False, graph, transpose_of(graph), u, allow, True)
+    slow = row_wise_ns(work, u, True, False)
+    assert slow > plan.figures[1] and plan.method == "cols"
+    assert [name for name, _ in engines.savings] == ["matvec_rows"]
+    saved = column_wise_ns(work, u, allow, True) - row_wise_ns(work, u, True, True)
+    assert engines.savings[0][1] == pytest.approx(saved * 1e-9)
+
+
+def test_nothing_is_counted_for_a_kernel_that_is_ready_or_that_would_not_be_taken(graph):
+    u, allow = level(graph)
+    for ready in ({}, {"matvec_cols": False}, {"matvec_cols": None}):
+        engines = Engines(**ready)
+        assert plan_of(graph, u, allow, ANY_PAIR, engines).method == "rows"
+        assert engines.savings == []
+
+
+def test_without_kernels_the_times_of_numpy_decide(graph):
+    """NumPy stops no row early: it reads every entry, so that half the vertices are pushed."""
+    u = bitmap(np.random.default_rng(6).permutation(N)[: N // 2])
+    for ready, method in ((True, "rows"), (None, "cols")):
+        engines = Engines(matvec_rows=ready, matvec_cols=ready)
+        assert plan_of(graph, u, None, ANY_PAIR, engines).method == method
+        assert engines.savings == []
+
+
+def test_a_transpose_costs_what_it_costs_now():
+    """Saved time is compared with the price of the transpose as it would be made: compiled or by NumPy."""
+    made = {}
+    for ready in (True, False):
+        A = skewed(np.random.default_rng(seeds.SEED + 7))
+        u = bitmap(np.arange(2, 800, 97))
+        plan = choose_matvec(A, False, u, None, MIN_PLUS, Engines(transpose=ready))
+        assert (plan.method, plan.rule) == ("rows", "only_orientation")
+        price = tuning.CPU_TRANSPOSE_NS if ready else tuning.NUMPY_TRANSPOSE_NS
+        assert plan.figures[2] == A.nvals * price
+        saved = plan.figures[0] - plan.figures[1]
+        assert saved > 0 and A.forms["transpose_counter"] == pytest.approx(saved)
+        made[ready] = 1
+        while plan.method == "rows":
+            made[ready] += 1
+            plan = choose_matvec(A, False, u, None, MIN_PLUS, Engines(transpose=ready))
+        assert made[ready] == -(-A.nvals * price // saved)
+    assert made[False] > 3 * made[True]
+
+
+def test_the_stored_orientation_that_is_cheaper_saves_nothing_up():
+    """A full vector is read by rows; a product of the transpose with a short list by the rows of A: no transpose."""
+    A = skewed(np.random.default_rng(seeds.SEED + 8))
+    full = to_bitmap(vector(np.random.default_rng(1), N, N, gb.dtypes.FP64, "full"))
+    few = vector(np.random.default_rng(1), N, 3, gb.dtypes.FP64, "sparse")
+    for _ in range(50):
+        assert choose_matvec(A, False, full, None, MIN_PLUS, Engines()).method == "rows"
+        assert choose_matvec(A, True, few, None, MIN_PLUS, Engines()).method == "cols"
+    assert not A.forms.get("transpose_counter")
+    methods = [choose_matvec(A, True, full, None, MIN_PLUS, Engines()).method for _ in range(400)]
+    assert methods[0] == "cols" and methods[-1] == "rows"
+
+
+def test_hysteresis_holds_in_both_directions(graph):
+    """Near the switch the method of the last call stays, whichever it was."""
+    close = None
+    for count in range(200, N, 100):
+        u = bitmap(np.random.default_rng(9).permutation(N)[:count])
+        plan = plan_of(graph, u, None, MIN_PLUS, Engines())
+        rows, columns = plan.figures[:2]
+        if 1 / tuning.HYSTERESIS < rows / columns < tuning.HYSTERESIS:
+            close = u
+            break
+    assert close is not None
+    for last in ("rows", "cols"):
+        graph.forms["last_method"] = last
+        assert choose_matvec(graph, False, close, None, MIN_PLUS, Engines()).method == last
+
+
+# ---------------------------------------------------------------------- the matrix product, and a device
+
+
+def test_the_transpose_that_is_missing_is_charged_to_the_method_that_needs_it():
+    rng = np.random.default_rng(seeds.SEED + 10)
+    A, B, mask = (matrix(rng, 500, 500, 5000, gb.dtypes.FP64) for _ in range(3))
+    op = gb.semiring.plus_pair["INT64"]
+    price = B.nvals * tuning.MATMUL_TRANSPOSE
+    figures = lambda bt: choose_matmul(A, False, B, bt, Allow(mask), op).figures  # noqa: E731
+    before = {bt: figures(bt) for bt in (False, True)}
+    transpose_of(B)
+    for bt, which in ((False, 0), (True, 1)):  # dots need B by columns, rows need it by rows
+        after = figures(bt)
+        assert before[bt][which] - after[which] == pytest.approx(price)
+        assert before[bt][1 - which] == after[1 - which]
+
+
+class _Device(Engines):
+    profile = H200
+
+    def edges_of(self, A, u):
+        return edges_of(A, u)
+
+
+def test_a_device_weighs_the_complement_of_the_mask():
+    """A mask of nearly all positions leaves few rows to its complement, and nearly all without it."""
+    rng = np.random.default_rng(seeds.SEED + 11)
+    A = matrix(rng, N, N, 32 * N, gb.dtypes.FP64)
+    transpose_of(A)
+    u = bitmap(rng.permutation(N)[: N // 4])
+    most = bitmap(rng.permutation(N)[: N - N // 64])
+    figures = {
+        complement: choose_on_gpu(A, False, u, Allow(most, complement), False, _Device()).figures
+        for complement in (False, True)
+    }
+    more = A.nvals * (1 - 2 / 64) * tuning.GPU_ENTRY_NS * tuning.GPU_LOOK_UP
+    assert figures[False][0] - figures[True][0] == pytest.approx(more, rel=0.01)
+    assert figures[True][1] == figures[False][1]
