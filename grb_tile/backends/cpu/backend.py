@@ -158,6 +158,10 @@ class CpuBackend(NumpyBackend):
         result = _transpose(A)
         return conversions.transpose_of(A) if result is NotImplemented else conversions.keep_transpose(A, result)
 
+    def gather_matrix(self, A, I, J):
+        result = _gather_matrix(A, I, J)
+        return structure.gather_matrix(A, I, J) if result is NotImplemented else result
+
     def _plain_rows(self, A, x, semiring, allow, plan):
         result = _matvec_rows(A, x, semiring, allow, plan)
         return matvec.matvec_rows(A, x, semiring, allow) if result is NotImplemented else result
@@ -239,5 +243,6 @@ _bfs_over_tiles = getattr(accelerate, "bfs_over_tiles", _declines)
 _transpose = getattr(accelerate, "transpose", _declines)
 _ordered_indices = getattr(accelerate, "ordered_indices", _declines)
 _ordered_pairs = getattr(accelerate, "ordered_pairs", _declines)
+_gather_matrix = getattr(accelerate, "gather_matrix", _declines)
 _put_entries = getattr(accelerate, "put_entries", _declines)
 _clear_bits = getattr(accelerate, "clear_bits", _declines)

@@ -9,6 +9,7 @@ from grb_tile.backends.cpu.compiled import (
     dispatch as accelerate,
     elementwise as accelerate_rows,
     entries as accelerate_entries,
+    gather as accelerate_gather,
 )
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.backends.cpu.vectorised import elementwise as numpy_elementwise, mapping as numpy_mapping
@@ -88,7 +89,7 @@ def pairs(rng, kind, isos, wide=False):
 @pytest.fixture(params=[1, 3])
 def threads(request, monkeypatch):
     monkeypatch.setattr(jit, "_threads", request.param)
-    monkeypatch.setattr(accelerate_rows, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(accelerate_gather, "PARALLEL_WORK", 1)
     monkeypatch.setattr(accelerate_rows, "MINIMUM_ENTRIES", 0)
 
 

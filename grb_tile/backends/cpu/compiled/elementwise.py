@@ -15,16 +15,15 @@ from ..jit import cache as jit
 from ..jit.operators import NotLowerable, operator_text
 from ..vectorised.elementwise import _iso_union, combine, restrict as restrict_in_numpy
 from .entries import CALL_SECONDS_NUMPY
-from .matmul import row_chunks
+from .gather import balanced, runs
 
 UNION_SECONDS_NUMPY = 80e-9  # NumPy's time per entry: union, intersection, select
 MEET_SECONDS_NUMPY = 25e-9
 SELECT_SECONDS_NUMPY = 8e-9
 MINIMUM_ENTRIES = 2048  # fewer entries are left to NumPy
-PARALLEL_WORK = 1 << 17  # entries below which one thread runs
 FAR = 1 << 62  # beyond any column
 
-# kind: (low, high, slope) of templates/select_columns.py for a thunk k
+# kind: (low, high, slope) of templates/gather.py for a thunk k
 RANGES = {
     "tril": lambda k: (-FAR, k + 1, 1), "triu": lambda k: (k, FAR, 1), "diag": lambda k: (k, k + 1, 1),
     "colle": lambda k: (-FAR, k + 1, 0), "colgt": lambda k: (k + 1, FAR, 0),
@@ -125,7 +124,7 @@ def _rows(functions, A, B, op, mode, one):
     values = np.empty(1 if one is not None else indices.shape[0], dtype.np_type)
     counts = np.empty(A.nrows, np.int64)
     work = row_counts(A) + row_counts(B)
-    cuts, threads = _balanced(work)
+    cuts, threads = balanced(work)
 
     def job(chunk, worker):
         first, last = cuts[chunk], cuts[chunk + 1]
@@ -151,53 +150,12 @@ def _fitting(array, count):
     return array[:count] if count * 8 > array.shape[0] * 7 else array[:count].copy()
 
 
-def _balanced(work):
-    """(cuts between rows, threads): load balancing by `work`, the entries of each row."""
-    total = int(work.sum())
-    threads = jit.thread_count() if total >= PARALLEL_WORK else 1
-    return row_chunks(work, total // (threads * 4) + 1 if threads > 1 else total + 1)[0], threads
-
-
 def select(A, op, thunk):
     """The entries of each row in a range of columns; see RANGES."""
     kind = RANGES.get(op.kind)
     count = A.indices.shape[0]
-    if kind is None or count < MINIMUM_ENTRIES or not _suits(A):
+    if kind is None or count < MINIMUM_ENTRIES or A.rows is not None:
         return NotImplemented
-    kernel = jit.plain_kernel(
-        "select_columns", X_ISO=bool(A.iso), VALUE=A.values.dtype.char, INDEX=A.indices.dtype.char
-    )
-    functions = kernel.functions_for(CALL_SECONDS_NUMPY + count * SELECT_SECONDS_NUMPY)
-    if functions is None:
-        return NotImplemented
-    return jit.attempt(kernel, lambda: _selected(functions, A, *kind(int(thunk))))
-
-
-def _selected(functions, A, low, high, slope):
-    indptr, indices, values = jit.plain(A.indptr), jit.plain(A.indices), jit.plain(A.values)
-    starts, counts = np.empty(A.nrows, np.int64), np.empty(A.nrows, np.int64)
-    cuts, threads = _balanced(row_counts(A))
-    jit.share_out(
-        lambda chunk, worker: functions.find(
-            indptr, indices, low, high, slope, starts, counts, cuts[chunk], cuts[chunk + 1]
-        ),
-        len(cuts) - 1,
-        threads,
-    )
-    out_ptr = np.zeros(A.nrows + 1, np.int64)
-    np.cumsum(counts, out=out_ptr[1:])
-    found = int(out_ptr[-1])
-    if found == A.indices.shape[0]:
-        return A
-    out_indices = np.empty(found, indices.dtype)
-    out_values = A.values[:1].copy() if A.iso else np.empty(found, values.dtype)
-    jit.share_out(
-        lambda chunk, worker: functions.copy(
-            indices, values, starts, out_ptr, out_indices, out_values, cuts[chunk], cuts[chunk + 1]
-        ),
-        len(cuts) - 1,
-        threads,
-    )
-    return choose_format(
-        Compressed(A.nrows, A.ncols, A.dtype, out_ptr, out_indices, out_values[:found], A.iso and found > 0)
-    )
+    low, high, slope = kind(int(thunk))
+    seconds = CALL_SECONDS_NUMPY + count * SELECT_SECONDS_NUMPY
+    return runs(A, A.shape, None, A.indptr[:-1], row_counts(A), (low, high, slope), 0, seconds)

@@ -166,6 +166,34 @@ def first_at_least(indices, lo, hi, k):
         else:
             hi = middle
     return lo
+
+
+@kernel
+def sort_few(indices, first, last):
+    for p in range(first + 1, last):
+        j = indices[np.uint64(p)]
+        q = p
+        while q > first and indices[np.uint64(q - 1)] > j:
+            indices[np.uint64(q)] = indices[np.uint64(q - 1)]
+            q -= 1
+        indices[np.uint64(q)] = j
+
+
+@kernel
+def take_bits(words, summary, indices, at, first, last):
+    for s in range(first, last):
+        some = summary[np.uint64(s)]
+        summary[np.uint64(s)] = NONE
+        while some != NONE:
+            w = s * 64 + trailing_zeros(some)
+            some &= some - np.uint64(1)
+            rest = words[np.uint64(w)]
+            words[np.uint64(w)] = NONE
+            while rest != NONE:
+                indices[np.uint64(at)] = w * 64 + trailing_zeros(rest)
+                rest &= rest - np.uint64(1)
+                at += 1
+    return at
 '''
 
 CYCLES = """

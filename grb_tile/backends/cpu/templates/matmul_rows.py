@@ -19,7 +19,8 @@ from grb_tile.backends.cpu.templates.placeholders import (
     MUL,
     NONE,
     bit,
-    trailing_zeros,
+    sort_few,
+    take_bits,
 )
 
 FEW = 24  # columns of a row of C up to which insertion sort is faster than a scan of the summary
@@ -86,36 +87,17 @@ def multiply(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_in
                 w = m_indices[p] >> 6
                 words[w] = NONE
                 allowed[w] = NONE
-        elif at - start <= FEW:
-            for p in range(start + 1, at):
-                j = out_indices[p]
-                q = p
-                while q > start and out_indices[q - 1] > j:
-                    out_indices[q] = out_indices[q - 1]
-                    q -= 1
-                out_indices[q] = j
-            for p in range(start, at):
-                j = out_indices[p]
-                out_values[p] = total[j]
-                words[j >> 6] = NONE
-                summary[j >> 12] = NONE
         else:
-            at = start
-            for s in range(summary.shape[0]):
-                some = summary[s]
-                if some != NONE:
-                    summary[s] = NONE
-                    while some != NONE:
-                        w = s * 64 + trailing_zeros(some)
-                        some &= some - np.uint64(1)
-                        rest = words[w]
-                        words[w] = NONE
-                        while rest != NONE:
-                            j = w * 64 + trailing_zeros(rest)
-                            rest &= rest - np.uint64(1)
-                            out_indices[at] = j
-                            out_values[at] = total[j]
-                            at += 1
+            if at - start <= FEW:
+                sort_few(out_indices, start, at)
+                for p in range(start, at):
+                    j = out_indices[p]
+                    words[j >> 6] = NONE
+                    summary[j >> 12] = NONE
+            else:
+                at = take_bits(words, summary, out_indices, start, 0, summary.shape[0])
+            for p in range(start, at):
+                out_values[p] = total[out_indices[p]]
         if MASK == "complement":
             for p in range(m_ptr[i], m_ptr[i + 1]):
                 allowed[m_indices[p] >> 6] = NONE

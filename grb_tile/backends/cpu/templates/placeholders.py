@@ -62,5 +62,26 @@ def first_at_least(indices, lo, hi, k):
     return lo
 
 
+def sort_few(indices, first, last):
+    """Insertion sort of indices[first:last]: faster than a scan of bits for a few."""
+    indices[first:last] = sorted(indices[first:last])
+
+
+def take_bits(words, summary, indices, at, first, last):
+    """The positions of the bits under the summary words first..last, ascending, to indices[at:]; returns their end.
+
+    Clears words and summary.
+    """
+    for s in range(first, last):
+        for w in range(s * 64, min(s * 64 + 64, words.shape[0])):
+            for b in range(64):
+                if int(words[w]) >> b & 1:
+                    indices[at] = w * 64 + b
+                    at += 1
+            words[w] = NONE
+        summary[s] = NONE
+    return at
+
+
 def cycles():
     return 0

@@ -178,25 +178,39 @@ def gather_vector(u, I):
     return vector_of(size, u.dtype, kept, values, u.iso)
 
 
+def source_rows(A, I):
+    """(nrows, names, begins, lengths): the rows of A[I, :], as ranges of A's entries.
+
+    names: the numbers of the rows listed, ascending, where not all nrows are (A is DCSR); None: all.
+    """
+    starts, stops = A.indptr[:-1], A.indptr[1:]
+    if I is None:
+        return A.nrows, A.rows, starts, stops - starts
+    nrows = len(I)
+    if type(I) is not range:
+        starts, lengths = rows_csr(A, I)
+        if A.rows is None:
+            return nrows, None, starts, lengths
+        names = lengths.nonzero()[0]
+        return nrows, names, starts[names], lengths[names]
+    if A.rows is None:
+        rows = slice(I.start, I.stop if I.stop >= 0 else None, I.step)
+        return nrows, None, starts[rows], (stops - starts)[rows]
+    chosen, names = find_in_range(A.rows, I)
+    if I.step < 0:
+        chosen, names = chosen[::-1], names[::-1]
+    return nrows, names, starts[chosen], (stops - starts)[chosen]
+
+
 def gather_matrix(A, I, J):
     if I is None and J is None:
         return A
-    unsorted = False
     if I is None:
-        nrows = A.nrows
-        rows, cols = row_ids(A), A.indices
-        at = None
-    elif type(I) is range and len(I) > A.indices.shape[0]:
-        nrows = len(I)
-        at, rows = find_in_range(row_ids(A), I)
-        cols = A.indices[at]
-        unsorted = I.step < 0
+        nrows, rows, cols, at = A.nrows, row_ids(A), A.indices, None
     else:
-        I = as_array(I)
-        nrows = I.shape[0]
-        starts, lengths = rows_csr(A, I)
+        nrows, names, starts, lengths = source_rows(A, I)
         at = ranges(starts, lengths)
-        rows = np.arange(nrows).repeat(lengths)
+        rows = (np.arange(nrows) if names is None else names).repeat(lengths)
         cols = A.indices[at]
     ncols = A.ncols
     if J is not None:
@@ -204,9 +218,7 @@ def gather_matrix(A, I, J):
         chosen, cols, ordered = _columns(cols, J, A.ncols)
         rows = rows[chosen]
         at = chosen if at is None else at[chosen]
-        unsorted = unsorted or not ordered
-    if unsorted:
-        order = order_pairs(rows, cols, nrows, ncols)
+        order = None if ordered else order_pairs(rows, cols, nrows, ncols)
         if order is not None:
             rows, cols, at = rows[order], cols[order], at[order]
     values = A.values if A.iso else A.values[at]

@@ -1,0 +1,156 @@
+"""Entries copied row by row (templates/gather.py): select by column range, extract and assign of submatrices.
+
+Values are moved as unsigned integers of their size, so that one kernel serves all types of a size.
+"""
+
+import numpy as np
+
+from grb_tile.storage.convert import choose_format
+from grb_tile.storage.store import Compressed, index_dtype
+
+from ..jit import cache as jit
+from ..vectorised.structure import as_array, source_rows
+from .matmul import row_chunks
+from .matvec import give_back, take_accumulator
+
+ENTRY_SECONDS_NUMPY = 30e-9  # NumPy's time per entry of the rows, and per call
+CALL_SECONDS_NUMPY = 50e-6
+MINIMUM_ENTRIES = 2048  # fewer entries are left to NumPy
+PARALLEL_WORK = 1 << 17  # entries below which one thread runs
+COLUMNS_PER_ENTRY = 16  # columns that are listed in the time of one binary search in NumPy
+RAW = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+
+
+def raw(values):
+    """The values as numbers of the same size, which are moved and never read; None where no such type exists."""
+    if values.ndim != 1 or values.itemsize not in RAW or values.dtype.hasobject:
+        return None
+    return jit.plain(values).view(RAW[values.itemsize])
+
+
+def balanced(work):
+    """(cuts between rows, threads): load balancing by `work`, the entries of each row."""
+    total = int(work.sum())
+    threads = jit.thread_count() if total >= PARALLEL_WORK else 1
+    return row_chunks(work, total // (threads * 4) + 1 if threads > 1 else total + 1)[0], threads
+
+
+def gather_matrix(A, I, J):
+    """T[k,l] = A[I[k], J[l]].  See backends/protocol.py."""
+    if A.indices.shape[0] < MINIMUM_ENTRIES or (I is None and J is None):
+        return NotImplemented
+    nrows, names, begins, counts = source_rows(A, I)
+    work = int(counts.sum())
+    if work < MINIMUM_ENTRIES:
+        return NotImplemented
+    seconds = CALL_SECONDS_NUMPY + work * ENTRY_SECONDS_NUMPY
+    if J is None:
+        return runs(A, (nrows, A.ncols), names, begins, counts, None, 0, seconds)
+    ncols = len(J)
+    if ncols == 0:
+        return NotImplemented
+    first, last = int(J[0]), int(J[-1])
+    if last - first == ncols - 1 and (type(J) is range or bool((J[1:] > J[:-1]).all())):
+        return runs(A, (nrows, ncols), names, begins, counts, (first, last + 1, 0), -first, seconds)
+    if max(A.ncols, ncols) > COLUMNS_PER_ENTRY * work:
+        return NotImplemented
+    return _through_places(A, (nrows, ncols), names, begins, counts, as_array(J), seconds)
+
+
+class _Rows:
+    """The rows of a result that are copied from A: their arrays, and the kernel's functions over chunks of rows."""
+
+    def __init__(self, A, shape, names, begins, counts, seconds):
+        self.A, self.shape, self.names = A, shape, names
+        self.index = index_dtype(shape[1])
+        self.values = raw(A.values)
+        self.functions = None
+        if self.values is None:
+            return
+        index = f"{A.indices.dtype.char}-{self.index.char}"
+        self.kernel = jit.plain_kernel("gather", X_ISO=bool(A.iso), VALUE=A.values.itemsize, INDEX=index)
+        self.functions = self.kernel.functions_for(seconds)
+        self.indices = jit.plain(A.indices)
+        self.begins, self.counts = np.array(begins, np.int64), np.array(counts, np.int64)
+
+    def in_chunks(self, job):
+        """job(worker, first, last) for chunks of rows, on all cores."""
+        cuts, threads = balanced(self.counts)
+        jit.share_out(lambda chunk, worker: job(worker, cuts[chunk], cuts[chunk + 1]), len(cuts) - 1, threads)
+
+    def allocate(self):
+        """Row pointers and arrays for the counted entries."""
+        self.out_ptr = np.zeros(self.counts.shape[0] + 1, np.int64)
+        np.cumsum(self.counts, out=self.out_ptr[1:])
+        self.found = int(self.out_ptr[-1])
+        self.out_indices = np.empty(self.found, self.index)
+        self.kept = self.A.values[:1].copy() if self.A.iso else np.empty(self.found, self.A.values.dtype)
+        self.out_values = self.kept.view(self.values.dtype)
+
+    def result(self):
+        A, found, names, out_ptr = self.A, self.found, self.names, self.out_ptr
+        if names is not None:
+            used = self.counts.nonzero()[0]
+            if used.shape[0] < names.shape[0]:
+                names, out_ptr = names[used], np.append(out_ptr[used], found)
+        iso = A.iso and found > 0
+        return choose_format(Compressed(*self.shape, A.dtype, out_ptr, self.out_indices, self.kept[:found], iso, names))
+
+
+def runs(A, shape, names, begins, counts, limits, shift, seconds):
+    """The matrix of the columns low + slope r <= j < high + slope r of the rows r, each moved to column j + shift.
+
+    limits: (low, high, slope), or None for all columns.  Row r has counts[r] entries of A from begins[r] on.
+    """
+    rows = _Rows(A, shape, names, begins, counts, seconds)
+    functions = rows.functions
+    if functions is None:
+        return NotImplemented
+
+    def run():
+        if limits is not None:
+            rows.in_chunks(lambda worker, *r: functions.runs(rows.indices, *limits, rows.begins, rows.counts, *r))
+            whole = names is None and shape == A.shape and int(rows.counts.sum()) == A.indices.shape[0]
+            if whole and np.array_equal(rows.begins, A.indptr[:-1]):
+                return A
+        rows.allocate()
+        arrays = rows.indices, rows.values, rows.begins, rows.counts
+        results = rows.out_ptr, rows.out_indices, rows.out_values
+        rows.in_chunks(lambda worker, *r: functions.copy(*arrays, shift, *results, *r))
+        return rows.result()
+
+    return jit.attempt(rows.kernel, run)
+
+
+def _through_places(A, shape, names, begins, counts, J, seconds):
+    """The matrix of the columns J, in any order and with repeats, of the given rows."""
+    rows = _Rows(A, shape, names, begins, counts, seconds)
+    functions = rows.functions
+    if functions is None:
+        return NotImplemented
+
+    def run():
+        ptr = np.zeros(A.ncols + 1, np.int64)  # column j of A becomes the columns targets[ptr[j]:ptr[j + 1]]
+        np.cumsum(np.bincount(J, minlength=A.ncols), out=ptr[1:])
+        in_order = bool((J[1:] >= J[:-1]).all())
+        targets = (np.arange(J.shape[0]) if in_order else J.argsort(kind="stable")).astype(rows.index)
+        rows.in_chunks(lambda worker, *r: functions.count(rows.indices, rows.begins, rows.counts, ptr, *r))
+        rows.allocate()
+        arrays = rows.indices, rows.values, rows.begins, ptr, targets, rows.out_ptr
+        results = rows.out_indices, rows.out_values
+        if in_order:
+            rows.in_chunks(lambda worker, *r: functions.ascending(*arrays, *results, *r))
+            return rows.result()
+        scratch = {}
+
+        def sort_rows(worker, *r):
+            if worker not in scratch:
+                scratch[worker] = take_accumulator(shape[1], rows.values.dtype)
+            functions.shuffled(*arrays, *scratch[worker], *results, *r)
+
+        rows.in_chunks(sort_rows)
+        for mine in scratch.values():
+            give_back(shape[1], rows.values.dtype, mine)
+        return rows.result()
+
+    return jit.attempt(rows.kernel, run)

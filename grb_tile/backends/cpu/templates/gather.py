@@ -1,0 +1,94 @@
+"""Entries copied row by row: select by column range, extract, assign and concatenation of matrices.
+
+Row r of the result takes the entries begins[r]..ends[r] of the operand.  Which of their columns it takes:
+
+    runs, copy          the columns of a range: one run of entries, because columns ascend; found by binary search
+    count, ascending    column j becomes targets[ptr[j]:ptr[j + 1]], and the targets of all columns ascend
+    count, shuffled     the same with targets in any order: each row is sorted (matmul_rows.py has the same last step)
+
+Values are moved as unsigned integers of their size, so that one kernel serves all types.
+"""
+
+import numpy as np
+
+from grb_tile.backends.cpu.templates.placeholders import NONE, X_ISO, bit, first_at_least, sort_few, take_bits
+
+FEW = 24  # columns of a row up to which insertion sort is faster than a scan of the summary
+
+
+def runs(indices, low, high, slope, begins, counts, first, last):
+    """Rows first..last: of the counts[r] entries from begins[r] on those in columns [low + slope r, high + slope r)."""
+    for r in range(first, last):
+        end = begins[r] + counts[r]
+        begin = first_at_least(indices, begins[r], end, low + slope * r)
+        begins[r] = begin
+        counts[r] = first_at_least(indices, begin, end, high + slope * r) - begin
+
+
+def copy(indices, values, begins, counts, shift, out_begins, out_indices, out_values, first, last):
+    """Rows first..last: copy the runs to out_begins[r] and on, with `shift` added to their columns."""
+    for r in range(first, last):
+        p = begins[r]
+        for q in range(out_begins[r], out_begins[r] + counts[r]):
+            out_indices[q] = indices[p] + shift
+            if not X_ISO:
+                out_values[q] = values[p]
+            p += 1
+
+
+def count(indices, begins, counts, ptr, first, last):
+    """Rows first..last: counts[r] from the entries of the operand's row to those of the result's."""
+    for r in range(first, last):
+        found = 0
+        for p in range(begins[r], begins[r] + counts[r]):
+            j = indices[p]
+            found += ptr[j + 1] - ptr[j]
+        counts[r] = found
+
+
+def ascending(indices, values, begins, ptr, targets, out_ptr, out_indices, out_values, first, last):
+    """Rows first..last of the result, the entries of each in the order of the operand's."""
+    for r in range(first, last):
+        p = begins[r]
+        q = out_ptr[r]
+        while q < out_ptr[r + 1]:
+            j = indices[p]
+            for t in range(ptr[j], ptr[j + 1]):
+                out_indices[q] = targets[t]
+                if not X_ISO:
+                    out_values[q] = values[p]
+                q += 1
+            p += 1
+
+
+def shuffled(indices, values, begins, ptr, targets, out_ptr, words, summary, dense, out_indices, out_values, first,
+             last):  # fmt: skip
+    """Rows first..last of the result, each sorted by column; words and summary are zero between rows."""
+    for r in range(first, last):
+        p = begins[r]
+        start = out_ptr[r]
+        end = out_ptr[r + 1]
+        q = start
+        few = end - start <= FEW
+        while q < end:
+            j = indices[p]
+            for t in range(ptr[j], ptr[j + 1]):
+                k = targets[t]
+                if not X_ISO:
+                    dense[k] = values[p]
+                if few:
+                    out_indices[q] = k
+                else:
+                    w = k >> 6
+                    if words[w] == NONE:
+                        summary[w >> 6] |= bit(np.int64(w))
+                    words[w] |= bit(np.int64(k))
+                q += 1
+            p += 1
+        if few:
+            sort_few(out_indices, start, end)
+        else:
+            take_bits(words, summary, out_indices, start, 0, summary.shape[0])
+        if not X_ISO:
+            for q in range(start, end):
+                out_values[q] = dense[out_indices[q]]

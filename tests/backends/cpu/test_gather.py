@@ -1,0 +1,149 @@
+"""Compiled extraction of submatrices against the reference backend: rows and columns of every kind."""
+
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from grb_tile.backends.cpu.compiled import gather as accelerate
+from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.backends.reference import ReferenceBackend
+from grb_tile.storage.convert import to_csr, to_dcsr
+from grb_tile.storage.store import Compressed
+from support.stores import matrix, same_matrix
+
+POINT = np.dtype([("x", np.float32), ("y", np.int32)])
+
+
+@pytest.fixture(autouse=True, params=[1, 3])
+def compiled(request, monkeypatch):
+    monkeypatch.setattr(accelerate, "MINIMUM_ENTRIES", 0)
+    monkeypatch.setattr(accelerate, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(jit, "_threads", request.param)
+    with gb.plan(force="numba"):
+        yield
+    assert jit.failures() == []
+
+
+def lists(rng, size):
+    """None, ranges and lists of every kind of indices below `size`."""
+    yield None
+    yield from (range(size), range(3, size - 4), range(1, size, 3), range(size - 1, -1, -1), range(size - 2, 0, -3))
+    ascending = np.sort(rng.choice(size, size // 2, replace=False))
+    yield from (ascending, np.arange(2, size // 2), rng.permutation(size), rng.integers(0, size, 2 * size))
+    yield from (np.sort(rng.integers(0, size, size)), np.array([size // 3]), np.empty(0, np.int64), range(0))
+
+
+def check(A, I, J):
+    found = accelerate.gather_matrix(A, I, J)
+    if found is NotImplemented:
+        assert (I is None and J is None) or (J is not None and len(J) == 0) or _work(A, I) == 0
+        return
+    wanted = ReferenceBackend().gather_matrix(A, I, J)
+    assert found.indices.dtype == wanted.indices.dtype
+    same_matrix(to_csr(found), to_csr(wanted))
+
+
+def _work(A, I):
+    return A.nvals if I is None else ReferenceBackend().gather_matrix(A, I, None).nvals
+
+
+@pytest.mark.parametrize("iso", [False, True])
+def test_all_pairs_of_index_lists(iso):
+    rng = np.random.default_rng(1)
+    A = matrix(rng, 40, 60, 700, gb.dtypes.FP64, iso=iso)
+    for I in lists(rng, 40):
+        for J in lists(rng, 60):
+            check(A, I, J)
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT16", "INT32", "UINT64", "FP32", "FC32", "FC64"])
+def test_every_size_of_value(dtype):
+    rng = np.random.default_rng(2)
+    A = matrix(rng, 30, 50, 500, gb.dtypes.lookup_dtype(dtype))
+    I = rng.permutation(30)
+    for J in (None, range(5, 40), np.sort(rng.choice(50, 20, replace=False)), rng.integers(0, 50, 70)):
+        check(A, I, J)
+
+
+def test_bits_of_values_are_kept():
+    """NaNs with a payload and negative zeros come out as they went in."""
+    rng = np.random.default_rng(3)
+    A = matrix(rng, 30, 50, 500, gb.dtypes.FP64)
+    A.values.view(np.uint64)[::2] = np.uint64(0x7FF4000000000123)
+    A.values[1::2] = -0.0
+    J = rng.permutation(50)
+    found = accelerate.gather_matrix(A, None, J)
+    wanted = ReferenceBackend().gather_matrix(A, None, J)
+    np.testing.assert_array_equal(found.values.view(np.uint64), wanted.values.view(np.uint64))
+
+
+def test_user_defined_types():
+    rng = np.random.default_rng(4)
+    dtype = gb.dtypes.register_anonymous(POINT)
+    plain = matrix(rng, 30, 50, 500, gb.dtypes.INT64)
+    values = np.zeros(plain.nvals, POINT)
+    values["x"], values["y"] = rng.random(plain.nvals), rng.integers(0, 9, plain.nvals)
+    A = Compressed(30, 50, dtype, plain.indptr, plain.indices, values)
+    for J in (None, range(10, 30), rng.integers(0, 50, 60)):
+        check(A, np.array([7, 7, 3, 29]), J)
+    wide = gb.dtypes.register_anonymous(np.dtype([("x", "f8"), ("y", "f8"), ("z", "f8")]))
+    assert accelerate.gather_matrix(Compressed(30, 50, wide, A.indptr, A.indices, np.zeros(A.nvals, wide.np_type)),
+                                    None, range(5)) is NotImplemented  # fmt: skip
+    array = gb.dtypes.register_anonymous(np.dtype((np.int32, (2,))))
+    assert accelerate.gather_matrix(Compressed(30, 50, array, A.indptr, A.indices, np.zeros((A.nvals, 2), np.int32)),
+                                    None, range(5)) is NotImplemented  # fmt: skip
+
+
+def test_hypersparse_rows():
+    rng = np.random.default_rng(5)
+    size = 1 << 40
+    small = matrix(rng, 200, 60, 400, gb.dtypes.INT32)
+    dense = to_dcsr(small)
+    rows = np.sort(rng.choice(size, dense.rows.shape[0], replace=False))
+    A = Compressed(size, 60, small.dtype, dense.indptr, small.indices, small.values, rows=rows)
+    named = rng.permutation(np.concatenate((rows[::2], rng.integers(0, size, 30), rows[:5])))
+    ranges = (range(size), range(size - 1, -1, -1), range(int(rows[3]), int(rows[90]), 7), range(int(rows[3]), size))
+    for I in (None, named, *ranges):
+        for J in (None, range(10, 50), rng.permutation(60), rng.integers(0, 60, 90)):
+            found = accelerate.gather_matrix(A, I, J)
+            if found is NotImplemented:
+                assert (I is None and J is None) or _work(A, I) == 0
+                continue
+            wanted = ReferenceBackend().gather_matrix(A, I, J)
+            assert found.shape == wanted.shape
+            for mine, theirs in zip(_tuples(found), _tuples(wanted), strict=True):
+                np.testing.assert_array_equal(mine, theirs)
+
+
+def _tuples(A):
+    return ReferenceBackend().tuples_matrix(A)
+
+
+@pytest.mark.parametrize("columns", [80, 1 << 33])
+def test_indices_of_either_width(columns):
+    """int64 columns become int32 where the result is narrow, and int32 columns int64 where it is wide."""
+    rng = np.random.default_rng(6)
+    A = matrix(rng, 30, 80, 600, gb.dtypes.FP32, wide=True)
+    A.ncols = columns
+    for J in (range(20, 60), None):
+        check(A, rng.permutation(30), J)
+    if columns == 80:
+        A = matrix(rng, 30, 80, 600, gb.dtypes.FP32, wide=True)
+        check(A, None, rng.permutation(80))
+
+
+def test_long_rows_are_sorted():
+    """Rows longer and shorter than those sorted by insertion, over several words of bits."""
+    rng = np.random.default_rng(7)
+    A = matrix(rng, 12, 9000, 9000, gb.dtypes.INT64)
+    A = ReferenceBackend().gather_matrix(A, None, np.sort(rng.choice(9000, 8000, replace=False)))
+    for J in (rng.permutation(8000), rng.integers(0, 8000, 300), rng.permutation(8000)[:40]):
+        check(A, None, J)
+
+
+def test_a_list_far_longer_than_the_work_is_left_to_numpy():
+    rng = np.random.default_rng(8)
+    A = matrix(rng, 10, 50, 20, gb.dtypes.FP64)
+    assert accelerate.gather_matrix(A, None, rng.integers(0, 50, 5000)) is NotImplemented
+    A.ncols = 1 << 30
+    assert accelerate.gather_matrix(A, None, np.array([3, 1])) is NotImplemented
