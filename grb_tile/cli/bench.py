@@ -5,6 +5,7 @@ import json
 
 from grb_tile.cli import inputs, output
 from grb_tile.cli.main import UsageError
+from grb_tile.io.replace import check_target
 
 PARTS = ("bfs", "spmv", "spmspv")
 
@@ -85,6 +86,7 @@ def run(args):
     with output.Line(args, "bench") as say:
         loaded = generate.load(args, say) if args.generate else inputs.load(args)
         bench = Bench(args, loaded, say)
+        # Each line is written when it is measured, so that an interrupted run leaves what it has.
         target = None if args.json in (None, "-") else open(args.json, "w", encoding="utf-8")
         try:
             for line in _lines(args, bench):
@@ -110,6 +112,8 @@ def _check(args):
         raise UsageError("name one graph: FILE, or --generate kron:20:16 (or grid:1000, fem:40)")
     if args.generate:
         parsed(args.generate)
+    if args.json not in (None, "-"):
+        check_target(args.json)
     for option, given, known in (("--parts", args.parts, PARTS), ("--types", args.types, ("FP32", "FP64"))):
         for name in given or ("",):
             if name not in known:

@@ -4,42 +4,45 @@ import os
 import time
 
 from grb_tile.cli import inputs, output
+from grb_tile.io.files import format_of_ending
+from grb_tile.io.streams import Target
 
 
 def add_arguments(parser, name):
     inputs.add_arguments(parser, algorithm=False)
     parser.add_argument(
-        "target",
+        "target_file",
         metavar="TARGET",
         help="its ending names the format: .mtx .grb .npz .txt .csv .tsv .el (text formats also .gz .bz2 .xz)",
     )
 
 
 def run(args):
-    """Read args.file, write args.target, and the labels beside it."""
+    """Read args.file, write args.target_file, and the labels beside it."""
     from grb_tile import io as grb_io
 
+    format_of_ending(args.target_file)
     loaded = inputs.load(args)
     started = time.perf_counter()
-    grb_io.write(args.target, loaded.matrix)
+    grb_io.write(args.target_file, loaded.matrix)
     facts = {
         "command": "convert",
         "file": args.file,
-        "target": args.target,
+        "target": args.target_file,
         "nrows": loaded.matrix.nrows,
         "ncols": loaded.matrix.ncols,
         "entries": loaded.matrix.nvals,
         "dtype": loaded.matrix.dtype.name,
         "load_seconds": loaded.seconds,
         "write_seconds": time.perf_counter() - started,
-        "bytes": os.path.getsize(args.target),
+        "bytes": os.path.getsize(args.target_file),
     }
     sizes = f"{facts['nrows']:,} by {facts['ncols']:,}, {facts['entries']:,} entries of {facts['dtype']}"
-    lines = [f"{args.target}: {sizes}, {facts['bytes']:,} bytes"]
+    lines = [f"{args.target_file}: {sizes}, {facts['bytes']:,} bytes"]
     if loaded.labels is not None:
-        names = f"{args.target}.labels.txt"
-        with open(names, "w", encoding="utf-8") as file:
-            file.writelines(f"{label}\n" for label in loaded.labels)
+        names = f"{args.target_file}.labels.txt"
+        with Target(names) as file:
+            file.stream.writelines(f"{label}\n".encode() for label in loaded.labels)
         facts["labels"] = names
         lines.append(f"{names}: the labels of rows and columns, one a line")
     output.show(args, facts, lines)

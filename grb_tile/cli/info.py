@@ -5,7 +5,7 @@ import os
 import numpy as np
 
 from grb_tile.cli import inputs, output
-from grb_tile.cli.memory import available, estimate, of_matrix
+from grb_tile.cli.memory import available, estimate, head_of, of_matrix
 
 
 def add_arguments(parser, name):
@@ -17,37 +17,42 @@ def run(args):
     """Print the sizes in the head, then load the file and print its properties."""
     from grb_tile import io as grb_io
 
-    if args.format is None:
-        args.format = grb_io.detect_format(args.file)
-    facts = {"command": "info", "file": args.file, "format": args.format, "bytes": os.path.getsize(args.file)}
-    lines = [f"file       {args.file}: {args.format}, {facts['bytes']:,} bytes"]
-    if args.format == "mtx":
-        head = grb_io.mminfo(args.file)
-        facts["head"] = {
-            "format": head.format,
-            "field": head.field,
-            "symmetry": head.symmetry,
-            "nrows": head.nrows,
-            "ncols": head.ncols,
-            "lines": head.entries,
-            "type": head.type_name,
-            "comments": head.comments,
-        }
-        lines.append(
-            f"head       {head.nrows:,} by {head.ncols:,}, {head.entries:,} lines, {head.format} {head.field} "
-            f"{head.symmetry}" + (f", type {head.type_name}" if head.type_name else "")
-        )
-        facts["memory"] = {**estimate(args.file, "mtx"), "available": available()}
-        lines.append(_memory_line("to expect", facts["memory"]))
-    if not args.json:  # said before loading, which may be what the machine cannot do
-        print("\n".join(lines), flush=True)
-    lines = []
-    if args.head:
-        if args.format != "mtx":
+    inputs.check_outputs(args)
+    with inputs.opened(args) as source:
+        args.format = args.format or grb_io.detect_format(source)
+        facts = {"command": "info", "file": args.file, "format": args.format, "bytes": source.size}
+        lines = [f"file       {args.file}: {args.format}" + (f", {source.size:,} bytes" if source.size else "")]
+        if args.head and args.format != "mtx":
             raise ValueError(f"--head: a file of format {args.format} has no head with sizes")
-    else:
-        _loaded(args, facts, lines)
+        if args.format == "mtx":
+            _head(grb_io.mminfo(source) if args.head else head_of(source), facts, lines)
+        if not args.json:  # said before loading, which may be what the machine cannot do
+            print("\n".join(lines), flush=True)
+        lines = []
+        if not args.head:
+            _loaded(args, source, facts, lines)
     output.show(args, facts, lines)
+
+
+def _head(head, facts, lines):
+    if head is None:  # an error, which loading names, or more comments than fit into what is looked at
+        return
+    facts["head"] = {
+        "format": head.format,
+        "field": head.field,
+        "symmetry": head.symmetry,
+        "nrows": head.nrows,
+        "ncols": head.ncols,
+        "lines": head.entries,
+        "type": head.type_name,
+        "comments": head.comments,
+    }
+    lines.append(
+        f"head       {head.nrows:,} by {head.ncols:,}, {head.entries:,} lines, {head.format} {head.field} "
+        f"{head.symmetry}" + (f", type {head.type_name}" if head.type_name else "")
+    )
+    facts["memory"] = {**estimate(head), "available": available()}
+    lines.append(_memory_line("to expect", facts["memory"]))
 
 
 def _memory_line(when, memory):
@@ -60,12 +65,12 @@ def _memory_line(when, memory):
     )
 
 
-def _loaded(args, facts, lines):
+def _loaded(args, source, facts, lines):
     from grb_tile.io.progress import size_text
     from grb_tile.storage.place import host
     from grb_tile.storage.report import report
 
-    loaded = inputs.load(args)
+    loaded = inputs.load_source(args, source)
     A = loaded.matrix
     store = host(A._store)
     found = report(store)

@@ -40,7 +40,10 @@ def add_common_options(parser):
 def add_file_options(parser, optional=False):
     """The file and how to read it."""
     parser.add_argument(
-        "file", metavar="FILE", help="Matrix Market, edge list, .npz or .grb file", nargs="?" if optional else None
+        "file",
+        metavar="FILE",
+        help="Matrix Market, edge list, .npz or .grb file; - for standard input",
+        nargs="?" if optional else None,
     )
     parser.add_argument("--format", choices=("mtx", "edges", "npz", "grb"), help="of FILE; default: by its content")
     parser.add_argument("--delimiter", help="edge lists: what separates the columns; default: found out")
@@ -105,9 +108,9 @@ class Loaded:
         return self.labels[index] if self.labels is not None else int(index) + self.base
 
 
-def load(args):
-    """Read args.file as the options say."""
-    from grb_tile import binary, dtypes, io as grb_io
+def check_outputs(args):
+    """Check before the work that what it will write can be written.  Raises: ValueError, ImportError, OSError."""
+    from grb_tile.io.replace import check_target
 
     if args.plot:
         from grb_tile.cli.plots import check
@@ -117,9 +120,36 @@ def load(args):
         from grb_tile.cli.output import vector_mark
 
         vector_mark(args.output)
-    format = args.format or grb_io.detect_format(args.file)
+    for path in (args.plot, getattr(args, "output", None), getattr(args, "target_file", None)):
+        if path:
+            check_target(path)
+
+
+def opened(args):
+    """The Source of args.file, which is opened once: it may be a pipe."""
+    from grb_tile.io.streams import Source
+
+    if args.file != "-":
+        return Source(args.file)
+    if sys.stdin is None:
+        raise UsageError("FILE is -, but standard input is closed")
+    return Source(sys.stdin.buffer)
+
+
+def load(args):
+    """Read args.file as the options say, after check_outputs."""
+    check_outputs(args)
+    with opened(args) as source:
+        return load_source(args, source)
+
+
+def load_source(args, source):
+    """Read the Source of args.file as the options say."""
+    from grb_tile import binary, dtypes, io as grb_io
+
+    format = args.format or grb_io.detect_format(source)
     if not args.quiet:
-        _tell_memory(args.file, format)
+        _tell_memory(source, format)
     dup_op = None if args.duplicates == "error" else getattr(binary, args.duplicates)
     started = time.perf_counter()
     options = {}
@@ -127,7 +157,7 @@ def load(args):
         options = {"labels": args.labels, "base": args.base, "delimiter": args.delimiter}
         if args.weights == "unit":
             options["weights"] = False
-    found = grb_io.read(args.file, format=format, dup_op=dup_op, progress=False if args.quiet else None, **options)
+    found = grb_io.read(source, format=format, dup_op=dup_op, progress=False if args.quiet else None, **options)
     matrix = found.obj
     if len(matrix.shape) != 2:
         raise UsageError(f"{args.file} holds a {type(matrix).__name__}, a Matrix is needed")
@@ -164,15 +194,14 @@ def graph(args):
     return loaded, Graph(loaded.matrix, True if args.directed else None, name=os.path.basename(args.file))
 
 
-def _tell_memory(path, format):
+def _tell_memory(source, format):
     """Say what a file will need before it is loaded, when that is much of what the machine has."""
-    from grb_tile.cli.memory import available, estimate
+    from grb_tile.cli.memory import available, estimate, head_of
     from grb_tile.io.progress import size_text
 
-    wanted = estimate(path, format)
+    head = head_of(source) if format == "mtx" else None
     free = available()
-    if wanted and free and wanted["loading"] > free // 2:
+    if head and free and (wanted := estimate(head)["loading"]) > free // 2:
         sys.stderr.write(
-            f"grb-tile: loading {path} needs about {size_text(wanted['loading'])} of memory, "
-            f"{size_text(free)} are free\n"
+            f"grb-tile: loading {source.name} needs about {size_text(wanted)} of memory, {size_text(free)} are free\n"
         )

@@ -8,6 +8,7 @@
 """
 
 import argparse
+import contextlib
 import os
 import sys
 from importlib import import_module
@@ -60,25 +61,40 @@ def main(argv=None):
     >>> main(["info", "no-such-file.mtx"])
     2
     """
+    args = None
+    if sys.stderr is None:  # closed: messages are lost, and no file that is opened must get its number
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  (open until the process ends)
     try:
         args = parser().parse_args(argv)
-    except SystemExit as stop:  # argparse has printed help, the version or a usage message
-        return stop.code if isinstance(stop.code, int) else BAD_INPUT
-    try:
+        if sys.stdout is None:
+            raise UsageError("standard output is closed: send it to /dev/null if it is not wanted")
         module = import_module(f"grb_tile.cli.{COMMANDS[args.command][0]}")
         with _backend(args.backend):
             module.run(args)
         sys.stdout.flush()
         return OK
+    except SystemExit as stop:  # argparse has printed help, the version or a usage message
+        return stop.code if isinstance(stop.code, int) else BAD_INPUT
     except KeyboardInterrupt:
         return _fail(args, "interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except Exception as error:  # every error becomes one line and a code
-        if args.debug:
+        if args is not None and args.debug:
             raise
         return _fail(args, _one_line(error), _code(error))
+    finally:
+        _flush()
+
+
+def _flush():
+    """Flush stdout; what cannot be written is dropped, because Python would try again, and complain, at its exit."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _backend(name):
@@ -126,7 +142,7 @@ def _is_bug(error):
 
 
 def _one_line(error):
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, FileNotFoundError) and error.strerror == os.strerror(error.errno or 0):
         return f"{error.filename}: no such file"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
@@ -145,5 +161,7 @@ def _one_line(error):
 
 def _fail(args, text, code):
     what = "internal error: " if code == INTERNAL else ""
-    sys.stderr.write(f"grb-tile {args.command}: {what}{text}\n")
+    command = "grb-tile" if args is None else f"grb-tile {args.command}"
+    with contextlib.suppress(OSError, ValueError):  # nobody reads it: the code is all that is left
+        sys.stderr.write(f"{command}: {what}{text}\n")
     return code

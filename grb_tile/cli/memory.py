@@ -1,5 +1,6 @@
 """Estimates the memory that loading a file and working on it need, from its head, before the machine swaps."""
 
+import io
 import os
 
 INDEX32, INDEX64, POINTER = 4, 8, 8
@@ -17,18 +18,26 @@ TYPE_BYTES = {
 }
 
 
-def estimate(path, format):
-    """{"entries", "nrows", "ncols", "matrix", "loading", "bfs"} in bytes, or None when the head has no sizes.
+def head_of(source):
+    """The header of the Matrix Market file that a Source begins with, or None; the Source stays at its beginning."""
+    from grb_tile.io import BadFile, mminfo
+
+    try:
+        head = mminfo(io.BytesIO(source.head))
+    except BadFile:  # reading the file says what is wrong
+        return None
+    if source.plain_size is not None and head.entries * head.shortest_line > source.plain_size + 1:
+        return None
+    return head
+
+
+def estimate(head):
+    """{"entries", "nrows", "ncols", "matrix", "loading", "bfs"} in bytes, from the header of a Matrix Market file.
 
     matrix   the CSR store: a row pointer of int64, an int32 (int64 from 2**31 columns) index and a value for each entry
     loading  the peak while reading: row and column index and value of each entry, beside the store
     bfs      the matrix, its transpose unless symmetric, levels (8 bytes), parents (8) and frontier bits of each node
     """
-    if format != "mtx":
-        return None
-    from grb_tile.io import mminfo
-
-    head = mminfo(path)
     factor = 1 if head.symmetry == "general" else 2
     entries = head.entries * factor if head.format == "coordinate" else head.nrows * head.ncols
     value = 0 if head.field == "pattern" else TYPE_BYTES.get(head.type_name, VALUE[head.field])

@@ -2,16 +2,15 @@
 
 import os
 
+from grb_tile.io.streams import Target
+
 ENDINGS = (".png", ".svg", ".pdf")
 
 
 def check(path):
-    """Check the ending, the folder and matplotlib before the algorithm runs.  Raises: ValueError, ImportError."""
+    """Check the ending and matplotlib before the algorithm runs.  Raises: ValueError, ImportError."""
     if not path.lower().endswith(ENDINGS):
         raise ValueError(f"--plot {path}: the ending must be one of {', '.join(ENDINGS)}")
-    folder = os.path.dirname(path) or "."
-    if not os.path.isdir(folder):
-        raise ValueError(f"--plot {path}: there is no folder {folder}")
     _figure()
 
 
@@ -32,7 +31,8 @@ def _save(figure, axes, path, title, across, up):
     axes.set_ylabel(up)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", alpha=0.3)
-    figure.savefig(path, dpi=120)
+    with Target(path) as target:
+        figure.savefig(target.stream, dpi=120, format=os.path.splitext(path)[1][1:].lower())
 
 
 def levels(path, per_level, title):

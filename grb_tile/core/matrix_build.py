@@ -321,6 +321,8 @@ class MatrixBuild:
         if values.ndim > 2 and dtype.np_type.subdtype is None:
             raise ValueError(f"values array must be 2d to create dense Matrix with dtype {dtype}")
         nrows, ncols = values.shape[:2]
+        if nrows == 0 or ncols == 0:
+            return cls(dtype, nrows, ncols, name=name)  # no entries: nothing as long as a dimension
         store = full_matrix(nrows, ncols, dtype, np.zeros((), dtype.np_type)[()])
         store.values = values.copy().reshape(nrows * ncols, *values.shape[2:])
         store.iso = False

@@ -15,7 +15,7 @@ import numpy as np
 from grb_tile.io.build import matrix_from_triples
 from grb_tile.io.errors import bad_file
 from grb_tile.io.progress import Progress, wanted
-from grb_tile.io.streams import Source
+from grb_tile.io.streams import opened
 
 if TYPE_CHECKING:
     from grb_tile.core.matrix import Matrix
@@ -121,7 +121,7 @@ def read_edges(
     if base not in (0, 1):
         raise ValueError(f"base must be 0 or 1, not {base!r}")
     with (
-        Source(source) as stream,
+        opened(source) as stream,
         Progress(f"Reading {stream.name}", stream.size, wanted(progress, stream.size)) as bar,
     ):
         reader = _Reader(stream.name, weights, labels, base, delimiter)

@@ -10,15 +10,16 @@ from grb_tile.io.edge_list import matrix_from_edges, read_edges, write_edge_list
 from grb_tile.io.matrix_market import mmread, mmwrite
 from grb_tile.io.npz import load_npz, save_npz
 from grb_tile.io.serialize import MAGIC, load, save
-from grb_tile.io.streams import Source
+from grb_tile.io.streams import opened
 
 if TYPE_CHECKING:
     from grb_tile.core.matrix import Matrix
     from grb_tile.core.scalar import Scalar
     from grb_tile.core.vector import Vector
 
-    from .annotations import DupOp, PathLike
+    from .annotations import DupOp, PathLike, Readable
 
+FORMATS = (None, "mtx", "edges", "npz", "grb")
 COMPRESSED = (".gz", ".bz2", ".xz")
 # ending: (format, description)
 ENDINGS = {
@@ -39,31 +40,46 @@ Read.__doc__ = """The result of `read`: the object, `labels` of its rows (a list
 and `base`, the number of the first node in the file (0 in formats other than edge lists)."""
 
 
-def detect_format(path: PathLike) -> str:
+def detect_format(path: Readable) -> str:
     """ "mtx", "grb", "npz" or "edges"; by the first bytes, after decompression.
 
     Raises FileNotFoundError, or IsADirectoryError, as open does.
     """
-    with Source(path) as source:
-        head = source.read(64)
-    if head.startswith(MAGIC):
+    with opened(path) as source:
+        return _format(source)
+
+
+def _format(source):
+    if source.head.startswith(MAGIC):
         return "grb"
-    if head.startswith(b"PK\x03\x04"):
+    if source.head.startswith(b"PK\x03\x04"):
         return "npz"
-    if head.lstrip().lower().startswith((b"%%matrixmarket", b"%matrixmarket")) or _ending(path) == ".mtx":
+    head = source.head[:64].lstrip().lower()
+    if head.startswith((b"%%matrixmarket", b"%matrixmarket")) or _ending(source.name) == ".mtx":
         return "mtx"
     return "edges"
 
 
+def format_of_ending(path: PathLike) -> str:
+    """The format in which `write` writes a file of this name.  Raises: ValueError for an unknown ending."""
+    ending = _ending(path)
+    if ending not in ENDINGS:
+        raise ValueError(
+            f"{os.fsdecode(path)}: cannot tell the format from the ending {ending!r}: "
+            f"use one of {', '.join(sorted(ENDINGS))}"
+        )
+    return ENDINGS[ending][0]
+
+
 def _ending(path):
-    name = os.fspath(path).lower()
+    name = os.fsdecode(path).lower()
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
     return os.path.splitext(name)[1]
 
 
 def read(
-    path: PathLike,
+    path: Readable,
     *,
     format: str | None = None,
     dup_op: DupOp | None = None,
@@ -74,36 +90,31 @@ def read(
 
     Parameters
     ----------
-    path : path of the file; text formats may be compressed (.gz, .bz2, .xz)
+    path : path of the file, or an open file; text formats may be compressed (.gz, .bz2, .xz).  It is opened once, so
+        that a pipe can be read
     format : "mtx", "edges", "npz" or "grb"; None: as detect_format says
     dup_op : how equal entries combine, where the format permits them
     edge_options : of read_edge_list (weights, labels, base, directed, delimiter, size)
     """
-    format = format or detect_format(path)
-    if format == "mtx":
-        return Read(mmread(path, dup_op=dup_op, progress=progress), None, format, 0)
-    if format == "edges":
+    if format not in FORMATS:
+        raise ValueError(f"unknown format {format!r}: expected mtx, edges, npz or grb")
+    with opened(path) as source:
+        format = format or _format(source)
+        if format == "mtx":
+            return Read(mmread(source, dup_op=dup_op, progress=progress), None, format, 0)
+        if format == "npz":
+            return Read(load_npz(source, dup_op=dup_op), None, format, 0)
+        if format == "grb":
+            return Read(load(source), None, format, 0)
         directed = edge_options.pop("directed", True)
-        edges = read_edges(path, progress=progress, **edge_options)
+        edges = read_edges(source, progress=progress, **edge_options)
         matrix = matrix_from_edges(edges, directed=directed, dup_op=dup_op)
         return Read(matrix, edges.labels, format, edges.base if edges.labels is None else 0)
-    if format == "npz":
-        return Read(load_npz(path, dup_op=dup_op), None, format, 0)
-    if format == "grb":
-        return Read(load(path), None, format, 0)
-    raise ValueError(f"unknown format {format!r}: expected mtx, edges, npz or grb")
 
 
 def write(path: PathLike, obj: Matrix | Vector | Scalar, *, format: str | None = None, **options: Any) -> None:
     """Write `obj` in the format of the path's ending: .mtx, .grb, .npz, or an edge list (.txt, .csv, .el ...)."""
-    ending = _ending(path)
-    if format is None:
-        if ending not in ENDINGS:
-            raise ValueError(
-                f"{os.fspath(path)}: cannot tell the format from the ending {ending!r}: "
-                f"use one of {', '.join(sorted(ENDINGS))}"
-            )
-        format = ENDINGS[ending][0]
+    format = format_of_ending(path) if format is None else format
     if format == "grb":
         save(obj, path, **options)
         return
@@ -115,6 +126,7 @@ def write(path: PathLike, obj: Matrix | Vector | Scalar, *, format: str | None =
     elif format == "npz":
         save_npz(path, matrix, **options)
     elif format == "edges":
+        ending = _ending(path)
         write_edge_list(
             path, matrix, delimiter="," if ending == ".csv" else "\t" if ending == ".tsv" else " ", **options
         )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .streams import Source
 
 LARGEST_DIMENSION = 2**60
+LONGEST_HEADER = 1 << 20  # bytes; bounded because a kilobyte of compressed data can hold a megabyte of comments
 FIELDS = {
     "real": "real",
     "double": "real",
@@ -86,13 +87,18 @@ def read_header(source: Source, types: bool = True) -> Header:
     name = source.name
     banner = _first_line(source)
     layout, value_field, symmetry = _banner(banner, name)
-    type_name, comments, number = None, [], 1
+    type_name, comments, number, length = None, [], 1, 0
     while True:
         raw = source.readline()
+        length += len(raw)
+        if length > LONGEST_HEADER:
+            raise bad_file(
+                name, number, f"no line of sizes in the first {LONGEST_HEADER} bytes", "Remove comments from the header"
+            )
         if not raw:
             raise bad_file(name, number, "the file ends before the line of sizes", "The file is truncated")
         number += 1
-        line = raw.decode("latin-1").strip()
+        line = raw.decode("utf-8", "replace").strip()
         if line.startswith("%"):
             if line.lower().startswith("%%graphblas"):
                 type_name = _type_comment(line, name, number) or type_name
@@ -114,7 +120,7 @@ def read_header(source: Source, types: bool = True) -> Header:
 
 
 def _first_line(source):
-    line = source.readline().decode("latin-1").strip()
+    line = source.readline().decode("utf-8", "replace").strip()
     if not re.match(r"%%?matrixmarket\b", line.lower()):
         found = line[:40] if line.isprintable() else "binary data"
         raise bad_file(
@@ -167,14 +173,16 @@ def _sizes(line, layout, name, number):
     words = line.split()
     wanted = 3 if layout == "coordinate" else 2
     form = "nrows ncols nvals" if wanted == 3 else "nrows ncols"
-    if len(words) != wanted or not all(re.fullmatch(r"-?\d+", word) for word in words):
+    if len(words) != wanted or not all(re.fullmatch(r"-?[0-9]+", word) for word in words):
         raise bad_file(name, number, f"expected the sizes `{form}`, found {line[:60]!r}", "The header is malformed")
-    values = [int(word) for word in words]
-    for what, value in zip(("nrows", "ncols", "nvals"), values):
-        if value < 0:
-            raise bad_file(name, number, f"{what} is negative: {value}", "The header is malformed")
-        if value > LARGEST_DIMENSION:
-            raise bad_file(name, number, f"{what} is {value}, more than 2**60", "GraphBLAS cannot index that many")
+    values = []
+    for what, word in zip(("nrows", "ncols", "nvals"), words):
+        if word.startswith("-") and word.strip("-0"):
+            raise bad_file(name, number, f"{what} is negative: {word[:40]}", "The header is malformed")
+        digits = word.lstrip("-0") or "0"
+        if len(digits) > 19 or int(digits) > LARGEST_DIMENSION:
+            raise bad_file(name, number, f"{what} is {word[:40]}, more than 2**60", "GraphBLAS cannot index that many")
+        values.append(int(digits))
     return values[0], values[1], values[2] if wanted == 3 else 0
 
 
@@ -188,10 +196,27 @@ def _consistent(header, name, number):
             f"a {h.symmetry} matrix must be square, this one is {h.nrows} by {h.ncols}",
             "Correct the sizes, or write `general`",
         )
+    if h.format == "coordinate" and h.entries and not (h.nrows and h.ncols):
+        raise bad_file(
+            name,
+            number,
+            f"a {h.nrows} by {h.ncols} matrix has no entries, the header has {h.entries}",
+            "Correct the sizes",
+        )
     if h.field == "pattern" and (h.format == "array" or h.symmetry in ("skew-symmetric", "hermitian")):
         other = "array" if h.format == "array" else h.symmetry
         raise bad_file(
             name, 1, f"`pattern` cannot go with `{other}`", "Give the values: `integer`, `real` or `complex`"
+        )
+    unsigned = h.type_name or ("uint64" if h.field == "unsigned-integer" else "")
+    if h.symmetry == "skew-symmetric" and (unsigned == "bool" or unsigned.startswith("uint")):
+        raise bad_file(
+            name,
+            1,
+            f"a skew-symmetric matrix needs negative values, which {unsigned} does not have",
+            "Correct the type, or pass graphblas_types=False to ignore the comment"
+            if h.type_name
+            else "Write `integer`",
         )
     if h.type_name is None:
         return
@@ -201,13 +226,6 @@ def _consistent(header, name, number):
             1,
             f"field `{h.field}` contradicts the %%GraphBLAS type {h.type_name}",
             "Correct one of them, or pass graphblas_types=False to ignore the comment",
-        )
-    if h.symmetry == "skew-symmetric" and (h.type_name == "bool" or h.type_name.startswith("uint")):
-        raise bad_file(
-            name,
-            1,
-            f"a skew-symmetric matrix needs negative values, which {h.type_name} does not have",
-            "Correct the type, or pass graphblas_types=False to ignore the comment",
         )
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grb_tile.io.errors import bad_file, missing_library
+from grb_tile.io.lines import data_lines, line_number
 from grb_tile.io.market_header import read_header
 from grb_tile.io.progress import Progress, wanted
 from grb_tile.storage.store import index_dtype
@@ -40,6 +41,8 @@ PARSED = {
 }
 GROW = 1.5
 DIGITS = b"0123456789"
+COMMENTS = (b"%",)
+EXACT_IN_FLOAT = 2**53
 
 
 class Triples:
@@ -65,16 +68,13 @@ class Triples:
 def read_market(source: Source, types: bool = True, progress: bool | None = None) -> Triples:
     """Triples from `source`, a streams.Source at its beginning."""
     header = read_header(source, types)
-    field = _parsed_field(header)
-    columns = _Columns(header, PARSED[field], source)
+    columns = _Columns(header, PARSED[_parsed_field(header)], source)
     line = header.lines
     with Progress(f"Reading {source.name}", source.size, wanted(progress, source.size)) as bar:
         for text in source.lines_in_chunks():
-            taken = count_byte(text, b"\n")
-            body, numbers = _checked(text, header, field, source.name, line)
-            if numbers is None or len(numbers):
-                columns.append(_converted(body, header, field, source.name, line, numbers), source.name, line)
-            line += taken
+            chunk = _Chunk(text, header, source.name, line)
+            columns.append(chunk)
+            line += chunk.lines
             bar.update(source.done)
     if columns.count != header.entries:
         missing = header.entries - columns.count
@@ -88,13 +88,12 @@ def read_market(source: Source, types: bool = True, progress: bool | None = None
 
 
 def _parsed_field(header):
-    """The field as which the text is parsed: a type comment may need a wider one than the banner's."""
+    """The field as which the text is parsed: that of the type comment, because `real` would lose digits of integers."""
     field, wish = header.field, header.type_name
-    if field in ("integer", "unsigned-integer") and wish is not None:
+    if field in ("integer", "unsigned-integer", "real") and wish is not None:
         if wish.startswith("float"):
             return "real"
-        if wish == "uint64":
-            return "unsigned-integer"
+        return "unsigned-integer" if wish == "uint64" else "integer"
     return field
 
 
@@ -106,28 +105,47 @@ def _line_pattern(header, field):
     return index + gap + value + rb"[ \t\r]*+\n"
 
 
-def _checked(text, header, field, name, line):
-    """(text fit for the engine, None) or, when lines had to be left out, the numbers of the lines that stayed."""
-    if _plainly_good(text, header, field):
-        return text, None
-    one = _line_pattern(header, field)
-    end = re.compile(b"(?:" + one + b")*+").match(text).end()
-    if end == len(text):
-        return text, None
-    # Blank lines and comments are allowed anywhere; other lines must match.
-    matcher = re.compile(one)
-    kept, numbers = [text[:end]], list(range(line + 1, line + 1 + text.count(b"\n", 0, end)))
-    at = len(numbers)
-    for raw in text[end:].split(b"\n")[:-1]:
-        at += 1
-        bare = raw.strip()
-        if not bare or bare.startswith(b"%"):
-            continue
-        if matcher.fullmatch(raw + b"\n") is None:
-            raise bad_file(name, line + at, _complaint(bare, header, field), "Correct the line, or the banner's field")
-        kept.append(raw + b"\n")
-        numbers.append(line + at)
-    return b"".join(kept), np.array(numbers, np.int64)
+class _Chunk:
+    """Some lines of a body: checked, without comments and blank lines, and converted to rows, cols, values."""
+
+    def __init__(self, text, header, name, before):
+        self.text, self.header, self.name, self.before = text, header, name, before
+        self.lines = count_byte(text, b"\n")
+        self.field = _parsed_field(header)
+        self.body = text
+        if not self._fits(self.field):
+            self.body = data_lines(text, COMMENTS)
+            if not self._fits(self.field) and not self._is_real():
+                self._complain()
+        self.count = count_byte(self.body, b"\n")
+        self.rows, self.cols, self.values = _converted(self) if self.count else (None, None, None)
+
+    def _fits(self, field):
+        if not self.body or _plainly_good(self.body, self.header, field):
+            return True
+        self.end = re.compile(b"(?:" + _line_pattern(self.header, field) + b")*+").match(self.body).end()
+        return self.end == len(self.body)
+
+    def _is_real(self):
+        """Values such as 5.0 of a `real` file whose type comment is an integer."""
+        if self.header.field != "real" or self.field == "real" or not self._fits("real"):
+            return False
+        self.field = "real"
+        return True
+
+    def number(self, at):
+        """The line in the file of line `at` of the body."""
+        return self.before + (at + 1 if self.body is self.text else line_number(self.text, COMMENTS, at))
+
+    def _complain(self):
+        bare = self.body[self.end : self.body.index(b"\n", self.end)].strip()
+        field = self.header.field if self.header.field == "real" else self.field
+        raise bad_file(
+            self.name,
+            self.number(self.body.count(b"\n", 0, self.end)),
+            _complaint(bare, self.header, field),
+            "Correct the line, or the banner's field",
+        )
 
 
 def count_byte(text: bytes, byte: bytes) -> int:
@@ -185,28 +203,29 @@ def _complaint(bare, header, field):
     return f"{field} value expected in {shown!r}"
 
 
-def _converted(body, header, field, name, line, numbers):
+def _converted(chunk):
     """rows, cols, values of one checked chunk."""
     try:
         from scipy.io import mmread
     except ImportError:  # pragma: no cover
         raise missing_library("scipy", "read Matrix Market files") from None
-    count = count_byte(body, b"\n")
+    header = chunk.header
     if header.format == "coordinate":
-        sizes = f"{max(header.nrows, 1)} {max(header.ncols, 1)} {count}"
+        sizes = f"{max(header.nrows, 1)} {max(header.ncols, 1)} {chunk.count}"
     else:
-        sizes = f"{count} 1"
-    head = f"%%MatrixMarket matrix {header.format} {field} general\n{sizes}\n".encode()
+        sizes = f"{chunk.count} 1"
+    head = f"%%MatrixMarket matrix {header.format} {chunk.field} general\n{sizes}\n".encode()
     try:
-        out = mmread(io.BytesIO(head + body), spmatrix=False)
+        out = mmread(io.BytesIO(head + chunk.body), spmatrix=False)
     except (ValueError, OverflowError) as error:
         found = re.match(r"Line (\d+): (.*)", str(error))
         if not found:
-            raise bad_file(name, line + 1, str(error), "The lines from here on are malformed") from error
+            raise bad_file(chunk.name, chunk.before + 1, str(error), "The lines from here on are malformed") from error
         at = int(found[1]) - 3
-        number = line + 1 + at if numbers is None else int(numbers[at])
-        shown = body.split(b"\n", at + 1)[at].decode("latin-1").strip()[:60]
-        raise bad_file(name, number, f"{_reason(found[2], header)} in {shown!r}", "Correct the line") from error
+        shown = chunk.body.split(b"\n", at + 1)[at].decode("latin-1").strip()[:60]
+        raise bad_file(
+            chunk.name, chunk.number(at), f"{_reason(found[2], header)} in {shown!r}", "Correct the line"
+        ) from error
     if header.format == "array":
         return None, None, out[:, 0]
     rows, cols = (out.row, out.col) if hasattr(out, "row") else out.coords
@@ -227,7 +246,7 @@ class _Columns:
     """Growing rows, cols and values: of final length if the file's size permits it, otherwise growing by half."""
 
     def __init__(self, header, parsed, source):
-        self.header = header
+        self.header, self.name = header, source.name
         self.count = 0
         self.dtype = np.dtype(header.type_name or parsed or np.float64)
         room = header.entries if source.plain_size is not None else min(header.entries, 1 << 20)
@@ -238,24 +257,26 @@ class _Columns:
         self.pattern = header.field == "pattern"
         self.values = np.ones(1, self.dtype) if self.pattern else np.empty(room, self.dtype)
 
-    def append(self, chunk, name, line):
-        rows, cols, values = chunk
-        end = self.count + values.shape[0]
+    def append(self, chunk):
+        if not chunk.count:
+            return
+        end = self.count + chunk.count
         if end > self.header.entries:
-            extra = line + 1 + self.header.entries - self.count
             raise bad_file(
-                name,
-                extra,
+                chunk.name,
+                chunk.number(self.header.entries - self.count),
                 f"more lines than the {self.header.entries} entries of the header",
                 "Correct the header, or delete the rest",
             )
         self._reserve(end)
         part = slice(self.count, end)
         if self.coordinate:
-            self.rows[part] = rows
-            self.cols[part] = cols
+            self.rows[part] = chunk.rows
+            self.cols[part] = chunk.cols
+            if self.header.symmetry in ("skew-symmetric", "hermitian") and not self.pattern:
+                _check_diagonal(chunk)
         if not self.pattern:
-            self.values[part] = self._cast(values, name, line)
+            self.values[part] = self._cast(chunk)
         self.count = end
 
     def _reserve(self, end):
@@ -267,23 +288,28 @@ class _Columns:
             new[: self.count] = old[: self.count]
             setattr(self, key, new)
 
-    def _cast(self, values, name, line):
+    def _cast(self, chunk):
         """The values cast to the type of the comment; a value out of its range is an error of the file."""
-        if values.dtype == self.dtype:
-            return values
-        with np.errstate(all="ignore"):
-            out = values.astype(self.dtype)
-            if self.dtype.kind in "iub":
-                wrong = np.flatnonzero(out.astype(values.dtype) != values)
-                if wrong.size:
-                    at = int(wrong[0])
-                    raise bad_file(
-                        name,
-                        None,
-                        f"entry {self.count + at + 1} has the value {values[at]}, which the %%GraphBLAS type "
-                        f"{self.dtype} cannot hold",
-                        "Correct the type, or pass graphblas_types=False",
-                    )
+        values, out = chunk.values, chunk.values
+        wrong = np.zeros(values.shape[0], bool)
+        if values.dtype != self.dtype:
+            with np.errstate(all="ignore"):
+                out = values.astype(self.dtype)
+                if self.dtype.kind in "iub":
+                    wrong |= out.astype(values.dtype) != values
+                    if values.dtype.kind == "f":  # digits beyond those of a double are lost already
+                        wrong |= np.abs(values) >= EXACT_IN_FLOAT
+        if self.header.symmetry == "skew-symmetric" and self.dtype.kind == "i":
+            wrong |= out == np.iinfo(self.dtype).min  # its negative does not fit
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise bad_file(
+                chunk.name,
+                chunk.number(at),
+                f"the {self.header.symmetry} matrix has the value {values[at]}, which the type {self.dtype} cannot "
+                f"hold {'with both signs' if self.header.symmetry == 'skew-symmetric' else 'exactly'}",
+                "Correct the type, or pass graphblas_types=False",
+            )
         return out
 
     def triples(self):
@@ -303,7 +329,30 @@ class _Columns:
         i, j = np.triu_indices(h.nrows, 1 if h.symmetry == "skew-symmetric" else 0)
         dense[i, j] = _reflected(values, h.symmetry)
         dense[j, i] = values
+        if h.symmetry == "hermitian" and (dense.diagonal().imag != 0).any():
+            at = int(np.argmax(dense.diagonal().imag != 0))
+            raise bad_file(
+                self.name,
+                None,
+                f"the diagonal of a hermitian matrix is real, row {at + 1} has {dense[at, at]}",
+                "Correct the value, or write `general`",
+            )
         return Triples(h, dense=dense)
+
+
+def _check_diagonal(chunk):
+    """A(i, i) is 0 in a skew-symmetric matrix and real in a hermitian one (NISTIR 5935, section 2)."""
+    skew = chunk.header.symmetry == "skew-symmetric"
+    wrong = (chunk.rows == chunk.cols) & ((chunk.values if skew else chunk.values.imag) != 0)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise bad_file(
+            chunk.name,
+            chunk.number(at),
+            f"the diagonal of a {chunk.header.symmetry} matrix is {'zero' if skew else 'real'}, "
+            f"here it has {chunk.values[at]}",
+            "Correct the value, or write `general`",
+        )
 
 
 def _reflected(values, symmetry):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grb_tile.dtypes import lookup_dtype
 from grb_tile.io.build import matrix_from_triples
 from grb_tile.io.errors import bad_file, missing_library
-from grb_tile.io.market_header import COMMENT_TYPES, read_header
+from grb_tile.io.market_header import COMMENT_TYPES, LONGEST_HEADER, read_header
 from grb_tile.io.market_read import read_market
-from grb_tile.io.streams import Source, Target
+from grb_tile.io.streams import Target, opened
+from grb_tile.io.symmetry import KINDS, symmetry_of
 
 if TYPE_CHECKING:
     from grb_tile.core.matrix import Matrix
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
 # Types that the banner determines need no comment.
 PLAIN_TYPES = ("INT64", "FP64", "FC64")
+KNOWN_TYPES = {lookup_dtype(numpy).name: c for c, numpy in COMMENT_TYPES.items()}
 
 
 def _check_engine(engine):
@@ -78,7 +83,7 @@ def mmread(
     kwargs.pop("spmatrix", None)
     if kwargs:
         raise TypeError(f"mmread() got an unexpected keyword argument {next(iter(kwargs))!r}")
-    with Source(source) as stream:
+    with opened(source) as stream:
         triples = read_market(stream, types=graphblas_types, progress=progress)
     if triples.dense is not None:
         from grb_tile import Matrix
@@ -110,7 +115,7 @@ def mminfo(source: Readable) -> Header:
     >>> h.nrows, h.ncols, h.entries, h.field
     (3, 4, 1, 'pattern')
     """
-    with Source(source) as stream:
+    with opened(source) as stream:
         return read_header(stream)
 
 
@@ -134,38 +139,103 @@ def mmwrite(
     comment : text for the header of the file
     field : "real", "complex", "pattern" or "integer"; default: by the type, "pattern" for an all-true BOOL
     precision : digits of real and complex values; default: enough to read the same values back
-    symmetry : "general", "symmetric", "skew-symmetric" or "hermitian"; default: detected from the values
+    symmetry : "general", "symmetric", "skew-symmetric" or "hermitian"; default: detected from the values, zeros with
+        their signs
 
     Types that the banner does not determine (INT8, FP32, BOOL ...) are written in a `%%GraphBLAS type` comment, so
     that mmread gives the same type.
+
+    Raises ValueError when the values do not fit `field` exactly or have no such `symmetry`, TypeError for user-defined
+    types; the file appears complete or not at all.
     """
     _check_engine(engine)
     kwargs.pop("parallelism", None)
     if kwargs:
         raise TypeError(f"mmwrite() got an unexpected keyword argument {next(iter(kwargs))!r}")
+    values, field, comment = _contents(matrix, field, comment)
+    symmetry = _symmetry(matrix, field, symmetry)
+    if not hasattr(target, "write"):
+        target = os.fsdecode(target)
+        special = os.path.exists(target) and not os.path.isfile(target)
+        if not target.endswith((".mtx", ".gz", ".bz2", ".xz")) and not special:
+            target += ".mtx"
+    with Target(target) as out:
+        if matrix.nvals:
+            _write(out.stream, matrix, values, comment, field, precision, symmetry)
+        else:  # SciPy would write the field `pattern`
+            lines = ["%MatrixMarket matrix coordinate " + f"{field} general", *comment.split("\n")]
+            text = "".join(f"%{line}\n" for line in lines) + f"{matrix.nrows} {matrix.ncols} 0\n"
+            out.stream.write(text.encode())
+
+
+def _contents(matrix, field, comment):
+    """(values as they are written, field, comment with the type): checked, so that mmread gives them back."""
+    dtype = matrix.dtype
+    if dtype.name not in KNOWN_TYPES:
+        raise TypeError(f"Matrix Market files do not support the user-defined type {dtype.name}")
+    if field is not None and field not in ("real", "complex", "pattern", "integer"):
+        raise ValueError(f'Invalid field {field!r}. Must be "real", "complex", "pattern" or "integer"')
+    if len(comment) > LONGEST_HEADER // 8:
+        raise ValueError(f"the comment has {len(comment)} characters, {LONGEST_HEADER // 8} fit into a header")
+    values = matrix.to_coo(rows=False, columns=False)[2]
+    comment = re.sub("(?im)^(?=%+graphblas)", " ", comment)  # only the type is a type comment
+    by_type = {"c": "complex", "f": "real"}.get(dtype.np_type.kind, "integer")
+    if field is None:
+        field = "pattern" if dtype.name == "BOOL" and values.all() else by_type
+    if dtype.name == "BOOL" or dtype.name not in PLAIN_TYPES and field != "pattern":
+        if field != "complex" or by_type == "complex":
+            comment = f"%GraphBLAS type {KNOWN_TYPES[dtype.name]}" + (f"\n{comment}" if comment else "")
+    if field == "pattern":
+        return values, field, comment
+    if values.dtype.kind == "b":
+        values = values.astype(np.int8)  # SciPy writes no Booleans
+    if field != by_type:
+        kind = {"real": np.float64, "complex": np.complex128, "integer": np.int64}[field]
+        with np.errstate(all="ignore"):
+            wide = (values if field == "complex" else values.real).astype(kind)
+        if not _same_numbers(values, wide):
+            raise ValueError(f"field={field!r} cannot hold the values of {dtype.name} exactly: use field={by_type!r}")
+        values = wide
+    return values, field, comment
+
+
+def _same_numbers(values, wide):
+    """Are the numbers equal?  Compared as integers where one side has them, which a double has not beyond 2^53."""
+    if values.dtype.kind in "iu" and wide.dtype.kind in "fc":
+        return bool((np.abs(wide.real) < 2.0**63).all()) and bool((wide.real.astype(np.int64) == values).all())
+    if wide.dtype.kind in "iu" and not (np.abs(values.real) < 2.0**63).all():
+        return False
+    with np.errstate(all="ignore"):
+        return bool(((values == wide) | np.isnan(values) & np.isnan(wide)).all())
+
+
+def _symmetry(matrix, field, wish):
+    """The symmetry as which the matrix is written: `wish` if it holds, otherwise what is found."""
+    if wish is not None and wish not in KINDS:
+        raise ValueError(f"Invalid symmetry {wish!r}. Must be one of: {', '.join(KINDS)}")
+    if wish == "general":
+        return wish
+    found = symmetry_of(matrix, field == "pattern")
+    if wish is None:
+        return found[0]
+    if wish not in found:
+        raise ValueError(f"symmetry={wish!r}: the matrix is not {wish}; pass symmetry=None, which finds it out")
+    return wish
+
+
+def _write(stream, matrix, values, comment, field, precision, symmetry):
     try:
         from scipy.io import mmwrite as write
         from scipy.sparse import coo_array
     except ImportError:  # pragma: no cover
         raise missing_library("scipy", "write Matrix Market files") from None
-    rows, cols, values = matrix.to_coo()
-    if matrix.dtype.name == "BOOL" and field is None:
-        field = "pattern" if values.all() else "integer"
-    if values.dtype.kind == "b":
-        values = values.astype(np.int8)  # SciPy writes no Booleans
-    if matrix.dtype.name not in PLAIN_TYPES and field != "pattern" or matrix.dtype.name == "BOOL":
-        c_name = next((c for c, numpy in COMMENT_TYPES.items() if numpy == matrix.dtype.np_type.name), None)
-        if c_name is not None and _field_fits(field, matrix.dtype.np_type):
-            comment = f"%GraphBLAS type {c_name}" + (f"\n{comment}" if comment else "")
+    rows, cols = matrix.to_coo(values=False)[:2]
+    if symmetry != "general":
+        lower = rows >= cols
+        rows, cols, values = rows[lower], cols[lower], values[lower]
     array = coo_array((values, (rows, cols)), shape=matrix.shape)
-    if hasattr(target, "write"):
-        write(target, array, comment=comment, field=field, precision=precision, symmetry=symmetry)
-        return
-    path = str(target)
-    if not path.endswith((".mtx", ".gz", ".bz2", ".xz")):
-        path += ".mtx"
-    with Target(path) as out:
-        write(_Plain(out.stream), array, comment=comment, field=field, precision=precision, symmetry=symmetry)
+    field = "pattern" if field == "pattern" else None
+    write(_Plain(stream), array, comment=comment, field=field, precision=precision, symmetry=symmetry)
 
 
 class _Plain:
@@ -174,8 +244,3 @@ class _Plain:
     def __init__(self, stream):
         self.write = stream.write
         self.flush = stream.flush
-
-
-def _field_fits(field, np_type):
-    """Can values written as `field` be read as the type?"""
-    return field is None or field in ("pattern", "integer", "real") and np_type.kind != "c"

@@ -70,7 +70,10 @@ def from_pandas_edgelist(
                 f"column {column!r} has no value in row {empty[0]} (of {empty.size} such rows): drop them with "
                 f"df.dropna(subset=[{column!r}])"
             )
-    codes, labels = pd.factorize(pd.concat([df[source], df[target]], ignore_index=True))
+    ends = [df[source], df[target]]
+    if ends[0].dtype != ends[1].dtype:  # their common type may be float, which merges large integers
+        ends = [column.astype(object) for column in ends]
+    codes, labels = pd.factorize(pd.concat(ends, ignore_index=True))
     labels = pd.Index(labels)
     rows, cols = codes[: len(df)], codes[len(df) :]
     values = np.ones(1, bool) if weight is None else df[weight].to_numpy()

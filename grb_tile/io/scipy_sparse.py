@@ -8,6 +8,7 @@ import numpy as np
 
 from grb_tile.io.build import adopt_csr, matrix_from_triples
 from grb_tile.io.errors import missing_library
+from grb_tile.io.symmetry import equal_bits
 
 if TYPE_CHECKING:
     from grb_tile.core.matrix import Matrix
@@ -47,7 +48,7 @@ def from_scipy_sparse(A: Any, *, dup_op: DupOp | None = None, name: str | None =
 
     if _is_sorted(A):
         values = A.data
-        iso = values.shape[0] > 1 and bool((values == values[0]).all())
+        iso = values.shape[0] > 1 and bool(equal_bits(values, values[:1]).all())
         return adopt_csr(nrows, ncols, A.indptr, A.indices, values[:1] if iso else values, iso=iso, name=name)
     return Matrix.from_csr(A.indptr, A.indices, A.data, ncols=ncols, name=name)
 

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grb_tile.exceptions import InvalidObject
-from grb_tile.io.streams import Target
+from grb_tile.io.errors import BadFile
+from grb_tile.io.streams import LARGEST_RATIO, Target, opened
+from grb_tile.storage.bits import popcount
 from grb_tile.storage.place import host
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from grb_tile.core.scalar import Scalar
     from grb_tile.core.vector import Vector
 
-    from .annotations import PathLike
+    from .annotations import Readable, Writable
 
 MAGIC = b"\x89GRBT\r\n\x1a"  # as that of PNG: detects text-mode transfers, 7-bit channels and other files
 END = b"GRBT-END"
@@ -34,8 +36,6 @@ VERSION = 1
 HEAD = struct.Struct("<8sIII")
 LONGEST_HEADER = 1 << 20
 LARGEST_DIMENSION = 2**60
-# deflate compresses at most 1032 : 1; a header with more is damaged.
-LARGEST_RATIO = 1032
 DTYPES = {
     "BOOL": "|b1",
     "INT8": "|i1",
@@ -80,21 +80,25 @@ def deserialize(data: bytes | bytearray | memoryview) -> Matrix | Vector | Scala
     return _object(unpack_store(data))
 
 
-def save(obj: Matrix | Vector | Scalar, path: PathLike, *, compression: int = 1) -> None:
-    """Write `serialize(obj)` to `path`; the file appears complete or not at all."""
+def save(obj: Matrix | Vector | Scalar, path: Writable, *, compression: int = 1) -> None:
+    """Write `serialize(obj)` to `path` (or a file open for writing bytes); the file appears complete or not at all."""
     data = serialize(obj, compression=compression)
     with Target(path) as target:
         target.stream.write(data)
 
 
-def load(path: PathLike) -> Matrix | Vector | Scalar:
-    """The Matrix, Vector or Scalar saved in `path`."""
-    with open(path, "rb") as file:
-        data = file.read()
-    try:
-        return deserialize(data)
-    except InvalidObject as error:
-        raise InvalidObject(f"{path}: {error}") from None
+def load(path: Readable) -> Matrix | Vector | Scalar:
+    """The Matrix, Vector or Scalar saved in `path` (or in a file open for reading bytes).
+
+    Raises InvalidObject, with the file's name and the reason, as `deserialize` does.
+    """
+    with opened(path) as source:
+        try:
+            return deserialize(source.rest())
+        except BadFile as error:
+            raise InvalidObject(str(error)) from None
+        except InvalidObject as error:
+            raise InvalidObject(f"{source.name}: {error}") from None
 
 
 # ---- between objects and parts: (header dictionary without "arrays", {name: array})
@@ -231,7 +235,7 @@ def unpack_store(data: bytes | bytearray | memoryview) -> Any:
         _check_head(head)
         arrays, at = {}, HEAD.size + length
         for item in listed:
-            name, stored = item["name"], _count(item["stored"], "stored")
+            name, stored = str(item["name"]), _count(item["stored"], "stored")
             if name in arrays:
                 raise InvalidObject(f"array {name} is listed twice")
             if at + stored > len(data):
@@ -240,7 +244,7 @@ def unpack_store(data: bytes | bytearray | memoryview) -> Any:
                 )
             arrays[name] = _unpack_array(item, data[at : at + stored])
             at += stored
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidObject(f"the header is malformed: {type(error).__name__} {error}") from None
     if bytes(data[at:]) != END:
         raise InvalidObject(
@@ -285,9 +289,9 @@ def _unpack_array(item, block):
     name, length = item["name"], _count(item["length"], "length")
     if zlib.crc32(block) != item["crc32"]:
         raise InvalidObject(f"the checksum of array {name} does not match: the file is damaged")
-    dtype = np.dtype(item["dtype"])
-    if dtype.hasobject or dtype.str not in set(DTYPES.values()):
+    if item["dtype"] not in DTYPES.values():
         raise InvalidObject(f"array {name} has type {item['dtype']!r}, which does not occur in this format")
+    dtype = np.dtype(item["dtype"])
     size, coding = length * dtype.itemsize, item["coding"]
     if coding == "raw":
         if size != len(block):
@@ -366,7 +370,7 @@ def _check_words(head, words):
         _expect(nvals == size, f"a vector without presence bits is full: {nvals} entries in {size} places")
         return
     _expect(words.dtype == np.uint64 and words.shape[0] == -(-size // 64), f"{words.shape[0]} words of bits for {size}")
-    present = int(np.unpackbits(words.view(np.uint8)).sum(dtype=np.int64))
+    present = popcount(words)
     _expect(present == nvals, f"{present} presence bits for {nvals} entries")
     if size % 64:
         _expect(int(words[-1]) >> (size % 64) == 0, "presence bits past the end")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import io
 import os
 from typing import IO, TYPE_CHECKING, Any
 
 from grb_tile.io.errors import bad_file
+from grb_tile.io.replace import Replacement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
 MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
 CHUNK = 4 << 20
 LONGEST_LINE = 1 << 20
+LARGEST_RATIO = 1032  # bytes that one byte of deflate can become; a file that promises more is damaged
+HEAD = 1 << 16  # bytes of text by which formats are recognised
+UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
 def _path_of(x: Any) -> str | bytes | None:
@@ -29,14 +35,17 @@ def _path_of(x: Any) -> str | bytes | None:
 class Source:
     """A stream of bytes with a name for messages, its size on disk, and how much of that has been read.
 
-    The compression is recognised by the first bytes, not by the file's name.  As a context manager it closes the files
-    that it opened and leaves a caller's file open.
+    The compression and the encoding (a byte order mark, which is left out; UTF-16 becomes UTF-8) are recognised by the
+    first bytes, not by the file's name.  `head` is the beginning of the text, up to HEAD bytes, and still to be read:
+    so that a format can be recognised without a second opening, which a pipe does not permit.  As a context manager a
+    Source closes the files that it opened and leaves a caller's file open.
     """
 
     def __init__(self, source: Readable) -> None:
         self.owned: list[IO[bytes]] = []
         path = _path_of(source)
         raw: Any
+        self.size = 0
         if path is not None:
             self.name = os.fsdecode(path)
             raw = open(path, "rb")  # noqa: SIM115  (closed by __exit__)
@@ -45,21 +54,42 @@ class Source:
         elif hasattr(source, "read"):
             raw = source
             self.name = str(getattr(source, "name", "") or f"<{type(source).__name__}>")
-            self.size = 0
             if isinstance(source, io.TextIOBase):
                 raw = _Encoded(source)
         else:
             raise TypeError(f"source must be a path or an open file, not {type(source).__name__}: {source!r:.80}")
         self.counted = _Counted(raw)
-        buffered = io.BufferedReader(self.counted, CHUNK)
-        head = buffered.peek(6)[:6]
-        self.compression = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), None)
+        try:
+            self._start(io.BufferedReader(self.counted, CHUNK))
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def _start(self, buffered):
+        first = buffered.peek(6)[:6]
+        self.compression = next((kind for magic, kind in MAGIC.items() if first.startswith(magic)), None)
+        self.encoding = None
         self.stream = _decompressed(buffered, self.compression)
+        self.head = self._head()
+        self.encoding = next((name for mark, name in UTF16.items() if self.head.startswith(mark)), None)
+        if self.encoding:
+            text = codecs.getreader(self.encoding)(_Chained(self.head[2:], self.stream))
+            self.stream = io.BufferedReader(_Counted(_Encoded(text)), CHUNK)
+            self.head = self._head()
+        self.head = self.head.removeprefix(codecs.BOM_UTF8)
+        self.stream = io.BufferedReader(_Chained(self.head, self.stream), CHUNK)
+
+    def _head(self):
+        parts, count = [], 0
+        while count < HEAD and (part := self.read(HEAD - count)):
+            parts.append(part)
+            count += len(part)
+        return b"".join(parts)
 
     @property
     def plain_size(self) -> int | None:
         """Bytes of text if they are known without reading (an uncompressed file), else None."""
-        return self.size if self.size and self.compression is None else None
+        return self.size if self.size and self.compression is None and self.encoding is None else None
 
     @property
     def done(self) -> int:
@@ -86,7 +116,11 @@ class Source:
 
         try:
             return reader(count)
-        except (EOFError, zlib.error, lzma.LZMAError, UnicodeDecodeError) as error:
+        except UnicodeError as error:
+            raise bad_file(
+                self.name, None, f"the text is not {self.encoding or 'UTF-8'} ({error})", "Write it as UTF-8"
+            ) from error
+        except (EOFError, zlib.error, lzma.LZMAError) as error:
             raise bad_file(
                 self.name,
                 None,
@@ -123,6 +157,20 @@ class Source:
         if rest:
             yield rest + b"\n"
 
+    def rest(self) -> bytes:
+        """All bytes that are left."""
+        parts = []
+        while part := self.read(CHUNK):
+            parts.append(part)
+        return b"".join(parts)
+
+    def seekable(self) -> IO[bytes]:
+        """A file that can seek, at its beginning: the one that was opened, or a copy in memory of what is left."""
+        if self.owned and self.compression is None and self.owned[0].seekable():
+            self.owned[0].seek(0)
+            return self.owned[0]
+        return io.BytesIO(self.rest())
+
     def __enter__(self):
         return self
 
@@ -130,6 +178,11 @@ class Source:
         for item in self.owned:
             item.close()
         return False
+
+
+def opened(source: Readable | Source) -> contextlib.AbstractContextManager[Source]:
+    """A Source of `source`; one that is open already is used as it is and stays open."""
+    return contextlib.nullcontext(source) if isinstance(source, Source) else Source(source)
 
 
 class _Counted(io.RawIOBase):
@@ -151,6 +204,25 @@ class _Counted(io.RawIOBase):
         into[: len(data)] = data
         self.count += len(data)
         return len(data)
+
+
+class _Chained(io.RawIOBase):
+    """The bytes `head` and, after them, those of a stream."""
+
+    def __init__(self, head, stream):
+        self.head = memoryview(head)
+        self.stream = stream
+
+    def readable(self):
+        return True
+
+    def readinto(self, into):
+        if not self.head:
+            return self.stream.readinto(into)
+        count = min(len(into), len(self.head))
+        into[:count] = self.head[:count]
+        self.head = self.head[count:]
+        return count
 
 
 class _Encoded:
@@ -186,50 +258,44 @@ def _decompressed(buffered, kind):
 class Target:
     """The output of a writer: a binary `stream`, compressed by the path's ending; the file appears when complete.
 
-    gzip gets no time stamp, so that equal contents give equal files.
+    gzip gets no time stamp, so that equal contents give equal files.  A file that the caller opened is left open.
     """
 
     def __init__(self, target: Writable) -> None:
-        self.finish: list[Any] = []
-        self.temporary = None
-        self.stream: Any
+        self.stack = contextlib.ExitStack()
+        self.stream: Any = target
         path = _path_of(target)
         if path is None:
             if not hasattr(target, "write"):
                 raise TypeError(f"target must be a path or a file open for writing bytes, not {type(target).__name__}")
             if isinstance(target, io.TextIOBase):
                 raise TypeError("target must be open in binary mode: use open(path, 'wb')")
-            self.stream = target
             return
-        self.path = os.fsdecode(path)
-        self.temporary = f"{self.path}.{os.getpid()}.part"
-        raw = open(self.temporary, "wb")  # noqa: SIM115  (closed by __exit__)
-        self.finish = [raw]
-        self.stream = raw
-        if self.path.endswith(".gz"):
+        self.stream = raw = self.stack.enter_context(Replacement(path)).stream
+        ending = os.fsdecode(path)[-4:].lower()
+        if ending.endswith(".gz"):
             import gzip
 
             self.stream = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
-        elif self.path.endswith(".bz2"):
+        elif ending == ".bz2":
             import bz2
 
             self.stream = bz2.BZ2File(raw, "wb")
-        elif self.path.endswith(".xz"):
+        elif ending.endswith(".xz"):
             import lzma
 
             self.stream = lzma.LZMAFile(raw, "wb")  # noqa: SIM115
         if self.stream is not raw:
-            self.finish.insert(0, self.stream)
+            self.stack.push(self._finish_compression)
+
+    def _finish_compression(self, kind, error, trace):
+        """Write the end of the compressed data; errors of a file that will be deleted do not matter."""
+        with contextlib.suppress(*(() if kind is None else (OSError, ValueError))):
+            self.stream.close()
+        return False
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, error, trace):
-        for item in self.finish:
-            item.close()
-        if self.temporary:
-            if kind is None:
-                os.replace(self.temporary, self.path)
-            else:
-                os.unlink(self.temporary)
-        return False
+        return self.stack.__exit__(kind, error, trace)

@@ -59,16 +59,33 @@ SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 def test_coordinate_fields_and_symmetries_read_as_scipy_reads_them(field, symmetry):
     if field == "pattern" and symmetry in ("skew-symmetric", "hermitian"):
         assert "cannot go with" in complaint(BANNER.format(field, symmetry) + "3 3 3\n" + BODIES[field])
-    elif not (field == "unsigned-integer" and symmetry == "skew-symmetric"):
+    elif symmetry != "skew-symmetric":
         check_against_scipy(BANNER.format(field, symmetry) + "3 3 3\n" + BODIES[field])
+    elif field == "unsigned-integer":
+        assert "needs negative values" in complaint(BANNER.format(field, symmetry) + "3 3 0\n")
+    else:
+        body = BODIES[field].replace("3 3 ", "3 2 ")
+        check_against_scipy(BANNER.format(field, symmetry) + "3 3 3\n" + body)
+        zero = "0 0" if field == "complex" else "-0" if field == "real" else "0"
+        check_against_scipy(BANNER.format(field, symmetry) + f"3 3 2\n2 1 {zero}\n3 3 {zero}\n")
+        wrong = complaint(
+            BANNER.format(field, symmetry) + "3 3 2\n% c\n2 1" + f" {zero}\n\n1 1 {zero.replace('0', '5')}\n"
+        )
+        assert "line 6: the diagonal of a skew-symmetric matrix is zero" in wrong
 
 
 @pytest.mark.parametrize("symmetry", SYMMETRIES)
 @pytest.mark.parametrize("field", ["integer", "real", "complex"])
 def test_array_fields_and_symmetries_read_as_scipy_reads_them(field, symmetry):
     count = {"general": 9, "skew-symmetric": 3}.get(symmetry, 6)
-    lines = [f"{k + 1} {k}" if field == "complex" else f"{k + 1}" for k in range(count)]
-    check_against_scipy(f"%%MatrixMarket matrix array {field} {symmetry}\n3 3\n" + "\n".join(lines) + "\n")
+    diagonal = (0, 3, 5) if symmetry == "hermitian" else ()
+    lines = [f"{k + 1} {0 if k in diagonal else k}" if field == "complex" else f"{k + 1}" for k in range(count)]
+    text = f"%%MatrixMarket matrix array {field} {symmetry}\n3 3\n" + "\n".join(lines) + "\n"
+    check_against_scipy(text)
+    if field == "complex" and symmetry == "hermitian":
+        assert "is real, row 2 has (4+1j)" in complaint(text.replace("4 0\n", "4 1\n"))
+        text = BANNER.format(field, symmetry) + "3 3 2\n2 1 1 1\n2 2 4 1\n"
+        assert "line 4: the diagonal of a hermitian matrix is real" in complaint(text)
 
 
 def test_blank_lines_comments_and_windows_line_ends_are_accepted_anywhere():
@@ -89,7 +106,48 @@ def test_type_comments_are_honoured_and_can_be_ignored():
     assert triples(text.format("float", 2.5)).values.tolist() == [2.5], "a float comment overrules an integer banner"
 
 
+def test_a_value_without_a_negative_has_no_place_in_a_skew_symmetric_file():
+    head = BANNER.format("integer", "skew-symmetric") + "%%GraphBLAS type int8_t\n3 3 1\n2 1 "
+    assert triples(head + "-127\n").values.tolist() == [-127, 127]
+    assert "line 4: the skew-symmetric matrix has the value -128" in complaint(head + "-128\n")
+    head = BANNER.format("integer", "skew-symmetric") + "3 3 1\n2 1 "
+    assert "cannot hold with both signs" in complaint(head + f"{-(2**63)}\n")
+
+
+def test_integers_keep_their_digits_in_a_real_file():
+    """A type comment of integers: the digits are read as such, because a double has 53 bits."""
+    head = BANNER.format("real", "general") + "%%GraphBLAS type {}\n3 3 1\n2 1 {}\n"
+    for c_name, value in (("int64_t", 2**53 + 1), ("uint64_t", 2**64 - 1), ("int64_t", -(2**63)), ("int8_t", -128)):
+        assert triples(head.format(c_name, value)).values.tolist() == [value]
+    assert triples(head.format("int16_t", "-5.0")).values.tolist() == [-5]
+    assert "cannot hold exactly" in complaint(head.format("int64_t", "9007199254740993.0"))
+    assert "cannot hold exactly" in complaint(head.format("int64_t", "0.5"))
+    assert "line 4: real value expected" in complaint(head.format("int64_t", "x"))
+
+
+def test_a_symmetric_file_of_one_entry_has_both():
+    for field, value in (("integer", " 7"), ("real", " 7"), ("complex", " 7 0"), ("pattern", "")):
+        check_against_scipy(BANNER.format(field, "symmetric") + f"3 3 1\n2 1{value}\n")
+        check_against_scipy(BANNER.format(field, "symmetric") + f"3 3 1\n2 2{value}\n")
+
+
+@pytest.mark.parametrize("symmetry", ["symmetric", "skew-symmetric", "hermitian"])
+@pytest.mark.parametrize("layout, sizes", [("coordinate", "3 4 0"), ("coordinate", "4 3 0"), ("array", "1 2")])
+def test_a_rectangle_has_no_symmetry(symmetry, layout, sizes):
+    assert "must be square" in complaint(f"%%MatrixMarket matrix {layout} complex {symmetry}\n{sizes}\n")
+
+
+@pytest.mark.parametrize("number", ["1e5.5", "1e5e5", "1.5.5", "1e", "e5", ".", "1..5", "1e.5", "--1", "1e5.", "1-5"])
+def test_what_looks_like_a_real_is_refused_with_its_line(number):
+    body = f"1 1 1.5\n2 2 {number}\n3 3 1e5\n"
+    assert "line 4: real value expected" in complaint(BANNER.format("real", "general") + "3 3 3\n" + body)
+
+
 FAULTS = [
+    ("", f"3 3 {'9' * 5000}", r"more than 2\*\*60"),
+    ("", f"{'9' * 5000} 3 0", r"more than 2\*\*60"),
+    ("1 4 1\n2 2 2\n", "0 4 2", "a 0 by 4 matrix has no entries, the header has 2"),
+    ("1 4 1\n", "4 0 1", "a 4 by 0 matrix has no entries, the header has 1"),
     ("1 1 1\n", "3 3 2", "entries too early"),
     ("1 1 1\n2 2 2\n", "3 3 1", "line 4: more lines than"),
     ("4 1 1\n", "3 3 1", r"line 3: row index outside 1\.\.3"),
