@@ -1,21 +1,32 @@
-"""Single elements: reading one from a store, and keeping written ones aside until the store is needed.
+"""Changed elements kept beside a store until the store is needed.
 
-`A[i, j] = x` in a loop must not copy A's arrays every time.  So an object keeps a dict of written elements,
-`_pending`, and has no `_store` while there are any: its slot is deleted, and the attribute look-up that fails then
-(`__getattr__`) merges them.  An object without pending elements pays nothing for this.
+`A[i, j] = x`, `A(plus)[i, j] << x` and `del A[i, j]` in a loop must not copy A's arrays every time, nor must other
+writes that reach few positions (core/partial.py).  So an object keeps a dict of changed elements, `_pending`, beside
+its store `_base`, and has no `_store` while there are any: its slot is deleted, and the attribute look-up that fails
+then (`__getattr__`) merges them.  An object without pending elements pays nothing for this.
+
+    _pending     {row: {column: change}}; a vector has the one row 0
+    change       a NumPy scalar of the object's type: the element's value
+                 ABSENT: there is no element
+                 [accum, start, x, ...]: the start (BASE: the element of the base) accumulated with each x in turn
 """
 
 import threading
+from itertools import chain
 
 import numpy as np
 
+from .. import operations as ops
 from ..backends.select import current
+from ..dtypes import BOOL, cast_scalar
 from ..exceptions import OutOfMemory
-from ..storage import bits
-from ..storage.place import host
-from ..storage.store import BitmapVector, Compressed, SparseVector, full_values
+from ..storage import holders
+from ..storage.place import host, is_host
+from ..storage.splice import find_keys, store_of
+from ..storage.store import Allow
 
-ABSENT = object()  # in a pending dict: the element is removed
+ABSENT = object()  # a change: the element is removed
+BASE = object()  # the start of an accumulation: the base's element, which may be absent
 
 
 def read(store, key):
@@ -42,7 +53,7 @@ def read(store, key):
 
 def _in_segment(store, index, start, stop):
     segment = store.indices[start:stop]
-    at = int(segment.searchsorted(index))
+    at = int(segment.searchsorted(segment.dtype.type(index)))  # of the segment's type, else NumPy casts the segment
     if at == stop - start or segment[at] != index:
         return None
     return store.values[0 if store.iso else start + at]
@@ -56,159 +67,186 @@ def get(obj, key):
     pending = obj._pending
     if pending is None:
         return read(obj._store, key)
-    value = pending.get(key, pending)
-    if value is pending:
+    i, j = key if type(key) is tuple else (0, key)
+    row = pending.get(i)
+    change = None if row is None else row.get(j)
+    if change is None:
         base = obj._base
         return read(obj._store if base is None else base, key)  # None: another reader has merged meanwhile
-    return None if value is ABSENT else value
+    if type(change) is list:
+        with _merging:  # the base does not change meanwhile
+            base = obj._base
+            if base is None:
+                return read(obj._store, key)
+            change = row[j] = _folded(obj, base, key, change)
+    return None if change is ABSENT else change
+
+
+def _folded(obj, base, key, change):
+    """The scalar that an accumulation comes to."""
+    accum, value, *rest = change
+    if value is BASE:
+        value = read(base, key)
+    elif value is ABSENT:
+        value = None
+    for x in rest:
+        value = cast_scalar(ops.accumulate_scalar(value, x, accum), obj.dtype)
+    return value
+
+
+def _begin(obj):
+    """The dict of changes of an object that has none yet."""
+    store = obj._store
+    pending = {}
+    obj._base = store  # these three stores are one step: no call, so no signal or thread, comes between
+    obj._pending = pending
+    del obj._store
+    return pending
 
 
 def put(obj, key, value):
     """Write (or with ABSENT remove) one element; `value` is a NumPy scalar of the object's type."""
     pending = obj._pending
     if pending is None:
-        store = obj._store
-        pending = {}
-        obj._base = store  # these three stores are one step: no call, so no signal or thread, comes between
-        obj._pending = pending
-        del obj._store
-    pending[key] = value
+        pending = _begin(obj)
+    i, j = key if type(key) is tuple else (0, key)
+    row = pending.get(i)
+    if row is None:
+        row = pending[i] = {}
+    row[j] = value
+
+
+def accumulate(obj, key, value, accum):
+    """obj[key] (accum)= value; `value` is a NumPy scalar of the object's type, `accum` a lowered operator.
+
+    The base is not read, wherever its arrays reside: the accumulation waits for a reader or for another operator.
+    """
+    pending = obj._pending
+    if pending is None:
+        pending = _begin(obj)
+    i, j = key if type(key) is tuple else (0, key)
+    row = pending.get(i)
+    if row is None:
+        row = pending[i] = {}
+    change = row.get(j)
+    if type(change) is not list:
+        row[j] = [accum, BASE if change is None else change, value]
+    elif change[0] is accum:
+        change.append(value)
+    else:
+        row[j] = [accum, _folded(obj, obj._base, key, change), value]
+
+
+def put_all(obj, changes):
+    """Make all changes {row: {column: change}} or, when interrupted, none."""
+    pending = obj._pending
+    if pending is None:
+        pending = _begin(obj)
+    pending.update({i: {**pending[i], **row} if i in pending else row for i, row in changes.items()})
+
+
+def reset(obj, store):
+    """Give the object the store `store`; what it held, pending elements included, is forgotten."""
+    obj._store = store  # one step, as in _begin
+    obj._pending = None
+    obj._base = None
 
 
 def merge(obj):
     """Bring the pending elements into the store; returns the store.
 
     The new store is complete before the object changes, so a failure or interrupt leaves base and pending elements.
+    Where the base's values change in place, they become what the pending elements say already.
     Raises: OutOfMemory when the merged arrays do not fit.
     """
     with _merging:
-        pending, base = obj._pending, obj._base
+        pending = obj._pending
         if pending is None:  # another reader has merged while this one waited
             return obj._store
+        own = holders.count_of(obj._base) <= holders.ONE
+        base = obj._base
         try:
-            store = _merged(obj, pending, host(base))
+            store = _merged(obj, pending, base, own)
         except (MemoryError, OutOfMemory) as error:
             raise OutOfMemory(
-                f"{obj.name or type(obj).__name__}: {len(pending)} written elements do not fit beside {base.nvals} "
-                f"entries ({error}); both are kept: free objects, or delete the written elements"
+                f"{obj.name or type(obj).__name__}: {sum(map(len, pending.values()))} written elements do not fit "
+                f"beside {base.nvals} entries ({error}); both are kept: free objects, or delete the written elements"
             ) from error
-        obj._store = store  # one step, as in put
+        obj._store = store  # one step, as in _begin
         obj._pending = None
         obj._base = None
     return store
 
 
-def _merged(obj, pending, base):
-    """The store of `base` with the pending elements; nothing of `obj` changes."""
-    keys = list(pending)
-    values = list(pending.values())
-    gone = np.fromiter((value is ABSENT for value in values), np.bool_, len(values))
-    fill = obj.dtype.np_type.type(0) if not obj.dtype._is_udt else np.zeros(1, obj.dtype.np_type)[0]
-    filled = [fill if value is ABSENT else value for value in values]
-    subdtype = obj.dtype.np_type.subdtype
-    new = np.array(filled, obj.dtype.np_type if subdtype is None else subdtype[0])
-    if obj.ndim == 1:
-        return _merge_vector(base, np.array(keys, np.int64), new, gone)
-    return _merge_matrix(base, np.array(keys, np.int64).reshape(-1, 2), new, gone)
+def _merged(obj, pending, base, own):
+    _settle(obj, pending, base)
+    rows, cols, changes = _listed(pending)
+    if not changes:
+        return base
+    touched, t = stores_of(obj, rows, cols, changes)
+    return ops.replace_entries(base, t, touched, own)
 
 
-_ARRAY_BYTES = 2**62  # NumPy raises ValueError, not MemoryError, for arrays of more
-_FEW = 8  # fewer than one element in 8 entries: change a copy of the arrays instead of building anew
+def _listed(pending):
+    """(rows, columns, changes) of the pending elements: two int64 arrays and a list."""
+    lengths = list(map(len, pending.values()))
+    total = sum(lengths)
+    rows = np.fromiter(pending, np.int64, len(pending)).repeat(lengths)
+    cols = np.fromiter(chain.from_iterable(pending.values()), np.int64, total)
+    return rows, cols, list(chain.from_iterable(map(dict.values, pending.values())))
 
 
-def _merge_vector(base, keys, values, gone):
-    order = keys.argsort(kind="stable")
-    keys, values, gone = keys[order], values[order], gone[order]
-    if keys.shape[0] * _FEW < base.nvals:
-        if base.format == "bitmap":
-            return _merge_bitmap(base, keys, values, gone)
-        where = base.indices.searchsorted(keys)
-        indices, merged, _ = _inserted(base.indices, full_values(base), keys, where, values, gone)
-        return SparseVector(base.size, base.dtype, indices, merged)
-    indices, old = current().tuples_vector(base)
-    where = indices.searchsorted(keys)
-    keep = np.ones(indices.shape[0], np.bool_)
-    keep[where[_present(indices, keys, where)]] = False
-    indices = np.concatenate([indices[keep], keys[~gone]])
-    merged = np.concatenate([old[keep], values[~gone]])
-    return current().build_vector(base.size, indices, merged, None, base.dtype)
+def stores_of(obj, rows, cols, changes):
+    """(the positions touched, the entries there) as host stores; `changes` holds scalars and ABSENT."""
+    order = np.lexsort((cols, rows))
+    rows, cols = rows[order], cols[order]
+    present = np.fromiter((change is not ABSENT for change in changes), np.bool_, len(changes))[order]
+    dtype = obj.dtype
+    subdtype = dtype.np_type.subdtype
+    fill = dtype.np_type.type(0) if not dtype._is_udt else np.zeros(1, dtype.np_type)[0]
+    scalars = [fill if change is ABSENT else change for change in changes]
+    values = np.array(scalars, dtype.np_type if subdtype is None else subdtype[0])[order]
+    touched = store_of(obj.shape, dtype, rows, cols, values)
+    if present.all():
+        return touched, touched
+    return touched, store_of(obj.shape, dtype, rows[present], cols[present], values[present])
 
 
-def _merge_bitmap(base, keys, values, gone):
-    """A few elements into a bitmap vector: its arrays are copied, then the positions are set."""
-    if base.size > _ARRAY_BYTES // base.dtype.np_type.itemsize:
-        raise MemoryError(f"an array of {base.size} values is larger than any memory")
-    places, words, count = np.array(full_values(base)), base.words, base.nvals
-    places[keys] = values
-    if words is None and gone.any():
-        words = bits.full(base.size)
-    elif words is not None:
-        words = words.copy()
-    if words is not None:
-        before = bits.test(words, keys)
-        bits_of = np.uint64(1) << (keys & 63).astype(np.uint64)
-        np.bitwise_or.at(words, keys[~gone] >> 6, bits_of[~gone])
-        np.bitwise_and.at(words, keys[gone] >> 6, ~bits_of[gone])
-        count += int((~gone & ~before).sum()) - int((gone & before).sum())
-    return BitmapVector(base.size, base.dtype, words, places, count)
+def _settle(obj, pending, base):
+    """Turn every accumulation into the scalar it comes to: one gather from the base for all, then one fold for each
+    operator.  The object stays the same throughout.
+    """
+    waiting = [(i, j, row[j]) for i, row in pending.items() for j in row if type(row[j]) is list]
+    if not waiting:
+        return
+    dtype = obj.dtype
+    starts = np.zeros(len(waiting), dtype.np_type)
+    present = np.zeros(len(waiting), np.bool_)
+    from_base = [k for k, (_, _, change) in enumerate(waiting) if change[1] is BASE]
+    if from_base:
+        found, values = _gathered(obj, base, [waiting[k][:2] for k in from_base])
+        at = np.array(from_base)[found]
+        present[at], starts[at] = True, values
+    for k, (_, _, change) in enumerate(waiting):
+        if change[1] is not BASE and change[1] is not ABSENT:
+            present[k], starts[k] = True, change[1]
+    operators = {}
+    for k, (_, _, change) in enumerate(waiting):
+        operators.setdefault(change[0], []).append(k)
+    for accum, chosen in operators.items():
+        values = starts[chosen]
+        ops.accumulate_chains(values, present[chosen], [waiting[k][2][2:] for k in chosen], accum, dtype)
+        for k, value in zip(chosen, values, strict=True):
+            i, j, _ = waiting[k]
+            pending[i][j] = value
 
 
-def _present(indices, keys, where):
-    """Whether indices[where[k]] is keys[k]."""
-    found = np.zeros(keys.shape[0], np.bool_)
-    inside = where < indices.shape[0]
-    found[inside] = indices[where[inside]] == keys[inside]
-    return found
-
-
-def _inserted(indices, old, keys, where, values, gone, found=None):
-    """(indices, values, change of length per key) after elements are inserted at `where`; nothing is sorted."""
-    found = _present(indices, keys, where) if found is None else found
-    merged = np.array(old)
-    replaced, fresh, removed = found & ~gone, ~found & ~gone, found & gone
-    merged[where[replaced]] = values[replaced]
-    shift = np.where(fresh, 1, 0) - np.where(removed, 1, 0)
-    if removed.any():  # deletions are counted before insertions shift the positions
-        keep = np.ones(indices.shape[0], np.bool_)
-        keep[where[removed]] = False
-        where = where - np.concatenate([[0], np.cumsum(~keep)])[where]
-        indices, merged = indices[keep], merged[keep]
-    indices = np.insert(indices, where[fresh], keys[fresh].astype(indices.dtype))
-    return indices, np.insert(merged, where[fresh], values[fresh]), shift
-
-
-def _merge_matrix(base, keys, values, gone):
-    order = np.lexsort((keys[:, 1], keys[:, 0]))
-    keys, values, gone = keys[order], values[order], gone[order]
-    if keys.shape[0] * _FEW < base.nvals and base.rows is None:
-        return _merge_rows(base, keys, values, gone)
-    rows, columns, old = current().tuples_matrix(base)
-    where, found = _places(rows.searchsorted(keys[:, 0], "left"), rows.searchsorted(keys[:, 0], "right"), columns, keys)
-    keep = np.ones(rows.shape[0], np.bool_)
-    keep[where[found]] = False
-    return current().build_matrix(
-        base.nrows, base.ncols,
-        np.concatenate([rows[keep], keys[~gone, 0]]), np.concatenate([columns[keep], keys[~gone, 1]]),
-        np.concatenate([old[keep], values[~gone]]), None, base.dtype,
-    )  # fmt: skip
-
-
-def _places(starts, stops, columns, keys):
-    """(where, found): the position of each key in its row's segment of `columns`, and whether the key is present."""
-    where = np.empty(keys.shape[0], np.int64)
-    found = np.zeros(keys.shape[0], np.bool_)
-    for k in range(keys.shape[0]):
-        start, stop = starts[k], stops[k]
-        where[k] = place = start + columns[start:stop].searchsorted(keys[k, 1])
-        found[k] = place < stop and columns[place] == keys[k, 1]
-    return where, found
-
-
-def _merge_rows(base, keys, values, gone):
-    """A few elements into a CSR: insertions and deletions in a copy of its arrays."""
-    rows = keys[:, 0]
-    where, found = _places(base.indptr[rows], base.indptr[rows + 1], base.indices, keys)
-    indices, merged, shift = _inserted(base.indices, full_values(base), keys[:, 1], where, values, gone, found)
-    change = np.zeros(base.nrows + 1, np.int64)
-    np.add.at(change, rows + 1, shift)
-    return Compressed(base.nrows, base.ncols, base.dtype, base.indptr + np.cumsum(change), indices, merged)
+def _gathered(obj, base, keys):
+    """(which of the positions `keys` have an entry in the base: bool array, the values of those), in their order."""
+    keys = np.array(keys, np.int64)
+    if not is_host(base):  # bring the entries at these positions alone
+        order = np.lexsort((keys[:, 1], keys[:, 0]))
+        pattern = store_of(obj.shape, BOOL, *keys[order].T, np.ones(len(order), np.bool_))
+        base = host(current().restrict(base, Allow(pattern)))
+    at, found = find_keys(base, keys[:, 0], keys[:, 1])
+    return found, base.values[:1].repeat(int(found.sum())) if base.iso else base.values[at[found]]

@@ -120,8 +120,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
 
     def clear(self) -> None:
         """Remove all entries."""
-        self._pending = None
-        self._store = empty_matrix(self._nrows, self._ncols, self.dtype)
+        elements.reset(self, empty_matrix(self._nrows, self._ncols, self.dtype))
         self._log("clear")
 
     def resize(self, nrows: int, ncols: int) -> None:

@@ -14,6 +14,7 @@ from ..dtypes import lookup_dtype
 from ..exceptions import IndexOutOfBound, InvalidObject, InvalidValue
 from ..operators import get_typed_op
 from ..storage.embed import empty_matrix, full_matrix
+from . import elements
 from .arguments import check_options, dimension, indices_array, scalar_of, values_array
 from .build import build_operator, check_bounds, check_empty, guarded, refuse_with_scalar
 from .collection import bound_scalar
@@ -71,8 +72,7 @@ class MatrixBuild:
             check_bounds(columns, shape[1], "column index")
             check_empty(self, store)
             store = guarded(lambda: current().build_matrix(*shape, rows, columns, values, dup, self.dtype))
-        self._pending = None
-        self._store = store
+        elements.reset(self, store)
         self._set_shape(*shape)
         if clear:
             self._log("clear")

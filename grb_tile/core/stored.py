@@ -5,6 +5,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .. import operations as ops
 from ..backends.select import current
 from ..dtypes import lookup_dtype
@@ -13,6 +15,7 @@ from .arguments import check_options, expect_type, output_type, scalar_of
 from .base import BaseType
 from .build import pickled_store, restore
 from .collection import Collection
+from .index import Resolved
 from .mask import StructuralMask, ValueMask
 from .scalar import Scalar, check_wait
 from .updater import Updater
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from .annotations import DTypeLike, MaskLike
+
+
+_NUMBERS = frozenset((bool, int, float))
+_CHARACTERS = "?bhilqBHILQfdFD"  # of the NumPy types that are GraphBLAS types
+_LEAST, _MOST = -(2**63), 2**63 - 1  # of INT64, as which a Python int is read
 
 
 class Stored(Collection, BaseType):
@@ -90,7 +98,11 @@ class Stored(Collection, BaseType):
     def __delitem__(self, keys, **opts):
         if opts:
             check_options(opts)
-        del Updater(self)[keys]
+        resolved = Resolved(self, keys)
+        if resolved.shape:
+            del Updater(self)[keys]
+        else:
+            self._delete_element(resolved)
 
     def _assign_element(self, resolved, value):
         value = self._element_value(value)
@@ -100,6 +112,19 @@ class Stored(Collection, BaseType):
         elements.put(self, resolved.key, value)
         if recorder.active is not None:
             self._log(f"setElement_{self.dtype}", f"{value}, {_positions(resolved.key)}")
+
+    def _accumulate_element(self, resolved, value, accum):
+        """self[i, j] (accum)= value without reading the store; False, and nothing done, where `assign` has to."""
+        if recorder.active is not None or self.dtype._is_udt or accum.numpy is None or not accum.lowerable:
+            return False
+        kind = type(value)
+        if kind is int:
+            if not _LEAST <= value <= _MOST:
+                return False
+        elif kind not in _NUMBERS and not (isinstance(value, np.generic) and value.dtype.char in _CHARACTERS):
+            return False
+        elements.accumulate(self, resolved.key, scalar_of(value, self.dtype), accum)
+        return True
 
     def _delete_element(self, resolved):
         elements.put(self, resolved.key, elements.ABSENT)

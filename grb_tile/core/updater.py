@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .. import operations as ops
 from ..config import config
 from ..exceptions import OutOfMemory
-from ..operators import find_opclass, from_string, get_typed_op
+from ..operators import OpBase, TypedOpBase, find_opclass, from_string, get_typed_op
 from . import kinds, recorder
 from .arguments import check_options, expect_op, expect_type, literal, output_type
 from .assign import assign, fill
@@ -40,6 +40,7 @@ class _Replace:
 replace = _Replace()
 REPLACE = replace  # for functions whose argument is called `replace`
 _NUMBERS = frozenset((bool, int, float))
+_OPERATORS = OpBase, TypedOpBase
 
 
 class Updater:
@@ -92,10 +93,13 @@ class Updater:
     def _assign(self, resolved, value, is_submask):
         if self.input_mask is not None:
             raise TypeError("`input_mask` argument may only be used for extract")
-        if not resolved.shape and self.mask is None and self.accum is None:
-            self.parent._assign_element(resolved, value)
-        else:
-            assign(self.parent, resolved, value, self.mask, self.accum, self.replace, is_submask)
+        if not resolved.shape and self.mask is None:
+            if self.accum is None:
+                self.parent._assign_element(resolved, value)
+                return
+            if self.parent._accumulate_element(resolved, value, self.accum):
+                return
+        assign(self.parent, resolved, value, self.mask, self.accum, self.replace, is_submask)
 
     def __eq__(self, other):
         raise TypeError(f"__eq__ not defined for objects of type {type(self)}.")
@@ -137,7 +141,9 @@ def make_updater(self, args, mask, accum, replace, input_mask, opts):
     if opts:
         check_options(opts)
     for arg in args:
-        if arg is REPLACE:
+        if isinstance(arg, _OPERATORS) and accum is None:
+            accum = arg
+        elif arg is REPLACE:
             replace = True
         elif isinstance(arg, Mask) or output_type(arg) in kinds.COLLECTIONS or getattr(arg, "_is_scalar", False):
             if self._is_scalar:

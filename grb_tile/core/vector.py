@@ -132,8 +132,7 @@ class Vector(Stored):
 
     def clear(self) -> None:
         """Remove all entries."""
-        self._pending = None
-        self._store = empty_vector(self._size, self.dtype)
+        elements.reset(self, empty_vector(self._size, self.dtype))
         self._log("clear")
 
     def resize(self, size: int) -> None:
@@ -174,8 +173,7 @@ class Vector(Stored):
             check_bounds(indices, size, "index")
             check_empty(self, store)
             store = guarded(lambda: current().build_vector(size, indices, values, dup, self.dtype))
-        self._pending = None
-        self._store = store
+        elements.reset(self, store)
         self._size = size
         self._shape = (size,)
         if clear:

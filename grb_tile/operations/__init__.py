@@ -25,11 +25,12 @@ from .shaping import (
     split_matrix,
     split_vector,
 )
-from .write import accumulate_scalar, allow_of, finish, write
+from .write import accumulate_chains, accumulate_scalar, allow_of, finish, replace_entries, write
 
 __all__ = [
     "EMPTY",
     "Record",
+    "accumulate_chains",
     "accumulate_scalar",
     "allow_of",
     "apply",
@@ -54,6 +55,7 @@ __all__ = [
     "outer",
     "reduce_rows",
     "reduce_scalar",
+    "replace_entries",
     "resize_matrix",
     "resize_vector",
     "select",

@@ -23,9 +23,11 @@ from ..storage import holders
 from ..storage.bits import scatter_words
 from ..storage.convert import choose_format, to_sparse
 from ..storage.place import first_value, is_host
+from ..storage.splice import has_one_reference, splice
 from ..storage.store import Allow, forms_of, full_values
 
 _IN_PLACE_SHARE = 8  # update a bitmap in place when T has fewer than size / 8 entries
+_FEW_CHAINS = 4  # chains of accumulated scalars below which each is folded alone (4 us a step)
 
 
 def allow_of(mask):
@@ -116,6 +118,48 @@ def finish_region(c, t, region, dtype, allow, accum, replace):
     return result
 
 
+def replace_entries(c, t, touched, own):
+    """The store of C with T's entries at the positions of `touched` and C's own elsewhere: C<touched> = T.
+
+    t, touched: host stores (sparse vectors or matrices); T has C's type and no entry outside `touched`.
+    own: has the store C no other reference?  Its values may then change in place: an update of k existing entries costs
+    k searches and k stores.
+    """
+    if is_known_empty(c):
+        return choose_format(t) if is_host(c) else t
+    if is_host(c):
+        result = splice(c, t, touched, own and current().updates_in_place)
+        if result is not NotImplemented:
+            return result
+    c.shared = True  # should this step fail, C is as it was
+    return current().overwrite(c, t, Allow(touched))
+
+
+def accumulate_chains(values, present, chains, accum, dtype):
+    """values[k] (accum)= x for each x of chains[k], left to right; where not present[k] the first x is the start.
+
+    Types: `values` (changed in place) and each x have C's type `dtype`; chains are not empty.
+    """
+    lengths = np.fromiter(map(len, chains), np.int64, len(chains))
+    ranks, active = 0, np.arange(lengths.shape[0])
+    subject = accum.type, accum.type2
+    while active.shape[0] >= _FEW_CHAINS:  # one NumPy call for all chains
+        x = np.array([chains[k][ranks] for k in active.tolist()], dtype.np_type)
+        old = values[active]
+        z = cast(accum.numpy(cast(old, subject[0]), cast(x, subject[1])), dtype)
+        values[active] = z if ranks else np.where(present[active], z, x)
+        ranks += 1
+        active = (lengths > ranks).nonzero()[0]
+    for k in active.tolist():  # one chain after the other
+        z, rest = values[k : k + 1], np.array(chains[k][ranks:], dtype.np_type)
+        if ranks == 0 and not present[k]:
+            z, rest = rest[:1], rest[1:]
+        operands = cast(rest, subject[1])
+        for at in range(operands.shape[0]):
+            z = cast(accum.numpy(cast(z, subject[0]), operands[at : at + 1]), dtype)
+        values[k : k + 1] = z
+
+
 def accumulate_scalar(c, t, accum):
     """The table above for one position: NumPy scalars, None for an absent entry; the caller casts to C's type."""
     if accum is None or c is None:
@@ -164,13 +208,9 @@ def can_update_in_place(c, t):
         or t.nvals * _IN_PLACE_SHARE > c.size
     ):
         return False
-    return _has_one_reference(holders.count_of(c.values), c.values) and (
-        c.words is None or _has_one_reference(holders.count_of(c.words), c.words)
+    return has_one_reference(holders.count_of(c.values), c.values) and (
+        c.words is None or has_one_reference(holders.count_of(c.words), c.words)
     )
-
-
-def _has_one_reference(array_count, array):
-    return array_count <= holders.ONE and array.flags.writeable and not isinstance(array.base, np.ndarray)
 
 
 def _overwrite(c, t, dtype, allow):
