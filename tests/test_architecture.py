@@ -485,3 +485,12 @@ def test_every_folder_of_tests_is_described():
     folders = {path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("*.py")} - {pathlib.Path()}
     absent = [str(folder) for folder in folders if f"`{folder.as_posix()}/`" not in text and folder.name != "gpu"]
     assert not absent, f"tests/README.md does not say what these hold: {absent}"
+
+
+@pytest.mark.parametrize("template", sorted(p.stem for p in (ROOT / "grb_tile/backends/cpu/templates").glob("*.py")))
+def test_templates_declare_their_types(template):
+    """Kernels are compiled before they are called, so their types are written beside their parameters."""
+    from grb_tile.backends.cpu.jit.signatures import parameter_types
+
+    if template not in ("__init__", "placeholders"):
+        assert parameter_types(template)

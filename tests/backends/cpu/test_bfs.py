@@ -126,7 +126,7 @@ def test_a_path_of_many_levels_stays_in_one_call(monkeypatch):
     indptr = np.minimum(np.arange(n + 1), n - 1)
     A = Compressed(n, n, BOOL, indptr, np.arange(1, n, dtype=np.int32), np.ones(1, np.bool_), iso=True)
     calls = []
-    functions = jit.plain_kernel("bfs", LEVELS=True, PARENTS=False).load()
+    functions = jit.plain_kernel("bfs", LEVELS=True, PARENTS=False, INDEX="i").load()
     advance = functions.advance
     monkeypatch.setattr(functions, "advance", lambda *args: (calls.append(1), advance(*args))[1])
     with gb.plan(force="numba"):

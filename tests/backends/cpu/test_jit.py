@@ -10,7 +10,9 @@ import pytest
 import grb_tile as gb
 from grb_tile.backends.cpu.compiled import dispatch as accelerate
 from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.backends.cpu.jit.signatures import parameter_types
 from grb_tile.backends.cpu.jit.specialise import TEMPLATES, specialise_text
+from grb_tile.backends.cpu.templates import placeholders
 from grb_tile.backends.cpu.vectorised import matvec as numpy_matvec
 from support.stores import matrix, same_vector, vector
 
@@ -65,6 +67,14 @@ def test_every_template_is_python_that_runs():
     wanted = numpy_matvec.matvec_rows(A, x, op, None)
     assert found == wanted.nvals
     np.testing.assert_allclose(out[np.diff(A.indptr) > 0], wanted.values[np.diff(A.indptr) > 0])
+
+
+@pytest.mark.parametrize("template", sorted(path.stem for path in TEMPLATES.glob("*.py")))
+def test_functions_that_python_calls_have_types(template):
+    if template not in ("__init__", "placeholders"):
+        for forms in parameter_types(template).values():
+            for types in forms:
+                assert all(hasattr(placeholders, text) for _, text in types if text.isupper())
 
 
 def test_small_work_does_not_wait_for_a_compile(fresh):

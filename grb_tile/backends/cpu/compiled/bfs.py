@@ -49,7 +49,7 @@ def traverse(out_edges, in_edges, sources, levels, parents, max_level, target, d
     """
     if not can_traverse(out_edges, in_edges):
         return NotImplemented
-    kernel = jit.plain_kernel("bfs", LEVELS=bool(levels), PARENTS=bool(parents))
+    kernel = jit.plain_kernel("bfs", LEVELS=bool(levels), PARENTS=bool(parents), INDEX=out_edges.indices.dtype.char)
     sparse = out_edges.nvals < 6 * out_edges.nrows  # road networks and meshes have a high diameter: many levels
     depth = 2 * out_edges.nrows**0.5 if sparse else 16
     guess = out_edges.nvals * EDGE_SECONDS_NUMPY + LEVEL_SECONDS_NUMPY * depth
@@ -147,13 +147,14 @@ def _pull(pull, matrix, frontier, found, seen, level, parent, state, log, thread
     n_words = seen.shape[0]
     chunks = min(-(-n_words // PULL_WORDS_PER_CHUNK), 8 * threads)
 
+    totals = np.zeros((chunks, 2), np.int64)
+
     def job(chunk, worker):
         first, last = n_words * chunk // chunks, n_words * (chunk + 1) // chunks
-        return pull(*matrix, frontier, found, seen, level, parent, depth, first, last)
+        pull(*matrix, frontier, found, seen, level, parent, depth, first, last, totals[chunk])
 
-    results = jit.share_out(job, chunks, threads)
-    count = sum(r[0] for r in results)
-    edges = sum(r[1] for r in results)
+    jit.share_out(job, chunks, threads)
+    count, edges = totals.sum(0).tolist()
     row = log[int(state[5])]
     row[0] = state[1] - state[0]
     row[1] = 1

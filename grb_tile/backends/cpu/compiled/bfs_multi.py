@@ -4,6 +4,7 @@ Paper: Then et al., "The more the merrier: efficient multi-source graph traversa
 Memory: 24 bytes a vertex for the words and 64 bytes for the levels of a batch (256 from level 255 on), plus the result.
 """
 
+import math
 import time
 
 import numpy as np
@@ -26,11 +27,20 @@ def traverse_many(A, AT, sources, max_level=None, direction=None):
     """
     if AT is None or not can_traverse(A, AT) or not len(sources):
         return NotImplemented
-    kernel = jit.plain_kernel("bfs_multi", INDEX=A.indices.dtype.char)
+    kernel = _kernel(A, "B")
     functions = kernel.functions_for(len(sources) * (A.nvals * EDGE_SECONDS_NUMPY + 16 * LEVEL_SECONDS_NUMPY))
     if functions is None:
         return NotImplemented
     return jit.attempt(kernel, lambda: _run(functions, A, AT, np.asarray(sources, np.int64), max_level, direction))
+
+
+def _kernel(A, level):
+    """The kernel for levels of one byte ("B"), or of four ("i") once a level does not fit."""
+    return jit.plain_kernel("bfs_multi", INDEX=A.indices.dtype.char, LEVEL=level)
+
+
+class _TooDeep(Exception):
+    """A level beyond LAST_SHORT, without a compiled kernel for levels of four bytes."""
 
 
 def _run(functions, A, AT, sources, max_level, direction):
@@ -38,7 +48,10 @@ def _run(functions, A, AT, sources, max_level, direction):
     parts, report = [], []
     for first in range(0, sources.size, BATCH):
         batch = _Batch(functions, A, AT, sources[first : first + BATCH])
-        batch.run(n if max_level is None else max_level, direction, report)
+        try:
+            batch.run(n if max_level is None else max_level, direction, report)
+        except _TooDeep:
+            return NotImplemented
         parts.append(batch.rows())
     counts = np.concatenate([part[0] for part in parts])
     indptr = np.zeros(sources.size + 1, np.int64)
@@ -53,6 +66,7 @@ class _Batch:
     def __init__(self, functions, A, AT, sources):
         n = A.nrows
         self.functions, self.n, self.searches = functions, n, sources.size
+        self.long_kernel = _kernel(A, "i")
         self.out = jit.plain(A.indptr), jit.plain(A.indices)
         self.into = jit.plain(AT.indptr), jit.plain(AT.indices)
         self.everyone = np.uint64((1 << self.searches) - 1)
@@ -82,6 +96,9 @@ class _Batch:
             depth += 1
             if depth == LAST_SHORT + 1:
                 self.level = self.level.astype(np.int32)
+                self.functions = self.long_kernel.functions_for(math.inf)
+                if self.functions is None:
+                    raise _TooDeep
             (self._pull if pulling else self._push)(depth)
             self.now, self.following = self.following, self.now
             ms = (time.perf_counter() - begin) * 1e3

@@ -30,7 +30,10 @@ def traverse_bit_tiles(A, sources, max_level, target, direction=None):
     n = A.nrows
     nt = 64 if n > WIDE_FROM else 32
     tiles = bit_tiles_of(A, nt)
-    functions = jit.plain_kernel("bit_tiles", NT=nt).functions_for(A.nvals * 20e-9 + 1e-3)
+    start = tiles.by_rows.start.dtype.char
+    functions = jit.plain_kernel("bit_tiles", TILE="L" if nt == 64 else "I", START=start).functions_for(
+        A.nvals * 20e-9 + 1e-3
+    )
     engine = "numba"
     if functions is None:
         from ..templates import bit_tiles as functions

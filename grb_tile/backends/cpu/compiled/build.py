@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from grb_tile.storage.store import index_dtype
+
 from ..jit import cache as jit
 
 PAIR_SECONDS_NUMPY = 180e-9  # time that the counting sort saves per (row, column) pair, and per index below
@@ -25,8 +27,8 @@ def _inside(keys, bound):
     return keys.min() >= 0 and keys.max() < bound
 
 
-def _functions(seconds):
-    return jit.plain_kernel("build_order").functions_for(seconds)
+def _functions(number, seconds):
+    return jit.plain_kernel("build_order", NUMBER=number).functions_for(seconds)
 
 
 def ordered_pairs(nrows, ncols, rows, cols):
@@ -36,11 +38,11 @@ def ordered_pairs(nrows, ncols, rows, cols):
         return NotImplemented
     if not (_inside(rows, nrows) and _inside(cols, ncols)):
         return NotImplemented
-    functions = _functions(count * PAIR_SECONDS_NUMPY)
+    number = index_dtype(max(count, nrows, ncols))
+    functions = _functions(number.char, count * PAIR_SECONDS_NUMPY)
     if functions is None:
         return NotImplemented
     rows, cols = (jit.plain(np.asarray(keys, np.int64)) for keys in (rows, cols))
-    number = np.int32 if max(count, nrows, ncols) < 1 << 31 else np.int64
     before, before_rows = np.empty(count, number), np.empty(count, number)
     ends = np.zeros(ncols, np.int64)
     functions.scan(cols, ends)
@@ -61,7 +63,7 @@ def ordered_indices(size, indices):
         return NotImplemented
     if not _inside(indices, size):
         return NotImplemented
-    functions = _functions(count * INDEX_SECONDS_NUMPY)
+    functions = _functions("i", count * INDEX_SECONDS_NUMPY)
     if functions is None:
         return NotImplemented
     indices = jit.plain(np.asarray(indices, np.int64))

@@ -28,6 +28,7 @@ RANGES = {
     "tril": lambda k: (-FAR, k + 1, 1), "triu": lambda k: (k, FAR, 1), "diag": lambda k: (k, k + 1, 1),
     "colle": lambda k: (-FAR, k + 1, 0), "colgt": lambda k: (k + 1, FAR, 0),
 }  # fmt: skip
+_TRUE = np.ones(1, np.bool_)  # values that are not read
 _merges = jit.memo()
 
 
@@ -94,7 +95,7 @@ def _merge_kernel(A, B, op, mode, iso):
              "DIFFERENCE": mode == "difference", "ISO_OUT": iso, "INDEX": A.indices.dtype.char}  # fmt: skip
     try:
         if iso:
-            made = jit.plain_kernel("merge_matrices", **flags)
+            made = jit.plain_kernel("merge_matrices", **flags, X="?", Y="?", Z="?")
         else:
             text = operator_text("merge_matrices", flags, ADD=op)
             made = jit.kernel(key, "merge_matrices", lambda: text)
@@ -117,11 +118,11 @@ def _merged(A, B, op, mode, one):
 
 def _rows(functions, A, B, op, mode, one):
     dtype = op.return_type
-    a = (jit.plain(A.indptr), jit.plain(A.indices), jit.plain(cast(A.values, op.type)))
-    b = (jit.plain(B.indptr), jit.plain(B.indices), jit.plain(cast(B.values, op.type2)))
+    a = (jit.plain(A.indptr), jit.plain(A.indices), _TRUE if one is not None else jit.plain(cast(A.values, op.type)))
+    b = (jit.plain(B.indptr), jit.plain(B.indices), _TRUE if one is not None else jit.plain(cast(B.values, op.type2)))
     capacity = a[0] + b[0] if mode == "union" else a[0]  # upper bound of the position where each row's results begin
     indices = np.empty(int(capacity[-1]), A.indices.dtype)
-    values = np.empty(1 if one is not None else indices.shape[0], dtype.np_type)
+    values = np.empty(indices.shape[0], dtype.np_type) if one is None else np.empty(1, np.bool_)
     counts = np.empty(A.nrows, np.int64)
     work = row_counts(A) + row_counts(B)
     cuts, threads = balanced(work)
@@ -141,7 +142,7 @@ def _rows(functions, A, B, op, mode, one):
     indptr = np.zeros(A.nrows + 1, np.int64)
     np.cumsum(counts, out=indptr[1:])
     indices = _fitting(indices, at)
-    values = _fitting(values, at) if one is None else one if at else values[:0]
+    values = _fitting(values, at) if one is None else one if at else one[:0]
     return choose_format(Compressed(A.nrows, A.ncols, dtype, indptr, indices, values, one is not None and at > 0))
 
 

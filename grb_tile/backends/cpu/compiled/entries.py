@@ -29,7 +29,7 @@ def transpose_kernel(A):
         return None
     index = index_dtype(A.nrows)
     return jit.plain_kernel(
-        "transpose", A_ISO=bool(A.iso), VALUE=A.values.dtype.char, INDEX=f"{A.indices.dtype.char}-{index.char}"
+        "transpose", A_ISO=bool(A.iso), VALUE=A.values.dtype.char, INDEX=A.indices.dtype.char, OUT_INDEX=index.char
     )
 
 
@@ -88,7 +88,7 @@ def _merge_kernel(op, x, y, either, form):
     except KeyError:
         pass
     flags = {"X_ISO": bool(x.iso), "Y_ISO": bool(y.iso), "UNION": either, "X_FULL": form[0] == "full",
-             "Y_FULL": form[1] == "full", "FORM": "-".join(form)}  # fmt: skip
+             "Y_FULL": form[1] == "full", "SPARSE": form[0] == "sparse", "INDEX": form[1]}  # fmt: skip
     try:
         text = operator_text("merge_vectors", flags, ADD=op)
         made = jit.kernel(key, "merge_vectors", lambda: text)

@@ -67,8 +67,10 @@ class _Rows:
         self.functions = None
         if self.values is None:
             return
-        index = f"{A.indices.dtype.char}-{self.index.char}"
-        self.kernel = jit.plain_kernel("gather", X_ISO=bool(A.iso), VALUE=A.values.itemsize, INDEX=index)
+        self.kernel = jit.plain_kernel(
+            "gather", X_ISO=bool(A.iso), VALUE=self.values.dtype.char, INDEX=A.indices.dtype.char,
+            OUT_INDEX=self.index.char,
+        )  # fmt: skip
         self.functions = self.kernel.functions_for(seconds)
         self.indices = jit.plain(A.indices)
         self.begins, self.counts = np.array(begins, np.int64), np.array(counts, np.int64)

@@ -72,8 +72,8 @@ def _gustavson_kernel(A, B, semiring, allow):
         return None
     reads_a, reads_b = uses(semiring.binaryop)
     return semiring_kernel(
-        "matmul_rows", semiring, f"{A.indices.dtype.char}-{B.indices.dtype.char}",
-        A_ISO=A.iso or not reads_a, B_ISO=B.iso or not reads_b, MASK=_mask_kind(allow),
+        "matmul_rows", semiring, A.indices.dtype.char,
+        B_INDEX=B.indices.dtype.char, A_ISO=A.iso or not reads_a, B_ISO=B.iso or not reads_b, MASK=_mask_kind(allow),
     )  # fmt: skip
 
 
@@ -174,7 +174,8 @@ def _dot_kernel(A, BT, semiring):
     np_kind = semiring.return_type.np_type.kind
     count = semiring.monoid.binaryop.name == "plus" and multiply.kind == "pair" and np_kind in "iuf"
     return semiring_kernel(
-        "matmul_dot", semiring, f"{A.indices.dtype.char}-{BT.indices.dtype.char}",
+        "matmul_dot", semiring, A.indices.dtype.char,
+        B_INDEX=BT.indices.dtype.char, M_INDEX=index_dtype(BT.nrows).char,
         A_ISO=A.iso or not reads_a, B_ISO=BT.iso or not reads_b, COUNT=count,
     )  # fmt: skip
 

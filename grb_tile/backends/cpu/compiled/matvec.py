@@ -158,9 +158,12 @@ def _rows_kernel(A, x, semiring, allow):
     a_iso = A.iso or not reads_a
     x_iso = x.iso or not reads_x
     index = A.indices.dtype.char
+    rows = index_dtype(A.nrows).char if listed else index
     if one_result(semiring, a_iso, x_iso):
-        return structure_kernel("matvec_rows", index, A_ISO=True, X_ISO=True, X_FULL=x_full, LISTED=listed), True
-    flags = {"A_ISO": a_iso, "X_ISO": x_iso, "X_FULL": x_full, "LISTED": listed}
+        return structure_kernel(
+            "matvec_rows", index, A_ISO=True, X_ISO=True, X_FULL=x_full, LISTED=listed, ROWS=rows
+        ), True
+    flags = {"A_ISO": a_iso, "X_ISO": x_iso, "X_FULL": x_full, "LISTED": listed, "ROWS": rows}
     return semiring_kernel("matvec_rows", semiring, index, **flags), False
 
 
@@ -220,7 +223,7 @@ def even_words(indptr, n, chunks):
 
 
 def _rows_listed(function, A, a_values, x_words, x_values, dtype, allow, value):
-    rows = jit.plain(allow.pattern.indices)
+    rows = jit.plain(allow.pattern.indices.astype(index_dtype(A.nrows), copy=False))
     total = rows.shape[0]
     out_indices = np.empty(total, index_dtype(A.nrows))
     out_values = np.empty(total, dtype.np_type) if value is None else _TRUE
@@ -348,10 +351,10 @@ def _cols_kernel(AT, x, semiring):
     reads_a, reads_x = uses(semiring.binaryop)
     a_iso = AT.iso or not reads_a
     x_iso = x.iso or not reads_x
-    index = AT.indices.dtype.char
+    index, x_index = AT.indices.dtype.char, index_dtype(AT.nrows).char
     if one_result(semiring, a_iso, x_iso):
-        return structure_kernel("matvec_cols", index, A_ISO=True, X_ISO=True), True
-    return semiring_kernel("matvec_cols", semiring, index, A_ISO=a_iso, X_ISO=x_iso), False
+        return structure_kernel("matvec_cols", index, A_ISO=True, X_ISO=True, X_INDEX=x_index), True
+    return semiring_kernel("matvec_cols", semiring, index, A_ISO=a_iso, X_ISO=x_iso, X_INDEX=x_index), False
 
 
 def cols_kernel(AT, x, semiring, allow=None):

@@ -213,7 +213,7 @@ def result_value(semiring, x, y):
 
 def structure_text(template, constants):
     """The text of `template` for iso results: only the structure is computed."""
-    constants = {**constants, "ANY": True, "EXIT": False, "ISO_OUT": True}
+    constants = {**constants, "ANY": True, "EXIT": False, "ISO_OUT": True, "X": "?", "Y": "?", "Z": "?"}
     calls = {"ADD": _expression("{x}"), "MUL": _expression("True")}
     head = jit_specialise.header(template, constants)
     return jit_specialise.specialise_text(template, constants, calls, head + "\nIDENTITY = True\n")
@@ -229,8 +229,12 @@ def operator_text(template, constants, ADD=None, MUL=None):
     preamble, sources, calls = {}, [], {}
     facts = []
     constants = {"ISO_OUT": False, **constants}
+    multiply = ADD if MUL is None else MUL
+    constants["X"], constants["Y"] = multiply.type.np_type.char, getattr(multiply, "type2", multiply.type).np_type.char
+    constants["Z"] = multiply.return_type.np_type.char
     if ADD is not None:
         op = getattr(ADD, "binaryop", ADD)
+        constants["Z"] = op.return_type.np_type.char
         calls["ADD"] = lower(op, "ADD", preamble, sources)
         if op is not ADD:
             constants["ANY"], constants["EXIT"] = monoid_facts(ADD)

@@ -100,6 +100,9 @@ def specialise_text(template, constants, calls, header):
             continue
         body.append(node)
     tree.body = body
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            node.annotation = None  # jit/signatures.py reads them
     tree = ast.fix_missing_locations(_Fold(constants, calls).visit(tree))
     for node in ast.walk(tree):
         if isinstance(getattr(node, "body", None), list):

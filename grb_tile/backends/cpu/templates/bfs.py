@@ -15,10 +15,23 @@ state (int64):  0 first and 1 end of the frontier in `queue`; 2 number of the ne
 
 import numpy as np
 
-from grb_tile.backends.cpu.templates.placeholders import LEVELS, NONE, PARENTS, bit, cycles, ones, trailing_zeros
+from grb_tile.backends.cpu.templates.placeholders import (
+    INDEX,
+    INT32,
+    INT64,
+    INT64_2D,
+    LEVELS,
+    NONE,
+    PARENTS,
+    WORD,
+    bit,
+    cycles,
+    ones,
+    trailing_zeros,
+)
 
 
-def pull(in_ptr, in_indices, out_ptr, frontier, found, seen, level, parent, depth, first, last):
+def pull_words(in_ptr, in_indices, out_ptr, frontier, found, seen, level, parent, depth, first, last):
     """Pull step over the words first..last of unvisited vertices; returns (vertices found, edges leaving them)."""
     count = 0
     edges = 0
@@ -46,6 +59,26 @@ def pull(in_ptr, in_indices, out_ptr, frontier, found, seen, level, parent, dept
     return count, edges
 
 
+def pull(
+    in_ptr: INT64,
+    in_indices: INDEX,
+    out_ptr: INT64,
+    frontier: WORD,
+    found: WORD,
+    seen: WORD,
+    level: INT32,
+    parent: INT64,
+    depth: int,
+    first: int,
+    last: int,
+    totals: INT64,
+):
+    """The pull step of one thread; totals: (vertices found, edges leaving them)."""
+    count, edges = pull_words(in_ptr, in_indices, out_ptr, frontier, found, seen, level, parent, depth, first, last)
+    totals[0] = count
+    totals[1] = edges
+
+
 def unpack(words, queue):
     """Bits to list: the positions of the bits of `words`, ascending, into `queue`; returns their number."""
     count = 0
@@ -58,7 +91,20 @@ def unpack(words, queue):
     return count
 
 
-def advance(out_ptr, out_indices, in_ptr, in_indices, queue, frontier, found, seen, level, parent, state, log):
+def advance(
+    out_ptr: INT64,
+    out_indices: INDEX,
+    in_ptr: INT64,
+    in_indices: INDEX,
+    queue: INDEX,
+    frontier: WORD,
+    found: WORD,
+    seen: WORD,
+    level: INT32,
+    parent: INT64,
+    state: INT64,
+    log: INT64_2D,
+):
     """Level-synchronous loop; returns when the frontier is empty or a pull step is due that the caller runs."""
     n_words = seen.shape[0]
     begin = state[0]
@@ -102,7 +148,9 @@ def advance(out_ptr, out_indices, in_ptr, in_indices, queue, frontier, found, se
             if state[9] == 2:
                 reason = 1
                 break
-            size, edges = pull(in_ptr, in_indices, out_ptr, frontier, found, seen, level, parent, depth, 0, n_words)
+            size, edges = pull_words(
+                in_ptr, in_indices, out_ptr, frontier, found, seen, level, parent, depth, 0, n_words
+            )
             frontier, found = found, frontier
             swapped = not swapped
             begin = 0

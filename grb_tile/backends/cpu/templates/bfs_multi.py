@@ -12,12 +12,26 @@ search has reached.
 
 import numpy as np
 
-from grb_tile.backends.cpu.templates.placeholders import NONE, ones, trailing_zeros
+from grb_tile.backends.cpu.templates.placeholders import INDEX, INT32, INT64, LEVEL, NONE, WORD, ones, trailing_zeros
 
 BLOCK = 128
 
 
-def push(out_ptr, out_indices, in_ptr, queue, count, now, following, seen, everyone, touched, level, depth, state):
+def push(
+    out_ptr: INT64,
+    out_indices: INDEX,
+    in_ptr: INT64,
+    queue: INT64,
+    count: int,
+    now: WORD,
+    following: WORD,
+    seen: WORD,
+    everyone: np.uint64,
+    touched: INT64,
+    level: LEVEL,
+    depth: int,
+    state: INT64,
+):
     """Push step over the frontier's queue, which the next frontier replaces; returns its length.
 
     now becomes zero; following has the bits found.
@@ -57,7 +71,20 @@ def push(out_ptr, out_indices, in_ptr, queue, count, now, following, seen, every
     return met
 
 
-def pull(out_ptr, in_ptr, in_indices, now, following, seen, everyone, level, depth, state, first, last):
+def pull(
+    out_ptr: INT64,
+    in_ptr: INT64,
+    in_indices: INDEX,
+    now: WORD,
+    following: WORD,
+    seen: WORD,
+    everyone: np.uint64,
+    level: LEVEL,
+    depth: int,
+    state: INT64,
+    first: int,
+    last: int,
+):
     """Pull step: vertices first..last unite the bits of their in-neighbours; early exit once all searches are there."""
     pairs = 0
     edges = 0
@@ -88,7 +115,7 @@ def pull(out_ptr, in_ptr, in_indices, now, following, seen, everyone, level, dep
     return 0
 
 
-def listed(now, queue):
+def listed(now: WORD, queue: INT64):
     """The vertices of the frontier, ascending, into `queue`; returns how many."""
     count = 0
     for v in range(now.shape[0]):
@@ -98,7 +125,7 @@ def listed(now, queue):
     return count
 
 
-def tally(seen, searches, counts, first, last):
+def tally(seen: WORD, searches: int, counts: INT64, first: int, last: int):
     """counts[b]: how many of the vertices first..last were reached by search b."""
     for b in range(searches):
         counts[b] = 0
@@ -110,7 +137,7 @@ def tally(seen, searches, counts, first, last):
     return 0
 
 
-def rows(seen, level, searches, at, indices, values, first, last):
+def rows(seen: WORD, level: LEVEL, searches: int, at: INT64, indices: INDEX, values: INT32, first: int, last: int):
     """The vertices first..last reached by each search b, with their levels, to positions from at[b] on."""
     for begin in range(first, last, BLOCK):
         end = min(begin + BLOCK, last)

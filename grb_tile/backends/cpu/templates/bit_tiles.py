@@ -8,10 +8,10 @@ word of line v of tile t is words[start[t] + popcount(map[t] & ((1 << v) - 1))].
 
 import numpy as np
 
-from grb_tile.backends.cpu.templates.placeholders import NONE, bit, ones, trailing_zeros
+from grb_tile.backends.cpu.templates.placeholders import INT32, INT64, NONE, START, TILE, bit, ones, trailing_zeros
 
 
-def push_csc(ptr, line, map, start, words, x, m, y):
+def push_csc(ptr: INT64, line: INT32, map: TILE, start: START, words: TILE, x: TILE, m: TILE, y: TILE):
     """Algorithm 5, for a sparse frontier: each bit of x unites its words along its tile row, masked by ~m."""
     one = np.uint64(1)
     for r in range(x.shape[0]):
@@ -27,7 +27,7 @@ def push_csc(ptr, line, map, start, words, x, m, y):
                     y[c] |= np.uint64(words[start[t] + ones(here & (lowest - one))]) & ~np.uint64(m[c])
 
 
-def push_csr(ptr, line, map, start, words, x, m, y):
+def push_csr(ptr: INT64, line: INT32, map: TILE, start: START, words: TILE, x: TILE, m: TILE, y: TILE):
     """Algorithm 6, for a dense frontier: each tile whose word of x is not zero tests its unvisited columns."""
     one = np.uint64(1)
     for c in range(y.shape[0]):
@@ -45,7 +45,7 @@ def push_csr(ptr, line, map, start, words, x, m, y):
         y[c] = got
 
 
-def pull_csc(ptr, line, map, start, words, x, m, y):
+def pull_csc(ptr: INT64, line: INT32, map: TILE, start: START, words: TILE, x: TILE, m: TILE, y: TILE):
     """Algorithm 7, for few unvisited vertices: each scans its tiles, with early exit at the first that meets x."""
     one = np.uint64(1)
     nt = 8 * m.itemsize
@@ -63,7 +63,7 @@ def pull_csc(ptr, line, map, start, words, x, m, y):
         y[c] = got
 
 
-def assign_levels(x, y, m, level, depth):
+def assign_levels(x: TILE, y: TILE, m: TILE, level: INT32, depth: int):
     """The end of a level: x = y, m |= y, level of the new bits, y = 0; returns the number of new bits."""
     nt = 8 * x.itemsize
     count = 0

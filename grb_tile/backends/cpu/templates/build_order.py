@@ -4,8 +4,10 @@
 Work: O(tuples + keys), no comparisons.
 """
 
+from grb_tile.backends.cpu.templates.placeholders import INT64, NUMBER
 
-def scan(keys, free):
+
+def scan(keys: INT64, free: INT64):
     """Histogram of the keys, then its exclusive scan: the first position of each key (`free` is zero before)."""
     for e in range(keys.shape[0]):
         free[keys[e]] += 1
@@ -16,7 +18,7 @@ def scan(keys, free):
         at += mine
 
 
-def by_key(keys, free, order):
+def by_key(keys: INT64, free: INT64, order: INT64):
     """order: the tuples sorted by one key."""
     for e in range(keys.shape[0]):
         k = keys[e]
@@ -25,7 +27,7 @@ def by_key(keys, free, order):
         order[at] = e
 
 
-def by_column(rows, cols, free, order, order_rows):
+def by_column(rows: INT64, cols: INT64, free: INT64, order: NUMBER, order_rows: NUMBER):
     """First pass: the tuples by column, with their rows; free[j] becomes the end of column j."""
     for e in range(cols.shape[0]):
         j = cols[e]
@@ -35,7 +37,7 @@ def by_column(rows, cols, free, order, order_rows):
         order_rows[at] = rows[e]
 
 
-def by_row(before, before_rows, ends, free, order, out_cols):
+def by_row(before: NUMBER, before_rows: NUMBER, ends: INT64, free: INT64, order: NUMBER, out_cols: NUMBER):
     """Second pass: the tuples of `before` (column j ends at ends[j]) by row; free[i] becomes the end of row i."""
     j = 0
     for p in range(before.shape[0]):
@@ -48,7 +50,7 @@ def by_row(before, before_rows, ends, free, order, out_cols):
         out_cols[at] = j
 
 
-def repeat(ends, out):
+def repeat(ends: INT64, out: INT64):
     """out: the row number of each tuple (expanded row pointers)."""
     at = 0
     for i in range(ends.shape[0]):

@@ -11,12 +11,24 @@ Values are moved as unsigned integers of their size, so that one kernel serves a
 
 import numpy as np
 
-from grb_tile.backends.cpu.templates.placeholders import NONE, X_ISO, bit, first_at_least, sort_few, take_bits
+from grb_tile.backends.cpu.templates.placeholders import (
+    INDEX,
+    INT64,
+    NONE,
+    OUT_INDEX,
+    VALUE,
+    WORD,
+    X_ISO,
+    bit,
+    first_at_least,
+    sort_few,
+    take_bits,
+)
 
 FEW = 24  # columns of a row up to which insertion sort is faster than a scan of the summary
 
 
-def runs(indices, low, high, slope, begins, counts, first, last):
+def runs(indices: INDEX, low: int, high: int, slope: int, begins: INT64, counts: INT64, first: int, last: int):
     """Rows first..last: of the counts[r] entries from begins[r] on those in columns [low + slope r, high + slope r)."""
     for r in range(first, last):
         end = begins[r] + counts[r]
@@ -25,7 +37,18 @@ def runs(indices, low, high, slope, begins, counts, first, last):
         counts[r] = first_at_least(indices, begin, end, high + slope * r) - begin
 
 
-def copy(indices, values, begins, counts, shift, out_begins, out_indices, out_values, first, last):
+def copy(
+    indices: INDEX,
+    values: VALUE,
+    begins: INT64,
+    counts: INT64,
+    shift: int,
+    out_begins: INT64,
+    out_indices: OUT_INDEX,
+    out_values: VALUE,
+    first: int,
+    last: int,
+):
     """Rows first..last: copy the runs to out_begins[r] and on, with `shift` added to their columns."""
     for r in range(first, last):
         p = begins[r]
@@ -36,7 +59,7 @@ def copy(indices, values, begins, counts, shift, out_begins, out_indices, out_va
             p += 1
 
 
-def count(indices, begins, counts, ptr, first, last):
+def count(indices: INDEX, begins: INT64, counts: INT64, ptr: INT64, first: int, last: int):
     """Rows first..last: counts[r] from the entries of the operand's row to those of the result's."""
     for r in range(first, last):
         found = 0
@@ -46,7 +69,18 @@ def count(indices, begins, counts, ptr, first, last):
         counts[r] = found
 
 
-def ascending(indices, values, begins, ptr, targets, out_ptr, out_indices, out_values, first, last):
+def ascending(
+    indices: INDEX,
+    values: VALUE,
+    begins: INT64,
+    ptr: INT64,
+    targets: OUT_INDEX,
+    out_ptr: INT64,
+    out_indices: OUT_INDEX,
+    out_values: VALUE,
+    first: int,
+    last: int,
+):
     """Rows first..last of the result, the entries of each in the order of the operand's."""
     for r in range(first, last):
         p = begins[r]
@@ -61,8 +95,21 @@ def ascending(indices, values, begins, ptr, targets, out_ptr, out_indices, out_v
             p += 1
 
 
-def shuffled(indices, values, begins, ptr, targets, out_ptr, words, summary, dense, out_indices, out_values, first,
-             last):  # fmt: skip
+def shuffled(
+    indices: INDEX,
+    values: VALUE,
+    begins: INT64,
+    ptr: INT64,
+    targets: OUT_INDEX,
+    out_ptr: INT64,
+    words: WORD,
+    summary: WORD,
+    dense: VALUE,
+    out_indices: OUT_INDEX,
+    out_values: VALUE,
+    first: int,
+    last: int,
+):
     """Rows first..last of the result, each sorted by column; words and summary are zero between rows."""
     for r in range(first, last):
         p = begins[r]

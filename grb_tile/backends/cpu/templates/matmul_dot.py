@@ -12,14 +12,22 @@ from grb_tile.backends.cpu.templates.placeholders import (
     A_ISO,
     ADD,
     ANY,
+    B_INDEX,
     B_ISO,
     COUNT,
     EXIT,
     IDENTITY,
+    INDEX,
+    INT64,
+    M_INDEX,
     MUL,
     NONE,
     RESULT,
     TERMINAL,
+    WORD,
+    X,
+    Y,
+    Z,
     bit,
     first_at_least,
 )
@@ -27,8 +35,23 @@ from grb_tile.backends.cpu.templates.placeholders import (
 LOPSIDED = 12  # ratio of row lengths from which the shorter row is searched in the longer one
 
 
-def dots(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indices, words, row, out_indices, out_values,
-         counts, first, last):  # fmt: skip
+def dots(
+    a_ptr: INT64,
+    a_indices: INDEX,
+    a_values: X,
+    b_ptr: INT64,
+    b_indices: B_INDEX,
+    b_values: Y,
+    m_ptr: INT64,
+    m_indices: M_INDEX,
+    words: WORD,
+    row: X,
+    out_indices: M_INDEX,
+    out_values: Z,
+    counts: INT64,
+    first: int,
+    last: int,
+):
     """Mask rows first..last; results are packed from position m_ptr[first] on; returns how many."""
     a = a_values[0]
     b = b_values[0]
@@ -120,7 +143,7 @@ def dots(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indice
     return at - begin
 
 
-def work(m_ptr, m_indices, b_ptr, products):
+def work(m_ptr: INT64, m_indices: M_INDEX, b_ptr: INT64, products: INT64):
     """products[i]: entries of the rows of BT that row i of the mask names; returns their sum."""
     everything = 0
     for i in range(m_ptr.shape[0] - 1):

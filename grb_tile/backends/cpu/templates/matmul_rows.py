@@ -14,10 +14,17 @@ from grb_tile.backends.cpu.templates.placeholders import (
     A_ISO,
     ADD,
     ANY,
+    B_INDEX,
     B_ISO,
+    INDEX,
+    INT64,
     MASK,
     MUL,
     NONE,
+    WORD,
+    X,
+    Y,
+    Z,
     bit,
     sort_few,
     take_bits,
@@ -26,8 +33,25 @@ from grb_tile.backends.cpu.templates.placeholders import (
 FEW = 24  # columns of a row of C up to which insertion sort is faster than a scan of the summary
 
 
-def multiply(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_indices, words, summary, total, allowed,
-             counts, out_indices, out_values, first, last):  # fmt: skip
+def multiply(
+    a_ptr: INT64,
+    a_indices: INDEX,
+    a_values: X,
+    b_ptr: INT64,
+    b_indices: B_INDEX,
+    b_values: Y,
+    m_ptr: INT64,
+    m_indices: B_INDEX,
+    words: WORD,
+    summary: WORD,
+    total: Z,
+    allowed: WORD,
+    counts: INT64,
+    out_indices: B_INDEX,
+    out_values: Z,
+    first: int,
+    last: int,
+):
     """Rows first..last, packed from position 0 of the outputs; counts[i]: entries of row i; returns their sum."""
     a = a_values[0]
     b = b_values[0]
@@ -105,7 +129,7 @@ def multiply(a_ptr, a_indices, a_values, b_ptr, b_indices, b_values, m_ptr, m_in
     return at
 
 
-def work(a_ptr, a_indices, b_ptr, ncols, products, bounds):
+def work(a_ptr: INT64, a_indices: INDEX, b_ptr: INT64, ncols: int, products: INT64, bounds: INT64):
     """Upper bounds in place of a symbolic phase: products[i] multiplications, bounds[i] entries of row i of C."""
     everything = 0
     for i in range(a_ptr.shape[0] - 1):

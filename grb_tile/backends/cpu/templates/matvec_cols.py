@@ -13,17 +13,37 @@ from grb_tile.backends.cpu.templates.placeholders import (
     A_ISO,
     ADD,
     ANY,
+    INDEX,
+    INT64,
     ISO_OUT,
     MUL,
     NONE,
+    WORD,
+    X_INDEX,
     X_ISO,
+    X,
+    Y,
+    Z,
     bit,
     ones,
     trailing_zeros,
 )
 
 
-def scatter(indptr, indices, a_values, x_indices, x_values, allow, flip, words, summary, total, first, last):
+def scatter(
+    indptr: INT64,
+    indices: INDEX,
+    a_values: X,
+    x_indices: X_INDEX,
+    x_values: Y,
+    allow: WORD,
+    flip: np.uint64,
+    words: WORD,
+    summary: WORD,
+    total: Z,
+    first: int,
+    last: int,
+):
     """Scatter the columns x_indices[first:last] into the accumulator; returns how many positions were new."""
     count = 0
     a = a_values[0]
@@ -58,7 +78,9 @@ def scatter(indptr, indices, a_values, x_indices, x_values, allow, flip, words, 
     return count
 
 
-def merge(words, summary, total, other_words, other_summary, other_total, first, last):
+def merge(
+    words: WORD, summary: WORD, total: Z, other_words: WORD, other_summary: WORD, other_total: Z, first: int, last: int
+):
     """Add another thread's accumulator, over the summary words first..last; returns how many positions were new."""
     count = 0
     for s in range(first, last):
@@ -86,7 +108,7 @@ def merge(words, summary, total, other_words, other_summary, other_total, first,
     return count
 
 
-def gather(words, summary, total, out_indices, out_values, first, last, start):
+def gather(words: WORD, summary: WORD, total: Z, out_indices: INDEX, out_values: Z, first: int, last: int, start: int):
     """The results of the summary words first..last, ascending, from position `start` on; clears words and summary."""
     at = start
     for s in range(first, last):

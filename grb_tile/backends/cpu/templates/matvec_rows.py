@@ -16,14 +16,21 @@ from grb_tile.backends.cpu.templates.placeholders import (
     ANY,
     EXIT,
     IDENTITY,
+    INDEX,
+    INT64,
     ISO_OUT,
     LISTED,
     MUL,
     NONE,
+    ROWS,
     STRIDE,
     TERMINAL,
+    WORD,
     X_FULL,
     X_ISO,
+    X,
+    Y,
+    Z,
     bit,
     ones,
     trailing_zeros,
@@ -90,7 +97,18 @@ def row_product(i, lo, hi, indices, a_values, x_words, x_values):
 
 if LISTED:
 
-    def matvec_rows(indptr, indices, a_values, x_words, x_values, rows, out_indices, out_values, first, last):
+    def matvec_rows(
+        indptr: INT64,
+        indices: INDEX,
+        a_values: X,
+        x_words: WORD,
+        x_values: Y,
+        rows: ROWS,
+        out_indices: ROWS,
+        out_values: Z,
+        first: int,
+        last: int,
+    ):
         """Rows rows[first:last]; results are packed from position `first` on; returns how many."""
         count = first
         for r in range(first, last):
@@ -108,7 +126,19 @@ if LISTED:
 
 else:
 
-    def matvec_rows(indptr, indices, a_values, x_words, x_values, allow, flip, out_words, out_values, first, last):
+    def matvec_rows(
+        indptr: INT64,
+        indices: INDEX,
+        a_values: X,
+        x_words: WORD,
+        x_values: Y,
+        allow: WORD,
+        flip: np.uint64,
+        out_words: WORD,
+        out_values: Z,
+        first: int,
+        last: int,
+    ):
         """Rows of the words first..last; returns how many results there are."""
         n = indptr.shape[0] - 1
         masked = allow.shape[0] > 0

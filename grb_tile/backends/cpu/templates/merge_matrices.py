@@ -5,12 +5,38 @@ are found in it by binary search.  UNION: an entry of one operand is copied, so 
 ISO_OUT: only the structure is computed.
 """
 
-from grb_tile.backends.cpu.templates.placeholders import ADD, DIFFERENCE, ISO_OUT, UNION, X_ISO, Y_ISO, first_at_least
+from grb_tile.backends.cpu.templates.placeholders import (
+    ADD,
+    DIFFERENCE,
+    INDEX,
+    INT64,
+    ISO_OUT,
+    UNION,
+    X_ISO,
+    Y_ISO,
+    X,
+    Y,
+    Z,
+    first_at_least,
+)
 
 LOPSIDED = 12  # ratio of row lengths from which the shorter row is searched in the longer one
 
 
-def rows(x_ptr, x_indices, x_values, y_ptr, y_indices, y_values, out_indices, out_values, counts, first, last, start):
+def rows(
+    x_ptr: INT64,
+    x_indices: INDEX,
+    x_values: X,
+    y_ptr: INT64,
+    y_indices: INDEX,
+    y_values: Y,
+    out_indices: INDEX,
+    out_values: Z,
+    counts: INT64,
+    first: int,
+    last: int,
+    start: int,
+):
     """Rows first..last; results are packed from position `start` on; returns how many."""
     at = start
     x = x_values[0]

@@ -5,12 +5,21 @@ With them a template can be imported and run as plain Python, as tests do; jit/c
 
 import numpy as np
 
+# Types of the parameters of functions that are called from outside a template: arrays of one dimension (two: _2D) with
+# these elements, or the numbers int (int64), float and np.uint64.  A name without a fixed type is a constant of the
+# specialisation, a character of NumPy's types: X and Y are those of the operands' values, Z that of the result's.
+INT32, INT64, INT64_2D, WORD = np.int32, np.int64, np.int64, np.uint64
+INDEX = B_INDEX = M_INDEX = X_INDEX = OUT_INDEX = ROWS = NUMBER = np.int32
+VALUE = X = Y = Z = np.float64
+TILE, START, LEVEL = np.uint64, np.int32, np.uint8
+
 NONE = np.uint64(0)
 IDENTITY = 0
 TERMINAL = 0
 EXIT = False  # early exit: a row ends when its total is TERMINAL
 STRIDE = 1  # entries between two tests for TERMINAL
 LISTED = False  # the mask is a list of rows, not bits
+SPARSE = False  # vectors are lists, not bitmaps
 ANY = False  # the monoid is `any`: the first value is the result
 A_ISO = B_ISO = X_ISO = Y_ISO = False
 X_FULL = Y_FULL = False  # every position of the vector is present

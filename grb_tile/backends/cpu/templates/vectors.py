@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from grb_tile.backends.cpu.templates.placeholders import X_ISO, bit
+from grb_tile.backends.cpu.templates.placeholders import INDEX, VALUE, WORD, X_ISO, bit
 
 
-def spread(indices, values, words, dense):
+def spread(indices: INDEX, values: VALUE, words: WORD, dense: VALUE):
     """Sparse to bitmap: set the bits (words must be zero) and, unless iso, scatter the values."""
     for p in range(indices.shape[0]):
         i = indices[p]
@@ -14,7 +14,7 @@ def spread(indices, values, words, dense):
             dense[i] = values[p]
 
 
-def put_entries(indices, values, words, dense):
+def put_entries(indices: INDEX, values: VALUE, words: WORD, dense: VALUE):
     """The same into a bitmap that has entries; returns how many positions are new."""
     fresh = 0
     for p in range(indices.shape[0]):
@@ -32,7 +32,7 @@ def put_entries(indices, values, words, dense):
     return fresh
 
 
-def clear_bits(indices, words):
+def clear_bits(indices: INDEX, words: WORD):
     """Clear the bits at `indices`; returns how many were set."""
     gone = 0
     for p in range(indices.shape[0]):
