@@ -1,0 +1,1 @@
+"""Planted faults: do the tests notice them?  See README.md."""

@@ -1,0 +1,173 @@
+"""Plant faults one at a time in copies of the checkout and run the tests that should notice them.
+
+    python tests/mutation/run.py                        # all faults, one job a core
+    python tests/mutation/run.py --sample 20 --seed 3   # twenty of them
+    python tests/mutation/run.py --only write.py        # those whose name contains a text
+    python tests/mutation/run.py --output results.md    # a table of the result
+
+A fault is noticed when a test fails, or when the tests do not end in --limit seconds (a fault can make a loop endless).
+Ends with exit code 1 if a fault was not noticed that is not marked as surviving, or if one so marked was noticed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import queue
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from mutation.faults import ROOT, Fault, all_faults
+
+COPIED = ("grb_tile", "kernels", "algorithms", "tests", "examples", "docs", "pyproject.toml", "README.md")
+LIMIT = 600.0  # seconds for the tests of one fault
+MEMORY = 8 << 30  # bytes of address space: a fault can make a result of any size
+
+
+@dataclasses.dataclass
+class Outcome:
+    fault: Fault
+    noticed: bool
+    by: str  # the first test that failed, or why the run ended
+    seconds: float
+
+    @property
+    def as_expected(self) -> bool:
+        return self.noticed != bool(self.fault.survives)
+
+
+def copy_of_checkout(folder: pathlib.Path) -> pathlib.Path:
+    """A copy of what the tests need, in `folder`."""
+    ignored = shutil.ignore_patterns("__pycache__", "cache", "_build", ".hypothesis")
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=ignored)
+        elif source.exists():
+            shutil.copy2(source, folder / name)
+    return folder
+
+
+def _bound_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def tests_of(fault: Fault, folder: pathlib.Path, limit: float) -> tuple[bool, str]:
+    """(did a test fail?, which one or why) in the copy of the checkout at `folder`."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
+    command += ["-p", "no:randomly", *fault.tests]
+    environment = dict(os.environ, PYTHONPATH=str(folder), PYTHONDONTWRITEBYTECODE="1")
+    environment["GRB_TILE_CACHE"] = str(folder / ".kernels")
+    for name in ("PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST", "PYTEST_ADDOPTS"):
+        environment.pop(name, None)
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        start_new_session=True, preexec_fn=_bound_memory,
+    )  # fmt: skip
+    try:
+        output, _ = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return True, f"no end in {limit:.0f} s"
+    if process.returncode == 0:
+        return False, ""
+    if process.returncode == 5:
+        raise SystemExit(f"{fault.name}: no tests in {' '.join(fault.tests)}")
+    failures = [line for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    if process.returncode in (1, 2) and failures:
+        return True, failures[0].partition(" - ")[0].split(" ", 1)[1]
+    if process.returncode < 0 or process.returncode > 128:
+        return True, f"pytest ended by signal {abs(process.returncode)}"
+    raise SystemExit(f"{fault.name}: pytest could not run (exit code {process.returncode}):\n{output[-2000:]}")
+
+
+def plant(fault: Fault, folder: pathlib.Path, limit: float = LIMIT) -> Outcome:
+    """Plant the fault in the copy, run its tests, restore the copy."""
+    path = folder / fault.path
+    text = path.read_text()
+    started = time.monotonic()
+    path.write_text(fault.planted(text))
+    try:
+        noticed, by = tests_of(fault, folder, limit)
+    finally:
+        path.write_text(text)
+    return Outcome(fault, noticed, by, time.monotonic() - started)
+
+
+def run(faults: list[Fault], jobs: int, limit: float = LIMIT, report=print) -> list[Outcome]:
+    """The outcomes of all faults, in their order; `report` gets a line for each as it ends."""
+    with tempfile.TemporaryDirectory(prefix="grb-tile-mutation-") as temporary:
+        folders: queue.Queue = queue.Queue()
+        for job in range(min(jobs, len(faults))):
+            folders.put(copy_of_checkout(pathlib.Path(temporary) / str(job)))
+
+        def one(fault: Fault) -> Outcome:
+            folder = folders.get()
+            try:
+                outcome = plant(fault, folder, limit)
+            finally:
+                folders.put(folder)
+            state = "noticed" if outcome.noticed else "survives" if fault.survives else "NOT NOTICED"
+            report(f"{state:11} {outcome.seconds:6.1f} s  {fault.name}  {outcome.by}")
+            return outcome
+
+        with concurrent.futures.ThreadPoolExecutor(max(1, jobs)) as pool:
+            return list(pool.map(one, faults))
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """The result as Markdown: a line an area, then every fault that was not noticed with its reason."""
+    lines = ["| file | faults | noticed |", "|---|---|---|"]
+    paths = sorted({outcome.fault.path for outcome in outcomes})
+    for path in paths:
+        of_path = [outcome for outcome in outcomes if outcome.fault.path == path]
+        lines.append(f"| {path} | {len(of_path)} | {sum(outcome.noticed for outcome in of_path)} |")
+    noticed = sum(outcome.noticed for outcome in outcomes)
+    lines.append(f"| all | {len(outcomes)} | {noticed} ({100 * noticed / max(1, len(outcomes)):.0f} %) |")
+    missed = [outcome for outcome in outcomes if not outcome.noticed]
+    if missed:
+        lines += ["", "| not noticed | reason |", "|---|---|"]
+        lines += [f"| {outcome.fault.name} | {outcome.fault.survives or 'NO TEST NOTICES IT'} |" for outcome in missed]
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", default=[], help="faults whose name contains this text")
+    parser.add_argument("--sample", type=int, help="how many of them, chosen by --seed")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for the tests of one fault")
+    parser.add_argument("--list", action="store_true", help="list the faults and end")
+    parser.add_argument("--output", type=pathlib.Path, help="file for the table")
+    given = parser.parse_args(arguments)
+    faults = [fault for fault in all_faults() if not given.only or any(text in fault.name for text in given.only)]
+    if given.sample is not None and given.sample < len(faults):
+        faults = random.Random(given.seed).sample(faults, given.sample)
+    if given.list:
+        for fault in faults:
+            print(fault.name)
+        return 0
+    outcomes = run(faults, given.jobs, given.limit, report=lambda line: print(line, flush=True))
+    text = table(outcomes)
+    print(text)
+    if given.output:
+        given.output.write_text(text)
+    return int(not all(outcome.as_expected for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
