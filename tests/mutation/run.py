@@ -91,6 +91,8 @@ def tests_of(fault: Fault, folder: pathlib.Path, limit: float) -> tuple[bool, st
         return True, failures[0].partition(" - ")[0].split(" ", 1)[1]
     if process.returncode < 0 or process.returncode > 128:
         return True, f"pytest ended by signal {abs(process.returncode)}"
+    if "MemoryError" in output:
+        return True, f"more than {MEMORY >> 30} GiB of memory"
     raise SystemExit(f"{fault.name}: pytest could not run (exit code {process.returncode}):\n{output[-2000:]}")
 
 

@@ -61,3 +61,8 @@ def test_scatter_words_changes_only_what_it_says(present):
     assert bits.to_indices(words, size).tolist() == sorted(expected)
     assert changed == abs(len(expected) - before.shape[0])
     assert bits.scatter_words(words, at[:0], present) == 0
+
+
+def test_as_many_indices_as_positions_may_repeat():
+    assert bits.from_indices(np.array([1, 1, 1]), 3).tolist() == [2]
+    assert bits.from_indices(np.array([2, 1, 0]), 3).tolist() == [7]

@@ -121,6 +121,37 @@ def test_vector_round_trips(size, share, iso):
     assert (convert.words_of(u) is None) == (u.nvals == size)
 
 
+def test_a_conversion_that_copies_no_array_marks_both_sides():
+    full = convert.to_bitmap(SparseVector(3, dtypes.FP64, np.arange(3, dtype=np.int32), np.array([1.0, 2.0, 3.0])))
+    full.shared = False
+    listed = convert.to_sparse(full)
+    assert listed.values is full.values
+    assert full.shared and listed.shared
+
+
+def test_a_vector_of_no_positions_is_not_iso():
+    """An iso store has one value in its array; a vector of size 0 has none."""
+    nothing = SparseVector(0, dtypes.FP64, np.empty(0, np.int32), np.empty(0), True)
+    assert not convert.to_bitmap(nothing).iso
+
+
+def test_a_change_of_format_keeps_only_forms_of_the_entries():
+    """What is cached by stored row, such as degrees, does not fit the other format."""
+    A = make_matrix(300, 5, 40, seed=3)
+    T, ids = convert.transpose_of(A), convert.row_ids(A)
+    convert.forms_of(A)["degrees"] = np.diff(A.indptr)
+    hyper = convert.to_dcsr(A)
+    assert set(hyper.forms) == {"transpose", "row_ids", "occupied"}
+    assert hyper.forms["transpose"] is T and hyper.forms["row_ids"] is ids
+
+
+def test_occupied_rows_of_a_hypersparse_matrix_with_empty_stored_rows():
+    rows, indptr = np.array([1, 4, 6, 9]), np.array([0, 0, 2, 2, 3])
+    A = Compressed(10, 5, dtypes.FP64, indptr, np.array([0, 3, 1], np.int32), np.ones(3), False, rows)
+    used, starts = convert.occupied(A)
+    assert used.tolist() == [4, 9] and starts.tolist() == [0, 2]
+
+
 def test_choose_format_has_hysteresis():
     size = 6400
     values = np.ones(size)
