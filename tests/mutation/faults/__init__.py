@@ -32,7 +32,9 @@ class Fault:
         """The file's text with the fault; ValueError if `before` does not occur exactly once."""
         count = text.count(self.before)
         if count != 1:
-            raise ValueError(f"{self.name}: its text occurs {count} times in {self.path}, expected once: {self.before!r}")
+            raise ValueError(
+                f"{self.name}: its text occurs {count} times in {self.path}, expected once: {self.before!r}"
+            )
         return text.replace(self.before, self.after)
 
 
