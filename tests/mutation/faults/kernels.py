@@ -62,8 +62,8 @@ FAULTS = [
     Fault(
         "kernels/base/scalar.cuh",
         "integer mod takes C's sign",
-        "    return r != T(0) && is_signed<T> && (r < T(0)) != (y < T(0)) ? T(r + y) : r;\n  }\n}\ntemplate <class T> GRB_FN T floordiv",
-        "    return r;\n  }\n}\ntemplate <class T> GRB_FN T floordiv",
+        "    return r != T(0) && is_signed<T> && (r < T(0)) != (y < T(0)) ? T(r + y) : r;\n",
+        "    return r;\n",
         ("tests/operators", *ELEMENTWISE),
     ),
     Fault(
@@ -261,8 +261,8 @@ FAULTS = [
     Fault(
         "kernels/products/columns.cuh",
         "merge_columns without the barrier before ends and at are reused",
-        "                                                    from + share < sum ? P(from + share) : sum);\n    __syncthreads();\n  }",
-        "                                                    from + share < sum ? P(from + share) : sum);\n  }",
+        "  from + share < sum ? P(from + share) : sum);\n    __syncthreads();\n  }",
+        "  from + share < sum ? P(from + share) : sum);\n  }",
         MATVEC,
     ),
     Fault(

@@ -52,8 +52,8 @@ FAULTS = [
     Fault(
         "grb_tile/storage/convert.py",
         "a bitmap shares an array and does not say so",
-        '    """Mark x and results as sharing arrays, which must not be written any more; returns the last."""\n    x.shared = True\n',
-        '    """Mark x and results as sharing arrays, which must not be written any more; returns the last."""\n',
+        "    x.shared = True\n    for result in results:\n",
+        "    for result in results:\n",
         OBJECTS,
     ),
     Fault(
@@ -181,8 +181,8 @@ FAULTS = [
     Fault(
         "grb_tile/storage/store.py",
         "vectors of equal words and other lists have one structure",
-        "        return x.indices is y.indices\n    return x.indices is y.indices and x.indptr is y.indptr and x.rows is y.rows",
-        "        return x.nvals == y.nvals\n    return x.indices is y.indices and x.indptr is y.indptr and x.rows is y.rows",
+        '    if x.format == "sparse":\n        return x.indices is y.indices\n',
+        '    if x.format == "sparse":\n        return x.nvals == y.nvals\n',
         OBJECTS,
     ),
     Fault(
