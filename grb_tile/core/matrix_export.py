@@ -57,9 +57,9 @@ class MatrixExport:
         if values and dtype is not None:
             v = cast(v, lookup_dtype(dtype))
         return (
-            i.astype(np.uint64) if rows else None,
-            j.astype(np.uint64) if columns else None,
-            np.array(v) if values else None,
+            i.view(np.uint64) if rows else None,  # the arrays are ours alone
+            j.view(np.uint64) if columns else None,
+            np.ascontiguousarray(v) if values else None,
         )
 
     def to_edgelist(

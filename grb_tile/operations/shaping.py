@@ -8,7 +8,8 @@ import numpy as np
 
 from ..backends.select import current
 from ..exceptions import DimensionMismatch
-from ..storage.embed import empty_matrix, empty_vector
+from ..operators import get_typed_op
+from ..storage.embed import diagonal_of, empty_matrix, empty_vector
 from . import checks
 from .record import Record
 
@@ -82,8 +83,10 @@ def diagonal_matrix(u, k, dtype=None):
     backend = current()
     n = u.size + abs(k)
     checks.size_limit("diag", (n, n))
-    indices, values = backend.tuples_vector(u)
-    return backend.build_matrix(n, n, indices + max(-k, 0), indices + max(k, 0), values, None, dtype or u.dtype)
+    D = diagonal_of(u if dtype is None else backend.cast(u, dtype))
+    I = None if k == 0 and D.rows is None else range(max(-k, 0), u.size + max(-k, 0))
+    J = None if k == 0 else range(max(k, 0), u.size + max(k, 0))
+    return backend.expand_matrix(D, I, J, n, n)
 
 
 def diagonal(A, k, dtype=None):
@@ -92,9 +95,8 @@ def diagonal(A, k, dtype=None):
     size = min(A.nrows, A.ncols - k) if k >= 0 else min(A.nrows + k, A.ncols)
     if size <= 0:
         return empty_vector(0, dtype or A.dtype)
-    rows, cols, values = backend.tuples_matrix(A)
-    on = cols - rows == k
-    return backend.build_vector(size, rows[on] - max(-k, 0), values[on], None, dtype or A.dtype)
+    rows, _, values = backend.tuples_matrix(backend.select(A, get_typed_op("diag", A.dtype, kind="select"), k))
+    return backend.build_vector(size, rows - max(-k, 0), values, None, dtype or A.dtype)
 
 
 def resize_vector(u, size):
@@ -119,10 +121,15 @@ def shift_vector(u, offset, size):
 def shift_matrix(A, row_offset, column_offset, nrows, ncols):
     """T(i + row_offset, j + column_offset) = A(i, j) where that is within nrows x ncols."""
     backend = current()
-    rows, cols, values = backend.tuples_matrix(A)
-    rows, cols = rows + row_offset, cols + column_offset
-    keep = (rows >= 0) & (rows < nrows) & (cols >= 0) & (cols < ncols)
-    return backend.build_matrix(nrows, ncols, rows[keep], cols[keep], values[keep], None, A.dtype)
+    (I, rows), (J, cols) = _overlap(A.nrows, row_offset, nrows), _overlap(A.ncols, column_offset, ncols)
+    return backend.expand_matrix(backend.gather_matrix(A, I, J), rows, cols, nrows, ncols)
+
+
+def _overlap(size, offset, new_size):
+    """(indices below `size` that `offset` moves to indices below new_size, or None for all; where they come)."""
+    first, stop = max(0, -offset), min(size, new_size - offset)
+    kept = range(first, max(first, stop))
+    return None if len(kept) == size else kept, range(kept.start + offset, kept.stop + offset)
 
 
 def concat_matrices(tiles, dtype):

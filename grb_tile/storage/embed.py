@@ -38,6 +38,15 @@ def column_matrix(u):
     )
 
 
+def diagonal_of(u):
+    """The n x n matrix with u on its diagonal (DCSR unless u is full: no array of length n for a sparse u)."""
+    u = to_sparse(u)
+    count = u.nvals
+    indptr = np.arange(count + 1, dtype=np.int64)
+    rows = None if count == u.size else u.indices.astype(np.int64)
+    return Compressed(u.size, u.size, u.dtype, indptr, u.indices, u.values, u.iso, rows=rows)
+
+
 def vector_of_row(A):
     """The vector of the only row of a 1 x n matrix."""
     return SparseVector(A.ncols, A.dtype, A.indices, A.values, A.iso)

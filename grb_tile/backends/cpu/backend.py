@@ -45,7 +45,9 @@ class NumpyBackend(Backend):
     gather_vector = staticmethod(structure.gather_vector)
     gather_matrix = staticmethod(structure.gather_matrix)
     expand_vector = staticmethod(structure.expand_vector)
-    expand_matrix = staticmethod(structure.expand_matrix)
+
+    def expand_matrix(self, A, I, J, nrows, ncols):
+        return structure.expand_matrix(A, I, J, nrows, ncols, self.gather_matrix)
 
     # ------------------------------------------------------------------ products
 
@@ -205,6 +207,14 @@ class CpuBackend(NumpyBackend):
         result = _select(x, op, thunk, allow)
         return mapping.select(x, op, thunk, allow) if result is NotImplemented else result
 
+    def kronecker(self, A, B, op, allow=None):
+        if broadcast.follows_mask(A.indices.shape[0] * B.indices.shape[0], allow):
+            return broadcast.kronecker(A, B, op, allow)
+        result = _kronecker(A, B, op)
+        if result is NotImplemented:
+            return broadcast.kronecker(A, B, op, allow)
+        return result if allow is None else self.restrict(result, allow)
+
     def _bfs_by_rows(self, A, AT, sources, levels, parents, max_level, target):
         result = _bfs(A, AT, sources, levels, parents, max_level, target)
         return traversal.bfs(A, sources, levels, parents, max_level, target) if result is NotImplemented else result
@@ -244,5 +254,6 @@ _transpose = getattr(accelerate, "transpose", _declines)
 _ordered_indices = getattr(accelerate, "ordered_indices", _declines)
 _ordered_pairs = getattr(accelerate, "ordered_pairs", _declines)
 _gather_matrix = getattr(accelerate, "gather_matrix", _declines)
+_kronecker = getattr(accelerate, "kronecker", _declines)
 _put_entries = getattr(accelerate, "put_entries", _declines)
 _clear_bits = getattr(accelerate, "clear_bits", _declines)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
+from grb_tile.backends.cpu.backend import CpuBackend
 from grb_tile.backends.cpu.compiled import gather as accelerate
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.backends.reference import ReferenceBackend
@@ -147,3 +148,19 @@ def test_a_list_far_longer_than_the_work_is_left_to_numpy():
     assert accelerate.gather_matrix(A, None, rng.integers(0, 50, 5000)) is NotImplemented
     A.ncols = 1 << 30
     assert accelerate.gather_matrix(A, None, np.array([3, 1])) is NotImplemented
+
+
+def test_expansion_is_the_inverse_of_extraction():
+    """T[I[k], J[l]] = A[k,l], for lists in any order, ranges and None; arrays are shared where nothing is moved."""
+    rng = np.random.default_rng(9)
+    for iso in (False, True):
+        A = matrix(rng, 20, 30, 200, gb.dtypes.FP64, iso=iso)
+        for form in (A, to_dcsr(A)):
+            for I in (None, range(5, 25), range(39, 19, -1), range(0, 40, 2), rng.permutation(40)[:20]):
+                for J in (None, range(70, 10, -2), range(3, 33), rng.permutation(99)[:30]):
+                    nrows, ncols = 20 if I is None else 40, 30 if J is None else 99
+                    found = CpuBackend().expand_matrix(form, I, J, nrows, ncols)
+                    same_matrix(to_csr(found), to_csr(ReferenceBackend().expand_matrix(form, I, J, nrows, ncols)))
+    wide = CpuBackend().expand_matrix(A, range(5, 25), np.sort(rng.choice(1 << 40, 30, False)), 1 << 50, 1 << 40)
+    assert wide.indices.dtype == np.int64 and wide.rows is not None
+    assert wide.values is A.values and A.shared

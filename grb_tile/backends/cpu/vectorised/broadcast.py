@@ -37,12 +37,17 @@ def broadcast(u, pattern, axis):
     return like(pattern, u.dtype, values, False)
 
 
+def follows_mask(count, allow):
+    """Is a product of `count` entries best made at the positions of the mask?"""
+    return allow is not None and not allow.complement and allow.pattern.nvals * MASK_GAIN < count
+
+
 def kronecker(A, B, op, allow=None):
     nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
     count = A.indices.shape[0] * B.indices.shape[0]
     if count == 0:
         return empty_matrix(nrows, ncols, op.return_type)
-    if allow is not None and not allow.complement and allow.pattern.nvals * MASK_GAIN < count:
+    if follows_mask(count, allow):
         return _within_mask(A, B, op, allow.pattern, nrows, ncols)
     one = op.return_type.np_type.itemsize
     check_memory(count * (32 + one + index_dtype(ncols).itemsize), f"kronecker: {count} entries")

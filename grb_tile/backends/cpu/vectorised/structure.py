@@ -5,7 +5,7 @@ import numpy as np
 from ....dtypes import cast
 from ....exceptions import InvalidValue
 from ....storage import bits
-from ....storage.convert import choose_format, compressed, row_ids, rows_csr, share, to_sparse
+from ....storage.convert import choose_format, compressed, row_ids, rows_csr, share, to_dcsr, to_sparse
 from ....storage.sorting import find, ranges, segment_starts, stable_order
 from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 from .entries import like, order_pairs, vector_of
@@ -260,7 +260,7 @@ def expand_vector(u, I, size):
         return vector_of(size, u.dtype, u.indices, u.values, u.iso)
     s = to_sparse(u)
     share(u)
-    places = I.start + s.indices.astype(np.int64) * I.step if type(I) is range else I[s.indices]
+    places = _placed(s.indices, I)
     values = s.values
     if places.shape[0] > 1 and not (places[1:] > places[:-1]).all():
         order = stable_order(places, size)
@@ -272,21 +272,36 @@ def expand_vector(u, I, size):
     return result
 
 
-def expand_matrix(A, I, J, nrows, ncols):
-    if I is None and J is None and A.nrows == nrows:
-        if A.ncols == ncols:
-            return A
-        indices = A.indices.astype(index_dtype(ncols), copy=False)
-        return Compressed(nrows, ncols, A.dtype, A.indptr, indices, A.values, A.iso, A.rows)
-    rows, cols = row_ids(A), A.indices
-    if I is not None:
-        rows = I.start + rows * I.step if type(I) is range else I[rows]
-    if J is not None:
-        cols = J.start + cols.astype(np.int64) * J.step if type(J) is range else J[cols]
-    values = A.values
-    order = order_pairs(rows, cols, nrows, ncols)
-    if order is not None:
-        rows, cols = rows[order], cols[order]
-        if not A.iso:
-            values = values[order]
-    return choose_format(compressed(nrows, ncols, A.dtype, rows, cols, values, A.iso))
+def expand_matrix(A, I, J, nrows, ncols, gather):
+    """T[I[k], J[l]] = A[k,l]; gather: the backend's gather_matrix, which sorts A where I or J do not ascend."""
+    if I is None and J is None and A.nrows == nrows and A.ncols == ncols:
+        return A
+    (I, row_order), (J, column_order) = _ascending(I, nrows), _ascending(J, ncols)
+    A = gather(A, row_order, column_order)
+    cols = _placed(A.indices, J).astype(index_dtype(ncols), copy=False)
+    if I is None and A.nrows == nrows:
+        rows, indptr = A.rows, A.indptr
+    else:
+        listed = to_dcsr(A)
+        rows, indptr = _placed(listed.rows, I), listed.indptr
+    result = Compressed(nrows, ncols, A.dtype, indptr, cols, A.values, A.iso, rows)
+    return choose_format(share(A, result))
+
+
+def _ascending(K, size):
+    """(K sorted, its order), or (K, None) where K ascends."""
+    if K is None:
+        return None, None
+    if type(K) is range:
+        return (K, None) if K.step > 0 else (K[::-1], range(len(K) - 1, -1, -1))
+    if bool((K[1:] > K[:-1]).all()):
+        return K, None
+    order = stable_order(K, size)
+    return K[order], order
+
+
+def _placed(positions, K):
+    """K[positions] for an array, a range or None (all)."""
+    if K is None:
+        return positions
+    return K.start + positions.astype(np.int64) * K.step if type(K) is range else K[positions]
