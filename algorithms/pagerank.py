@@ -78,7 +78,8 @@ def pagerank(
     strict            raise ConvergenceFailure at max_iter; False: return what was reached with converged=False
     callback          called with the record of each iteration; something true stops there
 
-    Shapes: A n x n, ranks size n.  Raises: ConvergenceFailure, TypeError, ValueError, DimensionMismatch.
+    Shapes: A n x n, ranks size n.  Raises: ConvergenceFailure, TypeError, ValueError (weights that are negative, NaN or
+    infinite among them), DimensionMismatch.
     Cost: per iteration one product with A' and a few passes over vectors of n.
 
     >>> import grb_tile as gb
@@ -111,8 +112,9 @@ def pagerank(
     residual = report.residual
     result = PageRankResult(r, report.iterations, report.converged, residual, report)
     if strict and report.stopped_by == "max_iter":
+        change = "unknown" if residual is None else f"still {residual:.3g}"
         raise ConvergenceFailure(
-            f"pagerank: the change is still {residual:.3g} after max_iter={max_iter} iterations (tol={tol:g}); "
+            f"pagerank: the change is {change} after max_iter={max_iter} iterations (tol={tol:g}); "
             "raise max_iter or tol, or pass strict=False to be given what was reached",
             report.iterations,
             residual,
@@ -208,6 +210,8 @@ class Walk:
         # s = a / d, 0 where nothing leaves
         self._scale = Vector.from_scalar(0.0, n, dtype, name="scale")
         self._scale(d.S) << unary.minv(d.dup(dtype))
+        if weighted:
+            _check_scale(d, self._scale, dtype)
         self._scale << binary.times(self._scale, alpha)
         # u = (1 - a) p
         self._anew = binary.times(p, 1 - alpha).new(name="anew")
@@ -242,11 +246,26 @@ class Walk:
 
 
 def _outflow(G: Any, dtype: Any) -> Vector:
+    if np.dtype(G.A.dtype.np_type).kind not in "biuf":
+        raise TypeError(f"weighted=True: weights must be real, got {G.A.dtype.name}; take unary.abs(A) first")
     if G.A.nvals and G.emin < 0:
         raise ValueError(f"weighted=True: the weight {G.emin} is negative; pass weighted=False or take unary.abs(A)")
-    # d = [+_j A(i, j)] where that is not 0
+    # d = [+_j A(i, j)] where that is not 0 (NaN is not, and is refused later)
     d = G.A.dup(dtype).reduce_rowwise(monoid.plus).new(name="outflow")
-    return select.valuegt(d, 0).new()
+    return select.valuene(d, 0).new()
+
+
+def _check_scale(d: Vector, scale: Vector, dtype: Any) -> None:
+    """Refuse rows whose weights sum to NaN, to inf, or to so little that 1 / sum is infinite."""
+    # b = d * scale: 1 where both are numbers
+    product = binary.times(d & scale).new()
+    off = select.valuene(unary.isfinite(product).new(), True).new()
+    if off.nvals:
+        node = int(off.to_coo(values=False)[0][0])
+        raise ValueError(
+            f"weighted=True: the weights of node {node} sum to {d[node].value}, by which {dtype.name} numbers cannot "
+            "be divided; give finite weights of a usual size, or pass weighted=False"
+        )
 
 
 def _float_type(dtype: Any, method: str) -> Any:

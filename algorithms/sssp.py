@@ -7,8 +7,8 @@ relaxation with the frontier split: entries below a threshold go first, the far 
 distances are found, passed on and then improved again.  It needs weights >= 0.
 
 Contract: G is not changed.  An absent distance is a node that was not reached; the source's is 0.  Integer weights give
-exact INT64 distances (UINT64 for UINT64 weights) and never wrap; FP32 and FP64 keep their type.  A Boolean weighs 0 or
-1.
+exact INT64 distances (UINT64 for UINT64 weights) and never wrap; FP32 and FP64 keep their type, and a sum beyond it is
+infinite.  A Boolean weighs 0 or 1, an edge of weight inf is gone through; NaN and -inf are refused.
 Results agree with GAP's SSSPVerifier (sbeamer/gapbs, src/sssp.cc) and LDBC Graphalytics 1.0, SSSP (unreached =
 infinity).
 References: Meyer and Sanders, "Delta-stepping: a parallelizable shortest path algorithm" (J. Algorithms 49, 2003);
@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, fused, monoid, select, semiring
+from grb_tile import Matrix, Vector, binary, dtypes, fused, monoid, select, semiring, unary
 
 from . import arguments
 from .bfs import bfs
@@ -64,9 +64,9 @@ def sssp(
                    bounds)
 
     Shapes: A n x n, results size n.  Types: any real A; distances INT64, UINT64, FP32 or FP64.
-    Raises: NegativeCycleError, naming a node; OverflowError when an integer path exceeds the type; ValueError for
-    method="delta" with a negative weight or delta <= 0; TypeError for complex weights; IndexError, TypeError for
-    source.
+    Raises: NegativeCycleError, naming a node; OverflowError when an integer path exceeds the type, or when float
+    lengths might so that they cannot be compared; ValueError for a weight of NaN or -inf, and for method="delta" with
+    a negative weight or delta <= 0; TypeError for complex weights; IndexError, TypeError for source.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import sssp
@@ -187,8 +187,33 @@ class Weights:
         limits = np.finfo if kind == "f" else np.iinfo
         self.top = limits(self.dtype.np_type).max
         self.graph = G
+        if kind == "f":
+            self._check_floats()
         self.min_plus = semiring.min_plus[self.dtype]
         self._floor = None
+
+    def _check_floats(self) -> None:
+        """Refuse weights with which lengths are not ordered, whatever the method: NaN, -inf, and what may make them."""
+        for bad, found in (("NaN", np.isnan(self._total())), ("-inf", self.emin == -np.inf)):
+            edges = self._of_weight(bad) if found else None
+            if edges is not None and edges.nvals:  # a sum of inf and -inf is NaN, too
+                i, j, _ = edges.to_coo(values=False)
+                raise ValueError(
+                    f"G: the weight of the edge {i[0]} -> {j[0]} is {bad}, with which lengths are not ordered; "
+                    "remove the edge or give it another weight"
+                )
+        reach = -self.n * float(self.emin)  # no walk that is relaxed is shorter than -reach
+        if reach > np.finfo(np.float64).max or self.emax == np.inf and reach > float(self.top):
+            raise OverflowError(
+                f"G: paths of {self.n} nodes with weights from {self.emin} to {self.emax} may leave "
+                f"{self.dtype.name}, and lengths of inf and -inf cannot be added; scale the weights"
+            )
+
+    def _of_weight(self, bad: str) -> Matrix:
+        # E = A where A(i, j) is NaN, or -inf
+        if bad == "NaN":
+            return select.valueeq(unary.isnan(self.graph.A).new(), True).new()
+        return select.valueeq(self.graph.A, -np.inf).new()
 
     @property
     def A(self) -> Matrix:
@@ -230,9 +255,14 @@ class Weights:
         return number if self.dtype in (dtypes.FP32, dtypes.FP64) else max(1, round(number))
 
     def _mean(self) -> float:
-        # [+_ij A(i, j)] / nvals
-        total = self.graph.A.reduce_scalar(monoid.plus[dtypes.FP64]).new().value
-        return float(total or 0.0) / max(self.graph.A.nvals, 1)
+        return self._total() / max(self.graph.A.nvals, 1)
+
+    def _total(self) -> float:
+        # [+_ij A(i, j)]
+        return self.graph.keep(
+            "total weight",
+            lambda: float(self.graph.A.reduce_scalar(monoid.plus[dtypes.FP64]).new().value or 0.0),
+        )
 
     def threshold(self, nearest: Any, delta: Any) -> Any:
         """nearest + delta, above `nearest` even where the sum is rounded to it, and no more than `top`."""

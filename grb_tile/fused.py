@@ -21,6 +21,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import binary, select, semiring
 from .backends.select import current
 from .core.matrix import Matrix
@@ -175,6 +177,8 @@ def sssp(
     if kind not in "biuf" or store.dtype._is_udt:
         raise TypeError(f"A: shortest paths need real weights, got {store.dtype.name}; take unary.abs(A) first")
     least, heaviest = _range(store) if weights is None else weights
+    if weights is None and kind == "f" and least >= 0 and _has_nan(store):
+        least = np.nan
     if not least >= 0:
         raise ValueError(f"A: a weight is {least}; fused.sssp needs weights >= 0, algorithms.sssp permits others")
     if kind != "f" and store.nrows * int(heaviest) >= (2**64 if store.dtype is UINT64 else 2**63):
@@ -247,6 +251,12 @@ def _in_edges(store: Any, symmetric: bool) -> Any:
     if symmetric or store.nrows != store.ncols:
         return store
     return cached_transpose(store) or current().transpose(store)
+
+
+def _has_nan(store: Any) -> bool:
+    """Is a value NaN?  Of weights >= 0, which make no other NaN in their sum; min and max leave NaN out."""
+    total = None if store.nvals == 0 else current().reduce(store, get_typed_op("plus", store.dtype, kind="monoid"))
+    return total is not None and bool(np.isnan(total))
 
 
 def _range(store: Any) -> tuple[Any, Any]:

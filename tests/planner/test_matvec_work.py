@@ -81,13 +81,16 @@ def test_sampled_work_is_near_the_exact_one(graph, which, transposed, masked):
     allow = None if masked is None else Allow(bitmap(rng.permutation(N)[: N // 2]), masked)
     # A is E's transpose when `transposed`: both stand for the same E = A'
     E, by_columns = (transpose_of(A), A) if transposed else (A, transpose_of(A))
-    rows, edges, frontier, reads = exact(E, u, allow)[0], *exact(E, u, allow)[1:3], exact(E, u, allow)[3]
+    rows, edges, frontier, reads = exact(E, u, allow)
     work = sample_work(A, transposed, E, by_columns, u, allow, True)
+    alone = sample_work(A, transposed, None if transposed else A, A if transposed else None, u, allow, True)
     near = lambda share: 4 * (share * (1 - share) / tuning.CPU_SAMPLED) ** 0.5 * E.nvals + 1  # noqa: E731
     assert work.rows == rows == admitted_rows(A, transposed, allow)
     assert work.edges == pytest.approx(edges, abs=near(edges / E.nvals))
     assert work.frontier == pytest.approx(frontier, abs=near(frontier / E.nvals))
     assert work.reads == pytest.approx(reads, rel=0.35)
+    for name in ("edges", "frontier"):  # from the one orientation that is stored
+        assert getattr(alone, name) == pytest.approx(locals()[name], abs=near(locals()[name] / E.nvals)), name
     assert work.admitted == pytest.approx(edges / E.nvals, abs=near(edges / E.nvals) / E.nvals)
 
 
@@ -112,6 +115,19 @@ def test_the_frontier_is_counted_along_the_orientation_of_the_product():
     assert estimate_work(A, False, A, AT, few, None).frontier == 20
     assert sample_work(A, False, A, AT, few, None, False).frontier == 20
     assert sample_work(A, True, AT, A, u, None, False).frontier == pytest.approx(50 * 40, rel=0.1)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_the_costs_of_a_plan_are_those_of_its_orientation(graph, transposed):
+    """A list is counted along the columns of E, a mask that is a list along its rows."""
+    E = transpose_of(graph) if transposed else graph
+    columns, rows = np.diff(transpose_of(E).indptr), np.diff(E.indptr)
+    u = vector(np.random.default_rng(3), N, 300, gb.dtypes.BOOL, "sparse")
+    listed = vector(np.random.default_rng(4), N, 200, gb.dtypes.BOOL, "sparse")
+    figures = choose_matvec(graph, transposed, u, Allow(listed), MIN_PLUS, Engines()).figures
+    work = estimate_work(graph, transposed, E, transpose_of(E), u, Allow(listed))
+    assert (work.frontier, work.edges) == (columns[u.indices].sum(), rows[listed.indices].sum())
+    assert figures[:2] == (row_wise_ns(work, u, False, True), column_wise_ns(work, u, Allow(listed), True))
 
 
 def test_long_lists_are_scaled_up_from_what_was_gathered(graph):
@@ -215,19 +231,19 @@ def test_the_stored_orientation_that_is_cheaper_saves_nothing_up():
 
 
 def test_hysteresis_holds_in_both_directions(graph):
-    """Near the switch the method of the last call stays, whichever it was."""
-    close = None
-    for count in range(200, N, 100):
+    """Near the switch the method of the last call stays, whichever it was and whichever is cheaper."""
+    kept = set()
+    for count in range(200, N, 50):
         u = bitmap(np.random.default_rng(9).permutation(N)[:count])
-        plan = plan_of(graph, u, None, MIN_PLUS, Engines())
-        rows, columns = plan.figures[:2]
-        if 1 / tuning.HYSTERESIS < rows / columns < tuning.HYSTERESIS:
-            close = u
-            break
-    assert close is not None
-    for last in ("rows", "cols"):
-        graph.forms["last_method"] = last
-        assert choose_matvec(graph, False, close, None, MIN_PLUS, Engines()).method == last
+        rows, columns = plan_of(graph, u, None, MIN_PLUS, Engines()).figures[:2]
+        if not 1 / tuning.HYSTERESIS < rows / columns < tuning.HYSTERESIS:
+            continue
+        for last in ("rows", "cols"):
+            graph.forms["last_method"] = last
+            plan = choose_matvec(graph, False, u, None, MIN_PLUS, Engines())
+            assert plan.method == last
+            kept.add((last, plan.rule))
+    assert {("rows", "same_as_last"), ("cols", "same_as_last")} <= kept
 
 
 # ---------------------------------------------------------------------- the matrix product, and a device
