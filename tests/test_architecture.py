@@ -212,6 +212,7 @@ CIRCULAR = {
         "grb_tile.core.ss.serialize",
         "grb_tile.io.serialize",
     ): "`A.ss.serialize()` writes the file format of io, which makes Matrix and Vector; loaded by the first call",
+    ("grb_tile.core.ss.serialize", "grb_tile.io.suitesparse_blob"): "the same, for the blobs of SuiteSparse",
 }
 
 
@@ -239,6 +240,7 @@ INSIDE_FUNCTIONS = {
     ("grb_tile.core.collection", "grb_tile.core.aggregate"): "start-up: aggregators are made by the first use of one",
     ("grb_tile.core.stored", "grb_tile.storage.report"): "start-up: the report loads the tile forms (8 ms)",
     ("grb_tile.core.ss.serialize", "grb_tile.io.serialize"): "see CIRCULAR",
+    ("grb_tile.core.ss.serialize", "grb_tile.io.suitesparse_blob"): "see CIRCULAR",
 }
 
 

@@ -29,6 +29,7 @@ from grb_tile.io.pydata_sparse import from_pydata_sparse, to_pydata_sparse
 from grb_tile.io.scipy_sparse import from_scipy_sparse, to_scipy_sparse
 from grb_tile.io.serialize import deserialize, load, save, serialize
 from grb_tile.io.suitesparse import from_graphblas, to_graphblas
+from grb_tile.io.suitesparse_blob import from_suitesparse_blob, to_suitesparse_blob
 
 __all__ = [
     "BadFile",
@@ -49,6 +50,7 @@ __all__ = [
     "from_pandas_edgelist",
     "from_pydata_sparse",
     "from_scipy_sparse",
+    "from_suitesparse_blob",
     "load",
     "load_npz",
     "mminfo",
@@ -67,6 +69,7 @@ __all__ = [
     "to_numpy",
     "to_pydata_sparse",
     "to_scipy_sparse",
+    "to_suitesparse_blob",
     "vector_of_entries",
     "write",
     "write_edge_list",

@@ -20,6 +20,7 @@ from grb_tile.exceptions import InvalidObject
 from grb_tile.io.errors import BadFile
 from grb_tile.io.streams import LARGEST_RATIO, Target, opened
 from grb_tile.storage.bits import popcount
+from grb_tile.io.suitesparse_blob import from_suitesparse_blob, is_suitesparse_blob
 from grb_tile.storage.place import host
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
@@ -75,8 +76,11 @@ def serialize(obj: Matrix | Vector | Scalar, *, compression: int = 1) -> bytes:
 def deserialize(data: bytes | bytearray | memoryview) -> Matrix | Vector | Scalar:
     """The Matrix, Vector or Scalar in `data` (bytes).
 
+    A blob that SuiteSparse:GraphBLAS serialized is read, too; see suitesparse_blob.py.
     Raises InvalidObject, with the reason, when `data` is truncated, damaged, of a later version or another format.
     """
+    if is_suitesparse_blob(data):
+        return from_suitesparse_blob(data)
     return _object(unpack_store(data))
 
 

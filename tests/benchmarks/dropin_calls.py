@@ -3,6 +3,8 @@
 A call is made of graphs of n nodes; a random graph with ten times as many edges as nodes, seeds fixed, nodes 0 .. n-1.
 """
 
+import functools
+
 import numpy as np
 
 NODES = 50_000
@@ -10,6 +12,7 @@ DENSE_NODES = 2_000  # for functions whose result has n^2 entries: 2 GB or more 
 EDGES_PER_NODE = 10
 
 
+@functools.cache
 def arcs(n, seed):
     """(tails, heads, weights) of 10 n different arcs without loops; weights are 1.0 to 10.0."""
     rng = np.random.default_rng(seed)

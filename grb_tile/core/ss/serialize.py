@@ -1,4 +1,7 @@
-"""`A.ss.serialize()` and `Matrix.ss.deserialize(data)` with python-graphblas's arguments, in grb_tile's file format."""
+"""`A.ss.serialize()` and `Matrix.ss.deserialize(data)` with python-graphblas's arguments.
+
+What is written is in grb_tile's file format, or with format="suitesparse" a blob of SuiteSparse's; both are read.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,32 @@ _LEVELS = {"none": 0, "default": 1, "lz4": 1, "lz4hc": 9, "zstd": 1}
 _WITH_LEVEL = {"lz4hc": 9, "zstd": 19}
 
 
-def serialize(self, compression: str | None = "default", level: int | None = None, **opts: Any) -> Array:
+def serialize(
+    self,
+    compression: str | None = "default",
+    level: int | None = None,
+    *,
+    format: str = "grb_tile",
+    **opts: Any,
+) -> Array:
     """The object as an array of bytes (uint8), in grb_tile's file format (docs/FILE_FORMAT.md); gb.io.load reads it.
 
+    format       "grb_tile", or "suitesparse": a blob that python-graphblas deserializes, too
     compression  "default", "lz4", "lz4hc", "zstd", "none" or None.  The format knows deflate only: the names choose its
-                 level, and "lz4" and "default" mean the fast one
+                 level, and "lz4" and "default" mean the fast one.  In a blob they are what they say, and "default" is
+                 none; "zstd" needs the package zstandard (or Python 3.14), "lz4" and "lz4hc" need lz4
     level        1 to 9 ("lz4hc") or 1 to 19 ("zstd", of which 9 and above are the same)
     Raises: ValueError for another compression or level, TypeError for a level that the compression does not take.
     """
     if opts:
         check_options(opts)
+    if format not in ("grb_tile", "suitesparse"):
+        raise ValueError(f'format must be "grb_tile" or "suitesparse"; got {format!r}')
+    if format == "suitesparse":
+        from ...io.suitesparse_blob import to_suitesparse_blob  # io stands above core
+
+        chosen = "none" if compression == "default" else compression
+        return np.frombuffer(to_suitesparse_blob(self._parent, chosen, level), np.uint8)
     name = "none" if compression is None else compression
     if not isinstance(name, str) or name.lower() not in _LEVELS:
         raise ValueError(f"compression argument must be None or one of {', '.join(_LEVELS)}; got: {compression!r}")
@@ -48,15 +67,19 @@ def reader(kind):
     """`deserialize` of a class of tools; `kind` is "Matrix" or "Vector"."""
 
     def deserialize(data, dtype=None, *, name=None, **opts):
-        """The object in `data` (bytes, or an array of them), which `serialize` made; cast when `dtype` is given.
+        """The object in `data` (bytes, or an array of them), which `serialize` made here or in python-graphblas.
 
+        dtype  the result is cast to it; a user-defined type in a blob of SuiteSparse needs it
         Raises: InvalidObject when `data` is damaged or holds something else.
         """
         if opts:
             check_options(opts)
         data = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
         from ...io.serialize import deserialize as from_bytes  # io stands above core
+        from ...io.suitesparse_blob import from_suitesparse_blob, is_suitesparse_blob
 
+        if is_suitesparse_blob(data):
+            return from_suitesparse_blob(data, dtype, kind=kind, name=name)
         found = from_bytes(data)
         if type(found) is not getattr(kinds, kind):
             raise InvalidObject(f"a {kind} is expected, but the data hold a {type(found).__name__}")

@@ -8,9 +8,9 @@ import numpy as np
 
 from ....dtypes import cast
 from ....storage.convert import compressed, occupied, row_ids, rows_csr, take_rows
+from ....storage.host_memory import check_memory
 from ....storage.sorting import find, ranges
 from ....storage.store import index_dtype
-from ..memory import check_memory
 from .elementwise import combine, restrict
 from .entries import empty_matrix, keep_entries, like, members
 

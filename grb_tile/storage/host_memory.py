@@ -6,7 +6,7 @@ control group, where these exist; unknown is taken as enough.
 
 import os
 
-from ...exceptions import OutOfMemory
+from ..exceptions import OutOfMemory
 
 SMALL = 1 << 26  # bytes that are never asked about: reading /proc takes 30 us
 
