@@ -19,8 +19,8 @@ import numpy as np
 from grb_tile.exceptions import InvalidObject
 from grb_tile.io.errors import BadFile
 from grb_tile.io.streams import LARGEST_RATIO, Target, opened
-from grb_tile.storage.bits import popcount
 from grb_tile.io.suitesparse_blob import from_suitesparse_blob, is_suitesparse_blob
+from grb_tile.storage.bits import popcount
 from grb_tile.storage.place import host
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 

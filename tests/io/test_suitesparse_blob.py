@@ -326,8 +326,8 @@ def test_lz4_blocks_of_the_specification(lz4_decoder):
     assert decode(b"\x1fa\x01\x00\x05\x50bcdef", 30) == b"a" * 25 + b"bcdef"
     assert decode(b"\xf0\x00" + b"x" * 15, 15) == b"x" * 15
     for block, size in (
-        (b"\x50hell", 5), (b"\x50hello", 4), (b"\x50hello", 6), (b"\x1fa\x02\x00\x05\x50bcdef", 30), (b"", 4), (b"\xf0", 15), (b"\xf0" + b"\xff" * 9, 2000), (b"\x1fa\x01", 30),
-        (b"\x50hello", 5000),
+        (b"\x50hell", 5), (b"\x50hello", 4), (b"\x50hello", 6), (b"\x50hello", 5000), (b"", 4), (b"\xf0", 15),
+        (b"\x1fa\x02\x00\x05\x50bcdef", 30), (b"\xf0" + b"\xff" * 9, 2000), (b"\x1fa\x01", 30),
     ):  # fmt: skip
         with pytest.raises(REFUSED):
             decode(block, size)
