@@ -4,12 +4,12 @@ import numpy as np
 
 from grb_tile.dtypes import cast
 from grb_tile.storage.convert import choose_format, to_csr, to_dcsr, wants_dcsr
+from grb_tile.storage.host_memory import check_memory
 from grb_tile.storage.store import Compressed, index_dtype
 from grb_tile.storage.work import row_counts
 
 from ..jit import cache as jit
 from ..jit.operators import NotLowerable, operator_text
-from ..memory import check_memory
 from ..vectorised.elementwise import combine
 from .gather import balanced
 from .matvec import uses
