@@ -15,6 +15,7 @@ from ..exceptions import DimensionMismatch, OutOfMemory
 from . import kinds, recorder
 from .arguments import expect_type, literal, output_type, values_array
 from .mask import Mask, check_mask
+from .partial import write_part
 
 _LEAST, _MOST = -(2**63), 2**63 - 1  # of INT64
 
@@ -48,16 +49,19 @@ def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=N
     keys = [axis.index for axis in resolved.indices]
     if len(keys) == 1 and type(keys[0]) is int:
         keys = [np.array(keys)]
-    before = self._store
+    options = {"mask": mask, "accum": accum, "replace": replace, "subassign": is_submask}
+
+    def compute(c):
+        return ops.assign(c, stored, *keys, dtype=self.dtype, **options)
+
     try:
-        after = ops.assign(
-            before, stored, *keys, dtype=self.dtype, mask=mask, accum=accum, replace=replace, subassign=is_submask
-        )
+        if not write_part(self, lambda c: ops.part_of_assign(c, stored, *keys, **options), compute):
+            after = compute(self._store)
+            if not is_scalar and (after is stored or _share_arrays(after, stored)):
+                after.shared = stored.shared = True
+            self._store = after
     except MemoryError as exc:
         raise OutOfMemory(f"assign: the region of shape {resolved.shape} does not fit in memory ({exc})") from None
-    if not is_scalar and (after is stored or _share_arrays(after, stored)):
-        after.shared = stored.shared = True
-    self._store = after
     if recorder.active is not None:
         _note(self, value, keys, mask, accum, replace, is_submask)
 
@@ -78,12 +82,18 @@ def fill(self, number, mask, accum, replace):
         except (TypeError, ValueError):
             return False
     try:
-        if self.ndim == 1:
-            self._store = ops.fill(self._store, value, dtype, mask, accum, replace)
-        else:
-            self._store = ops.assign(
-                self._store, value, None, None, dtype=dtype, mask=mask, accum=accum, replace=replace
-            )
+        options = {"mask": mask, "accum": accum, "replace": replace}
+
+        def compute(c):
+            if self.ndim == 1:
+                return ops.fill(c, value, dtype, mask, accum, replace)
+            return ops.assign(c, value, None, None, dtype=dtype, **options)
+
+        def find(c):
+            return ops.part_of_assign(c, value, None, **options, subassign=False)
+
+        if mask is None or not write_part(self, find, compute):
+            self._store = compute(self._store)
     except MemoryError as exc:
         raise OutOfMemory(f"assign: the region of shape {self.shape} does not fit in memory ({exc})") from None
     return True

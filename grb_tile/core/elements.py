@@ -78,11 +78,11 @@ def get(obj, key):
             base = obj._base
             if base is None:
                 return read(obj._store, key)
-            change = row[j] = _folded(obj, base, key, change)
+            change = row[j] = folded(obj, base, key, change)
     return None if change is ABSENT else change
 
 
-def _folded(obj, base, key, change):
+def folded(obj, base, key, change):
     """The scalar that an accumulation comes to."""
     accum, value, *rest = change
     if value is BASE:
@@ -134,7 +134,7 @@ def accumulate(obj, key, value, accum):
     elif change[0] is accum:
         change.append(value)
     else:
-        row[j] = [accum, _folded(obj, obj._base, key, change), value]
+        row[j] = [accum, folded(obj, obj._base, key, change), value]
 
 
 def put_all(obj, changes):
@@ -199,7 +199,7 @@ def _listed(pending):
 def stores_of(obj, rows, cols, changes):
     """(the positions touched, the entries there) as host stores; `changes` holds scalars and ABSENT."""
     order = np.lexsort((cols, rows))
-    rows, cols = rows[order], cols[order]
+    rows, cols = np.asarray(rows, np.int64)[order], np.asarray(cols, np.int64)[order]
     present = np.fromiter((change is not ABSENT for change in changes), np.bool_, len(changes))[order]
     dtype = obj.dtype
     subdtype = dtype.np_type.subdtype

@@ -12,12 +12,13 @@ from .. import operations as ops
 from ..config import config
 from ..exceptions import OutOfMemory
 from ..operators import OpBase, TypedOpBase, find_opclass, from_string, get_typed_op
-from . import kinds, recorder
+from . import elements, kinds, recorder
 from .arguments import check_options, expect_op, expect_type, literal, output_type
 from .assign import assign, fill
 from .expression import Computable, MatrixExpression, VectorExpression
 from .index import Resolved
 from .mask import Mask, check_mask
+from .partial import write_part
 
 if TYPE_CHECKING:
     from typing import Any
@@ -229,13 +230,26 @@ def update(
                 )
             ops.checks.mask_shape(record.name, mask.parent.shape, self.shape)
     try:
-        self._store = ops.write(self._store, record, self.dtype, mask, accum, replace)
+        if mask is None and accum is None:
+            elements.reset(self, ops.write(None, record, self.dtype))  # what self held is not looked at
+        else:
+            _write(self, record, mask, accum, replace)
     except MemoryError as exc:
         if recorder.active is not None:
             recorder.note_write(self.name, record, mask, accum, replace, "OutOfMemory")
         raise OutOfMemory(f"{record.name}: the result of shape {record.shape} does not fit in memory ({exc})") from None
     if recorder.active is not None:
         recorder.note_write(self.name, record, mask, accum, replace)
+
+
+def _write(self, record, mask, accum, replace):
+    t, allow = ops.compute(record, mask)
+
+    def finish(c):
+        return ops.finish(c, t, self.dtype, allow, accum, replace)
+
+    if not write_part(self, lambda c: ops.part_of_write(c, t, allow, accum, replace), finish):
+        self._store = finish(self._store)
 
 
 def _to_expression(self, expr, mask, accum, replace, input_mask):

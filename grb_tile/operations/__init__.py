@@ -8,6 +8,7 @@ from .elementwise import EWiseAdd, EWiseMult, EWiseUnion
 from .indexing import EMPTY, Extract, assign, fill
 from .mapping import Apply, ApplyBind, ApplyIndex, Select
 from .multiply import Inner, MxM, MxV, Outer, VxM
+from .partial import can_keep_changes, part_of_assign, part_of_write
 from .record import Record
 from .reduction import ReduceRows, ReduceScalar
 from .shaping import (
@@ -25,7 +26,7 @@ from .shaping import (
     split_matrix,
     split_vector,
 )
-from .write import accumulate_chains, accumulate_scalar, allow_of, finish, replace_entries, write
+from .write import accumulate_chains, accumulate_scalar, allow_of, compute, finish, replace_entries, write
 
 __all__ = [
     "EMPTY",
@@ -37,6 +38,8 @@ __all__ = [
     "apply_bind",
     "apply_index",
     "assign",
+    "can_keep_changes",
+    "compute",
     "concat_matrices",
     "concat_vectors",
     "copy",
@@ -53,6 +56,8 @@ __all__ = [
     "mxm",
     "mxv",
     "outer",
+    "part_of_assign",
+    "part_of_write",
     "reduce_rows",
     "reduce_scalar",
     "replace_entries",

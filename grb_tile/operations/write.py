@@ -72,12 +72,18 @@ def write(c, record, dtype, mask=None, accum=None, replace=False):
                     t.shared = True
             return t
         return finish(c, t, dtype, None, accum, replace)
+    t, allow = compute(record, mask)
+    return finish(c, t, dtype, allow, accum, replace)
+
+
+def compute(record, mask):
+    """(T, the Allow of the mask): the record computed inside the mask, everywhere without one."""
     allow = allow_of(mask)
-    t = record.compute(allow)
+    t = record.compute() if allow is None else record.compute(allow)
     for operand, _ in record.operands():
         if operand._store is t:
             t.shared = True
-    return finish(c, t, dtype, allow, accum, replace)
+    return t, allow
 
 
 def finish(c, t, dtype, allow, accum, replace):

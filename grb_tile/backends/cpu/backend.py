@@ -11,7 +11,7 @@ from ...storage import convert as conversions
 from ...storage.embed import iso_like
 from ...storage.store import Allow, same_structure
 from ..protocol import Backend, use_plain_rows
-from .vectorised import broadcast, elementwise, mapping, matmul, matvec, structure, tiles, traversal
+from .vectorised import broadcast, elementwise, few, mapping, matmul, matvec, structure, tiles, traversal
 
 try:
     from .compiled import dispatch as accelerate
@@ -200,6 +200,9 @@ class CpuBackend(NumpyBackend):
         return elementwise.intersect(x, y, op, allow) if result is NotImplemented else result
 
     def restrict(self, x, allow):
+        result = few.restrict(x, allow)
+        if result is not NotImplemented:
+            return result
         result = _restrict(x, allow)
         return elementwise.restrict(x, allow) if result is NotImplemented else result
 

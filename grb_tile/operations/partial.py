@@ -1,0 +1,103 @@
+"""Which entries of C a write may change, where they are few beside the others.
+
+A write C<M,r> (accum)= T leaves the entries outside a set R of positions as they are, and those inside depend on no
+entry outside:
+
+    mask, not complemented, without replace     R = the mask
+    assign or subassign to rows I               R = the rows I (subassign: with replace, too)
+    accumulator, without replace                R = the positions of T
+
+So the write step may compute with the entries of C in R alone; core/partial.py keeps the changes beside C's store.
+"""
+
+import numpy as np
+
+from ..backends.select import current
+from ..dtypes import BOOL
+from ..storage.convert import rows_csr, take_rows, to_sparse
+from ..storage.place import is_host
+from ..storage.splice import FEW, store_of
+from ..storage.store import Allow
+from .write import pattern_of
+
+
+class Part:
+    """The entries of C at few positions: `store`, of C's shape, and R as `rows` or as the structure of `pattern`."""
+
+    __slots__ = ("store", "rows", "pattern")
+
+    def __init__(self, store, rows=None, pattern=None):
+        self.store = store
+        self.rows = rows
+        self.pattern = pattern
+
+
+def can_keep_changes(c):
+    """May few changes wait beside the store C: does copying it cost more than they do?
+
+    A bitmap changes in place, and a device copies a store faster than the host can look at its entries.
+    """
+    return c.format != "bitmap" and is_host(c) and c.nvals >= FEW and current().updates_in_place
+
+
+def part_of_write(c, t, allow, accum, replace):
+    """The Part of C that C<allow, replace> (accum)= T may change; None where it is not known to be few."""
+    if allow is not None and replace:
+        return None
+    if accum is not None:
+        return _inside(c, t)
+    return None if allow is None or allow.complement else _inside(c, allow.pattern)
+
+
+def part_of_assign(c, value, I, J=None, *, mask, accum, replace, subassign):
+    """The Part of C that the assignment may change; None where it is not known to be few.  Arguments: see assign."""
+    if mask is not None and replace and not subassign:
+        return None
+    ndim, most = len(c.shape), c.nvals // FEW
+    if mask is not None and not subassign and not mask.complement and len(mask.parent.shape) == ndim:
+        part = _inside(c, pattern_of(mask))
+        if part is not None:
+            return part
+    if I is None and J is None:
+        return _inside(c, value) if accum is not None and hasattr(value, "nvals") else None
+    if I is None or _count(I, c.shape[0]) > most or _entries(c, value, I, J, mask) > most:
+        return None
+    if ndim == 1:
+        return _inside(c, _positions(c, None, _distinct(I)))
+    rows = _distinct(I)
+    if int(rows_csr(c, rows)[1].sum()) <= most:
+        return Part(take_rows(c, rows), rows=rows)
+    if J is None or _count(J, c.shape[1]) * rows.shape[0] > most:
+        return None
+    cols = _distinct(J)
+    return _inside(c, _positions(c, rows.repeat(cols.shape[0]), np.tile(cols, rows.shape[0])))
+
+
+def _inside(c, pattern):
+    if not is_host(pattern) or pattern.nvals * FEW > c.nvals:
+        return None
+    if len(c.shape) == 1:
+        pattern = to_sparse(pattern)
+    return Part(current().restrict(c, Allow(pattern)), pattern=pattern)
+
+
+def _positions(c, rows, cols):
+    return store_of(c.shape, BOOL, rows, cols, np.ones(cols.shape[0], np.bool_))
+
+
+def _count(K, size):
+    return size if K is None else 1 if isinstance(K, int) else len(K)
+
+
+def _distinct(K):
+    return np.unique(np.asarray([K] if isinstance(K, int) else K, np.int64))
+
+
+def _entries(c, value, I, J, mask):
+    """An upper bound of the entries of the value, spread over the region if it is a scalar."""
+    if hasattr(value, "nvals"):
+        return value.nvals
+    count = _count(I, c.shape[0]) * (_count(J, c.shape[1]) if len(c.shape) == 2 else 1)
+    if J is None and isinstance(I, int) and mask is not None and not mask.complement:
+        count = min(count, mask.parent._store.nvals)  # a row under a mask: the scalar stands where the mask allows
+    return count
