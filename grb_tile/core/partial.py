@@ -19,8 +19,8 @@ def write_part(obj, find, compute):
     part = find(base)
     if part is None or _base(obj) is not base:  # a mask that is obj itself has merged its pending elements
         return False
-    before = _with_pending(obj, base, part)
-    rows, cols = (places.tolist() for places in keys_of(before))
+    before = part.store if part.overwritten else _with_pending(obj, base, part)
+    rows, cols = (places.tolist() for places in keys_of(part.pattern if part.overwritten else before))
     changes = {}
     for i, j in zip(rows, cols, strict=True):
         changes.setdefault(i, {})[j] = elements.ABSENT

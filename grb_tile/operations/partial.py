@@ -22,14 +22,18 @@ from .write import pattern_of
 
 
 class Part:
-    """The entries of C at few positions: `store`, of C's shape, and R as `rows` or as the structure of `pattern`."""
+    """Few positions R of C, as `rows` or as the structure of `pattern`, and `store`: C's entries there, of C's shape.
 
-    __slots__ = ("store", "rows", "pattern")
+    overwritten: nothing of what C has in R matters or stays; `store` is empty then.
+    """
 
-    def __init__(self, store, rows=None, pattern=None):
+    __slots__ = ("store", "rows", "pattern", "overwritten")
+
+    def __init__(self, store, rows=None, pattern=None, overwritten=False):
         self.store = store
         self.rows = rows
         self.pattern = pattern
+        self.overwritten = overwritten
 
 
 def can_keep_changes(c):
@@ -46,7 +50,7 @@ def part_of_write(c, t, allow, accum, replace):
         return None
     if accum is not None:
         return _inside(c, t)
-    return None if allow is None or allow.complement else _inside(c, allow.pattern)
+    return None if allow is None or allow.complement else _inside(c, allow.pattern, overwritten=True)
 
 
 def part_of_assign(c, value, I, J=None, *, mask, accum, replace, subassign):
@@ -55,7 +59,7 @@ def part_of_assign(c, value, I, J=None, *, mask, accum, replace, subassign):
         return None
     ndim, most = len(c.shape), c.nvals // FEW
     if mask is not None and not subassign and not mask.complement and len(mask.parent.shape) == ndim:
-        part = _inside(c, pattern_of(mask))
+        part = _inside(c, pattern_of(mask), overwritten=accum is None and I is None and J is None)
         if part is not None:
             return part
     if I is None and J is None:
@@ -73,12 +77,17 @@ def part_of_assign(c, value, I, J=None, *, mask, accum, replace, subassign):
     return _inside(c, _positions(c, rows.repeat(cols.shape[0]), np.tile(cols, rows.shape[0])))
 
 
-def _inside(c, pattern):
+def _inside(c, pattern, overwritten=False):
     if not is_host(pattern) or pattern.nvals * FEW > c.nvals:
         return None
     if len(c.shape) == 1:
         pattern = to_sparse(pattern)
-    return Part(current().restrict(c, Allow(pattern)), pattern=pattern)
+    if overwritten:
+        nothing = np.empty(0, np.int64)
+        store = store_of(c.shape, c.dtype, nothing, nothing, np.empty(0, c.dtype.np_type))
+    else:
+        store = current().restrict(c, Allow(pattern))
+    return Part(store, None, pattern, overwritten)
 
 
 def _positions(c, rows, cols):
