@@ -12,7 +12,7 @@ import numpy as np
 from .. import operations as ops
 from ..dtypes import cast_scalar
 from ..exceptions import DimensionMismatch, OutOfMemory
-from . import kinds, recorder
+from . import elements, kinds, recorder
 from .arguments import expect_type, literal, output_type, values_array
 from .mask import Mask, check_mask
 from .partial import write_part
@@ -56,7 +56,7 @@ def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=N
 
     try:
         if not write_part(self, lambda c: ops.part_of_assign(c, stored, *keys, **options), compute):
-            after = compute(self._store)
+            after = compute(elements.store_to_write(self))
             if not is_scalar and (after is stored or _share_arrays(after, stored)):
                 after.shared = stored.shared = True
             self._store = after
@@ -93,7 +93,7 @@ def fill(self, number, mask, accum, replace):
             return ops.part_of_assign(c, value, None, **options, subassign=False)
 
         if mask is None or not write_part(self, find, compute):
-            self._store = compute(self._store)
+            self._store = compute(elements.store_to_write(self))
     except MemoryError as exc:
         raise OutOfMemory(f"assign: the region of shape {self.shape} does not fit in memory ({exc})") from None
     return True

@@ -152,6 +152,13 @@ def reset(obj, store):
     obj._base = None
 
 
+def store_to_write(obj):
+    """The object's store for the write step, marked `shared` where something else refers to it: no update in place."""
+    if holders.count_of(obj._store) > holders.ONE:
+        obj._store.shared = True
+    return obj._store
+
+
 def merge(obj):
     """Bring the pending elements into the store; returns the store.
 

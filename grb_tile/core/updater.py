@@ -249,7 +249,7 @@ def _write(self, record, mask, accum, replace):
         return ops.finish(c, t, self.dtype, allow, accum, replace)
 
     if not write_part(self, lambda c: ops.part_of_write(c, t, allow, accum, replace), finish):
-        self._store = finish(self._store)
+        self._store = finish(elements.store_to_write(self))
 
 
 def _to_expression(self, expr, mask, accum, replace, input_mask):

@@ -63,7 +63,7 @@ def part_of_assign(c, value, I, J=None, *, mask, accum, replace, subassign):
         if part is not None:
             return part
     if I is None and J is None:
-        return _inside(c, value) if accum is not None and hasattr(value, "nvals") else None
+        return _inside(c, value) if accum is not None and not replace and hasattr(value, "nvals") else None
     if I is None or _count(I, c.shape[0]) > most or _entries(c, value, I, J, mask) > most:
         return None
     if ndim == 1:
