@@ -207,7 +207,7 @@ def stores_of(obj, rows, cols, changes):
     """(the positions touched, the entries there) as host stores; `changes` holds scalars and ABSENT."""
     order = np.lexsort((cols, rows))
     rows, cols = np.asarray(rows, np.int64)[order], np.asarray(cols, np.int64)[order]
-    present = np.fromiter((change is not ABSENT for change in changes), np.bool_, len(changes))[order]
+    present = np.array([change is not ABSENT for change in changes], np.bool_)[order]
     dtype = obj.dtype
     subdtype = dtype.np_type.subdtype
     fill = dtype.np_type.type(0) if not dtype._is_udt else np.zeros(1, dtype.np_type)[0]

@@ -15,11 +15,13 @@ An entry in only one of C and T is cast to C's type directly, not through the ac
 T has no entries outside the mask, so the short forms below equal the composed one; a test of laws compares them.
 """
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from ..backends.select import current
 from ..dtypes import cast, cast_scalar
-from ..storage import holders
+from ..storage import bits, holders
 from ..storage.bits import scatter_words
 from ..storage.convert import choose_format, to_sparse
 from ..storage.place import first_value, is_host
@@ -223,18 +225,17 @@ def _overwrite(c, t, dtype, allow):
     """C = C without the allowed positions, plus T, in place."""
     if t.dtype is not dtype:
         t = current().cast(t, dtype)
-    pattern = allow.pattern
+    pattern, gone = allow.pattern, _NOWHERE
     covered = not allow.complement and pattern.nvals == t.nvals  # T fills the mask: nothing to delete
     if not covered:
-        inside = current().restrict(c, allow)
-        inside = to_sparse(inside)
-        if inside.nvals:
+        gone = to_sparse(current().restrict(c, allow)).indices
+    t = to_sparse(t)
+    with _restored(c, t.indices, gone):
+        if gone.shape[0]:
             if c.words is None:
-                c.words = np.full((c.size + 63) // 64, ~np.uint64(0))
-                if c.size % 64:
-                    c.words[-1] = (np.uint64(1) << np.uint64(c.size % 64)) - np.uint64(1)
-            c.nvals -= current().clear_bits(c.words, inside.indices)
-    _place(c, to_sparse(t))
+                c.words = bits.full(c.size)
+            c.nvals -= current().clear_bits(c.words, gone)
+        c.nvals += current().put_entries(c.words, c.values, t)
     return choose_format(c)
 
 
@@ -250,17 +251,30 @@ def _accumulate(c, t, dtype, accum):
     if common.dtype is not dtype:
         common = backend.cast(common, dtype)
     common = to_sparse(common)
-    if common.nvals != where.shape[0]:
-        c.values[where] = fresh
-    c.values[common.indices] = common.values
-    if c.words is not None and common.nvals != where.shape[0]:
-        scatter_words(c.words, where, True)
-        c.nvals += where.shape[0] - common.nvals
-    c.forms = None
+    with _restored(c, where, _NOWHERE):
+        if common.nvals != where.shape[0]:
+            c.values[where] = fresh
+        c.values[common.indices] = common.values
+        if c.words is not None and common.nvals != where.shape[0]:
+            c.nvals += scatter_words(c.words, where, True)
     return c
 
 
-def _place(c, t):
-    """Scatter the entries of sparse T into bitmap C: values and presence bits."""
-    c.nvals += current().put_entries(c.words, c.values, t)
+_NOWHERE = np.empty(0, np.int64)
+
+
+@contextmanager
+def _restored(c, where, gone):
+    """A change in place of the bitmap C at the positions `where` and, deleted, `gone`: undone if it is interrupted."""
+    values, words, nvals = c.values[where], c.words, c.nvals
+    fresh = _NOWHERE if words is None else where[~bits.test(words, where)]
     c.forms = None
+    try:
+        yield
+    except BaseException:
+        c.values[where] = values
+        if words is not None:
+            scatter_words(words, fresh, False)
+            scatter_words(words, gone, True)
+        c.words, c.nvals = words, nvals
+        raise
