@@ -5,7 +5,9 @@
     backend      "cpu"   which backend computes: "cpu", "cuda", "auto"; see grb_tile.backends.select
     plan         None    a forced plan, as `gb.plan(force=...)` sets it
 
-`set` changes an option at once; as a context manager it restores the old value at the end.
+`set` changes an option at once; as a context manager it restores the old value at the end.  The methods are those of
+donfig, which python-graphblas configures itself with; there are no files of options, and of the environment the
+variables GRAPHBLAS_AUTOCOMPUTE and GRAPHBLAS_MAPNUMPY are read, as there.
 
 >>> from grb_tile.config import config
 >>> with config.set(autocompute=False):
@@ -17,10 +19,13 @@ True
 
 from __future__ import annotations
 
+import ast
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 DEFAULTS: dict[str, Any] = {"autocompute": True, "mapnumpy": True, "backend": "cpu", "plan": None}
+FROM_ENVIRONMENT = ("autocompute", "mapnumpy")  # the options that python-graphblas has
 _MISSING: Any = object()
 
 
@@ -42,24 +47,28 @@ class _Change:
 
 
 class Config:
-    """A dictionary of options with `get`, `set` and listeners."""
+    """A dictionary of options with `get`, `set`, listeners, and the methods of donfig."""
 
-    __slots__ = ("_values", "_listeners")
+    __slots__ = ("_values", "_listeners", "defaults")
+
+    name = "graphblas"
+    env_prefix = "GRAPHBLAS_"
 
     def __init__(self, defaults: Mapping[str, Any]) -> None:
-        self._values = dict(defaults)
+        self.defaults: list[Mapping[str, Any]] = [dict(defaults)]
+        self._values = {**defaults, **self.collect()}
         self._listeners: dict[str, list[Callable[[Any], None]]] = {}
 
-    def get(self, name: str, default: Any = _MISSING) -> Any:
-        """The value of option `name`.  Raises: KeyError for an unknown one when no default is given."""
-        value = self._values.get(name, default)
+    def get(self, key: str, default: Any = _MISSING) -> Any:
+        """The value of option `key`.  Raises: KeyError for an unknown one when no default is given."""
+        value = self._values.get(key, default)
         if value is _MISSING:
-            raise KeyError(f"unknown option {name!r}; known options: {', '.join(sorted(self._values))}")
+            raise KeyError(f"unknown option {key!r}; known options: {', '.join(sorted(self._values))}")
         return value
 
-    def set(self, options: Mapping[str, Any] | None = None, **kwargs: Any) -> _Change:
+    def set(self, arg: Mapping[str, Any] | None = None, **kwargs: Any) -> _Change:
         """Set options, given as a dict or as keywords; `with config.set(...)` restores them at the end."""
-        changes = dict(options or {}, **kwargs)
+        changes = dict(arg or {}, **kwargs)
         earlier = {name: self._values.get(name, _MISSING) for name in changes}
         done = _Change(self, {})
         try:
@@ -70,6 +79,78 @@ class Config:
             done.__exit__()
             raise
         return done
+
+    # ---------------------------------------------------------------- donfig's further methods
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options, as a dictionary of its own."""
+        return dict(self._values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The options, as a dictionary of its own."""
+        return dict(self._values)
+
+    def update(self, new: Mapping[str, Any], priority: str = "new") -> None:
+        """Set options; with priority="old" only those that have no value yet."""
+        if priority not in ("new", "old"):
+            raise ValueError(f'priority must be "new" or "old"; got {priority!r}')
+        self.set({name: value for name, value in new.items() if priority == "new" or name not in self._values})
+
+    def update_defaults(self, new: Mapping[str, Any]) -> None:
+        """Add defaults, which hold for options that have no value yet and after `refresh`."""
+        self.defaults.append(dict(new))
+        self.update(new, priority="old")
+
+    def merge(self, *dicts: Mapping[str, Any]) -> None:
+        """Set the options of several dictionaries; later ones win."""
+        for new in dicts:
+            self.update(new)
+
+    def collect(self, paths: object = None, env: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """The options that the environment sets, by variables such as GRAPHBLAS_AUTOCOMPUTE=False.  paths: not read."""
+        found = {}
+        for variable, text in (os.environ if env is None else env).items():
+            name = variable.removeprefix(self.env_prefix).lower()
+            if variable.startswith(self.env_prefix) and name in FROM_ENVIRONMENT:
+                try:
+                    found[name] = ast.literal_eval(text)
+                except (SyntaxError, ValueError):
+                    found[name] = text
+        return found
+
+    def refresh(self, **kwargs: Any) -> None:
+        """Back to the defaults and what the environment sets; keywords go to `collect`."""
+        fresh: dict[str, Any] = {}
+        for known in reversed(self.defaults):
+            fresh.update(known)
+        fresh.update(self.collect(**kwargs))
+        for name in self._values.keys() - fresh.keys():
+            self._put(name, _MISSING)
+        self.set(fresh)
+
+    def clear(self) -> None:
+        """Back to the defaults: the library needs a value of each of its options."""
+        self.refresh(env={})
+
+    def rename(self, aliases: Mapping[str, str]) -> None:
+        """Move the values of options from old names to new ones."""
+        moved = {new: self._values[old] for old, new in aliases.items() if old in self._values}
+        for old in aliases.keys() & self._values.keys():
+            self._put(old, _MISSING)
+        self.set(moved)
+
+    def expand_environment_variables(self) -> None:
+        """Put the values of environment variables for `$NAME` in options that are text."""
+        self.set({name: os.path.expandvars(v) for name, v in self._values.items() if isinstance(v, str)})
+
+    def pprint(self, **kwargs: Any) -> None:
+        """Print the options; keywords go to pprint.pprint."""
+        from pprint import pprint
+
+        pprint(self._values, **kwargs)
+
+    # ----------------------------------------------------------------
 
     def listen(self, name: str, function: Callable[[Any], None]) -> None:
         """Call function(value) whenever option `name` changes (backends and planner update their copies so)."""

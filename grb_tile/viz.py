@@ -20,11 +20,10 @@ def _needs(what, *modules):
     return found[0] if len(found) == 1 else found
 
 
-def _shown(pyplot, ax, show):
-    """`ax`, after opening its window unless matplotlib only writes files."""
+def _show(pyplot, show):
+    """Open the window, unless matplotlib only writes files."""
     if show and pyplot.get_backend().lower() not in ("agg", "pdf", "svg", "ps", "cairo", "template"):
         pyplot.show()
-    return ax
 
 
 def to_networkx(m, edge_attribute="weight"):
@@ -42,10 +41,10 @@ def to_scipy_sparse(A, format="csr"):
 
 
 def draw(m, *, show=True, ax=None, seed=1, **kwargs):
-    """Draw the graph of a small matrix: a node per row, an arrow per entry, labelled with its value.  Returns the axes.
+    """Draw the graph of a small matrix: a node per row, an arrow per entry, labelled with its value.
 
-    show: open a window, where matplotlib has one.  seed: where the layout starts.  Further keywords go to
-    networkx.draw_networkx.
+    ax: matplotlib's axes to draw on, the current ones without.  show: open a window, where matplotlib has one.
+    seed: where the layout starts.  Further keywords go to networkx.draw_networkx.
     """
     networkx, pyplot = _needs("draw", "networkx", "matplotlib.pyplot")
     if m.nrows != m.ncols:
@@ -62,11 +61,11 @@ def draw(m, *, show=True, ax=None, seed=1, **kwargs):
     labels = networkx.get_edge_attributes(graph, "weight")
     networkx.draw_networkx_edge_labels(graph, place, edge_labels=labels, ax=ax)
     ax.set_axis_off()
-    return _shown(pyplot, ax, show)
+    _show(pyplot, show)
 
 
 def spy(M, *, centered=False, show=True, figure=None, axes=None, figsize=None, **kwargs):
-    """Plot the pattern of M: a mark at (column, row) of every entry, rows downwards.  Returns the axes.
+    """Plot the pattern of M: a mark at (column, row) of every entry, rows downwards.  Returns the figure.
 
     centered: positions count from the middle.  figure, axes, figsize: where to draw.  Further keywords go to
     matplotlib's scatter.
@@ -86,7 +85,8 @@ def spy(M, *, centered=False, show=True, figure=None, axes=None, figsize=None, *
     ax.set_ylim(M.nrows - 0.5 - top, -0.5 - top)
     ax.set_aspect("equal")
     ax.xaxis.tick_top()
-    return _shown(pyplot, ax, show)
+    _show(pyplot, show)
+    return ax.figure
 
 
 def datashade(M, agg="count", *, width=None, height=None, opts_kwargs=None, show=True, ax=None, **kwargs):
@@ -102,7 +102,8 @@ def datashade(M, agg="count", *, width=None, height=None, opts_kwargs=None, show
     shown = ax.imshow(image, extent=(0, M.ncols, M.nrows, 0), **options)
     ax.figure.colorbar(shown, ax=ax, label=agg)
     ax.xaxis.tick_top()
-    return _shown(pyplot, ax, show)
+    _show(pyplot, show)
+    return ax
 
 
 def _binned(A, agg, height, width):

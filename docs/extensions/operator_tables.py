@@ -38,7 +38,8 @@ GROUPS = (
 def operators_of(path):
     """{name: operator} of the namespace grb_tile.<path>."""
     namespace = importlib.import_module(f"grb_tile.{path}")
-    found = {name: getattr(namespace, name) for name in dir(namespace) if not name.startswith("_")}
+    of_ss = set(dir(namespace.ss)) if hasattr(namespace, "ss") and path == "agg" else set()  # deprecated without ss.
+    found = {name: getattr(namespace, name) for name in dir(namespace) if name[0] != "_" and name not in of_ss}
     return {name: op for name, op in found.items() if hasattr(op, "types") and not isinstance(op, type)}
 
 

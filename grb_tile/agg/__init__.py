@@ -23,4 +23,5 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*_aggregators(), "Aggregator", "TypedAggregator", "from_string", "ss"})
+    own = _aggregators(ss=True)  # found without `ss.`, too, with a DeprecationWarning
+    return sorted({*_aggregators(), *own, "Aggregator", "TypedAggregator", "from_string", "ss"})

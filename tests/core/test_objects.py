@@ -1,6 +1,7 @@
 """Constructors and exporters, copies, pickling, the recorder, options, the neutral part of .ss."""
 
 import functools
+import os
 import pickle
 import subprocess
 import sys
@@ -173,6 +174,56 @@ def test_scalar():
     assert Scalar.from_value(3).ewise_mult(Scalar(int)).new().is_empty
 
 
+def test_config_has_donfigs_methods(monkeypatch):
+    theirs = pytest.importorskip("graphblas").config
+    absent = {"config_lock", "deprecations", "ensure_file", "env", "main_path", "paths", "serialize"}  # files, threads
+    assert {n for n in dir(theirs) if n[0] != "_"} - set(dir(gb.config)) == absent
+    with gb.config.set(gb.config.to_dict()):
+        gb.config.update({"autocompute": False}, priority="old")
+        assert gb.config.get(key="autocompute") is True
+        gb.config.update({"autocompute": False})
+        assert gb.config.to_dict()["autocompute"] is False and gb.config.config == gb.config.to_dict()
+        gb.config.merge({"autocompute": True}, {"autocompute": False})
+        assert not gb.config.get("autocompute")
+        with pytest.raises(ValueError, match="priority"):
+            gb.config.update({}, priority="mine")
+        assert gb.config.collect(env={"GRAPHBLAS_MAPNUMPY": "False", "GRAPHBLAS_OTHER": "1", "PATH": ""}) == {
+            "mapnumpy": False
+        }
+        monkeypatch.setenv("GRAPHBLAS_MAPNUMPY", "False")
+        gb.config.set(my_own="$HOME")
+        gb.config.expand_environment_variables()
+        assert gb.config.get("my_own") == os.environ["HOME"]
+        gb.config.rename({"my_own": "renamed"})
+        assert "my_own" not in gb.config and "renamed" in gb.config
+        gb.config.refresh()
+        assert gb.config.get("autocompute") is True and gb.config.get("mapnumpy") is False
+        assert "renamed" not in gb.config
+        gb.config.clear()
+        assert gb.config.get("mapnumpy") is True
+    changed = gb.config.defaults
+    gb.config.update_defaults({"my_default": 7, "autocompute": False})
+    assert gb.config.get("my_default") == 7 and gb.config.get("autocompute") is True
+    del changed[-1]
+    gb.config.refresh(env={})
+    assert "my_default" not in gb.config
+    code = "import grb_tile as gb; print(gb.config.get('autocompute'))"
+    environment = {**os.environ, "GRAPHBLAS_AUTOCOMPUTE": "False"}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert run.stdout.strip() == "False", run.stderr
+
+
+def test_aggregators_of_suitesparse_are_listed(recwarn):
+    """As python-graphblas lists them; listing warns of nothing."""
+    assert {"argmax", "argmin", "first", "first_index", "last", "last_index"} <= set(dir(gb.agg))
+    assert not recwarn
+
+
+def test_sorted_results_have_their_names(A):
+    assert [x.name for x in A.ss.sort()] == ["Values", "Permutation"]
+    assert [x.name for x in A[0, :].new().ss.sort()] == ["values", "permutation"]
+
+
 def test_config():
     assert gb.config.get("autocompute") is True
     with gb.config.set(autocompute=False, mapnumpy=False):
@@ -240,11 +291,15 @@ def test_viz(A, tmp_path):
 
     square = A.dup()
     square.resize(4, 4)
+    assert isinstance(gb.viz.spy(A), pyplot.Figure)  # as python-graphblas's, which draws into the current axes, too
+    pyplot.close("all")
     for picture in (lambda: gb.viz.spy(A), lambda: gb.viz.draw(square), lambda: gb.viz.datashade(A, "sum")):
-        axes = picture()
-        axes.figure.savefig(tmp_path / "picture.png")
+        picture()
+        pyplot.gcf().savefig(tmp_path / "picture.png")
         assert (tmp_path / "picture.png").stat().st_size > 1000
-        pyplot.close(axes.figure)
+        pyplot.close("all")
+    assert gb.viz.draw(square) is None
+    pyplot.close("all")
     with pytest.raises(ValueError, match="square"):
         gb.viz.draw(A)
 

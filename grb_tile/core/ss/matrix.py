@@ -195,10 +195,10 @@ class MatrixTools(Tools):
         place = ranks(major)
         C = P = None
         if values:
-            C = self._from_lines(columnwise, major, place, held[picked], self._parent.dtype, shape, None)
+            C = self._from_lines(columnwise, major, place, held[picked], self._parent.dtype, shape, "Values")
         if permutation:
             minor = minor[picked].astype(np.uint64)
-            P = self._from_lines(columnwise, major, place, minor, None, shape, None)
+            P = self._from_lines(columnwise, major, place, minor, None, shape, "Permutation")
         return C, P
 
 

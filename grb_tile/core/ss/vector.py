@@ -128,8 +128,11 @@ class VectorTools(Tools):
         indices, held = parent._tuples()
         order = sorted_by(parent, op, np.zeros(indices.size, np.int64), indices, held)
         places = np.arange(order.size)
-        w = kinds.Vector.from_coo(places, np.asarray(held)[order], parent.dtype, size=parent.size) if values else None
-        p = kinds.Vector.from_coo(places, indices[order].astype(np.uint64), size=parent.size) if permutation else None
+        size, w, p = parent.size, None, None
+        if values:
+            w = kinds.Vector.from_coo(places, np.asarray(held)[order], parent.dtype, size=size, name="values")
+        if permutation:
+            p = kinds.Vector.from_coo(places, indices[order].astype(np.uint64), size=size, name="permutation")
         return w, p
 
 
