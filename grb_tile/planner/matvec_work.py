@@ -92,16 +92,14 @@ def row_wise_ns(work: Work, u, early: bool, compiled: bool) -> float:
     if not compiled:
         entry = tuning.NUMPY_ENTRY_NS + (0.0 if full else work.hit * tuning.NUMPY_HIT_NS)
         return tuning.NUMPY_CALL_NS + work.edges * entry
-    cost = work.rows * tuning.CPU_ROW_NS
-    if early and full:
-        return cost
+    if full:
+        return work.rows * tuning.CPU_ROW_NS + (0.0 if early else work.edges * tuning.CPU_ENTRY_NS)
+    cost = work.rows * tuning.CPU_LOOKED_ROW_NS
     if early:
-        cost += work.rows * tuning.CPU_BRANCH_NS + work.reads * tuning.CPU_PROBE_NS
-    elif full:
-        cost += work.edges * tuning.CPU_ENTRY_NS
+        cost += work.reads * tuning.CPU_PROBE_NS
     else:
         cost += work.edges * (tuning.CPU_LOOK_UP_NS + min(work.hit, 1 - work.hit) * tuning.CPU_BRANCH_NS)
-    if u.format == "sparse" and not full:
+    if u.format == "sparse":
         cost += u.nvals * tuning.CPU_SPREAD_ENTRY_NS + u.size * tuning.CPU_SPREAD_NS
     return cost
 
@@ -114,6 +112,6 @@ def column_wise_ns(work: Work, u, allow, compiled: bool) -> float:
     cost = work.frontier * tuning.CPU_SCATTER_NS + u.nvals * tuning.CPU_COLUMN_NS
     if allow is not None:
         cost += work.frontier * min(work.admitted, 1 - work.admitted) * tuning.CPU_BRANCH_NS
-    if u.format == "bitmap":
-        cost += u.size * tuning.CPU_BIT_NS
+    if u.format == "bitmap" and u.nvals < u.size:
+        cost += u.size * tuning.CPU_LIST_NS
     return cost

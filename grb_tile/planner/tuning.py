@@ -30,6 +30,7 @@ H200 = "H200: kron 20 and 21, rmat 22, fem 40 and 70, cnr-2000, ego-Twitter"
 H200_BFS = "H200: kron 21, rmat 22, grid 2000, USA-road-NE, fem 70"
 PLANS = "H200: tests/benchmarks/bench_plans.py on its own graphs, which are no longer held out for this figure"
 CPU = "two cores (Xeon, 2 threads), kron 17 and a uniform graph of degree 16, Numba and NumPy"
+CPU_GRAPHS = "two cores: grid 100^3, knn 2^17, USA-road-NW, uniform, gowalla, kron 17; no longer held out for it"
 PUSH_PULL = "push_pull_graphblas_icpp18"
 TILES = "tilespmspv_tilebfs_icpp22"
 
@@ -64,16 +65,33 @@ CPU_BRANCH_NS = _set(
 CPU_PROBE_NS = _set(
     "CPU_PROBE_NS", 0.5, "ns an entry", "any_pair against a bitmap of density 0.001, over its rows", CPU
 )
-CPU_ROW_NS = _set(
-    "CPU_ROW_NS", 4.0, "ns a row", "start, end and result; a row that stops early 15 with its branch", CPU
+CPU_ROW_NS = _set("CPU_ROW_NS", 4.0, "ns a row", "row-wise product, dense x: start, end and result of a row", CPU)
+CPU_LOOKED_ROW_NS = _set(
+    "CPU_LOOKED_ROW_NS",
+    14.0,
+    "ns a row",
+    "the same against a bitmap: its loop ends in a mispredicted branch",
+    CPU_GRAPHS,
 )
 CPU_SCATTER_NS = _set(
-    "CPU_SCATTER_NS", 5.0, "ns an entry", "column-wise product: 2.2 (x dense) to 10 (x sparse, one thread)", CPU
+    "CPU_SCATTER_NS", 3.0, "ns an entry", "column-wise product, a third of the columns: 2.5 to 4", CPU_GRAPHS
 )
-CPU_COLUMN_NS = _set("CPU_COLUMN_NS", 7.2, "ns an entry of x", "start and end of a column: three entries' time", CPU)
-CPU_BIT_NS = _set("CPU_BIT_NS", 0.075, "ns a bit", "scan of a mask or a bitmap, 64 bits a word", CPU)
-CPU_SPREAD_NS = _set("CPU_SPREAD_NS", 0.36, "ns a position", "clearing the bitmap that a list is spread into", CPU)
-CPU_SPREAD_ENTRY_NS = _set("CPU_SPREAD_ENTRY_NS", 4.8, "ns an entry of x", "writing a list's entry into it", CPU)
+CPU_COLUMN_NS = _set(
+    "CPU_COLUMN_NS",
+    45.0,
+    "ns an entry of x",
+    "a column starts with cache misses: 20 (gowalla) to 90 (grid)",
+    CPU_GRAPHS,
+)
+CPU_LIST_NS = _set("CPU_LIST_NS", 2.0, "ns a position", "a bitmap made a list: unpackbits and nonzero", CPU)
+CPU_SPREAD_NS = _set("CPU_SPREAD_NS", 0.02, "ns a position", "clearing the bits that a list is spread into", CPU)
+CPU_SPREAD_ENTRY_NS = _set(
+    "CPU_SPREAD_ENTRY_NS",
+    20.0,
+    "ns an entry of x",
+    "writing a list's entry into it: 5 (iso) to 60 (fresh pages)",
+    CPU_GRAPHS,
+)
 CPU_TRANSPOSE_NS = _set("CPU_TRANSPOSE_NS", 14.0, "ns an entry", "counting sort by column: 8 (iso) to 16", CPU)
 NUMPY_CALL_NS = _set("NUMPY_CALL_NS", 60_000.0, "ns a call", "some twenty calls of NumPy", CPU)
 NUMPY_ENTRY_NS = _set("NUMPY_ENTRY_NS", 5.2, "ns an entry", "row-wise in NumPy: 4.9 to 7; no row stops early", CPU)
