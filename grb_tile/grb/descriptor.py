@@ -23,16 +23,17 @@ _VALUES = {
 
 
 class Descriptor:
-    """Flags `replace`, `complement`, `structure`, `t0`, `t1`; all False by default.
+    """Flags `replace`, `complement`, `structure`, `t0`, `t1`, all False by default, and a `name`.
 
     >>> from grb_tile import grb
     >>> grb.DESC_RSC
     Descriptor(replace, structure, complement)
     """
 
-    __slots__ = ("complement", "frozen", "replace", "structure", "t0", "t1")
+    __slots__ = ("complement", "frozen", "name", "replace", "structure", "t0", "t1")
 
-    def __init__(self, replace=False, structure=False, complement=False, t0=False, t1=False, frozen=False):
+    def __init__(self, replace=False, structure=False, complement=False, t0=False, t1=False, frozen=False, name=""):
+        self.name = name
         self.replace, self.structure, self.complement = replace, structure, complement
         self.t0, self.t1, self.frozen = t0, t1, frozen
 
@@ -80,7 +81,7 @@ def predefined_descriptor(suffix):
         if rest.startswith(text):
             flags[name] = True
             rest = rest[len(text) :]
-    return None if rest or not flags else Descriptor(**flags, frozen=True)
+    return None if rest or not flags else Descriptor(**flags, frozen=True, name=f"GrB_DESC_{suffix}")
 
 
 def flags_of(desc):

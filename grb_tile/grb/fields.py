@@ -14,7 +14,7 @@ from ..core.matrix import Matrix
 from ..core.scalar import Scalar
 from ..core.vector import Vector
 from ..dtypes.types import DataType
-from ..exceptions import InvalidValue, NoValue
+from ..exceptions import AlreadySet, EmptyObject, InvalidValue, NoValue
 from ..operators.base import TypedOpBase
 from .descriptor import (
     COMP,
@@ -113,19 +113,29 @@ def get(obj, field):
 
 
 def set(obj, value, field):
-    """Set a field of an object (GrB_set): the name of a collection, the fields of a descriptor, the orientation hint.
+    """Set a field of an object (GrB_set): the name of a collection or descriptor, the fields of a descriptor, the hint.
 
+    value   a str for NAME, a number of grb.Orientation for the hint, a value's name for a descriptor; or a Scalar of it
     The hint has no effect: matrices are stored by rows, and by columns too when column-wise products use them.
-    Raises: InvalidValue for another field, or a value that the field does not take.
+    Raises: InvalidValue for another field, a value that the field does not take, or a predefined object; AlreadySet for
+    the name of a user-defined type or operator, which it has from its registration; EmptyObject for an empty Scalar.
     """
     get(obj, field)
     field = Field(field)
+    if isinstance(value, Scalar):
+        if value.is_empty:
+            raise EmptyObject(f"value is an empty Scalar; the field {field.name} needs a value")
+        value = value.value
     if field in _DESCRIPTOR:
         Descriptor_set(obj, _DESCRIPTOR[field], value)
-    elif field is Field.NAME and isinstance(obj, (Matrix, Vector, Scalar)):
+    elif field is Field.NAME and isinstance(obj, (Matrix, Vector, Scalar, Descriptor)):
         if not isinstance(value, str):
             raise InvalidValue(f"value is {value!r}; the field NAME takes a str")
+        if getattr(obj, "frozen", False):
+            raise InvalidValue(f"{obj!r} is predefined and cannot be renamed; make one with grb.Descriptor_new()")
         obj.name = value
+    elif field is Field.NAME and _is_user_defined(obj):
+        raise AlreadySet(f"{obj!r} has its name from its registration; register another to have another name")
     elif field is Field.STORAGE_ORIENTATION_HINT:
         if value not in list(Orientation):
             raise InvalidValue(f"value is {value!r}; the hint takes ROWMAJOR, COLMAJOR, BOTH or UNKNOWN")
@@ -147,6 +157,13 @@ def _of_kind(obj):
         f"obj is {obj!r}; expected a type, a typed operator (plus[FP64], not plus), a Matrix, Vector, Scalar or "
         "Descriptor, or grb.GLOBAL"
     )
+
+
+def _is_user_defined(obj):
+    """Whether a type or an operator was registered by the program."""
+    if isinstance(obj, DataType):
+        return obj._is_udt
+    return isinstance(obj, TypedOpBase) and not obj.gb_name.startswith(("GrB_", "GxB_"))
 
 
 def _type(dtype, field):
@@ -202,7 +219,7 @@ def _of_descriptor(desc, field):
         ]
     if field in _DESCRIPTOR:
         return TRAN if (desc.t0 if field is Field.INP0_FIELD else desc.t1) else DEFAULT
-    return repr(desc) if field is Field.NAME else None
+    return desc.name if field is Field.NAME else None
 
 
 def _of_library(library, field):

@@ -146,6 +146,52 @@ def test_descriptors():
         grb.set(desc, grb.REPLACE, grb.INP0_FIELD)
 
 
+def test_names_that_can_be_set():
+    """Their status of GrB_<kind>_set_String(..., GrB_NAME), twice, and ours."""
+
+    def name_theirs(kind, handle):
+        info = getattr(lib, f"GrB_{kind}_set_String")(handle, ffi.new("char[]", b"mine"), lib.GrB_NAME)
+        return {0: None, lib.GrB_ALREADY_SET: exceptions.AlreadySet, lib.GrB_INVALID_VALUE: exceptions.InvalidValue}[
+            info
+        ]
+
+    def name_ours(obj):
+        try:
+            return grb.set(obj, "mine", grb.NAME)
+        except exceptions.GraphblasException as error:
+            return type(error)
+
+    record = np.dtype([("named", np.int32)])
+    their_desc = ffi.new("GrB_Descriptor*")
+    assert lib.GrB_Descriptor_new(their_desc) == 0
+    increment = gb.unary.register_anonymous(lambda x: x + 1)["INT64"]
+    for kind, handle, mine in (
+        ("Type", oracle.dtypes.register_anonymous(record).gb_obj[0], gb.dtypes.register_anonymous(record)),
+        ("Type", oracle.dtypes.INT8.gb_obj, gb.dtypes.INT8),
+        ("BinaryOp", oracle.binary.plus["INT8"].gb_obj, gb.binary.plus["INT8"]),
+        ("Semiring", oracle.semiring.min_plus["INT8"].gb_obj, gb.semiring.min_plus["INT8"]),
+        ("Descriptor", their_desc[0], grb.Descriptor_new()),
+        ("Descriptor", lib.GrB_DESC_T0, grb.DESC_T0),
+        ("Vector", oracle.Vector(int, 3)._carg, gb.Vector(int, 3)),
+        ("Global", lib.GrB_GLOBAL, grb.GLOBAL),
+    ):
+        for _ in range(2):
+            assert name_ours(mine) is name_theirs(kind, handle), (kind, mine)
+    assert name_ours(increment) is exceptions.AlreadySet  # SuiteSparse lets the program name it once
+    desc = grb.Descriptor_new()
+    grb.set(desc, "mine", grb.NAME)
+    assert grb.get(desc, grb.NAME) == "mine" and grb.get(grb.DESC_RSC, grb.NAME) == "GrB_DESC_RSC"
+
+
+def test_a_scalar_holds_the_value():
+    A = gb.Matrix(int, 2, 2)
+    grb.set(A, gb.Scalar.from_value(int(grb.COLMAJOR)), grb.STORAGE_ORIENTATION_HINT)
+    with pytest.raises(exceptions.InvalidValue, match="ROWMAJOR"):
+        grb.set(A, gb.Scalar.from_value(9), grb.STORAGE_ORIENTATION_HINT)
+    with pytest.raises(exceptions.EmptyObject, match="empty Scalar"):
+        grb.set(A, gb.Scalar(int), grb.STORAGE_ORIENTATION_HINT)
+
+
 def test_the_library():
     assert [grb.get(grb.GLOBAL, f) for f in (grb.API_VER_MAJOR, grb.API_VER_MINOR)] == list(grb.getVersion())
     version = ".".join(
