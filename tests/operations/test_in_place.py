@@ -1,0 +1,288 @@
+"""Values that change in place: who else holds them, what was remembered of them, how many entries there are then."""
+
+import threading
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from grb_tile import Matrix, Vector, binary, semiring
+from support.written import entries_of
+
+N = 400
+
+
+def bitmap(share=1.0, dtype=float):
+    """A vector stored as a bitmap (full where share is 1) whose arrays are its own."""
+    where = np.arange(N)[np.random.default_rng(3).random(N) < share]
+    v = Vector.from_coo(where, np.arange(1, where.size + 1).astype(dtype), size=N)
+    v(binary.plus) << Vector.from_coo([int(where[0])], [0], dtype=dtype, size=N)
+    assert v._store.format == "bitmap"
+    return v
+
+
+def matrix():
+    """A matrix with 8 entries in each of 100 rows, its arrays its own."""
+    at = np.arange(800)
+    return Matrix.from_coo(at // 8, at * 13 % 100, np.arange(1.0, 801), nrows=100, ncols=100, dup_op="plus")
+
+
+def few(places, values, size=N):
+    return Vector.from_coo(places, values, size=size)
+
+
+def address(x):
+    return x._store.values.ctypes.data
+
+
+# ---------------------------------------------------------------------- in place or not
+
+
+def test_existing_elements_change_in_place():
+    A = matrix()
+    i, j, x = (int(part[5]) for part in A.to_coo())
+    before = address(A)
+    A[i, j] = 7
+    assert address(A) == before and A.get(i, j) == 7
+    A("plus")[i, j] << 2
+    assert address(A) == before and A.get(i, j) == 9 and A.nvals == 800
+    assert x != 7
+
+
+@pytest.mark.parametrize("write", ["element", "accumulate", "mask"])
+@pytest.mark.parametrize("make", [bitmap, matrix])
+@pytest.mark.parametrize("held", ["values", "view", "store"])
+def test_what_somebody_holds_does_not_change(held, make, write):
+    x = make()
+    store = x._store
+    kept = {"values": store.values, "view": store.values[1:], "store": store}[held]
+    before = entries_of(store) if held == "store" else kept.copy()
+    del store
+    key = (0, 0) if x.ndim == 2 else 5
+    assert x.get(*key if x.ndim == 2 else (key,)) is not None
+    where = gb.Matrix.from_coo([0], [0], True, nrows=100, ncols=100) if x.ndim == 2 else few([5], [True])
+    if write == "element":
+        x[key] = -1
+    elif write == "accumulate":
+        x("plus")[key] << 1000
+    else:
+        x(where.S) << -1
+    x.nvals  # noqa: B018  (merges)
+    assert x.get(*key if x.ndim == 2 else (key,)) in (-1, before[0] + 1000 if held == "values" else -1, 1001, 1006)
+    after = entries_of(kept) if held == "store" else kept
+    assert after == before if held == "store" else (after == before).all()
+
+
+def test_read_only_arrays_are_copied():
+    x = bitmap()
+    x._store.values.flags.writeable = False
+    x("plus") << few([5], [1.0])
+    x[6] = 3
+    assert (x.get(5), x.get(6)) == (7, 3)
+
+
+# ---------------------------------------------------------------------- what was remembered
+
+
+def test_the_true_entries_of_a_vector_follow_its_values():
+    m, w = bitmap(), Vector(float, N)
+    w(m.V) << 1
+    assert w.nvals == N
+    m(few([3, 4], [True, True]).S) << 0
+    w = Vector(float, N)
+    w(m.V) << 1
+    assert w.nvals == N - 2
+    m(binary.plus) << few([3], [5.0])
+    w = Vector(float, N)
+    w(m.V) << 1
+    assert w.nvals == N - 1
+
+
+def test_the_transpose_and_the_true_entries_of_a_matrix_follow_its_values():
+    A = matrix()
+    A[5, 40] = 0
+    T = A.T.new()
+    before = entries_of(T)
+    mask = Matrix(bool, 100, 100)
+    mask(A.V) << True
+    address_before = address(A)
+    A[0, 0] = 0
+    after = entries_of(A)
+    assert address(A) == address_before  # in place, although a transpose was remembered
+    assert entries_of(A.T.new()) == {(j, i): x for (i, j), x in after.items()}
+    assert entries_of(T) == before
+    assert entries_of(T.T.new()) == {(j, i): x for (i, j), x in before.items()}
+    again = Matrix(bool, 100, 100)
+    again(A.V) << True
+    assert mask.nvals == again.nvals + 1 == A.nvals - 1
+    u = Vector.from_scalar(1.0, 100)
+    assert A.T.mxv(u, semiring.plus_times).new().isclose(matrix_of(after).T.new().mxv(u).new())
+
+
+def matrix_of(entries):
+    rows, cols = zip(*entries, strict=True)
+    return Matrix.from_coo(rows, cols, list(entries.values()), nrows=100, ncols=100)
+
+
+def test_the_transpose_does_not_find_values_of_another_time():
+    """T holds A weakly as its transpose: once A's values change in place, T's transpose is computed."""
+    A = matrix()
+    T = A.T.new()
+    wanted = {(j, i): x for (i, j), x in entries_of(T).items()}
+    A[0, 0] = -5
+    A.nvals  # noqa: B018  (merges)
+    assert entries_of(T.T.new()) == wanted
+
+
+# ---------------------------------------------------------------------- numbers of entries and bits
+
+
+def test_common_entries_count_once():
+    v = bitmap(0.5)
+    held = entries_of(v)
+    present, absent = next(iter(held))[0], next(i for i in range(N) if (i,) not in held)
+    v(binary.plus) << few([min(present, absent), max(present, absent)], [1.0, 1.0])
+    assert v.nvals == len(held) + 1 == len(entries_of(v))
+
+
+@pytest.mark.parametrize("how", ["element", "mask"])
+def test_a_full_vector_that_loses_an_entry_has_no_bits_past_its_end(how):
+    v = bitmap()
+    assert v._store.words is None and N % 64
+    if how == "element":
+        del v[7]
+    else:
+        v(few([7, 8], [True, True]).S) << few([8], [2.0])
+    assert v.nvals == N - 1 == len(v.to_coo()[0])
+    assert int(v._store.words[-1]) >> (N % 64) == 0
+    assert v.dup(mask=v.S).nvals == N - 1
+    w = Vector(bool, N)
+    w(~v.S) << True
+    assert entries_of(w) == {(7,): True}
+
+
+@pytest.mark.parametrize("count", [3, 300])
+def test_an_iso_value_reaches_every_position(count):
+    v = bitmap()
+    places = np.arange(0, N, 1)[:count] if count == 3 else np.arange(45)
+    before = entries_of(v)
+    v(binary.plus) << Vector.from_coo(places, 10.0, size=N)
+    hit = set(places.tolist())
+    assert entries_of(v) == {(i,): x + 10 * (i in hit) for (i,), x in before.items()}
+
+
+def test_a_complemented_mask_that_t_seems_to_fill():
+    """T has as many entries as the mask's vector, and the mask is its complement: C's other entries go."""
+    v = bitmap(0.5)
+    m = few([1, 3], [True, True])
+    v(~m.S) << few([10, 11], [5.0, 6.0])
+    held = entries_of(bitmap(0.5))
+    assert entries_of(v) == {(10,): 5.0, (11,): 6.0} | {p: x for p, x in held.items() if p[0] in (1, 3)}
+
+
+# ---------------------------------------------------------------------- rows, columns, repeated indices
+
+
+def test_a_row_assignment_keeps_the_other_columns():
+    A = Matrix.from_dense(np.arange(1.0, 401).reshape(4, 100))
+    B = A.dup()
+    A[1, [3, 4]] << Vector.from_coo([0, 1], [-1.0, -2.0], size=2)
+    A(binary.plus)[2, :] << Vector.from_coo([5], [1000.0], size=100)
+    wanted = entries_of(B)
+    wanted[1, 3], wanted[1, 4], wanted[2, 5] = -1, -2, wanted[2, 5] + 1000
+    assert entries_of(A) == wanted
+
+
+def test_of_repeated_indices_the_last_counts():
+    v = Vector(int, 9)
+    v[[4, 2, 4]] << Vector.from_coo([0, 1, 2], [1, 2, 3], size=3)
+    assert v.to_dict() == {2: 2, 4: 3}
+    A = Matrix(int, 5, 5)
+    A[[3, 0, 3], [1, 1, 2]] << Matrix.from_dense(np.arange(9).reshape(3, 3))
+    assert A.to_dicts() == {0: {1: 4, 2: 5}, 3: {1: 7, 2: 8}}
+
+
+def test_of_repeated_indices_the_last_place_in_the_mask_counts():
+    v = Vector.from_dense([10, 11, 12, 13, 14])
+    v[[4, 2, 4]](Vector.from_coo([0, 1], [True, True], size=3).S) << 7
+    assert v.to_dict() == {0: 10, 1: 11, 2: 7, 3: 13, 4: 14}
+    A = Matrix.from_dense(np.arange(9).reshape(3, 3))
+    mask = Matrix.from_coo([0, 1], [0, 1], True, nrows=3, ncols=2)
+    A[[2, 0, 2], [1, 0]](mask.S) << -1
+    assert A.to_dicts() == {0: {0: -1, 1: 1, 2: 2}, 1: {0: 3, 1: 4, 2: 5}, 2: {0: 6, 1: 7, 2: 8}}
+
+
+# ---------------------------------------------------------------------- what a write costs, and readers in threads
+
+LARGE = 300_000
+WRITES = {
+    "element": lambda A: A.__setitem__((5, 7), 1),
+    "accumulated element": lambda A: A("plus")[5, 7] << 1,
+    "deleted element": lambda A: A.__delitem__((5, 7)),
+    "mask": lambda A: A(M.S).__setitem__((slice(None), slice(None)), 2),
+    "mask and object": lambda A: A(M.S) << D,
+    "accumulated object": lambda A: A("plus") << M,
+    "row": lambda A: A.__setitem__((5, slice(None)), U),
+    "rows and columns": lambda A: A.__setitem__(([1, 2, 3], [1, 2, 3]), M3),
+}
+M = Matrix.from_coo([3, 77], [1, 5], [1, 2], nrows=LARGE, ncols=LARGE)
+D = Matrix.from_coo([3, 9], [1, 9], [4, 5], nrows=LARGE, ncols=LARGE)
+U = Vector.from_coo([1, 50], [1, 2], size=LARGE)
+M3 = Matrix.from_coo([0, 1, 2], [1, 2, 0], [1, 2, 3])
+
+
+@pytest.fixture(scope="module")
+def large():
+    at = np.arange(LARGE)
+    return Matrix.from_coo(at, at * 7 % LARGE, at, nrows=LARGE, ncols=LARGE)
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_small_write_allocates_little(large, name):
+    A = large
+    WRITES[name](A)  # what is loaded and remembered once
+    tracemalloc.start()
+    WRITES[name](A)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000 < A.nbytes / 30, f"{name} allocated {peak} bytes beside {A.nbytes}"
+
+
+def test_a_small_mask_reads_a_large_matrix_by_search(large):
+    wanted = {p: x for p, x in entries_of(D).items() if large.get(*p) is None}
+    large.nvals  # noqa: B018  (merges what other tests wrote)
+    met = {p: large.get(*p) for p in entries_of(M) if large.get(*p) is not None}
+    tracemalloc.start()
+    assert entries_of(D.dup(mask=~large.S)) == wanted
+    assert entries_of(large.dup(mask=M.S)) == met
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000
+
+
+@pytest.mark.parametrize("make", [bitmap, matrix])
+def test_four_threads_read_what_was_written(make):
+    """The first reader merges, in place where it may; all of them see every write once."""
+    for _ in range(40):
+        x = make()
+        key = (0, 0) if x.ndim == 2 else 5
+        start, wanted = threading.Barrier(4), x.get(*key if x.ndim == 2 else (key,)) + 5
+        x("plus")[key] << 2
+        x("plus")[key] << 3
+        found = []
+
+        def read(x=x, key=key, start=start, found=found):
+            start.wait()
+            try:
+                one = x.get(*key if x.ndim == 2 else (key,))
+                found.append((one, entries_of(x)[key if x.ndim == 2 else (key,)], x.nvals))
+            except Exception as error:  # noqa: BLE001
+                found.append(error)
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == [(wanted, wanted, x.nvals)] * 4
