@@ -21,10 +21,11 @@ def run(args):
     """Read args.file, write args.target_file, and the labels beside it."""
     from grb_tile import io as grb_io
 
-    format_of_ending(args.target_file)
+    format = format_of_ending(args.target_file)
     loaded = inputs.load(args)
     started = time.perf_counter()
-    grb_io.write(args.target_file, loaded.matrix)
+    numbered = {} if format != "edges" or args.target_file.endswith(".gr") else _names(loaded)
+    grb_io.write(args.target_file, loaded.matrix, **numbered)
     facts = {
         "command": "convert",
         "file": args.file,
@@ -39,10 +40,15 @@ def run(args):
     }
     sizes = f"{facts['nrows']:,} by {facts['ncols']:,}, {facts['entries']:,} entries of {facts['dtype']}"
     lines = [f"{args.target_file}: {sizes}, {facts['bytes']:,} bytes"]
-    if loaded.labels is not None:
+    if loaded.labels is not None and "labels" not in numbered:
         names = f"{args.target_file}.labels.txt"
         with Target(names) as file:
             file.stream.writelines(f"{label}\n".encode() for label in loaded.labels)
         facts["labels"] = names
         lines.append(f"{names}: the labels of rows and columns, one a line")
     output.show(args, facts, lines)
+
+
+def _names(loaded):
+    """How an edge list names the nodes: as the file did from which they came."""
+    return {"base": loaded.base} if loaded.labels is None else {"labels": loaded.labels}

@@ -42,13 +42,18 @@ def add_file_options(parser, optional=False):
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="Matrix Market, edge list, .npz or .grb file; - for standard input",
+        help="Matrix Market, edge list, METIS .graph, .npz or .grb file; - for standard input",
         nargs="?" if optional else None,
     )
-    parser.add_argument("--format", choices=("mtx", "edges", "npz", "grb"), help="of FILE; default: by its content")
+    parser.add_argument(
+        "--format", choices=("mtx", "edges", "metis", "npz", "grb"), help="of FILE; default: by its content"
+    )
     parser.add_argument("--delimiter", help="edge lists: what separates the columns; default: found out")
     parser.add_argument(
-        "--base", type=int, choices=(0, 1), default=0, help="edge lists: number of the first node (default 0)"
+        "--base",
+        type=int,
+        choices=(0, 1),
+        help="edge lists: numbers are indices from here on; default: the nodes are those that the file names",
     )
     parser.add_argument(
         "--labels",
@@ -81,6 +86,8 @@ class Loaded:
     def __init__(self, path, matrix, labels, format, base, seconds):
         self.path = path
         self.matrix = matrix
+        if isinstance(labels, range):  # numbered from 1 without a gap
+            labels, base = None, labels.start
         self.labels = labels
         self.format = format
         self.seconds = seconds
@@ -90,11 +97,11 @@ class Loaded:
     def node(self, text, option="--source"):
         """The index of the node that `text` names: its label where there are any, otherwise a number as FILE counts."""
         if self.labels is not None:
-            self.numbers = self.numbers or {label: k for k, label in enumerate(self.labels)}
+            self.numbers = self.numbers or {str(label): k for k, label in enumerate(self.labels)}
             if text not in self.numbers:
                 raise UsageError(
                     f"{option} {text}: no such node; the file has {len(self.labels)} labels, "
-                    f"such as {', '.join(self.labels[:3])}"
+                    f"such as {', '.join(map(str, self.labels[:3]))}"
                 )
             return self.numbers[text]
         first, last = self.base, self.base + self.matrix.nrows - 1

@@ -28,8 +28,8 @@ COMMANDS = {
 }
 
 EPILOG = """exit codes: 0 done; 1 no answer (negative cycle, no convergence); 2 bad input or usage; 3 internal error;
-130 interrupted.  Files: Matrix Market .mtx, edge lists (.txt .csv .tsv .el .gr), .npz of scipy.sparse, .grb; the text
-formats also as .gz, .bz2, .xz."""
+130 interrupted.  Files: Matrix Market .mtx, edge lists (.txt .csv .tsv .el .gr), METIS .graph, .npz of scipy.sparse,
+.grb; the text formats also as .gz, .bz2, .xz."""
 
 
 class UsageError(Exception):

@@ -172,7 +172,7 @@ def write_vector(path, vector, loaded):
     if loaded.labels is None:
         names = (indices + loaded.base).tolist()
     else:
-        names = [_quoted(loaded.labels[i], mark) for i in indices.tolist()]
+        names = [_quoted(str(loaded.labels[i]), mark) for i in indices.tolist()]
     with Target(path) as out:
         for start in range(0, len(names), 1 << 17):
             pairs = zip(names[start : start + (1 << 17)], values[start : start + (1 << 17)].tolist())

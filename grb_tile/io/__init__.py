@@ -18,10 +18,12 @@ from grb_tile.io.device_arrays import (
     to_cupyx_sparse,
     vector_of_entries,
 )
-from grb_tile.io.edge_list import EdgeList, read_edge_list, write_edge_list
+from grb_tile.io.edge_list import EdgeList, read_edge_list
+from grb_tile.io.edge_write import write_edge_list
 from grb_tile.io.errors import BadFile
 from grb_tile.io.files import detect_format, read, write
 from grb_tile.io.matrix_market import mminfo, mmread, mmwrite
+from grb_tile.io.metis import read_metis
 from grb_tile.io.networkx_graphs import from_networkx, to_networkx
 from grb_tile.io.npz import load_npz, save_npz
 from grb_tile.io.pandas_frames import LabelledMatrix, from_pandas_edgelist
@@ -58,6 +60,7 @@ __all__ = [
     "mmwrite",
     "read",
     "read_edge_list",
+    "read_metis",
     "save",
     "save_npz",
     "serialize",

@@ -6,8 +6,10 @@ import os
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any, cast
 
-from grb_tile.io.edge_list import matrix_from_edges, read_edges, write_edge_list
+from grb_tile.io.edge_list import matrix_from_edges, read_edges
+from grb_tile.io.edge_write import write_dimacs, write_edge_list
 from grb_tile.io.matrix_market import mmread, mmwrite
+from grb_tile.io.metis import read_metis
 from grb_tile.io.npz import load_npz, save_npz
 from grb_tile.io.serialize import MAGIC, load, save
 from grb_tile.io.streams import opened
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 
     from .annotations import DupOp, PathLike, Readable
 
-FORMATS = (None, "mtx", "edges", "npz", "grb")
+FORMATS = ("mtx", "edges", "metis", "npz", "grb")
+METIS_ENDINGS = (".graph", ".metis")  # a METIS file begins with two numbers, as an edge list does
 COMPRESSED = (".gz", ".bz2", ".xz")
 # ending: (format, description)
 ENDINGS = {
@@ -37,11 +40,11 @@ ENDINGS = {
 
 Read = namedtuple("Read", "obj labels format base")
 Read.__doc__ = """The result of `read`: the object, `labels` of its rows (a list) or None, the file's format,
-and `base`, the number of the first node in the file (0 in formats other than edge lists)."""
+and `base`, the number of the first node in the file (0 where the labels say it)."""
 
 
 def detect_format(path: Readable) -> str:
-    """ "mtx", "grb", "npz" or "edges"; by the first bytes, after decompression.
+    """ "mtx", "grb", "npz", "metis" or "edges"; by the first bytes, after decompression, "metis" by the ending.
 
     Raises FileNotFoundError, or IsADirectoryError, as open does.
     """
@@ -57,7 +60,7 @@ def _format(source):
     head = source.head[:64].lstrip().lower()
     if head.startswith((b"%%matrixmarket", b"%matrixmarket")) or _ending(source.name) == ".mtx":
         return "mtx"
-    return "edges"
+    return "metis" if _ending(source.name) in METIS_ENDINGS else "edges"
 
 
 def format_of_ending(path: PathLike) -> str:
@@ -86,27 +89,29 @@ def read(
     progress: bool | None = None,
     **edge_options: Any,
 ) -> Read:
-    """Read(obj, labels, format, base) from a Matrix Market file, an edge list, a .npz or a .grb file.
+    """Read(obj, labels, format, base) from a Matrix Market file, an edge list, a METIS, .npz or .grb file.
 
     Parameters
     ----------
     path : path of the file, or an open file; text formats may be compressed (.gz, .bz2, .xz).  It is opened once, so
         that a pipe can be read
-    format : "mtx", "edges", "npz" or "grb"; None: as detect_format says
+    format : "mtx", "edges", "metis", "npz" or "grb"; None: as detect_format says
     dup_op : how equal entries combine, where the format permits them
-    edge_options : of read_edge_list (weights, labels, base, directed, delimiter, size)
+    edge_options : of read_edge_list (weights, labels, base, directed, delimiter, header, size)
     """
-    if format not in FORMATS:
-        raise ValueError(f"unknown format {format!r}: expected mtx, edges, npz or grb")
+    if format is not None and format not in FORMATS:
+        raise ValueError(f"unknown format {format!r}: expected one of {', '.join(FORMATS)}")
     with opened(path) as source:
         format = format or _format(source)
         if format == "mtx":
             return Read(mmread(source, dup_op=dup_op, progress=progress), None, format, 0)
+        if format == "metis":
+            return Read(read_metis(source, dup_op=dup_op), None, format, 1)
         if format == "npz":
             return Read(load_npz(source, dup_op=dup_op), None, format, 0)
         if format == "grb":
             return Read(load(source), None, format, 0)
-        directed = edge_options.pop("directed", True)
+        directed = edge_options.pop("directed", None)
         edges = read_edges(source, progress=progress, **edge_options)
         matrix = matrix_from_edges(edges, directed=directed, dup_op=dup_op)
         return Read(matrix, edges.labels, format, edges.base if edges.labels is None else 0)
@@ -127,8 +132,12 @@ def write(path: PathLike, obj: Matrix | Vector | Scalar, *, format: str | None =
         save_npz(path, matrix, **options)
     elif format == "edges":
         ending = _ending(path)
-        write_edge_list(
-            path, matrix, delimiter="," if ending == ".csv" else "\t" if ending == ".tsv" else " ", **options
-        )
+        if ending == ".gr":
+            write_dimacs(path, matrix)
+            return
+        options.setdefault("delimiter", {".csv": ",", ".tsv": "\t"}.get(ending, " "))
+        options.setdefault("comment", ending not in (".el", ".wel"))  # the readers of GAP's formats know no comments
+        options.setdefault("weights", True if ending == ".wel" else None)
+        write_edge_list(path, matrix, **options)
     else:
-        raise ValueError(f"unknown format {format!r}: expected mtx, edges, npz or grb")
+        raise ValueError(f"format {format!r} cannot be written: expected mtx, edges, npz or grb")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
 import numpy as np
 
 NEWLINE, BLANKS = 10, (32, 9, 13)
@@ -15,6 +18,8 @@ def data_lines(text: bytes, marks: tuple[bytes, ...]) -> bytes:
     >>> data_lines(b"1 2\\n\\n  # x\\n3 4\\n", (b"#",))
     b'1 2\\n3 4\\n'
     """
+    if _suspects(marks).search(text) is None:
+        return text
     if b"\n\n" in text:
         codes = np.frombuffer(text, np.uint8)
         newline = codes == NEWLINE
@@ -35,6 +40,12 @@ def line_number(text: bytes, marks: tuple[bytes, ...], k: int) -> int:
     4
     """
     return int(np.flatnonzero(_kept(text, marks)[0])[k]) + 1
+
+
+@cache
+def _suspects(marks):
+    """Where a line begins with blanks, a line end or a mark: seldom in files of numbers."""
+    return re.compile(rb"(?m)^(?:[ \t\r\n]|" + b"|".join(map(re.escape, marks)) + b")")
 
 
 def _kept(text, marks):

@@ -77,7 +77,7 @@ class Replacement:
     ['a']
     """
 
-    def __init__(self, path: PathLike) -> None:
+    def __init__(self, path: PathLike | bytes) -> None:
         self.temporary: str | None = None
         self.target, old, directly = _target(path)
         if directly:
@@ -96,10 +96,10 @@ class Replacement:
     def __enter__(self) -> Replacement:
         return self
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is not None:
             self.discard()
-            return False
+            return
         try:
             self.stream.flush()
             _synchronise(self.stream.fileno())
@@ -111,7 +111,6 @@ class Replacement:
             raise
         if self.temporary is not None:
             self._synchronise_folder()
-        return False
 
     def discard(self) -> None:
         """Close and delete the temporary file; errors of a full disk, which is what may have led here, are ignored."""

@@ -76,6 +76,26 @@ def test_source_defaults_to_the_busiest_node_and_may_be_a_label(facts, graph):
     assert found["depth"] == 2 and found["reached"] == 4
 
 
+def test_nodes_are_those_of_the_file(facts, run, graph, tmp_path):
+    found = facts("bfs", KARATE, "--undirected")
+    assert found["source"] == 34 and found["graph"]["nodes"] == 34 and not found["graph"]["labelled"]
+    path = graph("10 20\n20 30\n30 7\n")
+    found = facts("bfs", path, "--source", 10, "--output", tmp_path / "l.txt")
+    assert found["graph"]["nodes"] == 4 and found["source"] == 10
+    assert (tmp_path / "l.txt").read_text() == "7 3\n10 0\n20 1\n30 2\n"
+    code, _, err = run("bfs", path, "--source", 11)
+    assert code == BAD_INPUT and "such as 7, 10, 20" in err
+    facts("convert", path, tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_text() == "source,target\n10,20\n20,30\n30,7\n"
+    facts("convert", graph("a;b;1,5\n", "l.csv"), tmp_path / "y.txt")
+    assert (tmp_path / "y.txt").read_text().splitlines()[1:] == ["a b 1.5"]
+    facts("convert", KARATE, tmp_path / "k.gr", "--undirected")
+    assert "p sp 34 156\n" in (tmp_path / "k.gr").read_text()
+    assert facts("info", tmp_path / "k.gr")["entries"] == 156
+    metis = graph("3 2\n2\n1 3\n2\n", "x.graph")
+    assert facts("bfs", metis, "--source", 1)["depth"] == 2
+
+
 def test_directed_and_undirected(facts, graph):
     path = graph("0 1\n2 1\n")
     assert facts("bfs", path, "--source", 0)["reached"] == 2
@@ -116,8 +136,10 @@ def test_pagerank_agrees_with_networkx(facts):
 
 def test_components_and_triangles(facts, run, graph):
     found = facts("components", graph("0 1\n2 3\n3 4\n6 6\n"))
-    assert found["components"] == 4 and found["largest"] == 3 and found["singletons"] == 2
+    assert found["components"] == 3 and found["largest"] == 3 and found["singletons"] == 1, "there is no node 5"
     assert found["top"][0] == {"smallest_node": 2, "size": 3}
+    found = facts("components", graph("0 1\n2 3\n3 4\n6 6\n"), "--base", 0)
+    assert found["components"] == 4 and found["singletons"] == 2, "0 to 6 are indices"
     assert facts("triangles", KARATE, *UNDIRECTED)["triangles"] == 45
     code, out, _ = run("components", KARATE, *UNDIRECTED, "--explain")
     assert code == OK and "changed" in out

@@ -1,0 +1,230 @@
+"""How a text of edges is written, found out from its beginning: delimiter, header, decimal comma, columns, DIMACS.
+
+One look at the first lines decides for the whole file; lines that do not fit are errors, never guessed at.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+
+from grb_tile.io.errors import bad_file
+from grb_tile.io.lines import data_lines, line_number
+
+COMMENTS = (b"#", b"%", b"//")
+DIMACS_COMMENTS = (b"c ", b"c\t", b"c\r", b"c\n", b"n ", b"n\t", b"p ", b"p\t")  # n: weights of vertices
+DIMACS_HEAD = re.compile(
+    rb"(?:[ \t]*(?:c(?:[ \t][^\n]*)?)?\r?\n)*p[ \t]+(\w+)[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*(?:\n|\Z)"
+)
+ARCS, EDGES = ("sp", "max", "asn"), ("edge", "col")  # kinds of DIMACS problems with lines `a u v w` and `e u v`
+# The comment of write_edge_list, and the one of SNAP's files.
+OWN_COMMENT = re.compile(rb"(?m)^(?:#|c) grb_tile: (?:(\d{1,18}) rows, (\d{1,18}) columns, )?from ([01]), (\w+)\r?$")
+NODES_COMMENT = re.compile(rb"(?mi)^# *nodes:? +(\d{1,18})\b")
+SAMPLE = 100  # lines that are looked at
+
+WHOLE = re.compile(rb"-?[0-9]++")
+REAL = re.compile(
+    rb"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?|[-+]?(?:[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])"
+)
+COMPLEX = re.compile(rb"\(?(?:(?:" + REAL.pattern + rb")(?=[-+]))?(?:" + REAL.pattern + rb")[jJ]\)?")
+TRUTH = re.compile(rb"(?i:true|false)")
+COMMA_REAL = re.compile(rb"[-+]?[0-9]+,[0-9]+(?:[eE][-+]?[0-9]+)?")
+NUMBERS_AND_BLANKS = re.compile(rb"[-+.0-9eE]+(?:[ ]+[-+.0-9eE]+)+")
+
+SOURCES = {
+    "source",
+    "src",
+    "from",
+    "fromnodeid",
+    "from_node",
+    "fromnode",
+    "source_id",
+    "tail",
+    "u",
+    "i",
+    "row",
+    "node1",
+}
+TARGETS = {"target", "dst", "dest", "destination", "to", "tonodeid", "to_node", "tonode", "target_id", "head", "v", "j"}
+TARGETS |= {"col", "column", "node2"}
+WEIGHTS = {"weight", "w", "value", "val", "cost", "capacity", "length", "distance", "dist"}
+
+
+@dataclass
+class Dialect:
+    """How the edges of a file are written."""
+
+    delimiter: bytes | None = None  # None: blanks
+    decimal_comma: bool = False
+    header: bool = False  # is the first line of data one of names?
+    columns: int = 2
+    picked: tuple[int, ...] = (0, 1)  # columns of source, target and, if weights are read, of the weight
+    kind: str | None = None  # of a DIMACS problem
+    edges: int | None = None  # lines that the DIMACS header has
+    shape: tuple[int, int] | None = None
+    base: int | None = None
+    nodes: int | None = None
+    type_name: str | None = None
+
+    @property
+    def marks(self) -> tuple[bytes, ...]:
+        """What comments begin with."""
+        return COMMENTS if self.kind is None else DIMACS_COMMENTS
+
+    def words(self, line: bytes) -> list[bytes]:
+        """The columns of a line.  Raises: ValueError for a quotation mark that is not closed."""
+        if self.delimiter is None or not self.delimiter.strip(b" "):
+            return line.split()
+        if b'"' in line and len(self.delimiter) == 1:
+            text = line.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+            try:
+                row = next(csv.reader([text], delimiter=self.delimiter.decode(), strict=True, skipinitialspace=True))
+            except (csv.Error, StopIteration) as error:
+                raise ValueError(str(error)) from None
+            return [word.strip().encode("utf-8", "surrogateescape") for word in row]
+        return [word.strip() for word in line.strip(b"\r\n").split(self.delimiter)]
+
+
+def dialect_of(
+    head: bytes,
+    complete: bool,
+    name: str,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    weights: bool | None = None,
+) -> Dialect:
+    """The Dialect of the text that begins with `head` (all of it if `complete`); options that are None are found out.
+
+    Raises BadFile, with the line, when the first lines have no two columns, or a third one that is no number.
+    """
+    found = _dimacs(head, name)
+    own = OWN_COMMENT.search(head)
+    if own:
+        found.shape = (int(own[1]), int(own[2])) if own[1] else found.shape
+        found.base, found.type_name = int(own[3]), own[4].decode()
+    nodes = NODES_COMMENT.search(head)
+    found.nodes = int(nodes[1]) if nodes and not own else None
+    text = head if complete and head.endswith(b"\n") else head + b"\n" if complete else head[: head.rfind(b"\n") + 1]
+    lines = data_lines(text, found.marks).split(b"\n")[:-1][:SAMPLE]
+    if found.kind is not None:
+        _dimacs_columns(found, lines, weights)
+        return found
+    if not lines:
+        return found
+    found.delimiter = _delimiter(lines) if delimiter is None else _checked_delimiter(delimiter)
+
+    def fault(at, what, remedy):
+        return bad_file(name, line_number(text, found.marks, at), what, remedy)
+
+    rows = []
+    for at, line in enumerate(lines):
+        try:
+            rows.append(found.words(line))
+        except ValueError as error:
+            raise fault(at, f"{error}: {_shown(line)}", "Correct the quotation marks") from None
+    found.header = _is_header(rows) if header is None else header
+    if found.header and len(rows) == 1:
+        return found
+    names = [word.decode("utf-8", "replace").lower() for word in rows[0]] if found.header else []
+    first = 1 if found.header else 0
+    found.columns = len(rows[first])
+    if found.columns < 2:
+        what = f"expected `source target [weight]`, found {_shown(lines[first])}"
+        raise fault(first, what, "Name the separator with delimiter=")
+    try:
+        _pick(found, names, rows[first:], weights)
+    except ValueError as error:
+        raise fault(first, str(error), "Pass weights=False to read no weights") from None
+    return found
+
+
+def _pick(found, names, rows, weights):
+    """Choose the columns of source, target and weight: by the header's names where it has them, else by position."""
+    source = next((k for k, word in enumerate(names) if word in SOURCES), 0)
+    target = next((k for k, word in enumerate(names) if word in TARGETS and k != source), 1 if source == 0 else 0)
+    others = [k for k in range(found.columns) if k not in (source, target)]
+    weight = next((k for k in others if k < len(names) and names[k] in WEIGHTS), others[0] if others else None)
+    found.picked = (source, target)
+    if weights is False or weight is None:
+        if weights:
+            raise ValueError("there is no third column for the weights")
+        return
+    words = [row[weight] for row in rows if len(row) > weight]
+    found.decimal_comma = found.delimiter != b"," and any(COMMA_REAL.fullmatch(word) for word in words)
+    word = words[0].replace(b",", b".") if found.decimal_comma else words[0]
+    if not is_number(word):
+        raise ValueError(f"{_shown(words[0])} in column {weight + 1} is not a number")
+    found.picked = (source, target, weight)
+
+
+def _checked_delimiter(delimiter):
+    if not isinstance(delimiter, str) or not delimiter or re.search(r'[\r\n"]', delimiter):
+        raise ValueError(f"delimiter must be text without quotation marks and line ends, not {delimiter!r}")
+    return delimiter.encode() if delimiter.strip(" ") else None
+
+
+def _delimiter(lines):
+    """What all lines have in common, of ; tab , in this order; None for blanks."""
+    bare = [re.sub(rb'"[^"]*"', b'""', line) for line in lines]
+    for mark in (b";", b"\t", b","):
+        if not all(mark in line for line in bare):
+            continue
+        rows = [[word.strip() for word in line.split(mark)] for line in bare]
+        if mark == b"\t" and any(NUMBERS_AND_BLANKS.fullmatch(word) for row in rows for word in row):
+            continue  # `1 2<tab>3`: blanks and tabs mixed
+        if mark == b"," and all(len(words := line.split()) > 2 and COMMA_REAL.fullmatch(words[2]) for line in bare):
+            continue  # `1 2 0,5`: a decimal comma
+        return mark
+    return None
+
+
+def _is_header(rows):
+    """Does the first line name the columns?
+
+    If it has a name for the source and one for the target; or no number, over columns of numbers: both of the vertices,
+    or one further on.
+    """
+    names = {word.decode("utf-8", "replace").lower() for word in rows[0]}
+    if len(rows[0]) > 1 and names & SOURCES and names & TARGETS:
+        return True
+    if any(is_number(word) or COMMA_REAL.fullmatch(word) for word in rows[0]):
+        return False
+    below = [row for row in rows[1:] if len(row) == len(rows[0])]
+    numeric = [
+        all(REAL.fullmatch(row[k]) or COMMA_REAL.fullmatch(row[k]) for row in below) for k in range(len(rows[0]))
+    ]
+    return bool(below) and (numeric[:2] == [True, True] or any(numeric[2:]))
+
+
+def _dimacs(head, name):
+    """The Dialect of a DIMACS file by its line `p KIND VERTICES EDGES`; an empty one for other files."""
+    match = DIMACS_HEAD.match(head)
+    if match is None:
+        return Dialect()
+    kind = match[1].decode()
+    if kind not in ARCS + EDGES:
+        raise bad_file(
+            name,
+            head.count(b"\n", 0, match.end() - 1) + 1,
+            f"DIMACS problems of kind {kind!r} are not supported",
+            f"Expected one of {', '.join(ARCS + EDGES)}",
+        )
+    size = int(match[2])
+    return Dialect(kind=kind, edges=int(match[3]), shape=(size, size), base=1)
+
+
+def _dimacs_columns(found, lines, weights):
+    """Lines `a u v w` have weights, lines `e u v` may."""
+    found.columns = 3 if found.kind in ARCS or lines and len(lines[0].split()) == 4 else 2
+    found.picked = (0, 1) if weights is False or found.columns == 2 else (0, 1, 2)
+
+
+def is_number(word: bytes) -> bool:
+    """Is the word a weight: a real or complex number, or a truth value?"""
+    return any(pattern.fullmatch(word) for pattern in (REAL, COMPLEX, TRUTH))
+
+
+def _shown(text):
+    return repr(text[:60].decode("utf-8", "replace").strip())

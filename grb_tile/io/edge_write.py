@@ -1,0 +1,117 @@
+"""Writing edge lists: `source target [weight]` lines, CSV with a header, and DIMACS shortest-path files."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from grb_tile.dtypes import BUILTIN
+from grb_tile.io.streams import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grb_tile.core.matrix import Matrix
+
+    from .annotations import Writable
+
+LINES = 1 << 17  # that are made at once
+
+
+def write_edge_list(
+    target: Writable,
+    matrix: Matrix,
+    *,
+    weights: bool | None = None,
+    delimiter: str = " ",
+    base: int = 0,
+    labels: Sequence[Any] | None = None,
+    comment: bool = True,
+) -> None:
+    """Write the entries of `matrix`, one line `row col [value]` each, by rows; compressed by the ending (.gz ...).
+
+    Parameters
+    ----------
+    target : path or file open for writing bytes
+    matrix : Matrix of a built-in type
+    weights : write the values?  None: yes, except for a BOOL matrix whose entries are all true
+    delimiter : between the columns; with a comma the first line is `source,target[,weight]`
+    base : number of the first row and column, 0 or 1
+    labels : names of rows and columns, written in place of numbers
+    comment : begin with a comment that keeps shape and type for read_edge_list (never in CSV, which has no comments)
+
+    Raises ValueError for labels that the format cannot hold.
+
+    >>> import io, grb_tile as gb
+    >>> file = io.BytesIO()
+    >>> gb.io.write_edge_list(file, gb.Matrix.from_coo([0], [1], [2.5], nrows=2, ncols=2))
+    >>> print(file.getvalue().decode(), end="")
+    # grb_tile: 2 rows, 2 columns, from 0, FP64
+    0 1 2.5
+    """
+    if base not in (0, 1):
+        raise ValueError(f"base must be 0 or 1, not {base!r}")
+    rows, cols, values = _entries(matrix)
+    weights = not (matrix.dtype.name == "BOOL" and values.all()) if weights is None else weights
+    if labels is None:
+        ends = [(rows + base).tolist(), (cols + base).tolist()]
+    else:
+        if len(labels) < max(matrix.shape):
+            raise ValueError(f"labels has {len(labels)} names for a matrix of shape {matrix.shape}")
+        texts = [_quoted(str(label), delimiter) for label in labels]
+        ends = [[texts[k] for k in end.tolist()] for end in (rows, cols)]
+    head = ""
+    if delimiter == ",":
+        head = "source,target,weight\n" if weights else "source,target\n"
+    elif comment:
+        shape = "" if labels is not None else f"{matrix.nrows} rows, {matrix.ncols} columns, "
+        head = f"# grb_tile: {shape}from {base}, {matrix.dtype.name}\n"
+    _write(target, head, delimiter.join(["%s"] * (3 if weights else 2)), *ends, *([values.tolist()] * weights))
+
+
+def write_dimacs(target: Writable, matrix: Matrix) -> None:
+    """Write a square matrix as a DIMACS shortest-path file: `p sp VERTICES ARCS`, lines `a u v weight`, from 1.
+
+    Reference: the 9th DIMACS Implementation Challenge, file formats.
+    """
+    if matrix.nrows != matrix.ncols:
+        raise ValueError(
+            f"DIMACS files hold graphs, whose matrix is square; this one is {matrix.nrows} by {matrix.ncols}"
+        )
+    rows, cols, values = _entries(matrix)
+    if matrix.dtype.name == "BOOL":
+        values = values.astype(int)
+    head = f"c grb_tile: {matrix.nrows} rows, {matrix.ncols} columns, from 1, {matrix.dtype.name}\n"
+    head += f"p sp {matrix.nrows} {matrix.nvals}\n"
+    _write(target, head, "a %s %s %s", (rows + 1).tolist(), (cols + 1).tolist(), values.tolist())
+
+
+def _entries(matrix):
+    if matrix.dtype not in BUILTIN:
+        raise TypeError(f"edge lists do not support the user-defined type {matrix.dtype.name}")
+    return matrix.to_coo()
+
+
+def _write(target, head, line, *columns):
+    with Target(target) as out:
+        out.stream.write(head.encode())
+        items = zip(*columns, strict=True)
+        while chunk := list(itertools.islice(items, LINES)):
+            out.stream.write("".join([f"{line}\n" % item for item in chunk]).encode())
+
+
+def _quoted(label, delimiter):
+    """The label in quotation marks where it needs them.  Raises: ValueError where that does not help."""
+    plain = label.strip() == label and label and not label.startswith(("#", "%", "//")) and '"' not in label
+    if plain and delimiter not in label and not (delimiter == " " and len(label.split()) > 1):
+        return label
+    if (
+        delimiter.isspace()
+        and delimiter != "\t"
+        or "\n" in label
+        or "\r" in label
+        or label.strip() != label
+        or not label
+    ):
+        raise ValueError(f"the label {label!r} cannot be written with the delimiter {delimiter!r}: pass delimiter=','")
+    return '"' + label.replace('"', '""') + '"'
