@@ -187,15 +187,10 @@ class CpuBackend(NumpyBackend):
         _count_saving(seconds, primitive, *operands)
 
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
-        if (
-            left_default is None
-            and right_default is None
-            and (dtype is None or dtype is (x.dtype if op is None else op.return_type))
-        ):
-            result = _union(x, y, op, allow)
-            if result is not NotImplemented:
-                return result
-        return elementwise.union(x, y, op, allow, left_default, right_default, dtype)
+        result = _union(x, y, op, allow, left_default, right_default, dtype)
+        if result is NotImplemented:
+            return elementwise.union(x, y, op, allow, left_default, right_default, dtype)
+        return result
 
     def intersect(self, x, y, op, allow=None):
         result = _intersect(x, y, op, allow)

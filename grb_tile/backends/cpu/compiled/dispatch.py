@@ -71,9 +71,10 @@ def count_saving(seconds, primitive, *operands):
 _MATRICES = ("csr", "dcsr")
 
 
-def union(x, y, op, allow=None):
+def union(x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
     """t[p] = x[p] (op) y[p] where both are present, the one entry where only one is; op None: y's entry wins."""
-    return (accelerate_rows if x.format in _MATRICES else accelerate_entries).union(x, y, op, allow)
+    module = accelerate_rows if x.format in _MATRICES else accelerate_entries
+    return module.union(x, y, op, allow, left_default, right_default, dtype)
 
 
 def intersect(x, y, op, allow=None):

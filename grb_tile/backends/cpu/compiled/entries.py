@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from grb_tile.dtypes import cast
 from grb_tile.storage.convert import choose_format
-from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
+from grb_tile.storage.store import BitmapVector, Compressed, index_dtype, same_structure
 
 from ..jit import cache as jit
-from ..jit.operators import NotLowerable, operator_text
+from .merging import Merge, merge_functions, merge_lists, operand_arrays
 
 TRANSPOSE_SECONDS_NUMPY = 60e-9  # NumPy's time per entry: transpose, union or intersection, scatter; and per call
 ENTRY_SECONDS_NUMPY = 12e-9
@@ -15,7 +14,6 @@ PLACE_SECONDS_NUMPY = 30e-9
 CALL_SECONDS_NUMPY = 30e-6
 FEW = 64  # entries below which NumPy scatters into a bitmap
 PARALLEL_WORK = 1 << 18  # entries (or positions of a bitmap) below which one thread runs
-MINIMUM_ENTRIES = 2048  # fewer entries are left to NumPy
 MAX_COUNTS = 1 << 28  # column counters of all threads together
 NO_WORDS = np.zeros(0, np.uint64)
 
@@ -68,88 +66,51 @@ def _transposed(functions, A, count, index):
     return choose_format(Compressed(A.ncols, A.nrows, A.dtype, out_ptr, out_indices, out_values, A.iso))
 
 
-def union(x, y, op, allow=None):
-    """t[p] = x[p] (op) y[p] where both are present, the one entry where only one is.  See backends/protocol.py."""
-    return _merged(x, y, op, allow, True)
+def union(x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
+    """t[p] = x[p] (op) y[p] where both are present; see backends/protocol.py."""
+    if dtype is None:
+        dtype = x.dtype if op is None else op.return_type
+    if op is None or (left_default is None) != (right_default is None):
+        return NotImplemented
+    return _merged(x, y, op, allow, lambda one: Merge.of(op, "union", dtype, one, left_default, right_default))
 
 
 def intersect(x, y, op, allow=None):
     """t[p] = x[p] (op) y[p] where both are present.  See backends/protocol.py."""
-    return _merged(x, y, op, allow, False)
+    return _merged(x, y, op, allow, lambda one: Merge(op, "meet", op.return_type, one))
 
 
-_merges = jit.memo()
-
-
-def _merge_kernel(op, x, y, either, form):
-    key = ("merge_vectors", op, x.iso, y.iso, either, form)
-    try:
-        return _merges[key]
-    except KeyError:
-        pass
-    flags = {"X_ISO": bool(x.iso), "Y_ISO": bool(y.iso), "UNION": either, "X_FULL": form[0] == "full",
-             "Y_FULL": form[1] == "full", "SPARSE": form[0] == "sparse", "INDEX": form[1]}  # fmt: skip
-    try:
-        text = operator_text("merge_vectors", flags, ADD=op)
-        made = jit.kernel(key, "merge_vectors", lambda: text)
-    except NotLowerable:
-        made = None
-    _merges[key] = made
-    return made
-
-
-def _merged(x, y, op, allow, either):
-    count = x.nvals + y.nvals
-    if count < MINIMUM_ENTRIES or op is None or allow is not None or x.nvals == 0 or y.nvals == 0:
+def _merged(x, y, op, allow, merge):
+    if allow is not None or x.nvals == 0 or y.nvals == 0:
         return NotImplemented
-    if x.format not in ("sparse", "bitmap") or x.format != y.format:
+    if same_structure(x, y) and x.nvals < PARALLEL_WORK:  # one call of a NumPy function on both arrays
+        return NotImplemented
+    if x.format != y.format or x.iso and y.iso or x.values.dtype.names or y.values.dtype.names:
         return NotImplemented
     if op.positional or op.kind in ("pair", "first", "second", "any"):
         return NotImplemented
-    if either and not (x.dtype is y.dtype is op.type is op.return_type):
-        return NotImplemented  # an entry of one operand is cast otherwise than a combined one
-    if x.iso and y.iso:
-        return NotImplemented
-    if x.format == "sparse":
-        form = ("sparse", x.indices.dtype.char)
-        if y.indices.dtype != x.indices.dtype:
-            return NotImplemented
-    else:
-        form = ("full" if x.words is None else "words", "full" if y.words is None else "words")
-    kernel = _merge_kernel(op, x, y, either, form)
-    if kernel is None:
-        return NotImplemented
-    functions = kernel.functions_for(CALL_SECONDS_NUMPY + count * ENTRY_SECONDS_NUMPY)
+    return (merge_lists if x.format == "sparse" else _merge_bitmaps)(x, y, merge(None))
+
+
+def _merge_bitmaps(x, y, what):
+    seconds = CALL_SECONDS_NUMPY + x.size * ENTRY_SECONDS_NUMPY
+    kernel, functions = merge_functions(
+        "merge_bitmaps", what, x, y, x.size, seconds, X_FULL=x.words is None, Y_FULL=y.words is None
+    )
     if functions is None:
         return NotImplemented
-    return jit.attempt(kernel, lambda: (_lists if x.format == "sparse" else _bitmaps)(functions, x, y, op, either))
+    return jit.attempt(kernel, lambda: _bitmaps(functions, x, y, what))
 
 
-def _typed(x, dtype):
-    return jit.plain(x.values if x.values.dtype == dtype.np_type else cast(x.values, dtype))
-
-
-def _lists(functions, x, y, op, either):
-    dtype = op.return_type
-    capacity = x.nvals + y.nvals if either else min(x.nvals, y.nvals)
-    out_indices = np.empty(capacity, x.indices.dtype)
-    out_values = np.empty(capacity, dtype.np_type)
-    first = jit.plain(x.indices), _typed(x, op.type)
-    second = jit.plain(y.indices), _typed(y, op.type2)
-    count = functions.sparse(*first, *second, out_indices, out_values)
-    if count < capacity:
-        out_indices, out_values = out_indices[:count].copy(), out_values[:count].copy()
-    return choose_format(SparseVector(x.size, dtype, out_indices, out_values))
-
-
-def _bitmaps(functions, x, y, op, either):
-    size, dtype = x.size, op.return_type
+def _bitmaps(functions, x, y, what):
+    size = x.size
     n_words = (size + 63) // 64
     out_words = np.empty(n_words, np.uint64)
-    out_values = np.empty(size, dtype.np_type)
+    out_values = np.empty(size, what.np_type)
+    (x_values, x_default), (y_values, y_default) = operand_arrays(what, x, y)
     arguments = (
-        NO_WORDS if x.words is None else jit.plain(x.words), _typed(x, op.type),
-        NO_WORDS if y.words is None else jit.plain(y.words), _typed(y, op.type2), out_words, out_values,
+        NO_WORDS if x.words is None else jit.plain(x.words), x_values, x_default,
+        NO_WORDS if y.words is None else jit.plain(y.words), y_values, y_default, out_words, out_values,
     )  # fmt: skip
     threads = jit.thread_count() if size >= PARALLEL_WORK else 1
     chunks = threads * 2 if threads > 1 else 1
@@ -158,7 +119,7 @@ def _bitmaps(functions, x, y, op, either):
         return functions.bitmaps(*arguments, n_words * chunk // chunks, n_words * (chunk + 1) // chunks)
 
     count = sum(jit.share_out(job, chunks, threads))
-    return choose_format(BitmapVector(size, dtype, None if count == size else out_words, out_values, count))
+    return choose_format(BitmapVector(size, what.dtype, None if count == size else out_words, out_values, count))
 
 
 _vector_kernels = jit.memo()

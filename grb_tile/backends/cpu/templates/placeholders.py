@@ -10,7 +10,7 @@ import numpy as np
 # specialisation, a character of NumPy's types: X and Y are those of the operands' values, Z that of the result's.
 INT32, INT64, INT64_2D, WORD = np.int32, np.int64, np.int64, np.uint64
 INDEX = B_INDEX = M_INDEX = X_INDEX = OUT_INDEX = ROWS = NUMBER = np.int32
-VALUE = X = Y = Z = np.float64
+VALUE = X = Y = Z = X_DEFAULT = Y_DEFAULT = np.float64
 TILE, START, LEVEL = np.uint64, np.int32, np.uint8
 
 NONE = np.uint64(0)
@@ -19,7 +19,6 @@ TERMINAL = 0
 EXIT = False  # early exit: a row ends when its total is TERMINAL
 STRIDE = 1  # entries between two tests for TERMINAL
 LISTED = False  # the mask is a list of rows, not bits
-SPARSE = False  # vectors are lists, not bitmaps
 ANY = False  # the monoid is `any`: the first value is the result
 A_ISO = B_ISO = X_ISO = Y_ISO = False
 X_FULL = Y_FULL = False  # every position of the vector is present
@@ -34,6 +33,16 @@ PARENTS = False  # BFS writes parents
 
 def ADD(x, y):
     return x + y
+
+
+def LONE_X(x, y_default):
+    """The result of x's entry where y has none."""
+    return x
+
+
+def LONE_Y(y, x_default):
+    """The result of y's entry where x has none."""
+    return y
 
 
 def MUL(x, y, i, k, j):

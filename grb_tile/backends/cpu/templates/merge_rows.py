@@ -1,8 +1,9 @@
 """C = A (op) B row by row: intersection, union (UNION), or the entries of A that B does not have (DIFFERENCE).
 
+Row r of A is its entries x_starts[r]..x_ends[r], so that A and B may be CSR or DCSR, or sparse vectors cut into ranges.
 Two rows of ascending columns are merged.  Where one row is more than LOPSIDED times longer, the columns of the shorter
-are found in it by binary search.  UNION: an entry of one operand is copied, so all types are the operator's.
-ISO_OUT: only the structure is computed.
+are found in it by binary search.  ADD casts its operands and its result; LONE_X and LONE_Y are the result of an entry
+of one operand: cast, or combined with the default of the other.  ISO_OUT: only the structure is computed.
 """
 
 from grb_tile.backends.cpu.templates.placeholders import (
@@ -11,8 +12,12 @@ from grb_tile.backends.cpu.templates.placeholders import (
     INDEX,
     INT64,
     ISO_OUT,
+    LONE_X,
+    LONE_Y,
     UNION,
+    X_DEFAULT,
     X_ISO,
+    Y_DEFAULT,
     Y_ISO,
     X,
     Y,
@@ -24,12 +29,16 @@ LOPSIDED = 12  # ratio of row lengths from which the shorter row is searched in 
 
 
 def rows(
-    x_ptr: INT64,
+    x_starts: INT64,
+    x_ends: INT64,
     x_indices: INDEX,
     x_values: X,
-    y_ptr: INT64,
+    x_defaults: X_DEFAULT,
+    y_starts: INT64,
+    y_ends: INT64,
     y_indices: INDEX,
     y_values: Y,
+    y_defaults: Y_DEFAULT,
     out_indices: INDEX,
     out_values: Z,
     counts: INT64,
@@ -41,12 +50,14 @@ def rows(
     at = start
     x = x_values[0]
     y = y_values[0]
+    x_default = x_defaults[0]
+    y_default = y_defaults[0]
     for i in range(first, last):
         begin = at
-        p = x_ptr[i]
-        p_end = x_ptr[i + 1]
-        q = y_ptr[i]
-        q_end = y_ptr[i + 1]
+        p = x_starts[i]
+        p_end = x_ends[i]
+        q = y_starts[i]
+        q_end = y_ends[i]
         if not UNION and q_end - q > LOPSIDED * (p_end - p):
             while p < p_end:
                 j = x_indices[p]
@@ -57,7 +68,7 @@ def rows(
                         if not X_ISO:
                             x = x_values[p]
                         if DIFFERENCE:
-                            out_values[at] = x
+                            out_values[at] = LONE_X(x, y_default)
                         else:
                             if not Y_ISO:
                                 y = y_values[q]
@@ -92,15 +103,15 @@ def rows(
                         if j == k:
                             out_values[at] = ADD(x, y)
                         elif j < k:
-                            out_values[at] = x
+                            out_values[at] = LONE_X(x, y_default)
                         else:
-                            out_values[at] = y
+                            out_values[at] = LONE_Y(y, x_default)
                     at += 1
                 else:
                     out_indices[at] = j
                     if DIFFERENCE:
                         if not ISO_OUT:
-                            out_values[at] = x
+                            out_values[at] = LONE_X(x, y_default)
                         at += j < k
                     else:
                         if not ISO_OUT and j == k:
@@ -114,7 +125,7 @@ def rows(
                 if not ISO_OUT:
                     if not X_ISO:
                         x = x_values[p]
-                    out_values[at] = x
+                    out_values[at] = LONE_X(x, y_default)
                 at += 1
                 p += 1
         if UNION:
@@ -123,7 +134,7 @@ def rows(
                 if not ISO_OUT:
                     if not Y_ISO:
                         y = y_values[q]
-                    out_values[at] = y
+                    out_values[at] = LONE_Y(y, x_default)
                 at += 1
                 q += 1
         counts[i] = at - begin

@@ -1,0 +1,241 @@
+"""Merges of two operands' entries through compiled kernels: specialisation, row lists, load balancing, packing.
+
+Both kinds of operands are merged row by row (templates/merge_rows.py): CSR and DCSR matrices over one list of rows,
+sparse vectors over ranges of their indices.  Threads take chunks of rows with about equal work.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from grb_tile.dtypes import cast
+from grb_tile.storage.convert import choose_format, to_csr
+from grb_tile.storage.sorting import find, merge
+from grb_tile.storage.store import Compressed, SparseVector
+
+from ..jit import cache as jit
+from ..jit.merges import merge_text, structure_only
+from ..jit.operators import NotLowerable
+from . import gather
+
+UNION_SECONDS_NUMPY = 80e-9  # NumPy's time per entry: union, intersection; and per call
+MEET_SECONDS_NUMPY = 25e-9
+CALL_SECONDS_NUMPY = 30e-6
+MINIMUM_ENTRIES = 2048  # fewer entries are left to NumPy, unless the kernel is loaded
+CHUNKS_PER_THREAD = 4
+
+_TRUE = np.ones(1, np.bool_)  # stands for values that are not read
+_kernels = jit.memo()
+
+
+class Merge(NamedTuple):
+    """What a merge computes; mode is "union", "meet" or "difference"."""
+
+    op: object
+    mode: str
+    dtype: object
+    one: object = None  # the value of all results, in an array of length 1; None where they differ
+    defaults: tuple | None = None  # (x's, y's) where only the other is present: cast to op.type and op.type2
+
+    @classmethod
+    def of(cls, op, mode, dtype, one, left_default=None, right_default=None):
+        if left_default is None or one is not None:
+            return cls(op, mode, dtype, one)
+        defaults = cast(np.array([left_default]), op.type), cast(np.array([right_default]), op.type2)
+        return cls(op, mode, dtype, one, defaults)
+
+    @property
+    def np_type(self):
+        return self.dtype.np_type
+
+
+def merge_functions(template, what, x, y, count, seconds, **flags):
+    """(kernel, its functions) of a template for a Merge of x and y with `count` entries; (None, None): NumPy's work.
+
+    Few entries do not pay for a compilation, but use a kernel that is loaded.
+    """
+    iso, defaults = what.one is not None, what.defaults is not None
+    flags.update(UNION=what.mode == "union", DIFFERENCE=what.mode == "difference", ISO_OUT=iso)
+    flags.update(X_ISO=iso or bool(x.iso), Y_ISO=iso or bool(y.iso))
+    key = (template, None if iso else (what.op, x.dtype, y.dtype, what.dtype, defaults), *flags.values())
+    few = count < MINIMUM_ENTRIES and jit.mode() != "always"
+    try:
+        kernel = _kernels[key]
+    except KeyError:
+        if few:
+            return None, None
+        kernel = _kernels[key] = _made(key, template, what, x, y, flags)
+    if kernel is None or few and kernel.functions is None:
+        return None, None
+    return kernel, kernel.functions_for(seconds)
+
+
+def _made(key, template, what, x, y, flags):
+    """The Kernel of a specialisation, or None when the operator or a type cannot be lowered."""
+    if what.one is not None:
+        text = structure_only(template, {**flags, **dict.fromkeys(("X", "Y", "Z", "X_DEFAULT", "Y_DEFAULT"), "?")})
+    else:
+        of_defaults = (what.op.type, what.op.type2) if what.defaults is not None else (x.dtype, y.dtype)
+        types = [*(store.dtype.np_type.char for store in (x, y, what)), *(dtype.np_type.char for dtype in of_defaults)]
+        types = dict(zip(("X", "Y", "Z", "X_DEFAULT", "Y_DEFAULT"), types, strict=True))
+        try:
+            text = merge_text(template, {**flags, **types}, what.op, x.dtype, y.dtype, what.dtype, key[1][-1])
+        except NotLowerable:
+            return None
+    return jit.kernel(key, template, lambda: text)
+
+
+def operand_arrays(what, x, y):
+    """((x's values, x's default), (y's values, y's default)) as kernels take them."""
+    if what.one is not None:
+        return (_TRUE, _TRUE), (_TRUE, _TRUE)
+    x_default, y_default = what.defaults or (x.values, y.values)  # without defaults they are not read
+    return (jit.plain(x.values), jit.plain(x_default)), (jit.plain(y.values), jit.plain(y_default))
+
+
+# ---------------------------------------------------------------------- matrices
+
+
+def merge_matrices(A, B, what):
+    """The merge of two matrices, or NotImplemented."""
+    count = A.indices.shape[0] + B.indices.shape[0]
+    seconds = CALL_SECONDS_NUMPY + count * (UNION_SECONDS_NUMPY if what.mode == "union" else MEET_SECONDS_NUMPY)
+    kernel, functions = merge_functions("merge_rows", what, A, B, count, seconds, INDEX=A.indices.dtype.char)
+    if functions is None:
+        return NotImplemented
+    return jit.attempt(kernel, lambda: _matrices(functions, A, B, what))
+
+
+def _matrices(functions, A, B, what):
+    rows = _common_rows(A, B, what.mode)
+    if rows is None:
+        A, B = to_csr(A), to_csr(B)
+    of_a, of_b = spans(A, rows), spans(B, rows)
+    indices, values, counts = merge_rows(functions, A, of_a, B, of_b, what)
+    if rows is not None and what.mode != "union":
+        used = counts.nonzero()[0]
+        if used.shape[0] != rows.shape[0]:
+            rows, counts = rows[used], counts[used]
+    indptr = np.empty(counts.shape[0] + 1, np.int64)
+    indptr[0] = 0
+    counts.cumsum(out=indptr[1:])
+    iso = what.one is not None and indices.shape[0] > 0
+    return choose_format(Compressed(A.nrows, A.ncols, what.dtype, indptr, indices, values, iso, rows))
+
+
+def _common_rows(A, B, mode):
+    """The rows to merge, ascending; None: all rows."""
+    a, b = A.rows, B.rows
+    if mode == "union":
+        if a is None or b is None or a is b:
+            return a if a is b else None
+        count, at_a, at_b, _ = merge(a, b)
+        rows = np.empty(count, np.int64)
+        rows[at_a], rows[at_b] = a, b
+        return rows
+    if mode == "difference" or a is None or b is None or a is b:
+        return b if a is None and mode == "meet" else a
+    if b.shape[0] < a.shape[0]:
+        a, b = b, a
+    return a[find(a, b)[1]]
+
+
+def spans(A, rows):
+    """(starts, ends) of these rows of A in its entries; rows None: all rows of a CSR matrix."""
+    if rows is None or rows is A.rows:
+        return jit.plain(A.indptr[:-1]), jit.plain(A.indptr[1:])
+    if A.rows is None:
+        return A.indptr[rows], A.indptr[rows + 1]
+    at, hit = find(rows, A.rows)
+    return A.indptr[at], A.indptr[at + hit]
+
+
+# ---------------------------------------------------------------------- sparse vectors
+
+
+def merge_lists(x, y, what):
+    """The merge of two sparse vectors, or NotImplemented."""
+    count = x.indices.shape[0] + y.indices.shape[0]
+    seconds = CALL_SECONDS_NUMPY + count * UNION_SECONDS_NUMPY
+    kernel, functions = merge_functions("merge_rows", what, x, y, count, seconds, INDEX=x.indices.dtype.char)
+    if functions is None:
+        return NotImplemented
+    return jit.attempt(kernel, lambda: _lists(functions, x, y, what))
+
+
+def _lists(functions, x, y, what):
+    longer = x.indices if x.indices.shape[0] >= y.indices.shape[0] else y.indices
+    count = longer.shape[0]
+    chunks = jit.thread_count() * CHUNKS_PER_THREAD if count >= gather.PARALLEL_WORK // 2 else 1
+    borders = longer[count * np.arange(1, chunks) // chunks]
+    of_x, of_y = (_ranges(u.indices, borders) for u in (x, y))
+    indices, values, _ = merge_rows(functions, x, of_x, y, of_y, what)
+    iso = what.one is not None and indices.shape[0] > 0
+    return choose_format(SparseVector(x.size, what.dtype, indices, values, iso))
+
+
+def _ranges(indices, borders):
+    """(starts, ends) of the ranges of ascending `indices` that `borders` separate."""
+    cuts = np.empty(borders.shape[0] + 2, np.int64)
+    cuts[0], cuts[-1] = 0, indices.shape[0]
+    cuts[1:-1] = indices.searchsorted(borders)
+    return cuts[:-1], cuts[1:]
+
+
+# ---------------------------------------------------------------------- rows
+
+
+def merge_rows(functions, x, of_x, y, of_y, what):
+    """(indices, values, entries of each row): the merge of the spans of_x of x's entries and of_y of y's."""
+    (x_values, x_default), (y_values, y_default) = operand_arrays(what, x, y)
+    arguments = (
+        *of_x, jit.plain(x.indices), x_values, x_default, *of_y, jit.plain(y.indices), y_values, y_default,
+    )  # fmt: skip
+    iso = what.one is not None
+    n, many = of_x[0].shape[0], x.indices.shape[0] + y.indices.shape[0]
+    counts = np.empty(n, np.int64)
+    if many < gather.PARALLEL_WORK or jit.thread_count() == 1 or n < 2:
+        capacity = many if what.mode == "union" else x.indices.shape[0]
+        if what.mode == "meet":
+            capacity = min(capacity, y.indices.shape[0])
+        indices = np.empty(capacity, x.indices.dtype)
+        values = what.one if iso else np.empty(capacity, what.np_type)
+        found = functions.rows(*arguments, indices, _TRUE if iso else values, counts, 0, n, 0)
+        values = fitting(values, found) if not iso else values if found else values[:0]
+        return fitting(indices, found), values, counts
+    cuts, starts, capacity, threads = _chunks(of_x, of_y, what.mode)
+    indices = np.empty(capacity, x.indices.dtype)
+    values = _TRUE if iso else np.empty(capacity, what.np_type)
+
+    def job(chunk, worker):
+        return functions.rows(*arguments, indices, values, counts, cuts[chunk], cuts[chunk + 1], starts[chunk])
+
+    found = jit.share_out(job, len(starts), threads)
+    return *packed(indices, what.one if iso else values, starts, found, iso), counts
+
+
+def _chunks(of_x, of_y, mode):
+    """(cuts between rows, first position of each chunk's results, capacity of all results, threads)."""
+    of_x, of_y = of_x[1] - of_x[0], of_y[1] - of_y[0]
+    work = of_x + of_y
+    results = work if mode == "union" else of_x if mode == "difference" else np.minimum(of_x, of_y)
+    cuts, threads = gather.balanced(work)
+    ends = results.cumsum()
+    return cuts, [0, *ends[np.asarray(cuts[1:-1]) - 1].tolist()], int(ends[-1]), threads
+
+
+def packed(indices, values, starts, found, iso):
+    """(indices, values) without the gaps between chunks: chunk c has found[c] results from starts[c] on."""
+    at = 0
+    for begin, count in zip(starts, found, strict=True):
+        if begin != at and count:
+            indices[at : at + count] = indices[begin : begin + count]
+            if not iso:
+                values[at : at + count] = values[begin : begin + count]
+        at += count
+    return fitting(indices, at), (values if at else values[:0]) if iso else fitting(values, at)
+
+
+def fitting(array, count):
+    """The first `count` elements: a view, or a copy when the view would keep more than 1/8 of unused memory."""
+    return array[:count] if count * 8 > array.shape[0] * 7 else array[:count].copy()

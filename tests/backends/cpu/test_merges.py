@@ -1,0 +1,142 @@
+"""Compiled merges of every pair of storage forms, types and defaults against the reference backend."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from grb_tile.backends.cpu.compiled import dispatch as accelerate, elementwise, entries, gather, merging
+from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.backends.reference import ReferenceBackend
+from grb_tile.storage.convert import to_csr, to_dcsr
+from grb_tile.storage.store import Allow, Compressed
+from support.stores import matrix, same_matrix, same_vector, vector
+
+REFERENCE = ReferenceBackend()
+CASTS = [("FP64", "INT8"), ("INT64", "FP32"), ("UINT64", "BOOL"), ("FC64", "FP32"), ("INT8", "INT64")]
+
+
+@pytest.fixture(autouse=True, params=[1, 3])
+def threads(request, monkeypatch):
+    monkeypatch.setattr(jit, "_threads", request.param)
+    monkeypatch.setattr(gather, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(entries, "PARALLEL_WORK", 1)
+    with gb.plan(force="numba"):
+        yield
+    assert jit.failures() == []
+
+
+def extremes(rng, store):
+    """The store with values that casts saturate, wrap or turn into NaN among its own."""
+    chosen = {"f": [np.nan, np.inf, -1e30, 0.5, 300.7], "i": [-1], "u": [200]}.get(store.values.dtype.kind, [])
+    for value in chosen:
+        store.values[rng.integers(store.values.shape[0])] = value
+    return store
+
+
+def stores(rng, dtype):
+    """CSR and DCSR matrices of one shape: many entries, and few."""
+    dtype = gb.dtypes.lookup_dtype(dtype)
+    A = extremes(rng, matrix(rng, 60, 30, 400, dtype))
+    few = matrix(rng, 60, 30, 9, dtype)
+    return [A, to_dcsr(A), few, to_dcsr(few)]
+
+
+def compared(found, expected):
+    assert found is not NotImplemented
+    same_matrix(to_csr(found), to_csr(expected))
+
+
+@pytest.mark.parametrize("x_type, y_type", [("FP64", "FP64"), ("INT64", "FP32")])
+def test_row_lists_of_both_operands_are_merged(x_type, y_type):
+    rng = np.random.default_rng(1)
+    op = gb.binary.minus[gb.dtypes.unify(gb.dtypes.lookup_dtype(x_type), gb.dtypes.lookup_dtype(y_type))]
+    for A, B in itertools.product(stores(rng, x_type), stores(rng, y_type)):
+        with np.errstate(all="ignore"):
+            compared(accelerate.union(A, B, op), REFERENCE.union(A, B, op))
+            compared(accelerate.union(A, B, op, None, 3, 2), REFERENCE.union(A, B, op, None, 3, 2))
+            compared(accelerate.union(A, B, None), REFERENCE.union(A, B, None))
+            compared(accelerate.intersect(A, B, op), REFERENCE.intersect(A, B, op))
+        for complement in (False, True):
+            allow = Allow(B, complement)
+            compared(accelerate.restrict(A, allow), REFERENCE.restrict(A, allow))
+
+
+@pytest.mark.parametrize("x_type, y_type", CASTS)
+def test_entries_of_one_operand_are_cast_directly_and_common_ones_through_the_operator(x_type, y_type):
+    """Also into the type of an output that an accumulator writes."""
+    rng = np.random.default_rng(2)
+    x_dtype, y_dtype = gb.dtypes.lookup_dtype(x_type), gb.dtypes.lookup_dtype(y_type)
+    A, B = extremes(rng, matrix(rng, 20, 20, 150, x_dtype)), extremes(rng, matrix(rng, 20, 20, 150, y_dtype))
+    through = gb.dtypes.unify(x_dtype, y_dtype)
+    plus, compare = gb.binary.plus[through], getattr(gb.binary, "eq" if x_type == "FC64" else "lt")[through]
+    for op, *rest in ((plus, None, None, None), (plus, 1, -2.5, x_dtype), (compare, None, None, y_dtype)):
+        with np.errstate(all="ignore"):
+            compared(accelerate.union(A, B, op, None, *rest), REFERENCE.union(A, B, op, None, *rest))
+
+
+@pytest.mark.parametrize("form", ["sparse", "bitmap", "full"])
+@pytest.mark.parametrize("iso", [False, True])
+def test_vectors_of_other_types_and_defaults(form, iso):
+    rng = np.random.default_rng(3)
+    x_dtype, y_dtype = gb.dtypes.INT64, gb.dtypes.FP32
+    other = "sparse" if form == "sparse" else "bitmap"
+    op = gb.binary.minus["FP64"]
+    x = extremes(rng, vector(rng, 500, 300, x_dtype, form, iso=iso))
+    for count in (1, 20, 300):
+        y = extremes(rng, vector(rng, 500, count, y_dtype, other))
+        with np.errstate(all="ignore"):
+            same_vector(accelerate.union(x, y, op), REFERENCE.union(x, y, op))
+            same_vector(accelerate.intersect(x, y, op), REFERENCE.intersect(x, y, op))
+            found = accelerate.union(x, y, op, None, 7, -1, y_dtype)
+            same_vector(found, REFERENCE.union(x, y, op, None, 7, -1, y_dtype))
+
+
+@pytest.mark.parametrize("complement", [False, True])
+@pytest.mark.parametrize("first", [0, 1 << 30])
+def test_masks_before_and_after_a_union(monkeypatch, complement, first):
+    """MASK_FIRST 0: the operands are restricted; else the union."""
+    monkeypatch.setattr(elementwise, "MASK_FIRST", first)
+    rng = np.random.default_rng(4)
+    op = gb.binary.plus["FP64"]
+    for A, mask in itertools.product(stores(rng, "FP64"), stores(rng, "BOOL")):
+        B = stores(rng, "INT64")[0]
+        allow = Allow(mask, complement)
+        with np.errstate(all="ignore"):
+            compared(accelerate.union(A, B, op, allow), REFERENCE.union(A, B, op, allow))
+            compared(accelerate.union(A, B, op, allow, 1, 2), REFERENCE.union(A, B, op, allow, 1, 2))
+            compared(accelerate.intersect(A, B, op, allow), REFERENCE.intersect(A, B, op, allow))
+
+
+def test_rows_beyond_any_array_are_merged():
+    rng = np.random.default_rng(5)
+    far = 1 << 55
+    op = gb.binary.plus["INT64"]
+
+    def huge(count):
+        small = to_dcsr(matrix(rng, 60, 30, count, gb.dtypes.INT64))
+        indices = small.indices.astype(np.int64) * (far // 30)
+        return Compressed(far, far, small.dtype, small.indptr, indices, small.values, False, small.rows * (far // 60))
+
+    for A, B in ((huge(300), huge(300)), (huge(300), huge(5))):
+        for found, expected in (
+            (accelerate.union(A, B, op), REFERENCE.union(A, B, op)),
+            (accelerate.intersect(A, B, op), REFERENCE.intersect(A, B, op)),
+            (accelerate.restrict(A, Allow(B, True)), REFERENCE.restrict(A, Allow(B, True))),
+        ):
+            np.testing.assert_array_equal(found.rows, expected.rows)
+            same_matrix(found, expected)
+
+
+def test_few_entries_do_not_compile_but_use_what_is_loaded(monkeypatch):
+    rng = np.random.default_rng(6)
+    A, B = matrix(rng, 20, 20, 60, gb.dtypes.FP64), matrix(rng, 20, 20, 60, gb.dtypes.FP64)
+    what = merging.Merge(gb.binary.copysign["FP64"], "union", gb.dtypes.FP64)
+    with gb.plan(force=None):
+        monkeypatch.setattr(jit, "_mode", "auto")
+        assert merging.merge_matrices(A, B, what) is NotImplemented
+        assert not any(what.op in (key[1] or ()) for key in merging._kernels)
+    compared(merging.merge_matrices(A, B, what), REFERENCE.union(A, B, what.op))
+    with gb.plan(force=None):
+        compared(merging.merge_matrices(A, B, what), REFERENCE.union(A, B, what.op))
