@@ -1,4 +1,5 @@
-"""Peak memory, by the kernel's own count of resident pages: reading a Matrix Market file, searching a large graph.
+"""Peak memory, by the kernel's own count of resident pages: reading a Matrix Market file, searching a large graph,
+and single operations beside those of python-graphblas.
 
 Each sample is a process of its own.  What it imports and compiles is done on a small graph first; then the peak counter
 is set back and the work is done; the figure is the peak above what was resident before.
@@ -17,7 +18,7 @@ from measure import gauge
 ROOT = graphs.ROOT
 
 PEAK = """
-import json, pathlib, sys
+import ctypes, gc, json, pathlib, sys
 sys.path[:0] = [{benchmarks!r}, {root!r}]
 import graphs, objects
 
@@ -27,6 +28,8 @@ def resident(what):
             return int(line.split()[1]) * 1024
 
 def peak_of(work):
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)                    # what is free already does not hide what is allocated now
     before = resident("VmRSS")
     open("/proc/self/clear_refs", "w").write("5")       # the peak counter starts again from here
     result = work()
@@ -57,6 +60,32 @@ peak, found = peak_of(lambda: algorithms.bfs(G, source))
 arrays = graph.indptr.nbytes + graph.indices.nbytes
 objects.check_levels(graph, source, found.levels)
 print(json.dumps(dict(peak=peak, arrays=arrays)))
+"""
+)
+
+OPERATION = (
+    PEAK
+    + """
+import numpy as np
+if {side!r} == "ours":
+    import grb_tile as gb
+else:
+    import graphblas as gb
+rng = np.random.default_rng(1)
+
+def operands(n, entries):
+    keys = np.unique(rng.integers(0, n * n, entries))
+    return gb.Matrix.from_coo(keys // n, keys % n, rng.random(keys.size), nrows=n, ncols=n)
+
+def work(A, B, I):
+    return {operation}
+
+for n, entries in (({n} // 20, {entries} // 20), ({n}, {entries})):
+    A, B = operands(n, entries), operands({few}, {few} * 8)
+    rows = np.sort(rng.permutation(n)[: n // 2])
+    A.nvals, B.nvals, A.T.new().nvals
+    peak, C = peak_of(lambda: work(A, B, rows))
+print(json.dumps(dict(peak=peak, nvals=C.nvals)))
 """
 )
 
@@ -101,3 +130,34 @@ def reading():
 def searching():
     found = [record_of(SEARCHING) for _ in range(3)]
     return {"samples": [f["peak"] / f["arrays"] for f in found], "bytes": found}
+
+
+def beside_the_peer(operation, n, entries, few):
+    """Peak memory of an operation over python-graphblas's; each side three times, in processes of its own."""
+    sides = {
+        side: [record_of(OPERATION, side=side, operation=operation, n=n, entries=entries, few=few) for _ in range(3)]
+        for side in ("ours", "theirs")
+    }
+    assert sides["ours"][0]["nvals"] == sides["theirs"][0]["nvals"]
+    pairs = zip(sides["ours"], sides["theirs"], strict=True)
+    return {"samples": [ours["peak"] / theirs["peak"] for ours, theirs in pairs], "bytes": sides}
+
+
+@gauge("mxm-peak", "peak memory of A A over SuiteSparse's, random, 20 entries a row", 1.5, "x")
+def multiplying():
+    return beside_the_peer("gb.semiring.plus_times(A @ A).new()", 80_000, 1_600_000, 10)
+
+
+@gauge("kronecker-peak", "peak memory of kronecker over SuiteSparse's, 16 million entries", 1.5, "x")
+def kronecker():
+    return beside_the_peer("A.kronecker(B, gb.binary.times).new()", 10_000, 100_000, 20)
+
+
+@gauge("extract-peak", "peak memory of A[I, I], I half of the indices, over SuiteSparse's", 1.5, "x")
+def extracting():
+    return beside_the_peer("A[I, I].new()", 200_000, 8_000_000, 10)
+
+
+@gauge("extract-shuffled-peak", "peak memory of A[I, I], I shuffled, over SuiteSparse's", 1.5, "x")
+def extracting_shuffled():
+    return beside_the_peer("A[I[::-1], I[::-1]].new()", 200_000, 8_000_000, 10)

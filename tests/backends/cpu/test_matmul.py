@@ -8,8 +8,8 @@ from grb_tile.backends.cpu.compiled import dispatch as accelerate, matmul as acc
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.backends.cpu.vectorised import matmul as numpy_matmul
 from grb_tile.storage.convert import to_csr, transpose_of
-from grb_tile.storage.store import Allow
-from support.stores import matrix, same_matrix
+from grb_tile.storage.store import Allow, Compressed
+from support.stores import matrix, same_matrix, values
 
 
 @pytest.fixture(autouse=True)
@@ -102,3 +102,23 @@ def test_no_products_at_all():
     if A.indices[0] in np.flatnonzero(np.diff(B.indptr)):
         pytest.fail("the two entries should not meet; choose another seed")
     assert accelerate.matmul(A, B, gb.semiring.plus_times["FP64"]).nvals == 0
+
+
+@pytest.mark.parametrize("name, dtype", [("plus_times", "FP64"), ("min_minus", "INT8"), ("any_firsti", "INT64")])
+def test_operands_with_at_most_one_entry_a_row(name, dtype, monkeypatch):
+    """Diagonals, permutations and selections on either side: each product is an entry of the result."""
+    monkeypatch.setattr(accelerate_matmul, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(jit, "_threads", 3)
+    rng = np.random.default_rng(8)
+    kind = gb.dtypes.lookup_dtype(dtype)
+    op = semiring(name, dtype)
+    A = matrix(rng, 40, 40, 300, kind)
+    ptr = np.arange(41)
+    some = np.concatenate(([0], np.cumsum(rng.integers(0, 2, 40))))
+    for indptr, indices in (
+        (ptr, np.arange(40)), (ptr, rng.permutation(40)), (ptr, rng.integers(0, 40, 40)),
+        (some, np.sort(rng.choice(40, some[-1], replace=False))), (some, rng.integers(0, 40, some[-1])),
+    ):  # fmt: skip
+        D = Compressed(40, 40, kind, indptr.astype(np.int64), indices.astype(np.int32), values(rng, kind, len(indices)))
+        for left, right in ((D, A), (A, D), (D, D)):
+            check(left, right, op)

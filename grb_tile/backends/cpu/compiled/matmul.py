@@ -119,6 +119,14 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
     wanted = total if threads == 1 and total < CHUNK_PRODUCTS else min(CHUNK_PRODUCTS, total // (threads * 6) + 1)
     cuts, _ = row_chunks(work, wanted)
     offsets = np.concatenate(([0], np.cumsum(bounds)))
+    if mask == "none" and (_has_single_entries(A) or (_has_single_entries(B) and _ascends(B.indices))):
+        indices, values = np.empty(total, np_index), np.empty(total, np_type)
+
+        def write(chunk, worker):
+            functions.distinct(*a, a_values, *b, b_values, offsets, indices, values, cuts[chunk], cuts[chunk + 1])
+
+        jit.share_out(write, len(cuts) - 1, threads)
+        return choose_format(Compressed(nrows, ncols, dtype, offsets, indices, values))
     capacity = max(int(offsets[cuts[c + 1]] - offsets[cuts[c]]) for c in range(len(cuts) - 1))
     counts = np.empty(nrows, np.int64)
     scratch = [None] * threads
@@ -145,6 +153,15 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
     np.cumsum(counts, out=indptr[1:])
     indices, values = _joined(chunks, int(indptr[-1]), np_index, np_type, capacity)
     return choose_format(Compressed(nrows, ncols, dtype, indptr, indices, values))
+
+
+def _has_single_entries(A):
+    """Has no row of A more than one entry, as in a diagonal matrix, a permutation or a selection of rows?"""
+    return A.indices.shape[0] <= A.nrows and int(row_counts(A).max()) <= 1
+
+
+def _ascends(indices):
+    return bool((indices[1:] > indices[:-1]).all())
 
 
 def _joined(chunks, count, np_index, np_type, capacity):

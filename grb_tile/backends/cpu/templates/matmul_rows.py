@@ -129,6 +129,37 @@ def multiply(
     return at
 
 
+def distinct(
+    a_ptr: INT64,
+    a_indices: INDEX,
+    a_values: X,
+    b_ptr: INT64,
+    b_indices: B_INDEX,
+    b_values: Y,
+    out_ptr: INT64,
+    out_indices: B_INDEX,
+    out_values: Z,
+    first: int,
+    last: int,
+):
+    """Rows first..last where the products of a row have distinct, ascending columns: each product is an entry of C."""
+    a = a_values[0]
+    b = b_values[0]
+    for i in range(first, last):
+        at = out_ptr[i]
+        for p in range(a_ptr[i], a_ptr[i + 1]):
+            k = a_indices[p]
+            if not A_ISO:
+                a = a_values[p]
+            for q in range(b_ptr[k], b_ptr[k + 1]):
+                j = b_indices[q]
+                if not B_ISO:
+                    b = b_values[q]
+                out_indices[at] = j
+                out_values[at] = MUL(a, b, i, k, j)
+                at += 1
+
+
 def work(a_ptr: INT64, a_indices: INDEX, b_ptr: INT64, ncols: int, products: INT64, bounds: INT64):
     """Upper bounds in place of a symbolic phase: products[i] multiplications, bounds[i] entries of row i of C."""
     everything = 0
