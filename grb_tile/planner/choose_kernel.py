@@ -167,3 +167,21 @@ def stays_bitmap(size: int, item_bytes: int, profile) -> bool:
     Clearing or reading a bitmap costs its bytes over the bandwidth of DRAM, a list a read-back and two launches.
     """
     return size * (item_bytes + 0.125) <= tuning.LIST_NS * profile.dram_bytes_ns
+
+
+SPGEMM = ("two_phases", "merge_at_mask", "esc")
+
+
+def spgemm_kernel(plan, by_mask: bool) -> str:
+    """The kernel of a row-wise product of two matrices: two_phases, merge_at_mask or esc.
+
+    by_mask: may products be merged into the positions of the mask (no complement, an atomic)?
+    """
+    wanted = forced().kernel
+    if wanted in SPGEMM:
+        if wanted != "merge_at_mask" or by_mask:
+            return _record(plan, wanted, "forced")
+        _unsuited(plan, wanted)
+    if by_mask:
+        return _record(plan, "merge_at_mask", "mask_bounds")
+    return _record(plan, "two_phases", "row_accumulators")

@@ -45,6 +45,9 @@ FORCIBLE = {
     "merge_edge_balanced": ("kernel", "GPU, column-wise: merged by atomics, edges balanced among warps"),
     "merge_hubs_shared": ("kernel", "GPU, column-wise: edge-balanced, high-degree rows summed in shared memory"),
     "sort_products": ("kernel", "GPU, column-wise: products sorted by row and combined (ESC)"),
+    "two_phases": ("kernel", "GPU, matrix product: entries of each row counted, then computed, in shared memory"),
+    "merge_at_mask": ("kernel", "GPU, matrix product: merged into the mask's positions by atomics"),
+    "esc": ("kernel", "GPU, matrix product: products expanded, sorted and combined (ESC)"),
     "grid_wide": ("kernel", "GPU, BFS and SSSP: the whole grid, for graphs with hubs"),
     "grid_low_skew": ("kernel", "GPU, BFS: the whole grid, for graphs whose hubs do not lead everywhere"),
     "cluster_high_diameter": ("kernel", "GPU, BFS and SSSP: one cluster of blocks, for thousands of small levels"),
@@ -269,6 +272,9 @@ RULES = {
     "many_edges": "{0:.0f} edges: atomics on high-degree rows would queue up",
     "hubs_later": "{0:.0f} edges: the table of high-degree rows is made after {1} such products",
     "no_atomic": "the value has no atomic, or nothing of the result's size may be allocated",
+    # kernels of matrix products
+    "mask_bounds": "the mask has all positions of the result: its entries are the accumulators",
+    "row_accumulators": "positions are found in the first phase; each row's accumulator is in shared memory",
     # kernels of traversals
     "high_diameter": "{0:.1f} entries a row, {1:.1%} of them in rows longer than {2}: levels by the thousand",
     "low_skew": "longest row {0} against a mean of {1:.1f}: no hubs",

@@ -25,6 +25,24 @@ def structs():
     yield s.text, True, False, True, True
 
 
+def spgemm(number, text, atomic, structure_only):
+    """Instances of both phases; all forms over the semirings together."""
+    types = (("int32_t", "int32_t"), ("int32_t", "int64_t"), ("int64_t", "int64_t"))[number % 3]
+    lanes = ("4", "8", "16", "32")[number % 4]
+    forms = ("BY_WARP", "BY_ATOMICS" if atomic and "float2" not in text else "IN_ORDER")
+    yield "products/spgemm.cuh", "spgemm_copy", text, (*types, "S")
+    yield "products/spgemm_hash.cuh", "spgemm_hash", text, (*types, "S", lanes, "true")
+    for form in forms:
+        yield "products/spgemm_windows.cuh", "spgemm_windows", text, (*types, "S", form, "true")
+    if number < 3:
+        yield "products/spgemm.cuh", "spgemm_analyse", "", (types[0],)
+        yield "products/spgemm_hash.cuh", "spgemm_hash", "", (*types, "Structure", lanes, "false")
+        for form in ("BY_WARP", "BY_ATOMICS"):
+            yield "products/spgemm_windows.cuh", "spgemm_windows", "", (*types, "Structure", form, "false")
+        for name in ("spgemm_rebin", "spgemm_list"):
+            yield "products/spgemm.cuh", name, "", ()
+
+
 def instances():
     """(header, name, functors, template) of each."""
     for number, (text, atomic, structure_only, has_start, shows) in enumerate(dict.fromkeys(structs())):
@@ -61,6 +79,7 @@ def instances():
                 yield "products/matmul_rows.cuh", "combine_few", text, ("int64_t", "S")
         if number % 4 == 3 and atomic:
             yield "products/matmul_rows.cuh", "merge_products", text, ("int32_t", "int32_t", "int32_t", "S")
+        yield from spgemm(number, text, atomic, structure_only)
     yield "products/columns.cuh", "part_members", "", ()
     yield "products/columns.cuh", "high_degree_rows", "", ()
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):

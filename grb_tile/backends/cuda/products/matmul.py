@@ -1,9 +1,11 @@
 """C<M> = A (+.x) B on the device (SpGEMM).  Meanings: backends/protocol.py.
 
 dot         a mask that is no complement: row i of A with row j of BT for each of its entries (products/matmul_dot.cuh)
-gustavson   row by row (products/matmul_rows.cuh).  Under such a mask products are merged into the mask's positions by
-            atomics; else, and where a value has no atomic, ESC: at most EXPAND products at a time are expanded, sorted
-            by (i,j) and combined
+gustavson   row by row, by one of three kernels:
+            two_phases      accumulators in shared memory, exact allocation (products/spgemm.py)
+            merge_at_mask   under a mask that is no complement: products are merged into the mask's positions by atomics
+                            (products/matmul_rows.cuh)
+            esc             at most EXPAND products at a time are expanded, sorted by (i,j) and combined; when forced
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....planner.choose_kernel import spgemm_kernel
 from ....storage.store import index_dtype
 from ..lowering.semirings import lowered
 from ..structure.entries import compressed, empty_vector, gather, index_type, pair_order, row_ids, segment_starts
 from ..structure.structure import choose_format, transpose
 from .matvec import operand_types
+from .spgemm import matmul_two_phases
 
 if TYPE_CHECKING:
     from ....storage.store import Allow, Compressed
@@ -47,6 +51,11 @@ def matmul(
     if method == "dot" and allow is not None and not allow.complement:
         return _dots(device, A, transpose(device, B) if BT is None else BT, s, allow.pattern)
     B = transpose(device, BT) if B is None else B
+    whole = s.structure_only or s.dtype.np_type.itemsize <= 8  # a store of more could mix two writers' values
+    by_atomics = allow is not None and not allow.complement and s.atomic and whole
+    chosen = spgemm_kernel(plan, by_atomics)
+    if chosen == "two_phases":
+        return matmul_two_phases(device, A, B, s, allow, plan)
     lengths = device.empty(A.indices.shape[0], np.int64)
     kernel = device.launcher.kernel("products/matmul_rows.cuh", "row_lengths", "", (index_type(A.indices),))
     kernel.over(A.indices.shape[0], (A.indices, A.indices.shape[0], B.indptr, B.rows, _stored_rows(B), lengths))
@@ -54,8 +63,7 @@ def matmul(
     total = device.read(ends[-1:])[0]
     if total == 0:
         return empty_matrix(device, nrows, ncols, dtype)
-    whole = s.structure_only or s.dtype.np_type.itemsize <= 8  # a store of more could mix two writers' values
-    if allow is not None and not allow.complement and s.atomic and whole:
+    if chosen == "merge_at_mask":
         return _by_atomics(device, A, B, s, allow.pattern, ends, total)
     return _by_sorting(device, A, B, s, allow, ends, total)
 

@@ -1,0 +1,244 @@
+"""C<M> = A (+.x) B in two phases (kernels/products/spgemm.cuh): any semiring and type, any mask.
+
+    analysis         products and span of columns of each row of C, rows in bins
+    symbolic phase   entries of each row of C; then one read-back, and C is allocated exactly
+    numeric phase    columns, ascending in each row, and values
+
+Workspace: 29 bytes for each stored row of A.  Values of a monoid with an atomic are merged by several warps; all others
+by one row of B after the other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....planner import tuning
+from ....storage import convert as conversions
+from ....storage.store import Compressed, index_dtype
+from ..structure.entries import gather, index_type
+from ..structure.structure import choose_format
+
+if TYPE_CHECKING:
+    from ....storage.store import Allow
+    from ..lowering.semirings import Lowered
+    from ..runtime.device import Device
+
+COPIED, HASHED, WINDOWED, BINS = 0, 1, 6, 12  # as in spgemm.cuh
+PRODUCTS, TOTALS = 16, 32
+SLOTS = (32, 64, 128, 256, 512)  # of the hash table in each hashed bin
+LEAST_LANES = (4, 4, 8, 16, 32)  # of a group in each hashed bin
+THREADS = (128, 128, 256, 512, 1024, 1024)  # of a block in each windowed bin; a warp for each row in the first
+MOST_COLUMNS = 1 << 31  # the kernels' columns of B are 32-bit
+RESIDENT_THREADS = 2048  # of a multiprocessor
+FORMS = ("BY_WARP", "BY_ATOMICS", "IN_ORDER")
+
+
+class _Bins:
+    """Rows of each bin."""
+
+    def __init__(self, totals):
+        self.counts = totals[:BINS]
+
+    def launches(self, low, high, resident):
+        """(level, first position in the list, rows) of each launch for the bins low .. high-1.
+
+        A bin's rows go with those of the next bin, whose kernel serves them too, where `resident` rows of that bin are
+        processed at once: two launches one after the other would take longer.
+        """
+        first, count = sum(self.counts[:low]), 0
+        for level, here in enumerate(self.counts[low:high]):
+            count += here
+            following = resident[level + 1] if low + level + 1 < high else 0
+            if count and (2 * count > following or not any(self.counts[low + level + 1 : high])):
+                yield level, first, count
+                first, count = first + count, 0
+
+    def __str__(self):
+        counts = self.counts
+        return f"{counts[0]} copied, {sum(counts[HASHED:WINDOWED])} hashed, {sum(counts[WINDOWED:])} in windows"
+
+
+def matmul_two_phases(
+    device: Device, A: Compressed, B: Compressed, s: Lowered, allow: Allow | None = None, plan: Any = None
+) -> Compressed:
+    """C<allow> = A (+.x) B.
+
+    Raises: OutOfMemory, which says what C needs, before anything else is allocated.
+    """
+    product = _Product(device, A, B, s, allow)
+    bins, total, products = product.symbolic()
+    if plan is not None and type(plan) is not str:
+        plan.note = f"{products} products, {total} entries; rows: {bins}"
+    return product.numeric(total)
+
+
+class _Product:
+    """One product: its operands as the kernels take them, and its rows."""
+
+    def __init__(self, device, A, B, s, allow):
+        self.device, self.A, self.B, self.s = device, A, B, s
+        self.out = index_dtype(B.ncols)
+        self.names, self.columns = None, B.indices
+        if (
+            B.ncols >= MOST_COLUMNS
+            or B.ncols > tuning.ALLOCATED_PER_ENTRY * B.indices.shape[0] + conversions.SMALL_ROWS
+        ):
+            names = device.xp.unique(B.indices)
+            self.columns = device.xp.searchsorted(names, B.indices)
+            self.names = names.astype(self.out, copy=False)
+        if self.columns.dtype != np.int32:
+            self.columns = self.columns.astype(np.int32)
+        self.mask = (None, None, 0, None, 0)
+        if allow is not None:
+            M = allow.pattern
+            cols = M.indices if M.indices.dtype == self.out else M.indices.astype(self.out)
+            self.mask = (M.indptr, M.rows, M.indptr.shape[0] - 1, cols, int(allow.complement))
+        self.masked = allow is not None
+        self.stored = A.indptr.shape[0] - 1
+        self.names_of_types = index_type(A.indices), "int32_t" if self.out.itemsize == 4 else "int64_t"
+        launcher = device.launcher
+        self.shared = launcher.size(launcher.shared - (8 << 10), 1024)  # bytes that a block may have; some are static
+        self.least = launcher.size(self.shared // 32 // 128 * 128, 128)  # of a warp: so that 32 are resident
+
+    def symbolic(self):
+        """(the bins, the entries of C, products): counts the entries of each row."""
+        device, A, B = self.device, self.A, self.B
+        stored = self.stored
+        self.spans, self.work = device.empty(stored, np.uint64), device.empty(stored, np.uint32)
+        self.bins, self.list = device.empty(stored, np.uint8), device.empty(stored, np.int64)
+        self.c_ptr = device.empty(stored + 1, np.int64)
+        totals = device.zeros(3 * TOTALS, np.uint64)
+        lanes = _power(A.indices.shape[0] / stored, 1, 32)
+        kernel = self._kernel("spgemm_analyse", (index_type(A.indices),))
+        kernel.over(-(-stored * lanes // 32) * 32, (
+            A.indptr, A.indices, stored, B.indptr, B.rows, B.indptr.shape[0] - 1, self.columns, lanes, self.masked,
+            self.least, self.spans, self.work, self.bins, self.c_ptr, totals))  # fmt: skip
+        self._make_list(totals, totals[TOTALS:])
+        first = device.read(totals[:TOTALS])
+        self.mean = first[PRODUCTS] / A.indices.shape[0]  # entries of a row of B, weighted by products
+        self._run(_Bins(first), None, self.c_ptr)
+        return self._count(totals, first[PRODUCTS])
+
+    def _count(self, totals, products):
+        """Row pointers, and the bins of the numeric phase."""
+        device, s = self.device, self.s
+        totals = device.zeros(2 * TOTALS, np.uint64)
+        value = 0 if s.structure_only else s.dtype.np_type.itemsize
+        kernel = self._kernel("spgemm_rebin")
+        kernel.over(self.stored, (
+            self.c_ptr, self.stored, self.spans, self.work, self.masked, self.least, _word_bytes(s), value,
+            self.bins, totals,
+        ))  # fmt: skip
+        self._make_list(totals, totals[TOTALS:])
+        self.c_ptr = device.xp.cumsum(self.c_ptr)
+        *found, total = device.read(totals[:TOTALS], self.c_ptr[-1:])
+        self.rows_of_bins = _Bins(found)
+        return self.rows_of_bins, total, products
+
+    def numeric(self, total):
+        """C, whose entries the symbolic phase has counted."""
+        device, A, B, s = self.device, self.A, self.B, self.s
+        dtype = s.dtype.np_type
+        width = self.out.itemsize + (0 if s.structure_only else dtype.itemsize)
+        device.check_room(total * width, f"the {total} entries of C = A B")
+        cols = device.empty(total, self.out)
+        if s.structure_only:
+            values, iso = s.value(device, A, B), total > 0
+            values = values if iso else device.empty(0, dtype)
+        else:
+            values, iso = device.accumulators(total, dtype), False
+        self._run(self.rows_of_bins, s, self.c_ptr, cols, None if s.structure_only else values)
+        rows, indptr = A.rows, self.c_ptr
+        if rows is not None:  # rows without entries are not stored
+            kept = device.xp.nonzero(indptr[1:] != indptr[:-1])[0]
+            rows = gather(device, rows, kept)
+            indptr = device.xp.concatenate((indptr[:1], gather(device, indptr[1:], kept)))
+        result = choose_format(device, Compressed(A.nrows, B.ncols, s.dtype, indptr, cols, values, iso, rows))
+        result.shared = iso
+        return result
+
+    def _make_list(self, totals, cursors):
+        kernel = self._kernel("spgemm_list")
+        kernel.over(self.stored, (self.bins, self.stored, totals, cursors, self.list))
+
+    def _kernel(self, name, template=(), functors="", header="products/spgemm.cuh"):
+        return self.device.launcher.kernel(header, name, functors, template)
+
+    def _run(self, bins, s, c_ptr, cols=None, values=None):
+        """Launch the kernel of each bin: of the symbolic phase where s is None."""
+        A, B = self.A, self.B
+        text, struct = ("", "Structure") if s is None else (s.text, "S")
+        numeric = "false" if s is None else "true"
+        value = 0 if s is None or s.structure_only else s.dtype.np_type.itemsize
+        template = (*self.names_of_types, struct)
+        operands = (
+            A.indptr, A.rows, A.indices, A.values if s is not None and s.reads_a else None,
+            B.indptr, B.rows, B.indptr.shape[0] - 1, self.columns, B.values if s is not None and s.reads_x else None,
+            self.names, *self.mask, self.spans, c_ptr, cols, values,
+        )  # fmt: skip
+        if bins.counts[COPIED] and s is not None:
+            count, lanes = bins.counts[COPIED], _power(self.mean, 4, 32)
+            kernel = self._kernel("spgemm_copy", template, text)
+            kernel.over(count * lanes, (*operands, self.list[:count], count, lanes, 0))
+        hashed = [self._table(level, value, s is not None) for level in range(WINDOWED - HASHED)]
+        for level, first, count in bins.launches(HASHED, WINDOWED, [groups for *_, groups in hashed]):
+            arguments = (*operands, self.list[first : first + count], count)
+            self._hash(*hashed[level][:3], count, arguments, template, text, numeric)
+        for level, first, count in bins.launches(WINDOWED, BINS, self._resident_rows()):
+            arguments = (*operands, self.list[first : first + count], count)
+            self._windows(level, count, arguments, template, text, numeric, s)
+
+    def _table(self, level, value, numeric):
+        """(slots, bytes, lanes, groups resident on the device at once) of a hashed bin."""
+        slots, launcher = SLOTS[level], self.device.launcher
+        size = slots * 4 + numeric * slots * 2 + (slots * (value + 1) if value else 0)
+        size = (size + 15) // 16 * 16
+        lanes = _power(self.mean, LEAST_LANES[level], 32)
+        return slots, size, lanes, launcher.processors * min(RESIDENT_THREADS // lanes, self.shared // size)
+
+    def _resident_rows(self):
+        """Rows of each windowed bin that are resident on the device at once."""
+        processors = self.device.launcher.processors
+        threads = (32, *THREADS[1:])
+        return [
+            processors * min(RESIDENT_THREADS // threads[level], self.shared // min(self.least << level, self.shared))
+            for level in range(5)
+        ] + [0]  # rows of the last bin alone are processed by windows
+
+    def _hash(self, slots, table, lanes, count, arguments, template, text, numeric):
+        launcher = self.device.launcher
+        threads = launcher.threads(256)
+        while threads > 32 and threads // lanes * table > self.shared // 8:  # eight blocks are resident
+            threads //= 2
+        groups = threads // lanes
+        kernel = self._kernel("spgemm_hash", (*template, str(lanes), numeric), text, "products/spgemm_hash.cuh")
+        kernel(launcher.blocks(-(-count // groups)), threads, (*arguments, slots, 0), shared=groups * table)
+
+    def _windows(self, level, count, arguments, template, text, numeric, s):
+        launcher = self.device.launcher
+        atomic = s is None or s.structure_only or (s.atomic and s.dtype.np_type.itemsize <= 8)
+        form = 0 if level == 0 else 1 if atomic else 2
+        threads = launcher.threads(THREADS[level])
+        capacity = min(self.least << level, self.shared) if level < 5 else self.shared
+        word = 8 if s is None else _word_bytes(s)
+        window = capacity // word // 4 * 256
+        if level == 5:  # a quarter of the memory is left for values
+            window = launcher.size(window * 3 // 4 // 256 * 256, 64)
+        kernel = self._kernel("spgemm_windows", (*template, FORMS[form], numeric), text, "products/spgemm_windows.cuh")
+        rows = threads // 32 if form == 0 else 1
+        kernel(launcher.blocks(-(-count // rows)), threads, (*arguments, capacity, window), shared=rows * capacity)
+
+
+def _word_bytes(s):
+    """Shared memory for each 64 columns of a bitmap in the numeric phase."""
+    return 8 if s.structure_only else 12 if s.has_start or s.any else 20
+
+
+def _power(number, least, most):
+    """The least power of two that is not below `number`, within bounds that are powers of two."""
+    found = least
+    while found < number and found < most:
+        found *= 2
+    return found

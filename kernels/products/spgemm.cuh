@@ -1,0 +1,214 @@
+// C<M> = A (+.x) B in two phases (SpGEMM, Gustavson): the operands, the analysis of rows, the bins, rows that are copied.
+//
+// Algorithm: symbolic phase (distinct columns of each row of C), exact allocation, numeric phase; rows in bins by size,
+//   each bin with an accumulator in shared memory (Nagasaka, Nukada, Matsuoka, ICPP 2017; spECK: Parger et al., PPoPP
+//   2020).
+// Phases: spgemm_analyse   products and span of columns of each row of C, its bin, the rows of each bin
+//         spgemm_list      the rows of each bin as a list
+//         symbolic phase   spgemm_hash, spgemm_windows (products/spgemm_*.cuh): entries of each row of C
+//         spgemm_rebin     the bins of the numeric phase, which knows the entries
+//         numeric phase    spgemm_copy, spgemm_hash, spgemm_windows: columns, ascending in each row, and values
+// Bins: COPIED    one row of B, no mask: no accumulator
+//       HASHED    five bins of 16 to 256 entries at most: hash table, a group of lanes for each row
+//       WINDOWED  six bins by bytes of shared memory: bitmap of a window of columns, values by rank in the bitmap
+// Launch: backends/cuda/products/spgemm.py.
+// Precondition: columns of B are below 2^31 (they are relabelled where B has more), ascending in each row.
+#pragma once
+#include "products/semiring.cuh"
+
+namespace grb {
+
+enum { COPIED, HASHED, WINDOWED = HASHED + 5, BINS = WINDOWED + 6, NO_BIN = 255 };
+enum { PRODUCTS = 16, TOTALS = 32 };  // of `totals`: rows of each bin, then the number of products
+constexpr int64_t HASH_LEAST = 16, HASH_MOST = 256;  // entries of a row in the first and in the last hashed bin
+constexpr int64_t HASH_WORK = 1024;   // products of a row that a group of lanes takes
+constexpr int64_t WARP_WORK = 1 << 14;  // products of a row that a warp takes; a block of the next bin takes 8 times as many
+constexpr int AHEAD = 4;  // products of a lane that are read before the first is merged
+
+// What a symbolic phase computes: no values.
+struct Structure {
+  using Z = uint8_t;
+  using A = uint8_t;
+  using X = uint8_t;
+  static constexpr bool reads_a = false, reads_x = false, a_iso = false, x_iso = false, structure_only = true,
+                        any = false, has_start = false, reads_k = false, plain_sum = false;
+};
+
+// The operands of a product and the rows of one bin; fields of 8 bytes in the order of products/spgemm.py.
+template <class I, class O, class S> struct Spgemm {
+  const int64_t* a_ptr;
+  const int64_t* a_rows;  // null: CSR
+  const I* a_cols;
+  const typename S::A* a_values;
+  const int64_t* b_ptr;
+  const int64_t* b_rows;
+  int64_t b_stored;
+  const int32_t* b_cols;
+  const typename S::X* b_values;
+  const O* names;  // the columns of C that the columns of B stand for; null: themselves
+  const int64_t* m_ptr;  // null: no mask
+  const int64_t* m_rows;
+  int64_t m_stored;
+  const O* m_cols;
+  int64_t complement;
+  const word* spans;  // first << 32 | last column of each stored row of A's row of C
+  int64_t* c_ptr;     // symbolic phase: c_ptr[r + 1] = entries of row r; numeric phase: row pointers
+  O* c_cols;
+  typename S::Z* c_values;
+  const int64_t* list;  // the bin's rows
+  int64_t listed;
+  int64_t capacity;  // hash: slots of a table; windows: bytes of shared memory of a row
+  int64_t window;    // columns of a window, a multiple of 64
+
+  GRB_DEVICE int64_t row(int64_t r) const { return a_rows == nullptr ? r : a_rows[r]; }
+  GRB_DEVICE O column(int32_t c) const { return names == nullptr ? O(c) : names[c]; }
+  GRB_DEVICE void row_of_b(int64_t k, int64_t& start, int64_t& stop) const {
+    row_range(b_ptr, b_rows, b_stored, k, start, stop);
+  }
+  // May (i, column) be written?
+  GRB_DEVICE bool admits(int64_t m_start, int64_t m_stop, int32_t c) const {
+    return (find(m_cols, m_start, m_stop, column(c)) >= 0) != (complement != 0);
+  }
+};
+
+// The bin of a row.  work: products; size: bound on the entries of its hash table; bytes: of its bitmap and values.
+GRB_DEVICE int bin_of(int64_t work, int64_t size, int64_t bytes, int64_t least_bytes) {
+  if (size <= HASH_MOST && work <= HASH_WORK) {
+    int bin = HASHED;
+    for (int64_t most = HASH_LEAST; size > most; most *= 2) bin++;
+    return bin;
+  }
+  int level = 0;
+  for (int64_t most = WARP_WORK; work > most && level < 4; most *= 8) level++;
+  while (level < 5 && bytes > (least_bytes << level)) level++;
+  return WINDOWED + level;
+}
+GRB_DEVICE int64_t window_words(int64_t columns) { return ((columns + 63) / 64 + 3) / 4 * 4; }
+GRB_DEVICE int64_t span_of(word span) { return int64_t(span & 0xffffffffu) - int64_t(span >> 32) + 1; }
+
+// Adds the block's counts of bins to the totals.
+GRB_DEVICE void add_counts(const unsigned* counts, word* totals) {
+  __syncthreads();
+  if (threadIdx.x < BINS && counts[threadIdx.x]) atomicAdd(totals + threadIdx.x, word(counts[threadIdx.x]));
+}
+
+// spans[r], work[r] (products, at most 2^32 - 1), bins[r] of each stored row of A; totals += rows of each bin, products.
+// `lanes` neighbours for each row.
+template <class I>
+__global__ void __launch_bounds__(256)
+spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int64_t* b_ptr, const int64_t* b_rows,
+               int64_t b_stored, const int32_t* b_cols, int64_t lanes, bool masked, int64_t least_bytes, word* spans,
+               uint32_t* work, uint8_t* bins, int64_t* c_ptr, word* totals) {
+  __shared__ unsigned counts[BINS];
+  if (threadIdx.x < BINS) counts[threadIdx.x] = 0;
+  __syncthreads();
+  int sub = lane_number() & int(lanes - 1);
+  int64_t in_warp = 32 / lanes, products = 0;
+  GRB_EACH_WARP(task, (stored + in_warp - 1) / in_warp) {
+    int64_t r = task * in_warp + lane_number() / lanes, count = 0, rows = 0;
+    unsigned first = 0xffffffffu, last = 0;
+    if (r < stored) {
+      for (int64_t p = a_ptr[r] + sub, end = a_ptr[r + 1]; p < end; p += lanes) {
+        int64_t start, stop;
+        row_range(b_ptr, b_rows, b_stored, int64_t(a_cols[p]), start, stop);
+        if (start == stop) continue;
+        count += stop - start;
+        rows++;
+        first = min(first, unsigned(b_cols[start]));
+        last = max(last, unsigned(b_cols[stop - 1]));
+      }
+    }
+    for (int by = int(lanes) >> 1; by; by >>= 1) {
+      count += __shfl_down_sync(ALL_LANES, count, by);
+      rows += __shfl_down_sync(ALL_LANES, rows, by);
+      first = min(first, __shfl_down_sync(ALL_LANES, first, by));
+      last = max(last, __shfl_down_sync(ALL_LANES, last, by));
+    }
+    if (r >= stored || sub != 0) continue;
+    int bin = NO_BIN;
+    word span = word(first) << 32 | last;
+    if (rows == 1 && !masked) bin = COPIED;
+    else if (rows > 0) bin = bin_of(count, count, window_words(span_of(span)) * 8, least_bytes);
+    spans[r] = span;
+    work[r] = uint32_t(min(count, int64_t(0xffffffff)));
+    bins[r] = uint8_t(bin);
+    c_ptr[r + 1] = bin == COPIED ? count : 0;
+    if (r == 0) c_ptr[0] = 0;
+    if (bin != NO_BIN) atomicAdd(counts + bin, 1u);
+    products += count;
+  }
+  add_counts(counts, totals);
+  products = warp_reduce(products, [](int64_t x, int64_t y) { return x + y; });
+  if (lane_number() == 0 && products) atomicAdd(totals + PRODUCTS, word(products));
+}
+
+// bins[r] of the numeric phase, from the entries c_ptr[r + 1] that the symbolic phase counted.
+__global__ void __launch_bounds__(256)
+spgemm_rebin(const int64_t* c_ptr, int64_t stored, const word* spans, const uint32_t* work, bool masked,
+             int64_t least_bytes, int64_t word_bytes, int64_t value_bytes, uint8_t* bins, word* totals) {
+  __shared__ unsigned counts[BINS];
+  if (threadIdx.x < BINS) counts[threadIdx.x] = 0;
+  __syncthreads();
+  GRB_EACH(r, stored) {
+    int64_t entries = c_ptr[r + 1];
+    int bin = bins[r];
+    if (entries == 0) {
+      bin = NO_BIN;
+    } else if (bin != COPIED) {
+      int64_t bytes = window_words(span_of(spans[r])) * word_bytes + entries * value_bytes;
+      bin = bin_of(work[r], masked ? int64_t(work[r]) : entries, bytes, least_bytes);
+    }
+    bins[r] = uint8_t(bin);
+    if (bin != NO_BIN) atomicAdd(counts + bin, 1u);
+  }
+  add_counts(counts, totals);
+}
+
+// list: the rows of bin 0, then those of bin 1, ...; cursors hold zeros.  A block takes blockDim.x rows at a time.
+__global__ void __launch_bounds__(256)
+spgemm_list(const uint8_t* bins, int64_t stored, const word* totals, word* cursors, int64_t* list) {
+  __shared__ unsigned counts[BINS];
+  __shared__ word base[BINS];
+  for (int64_t from = int64_t(blockIdx.x) * blockDim.x; from < stored; from += int64_t(gridDim.x) * blockDim.x) {
+    if (threadIdx.x < BINS) counts[threadIdx.x] = 0;
+    __syncthreads();
+    int64_t r = from + threadIdx.x;
+    int bin = r < stored ? bins[r] : NO_BIN;
+    unsigned at = 0;
+    if (bin != NO_BIN) at = atomicAdd(counts + bin, 1u);
+    __syncthreads();
+    if (threadIdx.x < BINS && counts[threadIdx.x]) {
+      word before = atomicAdd(cursors + threadIdx.x, word(counts[threadIdx.x]));
+      for (int b = 0; b < int(threadIdx.x); b++) before += totals[b];
+      base[threadIdx.x] = before;
+    }
+    __syncthreads();
+    if (bin != NO_BIN) list[base[bin] + at] = r;
+    __syncthreads();
+  }
+}
+
+// The rows of C that are one row of B times one entry of A; `capacity` lanes for each.
+template <class I, class O, class S>
+__global__ void __launch_bounds__(256) spgemm_copy(Spgemm<I, O, S> o) {
+  int64_t lanes = o.capacity;
+  int sub = int(threadIdx.x & unsigned(lanes - 1));
+  for (int64_t n = thread_number() / lanes; n < o.listed; n += thread_count() / lanes) {
+    int64_t r = o.list[n], i = o.row(r), at = o.c_ptr[r];
+    for (int64_t p = o.a_ptr[r]; p < o.a_ptr[r + 1]; p++) {  // the only entry of A that meets a row of B
+      int64_t k = o.a_cols[p], start, stop;
+      o.row_of_b(k, start, stop);
+      if (start == stop) continue;
+      auto a = value_of_a<S>(o.a_values, p);
+      for (int64_t q = start + sub; q < stop; q += lanes) {
+        O j = o.column(o.b_cols[q]);
+        o.c_cols[at + q - start] = j;
+        if constexpr (!S::structure_only)
+          o.c_values[at + q - start] = S::times(a, value_of_x<S>(o.b_values, q), i, k, j);
+      }
+      break;
+    }
+  }
+}
+
+}  // namespace grb

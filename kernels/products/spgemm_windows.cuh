@@ -1,0 +1,242 @@
+// Long rows of C = A (+.x) B: a bitmap of a window of columns in shared memory, values by their rank in the bitmap.
+//
+// Algorithm: the dense accumulator over windows of columns (spECK: Parger et al., PPoPP 2020), made compact: the bitmap
+//   has the structure of the row of C, ascending, and a value's position is the number of bits before its column.
+// Phases of a window: set the bits of the products' columns; drop what the mask does not admit; scan; symbolic phase:
+//   count; numeric phase: write the columns, merge the products' values by rank, write the values.  Values that do not
+//   fit in shared memory are merged in C itself.
+// Forms: BY_WARP     a warp for each row; one row of B at a time, whose columns are distinct: no atomic
+//        BY_ATOMICS  a block for each row, its warps take rows of B as they come; values are merged by atomics
+//        IN_ORDER    a block for each row, all of it takes one row of B at a time: for monoids without an atomic
+// Launch: backends/cuda/products/spgemm.py; `capacity` bytes of shared memory for each row (a multiple of 16).
+#pragma once
+#include "products/spgemm.cuh"
+
+namespace grb {
+
+enum { BY_WARP, BY_ATOMICS, IN_ORDER };
+
+template <int FORM> struct Owner {  // the threads of a row
+  int rank, size;
+  GRB_DEVICE Owner() : rank(FORM == BY_WARP ? lane_number() : int(threadIdx.x)),
+                       size(FORM == BY_WARP ? 32 : int(blockDim.x)) {}
+  GRB_DEVICE void sync() const {
+    if constexpr (FORM == BY_WARP) __syncwarp(); else __syncthreads();
+  }
+  GRB_DEVICE int exclusive_sum(int count, int& total, int* shared) const {
+    if constexpr (FORM == BY_WARP) {
+      int sum = warp_inclusive_sum(count);
+      total = __shfl_sync(ALL_LANES, sum, 31);
+      return sum - count;
+    } else {
+      return block_exclusive_sum(count, total, shared);
+    }
+  }
+};
+
+// body(c, x, a, k) for the products of `entries` (at most 32) entries of A from `base` whose column c is in low .. high-1.
+// The warp calls together and reads AHEAD times 32 products before the body of the first.
+template <bool VALUES, bool APART, class I, class O, class S, class Body>
+GRB_DEVICE void products_of_entries(const Spgemm<I, O, S>& o, int64_t base, int entries, int32_t low, int64_t high,
+                                    bool whole, Body body) {
+  const int lane = lane_number();
+  int64_t k = 0, start = 0, stop = 0;
+  typename S::A a = typename S::A();
+  if (lane < entries) {
+    k = o.a_cols[base + lane];
+    o.row_of_b(k, start, stop);
+    if (!whole) {
+      start = lower_bound(o.b_cols, start, stop, low);
+      stop = lower_bound(o.b_cols, start, stop, high);
+    }
+    if constexpr (VALUES) a = value_of_a<S>(o.a_values, base + lane);
+  }
+  if constexpr (VALUES && S::a_iso) a = value_of_a<S>(o.a_values, int64_t(0));
+  int e = -1;
+  int64_t q = 0, last = 0;
+  auto advance = [&]() {  // to the next 32 products
+    q += 32;
+    while (q >= last) {
+      if (++e >= entries) return false;
+      q = shuffle(start, e);
+      last = shuffle(stop, e);
+    }
+    return true;
+  };
+  for (bool more = true; more;) {
+    int c[AHEAD], entry[AHEAD];
+    typename S::X x[AHEAD];
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) {
+      c[u] = -1;
+      entry[u] = 0;
+      more = more && advance();
+      if (!more) continue;
+      entry[u] = e;
+      if (q + lane < last) {
+        c[u] = o.b_cols[q + lane];
+        if constexpr (VALUES) x[u] = value_of_x<S>(o.b_values, q + lane);
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) {
+      typename S::A left = a;
+      int64_t middle = k;
+      if constexpr (VALUES && S::reads_a && !S::a_iso) left = shuffle(a, entry[u]);
+      if constexpr (VALUES && S::reads_k) middle = shuffle(k, entry[u]);
+      if (c[u] >= 0) body(c[u], x[u], left, middle);
+      if constexpr (APART) __syncwarp();
+    }
+  }
+}
+
+// body for all products of row r in a window.  `next`: a number in shared memory.
+template <int FORM, bool VALUES, class I, class O, class S, class Body>
+GRB_DEVICE void products_of_row(const Spgemm<I, O, S>& o, const Owner<FORM>& owner, int64_t r, int32_t low, int64_t high,
+                                bool whole, int64_t* next, Body body) {
+  const int64_t from = o.a_ptr[r], to = o.a_ptr[r + 1];
+  if constexpr (FORM == BY_WARP) {
+    for (int64_t base = from; base < to; base += 32)
+      products_of_entries<VALUES, VALUES>(o, base, int(min(to - base, int64_t(32))), low, high, whole, body);
+  } else if constexpr (FORM == BY_ATOMICS || !VALUES) {
+    if (threadIdx.x == 0) *next = from;
+    __syncthreads();
+    const int warps = owner.size >> 5;
+    const int chunk = int(min(int64_t(32), (to - from + warps - 1) / warps));
+    for (;;) {
+      int64_t base = 0;
+      if (lane_number() == 0)
+        base = int64_t(atomicAdd(reinterpret_cast<unsigned long long*>(next), (unsigned long long)chunk));
+      base = shuffle(base, 0);
+      if (base >= to) break;
+      products_of_entries<VALUES, false>(o, base, int(min(to - base, int64_t(chunk))), low, high, whole, body);
+    }
+  } else {
+    for (int64_t p = from; p < to; p++) {
+      int64_t k = o.a_cols[p], start, stop;
+      o.row_of_b(k, start, stop);
+      if (!whole) {
+        start = lower_bound(o.b_cols, start, stop, low);
+        stop = lower_bound(o.b_cols, start, stop, high);
+      }
+      if (start == stop) continue;
+      auto a = value_of_a<S>(o.a_values, p);
+      for (int64_t q = start + owner.rank; q < stop; q += owner.size)
+        body(o.b_cols[q], value_of_x<S>(o.b_values, q), a, k);
+      __syncthreads();
+    }
+  }
+  owner.sync();
+}
+
+// The values of one window: in shared memory, or in C.
+template <int FORM, class S> struct Accumulator {
+  using Z = typename S::Z;
+  Z* near;
+  Z* far;
+  word* touched;  // for monoids without start(): positions that have a value
+  bool is_near;
+
+  GRB_DEVICE void set(Z* p, int rank, Z value) const {
+    if constexpr (S::any) p[rank] = value;
+    else if constexpr (S::has_start) p[rank] = S::add(p[rank], value);
+    else p[rank] = put(touched, rank) ? value : S::add(p[rank], value);
+  }
+  GRB_DEVICE void take(int rank, Z value) const {
+    if constexpr (FORM == BY_WARP) {
+      set(near, rank, value);
+    } else if constexpr (FORM == IN_ORDER || S::any) {
+      if (is_near) set(near, rank, value); else set(far, rank, value);
+    } else {  // atomics on shared memory keep subnormals (PTX ISA, atom)
+      if (is_near) merge_returning_old<S>(near + rank, value); else merge<S>(far + rank, value);
+    }
+  }
+};
+
+template <class I, class O, class S, int FORM, bool NUMERIC>
+__global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024) spgemm_windows(Spgemm<I, O, S> o) {
+  extern __shared__ __align__(16) unsigned char pool[];
+  __shared__ int sums[33];
+  __shared__ int64_t next;
+  using Z = typename S::Z;
+  constexpr bool values = NUMERIC && !S::structure_only, touches = values && !S::has_start && !S::any;
+  const Owner<FORM> owner;
+  const int in_block = FORM == BY_WARP ? int(blockDim.x >> 5) : 1;
+  const int number = FORM == BY_WARP ? int(threadIdx.x >> 5) : 0;
+  word* bits = reinterpret_cast<word*>(pool + size_t(number) * size_t(o.capacity));
+  for (int64_t n = int64_t(blockIdx.x) * in_block + number; n < o.listed; n += int64_t(gridDim.x) * in_block) {
+    const int64_t r = o.list[n], i = o.row(r), beyond = int64_t(o.spans[r] & 0xffffffffu) + 1;
+    int64_t m_start = 0, m_stop = 0, written = 0, to = 0;
+    if (o.m_ptr != nullptr) row_range(o.m_ptr, o.m_rows, o.m_stored, i, m_start, m_stop);
+    if constexpr (NUMERIC) to = o.c_ptr[r];
+    const bool whole = span_of(o.spans[r]) <= o.window;
+    for (int64_t low = int64_t(o.spans[r] >> 32); low < beyond; low += o.window) {
+      const int64_t high = min(low + o.window, beyond);
+      const int words = int(window_words(high - low));
+      unsigned* before = reinterpret_cast<unsigned*>(bits + words);  // bits in the words before each
+      word* touched = reinterpret_cast<word*>(before + words);
+      Z* near = reinterpret_cast<Z*>(touches ? touched + words : touched);
+      for (int w = owner.rank; w < words; w += owner.size) {
+        bits[w] = 0;
+        if constexpr (touches) touched[w] = 0;
+      }
+      owner.sync();
+      products_of_row<FORM, false>(o, owner, r, int32_t(low), high, whole, &next, [&](int c, auto, auto, int64_t) {
+        unsigned at = unsigned(c) - unsigned(low), bit = 1u << (at & 31);
+        unsigned* half = reinterpret_cast<unsigned*>(bits) + (at >> 5);
+        if (!(*(volatile unsigned*)half & bit)) atomicOr(half, bit);
+      });
+      if (o.m_ptr != nullptr) {
+        for (int w = owner.rank; w < words; w += owner.size) {
+          word kept = bits[w];
+          for (word left = kept; left; left &= left - 1)
+            if (!o.admits(m_start, m_stop, int32_t(low + w * 64 + lowest(left)))) kept &= ~(left & (0 - left));
+          bits[w] = kept;
+        }
+        owner.sync();
+      }
+      const int share = ((words + owner.size - 1) / owner.size) | 1;  // odd: neighbours' words are in other banks
+      const int first = min(owner.rank * share, words), last = min(first + share, words);
+      int count = 0, total = 0;
+      for (int w = first; w < last; w++) count += members(bits[w]);
+      int rank = owner.exclusive_sum(count, total, sums);
+      if constexpr (NUMERIC) {
+        for (int w = first; w < last; w++) {
+          if constexpr (values) before[w] = unsigned(rank);
+          for (word left = bits[w]; left; left &= left - 1)
+            o.c_cols[to + written + rank++] = o.column(int32_t(low + w * 64 + lowest(left)));
+        }
+      }
+      if constexpr (values) {
+        Accumulator<FORM, S> acc;
+        acc.near = near;
+        acc.far = o.c_values + to + written;
+        acc.touched = touched;
+        acc.is_near = FORM == BY_WARP || reinterpret_cast<unsigned char*>(near + total) <=
+                                             reinterpret_cast<unsigned char*>(bits) + o.capacity;
+        if constexpr (S::has_start) {
+          for (int at = owner.rank; at < total; at += owner.size)
+            if (acc.is_near) acc.near[at] = S::start(); else acc.far[at] = S::start();
+        }
+        owner.sync();
+        products_of_row<FORM, true>(o, owner, r, int32_t(low), high, whole, &next,
+                                    [&](int c, auto x, auto a, int64_t k) {
+          unsigned at = unsigned(c) - unsigned(low), w = at >> 6;
+          word there = bits[w];
+          if (o.m_ptr != nullptr && !(there >> (at & 63) & 1)) return;
+          int place = int(before[w]) + members(there & word_below(int(at & 63)));
+          acc.take(place, S::times(a, x, i, k, o.column(c)));
+        });
+        if (acc.is_near)
+          for (int at = owner.rank; at < total; at += owner.size) acc.far[at] = acc.near[at];
+      }
+      written += total;
+      owner.sync();
+    }
+    if constexpr (!NUMERIC) {
+      if (owner.rank == 0) o.c_ptr[r + 1] = written;
+    }
+  }
+}
+
+}  // namespace grb
