@@ -1,4 +1,4 @@
-// C<M> = A (+.x) B in two phases (SpGEMM, Gustavson): the operands, the analysis of rows, the bins, rows that are copied.
+// C<M> = A (+.x) B in two phases (SpGEMM, Gustavson): the operands, the analysis of rows, the bins, copied rows.
 //
 // Algorithm: symbolic phase (distinct columns of each row of C), exact allocation, numeric phase; rows in bins by size,
 //   each bin with an accumulator in shared memory (Nagasaka, Nukada, Matsuoka, ICPP 2017; spECK: Parger et al., PPoPP
@@ -21,8 +21,8 @@ namespace grb {
 enum { COPIED, HASHED, WINDOWED = HASHED + 5, BINS = WINDOWED + 6, NO_BIN = 255 };
 enum { PRODUCTS = 16, TOTALS = 32 };  // of `totals`: rows of each bin, then the number of products
 constexpr int64_t HASH_LEAST = 16, HASH_MOST = 256;  // entries of a row in the first and in the last hashed bin
-constexpr int64_t HASH_WORK = 1024;   // products of a row that a group of lanes takes
-constexpr int64_t WARP_WORK = 1 << 14;  // products of a row that a warp takes; a block of the next bin takes 8 times as many
+constexpr int64_t HASH_WORK = 1024;  // products of a row that a group of lanes takes
+constexpr int64_t WARP_WORK = 1 << 14;  // products of a row that a warp takes; a block of the next bin: 8 times as many
 constexpr int AHEAD = 4;  // products of a lane that are read before the first is merged
 
 // What a symbolic phase computes: no values.
@@ -92,8 +92,8 @@ GRB_DEVICE void add_counts(const unsigned* counts, word* totals) {
   if (threadIdx.x < BINS && counts[threadIdx.x]) atomicAdd(totals + threadIdx.x, word(counts[threadIdx.x]));
 }
 
-// spans[r], work[r] (products, at most 2^32 - 1), bins[r] of each stored row of A; totals += rows of each bin, products.
-// `lanes` neighbours for each row.
+// spans[r], work[r] (products, at most 2^32 - 1), bins[r] of each stored row of A; totals += rows of each bin,
+// products.  `lanes` neighbours for each row.
 template <class I>
 __global__ void __launch_bounds__(256)
 spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int64_t* b_ptr, const int64_t* b_rows,

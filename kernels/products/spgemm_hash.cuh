@@ -7,7 +7,7 @@
 //   after the other.
 // Phases of a row: clear the table; insert the products; symbolic phase: count the entries;
 //   numeric phase: compact the table, rank the columns (each counts the smaller ones), write.
-// Launch: backends/cuda/products/spgemm.py; blocks of a multiple of 32 threads, the bytes of a HashTable for each group.
+// Launch: backends/cuda/products/spgemm.py; blocks of a multiple of 32 threads, a HashTable for each group.
 // Precondition: a row has at most capacity / 2 distinct columns; capacity is a power of two, at least 32.
 #pragma once
 #include "products/spgemm.cuh"

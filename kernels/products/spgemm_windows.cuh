@@ -34,82 +34,104 @@ template <int FORM> struct Owner {  // the threads of a row
   }
 };
 
-// body(c, x, a, k) for the products of `entries` (at most 32) entries of A from `base` whose column c is in low .. high-1.
-// The warp calls together and reads AHEAD times 32 products before the body of the first.
-template <bool VALUES, bool APART, class I, class O, class S, class Body>
-GRB_DEVICE void products_of_entries(const Spgemm<I, O, S>& o, int64_t base, int entries, int32_t low, int64_t high,
-                                    bool whole, Body body) {
-  const int lane = lane_number();
-  int64_t k = 0, start = 0, stop = 0;
-  typename S::A a = typename S::A();
-  if (lane < entries) {
-    k = o.a_cols[base + lane];
-    o.row_of_b(k, start, stop);
-    if (!whole) {
-      start = lower_bound(o.b_cols, start, stop, low);
-      stop = lower_bound(o.b_cols, start, stop, high);
+// Entries of A, one a lane, and what of their rows of B is in the window.
+template <class S> struct Entries {
+  int64_t k, start;
+  int length, count;
+  typename S::A a;
+
+  // The `entries` (at most 32) from `base`; the columns low .. high-1 of their rows of B.
+  template <bool VALUES, class I, class O>
+  GRB_DEVICE void read(const Spgemm<I, O, S>& o, int64_t base, int entries, int32_t low, int64_t high, bool whole) {
+    int64_t stop = 0;
+    k = start = 0;
+    a = typename S::A();
+    if (lane_number() < entries) {
+      k = o.a_cols[base + lane_number()];
+      o.row_of_b(k, start, stop);
+      if (!whole) {
+        start = lower_bound(o.b_cols, start, stop, low);
+        stop = lower_bound(o.b_cols, start, stop, high);
+      }
+      if constexpr (VALUES) a = value_of_a<S>(o.a_values, base + lane_number());
     }
-    if constexpr (VALUES) a = value_of_a<S>(o.a_values, base + lane);
+    if constexpr (VALUES && S::a_iso) a = value_of_a<S>(o.a_values, int64_t(0));
+    length = int(stop - start);
+    count = entries;
   }
-  if constexpr (VALUES && S::a_iso) a = value_of_a<S>(o.a_values, int64_t(0));
-  int e = -1;
-  int64_t q = 0, last = 0;
-  auto advance = [&]() {  // to the next 32 products
-    q += 32;
-    while (q >= last) {
-      if (++e >= entries) return false;
-      q = shuffle(start, e);
-      last = shuffle(stop, e);
-    }
-    return true;
-  };
-  for (bool more = true; more;) {
-    int c[AHEAD], entry[AHEAD];
-    typename S::X x[AHEAD];
+  // body(c, x, a, k) for each product.  The warp calls together and reads columns of AHEAD rows of B before the body of
+  // the first.  APART: columns of different rows of B are not in two bodies at once.
+  template <bool VALUES, bool APART, class I, class O, class Body>
+  GRB_DEVICE void products(const Spgemm<I, O, S>& o, Body body) const {
+    const int lane = lane_number();
+    for (int e = 0; e < count; e += AHEAD) {
+      const int32_t* columns[AHEAD];
+      const typename S::X* factors[AHEAD];
+      int left[AHEAD], longest = 0;
+      typename S::A own[AHEAD];
 #pragma unroll
-    for (int u = 0; u < AHEAD; u++) {
-      c[u] = -1;
-      entry[u] = 0;
-      more = more && advance();
-      if (!more) continue;
-      entry[u] = e;
-      if (q + lane < last) {
-        c[u] = o.b_cols[q + lane];
-        if constexpr (VALUES) x[u] = value_of_x<S>(o.b_values, q + lane);
+      for (int u = 0; u < AHEAD; u++) {
+        const int64_t q = shuffle(start, e + u) + lane;  // lanes from `count` on have no products
+        left[u] = shuffle(length, e + u);
+        columns[u] = o.b_cols + q;
+        factors[u] = VALUES && S::reads_x && !S::x_iso ? o.b_values + q : o.b_values;
+        longest = max(longest, left[u]);
+        own[u] = a;
+        if constexpr (VALUES && S::reads_a && !S::a_iso) own[u] = shuffle(a, e + u);
+      }
+      for (int done = 0; done < longest; done += 32) {
+        int c[AHEAD];
+        typename S::X x[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+          c[u] = -1;
+          if (done + lane < left[u]) {
+            c[u] = columns[u][done];
+            if constexpr (VALUES) x[u] = value_of_x<S>(factors[u], done);
+          }
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+          if (done >= left[u]) continue;  // the same for all lanes
+          int64_t middle = k;
+          if constexpr (VALUES && S::reads_k) middle = shuffle(k, e + u);
+          if (c[u] >= 0) body(c[u], x[u], own[u], middle);
+          if constexpr (APART) __syncwarp();
+        }
       }
     }
-#pragma unroll
-    for (int u = 0; u < AHEAD; u++) {
-      typename S::A left = a;
-      int64_t middle = k;
-      if constexpr (VALUES && S::reads_a && !S::a_iso) left = shuffle(a, entry[u]);
-      if constexpr (VALUES && S::reads_k) middle = shuffle(k, entry[u]);
-      if (c[u] >= 0) body(c[u], x[u], left, middle);
-      if constexpr (APART) __syncwarp();
-    }
   }
-}
+};
 
 // body for all products of row r in a window.  `next`: a number in shared memory.
 template <int FORM, bool VALUES, class I, class O, class S, class Body>
-GRB_DEVICE void products_of_row(const Spgemm<I, O, S>& o, const Owner<FORM>& owner, int64_t r, int32_t low, int64_t high,
-                                bool whole, int64_t* next, Body body) {
+GRB_DEVICE void products_of_row(const Spgemm<I, O, S>& o, const Owner<FORM>& owner, int64_t r, int32_t low,
+                                int64_t high, bool whole, int64_t* next, Body body) {
   const int64_t from = o.a_ptr[r], to = o.a_ptr[r + 1];
   if constexpr (FORM == BY_WARP) {
-    for (int64_t base = from; base < to; base += 32)
-      products_of_entries<VALUES, VALUES>(o, base, int(min(to - base, int64_t(32))), low, high, whole, body);
+    Entries<S> entries;
+    for (int64_t base = from; base < to; base += 32) {
+      entries.template read<VALUES>(o, base, int(min(to - base, int64_t(32))), low, high, whole);
+      entries.template products<VALUES, VALUES>(o, body);
+    }
   } else if constexpr (FORM == BY_ATOMICS || !VALUES) {
     if (threadIdx.x == 0) *next = from;
     __syncthreads();
-    const int warps = owner.size >> 5;
-    const int chunk = int(min(int64_t(32), (to - from + warps - 1) / warps));
-    for (;;) {
+    const int share = int(min((to - from) / (owner.size >> 4), int64_t(32)));  // half of a warp's, in groups of AHEAD
+    const int chunk = max(share / AHEAD * AHEAD, AHEAD);
+    auto take = [&](Entries<S>& entries) {
       int64_t base = 0;
       if (lane_number() == 0)
         base = int64_t(atomicAdd(reinterpret_cast<unsigned long long*>(next), (unsigned long long)chunk));
       base = shuffle(base, 0);
-      if (base >= to) break;
-      products_of_entries<VALUES, false>(o, base, int(min(to - base, int64_t(chunk))), low, high, whole, body);
+      entries.template read<VALUES>(o, base, int(max(min(to - base, int64_t(chunk)), int64_t(0))), low, high, whole);
+    };
+    Entries<S> now, following;
+    take(now);
+    while (now.count > 0) {
+      take(following);  // its loads return during the products of these
+      now.template products<VALUES, false>(o, body);
+      now = following;
     }
   } else {
     for (int64_t p = from; p < to; p++) {
@@ -128,6 +150,10 @@ GRB_DEVICE void products_of_row(const Spgemm<I, O, S>& o, const Owner<FORM>& own
   }
   owner.sync();
 }
+
+GRB_DEVICE int bits_in(uint32_t w) { return __popc(w); }
+GRB_DEVICE int bits_in(word w) { return __popcll(w); }
+GRB_DEVICE int lowest(uint32_t w) { return __ffs(int(w)) - 1; }
 
 // The values of one window: in shared memory, or in C.
 template <int FORM, class S> struct Accumulator {
@@ -160,10 +186,13 @@ __global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024) spgemm_windows(S
   __shared__ int64_t next;
   using Z = typename S::Z;
   constexpr bool values = NUMERIC && !S::structure_only, touches = values && !S::has_start && !S::any;
+  using Word = choose<FORM == BY_WARP, uint32_t, word>;  // a warp's rows have less than 2^16 entries
+  using Count = choose<FORM == BY_WARP, uint16_t, uint32_t>;
+  constexpr int WIDTH = 8 * sizeof(Word);
   const Owner<FORM> owner;
   const int in_block = FORM == BY_WARP ? int(blockDim.x >> 5) : 1;
   const int number = FORM == BY_WARP ? int(threadIdx.x >> 5) : 0;
-  word* bits = reinterpret_cast<word*>(pool + size_t(number) * size_t(o.capacity));
+  Word* bits = reinterpret_cast<Word*>(pool + size_t(number) * size_t(o.capacity));
   for (int64_t n = int64_t(blockIdx.x) * in_block + number; n < o.listed; n += int64_t(gridDim.x) * in_block) {
     const int64_t r = o.list[n], i = o.row(r), beyond = int64_t(o.spans[r] & 0xffffffffu) + 1;
     int64_t m_start = 0, m_stop = 0, written = 0, to = 0;
@@ -172,14 +201,13 @@ __global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024) spgemm_windows(S
     const bool whole = span_of(o.spans[r]) <= o.window;
     for (int64_t low = int64_t(o.spans[r] >> 32); low < beyond; low += o.window) {
       const int64_t high = min(low + o.window, beyond);
-      const int words = int(window_words(high - low));
-      unsigned* before = reinterpret_cast<unsigned*>(bits + words);  // bits in the words before each
+      const int words = int(window_words(high - low)) * (64 / WIDTH);
+      Count* before = reinterpret_cast<Count*>(bits + words);  // bits in the words before each
       word* touched = reinterpret_cast<word*>(before + words);
-      Z* near = reinterpret_cast<Z*>(touches ? touched + words : touched);
-      for (int w = owner.rank; w < words; w += owner.size) {
-        bits[w] = 0;
-        if constexpr (touches) touched[w] = 0;
-      }
+      Z* near = reinterpret_cast<Z*>(touches ? touched + words / (64 / WIDTH) : touched);
+      for (int w = owner.rank; w < words; w += owner.size) bits[w] = 0;
+      if constexpr (touches)
+        for (int w = owner.rank; w < words / (64 / WIDTH); w += owner.size) touched[w] = 0;
       owner.sync();
       products_of_row<FORM, false>(o, owner, r, int32_t(low), high, whole, &next, [&](int c, auto, auto, int64_t) {
         unsigned at = unsigned(c) - unsigned(low), bit = 1u << (at & 31);
@@ -188,9 +216,9 @@ __global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024) spgemm_windows(S
       });
       if (o.m_ptr != nullptr) {
         for (int w = owner.rank; w < words; w += owner.size) {
-          word kept = bits[w];
-          for (word left = kept; left; left &= left - 1)
-            if (!o.admits(m_start, m_stop, int32_t(low + w * 64 + lowest(left)))) kept &= ~(left & (0 - left));
+          Word kept = bits[w];
+          for (Word left = kept; left; left &= left - 1)
+            if (!o.admits(m_start, m_stop, int32_t(low + w * WIDTH + lowest(left)))) kept &= ~(left & (0 - left));
           bits[w] = kept;
         }
         owner.sync();
@@ -198,13 +226,13 @@ __global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024) spgemm_windows(S
       const int share = ((words + owner.size - 1) / owner.size) | 1;  // odd: neighbours' words are in other banks
       const int first = min(owner.rank * share, words), last = min(first + share, words);
       int count = 0, total = 0;
-      for (int w = first; w < last; w++) count += members(bits[w]);
+      for (int w = first; w < last; w++) count += bits_in(bits[w]);
       int rank = owner.exclusive_sum(count, total, sums);
       if constexpr (NUMERIC) {
         for (int w = first; w < last; w++) {
-          if constexpr (values) before[w] = unsigned(rank);
-          for (word left = bits[w]; left; left &= left - 1)
-            o.c_cols[to + written + rank++] = o.column(int32_t(low + w * 64 + lowest(left)));
+          if constexpr (values) before[w] = Count(rank);
+          for (Word left = bits[w]; left; left &= left - 1)
+            o.c_cols[to + written + rank++] = o.column(int32_t(low + w * WIDTH + lowest(left)));
         }
       }
       if constexpr (values) {
@@ -221,11 +249,10 @@ __global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024) spgemm_windows(S
         owner.sync();
         products_of_row<FORM, true>(o, owner, r, int32_t(low), high, whole, &next,
                                     [&](int c, auto x, auto a, int64_t k) {
-          unsigned at = unsigned(c) - unsigned(low), w = at >> 6;
-          word there = bits[w];
-          if (o.m_ptr != nullptr && !(there >> (at & 63) & 1)) return;
-          int place = int(before[w]) + members(there & word_below(int(at & 63)));
-          acc.take(place, S::times(a, x, i, k, o.column(c)));
+          unsigned at = unsigned(c) - unsigned(low), w = at / WIDTH;
+          Word there = bits[w] << (WIDTH - 1 - at % WIDTH);  // the column's bit is the highest
+          if (o.m_ptr != nullptr && !(there >> (WIDTH - 1))) return;
+          acc.take(int(before[w]) + bits_in(there) - 1, S::times(a, x, i, k, o.column(c)));
         });
         if (acc.is_near)
           for (int at = owner.rank; at < total; at += owner.size) acc.far[at] = acc.near[at];
