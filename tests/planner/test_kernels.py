@@ -7,7 +7,7 @@ import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
 from grb_tile.algorithms import bfs
 from grb_tile.planner import FORCIBLE, explain, tuning
-from grb_tile.planner.choose_kernel import column_indices, merge_kernel, rows_kernel, stays_bitmap
+from grb_tile.planner.choose_kernel import SPGEMM, column_indices, merge_kernel, rows_kernel, stays_bitmap
 from grb_tile.planner.choose_traversal import (
     bfs_kernel,
     grid_kernel,
@@ -17,7 +17,6 @@ from grb_tile.planner.choose_traversal import (
     sssp_kernel,
 )
 from grb_tile.planner.device_profile import H200, profile_of
-from grb_tile.planner.choose_kernel import SPGEMM
 from grb_tile.planner.record import KERNEL_METHODS
 
 N = 300
