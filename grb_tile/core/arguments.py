@@ -181,7 +181,8 @@ def indices_array(array, name="array"):
         try:
             array = np.array(array, np.uint64)
         except OverflowError:
-            raise OverflowError(f"{name} holds the index {min(array)}; indices are 0 .. 2^60 - 1") from None
+            bad = next((index for index in array if not 0 <= index < 2**60), min(array))
+            raise OverflowError(f"{name} holds the index {bad}; indices are 0 .. 2^60 - 1") from None
     if array.size and array.max() > 2**60:
         raise InvalidValue(f"{name} holds {array.max()}, which is beyond every dimension (2^60)")
     return np.ascontiguousarray(array, np.int64)
@@ -208,6 +209,8 @@ def values_array(values, dtype=None, subarray_after=None):
     array = np.array(values, copy=None)
     if array.dtype.hasobject:
         raise ValueError("object dtype for values is not allowed")
+    if not array.dtype.isnative and array.dtype.kind in "iufc":
+        array = array.astype(array.dtype.newbyteorder("="))
     dtype = lookup_dtype(array.dtype)
     if subarray_after is not None and array.ndim > subarray_after:
         dtype = lookup_dtype(np.dtype((dtype.np_type, array.shape[subarray_after:])))

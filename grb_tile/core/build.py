@@ -30,7 +30,8 @@ def check_bounds(indices, size, what):
         inside = not indices.size or indices.min() >= 0 and indices.max() < size
     if not inside:
         bad = indices[(indices < 0) | (indices >= size)][0]
-        raise IndexOutOfBound(f"{what} {bad} is out of bounds: it must be in 0 .. {size - 1}")
+        allowed = f"it must be in 0 .. {size - 1}" if size else "the dimension is 0, which has no positions"
+        raise IndexOutOfBound(f"{what} {bad} is out of bounds: {allowed}")
 
 
 def check_empty(self, store):

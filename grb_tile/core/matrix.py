@@ -43,7 +43,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
     """
 
     __slots__ = (
-        "dtype",
+        "_dtype",
         "name",
         "_shape",
         "_nrows",
@@ -61,7 +61,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
     _expression_type = MatrixExpression
 
     def __init__(self, dtype: DTypeLike = FP64, nrows: int = 0, ncols: int = 0, *, name: str | None = None) -> None:
-        self.dtype = dtype = lookup_dtype(dtype)
+        self._dtype = dtype = lookup_dtype(dtype)
         self._set_shape(dimension(nrows, "nrows"), dimension(ncols, "ncols"))
         self.name = f"M_{next(Matrix._name_counter)}" if name is None else name
         self._pending = None
@@ -72,7 +72,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
     @classmethod
     def _from_store(cls, store, dtype=None, name=None):
         self = cls.__new__(cls)
-        self.dtype = store.dtype if dtype is None else dtype
+        self._dtype = store.dtype if dtype is None else dtype
         self._set_shape(store.nrows, store.ncols)
         self.name = f"M_{next(Matrix._name_counter)}" if name is None else name
         self._pending = None

@@ -9,6 +9,7 @@ Spec: GraphBLAS C API 2.1, section 3.7 (GrB_Scalar).
 from __future__ import annotations
 
 import itertools
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,7 +42,8 @@ class Scalar(BaseType):
     (3, INT64)
     """
 
-    __slots__ = ("dtype", "name", "_value", "_is_cscalar", "__weakref__")
+    __slots__ = ("_dtype", "name", "_value", "_is_cscalar", "__weakref__")
+    dtype = property(attrgetter("_dtype"), doc="The type; dup(dtype) makes an object of another one.")
     ndim = 0
     shape = ()
     _is_scalar = True
@@ -49,7 +51,7 @@ class Scalar(BaseType):
     _expression_type = ScalarExpression
 
     def __init__(self, dtype: DTypeLike = FP64, *, is_cscalar: bool = False, name: str | None = None) -> None:
-        self.dtype = lookup_dtype(dtype)
+        self._dtype = lookup_dtype(dtype)
         self.name = f"s_{next(Scalar._name_counter)}" if name is None else name
         self._value = None
         self._is_cscalar = True if is_cscalar is None else is_cscalar
@@ -60,7 +62,7 @@ class Scalar(BaseType):
     def _from_value(cls, value, dtype, is_cscalar=False, name=None):
         """A Scalar of a NumPy scalar that has the right type already, or of None."""
         self = cls.__new__(cls)
-        self.dtype = dtype
+        self._dtype = dtype
         self.name = f"s_{next(Scalar._name_counter)}" if name is None else name
         self._value = value
         self._is_cscalar = is_cscalar

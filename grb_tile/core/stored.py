@@ -38,6 +38,7 @@ class Stored(Collection, BaseType):
     """
 
     __slots__ = ()
+    dtype = property(attrgetter("_dtype"), doc="The type; dup(dtype) makes an object of another one.")
     shape = property(attrgetter("_shape"), doc="The dimensions, as a tuple; resize() changes them.")
     _is_transposed = False
 

@@ -56,14 +56,14 @@ class Vector(Stored):
     (2, 4, FP64)
     """
 
-    __slots__ = ("dtype", "name", "_shape", "_size", "_store", "_pending", "_base", "_exported", "__weakref__")
+    __slots__ = ("_dtype", "name", "_shape", "_size", "_store", "_pending", "_base", "_exported", "__weakref__")
     ndim = 1
     _name_counter = itertools.count()
     ss = ToolsProperty("VectorTools")
     _expression_type = VectorExpression
 
     def __init__(self, dtype: DTypeLike = FP64, size: int = 0, *, name: str | None = None) -> None:
-        self.dtype = dtype = lookup_dtype(dtype)
+        self._dtype = dtype = lookup_dtype(dtype)
         self._size = size = dimension(size, "size")
         self._shape = (size,)
         self.name = f"v_{next(Vector._name_counter)}" if name is None else name
@@ -75,7 +75,7 @@ class Vector(Stored):
     @classmethod
     def _from_store(cls, store, dtype=None, name=None):
         self = cls.__new__(cls)
-        self.dtype = store.dtype if dtype is None else dtype
+        self._dtype = store.dtype if dtype is None else dtype
         self._size = size = store.size
         self._shape = (size,)
         self.name = f"v_{next(Vector._name_counter)}" if name is None else name

@@ -145,14 +145,15 @@ def lookup_dtype(key, value=None):
         return _REGISTRY[value.dtype]
     if key is None:
         raise TypeError("Bad dtype: None.  A valid dtype must be provided.")
+    remedy = ""
     try:
         return register_anonymous(key)
-    except (TypeError, ValueError, SyntaxError):
-        pass  # not a NumPy type either
+    except (TypeError, ValueError, SyntaxError) as error:  # not a NumPy type either
+        remedy = f" ({error})" if "astype()" in str(error) else ""
     numba = sys.modules.get("numba")
     if numba is not None and isinstance(key, numba.types.Type):
         return lookup_dtype(numba.np.numpy_support.as_dtype(getattr(key, "literal_type", key)))
-    raise ValueError(f"Unknown dtype: {key} of type {type(key)}")
+    raise ValueError(f"Unknown dtype: {key} of type {type(key)}{remedy}")
 
 
 def unify(type1, type2, *, is_left_scalar=False, is_right_scalar=False):
@@ -216,6 +217,8 @@ def register_anonymous(dtype, name=None):
         return known
     if dtype.hasobject:
         raise ValueError("dtype must not allow Python objects")
+    if dtype.kind in "iufc" and (not dtype.isnative or dtype.char in "gG"):
+        raise ValueError(f"dtype {dtype} has a foreign byte order or is a long double, convert the values: astype()")
     new = DataType(name or _default_name(dtype), None, f"uint8_t[{dtype.itemsize}]", None, dtype, 100)
     _REGISTRY[dtype] = new
     return new

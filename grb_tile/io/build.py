@@ -81,6 +81,8 @@ def adopt_csr(
     from grb_tile.dtypes import cast, lookup_dtype
     from grb_tile.storage.store import Compressed, index_dtype
 
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
     dtype = lookup_dtype(values.dtype if dtype is None else dtype)
     values = np.ascontiguousarray(cast(values, dtype))
     indptr = np.ascontiguousarray(indptr, np.int64)

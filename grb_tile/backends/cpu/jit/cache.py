@@ -32,7 +32,9 @@ MINIMUM_CALL_SECONDS = 150e-6  # least time counted for a call through NumPy
 MAX_CACHE_FILES = 6000  # the oldest half is deleted beyond
 
 MODES = ("auto", "always", "never")
-_mode = os.environ.get("GRB_TILE_JIT", "auto")
+_mode = os.environ.get("GRB_TILE_JIT") or "auto"
+if _mode not in MODES:
+    raise ValueError(f"GRB_TILE_JIT={_mode!r} is unknown: expected one of {', '.join(MODES)}")
 _OF_ENGINE = {None: None, "numpy": "never", "numba": "always"}  # a forced engine -> its mode
 _lock = threading.RLock()
 _kernels = {}
@@ -304,7 +306,9 @@ def thread_count():
     if _threads is None:
         wanted = os.environ.get("GRB_TILE_THREADS")
         if wanted:
-            _threads = max(1, int(wanted))
+            if not (wanted.strip().isdecimal() and int(wanted) > 0):
+                raise ValueError(f"GRB_TILE_THREADS={wanted!r}: expected a number of threads, 1 or more")
+            _threads = int(wanted)
         elif hasattr(os, "sched_getaffinity"):
             _threads = len(os.sched_getaffinity(0))
         else:
