@@ -11,6 +11,7 @@ from ...storage import convert as conversions
 from ...storage.embed import iso_like
 from ...storage.store import Allow, same_structure
 from ..protocol import Backend, use_plain_rows
+from .jit.cache import in_numpy, tried
 from .vectorised import broadcast, elementwise, few, mapping, matmul, matvec, structure, tiles, traversal
 
 try:
@@ -142,43 +143,45 @@ class CpuBackend(NumpyBackend):
     name = "cpu"
 
     def build_vector(self, size, indices, values, dup, dtype):
-        found = _ordered_indices(size, indices)
+        found = tried(_ordered_indices, size, indices)
         if found is not NotImplemented:
             order, indices = found
             values = values if values.shape[0] == 1 else values[order]
-        return structure.build_vector(size, indices, values, dup, dtype)
+        return in_numpy(structure.build_vector, size, indices, values, dup, dtype)
 
     def build_matrix(self, nrows, ncols, rows, cols, values, dup, dtype):
-        found = _ordered_pairs(nrows, ncols, rows, cols)
+        found = tried(_ordered_pairs, nrows, ncols, rows, cols)
         if found is not NotImplemented:
             order, rows, cols = found
             values = values if values.shape[0] == 1 else values[order]
-        return structure.build_matrix(nrows, ncols, rows, cols, values, dup, dtype)
+        return in_numpy(structure.build_matrix, nrows, ncols, rows, cols, values, dup, dtype)
 
     def transpose(self, A):
         known = conversions.cached_transpose(A)
         if known is not None:
             return known
-        result = _transpose(A)
-        return conversions.transpose_of(A) if result is NotImplemented else conversions.keep_transpose(A, result)
+        result = tried(_transpose, A)
+        return (
+            in_numpy(conversions.transpose_of, A) if result is NotImplemented else conversions.keep_transpose(A, result)
+        )
 
     def gather_matrix(self, A, I, J):
-        result = _gather_matrix(A, I, J)
-        return structure.gather_matrix(A, I, J) if result is NotImplemented else result
+        result = tried(_gather_matrix, A, I, J)
+        return in_numpy(structure.gather_matrix, A, I, J) if result is NotImplemented else result
 
     def _plain_rows(self, A, x, semiring, allow, plan):
-        result = _matvec_rows(A, x, semiring, allow, plan)
-        return matvec.matvec_rows(A, x, semiring, allow) if result is NotImplemented else result
+        result = tried(_matvec_rows, A, x, semiring, allow, plan)
+        return in_numpy(matvec.matvec_rows, A, x, semiring, allow) if result is NotImplemented else result
 
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
-        result = _matvec_cols(AT, x, semiring, allow, plan)
+        result = tried(_matvec_cols, AT, x, semiring, allow, plan)
         if result is NotImplemented:
-            return matvec.matvec_cols(AT, x, semiring, allow)
+            return in_numpy(matvec.matvec_cols, AT, x, semiring, allow)
         return result
 
     def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
-        result = _matmul(A, B, semiring, allow, plan, BT)
-        return matmul.matmul(A, B, semiring, allow, plan, BT) if result is NotImplemented else result
+        result = tried(_matmul, A, B, semiring, allow, plan, BT)
+        return in_numpy(matmul.matmul, A, B, semiring, allow, plan, BT) if result is NotImplemented else result
 
     def is_ready(self, primitive, *operands, **options):
         return _ready(primitive, *operands, **options)
@@ -187,51 +190,55 @@ class CpuBackend(NumpyBackend):
         _count_saving(seconds, primitive, *operands)
 
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
-        result = _union(x, y, op, allow, left_default, right_default, dtype)
+        result = tried(_union, x, y, op, allow, left_default, right_default, dtype)
         if result is NotImplemented:
-            return elementwise.union(x, y, op, allow, left_default, right_default, dtype)
+            return in_numpy(elementwise.union, x, y, op, allow, left_default, right_default, dtype)
         return result
 
     def intersect(self, x, y, op, allow=None):
-        result = _intersect(x, y, op, allow)
-        return elementwise.intersect(x, y, op, allow) if result is NotImplemented else result
+        result = tried(_intersect, x, y, op, allow)
+        return in_numpy(elementwise.intersect, x, y, op, allow) if result is NotImplemented else result
 
     def restrict(self, x, allow):
         result = few.restrict(x, allow)
         if result is not NotImplemented:
             return result
-        result = _restrict(x, allow)
-        return elementwise.restrict(x, allow) if result is NotImplemented else result
+        result = tried(_restrict, x, allow)
+        return in_numpy(elementwise.restrict, x, allow) if result is NotImplemented else result
 
     def select(self, x, op, thunk, allow=None):
-        result = _select(x, op, thunk, allow)
-        return mapping.select(x, op, thunk, allow) if result is NotImplemented else result
+        result = tried(_select, x, op, thunk, allow)
+        return in_numpy(mapping.select, x, op, thunk, allow) if result is NotImplemented else result
 
     def kronecker(self, A, B, op, allow=None):
         if broadcast.follows_mask(A.indices.shape[0] * B.indices.shape[0], allow):
             return broadcast.kronecker(A, B, op, allow)
-        result = _kronecker(A, B, op)
+        result = tried(_kronecker, A, B, op)
         if result is NotImplemented:
-            return broadcast.kronecker(A, B, op, allow)
+            return in_numpy(broadcast.kronecker, A, B, op, allow)
         return result if allow is None else self.restrict(result, allow)
 
     def _bfs_by_rows(self, A, AT, sources, levels, parents, max_level, target):
-        result = _bfs(A, AT, sources, levels, parents, max_level, target)
-        return traversal.bfs(A, sources, levels, parents, max_level, target) if result is NotImplemented else result
+        result = tried(_bfs, A, AT, sources, levels, parents, max_level, target)
+        return (
+            in_numpy(traversal.bfs, A, sources, levels, parents, max_level, target)
+            if result is NotImplemented
+            else result
+        )
 
     def bfs_multi(self, A, AT, sources, levels=True, parents=False, max_level=None, fallback=True):
-        result = _bfs_multi(A, AT, sources, parents, max_level)
+        result = tried(_bfs_multi, A, AT, sources, parents, max_level)
         if result is NotImplemented:
-            return super().bfs_multi(A, AT, sources, levels, parents, max_level, fallback)
+            return in_numpy(super().bfs_multi, A, AT, sources, levels, parents, max_level, fallback)
         return result
 
     def put_entries(self, words, dense, u):
-        found = _put_entries(words, dense, u)
-        return super().put_entries(words, dense, u) if found is NotImplemented else found
+        found = tried(_put_entries, words, dense, u)
+        return in_numpy(super().put_entries, words, dense, u) if found is NotImplemented else found
 
     def clear_bits(self, words, indices):
-        found = _clear_bits(words, indices)
-        return super().clear_bits(words, indices) if found is NotImplemented else found
+        found = tried(_clear_bits, words, indices)
+        return in_numpy(super().clear_bits, words, indices) if found is NotImplemented else found
 
 
 def _declines(*_):

@@ -8,7 +8,7 @@ import pytest
 import grb_tile as gb
 from grb_tile.algorithms import bfs_multi
 from grb_tile.backends.cpu.compiled import bfs_multi as accelerate_many
-from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.dtypes import BOOL
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from grb_tile.operations.traversal import bfs, bfs_multi as many_at_once
@@ -126,7 +126,7 @@ def test_a_path_of_many_levels_stays_in_one_call(monkeypatch):
     indptr = np.minimum(np.arange(n + 1), n - 1)
     A = Compressed(n, n, BOOL, indptr, np.arange(1, n, dtype=np.int32), np.ones(1, np.bool_), iso=True)
     calls = []
-    functions = jit.plain_kernel("bfs", LEVELS=True, PARENTS=False, INDEX="i").load()
+    functions = jit.plain_kernel("bfs", LEVELS=True, PARENTS=False, INDEX="i", IN_INDEX="i").load()
     advance = functions.advance
     monkeypatch.setattr(functions, "advance", lambda *args: (calls.append(1), advance(*args))[1])
     with gb.plan(force="numba"):
@@ -142,7 +142,7 @@ def test_shared_pulls(monkeypatch):
 
     monkeypatch.setattr(compiled_bfs, "MINIMUM_PARALLEL_WORDS", 1)
     monkeypatch.setattr(compiled_bfs, "PULL_WORDS_PER_CHUNK", 1)
-    monkeypatch.setattr(jit, "_threads", 2)
+    monkeypatch.setattr(jit_threads, "_threads", 2)
     A = graph(700, 9000, 5)
     with gb.plan(force="numba"):
         level, parent, report = bfs(A, transpose_of(A), 1, parents=True)
@@ -227,7 +227,7 @@ def many(A, AT, sources, max_level=None):
 @pytest.mark.parametrize("direction", [None, "push", "pull"])
 @pytest.mark.parametrize("n, m", [(1, 0), (2, 1), (64, 100), (300, 500), (300, 9000)])
 def test_many_searches(monkeypatch, threads, direction, n, m):
-    monkeypatch.setattr(jit, "_threads", threads)
+    monkeypatch.setattr(jit_threads, "_threads", threads)
     monkeypatch.setattr(accelerate_many, "PARALLEL_EDGES", 1)
     rng = np.random.default_rng(n)
     for symmetric in (False, True):

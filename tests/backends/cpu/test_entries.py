@@ -11,7 +11,7 @@ from grb_tile.backends.cpu.compiled import (
     entries as accelerate_entries,
     gather as accelerate_gather,
 )
-from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import elementwise as numpy_elementwise, mapping as numpy_mapping
 from grb_tile.storage.convert import to_csr, transpose_of
 from grb_tile.storage.store import Allow
@@ -29,7 +29,7 @@ def compiled():
     "iso, wide, threads", [(False, False, 1), (True, False, 1), (False, True, 1), (False, False, 3)]
 )
 def test_transpose(monkeypatch, iso, wide, threads):
-    monkeypatch.setattr(jit, "_threads", threads)
+    monkeypatch.setattr(jit_threads, "_threads", threads)
     monkeypatch.setattr(accelerate_entries, "PARALLEL_WORK", 1)
     rng = np.random.default_rng(1)
     for nrows, ncols, count in ((70, 50, 600), (1, 300, 200), (300, 1, 200), (64, 64, 1)):
@@ -85,7 +85,7 @@ def pairs(rng, kind, isos, wide=False):
 
 @pytest.fixture(params=[1, 3])
 def threads(request, monkeypatch):
-    monkeypatch.setattr(jit, "_threads", request.param)
+    monkeypatch.setattr(jit_threads, "_threads", request.param)
     monkeypatch.setattr(accelerate_gather, "PARALLEL_WORK", 1)
     monkeypatch.setattr(accelerate_rows, "MINIMUM_ENTRIES", 0)
 

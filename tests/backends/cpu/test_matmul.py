@@ -5,7 +5,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.backends.cpu.compiled import dispatch as accelerate, matmul as accelerate_matmul
-from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import matmul as numpy_matmul
 from grb_tile.storage.convert import to_csr, transpose_of
 from grb_tile.storage.store import Allow, Compressed
@@ -87,7 +87,7 @@ def test_lopsided_dots_search():
 def test_shared_out_work(monkeypatch):
     monkeypatch.setattr(accelerate_matmul, "PARALLEL_WORK", 1)
     monkeypatch.setattr(accelerate_matmul, "CHUNK_PRODUCTS", 300)
-    monkeypatch.setattr(jit, "_threads", 3)
+    monkeypatch.setattr(jit_threads, "_threads", 3)
     rng = np.random.default_rng(6)
     A = matrix(rng, 200, 200, 1500, gb.dtypes.FP64)
     check(A, matrix(rng, 200, 200, 1500, gb.dtypes.FP64), gb.semiring.plus_times["FP64"])
@@ -108,7 +108,7 @@ def test_no_products_at_all():
 def test_operands_with_at_most_one_entry_a_row(name, dtype, monkeypatch):
     """Diagonals, permutations and selections on either side: each product is an entry of the result."""
     monkeypatch.setattr(accelerate_matmul, "PARALLEL_WORK", 1)
-    monkeypatch.setattr(jit, "_threads", 3)
+    monkeypatch.setattr(jit_threads, "_threads", 3)
     rng = np.random.default_rng(8)
     kind = gb.dtypes.lookup_dtype(dtype)
     op = semiring(name, dtype)

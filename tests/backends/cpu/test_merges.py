@@ -7,7 +7,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.backends.cpu.compiled import dispatch as accelerate, elementwise, entries, gather, merging
-from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.storage.convert import to_csr, to_dcsr
 from grb_tile.storage.store import Allow, Compressed
@@ -19,7 +19,7 @@ CASTS = [("FP64", "INT8"), ("INT64", "FP32"), ("UINT64", "BOOL"), ("FC64", "FP32
 
 @pytest.fixture(autouse=True, params=[1, 3])
 def threads(request, monkeypatch):
-    monkeypatch.setattr(jit, "_threads", request.param)
+    monkeypatch.setattr(jit_threads, "_threads", request.param)
     monkeypatch.setattr(gather, "PARALLEL_WORK", 1)
     monkeypatch.setattr(entries, "PARALLEL_WORK", 1)
     with gb.plan(force="numba"):

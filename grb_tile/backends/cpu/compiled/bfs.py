@@ -49,7 +49,13 @@ def traverse(out_edges, in_edges, sources, levels, parents, max_level, target, d
     """
     if not can_traverse(out_edges, in_edges):
         return NotImplemented
-    kernel = jit.plain_kernel("bfs", LEVELS=bool(levels), PARENTS=bool(parents), INDEX=out_edges.indices.dtype.char)
+    kernel = jit.plain_kernel(
+        "bfs",
+        LEVELS=bool(levels),
+        PARENTS=bool(parents),
+        INDEX=out_edges.indices.dtype.char,
+        IN_INDEX=(in_edges or out_edges).indices.dtype.char,
+    )
     sparse = out_edges.nvals < 6 * out_edges.nrows  # road networks and meshes have a high diameter: many levels
     depth = 2 * out_edges.nrows**0.5 if sparse else 16
     guess = out_edges.nvals * EDGE_SECONDS_NUMPY + LEVEL_SECONDS_NUMPY * depth

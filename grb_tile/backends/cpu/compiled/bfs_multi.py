@@ -27,16 +27,22 @@ def traverse_many(A, AT, sources, max_level=None, direction=None):
     """
     if AT is None or not can_traverse(A, AT) or not len(sources):
         return NotImplemented
-    kernel = _kernel(A, "B")
+    kernel = _kernel(A, AT, "B")
     functions = kernel.functions_for(len(sources) * (A.nvals * EDGE_SECONDS_NUMPY + 16 * LEVEL_SECONDS_NUMPY))
     if functions is None:
         return NotImplemented
     return jit.attempt(kernel, lambda: _run(functions, A, AT, np.asarray(sources, np.int64), max_level, direction))
 
 
-def _kernel(A, level):
+def _kernel(A, AT, level):
     """The kernel for levels of one byte ("B"), or of four ("i") once a level does not fit."""
-    return jit.plain_kernel("bfs_multi", INDEX=A.indices.dtype.char, LEVEL=level)
+    return jit.plain_kernel(
+        "bfs_multi",
+        INDEX=A.indices.dtype.char,
+        IN_INDEX=AT.indices.dtype.char,
+        OUT_INDEX=index_dtype(A.nrows).char,
+        LEVEL=level,
+    )
 
 
 class _TooDeep(Exception):
@@ -66,7 +72,7 @@ class _Batch:
     def __init__(self, functions, A, AT, sources):
         n = A.nrows
         self.functions, self.n, self.searches = functions, n, sources.size
-        self.long_kernel = _kernel(A, "i")
+        self.long_kernel = _kernel(A, AT, "i")
         self.out = jit.plain(A.indptr), jit.plain(A.indices)
         self.into = jit.plain(AT.indptr), jit.plain(AT.indices)
         self.everyone = np.uint64((1 << self.searches) - 1)

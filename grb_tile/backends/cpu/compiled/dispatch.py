@@ -65,7 +65,7 @@ def count_saving(seconds, primitive, *operands):
     """Add to the break-even counter of the kernel of this primitive."""
     kernel = _KERNELS[primitive](*operands)
     if kernel is not None:
-        kernel.functions_for(seconds)
+        kernel.count(seconds)
 
 
 _MATRICES = ("csr", "dcsr")

@@ -9,7 +9,7 @@ from grb_tile.storage.store import Compressed, index_dtype
 from grb_tile.storage.work import row_counts
 
 from ..jit import cache as jit
-from ..jit.operators import NotLowerable, operator_text
+from ..jit.operators import NotLowerable, operator_recipe
 from ..vectorised.elementwise import combine
 from .gather import balanced
 from .matvec import uses
@@ -54,8 +54,8 @@ def _kernel(op, a_iso, b_iso, *indices):
             if one:
                 made = jit.plain_kernel("kronecker", **flags, X="?", Y="?", Z="?")
             else:
-                text = operator_text("kronecker", flags, ADD=op)
-                made = jit.kernel(("kronecker", *key), "kronecker", lambda: text)
+                recipe = operator_recipe("kronecker", flags, ADD=op)
+                made = jit.kernel(("kronecker", *key), recipe)
         except NotLowerable:
             made = None
         _kernels[key] = made

@@ -47,7 +47,9 @@ def kernel_of(A, B, semiring, allow=None, method="gustavson"):
     """The Kernel of A B, or None where NumPy computes it.  method "dot": B is its transpose."""
     if A.rows is not None or B.rows is not None or A.indices.shape[0] == 0 or B.indices.shape[0] == 0:
         return None
-    return _dot_kernel(A, B, semiring) if method == "dot" else _gustavson_kernel(A, B, semiring, allow)
+    if method == "dot":
+        return None if allow is None else _dot_kernel(A, B, semiring, allow.pattern)
+    return _gustavson_kernel(A, B, semiring, allow)
 
 
 def row_chunks(work, wanted):
@@ -73,7 +75,9 @@ def _gustavson_kernel(A, B, semiring, allow):
     reads_a, reads_b = uses(semiring.binaryop)
     return semiring_kernel(
         "matmul_rows", semiring, A.indices.dtype.char,
-        B_INDEX=B.indices.dtype.char, A_ISO=A.iso or not reads_a, B_ISO=B.iso or not reads_b, MASK=_mask_kind(allow),
+        B_INDEX=B.indices.dtype.char, M_INDEX=(B if allow is None else allow.pattern).indices.dtype.char,
+        OUT_INDEX=index_dtype(B.ncols).char, MASK=_mask_kind(allow),
+        A_ISO=A.iso or not reads_a, B_ISO=B.iso or not reads_b,
     )  # fmt: skip
 
 
@@ -183,7 +187,7 @@ def _joined(chunks, count, np_index, np_type, capacity):
 # --- dot products ---
 
 
-def _dot_kernel(A, BT, semiring):
+def _dot_kernel(A, BT, semiring, pattern):
     if A.ncols > MAX_DENSE:
         return None
     multiply = semiring.binaryop
@@ -192,13 +196,13 @@ def _dot_kernel(A, BT, semiring):
     count = semiring.monoid.binaryop.name == "plus" and multiply.kind == "pair" and np_kind in "iuf"
     return semiring_kernel(
         "matmul_dot", semiring, A.indices.dtype.char,
-        B_INDEX=BT.indices.dtype.char, M_INDEX=index_dtype(BT.nrows).char,
+        B_INDEX=BT.indices.dtype.char, M_INDEX=pattern.indices.dtype.char, OUT_INDEX=index_dtype(BT.nrows).char,
         A_ISO=A.iso or not reads_a, B_ISO=BT.iso or not reads_b, COUNT=count,
     )  # fmt: skip
 
 
 def _dot(A, BT, semiring, pattern):
-    kernel = _dot_kernel(A, BT, semiring)
+    kernel = _dot_kernel(A, BT, semiring, pattern)
     if kernel is None:
         return NotImplemented
     reads_a, reads_b = uses(semiring.binaryop)

@@ -14,7 +14,7 @@ from grb_tile.storage import convert
 from grb_tile.storage.store import BitmapVector, SparseVector, index_dtype
 
 from ..jit import cache as jit
-from ..jit.operators import NotLowerable, one_result, result_value, semiring_text, structure_text
+from ..jit.operators import NotLowerable, one_result, result_value, semiring_recipe, structure_recipe
 
 ENTRY_SECONDS_NUMPY = 18e-9  # NumPy's time per entry row-wise, per entry column-wise, and per call
 SCATTER_SECONDS_NUMPY = 40e-9
@@ -41,11 +41,11 @@ def semiring_kernel(template, semiring, a_dtype_index, **flags):
     except KeyError:
         pass
     try:
-        make_text = semiring_text(template, semiring, {**flags, "INDEX": a_dtype_index})
+        recipe = semiring_recipe(template, semiring, {**flags, "INDEX": a_dtype_index})
     except NotLowerable:
         made = None
     else:
-        made = jit.kernel(key, template, lambda: make_text)
+        made = jit.kernel(key, recipe)
     _plans[key] = made
     return made
 
@@ -56,8 +56,8 @@ def structure_kernel(template, index, **flags):
     try:
         return _plans[key]
     except KeyError:
-        text = structure_text(template, {**flags, "INDEX": index})
-        made = _plans[key] = jit.kernel(key, template, lambda: text)
+        recipe = structure_recipe(template, {**flags, "INDEX": index})
+        made = _plans[key] = jit.kernel(key, recipe)
         return made
 
 
@@ -127,7 +127,8 @@ def matvec_rows(A, x, semiring, allow=None):
         x = spread(x, x.iso or not reads_x)
         if x is None:
             return NotImplemented
-    try:
+
+    def run():
         if one:
             a_values = x_values = _TRUE
             value = result_value(semiring, A, x)
@@ -138,11 +139,8 @@ def matvec_rows(A, x, semiring, allow=None):
         x_words = NO_WORDS if x_full else jit.plain(x.words)
         product = _rows_listed if listed else _rows_all
         return product(functions.matvec_rows, A, a_values, x_words, x_values, semiring.return_type, allow, value)
-    except Exception as error:
-        if not jit.is_compile_error(error):
-            raise
-        jit.fail(kernel, error)
-        return NotImplemented
+
+    return jit.attempt(kernel, run)
 
 
 def _is_listed(allow):
@@ -327,7 +325,8 @@ def matvec_cols(AT, x, semiring, allow=None):
     size, dtype = AT.ncols, semiring.return_type
     multiply = semiring.binaryop
     reads_a, reads_x = uses(multiply)
-    try:
+
+    def run():
         if one:
             a_values = x_values = _TRUE
             value = result_value(semiring, AT, x)
@@ -336,12 +335,10 @@ def matvec_cols(AT, x, semiring, allow=None):
             x_values, _ = operand(x, multiply.type2, reads_x)
             value = None
         words, flip = allow_words(allow)
-        return _cols(functions, AT, a_values, jit.plain(x.indices), x_values, words, flip, size, dtype, value)
-    except Exception as error:
-        if not jit.is_compile_error(error):
-            raise
-        jit.fail(kernel, error)
-        return NotImplemented
+        indices = jit.plain(x.indices.astype(index_dtype(x.size), copy=False))
+        return _cols(functions, AT, a_values, indices, x_values, words, flip, size, dtype, value)
+
+    return jit.attempt(kernel, run)
 
 
 def _cols_kernel(AT, x, semiring):
@@ -351,10 +348,11 @@ def _cols_kernel(AT, x, semiring):
     reads_a, reads_x = uses(semiring.binaryop)
     a_iso = AT.iso or not reads_a
     x_iso = x.iso or not reads_x
-    index, x_index = AT.indices.dtype.char, index_dtype(AT.nrows).char
+    index = AT.indices.dtype.char
+    more = {"X_INDEX": index_dtype(AT.nrows).char, "OUT_INDEX": index_dtype(AT.ncols).char}
     if one_result(semiring, a_iso, x_iso):
-        return structure_kernel("matvec_cols", index, A_ISO=True, X_ISO=True, X_INDEX=x_index), True
-    return semiring_kernel("matvec_cols", semiring, index, A_ISO=a_iso, X_ISO=x_iso, X_INDEX=x_index), False
+        return structure_kernel("matvec_cols", index, A_ISO=True, X_ISO=True, **more), True
+    return semiring_kernel("matvec_cols", semiring, index, A_ISO=a_iso, X_ISO=x_iso, **more), False
 
 
 def cols_kernel(AT, x, semiring, allow=None):

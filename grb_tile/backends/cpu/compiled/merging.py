@@ -14,7 +14,7 @@ from grb_tile.storage.sorting import find, merge
 from grb_tile.storage.store import Compressed, SparseVector
 
 from ..jit import cache as jit
-from ..jit.merges import merge_text, structure_only
+from ..jit.merges import merge_recipe, structure_only
 from ..jit.operators import NotLowerable
 from . import gather
 
@@ -73,16 +73,16 @@ def merge_functions(template, what, x, y, count, seconds, **flags):
 def _made(key, template, what, x, y, flags):
     """The Kernel of a specialisation, or None when the operator or a type cannot be lowered."""
     if what.one is not None:
-        text = structure_only(template, {**flags, **dict.fromkeys(("X", "Y", "Z", "X_DEFAULT", "Y_DEFAULT"), "?")})
+        recipe = structure_only(template, {**flags, **dict.fromkeys(("X", "Y", "Z", "X_DEFAULT", "Y_DEFAULT"), "?")})
     else:
         of_defaults = (what.op.type, what.op.type2) if what.defaults is not None else (x.dtype, y.dtype)
         types = [*(store.dtype.np_type.char for store in (x, y, what)), *(dtype.np_type.char for dtype in of_defaults)]
         types = dict(zip(("X", "Y", "Z", "X_DEFAULT", "Y_DEFAULT"), types, strict=True))
         try:
-            text = merge_text(template, {**flags, **types}, what.op, x.dtype, y.dtype, what.dtype, key[1][-1])
+            recipe = merge_recipe(template, {**flags, **types}, what.op, x.dtype, y.dtype, what.dtype, key[1][-1])
         except NotLowerable:
             return None
-    return jit.kernel(key, template, lambda: text)
+    return jit.kernel(key, recipe)
 
 
 def operand_arrays(what, x, y):
@@ -189,7 +189,8 @@ def merge_rows(functions, x, of_x, y, of_y, what):
     """(indices, values, entries of each row): the merge of the spans of_x of x's entries and of_y of y's."""
     (x_values, x_default), (y_values, y_default) = operand_arrays(what, x, y)
     arguments = (
-        *of_x, jit.plain(x.indices), x_values, x_default, *of_y, jit.plain(y.indices), y_values, y_default,
+        *of_x, jit.plain(x.indices), x_values, x_default, *of_y,
+        jit.plain(y.indices.astype(x.indices.dtype, copy=False)), y_values, y_default,
     )  # fmt: skip
     iso = what.one is not None
     n, many = of_x[0].shape[0], x.indices.shape[0] + y.indices.shape[0]

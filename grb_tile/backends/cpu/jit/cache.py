@@ -1,273 +1,267 @@
-"""JIT kernels: a template of templates/ specialised for operators, types and flags, compiled by Numba, cached on disk.
+"""Compiled kernels: from an operator and types to functions that are called with arrays.
 
-    template text  +  header (operators, constants)  ->  one real file in the cache folder  ->  import  ->  machine code
+    recipe  ->  key  ->  an entry on disk, from the package or from an earlier compilation  ->  functions
+                     ->  else NumPy does the work; once it has taken as long as a compilation, another process compiles
+                         the kernel (compiler_process.py, worker.py), and its functions are used when they are there
 
-Numba caches compiled code only for functions in real files, so each specialisation is written to one (atomically, since
-processes share the folder) whose name has a digest of its content.  Flags are folded before the file is written; most
-compile time is saved by what is then not in it.
-
-When to compile is decided by ski rental: NumPy does the work until the time spent there equals that of a compilation
-(`Kernel.functions_for`), which bounds the cost by twice the optimum.  Loading a kernel compiled by an earlier process
-takes a tenth of that, so a warm cache is used sooner.  Without a working Numba no kernel is available; nothing raises.
+No call of a user compiles anything, and this process does not import Numba.  Whether a compilation is due is decided by
+ski rental on measured times: the time that NumPy took without the kernel, less what the kernel takes.
+The mode "always" waits for the compiler process instead, which is for tests and benchmarks.
 """
 
-import ctypes
-import hashlib
-import importlib.util
+import json
 import os
-import pathlib
-import platform
-import sys
 import threading
+import time
+from importlib.util import find_spec
 
-import numpy as np
-
+from ....exceptions import InvalidValue
 from ....planner.record import forced
-from .specialise import header, specialise_text
+from ...kernel_cache import KernelCache, read_entry
+from . import compiler_process
+from .load import KernelError, load
+from .recipe import TEMPLATES, Recipe, features, host
+from .threads import plain, share_out, thread_count
+from .worker import BASELINE
 
-COMPILE_SECONDS = 0.8  # compile time of a typical kernel, see tests/benchmarks
-LOAD_SECONDS = 0.03  # load time of a kernel that is compiled in the cache folder
-NUMBA_IMPORT_SECONDS = 0.6
-MINIMUM_CALL_SECONDS = 150e-6  # least time counted for a call through NumPy
-MAX_CACHE_FILES = 6000  # the oldest half is deleted beyond
+__all__ = ["attempt", "failures", "forget", "kernel", "memo", "mode", "plain", "plain_kernel", "set_mode", "share_out",
+           "thread_count"]  # fmt: skip
+
+COMPILE_SECONDS = 0.5  # processor time of a compilation, until the compiler process has measured some
+START_SECONDS = 1.0  # processor time of the start of the compiler process: Python, NumPy, Numba
+SAVED = 0.8  # share of NumPy's time that a compiled kernel saves: it takes a fifth or less (tests/benchmarks)
+PREBUILT = TEMPLATES.with_name("prebuilt")  # entries that come with the package
+BASELINE_FEATURES = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
 
 MODES = ("auto", "always", "never")
-_mode = os.environ.get("GRB_TILE_JIT") or "auto"
-if _mode not in MODES:
-    raise ValueError(f"GRB_TILE_JIT={_mode!r} is unknown: expected one of {', '.join(MODES)}")
 _OF_ENGINE = {None: None, "numpy": "never", "numba": "always"}  # a forced engine -> its mode
+_mode = None
 _lock = threading.RLock()
+_local = threading.local()
 _kernels = {}
-_numba = None  # the module; False once it was found missing
-_numpy_seconds = 0.0  # break-even counter of all kernels together: seconds spent in NumPy without a kernel
-_folder = None
-_on_disk = None  # stems of the specialisations that are compiled in the folder
-_pruned = False
+_failures = []
+_disk = KernelCache("cpu")
+_saved_seconds = 0.0  # of all kernels that are not compiled
+_compile_seconds = []
+_prebuilt = None  # the keys of PREBUILT that this processor can run
 
 
 def set_mode(mode):
-    """When Numba runs: "auto" (ski-rental), "always" (compile at once) or "never" (NumPy alone)."""
+    """When kernels are compiled: "auto" (ski rental, in the background), "always" (at once) or "never".
+
+    Raises: InvalidValue.
+    """
     global _mode
     if mode not in MODES:
-        raise ValueError(f"jit mode {mode!r} is unknown: expected one of {', '.join(MODES)}")
+        raise InvalidValue(f"jit mode {mode!r} is unknown: expected one of {', '.join(MODES)}")
     _mode = mode
 
 
 def mode():
-    return _OF_ENGINE[forced().engine] or _mode
+    """The mode in force; $GRB_TILE_JIT is the default.  Raises: InvalidValue for a variable with another value."""
+    engine = _OF_ENGINE[forced().engine]
+    if engine is not None:
+        return engine
+    if _mode is None:
+        chosen = os.environ.get("GRB_TILE_JIT") or "auto"
+        if chosen not in MODES:
+            raise InvalidValue(f"GRB_TILE_JIT={chosen!r} is unknown: expected one of {', '.join(MODES)}")
+        set_mode(chosen)
+    return _mode
 
 
-def numba():
-    """The numba module, imported on first use, or None when it is missing or broken."""
-    global _numba
-    if _numba is None:
-        with _lock:
-            if _numba is None:
-                os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-                try:
-                    import numba as module
-
-                    _numba = module
-                except Exception:  # noqa: BLE001 - a broken install raises anything from ImportError to SystemError
-                    _numba = False
-    return _numba or None
-
-
-def _numba_version():
-    """Version without importing the package (that takes half a second)."""
-    from importlib import metadata
-
-    try:
-        return metadata.version("numba")
-    except metadata.PackageNotFoundError:
-        return "none"
-
-
-def cache_folder():
-    """Folder of generated sources and compiled code: $GRB_TILE_CACHE, else the user's cache directory."""
-    global _folder
-    if _folder is None:
-        chosen = os.environ.get("GRB_TILE_CACHE")
-        if chosen:
-            root = pathlib.Path(chosen)
-        elif sys.platform == "darwin":
-            root = pathlib.Path.home() / "Library" / "Caches" / "grb_tile"
-        elif os.name == "nt":
-            root = pathlib.Path(os.environ.get("LOCALAPPDATA", pathlib.Path.home())) / "grb_tile"
-        else:
-            root = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "grb_tile"
-        version = f"py{sys.version_info[0]}{sys.version_info[1]}-numba{_numba_version()}-{platform.machine()}"
-        folder = root / version
+def _prebuilt_keys():
+    """The entries that come with the package, where this processor has the features that they were compiled for."""
+    global _prebuilt
+    if _prebuilt is None:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if not os.access(folder, os.W_OK):
-                raise PermissionError(folder)
-        except OSError:  # read-only home: compile for this process alone
-            import tempfile
-
-            folder = pathlib.Path(tempfile.mkdtemp(prefix="grb_tile-"))
-        _folder = folder
-    return _folder
-
-
-def _compiled_stems():
-    """Stems of the specialisations whose compiled code is on disk (Numba's index files), read once a process."""
-    global _on_disk
-    if _on_disk is None:
-        try:
-            names = os.listdir(cache_folder() / "__pycache__")
+            _prebuilt = frozenset(os.listdir(PREBUILT)) if features() >= BASELINE_FEATURES else frozenset()
         except OSError:
-            names = []
-        _on_disk = {name.split(".", 1)[0] for name in names if name.endswith(".nbi")}
-    return _on_disk
+            _prebuilt = frozenset()
+    return _prebuilt
 
 
-def _prune():
-    """Delete the oldest half of a folder past MAX_CACHE_FILES.  A process that loses a file compiles it again."""
-    global _pruned
-    if _pruned:
-        return
-    _pruned = True
-    try:
-        files = [p for p in cache_folder().rglob("*") if p.is_file()]
-        if len(files) > MAX_CACHE_FILES:
-            files.sort(key=lambda p: p.stat().st_mtime)
-            for path in files[: len(files) // 2]:
-                path.unlink(missing_ok=True)
-    except OSError:
-        pass
+def _compile_price():
+    """Mean processor time of a compilation."""
+    return sum(_compile_seconds) / len(_compile_seconds) if _compile_seconds else COMPILE_SECONDS
 
 
 class Kernel:
-    """One specialisation: `functions` once it is loaded; before that `numpy_seconds`, its break-even counter."""
+    """One specialisation: `functions` once it is loaded; before that `saved_seconds`, its break-even counter."""
 
-    __slots__ = ("_make", "_text", "failed", "functions", "path", "numpy_seconds", "stem", "template", "wanted")
+    __slots__ = ("_looked", "failed", "functions", "key", "recipe", "requested", "saved_seconds")
 
-    def __init__(self, template, make):
-        self.template = template
-        self._make = make
-        self._text = None
-        self.stem = None
-        self.path = None
+    def __init__(self, recipe):
+        self.recipe = recipe
+        self.key = None
         self.functions = None
-        self.numpy_seconds = 0.0
-        self.failed = False
+        self.saved_seconds = 0.0
+        self.failed = self.requested = self._looked = False
 
-    def text(self):
-        if self._text is None:
-            self._text = self._make()
-            digest = hashlib.sha256(self._text.encode()).hexdigest()[:20]
-            self.stem = f"{self.template}_{digest}"
-            self.path = cache_folder() / f"{self.stem}.py"
-        return self._text
-
-    def on_disk(self):
-        self.text()
-        return self.stem in _compiled_stems()
-
-    def breaks_even(self):
-        """Is the time spent in NumPy that of this kernel's compilation, and for all kernels that of importing Numba?"""
-        if self.numpy_seconds < LOAD_SECONDS:
-            return False
-        price = LOAD_SECONDS if self.on_disk() else COMPILE_SECONDS
-        return self.numpy_seconds >= price and (_numba is not None or _numpy_seconds >= price + NUMBA_IMPORT_SECONDS)
+    @property
+    def template(self):
+        return self.recipe.template
 
     def is_ready(self):
         """Could `functions_for` give the functions now, at the price of loading them at most?  None: it never will."""
-        if self.failed or mode() == "never" or _numba is False:
+        if self.failed or mode() == "never":
             return None
-        if self.functions is not None or mode() == "always":
-            return True
-        return _numba is not None and self.on_disk()
+        if self.functions is None and mode() == "auto":
+            self._look()
+        return self.functions is not None or mode() == "always"
 
     def functions_for(self, seconds):
-        """The module of functions, or None while this job, of `seconds` in NumPy, is below the break-even point.
+        """The namespace of functions, or None while there is none: NumPy does the work.
 
-        `seconds` may be a function, which is called only while the kernel is not loaded.
+        seconds: an estimate of NumPy's time for this call, or a function that gives it; a compilation that is due after
+        the call is requested before it.
         """
         if self.functions is not None:
             return self.functions if forced().engine != "numpy" else None
         return self._consider(seconds)
 
     def _consider(self, seconds):
-        global _numpy_seconds
         chosen = mode()
-        if self.failed or chosen == "never" or _numba is False:
+        if self.failed or chosen == "never":
             return None
-        if chosen == "auto":
-            seconds = max(MINIMUM_CALL_SECONDS, seconds() if callable(seconds) else seconds)
-            self.numpy_seconds += seconds
-            _numpy_seconds += seconds
-            if not self.breaks_even():
-                return None
-        return self.load()
+        if not self._looked:
+            self._look()
+        if self.functions is None:
+            if chosen == "always":
+                self.load()
+            elif self.requested:
+                _poll()
+            else:
+                self._count(SAVED * (seconds() if callable(seconds) else seconds), kept=False)
+        if self.functions is None:
+            _local.declined = self
+        return self.functions
+
+    def count(self, seconds):
+        """Add seconds that the compiled kernel would have saved; request a compilation once they pay for it."""
+        if self.functions is None and not self.failed and mode() == "auto":
+            self._count(seconds, kept=True)
+
+    def _count(self, seconds, kept):
+        global _saved_seconds
+        if kept:
+            self.saved_seconds += seconds
+            _saved_seconds += seconds
+            seconds = 0.0
+        if self.requested or self.saved_seconds + seconds < _compile_price():
+            return
+        start = 0.0 if compiler_process.current().is_running() else START_SECONDS
+        if _saved_seconds + seconds >= _compile_price() + start and find_spec("numba") is not None:
+            with _lock:
+                self._request()
+
+    def _look(self):
+        """Load the entry of an earlier compilation, or the one that comes with the package."""
+        with _lock:
+            if self._looked:
+                return
+            self._looked = True
+            self.key = self.recipe.key(host())
+            payload = _disk.get(self.key)
+            if payload is not None and self._install(payload):
+                return
+            if _prebuilt_keys():
+                name = self.recipe.key(BASELINE)
+                if name in _prebuilt:
+                    payload = read_entry(PREBUILT / name, name, private=False)
+                    if payload is not None:
+                        self._install(payload)
+
+    def _install(self, payload):
+        """Load the code; False, and nothing has changed, when it cannot be loaded."""
+        try:
+            names, _, code = payload.partition(b"\n")
+            functions = load(code, json.loads(names))
+        except (OSError, ValueError, AttributeError) as error:
+            _failures.append((self.key, f"{type(error).__name__}: {error}"))
+            return False
+        self.functions = functions
+        return True
+
+    def _request(self):
+        if not self.requested:
+            self.requested = True
+            compiler_process.current().request(self.key, host(), self.recipe.data(), self._receive)
+
+    def _receive(self, reply, payload):
+        self.requested = False
+        if "error" in reply:
+            self.failed = True
+            _failures.append((self.key, reply["error"]))
+            return
+        _compile_seconds.append(reply["seconds"])
+        payload = payload or _disk.get(self.key)
+        if payload is not None and not self._install(payload):
+            self.failed = True
 
     def load(self):
-        """Import the generated file now.  (Numba compiles a function, or takes it from disk, at its first call.)"""
+        """The functions, compiled now if need be; None when that fails.  An interrupt leaves everything as it was."""
         with _lock:
+            if not self._looked:
+                self._look()
             if self.functions is None and not self.failed:
-                if numba() is None:
-                    self.failed = True
-                    return None
-                try:
-                    self._import()
-                except Exception as error:  # noqa: BLE001 - NumPy does the work without this kernel
-                    self.failed = True
-                    _failures.append((self.stem, f"{type(error).__name__}: {error}"))
-            return self.functions
-
-    def _import(self):
-        text = self.text()
-        _prune()
-        if not self.path.exists():
-            temporary = self.path.with_name(f"{self.stem}.{os.getpid()}.{threading.get_ident()}.tmp")
-            temporary.write_text(text)
-            os.replace(temporary, self.path)
-        name = f"grb_tile_kernels.{self.stem}"
-        module = sys.modules.get(name)
-        if module is None:
-            spec = importlib.util.spec_from_file_location(name, self.path)
-            module = importlib.util.module_from_spec(spec)
-            sys.modules[name] = module  # Numba unpickles by module name
-            try:
-                spec.loader.exec_module(module)
-            except BaseException:
-                del sys.modules[name]
-                raise
-        self.functions = module
+                self._request()
+                compiler_process.current().wait(self.key)
+        return self.functions
 
 
-_failures = []
+def _poll():
+    """Take what the compiler process has compiled, unless another thread is at it."""
+    if _lock.acquire(blocking=False):
+        try:
+            compiler_process.current().poll()
+        finally:
+            _lock.release()
+
+
+# --- the break-even counters: what NumPy took where a kernel declined ---
+
+
+def tried(compiled, *arguments, **options):
+    """compiled(...), the form of a primitive that may decline; `in_numpy` then runs the other."""
+    _local.declined = None
+    return compiled(*arguments, **options)
+
+
+def in_numpy(plain, *arguments, **options):
+    """plain(...), its time added to the counter of the kernel that declined this primitive, if one did."""
+    declined = getattr(_local, "declined", None)
+    if declined is None:
+        return plain(*arguments, **options)
+    start = time.perf_counter()
+    try:
+        return plain(*arguments, **options)
+    finally:
+        _local.declined = None
+        declined.count(SAVED * (time.perf_counter() - start))
+
+
+# --- the kernels of this process ---
 
 
 def failures():
-    """Kernels that could not be made, with the reason: for reports and tests."""
+    """Kernels that could not be made or loaded, with the reason: for reports and tests."""
     return list(_failures)
 
 
-def fail(kernel, error):
-    """Record that a kernel failed to compile; it is not tried again."""
-    kernel.failed = True
-    kernel.functions = None
-    _failures.append((kernel.stem, f"{type(error).__name__}: {error}"))
-
-
-def kernel(key, template, make):
-    """The Kernel under `key`; `make()` gives its text when it is first needed."""
+def kernel(key, recipe):
+    """The Kernel of a recipe, kept under `key`."""
     found = _kernels.get(key)
     if found is None:
         with _lock:
-            found = _kernels.get(key)
-            if found is None:
-                found = _kernels[key] = Kernel(template, make)
+            found = _kernels.setdefault(key, Kernel(recipe))
     return found
 
 
 def plain_kernel(template, **constants):
     """A kernel without operators: traversals, transposes, sorts."""
     key = (template, *sorted(constants.items()))
-    found = _kernels.get(key)
-    return found or kernel(key, template, lambda: specialise_text(template, constants, {}, header(template, constants)))
+    return _kernels.get(key) or kernel(key, Recipe(template, constants))
 
 
 memos = []  # caches of other modules: kernels by keys of their own
@@ -280,125 +274,35 @@ def memo():
 
 
 def forget():
-    """Drop every loaded kernel of this process; tests simulate a fresh process with it."""
-    global _folder, _on_disk, _numpy_seconds
+    """Drop every kernel of this process; tests simulate a fresh process with it."""
+    global _saved_seconds, _prebuilt
     with _lock:
+        compiler_process.current().waiting.clear()
         for known in memos:
             known.clear()
-        for name in [name for name in sys.modules if name.startswith("grb_tile_kernels.")]:
-            del sys.modules[name]  # the same text in another folder must not find the old module
         _kernels.clear()
         _failures.clear()
-        _folder = None
-        _on_disk = None
-        _numpy_seconds = 0.0
+        _saved_seconds = 0.0
+        _prebuilt = None
 
 
-# --- threads: kernels release the GIL, so Python threads run them in parallel ---
-
-_pool = None
-_threads = None
-
-
-def thread_count():
-    """Cores this process may use ($GRB_TILE_THREADS overrides)."""
-    global _threads
-    if _threads is None:
-        wanted = os.environ.get("GRB_TILE_THREADS")
-        if wanted:
-            if not (wanted.strip().isdecimal() and int(wanted) > 0):
-                raise ValueError(f"GRB_TILE_THREADS={wanted!r}: expected a number of threads, 1 or more")
-            _threads = int(wanted)
-        elif hasattr(os, "sched_getaffinity"):
-            _threads = len(os.sched_getaffinity(0))
-        else:
-            _threads = os.cpu_count() or 1
-    return _threads
-
-
-def _executor():
-    global _pool
-    if _pool is None:
-        with _lock:
-            if _pool is None:
-                from concurrent.futures import ThreadPoolExecutor
-
-                _pool = ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="grb_tile")
-    return _pool
-
-
-def _forget_pool():
-    global _pool
-    _pool = None  # a forked child has no threads
+def _after_fork():
+    """In a forked child: another thread may have had the lock, and the compiler process is the parent's."""
+    global _lock
+    _lock = threading.RLock()
+    for known in _kernels.values():
+        known.requested = False
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)
-
-
-def share_out(job, chunks, threads):
-    """[job(chunk, worker) for chunk in range(chunks)] on `threads` threads, with dynamic scheduling of the chunks.
-
-    `worker` in range(threads) selects the workspace of a job.  An exception of a job is raised here.
-    """
-    results = [None] * chunks
-    if threads <= 1 or chunks <= 1:
-        for chunk in range(chunks):
-            results[chunk] = job(chunk, 0)
-        return results
-    import itertools
-
-    counter = itertools.count()  # next() is atomic
-
-    def work(worker):
-        for chunk in counter:
-            if chunk >= chunks:
-                return
-            results[chunk] = job(chunk, worker)
-
-    executor = _executor()
-    futures = [executor.submit(work, worker) for worker in range(1, min(threads, chunks))]
-    try:
-        work(0)
-    finally:
-        for future in futures:
-            if not future.cancel():
-                future.result()
-    return results
-
-
-# --- arguments of kernels: contiguous and writable arrays, so that Numba compiles one signature ---
-
-
-def plain(array):
-    """The array itself if contiguous and writable; a writable alias of a read-only one (kernels write no operand)."""
-    flags = array.flags
-    if not flags.c_contiguous:
-        return np.ascontiguousarray(array)
-    if flags.writeable:
-        return array
-    return _alias(array)
-
-
-def _alias(array):
-    if array.nbytes == 0:
-        return np.empty(array.shape, array.dtype)
-    raw = (ctypes.c_byte * array.nbytes).from_address(array.ctypes.data)
-    raw._kept = array  # the alias keeps its owner alive
-    return np.frombuffer(raw, array.dtype).reshape(array.shape)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def attempt(kernel, run):
-    """run(), or NotImplemented on a compile error; the kernel is then not tried again."""
+    """run(), or NotImplemented where a compiled function refuses its arguments; the kernel is then not used again."""
     try:
         return run()
-    except Exception as error:
-        if not is_compile_error(error):
-            raise
-        fail(kernel, error)
+    except KernelError as error:
+        kernel.failed, kernel.functions = True, None
+        _failures.append((kernel.key, str(error)))
         return NotImplemented
-
-
-def is_compile_error(error):
-    """Was the error raised by Numba or LLVM?"""
-    return type(error).__module__.partition(".")[0] in ("numba", "llvmlite")

@@ -7,53 +7,51 @@
 Casts are those of dtypes.cast: operators/to_python.py lowers them, floating-point numbers to integers saturate.
 """
 
-import ast
-
 from grb_tile.operators import ir
 from grb_tile.operators.to_python import expression_source
 
-from . import specialise
-from .operators import imports_compiled, lower, numpy_name
+from .operators import lower, numpy_name
+from .recipe import Recipe
 
 
 def lower_cast(have, want, name, preamble, sources):
-    """A function from the syntax tree of a value of type `have` to that of the value cast to `want`."""
+    """The expression of {x}, a value of type `have`, that casts it to `want`."""
     numpy_name(have), numpy_name(want)  # raises NotLowerable
     if have is want or have.np_type == want.np_type:
-        return lambda value: value
+        return "{x}"
     if not any(source.startswith(f"def {name}(") for source in sources):
         lines, source = expression_source(ir.cast(ir.argument(0, have), want), name, ("x",))
-        for line in lines.splitlines():
-            preamble[line] = None
+        preamble.extend(line for line in lines.splitlines() if line not in preamble)
         sources.append(source)
         sources.append(f"{name} = register_jitable({name})")
-    return lambda value: ast.Call(ast.Name(name, ast.Load()), [value], [])
+    return f"{name}({{x}})"
 
 
-def merge_text(template, constants, op, x_type, y_type, dtype, defaults):
-    """The text of a merge of x and y by `op` into `dtype`; defaults: lone entries are combined.  Raises NotLowerable.
+def merge_recipe(template, constants, op, x_type, y_type, dtype, defaults):
+    """The recipe of a merge of x and y by `op` into `dtype`; defaults: lone entries are combined.  Raises NotLowerable.
 
     Defaults come as op.type (of x) and op.type2 (of y).
     """
-    preamble, sources = {}, []
+    preamble, sources = [], []
     combine = lower(op, "ADD", preamble, sources)
-    to_left = lower_cast(x_type, op.type, "TO_LEFT", preamble, sources)
-    to_right = lower_cast(y_type, op.type2, "TO_RIGHT", preamble, sources)
+    left = lower_cast(x_type, op.type, "TO_LEFT", preamble, sources)
+    right = lower_cast(y_type, op.type2, "TO_RIGHT", preamble, sources)
     out = lower_cast(op.return_type, dtype, "OUT", preamble, sources)
     lone_x = lower_cast(x_type, dtype, "CAST_X", preamble, sources)
     lone_y = lower_cast(y_type, dtype, "CAST_Y", preamble, sources)
-    calls = {"ADD": lambda given: out(combine([to_left(given[0]), to_right(given[1])]))}
-    if defaults:
-        calls["LONE_X"] = lambda given: out(combine([to_left(given[0]), given[1]]))
-        calls["LONE_Y"] = lambda given: out(combine([given[1], to_right(given[0])]))
+
+    def combined(x, y):
+        return out.format(x=combine.format(x=x, y=y))
+
+    calls = {"ADD": combined(left, right.format(x="{y}"))}
+    if defaults:  # {x} is the entry, {y} the default of the other operand
+        calls["LONE_X"] = combined(left, "{y}")
+        calls["LONE_Y"] = combined("{y}", right)
     else:
-        calls["LONE_X"] = lambda given: lone_x(given[0])
-        calls["LONE_Y"] = lambda given: lone_y(given[0])
-    top = "\n".join([specialise.header(template, constants), imports_compiled(preamble), *sources])
-    return specialise.specialise_text(template, constants, calls, top)
+        calls["LONE_X"], calls["LONE_Y"] = lone_x, lone_y
+    return Recipe(template, constants, calls, (), preamble, sources)
 
 
 def structure_only(template, constants):
-    """The text of a merge whose results are iso: values are not read."""
-    calls = dict.fromkeys(("ADD", "LONE_X", "LONE_Y"), lambda given: given[0])
-    return specialise.specialise_text(template, constants, calls, specialise.header(template, constants))
+    """The recipe of a merge whose results are iso: values are not read."""
+    return Recipe(template, constants, dict.fromkeys(("ADD", "LONE_X", "LONE_Y"), "{x}"))

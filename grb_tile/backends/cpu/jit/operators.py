@@ -1,15 +1,12 @@
-"""Lowering of semirings into kernels: ADD, MUL, IDENTITY and TERMINAL of a template.
+"""Lowering of semirings into recipes of kernels: ADD, MUL, IDENTITY and TERMINAL of a template.
 
 Common operators are written as expressions, which compile faster than calls; all others come from
 `operators.to_python.scalar_source`.  What cannot be lowered raises NotLowerable, and NumPy does the work.
 """
 
-import ast
-import hashlib
-
 import numpy as np
 
-from . import specialise as jit_specialise
+from .recipe import Recipe
 
 
 class NotLowerable(Exception):
@@ -26,30 +23,6 @@ ARITHMETIC = {"plus": "{x} + {y}", "times": "{x} * {y}", "minus": "{x} - {y}", "
 INTEGER = {"min": "{x} if {x} < {y} else {y}", "max": "{x} if {x} > {y} else {y}"}
 FLOATING = {"min": "least({x}, {y})", "max": "most({x}, {y})"}
 LOGICAL = {"lor": "{x} | {y}", "land": "{x} & {y}", "lxor": "{x} ^ {y}", "eq": "{x} == {y}", "lxnor": "{x} == {y}"}
-
-EXTREMES = '''
-
-def _extreme(name):
-    @intrinsic
-    def extreme(context, x, y):
-        """The smaller or larger number, a NaN only when both are."""
-        def generate(context, builder, signature, arguments):
-            import llvmlite.ir as ir
-            real = arguments[0].type
-            wanted = "llvm." + name + (".f32" if real == ir.FloatType() else ".f64")
-            function = builder.module.globals.get(wanted)
-            if function is None:
-                function = ir.Function(builder.module, ir.FunctionType(real, (real, real)), wanted)
-            return builder.call(function, arguments)
-
-        return x(x, x), generate
-
-    return extreme
-
-
-least = _extreme("minnum")
-most = _extreme("maxnum")
-'''
 
 
 def numpy_name(dtype):
@@ -72,22 +45,6 @@ def literal(value, dtype):
         return f"{name}(float('{float(value)!r}'))"
     value = complex(value)
     return f"{name}(complex(float('{value.real!r}'), float('{value.imag!r}')))"
-
-
-def _expression(text):
-    def build(arguments):
-        texts = [f"({ast.unparse(a)})" for a in arguments[:2]] + [ast.unparse(a) for a in arguments[2:]]
-        names = dict(zip("xyikj", texts, strict=False))
-        return ast.parse(text.format_map(names), mode="eval").body
-
-    return build
-
-
-def _call(name):
-    def build(arguments):
-        return ast.Call(ast.Name(name, ast.Load()), list(arguments[:2]), [])
-
-    return build
 
 
 def written_out(op):
@@ -117,12 +74,10 @@ def written_out(op):
 
 
 def lower(op, name, preamble, sources):
-    """A function that writes calls of `name` for the typed binary operator; extends the file's preamble and sources."""
+    """The expression that a call of `name`, the typed binary operator, becomes; extends the recipe's lists."""
     text = written_out(op)
     if text is not None:
-        if "least(" in text or "most(" in text:
-            preamble[EXTREMES] = None
-        return _expression(text)
+        return text
     if not getattr(op, "lowerable", True):
         raise NotLowerable(op.name)
     try:
@@ -133,43 +88,10 @@ def lower(op, name, preamble, sources):
         lines, source = scalar_source(op, name)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise NotLowerable(f"{op.name}: {error}") from None
-    for line in lines.splitlines():
-        preamble[line] = None
+    preamble.extend(line for line in lines.splitlines() if line not in preamble)
     sources.append(source)
     sources.append(f"{name} = register_jitable({name})")
-    return _call(name)
-
-
-def imports_compiled(preamble):
-    """The preamble, with a register_jitable line for every function that it imports from the package."""
-    lines = []
-    for text in preamble:
-        lines.append(text)
-        try:
-            tree = ast.parse(text)
-        except SyntaxError:
-            continue
-        for node in tree.body:
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("grb_tile."):
-                for alias in node.names:
-                    name = alias.asname or alias.name
-                    lines.append(f"{name} = register_jitable({name})")
-    if lines:
-        lines.append(f"# operators/scalar.py {_scalar_digest()}")  # a change there makes another file
-    return "\n".join(lines)
-
-
-_digest = None
-
-
-def _scalar_digest():
-    global _digest
-    if _digest is None:
-        from grb_tile.operators import scalar
-
-        with open(scalar.__file__, "rb") as file:
-            _digest = hashlib.sha256(file.read()).hexdigest()[:16]
-    return _digest
+    return f"{name}({{x}}, {{y}})"
 
 
 def monoid_facts(monoid):
@@ -211,23 +133,20 @@ def result_value(semiring, x, y):
     return np.asarray(multiply.numpy(first, second)).astype(np_type)
 
 
-def structure_text(template, constants):
-    """The text of `template` for iso results: only the structure is computed."""
+def structure_recipe(template, constants):
+    """The recipe of `template` for iso results: only the structure is computed."""
     constants = {**constants, "ANY": True, "EXIT": False, "ISO_OUT": True, "X": "?", "Y": "?", "Z": "?"}
-    calls = {"ADD": _expression("{x}"), "MUL": _expression("True")}
-    head = jit_specialise.header(template, constants)
-    return jit_specialise.specialise_text(template, constants, calls, head + "\nIDENTITY = True\n")
+    return Recipe(template, constants, {"ADD": "{x}", "MUL": "True"}, ["IDENTITY = True"])
 
 
-def semiring_text(template, semiring, constants):
-    """The text of `template` for this semiring.  Raises NotLowerable."""
-    return operator_text(template, constants, ADD=semiring.monoid, MUL=semiring.binaryop)
+def semiring_recipe(template, semiring, constants):
+    """The recipe of `template` for this semiring.  Raises NotLowerable."""
+    return operator_recipe(template, constants, ADD=semiring.monoid, MUL=semiring.binaryop)
 
 
-def operator_text(template, constants, ADD=None, MUL=None):
-    """The text of `template` with a monoid (or a binary operator) for ADD and a binary operator for MUL."""
-    preamble, sources, calls = {}, [], {}
-    facts = []
+def operator_recipe(template, constants, ADD=None, MUL=None):
+    """The recipe of `template` with a monoid (or a binary operator) for ADD and a binary operator for MUL."""
+    preamble, sources, calls, facts = [], [], {}, []
     constants = {"ISO_OUT": False, **constants}
     multiply = ADD if MUL is None else MUL
     constants["X"], constants["Y"] = multiply.type.np_type.char, getattr(multiply, "type2", multiply.type).np_type.char
@@ -242,9 +161,7 @@ def operator_text(template, constants, ADD=None, MUL=None):
             constants["STRIDE"] = 1 if ADD.type.np_type.kind == "b" else 128
             if constants["EXIT"]:
                 facts.append(f"TERMINAL = {literal(ADD.terminal, ADD.type)}")
-            calls["RESULT"] = _expression(f"{numpy_name(ADD.type)}({{x}})")
+            calls["RESULT"] = f"{numpy_name(ADD.type)}({{x}})"
     if MUL is not None:
         calls["MUL"] = lower(MUL, "MUL", preamble, sources)
-    head = jit_specialise.header(template, constants)
-    top = "\n".join([head, imports_compiled(preamble), *facts, *sources])
-    return jit_specialise.specialise_text(template, constants, calls, top)
+    return Recipe(template, constants, calls, facts, preamble, sources)

@@ -5,7 +5,7 @@ A function is called from Python when its parameters are annotated, and is inter
 
 import ast
 
-from .specialise import TEMPLATES
+from .recipe import TEMPLATES
 
 ARRAYS = {"INT32": ("i", 1), "INT64": ("l", 1), "INT64_2D": ("l", 2), "WORD": ("L", 1)}
 NUMBERS = {"int": "l", "float": "d", "np.uint64": "L"}
@@ -36,8 +36,14 @@ def parameter_types(template):
     return {name: [list(types) for types in forms] for name, forms in found.items()}
 
 
-def resolved(annotation, constants):
-    """(NumPy type character, dimensions; 0 for a number) of a parameter, given the constants of the specialisation."""
-    if annotation in NUMBERS:
-        return NUMBERS[annotation], 0
-    return ARRAYS[annotation] if annotation in ARRAYS else (constants[annotation], 1)
+def types_of(function):
+    """[(parameter, NumPy type character, dimensions: 0 for a number)] of a function whose constants are folded."""
+    found = []
+    for argument in function.args.args:
+        annotation = argument.annotation
+        if isinstance(annotation, ast.Constant):
+            found.append((argument.arg, annotation.value, 1))
+        else:
+            name = ast.unparse(annotation)
+            found.append((argument.arg, *(ARRAYS.get(name) or (NUMBERS[name], 0))))
+    return found

@@ -1,14 +1,15 @@
-"""From a template of templates/ to the text of one specialisation: constant folding, and operators inlined.
+"""From a recipe to the text of one specialisation of a template: constant folding, and operators inlined.
 
 On the template's syntax tree, constants in capitals become literals, `if` statements on them are folded, and calls of
-ADD and MUL become expressions, or calls of compiled functions, of the semiring (jit/operators.py).
+ADD and MUL become expressions, or calls of compiled functions, of the semiring (jit/operators.py).  It takes
+milliseconds, so it is done where the text is compiled, in the compiler process.
 """
 
 import ast
-import pathlib
 import platform
 
-TEMPLATES = pathlib.Path(__file__).resolve().parents[1] / "templates"
+from .recipe import TEMPLATES
+from .signatures import types_of
 
 
 class _Fold(ast.NodeTransformer):
@@ -89,8 +90,46 @@ class _Fold(ast.NodeTransformer):
     visit_While = visit_For
 
 
+def _expression(text):
+    """A function that makes of a call's arguments the expression `text` of {x}, {y}, {i}, {k}, {j}."""
+
+    def build(arguments):
+        texts = [f"({ast.unparse(a)})" for a in arguments[:2]] + [ast.unparse(a) for a in arguments[2:]]
+        names = dict(zip("xyikj", texts, strict=False))
+        return ast.parse(text.format_map(names), mode="eval").body
+
+    return build
+
+
+def _imports_compiled(preamble):
+    """The preamble, with a register_jitable line for every function that it imports from the package."""
+    lines = []
+    for text in preamble:
+        lines.append(text)
+        try:
+            tree = ast.parse(text)
+        except SyntaxError:
+            continue
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("grb_tile."):
+                for alias in node.names:
+                    name = alias.asname or alias.name
+                    lines.append(f"{name} = register_jitable({name})")
+    return "\n".join(lines)
+
+
+def text_of(recipe):
+    """(text, {function: its types}) of the specialisation that a recipe describes."""
+    calls = {name: _expression(text) for name, text in recipe.calls.items()}
+    head = header(recipe.template)
+    if any("least(" in text or "most(" in text for text in recipe.calls.values()):
+        head += EXTREMES
+    top = "\n".join([head, _imports_compiled(recipe.preamble), *recipe.facts, *recipe.sources])
+    return specialise_text(recipe.template, recipe.constants, calls, top)
+
+
 def specialise_text(template, constants, calls, header):
-    """The file's text for a template with these flags and operators."""
+    """(text, types of the functions that Python calls) for a template with these flags and operators."""
     tree = ast.parse((TEMPLATES / f"{template}.py").read_text())
     body = []
     for node in tree.body:
@@ -100,9 +139,6 @@ def specialise_text(template, constants, calls, header):
             continue
         body.append(node)
     tree.body = body
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg):
-            node.annotation = None  # jit/signatures.py reads them
     tree = ast.fix_missing_locations(_Fold(constants, calls).visit(tree))
     for node in ast.walk(tree):
         if isinstance(getattr(node, "body", None), list):
@@ -119,16 +155,22 @@ def specialise_text(template, constants, calls, header):
             if not node.body:
                 node.body = [ast.Pass()]
             node.decorator_list = [ast.Name("kernel", ast.Load())]
-    return header + "\n" + ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+    called = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and any(a.annotation is not None for a in node.args.args):
+            called[node.name] = types_of(node)
+            for argument in node.args.args:
+                argument.annotation = None
+    return header + "\n" + ast.unparse(ast.fix_missing_locations(tree)) + "\n", called
 
 
-HEADER = '''"""Made by grb_tile from templates/{template}.py; safe to delete."""
+HEADER = """
 import numpy as np
 from numba import njit
 from numba.core import types
 from numba.extending import intrinsic, register_jitable
 
-kernel = njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+kernel = njit(nogil=True, boundscheck=False, error_model="numpy")
 
 
 @intrinsic
@@ -197,7 +239,7 @@ def take_bits(words, summary, indices, at, first, last):
                 rest &= rest - np.uint64(1)
                 at += 1
     return at
-'''
+"""
 
 CYCLES = """
 
@@ -218,8 +260,32 @@ def cycles():
 """
 
 
-def header(template, constants):
-    """The start of every generated file: imports, intrinsics, and the constants in a comment (part of its digest)."""
+EXTREMES = '''
+
+def _extreme(name):
+    @intrinsic
+    def extreme(context, x, y):
+        """The smaller or larger number, a NaN only when both are."""
+        def generate(context, builder, signature, arguments):
+            import llvmlite.ir as ir
+            real = arguments[0].type
+            wanted = "llvm." + name + (".f32" if real == ir.FloatType() else ".f64")
+            function = builder.module.globals.get(wanted)
+            if function is None:
+                function = ir.Function(builder.module, ir.FunctionType(real, (real, real)), wanted)
+            return builder.call(function, arguments)
+
+        return x(x, x), generate
+
+    return extreme
+
+
+least = _extreme("minnum")
+most = _extreme("maxnum")
+'''
+
+
+def header(template):
+    """The start of every text: imports and intrinsics."""
     cycles = CYCLES if platform.machine() in ("x86_64", "AMD64") else NO_CYCLES
-    comment = ", ".join(f"{name}={value!r}" for name, value in sorted(constants.items()))
-    return HEADER.format(template=template) + f"# {comment}\n" + (cycles if template == "bfs" else "")
+    return HEADER + (cycles if template == "bfs" else "")

@@ -16,6 +16,7 @@ state (int64):  0 first and 1 end of the frontier in `queue`; 2 number of the ne
 import numpy as np
 
 from grb_tile.backends.cpu.templates.placeholders import (
+    IN_INDEX,
     INDEX,
     INT32,
     INT64,
@@ -61,7 +62,7 @@ def pull_words(in_ptr, in_indices, out_ptr, frontier, found, seen, level, parent
 
 def pull(
     in_ptr: INT64,
-    in_indices: INDEX,
+    in_indices: IN_INDEX,
     out_ptr: INT64,
     frontier: WORD,
     found: WORD,
@@ -95,7 +96,7 @@ def advance(
     out_ptr: INT64,
     out_indices: INDEX,
     in_ptr: INT64,
-    in_indices: INDEX,
+    in_indices: IN_INDEX,
     queue: INDEX,
     frontier: WORD,
     found: WORD,

@@ -12,7 +12,18 @@ search has reached.
 
 import numpy as np
 
-from grb_tile.backends.cpu.templates.placeholders import INDEX, INT32, INT64, LEVEL, NONE, WORD, ones, trailing_zeros
+from grb_tile.backends.cpu.templates.placeholders import (
+    IN_INDEX,
+    INDEX,
+    INT32,
+    INT64,
+    LEVEL,
+    NONE,
+    OUT_INDEX,
+    WORD,
+    ones,
+    trailing_zeros,
+)
 
 BLOCK = 128
 
@@ -74,7 +85,7 @@ def push(
 def pull(
     out_ptr: INT64,
     in_ptr: INT64,
-    in_indices: INDEX,
+    in_indices: IN_INDEX,
     now: WORD,
     following: WORD,
     seen: WORD,
@@ -137,7 +148,7 @@ def tally(seen: WORD, searches: int, counts: INT64, first: int, last: int):
     return 0
 
 
-def rows(seen: WORD, level: LEVEL, searches: int, at: INT64, indices: INDEX, values: INT32, first: int, last: int):
+def rows(seen: WORD, level: LEVEL, searches: int, at: INT64, indices: OUT_INDEX, values: INT32, first: int, last: int):
     """The vertices first..last reached by each search b, with their levels, to positions from at[b] on."""
     for begin in range(first, last, BLOCK):
         end = min(begin + BLOCK, last)

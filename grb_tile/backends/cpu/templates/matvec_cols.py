@@ -18,6 +18,7 @@ from grb_tile.backends.cpu.templates.placeholders import (
     ISO_OUT,
     MUL,
     NONE,
+    OUT_INDEX,
     WORD,
     X_INDEX,
     X_ISO,
@@ -108,7 +109,9 @@ def merge(
     return count
 
 
-def gather(words: WORD, summary: WORD, total: Z, out_indices: INDEX, out_values: Z, first: int, last: int, start: int):
+def gather(
+    words: WORD, summary: WORD, total: Z, out_indices: OUT_INDEX, out_values: Z, first: int, last: int, start: int
+):
     """The results of the summary words first..last, ascending, from position `start` on; clears words and summary."""
     at = start
     for s in range(first, last):

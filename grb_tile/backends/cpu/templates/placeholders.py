@@ -9,7 +9,7 @@ import numpy as np
 # these elements, or the numbers int (int64), float and np.uint64.  A name without a fixed type is a constant of the
 # specialisation, a character of NumPy's types: X and Y are those of the operands' values, Z that of the result's.
 INT32, INT64, INT64_2D, WORD = np.int32, np.int64, np.int64, np.uint64
-INDEX = B_INDEX = M_INDEX = X_INDEX = OUT_INDEX = ROWS = NUMBER = np.int32
+INDEX = B_INDEX = M_INDEX = X_INDEX = IN_INDEX = OUT_INDEX = ROWS = NUMBER = np.int32
 VALUE = X = Y = Z = X_DEFAULT = Y_DEFAULT = np.float64
 TILE, START, LEVEL = np.uint64, np.int32, np.uint8
 

@@ -1,0 +1,192 @@
+"""The side of the calling process: a compiler process that compiles (worker.py), asked and read without waiting.
+
+No thread is involved: pipes are written and read when a kernel is asked for.  It has low priority, is not in
+the terminal's process group (an interrupt does not reach it), and ends when this process ends.
+"""
+
+import atexit
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import select
+import sys
+
+_PACKAGE = pathlib.Path(__file__).resolve().parents[4]
+_START = "import sys; sys.path[:] = {path!r}; from grb_tile.backends.cpu.jit.worker import main; main()"
+MOST_STARTS = (
+    4  # compiler processes of one process that may end early (killed, out of memory) before kernels are given up
+)
+_CHUNK = 1 << 16
+
+
+class CompilerProcess:
+    """At most one process; `waiting` are the requests without a reply, in the order in which they were made."""
+
+    def __init__(self):
+        self._process = None
+        self._pid = os.getpid()
+        self._starts = 0
+        self._unsent, self._unread = bytearray(), bytearray()
+        self.waiting = collections.OrderedDict()  # key -> (request, function that takes the reply and the payload)
+
+    def is_running(self):
+        return self._process is not None
+
+    def request(self, key, target, recipe, receive):
+        """Ask for a kernel; receive(reply, payload) is called from `poll` or `wait` once it is there."""
+        asked = {"key": key, "target": target, "recipe": recipe, "cache": os.environ.get("GRB_TILE_CACHE")}
+        message = json.dumps(asked, default=_plain).encode() + b"\n"
+        self.waiting[key] = message, receive
+        if self._process is None and not self._start():
+            return
+        self._unsent += message
+        self._send()
+
+    def poll(self):
+        """Take the replies that are there; does not wait."""
+        if self._process is not None:
+            self._send()
+            self._receive()
+
+    def wait(self, key):
+        """Take replies until that of `key` is there.  An interrupt leaves the request waiting."""
+        while key in self.waiting and self._process is not None:
+            poller = select.poll()
+            poller.register(self._process.stdout, select.POLLIN)
+            if self._unsent:
+                poller.register(self._process.stdin, select.POLLOUT)
+            poller.poll(1000)
+            self.poll()
+
+    def stop(self):
+        """End the compiler process."""
+        process, self._process = self._process, None
+        if process is None or self._pid != os.getpid():
+            return
+        self.waiting.clear()
+        with contextlib.suppress(OSError):
+            process.kill()
+            process.stdin.close()
+            process.stdout.close()
+            process.wait(1)
+
+    def abandon(self):
+        """In a forked child: let go of the parent's compiler process."""
+        if self._process is not None:
+            for pipe in (self._process.stdin, self._process.stdout):
+                with contextlib.suppress(OSError):
+                    os.close(pipe.fileno())
+
+    def _start(self):
+        """Start a process; False when none can be started, and every request gets an error."""
+        import subprocess
+
+        self._starts += 1
+        try:
+            if self._starts > MOST_STARTS:
+                raise OSError(f"the compiler's process ended {MOST_STARTS} times")
+            if not sys.executable:
+                raise OSError("no Python to run the compiler")
+            environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+            environment.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+            path = [str(_PACKAGE), *(entry for entry in sys.path if entry)]
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-c", _START.format(path=path)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
+                start_new_session=True, env=environment,
+            )  # fmt: skip
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            self._process = None
+            self._give_up(f"{type(error).__name__}: {error}")
+            return False
+        for pipe in (self._process.stdin, self._process.stdout):
+            os.set_blocking(pipe.fileno(), False)
+        self._unsent, self._unread = bytearray(), bytearray()
+        return True
+
+    def _send(self):
+        while self._unsent:
+            try:
+                count = os.write(self._process.stdin.fileno(), self._unsent[:_CHUNK])
+            except BlockingIOError:
+                return
+            except OSError:  # it has ended; _receive sees that too
+                self._unsent.clear()
+                return
+            del self._unsent[:count]
+
+    def _receive(self):
+        ended = False
+        while True:
+            try:
+                data = os.read(self._process.stdout.fileno(), _CHUNK)
+            except BlockingIOError:
+                break
+            except OSError:
+                data = b""
+            if not data:
+                ended = True
+                break
+            self._unread += data
+        while True:
+            end = self._unread.find(b"\n")
+            if end < 0:
+                break
+            reply = json.loads(self._unread[:end])
+            whole = end + 1 + reply["bytes"]
+            if len(self._unread) < whole:
+                break
+            payload = bytes(self._unread[end + 1 : whole])
+            del self._unread[:whole]
+            _, receive = self.waiting.pop(reply["key"], (None, None))
+            if receive is not None:
+                receive(reply, payload)
+        if ended:
+            self._ended()
+
+    def _ended(self):
+        """The process ended early: the kernel it worked on is given up, the others go to another process."""
+        process, self._process = self._process, None
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+            process.stdout.close()
+            process.wait(1)
+        if self.waiting:
+            key, (_, receive) = self.waiting.popitem(last=False)
+            receive({"key": key, "error": f"the compiler's process ended ({process.returncode})", "seconds": 0.0}, b"")
+        if self.waiting and self._start():
+            for message, _ in self.waiting.values():
+                self._unsent += message
+            self._send()
+
+    def _give_up(self, reason):
+        while self.waiting:
+            key, (_, receive) = self.waiting.popitem(last=False)
+            receive({"key": key, "error": reason, "seconds": 0.0}, b"")
+
+
+def _plain(value):
+    """NumPy's scalars in a recipe as Python's."""
+    return value.item()
+
+
+_current = CompilerProcess()
+atexit.register(lambda: _current.stop())
+
+
+def current():
+    return _current
+
+
+def _after_fork():
+    global _current
+    _kept.append(_current)  # never collected: it is the parent's
+    _current.abandon()
+    _current = CompilerProcess()
+
+
+_kept = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
