@@ -171,6 +171,55 @@ def test_arrays_that_make_no_matrix_are_refused(arrays, message):
         fmt.unpack_store(forged(lambda head: None, arrays))
 
 
+def refused(store, dtype_name, message, change=None, **arrays):
+    """A file of `store` with other arrays or header fields, and right checksums, is refused with `message`."""
+    head, real = fmt.store_parts(store, dtype_name)
+    head.update(change or {})
+    with pytest.raises(InvalidObject, match=message):
+        fmt.unpack_store(fmt.pack_store((head, {**real, **arrays}), 0))
+
+
+def test_stored_rows_that_make_no_matrix_are_refused():
+    A = Compressed(9, 3, None, np.array([0, 1, 2]), np.array([0, 2], np.int32), np.ones(2), False, np.array([2, 5]))
+    for rows, message in (
+        ([5, 2], "not sorted"),
+        ([2, 2], "not unique"),
+        ([2, 9], "outside 0..8"),
+        ([-1, 5], "outside"),
+    ):
+        refused(A, "FP64", message, rows=np.array(rows))
+
+
+def test_vectors_that_make_no_vector_are_refused():
+    v = SparseVector(9, None, np.array([2, 5], np.int32), np.ones(2))
+    for indices, message in (([5, 2], "not sorted"), ([2, 2], "not unique"), ([2, 9], "outside 0..8")):
+        refused(v, "FP64", message, indices=np.array(indices, np.int32))
+    full = BitmapVector(3, None, None, np.ones(3), 3)
+    refused(full, "FP64", "is full: 2 entries in 3 places", change={"nvals": 2})
+
+
+def test_a_boolean_is_0_or_1():
+    v = SparseVector(9, None, np.array([2, 5], np.int32), np.array([1, 2], np.uint8).view(np.bool_))
+    refused(v, "BOOL", "neither 0 nor 1")
+
+
+@pytest.mark.parametrize("length", [1, 3])
+def test_an_array_that_decompresses_to_another_length_is_refused(length):
+    """Its checksum is right, and the numbers that come out are as many as the header says, or more."""
+    v = SparseVector(9, None, np.array([2, 5], np.int32), np.ones(2))
+    head, arrays = fmt.store_parts(v, "FP64")
+    data = fmt.pack_store((head, arrays), 0)
+    size = struct.unpack_from("<I", data, 12)[0]
+    header = json.loads(data[20 : 20 + size])
+    block = zlib.compress(np.ones(length).tobytes())
+    header["arrays"][1].update(coding="shuffle-zlib", stored=len(block), crc32=zlib.crc32(block))
+    text = json.dumps(header).encode()
+    kept = data[20 + size : 20 + size + header["arrays"][0]["stored"]]
+    forged_file = fmt.HEAD.pack(fmt.MAGIC, 1, len(text), zlib.crc32(text)) + text + kept + block + fmt.END
+    with pytest.raises(InvalidObject, match="does not decompress to the 16 bytes"):
+        fmt.unpack_store(forged_file)
+
+
 def test_presence_bits_are_checked():
     for words, count, message in (
         ([0b1011, 1], 3, "presence bits for 3"),

@@ -118,6 +118,9 @@ def test_forcing_wins_nests_and_ends(graph):
         assert plan_of(graph, u).method == "rows"
         with gb.plan(force="cols"):
             assert plan_of(graph, frontier(N, "full")).method == "cols"
+        for name, method in (("push", "cols"), ("pull", "rows")):
+            with gb.plan(force=name):
+                assert plan_of(graph, u).method == method
         with gb.plan(force=("pull", "numpy")):
             assert forced().names() == ("pull", "numpy")
             assert plan_of(graph, u).rule == "forced"
