@@ -327,21 +327,28 @@ def test_arguments_of_a_kept_launch(cooperative, fixed):
         launch(5, 2**40, -1)
 
 
-def test_a_cache_that_may_not_be_changed_is_no_error(monkeypatch, tmp_path):
-    """The backend is made all the same; as root, permissions alone would not refuse."""
+def test_a_damaged_cubin_is_compiled_again(monkeypatch, tmp_path):
     monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path))
-    for k in range(3):
-        (jit.cache_folder() / f"{k}.cubin").write_bytes(bytes(100))
+    compilations = []
 
-    def refused(path, missing_ok=False):
-        raise PermissionError(f"{path}: read-only")
+    def fake(text, expression, arch, options=()):
+        compilations.append(expression)
+        return "lowered", bytes(range(256))
 
-    with monkeypatch.context() as patch:
-        patch.setattr(type(tmp_path), "unlink", refused)
-        jit.trim_cache(150)
-    assert len(list(jit.cache_folder().glob("*.cubin"))) == 3
-    jit.trim_cache(150)
-    assert len(list(jit.cache_folder().glob("*.cubin"))) == 1
+    monkeypatch.setattr(jit, "compile_cubin", fake)
+    monkeypatch.setattr(jit, "compiler", lambda: SimpleNamespace(getVersion=lambda: (13, 0)))
+    wanted = ("lowered", bytes(range(256)))
+    assert jit.compiled("text", "f", 90) == jit.compiled("text", "f", 90) == wanted
+    assert len(compilations) == 1
+    (path,) = (tmp_path / "cuda").iterdir()
+    whole = path.read_bytes()
+    for damaged in (b"", whole[:40], whole[:-1], whole[:100] + b"x" + whole[101:], whole + b"x"):
+        path.write_bytes(damaged)
+        assert jit.compiled("text", "f", 90) == wanted
+        assert path.read_bytes() == whole
+    assert len(compilations) == 6
+    assert jit.compiled("text", "f", 80) == wanted  # another card has its own
+    assert len(compilations) == 7
 
 
 def test_an_error_word_armed_during_a_read_takes_no_numbers(monkeypatch):

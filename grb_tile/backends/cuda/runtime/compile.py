@@ -22,18 +22,15 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 import re
-import tempfile
-import threading
 from pathlib import Path
 from typing import Any
 
 from .... import kernels
 from ....exceptions import JitError
+from ...kernel_cache import KernelCache
 
 OPTIONS = ("-std=c++17", "--device-as-default-execution-space", "-DGRB_CUDA=1")
-MAX_CACHE_BYTES = 512 << 20
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[^\n]*$", re.MULTILINE)
 
@@ -84,19 +81,6 @@ def library_headers() -> str:
     return str(Path(spec.origin).parent / "_core" / "include" / "cupy" / "_cccl" / "libcudacxx")
 
 
-def cache_folder() -> Path:
-    """Folder of compiled kernels: $GRB_TILE_CACHE/cuda, else `cuda` in the user's cache directory."""
-    chosen = os.environ.get("GRB_TILE_CACHE")
-    root = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "grb_tile"
-    folder = root / "cuda"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path(tempfile.gettempdir()) / f"grb_tile-{os.getuid()}" / "cuda"
-        folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 def compiler() -> Any:
     """CuPy's binding of NVRTC.  Raises: JitError that names the remedy when the library cannot be loaded."""
     try:
@@ -132,44 +116,17 @@ def compile_cubin(text: str, expression: str, arch: int, options: tuple[str, ...
         nvrtc.destroyProgram(program)
 
 
+_disk = KernelCache("cuda")
+
+
 def compiled(text: str, expression: str, arch: int, options: tuple[str, ...] = ()) -> tuple[str, bytes]:
-    """compile_cubin, through the cache on disk.
-
-    A file is written under another name and renamed, so that readers see whole files.
-    """
+    """compile_cubin, through the verified cache on disk (backends/kernel_cache.py)."""
     state = "\0".join([text, expression, str(arch), *OPTIONS, *options, str(compiler().getVersion())])
-    path = cache_folder() / f"{hashlib.sha256(state.encode()).hexdigest()[:32]}.cubin"
-    try:
-        lowered, _, cubin = path.read_bytes().partition(b"\n")
-        if cubin:
-            return lowered.decode(), cubin
-    except OSError:
-        pass
-    lowered, cubin = compile_cubin(text, expression, arch, options)
-    fresh = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-    try:
-        fresh.write_bytes(lowered.encode() + b"\n" + cubin)
-        os.replace(fresh, path)
-    except OSError:  # a full or read-only disk costs the next process a compilation, nothing else
-        fresh.unlink(missing_ok=True)
-    return lowered, cubin
-
-
-def trim_cache(limit: int = MAX_CACHE_BYTES) -> None:
-    """Delete the oldest compiled kernels until the folder holds at most `limit` bytes."""
-    files = []
-    for path in cache_folder().glob("*.cubin"):
-        try:
-            found = path.stat()
-        except OSError:  # another process deleted it
-            continue
-        files.append((found.st_mtime, found.st_size, path))
-    total = sum(size for _, size, _ in files)
-    for _, size, path in sorted(files, key=lambda f: f[0]):
-        if total <= limit:
-            break
-        try:
-            path.unlink(missing_ok=True)
-        except OSError:  # a folder that others own, or a read-only disk: it stays as it is
-            return
-        total -= size
+    key = f"{hashlib.sha256(state.encode()).hexdigest()[:32]}.cubin"
+    stored = _disk.get(key)
+    if stored is not None:
+        lowered, _, cubin = stored.partition(b"\n")
+        return lowered.decode(), cubin
+    name, cubin = compile_cubin(text, expression, arch, options)
+    _disk.put(key, name.encode() + b"\n" + cubin)
+    return name, cubin

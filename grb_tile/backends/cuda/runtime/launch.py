@@ -30,7 +30,7 @@ import numpy as np
 
 from ....planner.device_profile import MEASURED_SHARE, DeviceProfile, profile_of
 from .array_block import ArrayBlock
-from .compile import compiled, source_text, trim_cache
+from .compile import compiled, source_text
 
 SHARED_LIMIT = 48 << 10  # bytes of dynamic shared memory that a launch may have without an attribute of the kernel
 PORTABLE_CLUSTER = 8  # blocks in a cluster that every device allows without an attribute of the kernel
@@ -257,7 +257,6 @@ class Launcher:
         self.hole = cupy.zeros(64, cupy.uint64)  # what kernels get for empty arrays
         self._kernels = {}
         self._lock = threading.Lock()
-        trim_cache()
 
     def kernel(self, header: str, name: str, functors: str = "", template: tuple[str, ...] = ()) -> Kernel:
         """The Kernel `name<template...>` of `header` (one file of kernels/, or several names with blanks between).
