@@ -1,7 +1,7 @@
 """Aggregators: reductions that need more than a monoid (mean, variance, argmin, ...), each a short formula.
 
-An aggregator reduces the lines of a matrix (its rows, or its columns) or a whole vector or matrix.  A vector is
-treated as a matrix of one row, so one definition serves all.  With x the entries of a line and n = count of them,
+An aggregator reduces the lines of a matrix (its rows, or its columns), a whole matrix, or a vector as a matrix of one
+row, so one definition serves all.  With x the entries of a line and n = count of them,
 
     monoid        (+) x                               sum prod all any min max any_value bitwise_all bitwise_any
     semiring      (+) mul(x, init)                    count sum_of_squares ..., then an optional finalize
@@ -28,7 +28,7 @@ from ..operations.record import Record
 from ..operations.shaping import diagonal_matrix
 from ..operations.write import true_entries
 from ..operators import AggregatorBase, get_typed_op, registered, typed_semiring
-from ..storage.embed import full_vector, row_matrix
+from ..storage.embed import empty_vector, full_vector, iso_like, row_matrix
 from ..storage.place import first_value
 from ..storage.store import Allow
 from . import kinds
@@ -239,20 +239,24 @@ class TypedAggregator(AggregatorBase):
             yield part if isinstance(part, TypedAggregator) else typed(part, self.type)
 
     def whole(self, x):
-        """The aggregate of all entries as a vector store of size 1 (without an entry when x has none)."""
-        if x.format in ("sparse", "bitmap"):
+        """The aggregate of all entries as a vector store of size 1 (without an entry when x has none).
+
+        A full vector of one value may have any size: one product is formed, and as many equal ones are reduced.
+        """
+        agg, is_vector = self.parent, x.format in ("sparse", "bitmap")
+        equal = is_vector and x.iso and x.nvals == x.size > 1 and agg.position is None
+        if is_vector and not equal:
             return self.lines(row_matrix(x), False)
-        agg = self.parent
-        if agg.monoid is not None:
-            per_line = _reduce_lines(x, False, _typed(agg.monoid, self.type, kind="monoid"), None)
-            return _reduce_lines(row_matrix(per_line), False, _typed(agg.monoid, per_line.dtype, kind="monoid"), None)
         if agg.composite is not None:
             return agg.formula(*[part.whole(x) for part in self._parts()])
+        if agg.monoid is not None:
+            monoid = _typed(agg.monoid, self.type, kind="monoid")
+            return _reduce_whole(x if equal else _reduce_lines(x, False, monoid, None), monoid)
         if agg.position is not None:
             return self._whole_position(x)
-        per_line = self._products(x, False)
-        second = _typed(agg.semiring2 or agg.semiring, per_line.dtype, kind="semiring")
-        total = _reduce_lines(row_matrix(per_line), False, second.monoid, None)
+        per_line = self._products(row_matrix(full_vector(1, x.dtype, first_value(x))) if equal else x, False)
+        monoid = _typed(agg.semiring2 or agg.semiring, per_line.dtype, kind="semiring").monoid
+        total = _reduce_whole(iso_like(x, per_line.dtype, first_value(per_line)) if equal else per_line, monoid)
         return total if agg.finalize is None else _map(agg.finalize, total)
 
     def _whole_position(self, A):
@@ -260,6 +264,11 @@ class TypedAggregator(AggregatorBase):
             raise ValueError(f"Aggregator {self.name} may not be used with Matrix.reduce_scalar.")
         per_line = self.lines(A, False)
         return self.lines(row_matrix(per_line), False)
+
+
+def _reduce_whole(x, monoid):
+    value = current().reduce(x, monoid)
+    return empty_vector(1, monoid.type) if value is None else full_vector(1, monoid.type, value)
 
 
 def _reduce_lines(A, at, monoid, allow):

@@ -1,10 +1,13 @@
 """What making a Vector and a Matrix have in common: the duplicate operator, bounds, emptiness; pickling."""
 
+import math
+
 import numpy as np
 
 from ..dtypes import lookup_dtype, unify
 from ..exceptions import IndexOutOfBound, InvalidValue, OutputNotEmpty
 from ..operators import get_typed_op
+from ..storage.host_memory import check_memory
 from ..storage.place import host
 from ..storage.store import BitmapVector, Compressed, SparseVector
 from .arguments import FEW, expect_op, scalar_of
@@ -49,6 +52,8 @@ def fill_dtype(self):
 
 def filled(shape, fill, fill_type, own, dtype):
     """(array of `fill`, its DataType) for to_dense of an object of type `own`; `dtype` is the requested type."""
+    places = math.prod(shape) if isinstance(shape, tuple) else shape
+    check_memory(places * own.np_type.itemsize, f"to_dense: an array of {places} values")
     if own.np_type.subdtype is not None:
         out = np.empty(shape, own.np_type)  # NumPy adds the sub-array's dimensions
         out[...] = fill

@@ -12,7 +12,7 @@ from ..backends.select import current
 from ..dtypes import cast, unify
 from ..exceptions import DimensionMismatch, EmptyObject
 from ..operators import find_opclass, from_string, get_typed_op, op_from_string, registered
-from ..storage.place import follow, is_host
+from ..storage.place import first_value, follow, is_host
 from . import kinds
 from .arguments import check_options, expect_op, expect_type, literal, output_type
 from .comparisons import match_select
@@ -279,10 +279,13 @@ class Collection:
         if self.shape != other.shape or self._nvals != other._nvals:
             return False
         op = get_typed_op("eq", self.dtype, other.dtype, kind="binary")
-        *left, x = self._tuples()
-        *right, y = other._tuples()
-        if not all(np.array_equal(a, b) for a, b in zip(left, right, strict=True)):
-            return False
+        if self.ndim == 1 and self._nvals == self.shape[0] > 0 and self._store.iso and other._store.iso:
+            x, y = (np.asarray(first_value(v._store))[None] for v in (self, other))  # full vectors of one value each
+        else:
+            *left, x = self._tuples()
+            *right, y = other._tuples()
+            if not all(np.array_equal(a, b) for a, b in zip(left, right, strict=True)):
+                return False
         if self.dtype._is_udt or other.dtype._is_udt:
             return bool(np.all(x == y))
         return bool(np.all(test(cast(x, op.type), cast(y, op.type2), op)))

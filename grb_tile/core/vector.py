@@ -15,6 +15,7 @@ from ..backends.select import current
 from ..dtypes import FP64, cast, lookup_dtype
 from ..operators import get_typed_op
 from ..storage.embed import column_matrix, empty_vector, full_vector
+from ..storage.host_memory import check_memory
 from ..storage.place import host
 from ..storage.store import BitmapVector, full_values
 from . import elements, kinds, recipes, recorder
@@ -317,6 +318,7 @@ class Vector(Stored):
             check_options(opts)
         store = host(self._store)
         if store.nvals == self._size:
+            check_memory(self._size * self.dtype.np_type.itemsize, f"to_dense: an array of {self._size} values")
             values = full_values(store) if store.format == "bitmap" else self._tuples()[1]
             return np.array(values if dtype is None else cast(values, lookup_dtype(dtype)))
         if fill_value is None:

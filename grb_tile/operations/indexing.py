@@ -29,7 +29,7 @@ from ..storage.embed import (
     vector_of_column,
     vector_of_row,
 )
-from ..storage.place import first_value
+from ..storage.place import first_value, is_host
 from ..storage.store import Allow
 from . import checks
 from .record import Record
@@ -176,6 +176,8 @@ def _assign_line(c, value, I, J, dtype, mask, accum, replace, subassign):
 
 def _assign_vector(c, value, I, dtype, mask, accum, replace, subassign):
     backend = current()
+    if mask is None and accum is None and _holds_everywhere(c, value, dtype):
+        return c
     allow = allow_of(mask)
     if allow is not None:
         allow = backend.to_device(allow)  # copied once; results made from its structure reside there too
@@ -200,6 +202,17 @@ def _assign_vector(c, value, I, dtype, mask, accum, replace, subassign):
     t = backend.expand_vector(t, I, c.size)
     region = None if accum is not None else backend.expand_vector(full_vector(len(I), dtype, 1), I, c.size)
     return finish_region(c, t, region, dtype, allow, accum, replace)
+
+
+def _holds_everywhere(c, value, dtype):
+    """Is C full and each entry the one value that is assigned?  Its size does not matter, then."""
+    if not c.iso or c.nvals != c.size or c.format != "bitmap" or not is_host(c):
+        return False
+    if not _is_scalar(value):
+        if not value.iso or value.nvals != value.size or value.size == 0 or not is_host(value):
+            return False
+        value = value.values[0]
+    return value is not EMPTY and cast_scalar(value, dtype).tobytes() == c.values[0].tobytes()
 
 
 def _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign):

@@ -112,6 +112,8 @@ def resize_matrix(A, nrows, ncols):
 def shift_vector(u, offset, size):
     """t(i + offset) = u(i) where that is within `size`."""
     backend = current()
+    if offset == 0 and size <= u.size:
+        return backend.gather_vector(u, range(size))
     indices, values = backend.tuples_vector(u)
     indices = indices + offset
     keep = (indices >= 0) & (indices < size)

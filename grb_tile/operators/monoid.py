@@ -151,6 +151,25 @@ class TypedMonoid(TypedOpBase):
         return _pairwise(self.binaryop.numpy, values, starts)
 
     @_silently
+    def reduce_equal(self, one, count):
+        """`count` (1 or more) equal values, given as an array of one.
+
+        z(n) = z(n/2) (+) z(n/2), and (+) the value where n is odd: in log2(count) steps, rounded as
+        SuiteSparse:GraphBLAS rounds (GB_iso_reduce_to_scalar).
+
+        >>> import numpy as np
+        >>> from grb_tile import monoid
+        >>> int(monoid.plus["INT64"].reduce_equal(np.array([3]), 2**60))
+        3458764513820540928
+        """
+        total = one
+        for bit in bin(count)[3:]:
+            total = self.binaryop.numpy(total, total)
+            if bit == "1":
+                total = self.binaryop.numpy(total, one)
+        return total[0]
+
+    @_silently
     def reduce(self, values):
         """All of a one-dimensional array; the identity when it is empty."""
         if values.shape[0] == 0:

@@ -68,7 +68,8 @@ def _by_costs(A, transposed, transpose, u, allow, semiring, backend):
     if low > 2 * tuning.CPU_SAMPLE_NS and high < low * tuning.CPU_SURE:  # a wrong choice may cost more than a sample
         work = sample_work(A, transposed, by_rows, by_columns, u, allow, early)
         rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, allow, True)
-    if backend is None or columns * tuning.CPU_SURE < rows and transpose is not None:
+    sure = columns * tuning.CPU_SURE < rows or max(rows, columns) < tuning.CPU_UNASKED_NS
+    if backend is None or sure and transpose is not None:
         return cheaper(A, transposed, transpose, rows, columns, u.nvals, tuning.CPU_TRANSPOSE_NS)
     rows_ready = backend.is_ready("matvec_rows", A, u, semiring, allow)
     columns_ready = backend.is_ready("matvec_cols", A, u, semiring, allow)

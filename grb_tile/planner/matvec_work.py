@@ -101,6 +101,8 @@ def row_wise_ns(work: Work, u, early: bool, compiled: bool) -> float:
         cost += work.edges * (tuning.CPU_LOOK_UP_NS + min(work.hit, 1 - work.hit) * tuning.CPU_BRANCH_NS)
     if u.format == "sparse":
         cost += u.nvals * tuning.CPU_SPREAD_ENTRY_NS + u.size * tuning.CPU_SPREAD_NS
+        if not u.iso:
+            cost += min(u.nvals, u.size * u.values.itemsize / 4096) * tuning.CPU_PAGE_NS
     return cost
 
 

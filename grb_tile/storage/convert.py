@@ -25,6 +25,7 @@ import numpy as np
 
 from ..exceptions import OutOfMemory
 from . import bits
+from .host_memory import check_memory
 from .place import convert_there
 from .sorting import ranges, stable_order
 from .store import BitmapVector, Compressed, SparseVector, forms_of, index_dtype
@@ -57,7 +58,7 @@ def to_sparse(u):
     if type(u.values) is not np.ndarray:
         return convert_there(u, "sparse")
     if u.words is None:
-        indices = np.arange(u.size, dtype=index_dtype(u.size))
+        indices = all_positions(u.size, index_dtype(u.size))
         values = u.values
         result = SparseVector(u.size, u.dtype, indices, values, u.iso)
         return share(u, result)
@@ -78,12 +79,20 @@ def to_bitmap(u):
         return share(u, BitmapVector(size, u.dtype, None, u.values, size, u.iso and size > 0))
     if size > MAX_BITMAP:
         raise OutOfMemory(f"a bitmap of {size} positions does not fit in memory; keep the vector sparse")
+    one_value = u.iso and u.values.shape[0]
+    check_memory(size // 8 + (0 if one_value else size * u.values.itemsize), f"a bitmap of {size} positions")
     words = bits.from_indices(indices, size)
-    if u.iso and u.values.shape[0]:
+    if one_value:
         return share(u, BitmapVector(size, u.dtype, words, u.values[:1], count, True))
     values = np.zeros(size, u.values.dtype)
     values[indices] = u.values
     return BitmapVector(size, u.dtype, words, values, count)
+
+
+def all_positions(size, np_type=np.int64):
+    """0, 1, ..., size-1.  Raises: OutOfMemory, before anything is allocated, when they do not fit in memory."""
+    check_memory(size * np.dtype(np_type).itemsize, f"the positions of a full vector of size {size}")
+    return np.arange(size, dtype=np_type)
 
 
 def words_of(u):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .convert import to_sparse
+from .host_memory import check_memory
 from .place import is_host, moved_like
 from .store import BitmapVector, Compressed, SparseVector, index_dtype
 
@@ -81,7 +82,12 @@ def full_vector(size, dtype, value):
 
 
 def full_matrix(nrows, ncols, dtype, value):
-    """The nrows x ncols matrix with an entry `value` everywhere (iso: stores all indices and one value)."""
+    """The nrows x ncols matrix with an entry `value` everywhere (iso: stores all indices and one value).
+
+    Raises: OutOfMemory, before anything is allocated, when the indices do not fit in memory.
+    """
+    wanted = (nrows + 1) * 8 + nrows * ncols * index_dtype(ncols).itemsize
+    check_memory(wanted, f"a full matrix of {nrows} x {ncols} entries")
     indptr = np.arange(nrows + 1, dtype=np.int64) * ncols
     indices = np.tile(np.arange(ncols, dtype=index_dtype(ncols)), nrows)
     return Compressed(nrows, ncols, dtype, indptr, indices, _one(value, dtype), True)

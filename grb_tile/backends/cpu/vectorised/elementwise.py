@@ -9,7 +9,17 @@ import numpy as np
 
 from ....dtypes import cast
 from ....storage import bits
-from ....storage.convert import choose_format, compressed, occupied, row_ids, share, take_rows, to_sparse, words_of
+from ....storage.convert import (
+    all_positions,
+    choose_format,
+    compressed,
+    occupied,
+    row_ids,
+    share,
+    take_rows,
+    to_sparse,
+    words_of,
+)  # fmt: skip
 from ....storage.sorting import find, merge
 from ....storage.store import BitmapVector, same_structure
 from .entries import empty_like, is_matrix, joint_keys, keep_entries, like, members, same_value, vector_of
@@ -63,7 +73,7 @@ def intersect(x, y, op, allow=None):
         full = words is None
         count = size if full else x.nvals if words is wx else y.nvals if words is wy else bits.popcount(words)
         if full or (count * 4 > size and getattr(op, "lowerable", True)):
-            values, iso = combine(op, dtype, x, None, y, None, lambda: (np.arange(size), None))
+            values, iso = combine(op, dtype, x, None, y, None, lambda: (all_positions(size), None))
             result = BitmapVector(size, dtype, words, values, count, iso)
             result.shared = True
             x.shared = y.shared = True
@@ -229,7 +239,7 @@ def union(x, y, op, allow=None, left_default=None, right_default=None, dtype=Non
 def _all_positions(x):
     if is_matrix(x):
         return row_ids(x), x.indices
-    return (x.indices if x.format == "sparse" else np.arange(x.size)), None
+    return (x.indices if x.format == "sparse" else all_positions(x.size)), None
 
 
 def _lone_values(values, op, dtype, default, default_on_left, positions=None):

@@ -5,11 +5,14 @@ import numpy as np
 from ....dtypes import cast
 from ....operators import ANY
 from ....storage import bits
-from ....storage.convert import choose_format, row_ids, share
+from ....storage.convert import all_positions, choose_format, row_ids, share
+from ....storage.host_memory import check_memory
 from ....storage.store import BitmapVector
 from .elementwise import restrict
 from .entries import empty_like, is_idempotent, is_matrix, keep_entries, like, vector_of
 
+MAX_SIZE = 2**60
+VALUE_KINDS = {"valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege"}
 _NO_COLUMN = np.zeros(1, np.int64)
 _ROW_KINDS = {"rowle": np.less_equal, "rowgt": np.greater}
 _COLUMN_KINDS = {"colle": np.less_equal, "colgt": np.greater}
@@ -24,14 +27,18 @@ def select(x, op, thunk, allow=None):
         x = restrict(x, allow)
     if x.nvals == 0:
         return x
+    if x.iso and op.kind in VALUE_KINDS:
+        return x if _keeps(op, x.values[:1], thunk) else empty_like(x, x.dtype)
     if is_matrix(x):
         kept = _kept(op, x.values, row_ids(x), x.indices, thunk, x.indices.shape[0])
         return x if kept is None else keep_entries(x, kept)
     if x.format == "bitmap" and x.words is not None:
         at = bits.to_indices(x.words, x.size)
         values = x.values if x.iso else x.values[at]
+    elif x.format == "bitmap" and x.iso and op.kind in _RANGES:
+        return _select_range(x, range(x.size)[_RANGES[op.kind](int(_thunk(op, thunk)))])
     else:
-        at = x.indices if x.format == "sparse" else np.arange(x.size)
+        at = x.indices if x.format == "sparse" else all_positions(x.size)
         values = x.values
     kept = _kept(op, values, at, None, thunk, at.shape[0])
     if kept is None:
@@ -45,6 +52,39 @@ def select(x, op, thunk, allow=None):
     if x.iso:
         share(x, result)
     return result
+
+
+def _keeps(op, value, thunk):
+    """Does an operator that reads the value only keep an entry of `value` (an array of one)?"""
+    zero = np.zeros(1, np.int64)
+    return bool(np.asarray(op.numpy(cast(value, op.type), zero, zero, _thunk(op, thunk)))[0])
+
+
+def _from(k):
+    return slice(max(k, 0), None)
+
+
+def _up_to(k):
+    return slice(0, max(k + 1, 0))
+
+
+# the positions i of a vector (j = 0) that an operator keeps, as a slice
+_RANGES = {
+    "rowle": _up_to, "rowgt": lambda k: _from(k + 1), "tril": lambda k: _from(-k), "triu": lambda k: _up_to(-k),
+    "colle": lambda k: _from(0 if k >= 0 else MAX_SIZE), "colgt": lambda k: _from(0 if k < 0 else MAX_SIZE),
+    "diag": lambda k: slice(-k, 1 - k) if k <= 0 else _up_to(-1),
+}  # fmt: skip
+
+
+def _select_range(x, kept):
+    """The entries of a full iso vector at a range of positions."""
+    if len(kept) == x.size:
+        return x
+    check_memory(len(kept) * 8, f"select: {len(kept)} entries of a full vector")
+    result = vector_of(
+        x.size, x.dtype, np.arange(kept.start, kept.stop), x.values[:1] if len(kept) else x.values[:0], len(kept) > 0
+    )
+    return share(x, result)
 
 
 def _kept(op, values, i, j, thunk, count):
@@ -149,7 +189,7 @@ def _entry_positions(x):
     if x.format == "sparse":
         return x.indices, None
     if x.words is None:
-        return np.arange(x.size), None
+        return all_positions(x.size), None
     return bits.to_indices(x.words, x.size), None
 
 
@@ -175,10 +215,9 @@ def reduce(x, monoid):
         return None
     values = x.values
     if x.iso:
-        if count == 1 or is_idempotent(monoid):
-            return cast(values[:1], monoid.type)[0]
-        values = np.broadcast_to(values[:1], (count,))
-    elif x.format == "bitmap" and x.words is not None:
+        one = cast(values[:1], monoid.type)
+        return one[0] if count == 1 or is_idempotent(monoid) else monoid.reduce_equal(one, count)
+    if x.format == "bitmap" and x.words is not None:
         values = values[bits.to_bool(x.words, x.size)]
     if monoid.terminal is ANY:
         return cast(values[:1], monoid.type)[0]

@@ -5,7 +5,8 @@ import numpy as np
 from ....dtypes import cast
 from ....exceptions import InvalidValue
 from ....storage import bits
-from ....storage.convert import choose_format, compressed, row_ids, rows_csr, share, to_dcsr, to_sparse
+from ....storage.convert import all_positions, choose_format, compressed, row_ids, rows_csr, share, to_dcsr, to_sparse
+from ....storage.host_memory import check_memory
 from ....storage.sorting import find, ranges, segment_starts, stable_order
 from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 from .entries import like, order_pairs, vector_of
@@ -103,12 +104,13 @@ def tuples_vector(u):
         indices = u.indices.astype(np.int64)
         values = None if u.iso else u.values.copy()
     elif u.words is None:
-        indices = np.arange(u.size)
+        indices = all_positions(u.size)
         values = None if u.iso else u.values.copy()
     else:
         indices = bits.to_indices(u.words, u.size)
         values = None if u.iso else u.values[indices]
     if values is None:
+        check_memory(indices.shape[0] * u.values.itemsize, f"the values of a vector of {indices.shape[0]} entries")
         values = u.values[:1].repeat(indices.shape[0]) if indices.shape[0] else u.values[:0].copy()
     return indices, values
 
@@ -258,6 +260,8 @@ def expand_vector(u, I, size):
             return u
         u = to_sparse(u)
         return vector_of(size, u.dtype, u.indices, u.values, u.iso)
+    if type(I) is range and I.step == 1 and u.format == "bitmap" and u.words is None and u.size * 16 > size:
+        return _expand_full(u, I, size)
     s = to_sparse(u)
     share(u)
     places = _placed(s.indices, I)
@@ -270,6 +274,22 @@ def expand_vector(u, I, size):
     result = vector_of(size, u.dtype, places, values, s.iso)
     result.shared = True
     return result
+
+
+def _expand_full(u, I, size):
+    """The full vector u at a range of positions, as a bitmap: no position is listed."""
+    check_memory(size // 8 + (0 if u.iso else size * u.values.itemsize), f"a bitmap of {size} positions")
+    words = bits.empty(size)
+    first, last = I.start >> 6, (I.stop - 1) >> 6
+    words[first : last + 1] = np.uint64(0xFFFFFFFFFFFFFFFF)
+    words[first] &= np.uint64(0xFFFFFFFFFFFFFFFF) << np.uint64(I.start & 63)
+    words[last] &= np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(-I.stop & 63)
+    values = u.values
+    if not u.iso:
+        values = np.zeros(size, u.values.dtype)
+        values[I.start : I.stop] = u.values
+    result = BitmapVector(size, u.dtype, words if u.size < size else None, values, u.size, u.iso)
+    return choose_format(share(u, result) if u.iso else result)
 
 
 def expand_matrix(A, I, J, nrows, ncols, gather):
