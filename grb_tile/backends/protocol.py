@@ -257,6 +257,13 @@ class Backend:
         """
         return self._missing("broadcast")
 
+    def broadcast_over(self, u: VectorStore, A: Compressed, axis: int) -> tuple[Compressed, Compressed]:
+        """(B, T): T = broadcast(u, A, axis), and B with the entries of A at T's positions, or more of them.
+
+        A backend whose B and T share their structure saves `intersect` the search for common positions.
+        """
+        return A, self.broadcast(u, A, axis)
+
     def kronecker(self, A: Compressed, B: Compressed, op: Any, allow: Allow | None = None) -> Compressed:
         """C[i*B.nrows + k, j*B.ncols + l] = A[i,j] (op) B[k,l].
 

@@ -51,7 +51,9 @@ class _ElementWise(Record):
         """Both operands as stores of one shape, whole at least inside `allow` and where both have entries.
 
         A vector is broadcast over the entries that can matter: those of the other operand for an intersection, those of
-        the mask for a union.  Only a union without a mask, or under a complement, makes the dense matrix.
+        the mask for a union.  Only a union without a mask, or under a complement, makes all rows (or columns) where the
+        vector has entries: the result has all of them outside the mask, so that it costs what the result and the mask
+        have entries.
         """
         x, y = self.x._store, self.y._store
         if self.xt:
@@ -60,11 +62,14 @@ class _ElementWise(Record):
             y = current().transpose(y)
         if self.side is not None:
             vector, matrix = (y, x) if self.side == 1 else (x, y)
-            pattern = matrix if self.intersects else None if allow is None or allow.complement else allow.pattern
-            if pattern is None:
+            if self.intersects:
+                if allow is not None:
+                    matrix = current().restrict(matrix, allow)
+                matrix, vector = current().broadcast_over(vector, matrix, self.side)
+            elif allow is None or allow.complement:
                 vector = _everywhere(vector, self.shape, self.side)
             else:
-                vector = current().broadcast(vector, pattern, self.side)
+                vector = current().broadcast(vector, allow.pattern, self.side)
             x, y = (matrix, vector) if self.side == 1 else (vector, matrix)
         return x, y
 
@@ -98,7 +103,7 @@ class EWiseMult(_ElementWise):
 
     def compute(self, allow=None):
         x, y = self.stores(allow)
-        return current().intersect(x, y, self.op, allow)
+        return current().intersect(x, y, self.op, allow if self.side is None else None)
 
 
 class EWiseUnion(_ElementWise):

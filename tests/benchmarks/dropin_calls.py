@@ -59,6 +59,9 @@ class Graphs:
     def half(self):
         return set(range(self.n // 2))
 
+    def rest(self):
+        return set(range(self.n // 2, self.n))
+
     def few(self):
         return set(range(0, self.n, 97))
 
@@ -108,7 +111,7 @@ CALLS = {
     "compose": pair("directed"),
     "conductance": with_sets("undirected", "half", **WEIGHT),
     "cut_size": with_sets("undirected", "half", **WEIGHT),
-    "cut_size directed": with_sets("directed", "half"),
+    "cut_size directed": with_sets("directed", "half", "rest"),
     "degree_centrality": u(),
     "descendants": lambda g: ((g.acyclic(), g.n // 2), {}),
     "descendants_at_distance": d(0, 3),

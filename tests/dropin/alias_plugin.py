@@ -26,7 +26,8 @@ class Outcomes:
 
     @staticmethod
     def short(nodeid):
-        return nodeid.split("/")[-1]
+        """Without the folder of the environment, or that of copied tests."""
+        return nodeid.split("site-packages/")[-1].removeprefix("pgb_tests/")
 
     def note(self, nodeid, outcome, text):
         order = {"passed": 0, "skipped": 1, "failed": 2}

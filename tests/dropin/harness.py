@@ -56,51 +56,41 @@ def read_known(path=KNOWN):
 
 
 def run(library="grb_tile", arguments=(), timeout=1800, limit=120, python=sys.executable, quiet=False):
-    """Run the tests; return (outcomes {id: (outcome, text)}, return code, output)."""
+    """Run python-graphblas's tests; return (outcomes {id: (outcome, text)}, return code, output)."""
     source = installed_tests()
     with tempfile.TemporaryDirectory(prefix="grb-dropin-") as folder:
         folder = Path(folder)
         shutil.copytree(source, folder / FOLDER, ignore=shutil.ignore_patterns("__pycache__", "conftest.py"))
         shutil.copy(HERE / "their_conftest.py", folder / FOLDER / "conftest.py")
-        (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow: takes long\n", encoding="utf-8")
-        report = folder / "report.json"
-        environment = dict(os.environ)
-        environment.update(GRB_DROPIN_LIBRARY=library, GRB_DROPIN_REPORT=str(report), GRB_DROPIN_TIMEOUT=str(limit))
-        paths = [str(HERE), *([] if library == "graphblas" else [str(ROOT)])]
-        environment["PYTHONPATH"] = os.pathsep.join([*paths, environment.get("PYTHONPATH", "")])
         arguments = [f"{FOLDER}/{argument}" if argument.startswith("test_") else argument for argument in arguments]
         if not any(argument.startswith(FOLDER) for argument in arguments):
             arguments.append(FOLDER)
-        command = [
-            python,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "alias_plugin",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:xdist",
-            "-p",
-            "no:randomly",
-            "--tb=short",
-            "-W",
-            "ignore::pytest.PytestUnknownMarkWarning",
-            *arguments,
-        ]
-        output = subprocess.run(
-            command,
-            cwd=folder,
-            env=environment,
-            timeout=timeout,
-            check=False,
-            text=True,
-            stdout=subprocess.PIPE if quiet else None,
-            stderr=subprocess.STDOUT if quiet else None,
-        )
-        outcomes = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
-        return outcomes, output.returncode, output.stdout or ""
+        return run_pytest(library, folder, arguments, timeout, limit, python, quiet)
+
+
+def run_pytest(library, folder, arguments, timeout, limit=120, python=sys.executable, quiet=True, variables=None):
+    """Run pytest in `folder` where `graphblas` names `library`; return (outcomes, return code, output)."""
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow: takes long\n", encoding="utf-8")
+    report = folder / "report.json"
+    environment = dict(os.environ, **(variables or {}))
+    environment.update(GRB_DROPIN_LIBRARY=library, GRB_DROPIN_REPORT=str(report), GRB_DROPIN_TIMEOUT=str(limit))
+    paths = [str(HERE), *([] if library == "graphblas" else [str(ROOT)])]
+    environment["PYTHONPATH"] = os.pathsep.join([*paths, environment.get("PYTHONPATH", "")])
+    plugins = [("-p", name) for name in ("alias_plugin", "no:cacheprovider", "no:xdist", "no:randomly")]
+    command = [python, "-m", "pytest", "-q", *(word for pair in plugins for word in pair), "--tb=short"]
+    command += ["-W", "ignore::pytest.PytestUnknownMarkWarning", *arguments]
+    output = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        timeout=timeout,
+        check=False,
+        text=True,
+        stdout=subprocess.PIPE if quiet else None,
+        stderr=subprocess.STDOUT if quiet else None,
+    )
+    outcomes = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
+    return outcomes, output.returncode, output.stdout or ""
 
 
 def compare(outcomes, known):

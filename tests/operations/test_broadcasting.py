@@ -8,8 +8,8 @@ import pytest
 
 import grb_tile as gb
 from grb_tile import binary, dtypes, indexunary
-from grb_tile.backends.cpu import memory
 from grb_tile.exceptions import OutOfMemory
+from grb_tile.storage import host_memory as memory
 
 LIMITED = """
 import resource, sys
@@ -37,10 +37,31 @@ I, J, _ = M.to_coo()
 assert np.array_equal(v.outer(v, binary.minus).new(mask=M.S).to_coo()[2], dense[I] - dense[J])
 assert binary.plus(v | A).new(mask=M.S).nvals == M.nvals
 assert A.kronecker(A, binary.times).new(mask=gb.Matrix.from_coo([0], [0], 1, nrows=n * n, ncols=n * n).S).nvals <= 1
-try:
-    binary.plus(v | A).new()
-except gb.exceptions.OutOfMemory as error:
-    print("refused:", error)
+# under a complement mask the result has all places of the vector's rows or columns outside the mask
+wide = binary.plus(few | A).new(mask=~M.S)
+J = M.to_coo()[1][np.isin(M.to_coo()[0], [3, n - 1])]
+outside = binary.second(M & A).new(mask=M.S).nvals
+assert wide.nvals == 2 * n - J.size + A.nvals - outside - binary.times(few & A).new(mask=~M.S).nvals
+del wide
+assert binary.plus(A | few).new(mask=M.S).nvals >= outside
+assert A.ewise_union(v, "minus", 0.0, 0.0).new(mask=M.S).nvals == M.nvals
+assert v.ewise_union(A, "minus", 0.0, 0.0).new(mask=M.S).nvals == M.nvals
+assert few.outer(v, binary.times).new().nvals == 2 * n
+assert v.outer(few, binary.times).new(mask=~M.S).nvals <= 2 * n
+B = A.dup()
+B << binary.times(v & A.T)
+B(mask=M.S, accum=binary.plus) << binary.times(B & v)
+assert gb.Matrix.from_coo([0, 1], [1, 0], [2.0, 3.0]).kronecker(A, binary.times).new().nvals == 2 * A.nvals
+for form in (
+    lambda: binary.plus(v | A).new(), lambda: binary.plus(A | v).new(), lambda: binary.plus(v | A).new(mask=~M.S),
+    lambda: A.ewise_union(v, "plus", 0.0, 0.0).new(), lambda: v.outer(v).new(), lambda: v.outer(v).new(mask=~M.S),
+    lambda: A.kronecker(A).new(), lambda: A.kronecker(A).new(mask=~gb.Matrix(bool, n * n, n * n).S),
+):
+    try:
+        form()
+        raise SystemExit("should have been refused")
+    except gb.exceptions.OutOfMemory as error:
+        print("refused:", error)
 """
 
 

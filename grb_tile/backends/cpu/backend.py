@@ -84,6 +84,7 @@ class NumpyBackend(Backend):
     reduce = staticmethod(mapping.reduce)
 
     kronecker = staticmethod(broadcast.kronecker)
+    broadcast_over = staticmethod(broadcast.broadcast_over)
     broadcast = staticmethod(broadcast.broadcast)
 
     # ------------------------------------------------------------------ the write step

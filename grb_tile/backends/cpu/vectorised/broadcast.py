@@ -7,7 +7,7 @@ mask where a mask that is not a complement has fewer.
 import numpy as np
 
 from ....dtypes import cast
-from ....storage.convert import compressed, occupied, row_ids, rows_csr, take_rows
+from ....storage.convert import choose_format, compressed, occupied, row_ids, rows_csr, take_rows
 from ....storage.host_memory import check_memory
 from ....storage.sorting import find, ranges
 from ....storage.store import index_dtype
@@ -18,23 +18,38 @@ MASK_GAIN = 4  # an entry looked up through the mask costs about as much as four
 
 
 def broadcast(u, pattern, axis):
-    if u.iso or pattern.iso:
-        pattern = like(pattern, pattern.dtype, pattern.values[:1], True)
-    if axis == 0 and u.format == "sparse" and u.nvals < u.size:
-        pattern = take_rows(pattern, u.indices.astype(np.int64, copy=False))
-    at = pattern.indices if axis == 1 else row_ids(pattern)
-    if u.nvals < u.size and not (axis == 0 and u.format == "sparse"):
-        kept = members(u, at).nonzero()[0]
-        if kept.shape[0] < at.shape[0]:
-            at = at[kept]
-            pattern = keep_entries(pattern, kept)
+    return broadcast_over(u, like(pattern, pattern.dtype, pattern.values[:1], True), axis)[1]
+
+
+def broadcast_over(u, A, axis):
+    if u.nvals < u.size:
+        A = _lines_of(A, u) if axis == 0 else keep_entries(A, members(u, A.indices).nonzero()[0])
     if u.iso:
-        return like(pattern, u.dtype, u.values[:1], True)
-    if u.format == "bitmap" or u.nvals == u.size:
-        values = u.values[at]
+        return A, like(A, u.dtype, u.values[:1], True)
+    if axis == 1:
+        return A, like(A, u.dtype, _values_at(u, A.indices), False)
+    used, starts = occupied(A)
+    counts = np.diff(starts, append=A.indices.shape[0])
+    return A, like(A, u.dtype, np.repeat(_values_at(u, used), counts), False)
+
+
+def _lines_of(A, u):
+    """The rows of A where u has an entry."""
+    used = occupied(A)[0]
+    if u.format == "sparse":
+        rows = u.indices.astype(np.int64, copy=False)
     else:
-        values = u.values[find(at, u.indices)[0]]
-    return like(pattern, u.dtype, values, False)
+        rows = used[members(u, used)]
+        if rows.shape[0] == used.shape[0]:
+            return A
+    return choose_format(take_rows(A, rows))
+
+
+def _values_at(u, positions):
+    """u's values at positions where it has entries."""
+    if u.format == "bitmap" or u.nvals == u.size:
+        return u.values[positions]
+    return u.values[find(positions, u.indices)[0]]
 
 
 def follows_mask(count, allow):
