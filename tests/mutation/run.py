@@ -68,7 +68,8 @@ def tests_of(fault: Fault, folder: pathlib.Path, limit: float) -> tuple[bool, st
     """(did a test fail?, which one or why) in the copy of the checkout at `folder`."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
     command += ["-p", "no:randomly", *fault.tests]
-    environment = dict(os.environ, PYTHONPATH=str(folder), PYTHONDONTWRITEBYTECODE="1")
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
     environment["GRB_TILE_CACHE"] = str(folder / ".kernels")
     for name in ("PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST", "PYTEST_ADDOPTS"):
         environment.pop(name, None)
