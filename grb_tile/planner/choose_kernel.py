@@ -175,13 +175,19 @@ SPGEMM = ("two_phases", "merge_at_mask", "esc")
 def spgemm_kernel(plan, by_mask: bool) -> str:
     """The kernel of a row-wise product of two matrices: two_phases, merge_at_mask or esc.
 
-    by_mask: may products be merged into the positions of the mask (no complement, an atomic)?
+    by_mask: may products be merged into the positions of the mask (no complement, an atomic)?  The plan may name the
+    kernel already (choose_matmul_gpu.py).
     """
     wanted = forced().kernel
     if wanted in SPGEMM:
         if wanted != "merge_at_mask" or by_mask:
             return _record(plan, wanted, "forced")
         _unsuited(plan, wanted)
+    planned = getattr(plan, "kernel", None)
+    if planned == "two_phases" or (planned == "merge_at_mask" and by_mask):
+        return planned
+    if planned is not None:
+        return _record(plan, "two_phases", "no_atomic")
     if by_mask:
         return _record(plan, "merge_at_mask", "mask_bounds")
     return _record(plan, "two_phases", "row_accumulators")

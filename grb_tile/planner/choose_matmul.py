@@ -7,9 +7,12 @@ products that a row-by-row product forms. Paper: push_pull_graphblas_icpp18, sec
 from __future__ import annotations
 
 from grb_tile.storage.convert import cached_transpose
+from grb_tile.storage.place import is_host
 from grb_tile.storage.work import dot_work, masked_products
 
 from . import tuning
+from .choose_kernel import SPGEMM
+from .choose_matmul_gpu import choose_matmul_on_gpu
 from .record import Plan, forced
 
 
@@ -18,12 +21,16 @@ def choose_matmul(A, at: bool, B, bt: bool, allow, semiring) -> Plan:
 
     A forced tile format is for products with a vector: no product of two matrices goes over tiles.
     """
-    product = forced().product
+    product, kernel = forced().product, forced().kernel
+    if kernel in SPGEMM and product is None:
+        return Plan("matmul", "gustavson", "csr", "kernel_unsuited" if is_host(A) else "forced", (kernel,))
     if product is not None and (product != "dot" or (allow is not None and not allow.complement)):
         return Plan("matmul", product, "csr", "forced")
     if allow is None or allow.complement:
         return Plan("matmul", "gustavson", "csr", "no_mask")
     pattern = allow.pattern
+    if not is_host(A):
+        return choose_matmul_on_gpu(A, at, B, bt, pattern)
     dots = dot_work(B, bt, pattern) * tuning.DOT_ENTRY + A.indices.shape[0]
     if not bt and cached_transpose(B) is None:
         dots += B.indices.shape[0] * tuning.MATMUL_TRANSPOSE

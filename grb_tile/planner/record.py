@@ -274,6 +274,8 @@ RULES = {
     "no_atomic": "the value has no atomic, or nothing of the result's size may be allocated",
     # kernels of matrix products
     "mask_bounds": "the mask has all positions of the result: its entries are the accumulators",
+    "long_rows": "two phases cost about {0:.0f} ns, atomics at the mask's positions {1:.0f} ns",
+    "short_rows": "atomics at the mask's positions cost about {1:.0f} ns, two phases {0:.0f} ns",
     "row_accumulators": "positions are found in the first phase; each row's accumulator is in shared memory",
     # kernels of traversals
     "high_diameter": "{0:.1f} entries a row, {1:.1%} of them in rows longer than {2}: levels by the thousand",

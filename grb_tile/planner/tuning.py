@@ -390,3 +390,14 @@ MASK_POSITION = _set("MASK_POSITION", 2.0, "ratio to DOT_ENTRY", "clearing and c
 MATMUL_TRANSPOSE = _set(
     "MATMUL_TRANSPOSE", 8.0, "ratio to DOT_ENTRY", "counting sort of an entry over a dot's entry", CPU
 )
+
+SPGEMM = "H200: masks A of fem 40, wave, cnr-2000, soc-Slashdot0902, ego-Twitter, fb-Cornell5; triangles of kron 20"
+GPU_DOT_NS = _set("GPU_DOT_NS", 10e-3, "ns a lookup", "dots on the device: 6e-3 to 14e-3", SPGEMM)
+GPU_DOT_POSITION_NS = _set("GPU_DOT_POSITION_NS", 0.2, "ns a position", "both rows of a position of the mask", SPGEMM)
+GPU_AT_MASK_NS = _set("GPU_AT_MASK_NS", 35e-3, "ns a product", "two bisections and an atomic: 31e-3 to 46e-3", SPGEMM)
+GPU_PRODUCT_NS = _set(
+    "GPU_PRODUCT_NS", 20e-3, "ns a product", "both phases, rows of thousands of products: 13e-3 to 27e-3", SPGEMM
+)
+GPU_PRODUCT_ROW_NS = _set(
+    "GPU_PRODUCT_ROW_NS", 60.0, "ns a row", "bitmap and mask of a row in both phases: 11 to 90", SPGEMM
+)

@@ -64,3 +64,10 @@ def dot_work(B, bt, pattern):
     if countable(pattern) and countable(B):
         return float(np.dot(column_counts(pattern), row_counts(B) if bt else column_counts(B)))
     return pattern.nvals * (B.indices.shape[0] / max(min(pattern.ncols, B.indices.shape[0]), 1))
+
+
+def row_lookups(A, at, pattern):
+    """Lookups of the dot products the other way: entries of row i of A, summed over the entries (i, j) of M."""
+    if at or A.rows is not None or pattern.rows is not None:
+        return float("inf")
+    return float(np.dot(row_counts(pattern), row_counts(A)))

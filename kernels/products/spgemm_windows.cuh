@@ -6,7 +6,7 @@
 //   count; numeric phase: write the columns, merge the products' values by rank, write the values.  Values that do not
 //   fit in shared memory are merged in C itself.
 // Forms: BY_WARP     a warp for each row; one row of B at a time, whose columns are distinct: no atomic
-//        BY_ATOMICS  a block for each row, its warps take rows of B as they come; values are merged by atomics
+//        BY_ATOMICS  a block for each row, its warps share the products evenly; values are merged by atomics
 //        IN_ORDER    a block for each row, all of it takes one row of B at a time: for monoids without an atomic
 // Launch: backends/cuda/products/spgemm.py; `capacity` bytes of shared memory for each row (a multiple of 16).
 #pragma once
@@ -59,8 +59,39 @@ template <class S> struct Entries {
     length = int(stop - start);
     count = entries;
   }
-  // body(c, x, a, k) for each product.  The warp calls together and reads columns of AHEAD rows of B before the body of
-  // the first.  APART: columns of different rows of B are not in two bodies at once.
+  // body(c, x, a, k) for the products of warp `part` of `parts`, which have the same entries: the rows of B are cut
+  // into units of 32 products, and a warp takes AHEAD units at a time.
+  template <bool VALUES, class I, class O, class Body>
+  GRB_DEVICE void share(const Spgemm<I, O, S>& o, int part, int parts, Body body) const {
+    const int units = (length + 31) >> 5, upto = warp_inclusive_sum(units), total = shuffle(upto, 31);
+    for (int first = part * AHEAD; first < total; first += parts * AHEAD) {
+      int c[AHEAD], entry[AHEAD];
+      typename S::X x[AHEAD];
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++) {
+        const int e = min(__popc(__ballot_sync(ALL_LANES, upto <= first + u)), 31);
+        const int at = (first + u - shuffle(upto - units, e)) * 32 + lane_number();
+        const int64_t q = shuffle(start, e) + at;
+        c[u] = -1;
+        entry[u] = e;
+        const int end = shuffle(length, e);
+        if (at < end) {
+          c[u] = o.b_cols[q];
+          if constexpr (VALUES) x[u] = value_of_x<S>(o.b_values, q);
+        }
+      }
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++) {
+        typename S::A own = a;
+        int64_t middle = k;
+        if constexpr (VALUES && S::reads_a && !S::a_iso) own = shuffle(a, entry[u]);
+        if constexpr (VALUES && S::reads_k) middle = shuffle(k, entry[u]);
+        if (c[u] >= 0) body(c[u], x[u], own, middle);
+      }
+    }
+  }
+  // body(c, x, a, k) for each product.  The warp calls together and reads columns of AHEAD rows of B before the body
+  // of the first.  APART: columns of different rows of B are not in two bodies at once.
   template <bool VALUES, bool APART, class I, class O, class Body>
   GRB_DEVICE void products(const Spgemm<I, O, S>& o, Body body) const {
     const int lane = lane_number();
@@ -103,10 +134,10 @@ template <class S> struct Entries {
   }
 };
 
-// body for all products of row r in a window.  `next`: a number in shared memory.
+// body for all products of row r in a window.
 template <int FORM, bool VALUES, class I, class O, class S, class Body>
 GRB_DEVICE void products_of_row(const Spgemm<I, O, S>& o, const Owner<FORM>& owner, int64_t r, int32_t low,
-                                int64_t high, bool whole, int64_t* next, Body body) {
+                                int64_t high, bool whole, Body body) {
   const int64_t from = o.a_ptr[r], to = o.a_ptr[r + 1];
   if constexpr (FORM == BY_WARP) {
     Entries<S> entries;
@@ -115,22 +146,14 @@ GRB_DEVICE void products_of_row(const Spgemm<I, O, S>& o, const Owner<FORM>& own
       entries.template products<VALUES, VALUES>(o, body);
     }
   } else if constexpr (FORM == BY_ATOMICS || !VALUES) {
-    if (threadIdx.x == 0) *next = from;
-    __syncthreads();
-    const int share = int(min((to - from) / (owner.size >> 4), int64_t(32)));  // half of a warp's, in groups of AHEAD
-    const int chunk = max(share / AHEAD * AHEAD, AHEAD);
-    auto take = [&](Entries<S>& entries) {
-      int64_t base = 0;
-      if (lane_number() == 0)
-        base = int64_t(atomicAdd(reinterpret_cast<unsigned long long*>(next), (unsigned long long)chunk));
-      base = shuffle(base, 0);
-      entries.template read<VALUES>(o, base, int(max(min(to - base, int64_t(chunk)), int64_t(0))), low, high, whole);
-    };
     Entries<S> now, following;
-    take(now);
-    while (now.count > 0) {
-      take(following);  // its loads return during the products of these
-      now.template products<VALUES, false>(o, body);
+    auto read = [&](Entries<S>& entries, int64_t base) {
+      entries.template read<VALUES>(o, base, int(min(to - base, int64_t(32))), low, high, whole);
+    };
+    read(now, from);
+    for (int64_t base = from; base < to; base += 32) {
+      if (base + 32 < to) read(following, base + 32);  // its loads return during the products of these
+      now.template share<VALUES>(o, threadIdx.x >> 5, owner.size >> 5, body);
       now = following;
     }
   } else {
@@ -183,7 +206,6 @@ template <class I, class O, class S, int FORM, bool NUMERIC>
 __global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024) spgemm_windows(Spgemm<I, O, S> o) {
   extern __shared__ __align__(16) unsigned char pool[];
   __shared__ int sums[33];
-  __shared__ int64_t next;
   using Z = typename S::Z;
   constexpr bool values = NUMERIC && !S::structure_only, touches = values && !S::has_start && !S::any;
   using Word = choose<FORM == BY_WARP, uint32_t, word>;  // a warp's rows have less than 2^16 entries
@@ -209,7 +231,7 @@ __global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024) spgemm_windows(S
       if constexpr (touches)
         for (int w = owner.rank; w < words / (64 / WIDTH); w += owner.size) touched[w] = 0;
       owner.sync();
-      products_of_row<FORM, false>(o, owner, r, int32_t(low), high, whole, &next, [&](int c, auto, auto, int64_t) {
+      products_of_row<FORM, false>(o, owner, r, int32_t(low), high, whole, [&](int c, auto, auto, int64_t) {
         unsigned at = unsigned(c) - unsigned(low), bit = 1u << (at & 31);
         unsigned* half = reinterpret_cast<unsigned*>(bits) + (at >> 5);
         if (!(*(volatile unsigned*)half & bit)) atomicOr(half, bit);
@@ -229,10 +251,22 @@ __global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024) spgemm_windows(S
       for (int w = first; w < last; w++) count += bits_in(bits[w]);
       int rank = owner.exclusive_sum(count, total, sums);
       if constexpr (NUMERIC) {
-        for (int w = first; w < last; w++) {
-          if constexpr (values) before[w] = Count(rank);
-          for (Word left = bits[w]; left; left &= left - 1)
-            o.c_cols[to + written + rank++] = o.column(int32_t(low + w * WIDTH + lowest(left)));
+        for (int w = first; w < first + share; w++) {
+          Word mine = w < last ? bits[w] : 0;
+          if constexpr (values)
+            if (w < last) before[w] = Count(rank);
+          for_each_lane(mine != 0, [&](int from) {  // the warp writes the columns of one word
+            Word whole_word = shuffle(mine, from);
+            int column = shuffle(w, from) * WIDTH + lane_number();
+            int64_t at = to + written + shuffle(rank, from);
+#pragma unroll
+            for (int half = 0; half < WIDTH; half += 32, column += 32) {
+              unsigned part = unsigned(whole_word >> half);
+              if (part >> lane_number() & 1) o.c_cols[at + rank_in(part)] = o.column(int32_t(low + column));
+              at += __popc(part);
+            }
+          });
+          rank += bits_in(mine);
         }
       }
       if constexpr (values) {
@@ -247,7 +281,7 @@ __global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024) spgemm_windows(S
             if (acc.is_near) acc.near[at] = S::start(); else acc.far[at] = S::start();
         }
         owner.sync();
-        products_of_row<FORM, true>(o, owner, r, int32_t(low), high, whole, &next,
+        products_of_row<FORM, true>(o, owner, r, int32_t(low), high, whole,
                                     [&](int c, auto x, auto a, int64_t k) {
           unsigned at = unsigned(c) - unsigned(low), w = at / WIDTH;
           Word there = bits[w] << (WIDTH - 1 - at % WIDTH);  // the column's bit is the highest

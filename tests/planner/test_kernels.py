@@ -271,3 +271,47 @@ def test_costs_of_a_device_have_the_ratios_that_decided_before():
     assert tuning.GPU_CLAIM_PUSH_NS / entry == pytest.approx(1 << 21, rel=0.01)
     assert tuning.GPU_COUNT_EDGES_NS / entry == pytest.approx(1 << 23, rel=0.01)
     assert tuning.GPU_TRANSPOSE_NS / entry == pytest.approx(10, rel=0.01)
+
+
+@pytest.mark.parametrize("kernel", SPGEMM)
+def test_forced_products_of_matrices(kernel, matrix):
+    op = gb.semiring.plus_times
+    want = matrix.mxm(matrix, op).new()
+    masked = gb.Matrix(want.dtype, N, N)
+    masked(matrix.S) << matrix.mxm(matrix, op)
+    with using_shim(), gb.plan(force=kernel):
+        assert matrix.mxm(matrix, op).new().isequal(want)
+        (plan,) = explain().plans
+        assert plan.kernel == kernel or (kernel == "merge_at_mask" and plan.rule == "kernel_unsuited")
+        C = gb.Matrix(want.dtype, N, N)
+        C(matrix.S) << matrix.mxm(matrix, op)
+        (plan,) = explain().plans
+        assert C.isequal(masked) and (plan.kernel, plan.kernel_rule) == (kernel, "forced")
+    with gb.plan(force=kernel):
+        assert matrix.mxm(matrix, op).new().isequal(want)
+        (plan,) = explain().plans
+        assert plan.rule == "kernel_unsuited" and kernel in plan.reason
+
+
+@pytest.mark.parametrize(
+    ("dear", "method", "kernel"),
+    [
+        (("GPU_AT_MASK_NS", "GPU_PRODUCT_ROW_NS"), "dot", None),
+        (("GPU_DOT_NS", "GPU_PRODUCT_ROW_NS"), "gustavson", "merge_at_mask"),
+        (("GPU_DOT_NS", "GPU_AT_MASK_NS"), "gustavson", "two_phases"),
+    ],
+)
+def test_masked_products_by_cost(dear, method, kernel, matrix, monkeypatch):
+    """The cheapest of three ways to compute a masked product on a device."""
+    op = gb.semiring.plus_times
+    want = gb.Matrix(matrix.dtype, N, N)
+    want(matrix.S) << matrix.mxm(matrix, op)
+    monkeypatch.setattr(tuning, "GPU_SMALL_MATRIX", 0)
+    for name in dear:
+        monkeypatch.setattr(tuning, name, 1e9)
+    with using_shim():
+        C = gb.Matrix(matrix.dtype, N, N)
+        C(matrix.S) << matrix.mxm(matrix, op)
+        (plan,) = explain().plans
+    assert C.isequal(want)
+    assert (plan.method, plan.kernel) == (method, kernel)

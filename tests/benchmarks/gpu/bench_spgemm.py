@@ -31,6 +31,7 @@ from grb_tile.backends import select
 from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import explain, force
+from grb_tile.storage import work
 from grb_tile.storage.store import Allow, Compressed
 
 BANDWIDTH = 4.3e9  # bytes a millisecond
@@ -198,7 +199,7 @@ def triangles(small):
         ends[1:] = cp.cumsum(cp.bincount(rows[kept], minlength=n))
         L = Compressed(n, n, dtypes.INT64, ends, cols[kept], cp.ones(1, cp.int64), True)
         semiring = get_typed_op("plus_pair", dtypes.INT64, kind="semiring")
-        figures = {}
+        figures = {"products": work.products(L, L, False, True), "lookups": work.dot_work(L, True, L)}
         for how in (None, "dot", "merge_at_mask", "two_phases"):
 
             def call(how=how):
