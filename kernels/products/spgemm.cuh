@@ -142,15 +142,28 @@ spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int6
   if (lane_number() == 0 && products) atomicAdd(totals + PRODUCTS, word(products));
 }
 
-// bins[r] of the numeric phase, from the entries c_ptr[r + 1] that the symbolic phase counted.
+// The rows of this block: an equal share of all.
+GRB_DEVICE void share_of_rows(int64_t stored, int64_t& from, int64_t& to) {
+  const int64_t share = (stored + gridDim.x - 1) / gridDim.x;
+  from = min(int64_t(blockIdx.x) * share, stored);
+  to = min(from + share, stored);
+}
+
+// bins[r] of the numeric phase, from the entries c_ptr[r + 1] that the symbolic phase counted; sums[b] = entries of the
+// rows of block b.
 __global__ void __launch_bounds__(256)
 spgemm_rebin(const int64_t* c_ptr, int64_t stored, const word* spans, const uint32_t* work, bool masked,
-             int64_t least_bytes, int64_t word_bytes, int64_t value_bytes, uint8_t* bins, word* totals) {
+             int64_t least_bytes, int64_t word_bytes, int64_t value_bytes, uint8_t* bins, word* totals,
+             int64_t* sums) {
   __shared__ unsigned counts[BINS];
+  __shared__ int64_t shared[32];
   if (threadIdx.x < BINS) counts[threadIdx.x] = 0;
   __syncthreads();
-  GRB_EACH(r, stored) {
+  int64_t from, to, sum = 0;
+  share_of_rows(stored, from, to);
+  for (int64_t r = from + threadIdx.x; r < to; r += blockDim.x) {
     int64_t entries = c_ptr[r + 1];
+    sum += entries;
     int bin = bins[r];
     if (entries == 0) {
       bin = NO_BIN;
@@ -162,25 +175,42 @@ spgemm_rebin(const int64_t* c_ptr, int64_t stored, const word* spans, const uint
     if (bin != NO_BIN) atomicAdd(counts + bin, 1u);
   }
   add_counts(counts, totals);
+  sum = block_reduce(sum, [](int64_t x, int64_t y) { return x + y; }, shared);
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-// list: the rows of bin 0, then those of bin 1, ...; cursors hold zeros.  A block takes blockDim.x rows at a time.
+// list: the rows of bin 0, then those of bin 1, ...; cursors hold zeros.  With `sums` (of spgemm_rebin, from as many
+// blocks) c_ptr, entries of each row, becomes row pointers.
 __global__ void __launch_bounds__(256)
-spgemm_list(const uint8_t* bins, int64_t stored, const word* totals, word* cursors, int64_t* list) {
+spgemm_list(const uint8_t* bins, int64_t stored, const word* totals, word* cursors, int64_t* list, const int64_t* sums,
+            int64_t* c_ptr) {
   __shared__ unsigned counts[BINS];
   __shared__ word base[BINS];
-  for (int64_t from = int64_t(blockIdx.x) * blockDim.x; from < stored; from += int64_t(gridDim.x) * blockDim.x) {
+  __shared__ int64_t shared[33];
+  int64_t from, to, before = 0, total = 0;
+  share_of_rows(stored, from, to);
+  if (sums != nullptr) {
+    for (int64_t b = threadIdx.x; b < blockIdx.x; b += blockDim.x) before += sums[b];
+    block_exclusive_sum(before, total, shared);
+    before = total;
+  }
+  for (; from < to; from += blockDim.x) {
     if (threadIdx.x < BINS) counts[threadIdx.x] = 0;
     __syncthreads();
     int64_t r = from + threadIdx.x;
-    int bin = r < stored ? bins[r] : NO_BIN;
+    int bin = r < to ? bins[r] : NO_BIN;
+    if (sums != nullptr) {
+      int64_t entries = r < to ? c_ptr[r + 1] : 0, rank = block_exclusive_sum(entries, total, shared);
+      if (r < to) c_ptr[r + 1] = before + rank + entries;
+      before += total;
+    }
     unsigned at = 0;
     if (bin != NO_BIN) at = atomicAdd(counts + bin, 1u);
     __syncthreads();
     if (threadIdx.x < BINS && counts[threadIdx.x]) {
-      word before = atomicAdd(cursors + threadIdx.x, word(counts[threadIdx.x]));
-      for (int b = 0; b < int(threadIdx.x); b++) before += totals[b];
-      base[threadIdx.x] = before;
+      word first = atomicAdd(cursors + threadIdx.x, word(counts[threadIdx.x]));
+      for (int b = 0; b < int(threadIdx.x); b++) first += totals[b];
+      base[threadIdx.x] = first;
     }
     __syncthreads();
     if (bin != NO_BIN) list[base[bin] + at] = r;

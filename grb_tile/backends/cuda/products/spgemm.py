@@ -100,6 +100,8 @@ class _Product:
         self.names_of_types = index_type(A.indices), "int32_t" if self.out.itemsize == 4 else "int64_t"
         launcher = device.launcher
         self.shared = launcher.size(launcher.shared - (8 << 10), 1024)  # bytes that a block may have; some are static
+        self.threads = launcher.threads(256)
+        self.blocks = launcher.blocks(8 * launcher.processors, self.stored, self.threads)
         self.least = launcher.size(self.shared // 32 // 128 * 128, 128)  # of a warp: so that 32 are resident
 
     def symbolic(self):
@@ -109,30 +111,29 @@ class _Product:
         self.spans, self.work = device.empty(stored, np.uint64), device.empty(stored, np.uint32)
         self.bins, self.list = device.empty(stored, np.uint8), device.empty(stored, np.int64)
         self.c_ptr = device.empty(stored + 1, np.int64)
-        totals = device.zeros(3 * TOTALS, np.uint64)
+        totals = self.totals = device.zeros(4 * TOTALS, np.uint64)
         lanes = _power(A.indices.shape[0] / stored, 1, 32)
         kernel = self._kernel("spgemm_analyse", (index_type(A.indices),))
         kernel.over(-(-stored * lanes // 32) * 32, (
             A.indptr, A.indices, stored, B.indptr, B.rows, B.indptr.shape[0] - 1, self.columns, lanes, self.masked,
             self.least, self.spans, self.work, self.bins, self.c_ptr, totals))  # fmt: skip
-        self._make_list(totals, totals[TOTALS:])
+        self._make_list(totals, totals[TOTALS:], None)
         first = device.read(totals[:TOTALS])
         self.mean = first[PRODUCTS] / A.indices.shape[0]  # entries of a row of B, weighted by products
         self._run(_Bins(first), None, self.c_ptr)
-        return self._count(totals, first[PRODUCTS])
+        return self._count(first[PRODUCTS])
 
-    def _count(self, totals, products):
+    def _count(self, products):
         """Row pointers, and the bins of the numeric phase."""
-        device, s = self.device, self.s
-        totals = device.zeros(2 * TOTALS, np.uint64)
+        device, s, totals = self.device, self.s, self.totals[2 * TOTALS :]
+        sums = device.empty(self.blocks, np.int64)
         value = 0 if s.structure_only else s.dtype.np_type.itemsize
         kernel = self._kernel("spgemm_rebin")
-        kernel.over(self.stored, (
+        kernel(self.blocks, self.threads, (
             self.c_ptr, self.stored, self.spans, self.work, self.masked, self.least, _word_bytes(s), value,
-            self.bins, totals,
+            self.bins, totals, sums,
         ))  # fmt: skip
-        self._make_list(totals, totals[TOTALS:])
-        self.c_ptr = device.xp.cumsum(self.c_ptr)
+        self._make_list(totals, totals[TOTALS:], sums)
         *found, total = device.read(totals[:TOTALS], self.c_ptr[-1:])
         self.rows_of_bins = _Bins(found)
         return self.rows_of_bins, total, products
@@ -159,9 +160,9 @@ class _Product:
         result.shared = iso
         return result
 
-    def _make_list(self, totals, cursors):
-        kernel = self._kernel("spgemm_list")
-        kernel.over(self.stored, (self.bins, self.stored, totals, cursors, self.list))
+    def _make_list(self, totals, cursors, sums):
+        kernel, stored = self._kernel("spgemm_list"), self.stored
+        kernel(self.blocks, self.threads, (self.bins, stored, totals, cursors, self.list, sums, self.c_ptr))
 
     def _kernel(self, name, template=(), functors="", header="products/spgemm.cuh"):
         return self.device.launcher.kernel(header, name, functors, template)
