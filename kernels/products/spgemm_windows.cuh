@@ -203,7 +203,8 @@ template <int FORM, class S> struct Accumulator {
 };
 
 template <class I, class O, class S, int FORM, bool NUMERIC>
-__global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024) spgemm_windows(Spgemm<I, O, S> o) {
+__global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024, FORM == BY_WARP ? 8 : 1)
+spgemm_windows(Spgemm<I, O, S> o) {
   extern __shared__ __align__(16) unsigned char pool[];
   __shared__ int sums[33];
   using Z = typename S::Z;
