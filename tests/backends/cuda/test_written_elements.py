@@ -5,7 +5,7 @@ import pytest
 
 from cuda_emulation.arrays import DeviceArray
 from cuda_emulation.backend import EMULATED, using_shim
-from grb_tile import Matrix, Vector
+from grb_tile import Matrix, Vector, unary
 from grb_tile.backends.cuda.runtime.device import Device
 from support import seeds
 from support.written import Program, entries_of
@@ -72,3 +72,34 @@ def test_writes_of_elements_wait_for_nothing(kind, monkeypatch):
         assert read
         assert len(read) < 40  # a fixed number, not one for each element
         assert entries_of(x) == wanted
+
+
+@pytest.mark.parametrize("write", ["element", "accumulate", "mask"])
+@pytest.mark.parametrize("kind", ["matrix", "vector"])
+def test_a_change_in_place_on_the_host_reaches_the_device(kind, write):
+    """The device's copy of a host store is cached with it: it goes when the store's values change in place."""
+    if kind == "matrix":
+        at = np.arange(200)
+        x = Matrix.from_coo(at // 10, at % 20, np.arange(1.0, 201), nrows=20, ncols=20)
+        change = Matrix.from_coo([0], [5], [7.0], nrows=20, ncols=20)
+        key, p = (0, 5), (0, 5)
+    else:
+        x = Vector.from_coo(np.arange(0, 300, 2), np.arange(1.0, 151), size=300)
+        change, key, p = Vector.from_coo([4], [7.0], size=300), 4, (4,)
+    x("plus") << x.dup(clear=True)
+    wanted = entries_of(x)
+    with using_shim() as backend:
+        backend.own(x._store)
+    address = x._store.values.ctypes.data
+    if write == "element":
+        x[key] = 7
+        wanted[p] = 7
+    elif write == "accumulate":
+        x("plus") << change
+        wanted[p] += 7
+    else:
+        x(change.S) << 8
+        wanted[p] = 8
+    assert x._store.values.ctypes.data == address
+    with using_shim():
+        assert entries_of(x.apply(unary.identity).new()) == wanted
