@@ -19,11 +19,15 @@ def write_part(obj, find, compute):
     part = find(base)
     if part is None or _base(obj) is not base:  # a mask that is obj itself has merged its pending elements
         return False
-    before = part.store if part.overwritten else _with_pending(obj, base, part)
-    rows, cols = (places.tolist() for places in keys_of(part.pattern if part.overwritten else before))
+    before = part.store if part.deleted is not None else _with_pending(obj, base, part)
+    rows, cols = (places.tolist() for places in part.deleted or keys_of(before))
     changes = {}
     for i, j in zip(rows, cols, strict=True):
         changes.setdefault(i, {})[j] = elements.ABSENT
+    if part.deleted is not None and part.rows is not None and obj._pending is not None:
+        for i in part.rows.tolist():
+            gone = [j for j in obj._pending.get(i, ()) if part.cols is None or j in part.cols]
+            changes.setdefault(i, {}).update(dict.fromkeys(gone, elements.ABSENT))
     *places, values = current().tuples(compute(before))
     rows = places[0].tolist() if obj.ndim == 2 else [0] * len(values)
     for i, j, value in zip(rows, places[-1].tolist(), values, strict=True):

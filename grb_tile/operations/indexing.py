@@ -33,7 +33,7 @@ from ..storage.place import first_value, is_host
 from ..storage.store import Allow
 from . import checks
 from .record import Record
-from .write import allow_of, finish, finish_region, put_value
+from .write import allow_of, finish, finish_region, is_known_empty, put_value
 
 
 class _Empty:
@@ -52,6 +52,7 @@ def _is_scalar(value):
 
 
 _MOST_ENTRIES = 2**40
+SHORT = 16  # indices that Python looks at sooner than NumPy
 
 
 class Extract(Record):
@@ -119,7 +120,7 @@ def _text(K):
 
 def _last_of_each(K):
     """Positions of the last occurrence of each index in K; None when no index is repeated."""
-    if K is None or isinstance(K, range) or len(K) < 2:
+    if K is None or isinstance(K, range) or len(K) < 2 or len(K) <= SHORT and len(set(K.tolist())) == len(K):
         return None
     unique, last = np.unique(K[::-1], return_index=True)
     if len(unique) == len(K):
@@ -160,12 +161,16 @@ def _assign_line(c, value, I, J, dtype, mask, accum, replace, subassign):
     by_row = isinstance(I, int)
     where = np.array([I if by_row else J])
     K = J if by_row else I
+    embed = row_matrix if by_row else column_matrix
+    place = (where, None) if by_row else (None, where)
+    if is_known_empty(c):
+        line = empty_vector(c.ncols if by_row else c.nrows, c.dtype)
+        after = _assign_vector(line, value, K, dtype, mask, accum, replace, subassign)
+        return backend.expand_matrix(embed(after), *place, c.nrows, c.ncols)
     if by_row:
         line = vector_of_row(backend.gather_matrix(c, where, None))
     else:
         line = vector_of_column(backend.gather_matrix(c, None, where))
-    embed = row_matrix if by_row else column_matrix
-    place = (where, None) if by_row else (None, where)
     old = backend.expand_matrix(embed(line), *place, c.nrows, c.ncols)
     line.shared = True  # `old` reads its arrays
     after = _assign_vector(line, value, K, dtype, mask, accum, replace, subassign)
@@ -247,6 +252,8 @@ def _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign):
 
 
 def _in_region(A, I, J):
+    if is_known_empty(A):
+        return A
     backend = current()
     return backend.expand_matrix(backend.gather_matrix(A, I, J), I, J, A.nrows, A.ncols)
 

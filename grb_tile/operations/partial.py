@@ -16,24 +16,29 @@ from ..backends.select import current
 from ..dtypes import BOOL
 from ..storage.convert import rows_csr, take_rows, to_sparse
 from ..storage.place import is_host
-from ..storage.splice import FEW, store_of
+from ..storage.sorting import ranges
+from ..storage.splice import FEW, keys_of, store_of
 from ..storage.store import Allow
+from .indexing import SHORT
 from .write import pattern_of
 
 
 class Part:
     """Few positions R of C, as `rows` or as the structure of `pattern`, and `store`: C's entries there, of C's shape.
 
-    overwritten: nothing of what C has in R matters or stays; `store` is empty then.
+    deleted: (rows, columns) of entries that C may have and that go unless they are written, whatever their values;
+             `store` is empty then.  None where the write depends on C's entries.
+    cols: the columns of `rows` that the deletion is confined to, as a set; None for all.
     """
 
-    __slots__ = ("store", "rows", "pattern", "overwritten")
+    __slots__ = ("store", "rows", "pattern", "deleted", "cols")
 
-    def __init__(self, store, rows=None, pattern=None, overwritten=False):
+    def __init__(self, store, rows=None, pattern=None, deleted=None, cols=None):
         self.store = store
         self.rows = rows
         self.pattern = pattern
-        self.overwritten = overwritten
+        self.deleted = deleted
+        self.cols = cols
 
 
 def can_keep_changes(c):
@@ -70,6 +75,8 @@ def part_of_assign(c, value, I, J=None, *, mask, accum, replace, subassign):
         return _inside(c, _positions(c, None, _distinct(I)))
     rows = _distinct(I)
     if int(rows_csr(c, rows)[1].sum()) <= most:
+        if accum is None and mask is None and _count(J, 0) <= most:
+            return _overwritten_rows(c, rows, J)
         return Part(take_rows(c, rows), rows=rows)
     if J is None or _count(J, c.shape[1]) * rows.shape[0] > most:
         return None
@@ -83,11 +90,26 @@ def _inside(c, pattern, overwritten=False):
     if len(c.shape) == 1:
         pattern = to_sparse(pattern)
     if overwritten:
-        nothing = np.empty(0, np.int64)
-        store = store_of(c.shape, c.dtype, nothing, nothing, np.empty(0, c.dtype.np_type))
-    else:
-        store = current().restrict(c, Allow(pattern))
-    return Part(store, None, pattern, overwritten)
+        return Part(_nothing_in(c), None, pattern, keys_of(pattern))
+    return Part(current().restrict(c, Allow(pattern)), None, pattern)
+
+
+def _overwritten_rows(c, rows, J):
+    """The rows `rows`, of which the columns J become the value."""
+    starts, lengths = rows_csr(c, rows)
+    rows_there, cols_there = rows.repeat(lengths), c.indices[ranges(starts, lengths)].astype(np.int64)
+    cols = None
+    if J is not None:
+        cols = {J} if isinstance(J, int) else set(_distinct(J).tolist())
+        inside = np.array([j in cols for j in cols_there.tolist()], np.bool_)
+        rows_there, cols_there = rows_there[inside], cols_there[inside]
+    return Part(_nothing_in(c), rows, None, (rows_there, cols_there), cols)
+
+
+def _nothing_in(c):
+    """The empty store of C's shape and type; no array of a dimension's length."""
+    nothing = np.empty(0, np.int64)
+    return store_of(c.shape, c.dtype, nothing, nothing, np.empty(0, c.dtype.np_type))
 
 
 def _positions(c, rows, cols):
@@ -99,7 +121,11 @@ def _count(K, size):
 
 
 def _distinct(K):
-    return np.unique(np.asarray([K] if isinstance(K, int) else K, np.int64))
+    if isinstance(K, int):
+        return np.array([K], np.int64)
+    if len(K) <= SHORT:
+        return np.array(sorted({int(k) for k in K}), np.int64)
+    return np.unique(np.asarray(K, np.int64))
 
 
 def _entries(c, value, I, J, mask):

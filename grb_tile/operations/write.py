@@ -245,8 +245,6 @@ def _accumulate(c, t, dtype, accum):
     where, values = t.indices, full_values(t)
     backend = current()
     fresh = backend.cast(t, dtype).values if t.dtype is not dtype else values
-    if t.iso and fresh.shape[0] != where.shape[0]:
-        fresh = np.broadcast_to(fresh, where.shape)
     common = backend.intersect(c, t, accum)
     if common.dtype is not dtype:
         common = backend.cast(common, dtype)
