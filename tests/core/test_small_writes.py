@@ -4,6 +4,7 @@ The bound from which changes are few is set to one entry here, so that small obj
 """
 
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -113,6 +114,7 @@ VECTOR_WRITES = {
     "mask and less": lambda v: v(vector_of([0, 1, 60], v.size).S) << vector_of([1, 7], v.size),
     "complement": lambda v: v(~vector_of([0, 1, 60], v.size).S) << vector_of([1, 7], v.size),
     "list": lambda v: v.__setitem__([60, 7, 9], 5),
+    "list with replace": lambda v: v(vector_of([0, 7, 60], v.size).S, replace=True).__setitem__([60, 7, 9], 5),
     "several": [
         lambda v: v.__setitem__(4, 1),
         lambda v: v("minus")[5] << 2,
@@ -127,13 +129,16 @@ FAILURES |= {("bitmap", name): (dense_vector, write) for name, write in VECTOR_W
 
 
 class Interrupt:
-    """Raises an error at the n-th function call in grb_tile, entering or leaving: where Python handles signals."""
+    """Raises an error the n-th time that Python would handle a signal in grb_tile.
+
+    That is where a Python function begins or a C function returns.
+    """
 
     def __init__(self, n, error):
         self.left, self.error = n, error
 
     def __call__(self, frame, event, argument):
-        if "grb_tile" in frame.f_code.co_filename and event in ("call", "c_call", "c_return"):
+        if "grb_tile" in frame.f_code.co_filename and event in ("call", "c_return"):
             self.left -= 1
             if self.left == 0:
                 sys.setprofile(None)
@@ -183,3 +188,8 @@ def test_what_is_interrupted_is_done_or_not_done(case, error):
         n += int(rng.integers(1, 12))
     assert points > 3
     same_or(obj, states[-1:])
+    obj[key] = 9
+    reader = threading.Thread(target=entries_of, args=(obj,), daemon=True)
+    reader.start()
+    reader.join(60)
+    assert not reader.is_alive(), "the lock of merges is still held"

@@ -215,6 +215,16 @@ def test_of_repeated_indices_the_last_place_in_the_mask_counts():
     assert A.to_dicts() == {0: {0: -1, 1: 1, 2: 2}, 1: {0: 3, 1: 4, 2: 5}, 2: {0: 6, 1: 7, 2: 8}}
 
 
+def test_a_mask_that_is_the_output_itself_has_pending_elements():
+    """Reading the mask merges the output's pending elements while the write is prepared."""
+    A = Matrix.from_coo(np.arange(300), np.arange(300), np.zeros(300), nrows=300, ncols=300)
+    A[0, 0] = 1
+    A.nvals  # noqa: B018  (merges)
+    A[7, 7] = 2
+    A(A.V, accum="plus") << 10
+    assert {p: x for p, x in entries_of(A).items() if x} == {(0, 0): 11.0, (7, 7): 12.0} and A.nvals == 300
+
+
 # ---------------------------------------------------------------------- what a write costs, and readers in threads
 
 LARGE = 300_000
