@@ -37,6 +37,8 @@ def flat(x):
     import numpy as np
 
     kind = type(x).__name__
+    if x is None:
+        return [np.asarray("None")]
     if kind in ("Graph", "DiGraph"):
         return flat(x._A)
     if kind == "NodeMap" or kind == "NodeSet" or kind == "VectorMap":

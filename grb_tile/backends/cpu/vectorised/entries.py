@@ -228,14 +228,16 @@ def reduce_by_key(keys, products, bound, monoid):
     if one and is_idempotent(monoid):
         return distinct_keys(keys, bound), cast(products, monoid.return_type), True
     if can_scatter(monoid, bound, total):
+        if one and monoid.ufunc is np.add and monoid.terminal is not ANY:
+            counts = np.bincount(keys, minlength=bound)
+            found = counts.nonzero()[0]
+            return found, _times(counts[found], products[0], monoid), False
         seen = np.zeros(bound, np.bool_)
         seen[keys] = True
         found = seen.nonzero()[0]
         if monoid.terminal is ANY:
             gathered = np.empty(bound, products.dtype)
             gathered[keys] = products
-        elif one and monoid.ufunc is np.add:
-            return found, _times(np.bincount(keys, minlength=bound)[found], products[0], monoid), False
         else:
             dtype = monoid.return_type.np_type
             # fmin and fmax ignore NaN, so NaN is their neutral start; a result of NaNs alone stays NaN.

@@ -142,10 +142,11 @@ def matvec_cols(AT, x, semiring, allow=None):
         u = to_sparse(x)
         k, x_values = u.indices, u.values
         starts, lengths = rows_csr(AT, k)
-    at = ranges(starts, lengths)
-    total = at.shape[0]
+    total = int(lengths.sum())
     if total == 0:
         return empty_vector(size, dtype)
+    whole = total == AT.indices.shape[0]  # every entry takes part, in the stored order
+    at = slice(None) if whole else ranges(starts, lengths)
     rows = AT.indices[at]
     which = None
     if allow is not None:
@@ -154,7 +155,7 @@ def matvec_cols(AT, x, semiring, allow=None):
         if kept.shape[0] == 0:
             return empty_vector(size, dtype)
         if kept.shape[0] != total:
-            at, rows = at[kept], rows[kept]
+            at, rows = kept if whole else at[kept], rows[kept]
             total = kept.shape[0]
             which = kept
     op = semiring.binaryop
