@@ -128,10 +128,10 @@ class KernelCache:
             return False
         try:
             try:
-                self._write(folder, key, payload)
+                write_entry(folder, key, payload)
             except FileNotFoundError:  # the folder was deleted
                 self._prepare(folder)
-                self._write(folder, key, payload)
+                write_entry(folder, key, payload)
         except OSError as error:
             _warn(error)
             return False
@@ -139,17 +139,6 @@ class KernelCache:
             self._trimmed = True
             self.trim()
         return True
-
-    def _write(self, folder: Path, key: str, payload: bytes) -> None:
-        fresh = folder / f"{key}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
-        try:
-            with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(_digest(key, payload))
-                file.write(payload)
-            os.replace(fresh, folder / key)
-        except BaseException:
-            fresh.unlink(missing_ok=True)
-            raise
 
     def trim(self) -> None:
         """Delete what was left unfinished, and the entries used least recently beyond the limit."""
@@ -172,6 +161,19 @@ class KernelCache:
                 total -= size
         except OSError:  # another process deletes too
             pass
+
+
+def write_entry(folder: Path, key: str, payload: bytes) -> None:
+    """Write an entry, whole or not at all.  Raises: OSError."""
+    fresh = folder / f"{key}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    try:
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(_digest(key, payload))
+            file.write(payload)
+        os.replace(fresh, folder / key)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
 
 
 def read_entry(path: Path, key: str, private: bool) -> bytes | None:

@@ -37,7 +37,7 @@ class CompilerProcess:
     def request(self, key, target, recipe, receive):
         """Ask for a kernel; receive(reply, payload) is called from `poll` or `wait` once it is there."""
         asked = {"key": key, "target": target, "recipe": recipe, "cache": os.environ.get("GRB_TILE_CACHE")}
-        message = json.dumps(asked, default=_plain).encode() + b"\n"
+        message = json.dumps(asked).encode() + b"\n"
         self.waiting[key] = message, receive
         if self._process is None and not self._start():
             return
@@ -165,11 +165,6 @@ class CompilerProcess:
         while self.waiting:
             key, (_, receive) = self.waiting.popitem(last=False)
             receive({"key": key, "error": reason, "seconds": 0.0}, b"")
-
-
-def _plain(value):
-    """NumPy's scalars in a recipe as Python's."""
-    return value.item()
 
 
 _current = CompilerProcess()

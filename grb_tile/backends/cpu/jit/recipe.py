@@ -35,7 +35,7 @@ class Recipe:
 
     def __init__(self, template, constants, calls=None, facts=(), preamble=(), sources=()):
         self.template = template
-        self.constants = dict(constants)
+        self.constants = {k: v.item() if hasattr(v, "item") else v for k, v in constants.items()}  # no NumPy scalars
         self.calls = calls or {}
         self.facts, self.preamble, self.sources = list(facts), list(preamble), list(sources)
 

@@ -1,0 +1,276 @@
+"""The process that compiles: never waited for, gone with its parent, no trouble after a fork or an interrupt."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from grb_tile.backends.cpu.jit import cache as jit, compiler_process, link, threads as jit_threads
+from grb_tile.backends.cpu.jit.load import KernelError
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.getcwd()}
+
+
+def run(program, cache, timeout=90, **options):
+    environment = {**ENVIRONMENT, "GRB_TILE_CACHE": str(cache)}
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        env=environment, capture_output=True, text=True, timeout=timeout, check=False, **options,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A cache folder with one compiled kernel."""
+    folder = tmp_path_factory.mktemp("cache")
+    done = run(
+        """
+        from grb_tile.backends.cpu.jit import cache as jit
+        kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
+        assert kernel.load() is not None, jit.failures()
+        """,
+        folder,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def fresh(folder, monkeypatch):
+    monkeypatch.setenv("GRB_TILE_CACHE", str(folder))
+    monkeypatch.setattr(jit, "_mode", "auto")
+    jit.forget()
+    yield jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
+    jit.forget()
+
+
+def clear(functions):
+    words = np.array([0b1011], np.uint64)
+    assert functions.clear_bits(np.array([0, 3], np.int32), words) == 2
+    assert words[0] == 0b0010
+
+
+def test_a_damaged_kernel_is_compiled_again_and_nobody_notices(fresh, folder):
+    (path,) = (folder / "cpu").iterdir()
+    whole = path.read_bytes()
+    for damaged in (whole[:-7], whole[:60] + b"X" + whole[61:], b"", whole + b"\0"):
+        path.write_bytes(damaged)
+        jit.forget()
+        kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
+        assert kernel.functions_for(1e-6) is None  # as if it were not there
+        assert not jit.failures()
+    clear(kernel.load())
+    assert len(path.read_bytes()) > 1000 and path.read_bytes() != damaged
+
+
+def test_entries_check_their_arguments(fresh):
+    functions = fresh.load()
+    indices, words = np.array([0, 3], np.int32), np.zeros(1, np.uint64)
+    for wrong in (
+        (indices.astype(np.int64), words), (indices, words.astype(np.int64)), (indices, words.reshape(1, 1)),
+        (np.arange(4, dtype=np.int32)[::2], words), (indices.astype(">i4"), words), ([0, 3], words), (indices, None),
+        (indices,), (indices, words, words),
+    ):  # fmt: skip
+        with pytest.raises(KernelError):
+            functions.clear_bits(*wrong)
+    frozen = indices.copy()
+    frozen.flags.writeable = False
+    functions.clear_bits(frozen, words)
+    functions.clear_bits(indices.view(type("Sub", (np.ndarray,), {})), words)
+
+
+def test_wrong_arguments_leave_the_work_to_numpy(fresh):
+    functions = fresh.load()
+    assert jit.attempt(fresh, lambda: functions.clear_bits(1, 2)) is NotImplemented
+    assert fresh.failed and fresh.functions_for(60.0) is None
+    assert "clear_bits" in jit.failures()[0][1]
+
+
+def test_object_code_loads_through_llvm_too():
+    """The form of systems other than Linux on x86-64."""
+    pytest.importorskip("llvmlite")
+    program = """
+        import json
+        import numpy as np
+        from grb_tile.backends.cpu.jit import load, worker
+        from grb_tile.backends.cpu.jit.recipe import Recipe
+        load.links_here = lambda: False
+        payload = worker.build(Recipe("vectors", {"X_ISO": True, "VALUE": "d", "INDEX": "i"}), "here")
+        names, _, code = payload.partition(b"\\n")
+        words = np.array([0b1011], np.uint64)
+        found = load.load(code, json.loads(names)).clear_bits(np.array([0, 3], np.int32), words)
+        assert (found, int(words[0])) == (2, 0b0010)
+    """
+    done = run(program, "/nonexistent")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_linker_refuses_what_it_does_not_know():
+    with pytest.raises(link.LinkError, match="not a relocatable object"):
+        link.shared_object(b"\x7fELF" + bytes(100), {"grb_f"})
+
+
+def test_a_compiler_that_dies_costs_its_kernel_and_no_other(fresh, tmp_path, monkeypatch):
+    monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path))
+    jit.forget()
+    compiler_process.current().stop()
+    kernels = [jit.plain_kernel("vectors", X_ISO=iso, VALUE="d", INDEX="i") for iso in (True, False)]
+    for kernel in kernels:
+        assert kernel.functions_for(60.0) is None
+    os.kill(compiler_process.current()._process.pid, signal.SIGKILL)
+    assert kernels[1].load() is not None
+    assert kernels[0].failed and "ended" in jit.failures()[0][1]
+
+
+def test_a_recipe_that_does_not_compile_says_why(fresh):
+    kernel = jit.kernel("broken", jit.Recipe("vectors", {"X_ISO": True, "VALUE": "d", "INDEX": "i"}, {}, ["nonsense("]))
+    assert kernel.load() is None
+    assert kernel.failed and "SyntaxError" in jit.failures()[0][1]
+
+
+def test_exit_does_not_wait_and_takes_the_compiler_along(tmp_path):
+    program = """
+        import os
+        from grb_tile.backends.cpu.jit import cache as jit, compiler_process
+        for char in "bhildf":
+            jit.plain_kernel("vectors", X_ISO=False, VALUE=char, INDEX="i").functions_for(60.0)
+        print(compiler_process.current()._process.pid)
+    """
+    done = run(program, tmp_path)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    deadline = time.monotonic() + 10
+    while os.path.exists(f"/proc/{int(done.stdout)}"):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_killed_parent_takes_the_compiler_along(tmp_path):
+    program = """
+        import os, signal
+        from grb_tile.backends.cpu.jit import cache as jit, compiler_process
+        jit.plain_kernel("vectors", X_ISO=False, VALUE="d", INDEX="i").functions_for(60.0)
+        print(compiler_process.current()._process.pid, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    done = run(program, tmp_path)
+    deadline = time.monotonic() + 30
+    while os.path.exists(f"/proc/{int(done.stdout)}") and "Z" not in _state(int(done.stdout)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _state(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"
+
+
+def test_a_forked_child_has_its_own_threads_and_compiler(tmp_path):
+    """While another thread waits for a compilation, which holds a lock."""
+    program = """
+        import os, threading, time
+        import numpy as np
+        from grb_tile.backends.cpu.jit import cache as jit, compiler_process, threads
+        jit.share_out(lambda chunk, worker: chunk, 8, 3)
+        waiting = threading.Thread(target=jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i").load)
+        waiting.start()
+        time.sleep(0.05)
+        child = os.fork()
+        if child == 0:
+            assert not compiler_process.current().is_running()
+            assert jit.share_out(lambda chunk, worker: chunk, 8, 3) == list(range(8))
+            kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
+            functions = kernel.load()
+            words = np.array([3], np.uint64)
+            assert functions.clear_bits(np.array([0], np.int32), words) == 1
+            os._exit(0)
+        waiting.join()
+        assert jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i").functions is not None
+        raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    done = run(program, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_interrupt_while_waiting_is_an_interrupt(tmp_path):
+    program = """
+        import os, signal, threading, time
+        from grb_tile.backends.cpu.jit import cache as jit
+        kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            kernel.load()
+        except KeyboardInterrupt:
+            pass
+        else:
+            raise SystemExit("no interrupt")
+        assert not kernel.failed and not jit.failures()
+        assert kernel.load() is not None
+    """
+    done = run(program, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_a_process_numpy_does_the_work(fresh, monkeypatch, tmp_path):
+    monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path))
+    jit.forget()
+    monkeypatch.setattr(compiler_process, "_current", compiler_process.CompilerProcess())
+
+    def refused(*arguments, **options):
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(subprocess, "Popen", refused)
+    kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
+    assert kernel.functions_for(60.0) is None
+    assert kernel.load() is None and "Resource temporarily" in jit.failures()[0][1]
+
+
+def test_without_a_thread_the_caller_does_the_work(monkeypatch):
+    def refused(self):
+        raise RuntimeError("can't start new thread")
+
+    jit_threads._forget_pool()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refused)
+        assert jit.share_out(lambda chunk, worker: (chunk, worker), 9, 4) == [(chunk, 0) for chunk in range(9)]
+    assert [chunk for chunk, _ in jit.share_out(lambda chunk, worker: (chunk, worker), 9, 4)] == list(range(9))
+
+
+def test_an_interrupt_of_shared_out_work_waits_for_the_threads():
+    running = []
+
+    def job(chunk, worker):
+        if worker == 0:
+            raise KeyboardInterrupt
+        running.append(chunk)
+        time.sleep(0.05)
+        running.remove(chunk)
+
+    with pytest.raises(KeyboardInterrupt):
+        jit.share_out(job, 50, 3)
+    assert not running  # nothing writes into the caller's arrays any more
+
+
+def test_many_callers_share_the_threads():
+    errors = []
+
+    def call():
+        for _ in range(30):
+            found = jit.share_out(lambda chunk, worker: (chunk, worker), 12, 3)
+            if [chunk for chunk, _ in found] != list(range(12)) or not {worker for _, worker in found} <= {0, 1, 2}:
+                errors.append(found)
+
+    callers = [threading.Thread(target=call) for _ in range(6)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not errors
