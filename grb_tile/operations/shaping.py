@@ -124,7 +124,8 @@ def shift_matrix(A, row_offset, column_offset, nrows, ncols):
     """T(i + row_offset, j + column_offset) = A(i, j) where that is within nrows x ncols."""
     backend = current()
     (I, rows), (J, cols) = _overlap(A.nrows, row_offset, nrows), _overlap(A.ncols, column_offset, ncols)
-    return backend.expand_matrix(backend.gather_matrix(A, I, J), rows, cols, nrows, ncols)
+    T = backend.gather_matrix(A, I, J)
+    return T if T.shape == (nrows, ncols) else backend.expand_matrix(T, rows, cols, nrows, ncols)
 
 
 def _overlap(size, offset, new_size):

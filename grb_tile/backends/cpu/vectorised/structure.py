@@ -33,10 +33,8 @@ def build_vector(size, indices, values, dup, dtype):
                     )
                 values, iso = fold_segments(values, iso, starts, count, dup, dtype)
                 indices = indices[starts]
-    values = cast(values, dtype)
-    if iso and count == 0:
-        values, iso = values[:0], False
-    return vector_of(size, dtype, np.array(indices, index_dtype(size)), _own(values), iso)
+    values, iso = _stored(values, iso, count, dtype)
+    return vector_of(size, dtype, np.array(indices, index_dtype(size)), values, iso)
 
 
 def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
@@ -61,15 +59,25 @@ def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
             starts = fresh.nonzero()[0]
             values, iso = fold_segments(values, iso, starts, count, dup, dtype)
             rows, cols = rows[starts], cols[starts]
+    values, iso = _stored(values, iso, count, dtype)
+    return compressed(nrows, ncols, dtype, rows, np.array(cols, index_dtype(ncols)), values, iso)
+
+
+def _stored(values, iso, count, dtype):
+    """(values, iso) of a new store of `count` tuples: cast, one value where all are equal, in an array of its own."""
     values = cast(values, dtype)
-    if iso and count == 0:
-        values, iso = values[:0], False
-    return compressed(nrows, ncols, dtype, rows, np.array(cols, index_dtype(ncols)), _own(values), iso)
+    if count == 0:
+        return np.array(values[:0]), False
+    iso = iso or (count > 1 and are_equal(values))
+    return np.array(values[:1] if iso else values), iso
 
 
-def _own(values):
-    """A copy, which no caller can change."""
-    return np.array(values)
+def are_equal(values):
+    """Have all values (at least one) the same bits?  False for user-defined types."""
+    if values.dtype.kind not in "biufc" or values.ndim != 1:
+        return False
+    bits_of = np.ascontiguousarray(values).view(f"u{min(values.itemsize, 8)}").reshape(values.shape[0], -1)
+    return bool((bits_of[:64] == bits_of[0]).all()) and bool((bits_of == bits_of[0]).all())
 
 
 def first_repeat(ordered):
