@@ -6,11 +6,13 @@ Dot (templates/matmul_dot.py): one dot product for each entry of the mask.  NotI
 
 import numpy as np
 
-from grb_tile.storage.convert import choose_format, to_csr, transpose_of
+from grb_tile.storage.convert import choose_format, to_csr, to_dcsr, transpose_of
+from grb_tile.storage.sorting import find
 from grb_tile.storage.store import Compressed, index_dtype
 from grb_tile.storage.work import dot_work, masked_products, products, row_counts
 
 from ..jit import cache as jit
+from ..vectorised.entries import keep_entries
 from .matvec import MAX_DENSE, give_back, operand, semiring_kernel, take_accumulator, uses
 
 PRODUCT_SECONDS_NUMPY = 40e-9  # NumPy's time per multiplication (Gustavson), per lookup (dot) and per call
@@ -18,6 +20,7 @@ LOOK_UP_SECONDS_NUMPY = 40e-9
 CALL_SECONDS_NUMPY = 150e-6
 PARALLEL_WORK = 100_000  # multiplications or lookups below which one thread runs
 CHUNK_PRODUCTS = 1 << 23  # multiplications of one chunk: bounds the size of its output buffer
+COLUMNS_PER_ENTRY = 16  # columns of B per entry above which they are renumbered: a dense accumulator costs more
 NO_INDPTR = np.zeros(0, np.int64)
 NO_WORDS = np.zeros(0, np.uint64)
 
@@ -25,8 +28,12 @@ NO_WORDS = np.zeros(0, np.uint64)
 def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j].  See backends/protocol.py."""
     other = BT if B is None else B
-    if A.rows is not None or other.rows is not None or A.indices.shape[0] == 0 or other.indices.shape[0] == 0:
+    if A.indices.shape[0] == 0 or other.indices.shape[0] == 0:
         return NotImplemented
+    if A.rows is not None or other.rows is not None:
+        if allow is not None or semiring.binaryop.positional:
+            return NotImplemented
+        return _packed(A, transpose_of(BT) if B is None else B, semiring)
     dot = getattr(plan, "method", plan) == "dot" and allow is not None and not allow.complement
     if allow is not None and allow.pattern.rows is not None:
         if allow.pattern.nrows > 1 << 26:
@@ -54,9 +61,11 @@ def kernel_of(A, B, semiring, allow=None, method="gustavson"):
 
 def row_chunks(work, wanted):
     """(cuts between rows, total work): load balancing, chunks of about `wanted` work with at least one row each."""
+    total = int(work.sum())
+    if total <= wanted:
+        return [0, work.shape[0]], total
     ends = np.cumsum(work)
-    total = int(ends[-1]) if ends.size else 0
-    parts = max(1, min(-(-total // max(wanted, 1)), ends.size))
+    parts = min(-(-total // max(wanted, 1)), ends.size)
     inner = np.searchsorted(ends, total * np.arange(1, parts, dtype=np.int64) // parts, side="right")
     cuts = np.unique(np.concatenate(([0], inner, [ends.size])))
     return cuts.tolist(), total
@@ -93,6 +102,41 @@ def _gustavson(A, B, semiring, allow):
     return jit.attempt(kernel, lambda: _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b))
 
 
+def _packed(A, B, semiring):
+    """A B of hypersparse operands: non-empty rows, and the columns of B where there are many, are renumbered.
+
+    The entries of C are then those of a product whose dimensions are at most the numbers of entries.
+    """
+    if B.rows is not None:
+        listed = to_dcsr(B)
+        at, hit = find(A.indices, listed.rows)
+        A = keep_entries(A, hit.nonzero()[0])
+        at = at[hit].astype(index_dtype(listed.rows.shape[0]))
+        left = Compressed(A.nrows, listed.rows.shape[0], A.dtype, A.indptr, at, A.values, A.iso, A.rows)
+    else:
+        left, listed = A, B
+    if left.indices.shape[0] == 0:
+        return NotImplemented
+    left = to_dcsr(left)
+    names = None
+    columns = listed.indices
+    if B.ncols > COLUMNS_PER_ENTRY * columns.shape[0]:
+        names, columns = np.unique(columns, return_inverse=True)
+        columns = columns.astype(index_dtype(names.shape[0]))
+    packed = [
+        Compressed(X.indptr.shape[0] - 1, ncols, X.dtype, X.indptr, indices, X.values, X.iso)
+        for X, ncols, indices in (
+            (left, left.ncols, left.indices), (listed, B.ncols if names is None else names.shape[0], columns)
+        )
+    ]  # fmt: skip
+    C = _gustavson(*packed, semiring, None)
+    if C is NotImplemented:
+        return C
+    C = to_dcsr(C)
+    indices = (C.indices if names is None else names[C.indices]).astype(index_dtype(B.ncols), copy=False)
+    return choose_format(Compressed(A.nrows, B.ncols, C.dtype, C.indptr, indices, C.values, C.iso, left.rows[C.rows]))
+
+
 def _rows_seconds(A, B, allow, mask):
     """NumPy's time: it expands, sorts and compresses (ESC) every product of the unmasked rows."""
     count = masked_products(A, B, allow.pattern, False, False) if mask == "pattern" else products(A, B)
@@ -122,7 +166,8 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
     threads = jit.thread_count() if total >= PARALLEL_WORK else 1
     wanted = total if threads == 1 and total < CHUNK_PRODUCTS else min(CHUNK_PRODUCTS, total // (threads * 6) + 1)
     cuts, _ = row_chunks(work, wanted)
-    offsets = np.concatenate(([0], np.cumsum(bounds)))
+    offsets = np.zeros(nrows + 1, np.int64)
+    np.cumsum(bounds, out=offsets[1:])
     if mask == "none" and (_has_single_entries(A) or (_has_single_entries(B) and _ascends(B.indices))):
         indices, values = np.empty(total, np_index), np.empty(total, np_type)
 

@@ -7,7 +7,7 @@ from ....operators import ANY
 from ....storage import bits
 from ....storage.convert import all_positions, choose_format, row_ids, share
 from ....storage.host_memory import check_memory
-from ....storage.store import BitmapVector
+from ....storage.store import BitmapVector, Compressed
 from .elementwise import restrict
 from .entries import empty_like, is_idempotent, is_matrix, keep_entries, like, vector_of
 
@@ -30,6 +30,9 @@ def select(x, op, thunk, allow=None):
     if x.iso and op.kind in VALUE_KINDS:
         return x if _keeps(op, x.values[:1], thunk) else empty_like(x, x.dtype)
     if is_matrix(x):
+        if op.kind in _ROW_KINDS:
+            limit = min(max(int(thunk) + 1, 0), x.nrows)  # the rows 0..thunk, or those that follow
+            return _some_rows(x, 0, limit) if op.kind == "rowle" else _some_rows(x, limit, x.nrows)
         kept = _kept(op, x.values, row_ids(x), x.indices, thunk, x.indices.shape[0])
         return x if kept is None else keep_entries(x, kept)
     if x.format == "bitmap" and x.words is not None:
@@ -85,6 +88,23 @@ def _select_range(x, kept):
         x.size, x.dtype, np.arange(kept.start, kept.stop), x.values[:1] if len(kept) else x.values[:0], len(kept) > 0
     )
     return share(x, result)
+
+
+def _some_rows(A, first, stop):
+    """The entries of the rows first..stop of A."""
+    if A.rows is not None:
+        first, stop = A.rows.searchsorted((first, stop)).tolist()
+    begin, end = int(A.indptr[first]), int(A.indptr[stop])
+    if end - begin == A.indices.shape[0]:
+        return A
+    if end == begin:
+        return empty_like(A, A.dtype)
+    indptr, rows = A.indptr.clip(begin, end) - begin, A.rows
+    if rows is not None:
+        rows, indptr = rows[first:stop], indptr[first : stop + 1]
+    values = A.values[:1] if A.iso else A.values[begin:end]
+    indices = A.indices[begin:end].copy()
+    return choose_format(Compressed(A.nrows, A.ncols, A.dtype, indptr, indices, values.copy(), A.iso, rows))
 
 
 def _kept(op, values, i, j, thunk, count):
