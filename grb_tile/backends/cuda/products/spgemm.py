@@ -32,6 +32,7 @@ LEAST_LANES = (4, 4, 8, 16, 32)  # of a group in each hashed bin
 THREADS = (128, 128, 256, 512, 1024, 1024)  # of a block in each windowed bin; a warp for each row in the first
 MOST_COLUMNS = 1 << 31  # the kernels' columns of B are 32-bit
 RESIDENT_THREADS = 2048  # of a multiprocessor
+MOST_BLOCKS = 1 << 30  # of a grid, which may have 2^31 - 1; blocks of more rows take several
 FORMS = ("BY_WARP", "BY_ATOMICS", "IN_ORDER")
 
 
@@ -215,7 +216,12 @@ class _Product:
             threads //= 2
         groups = threads // lanes
         kernel = self._kernel("spgemm_hash", (*template, str(lanes), numeric), text, "products/spgemm_hash.cuh")
-        kernel(launcher.blocks(-(-count // groups)), threads, (*arguments, slots, 0), shared=groups * table)
+        kernel(
+            launcher.blocks(min(-(-count // groups), MOST_BLOCKS)),
+            threads,
+            (*arguments, slots, 0),
+            shared=groups * table,
+        )
 
     def _windows(self, level, count, arguments, template, text, numeric, s):
         launcher = self.device.launcher
@@ -229,7 +235,12 @@ class _Product:
             window = launcher.size(window * 3 // 4 // 256 * 256, 64)
         kernel = self._kernel("spgemm_windows", (*template, FORMS[form], numeric), text, "products/spgemm_windows.cuh")
         rows = threads // 32 if form == 0 else 1
-        kernel(launcher.blocks(-(-count // rows)), threads, (*arguments, capacity, window), shared=rows * capacity)
+        kernel(
+            launcher.blocks(min(-(-count // rows), MOST_BLOCKS)),
+            threads,
+            (*arguments, capacity, window),
+            shared=rows * capacity,
+        )
 
 
 def _word_bytes(s):
