@@ -30,6 +30,29 @@ def check_memory(wanted, what):
         )
 
 
+class Growth:
+    """A result whose size is known between bounds only: refused where the least does not fit, else watched as it grows.
+
+    most: upper bound of its entries; least(): lower bound, asked for only where the upper one may not fit; size: bytes
+    of an entry, `held` times while it is put together.
+    """
+
+    def __init__(self, most, least, size, what, held=2):
+        self._what, self._tight = what, False
+        if most * size * held < SMALL:
+            return
+        free = free_bytes()
+        if free is None or most * size * held <= free:
+            return
+        check_memory(least() * size, f"{what}: at least {least()} entries")
+        self._tight = True
+
+    def add(self, wanted):
+        """Before the next `wanted` bytes.  Raises: OutOfMemory when they, and a reserve, are not free."""
+        if self._tight:
+            check_memory(wanted + SMALL, f"{self._what}, as far as it is known")
+
+
 def _available():
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:

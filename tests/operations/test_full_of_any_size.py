@@ -187,3 +187,38 @@ def test_capacity_is_checked_before_a_bitmap_or_a_product_is_made(monkeypatch):
         u.to_dense(0)
     with pytest.raises(OutOfMemory, match="a full matrix of 1000 x 1000 entries"):
         gb.Matrix.from_scalar(1, 1000, 1000)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+def test_a_product_that_cannot_fit_is_refused_before_it_begins(engine):
+    """Each row of C has at least the entries of the longest row of B that A's row names: 4e10 in all."""
+    n = 200_000
+    A = gb.Matrix.from_coo(range(n), [0] * n, 1.0, nrows=n, ncols=1)
+    B = gb.Matrix.from_coo([0] * n, range(n), 1.0, nrows=1, ncols=n)
+    with gb.plan(force=engine), pytest.raises(OutOfMemory, match=r"mxm: at least 40000000000 entries: [\d,]+ bytes"):
+        A.mxm(B, "plus_times").new()
+    assert A.nvals == B.nvals == n
+    mask = gb.Matrix.from_coo([3, 5], [4, 7], True, nrows=n, ncols=n)
+    assert A.mxm(B, "plus_times").new(mask=mask.S).to_coo()[2].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+def test_a_product_is_watched_while_it_grows_and_small_products_are_not(engine, monkeypatch):
+    """Between the bounds: the bytes that are free fall while C is made."""
+    rng = np.random.default_rng(seeds.SEED)
+    n = 1500
+    A = gb.Matrix.from_coo(*np.divmod(np.unique(rng.integers(0, n * n, 50_000)), n), 1.0, nrows=n, ncols=n)
+    want = A.mxm(A, "plus_times").new()
+    asked = []
+
+    def free():
+        asked.append(1)
+        return 20_000_000 if len(asked) < 3 else 1000
+
+    monkeypatch.setattr(host_memory, "SMALL", 1000)
+    monkeypatch.setattr(host_memory, "free_bytes", free)
+    with gb.plan(force=engine), pytest.raises(OutOfMemory, match="mxm, as far as it is known: [\\d,]+ bytes needed"):
+        A.mxm(A, "plus_times").new()
+    monkeypatch.setattr(host_memory, "free_bytes", lambda: 10**12)
+    with gb.plan(force=engine):
+        assert A.mxm(A, "plus_times").new().isequal(want)

@@ -7,9 +7,10 @@ Dot (templates/matmul_dot.py): one dot product for each entry of the mask.  NotI
 import numpy as np
 
 from grb_tile.storage.convert import choose_format, to_csr, to_dcsr, transpose_of
+from grb_tile.storage.host_memory import Growth
 from grb_tile.storage.sorting import find
 from grb_tile.storage.store import Compressed, index_dtype
-from grb_tile.storage.work import dot_work, masked_products, products, row_counts
+from grb_tile.storage.work import dot_work, least_product, masked_products, products, row_counts
 
 from ..jit import cache as jit
 from ..vectorised.entries import keep_entries
@@ -168,6 +169,8 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
     cuts, _ = row_chunks(work, wanted)
     offsets = np.zeros(nrows + 1, np.int64)
     np.cumsum(bounds, out=offsets[1:])
+    size = np_index.itemsize + np_type.itemsize
+    growth = Growth(int(offsets[-1]), lambda: least_product(A, B) if mask == "none" else 0, size, "mxm")
     if mask == "none" and (_has_single_entries(A) or (_has_single_entries(B) and _ascends(B.indices))):
         indices, values = np.empty(total, np_index), np.empty(total, np_type)
 
@@ -187,6 +190,7 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
             accumulator = take_accumulator(ncols, np_type)
             mine = scratch[worker] = (accumulator, allowed, np.empty(capacity, np_index), np.empty(capacity, np_type))
         accumulator, allowed, indices, values = mine
+        growth.add(capacity * size)
         found = functions.multiply(
             *a, a_values, *b, b_values, *m, *accumulator, allowed, counts, indices, values, cuts[chunk], cuts[chunk + 1]
         )

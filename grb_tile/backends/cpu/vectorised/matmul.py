@@ -12,8 +12,10 @@ import numpy as np
 
 from ....dtypes import cast
 from ....storage.convert import choose_format, compressed, occupied, row_ids, rows_csr, transpose_of
+from ....storage.host_memory import Growth
 from ....storage.sorting import MAX_KEY, find, ranges, segment_starts
 from ....storage.store import index_dtype
+from ....storage.work import least_product
 from .entries import empty_matrix, reduce_by_key, reduce_segments
 
 EXPAND = 1 << 22  # products (or lookups) expanded at once
@@ -67,6 +69,8 @@ def matmul_gustavson(A, B, semiring, allow):
     after = work[ends]
     parts = []
     at, count = 0, rows.shape[0]
+    size = 8 + index_dtype(ncols).itemsize + dtype.np_type.itemsize
+    growth = Growth(int(work[-1]), lambda: least_product(A, B) if allow is None else 0, size, "mxm")
     mask = _RowMask(allow) if allow is not None else None
     while at < count:
         stop = int(after.searchsorted(before[at] + EXPAND, "right"))
@@ -78,6 +82,7 @@ def matmul_gustavson(A, B, semiring, allow):
         part = _block(A, B, semiring, rows[at:stop], ends[at:stop] - starts[at:stop], block, first, lengths, mask)
         if part is not None:
             parts.append(part)
+            growth.add(part[0].shape[0] * size)
         at = stop
     if not parts:
         return empty_matrix(nrows, ncols, dtype)
