@@ -1,6 +1,8 @@
 """The process that compiles: never waited for, gone with its parent, no trouble after a fork or an interrupt."""
 
+import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -11,8 +13,12 @@ import time
 import numpy as np
 import pytest
 
-from grb_tile.backends.cpu.jit import cache as jit, compiler_process, link, threads as jit_threads
-from grb_tile.backends.cpu.jit.load import KernelError
+from grb_tile.backends.cpu.jit import cache as jit, compiler_process, link, prebuild, threads as jit_threads
+from grb_tile.backends.cpu.jit.load import KernelError, links_here
+from grb_tile.backends.cpu.jit.recipe import Recipe, features
+from grb_tile.backends.cpu.jit.signatures import ARRAYS, NUMBERS, parameter_types
+from grb_tile.backends.cpu.jit.specialise import text_of
+from support.seeds import SEED
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.getcwd()}
 
@@ -274,3 +280,81 @@ def test_many_callers_share_the_threads():
     for caller in callers:
         caller.join()
     assert not errors
+
+
+def test_no_call_compiles_and_the_process_never_imports_numba(tmp_path):
+    """A user's loop from its first call until compiled kernels run it: another process compiles them."""
+    program = """
+        import sys, time
+        sys.path.insert(0, "tests/benchmarks")
+        import common_programs
+        import grb_tile as gb
+        from grb_tile.backends.cpu.jit import cache as jit, compiler_process
+        waits = []
+        jit.compiler_process.CompilerProcess.wait = lambda self, key: waits.append(key)
+        jit.COMPILE_SECONDS = jit.START_SECONDS = 0.001
+        A = common_programs.graph(gb, 9)
+        levels, deadline = set(), time.monotonic() + 60
+        while True:
+            levels.add(common_programs.bfs(gb, A))
+            kernels = [k for k in jit._kernels.values() if k.template.startswith("matvec")]
+            if any(kernel.functions is not None for kernel in kernels):
+                break
+            assert time.monotonic() < deadline, jit.failures()
+        levels.add(common_programs.bfs(gb, A))
+        assert len(levels) == 1 and not waits and not jit.failures(), (levels, waits, jit.failures())
+        assert not {"numba", "llvmlite"} & set(sys.modules)
+        assert compiler_process.current().is_running()
+    """
+    done = run(program, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Two kernels that come with the package, and nothing in the cache."""
+    recipes = [Recipe("vectors", {"X_ISO": True, "VALUE": char, "INDEX": "i"}) for char in "di"]
+    (tmp_path / "list.json").write_text(json.dumps([recipe.data() for recipe in recipes]))
+    program = f"""
+        import pathlib
+        from grb_tile.backends.cpu.jit import prebuild
+        prebuild.LIST = pathlib.Path({str(tmp_path / "list.json")!r})
+        assert prebuild.prebuild({str(tmp_path / "prebuilt")!r}) == (2, [])
+    """
+    done = run(program, tmp_path / "cache")
+    assert done.returncode == 0, done.stderr
+    monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path / "empty"))
+    monkeypatch.setattr(jit, "PREBUILT", tmp_path / "prebuilt")
+    monkeypatch.setattr(jit, "_mode", "auto")
+    jit.forget()
+    yield tmp_path / "prebuilt"
+    jit.forget()
+
+
+@pytest.mark.skipif(not links_here() or not features() >= jit.BASELINE_FEATURES, reason="needs Linux on x86-64-v3")
+def test_kernels_of_the_package_are_used_where_the_processor_can_run_them(package, monkeypatch):
+    def find():
+        jit.forget()
+        return jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i").functions_for(1e-6)
+
+    clear(find())
+    for path in package.iterdir():
+        path.write_bytes(path.read_bytes()[:-1])
+    assert find() is None  # damaged
+    monkeypatch.setattr(jit, "features", lambda: frozenset({"sse2"}))
+    assert find() is None and not jit._prebuilt_keys()
+
+
+def test_the_list_of_a_release_fits_the_templates():
+    """Each recipe names a template, and every constant that the template's types need; one in twenty is made a text."""
+    recipes = prebuild.recipes()
+    assert len(recipes) > 50
+    for recipe in recipes:
+        wanted = {
+            text for forms in parameter_types(recipe.template).values() for form in forms for _, text in form
+        } - set(ARRAYS) - set(NUMBERS)  # fmt: skip
+        assert wanted - {"ROWS"} <= set(recipe.constants), (recipe.template, wanted)
+    for recipe in random.Random(SEED).sample(recipes, len(recipes) // 20):
+        text, functions = text_of(recipe)
+        compile(text, recipe.template, "exec")
+        assert functions
