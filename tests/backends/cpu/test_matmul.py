@@ -126,8 +126,9 @@ def test_operands_with_at_most_one_entry_a_row(name, dtype, monkeypatch):
 
 
 @pytest.mark.parametrize("name, dtype", [("plus_times", "FP64"), ("min_first", "INT32"), ("any_pair", "BOOL")])
-def test_hypersparse_operands(name, dtype):
+def test_hypersparse_operands(name, dtype, monkeypatch):
     """Rows and columns of either operand spread over 2^40: renumbered, and named again in the result."""
+    monkeypatch.setattr(accelerate_matmul, "MINIMUM_ENTRIES", 0)
     rng = np.random.default_rng(9)
     kind = gb.dtypes.lookup_dtype(dtype)
     op = semiring(name, dtype)

@@ -16,7 +16,7 @@ from .matvec import uses
 
 ENTRY_SECONDS_NUMPY = 60e-9  # NumPy's time per entry of the result, and per call
 CALL_SECONDS_NUMPY = 100e-6
-MINIMUM_ENTRIES = 2048  # smaller results are left to NumPy
+MINIMUM_ENTRIES = 64  # smaller results are left to NumPy
 
 _TRUE = np.ones(1, np.bool_)  # values that are not read
 _kernels = jit.memo()

@@ -21,6 +21,7 @@ LOOK_UP_SECONDS_NUMPY = 40e-9
 CALL_SECONDS_NUMPY = 150e-6
 PARALLEL_WORK = 100_000  # multiplications or lookups below which one thread runs
 CHUNK_PRODUCTS = 1 << 23  # multiplications of one chunk: bounds the size of its output buffer
+MINIMUM_ENTRIES = 2048  # hypersparse operands with fewer are left to NumPy: they are renumbered first
 COLUMNS_PER_ENTRY = 16  # columns of B per entry above which they are renumbered: a dense accumulator costs more
 NO_INDPTR = np.zeros(0, np.int64)
 NO_WORDS = np.zeros(0, np.uint64)
@@ -32,7 +33,8 @@ def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     if A.indices.shape[0] == 0 or other.indices.shape[0] == 0:
         return NotImplemented
     if A.rows is not None or other.rows is not None:
-        if allow is not None or semiring.binaryop.positional:
+        few = A.indices.shape[0] + other.indices.shape[0] < MINIMUM_ENTRIES
+        if few or allow is not None or semiring.binaryop.positional:
             return NotImplemented
         return _packed(A, transpose_of(BT) if B is None else B, semiring)
     dot = getattr(plan, "method", plan) == "dot" and allow is not None and not allow.complement

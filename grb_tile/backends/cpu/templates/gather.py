@@ -31,10 +31,16 @@ FEW = 24  # columns of a row up to which insertion sort is faster than a scan of
 def runs(indices: INDEX, low: int, high: int, slope: int, begins: INT64, counts: INT64, first: int, last: int):
     """Rows first..last: of the counts[r] entries from begins[r] on those in columns [low + slope r, high + slope r)."""
     for r in range(first, last):
-        end = begins[r] + counts[r]
-        begin = first_at_least(indices, begins[r], end, low + slope * r)
+        begin = begins[r]
+        end = begin + counts[r]
+        lo = low + slope * r
+        hi = high + slope * r
+        if begin < end and indices[begin] < lo:
+            begin = first_at_least(indices, begin, end, lo)
+        if begin < end and indices[end - 1] >= hi:
+            end = first_at_least(indices, begin, end, hi)
         begins[r] = begin
-        counts[r] = first_at_least(indices, begin, end, high + slope * r) - begin
+        counts[r] = end - begin
 
 
 def copy(
