@@ -28,6 +28,10 @@ class NoMeaning(TypeError):
     """The expression is well formed but says nothing for these types, such as an order of complex numbers."""
 
 
+class TooLong(UdfParseError):
+    """The function becomes more operations than one kernel should have: no other way of compiling it is tried."""
+
+
 class Literal:
     """A number whose type is still open."""
 
@@ -132,7 +136,7 @@ class Builder:
         """Primitive `name` on operands brought to one type."""
         self.made += 1
         if self.made > _LIMIT:
-            raise UdfParseError(f"the function becomes more than {_LIMIT} operations; write it with fewer branches")
+            raise TooLong(f"the function becomes more than {_LIMIT} operations; write it with fewer terms and branches")
         signed_result = False
         if not self.promote:
             nodes = self.joined(*operands)
@@ -453,4 +457,4 @@ def expression_from_tree(tree, resolve, name, types):
     return reader.b.typed(reader.function(tree))
 
 
-__all__ = ["NoMeaning", "expression_from_text", "expression_from_tree"]
+__all__ = ["NoMeaning", "TooLong", "expression_from_text", "expression_from_tree"]

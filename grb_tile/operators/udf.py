@@ -3,17 +3,19 @@
     source can be lowered          typed expression: NumPy, Numba and CUDA all have it
     otherwise, Numba compiles it   an entry-by-entry loop compiled by Numba; CPU only
     otherwise, it gives a number   a plain Python loop; CPU only
-    otherwise                      UdfParseError with the reasons
+    otherwise                      UdfParseError with the reasons, as for a wrong number of arguments, async and yield
 
 Return types follow python-graphblas: integers (and floats, and complex) come back in the operand's type, BOOL operands
 giving integers become INT8, other results keep their type.
 """
 
+import inspect
+
 import numpy as np
 
 from ..dtypes import BOOL, BUILTIN, FP64, INT8, INT64, UINT64, lookup_dtype
 from ..exceptions import UdfParseError
-from .from_python import NoMeaning, expression_from_tree
+from .from_python import NoMeaning, TooLong, expression_from_tree
 from .ir import cast, narrowed
 from .source import function_tree
 from .to_numpy import numpy_function
@@ -27,6 +29,9 @@ class UserFunction:
     """One Python function as an operator's meaning; `types_for(dtype)` returns the argument types of one operator."""
 
     def __init__(self, function, cuda=None):
+        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+            kind = "async" if inspect.iscoroutinefunction(function) else "a generator"
+            raise UdfParseError(f"{function.__qualname__} is {kind}: an operator's function returns a number; use def")
         self.function = function
         self.cuda = cuda
         self.refusal = None
@@ -38,17 +43,36 @@ class UserFunction:
 
     def natural_expression(self, types):
         """The expression in the function's own type; None when it cannot be lowered; NoMeaning as it comes."""
+        self._check_arity(len(types))
         if self._tree is None:
             return None
         try:
             return expression_from_tree(self._tree, self._resolve, self.function.__name__, types)
         except UdfParseError as error:
+            if isinstance(error, TooLong):
+                raise
             self.refusal = error
             self._tree = None
             return None
+        except RecursionError:
+            raise self._too_deep() from None
+
+    def _too_deep(self):
+        return TooLong(f"{self.function.__name__}: its operations are nested too deeply; compute it in several steps")
+
+    def _check_arity(self, count):
+        """Raises: UdfParseError where the function cannot be called with `count` arguments."""
+        try:
+            inspect.signature(self.function).bind(*range(count))
+        except TypeError as error:
+            name = getattr(self.function, "__name__", repr(self.function))
+            raise UdfParseError(f"{name}: an operator here takes {count} arguments; the function: {error}") from None
+        except ValueError:  # a function of C without a signature
+            pass
 
     def natural_type(self, types):
         """The function's result type for such arguments, None where it is not defined for them."""
+        self._check_arity(len(types))
         if self._tree is not None:
             try:
                 expression = self.natural_expression(types)
@@ -87,7 +111,7 @@ class UserFunction:
                 import numba
             except ImportError:
                 return None
-            self._compiled = numba.njit(self.function)
+            self._compiled = numba.njit(boundscheck=True)(self.function)  # an index may come from a value
         return self._compiled
 
     def install(self, typed, types, result, argument_types=None):
@@ -96,8 +120,11 @@ class UserFunction:
         typed.python_function = self.function
         expression = self.natural_expression(types) if self._tree is not None else None
         if expression is not None:
-            typed.expression = narrowed(cast(expression, result))
-            typed.numpy = numpy_function(typed.expression, len(types))
+            try:
+                typed.expression = narrowed(cast(expression, result))
+                typed.numpy = numpy_function(typed.expression, len(types))
+            except RecursionError:
+                raise self._too_deep() from None
             return
         typed.refusal = self.refusal
         typed.numpy = entry_by_entry(self, types, result)
