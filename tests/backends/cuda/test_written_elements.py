@@ -74,6 +74,7 @@ def test_writes_of_elements_wait_for_nothing(kind, monkeypatch):
         assert entries_of(x) == wanted
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("write", ["element", "accumulate", "mask"])
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 def test_a_change_in_place_on_the_host_reaches_the_device(kind, write):
