@@ -181,7 +181,6 @@ def run(entries, rounds, count):
 
     import grb_tile
 
-    graphblas.init("suitesparse", blocking=True)
     sides = [Side(grb_tile, entries), Side(graphblas, entries)]
     yield "| write | new: write | new: write and nvals | again: write | again: write and nvals |"
     yield "|---|---|---|---|---|"
