@@ -15,11 +15,11 @@ from grb_tile.io.lines import data_lines, line_number
 COMMENTS = (b"#", b"%", b"//")
 DIMACS_COMMENTS = (b"c ", b"c\t", b"c\r", b"c\n", b"n ", b"n\t", b"p ", b"p\t")  # n: weights of vertices
 DIMACS_HEAD = re.compile(
-    rb"(?:[ \t]*(?:c(?:[ \t][^\n]*)?)?\r?\n)*p[ \t]+(\w+)[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*(?:\n|\Z)"
+    rb"(?:[ \t]*(?:c(?:[ \t][^\n]*)?)?\r?\n)*p[ \t]+(\w+)[ \t]+(\d{1,19})[ \t]+(\d{1,19})[ \t\r]*(?:\n|\Z)"
 )
 ARCS, EDGES = ("sp", "max", "asn"), ("edge", "col")  # kinds of DIMACS problems with lines `a u v w` and `e u v`
 # The comment of write_edge_list, and the one of SNAP's files.
-OWN_COMMENT = re.compile(rb"(?m)^(?:#|c) grb_tile: (?:(\d{1,18}) rows, (\d{1,18}) columns, )?from ([01]), (\w+)\r?$")
+OWN_COMMENT = re.compile(rb"(?m)^(?:#|c) grb_tile: (?:(\d{1,19}) rows, (\d{1,19}) columns, )?from ([01]), (\w+)\r?$")
 NODES_COMMENT = re.compile(rb"(?mi)^# *nodes:? +(\d{1,18})\b")
 SAMPLE = 100  # lines that are looked at
 
@@ -166,9 +166,9 @@ def _checked_delimiter(delimiter):
 
 
 def _delimiter(lines):
-    """What all lines have in common, of ; tab , in this order; None for blanks."""
+    """What all lines have in common, of tab ; , in this order; None for blanks."""
     bare = [re.sub(rb'"[^"]*"', b'""', line) for line in lines]
-    for mark in (b";", b"\t", b","):
+    for mark in (b"\t", b";", b","):
         if not all(mark in line for line in bare):
             continue
         rows = [[word.strip() for word in line.split(mark)] for line in bare]

@@ -13,6 +13,7 @@ from grb_tile.io.errors import bad_file
 from grb_tile.io.lines import data_lines, line_number
 
 EXACT_IN_FLOAT = 2**53
+LARGEST_SIZE = 2**60
 DIMACS_LINE = re.compile(rb"(?m)^[ \t]*([ae])(?=[ \t])")
 Fault = Callable[[int, str, str], Exception]  # (line of the chunk, what, remedy) -> the exception
 
@@ -141,9 +142,8 @@ class Chunks:
         if not WHOLE.fullmatch(word):
             expected = "two vertex numbers and a weight" if self.weighted else "two vertex numbers"
             raise fault(at, f"expected {expected}, found {_shown(line)}", "Correct the line, or pass labels=True")
-        if len(word.lstrip(b"-0")) > 18:
-            what = f"the vertex number {_shown(word)} has more than 18 digits"
-            raise fault(at, what, "Pass labels=True, or renumber the vertices")
+        if len(word.lstrip(b"-0")) > 19 or int(word) > LARGEST_SIZE:
+            raise fault(at, f"the vertex number {_shown(word)} is more than 2**60", "Pass labels=True")
         number = int(word)
         if number < self.base:
             remedy = "Pass base=0, or labels=True" if self.base else "Pass labels=True"

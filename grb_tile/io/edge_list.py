@@ -14,7 +14,7 @@ import numpy as np
 
 from grb_tile.io.build import matrix_from_triples
 from grb_tile.io.dialect import EDGES, dialect_of
-from grb_tile.io.edge_chunks import Chunks, joined_weights
+from grb_tile.io.edge_chunks import LARGEST_SIZE, Chunks, joined_weights
 from grb_tile.io.errors import bad_file
 from grb_tile.io.progress import Progress, wanted
 from grb_tile.io.streams import HEAD, opened
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from .annotations import DTypeLike, DupOp, Readable
 
-LARGEST_SIZE = 2**60
 SPREAD = 4  # vertex numbers are marked in a table while it has at most SPREAD places for each edge
 
 Edges = namedtuple("Edges", "sources targets weights labels size base shape directed dtype")

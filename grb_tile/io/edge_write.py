@@ -101,17 +101,15 @@ def _write(target, head, line, *columns):
 
 
 def _quoted(label, delimiter):
-    """The label in quotation marks where it needs them.  Raises: ValueError where that does not help."""
-    plain = label.strip() == label and label and not label.startswith(("#", "%", "//")) and '"' not in label
-    if plain and delimiter not in label and not (delimiter == " " and len(label.split()) > 1):
-        return label
-    if (
-        delimiter.isspace()
-        and delimiter != "\t"
-        or "\n" in label
-        or "\r" in label
-        or label.strip() != label
-        or not label
-    ):
+    """The label in quotation marks where a reader that finds the delimiter out needs them.
+
+    Raises: ValueError where that does not help.
+    """
+    impossible = not label or label.strip() != label or "\n" in label or "\r" in label
+    blanks = delimiter.isspace() and delimiter != "\t"
+    if not impossible and not label.startswith(("#", "%", "//")) and '"' not in label:
+        if not any(mark in label for mark in (delimiter, *"\t;,")) and not (blanks and len(label.split()) > 1):
+            return label
+    if impossible or blanks:
         raise ValueError(f"the label {label!r} cannot be written with the delimiter {delimiter!r}: pass delimiter=','")
     return '"' + label.replace('"', '""') + '"'

@@ -115,7 +115,7 @@ BAD = [
     ("0 1\n1\n", {}, "line 2: expected 2 columns"),
     ("0 1 2\n3 4\n", {}, "line 2: expected 3 columns"),
     ("0\n", {}, "line 1: expected `source target"),
-    ("99999999999999999999 1\n", {}, "more than 18 digits"),
+    ("99999999999999999999 1\n", {}, "is more than 2**60"),
     ("a b\n", {"labels": False}, "'a' is not a whole number"),
     ("0 1\n", {"weights": True}, "no third column"),
     ("a b 1\nb c x\n", {}, "line 2: the weight 'x' is not a number"),
