@@ -88,13 +88,17 @@ def main(argv=None):
 
 
 def _flush():
-    """Flush stdout; what cannot be written is dropped, because Python would try again, and complain, at its exit."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except (OSError, ValueError):
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Flush stdout and stderr.
+
+    What cannot be written is dropped, because Python would try again at its exit, complain, and exit with 120.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _backend(name):

@@ -7,7 +7,10 @@ from functools import cache
 
 import numpy as np
 
-NEWLINE, BLANKS = 10, (32, 9, 13)
+NEWLINE = 10
+NOT_BLANK = np.ones(256, bool)
+NOT_BLANK[[32, 9, 13]] = False
+PIECE = 1 << 19  # bytes at a time, because the arrays take up to 30 times as much
 
 
 def data_lines(text: bytes, marks: tuple[bytes, ...]) -> bytes:
@@ -27,10 +30,15 @@ def data_lines(text: bytes, marks: tuple[bytes, ...]) -> bytes:
         kept[1:] = ~(newline[1:] & newline[:-1])
         kept[0] = not newline[0]
         text = codes[kept].tobytes()
-    kept, starts, ends = _kept(text, marks)
-    if kept.all():
-        return text
-    return np.frombuffer(text, np.uint8)[np.repeat(kept, ends - starts)].tobytes()
+    parts = []
+    while text:
+        cut = text.rfind(b"\n", 0, PIECE) + 1 or text.find(b"\n") + 1
+        piece, text = text[:cut], text[cut:]
+        kept, starts, ends = _kept(piece, marks)
+        if not kept.all():
+            piece = np.frombuffer(piece, np.uint8)[np.repeat(kept, ends - starts)].tobytes()
+        parts.append(piece)
+    return b"".join(parts)
 
 
 def line_number(text: bytes, marks: tuple[bytes, ...], k: int) -> int:
@@ -53,9 +61,11 @@ def _kept(text, marks):
     codes = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(codes == NEWLINE) + 1
     starts = np.concatenate([[0], ends[:-1]]).astype(np.int64) if ends.size else ends
-    others = np.flatnonzero(~np.isin(codes, BLANKS))
-    first = others[np.searchsorted(others, starts)]  # the newline itself in a blank line
-    head = codes[first]
+    head, first = codes[starts], starts
+    if not NOT_BLANK[head].all():
+        others = np.flatnonzero(NOT_BLANK[codes])
+        first = others[np.searchsorted(others, starts)]  # the newline itself in a blank line
+        head = codes[first]
     kept = head != NEWLINE
     for mark in marks:
         same = head == mark[0]

@@ -233,6 +233,8 @@ def _write(stream, matrix, values, comment, field, precision, symmetry):
     if symmetry != "general":
         lower = rows >= cols
         rows, cols, values = rows[lower], cols[lower], values[lower]
+    if values.dtype.kind in "iu" and values.dtype != np.uint64:
+        values = values.astype(np.int64)  # with narrower ones SciPy 1.17 writes indices modulo 2^32
     array = coo_array((values, (rows, cols)), shape=matrix.shape)
     field = "pattern" if field == "pattern" else None
     write(_Plain(stream), array, comment=comment, field=field, precision=precision, symmetry=symmetry)

@@ -96,13 +96,16 @@ def load(path: Readable) -> Matrix | Vector | Scalar:
 
     Raises InvalidObject, with the file's name and the reason, as `deserialize` does.
     """
-    with opened(path) as source:
-        try:
-            return deserialize(source.rest())
-        except BadFile as error:
-            raise InvalidObject(str(error)) from None
-        except InvalidObject as error:
-            raise InvalidObject(f"{source.name}: {error}") from None
+    try:
+        with opened(path) as source:
+            name = source.name
+            data = source.rest()
+    except BadFile as error:
+        raise InvalidObject(str(error)) from None
+    try:
+        return deserialize(data)
+    except InvalidObject as error:
+        raise InvalidObject(f"{name}: {error}") from None
 
 
 # ---- between objects and parts: (header dictionary without "arrays", {name: array})

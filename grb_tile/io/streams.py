@@ -110,29 +110,27 @@ class Source:
         return line
 
     def _guarded(self, reader, count):
-        """Damaged compressed data raises many exception types; BadFile for all of them."""
+        try:
+            return reader(count)
+        except Exception as error:
+            damage = self._damage(error)
+            if damage is None:
+                raise
+            raise damage from error
+
+    def _damage(self, error):
+        """BadFile for the many types that damaged compressed data raises, None for other errors."""
         import lzma
         import zlib
 
-        try:
-            return reader(count)
-        except UnicodeError as error:
-            raise bad_file(
-                self.name, None, f"the text is not {self.encoding or 'UTF-8'} ({error})", "Write it as UTF-8"
-            ) from error
-        except (EOFError, zlib.error, lzma.LZMAError) as error:
-            raise bad_file(
-                self.name,
-                None,
-                f"the compressed data are damaged or cut short ({error})",
-                "Fetch or write the file again",
-            ) from error
-        except OSError as error:
-            if error.errno is not None:
-                raise  # a failing disk, not a bad file
-            raise bad_file(
-                self.name, None, f"the compressed data are damaged ({error})", "Fetch or write the file again"
-            ) from error
+        if isinstance(error, UnicodeError):
+            what = f"the text is not {self.encoding or 'UTF-8'} ({error})"
+            return bad_file(self.name, None, what, "Write it as UTF-8")
+        failing_disk = isinstance(error, OSError) and error.errno is not None
+        if failing_disk or not isinstance(error, (EOFError, OSError, zlib.error, lzma.LZMAError)):
+            return None
+        what = f"the compressed data are damaged or cut short ({error})"
+        return bad_file(self.name, None, what, "Fetch or write the file again")
 
     def lines_in_chunks(self) -> Iterator[bytes]:
         """Yield chunks of about CHUNK bytes that end with a newline (added at the end of the file if missing)."""

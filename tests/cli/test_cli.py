@@ -111,6 +111,27 @@ def test_sssp_weights_and_output(facts, graph, tmp_path):
     assert facts("sssp", path, "--source", "a", "--weights", "unit")["longest"] == 1
 
 
+def test_edges_that_occur_twice(facts, run, graph):
+    path = graph("0 1 5\n0 1 2\n0 1 9\n")
+    for duplicates, expected in (("min", 2), ("max", 9), ("plus", 16), ("first", 5)):
+        assert facts("sssp", path, "--source", 0, "--duplicates", duplicates)["longest"] == expected
+    assert facts("sssp", path, "--source", 0)["longest"] == 2
+    matrix = graph("%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 2 5\n1 2 7\n", "d.mtx")
+    assert facts("sssp", matrix, "--source", 0, "--duplicates", "plus")["longest"] == 12
+    code, _, err = run("sssp", matrix, "--duplicates", "error")
+    assert code == BAD_INPUT and "uplicate" in err
+    for text in ("0 1 5\n1 0 2\n", "0 1 2\n1 0 5\n"):  # of two directions the lesser counts
+        assert facts("sssp", graph(text), "--source", 0, "--undirected")["longest"] == 2
+
+
+def test_edges_are_counted_where_the_search_was(facts, graph):
+    path = graph("0 1\n2 3\n3 4\n4 2\n")
+    found = facts("bfs", path, "--source", 0)
+    assert found["edges"] == 1 and found["mteps"] == pytest.approx(1e-6 / found["seconds"])
+    assert facts("bfs", path, "--source", 2)["edges"] == 3
+    assert facts("sssp", path, "--source", 0, "--weights", "unit")["edges"] == 1
+
+
 def test_output_as_grb_and_compressed_text(facts, tmp_path):
     import gzip
 

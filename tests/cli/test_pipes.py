@@ -15,6 +15,9 @@ from grb_tile.cli.main import BAD_INPUT, INTERNAL, INTERRUPTED, OK, main
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKET = "%%MatrixMarket matrix coordinate real symmetric\n% karate, begun\n3 3 2\n2 1 1.5\n3 2 2\n"
+# Python buffers its output unless this says otherwise, and the buffer is what is tested.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+ENVIRONMENT["PYTHONPATH"] = str(ROOT)
 FILES = {
     "mtx": MARKET.encode(),
     "mtx.gz": gzip.compress(MARKET.encode()),
@@ -66,7 +69,7 @@ def program(*args, shell="", **options):
     done = subprocess.run(
         ["sh", "-c", line, sys.executable, *map(str, args)],
         capture_output=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=ENVIRONMENT,
         timeout=120,
         **options,
     )
@@ -108,7 +111,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):
             [sys.executable, "-m", "grb_tile", "bfs", path],
             stdout=write,
             stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env=ENVIRONMENT,
             timeout=120,
         )
     finally:

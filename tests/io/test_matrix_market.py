@@ -11,6 +11,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
+import grb_tile as gb
 from grb_tile.exceptions import InvalidValue
 from grb_tile.io.errors import BadFile
 from grb_tile.io.market_read import read_market
@@ -265,3 +266,12 @@ def test_progress_goes_to_stderr_and_cleans_up(capsys, monkeypatch):
     assert out == "" and "Reading <StringIO>" in err and err.endswith("\r")
     triples(BANNER.format("integer", "general") + "1 1 1\n1 1 1\n")
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", ["BOOL", "INT8", "INT16", "INT32", "UINT8", "UINT16", "UINT32", "UINT64", "FP32"])
+def test_indices_beyond_32_bits_are_written_with_values_of_any_width(name):
+    """SciPy 1.17 writes them modulo 2^32 beside values of 8 and 16 bits."""
+    A = gb.Matrix.from_coo([0, 3652360355, 2**50], [2**40, 76, 1], [0, 1, 1], name, nrows=2**60, ncols=2**41)
+    file = io.BytesIO()
+    gb.io.mmwrite(file, A)
+    assert gb.io.mmread(io.BytesIO(file.getvalue())).isequal(A, check_dtype=True)

@@ -78,10 +78,10 @@ def test_mode_and_symbolic_link_are_kept(name, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     target, link = tmp_path / "elsewhere" / f"x{ending}", tmp_path / f"link{ending}"
     target.write_bytes(b"old")
-    target.chmod(0o600)
+    target.chmod(0o604)
     link.symlink_to(target)
     write(SMALL, link)
-    assert link.is_symlink() and stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert link.is_symlink() and stat.S_IMODE(target.stat().st_mode) == 0o604
     plain = tmp_path / f"plain{ending}"
     write(SMALL, plain)
     assert target.read_bytes() == plain.read_bytes() != b"old"

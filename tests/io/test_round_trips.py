@@ -184,6 +184,36 @@ def test_mmwrite_refuses_what_would_change_the_matrix(options, message, tmp_path
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    "values, name, symmetry",
+    [
+        ([5, 251, 0, 0], "UINT8", "general"),  # 251 is -5 modulo 2^8
+        ([-128, -128, 5, -5], "INT8", "general"),  # -128 has no negative
+        ([-127, 127, 5, -5], "INT8", "skew-symmetric"),
+        ([0.0, -0.0, 1, 1], "FP64", "general"),
+        ([0.0, -0.0, 1, -1], "FP64", "skew-symmetric"),
+        ([-0.0, -0.0, 1, 1], "FP64", "symmetric"),
+        ([1 + 2j, 1 - 2j, 3, complex(3, -0.0)], "FC64", "hermitian"),
+        ([True, False, True, True], "BOOL", "general"),
+        ([False, False, True, True], "BOOL", "symmetric"),
+        ([True, True, True, True], "BOOL", "symmetric"),
+    ],
+)
+def test_symmetry_is_used_where_nothing_changes(values, name, symmetry):
+    A = gb.Matrix.from_coo([0, 1, 0, 2], [1, 0, 2, 0], values, name, nrows=3, ncols=3)
+    file = io.BytesIO()
+    grb_io.mmwrite(file, A)
+    assert grb_io.mminfo(io.BytesIO(file.getvalue())).symmetry == symmetry
+    made.assert_same(grb_io.mmread(io.BytesIO(file.getvalue())), A)
+
+
+def test_empty_matrices_keep_their_type():
+    for name in made.TYPES:
+        for shape in ((3, 3), (0, 4), (4, 0), (2**60, 1)):
+            A = gb.Matrix(name, *shape)
+            made.assert_same(in_memory(lambda file, A=A: grb_io.mmwrite(file, A), grb_io.mmread), A)
+
+
 def test_mmwrite_as_another_field():
     for values, field, dtype in (
         ([2**53 + 2, 1], "real", "FP64"),

@@ -220,6 +220,36 @@ def test_an_array_that_decompresses_to_another_length_is_refused(length):
         fmt.unpack_store(forged_file)
 
 
+def test_headers_of_any_json_are_refused():
+    for text in (b"[" * 100_000, b"[]", b"5", b"null", b'"x"', b"{}", b"{" * 9, b'{"arrays": {}}', b"1" * 10_000):
+        with pytest.raises(InvalidObject, match="malformed"):
+            fmt.unpack_store(fmt.HEAD.pack(fmt.MAGIC, 1, len(text), zlib.crc32(text)) + text + fmt.END)
+    for change in (
+        lambda h: h["arrays"][0].update(dtype="f8,("),
+        lambda h: h["arrays"][0].update(dtype=["<f8"]),
+        lambda h: h["arrays"][0].update(name=[1]),
+        lambda h: h["arrays"][0].update(name=5),
+        lambda h: h.update(kind=[]),
+        lambda h: h.update(format={}),
+        lambda h: h.update(dtype=[]),
+    ):
+        with pytest.raises(InvalidObject):
+            fmt.unpack_store(forged(change))
+
+
+def test_a_file_may_be_compressed_or_open(tmp_path):
+    v = gb.Vector.from_coo([1, 3], [10, 30], size=5)
+    for ending in ("grb", "grb.gz", "grb.xz"):
+        grb_io.save(v, tmp_path / f"v.{ending}")
+        assert grb_io.load(tmp_path / f"v.{ending}").isequal(v)
+        assert grb_io.read(tmp_path / f"v.{ending}").format == "grb"
+    (tmp_path / "v.grb.gz").write_bytes((tmp_path / "v.grb.gz").read_bytes()[:-20])
+    with pytest.raises(InvalidObject, match="v.grb.gz"):
+        grb_io.load(tmp_path / "v.grb.gz")
+    with open(tmp_path / "v.grb", "rb") as file:
+        assert grb_io.load(file).isequal(v)
+
+
 def test_presence_bits_are_checked():
     for words, count, message in (
         ([0b1011, 1], 3, "presence bits for 3"),
