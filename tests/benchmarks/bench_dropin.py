@@ -4,9 +4,9 @@
     python tests/benchmarks/bench_dropin.py pagerank hits         these; prints the table
 
 Each function runs with each library in a process of its own, turn by turn, on the graphs of dropin_calls.py.
-`first` is the first call in the process, `warm` the fastest of those that fit in 1.5 s after it (two at least, one where
-a call takes more than 30 s); each call gets a graph of its own, so that no property is cached.  Times are wall times;
-`CPU` is the processor time of a warm call in all threads, which other processes on the machine hardly change.
+`first` is the first call in the process, `warm` the fastest of those that fit in 1.5 s after it (two at least, one
+where a call takes more than 30 s); each call gets a graph of its own, so that no property is cached.  Times are wall
+times; `CPU` is the processor time of a warm call in all threads, which other processes on the machine hardly change.
 The peak is that of the whole process.  A cell is met when warm is at most 1.2 times and the peak at most 1.5 times the
 real library's; calls under 1 ms (the unit of a Python call here) are met when they stay under 1 ms.
 """

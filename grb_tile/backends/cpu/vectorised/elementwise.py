@@ -23,6 +23,7 @@ from ....storage.convert import (
 from ....storage.sorting import find, merge
 from ....storage.store import BitmapVector, same_structure
 from .entries import empty_like, is_matrix, joint_keys, keep_entries, like, members, same_value, vector_of
+from .stacked import is_stacked, stacked
 
 # ---------------------------------------------------------------------- values at common positions
 
@@ -345,6 +346,8 @@ def _union_sparse(x, y, op, left_default, right_default, dtype):
 
 
 def _union_matrices(A, B, op, left_default, right_default, dtype):
+    if left_default is None and right_default is None and is_stacked(A, B):
+        return choose_format(stacked(A, B, dtype, _iso_union(A, B, op, dtype, None, None, False)))
     ka, kb = joint_keys(A, B)
     count, at_a, at_b, lone_a, lone_b, common = _merged(ka, kb)
     cols = np.empty(count, A.indices.dtype)
