@@ -93,6 +93,29 @@ def test_pandas_edges_with_any_labels():
         grb_io.from_pandas_edgelist(df)
 
 
+def test_pandas_labels_of_two_types_are_not_rounded():
+    import pandas as pd
+
+    large = np.array([2**63 + 1, 2**63 + 2], np.uint64)
+    A, labels = grb_io.from_pandas_edgelist(pd.DataFrame({"source": large, "target": np.array([5, 6])}))
+    assert A.shape == (4, 4) and list(labels) == [2**63 + 1, 2**63 + 2, 5, 6]
+    A, labels = grb_io.from_pandas_edgelist(pd.DataFrame({"source": [2**53 + 1, 2**53], "target": [0.5, 2.0**53]}))
+    assert list(labels) == [2**53 + 1, 2**53, 0.5] and A.get(1, 1)
+
+
+@pytest.mark.parametrize("values", [[0.0, -0.0], [-0.0, 0.0], [-0.0, -0.0], [np.nan, np.nan], [complex(0, -0.0), 0j]])
+def test_the_sign_of_zero_is_kept(values, tmp_path):
+    values = np.array(values)
+    source = ss.csr_array((values, np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
+    ss.save_npz(tmp_path / "x.npz", source)
+    for A in (
+        grb_io.from_scipy_sparse(source),
+        grb_io.from_scipy_sparse(source.tocsc()),
+        grb_io.load_npz(tmp_path / "x.npz"),
+    ):
+        assert A.to_coo()[2].tobytes() == values.tobytes()
+
+
 def test_arrays_are_shared_where_they_fit():
     indptr, indices, values = np.array([0, 1, 3]), np.array([1, 0, 2], np.int32), np.array([1.0, 2, 3])
     A = grb_io.from_csr(indptr, indices, values, ncols=3)
