@@ -7,7 +7,7 @@ from ....exceptions import InvalidValue
 from ....storage import bits
 from ....storage.convert import all_positions, choose_format, compressed, row_ids, rows_csr, share, to_dcsr, to_sparse
 from ....storage.host_memory import check_memory
-from ....storage.sorting import find, ranges, segment_starts, stable_order
+from ....storage.sorting import MAX_KEY, find, ranges, segment_starts, stable_order
 from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 from .entries import like, order_pairs, vector_of
 
@@ -40,12 +40,13 @@ def build_vector(size, indices, values, dup, dtype):
 def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
     count = rows.shape[0]
     iso = values.shape[0] == 1 and count != 1
-    order = order_pairs(rows, cols, nrows, ncols)
+    distinct = _ascend(rows, cols, nrows, ncols)
+    order = None if distinct else order_pairs(rows, cols, nrows, ncols)
     if order is not None:
         rows, cols = rows[order], cols[order]
         if not iso:
             values = values[order]
-    if count > 1:
+    if not distinct:
         fresh = np.empty(count, np.bool_)
         fresh[0] = True
         np.logical_or(rows[1:] != rows[:-1], cols[1:] != cols[:-1], out=fresh[1:])
@@ -61,6 +62,17 @@ def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
             rows, cols = rows[starts], cols[starts]
     values, iso = _stored(values, iso, count, dtype)
     return compressed(nrows, ncols, dtype, rows, np.array(cols, index_dtype(ncols)), values, iso)
+
+
+def _ascend(rows, cols, nrows, ncols):
+    """Are the pairs in order without repeats?  False where no 64-bit key holds a pair: then they are sorted."""
+    if rows.shape[0] < 2:
+        return True
+    if nrows * ncols > MAX_KEY:
+        return False
+    keys = rows * ncols
+    keys += cols
+    return bool((keys[1:] > keys[:-1]).all())
 
 
 def _stored(values, iso, count, dtype):
