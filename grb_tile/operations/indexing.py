@@ -119,13 +119,15 @@ def _text(K):
 
 
 def _last_of_each(K):
-    """Positions of the last occurrence of each index in K; None when no index is repeated."""
+    """Positions of the last occurrence of each index in K, by ascending index; None when no index is repeated and K
+    ascends or is short.
+    """
     if K is None or isinstance(K, range) or len(K) < 2 or len(K) <= SHORT and len(set(K.tolist())) == len(K):
         return None
-    unique, last = np.unique(K[::-1], return_index=True)
-    if len(unique) == len(K):
+    if bool((K[1:] > K[:-1]).all()):
         return None
-    return np.sort(len(K) - 1 - last)
+    last = np.unique(K[::-1], return_index=True)[1]
+    return len(K) - 1 - last
 
 
 def assign(c, value, I, J=None, *, dtype, mask=None, accum=None, replace=False, subassign=False):

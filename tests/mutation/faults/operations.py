@@ -175,8 +175,8 @@ FAULTS = [
     Fault(
         "grb_tile/operations/indexing.py",
         "a repeated index in assign: the first wins",
-        "    unique, last = np.unique(K[::-1], return_index=True)",
-        "    unique, last = np.unique(K, return_index=True)\n    last = len(K) - 1 - last",
+        "    last = np.unique(K[::-1], return_index=True)[1]",
+        "    last = len(K) - 1 - np.unique(K, return_index=True)[1]",
         ASSIGN,
     ),
     Fault(
