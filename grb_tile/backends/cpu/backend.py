@@ -208,8 +208,15 @@ class CpuBackend(NumpyBackend):
         return in_numpy(elementwise.restrict, x, allow) if result is NotImplemented else result
 
     def select(self, x, op, thunk, allow=None):
-        result = tried(_select, x, op, thunk, allow)
-        return in_numpy(mapping.select, x, op, thunk, allow) if result is NotImplemented else result
+        if allow is not None:
+            x = self.restrict(x, allow)
+        result = tried(_select, x, op, thunk)
+        return in_numpy(mapping.select, x, op, thunk) if result is NotImplemented else result
+
+    def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
+        if allow is not None:
+            x = self.restrict(x, allow)
+        return mapping.apply(x, op, None, left, right, thunk)
 
     def kronecker(self, A, B, op, allow=None):
         if broadcast.follows_mask(A.indices.shape[0] * B.indices.shape[0], allow):

@@ -7,9 +7,9 @@ import grb_tile as gb
 from grb_tile.backends.cpu.backend import NumpyBackend
 from grb_tile.backends.cpu.compiled import (
     dispatch as accelerate,
-    elementwise as accelerate_rows,
     entries as accelerate_entries,
     gather as accelerate_gather,
+    selection,
 )
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import elementwise as numpy_elementwise, mapping as numpy_mapping
@@ -87,7 +87,7 @@ def pairs(rng, kind, isos, wide=False):
 def threads(request, monkeypatch):
     monkeypatch.setattr(jit_threads, "_threads", request.param)
     monkeypatch.setattr(accelerate_gather, "PARALLEL_WORK", 1)
-    monkeypatch.setattr(accelerate_rows, "MINIMUM_ENTRIES", 0)
+    monkeypatch.setattr(selection, "MINIMUM_ENTRIES", 0)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from . import (
     entries as accelerate_entries,
     matmul as accelerate_matmul,
     matvec as accelerate_matvec,
+    selection,
 )
 from .build import ordered_indices, ordered_pairs
 from .entries import clear_bits, put_entries, transpose
@@ -87,6 +88,6 @@ def restrict(x, allow):
     return accelerate_rows.restrict(x, allow) if x.format in _MATRICES else NotImplemented
 
 
-def select(x, op, thunk, allow=None):
-    """t[p] = x[p] where p is in a range of columns; matrices only."""
-    return accelerate_rows.select(x, op, thunk) if x.format in _MATRICES and allow is None else NotImplemented
+def select(x, op, thunk):
+    """t[p] = x[p] where the operator keeps it; matrices only."""
+    return selection.select(x, op, thunk) if x.format in _MATRICES and x.nvals else NotImplemented

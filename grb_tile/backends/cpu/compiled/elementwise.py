@@ -1,12 +1,9 @@
-"""Element-wise operations on matrices through compiled kernels: union, intersection, mask, select.
-
-Rows are merged two by two (merging.py); what select keeps is counted and copied by chunks of rows.
-"""
+"""Element-wise operations on matrices through compiled kernels (merging.py): union, intersection, mask."""
 
 from grb_tile.operators import get_typed_op
 from grb_tile.storage.store import Compressed, same_structure
-from grb_tile.storage.work import row_counts
 
+from ..jit import cache as jit
 from ..vectorised.elementwise import (
     _iso_union,
     combine,
@@ -14,19 +11,9 @@ from ..vectorised.elementwise import (
     restrict as restrict_in_numpy,
     union as union_in_numpy,
 )
-from .gather import runs
-from .merging import CALL_SECONDS_NUMPY, Merge, merge_matrices
+from .merging import Merge, merge_matrices
 
-SELECT_SECONDS_NUMPY = 8e-9  # NumPy's time per entry
-MINIMUM_ENTRIES = 2048  # fewer entries are left to NumPy
 MASK_FIRST = 4  # entries of both operands over the mask's from which the operands are restricted, not the union
-FAR = 1 << 62  # beyond any column
-
-# kind: (low, high, slope) of templates/gather.py for a thunk k
-RANGES = {
-    "tril": lambda k: (-FAR, k + 1, 1), "triu": lambda k: (k, FAR, 1), "diag": lambda k: (k, k + 1, 1),
-    "colle": lambda k: (-FAR, k + 1, 0), "colgt": lambda k: (k + 1, FAR, 0),
-}  # fmt: skip
 
 
 def _suits(*stores):
@@ -51,7 +38,7 @@ def union(A, B, op, allow=None, left_default=None, right_default=None, dtype=Non
         result = merge_matrices(A, B, Merge.of(op, "union", dtype, one, left_default, right_default))
         if result is not NotImplemented:
             return result
-    return union_in_numpy(A, B, op, None, left_default, right_default, dtype)
+    return jit.in_numpy(union_in_numpy, A, B, op, None, left_default, right_default, dtype)
 
 
 def intersect(A, B, op, allow=None):
@@ -61,13 +48,13 @@ def intersect(A, B, op, allow=None):
     if allow is not None:
         A = within(A, allow)
     if A.nvals == 0 or B.nvals == 0 or same_structure(A, B):
-        return intersect_in_numpy(A, B, op)
+        return jit.in_numpy(intersect_in_numpy, A, B, op)
     reads_a, reads_b = op.kind not in ("pair", "second", "any"), op.kind not in ("pair", "first")
     one = None
     if (A.iso or not reads_a) and (B.iso or not reads_b):
         one = combine(op, op.return_type, A, None, B, None, None)[0]
     result = merge_matrices(A, B, Merge(op, "meet", op.return_type, one))
-    return intersect_in_numpy(A, B, op) if result is NotImplemented else result
+    return jit.in_numpy(intersect_in_numpy, A, B, op) if result is NotImplemented else result
 
 
 def restrict(A, allow):
@@ -84,15 +71,4 @@ def restrict(A, allow):
 def within(A, allow):
     """`A` inside the mask."""
     found = restrict(A, allow)
-    return restrict_in_numpy(A, allow) if found is NotImplemented else found
-
-
-def select(A, op, thunk):
-    """The entries of each row in a range of columns; see RANGES."""
-    kind = RANGES.get(op.kind)
-    count = A.indices.shape[0]
-    if kind is None or count < MINIMUM_ENTRIES or A.rows is not None:
-        return NotImplemented
-    low, high, slope = kind(int(thunk))
-    seconds = CALL_SECONDS_NUMPY + count * SELECT_SECONDS_NUMPY
-    return runs(A, A.shape, None, A.indptr[:-1], row_counts(A), (low, high, slope), 0, seconds)
+    return jit.in_numpy(restrict_in_numpy, A, allow) if found is NotImplemented else found

@@ -1,16 +1,19 @@
-"""Lowering of unions and intersections: ADD, LONE_X and LONE_Y of templates/merge_*.py with their casts folded in.
+"""Lowering of unions, intersections and select: operators of templates with their casts folded in.
+
+ADD, LONE_X and LONE_Y of templates/merge_*.py:
 
     both present     OUT(op(cast x to op.type, cast y to op.type2))     OUT: from the operator's result to the result
     one present      the entry cast to the result's type, or
                      OUT(op(cast x to op.type, y_default))               with defaults (ewise_union)
 
-Casts are those of dtypes.cast: operators/to_python.py lowers them, floating-point numbers to integers saturate.
+KEEP of templates/select_entries.py is the select operator of (cast x to op.type, i, j, thunk).  Casts are those of
+dtypes.cast: operators/to_python.py lowers them, floating-point numbers to integers saturate.
 """
 
 from grb_tile.operators import ir
-from grb_tile.operators.to_python import expression_source
+from grb_tile.operators.to_python import expression_source, scalar_source
 
-from .operators import lower, numpy_name
+from .operators import NotLowerable, lower, numpy_name
 from .recipe import Recipe
 
 
@@ -55,3 +58,31 @@ def merge_recipe(template, constants, op, x_type, y_type, dtype, defaults):
 def structure_only(template, constants):
     """The recipe of a merge whose results are iso: values are not read."""
     return Recipe(template, constants, dict.fromkeys(("ADD", "LONE_X", "LONE_Y"), "{x}"))
+
+
+# KEEP(x, thunk, i, j) as an expression of {x}, {y}, {i}, {k}.  Differences of indices fit in 64 bits, sums with any
+# thunk do not.
+OF_POSITIONS = {
+    "tril": "{k} - {i} <= {y}", "triu": "{k} - {i} >= {y}", "diag": "{k} - {i} == {y}",
+    "offdiag": "{k} - {i} != {y}", "colle": "{k} <= {y}", "colgt": "{k} > {y}",
+}  # fmt: skip
+
+
+def select_recipe(template, constants, op, dtype):
+    """The recipe of a selection of entries of type `dtype` by a typed select operator.  Raises NotLowerable."""
+    preamble, sources = [], []
+    numpy_name(dtype)
+    if op.return_type.np_type.kind != "b":
+        raise NotLowerable(op.name)
+    keep = OF_POSITIONS.get(op.kind)
+    if keep is None:
+        try:
+            lines, source = scalar_source(op, "KEEP")
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise NotLowerable(f"{op.name}: {error}") from None
+        preamble.extend(lines.splitlines())
+        sources.extend((source, "KEEP = register_jitable(KEEP)"))
+        keep = f"KEEP({lower_cast(dtype, op.type, 'TO_TYPE', preamble, sources)}, {{i}}, {{k}}, {{y}})"
+    thunk = "l" if op.thunk_type is None else op.thunk_type.np_type.char
+    constants = {**constants, "X": dtype.np_type.char, "THUNK": thunk}
+    return Recipe(template, constants, {"KEEP": keep}, (), preamble, sources)

@@ -135,8 +135,8 @@ def result_value(semiring, x, y):
 
 def structure_recipe(template, constants):
     """The recipe of `template` for iso results: only the structure is computed."""
-    constants = {**constants, "ANY": True, "EXIT": False, "ISO_OUT": True, "X": "?", "Y": "?", "Z": "?"}
-    return Recipe(template, constants, {"ADD": "{x}", "MUL": "True"}, ["IDENTITY = True"])
+    flags = {"ANY": True, "BOOLEAN": False, "EXIT": False, "ISO_OUT": True, "X": "?", "Y": "?", "Z": "?"}
+    return Recipe(template, {**constants, **flags}, {"ADD": "{x}", "MUL": "True"}, ["IDENTITY = True"])
 
 
 def semiring_recipe(template, semiring, constants):
@@ -158,7 +158,9 @@ def operator_recipe(template, constants, ADD=None, MUL=None):
         if op is not ADD:
             constants["ANY"], constants["EXIT"] = monoid_facts(ADD)
             facts.append(f"IDENTITY = {literal(ADD.identity, ADD.type)}")
-            constants["STRIDE"] = 1 if ADD.type.np_type.kind == "b" else 128
+            boolean = ADD.type.np_type.kind == "b"
+            constants["STRIDE"] = 8 if boolean else 128  # a mispredicted branch costs about 8 products of BOOL
+            constants["BOOLEAN"] = boolean and not constants["ANY"]
             if constants["EXIT"]:
                 facts.append(f"TERMINAL = {literal(ADD.terminal, ADD.type)}")
             calls["RESULT"] = f"{numpy_name(ADD.type)}({{x}})"

@@ -3,7 +3,7 @@
 Two forms: over words of rows (LISTED False; `allow` empty or words, read through `flip`) and over a list of rows.
 ISO_OUT: all results are one value, known beforehand; only the structure is computed.
 Early exit of a row: at the first product (ANY), or at the terminal value (EXIT), which is tested every STRIDE entries
-(1 for BOOL, more for numbers, which seldom reach it).
+(few for BOOL, more for numbers, which seldom reach it).
 Work: entries of the allowed rows.
 Paper: push_pull_graphblas_icpp18, sections 5.2 (masking) and 5.3 (early exit).
 """
@@ -14,6 +14,7 @@ from grb_tile.backends.cpu.templates.placeholders import (
     A_ISO,
     ADD,
     ANY,
+    BOOLEAN,
     EXIT,
     IDENTITY,
     INDEX,
@@ -75,6 +76,25 @@ def row_product(i, lo, hi, indices, a_values, x_words, x_values):
         return True, total
     total = IDENTITY
     met = False
+    if BOOLEAN:  # without branches, which cost more than the products of entries that x does not have
+        begin = lo
+        while begin < hi:
+            end = min(hi, begin + STRIDE)
+            for e in range(begin, end):
+                k = indices[e]
+                present = (x_words[k >> 6] & bit(np.int64(k))) != NONE
+                if not A_ISO:
+                    a = a_values[e]
+                if not X_ISO:
+                    b = x_values[k]
+                t = MUL(a, b, i, k, 0)
+                more = ADD(total, t)
+                total = (more & present) | (total & (not present))
+                met = met | present
+            begin = end
+            if EXIT:
+                begin = hi if total == TERMINAL else end
+        return met, total
     for e in range(lo, hi):
         k = indices[e]
         if x_words[k >> 6] & bit(np.int64(k)):
@@ -151,11 +171,12 @@ else:
                 lo = indptr[base]
                 for i in range(base, end):
                     hi = indptr[i + 1]
-                    if hi > lo:
+                    if ISO_OUT:
+                        got |= np.uint64(hi > lo) << np.uint64(i - base)
+                    elif hi > lo:
                         met, total = row_product(i, lo, hi, indices, a_values, x_words, x_values)
                         got |= bit(i)
-                        if not ISO_OUT:
-                            out_values[i] = total
+                        out_values[i] = total
                     lo = hi
                 out_words[w] = got
                 count += ones(got)

@@ -10,13 +10,14 @@ import numpy as np
 # specialisation, a character of NumPy's types: X and Y are those of the operands' values, Z that of the result's.
 INT32, INT64, INT64_2D, WORD = np.int32, np.int64, np.int64, np.uint64
 INDEX = B_INDEX = M_INDEX = X_INDEX = IN_INDEX = OUT_INDEX = ROWS = NUMBER = np.int32
-VALUE = X = Y = Z = X_DEFAULT = Y_DEFAULT = np.float64
+VALUE = THUNK = X = Y = Z = X_DEFAULT = Y_DEFAULT = np.float64
 TILE, START, LEVEL = np.uint64, np.int32, np.uint8
 
 NONE = np.uint64(0)
 IDENTITY = 0
 TERMINAL = 0
 EXIT = False  # early exit: a row ends when its total is TERMINAL
+BOOLEAN = False  # the monoid is over BOOL, and not `any`
 STRIDE = 1  # entries between two tests for TERMINAL
 LISTED = False  # the mask is a list of rows, not bits
 ANY = False  # the monoid is `any`: the first value is the result
@@ -33,6 +34,11 @@ PARENTS = False  # BFS writes parents
 
 def ADD(x, y):
     return x + y
+
+
+def KEEP(x, thunk, i, j):
+    """Does select keep the entry x at (i, j)?"""
+    return x != thunk
 
 
 def LONE_X(x, y_default):

@@ -10,6 +10,7 @@ from ....storage.host_memory import check_memory
 from ....storage.store import BitmapVector, Compressed
 from .elementwise import restrict
 from .entries import empty_like, is_idempotent, is_matrix, keep_entries, like, vector_of
+from .in_chunks import mapped, reduced, releases_the_lock
 
 MAX_SIZE = 2**60
 VALUE_KINDS = {"valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege"}
@@ -35,6 +36,8 @@ def select(x, op, thunk, allow=None):
             return _some_rows(x, 0, limit) if op.kind == "rowle" else _some_rows(x, limit, x.nrows)
         kept = _kept(op, x.values, row_ids(x), x.indices, thunk, x.indices.shape[0])
         return x if kept is None else keep_entries(x, kept)
+    if x.format == "bitmap" and not x.iso and getattr(op, "lowerable", True) and x.nvals * 8 > x.size:
+        return _select_bits(x, op, thunk)
     if x.format == "bitmap" and x.words is not None:
         at = bits.to_indices(x.words, x.size)
         values = x.values if x.iso else x.values[at]
@@ -107,8 +110,28 @@ def _some_rows(A, first, stop):
     return choose_format(Compressed(A.nrows, A.ncols, A.dtype, indptr, indices, values.copy(), A.iso, rows))
 
 
+def _select_bits(x, op, thunk):
+    """select on a bitmap, at all positions at once; the values at absent ones are arbitrary."""
+    at = _NO_COLUMN if op.kind in VALUE_KINDS else all_positions(x.size)
+    words = bits.from_bool(_flags(op, x.values, at, None, thunk, x.size))
+    if x.words is not None:
+        words &= x.words
+    count = bits.popcount(words)
+    if count == x.nvals:
+        return x
+    result = BitmapVector(x.size, x.dtype, words, x.values, count, x.iso)
+    share(x, result)
+    return choose_format(result)
+
+
 def _kept(op, values, i, j, thunk, count):
     """Which of `count` entries the operator keeps (ascending positions), or None when it keeps all."""
+    kept = _flags(op, values, i, j, thunk, count).nonzero()[0]
+    return None if kept.shape[0] == count else kept
+
+
+def _flags(op, values, i, j, thunk, count):
+    """bool array: which of `count` entries does the operator keep?"""
     kind = op.kind
     thunk = _thunk(op, thunk)
     if kind in _ROW_KINDS:
@@ -123,10 +146,7 @@ def _kept(op, values, i, j, thunk, count):
         flags = np.asarray(op.numpy(cast(values, op.type) if op.uses_values else values, i, j, thunk))
         if flags.dtype.kind != "b":
             flags = flags != 0
-    if flags.shape[0] != count:
-        flags = np.broadcast_to(flags, (count,))
-    kept = flags.nonzero()[0]
-    return None if kept.shape[0] == count else kept
+    return np.broadcast_to(flags, (count,)) if flags.shape[0] != count else flags
 
 
 def _thunk(op, thunk):
@@ -190,17 +210,24 @@ def _call(op, values, left, right):
     if left is None and right is None:
         if getattr(op, "kind", None) == "one":
             return np.ones(1, op.return_type.np_type)
-        return op.numpy(cast(values, op.type))
+        return _over(op, values, lambda part: op.numpy(cast(part, op.type)))
     kind = op.kind
     if kind == "pair":
         return np.ones(1, op.return_type.np_type)
     if left is not None:
         if kind == "first":
             return cast(cast(np.array([left]), op.type), op.return_type)
-        return op.numpy(cast(np.array([left]), op.type), cast(values, op.type2))
+        left = cast(np.array([left]), op.type)
+        return _over(op, values, lambda part: op.numpy(left, cast(part, op.type2)))
     if kind == "second" or kind == "any":
         return cast(cast(np.array([right]), op.type2), op.return_type)
-    return op.numpy(cast(values, op.type), cast(np.array([right]), op.type2))
+    right = cast(np.array([right]), op.type2)
+    return _over(op, values, lambda part: op.numpy(cast(part, op.type), right))
+
+
+def _over(op, values, function):
+    """function(values), on all cores unless it is a user's Python function."""
+    return mapped(function, values) if getattr(op, "lowerable", True) else function(values)
 
 
 def _entry_positions(x):
@@ -241,4 +268,6 @@ def reduce(x, monoid):
         values = values[bits.to_bool(x.words, x.size)]
     if monoid.terminal is ANY:
         return cast(values[:1], monoid.type)[0]
-    return monoid.reduce(cast(values, monoid.type))
+    if not releases_the_lock(monoid.ufunc):
+        return monoid.reduce(cast(values, monoid.type))
+    return reduced(lambda part: monoid.reduce(cast(part, monoid.type)), values, monoid.terminal)

@@ -1,0 +1,53 @@
+"""NumPy functions over chunks of an array on all cores: NumPy releases the interpreter's lock while it computes.
+
+A chunk has CHUNK values, so that what a function makes in between stays in a core's cache, and so that a sum in
+floating point does not depend on the number of cores.
+"""
+
+import numpy as np
+
+from ..jit import cache as jit
+
+CHUNK = 1 << 16
+LEAST = 4 * CHUNK  # values from which an array is cut into chunks
+
+
+def mapped(function, values):
+    """function(values) for a function that gives one result for each value."""
+    count = values.shape[0]
+    if count < LEAST:
+        return function(values)
+    first = function(values[:CHUNK])
+    results = np.empty(count, first.dtype)
+    results[:CHUNK] = first
+
+    def job(chunk, worker):
+        begin = (chunk + 1) * CHUNK
+        results[begin : begin + CHUNK] = function(values[begin : begin + CHUNK])
+
+    jit.share_out(job, (count - 1) // CHUNK, jit.thread_count())
+    return results
+
+
+def reduced(function, values, terminal=None):
+    """function(values) for a reduction of an array to a NumPy scalar, which is associative.
+
+    The rest is not read when the first chunk's result is `terminal`.
+    """
+    count = values.shape[0]
+    if count < LEAST:
+        return function(values)
+    first = function(values[:CHUNK])
+    if terminal is not None and first == terminal:
+        return first
+
+    def job(chunk, worker):
+        begin = (chunk + 1) * CHUNK
+        return function(values[begin : begin + CHUNK])
+
+    return function(np.array([first, *jit.share_out(job, (count - 1) // CHUNK, jit.thread_count())]))
+
+
+def releases_the_lock(ufunc):
+    """Is it NumPy's own ufunc, and not a Python function?"""
+    return isinstance(ufunc, np.ufunc) and len(ufunc.types) > 1
