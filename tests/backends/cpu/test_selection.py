@@ -6,7 +6,7 @@ import pytest
 import grb_tile as gb
 from grb_tile.backends.cpu.backend import CpuBackend
 from grb_tile.backends.cpu.compiled import dispatch as accelerate, gather, selection
-from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import in_chunks, mapping as numpy_mapping
 from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.operators import get_typed_op
@@ -19,7 +19,7 @@ REFERENCE, CPU = ReferenceBackend(), CpuBackend()
 
 @pytest.fixture(autouse=True, params=[1, 3])
 def threads(request, monkeypatch):
-    monkeypatch.setattr(jit, "_threads", request.param)
+    monkeypatch.setattr(jit_threads, "_threads", request.param)
     monkeypatch.setattr(gather, "PARALLEL_WORK", 1)
     monkeypatch.setattr(selection, "MINIMUM_ENTRIES", 0)
     monkeypatch.setattr(in_chunks, "CHUNK", 64)
