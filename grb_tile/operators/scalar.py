@@ -403,7 +403,7 @@ def ldexp_float(x, y):
         return x
     if y != y:
         return x
-    e = 2147483647 if y >= 2147483647.0 else -2147483648 if y <= -2147483648.0 else int(y)
+    e = -2147483648 if y >= 2147483648.0 or y <= -2147483648.0 else int(y)
     if x == 0 or e == 0:
         return x
     f, own = math.frexp(x)

@@ -267,8 +267,10 @@ def frexpe(x):
 
 
 def ldexp(x, y):
-    """x * 2**y, the exponent truncated to C's int."""
-    return np.ldexp(x, cast(np.asarray(y), lookup_dtype(np.int32)))
+    """x * 2**y, the exponent truncated to C's int: INT_MIN where it is too large, as x86 and SuiteSparse have it."""
+    y = np.asarray(y)
+    exponent = cast(y, lookup_dtype(np.int32))
+    return np.ldexp(x, np.where(y >= 2147483648.0, np.int32(-(2**31)), exponent))
 
 
 def _lgamma(x):

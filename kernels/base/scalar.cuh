@@ -261,7 +261,9 @@ GRB_FN double hypot(double x, double y) {
   return (root + (::fma(-root, root, sum) + lost) / (2 * root)) * back;
 }
 template <class T> GRB_FN T copysign(T x, T y) { return T(::copysign(x, y)); }
-template <class T> GRB_FN T ldexp(T x, T y) { return T(::ldexp(x, cast<int32_t>(y))); }
+template <class T> GRB_FN T ldexp(T x, T y) {
+  return T(::ldexp(x, y >= T(2147483648.0) ? int32_t(-2147483647 - 1) : cast<int32_t>(y)));
+}
 template <class T> GRB_FN T logaddexp(T x, T y) {
   if (x == y) return x + T(0.693147180559945309417);
   T d = x - y;

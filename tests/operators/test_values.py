@@ -8,7 +8,7 @@ import pytest
 from operators.catalogue import operator_labels, theirs
 from operators.nasty import differences, operands, pairs
 
-from grb_tile import dtypes
+from grb_tile import Vector, binary, dtypes
 
 UNARY = [p for p in operator_labels(("unary",)) if not p[1].is_positional]
 BINARY = [p for p in operator_labels(("binary",)) if not p[1].is_positional]
@@ -149,3 +149,18 @@ def test_index_operators():
                 chosen = getattr(select, name)[typed.type].numpy(values, rows, cols, np.int64(thunk))
                 assert (chosen == expected).all()
                 assert getattr(select, name)[typed.type].uses_values == name.startswith("value")
+
+
+@pytest.mark.parametrize("dtype", ["INT32", "INT64", "UINT32", "UINT64"])
+def test_ldexp_of_exponents_that_c_int_does_not_hold(dtype):
+    """They become INT_MIN, so that the result is 0 with the sign of x: above the range, too."""
+    info = np.iinfo(dtype.lower())
+    found = [0, 1, 2, 5, 40, 2**31 - 2, 2**31 - 1, 2**31, 2**31 + 5, 2**32 - 2, 2**40, info.max - 1, info.max]
+    found += [-1, -3, -(2**31), -(2**31) - 1, info.min]
+    values = np.array(sorted({int(x) for x in found if info.min <= x <= info.max}), dtype.lower())
+    x, y = (a.ravel() for a in np.meshgrid(values, values))
+    mine, other = binary.ldexp[dtype], gb.binary.ldexp[dtype]
+    want = gb.Vector.from_dense(x).ewise_mult(gb.Vector.from_dense(y), other).new().to_dense()
+    got = Vector.from_dense(x).ewise_mult(Vector.from_dense(y), mine).new().to_dense()
+    np.testing.assert_array_equal(got, want)
+    assert (np.signbit(got) == np.signbit(want)).all()
