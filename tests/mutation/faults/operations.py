@@ -12,6 +12,7 @@ ASSIGN = (
     "tests/conformance/test_aliasing.py",
 )
 WRITE = ("tests/core/test_writing.py", "tests/operations", "tests/core", "tests/laws/test_algebra.py")
+IN_PLACE = ("tests/operations/test_in_place.py", "tests/core/test_small_writes.py")
 PRODUCTS = ("tests/conformance/test_mxv.py", "tests/conformance/test_products.py", "tests/core", "tests/planner")
 SHAPING = ("tests/conformance/test_shaping.py", "tests/conformance/test_extract.py", "tests/core")
 
@@ -326,5 +327,82 @@ FAULTS = [
         "        row[j] = [accum, BASE if change is None else change, value]",
         "        row[j] = [accum, BASE, value]",
         ("tests/core",),
+    ),
+    Fault(
+        "grb_tile/storage/splice.py",
+        "values change in place though somebody holds the array",
+        "    return array_count <= holders.ONE and array",
+        "    return array",
+        IN_PLACE,
+    ),
+    Fault(
+        "grb_tile/storage/splice.py",
+        "cached forms with values are kept",
+        "    c.forms = {key: forms[key] for key in _OF_STRUCTURE if key in forms} or None",
+        "    pass",
+        IN_PLACE,
+    ),
+    Fault(
+        "grb_tile/storage/splice.py",
+        "the transpose still finds its origin after a change in place",
+        '        transpose.forms.pop("transpose_of", None)',
+        "        pass",
+        IN_PLACE,
+    ),
+    Fault(
+        "grb_tile/storage/splice.py",
+        "bits past the end of a full vector that loses an entry",
+        "        words = bits.full(c.size)",
+        "        words = np.full((c.size + 63) // 64, ~np.uint64(0))",
+        IN_PLACE,
+    ),
+    Fault(
+        "grb_tile/core/elements.py",
+        "a merge changes values in place though somebody holds the store",
+        "own = holders.count_of(obj._base) <= holders.ONE",
+        "own = True",
+        IN_PLACE,
+    ),
+    Fault(
+        "grb_tile/core/elements.py",
+        "a write in place though somebody holds the store",
+        "        obj._store.shared = True\n",
+        "        pass\n",
+        IN_PLACE,
+    ),
+    Fault(
+        "grb_tile/operations/partial.py",
+        "few entries: an accumulated region is overwritten",
+        "overwritten=accum is None and I is None and J is None",
+        "overwritten=I is None and J is None",
+        IN_PLACE,
+    ),
+    Fault(
+        "grb_tile/operations/partial.py",
+        "few entries: rows under a mask are overwritten",
+        "        if accum is None and mask is None and _count(J, 0) <= most:",
+        "        if accum is None and _count(J, 0) <= most:",
+        IN_PLACE,
+    ),
+    Fault(
+        "grb_tile/core/partial.py",
+        "pending elements of the rows are not deleted",
+        "            changes.setdefault(i, {}).update(dict.fromkeys(gone, elements.ABSENT))",
+        "            pass",
+        IN_PLACE,
+    ),
+    Fault(
+        "grb_tile/core/partial.py",
+        "pending elements are not seen by a write to few entries",
+        "    if not found:\n        return part.store",
+        "    return part.store",
+        IN_PLACE,
+    ),
+    Fault(
+        "grb_tile/core/partial.py",
+        "the base is of another time",
+        "or _base(obj) is not base",
+        "",
+        IN_PLACE,
     ),
 ]
