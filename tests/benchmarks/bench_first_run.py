@@ -63,6 +63,7 @@ def main():
     parser.add_argument("--scales", default="14,16,18")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--programs", default=",".join(common_programs.PROGRAMS))
+    parser.add_argument("--installed", help="a folder with an installed wheel, in place of building one")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     lines = [
@@ -71,7 +72,10 @@ def main():
         "|---|---|---|---|---|---|---|",
     ]
     with tempfile.TemporaryDirectory() as folder:
-        install(folder)
+        if options.installed:
+            folder = options.installed
+        else:
+            install(folder)
         for name in options.programs.split(","):
             for scale in map(int, options.scales.split(",")):
                 found = compare(name, scale, folder, options.turns)
