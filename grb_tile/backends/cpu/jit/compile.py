@@ -139,9 +139,9 @@ class _Entry:
             b.store(b.icmp_signed("!=", subtype, ir.Constant(I32, 0)), found)
         self.require(b.load(found), message)
         descr = self.load(POINTER, argument, DESCR)
-        letter = self.load(I8, descr, KIND_CHAR)
-        letters = [b.icmp_unsigned("==", letter, ir.Constant(I8, ord(c))) for c in SAME.get(char, char)]
-        right = letters[0] if len(letters) == 1 else b.or_(*letters)
+        code = self.load(I8, descr, KIND_CHAR)
+        codes = [b.icmp_unsigned("==", code, ir.Constant(I8, ord(c))) for c in SAME.get(char, char)]
+        right = codes[0] if len(codes) == 1 else b.or_(*codes)
         flags = b.and_(self.load(I32, argument, FLAGS), ir.Constant(I32, CONTIGUOUS))
         swapped = b.icmp_unsigned("==", self.load(I8, descr, BYTE_ORDER), ir.Constant(I8, ord(">")))
         ndim = self.load(I32, argument, NDIM)
