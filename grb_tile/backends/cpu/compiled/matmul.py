@@ -206,7 +206,7 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
             give_back(ncols, np_type, mine[0])
     indptr = np.zeros(nrows + 1, np.int64)
     np.cumsum(counts, out=indptr[1:])
-    indices, values = _joined(chunks, int(indptr[-1]), np_index, np_type, capacity, threads)
+    indices, values = _joined(chunks, int(indptr[-1]), np_index, np_type, capacity)
     return choose_format(Compressed(nrows, ncols, dtype, indptr, indices, values))
 
 
@@ -219,20 +219,19 @@ def _ascends(indices):
     return bool((indices[1:] > indices[:-1]).all())
 
 
-def _joined(chunks, count, np_index, np_type, capacity, threads):
-    """The chunks concatenated, on all cores; each is released once it is copied."""
+def _joined(chunks, count, np_index, np_type, capacity):
+    """The chunks concatenated; each is released once it is copied."""
     if len(chunks) == 1:
         indices, values = chunks[0]
         return (indices, values) if capacity < count * 5 // 4 else (indices.copy(), values.copy())
     indices = np.empty(count, np_index)
     values = np.empty(count, np_type)
-    starts = np.cumsum([0, *(chunk[0].shape[0] for chunk in chunks)]).tolist()
-
-    def copy(c, worker):
+    at = 0
+    for c in range(len(chunks)):
         chunk, chunks[c] = chunks[c], None
-        indices[starts[c] : starts[c + 1]], values[starts[c] : starts[c + 1]] = chunk
-
-    jit.share_out(copy, len(chunks), threads)
+        indices[at : at + chunk[0].shape[0]] = chunk[0]
+        values[at : at + chunk[0].shape[0]] = chunk[1]
+        at += chunk[0].shape[0]
     return indices, values
 
 
