@@ -4,7 +4,7 @@ import os
 import time
 
 from grb_tile.cli import inputs, output
-from grb_tile.io.files import format_of_ending
+from grb_tile.io.files import ending_of, format_of_ending
 from grb_tile.io.streams import Target
 
 
@@ -24,7 +24,7 @@ def run(args):
     format = format_of_ending(args.target_file)
     loaded = inputs.load(args)
     started = time.perf_counter()
-    numbered = {} if format != "edges" or args.target_file.endswith(".gr") else _names(loaded)
+    numbered = {} if format != "edges" or ending_of(args.target_file) == ".gr" else _names(loaded)
     grb_io.write(args.target_file, loaded.matrix, **numbered)
     facts = {
         "command": "convert",

@@ -162,6 +162,7 @@ def load_source(args, source):
     options = {}
     if format == "edges":
         options = {"labels": args.labels, "base": args.base, "delimiter": args.delimiter}
+        options["directed"] = args.directed or None  # --undirected: _both_ways, for every format
         if args.weights == "unit":
             options["weights"] = False
     found = grb_io.read(source, format=format, dup_op=dup_op, progress=False if args.quiet else None, **options)

@@ -111,8 +111,15 @@ def dialect_of(
     if found.kind is not None:
         _dimacs_columns(found, lines, weights)
         return found
+    if not lines and not complete:
+        what = f"no line of an edge ends in the first {len(head)} bytes"
+        raise bad_file(name, None, what, "Shorten the comments before the edges")
     if not lines:
         return found
+    if any(b"\r" in line.rstrip(b"\r") for line in lines):
+        what = "a carriage return that no newline follows"
+        at = next(at for at, line in enumerate(lines) if b"\r" in line.rstrip(b"\r"))
+        raise bad_file(name, line_number(text, found.marks, at), what, "End lines with a newline")
     found.delimiter = _delimiter(lines) if delimiter is None else _checked_delimiter(delimiter)
 
     def fault(at, what, remedy):
@@ -124,7 +131,7 @@ def dialect_of(
             rows.append(found.words(line))
         except ValueError as error:
             raise fault(at, f"{error}: {_shown(line)}", "Correct the quotation marks") from None
-    found.header = _is_header(rows) if header is None else header
+    found.header = (not own and _is_header(rows)) if header is None else header  # ours has a comment or a header
     if found.header and len(rows) == 1:
         return found
     names = [word.decode("utf-8", "replace").lower() for word in rows[0]] if found.header else []
@@ -183,13 +190,17 @@ def _delimiter(lines):
 def _is_header(rows):
     """Does the first line name the columns?
 
-    If it has a name for the source and one for the target; or no number, over columns of numbers: both of the vertices,
-    or one further on.
+    If it has a name for the source and one for the target, unless these are letters that name vertices (`u v 3`, or
+    `u v` over `v w`); or no number, over columns of numbers: both of the vertices, or one further on.
     """
     names = {word.decode("utf-8", "replace").lower() for word in rows[0]}
+    numbers = any(is_number(word) or COMMA_REAL.fullmatch(word) for word in rows[0])
     if len(rows[0]) > 1 and names & SOURCES and names & TARGETS:
-        return True
-    if any(is_number(word) or COMMA_REAL.fullmatch(word) for word in rows[0]):
+        below = {word.decode("utf-8", "replace").lower() for row in rows[1:] for word in row}
+        found = names & (SOURCES | TARGETS)
+        if any(len(word) > 1 for word in found) or not (numbers or found & below):
+            return True
+    if numbers:
         return False
     below = [row for row in rows[1:] if len(row) == len(rows[0])]
     numeric = [

@@ -88,7 +88,7 @@ class Chunks:
         keep = len(picked)
         if self.dialect.columns > keep:
             body = b"".join(b" ".join(line.split()[:keep]) + b"\n" for line in body.split(b"\n")[:-1])
-        whole = keep == 2 or re.search(rb"[^-0-9 \t\r\n]", body) is None
+        whole = keep == 2 or re.search(rb"[^-+0-9 \t\r\n]", body) is None
         if whole and re.search(rb"[0-9]{19}", body):  # in other chunks such vertices are beyond 2^53
             return False
         table = np.fromstring(body, np.int64 if whole else np.float64, sep=" ").reshape(body.count(b"\n"), keep)

@@ -58,14 +58,14 @@ def _format(source):
     if source.head.startswith(b"PK\x03\x04"):
         return "npz"
     head = source.head[:64].lstrip().lower()
-    if head.startswith((b"%%matrixmarket", b"%matrixmarket")) or _ending(source.name) == ".mtx":
+    if head.startswith((b"%%matrixmarket", b"%matrixmarket")) or ending_of(source.name) == ".mtx":
         return "mtx"
-    return "metis" if _ending(source.name) in METIS_ENDINGS else "edges"
+    return "metis" if ending_of(source.name) in METIS_ENDINGS else "edges"
 
 
 def format_of_ending(path: PathLike) -> str:
     """The format in which `write` writes a file of this name.  Raises: ValueError for an unknown ending."""
-    ending = _ending(path)
+    ending = ending_of(path)
     if ending not in ENDINGS:
         raise ValueError(
             f"{os.fsdecode(path)}: cannot tell the format from the ending {ending!r}: "
@@ -74,7 +74,8 @@ def format_of_ending(path: PathLike) -> str:
     return ENDINGS[ending][0]
 
 
-def _ending(path):
+def ending_of(path: PathLike) -> str:
+    """The ending of the path in small letters, without that of a compression."""
     name = os.fsdecode(path).lower()
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
@@ -131,7 +132,7 @@ def write(path: PathLike, obj: Matrix | Vector | Scalar, *, format: str | None =
     elif format == "npz":
         save_npz(path, matrix, **options)
     elif format == "edges":
-        ending = _ending(path)
+        ending = ending_of(path)
         if ending == ".gr":
             write_dimacs(path, matrix)
             return

@@ -205,6 +205,18 @@ def test_convert_writes_labels_beside_the_matrix(facts, graph, tmp_path):
     assert Path(found["labels"]).read_text() == "x\ny\nz\n"
 
 
+@pytest.mark.parametrize("ending", ["gr", "gr.gz", "GR"])
+def test_convert_writes_labels_beside_every_dimacs_file(facts, graph, tmp_path, ending):
+    found = facts("convert", graph("x y 2\ny z 3\n"), tmp_path / f"g.{ending}")
+    assert Path(found["labels"]).read_text() == "x\ny\nz\n"
+
+
+@pytest.mark.parametrize(("way", "entries"), [([], 4), (["--directed"], 2), (["--undirected"], 4)])
+def test_directed_takes_dimacs_edges_as_they_are(facts, graph, tmp_path, way, entries):
+    text = "p edge 3 2\ne 1 2\ne 2 3\n"
+    assert facts("convert", graph(text), tmp_path / "g.mtx", *way)["entries"] == entries
+
+
 def test_plots(facts, graph, tmp_path):
     pytest.importorskip("matplotlib")
     for command in ("bfs", "sssp", "pagerank", "components", "triangles", "info"):

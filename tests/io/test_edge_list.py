@@ -6,6 +6,7 @@ import io
 import numpy as np
 import pytest
 
+import grb_tile as gb
 from grb_tile import io as grb_io
 from grb_tile.io.edge_chunks import joined_weights
 from grb_tile.io.edge_list import read_edges
@@ -153,6 +154,53 @@ def test_faults_are_named_with_their_line(text, options, message):
     with pytest.raises(BadFile) as caught:
         read_edges(io.StringIO(text), **options)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "edges"),
+    [
+        ("u v 3\nv w 2\nw u 1\n", ["u", "v", "w"], 3),  # edges
+        ("u v\nv w\n", ["u", "v", "w"], 2),
+        ("i j 3\n", ["i", "j"], 1),
+        ("u v\na b\n", ["a", "b"], 1),  # names of columns
+        ("u v w\nv w 2\n", ["v", "w"], 1),
+        ("source,target\nsource,a\n", ["source", "a"], 1),
+        ("source,target,2019\n1,2,5\n2,3,6\n", range(1, 4), 2),
+    ],
+)
+def test_letters_are_vertices_or_names_of_columns(text, labels, edges):
+    A, found = grb_io.read_edge_list(io.StringIO(text))
+    assert (found, A.nvals) == (labels, edges)
+
+
+@pytest.mark.parametrize("delimiter", [" ", "\t", ","])
+@pytest.mark.parametrize("labels", [["u", "v", "w"], ["from", "to", "x"], ["source", "target", "u"]])
+def test_labels_that_are_names_of_columns_read_back(labels, delimiter):
+    A = gb.Matrix.from_coo([0, 1], [1, 2], [True, True], nrows=3, ncols=3)
+    file = io.BytesIO()
+    grb_io.write_edge_list(file, A, labels=labels, delimiter=delimiter)
+    B, found = grb_io.read_edge_list(io.BytesIO(file.getvalue()))
+    assert found == labels and B.isequal(A)
+
+
+@pytest.mark.parametrize("weights", ["+5\n", "+5\nann bob -7\n"])
+def test_signs_do_not_make_whole_numbers_real(weights):
+    for text in (f"1 2 {weights.replace('ann bob', '3 4')}", f"ann cyd {weights}"):
+        A, _ = grb_io.read_edge_list(io.StringIO(text))
+        assert A.dtype.name == "INT64" and 5 in A.to_coo()[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("# a\n1 2\r2 3\r", "line 2: a carriage return that no newline follows"),
+        ("# x\n" * 30_000 + "source target\n1 2\n", "no line of an edge ends in the first 65536 bytes"),
+        ("1 2\r" * 30_000, "no line of an edge ends in the first 65536 bytes"),
+    ],
+)
+def test_beginnings_that_say_nothing_are_refused(text, message):
+    with pytest.raises(BadFile, match=message):
+        grb_io.read_edge_list(io.BytesIO(text.encode()))
 
 
 def test_labels_that_are_no_utf8_stay_apart():
