@@ -117,7 +117,7 @@ template <class T, class Op> GRB_DEVICE T block_reduce(T value, Op op, T* shared
   return value;
 }
 // Exclusive sum: thread k gets the sum of the counts of threads 0 .. k-1, `total` the whole block's.  `shared` holds 33
-// values.
+// values and may be reused at once.
 template <class T> GRB_DEVICE T block_exclusive_sum(T count, T& total, T* shared) {
   int warps = blockDim.x >> 5, w = threadIdx.x >> 5;
   T sum = warp_inclusive_sum(count);

@@ -40,7 +40,8 @@ def check(A, AT, sources, direction=None, max_level=None, target=None, levels=Tr
         edges = {(i, int(j)) for i in range(n) for j in A.indices[A.indptr[i] : A.indptr[i + 1]]}
         assert all((int(got[v]), int(v)) in edges for v in found)
     workspace = outcome._graph._tables[0][1]
-    assert not device.host(workspace["visited0"]).any() and not device.host(workspace["control"])[:2].any()
+    control = device.host(workspace["control"])
+    assert not device.host(workspace["visited0"]).any() and not control[:2].any() and not control[6:18].any()
     return outcome
 
 
@@ -57,6 +58,18 @@ def test_hubs_at_a_distance(direction, longest, monkeypatch):
     for source in (1501, 1502):
         graph = check(A, A, source, direction)._graph
         assert graph.is_low_skew == (longest > 0)
+
+
+def test_the_last_entry_of_a_hub(monkeypatch):
+    """All warps pull a hub's row; only its last entry is visited, and others are looked up first for their degrees."""
+    monkeypatch.setattr(tuning, "LOW_SKEW", np.inf)
+    monkeypatch.setattr(tuning, "LOCAL_SHARE", 2)
+    leaves, heavy = np.arange(1, 601), np.arange(1, 9)
+    ends = np.arange(602, 602 + 3 * heavy.size)
+    rows = np.concatenate((np.zeros(leaves.size), [600], heavy.repeat(3)))
+    A = graph_of(640, rows, np.concatenate((leaves, [601], ends)))
+    outcome = check(A, A, 601, "pull")
+    assert outcome._graph.is_low_skew and [row["frontier"] for row in outcome.rows()][:4] == [1, 1, 1, 599]
 
 
 @pytest.fixture
@@ -191,6 +204,24 @@ def test_changes_of_direction(monkeypatch):
     outcome = check(A, A, 3)
     turns = "".join(row["direction"][2] for row in outcome.rows())
     assert turns.count("l") and turns.startswith("s")
+
+
+def test_pushes_again_from_the_last_words_of_the_bitmap(monkeypatch):
+    """A pull finds only the last vertex, whose number is in a word that is not full; what lies behind it is pushed."""
+    n = 8517
+    monkeypatch.setitem(on_device.LAUNCH, "alpha", 1000)
+    core = np.triu_indices(41, 1)
+    others = np.arange(42, n - 3).reshape(-1, 2)  # so many are left that a small frontier is pushed
+    A = graph_of(
+        n,
+        np.concatenate((core[0], others[:, 0], [1, n - 1, n - 2])),
+        np.concatenate((core[1], others[:, 1], [n - 1, n - 2, n - 3])),
+    )
+    with force("grid_wide"):
+        outcome = check(A, A, 0)
+    rows = outcome.rows()
+    assert [row["direction"] for row in rows][:3] == ["push", "pull", "push"]
+    assert [row["frontier"] for row in rows][:4] == [1, 40, 1, 1]
 
 
 def test_random_orders_of_threads():

@@ -61,6 +61,15 @@ def test_chains_in_any_order():
     check(A, A)
 
 
+def test_a_long_row_that_meets_the_largest_component_late():
+    """Only entry 40 of a long row lies in the largest component, whose own rows are not read."""
+    big, leaves = np.arange(41, 459), np.concatenate((np.arange(40), np.arange(460, 490)))
+    rows = np.concatenate((big[:-1], np.full(leaves.size + 1, 499)))
+    A = graph_of(500, rows, np.concatenate((big[1:], leaves, [50])))
+    assert A.indices[A.indptr[499] + 40] == 50
+    check(A, A)
+
+
 def test_random_orders_of_threads():
     if not EMULATED:
         pytest.skip("the order of threads can be chosen in the CPU emulation only")

@@ -38,6 +38,12 @@ __global__ void append(const bool* take, int64_t n, int64_t* list, unsigned* cou
     if (mine) list[place] = i;
   }
 }
+__global__ void places(const int* count, int* place, int* all) {
+  __shared__ int scratch[33];
+  int total = 0, at = block_exclusive_sum(count[threadIdx.x], total, scratch);
+  if (threadIdx.x < 33) scratch[threadIdx.x] = -1000;      // what another use of the memory may write at once
+  place[threadIdx.x] = at, all[threadIdx.x] = total;
+}
 __global__ void divided(int* a) {
   if (threadIdx.x < 7) __syncthreads(); else __syncwarp(0xffffffffu);
   a[threadIdx.x] = 1;
@@ -78,6 +84,15 @@ def test_append_by_warps(seed):
     found, count = xp.zeros(500, np.int64), xp.zeros(1, np.uint32)
     kernel("append", seed).over(512, (xp.asarray(take), 500, found, count))
     assert sorted(found.tolist()[: int(count[0])]) == take.nonzero()[0].tolist()
+
+
+def test_exclusive_sum_of_a_block():
+    """The sums, in 20 orders of the threads; the shared memory may be written again as soon as a thread has its sum."""
+    count = np.random.default_rng(2).integers(0, 9, 64).astype(np.int32)
+    for seed in range(20):
+        place, total = xp.zeros(64, np.int32), xp.zeros(64, np.int32)
+        kernel("places", seed)(1, 64, (xp.asarray(count), place, total))
+        assert place.tolist() == (np.cumsum(count) - count).tolist() and set(total.tolist()) == {count.sum()}
 
 
 @pytest.mark.parametrize(

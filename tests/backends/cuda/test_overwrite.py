@@ -66,6 +66,20 @@ def test_all_formats(type_, turn, monkeypatch):
             agree.assert_same(host(shim().convert(got, "sparse")), host(NUMPY.convert(want, "sparse")))
 
 
+def test_the_complement_of_a_mask():
+    """C<!M> = T of bitmaps, values of their own: C keeps what M covers and loses what T lacks elsewhere."""
+    rng = rng_of(77)
+    for n in (70, 500):
+        c, pattern, t = (samples.random_vector(rng, (n, np.arange(n)), dtypes.INT32, 0.5) for _ in range(3))
+        allow = Allow(pattern, True)
+        c, t = (NUMPY.convert(v, "bitmap") for v in (c, NUMPY.restrict(t, allow)))
+        assert c.format == t.format == "bitmap"
+        want = meaning(c, t, allow)
+        got = shim().overwrite(c, t, allow)
+        assert got is not NotImplemented and got.nvals == want.nvals
+        agree.assert_same(host(got), want)
+
+
 def test_what_others_hold_is_left_alone():
     """Copies, masks and results that share arrays with C keep their entries when C is written into."""
     n = 200

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from backends import agree, samples
 
+from cuda_emulation.arrays import xp
 from cuda_emulation.backend import shim
+from cuda_emulation.launcher import EmulatedLauncher
 from grb_tile import binary, dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import segments as row_segments
@@ -180,6 +182,33 @@ def test_bool_as_bits(name, kind, monkeypatch):
             x = BitmapVector(ncols, dtypes.BOOL, None, rng.random(ncols) < max(share, 0.5), ncols)
             check(A, x, semiring, kind)
             assert "segments" in shim().own(A).forms
+
+
+def test_products_of_bits_for_every_operator():
+    """All 16 multiplications of bools, each on the four pairs; the operator of number f gives bit 2 a + x of f."""
+    source = """
+namespace grb {
+template <int F> struct Times {
+  static GRB_DEVICE bool times(bool a, bool x, int64_t, int64_t, int64_t) { return F >> (2 * a + x) & 1; }
+};
+template <int F> GRB_DEVICE void all_products(uint2 a, uint2 x, unsigned* out) {
+  if constexpr (F < 16) {
+    out[F] = product_bits<Times<F>>(a, x);
+    all_products<F + 1>(a, x, out);
+  }
+}
+__global__ void products(unsigned a, unsigned a1, unsigned x, unsigned x1, unsigned* out) {
+  all_products<0>(make_uint2(a, a1), make_uint2(x, x1), out);
+}
+}
+"""
+    out = xp.zeros(16, np.uint32)
+    a, x = np.array([0, 0, 1, 1, 1, 0, 1, 0], np.uint8), np.array([0, 1, 0, 1, 0, 0, 1, 1], np.uint8)
+    kernel = EmulatedLauncher().kernel("products/segment_rows.cuh", "products", source)
+    kernel(1, 1, (*a.view(np.uint32), *x.view(np.uint32), out))
+    wanted = [sum((f >> (2 * int(p) + int(q)) & 1) << k for k, (p, q) in enumerate(zip(a, x, strict=True)))
+              for f in range(16)]  # fmt: skip
+    assert out.tolist() == wanted
 
 
 @pytest.mark.parametrize(("type_", "offset"), [("BOOL", 1), ("INT8", 3), ("UINT16", 1), ("INT16", 4)])
