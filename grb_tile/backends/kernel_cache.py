@@ -5,16 +5,17 @@
             <key>      SHA-256 of key and payload (32 bytes), then the payload
 
 A folder that belongs to somebody else, or whose mode cannot be made 0700, is not used; entries that others may have put
-into one that was open to them are deleted.  An entry that is damaged, truncated, edited, renamed or another user's is
-as good as none: it is compiled again and replaced.  Files appear whole, by renaming, so that processes may write the
-same entry at once.  Without a folder that can be used (read-only, full, deleted), kernels are kept in memory; one
-warning says so.
+into one that was open to them are deleted, and no file that is not an entry ever is.  An entry that is damaged,
+truncated, edited, renamed or another user's is as good as none: it is compiled again and replaced.  Files appear whole,
+by renaming, so that processes may write the same entry at once.  Without a folder that can be used (read-only, full,
+deleted), kernels are kept in memory; one warning says so.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import sys
 import time
@@ -25,15 +26,16 @@ DIGEST = 32
 LIMIT_BYTES = 512 << 20  # of one folder: the entries used least recently are deleted beyond
 ABANDONED_SECONDS = 3600  # age from which a file that was never renamed is left over
 _OPEN_TO_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_UNFINISHED = re.compile(r".+\.\d+\.[0-9a-f]+\.tmp")  # names that write_entry gives
 
 _warned = False
 
 
 def root() -> Path:
-    """$GRB_TILE_CACHE, else the folder `grb_tile` in the user's cache folder."""
+    """$GRB_TILE_CACHE, else the folder `grb_tile` in the user's cache folder; absolute."""
     chosen = os.environ.get("GRB_TILE_CACHE")
     if chosen:
-        return Path(chosen)
+        return Path(chosen).absolute()  # a process may change its working directory
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "grb_tile"
     if os.name == "nt":
@@ -109,7 +111,8 @@ class KernelCache:
             os.chmod(place, 0o700)
             if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):  # others may have put entries there
                 for path in place.iterdir():
-                    path.unlink()
+                    if _is_entry(path):
+                        path.unlink()
         if not os.access(place, os.W_OK | os.X_OK):
             raise PermissionError(f"{place} cannot be written")
 
@@ -149,18 +152,25 @@ class KernelCache:
         try:
             for path in folder.iterdir():
                 status = path.stat()
-                if path.suffix == ".tmp" and status.st_mtime < time.time() - ABANDONED_SECONDS:
-                    path.unlink(missing_ok=True)
-                else:
+                if _UNFINISHED.fullmatch(path.name):
+                    if status.st_mtime < time.time() - ABANDONED_SECONDS:
+                        path.unlink(missing_ok=True)
+                elif stat.S_ISREG(status.st_mode):
                     files.append((max(status.st_mtime, status.st_atime), status.st_size, path))
             total = sum(size for _, size, _ in files)
             for _, size, path in sorted(files):
                 if total <= self.limit:
                     break
-                path.unlink(missing_ok=True)
-                total -= size
+                if _is_entry(path):
+                    path.unlink(missing_ok=True)
+                    total -= size
         except OSError:  # another process deletes too
             pass
+
+
+def _is_entry(path: Path) -> bool:
+    """Would the file be accepted as an entry?  Any other file is not this cache's, and stays."""
+    return read_entry(path, path.name, private=False) is not None
 
 
 def write_entry(folder: Path, key: str, payload: bytes) -> None:

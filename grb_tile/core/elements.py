@@ -11,6 +11,7 @@ then (`__getattr__`) merges them.  An object without pending elements pays nothi
                  [accum, start, x, ...]: the start (BASE: the element of the base) accumulated with each x in turn
 """
 
+import os
 import threading
 from itertools import chain
 
@@ -27,6 +28,7 @@ from ..storage.store import Allow
 
 ABSENT = object()  # a change: the element is removed
 BASE = object()  # the start of an accumulation: the base's element, which may be absent
+LONGEST = 1024  # items of an accumulation (40 bytes each) from which it is folded: a long loop takes no more memory
 
 
 def read(store, key):
@@ -60,6 +62,15 @@ def _in_segment(store, index, start, stop):
 
 
 _merging = threading.RLock()  # one merge at a time: readers of one object may be several threads
+
+
+def _after_fork():
+    global _merging
+    _merging = threading.RLock()  # another thread of the parent may have had it
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def get(obj, key):
@@ -131,7 +142,7 @@ def accumulate(obj, key, value, accum):
     change = row.get(j)
     if type(change) is not list:
         row[j] = [accum, BASE if change is None else change, value]
-    elif change[0] is accum:
+    elif change[0] is accum and len(change) < LONGEST:
         change.append(value)
     else:
         row[j] = [accum, folded(obj, obj._base, key, change), value]

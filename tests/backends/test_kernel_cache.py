@@ -108,6 +108,31 @@ def test_a_folder_that_was_open_to_others_is_emptied(cache):
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
+def test_a_file_that_is_no_entry_is_never_deleted(cache, tmp_path):
+    folder = tmp_path / "root" / "cpu"
+    (folder / "source").mkdir(parents=True)
+    mine = [folder / "thesis.txt", folder / "notes.tmp", folder / "source" / "main.c"]
+    for path in mine:
+        path.write_bytes(bytes(100))
+        os.utime(path, (0, 0))
+    folder.chmod(0o775)  # the mode of new folders where each user has a group
+    assert cache.folder() == folder
+    cache.limit = 0
+    assert cache.put("key", PAYLOAD)
+    assert cache.get("key") is None  # beyond the limit
+    assert all(path.read_bytes() == bytes(100) for path in mine)
+
+
+def test_a_relative_folder_stays_where_it_was(cache, tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GRB_TILE_CACHE", "relative")
+    assert cache.put("key", PAYLOAD)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert cache.get("key") == PAYLOAD
+    assert cache.folder() == tmp_path / "relative" / "cpu"
+
+
 def test_a_link_in_place_of_the_folder_is_not_followed(cache, tmp_path):
     (tmp_path / "root").mkdir()
     (tmp_path / "trap").mkdir()

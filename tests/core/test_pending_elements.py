@@ -1,5 +1,7 @@
 """Written elements: what fails, is interrupted or runs in several threads loses nothing."""
 
+import os
+import signal
 import threading
 
 import numpy as np
@@ -199,3 +201,35 @@ def test_build_clears_and_resizes():
     A = gb.Matrix.from_coo([4], [4], [1])
     A.build([0], [1], [2], nrows=2, ncols=3)  # what lay outside the new shape is gone, so the matrix was empty
     assert A.shape == (2, 3) and A.to_dicts() == {0: {1: 2}}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_child_forked_during_another_threads_merge_reads_its_objects():
+    v = vector()
+    v[1] = 3.0
+    locked, release = threading.Event(), threading.Event()
+
+    def hold():
+        with elements._merging:
+            locked.set()
+            release.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    locked.wait(60)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # ends a child that waits for a thread that it does not have
+        os._exit(0 if v.nvals == 101 else 1)
+    release.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_long_loop_of_accumulations_takes_bounded_memory():
+    v = gb.Vector(int, 5)
+    count = 3 * elements.LONGEST + 7
+    for k in range(count):
+        v(gb.binary.minus)[2] << k
+        assert len(v._pending[0][2]) <= elements.LONGEST
+    assert v.to_dict() == {2: -sum(range(1, count))}

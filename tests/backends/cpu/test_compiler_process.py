@@ -239,6 +239,70 @@ def test_without_a_process_numpy_does_the_work(fresh, monkeypatch, tmp_path):
     assert kernel.load() is None and "Resource temporarily" in jit.failures()[0][1]
 
 
+@pytest.mark.parametrize("trouble", ["frozen", "no poll", "another program"])
+def test_where_no_compiler_can_run_numpy_does_the_work(fresh, monkeypatch, tmp_path, trouble):
+    monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path))
+    jit.forget()
+    process = compiler_process.CompilerProcess()
+    monkeypatch.setattr(compiler_process, "_current", process)
+    if trouble == "frozen":
+        monkeypatch.setattr(sys, "frozen", True, raising=False)
+    elif trouble == "no poll":
+        monkeypatch.delattr(compiler_process.select, "poll")
+    else:
+        monkeypatch.setattr(compiler_process, "_START", "print('welcome', flush=True); input(); {path!r}")
+    kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
+    assert kernel.load() is None and kernel.failed and len(jit.failures()) == 1
+    assert not process.is_running()
+
+
+def test_a_compiler_that_ends_slowly_raises_nothing():
+    class Slow:
+        stdin = stdout = open(os.devnull)  # noqa: SIM115 - closed by `stop`
+        kill = wait = returncode = None
+
+    process, slow = compiler_process.CompilerProcess(), Slow()
+    kills = []
+
+    def wait(seconds):
+        raise subprocess.TimeoutExpired("compiler", seconds)
+
+    slow.kill, slow.wait = lambda: kills.append(1), wait
+    for end in (process.stop, process._ended):
+        process._process = slow
+        end()
+        assert not process.is_running() and kills
+
+
+def test_a_relative_cache_serves_both_processes(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    done = run(
+        """
+        import os
+        from grb_tile.backends.cpu.jit import cache as jit
+        assert jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i").load() is not None, jit.failures()
+        os.chdir("elsewhere")
+        assert jit.plain_kernel("vectors", X_ISO=True, VALUE="f", INDEX="i").load() is not None, jit.failures()
+        """,
+        "relative",
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "relative" / "cpu").iterdir())) == 2
+    assert os.listdir(tmp_path / "elsewhere") == []
+
+
+def test_an_interrupt_of_the_look_up_leaves_the_kernel_as_it_was(fresh, monkeypatch):
+    def interrupted(key):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jit._disk, "get", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fresh.is_ready()
+    assert fresh.is_ready() and fresh.functions is not None
+
+
 def test_without_a_thread_the_caller_does_the_work(monkeypatch):
     def refused(self):
         raise RuntimeError("can't start new thread")

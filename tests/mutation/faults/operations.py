@@ -317,7 +317,7 @@ FAULTS = [
     Fault(
         "grb_tile/core/elements.py",
         "another accumulator continues the chain",
-        "    elif change[0] is accum:\n        change.append(value)",
+        "    elif change[0] is accum and len(change) < LONGEST:\n        change.append(value)",
         "    elif change:\n        change.append(value)",
         ("tests/core",),
     ),

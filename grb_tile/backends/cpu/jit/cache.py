@@ -160,17 +160,15 @@ class Kernel:
         with _lock:
             if self._looked:
                 return
-            self._looked = True
             self.key = self.recipe.key(host())
             payload = _disk.get(self.key)
-            if payload is not None and self._install(payload):
-                return
-            if _prebuilt_keys():
-                name = self.recipe.key(BASELINE)
+            if payload is None or not self._install(payload):
+                name = self.recipe.key(BASELINE) if _prebuilt_keys() else None
                 if name in _prebuilt:
                     payload = read_entry(PREBUILT / name, name, private=False)
                     if payload is not None:
                         self._install(payload)
+            self._looked = True  # last: an interrupt leaves the kernel as it was
 
     def _install(self, payload):
         """Load the code; False, and nothing has changed, when it cannot be loaded."""
@@ -186,7 +184,9 @@ class Kernel:
     def _request(self):
         if not self.requested:
             self.requested = True
-            compiler_process.current().request(self.key, host(), self.recipe.data(), self._receive)
+            folder = _disk.folder()
+            cache = os.environ.get("GRB_TILE_CACHE") if folder is None else str(folder.parent)
+            compiler_process.current().request(self.key, host(), self.recipe.data(), self._receive, cache)
 
     def _receive(self, reply, payload):
         self.requested = False

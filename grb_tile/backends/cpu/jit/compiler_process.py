@@ -34,9 +34,12 @@ class CompilerProcess:
     def is_running(self):
         return self._process is not None
 
-    def request(self, key, target, recipe, receive):
-        """Ask for a kernel; receive(reply, payload) is called from `poll` or `wait` once it is there."""
-        asked = {"key": key, "target": target, "recipe": recipe, "cache": os.environ.get("GRB_TILE_CACHE")}
+    def request(self, key, target, recipe, receive, cache):
+        """Ask for a kernel; receive(reply, payload) is called from `poll` or `wait` once it is there.
+
+        cache: what GRB_TILE_CACHE is set to where the code is stored, or None.
+        """
+        asked = {"key": key, "target": target, "recipe": recipe, "cache": cache}
         message = json.dumps(asked).encode() + b"\n"
         self.waiting[key] = message, receive
         if self._process is None and not self._start():
@@ -66,11 +69,8 @@ class CompilerProcess:
         if process is None or self._pid != os.getpid():
             return
         self.waiting.clear()
-        with contextlib.suppress(OSError):
-            process.kill()
-            process.stdin.close()
-            process.stdout.close()
-            process.wait(1)
+        process.kill()
+        _end(process)
 
     def abandon(self):
         """In a forked child: let go of the parent's compiler process."""
@@ -87,11 +87,13 @@ class CompilerProcess:
         try:
             if self._starts > MOST_STARTS:
                 raise OSError(f"the compiler's process ended {MOST_STARTS} times")
-            if not sys.executable:
+            if not sys.executable or getattr(sys, "frozen", False):  # frozen: the executable is the application
                 raise OSError("no Python to run the compiler")
+            if not hasattr(select, "poll"):
+                raise OSError("this system has no pipes that are read without waiting")
             environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
             environment.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
-            path = [str(_PACKAGE), *(entry for entry in sys.path if entry)]
+            path = [str(_PACKAGE), *(entry for entry in sys.path if entry and isinstance(entry, str))]
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", _START.format(path=path)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
@@ -134,8 +136,12 @@ class CompilerProcess:
             end = self._unread.find(b"\n")
             if end < 0:
                 break
-            reply = json.loads(self._unread[:end])
-            whole = end + 1 + reply["bytes"]
+            try:
+                reply = json.loads(self._unread[:end])
+                whole = end + 1 + reply["bytes"]
+            except (ValueError, TypeError, KeyError):  # another program wrote that, the start-up of Python for instance
+                ended = True
+                break
             if len(self._unread) < whole:
                 break
             payload = bytes(self._unread[end + 1 : whole])
@@ -149,10 +155,7 @@ class CompilerProcess:
     def _ended(self):
         """The process ended early: the kernel it worked on is given up, the others go to another process."""
         process, self._process = self._process, None
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-            process.stdout.close()
-            process.wait(1)
+        _end(process)
         if self.waiting:
             key, (_, receive) = self.waiting.popitem(last=False)
             receive({"key": key, "error": f"the compiler's process ended ({process.returncode})", "seconds": 0.0}, b"")
@@ -165,6 +168,18 @@ class CompilerProcess:
         while self.waiting:
             key, (_, receive) = self.waiting.popitem(last=False)
             receive({"key": key, "error": reason, "seconds": 0.0}, b"")
+
+
+def _end(process):
+    import subprocess
+
+    with contextlib.suppress(OSError):
+        process.stdin.close()  # which ends it
+        process.stdout.close()
+    try:
+        process.wait(1)
+    except subprocess.TimeoutExpired:  # a busy system, or another program in its place
+        process.kill()
 
 
 _current = CompilerProcess()
