@@ -21,6 +21,7 @@ ARCS, EDGES = ("sp", "max", "asn"), ("edge", "col")  # kinds of DIMACS problems 
 # The comment of write_edge_list, and the one of SNAP's files.
 OWN_COMMENT = re.compile(rb"(?m)^(?:#|c) grb_tile: (?:(\d{1,19}) rows, (\d{1,19}) columns, )?from ([01]), (\w+)\r?$")
 NODES_COMMENT = re.compile(rb"(?mi)^# *nodes:? +(\d{1,18})\b")
+KONECT_SYMMETRIC = re.compile(rb"%[ \t]*sym[ \t]+\w+[ \t]*\r?\n")  # first line of files that have an edge only once
 SAMPLE = 100  # lines that are looked at
 
 WHOLE = re.compile(rb"-?[0-9]++")
@@ -66,6 +67,7 @@ class Dialect:
     base: int | None = None
     nodes: int | None = None
     type_name: str | None = None
+    directed: bool = True  # False where the format says that an edge has no direction
 
     @property
     def marks(self) -> tuple[bytes, ...]:
@@ -100,6 +102,8 @@ def dialect_of(
     Raises BadFile, with the line, when the first lines have no two columns, or a third one that is no number.
     """
     found = _dimacs(head, name)
+    if KONECT_SYMMETRIC.match(head):
+        found.directed = False
     own = OWN_COMMENT.search(head)
     if own:
         found.shape = (int(own[1]), int(own[2])) if own[1] else found.shape
@@ -223,7 +227,7 @@ def _dimacs(head, name):
             f"Expected one of {', '.join(ARCS + EDGES)}",
         )
     size = int(match[2])
-    return Dialect(kind=kind, edges=int(match[3]), shape=(size, size), base=1)
+    return Dialect(kind=kind, edges=int(match[3]), shape=(size, size), base=1, directed=kind not in EDGES)
 
 
 def _dimacs_columns(found, lines, weights):

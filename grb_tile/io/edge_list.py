@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grb_tile.io.build import matrix_from_triples
-from grb_tile.io.dialect import EDGES, dialect_of
+from grb_tile.io.dialect import dialect_of
 from grb_tile.io.edge_chunks import LARGEST_SIZE, Chunks, joined_weights
 from grb_tile.io.errors import bad_file
 from grb_tile.io.progress import Progress, wanted
@@ -62,7 +62,8 @@ def read_edge_list(
         number that is an error
     labels : True (every name is a label), False (whole numbers only, which are indices) or None: found out
     base : 0 or 1: vertices are indices that count from there; None: found out
-    directed : False enters each edge in both directions; None: False for DIMACS `edge` files, else True
+    directed : False enters each edge in both directions; None: False for DIMACS `edge` files
+        and Konect's `sym` files, else True
     delimiter : what separates the columns; None: found out (semicolon, tab, comma or blanks)
     header : is the first line one of names?  None: found out
     size : number of vertices (indices then count from base, or 0); default: as the file has them
@@ -184,8 +185,8 @@ def _finished(reader, given, size):
             raise bad_file(name, None, f"{what} {int(ends.max()) + base} is outside {of}", "Correct the size")
     if max(shape) > LARGEST_SIZE:
         raise bad_file(name, None, f"{max(shape)} vertices are more than 2**60", "Pass labels=True")
-    directed = dialect.kind not in EDGES
-    return Edges(rows, cols, values, labels, shape[0], base, shape, directed, _known_type(dialect, values, name))
+    dtype = _known_type(dialect, values, name)
+    return Edges(rows, cols, values, labels, shape[0], base, shape, dialect.directed, dtype)
 
 
 def _known_type(dialect, values, name):

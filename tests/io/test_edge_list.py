@@ -218,6 +218,18 @@ def test_delimiters_that_are_none(delimiter):
         read_edges(io.StringIO("0 1\n"), delimiter=delimiter)
 
 
+@pytest.mark.parametrize(
+    ("head", "entries"),
+    [("% sym unweighted\n% 3 3 3\n", 5), ("%\tsym signed\r\n", 5), ("% asym weighted\n", 3), ("", 3)],
+)
+def test_symmetric_files_of_konect_are_entered_both_ways(head, entries):
+    text = head + "1 2 5\n2 3 6\n3 3 7\n"
+    A, _ = grb_io.read_edge_list(io.StringIO(text, newline=""))
+    assert A.nvals == entries and A.T.new().isequal(A) == (entries == 5)
+    assert grb_io.read_edge_list(io.StringIO(text, newline=""), directed=True).matrix.nvals == 3
+    assert grb_io.read(io.StringIO(text, newline="")).obj.nvals == entries
+
+
 def test_edges_without_direction_are_entered_once_in_each():
     import grb_tile as gb
 
