@@ -105,10 +105,16 @@ def folded(obj, base, key, change):
     return value
 
 
+class Changes(dict):
+    """The changes {row: {column: change}} of an object; `kept` counts those that put_all made, repeated ones too."""
+
+    kept = 0
+
+
 def _begin(obj):
     """The dict of changes of an object that has none yet."""
     store = obj._store
-    pending = {}
+    pending = Changes()
     obj._base = store  # these three stores are one step: no call, so no signal or thread, comes between
     obj._pending = pending
     del obj._store
@@ -154,6 +160,7 @@ def put_all(obj, changes):
     if pending is None:
         pending = _begin(obj)
     pending.update({i: {**pending[i], **row} if i in pending else row for i, row in changes.items()})
+    pending.kept += sum(map(len, changes.values()))
 
 
 def reset(obj, store):

@@ -5,6 +5,8 @@ from ..backends.select import current
 from ..storage.splice import keys_of
 from . import elements
 
+MOST = 8  # an eighth of the entries may wait as changes: 200 bytes a change, and 80 ns for its share of the merge
+
 
 def write_part(obj, find, compute):
     """obj's entries at few positions become those that the write step computes from them; True, or False where the
@@ -14,6 +16,8 @@ def write_part(obj, find, compute):
     compute(c)   the write step for an output that holds the entries `c`
     """
     base = _base(obj)
+    if obj._pending is not None and obj._pending.kept * MOST > base.nvals:
+        base = elements.merge(obj)
     if not ops.can_keep_changes(base):
         return False
     part = find(base)

@@ -226,6 +226,18 @@ def test_a_child_forked_during_another_threads_merge_reads_its_objects():
     assert os.waitpid(child, 0)[1] == 0
 
 
+def test_rows_written_one_after_the_other_take_bounded_memory():
+    n, k = 200, 40
+    A = gb.Matrix.from_coo(np.repeat(np.arange(n), k), np.tile(np.arange(k), n), np.arange(n * k), nrows=n, ncols=99)
+    row = gb.Vector.from_coo(np.arange(k) + 1, np.ones(k, int), size=99)
+    most = 0
+    for i in range(n):
+        A[i, :] << row
+        most = max(most, sum(map(len, (A._pending or {}).values())))
+    assert 0 < most <= n * k // 8 + 4 * k
+    assert A.to_dicts() == {i: dict.fromkeys(range(1, k + 1), 1) for i in range(n)}
+
+
 def test_a_long_loop_of_accumulations_takes_bounded_memory():
     v = gb.Vector(int, 5)
     count = 3 * elements.LONGEST + 7

@@ -303,6 +303,16 @@ def test_an_interrupt_of_the_look_up_leaves_the_kernel_as_it_was(fresh, monkeypa
     assert fresh.is_ready() and fresh.functions is not None
 
 
+@pytest.mark.parametrize("error", [RuntimeError, ImportError, OSError])
+def test_code_that_cannot_be_loaded_is_none(fresh, monkeypatch, error):
+    def refused(code, names):
+        raise error("refused")
+
+    monkeypatch.setattr(jit, "load", refused)
+    assert fresh.functions_for(0.0) is None
+    assert "refused" in jit.failures()[0][1]
+
+
 def test_without_a_thread_the_caller_does_the_work(monkeypatch):
     def refused(self):
         raise RuntimeError("can't start new thread")

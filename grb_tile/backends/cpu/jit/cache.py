@@ -175,7 +175,7 @@ class Kernel:
         try:
             names, _, code = payload.partition(b"\n")
             functions = load(code, json.loads(names))
-        except (OSError, ValueError, AttributeError) as error:
+        except (OSError, ValueError, AttributeError, RuntimeError, ImportError) as error:  # the last two: llvmlite's
             _failures.append((self.key, f"{type(error).__name__}: {error}"))
             return False
         self.functions = functions
