@@ -7,6 +7,7 @@ from samples import edges, karate, matrix, random_graph
 from scipy.sparse import csgraph
 
 import grb_tile as gb
+from grb_tile import fused
 from grb_tile.algorithms import Graph, connected_components
 
 SEEDS = range(40)
@@ -76,3 +77,12 @@ def test_callback_and_arguments():
         connected_components(karate(), method="lacc")
     with pytest.raises(gb.exceptions.DimensionMismatch):
         connected_components(gb.Matrix(int, 2, 3))
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_the_whole_loop_is_told_whether_edges_go_both_ways(back, monkeypatch):
+    told = []
+    monkeypatch.setattr(fused, "components", lambda A, *, symmetric, fallback: told.append(symmetric))
+    A = edges([(0, 1)], 3, both=back)
+    assert connected_components(A).count == 2
+    assert told == [back]

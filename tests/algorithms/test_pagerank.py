@@ -162,3 +162,9 @@ def test_arguments(options, error, text):
 def test_negative_weights_are_refused():
     with pytest.raises(ValueError, match="the weight -1 is negative"):
         pagerank(edges([(0, 1)], 2, [-1]), weighted=True)
+
+
+def test_it_stops_at_the_first_change_below_n_tol():
+    report = pagerank(karate(), tol=1e-4).report
+    residuals = [record["residual"] for record in report.rounds]
+    assert min(residuals[:-1]) >= 34 * 1e-4 > residuals[-1]

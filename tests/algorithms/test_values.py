@@ -284,3 +284,15 @@ def test_negative_weights_without_negative_cycles(seed, dtype, base_seed):
     found = sssp(A, 0, predecessors=True)
     check_distances(A, 0, found.distances)
     check_predecessors(A, 0, found.distances, found.predecessors)
+
+
+@pytest.mark.parametrize("method", ["auto", "delta", "bellman_ford"])
+def test_sums_beyond_32_bits_are_exact(method):
+    A = gb.Matrix.from_coo([0, 1], [1, 2], [2**30, 2**30], nrows=3, ncols=3)
+    assert sssp(A, 0, method=method).distances.to_dict() == {0: 0, 1: 2**30, 2: 2**31}
+
+
+@pytest.mark.parametrize("method", ["auto", "delta", "bellman_ford"])
+def test_a_path_goes_on_from_the_greatest_distance(method):
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], [2**62, 2**62 - 1, 0], nrows=4, ncols=4)
+    assert sssp(A, 0, method=method).distances.to_dict() == {0: 0, 1: 2**62, 2: 2**63 - 1, 3: 2**63 - 1}
