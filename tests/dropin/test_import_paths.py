@@ -18,6 +18,7 @@ import pytest
 import grb_tile
 
 theirs = pytest.importorskip("graphblas")
+theirs.init("suitesparse", blocking=False)
 ROOT = str(Path(grb_tile.__file__).resolve().parent.parent)
 
 PATHS = {

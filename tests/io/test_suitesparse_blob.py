@@ -19,6 +19,7 @@ from grb_tile.io import from_suitesparse_blob, lz4_block, suitesparse_blob, to_s
 from support import seeds
 
 theirs = pytest.importorskip("graphblas")
+theirs.init("suitesparse", blocking=False)
 BLOBS = Path(__file__).resolve().parent.parent / "data" / "suitesparse_blobs"
 TYPES = [
     "BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64", "FC32", "FC64",
