@@ -155,9 +155,9 @@ def kronecker():
 
 @gauge("extract-peak", "peak memory of A[I, I], I half of the indices, over SuiteSparse's", 1.5, "x")
 def extracting():
-    return beside_the_peer("A[I, I].new()", 200_000, 8_000_000, 10)
+    return beside_the_peer("A[I, I].new()", 100_000, 2_000_000, 10)
 
 
 @gauge("extract-shuffled-peak", "peak memory of A[I, I], I shuffled, over SuiteSparse's", 1.5, "x")
 def extracting_shuffled():
-    return beside_the_peer("A[I[::-1], I[::-1]].new()", 200_000, 8_000_000, 10)
+    return beside_the_peer("A[I[::-1], I[::-1]].new()", 100_000, 2_000_000, 10)
