@@ -1,0 +1,52 @@
+"""Scalar functions of kernels/base/scalar.cuh on the pairs where C, Python and SuiteSparse differ, run as fibers."""
+
+import numpy as np
+import pytest
+
+from cuda_emulation.arrays import xp
+from cuda_emulation.launcher import EmulatedLauncher
+
+SOURCE = """
+namespace grb {
+template <class T> __global__ void integers(const T* x, const T* y, T* mods, T* quotients, T* shifted, int64_t n) {
+  GRB_EACH(i, n) mods[i] = mod(x[i], y[i]), quotients[i] = cdiv(x[i], y[i]), shifted[i] = bshift(x[i], y[i]);
+}
+__global__ void least(const double* x, const double* y, double* out, int64_t n) {
+  GRB_EACH(i, n) out[i] = fmin(x[i], y[i]);
+}
+}
+"""
+
+
+@pytest.mark.parametrize(("name", "bits"), [("int8_t", 8), ("int32_t", 32)])
+@pytest.mark.sampled(1)
+def test_integers_of_either_sign(name, bits):
+    """mod takes the divisor's sign, cdiv truncates, division by zero saturates, shifts by the width give zero."""
+    type_ = np.dtype(f"int{bits}")
+    numbers = [-(2 ** (bits - 1)), -7, -3, -2, -1, 0, 1, 2, 3, 7, bits - 1, bits, 2 ** (bits - 1) - 1]
+    pairs = [(x, y) for x in numbers for y in numbers]
+    x, y = (xp.asarray(np.array(side, type_)) for side in zip(*pairs, strict=True))
+    out = [xp.zeros(len(pairs), type_) for _ in range(3)]
+    kernel = EmulatedLauncher().kernel("base/scalar.cuh base/launch.cuh", "integers", SOURCE, (name,))
+    kernel.over(len(pairs), (x, y, *out, len(pairs)))
+
+    def wrapped(number):
+        return (number + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+
+    def quotient(x, y):
+        if y == 0:
+            return 0 if x == 0 else 2 ** (bits - 1) - 1 if x > 0 else -(2 ** (bits - 1))
+        return wrapped(abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1))
+
+    assert out[0].tolist() == [x % y if y else 0 for x, y in pairs]
+    assert out[1].tolist() == [quotient(x, y) for x, y in pairs]
+    shifts = [(k, x, y) for k, (x, y) in enumerate(pairs) if 0 <= y <= bits]
+    assert [out[2].tolist()[k] for k, _, _ in shifts] == [wrapped(x << y) if y < bits else 0 for _, x, y in shifts]
+
+
+def test_fmin_ignores_nan_on_either_side():
+    x, y = np.array([np.nan, 1, np.nan, 2, 3]), np.array([5, np.nan, np.nan, 1, 4])
+    out = xp.zeros(5, np.float64)
+    kernel = EmulatedLauncher().kernel("base/scalar.cuh base/launch.cuh", "least", SOURCE)
+    kernel.over(5, (xp.asarray(x), xp.asarray(y), out, 5))
+    np.testing.assert_array_equal(out.get(), np.fmin(x, y))
