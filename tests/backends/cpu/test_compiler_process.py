@@ -313,6 +313,24 @@ def test_code_that_cannot_be_loaded_is_none(fresh, monkeypatch, error):
     assert "refused" in jit.failures()[0][1]
 
 
+def test_one_warning_where_no_folder_can_be_used(tmp_path):
+    (tmp_path / "file").touch()
+    done = run(
+        """
+        import os, warnings
+        os.environ.pop("XDG_RUNTIME_DIR", None)
+        from grb_tile.backends.cpu.jit import cache as jit
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for value in "df":
+                assert jit.plain_kernel("vectors", X_ISO=True, VALUE=value, INDEX="i").load(), jit.failures()
+        assert ["not kept on disk" in str(w.message) for w in caught] == [True], caught
+        """,
+        tmp_path / "file",
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_without_a_thread_the_caller_does_the_work(monkeypatch):
     def refused(self):
         raise RuntimeError("can't start new thread")

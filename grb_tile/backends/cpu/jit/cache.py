@@ -195,9 +195,11 @@ class Kernel:
             _failures.append((self.key, reply["error"]))
             return
         _compile_seconds.append(reply["seconds"])
-        payload = payload or _disk.get(self.key)
-        if payload is not None and not self._install(payload):
+        code = payload or _disk.get(self.key)
+        if code is not None and not self._install(code):
             self.failed = True
+        if payload:  # the compiler process could not store it
+            _disk.put(self.key, payload)  # warns once
 
     def load(self):
         """The functions, compiled now if need be; None when that fails.  An interrupt leaves everything as it was."""
