@@ -7,9 +7,15 @@ the two least times of a call, because the least time is what other load on the 
 compiled in calls outside the clock (GRB_TILE_JIT=always).  Results are compared before anything is timed, and each call
 includes wait() on its result, so that no library leaves work behind.  A complete run writes results/cells.md; --only
 (a regular expression on "name size") prints the cells that it matches and writes nothing.
+
+On a machine with more cores the sizes may run side by side, each on two cores of its own:
+
+    taskset -c 0,1 python tests/benchmarks/bench_cells.py --size tiny --rows tiny.jsonl
+    python tests/benchmarks/bench_cells.py --table tiny.jsonl medium.jsonl large.jsonl
 """
 
 import argparse
+import json
 import math
 import os
 import pathlib
@@ -109,9 +115,8 @@ def summary(rows):
     return lines
 
 
-def write_table(rows):
-    """results/cells.md."""
-    about = environment.describe()
+def write_table(rows, about):
+    """results/cells.md; `about` is environment.describe() of the machine that was measured."""
     lines = [
         "# Single operations against SuiteSparse through python-graphblas",
         "",
@@ -140,7 +145,13 @@ def main():
     options.add_argument("--size", default=",".join(SIZES), help="sizes, separated by commas")
     options.add_argument("--seconds", type=float, default=0.4, help="seconds a cell is repeated")
     options.add_argument("--list", action="store_true", help="print the cells' names")
+    options.add_argument("--rows", type=pathlib.Path, help="append the figures to this file of JSON lines")
+    options.add_argument("--table", type=pathlib.Path, nargs="+", help="write results/cells.md from such files")
     chosen = options.parse_args()
+    if chosen.table:
+        lines = [json.loads(line) for path in chosen.table for line in path.read_text().splitlines()]
+        write_table([row for line in lines for row in line["rows"]], lines[0]["about"])
+        return 0
     os.environ.setdefault("GRB_TILE_JIT", "always")
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin would slow whoever is timed next
     cells = [
@@ -172,10 +183,13 @@ def main():
         print(f"{name:48s} {size:7s} {duration(a):>9s} {duration(b):>9s} {a / b:7.2f}{mark}", flush=True)
     if rows:
         print("\n".join(summary(rows)))
+        if chosen.rows:
+            with chosen.rows.open("a") as out:
+                out.write(json.dumps({"about": environment.describe(), "rows": rows}) + "\n")
     if failed:
         print(f"{len(failed)} cells failed")
     elif not chosen.only and chosen.size == ",".join(SIZES):
-        write_table(rows)
+        write_table(rows, environment.describe())
     return 1 if failed else 0
 
 
