@@ -47,7 +47,13 @@ def version(package):
 
 
 def commit():
-    """(hash, whether tracked files differ from it), or (None, None) outside a git checkout."""
+    """(hash, whether tracked files differ from it), or (None, None) outside a git checkout.
+
+    $GRB_TILE_COMMIT is the hash where the checkout has no history of its own.
+    """
+    known = os.environ.get("GRB_TILE_COMMIT")
+    if known:
+        return known, None
 
     def git(*arguments):
         return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
