@@ -180,3 +180,11 @@ def test_options_of_suitesparse_are_accepted_and_others_refused():
     with pytest.raises(ValueError, match="descriptor"):
         v.dup(bad_option=1)
     assert gb.config.get("autocompute") is True
+
+
+def test_an_entry_of_one_operand_is_cast_as_suitesparse_casts_it_in_place_too():
+    """A lone entry goes to C's type directly: 300.0 saturates in INT8, and NaN is 0."""
+    w = gb.Vector.from_coo(np.arange(0, 2000, 2), np.arange(1000) % 50 + 1, "INT8", size=4000)
+    assert w._store.format == "bitmap" and w[2].value == 2
+    w(gb.binary.plus) << gb.Vector.from_coo([1, 2, 3], [300.0, 2.0, float("nan")], size=4000)
+    assert [w[k].value for k in (1, 2, 3)] == [127, 4, 0]

@@ -7,7 +7,7 @@ import grb_tile as gb
 from grb_tile.planner import choose_matmul, choose_matvec, edges_of, tuning
 from grb_tile.planner.choose_matvec_gpu import choose_on_gpu
 from grb_tile.planner.device_profile import H200
-from grb_tile.planner.matvec_work import admitted_rows, column_wise_ns, estimate_work, row_wise_ns, sample_work
+from grb_tile.planner.matvec_work import Work, admitted_rows, column_wise_ns, estimate_work, row_wise_ns, sample_work
 from grb_tile.planner.statistics import sample_of
 from grb_tile.storage.convert import compressed, to_bitmap, transpose_of
 from grb_tile.storage.store import Allow, SparseVector
@@ -284,3 +284,11 @@ def test_a_device_weighs_the_complement_of_the_mask():
     more = A.nvals * (1 - 2 / 64) * tuning.GPU_ENTRY_NS * tuning.GPU_LOOK_UP
     assert figures[False][0] - figures[True][0] == pytest.approx(more, rel=0.01)
     assert figures[True][1] == figures[False][1]
+
+
+def test_a_mask_that_admits_half_costs_more_than_one_that_admits_nearly_all():
+    """A branch that is taken at random is mispredicted, one that is nearly always taken is not."""
+    u, allow = bitmap(np.arange(0, N, 3)), Allow(bitmap(np.arange(0, N, 2)))
+    half, most = (Work(N, 1e6, 1e6, 1e6, 0.3, admitted) for admitted in (0.5, 0.99))
+    none = column_wise_ns(half, u, None, True)
+    assert none < column_wise_ns(most, u, allow, True) < column_wise_ns(half, u, allow, True)

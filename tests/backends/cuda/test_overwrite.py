@@ -80,6 +80,14 @@ def test_the_complement_of_a_mask():
         agree.assert_same(host(got), want)
 
 
+def test_a_scalar_under_the_complement_of_a_mask():
+    with using_shim():
+        w = Vector.from_coo(range(0, 200, 2), np.arange(100), dtypes.INT32, size=200)
+        m = Vector.from_coo(range(100), True, dtypes.BOOL, size=200)
+        w(~m.S) << 7
+        assert w.to_dict() == {**{k: k // 2 for k in range(0, 100, 2)}, **dict.fromkeys(range(100, 200), 7)}
+
+
 def test_what_others_hold_is_left_alone():
     """Copies, masks and results that share arrays with C keep their entries when C is written into."""
     n = 200
