@@ -162,7 +162,6 @@ FAULTS = [
         "parents do not hook onto what was seen",
         "            f(binary.min) << Vector.from_coo(parents, seen, size=n, dup_op=binary.min)\n",
         "",
-        survives="the other two steps hook as well, in more rounds",
     ),
     Fault(
         "algorithms/connected_components.py",
