@@ -166,7 +166,17 @@ def weights_of(words: list[bytes], fault: Fault) -> Any:
     if truth:
         return np.array([word.lower() == b"true" for word in words])
     if not all(REAL.fullmatch(word) for word in words):
-        return np.array([complex(word.decode()) for word in words])
+        values = np.empty(len(words), np.complex128)
+        for at, word in enumerate(words):
+            try:
+                values[at] = complex(word.decode())
+            except ValueError:
+                raise fault(
+                    at,
+                    f"the weight {_shown(word)} is no complex number, such as 1.5-2j",
+                    "Correct the line, or pass weights=False",
+                ) from None
+        return values
     if not all(re.fullmatch(rb"[-+]?[0-9]+", word) for word in words):
         return np.array([float(word) for word in words])
     for at, word in enumerate(words):

@@ -341,3 +341,8 @@ def test_many_random_lists_agree_with_numpy():
         names = np.arange(edges.size) if edges.labels is None else np.array(edges.labels)
         np.testing.assert_array_equal(names, np.unique(table[:, :2]))
         np.testing.assert_array_equal(np.stack([names[edges.sources], names[edges.targets], edges.weights], 1), table)
+
+
+def test_a_complex_weight_with_half_its_brackets_is_named():
+    with pytest.raises(BadFile, match="no complex number"):
+        grb_io.read_edge_list(io.BytesIO(b"0 1 (1+2j)\n1 2 1+2j)\n"))

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import grb_tile as gb
 from grb_tile import io as grb_io
@@ -130,6 +130,7 @@ def networkx(A):
 def pandas(A):
     pd = pytest.importorskip("pandas")
     rows, cols, values = A.to_coo()
+    assume(not np.isnan(values).any())  # a missing value in pandas, which is refused
     frame = pd.DataFrame({"source": rows, "target": cols.astype(np.int64), "weight": values})
     found, labels = grb_io.from_pandas_edgelist(frame, weight="weight")
     places = [labels.get_loc(label) for label in sorted(set(rows.tolist()) | set(cols.tolist()))]

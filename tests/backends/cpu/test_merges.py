@@ -142,3 +142,12 @@ def test_few_entries_do_not_compile_but_use_what_is_loaded(monkeypatch):
     compared(merging.merge_matrices(A, B, what), expected)
     monkeypatch.setattr(jit, "mode", lambda: "auto")
     compared(merging.merge_matrices(A, B, what), expected)
+
+
+def test_one_chunk_has_no_cuts_inside(monkeypatch):
+    """Rows that one thread takes as a whole, on a machine of several."""
+    monkeypatch.setattr(jit_threads, "_threads", 2)
+    row = (np.array([0]), np.array([10_000_000]))
+    for mode in ("union", "intersection", "difference"):
+        cuts, starts, capacity, _ = merging._chunks(row, row, mode)
+        assert len(cuts) - 1 == len(starts) == 1 and capacity in (10_000_000, 20_000_000)

@@ -222,7 +222,7 @@ def _chunks(of_x, of_y, mode):
     results = work if mode == "union" else of_x if mode == "difference" else np.minimum(of_x, of_y)
     cuts, threads = gather.balanced(work)
     ends = results.cumsum()
-    return cuts, [0, *ends[np.asarray(cuts[1:-1]) - 1].tolist()], int(ends[-1]), threads
+    return cuts, [0, *ends[np.asarray(cuts[1:-1], np.int64) - 1].tolist()], int(ends[-1]), threads
 
 
 def packed(indices, values, starts, found, iso):
