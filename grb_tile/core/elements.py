@@ -204,7 +204,7 @@ def merge(obj):
 
 
 def _merged(obj, pending, base, own):
-    _settle(obj, pending, base)
+    _fold_accumulations(obj, pending, base)
     rows, cols, changes = _listed(pending)
     if not changes:
         return base
@@ -237,7 +237,7 @@ def stores_of(obj, rows, cols, changes):
     return touched, store_of(obj.shape, dtype, rows[present], cols[present], values[present])
 
 
-def _settle(obj, pending, base):
+def _fold_accumulations(obj, pending, base):
     """Turn every accumulation into the scalar it comes to: one gather from the base for all, then one fold for each
     operator.  The object stays the same throughout.
     """

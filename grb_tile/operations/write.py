@@ -21,11 +21,11 @@ import numpy as np
 
 from ..backends.select import current
 from ..dtypes import cast, cast_scalar
-from ..storage import bits, holders
+from ..storage import bits
 from ..storage.bits import scatter_words
 from ..storage.convert import choose_format, to_sparse
 from ..storage.place import first_value, is_host
-from ..storage.splice import has_one_reference, splice
+from ..storage.splice import owns_arrays, splice
 from ..storage.store import Allow, forms_of, full_values
 
 _IN_PLACE_SHARE = 8  # update a bitmap in place when T has fewer than size / 8 entries
@@ -207,18 +207,9 @@ def accumulate(c, t, dtype, accum):
 
 def can_update_in_place(c, t):
     """Is C a bitmap vector whose arrays have one reference, and has T less than size / 8 entries?"""
-    if (
-        c.format != "bitmap"
-        or c.shared
-        or c.iso
-        or not is_host(c)
-        or not current().updates_in_place
-        or t.nvals * _IN_PLACE_SHARE > c.size
-    ):
+    if c.format != "bitmap" or not is_host(c) or not current().updates_in_place:
         return False
-    return has_one_reference(holders.count_of(c.values), c.values) and (
-        c.words is None or has_one_reference(holders.count_of(c.words), c.words)
-    )
+    return t.nvals * _IN_PLACE_SHARE <= c.size and owns_arrays(c)
 
 
 def _overwrite(c, t, dtype, allow):

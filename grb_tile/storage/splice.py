@@ -1,4 +1,4 @@
-"""Few entries of a host store changed: search by row, insertion and deletion beside copied pieces, bits of a bitmap.
+"""Few entries of a host store changed: search by row, insertion and deletion between copied segments, bits of a bitmap.
 
 The structure alone is handled here: values are moved, never combined.  The write step is operations/write.py.
 """
@@ -9,7 +9,7 @@ from . import bits, holders
 from .convert import choose_format, compressed, rows_csr
 from .store import BitmapVector, Compressed, SparseVector, full_values, index_dtype
 
-FEW = 64  # change k of n entries by pieces up to k = n / 64: a piece costs about 1 us, copying an entry about 10 ns
+FEW = 64  # change k of n entries by segments up to k = n / 64: a segment costs about 1 us, copying an entry about 10 ns
 _LOOP = 16  # keys up to which a search per key (2 us each) is faster than bisection of all keys together
 _ARRAY_BYTES = 2**62  # NumPy raises ValueError, not MemoryError, for arrays of more
 
@@ -106,13 +106,13 @@ def splice(c, t, touched, own):
     if c.format == "dcsr":
         return NotImplemented  # rows come and go
     iso = c.iso and _all_equal(values, c.values)
-    indices = _pieces(c.indices, cols.astype(c.indices.dtype), at, edits, fresh)
+    indices = _edited(c.indices, cols.astype(c.indices.dtype), at, edits, fresh)
     if iso:
         merged = c.values
     else:
         new = np.empty((rows.shape[0], *values.shape[1:]), values.dtype)
         new[stays] = values
-        merged = _pieces(full_values(c), new, at, edits, fresh)
+        merged = _edited(full_values(c), new, at, edits, fresh)
         replaced = found & stays
         if replaced.any():
             before = np.concatenate(([0], np.cumsum(fresh.astype(np.int64) - removed)))[:-1]  # edits to the left
@@ -128,7 +128,7 @@ def splice(c, t, touched, own):
     return result
 
 
-def _pieces(old, new, at, edits, fresh):
+def _edited(old, new, at, edits, fresh):
     """`old` edited at the positions at[k], k in edits: new[k] is inserted before it if fresh[k], else it is removed."""
     parts, start = [], 0
     for k, place, inserts in zip(edits.tolist(), at[edits].tolist(), fresh[edits].tolist(), strict=True):
@@ -150,7 +150,14 @@ def _all_equal(values, one):
     return bool((octets == np.ascontiguousarray(one[:1]).reshape(1, -1).view(np.uint8)).all())
 
 
-def has_one_reference(array_count, array):
+def owns_arrays(c):
+    """May the values of the store c, and a bitmap's presence bits, change in place: does nothing else refer to them?"""
+    if c.iso or c.shared or not _has_one_reference(holders.count_of(c.values), c.values):
+        return False
+    return c.format != "bitmap" or c.words is None or _has_one_reference(holders.count_of(c.words), c.words)
+
+
+def _has_one_reference(array_count, array):
     """May `array` be changed in place?  array_count: holders.count_of of it, taken by the caller."""
     return array_count <= holders.ONE and array.flags.writeable and not isinstance(array.base, np.ndarray)
 
@@ -159,7 +166,7 @@ def _replaced(c, at, values, own):
     """C with values[k] at position at[k] of its values: in place where nothing else refers to them."""
     if at.shape[0] == 0:
         return c
-    if own and not c.iso and not c.shared and has_one_reference(holders.count_of(c.values), c.values):
+    if own and owns_arrays(c):
         forget_values(c)
         c.values[at] = values
         return c
@@ -191,13 +198,7 @@ def forget_values(c):
 
 def _splice_bitmap(c, t, touched, own):
     """A bitmap vector: values are set at T's positions, bits at the positions touched."""
-    own = (
-        own
-        and not c.iso
-        and not c.shared
-        and has_one_reference(holders.count_of(c.values), c.values)
-        and (c.words is None or has_one_reference(holders.count_of(c.words), c.words))
-    )
+    own = own and owns_arrays(c)
     words, count, at = c.words, c.nvals, touched.indices
     if words is None and t.nvals != touched.nvals:
         words = bits.full(c.size)

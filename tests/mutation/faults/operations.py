@@ -113,15 +113,15 @@ FAULTS = [
     Fault(
         "grb_tile/operations/write.py",
         "in place though somebody else holds the values",
-        "    return has_one_reference(holders.count_of(c.values), c.values) and (",
-        "    return True and (",
+        "    return t.nvals * _IN_PLACE_SHARE <= c.size and owns_arrays(c)",
+        "    return t.nvals * _IN_PLACE_SHARE <= c.size and not c.shared and not c.iso",
         WRITE,
     ),
     Fault(
-        "grb_tile/operations/write.py",
+        "grb_tile/storage/splice.py",
         "in place though the store is shared",
-        "        or c.shared\n        or c.iso\n",
-        "        or c.iso\n",
+        "    if c.iso or c.shared or not _has_one_reference",
+        "    if c.iso or not _has_one_reference",
         WRITE,
     ),
     Fault(
