@@ -21,17 +21,6 @@ UNDIRECTED = ["--undirected", "--base", "1"]
 
 
 @pytest.fixture
-def run(capsys):
-    def call(*args):
-        code = main([str(arg) for arg in args])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return code, out, err
-
-    return call
-
-
-@pytest.fixture
 def facts(run):
     def call(*args):
         code, out, err = run(*args, "--json")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grb_tile.cli import main as cli
-from grb_tile.cli.main import BAD_INPUT, INTERNAL, INTERRUPTED, OK, main
+from grb_tile.cli.main import BAD_INPUT, INTERNAL, INTERRUPTED, OK
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKET = "%%MatrixMarket matrix coordinate real symmetric\n% karate, begun\n3 3 2\n2 1 1.5\n3 2 2\n"
@@ -35,17 +35,6 @@ def contents(ending, tmp_path):
         gb.io.write(path, gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [1.5, 1.5, 2, 2]))
         return path.read_bytes()
     return FILES[ending]
-
-
-@pytest.fixture
-def run(capsys):
-    def call(*args):
-        code = main([str(arg) for arg in args])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return code, out, err
-
-    return call
 
 
 @pytest.mark.parametrize("command", ["bfs", "info", "convert"])
