@@ -10,7 +10,8 @@
     alg.connected_components(G).labels    # FastSV: u min= A min.second g
     alg.triangle_count(G)                 # sum of C<L> = L plus.pair L'
 
-Every algorithm takes a Graph (or a square Matrix), leaves it as it was, and records what it did in `.report`.
+Every algorithm takes a Graph (or a square Matrix), leaves it as it was, and records what it did in `.report`.  Results
+convert by `to_numpy`, `to_dict`, `to_pandas` and `top` (result.py).
 `hello.py` is the template for the next one.
 """
 
@@ -29,6 +30,7 @@ from .graph import Graph, as_graph
 from .hello import hello
 from .pagerank import PageRankResult, pagerank
 from .report import Report
+from .result import Result, VertexResult
 from .sssp import SsspResult, sssp
 from .triangles import degree_ordered, triangle_count, triangles
 
@@ -41,7 +43,9 @@ __all__ = [
     "NegativeCycleError",
     "PageRankResult",
     "Report",
+    "Result",
     "SsspResult",
+    "VertexResult",
     "as_graph",
     "bfs",
     "bfs_multi",

@@ -56,6 +56,15 @@ def limit(value: int | None, name: str) -> int | None:
     return operator.index(value)
 
 
+def count(value: Any, name: str, least: int = 0) -> int:
+    """`value` as an int >= `least`."""
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name}: expected an int, got {value!r} of type {type(value).__name__}")
+    if value < least:
+        raise ValueError(f"{name}: expected {least} or more, got {value}")
+    return operator.index(value)
+
+
 def choice(value: str, allowed: Sequence[str], name: str) -> str:
     """`value` if it is among `allowed`."""
     if value not in allowed:

@@ -24,10 +24,11 @@ from grb_tile import Matrix, Vector, dtypes, fused, semiring
 from . import arguments
 from .graph import Graph, as_graph
 from .report import Report
+from .result import Result
 
 
 @dataclass(frozen=True)
-class BfsResult:
+class BfsResult(Result):
     """levels (INT32, edges from the source; or None), parents (INT64, node; or None), report.
 
     Vectors of size n from `bfs`, matrices of a row per source from `bfs_multi`.
@@ -36,6 +37,11 @@ class BfsResult:
     levels: object
     parents: object
     report: Report
+
+    @property
+    def values(self) -> Any:
+        """levels, or parents where only these were asked for."""
+        return self.parents if self.levels is None else self.levels
 
 
 def bfs(
@@ -82,7 +88,7 @@ def bfs(
                 target=target, fallback=False,
             )  # fmt: skip
             if found is not None:
-                return _adopted(found, report, max_level, target)
+                return _adopted(G, found, report, max_level, target)
         v = Vector.from_coo([source], [0], dtypes.INT32, size=G.n, name="levels")
         p = Vector.from_coo([source], [source], dtypes.INT64, size=G.n, name="parents")
         f = p.dup(name="frontier")
@@ -103,10 +109,10 @@ def bfs(
                 break
         else:
             report.finish("target", False)
-    return BfsResult(v if levels else None, p if parents else None, report)
+    return BfsResult(v if levels else None, p if parents else None, report, vertices=G.labels)
 
 
-def _adopted(found: fused.Bfs, report: Report, max_level: int | None, target: int | None) -> BfsResult:
+def _adopted(G: Graph, found: fused.Bfs, report: Report, max_level: int | None, target: int | None) -> BfsResult:
     """The result of the loop as one operation; whether it was complete."""
     done = found.report
     report.adopt(lambda: done.levels)
@@ -115,7 +121,7 @@ def _adopted(found: fused.Bfs, report: Report, max_level: int | None, target: in
     limited = max_level is not None or target is not None
     if limited and sum(level["frontier"] for level in done.levels) < done.reached:
         report.finish("target" if len(done.levels) != max_level else "max_level", False)
-    return BfsResult(found.levels, found.parents, report)
+    return BfsResult(found.levels, found.parents, report, vertices=G.labels)
 
 
 def bfs_multi(
@@ -150,9 +156,9 @@ def bfs_multi(
                 fallback=False,
             )  # fmt: skip
             if found is not None:
-                return _adopted_multi(found, report, max_level)
+                return _adopted_multi(G, sources, found, report, max_level)
         V, P = _loop_multi(G, sources, parents, max_level, report)
-    return BfsResult(V if levels else None, P if parents else None, report)
+    return BfsResult(V if levels else None, P if parents else None, report, vertices=G.labels, sources=sources)
 
 
 def _loop_multi(G: Graph, sources: list, parents: bool, max_level: int | None, report: Report) -> tuple[Matrix, Matrix]:
@@ -182,7 +188,7 @@ def _loop_multi(G: Graph, sources: list, parents: bool, max_level: int | None, r
     return V, P
 
 
-def _adopted_multi(found: fused.Bfs, report: Report, max_level: int | None) -> BfsResult:
+def _adopted_multi(G: Graph, sources: list[int], found: fused.Bfs, report: Report, max_level: int | None) -> BfsResult:
     done = found.report
     report.adopt(lambda: done.levels)
     report.finish("converged", True)
@@ -191,4 +197,4 @@ def _adopted_multi(found: fused.Bfs, report: Report, max_level: int | None) -> B
         held = found.parents if found.levels is None else found.levels
         if sum(level["frontier"] for level in done.levels) < held.nvals:
             report.finish("max_level", False)
-    return BfsResult(found.levels, found.parents, report)
+    return BfsResult(found.levels, found.parents, report, vertices=G.labels, sources=sources)

@@ -25,15 +25,21 @@ from grb_tile import Matrix, Vector, binary, dtypes, exceptions, fused, monoid, 
 from . import arguments
 from .graph import Graph, as_graph
 from .report import Report
+from .result import Result
 
 
 @dataclass(frozen=True)
-class ComponentsResult:
+class ComponentsResult(Result):
     """labels (UINT64 Vector: the smallest node of each node's component), count (number of components), report."""
 
     labels: Vector
     count: int
     report: Report
+
+    @property
+    def values(self) -> Vector:
+        """labels"""
+        return self.labels
 
 
 def connected_components(
@@ -68,7 +74,7 @@ def connected_components(
             if found is not None:
                 report.algorithm = f"connected_components ({found.report.method})"
                 report.finish("converged", True)
-                return ComponentsResult(found.labels, found.count, report)
+                return ComponentsResult(found.labels, found.count, report, vertices=G.labels)
         if method == "afforest":
             raise exceptions.NotImplementedException(
                 'method="afforest": the backend in use has no kernel for it on this graph; use method="auto" or '
@@ -102,7 +108,7 @@ def connected_components(
             report.finish("converged", True)
     # the roots are the nodes that are their own label
     count = int(np.count_nonzero(_values(f) == np.arange(n, dtype=np.uint64)))
-    return ComponentsResult(f, count, report)
+    return ComponentsResult(f, count, report, vertices=G.labels)
 
 
 def _values(v: Vector) -> np.ndarray:

@@ -8,7 +8,7 @@ Graph Algorithms", 2021): a cached property is either absent or exact, and no al
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from grb_tile import Matrix, Vector, binary, dtypes, exceptions, monoid, semiring
@@ -18,15 +18,17 @@ class Graph:
     """The graph of a square matrix A: an edge i -> j for each entry A(i, j).
 
     A          a Matrix, or what grb_tile.io reads: a SciPy sparse array, a NetworkX graph, a dense two-dimensional
-               NumPy array (zeros are no edges), the path of a Matrix Market file
+               NumPy array (zeros are no edges), the path of a Matrix Market file, the EdgeList of io.read_edge_list
     directed   False: undirected, and then A must equal A' (checked at once); True: directed; None: undirected if A = A'
     name       shown in the repr
+    labels     names of the nodes 0 .. n - 1, which results give back; those of an EdgeList and of a NetworkX graph are
+               taken over.  None: nodes are numbers
 
     Cached: AT, out_degree, in_degree, is_symmetric, is_symmetric_structure, nself, emin, emax.  A must not be
     changed while the graph lives; after a change call `forget()`.
 
-    Raises: DimensionMismatch when A is not square, ValueError when directed=False and A is not symmetric, TypeError
-    when A cannot be read.
+    Raises: DimensionMismatch when A is not square, ValueError when directed=False and A is not symmetric or when there
+    are not n labels, TypeError when A cannot be read.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import Graph
@@ -35,8 +37,15 @@ class Graph:
     (3, 3, True, 7)
     """
 
-    def __init__(self, A: Any, directed: bool | None = None, *, name: str | None = None) -> None:
-        A, default_name, kind = _read(A)
+    def __init__(
+        self,
+        A: Any,
+        directed: bool | None = None,
+        *,
+        name: str | None = None,
+        labels: Sequence[Any] | None = None,
+    ) -> None:
+        A, default_name, kind, own_labels = _read(A)
         if A.nrows != A.ncols:
             raise exceptions.DimensionMismatch(
                 f"A: a graph needs a square matrix, got {A.nrows} x {A.ncols}; "
@@ -46,6 +55,7 @@ class Graph:
             raise TypeError(f"directed: expected True, False or None (find out), got {directed!r}")
         self.A = A
         self.name = name if name is not None else default_name
+        self.labels = _check_labels(own_labels if labels is None else labels, A.nrows)
         self._cache: dict[Any, Any] = {}
         self._directed = directed if directed is not None else kind
         if self._directed is False and not self.is_symmetric:
@@ -117,6 +127,20 @@ class Graph:
         """Largest weight, None without edges."""
         return self._once("emax", lambda: self.A.reduce_scalar(monoid.max).new().value)
 
+    def vertex(self, label: Any) -> int:
+        """The number of the node with this label.  Raises: KeyError where no node has it.
+
+        >>> import grb_tile as gb
+        >>> from grb_tile.algorithms import Graph
+        >>> Graph(gb.Matrix(bool, 2, 2), labels=["ann", "bob"]).vertex("bob")
+        1
+        """
+        labels = range(self.n) if self.labels is None else self.labels
+        numbers = self._once("numbers", lambda: {each: i for i, each in enumerate(labels)})
+        if label not in numbers:
+            raise KeyError(f"label: no node is called {label!r}; the labels are in G.labels")
+        return numbers[label]
+
     def keep(self, key: Any, make: Callable[[], Any]) -> Any:
         """What `make()` returned at the first use of `key`: for the parts of A that an algorithm derives."""
         return self._once(key, make)
@@ -157,26 +181,42 @@ def as_graph(G: Any) -> Graph:
     return G if isinstance(G, Graph) else Graph(G)
 
 
-def _read(A: Any) -> tuple[Matrix, str | None, bool | None]:
-    """(Matrix, a name or None, directed: True, False or None) from whatever describes a graph."""
+def _check_labels(labels: Sequence[Any] | None, n: int) -> Sequence[Any] | None:
+    """`labels` if there are n of them."""
+    if labels is None:
+        return None
+    if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__"):
+        raise TypeError(f"labels: expected a sequence of {n} names, got {labels!r}")
+    if len(labels) != n:
+        raise ValueError(f"labels: expected {n} names, one per node, got {len(labels)}")
+    return labels.tolist() if hasattr(labels, "tolist") else labels
+
+
+def _read(A: Any) -> tuple[Matrix, str | None, bool | None, Sequence[Any] | None]:
+    """(Matrix, a name or None, directed: True, False or None, labels or None) from whatever describes a graph."""
     from grb_tile import io
 
     if isinstance(A, Matrix):
-        return A, A.name, None
+        return A, A.name, None, None
+    if isinstance(A, io.EdgeList):
+        return A.matrix, A.matrix.name, None, A.labels
     if hasattr(A, "new") and getattr(A, "ndim", None) == 2:
-        return A.new(), None, None
+        return A.new(), None, None, None
     if hasattr(A, "adjacency") and hasattr(A, "is_directed"):
-        return io.from_networkx(A), A.name or None, A.is_directed()
+        labels = list(A)
+        numbered = labels == list(range(len(labels)))
+        return io.from_networkx(A), A.name or None, A.is_directed(), None if numbered else labels
     if isinstance(A, (str, os.PathLike)):
         path = os.fspath(A)
         if not os.path.exists(path):
             raise FileNotFoundError(f"A: no file {path!r}; give the path of a Matrix Market file or a Matrix")
-        return io.mmread(path), os.path.basename(path), None
+        return io.mmread(path), os.path.basename(path), None, None
     if hasattr(A, "tocoo") and hasattr(A, "shape"):
-        return io.from_scipy_sparse(A), None, None
+        return io.from_scipy_sparse(A), None, None, None
     if getattr(A, "ndim", None) == 2 and hasattr(A, "__array__") and isinstance(A.shape, tuple):
-        return Matrix.from_dense(A, missing_value=0), None, None
+        return Matrix.from_dense(A, missing_value=0), None, None, None
     raise TypeError(
         f"A: cannot read a graph from {type(A).__name__}; "
-        "give a Matrix, a SciPy sparse array, a NetworkX graph, a dense NumPy array or the path of a .mtx file"
+        "give a Matrix, an EdgeList, a SciPy sparse array, a NetworkX graph, a dense NumPy array or the path of a .mtx "
+        "file"
     )

@@ -5,7 +5,7 @@ __init__.py.
 
 A file opens with the formula, then says what comes out, what may be relied on, and where it was read.
 
-Contract: G is not changed.  walks(i) is the number of walks of `steps` edges that start at i: INT64, full, wrapping at
+Contract: G is not changed.  values(i) is the number of walks of `steps` edges that start at i: INT64, full, wrapping at
 2^63.
 References: Kepner and Gilbert (eds.), "Graph Algorithms in the Language of Linear Algebra" (2011), section 1.2.
 """
@@ -17,12 +17,13 @@ from grb_tile import Matrix, Vector, dtypes, semiring
 from . import arguments
 from .graph import Graph, as_graph
 from .report import Callback, Report
+from .result import VertexResult
 
 
-def hello(G: Graph | Matrix, steps: int = 2, *, callback: Callback | None = None) -> Vector:
+def hello(G: Graph | Matrix, steps: int = 2, *, callback: Callback | None = None) -> VertexResult:
     """w = A^steps 1: how many walks of `steps` edges start at each node.
 
-    Shapes: A n x n, w size n.  Types: any A, whose values do not matter; w INT64.
+    Shapes: A n x n, values size n.  Types: any A, whose values do not matter; values INT64.
     Raises: TypeError, ValueError for steps.
     Cost: `steps` products with A.
 
@@ -52,4 +53,6 @@ def hello(G: Graph | Matrix, steps: int = 2, *, callback: Callback | None = None
             w = t
             if report.note():
                 break
-    return w
+
+    # 4. Values by vertex, with the labels that the graph has.
+    return VertexResult(w, report, vertices=G.labels)

@@ -26,6 +26,7 @@ from . import arguments
 from .errors import ConvergenceFailure
 from .graph import as_graph
 from .report import Report
+from .result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PageRankResult:
+class PageRankResult(Result):
     """ranks (a full Vector), iterations, converged, residual (L1 of the last change; None if not computed), report."""
 
     ranks: Vector
@@ -45,6 +46,11 @@ class PageRankResult:
     converged: bool | None
     residual: float | None
     report: Report
+
+    @property
+    def values(self) -> Vector:
+        """ranks"""
+        return self.ranks
 
 
 def pagerank(
@@ -110,7 +116,7 @@ def pagerank(
             r = _until(walk, r, tol if method == "gap" else G.n * tol, max_iter, report)
     r.name = "ranks"
     residual = report.residual
-    result = PageRankResult(r, report.iterations, report.converged, residual, report)
+    result = PageRankResult(r, report.iterations, report.converged, residual, report, vertices=G.labels)
     if strict and report.stopped_by == "max_iter":
         change = "unknown" if residual is None else f"still {residual:.3g}"
         raise ConvergenceFailure(

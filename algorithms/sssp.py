@@ -32,17 +32,23 @@ from .bfs import bfs
 from .errors import NegativeCycleError
 from .graph import Graph, as_graph
 from .report import Report
+from .result import Result
 
 SMALL, DENSE = 1 << 20, 8  # edges, and edges per node: see Weights.worth_splitting
 
 
 @dataclass(frozen=True)
-class SsspResult:
+class SsspResult(Result):
     """distances (Vector), predecessors (INT64 Vector or None), report."""
 
     distances: Vector
     predecessors: object
     report: Report
+
+    @property
+    def values(self) -> Vector:
+        """distances"""
+        return self.distances
 
 
 def sssp(
@@ -98,7 +104,7 @@ def sssp(
                 report.algorithm = f"sssp ({done.method})"
                 report.adopt(lambda: done.levels)
                 report.finish("converged", True)
-                return SsspResult(found.distances, found.predecessors, report)
+                return SsspResult(found.distances, found.predecessors, report, vertices=G.labels)
     d = Vector.from_coo([source], [0], weights.dtype, size=G.n, name="distances")
     with Report(f"sssp ({method})", callback) as report:
         if method == "delta":
@@ -108,7 +114,7 @@ def sssp(
     p = None
     if predecessors:  # a tree of the tight edges, d(i) + A(i, j) = d(j), also where they weigh 0
         p = bfs(fused.tight_edges(weights.A, d), source, levels=False, parents=True).parents
-    return SsspResult(d.dup(weights.result_dtype, name="distances"), p, report)
+    return SsspResult(d.dup(weights.result_dtype, name="distances"), p, report, vertices=G.labels)
 
 
 def _relax(weights: Weights, f: Vector, d: Vector) -> None:

@@ -22,6 +22,8 @@ from grb_tile import Matrix, Vector, dtypes, monoid, select, semiring
 
 from . import arguments
 from .graph import as_graph
+from .report import Report
+from .result import VertexResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,7 +61,7 @@ def triangle_count(G: Graph | Matrix, *, presort: bool | str = "auto") -> int:
     return int(C.reduce_scalar(monoid.plus).new().value or 0)
 
 
-def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> Vector:
+def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> VertexResult:
     """t = [+_j C<A,s>](i) / 2 with C = A plus.pair A': the number of triangles at each node; INT64, full.
 
     nodes   a sequence of nodes to ask for (the result then has an entry for these only); all when None
@@ -73,20 +75,21 @@ def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> Vector:
     G = _symmetric(G)
     A = G.A if G.nself == 0 else G.keep("loopless", lambda: select.offdiag(G.A).new(name="A"))
     plus_pair = semiring.plus_pair[dtypes.INT64]
-    if nodes is None:
-        t = Vector.from_scalar(0, G.n, dtypes.INT64, name="triangles")
-        rows = A
-    else:
-        wanted = sorted(set(arguments.nodes(nodes, G.n, "nodes")))
-        t = Vector.from_coo(wanted, 0, dtypes.INT64, size=G.n, name="triangles")
-        # rows = S A with S the rows asked for, in place
-        rows = semiring.any_second(t.diag() @ A).new(name="rows")
-    # C<A,s> = A plus.pair A'
-    C = plus_pair(rows @ A.T).new(mask=rows.S, name="C")
-    # t += [+_j C(i, j)] ,  t = t / 2 : each triangle at i is met from both its neighbours
-    t(monoid.plus) << C.reduce_rowwise(monoid.plus)
-    t << t // 2
-    return t
+    with Report("triangles") as report:
+        if nodes is None:
+            t = Vector.from_scalar(0, G.n, dtypes.INT64, name="triangles")
+            rows = A
+        else:
+            wanted = sorted(set(arguments.nodes(nodes, G.n, "nodes")))
+            t = Vector.from_coo(wanted, 0, dtypes.INT64, size=G.n, name="triangles")
+            # rows = S A with S the rows asked for, in place
+            rows = semiring.any_second(t.diag() @ A).new(name="rows")
+        # C<A,s> = A plus.pair A'
+        C = plus_pair(rows @ A.T).new(mask=rows.S, name="C")
+        # t += [+_j C(i, j)] ,  t = t / 2 : each triangle at i is met from both its neighbours
+        t(monoid.plus) << C.reduce_rowwise(monoid.plus)
+        t << t // 2
+    return VertexResult(t, report, vertices=G.labels)
 
 
 def degree_ordered(G: Graph | Matrix) -> Matrix:

@@ -116,7 +116,7 @@ def _triangles(args, loaded, G):
         **output.time_facts(times, G.nedges),
     }
     lines = [output.graph_line(facts["graph"]), f"triangles  {count:,}", output.time_line(facts)]
-    per_node = triangles(G) if args.output or args.plot else None
+    per_node = triangles(G).values if args.output or args.plot else None
     _finish(args, loaded, per_node, None, facts, lines)
     if args.plot:
         from grb_tile.cli.plots import counts as draw

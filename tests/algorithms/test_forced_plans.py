@@ -95,10 +95,10 @@ def test_triangles(plan, A):
     U = gb.binary.any(A | A.T).new()
     for presort in (False, True):
         check_triangles(U, triangle_count(U, presort=presort))
-    check_triangles(U, each=triangles(U))
+    check_triangles(U, each=triangles(U).values)
 
 
 def test_hello(plan, A):
-    expected = hello(A, 3)
+    expected = hello(A, 3).values
     with gb.plan(force="reference"):
-        assert hello(A, 3).isequal(expected)
+        assert hello(A, 3).values.isequal(expected)

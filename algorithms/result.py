@@ -1,0 +1,173 @@
+"""What algorithms return: values by vertex, with the labels that the vertices of the graph have.
+
+    found = alg.pagerank(G)
+    found.values           the Vector (of a search from several sources: the Matrix with a row for each)
+    found.to_numpy()       an array with a value for each vertex
+    found.to_dict()        {label: value}
+    found.to_pandas()      a DataFrame indexed by label, with a column for each Vector of the result
+    found.top(3)           [(label, value), ...], the greatest first
+    found.report           what was done
+
+Where the Graph has no labels, a vertex's label is its number.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grb_tile import Matrix, Vector
+
+from . import arguments
+
+if TYPE_CHECKING:
+    from .report import Report
+
+
+@dataclass(frozen=True)
+class Result:
+    """Base of all results: conversions that keep the labels of the vertices.  A subclass has `values`.
+
+    vertices   the labels of the vertices (Graph.labels), None where they are numbers
+    sources    of a Matrix: the vertex that each row belongs to, None where row i belongs to vertex i
+    """
+
+    vertices: Sequence[Any] | None = field(default=None, kw_only=True, repr=False)
+    sources: Sequence[int] | None = field(default=None, kw_only=True, repr=False)
+
+    def to_numpy(self, fill: Any = None) -> np.ndarray:
+        """values as an array in the order of the vertices; `fill` where a vertex has none.
+
+        Raises: ValueError when a vertex has no value and no fill is given.
+        """
+        values: Any = self.values  # type: ignore[attr-defined]
+        absent = _size(values) - values.nvals
+        if fill is None and absent:
+            raise ValueError(
+                f"fill: {absent} of {_size(values)} values are absent (not reached, or not asked for); name what "
+                "stands for them, as in to_numpy(-1), or use to_dict()"
+            )
+        if fill is None and isinstance(values, Vector):
+            return values.to_coo(indices=False)[1]
+        return values.to_dense(0 if fill is None else fill)
+
+    def to_dict(self) -> dict[Any, Any]:
+        """{label: value} of the vertices that have one; of a Matrix {label of the source: {label: value}}."""
+        values: Any = self.values  # type: ignore[attr-defined]
+        if isinstance(values, Vector):
+            at, found = values.to_coo()
+            return dict(zip(self._labels(at), found.tolist(), strict=True))
+        rows = {k: self._named(row) for k, row in values.to_dicts().items()}
+        sources = range(values.nrows) if self.sources is None else self.sources
+        return {self._label(i): rows.get(k, {}) for k, i in enumerate(sources)}
+
+    def to_pandas(self) -> Any:
+        """A DataFrame indexed by label; a column for each Vector, NaN (or <NA>) where a vertex has no value.
+
+        Of a Matrix: a row for each entry, with the columns source, vertex and one for each Matrix.
+        """
+        import pandas
+
+        columns = self._columns()
+        first = next(iter(columns.values()))
+        if isinstance(first, Matrix):
+            return self._long(pandas, columns)
+        reached = sorted(set().union(*(v.to_coo(values=False)[0].tolist() for v in columns.values())))
+        if len(reached) == first.size and self.vertices is not None:
+            index = pandas.Index(self.vertices, name="vertex")
+        else:
+            index = pandas.Index(self._labels(reached), name="vertex")
+        return pandas.DataFrame({name: self._column(pandas, v, reached) for name, v in columns.items()}).set_index(
+            index
+        )
+
+    def top(self, k: int = 10, *, smallest: bool = False) -> list[tuple[Any, Any]]:
+        """The k greatest (or smallest) values with their labels, in this order; equal ones by the number of the vertex.
+
+        Raises: TypeError, ValueError for k; TypeError where values is a Matrix.
+        """
+        values: Any = self.values  # type: ignore[attr-defined]
+        count = arguments.count(k, "k")
+        if not isinstance(values, Vector):
+            raise TypeError(
+                "top: values is a Matrix, which has no order of vertices; take a row of it: found.values[0, :]"
+            )
+        at, found = values.to_coo()
+        order = _first(found, count, smallest)
+        return list(zip(self._labels(at[order]), found[order].tolist(), strict=True))
+
+    def _columns(self) -> dict[str, Any]:
+        found = {}
+        for each in dataclasses.fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, (Vector, Matrix)):
+                found[value.name if each.name == "values" else each.name] = value
+        return found
+
+    def _column(self, pandas: Any, v: Vector, reached: list[int]) -> Any:
+        at, found = v.to_coo()
+        if at.size == len(reached):
+            return found
+        return pandas.Series(found, at).convert_dtypes(convert_floating=False).reindex(reached).array
+
+    def _long(self, pandas: Any, columns: dict[str, Matrix]) -> Any:
+        frame = None
+        for name, M in columns.items():
+            i, j, x = M.to_coo()
+            i = i if self.sources is None else np.asarray(self.sources, np.int64)[i]
+            part = pandas.DataFrame({"source": self._labels(i), "vertex": self._labels(j), name: x})
+            frame = part if frame is None else frame.merge(part, how="outer", on=["source", "vertex"])
+        return frame
+
+    def _label(self, number: int) -> Any:
+        return number if self.vertices is None else self.vertices[number]
+
+    def _labels(self, numbers: Any) -> list[Any]:
+        numbers = numbers.tolist() if hasattr(numbers, "tolist") else numbers
+        return numbers if self.vertices is None else [self.vertices[i] for i in numbers]
+
+    def _named(self, row: dict[int, Any]) -> dict[Any, Any]:
+        return row if self.vertices is None else {self.vertices[i]: value for i, value in row.items()}
+
+
+@dataclass(frozen=True)
+class VertexResult(Result):
+    """values (a Vector: a value by vertex, or a Matrix: a row by source), report.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import Graph, triangles
+    >>> A = gb.Matrix.from_coo([0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2], nrows=4, ncols=4)
+    >>> found = triangles(Graph(A, labels=["ann", "bob", "cyd", "dan"]))
+    >>> found.to_dict()
+    {'ann': 1, 'bob': 1, 'cyd': 1, 'dan': 0}
+    >>> found.top(2)
+    [('ann', 1), ('bob', 1)]
+    >>> found.to_numpy().tolist()
+    [1, 1, 1, 0]
+    """
+
+    values: Any
+    report: Report
+
+
+def _size(values: Any) -> int:
+    return values.size if isinstance(values, Vector) else values.nrows * values.ncols
+
+
+def _first(found: np.ndarray, k: int, smallest: bool) -> np.ndarray:
+    """Positions of the k greatest (smallest) of an array, in this order, equal ones in their order; NaN is last."""
+    keep = np.arange(found.size)
+    if found.dtype.kind == "f":
+        keep = keep[~np.isnan(found)]
+    if 0 < k < keep.size:
+        cut = k - 1 if smallest else keep.size - k
+        bound = np.partition(found[keep], cut)[cut]
+        keep = keep[found[keep] <= bound if smallest else found[keep] >= bound]
+    # Reversing twice keeps equal values in their order: the sort is stable on the reversed array.
+    order = np.argsort(found[keep], kind="stable") if smallest else np.argsort(found[keep][::-1], kind="stable")[::-1]
+    order = order if smallest else keep.size - 1 - order
+    return keep[order][:k]
