@@ -1,0 +1,83 @@
+"""Cases of bench_algorithms.py: searches, ranks, triangles."""
+
+import networkx as nx
+import numpy as np
+from bench_algorithms import case
+
+from grb_tile import algorithms as alg
+
+
+def close(relative=1e-6, absolute=1e-12):
+    """same(ours, theirs) for results by vertex: theirs a dict or an array."""
+
+    def same(ours, theirs):
+        found = ours.to_numpy() if isinstance(ours, alg.Result) else np.asarray(ours)
+        if isinstance(theirs, dict):
+            theirs = [theirs[i] for i in range(len(found))]
+        np.testing.assert_allclose(found, np.asarray(theirs, float), rtol=relative, atol=absolute)
+
+    return same
+
+
+def same_dict(ours, theirs):
+    """Equal dictionaries, absent vertices included."""
+    found = ours.to_dict()
+    assert found == dict(theirs), "the results differ"
+
+
+def hub(subject):
+    """The vertex with the most edges."""
+    return int(np.argmax(subject.csr.degrees))
+
+
+@case("bfs")
+def bfs():
+    return (
+        lambda s: alg.bfs(s.G, hub(s)),
+        lambda s: nx.single_source_shortest_path_length(s.nx, hub(s)),
+        same_dict,
+    )
+
+
+@case("sssp", weighted=True)
+def sssp():
+    from scipy.sparse import csgraph
+
+    def same(ours, theirs):
+        if isinstance(theirs, dict):
+            assert ours.to_dict() == theirs
+        else:
+            np.testing.assert_array_equal(ours.to_numpy(np.inf), theirs)
+
+    return (
+        lambda s: alg.sssp(s.G, hub(s)),
+        lambda s: nx.single_source_dijkstra_path_length(s.nx, hub(s)),
+        same,
+        {"SciPy": lambda s: csgraph.dijkstra(s.scipy, indices=hub(s))},
+    )
+
+
+@case("pagerank")
+def pagerank():
+    return lambda s: alg.pagerank(s.G), lambda s: nx.pagerank(s.nx), close(1e-3, 1e-9)
+
+
+@case("connected_components")
+def connected_components():
+    from scipy.sparse import csgraph
+
+    def same(ours, theirs):
+        found = ours.count
+        assert found == (len(theirs) if isinstance(theirs, list) else theirs[0])
+
+    return (
+        lambda s: alg.connected_components(s.G),
+        lambda s: list(nx.connected_components(s.nx)),
+        same,
+        {"SciPy": lambda s: csgraph.connected_components(s.scipy, directed=False)},
+    )
+
+
+@case("triangles", scale=13)
+def triangles():
+    return lambda s: alg.triangles(s.G), lambda s: nx.triangles(s.nx), close()
