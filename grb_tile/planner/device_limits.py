@@ -1,0 +1,153 @@
+"""What each NVIDIA architecture allows a kernel: shared memory, registers, resident threads, clusters.
+
+Source: CUDA programming guide 13, appendix "Compute capabilities", table "Memory information per compute capability";
+clusters: section "Thread block clusters" (8 blocks are portable). Nothing here asks a device: the launcher of the CUDA
+backend takes the entry of its device (`limits_of`) and replaces what the driver knows better (`replace`). The CPU
+emulation and the compile tests take entries of devices that are not there.
+
+All sizes of tables in shared memory come from `shared_per_block`. A block's static and dynamic shared memory together
+may have that many bytes, so a launcher that sizes dynamic memory leaves STATIC_SHARE for the static part.
+
+A device can be restricted to what another one has, to run its fallbacks (`restricted`; GRB_TILE_DEVICE_LIMITS in the
+environment, docs/CUDA.md):
+
+>>> from grb_tile.planner.device_limits import limits_of, restricted
+>>> restricted(limits_of(90), "shared=48 clusters=0").shared_per_block
+49152
+>>> limits_of(86).shared_per_block, limits_of(121).arch, limits_of(90).cluster
+(101376, 120, 8)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+KIB = 1 << 10
+LEAST_ARCH = 75  # NVRTC of CUDA 13 compiles for no older one
+STATIC_SHARED = 48 * KIB  # bytes of static shared memory a block, on every architecture
+STATIC_SHARE = 8 * KIB  # bytes that our kernels with dynamic shared memory may have as static shared memory
+REGISTERS_OF_THREAD = 255
+REGISTERS_OF_BLOCK = 65536
+THREADS_OF_BLOCK = 1024
+ENVIRONMENT = "GRB_TILE_DEVICE_LIMITS"
+
+
+@dataclass(frozen=True)
+class DeviceLimits:
+    """Limits of one architecture, or of one device.
+
+    arch: compute capability, 90 for 9.0.  shared_per_block: bytes of shared memory that a block may have (static and
+    dynamic, above 48 KiB by an attribute of the kernel).  shared_per_processor, threads_per_processor,
+    blocks_per_processor, registers_per_processor: of what is resident on a multiprocessor.  block_reserve: bytes of
+    shared memory that the system takes for each block.  cluster: blocks of a thread block cluster that is portable, 0
+    where there are none.  reduce_sync: has it __reduce_add_sync and the like?  processors: multiprocessors; 0: not
+    known, because cards of one architecture differ.  restricted: is it less than the device has, by `restricted`?
+    """
+
+    arch: int
+    shared_per_block: int
+    shared_per_processor: int
+    threads_per_processor: int
+    blocks_per_processor: int
+    cluster: int = 0
+    reduce_sync: bool = True
+    registers_per_processor: int = 65536
+    block_reserve: int = KIB
+    processors: int = 0
+    restricted: str = ""
+
+    @property
+    def has_clusters(self) -> bool:
+        """May a launch be a thread block cluster?  Whether one of a given size fits, the occupancy says."""
+        return self.cluster > 0
+
+    @property
+    def dynamic_shared(self) -> int:
+        """Bytes of dynamic shared memory that a block may have beside at most STATIC_SHARE static ones."""
+        return self.shared_per_block - STATIC_SHARE
+
+    def resident_blocks(self, threads: int, shared: int = 0, registers: int = 0) -> int:
+        """Blocks of `threads` threads, `shared` bytes and `registers` a thread that are resident on a multiprocessor.
+
+        Registers are allocated to a warp by 256 (8 a thread); 0: not counted.
+        """
+        if shared > self.shared_per_block or threads > THREADS_OF_BLOCK:
+            return 0
+        warps = -(-threads // 32)
+        most = min(self.blocks_per_processor, self.threads_per_processor // (32 * warps))
+        most = min(most, self.shared_per_processor // max(shared + self.block_reserve, 1))
+        if registers:
+            most = min(most, self.registers_per_processor // (256 * -(-registers // 8) * warps))
+        return most
+
+
+def _limits(arch: int, per_block: int, per_processor: int, threads: int, blocks: int, cluster: int = 0) -> DeviceLimits:
+    return DeviceLimits(arch, per_block * KIB, per_processor * KIB, threads, blocks, cluster)
+
+
+LIMITS: dict[int, DeviceLimits] = {
+    limits.arch: limits
+    for limits in (
+        replace(_limits(75, 64, 64, 1024, 16), reduce_sync=False, block_reserve=0),  # T4, RTX 20
+        _limits(80, 163, 164, 2048, 32),  # A100
+        _limits(86, 99, 100, 1536, 16),  # A10, A40, RTX 30
+        _limits(89, 99, 100, 1536, 24),  # L4, L40S, RTX 40
+        _limits(90, 227, 228, 2048, 32, 8),  # H100, H200
+        _limits(100, 227, 228, 2048, 32, 8),  # B200
+        _limits(120, 99, 100, 1536, 24, 8),  # RTX 50
+    )
+}
+
+
+def limits_of(arch: int) -> DeviceLimits:
+    """The limits of compute capability `arch`; of the newest listed one that is not newer, where it is not listed.
+
+    Raises: ValueError for one that is older than LEAST_ARCH.
+    """
+    known = [listed for listed in LIMITS if listed <= arch]
+    if not known:
+        raise ValueError(f"compute capability {arch / 10} is not supported: {LEAST_ARCH / 10} or newer")
+    return LIMITS[max(known)]
+
+
+def restricted(limits: DeviceLimits, text: str) -> DeviceLimits:
+    """`limits`, lowered to what `text` says; nothing is raised above what the device has.
+
+    text: words NAME=NUMBER, with blanks or commas between: shared (KiB a block), processors, clusters (0: none),
+    reduce_sync (0: none), threads (of a multiprocessor); or arch (the limits of that architecture, as arch=80).
+    Raises: ValueError that names the word.
+    """
+    found = limits
+    for word in text.replace(",", " ").split():
+        name, _, number = word.partition("=")
+        if name not in _WORDS or not number.isdigit():
+            raise ValueError(
+                f"{ENVIRONMENT}={text!r}: {word!r} is none of {', '.join(f'{known}=NUMBER' for known in _WORDS)}"
+            )
+        found = _WORDS[name](found, int(number))
+    return found if found == limits else replace(found, restricted=" ".join(text.replace(",", " ").split()))
+
+
+def _as_arch(limits, arch):
+    other = limits_of(arch)
+    return replace(
+        limits,
+        shared_per_block=min(limits.shared_per_block, other.shared_per_block),
+        shared_per_processor=min(limits.shared_per_processor, other.shared_per_processor),
+        threads_per_processor=min(limits.threads_per_processor, other.threads_per_processor),
+        blocks_per_processor=min(limits.blocks_per_processor, other.blocks_per_processor),
+        cluster=min(limits.cluster, other.cluster),
+        reduce_sync=limits.reduce_sync and other.reduce_sync,
+    )
+
+
+_WORDS = {
+    "arch": _as_arch,
+    "shared": lambda limits, kib: replace(limits, shared_per_block=min(limits.shared_per_block, kib * KIB)),
+    "processors": lambda limits, count: replace(
+        limits, processors=min(limits.processors, count) if limits.processors else count
+    ),
+    "clusters": lambda limits, size: replace(limits, cluster=min(limits.cluster, size)),
+    "reduce_sync": lambda limits, has: replace(limits, reduce_sync=limits.reduce_sync and has > 0),
+    "threads": lambda limits, count: replace(limits, threads_per_processor=min(limits.threads_per_processor, count)),
+}

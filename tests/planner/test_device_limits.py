@@ -1,0 +1,52 @@
+"""The table of architectures' limits, and restricting a device to less than it has."""
+
+import pytest
+
+from grb_tile.planner.device_limits import KIB, LIMITS, STATIC_SHARED, limits_of, restricted
+
+
+def test_the_table_is_in_order_and_plausible():
+    assert list(LIMITS) == [75, 80, 86, 89, 90, 100, 120]
+    for limits in LIMITS.values():
+        assert STATIC_SHARED < limits.shared_per_block <= limits.shared_per_processor
+        assert limits.shared_per_block + limits.block_reserve == limits.shared_per_processor
+        assert limits.has_clusters == (limits.arch >= 90)
+        assert limits.reduce_sync == (limits.arch >= 80)
+
+
+@pytest.mark.parametrize(("arch", "listed"), [(75, 75), (87, 86), (90, 90), (103, 100), (110, 100), (121, 120)])
+def test_an_architecture_that_is_not_listed(arch, listed):
+    assert limits_of(arch).arch == listed
+
+
+def test_one_that_is_too_old():
+    with pytest.raises(ValueError, match=r"7\.0 is not supported: 7\.5 or newer"):
+        limits_of(70)
+
+
+@pytest.mark.parametrize(
+    ("arch", "threads", "shared", "registers", "blocks"),
+    [(90, 1024, 0, 0, 2), (90, 1024, 0, 64, 1), (90, 256, 32 * KIB, 0, 6), (75, 1024, 0, 0, 1), (75, 32, 0, 0, 16),
+     (86, 512, 0, 0, 3), (120, 128, 99 * KIB, 0, 1), (120, 128, 128 * KIB, 0, 0), (80, 2048, 0, 0, 0)],
+)  # fmt: skip
+def test_resident_blocks(arch, threads, shared, registers, blocks):
+    """By hand from the programming guide's table; the driver says the same of an H200 (tests/gpu)."""
+    assert limits_of(arch).resident_blocks(threads, shared, registers) == blocks
+
+
+def test_a_restriction_only_lowers():
+    h200 = limits_of(90)
+    assert restricted(h200, "") is h200
+    assert restricted(h200, "shared=500 clusters=16 reduce_sync=1") == h200
+    found = restricted(h200, "shared=48, clusters=0 processors=24 reduce_sync=0 threads=1024")
+    assert (found.shared_per_block, found.cluster, found.processors, found.reduce_sync) == (48 * KIB, 0, 24, False)
+    assert found.threads_per_processor == 1024 and found.restricted.startswith("shared=48 clusters=0")
+    as_a100 = restricted(h200, "arch=80")
+    assert as_a100.shared_per_block == 163 * KIB and not as_a100.has_clusters and as_a100.reduce_sync
+    assert as_a100.arch == 90, "code is compiled for the device that runs it"
+
+
+@pytest.mark.parametrize("text", ["shared", "shared=", "shared=-1", "sms=4", "clusters=no"])
+def test_a_restriction_that_is_none(text):
+    with pytest.raises(ValueError, match="GRB_TILE_DEVICE_LIMITS"):
+        restricted(limits_of(90), text)
