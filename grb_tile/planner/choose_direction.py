@@ -38,8 +38,8 @@ def _with_one_orientation(A, transposed, rows, columns, figures, transpose_cost)
     mine, other = ("cols", "rows") if transposed else ("rows", "cols")
     if there < here:
         forms = forms_of(A)
-        saved = forms.get("transpose_counter", 0.0) + here - there
-        forms["transpose_counter"] = saved
+        saved = forms["transpose_counter"] = forms.get("transpose_counter", 0.0) + here - there
         if saved >= transpose_cost:
             return Plan("matvec", other, "csr", "rows_cheaper" if other == "rows" else "columns_cheaper", figures)
-    return Plan("matvec", mine, "csr", "only_orientation", (here, there, transpose_cost))
+    saved = A.forms.get("transpose_counter", 0.0) if A.forms else 0.0
+    return Plan("matvec", mine, "csr", "only_orientation", (here, there, transpose_cost, saved))

@@ -6,14 +6,17 @@ against edges of what is still allowed. Costs are in nanoseconds (tuning.py).
 
 from __future__ import annotations
 
+from grb_tile.operators.iso_products import is_iso_product
 from grb_tile.storage.convert import cached_transpose
 from grb_tile.storage.place import is_host
+from grb_tile.storage.store import forms_of
 
 from . import tuning
 from .choose_direction import cheaper
 from .choose_matvec_gpu import choose_on_gpu
 from .matvec_work import column_wise_ns, estimate_work, row_wise_ns, sample_work
 from .record import FREE, KERNEL_METHODS, Plan, forced
+from .statistics import stored_rows
 
 _METHODS = {"rows": "rows", "pull": "rows", "cols": "cols", "push": "cols"}
 
@@ -53,21 +56,34 @@ def choose_matvec(A, transposed: bool, u, allow, semiring, backend=None) -> Plan
     if u.nvals == 0 or entries == 0:
         return Plan("matvec", "cols" if transposed else "rows", "csr", "vector_empty")
     transpose = cached_transpose(A)
-    if transpose is None and entries <= tuning.CPU_SMALL_MATRIX:
-        return Plan("matvec", "cols" if transposed else "rows", "csr", "matrix_small", (entries,))
+    if entries <= tuning.CPU_SMALL_MATRIX:
+        return Plan("matvec", _of_small(A, transposed, transpose, u), "csr", "matrix_small", (entries,))
     return _by_costs(A, transposed, transpose, u, allow, semiring, backend)
+
+
+def _of_small(A, transposed, transpose, u):
+    """The method for a matrix of few entries: cols for a list, rows for a bitmap where both orientations are stored."""
+    if u.format != "sparse":
+        return "cols" if transposed and transpose is None else "rows"
+    if transposed or transpose is not None:
+        return "cols"
+    forms = forms_of(A)  # ski rental, as in choose_direction.py: rows and entries read in vain against a transpose
+    saved = stored_rows(A) * tuning.CPU_LOOKED_ROW_NS + A.indices.shape[0] * tuning.CPU_LOOK_UP_NS
+    saved = forms["transpose_counter"] = forms.get("transpose_counter", 0.0) + saved
+    price = tuning.NUMPY_CALL_NS + A.indices.shape[0] * tuning.NUMPY_TRANSPOSE_NS
+    return "cols" if saved >= price else "rows"
 
 
 def _by_costs(A, transposed, transpose, u, allow, semiring, backend):
     """The Plan by the costs of both methods, each as it would run now: compiled, or in NumPy."""
-    early = can_stop_early(semiring)
+    early, iso = can_stop_early(semiring), is_iso_product(semiring, A, u)
     by_rows, by_columns = (transpose, A) if transposed else (A, transpose)
     work = estimate_work(A, transposed, by_rows, by_columns, u, allow)
-    rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, allow, True)
+    rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, allow, True, iso)
     low, high = (rows, columns) if rows < columns else (columns, rows)
     if low > 2 * tuning.CPU_SAMPLE_NS and high < low * tuning.CPU_SURE:  # a wrong choice may cost more than a sample
         work = sample_work(A, transposed, by_rows, by_columns, u, allow, early)
-        rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, allow, True)
+        rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, allow, True, iso)
     sure = columns * tuning.CPU_SURE < rows or max(rows, columns) < tuning.CPU_UNASKED_NS
     if backend is None or sure and transpose is not None:
         return cheaper(A, transposed, transpose, rows, columns, u.nvals, tuning.CPU_TRANSPOSE_NS)

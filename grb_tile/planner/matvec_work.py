@@ -106,13 +106,13 @@ def row_wise_ns(work: Work, u, early: bool, compiled: bool) -> float:
     return cost
 
 
-def column_wise_ns(work: Work, u, allow, compiled: bool) -> float:
-    """ns of the column-wise product (saxpy, push) on the CPU, by a compiled kernel or by NumPy."""
+def column_wise_ns(work: Work, u, allow, compiled: bool, iso: bool = False) -> float:
+    """ns of the column-wise product (saxpy, push) on the CPU, by a compiled kernel or by NumPy; iso: its result is."""
     if not compiled:
         masked = 0.0 if allow is None else tuning.NUMPY_MASK_NS
         return tuning.NUMPY_CALL_NS + work.frontier * (tuning.NUMPY_SCATTER_NS + masked)
-    cost = work.frontier * tuning.CPU_SCATTER_NS + u.nvals * tuning.CPU_COLUMN_NS
-    if allow is not None:
+    cost = work.frontier * (tuning.CPU_SET_BIT_NS if iso else tuning.CPU_SCATTER_NS) + u.nvals * tuning.CPU_COLUMN_NS
+    if allow is not None and not iso:
         cost += work.frontier * min(work.admitted, 1 - work.admitted) * tuning.CPU_BRANCH_NS
     if u.format == "bitmap" and u.nvals < u.size:
         cost += u.size * tuning.CPU_LIST_NS

@@ -176,7 +176,7 @@ def test_the_method_that_is_compiled_is_taken_and_the_other_one_s_saving_counted
     slow = row_wise_ns(work, u, True, False)
     assert slow > plan.figures[1] and plan.method == "cols"
     assert [name for name, _ in engines.savings] == ["matvec_rows"]
-    saved = column_wise_ns(work, u, allow, True) - row_wise_ns(work, u, True, True)
+    saved = column_wise_ns(work, u, allow, True, True) - row_wise_ns(work, u, True, True)
     assert engines.savings[0][1] == pytest.approx(saved * 1e-9)
 
 
@@ -208,6 +208,7 @@ def test_a_transpose_costs_what_it_costs_now():
         price = tuning.CPU_TRANSPOSE_NS if ready else tuning.NUMPY_TRANSPOSE_NS
         assert plan.figures[2] == A.nvals * price
         saved = plan.figures[0] - plan.figures[1]
+        assert plan.figures[3] == saved and f"{saved:.0f} ns are saved up" in plan.reason
         assert saved > 0 and A.forms["transpose_counter"] == pytest.approx(saved)
         made[ready] = 1
         while plan.method == "rows":
@@ -292,3 +293,44 @@ def test_a_mask_that_admits_half_costs_more_than_one_that_admits_nearly_all():
     half, most = (Work(N, 1e6, 1e6, 1e6, 0.3, admitted) for admitted in (0.5, 0.99))
     none = column_wise_ns(half, u, None, True)
     assert none < column_wise_ns(most, u, allow, True) < column_wise_ns(half, u, allow, True)
+
+
+def test_an_iso_product_pays_for_no_branch_of_its_mask():
+    """Its kernel sets bits without testing the mask, which whole words meet afterwards."""
+    A = skewed(np.random.default_rng(seeds.SEED + 9))
+    u, allow = bitmap(np.arange(0, N, 3)), Allow(bitmap(np.arange(0, N, 2)))
+    half = Work(N, 1e6, 1e6, 1e6, 0.3, 0.5)
+    assert column_wise_ns(half, u, allow, True, True) == column_wise_ns(half, u, None, True, True)
+    assert column_wise_ns(half, u, allow, True, True) < column_wise_ns(half, u, allow, True, False) / 2
+    transpose_of(A)
+    costs = {}
+    for semiring in (ANY_PAIR, gb.semiring.plus_pair["INT64"]):  # sums of the second differ
+        A.forms.pop("last_method", None)
+        costs[semiring] = choose_matvec(A, True, u, allow, semiring, Engines()).figures[1]
+    assert 2 * costs[ANY_PAIR] < costs[gb.semiring.plus_pair["INT64"]]
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_small_matrix_is_pushed_from_lists_and_pulled_from_bitmaps_without_estimates(transposed):
+    rng = np.random.default_rng(seeds.SEED + 11)
+    A = matrix(rng, 300, 300, 2000, gb.dtypes.FP64)
+    few, half = (vector(rng, 300, count, gb.dtypes.FP64, form) for count, form in ((5, "sparse"), (150, "bitmap")))
+    assert {choose_matvec(A, transposed, half, None, MIN_PLUS).method for _ in range(100)} == {
+        "cols" if transposed else "rows"
+    }
+    transpose_of(A)
+    for u, method in ((few, "cols"), (half, "rows")):
+        plan = choose_matvec(A, transposed, u, None, MIN_PLUS, Engines())
+        assert (plan.method, plan.rule) == (method, "matrix_small")
+
+
+def test_a_small_matrix_of_rows_gets_a_transpose_for_lists_in_the_end():
+    """Each product of a list reads every row in vain: after as many as a transpose costs, it is made."""
+    rng = np.random.default_rng(seeds.SEED + 12)
+    A = matrix(rng, 3000, 3000, 4000, gb.dtypes.FP64)
+    few = vector(rng, 3000, 5, gb.dtypes.FP64, "sparse")
+    methods = [choose_matvec(A, False, few, None, MIN_PLUS, Engines()).method for _ in range(50)]
+    vain = 3000 * tuning.CPU_LOOKED_ROW_NS + A.nvals * tuning.CPU_LOOK_UP_NS
+    price = tuning.NUMPY_CALL_NS + A.nvals * tuning.NUMPY_TRANSPOSE_NS
+    assert methods.index("cols") + 1 == -(-price // vain)
+    assert set(methods[methods.index("cols") :]) == {"cols"}

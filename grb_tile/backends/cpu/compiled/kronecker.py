@@ -3,6 +3,7 @@
 import numpy as np
 
 from grb_tile.dtypes import cast
+from grb_tile.operators.iso_products import uses
 from grb_tile.storage.convert import choose_format, to_csr, to_dcsr, wants_dcsr
 from grb_tile.storage.host_memory import check_memory
 from grb_tile.storage.store import Compressed, index_dtype
@@ -12,7 +13,6 @@ from ..jit import cache as jit
 from ..jit.operators import NotLowerable, operator_recipe
 from ..vectorised.elementwise import combine
 from .gather import balanced
-from .matvec import uses
 
 ENTRY_SECONDS_NUMPY = 60e-9  # NumPy's time per entry of the result, and per call
 CALL_SECONDS_NUMPY = 100e-6

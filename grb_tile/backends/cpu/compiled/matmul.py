@@ -6,6 +6,7 @@ Dot (templates/matmul_dot.py): one dot product for each entry of the mask.  NotI
 
 import numpy as np
 
+from grb_tile.operators.iso_products import uses
 from grb_tile.storage.convert import choose_format, to_csr, to_dcsr, transpose_of
 from grb_tile.storage.host_memory import Growth
 from grb_tile.storage.sorting import find
@@ -14,7 +15,7 @@ from grb_tile.storage.work import dot_work, least_product, masked_products, prod
 
 from ..jit import cache as jit
 from ..vectorised.entries import keep_entries
-from .matvec import MAX_DENSE, give_back, operand, semiring_kernel, take_accumulator, uses
+from .matvec import MAX_DENSE, give_back, operand, semiring_kernel, take_accumulator
 
 PRODUCT_SECONDS_NUMPY = 40e-9  # NumPy's time per multiplication (Gustavson), per lookup (dot) and per call
 LOOK_UP_SECONDS_NUMPY = 40e-9

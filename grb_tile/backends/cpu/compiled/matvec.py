@@ -10,11 +10,12 @@ import threading
 import numpy as np
 
 from grb_tile.dtypes import cast
+from grb_tile.operators.iso_products import one_result, uses
 from grb_tile.storage import convert
 from grb_tile.storage.store import BitmapVector, SparseVector, index_dtype
 
 from ..jit import cache as jit
-from ..jit.operators import NotLowerable, one_result, result_value, semiring_recipe, structure_recipe
+from ..jit.operators import NotLowerable, result_value, semiring_recipe, structure_recipe
 
 ENTRY_SECONDS_NUMPY = 18e-9  # NumPy's time per entry row-wise, per entry column-wise, and per call
 SCATTER_SECONDS_NUMPY = 40e-9
@@ -79,14 +80,6 @@ def _one(dtype):
     if found is None:
         found = _ones[dtype] = np.ones(1, dtype.np_type)
     return found
-
-
-def uses(binaryop):
-    """(reads the first operand's values, reads the second's)."""
-    kind = binaryop.kind
-    if binaryop.positional or kind == "pair":
-        return False, False
-    return kind not in ("second", "any"), kind != "first"
 
 
 def allow_words(allow):
@@ -382,6 +375,8 @@ def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype, 
         first, count = _scatter_shared(
             functions, (indptr, indices, a_values, columns, x_values, words, flip), cuts, size, np_type, threads
         )
+    if iso:
+        count = functions.admit(first[0], first[1], words, flip, 0, first[1].shape[0])
     if count * convert.SPARSE_TO_BITMAP > size and (count >= convert.TINY or count == size):
         # the accumulator is the result
         return result_vector(size, dtype, first[0], value if iso else first[2], count, iso)

@@ -104,18 +104,6 @@ def monoid_facts(monoid):
     return False, True
 
 
-IDEMPOTENT = {"any", "lor", "land", "min", "max", "bor", "band"}
-
-
-def one_result(semiring, x_iso, y_iso):
-    """Is the product iso?  x_iso, y_iso: that operand is iso, or its values are not read."""
-    multiply = semiring.binaryop
-    if multiply.positional or not (x_iso and y_iso):
-        return False
-    name = semiring.monoid.binaryop.name
-    return name in IDEMPOTENT or (name == "times" and multiply.kind == "pair")
-
-
 def result_value(semiring, x, y):
     """The value of an iso product, in an array of length 1; x and y are the operands' stores."""
     multiply = semiring.binaryop

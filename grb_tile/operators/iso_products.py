@@ -1,0 +1,28 @@
+"""Which products have one value in every entry, so that a backend computes their structure only."""
+
+from __future__ import annotations
+
+IDEMPOTENT = {"any", "lor", "land", "min", "max", "bor", "band"}
+
+
+def uses(binaryop) -> tuple[bool, bool]:
+    """(reads the first operand's values, reads the second's)."""
+    kind = binaryop.kind
+    if binaryop.positional or kind == "pair":
+        return False, False
+    return kind not in ("second", "any"), kind != "first"
+
+
+def one_result(semiring, x_iso: bool, y_iso: bool) -> bool:
+    """Is the product iso?  x_iso, y_iso: that operand is iso, or its values are not read."""
+    multiply = semiring.binaryop
+    if multiply.positional or not (x_iso and y_iso):
+        return False
+    name = semiring.monoid.binaryop.name
+    return name in IDEMPOTENT or (name == "times" and multiply.kind == "pair")
+
+
+def is_iso_product(semiring, x, y) -> bool:
+    """Is the product of the stores x and y iso, whatever their structure?"""
+    reads_x, reads_y = uses(semiring.binaryop)
+    return one_result(semiring, x.iso or not reads_x, y.iso or not reads_y)
