@@ -38,7 +38,8 @@ def _with_one_orientation(A, transposed, rows, columns, figures, transpose_cost)
     mine, other = ("cols", "rows") if transposed else ("rows", "cols")
     if there < here:
         forms = forms_of(A)
-        saved = forms["transpose_counter"] = forms.get("transpose_counter", 0.0) + here - there
+        saved = forms.get("transpose_counter", 0.0) + here - there
+        forms["transpose_counter"] = saved
         if saved >= transpose_cost:
             return Plan("matvec", other, "csr", "rows_cheaper" if other == "rows" else "columns_cheaper", figures)
     saved = A.forms.get("transpose_counter", 0.0) if A.forms else 0.0
