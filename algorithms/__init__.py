@@ -23,6 +23,7 @@ if __name__ != "grb_tile.algorithms":
 
 # All at once and not on demand: bfs, sssp and others bear their module's name, which an import on demand would leave
 # standing for the module.
+from .betweenness import betweenness, edge_betweenness
 from .bfs import BfsResult, bfs, bfs_multi
 from .connected_components import ComponentsResult, connected_components
 from .errors import AlgorithmError, ConvergenceFailure, NegativeCycleError
@@ -30,7 +31,7 @@ from .graph import Graph, as_graph
 from .hello import hello
 from .pagerank import PageRankResult, pagerank
 from .report import Report
-from .result import Result, VertexResult
+from .result import EdgeResult, Result, VertexResult
 from .sssp import SsspResult, sssp
 from .triangles import degree_ordered, triangle_count, triangles
 
@@ -39,6 +40,7 @@ __all__ = [
     "BfsResult",
     "ComponentsResult",
     "ConvergenceFailure",
+    "EdgeResult",
     "Graph",
     "NegativeCycleError",
     "PageRankResult",
@@ -47,10 +49,12 @@ __all__ = [
     "SsspResult",
     "VertexResult",
     "as_graph",
+    "betweenness",
     "bfs",
     "bfs_multi",
     "connected_components",
     "degree_ordered",
+    "edge_betweenness",
     "hello",
     "pagerank",
     "sssp",

@@ -154,6 +154,50 @@ class VertexResult(Result):
     report: Report
 
 
+@dataclass(frozen=True)
+class EdgeResult(Result):
+    """values (a Matrix: a value by edge), report; `directed`: whether i -> j and j -> i are two edges.
+
+    to_dict() is {(label, label): value}; an undirected edge is there once, the vertex of the lesser number first.
+    """
+
+    values: Matrix
+    report: Report
+    directed: bool = True
+
+    def to_coo(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(vertices, vertices, values): an undirected edge once, the lesser number first."""
+        i, j, x = self.values.to_coo()
+        once = slice(None) if self.directed else i <= j
+        return i[once], j[once], x[once]
+
+    def to_dict(self) -> dict[Any, Any]:
+        """{(label, label): value}."""
+        i, j, x = self.to_coo()
+        return dict(zip(zip(self._labels(i), self._labels(j), strict=True), x.tolist(), strict=True))
+
+    def to_numpy(self, fill: Any = None) -> np.ndarray:
+        """The values in the order of to_coo(); `fill` is not needed."""
+        return self.to_coo()[2]
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with the columns source, target and the name of the values."""
+        import pandas
+
+        i, j, x = self.to_coo()
+        return pandas.DataFrame({"source": self._labels(i), "target": self._labels(j), self.values.name: x})
+
+    def top(self, k: int = 10, *, smallest: bool = False) -> list[tuple[Any, Any]]:
+        """The k greatest (or smallest) values with their edges, equal ones in the order of to_coo().
+
+        Raises: TypeError, ValueError for k.
+        """
+        i, j, x = self.to_coo()
+        order = _first(x, arguments.count(k, "k"), smallest)
+        edges = zip(self._labels(i[order]), self._labels(j[order]), strict=True)
+        return list(zip(edges, x[order].tolist(), strict=True))
+
+
 def _size(values: Any) -> int:
     return values.size if isinstance(values, Vector) else values.nrows * values.ncols
 

@@ -120,3 +120,15 @@ def p2p(directed):
     parameters |= {"pr.damping-factor": "0.85", "pr.num-iterations": "10"}
     base = folder / "small" / "p2p-31" / "p2p-31"
     return Reference(base, directed, parameters, end=".xz", outputs_end="-directed.xz" if directed else ".xz")
+
+
+def pair(seed, directed, *, weights="one"):
+    """(gb.Matrix, NetworkX graph) of random_graph(seed), loops and vertices without edges among them."""
+    import networkx as nx
+
+    S = random_graph(seed, undirected=not directed, weights=weights)
+    N = nx.DiGraph() if directed else nx.Graph()
+    N.add_nodes_from(range(S.shape[0]))
+    rows, cols = sp.coo_array(S).coords
+    N.add_weighted_edges_from(zip(rows.tolist(), cols.tolist(), S.data.tolist(), strict=True))
+    return matrix(S), N

@@ -1,5 +1,7 @@
 """Cases of bench_algorithms.py: searches, ranks, triangles."""
 
+import random
+
 import networkx as nx
 import numpy as np
 from bench_algorithms import case
@@ -81,3 +83,31 @@ def connected_components():
 @case("triangles", scale=13)
 def triangles():
     return lambda s: alg.triangles(s.G), lambda s: nx.triangles(s.nx), close()
+
+
+def drawn(subject, k):
+    """The vertices that NetworkX draws with seed 1."""
+    return random.Random(1).sample(list(subject.nx), min(k, subject.n))
+
+
+@case("betweenness, 4 sources")
+def betweenness():
+    return (
+        lambda s: alg.betweenness(s.G, sources=drawn(s, 4)),
+        lambda s: nx.betweenness_centrality(s.nx, k=4, seed=1),
+        close(1e-6, 1e-9),
+    )
+
+
+@case("betweenness", scale=10)
+def betweenness_exact():
+    return lambda s: alg.betweenness(s.G), lambda s: nx.betweenness_centrality(s.nx), close(1e-6, 1e-9)
+
+
+@case("edge_betweenness", scale=9)
+def edge_betweenness():
+    def same(ours, theirs):
+        found = ours.to_dict()
+        np.testing.assert_allclose([found[min(e), max(e)] for e in theirs], list(theirs.values()), rtol=1e-6)
+
+    return lambda s: alg.edge_betweenness(s.G), lambda s: nx.edge_betweenness_centrality(s.nx), same
