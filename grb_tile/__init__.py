@@ -43,6 +43,7 @@ if _TYPE_CHECKING:  # type checkers do not run __getattr__
         unary,
         viz,
     )
+    from .backends.select import device as device
     from .core.mask import Mask as Mask
     from .core.matrix import Matrix
     from .core.recorder import Recorder
@@ -57,7 +58,12 @@ def _use_backend(name: str) -> None:
     _import_module(".backends.select", __name__).use(name)
 
 
+def _use_device(number: int) -> None:
+    _import_module(".backends.select", __name__).use_device(number)
+
+
 config.listen("backend", _use_backend)
+config.listen("device", _use_device)
 
 
 backend = "grb_tile"
@@ -67,7 +73,7 @@ _CORE = {
     "Matrix": ".core.matrix", "Vector": ".core.vector", "Scalar": ".core.scalar", "Recorder": ".core.recorder",
     "TransposedMatrix": ".core.transposed", "Mask": ".core.mask", "replace": ".core.updater",
 }  # fmt: skip
-_PLANNER = {"plan": ".planner", "explain": ".planner"}
+_FUNCTIONS = {"plan": ".planner", "explain": ".planner", "device": ".backends.select"}
 _MODULES = {
     "agg", "algorithms", "backends", "binary", "core", "dtypes", "exceptions", "fused", "grb", "indexunary", "io",
     "kernels", "monoid", "op", "operations", "operators", "planner", "select", "semiring", "ss", "storage", "unary",
@@ -82,8 +88,8 @@ _NEED_CORE = {          # operators called on expressions need the callables of 
 def __getattr__(name: str) -> _Any:
     if name in _CORE:
         value = getattr(_load_core(_CORE[name]), name)
-    elif name in _PLANNER:
-        value = getattr(_import_module(_PLANNER[name], __name__), name)
+    elif name in _FUNCTIONS:
+        value = getattr(_import_module(_FUNCTIONS[name], __name__), name)
     elif name in _MODULES:
         value = _load_core(f".{name}") if name in _NEED_CORE else _import_module(f".{name}", __name__)
     else:
@@ -99,7 +105,7 @@ def _load_core(module: str) -> _Any:
 
 def __dir__() -> list[str]:
     return sorted(
-        (globals().keys() | _CORE.keys() | _PLANNER.keys() | _MODULES)
+        (globals().keys() | _CORE.keys() | _FUNCTIONS.keys() | _MODULES)
         - {"_import_module", "_Path", "_Any", "_TYPE_CHECKING", "annotations"}
     )
 

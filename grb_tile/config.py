@@ -3,6 +3,7 @@
     autocompute  True    compute an expression where its value is needed (`A.mxv(v).nvals`); False raises with a hint
     mapnumpy     True    operators of `binary.numpy` and the like are the library's own where they are equal
     backend      "cpu"   which backend computes: "cpu", "cuda", "auto"; see grb_tile.backends.select
+    device       0       the number of the GPU that "cuda" is, for a thread outside `with gb.device(number):`
     plan         None    a forced plan, as `gb.plan(force=...)` sets it
 
 `set` changes an option at once; as a context manager it restores the old value at the end.  The methods are those of
@@ -24,7 +25,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-DEFAULTS: dict[str, Any] = {"autocompute": True, "mapnumpy": True, "backend": "cpu", "plan": None}
+DEFAULTS: dict[str, Any] = {"autocompute": True, "mapnumpy": True, "backend": "cpu", "device": 0, "plan": None}
 FROM_ENVIRONMENT = ("autocompute", "mapnumpy")  # the options that python-graphblas has
 _MISSING: Any = object()
 

@@ -18,6 +18,7 @@ _PRIMITIVES = [name for name, value in vars(Backend).items() if not name.startsw
 def guarded(backend):
     """`backend` with primitives that accept device stores too."""
     methods = {name: _bringing(getattr(backend, name)) for name in _PRIMITIVES}
+    methods["sssp"] = _bringing_in_edges(methods["sssp"])
     methods["is_guarded"] = True
     cls = type(f"Guarded{type(backend).__name__}", (type(backend),), {k: _method(v) for k, v in methods.items()})
     made = cls.__new__(cls)
@@ -33,6 +34,16 @@ def _bringing(primitive):
     @functools.wraps(primitive)
     def call(*args, **kwargs):
         return primitive(*map(_here, args), **{name: _here(value) for name, value in kwargs.items()})
+
+    return call
+
+
+def _bringing_in_edges(sssp):
+    """`in_edges` is no store but a function that gives one."""
+
+    @functools.wraps(sssp)
+    def call(A, in_edges, *args, **kwargs):
+        return sssp(A, lambda: _here(in_edges()), *args, **kwargs)
 
     return call
 

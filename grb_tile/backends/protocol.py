@@ -27,6 +27,7 @@ tests/backends/test_protocol.py compares the signatures of all backends.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,10 +36,11 @@ from grb_tile.exceptions import NotImplementedException
 from grb_tile.planner.device_profile import CPU
 from grb_tile.planner.statistics import edges_of
 from grb_tile.storage.bits import scatter_words
-from grb_tile.storage.place import is_of_device
+from grb_tile.storage.place import host, is_of_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from types import ModuleType
 
     from grb_tile.dtypes import DataType
@@ -319,6 +321,20 @@ class Backend:
 
     def synchronize(self) -> None:
         """Wait until every result is complete."""
+
+    def bring(self, store: Store) -> Store:
+        """A store from wherever it resides, with arrays where this backend computes; itself where they are there.
+
+        Raises: HostOnly where a user-defined type has no device form.
+        """
+        return host(store)
+
+    def bind(self) -> None:
+        """Make this backend's device the current one of the calling thread, for CuPy too."""
+
+    def bound(self) -> AbstractContextManager:
+        """A context manager within which this backend's device is the current one of the calling thread."""
+        return nullcontext()
 
     def run_reported(self, function: Callable[[], Any], name: str) -> Any:
         """function(); errors of the backend's own libraries leave it as the library's exceptions, naming `name`."""

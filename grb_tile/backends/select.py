@@ -3,6 +3,12 @@
 AVAILABLE is the only place where backends are registered, in the order in which "auto" tries them: a line with a name,
 a module and a subclass of protocol.Backend.
 
+A device backend computes on one device: "cuda:1" is that of device 1, "cuda" that of the device that
+`gb.config.set(device=...)` names, 0 at first.
+
+`use` holds for the process.  `using` and `device` hold for the calling thread (they set a context variable), so that
+blocks of two threads may overlap.
+
 Stores stay where they were made.  A device backend moves host stores at first use; once one was in use, host backends
 copy device stores back in the same way (guard.py).
 
@@ -16,7 +22,9 @@ copy device stores back in the same way (guard.py).
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -27,7 +35,7 @@ from grb_tile.planner.record import when_forced
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .protocol import Backend
+    from .protocol import Backend, Store
 
 AVAILABLE = {
     "cuda": ("grb_tile.backends.cuda.backend", "CudaBackend"),
@@ -36,24 +44,40 @@ AVAILABLE = {
     "reference": ("grb_tile.backends.reference", "ReferenceBackend"),
 }
 FOR_TESTS = ("numpy", "reference")  # not offered by the command
-_made: dict[str, Backend] = {}
+NUMBERED = "cuda"  # the backend whose name may have a device's number after it
+_made: dict[str, Backend] = {}  # the one of device 0 without its number
 _active: Backend | None = None
+_here: ContextVar[str | None] = ContextVar("grb_tile_backend", default=None)  # the name of the caller's own
+_making = threading.RLock()
 
 
 def named(name: str) -> Backend:
     """The backend of that name (made once, imported at first use).  Raises: InvalidValue on an unknown name."""
+    if name == "auto":
+        return named(next(other for other in AVAILABLE if _class_of(other).is_available()))
+    kind, number = _kind_and_number(name)
+    name = f"{kind}:{number}" if number else kind
     backend = _made.get(name)
-    if backend is None:
-        if name == "auto":
-            return named(next(other for other in AVAILABLE if _class_of(other).is_available()))
-        if name not in AVAILABLE:
-            raise InvalidValue(f"backend: {name!r} is not known; choose one of auto, {', '.join(AVAILABLE)}")
-        backend = register(name, _class_of(name)())
-    if not backend.on_device and _made_on_device() is not None and not getattr(backend, "is_guarded", False):
-        from .guard import guarded
+    if backend is None or not backend.on_device:
+        with _making:  # once, because stores refer to the device that a backend has
+            backend = _made.get(name) or register(name, _class_of(kind)(*((number,) if number else ())))
+            if not backend.on_device and _made_on_device() is not None and not getattr(backend, "is_guarded", False):
+                from .guard import guarded
 
-        backend = _made[name] = guarded(backend)
+                backend = _made[name] = guarded(backend)
     return backend
+
+
+def _kind_and_number(name: str) -> tuple[str, int]:
+    """("cuda", 1) of "cuda:1"; 0 where a backend has no devices."""
+    kind, colon, number = name.partition(":")
+    if kind not in AVAILABLE and name not in _made or colon and (kind != NUMBERED or not number.isdecimal()):
+        raise InvalidValue(
+            f"backend: {name!r} is not known; choose one of auto, {', '.join(AVAILABLE)}, or {NUMBERED}:1 for device 1"
+        )
+    if colon:
+        return kind, int(number)
+    return kind, config.get("device", 0) if kind == NUMBERED else 0
 
 
 def _class_of(name: str) -> type[Backend]:
@@ -67,47 +91,100 @@ def register(name: str, backend: Backend) -> Backend:
     if backend.name != name:  # `using` finds the backend again by its name
         backend.name = name
     _made[name] = backend
-    if backend.on_device and _active is not None and not _active.on_device:
-        _active = named(_active.name)
+    if backend.on_device:
+        for other in list(_made):
+            if not _made[other].on_device:
+                named(other)
+        if _active is not None and not _active.on_device:
+            _active = named(_active.name)
     return backend
 
 
 def current() -> Backend:
-    """The backend in use."""
+    """The backend in use where the caller is."""
+    name = _here.get()
+    if name is not None:
+        return _made.get(name) or named(name)
     return _active if _active is not None else use(config.get("backend", "cpu"))
 
 
 def use(name: str) -> Backend:
-    """Make the backend `name` the one in use; returns it."""
+    """Make the backend `name` the one in use, in the process and in the block around the caller; returns it."""
     global _active
-    _active = named(name)
-    return _active
+    _active = backend = named(name)
+    if _here.get() is not None:
+        _here.set(backend.name)
+    backend.bind()
+    return backend
+
+
+def use_device(number: int) -> None:
+    """`gb.config.set(device=number)`: "cuda" is the backend of that device from now on.
+
+    Raises: InvalidValue when that is no number of a device.
+    """
+    _check_number(number)
+    if current().on_device:
+        use(f"{NUMBERED}:{number}")
+
+
+def _check_number(number: int) -> None:
+    if isinstance(number, bool) or not hasattr(number, "__index__") or number < 0:
+        raise InvalidValue(f"device: {number!r} is no number of a device; the first is 0")
+
+
+def moved(store: Store, device: str) -> Store:
+    """`store` with its arrays on `device`: "cpu", "cuda" (the one in use) or "cuda:1"; itself where they reside there.
+
+    Raises: InvalidValue for another name; GraphblasException where the device cannot be used.
+    """
+    kind = device.partition(":")[0] if isinstance(device, str) else None
+    if kind not in ("cpu", NUMBERED):
+        raise InvalidValue(f'device: {device!r} is no device; choose "cpu", "{NUMBERED}" or "{NUMBERED}:1"')
+    backend = current() if device == NUMBERED and current().on_device else named(device)
+    return backend.bring(store)
 
 
 def on_device() -> Backend:
-    """The backend that computes on a device: the one in use if it does, else one made before, else AVAILABLE's first.
+    """The backend that computes on a device: the one in use if it does, else the one of the configured device.
 
     Raises: GraphblasException when there is no device, naming what is missing.
     """
     backend = current()
     if backend.on_device:
         return backend
-    return _made_on_device() or named(next(name for name in AVAILABLE if getattr(_class_of(name), "on_device", True)))
+    return named(NUMBERED)
 
 
 def _made_on_device() -> Backend | None:
-    return next((backend for backend in _made.values() if backend.on_device), None)
+    return next((backend for backend in list(_made.values()) if backend.on_device), None)
 
 
 @contextmanager
 def using(name: str) -> Iterator[Backend]:
-    """Within the block the backend `name` is in use."""
-    global _active
-    before = _active
+    """Within the block the backend `name` is in use for the calling thread; a device is CuPy's current one too."""
+    backend = named(name)
+    token = _here.set(backend.name)
     try:
-        yield use(name)
-    finally:  # by name: a host backend must know by now that there are device stores
-        _active = before if before is None or before.on_device else named(before.name)
+        with backend.bound():
+            yield backend
+    finally:
+        _here.reset(token)
+
+
+@contextmanager
+def device(number: int) -> Iterator[None]:
+    """Within the block the GPU of that number computes for the calling thread, and is CuPy's current device.
+
+        with gb.device(1):
+            w = A.mxv(v).new()      # on device 1: A and v reside there or on the host
+
+    Other threads are not concerned: each enters a block of its own, or computes as `gb.config` says.
+    Raises: InvalidValue when there is no such device; GraphblasException when there is none that can be used.
+    """
+    _check_number(number)
+    with using(f"{NUMBERED}:{int(number)}"):
+        yield
 
 
 when_forced("backend", using)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import operations as ops
-from ..backends.select import current
+from ..backends.select import current, moved
 from ..dtypes import lookup_dtype
+from ..storage.place import device_of
 from . import elements, recorder
 from .arguments import check_options, expect_type, output_type, scalar_of
 from .base import BaseType
@@ -63,6 +64,20 @@ class Stored(Collection, BaseType):
     def nbytes(self) -> int:
         """Bytes of the arrays of the store."""
         return self._store.nbytes
+
+    @property
+    def device(self) -> str:
+        """Where the entries reside: "cpu", or "cuda:1" in the memory of device 1 (array API standard)."""
+        return device_of(self._store)
+
+    def to_device(self, device: str) -> Self:
+        """The object with its entries on `device`: itself where they reside there, else a new object.
+
+        device: "cpu"; "cuda", the GPU in use (`gb.device`, `gb.config`); "cuda:1".
+        Raises: InvalidValue for another name; GraphblasException for a device that cannot be used.
+        """
+        store = moved(self._store, device)
+        return self if store is self._store else type(self)._from_store(store)
 
     @property
     def gb_obj(self) -> Any:

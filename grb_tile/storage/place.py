@@ -3,36 +3,75 @@
 A device store is an ordinary store with a device's arrays.  A device's backend registers its class of arrays here, with
 functions that convert and move; the method `get()` of such an array returns a copy on the host.
 
-`store.forms["host"]` caches the host copy of a device store, `store.forms["device"]` the device copy of a host store.
+`store.forms["host"]` caches the host copy of a device store, `store.forms["device", number]` the copy of a host store
+on the device of that number.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .store import BitmapVector, Compressed, SparseVector, forms_of
 
-_converters = {}
-_movers = {}
-_readers = {}
-_followers = {}
 
+class Functions(NamedTuple):
+    """What a device does for stores that reside there.
 
-def register(array_class, convert, move, iso_value, follow):
-    """Register the functions of a device for stores whose values are of `array_class`.
-
-    convert(store, format)   the store in another format
+    name                     "cuda:1"
+    backend                  its backend, which converts and reads
     move(value)              a cached array on the device with the NumPy scalar `value`
     iso_value(store)         the value of an iso store
+    host(array)              a copy on the host
     follow()                 orders the caller's next work after all work submitted to the device
+    wait()                   returns when that work is complete
     """
-    _converters[array_class] = convert
-    _movers[array_class] = move
-    _readers[array_class] = iso_value
-    _followers[array_class] = follow
+
+    name: str
+    backend: Any
+    move: Any
+    iso_value: Any
+    host: Any
+    follow: Any
+    wait: Any
+
+
+_devices = {}  # class of arrays -> {number of the device: Functions}
+
+
+def register(array_class, number, *functions):
+    """Register the Functions of the device `number` for arrays of `array_class`."""
+    _devices[array_class] = {**_devices.get(array_class, {}), number: Functions(*functions)}
+
+
+def number_of(array):
+    """The number of the device where a device's array resides."""
+    return array.data.device_id
+
+
+def _functions(array):
+    """The Functions of the array's device; None for a device whose backend was never in use."""
+    devices = _devices.get(type(array))
+    return None if devices is None else devices.get(number_of(array))
 
 
 def is_of_device(array):
     """Is `array` of a registered device class?"""
-    return type(array) in _converters
+    return type(array) in _devices
+
+
+def device_of(store):
+    """Where the arrays of `store` reside: "cpu", or "cuda:1" and the like."""
+    return "cpu" if is_host(store) else _functions(store.values).name
+
+
+def backend_of(store):
+    """The backend of the device where `store` resides; None for a host store."""
+    return None if is_host(store) else _functions(store.values).backend
+
+
+def wait_for(store):
+    """Return when all work of the device where `store` resides is complete."""
+    _functions(store.values).wait()
 
 
 def is_host(store):
@@ -42,27 +81,27 @@ def is_host(store):
 
 def follow(array):
     """Order the caller's next work after the work that computes the device array `array`, on any stream."""
-    known = _followers.get(type(array))
+    known = _functions(array)
     if known is not None:
-        known()
+        known.follow()
 
 
 def convert_there(store, format):
     """The same entries in `format`, converted on the device where they reside."""
-    return _converters[type(store.values)](store, format)
+    return _functions(store.values).backend.convert(store, format)
 
 
 def moved_like(store, value):
     """A cached array of the one value `value` (a NumPy scalar) on the device of `store`."""
-    return _movers[type(store.values)](value)
+    return _functions(store.values).move(value)
 
 
 def host_array(array):
     """`array` as a NumPy array: itself, or a copy on the host."""
     if array is None or type(array) is np.ndarray:
         return array
-    follow(array)
-    return array.get()
+    known = _functions(array)
+    return array.get() if known is None else known.host(array)
 
 
 def host(store):
@@ -99,4 +138,4 @@ def first_value(store):
     values = store.values
     if type(values) is np.ndarray:
         return values[0]
-    return _readers[type(values)](store) if store.iso else host_array(values[:1])[0]
+    return _functions(values).iso_value(store) if store.iso else host_array(values[:1])[0]

@@ -4,7 +4,7 @@
 // Positions are one list (rows null) or (row, column) pairs; segments: equal positions, sorted.
 // Launch: one thread for each entry; fold_segments: one for each distinct position.
 #pragma once
-#include "base/errors.cuh"
+#include "base/launch.cuh"
 #include "base/scalar.cuh"
 
 namespace grb {

@@ -17,9 +17,34 @@ TypeError: add: a host array met a device array
 """
 
 import ctypes
+import threading
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
+
+_thread = threading.local()  # number: of the thread's current device
+
+
+def current_number():
+    """The number of the calling thread's current device."""
+    return getattr(_thread, "number", 0)
+
+
+def bind(number):
+    """Make the device of that number the calling thread's current one."""
+    _thread.number = number
+
+
+@contextmanager
+def bound(number):
+    """Within the block the device of that number is the calling thread's current one."""
+    before = current_number()
+    bind(number)
+    try:
+        yield
+    finally:
+        bind(before)
 
 
 class Address(int):
@@ -27,12 +52,15 @@ class Address(int):
 
     def __new__(cls, array):
         self = int.__new__(cls, array.ctypes.data)
-        self.dtype, self.is_contiguous = array.dtype, array.flags.c_contiguous
+        self.dtype, self.is_contiguous, self.device_id = array.dtype, array.flags.c_contiguous, array.device_id
         return self
 
 
 class DeviceArray(np.ndarray):
-    """An array on the "device"."""
+    """An array on the "device" that was current when it was made; it may be computed with while that is current."""
+
+    def __array_finalize__(self, other):
+        self.device_id = other.device_id if isinstance(other, DeviceArray) else current_number()
 
     def get(self):
         """A copy on the host."""
@@ -41,7 +69,7 @@ class DeviceArray(np.ndarray):
     @property
     def data(self):
         """As CuPy's: data.ptr is the address."""
-        return SimpleNamespace(ptr=Address(self))
+        return SimpleNamespace(ptr=Address(self), device_id=self.device_id)
 
     def tolist(self):
         return self.view(np.ndarray).tolist()
@@ -60,7 +88,9 @@ class DeviceArray(np.ndarray):
 
     def __getitem__(self, key):
         _refuse_host("index", _leaves(key))
-        return to_device(self.view(np.ndarray)[_map(key)])
+        found = to_device(self.view(np.ndarray)[_map(key)])
+        found.device_id = self.device_id
+        return found
 
     def __setitem__(self, key, value):
         _refuse_host("assignment", _leaves((key, value)))
@@ -115,6 +145,8 @@ def _refuse_host(what, values):
     for x in values:
         if type(x) is np.ndarray:
             raise TypeError(f"{what}: a host array met a device array")
+        if isinstance(x, DeviceArray) and x.device_id != current_number():
+            raise TypeError(f"{what}: an array of device {x.device_id} while device {current_number()} is current")
 
 
 def to_device(x):

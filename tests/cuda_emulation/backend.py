@@ -31,7 +31,7 @@ def shim():
         if os.environ.get("GRB_TILE_TEST_FILLED"):
             found.device.places = found.device.zeros
         return found
-    made = CudaBackend(EmulatedLauncher())
+    made = CudaBackend(launcher=EmulatedLauncher())
     made.device.places = lambda count, dtype: rubbish(made.device, count, np.dtype(dtype))
     return select.register("cuda", made)
 

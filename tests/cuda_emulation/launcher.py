@@ -32,6 +32,7 @@ import numpy as np
 from grb_tile.backends.cuda.runtime.compile import blocks_for, source_text
 from grb_tile.planner import device_profile
 
+from . import arrays
 from .arrays import Address, DeviceArray, xp
 
 HERE = Path(__file__).resolve().parent
@@ -125,6 +126,7 @@ class EmulatedKernel:
         self.signature = library.simt_signature().decode().split()
         self.switches = 0
         self.seed = 0
+        self.number = 0
 
     def __call__(self, grid, block, args, shared=0, cooperative=False, direct=False):
         """See launch.Kernel.__call__; direct: the call of a kept launch, which takes any address."""
@@ -133,6 +135,8 @@ class EmulatedKernel:
         fields = 8 * len(args)
         if len(args) != len(self.signature) and self.signature != [f"s{fields}"]:
             raise TypeError(f"{self.name}: {len(args)} arguments for {self.signature}")
+        if self.number != arrays.current_number():
+            raise EmulationError(f"{self.name}: of device {self.number}, launched on {arrays.current_number()}")
         if min(grid) < 1 or min(block) < 1 or np.prod(block) > 1024:
             raise EmulationError(f"{self.name}: no launch of {grid} blocks of {block} threads")
         if self.signature == [f"s{fields}"]:  # one struct of 8-byte fields
@@ -182,6 +186,8 @@ class EmulatedKernel:
         if isinstance(a, DeviceArray):
             a = Address(a)
         if type(a) is Address:
+            if a.device_id != self.number:
+                raise TypeError(f"{self.name}: argument {k} is on device {a.device_id}, the kernel on {self.number}")
             if wanted[0] != "p" or wanted[1:] not in ("0", str(a.dtype.itemsize)):
                 raise TypeError(f"{self.name}: argument {k} is a {a.dtype} array, the kernel wants {wanted}")
             if not a.is_contiguous:
@@ -232,7 +238,10 @@ def _whole_words(count, dtype):
 
 
 class EmulatedLauncher:
-    """The interface of launch.Launcher: a device of two multiprocessors whose grids and blocks are small."""
+    """The interface of launch.Launcher: a device of two multiprocessors whose grids and blocks are small.
+
+    number, several: it is one of several devices, which differ by the arrays that reside there.
+    """
 
     xp = xp
     array_block = SeparateArrays
@@ -242,10 +251,21 @@ class EmulatedLauncher:
     shared = 227 << 10
     current_stream = staticmethod(xp.cuda.get_current_stream)
 
-    def __init__(self, options=None, seed=0):
+    current_number = staticmethod(arrays.current_number)
+
+    def __init__(self, options=None, seed=0, number=0, several=False):
         self.options = tuple(os.environ.get("GRB_TILE_SIMT_FLAGS", "-O1").split() if options is None else options)
         self.seed = seed
+        self.number, self.several = number, several
         self._kernels = {}
+
+    def bound(self):
+        """See launch.Launcher.bound."""
+        return arrays.bound(self.number)
+
+    def bind(self):
+        """See launch.Launcher.bind."""
+        arrays.bind(self.number)
 
     def kernel(self, header, name, functors="", template=()):
         """See launch.Launcher.kernel."""
@@ -255,7 +275,7 @@ class EmulatedLauncher:
             text, expression = source_text(header, name, functors, template)
             library = ctypes.CDLL(str(build(text, expression, self.options)))
             found = self._kernels[key] = EmulatedKernel(library, expression)
-            found.seed = self.seed
+            found.seed, found.number = self.seed, self.number
         return found
 
     def threads(self, wanted):

@@ -94,18 +94,3 @@ def test_imports_from_other_libraries_name_themselves(limit):
     limit(4 << 20)
     with pytest.raises(OutOfMemory, match="from_cupy_coo|build_matrix"):
         gb.io.from_cupy_coo(at, at, at, shape=(N, N))
-
-
-def test_a_kernel_that_reports_is_an_exception_that_names_the_call(on_the_device):
-    from grb_tile.exceptions import IndexOutOfBound
-
-    device = on_the_device.device
-    text = """namespace grb {
-    __global__ void check(const int64_t* i, int64_t n, int64_t bound, unsigned long long* error) {
-      GRB_EACH(k, n) if (i[k] >= bound) report(error, 2, k, i[k]);
-    } }"""
-    kernel = device.launcher.kernel("base/errors.cuh", "check", text)
-    kernel.over(2, (device.array(np.array([1, 12])), 2, 10, device.errors.arm("extract")))
-    with pytest.raises(IndexOutOfBound, match=r"extract: .* error 2, details \[1, 12, 0\]"):
-        device.synchronize()
-    device.synchronize()  # reported once

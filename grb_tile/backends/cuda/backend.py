@@ -20,7 +20,7 @@ from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
 from ..fallback import warn_of_host
 from ..protocol import Backend, LoopOutcome
 from .runtime import errors
-from .runtime.device import Device
+from .runtime.device import Device, bring_store
 from .runtime.errors import HostOnly, reporting
 
 STORES = (SparseVector, BitmapVector, Compressed)
@@ -29,8 +29,11 @@ _HERE = __package__
 _BFS = "traversal.dispatch", "bfs"
 
 
-def real_launcher():
-    """The launcher for CuPy's current device.  Raises: GraphblasException that names the remedy when there is none."""
+def real_launcher(number=0):
+    """The launcher for the device of that number.
+
+    Raises: GraphblasException that names the remedy when there is none.
+    """
     try:
         import cupy
     except ImportError as error:
@@ -46,18 +49,23 @@ def real_launcher():
         ) from error
     if count == 0:
         raise GraphblasException('backend "cuda" found no NVIDIA device; use gb.config.set(backend="cpu")')
-    capability = int(cupy.cuda.Device().compute_capability)
+    if number >= count:
+        raise GraphblasException(
+            f"device: there is no device {number}; this machine has {count}, of numbers 0 to {count - 1}: choose one "
+            "with gb.config.set(device=...), gb.device(...) or CUDA_VISIBLE_DEVICES"
+        )
+    capability = int(cupy.cuda.Device(number).compute_capability)
     if capability < LEAST_CAPABILITY:
         raise GraphblasException(
             f'backend "cuda" needs a device of compute capability {LEAST_CAPABILITY / 10} or more (Volta, 2017); '
-            f"device {cupy.cuda.Device().id} has {capability / 10}: choose another with CUDA_VISIBLE_DEVICES, or use "
-            'gb.config.set(backend="cpu")'
+            f"device {number} has {capability / 10}: choose another with gb.config.set(device=...) or "
+            'CUDA_VISIBLE_DEVICES, or use gb.config.set(backend="cpu")'
         )
     from .runtime.compile import compiler
     from .runtime.launch import Launcher
 
     compiler()
-    return Launcher()
+    return Launcher(number)
 
 
 def is_available():
@@ -75,7 +83,7 @@ def is_available():
 
 
 class CudaBackend(Backend):
-    """Every primitive on the device of `launcher` (CuPy's current device when None)."""
+    """Every primitive on the device of that number, or of `launcher`, which tests bring."""
 
     name = "cuda"
     on_device = True
@@ -85,15 +93,20 @@ class CudaBackend(Backend):
     def is_available(cls):
         return is_available()
 
-    def __init__(self, launcher=None):
-        self.device = Device(real_launcher() if launcher is None else launcher)
+    def __init__(self, number=0, launcher=None):
+        launcher = launcher or real_launcher(number)
+        with launcher.bound():
+            self.device = Device(launcher)
         self.own = self.device.own
         self.profile = self.device.profile
         self.detours = Counter()
         self._host = None
         self._functions = {}
         device = self.device
-        place.register(device.array_class, self.convert, device.constant, device.iso_value, device.in_order)
+        place.register(
+            device.array_class, device.number, f"cuda:{device.number}", self, device.constant,
+            device.iso_value, device.host, device.in_order, device.synchronize,
+        )  # fmt: skip
 
     # ------------------------------------------------------------------ structure
 
@@ -107,12 +120,16 @@ class CudaBackend(Backend):
 
     @reporting
     def tuples_vector(self, u):
-        """(indices, values) as NumPy arrays: tuples are what the host reads."""
+        """(indices, values) as NumPy arrays: tuples are what the host reads, from whichever device."""
+        if self._is_elsewhere(u):
+            return place.backend_of(u).tuples_vector(u)
         return tuple(map(self.device.host, self._call("structure.structure", "tuples_vector", self.own(u))))
 
     @reporting
     def tuples_matrix(self, A):
         """(rows, cols, values) as NumPy arrays."""
+        if self._is_elsewhere(A):
+            return place.backend_of(A).tuples_matrix(A)
         return tuple(map(self.device.host, self._call("structure.structure", "tuples_matrix", self.own(A))))
 
     @reporting
@@ -159,11 +176,17 @@ class CudaBackend(Backend):
     def expand_matrix(self, A, I, J, nrows, ncols):
         return self._call("structure.structure", "expand_matrix", self.own(A), I, J, nrows, ncols)
 
+    @reporting
     def edges_of(self, A, u):
         """Counted on the device and read back; kept with u."""
         return self._call("products.columns", "edges_of", A, u)
 
     # ------------------------------------------------------------------ placement
+
+    def _is_elsewhere(self, store):
+        """Does the store reside on another device?"""
+        device = self.device
+        return device.several and not place.is_host(store) and place.number_of(store.values) != device.number
 
     def operands_to_device(self, A, u, allow):
         """(A, u, allow) on the device; all as they are where one has a user-defined type."""
@@ -178,8 +201,20 @@ class CudaBackend(Backend):
         except HostOnly:
             return operand
 
+    def bring(self, store):
+        if self._is_elsewhere(store):
+            place.wait_for(store)
+            return bring_store(self.device, store)
+        return self.own(store)
+
     def synchronize(self):
         self.device.synchronize()
+
+    def bind(self):
+        self.device.launcher.bind()
+
+    def bound(self):
+        return self.device.bound()
 
     def run_reported(self, function, name):
         def call(device):

@@ -1,6 +1,7 @@
 """Out of memory on the device: derived forms make room, the call runs once more, and what still fails is named."""
 
 import gc
+import threading
 import weakref
 from types import SimpleNamespace
 
@@ -79,9 +80,9 @@ def test_the_failed_try_holds_nothing_when_the_second_begins(monkeypatch):
     seen = []
     drop = memory.drop_forms
 
-    def dropping():
+    def dropping(is_there):
         seen.append(limit.held())
-        return drop()
+        return drop(is_there)
 
     monkeypatch.setattr("grb_tile.backends.cuda.runtime.device.drop_forms", dropping)
     with pytest.raises(OutOfMemory):
@@ -206,7 +207,9 @@ def fake_device(log):
     """A Device's streams without a device."""
     runtime = SimpleNamespace(CUDARuntimeError=CUDARuntimeError, deviceSynchronize=lambda: log.append("wait for all"))
     cuda = SimpleNamespace(Event=lambda **options: Event(log, **options), runtime=runtime)
-    device = SimpleNamespace(xp=SimpleNamespace(cuda=cuda), stream=None, now=None)
+    device = SimpleNamespace(
+        xp=SimpleNamespace(cuda=cuda), stream=None, now=None, lock=threading.RLock(), several=False
+    )
     device.current_stream = lambda: device.now
     device.follow = lambda: Device.follow(device)
     return device

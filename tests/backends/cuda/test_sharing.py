@@ -115,6 +115,7 @@ def test_a_thread_that_the_driver_does_not_know_yet():
     runtime = SimpleNamespace(memGetInfo=lambda: known.add(threading.get_ident()))
     launcher = SimpleNamespace(
         processors=1,
+        number=0,
         xp=SimpleNamespace(ndarray=np.ndarray, cuda=SimpleNamespace(runtime=runtime)),
         launch=launch,
         hole=SimpleNamespace(data=SimpleNamespace(ptr=8)),

@@ -35,7 +35,6 @@ HIGH_DEGREE_BYTES = 192 << 10  # of shared memory for the sums of high-degree ro
 REST_BYTES = 16 << 10  # of shared memory that these sums leave free
 _EACH, _CHUNK, _MOST_CHUNKS = 8, {4: 4096, 8: 2048}, 1024  # as in products/columns.cuh
 _KEPT_WORKSPACE = 1 << 24  # entries of x up to which the workspace for its chunks is kept
-_KEPT = 8  # accumulators kept
 _FEW, _NOT_FEW = (1,), (0,)
 _NO_ACCUMULATOR = 0, 0, 0  # the addresses of one to clear meanwhile: none
 _NO_SLOTS = 0, 0  # of high-degree rows: address of their numbers, how many
@@ -68,6 +67,9 @@ class Merge:
         self._type = None if s.structure_only else s.dtype.np_type
         self._clean = size, self._type, np.asarray(s.start).tobytes() if s.has_start else None
         self._raw = size, self._type
+        # shared with other matrices of such products, and dropped with the last of them
+        self._kept_clean, self._kept_raw = device.kept(self._clean), device.kept(self._raw)
+        self._kept_workspace = device.kept((self._p_type, self._x_type, self._bitmap))
         self._layout = layout(((size + 63) >> 6, _WORD), (4, _WORD), None if self._type is None else (size, self._type))
         stored, entries = AT.indptr.shape[0] - 1, AT.indices.shape[0]
         self.mean = entries / max(stored, 1)  # entries of a column
@@ -112,11 +114,11 @@ class Merge:
 
         renew: the caller keeps the Accumulator, and the launch clears the next one.
         """
-        device = self._device
-        kept = device.kept_accumulators
-        result = kept.pop(self._clean, None) or self._cleaned()
+        device, kept = self._device, self._kept_clean
+        result, kept.item = kept.item or self._cleaned(), None
         if renew:
-            fresh = kept.pop(self._raw, None) or self._fresh()
+            kept = self._kept_raw
+            fresh, kept.item = kept.item or self._fresh(), None
             clean = fresh.addresses
         else:
             result.count_in(device.counters())
@@ -150,7 +152,7 @@ class Merge:
         if renew:
             self.keep(fresh)
             with suppress(MemoryError):  # what the next call would allocate first, while the device is busy
-                self._kept(self._raw, self._fresh())
+                kept.item = self._fresh()
         return result
 
     def _high_degree_rows(self, plan, edges):
@@ -173,13 +175,7 @@ class Merge:
 
     def keep(self, result: Accumulator) -> None:
         """A clean Accumulator for another product."""
-        self._kept(self._clean, result)
-
-    def _kept(self, key, result):
-        kept = self._device.kept_accumulators
-        while len(kept) >= _KEPT:
-            kept.pop(next(iter(kept)), None)
-        kept[key] = result
+        self._kept_clean.item = result
 
     def _cleaned(self):
         """An Accumulator cleared here."""
@@ -200,9 +196,7 @@ class Merge:
     def _workspace(self, count):
         """(arrays, their addresses) of ends, at, names, totals, members_of: merge_evenly's workspace."""
         device = self._device
-        kept = device.kept_workspaces
-        key = self._p_type, self._x_type, self._bitmap
-        found = kept.get(key)
+        found = self._kept_workspace.item
         if found is None or found[0][0].shape[0] < count:
             capacity, empty, p_type = (count + 63) >> 6 << 6, device.empty, self._p_type
             names = members = None
@@ -211,7 +205,7 @@ class Merge:
             arrays = empty(capacity, p_type), empty(capacity, p_type), names, empty(_MOST_CHUNKS, p_type), members
             found = arrays, tuple(map(device.address, arrays))
             if count <= _KEPT_WORKSPACE:
-                kept[key] = found
+                self._kept_workspace.item = found
         return found
 
 

@@ -1,4 +1,4 @@
-"""The device as primitives see it: arrays, stores moved there, counts read back, constants.
+"""One device as primitives see it: arrays, stores moved there, counts read back, constants.
 
 `Device(launcher)` has the launcher's array module as `xp`: CuPy, or NumPy in the CPU emulation of CUDA threads
 (tests/cuda_emulation).  Primitives take the device as their first argument, use `device.xp` for arrays and whole-array
@@ -9,29 +9,35 @@ functions, and `device.launcher.kernel(...)` for kernels; they never name CuPy o
     one = device.constant(np.float32(1))               # a kept array of length 1: the values of an iso store
     nvals, edges = device.read(counts)                 # Python ints; ONE synchronisation for all counts
     value = device.iso_value(store)                    # NumPy scalar of an iso store, synchronises at most once
+
+All that a Device keeps (constants, counters, the mailbox, accumulators) is used under its lock, which each primitive
+holds (errors.py): threads share a device, one primitive at a time.
 """
 
 from __future__ import annotations
 
 import ctypes
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....exceptions import OutOfMemory
-from ....storage.place import with_arrays
+from ....exceptions import InvalidValue, OutOfMemory
+from ....storage.place import number_of, with_arrays
 from ....storage.store import Allow, forms_of
-from .errors import ErrorWord, HostOnly, on_device
+from .errors import HostOnly, on_device
 from .mailbox import NOT_WRITTEN, Mailbox
 from .memory import drop_forms
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from .launch import Launcher
 
 _PINNED_BYTES = 4096
 _FEW_WORDS = 8
-_TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
+_TO_DEVICE, _TO_HOST, _BY_ADDRESS = 1, 2, 4  # cudaMemcpyKind
 _STAGED_BYTES = 1 << 14  # of pageable memory, which cudaMemcpyAsync copies before it returns (64 KiB and less)
 _FEW_BYTES = 256
 _MOST_CONSTANTS = 4096
@@ -39,26 +45,38 @@ _COUNTERS = 256
 _SMALL_REQUEST = 64 << 20  # bytes below which the free memory is not looked up, because that is a call of the driver
 
 
+class Kept:
+    """Something that launches of several matrices leave for one another: `item`, or None when it is in use."""
+
+    __slots__ = ("__weakref__", "item")
+
+    def __init__(self) -> None:
+        self.item: Any = None
+
+
 class Device:
-    """Arrays of one device and the launcher that runs kernels on them."""
+    """Arrays of one device and the launcher that runs kernels on them.
+
+    number: the device's.  several: are there other devices on this machine?  lock: of the thread whose primitive runs.
+    """
 
     def __init__(self, launcher: Launcher) -> None:
         self.launcher = launcher
         self.xp = xp = launcher.xp
+        self.number: int = launcher.number
+        self.several: bool = launcher.several
+        self.lock = threading.RLock()
         self.array_class = xp.ndarray
         self._constants = {}
         self._constant_of = {}
         self.cast_constants = {}  # (address of a constant, DataType) -> the constant cast
         self._counters = []
-        self.kept_accumulators, self.kept_workspaces = {}, {}  # for the next product (products/column_launch.py)
+        self._kept = weakref.WeakValueDictionary()
         self._mailbox = None
         self._staged = ctypes.create_string_buffer(_FEW_BYTES)
         self._staged_at = ctypes.addressof(self._staged)
-        self._staging = threading.Lock()
-        self._lock = threading.Lock()  # of the pinned buffer: threads may read at the same time
         self.current_stream = launcher.current_stream
-        self.stream = None  # the one that was given work last
-        self.errors = ErrorWord(self)
+        self.stream = None  # the one that was given work last, by any thread
         self.profile = launcher.profile()  # what this device costs, for the planner
 
     # ------------------------------------------------------------------ arrays
@@ -66,6 +84,8 @@ class Device:
     def array(self, data: Any, dtype: Any = None) -> Any:
         """`data` as a contiguous device array (itself when it is one of that dtype)."""
         if isinstance(data, self.array_class):
+            if self.several:
+                self._check_here(data)
             array = data if dtype is None or data.dtype == dtype else data.astype(dtype)
             return array if array.flags.c_contiguous else self.xp.ascontiguousarray(array)
         return self.upload(np.ascontiguousarray(data, dtype))
@@ -77,7 +97,7 @@ class Device:
         array, size = self.array_class(data.shape, data.dtype), data.nbytes
         copy, stream = self.xp.cuda.runtime.memcpyAsync, self.current_stream().ptr
         if size <= _FEW_BYTES:  # asking NumPy for the address takes longer than copying them once more
-            with self._staging:
+            with self.lock:
                 self._staged[:size] = data.tobytes()
                 copy(array.data.ptr, self._staged_at, size, _TO_DEVICE, stream)
         else:
@@ -126,8 +146,9 @@ class Device:
         """A device array as a NumPy array (a copy; synchronises)."""
         if type(array) is np.ndarray:
             return array
-        self.in_order()
-        return array.get()
+        with self.bound():
+            self.in_order()
+            return array.get()
 
     def constant(self, value: Any, np_type: Any = None) -> Any:
         """A device array of length 1 that holds `value` and must not be written to; made once for each value."""
@@ -136,7 +157,8 @@ class Device:
         key = value.dtype, value.tobytes()
         found = self._constants.get(key)
         if found is None:
-            found = self.upload(value.reshape(1))
+            with self.bound():
+                found = self.upload(value.reshape(1))
             if len(self._constants) < _MOST_CONSTANTS:
                 # another thread's, if it was first, because what is known by its address must never be freed
                 found = self._constants.setdefault(key, found)
@@ -173,6 +195,8 @@ class Device:
         """
         array_class = self.array_class
         if type(store.values) is array_class:  # then of a type that has a device form
+            if self.several:
+                self._check_here(store.values)
             format = store.format
             if format == "bitmap":
                 if store.words is None or type(store.words) is array_class:
@@ -184,15 +208,17 @@ class Device:
                 return store
         if store.dtype._is_udt:
             raise HostOnly
-        forms = forms_of(store)
-        found = forms.get("device")
+        forms, key = forms_of(store), ("device", self.number)
+        found = forms.get(key)
         if found is None:
-            found = forms["device"] = move_store(self, store)
+            found = forms[key] = move_store(self, store)
             store.forms = forms  # release_memory may have replaced it
         return found
 
     def own_operands(self, A: Any, x: Any, allow: Allow | None) -> tuple:
         """(own(A), own(x), own_allow(allow)) of a product, with few tests where all are on the device already."""
+        if self.several:
+            return self.own(A), self.own(x), self.own_allow(allow)
         here = self.array_class
         if (
             type(A.values) is not here
@@ -220,37 +246,38 @@ class Device:
     def _move(self, array):
         return array if isinstance(array, self.array_class) else self.upload(np.ascontiguousarray(array))
 
+    def _check_here(self, array):
+        """Raises: InvalidValue for an array of another device."""
+        number = number_of(array)
+        if number != self.number:
+            raise InvalidValue(
+                f"an operand resides on cuda:{number}, and cuda:{self.number} computes: copy it there with "
+                f'x.to_device("cuda:{self.number}"), or compute within `with gb.device({number}):`'
+            )
+
     # ------------------------------------------------------------------ reading back
 
     def read(self, *arrays: Any) -> list[int]:
         """The elements of small device arrays of integers as a flat list of Python ints; one synchronisation for all.
 
-        Counts are best kept in one array: one copy then.  An error that a kernel reported is raised here.
+        Counts are best kept in one array: one copy then.
         """
-        self.in_order()
-        errors = self.errors
-        armed = errors.armed  # looked at once, because another thread may arm or check meanwhile
-        if armed:
-            arrays = (*arrays, errors.word)
-        if sum(array.nbytes + 8 for array in arrays) > _PINNED_BYTES:
-            numbers = [int(x) for array in arrays for x in self.host(array).ravel()]
-        else:
-            with self._lock:
-                numbers = self._read_pinned(arrays)
-        if armed:
-            numbers, report = numbers[: -errors.SIZE], numbers[-errors.SIZE :]
-            errors.check(report)
-        return numbers
+        with self.lock, self.bound():
+            self.in_order()
+            if sum(array.nbytes + 8 for array in arrays) > _PINNED_BYTES:
+                return [int(x) for array in arrays for x in self.host(array).ravel()]
+            return self._read_pinned(arrays)
 
     def read_count(self, counts: Any) -> int:
         """read(counts)[0] of an array of integers of 64 bits, by the shortest way."""
         mailbox = self._mailbox
-        if mailbox is None or self.errors.armed:
+        if mailbox is None or self.several and self.is_elsewhere():
             return self.read(counts)[0]
-        if self.current_stream() is not self.stream:
-            self.follow()
-        words, stream = mailbox.words, self.stream.ptr
-        with self._lock:
+        words = mailbox.words
+        with self.lock:
+            if self.current_stream() is not self.stream:
+                self.follow()
+            stream = self.stream.ptr
             words[0] = NOT_WRITTEN
             self._copy(mailbox.ptr, counts.data.ptr, 8, _TO_HOST, stream)
             if words[0] == NOT_WRITTEN:
@@ -260,11 +287,11 @@ class Device:
     def read_words(self, array: Any, count: int) -> list[int]:
         """The first `count` elements (at most 8) of an array of uint64 as a list of Python ints, likewise."""
         mailbox = self._mailbox
-        if mailbox is None or self.errors.armed:
+        if mailbox is None or self.several and self.is_elsewhere():
             return self.read(array[:count])
-        self.in_order()
-        stream = self.stream.ptr
-        with self._lock:
+        with self.lock:
+            self.in_order()
+            stream = self.stream.ptr
             mailbox.expect(count)
             self._copy(mailbox.ptr, array.data.ptr, 8 * count, _TO_HOST, stream)
             mailbox.wait(count, stream)
@@ -278,7 +305,7 @@ class Device:
             self._view = np.frombuffer(mailbox.memory, np.uint8, _PINNED_BYTES)
             self._copy = cuda.runtime.memcpyAsync
             self._mailbox = mailbox  # last, because read_count looks at it without the lock
-        mailbox, stream = self._mailbox, cuda.get_current_stream().ptr
+        mailbox, stream = self._mailbox, self.stream.ptr
         sizes = [(array.nbytes + 7) & ~7 for array in arrays]
         count = sum(sizes) >> 3
         few = count <= _FEW_WORDS and all(array.dtype.itemsize >= 4 for array in arrays)
@@ -299,49 +326,70 @@ class Device:
         return numbers
 
     def synchronize(self) -> None:
-        """Wait for all that was launched; raises what kernels reported."""
-        self.in_order()
-        self.xp.cuda.get_current_stream().synchronize()
-        if self.errors.armed:
-            self.read()
+        """Wait for all that was launched."""
+        with self.bound():
+            self.in_order()
+            self.xp.cuda.get_current_stream().synchronize()
 
-    # ------------------------------------------------------------------ streams
+    # ------------------------------------------------------------------ devices and streams
+
+    def bound(self) -> AbstractContextManager:
+        """Within it this device is the calling thread's current one, of which CuPy and the driver take everything."""
+        return self.launcher.bound()
+
+    def is_elsewhere(self) -> bool:
+        """Is another device the calling thread's current one?"""
+        return self.launcher.current_number() != self.number
 
     def in_order(self) -> None:
         """What is queued next comes after all work that was given to the device."""
-        if self.current_stream() is not self.stream:
-            self.follow()
+        with self.lock:
+            if self.current_stream() is not self.stream:
+                self.follow()
 
     def follow(self) -> None:
         """CuPy's current stream has changed: it waits for what was queued on the one before.
 
         So objects, and what the library keeps with them, may be used from any stream.
         """
-        now, before = self.current_stream(), self.stream
-        self.stream = now
-        if before is None or before.ptr == now.ptr:
-            return
-        try:
-            event = self.xp.cuda.Event(disable_timing=True)
-            event.record(before)
-            now.wait_event(event)
-        except self.xp.cuda.runtime.CUDARuntimeError:  # another library's stream, destroyed since
-            self.xp.cuda.runtime.deviceSynchronize()
+        with self.lock:
+            now, before = self.current_stream(), self.stream
+            if before is not None and before.ptr != now.ptr:
+                try:
+                    event = self.xp.cuda.Event(disable_timing=True)
+                    event.record(before)
+                    now.wait_event(event)
+                except self.xp.cuda.runtime.CUDARuntimeError:  # another library's stream, destroyed since
+                    self.xp.cuda.runtime.deviceSynchronize()
+            self.stream = now
 
     # ------------------------------------------------------------------ memory
 
     def memory(self) -> tuple[int, int]:
         """(free, total) bytes of the device, the pool's unused blocks counted as free."""
-        return self.launcher.memory()
+        with self.bound():
+            return self.launcher.memory()
+
+    def kept(self, key: Any) -> Kept:
+        """The Kept of that key: the same for all who refer to it at the same time, gone when none does."""
+        with self.lock:
+            found = self._kept.get(key)
+            if found is None:
+                found = self._kept[key] = Kept()
+            return found
 
     def make_room(self) -> bool:
         """Drop what can be derived again and give unused blocks back to the driver.  Was there anything?"""
         return self.launcher.release_memory(self._drop)
 
     def _drop(self):
-        self.kept_accumulators.clear()
-        self.kept_workspaces.clear()
-        return drop_forms()  # and what is not reachable any more
+        for kept in list(self._kept.values()):
+            kept.item = None
+        return drop_forms(self._has)  # and what is not reachable any more
+
+    def _has(self, array):
+        """Is it an array of this device?"""
+        return isinstance(array, self.array_class) and not (self.several and number_of(array) != self.number)
 
     def check_room(self, bytes_wanted: int, what: str) -> None:
         """Raises: OutOfMemory when `bytes_wanted` cannot fit, before anything is allocated."""
@@ -363,3 +411,19 @@ def move_store(device: Device, store: Any) -> Any:
     if store.iso and store.nvals and type(store.values) is np.ndarray:
         moved.values = device.constant(store.values[0])
     return moved
+
+
+@on_device
+def bring_store(device: Device, store: Any) -> Any:
+    """A copy of a store of another device, all of whose work is complete; complete when this returns."""
+    stream = device.current_stream()
+
+    def bring(array):
+        copy = device.empty(array.shape, array.dtype)
+        if array.nbytes:
+            device.xp.cuda.runtime.memcpyAsync(copy.data.ptr, array.data.ptr, array.nbytes, _BY_ADDRESS, stream.ptr)
+        return copy
+
+    found = with_arrays(store, bring)
+    stream.synchronize()  # the other device may reuse the memory from now on
+    return found

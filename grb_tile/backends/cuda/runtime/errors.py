@@ -1,8 +1,8 @@
-"""What goes wrong on the device becomes an exception that names the call.
+"""The entrance of each primitive, and its exit by an exception that names the call.
 
-A kernel cannot raise.  It writes (code, three details) into the error word, the first writer wins
-(kernels/base/errors.cuh), and the next synchronisation, Device.read, raises.  Illegal addresses kill the CUDA context,
-so kernels check bounds and capacities themselves and report.
+A primitive holds the device's lock, so that the work of several threads is queued one primitive after another, each in
+the order of its launches; it runs with its own device as the thread's current one, and after the work that was queued
+on another stream.  Kernels report no errors: what may be wrong is checked before a launch, or counted by the kernel.
 """
 
 from __future__ import annotations
@@ -11,47 +11,14 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ....exceptions import IndexOutOfBound, InsufficientSpace, InvalidValue, OutOfMemory, Panic
+from ....exceptions import OutOfMemory, Panic
 
 if TYPE_CHECKING:
     from .device import Device
 
-CODES = {1: InvalidValue, 2: IndexOutOfBound, 3: InsufficientSpace, 4: Panic}
-
 
 class HostOnly(Exception):
     """A store of a user-defined type, which has no device form: the primitive is computed on the host."""
-
-
-class ErrorWord:
-    """The device's error word: pass `arm(call)` to a kernel that may report."""
-
-    SIZE = 4
-
-    def __init__(self, device: Device) -> None:
-        self._device = device
-        self._calls = []
-        self.word = None
-        self.armed = False
-
-    def arm(self, call: str) -> Any:
-        """The word, as the kernel's argument (uint64[4]); `call` is what the exception will name."""
-        if self.word is None:
-            self.word = self._device.zeros(self.SIZE, np.uint64)
-        self._calls.append(call)
-        self.armed = True
-        return self.word
-
-    def check(self, report: list[int]) -> None:
-        """Raises: the exception of code report[0], when there is one; disarms."""
-        calls, self._calls, self.armed = self._calls, [], False
-        code, *details = report
-        if code:
-            self.word[:] = 0
-            names = ", ".join(dict.fromkeys(calls))
-            raise CODES.get(code, Panic)(f"{names}: a kernel reported error {code}, details {details}")
 
 
 def reporting(primitive: Callable) -> Callable:
@@ -65,17 +32,21 @@ def reporting(primitive: Callable) -> Callable:
     @functools.wraps(primitive)
     def call(backend, *args, **kwargs):
         device = backend.device
-        if device.current_stream() is not device.stream:
-            device.follow()
-        try:
-            return primitive(backend, *args, **kwargs)
-        except HostOnly:
-            return backend.through_host(name, args, kwargs)
-        except Exception as error:
-            raised = failed(error, name, device)
-            if raised is None:
-                raise
-        return again(device, name, raised, lambda: primitive(backend, *args, **kwargs))
+        with device.lock:
+            if device.several and device.is_elsewhere():
+                with device.bound():
+                    return call(backend, *args, **kwargs)
+            if device.current_stream() is not device.stream:
+                device.follow()
+            try:
+                return primitive(backend, *args, **kwargs)
+            except HostOnly:
+                return backend.through_host(name, args, kwargs)
+            except Exception as error:
+                raised = failed(error, name, device)
+                if raised is None:
+                    raise
+            return again(device, name, raised, lambda: primitive(backend, *args, **kwargs))
 
     return call
 
@@ -86,17 +57,21 @@ def on_device(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def call(device, *args, **kwargs):
-        if device.current_stream() is not device.stream:
-            device.follow()
-        try:
-            return function(device, *args, **kwargs)
-        except HostOnly:
-            raise
-        except Exception as error:
-            raised = failed(error, name, device)
-            if raised is None:
+        with device.lock:
+            if device.several and device.is_elsewhere():
+                with device.bound():
+                    return call(device, *args, **kwargs)
+            if device.current_stream() is not device.stream:
+                device.follow()
+            try:
+                return function(device, *args, **kwargs)
+            except HostOnly:
                 raise
-        return again(device, name, raised, lambda: function(device, *args, **kwargs))
+            except Exception as error:
+                raised = failed(error, name, device)
+                if raised is None:
+                    raise
+            return again(device, name, raised, lambda: function(device, *args, **kwargs))
 
     return call
 

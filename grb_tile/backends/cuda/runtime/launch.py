@@ -23,6 +23,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -36,7 +37,8 @@ SHARED_LIMIT = 48 << 10  # bytes of dynamic shared memory that a launch may have
 PORTABLE_CLUSTER = 8  # blocks in a cluster that every device allows without an attribute of the kernel
 BLOCKS_PER_PROCESSOR = 32  # at most, of a grid-stride loop
 _preparing = threading.Lock()
-_context = threading.local()  # bound: the run-time has given this thread its context
+_context = threading.local()  # numbers: of the devices whose context the run-time has given this thread
+_HERE = nullcontext()
 
 
 class Arguments:
@@ -207,9 +209,10 @@ class Kernel:
 
         Raises: `error` when it is another one, or comes again.
         """
-        if "CUDA_ERROR_INVALID_CONTEXT" not in str(error) or getattr(_context, "bound", False):
+        numbers, number = getattr(_context, "numbers", ()), self.launcher.number
+        if "CUDA_ERROR_INVALID_CONTEXT" not in str(error) or number in numbers:
             raise error
-        _context.bound = True
+        _context.numbers = {*numbers, number}
         self.launcher.xp.cuda.runtime.memGetInfo()  # any call of the run-time binds the context
 
     def allow_shared(self, count: int) -> None:
@@ -238,18 +241,31 @@ class Kernel:
 
 
 class Launcher:
-    """Compiles, loads and keeps kernels for CuPy's current device, and describes the device."""
+    """Compiles, loads and keeps kernels for one device, and describes the device.
+
+    number: the device's, which is CuPy's current one whenever a method is called that computes or allocates.  several:
+    has the machine other devices, so that another may be current?
+    """
 
     array_block = ArrayBlock
 
-    def __init__(self) -> None:
+    def __init__(self, number: int = 0) -> None:
         import cupy
-        from cupy_backends.cuda.api import driver
 
         self.xp = cupy
+        self.number = number
+        self.several = cupy.cuda.runtime.getDeviceCount() > 1
+        self.current_number = cupy.cuda.runtime.getDevice
+        self._device = cupy.cuda.Device
+        with self.bound():
+            self._describe(cupy)
+
+    def _describe(self, cupy: Any) -> None:
+        from cupy_backends.cuda.api import driver
+
         self.launch, self.launch_cooperative = driver.launchKernel, driver.launchCooperativeKernel
         self.current_stream = cupy.cuda.get_current_stream
-        device = cupy.cuda.Device()
+        device = cupy.cuda.Device(self.number)
         self.arch = int(device.compute_capability)
         self.has_clusters = self.arch >= 90
         self.processors = device.attributes["MultiProcessorCount"]
@@ -257,6 +273,15 @@ class Launcher:
         self.hole = cupy.zeros(64, cupy.uint64)  # what kernels get for empty arrays
         self._kernels = {}
         self._lock = threading.Lock()
+
+    def bound(self) -> AbstractContextManager:
+        """Within it this device is CuPy's current one in the calling thread."""
+        return self._device(self.number) if self.several else _HERE
+
+    def bind(self) -> None:
+        """Make this device CuPy's current one in the calling thread."""
+        if self.several:
+            self._device(self.number).use()
 
     def kernel(self, header: str, name: str, functors: str = "", template: tuple[str, ...] = ()) -> Kernel:
         """The Kernel `name<template...>` of `header` (one file of kernels/, or several names with blanks between).
@@ -286,13 +311,11 @@ class Launcher:
 
     def device_name(self) -> str:
         """As the driver has it."""
-        runtime = self.xp.cuda.runtime
-        return runtime.getDeviceProperties(runtime.getDevice())["name"].decode()
+        return self.xp.cuda.runtime.getDeviceProperties(self.number)["name"].decode()
 
     def profile(self) -> DeviceProfile:
         """What this device costs, for the planner (planner/device_profile.py)."""
-        runtime = self.xp.cuda.runtime
-        number = runtime.getDevice()
+        runtime, number = self.xp.cuda.runtime, self.number
         clock = runtime.deviceGetAttribute(runtime.cudaDevAttrMemoryClockRate, number)  # kHz, two transfers a cycle
         width = runtime.deviceGetAttribute(runtime.cudaDevAttrGlobalMemoryBusWidth, number)  # bits
         bandwidth = clock * width / 4e6 * MEASURED_SHARE

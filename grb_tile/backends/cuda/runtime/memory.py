@@ -5,18 +5,23 @@ A transpose, tiles, the schedule of rows, the workspace of a traversal, the devi
 has to be registered while there is memory.
 """
 
+from __future__ import annotations
+
 import gc
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ....storage.store import BitmapVector, Compressed, SparseVector
 
 STORES = (SparseVector, BitmapVector, Compressed)
+HOST_FORM = "device"  # the first part of the key of a host store's copy on a device: ("device", number)
 KEPT = {"host", "iso_value", "last_direction", "transpose_of", "cost_without_transpose"}  # hold no memory of the device
 
 
-def drop_forms() -> int:
-    """Drop the derived forms on the device of all live stores.  Returns how many."""
+def drop_forms(is_there: Callable[[Any], bool] = lambda array: True) -> int:
+    """Drop the derived forms of all live stores on a device.  is_there: is an array on it?  Returns how many."""
     dropped = 0
     gc.collect()
     for found in gc.get_objects():
@@ -25,8 +30,12 @@ def drop_forms() -> int:
         forms = getattr(found, "forms", None)  # a store in the making has none
         if not forms:
             continue
-        names = forms.keys() & {"device"} if type(found.values) is np.ndarray else forms.keys() - KEPT
-        if names:  # a new dictionary: another thread may be reading the old one
+        forms = forms.copy()  # in one step, because another thread may add to it or be reading it
+        if type(found.values) is np.ndarray:
+            names = [name for name in forms if name[0] == HOST_FORM and is_there(forms[name].values)]
+        else:
+            names = forms.keys() - KEPT if is_there(found.values) else ()
+        if names:
             found.forms = {name: form for name, form in forms.items() if name not in names}
             dropped += len(names)
     return dropped
