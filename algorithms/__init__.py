@@ -25,7 +25,20 @@ if __name__ != "grb_tile.algorithms":
 # standing for the module.
 from .betweenness import betweenness, edge_betweenness
 from .bfs import BfsResult, bfs, bfs_multi
+from .closeness import closeness, harmonic
 from .connected_components import ComponentsResult, connected_components
+from .degrees import (
+    degree,
+    degree_centrality,
+    density,
+    in_degree,
+    in_degree_centrality,
+    isolates,
+    out_degree,
+    out_degree_centrality,
+    overall_reciprocity,
+    reciprocity,
+)
 from .errors import AlgorithmError, ConvergenceFailure, NegativeCycleError
 from .graph import Graph, as_graph
 from .hello import hello
@@ -52,11 +65,23 @@ __all__ = [
     "betweenness",
     "bfs",
     "bfs_multi",
+    "closeness",
     "connected_components",
+    "degree",
+    "degree_centrality",
     "degree_ordered",
+    "density",
     "edge_betweenness",
+    "harmonic",
     "hello",
+    "in_degree",
+    "in_degree_centrality",
+    "isolates",
+    "out_degree",
+    "out_degree_centrality",
+    "overall_reciprocity",
     "pagerank",
+    "reciprocity",
     "sssp",
     "triangle_count",
     "triangles",

@@ -18,6 +18,7 @@ def assert_same(found, expected):
         assert found[key] == pytest.approx(value, rel=1e-9, abs=1e-12, nan_ok=True), key
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("normalized", [False, True])
@@ -30,6 +31,7 @@ def test_vertices(seed, directed, normalized, base_seed):
         assert_same(found.to_dict(), expected)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("directed", [False, True])
 def test_edges(seed, directed, base_seed):
@@ -42,6 +44,7 @@ def test_edges(seed, directed, base_seed):
         assert_same(found.to_dict(), expected)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("directed", [False, True])
 def test_samples_are_scaled_as_in_networkx(seed, directed, base_seed, monkeypatch):

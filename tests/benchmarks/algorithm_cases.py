@@ -90,7 +90,7 @@ def drawn(subject, k):
     return random.Random(1).sample(list(subject.nx), min(k, subject.n))
 
 
-@case("betweenness, 4 sources")
+@case("betweenness_4_sources")
 def betweenness():
     return (
         lambda s: alg.betweenness(s.G, sources=drawn(s, 4)),
@@ -111,3 +111,33 @@ def edge_betweenness():
         np.testing.assert_allclose([found[min(e), max(e)] for e in theirs], list(theirs.values()), rtol=1e-6)
 
     return lambda s: alg.edge_betweenness(s.G), lambda s: nx.edge_betweenness_centrality(s.nx), same
+
+
+@case("closeness_16_vertices")
+def closeness():
+    def theirs(s):
+        return {v: nx.closeness_centrality(s.nx, u=v) for v in range(min(16, s.n))}
+
+    def same(ours, theirs):
+        np.testing.assert_allclose([ours.to_dict()[v] for v in theirs], list(theirs.values()), rtol=1e-9)
+
+    return lambda s: alg.closeness(s.G, sources=range(min(16, s.n))), theirs, same
+
+
+@case("harmonic", scale=11)
+def harmonic():
+    return lambda s: alg.harmonic(s.G), lambda s: nx.harmonic_centrality(s.nx), close()
+
+
+@case("degree_centrality")
+def degree_centrality():
+    return lambda s: alg.degree_centrality(s.G), lambda s: nx.degree_centrality(s.nx), close()
+
+
+@case("reciprocity", directed=True)
+def reciprocity():
+    def same(ours, theirs):
+        theirs = {v: r for v, r in theirs.items() if r is not None}
+        np.testing.assert_allclose([ours.to_dict()[v] for v in theirs], list(theirs.values()), rtol=1e-9)
+
+    return lambda s: alg.reciprocity(s.G), lambda s: nx.reciprocity(s.nx, s.nx), same
