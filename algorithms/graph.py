@@ -65,6 +65,17 @@ class Graph:
                 "pass directed=True, or make it symmetric first: A = gb.binary.any(A | A.T).new()"
             )
 
+    @classmethod
+    def of_symmetric(cls, A: Matrix, *, name: str | None = None) -> Graph:
+        """The undirected graph of a matrix that is symmetric by construction: A = A' is taken for granted.
+
+        Without that, an undirected graph of the same kind is Graph(A, directed=False), which compares A with A'.
+        """
+        G = cls(A, directed=True, name=name)
+        G._directed = False
+        G._cache.update(is_symmetric=True, is_symmetric_structure=True)
+        return G
+
     @property
     def n(self) -> int:
         """Number of nodes."""

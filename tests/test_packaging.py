@@ -18,13 +18,14 @@ PROJECT_FILES = (
     "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "MANIFEST.in", "README.md", "pyproject.toml",
     "setup.py",
 )  # fmt: skip
-PROJECT_FOLDERS = ("grb_tile", *MAPPED, "docs", "examples", "tests", ".ci")
+TOP = ("grb_tile", "_grb_tile_nx", *MAPPED)
+PROJECT_FOLDERS = (*TOP, "docs", "examples", "tests", ".ci")
 PACKAGE_FILES = {".py", ".cuh", ".cu", ".typed", ".json"}
 
 
 def packages_in_the_tree():
     found = set()
-    for top in ("grb_tile", *MAPPED):
+    for top in TOP:
         for init in (ROOT / top).rglob("__init__.py"):
             parts = init.parent.relative_to(ROOT).parts
             found.add(".".join((MAPPED[top], *parts[1:]) if top in MAPPED else parts))
@@ -38,7 +39,7 @@ def installed_path(path):
 
 
 def source_files():
-    for top in ("grb_tile", *MAPPED):
+    for top in TOP:
         for path in (ROOT / top).rglob("*"):
             if path.is_file() and path.suffix in PACKAGE_FILES:
                 yield path
@@ -145,6 +146,8 @@ def test_the_wheel_names_its_command_and_needs(wheel):
         entry_points = archive.read(next(n for n in names if n.endswith("entry_points.txt"))).decode()
         metadata = archive.read(next(n for n in names if n.endswith("METADATA"))).decode()
     assert "grb-tile = grb_tile.cli.main:main" in entry_points
+    assert "[networkx.backends]\ngrb_tile = grb_tile.nx.interface:backend" in entry_points
+    assert "[networkx.backend_info]\ngrb_tile = _grb_tile_nx:get_info" in entry_points
     assert "Requires-Python: >=3.11" in metadata
     assert "License-Expression: Apache-2.0" in metadata
     assert any(name.endswith("licenses/LICENSE") for name in names)

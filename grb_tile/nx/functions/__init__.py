@@ -1,0 +1,14 @@
+"""NetworkX's functions on grb_tile, a module for each group; importing this package registers them all."""
+
+from . import (  # noqa: F401
+    breadth_first,
+    clusters,
+    components,
+    degrees,
+    generators,
+    graphs,
+    link_analysis,
+    matrices,
+    shortest_paths,
+    weighted_paths,
+)

@@ -1,0 +1,253 @@
+"""Breadth-first searches and paths of fewest edges (networkx.algorithms.traversal and shortest_paths.unweighted)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from grb_tile import algorithms
+
+from ..adjacency import graph, nodes_of, sparse
+from ..registry import implements
+from ..searches import levels_in_order
+
+
+def _sorts_itself(sort_neighbors: Any = None, **others: Any) -> bool | str:
+    return sort_neighbors is None or "sort_neighbors is a function of the caller"
+
+
+def reversed_graph(G: nx.Graph) -> algorithms.Graph:
+    """The pattern of `G` with edges in the other direction."""
+    found = graph(G)
+    return algorithms.Graph(found.AT, directed=True) if G.is_directed() else found
+
+
+def lengths(G: nx.Graph, of: algorithms.Graph, source: Any, cutoff: float | None) -> dict[Any, int]:
+    """{node: edges from `source`} in ascending order, up to `cutoff`."""
+    if cutoff is not None:
+        # NetworkX goes on while level < cutoff
+        cutoff = max(0, min(int(np.ceil(cutoff)), of.n)) if cutoff == cutoff else 0
+    found = algorithms.bfs(of, nodes_of(G).number(source), max_level=cutoff)
+    return sparse(G, found.levels, ascending=True)
+
+
+@implements()
+def single_source_shortest_path_length(G, source, cutoff=None):
+    if source not in G:
+        raise nx.NodeNotFound(f"Source {source} is not in G")
+    return lengths(G, graph(G), source, cutoff)
+
+
+@implements()
+def single_target_shortest_path_length(G, target, cutoff=None):
+    if target not in G:
+        raise nx.NodeNotFound(f"Target {target} is not in G")
+    return lengths(G, reversed_graph(G), target, cutoff)
+
+
+@implements()
+def all_pairs_shortest_path_length(G, cutoff=None):
+    for node in G:
+        yield node, lengths(G, graph(G), node, cutoff)
+
+
+def paths_to(G: nx.Graph, source: Any, cutoff: float | None, *, reverse: bool = False) -> dict[Any, list]:
+    """{node: the nodes from `source` to it}, with NetworkX's choice among paths of equal length."""
+    nodes = nodes_of(G)
+    found = {source: [source]}
+    limit = None if cutoff is None else max(cutoff, 0)
+    for reached, parents in levels_in_order(G, [nodes.number(source)], reverse=reverse, limit=limit):
+        for node, parent in zip(nodes.of(reached), nodes.of(parents)):
+            found[node] = [*found[parent], node]
+    return found
+
+
+@implements()
+def single_source_shortest_path(G, source, cutoff=None):
+    if source not in G:
+        raise nx.NodeNotFound(f"Source {source} not in G")
+    return paths_to(G, source, cutoff)
+
+
+@implements()
+def single_target_shortest_path(G, target, cutoff=None):
+    if target not in G:
+        raise nx.NodeNotFound(f"Target {target} not in G")
+    return {node: path[::-1] for node, path in paths_to(G, target, cutoff, reverse=True).items()}
+
+
+@implements()
+def all_pairs_shortest_path(G, cutoff=None):
+    for node in G:
+        yield node, paths_to(G, node, cutoff)
+
+
+@implements()
+def bidirectional_shortest_path(G, source, target):
+    """A path of fewest edges, by a search that stops at the target."""
+    if source not in G:
+        raise nx.NodeNotFound(f"Source {source} is not in G")
+    if target not in G:
+        raise nx.NodeNotFound(f"Target {target} is not in G")
+    nodes = nodes_of(G)
+    end = nodes.number(target)
+    found = algorithms.bfs(graph(G), nodes.number(source), levels=False, parents=True, target=end)
+    parents = found.parents
+    if end not in parents:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    numbers, before = parents.to_coo()
+    parent = dict(zip(numbers.tolist(), before.tolist()))
+    path = [end]
+    while parent[path[-1]] != path[-1]:
+        path.append(parent[path[-1]])
+    return nodes.of(np.array(path[::-1]))
+
+
+@implements()
+def has_path(G, source, target):
+    if source not in G:
+        raise nx.NodeNotFound(f"Source {source} is not in G")
+    if target not in G:
+        raise nx.NodeNotFound(f"Target {target} is not in G")
+    nodes = nodes_of(G)
+    end = nodes.number(target)
+    return end in algorithms.bfs(graph(G), nodes.number(source), target=end).levels
+
+
+def _edges(G: nx.Graph, source: Any, reverse: bool, limit: Any) -> Iterator[tuple[Any, Any]]:
+    if source not in G:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    nodes = nodes_of(G)
+    for reached, parents in levels_in_order(G, [nodes.number(source)], reverse=reverse, limit=limit):
+        yield from zip(nodes.of(parents), nodes.of(reached))
+
+
+@implements(can_run=_sorts_itself)
+def bfs_edges(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
+    yield from _edges(G, source, reverse, depth_limit)
+
+
+@implements(can_run=_sorts_itself, kind="graph")
+def bfs_tree(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
+    from ..graphs import DiGraph
+
+    T = DiGraph()
+    T.add_node(source)
+    T.add_edges_from(_edges(G, source, reverse, depth_limit))
+    return T
+
+
+@implements(can_run=_sorts_itself)
+def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
+    for parent, child in _edges(G, source, False, depth_limit):
+        yield child, parent
+
+
+@implements(can_run=_sorts_itself)
+def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
+    parent, children = source, []
+    for node, child in _edges(G, source, False, depth_limit):
+        if node != parent:
+            yield parent, children
+            parent, children = node, []
+        children.append(child)
+    yield parent, children
+
+
+def _sources(G: nx.Graph, sources: Any) -> list[Any]:
+    """The nodes that bfs_layers starts from, in NetworkX's order."""
+    found = [sources] if sources in G else list(set(sources))
+    for source in found:
+        if source not in G:
+            raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    return found
+
+
+@implements()
+def bfs_layers(G, sources):
+    start = _sources(G, sources)
+    nodes = nodes_of(G)
+    if start:
+        yield start
+    for reached, _ in levels_in_order(G, list(map(nodes.number, start))):
+        yield nodes.of(reached)
+
+
+@implements()
+def descendants_at_distance(G, source, distance):
+    if source not in G:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    if distance != int(distance) or distance < 0:
+        return set()
+    levels = algorithms.bfs(graph(G), nodes_of(G).number(source), max_level=int(distance)).levels
+    numbers, values = levels.to_coo()
+    return set(nodes_of(G).of(numbers[values == distance]))
+
+
+def _reached(G: nx.Graph, of: algorithms.Graph, source: Any) -> set:
+    if source not in G:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    numbers, _ = algorithms.bfs(of, nodes_of(G).number(source)).levels.to_coo(values=False)[:2]
+    found = set(nodes_of(G).of(numbers))
+    found.discard(source)
+    return found
+
+
+@implements()
+def descendants(G, source):
+    return _reached(G, graph(G), source)
+
+
+@implements()
+def ancestors(G, source):
+    return _reached(G, reversed_graph(G), source)
+
+
+def _has_none(neighbors: Any = None, **others: Any) -> bool | str:
+    return neighbors is None or "neighbors is a function of the caller"
+
+
+@implements(can_run=_has_none)
+def generic_bfs_edges(G, source, neighbors=None, depth_limit=None):
+    yield from _edges(G, source, False, depth_limit)
+
+
+def _nodes_at(levels: Iterable[tuple[np.ndarray, np.ndarray]]) -> Iterator[tuple[int, np.ndarray]]:
+    for depth, (reached, _) in enumerate(levels, 1):
+        yield depth, reached
+
+
+@implements()
+def predecessor(G, source, target=None, cutoff=None, return_seen=None):
+    """For each node its neighbours that are one level nearer to the source."""
+    if source not in G:
+        raise nx.NodeNotFound(f"Source {source} not in G")
+    nodes = nodes_of(G)
+    seen = {source: 0}
+    # NetworkX stops after level `cutoff`, and 0 is no limit
+    for depth, reached in _nodes_at(levels_in_order(G, [nodes.number(source)], limit=_level(cutoff))):
+        seen.update(dict.fromkeys(nodes.of(reached), depth))
+    before = _tight(G, seen)
+    if target is not None:
+        if target not in before:
+            return ([], -1) if return_seen else []
+        return (before[target], seen[target]) if return_seen else before[target]
+    return (before, seen) if return_seen else before
+
+
+def _level(cutoff: float | None) -> float | None:
+    return max(1, np.ceil(cutoff)) if cutoff else None
+
+
+def _tight(G: nx.Graph, seen: dict[Any, int]) -> dict[Any, list]:
+    """{node: its neighbours one level before}, in order of discovery."""
+    before: dict[Any, list] = {node: [] for node in seen}
+    adj = G._adj
+    for node, depth in seen.items():
+        for neighbour in adj[node]:
+            if seen.get(neighbour) == depth + 1:
+                before[neighbour].append(node)
+    return before

@@ -1,0 +1,112 @@
+"""Triangles and what is counted with them (networkx.algorithms.cluster)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import grb_tile as gb
+from grb_tile import algorithms
+
+from ..adjacency import graph, nodes_of
+from ..registry import implements
+
+
+def chosen(G: nx.Graph, nodes: Any) -> list[int]:
+    """The numbers of `nodes`, a node or a container of nodes; all when None.  What is no node is left out."""
+    if nodes is None:
+        return list(range(len(G)))
+    return list(dict.fromkeys(map(nodes_of(G).number, G.nbunch_iter(nodes))))
+
+
+def answer(G: nx.Graph, nodes: Any, numbers: list[int], values: list) -> Any:
+    """{node: value}, or the one value where `nodes` is a node."""
+    if nodes is not None and nodes in G:
+        return values[0]
+    labels = nodes_of(G).labels
+    return dict(zip(map(labels.__getitem__, numbers), values))
+
+
+def _triangles(G: nx.Graph, numbers: list[int]) -> np.ndarray:
+    """The triangles at these nodes of an undirected graph."""
+    found = graph(G)
+    if len(numbers) == found.n:
+        return algorithms.triangles(found).to_dense()[numbers]
+    return algorithms.triangles(found, nodes=numbers).to_dense(0)[numbers] if numbers else np.empty(0, np.int64)
+
+
+def _neighbours(G: nx.Graph) -> np.ndarray:
+    """The number of neighbours other than itself of each node."""
+    found = graph(G)
+    loops = found.A.diag()
+    counts = np.zeros(found.n, np.int64)
+    numbers, values = found.out_degree.to_coo()
+    counts[numbers] = values
+    counts[loops.to_coo(values=False)[0]] -= 1
+    return counts
+
+
+@implements(not_for=("directed",))
+def triangles(G, nodes=None):
+    numbers = chosen(G, nodes)
+    return answer(G, nodes, numbers, _triangles(G, numbers).tolist())
+
+
+def _undirected(G: nx.Graph, weight: Any = None, **others: Any) -> bool | str:
+    if weight is not None:
+        return "weighted clustering is left to NetworkX"
+    return not G.is_directed() or "clustering of a directed graph is left to NetworkX"
+
+
+def _clustering(G: nx.Graph, numbers: list[int]) -> np.ndarray:
+    """c = 2 t / (d (d - 1)), 0 where d < 2."""
+    pairs = _neighbours(G)[numbers]
+    pairs = pairs * (pairs - 1)
+    return 2 * _triangles(G, numbers) / np.maximum(pairs, 1)
+
+
+@implements(can_run=_undirected)
+def clustering(G, nodes=None, weight=None):
+    numbers = chosen(G, nodes)
+    return answer(G, nodes, numbers, [value or 0 for value in _clustering(G, numbers).tolist()])
+
+
+@implements(can_run=_undirected)
+def average_clustering(G, nodes=None, weight=None, count_zeros=True):
+    values = _clustering(G, chosen(G, nodes)).tolist()
+    if nodes is not None and nodes in G:
+        raise AttributeError("'float' object has no attribute 'values'")  # as NetworkX
+    if not count_zeros:
+        values = [value for value in values if value > 0]
+    return sum(values) / len(values)
+
+
+@implements(can_run=_undirected)
+def transitivity(G):
+    pairs = _neighbours(G)
+    closed = 2 * int(_triangles(G, list(range(len(G)))).sum()) if len(G) else 0
+    return closed / int((pairs * (pairs - 1)).sum()) if closed else 0
+
+
+@implements(not_for=("directed",))
+def generalized_degree(G, nodes=None):
+    """For each node the counts of C(i, j) over its edges, C<A,s> = A plus.pair A'."""
+    from collections import Counter
+
+    numbers = chosen(G, nodes)
+    found = graph(G)
+    A = gb.select.offdiag(found.A).new()
+    # C<A,s> = A plus.pair A': the triangles at each edge
+    C = gb.semiring.plus_pair[gb.dtypes.INT64](A @ A.T).new(mask=A.S)
+    i, _, count = C.to_coo()
+    at = [Counter() for _ in range(found.n)]
+    for row, triangles_here in zip(i.tolist(), count.tolist()):
+        at[row][triangles_here] += 1
+    edges = _neighbours(G).tolist()
+    for row, counter in enumerate(at):
+        alone = edges[row] - sum(counter.values())
+        if alone:
+            counter[0] += alone
+    return answer(G, nodes, numbers, [at[number] for number in numbers])

@@ -1,0 +1,137 @@
+"""Connected components (networkx.algorithms.components)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import networkx as nx
+import numpy as np
+
+from grb_tile import algorithms
+
+from ..adjacency import graph, nodes_of
+from ..registry import implements
+
+
+def sets_of(G: nx.Graph, labels: np.ndarray) -> Iterator[set]:
+    """The sets of nodes with equal labels, in order of the first node of each."""
+    _, first, member = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, np.int64)
+    rank[np.argsort(first)] = np.arange(first.size)
+    member = rank[member]
+    numbers = np.argsort(member, kind="stable")
+    ends = np.cumsum(np.bincount(member, minlength=first.size))
+    nodes = nodes_of(G).of(numbers)
+    start = 0
+    for end in ends.tolist():
+        yield set(nodes[start:end])
+        start = end
+
+
+def _weak(G: nx.Graph) -> algorithms.ComponentsResult:
+    return algorithms.connected_components(graph(G))
+
+
+def _labels(G: nx.Graph) -> np.ndarray:
+    return _weak(G).labels.to_dense()
+
+
+@implements(not_for=("directed",))
+def connected_components(G):
+    if len(G):
+        yield from sets_of(G, _labels(G))
+
+
+@implements(not_for=("directed",))
+def number_connected_components(G):
+    return _weak(G).count if len(G) else 0
+
+
+@implements(not_for=("directed",))
+def is_connected(G):
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    return _weak(G).count == 1
+
+
+@implements(not_for=("directed",))
+def node_connected_component(G, n):
+    if n not in G:
+        raise KeyError(n)  # as NetworkX, which looks up the neighbours of n
+    numbers = algorithms.bfs(graph(G), nodes_of(G).number(n)).levels.to_coo(values=False)[0]
+    return set(nodes_of(G).of(numbers))
+
+
+@implements(not_for=("undirected",))
+def weakly_connected_components(G):
+    if len(G):
+        yield from sets_of(G, _labels(G))
+
+
+@implements(not_for=("undirected",))
+def number_weakly_connected_components(G):
+    return _weak(G).count if len(G) else 0
+
+
+@implements(not_for=("undirected",))
+def is_weakly_connected(G):
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    return _weak(G).count == 1
+
+
+@implements()
+def is_tree(G):
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("G has no nodes.")
+    return len(G) - 1 == G.number_of_edges() and _weak(G).count == 1
+
+
+@implements()
+def is_forest(G):
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("G has no nodes.")
+    # each component of k nodes has at least k - 1 edges, and a tree no more
+    return len(G) - _weak(G).count == G.number_of_edges()
+
+
+def two_colours(G: nx.Graph) -> np.ndarray | None:
+    """A colour 0 or 1 for each node such that ends of edges differ; None where there is none."""
+    found = graph(G)
+    colour = np.full(found.n, -1, np.int64)
+    both = found
+    if G.is_directed():
+        both = algorithms.Graph.of_symmetric((found.A | found.AT).new())
+    for first in np.unique(_labels(G)).tolist() if found.n else ():
+        numbers, levels = algorithms.bfs(both, int(first)).levels.to_coo()
+        colour[numbers] = levels & 1
+    i, j, _ = found.A.to_coo(values=False)
+    return None if (colour[i] == colour[j]).any() else colour
+
+
+@implements()
+def is_bipartite(G):
+    return two_colours(G) is not None
+
+
+def _isolated(G: nx.Graph) -> np.ndarray:
+    found = graph(G)
+    alone = np.ones(found.n, bool)
+    i, j, _ = found.A.to_coo(values=False)
+    alone[i] = alone[j] = False
+    return np.flatnonzero(alone)
+
+
+@implements(light=True)
+def isolates(G):
+    return iter(nodes_of(G).of(_isolated(G)))
+
+
+@implements(light=True)
+def number_of_isolates(G):
+    return int(_isolated(G).size)
+
+
+@implements(light=True)
+def is_isolate(G, n):
+    return len(G._adj[n]) == 0 and (not G.is_directed() or len(G._pred[n]) == 0)

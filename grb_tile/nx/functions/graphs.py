@@ -1,0 +1,48 @@
+"""Functions that make a graph of a graph, or read and write its attributes.
+
+Graphs are dictionaries for the backend, too, so NetworkX's own functions do the work; the graphs that they give are the
+backend's, so that what is called next runs on grb_tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+
+from ..graphs import adopt
+from ..registry import implements, original
+
+GRAPHS = (
+    "complement", "compose", "convert_node_labels_to_integers", "disjoint_union", "ego_graph", "union",
+)  # fmt: skip
+ATTRIBUTES = (
+    "get_edge_attributes", "get_node_attributes", "is_empty", "is_negatively_weighted", "is_weighted",
+    "set_edge_attributes", "set_node_attributes", "to_dict_of_lists", "to_edgelist", "to_pandas_edgelist",
+)  # fmt: skip
+
+
+def adopting(name: str) -> Callable:
+    """NetworkX's function `name`, whose graph becomes one of the backend."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        result = original(name)(*args, **kwargs)
+        return adopt(result) if isinstance(result, nx.Graph) else result
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"networkx.{name}, whose graph is one of the backend."
+    return function
+
+
+def _copies(copy: bool = True, **others: Any) -> bool | str:
+    return bool(copy) or "copy=False changes the graph in place"
+
+
+@implements(kind="graph", can_run=_copies)
+def relabel_nodes(G, mapping, copy=True):
+    return adopting("relabel_nodes")(G, mapping, copy)
+
+
+for _name in (*GRAPHS, *ATTRIBUTES):
+    implements(_name, kind="graph", light=True)(adopting(_name))

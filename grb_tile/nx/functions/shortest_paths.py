@@ -1,0 +1,173 @@
+"""Functions that choose among searches by their arguments (networkx.algorithms.shortest_paths.generic)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+
+from ..adjacency import graph, nodes_of
+from ..registry import implements
+from . import breadth_first as fewest, weighted_paths as least
+
+
+def _names_an_attribute(weight: Any = None, **others: Any) -> bool | str:
+    return not callable(weight) or "weight is a function of the caller"
+
+
+def _method(weight: Any, method: str) -> str:
+    if method not in ("dijkstra", "bellman-ford"):
+        raise ValueError(f"method not supported: {method}")
+    return "unweighted" if weight is None else method
+
+
+def _reversed(G: nx.Graph) -> nx.Graph:
+    return G.reverse(copy=False) if G.is_directed() else G
+
+
+@implements(can_run=_names_an_attribute)
+def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
+    """Paths between one or all sources and one or all targets."""
+    method = _method(weight, method)
+    if source is None and target is None:
+        return {
+            "unweighted": lambda: fewest.all_pairs_shortest_path(G),
+            "dijkstra": lambda: least.all_pairs_dijkstra_path(G, weight=weight),
+            "bellman-ford": lambda: least.all_pairs_bellman_ford_path(G, weight=weight),
+        }[method]()
+    if source is not None and target is not None:
+        return {
+            "unweighted": lambda: fewest.bidirectional_shortest_path(G, source, target),
+            "dijkstra": lambda: least.bidirectional_dijkstra(G, source, target, weight)[1],
+            "bellman-ford": lambda: least.bellman_ford_path(G, source, target, weight),
+        }[method]()
+    start = target if source is None else source
+    if source is None:
+        G = _reversed(G)
+    paths = {
+        "unweighted": lambda: fewest.single_source_shortest_path(G, start),
+        "dijkstra": lambda: least.single_source_dijkstra_path(G, start, weight=weight),
+        "bellman-ford": lambda: least.single_source_bellman_ford_path(G, start, weight=weight),
+    }[method]()
+    return {node: path[::-1] for node, path in paths.items()} if source is None else paths
+
+
+@implements(can_run=_names_an_attribute)
+def shortest_path_length(G, source=None, target=None, weight=None, method="dijkstra"):
+    """Lengths between one or all sources and one or all targets."""
+    method = _method(weight, method)
+    if source is None and target is None:
+        return {
+            "unweighted": lambda: fewest.all_pairs_shortest_path_length(G),
+            "dijkstra": lambda: least.all_pairs_dijkstra_path_length(G, weight=weight),
+            "bellman-ford": lambda: least.all_pairs_bellman_ford_path_length(G, weight=weight),
+        }[method]()
+    if source is not None and target is not None:
+        return {
+            "unweighted": lambda: len(fewest.bidirectional_shortest_path(G, source, target)) - 1,
+            "dijkstra": lambda: least.dijkstra_path_length(G, source, target, weight),
+            "bellman-ford": lambda: least.bellman_ford_path_length(G, source, target, weight),
+        }[method]()
+    start = target if source is None else source
+    if source is None:
+        G = _reversed(G)
+    return {
+        "unweighted": lambda: fewest.single_source_shortest_path_length(G, start),
+        "dijkstra": lambda: least.single_source_dijkstra_path_length(G, start, weight=weight),
+        "bellman-ford": lambda: least.single_source_bellman_ford_path_length(G, start, weight=weight),
+    }[method]()
+
+
+def _sums_unweighted(weight: Any = None, method: str | None = None, **others: Any) -> bool | str:
+    return not callable(weight) or "weight is a function of the caller"
+
+
+@implements(can_run=_sums_unweighted)
+def average_shortest_path_length(G, weight=None, method=None):
+    """a = sum over i, j of d(i, j) / (n (n - 1))."""
+    methods = ["unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-warshall-numpy"]
+    method = method or ("unweighted" if weight is None else "dijkstra")
+    if method not in methods:
+        raise ValueError(f"method not supported: {method}")
+    n = len(G)
+    if n == 0:
+        raise nx.NetworkXPointlessConcept("the null graph has no paths, thus there is no average shortest path length")
+    if n == 1:
+        return 0
+    total = 0
+    for node in G:
+        if method == "unweighted":
+            found = fewest.single_source_shortest_path_length(G, node)
+        elif method == "dijkstra":
+            found = least.single_source_dijkstra_path_length(G, node, weight=weight)
+        else:
+            found = least.single_source_bellman_ford_path_length(G, node, weight=weight)
+        if len(found) < n:
+            what = "strongly connected" if G.is_directed() else "connected"
+            raise nx.NetworkXError(f"Graph is not {what}.")
+        total += sum(found.values())
+    return total / (n * (n - 1))
+
+
+def _all_paths(source: Any, target: Any, before: dict[Any, list]) -> Any:
+    """Each path from `source` to `target` along `before`, by depth-first search from the target."""
+    if target not in before:
+        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    path, on_path, waiting = [target], {target}, [iter(before[target])]
+    if target == source:
+        yield [target]
+    while waiting:
+        node = next(waiting[-1], None) if path[-1] != source or len(path) == 1 else None
+        if node is None:
+            waiting.pop()
+            on_path.discard(path.pop())
+        elif node not in on_path:
+            path.append(node)
+            on_path.add(node)
+            waiting.append(iter(before[node]))
+            if node == source:
+                yield path[::-1]
+
+
+def _before(G: nx.Graph, source: Any, weight: Any, method: str) -> dict[Any, list]:
+    if weight is None:
+        return fewest.predecessor(G, source)
+    if method == "dijkstra":
+        return least.dijkstra_predecessor_and_distance(G, source, weight=weight)[0]
+    if method != "bellman-ford":
+        raise ValueError(f"method not supported: {method}")
+    found = least.weighted(G, weight)
+    if source not in G:
+        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+    distances, _ = least._search(found, [nodes_of(G).number(source)], False)
+    return least._tight(G, found, distances)
+
+
+@implements(can_run=_names_an_attribute)
+def all_shortest_paths(G, source, target, weight=None, method="dijkstra"):
+    return _all_paths(source, target, _before(G, source, weight, method))
+
+
+@implements(can_run=_names_an_attribute)
+def single_source_all_shortest_paths(G, source, weight=None, method="dijkstra"):
+    before = _before(G, source, weight, method)
+    for node in before:
+        yield node, list(_all_paths(source, node, before))
+
+
+@implements(can_run=_names_an_attribute)
+def all_pairs_all_shortest_paths(G, weight=None, method="dijkstra"):
+    for node in G:
+        yield node, dict(single_source_all_shortest_paths(G, node, weight=weight, method=method))
+
+
+@implements(not_for=("directed",))
+def global_efficiency(G):
+    n = len(G)
+    if n < 2:
+        return 0
+    total = 0.0
+    for node in G:
+        found = fewest.lengths(G, graph(G), node, None)
+        total += sum(1 / d for d in found.values() if d > 0)
+    return total / (n * (n - 1))

@@ -1,0 +1,310 @@
+"""Paths of least weight (networkx.algorithms.shortest_paths.weighted and dense).
+
+An undirected edge of negative weight is a cycle of negative weight, for NetworkX too.  Dijkstra's functions leave
+negative weights to NetworkX, whose answer depends on the order of its heap.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import grb_tile as gb
+from grb_tile import algorithms
+
+from ..adjacency import graph, nodes_of, sparse
+from ..registry import implements
+
+
+def _names_an_attribute(weight: Any = "weight", **others: Any) -> bool | str:
+    return not callable(weight) or "weight is a function of the caller"
+
+
+def weighted(G: nx.Graph, weight: Any, *, nonnegative: bool = False) -> algorithms.Graph:
+    """The graph with the least weight of parallel edges; NotImplementedError where a negative one must not be."""
+    found = graph(G, weight, parallel=None if weight is None else min)
+    if found.A.nvals and weight is not None:
+        least = found.emin
+        if nonnegative and least < 0:
+            raise NotImplementedError(f"the weight {least} is negative")
+        if least < 0 and not G.is_directed():
+            raise nx.NetworkXUnbounded("Negative cycle detected.")
+        if not np.isfinite(float(found.emax)) or least != least:
+            raise NotImplementedError("a weight is infinite or NaN")
+    return found
+
+
+def _search(found: algorithms.Graph, sources: list[int], trees: bool) -> tuple[Any, Any]:
+    """(distances, predecessors or None) from the nearest of `sources`; a source is its own predecessor."""
+    if len(sources) == 1:
+        result = algorithms.sssp(found, sources[0], predecessors=trees)
+        return result.distances, result.predecessors
+    # one more node with an edge of weight 0 to each source
+    n = found.n
+    A = found.A.dup(gb.dtypes.INT64) if found.A.dtype == gb.dtypes.BOOL else found.A.dup()
+    A.resize(n + 1, n + 1)
+    for source in sources:
+        A[n, source] = 0
+    result = algorithms.sssp(A, n, predecessors=trees)
+    distances = result.distances[:n].new()
+    before = None
+    if trees:
+        before = result.predecessors[:n].new()
+        for source in sources:
+            before[source] = source
+    return distances, before
+
+
+def _paths(G: nx.Graph, distances: Any, before: Any, target: Any = None) -> dict[Any, list]:
+    """{node: path to it} along the tree `before`, for all nodes in order of distance, or for `target` alone."""
+    labels = nodes_of(G).labels
+    parent = dict(zip(*(array.tolist() for array in before.to_coo())))
+    if target is not None:
+        path = [nodes_of(G).number(target)]
+        while parent[path[-1]] != path[-1]:
+            path.append(parent[path[-1]])
+        return {target: [labels[number] for number in reversed(path)]}
+    numbers, values = distances.to_coo()
+    paths: dict[int, list] = {}
+    for end in numbers[np.argsort(values, kind="stable")].tolist():
+        waiting = []
+        number = end
+        while number not in paths:
+            waiting.append(number)
+            if parent[number] == number:
+                break
+            number = parent[number]
+        for number in reversed(waiting):
+            known = paths.get(parent[number], [])
+            paths[number] = [*known, labels[number]]
+    return {path[-1]: path for path in paths.values()}
+
+
+def _within(vector: Any, cutoff: float | None) -> Any:
+    return vector if cutoff is None else gb.select.valuele(vector, cutoff).new()
+
+
+def _numbers(G: nx.Graph, sources: Any) -> list[int]:
+    if not sources:
+        raise ValueError("sources must not be empty")
+    for source in sources:
+        if source not in G:
+            raise nx.NodeNotFound(f"Node {source} not found in graph")
+    return list(map(nodes_of(G).number, sources))
+
+
+@implements(can_run=_names_an_attribute)
+def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight"):
+    numbers = _numbers(G, sources)
+    if target in sources:
+        return 0, [target]
+    distances, before = _search(weighted(G, weight, nonnegative=True), numbers, True)
+    distances = _within(distances, cutoff)
+    before = before.dup(mask=distances.S)
+    if target is None:
+        return sparse(G, distances, ascending=True), _paths(G, distances, before)
+    if target not in G or nodes_of(G).number(target) not in distances:
+        raise nx.NetworkXNoPath(f"No path to {target}.")
+    return distances[nodes_of(G).number(target)].new().value, _paths(G, distances, before, target)[target]
+
+
+@implements(can_run=_names_an_attribute)
+def multi_source_dijkstra_path(G, sources, cutoff=None, weight="weight"):
+    return multi_source_dijkstra(G, sources, cutoff=cutoff, weight=weight)[1]
+
+
+@implements(can_run=_names_an_attribute)
+def multi_source_dijkstra_path_length(G, sources, cutoff=None, weight="weight"):
+    distances, _ = _search(weighted(G, weight, nonnegative=True), _numbers(G, sources), False)
+    return sparse(G, _within(distances, cutoff), ascending=True)
+
+
+@implements(can_run=_names_an_attribute)
+def single_source_dijkstra(G, source, target=None, cutoff=None, weight="weight"):
+    return multi_source_dijkstra(G, [source], target=target, cutoff=cutoff, weight=weight)
+
+
+@implements(can_run=_names_an_attribute)
+def single_source_dijkstra_path(G, source, cutoff=None, weight="weight"):
+    return multi_source_dijkstra(G, [source], cutoff=cutoff, weight=weight)[1]
+
+
+@implements(can_run=_names_an_attribute)
+def single_source_dijkstra_path_length(G, source, cutoff=None, weight="weight"):
+    return multi_source_dijkstra_path_length(G, [source], cutoff=cutoff, weight=weight)
+
+
+@implements(can_run=_names_an_attribute)
+def dijkstra_path(G, source, target, weight="weight"):
+    return multi_source_dijkstra(G, [source], target=target, weight=weight)[1]
+
+
+@implements(can_run=_names_an_attribute)
+def dijkstra_path_length(G, source, target, weight="weight"):
+    if source not in G:
+        raise nx.NodeNotFound(f"Node {source} not found in graph")
+    if source == target:
+        return 0
+    distances, _ = _search(weighted(G, weight, nonnegative=True), _numbers(G, [source]), False)
+    if target not in G or nodes_of(G).number(target) not in distances:
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    return distances[nodes_of(G).number(target)].new().value
+
+
+@implements(can_run=_names_an_attribute)
+def bidirectional_dijkstra(G, source, target, weight="weight"):
+    if source not in G:
+        raise nx.NodeNotFound(f"Source {source} is not in G")
+    if target not in G:
+        raise nx.NodeNotFound(f"Target {target} is not in G")
+    try:
+        return multi_source_dijkstra(G, [source], target=target, weight=weight)
+    except nx.NetworkXNoPath:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.") from None
+
+
+def _tight(G: nx.Graph, found: algorithms.Graph, distances: Any) -> dict[Any, list]:
+    """{node: the nodes before it on paths of least weight}, those nearest to the source first."""
+    d = distances.to_dense(np.nan if distances.dtype.np_type.kind == "f" else -1)
+    reached = np.zeros(found.n, bool)
+    reached[distances.to_coo(values=False)[0]] = True
+    i, j, w = found.A.to_coo()
+    tight = reached[i] & reached[j] & (d[i] + w == d[j])
+    i, j = i[tight], j[tight]
+    order = np.argsort(d[i], kind="stable")
+    before: dict[Any, list] = {node: [] for node in sparse(G, distances, ascending=True)}
+    nodes = nodes_of(G)
+    for node, predecessor in zip(nodes.of(j[order]), nodes.of(i[order])):
+        before[node].append(predecessor)
+    return before
+
+
+@implements(can_run=_names_an_attribute)
+def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
+    if source not in G:
+        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+    found = weighted(G, weight, nonnegative=True)
+    distances, _ = _search(found, _numbers(G, [source]), False)
+    distances = _within(distances, cutoff)
+    return _tight(G, found, distances), sparse(G, distances, ascending=True)
+
+
+@implements(can_run=_names_an_attribute)
+def all_pairs_dijkstra(G, cutoff=None, weight="weight"):
+    for node in G:
+        yield node, multi_source_dijkstra(G, [node], cutoff=cutoff, weight=weight)
+
+
+@implements(can_run=_names_an_attribute)
+def all_pairs_dijkstra_path(G, cutoff=None, weight="weight"):
+    for node in G:
+        yield node, multi_source_dijkstra(G, [node], cutoff=cutoff, weight=weight)[1]
+
+
+@implements(can_run=_names_an_attribute)
+def all_pairs_dijkstra_path_length(G, cutoff=None, weight="weight"):
+    for node in G:
+        yield node, multi_source_dijkstra_path_length(G, [node], cutoff=cutoff, weight=weight)
+
+
+def _bellman_ford(G: nx.Graph, source: Any, weight: Any, trees: bool) -> tuple[Any, Any]:
+    if source not in G:
+        raise nx.NodeNotFound(f"Source {source} not in G")
+    return _search(weighted(G, weight), [nodes_of(G).number(source)], trees)
+
+
+@implements(can_run=_names_an_attribute)
+def single_source_bellman_ford(G, source, target=None, weight="weight"):
+    if source == target:
+        if source not in G:
+            raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+        return 0, [source]
+    distances, before = _bellman_ford(G, source, weight, True)
+    if target is None:
+        return sparse(G, distances, ascending=True), _paths(G, distances, before)
+    if target not in G or nodes_of(G).number(target) not in distances:
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    return distances[nodes_of(G).number(target)].new().value, _paths(G, distances, before, target)[target]
+
+
+@implements(can_run=_names_an_attribute)
+def single_source_bellman_ford_path(G, source, weight="weight"):
+    return single_source_bellman_ford(G, source, weight=weight)[1]
+
+
+@implements(can_run=_names_an_attribute)
+def single_source_bellman_ford_path_length(G, source, weight="weight"):
+    return sparse(G, _bellman_ford(G, source, weight, False)[0], ascending=True)
+
+
+@implements(can_run=_names_an_attribute)
+def bellman_ford_path(G, source, target, weight="weight"):
+    return single_source_bellman_ford(G, source, target=target, weight=weight)[1]
+
+
+@implements(can_run=_names_an_attribute)
+def bellman_ford_path_length(G, source, target, weight="weight"):
+    if source == target:
+        if source not in G:
+            raise nx.NodeNotFound(f"Node {source} not found in graph")
+        return 0
+    distances, _ = _bellman_ford(G, source, weight, False)
+    if target not in G or nodes_of(G).number(target) not in distances:
+        raise nx.NetworkXNoPath(f"node {target} not reachable from {source}")
+    return distances[nodes_of(G).number(target)].new().value
+
+
+@implements(can_run=_names_an_attribute)
+def all_pairs_bellman_ford_path(G, weight="weight"):
+    for node in G:
+        yield node, single_source_bellman_ford(G, node, weight=weight)[1]
+
+
+@implements(can_run=_names_an_attribute)
+def all_pairs_bellman_ford_path_length(G, weight="weight"):
+    for node in G:
+        yield node, single_source_bellman_ford_path_length(G, node, weight=weight)
+
+
+@implements(can_run=_names_an_attribute)
+def negative_edge_cycle(G, weight="weight", heuristic=True):
+    if not any(G._adj.values()):
+        return False
+    try:
+        found = weighted(G, weight)
+        _search(found, list(range(found.n)), False)
+    except (nx.NetworkXUnbounded, algorithms.NegativeCycleError):
+        return True
+    return False
+
+
+def distance_matrix(G: nx.Graph, weight: Any) -> np.ndarray:
+    """D(i, j) = weight of the least path, infinite where there is none: D min= D(:, k) min.+ D(k, :) for each k."""
+    found = weighted(G, weight)
+    D = found.A.to_dense(np.inf, dtype=gb.dtypes.FP64)
+    np.fill_diagonal(D, np.minimum(D.diagonal(), 0))
+    for k in range(found.n):
+        np.minimum(D, D[:, k, None] + D[None, k, :], out=D)
+    return D
+
+
+@implements(can_run=_names_an_attribute)
+def floyd_warshall(G, weight="weight"):
+    labels = nodes_of(G).labels
+    return {node: dict(zip(labels, row)) for node, row in zip(labels, distance_matrix(G, weight).tolist())}
+
+
+@implements(can_run=_names_an_attribute)
+def floyd_warshall_numpy(G, nodelist=None, weight="weight"):
+    if nodelist is not None and not len(nodelist) == len(G) == len(set(nodelist)):
+        raise nx.NetworkXError(
+            "nodelist must contain every node in G with no repeats."
+            "If you wanted a subgraph of G use G.subgraph(nodelist)"
+        )
+    D = distance_matrix(G, weight)
+    if nodelist is None:
+        return D
+    order = list(map(nodes_of(G).number, nodelist))
+    return D[np.ix_(order, order)]

@@ -1,0 +1,74 @@
+"""What NetworkX loads: the interface object of the backend (networkx.utils.backends)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+
+from . import functions  # noqa: F401  registers all functions
+from .graphs import BACKEND, Graph, adopt, release
+from .registry import FUNCTIONS
+
+
+class BackendInterface:
+    """Conversions, the two questions that NetworkX asks before a call, and an attribute for each function."""
+
+    def __init__(self) -> None:
+        for name, implementation in FUNCTIONS.items():
+            setattr(self, name, implementation.function)
+
+    def convert_from_nx(self, graph: nx.Graph, *args: Any, **kwargs: Any) -> Graph:
+        """The backend graph of a NetworkX graph: the same dictionaries, matrices made when a function needs them.
+
+        Which attributes the call needs (edge_attrs and others) is left aside, because values are read when a function
+        asks for them.  So one converted graph serves all calls, and NetworkX's cache may give it to any of them.
+        """
+        remember = _remembers()
+        if remember:
+            cache = getattr(graph, "__networkx_cache__", None) or {}
+            for found in list(cache.get("backends", {}).get(BACKEND, {}).values()):
+                if isinstance(found, Graph):
+                    return found
+        return adopt(graph, remember=remember)
+
+    def convert_to_nx(self, obj: Any, *, name: str | None = None) -> Any:
+        """The NetworkX graph of a backend graph; every other result is one of NetworkX's types already."""
+        return release(obj) if isinstance(obj, Graph) else obj
+
+    def can_run(self, name: str, args: tuple, kwargs: dict) -> bool | str:
+        """True, or the reason why the function cannot serve these arguments."""
+        return FUNCTIONS[name].refusal(args, kwargs) or True
+
+    def should_run(self, name: str, args: tuple, kwargs: dict) -> bool | str:
+        """True, or the reason why NetworkX is likely to answer sooner.  Asked only where a conversion is needed."""
+        G = args[0] if args else next(iter(kwargs.values()), None)
+        adjacency = getattr(G, "_adj", None)
+        if adjacency is None:
+            return True
+        least = _least_edges()
+        if len(adjacency) < least and (edges := sum(map(len, adjacency.values()))) < least:
+            return f"the graph has {edges} adjacencies, fewer than nx.config.backends.{BACKEND}.min_edges = {least}"
+        if FUNCTIONS[name].light and not _is_converted(G):
+            return "NetworkX answers in less time than a conversion of the graph takes"
+        return True
+
+
+def _remembers() -> bool:
+    """Whether converted graphs may be kept: NetworkX's configuration, and not in its test mode."""
+    from networkx.utils.backends import _dispatchable
+
+    return bool(getattr(nx.config, "cache_converted_graphs", False)) and not _dispatchable._is_testing
+
+
+def _least_edges() -> int:
+    configured = getattr(getattr(nx.config, "backends", None), BACKEND, None)
+    return getattr(configured, "min_edges", 0)
+
+
+def _is_converted(G: Any) -> bool:
+    cache = getattr(G, "__networkx_cache__", None)
+    return bool(cache) and BACKEND in cache
+
+
+backend = BackendInterface()

@@ -1,0 +1,107 @@
+"""The functions that the backend has, by the names under which NetworkX dispatches them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+from grb_tile.algorithms import ConvergenceFailure, NegativeCycleError
+
+from .graphs import BACKEND
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One function of the backend.
+
+    function    what NetworkX calls, with the signature of its own function
+    kind        "algorithm", "matrix" (arrays and matrices of a graph), "graph" (gives a graph)
+    can_run     called with the function's arguments: True, or the reason why they cannot be served
+    light       NetworkX answers in less time than a conversion takes
+    signature   of `function`
+    """
+
+    function: Callable
+    kind: str
+    can_run: Callable | None
+    light: bool
+    signature: inspect.Signature
+
+    def refusal(self, args: tuple, kwargs: dict) -> str | None:
+        """Why the function cannot run with these arguments; None when it can."""
+        if self.can_run is None:
+            return None
+        # NetworkX gives most arguments positionally, whatever the caller wrote
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            return f"the arguments are not those of NetworkX 3.6: {error}"
+        bound.apply_defaults()
+        answer = self.can_run(**bound.arguments)
+        return None if answer is True else answer
+
+
+FUNCTIONS: dict[str, Implementation] = {}
+
+
+def implements(
+    name: str | None = None,
+    *,
+    kind: str = "algorithm",
+    can_run: Callable | None = None,
+    light: bool = False,
+    not_for: tuple[str, ...] = (),
+) -> Callable[[Callable], Callable]:
+    """Register a function under its name, or under `name` where NetworkX dispatches it under another.
+
+    can_run    a function of the same arguments; True, or the reason for a refusal
+    light      see Implementation
+    not_for    kinds of graphs that NetworkX refuses, too: "directed", "undirected", "multigraph"
+    """
+
+    def register(function: Callable) -> Callable:
+        dispatched = name or function.__name__
+        if dispatched in FUNCTIONS:
+            raise ValueError(f"{dispatched} is registered already")
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not_for:
+                _refuse(args[0] if args else next(iter(kwargs.values())), not_for)
+            try:
+                return function(*args, **kwargs)
+            except ConvergenceFailure as error:
+                raise nx.PowerIterationFailedConvergence(error.iterations) from error
+            except NegativeCycleError as error:
+                raise nx.NetworkXUnbounded("Negative cycle detected.") from error
+
+        FUNCTIONS[dispatched] = Implementation(call, kind, can_run, light, inspect.signature(function))
+        return call
+
+    return register
+
+
+def _refuse(G: nx.Graph, kinds: tuple[str, ...]) -> None:
+    """NetworkX's own exception for a kind of graph that a function is not defined for."""
+    for kind, there in (
+        ("directed", G.is_directed()),
+        ("undirected", not G.is_directed()),
+        ("multigraph", G.is_multigraph()),
+    ):
+        if there and kind in kinds:
+            raise nx.NetworkXNotImplemented(f"not implemented for {kind} type")
+
+
+def original(name: str) -> Callable:
+    """NetworkX's own function under the name of its dispatch."""
+    from networkx.utils.backends import _registered_algorithms
+
+    return _registered_algorithms[name].orig_func
+
+
+__all__ = ["BACKEND", "FUNCTIONS", "Implementation", "implements", "original"]

@@ -1,0 +1,68 @@
+"""Breadth-first searches in NetworkX's order: the same tree, the same order of nodes, for functions that show it.
+
+    t<!v> = f min.plus P,   P(i, j) = position of j among the neighbours of i,   f(i) = edges before those of i
+
+f numbers the edges that leave the frontier in the order in which NetworkX meets them, so t(j) is the first edge that
+reaches j, the order of t is the order of discovery, and the parent of j is the node whose edges t(j) is among.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import networkx as nx
+import numpy as np
+
+import grb_tile as gb
+from grb_tile import semiring
+
+from .adjacency import Pattern, pattern_of
+from .graphs import kept
+
+
+def _positions(G: nx.Graph, reverse: bool) -> tuple[gb.Matrix, np.ndarray]:
+    """P, and the number of edges of each node."""
+    cache = kept(G)
+    key = "positions", reverse
+    if key not in cache:
+        pattern = pattern_of(G)
+        if reverse:
+            pattern = Pattern(G, G._pred)
+        n = len(pattern.nodes)
+        lengths = np.diff(pattern.indptr)
+        position = np.arange(pattern.columns.size) - np.repeat(pattern.indptr[:-1], lengths)
+        P = gb.Matrix.from_csr(pattern.indptr, pattern.columns, position, nrows=n, ncols=n, name="positions")
+        cache[key] = P, lengths
+    return cache[key]
+
+
+def levels_in_order(
+    G: nx.Graph, sources: Sequence[int], *, reverse: bool = False, limit: float | None = None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(nodes of the next level in order of discovery, the parent of each) until no level is left.
+
+    sources   numbers of nodes
+    reverse   follow the edges of a directed graph backwards
+    limit     the number of levels beyond the sources
+    """
+    P, lengths = _positions(G, reverse and G.is_directed())
+    step = semiring.min_plus[gb.dtypes.INT64]
+    frontier = np.asarray(sources, np.int64)
+    visited = gb.Vector.from_coo(frontier, True, size=P.nrows)
+    level = 0
+    while frontier.size and (limit is None or level < limit):
+        level += 1
+        first = np.zeros(frontier.size + 1, np.int64)
+        np.cumsum(lengths[frontier], out=first[1:])
+        f = gb.Vector.from_coo(frontier, first[:-1], size=P.nrows)
+        # t<!v> = f min.plus P
+        t = step(f @ P).new(mask=~visited.S)
+        found, edge = t.to_coo()
+        order = np.argsort(edge)
+        found, edge = found.astype(np.int64)[order], edge[order]
+        if not found.size:
+            return
+        # nodes without edges have the same first edge as the next: the last of them is meant
+        yield found, frontier[np.searchsorted(first, edge, side="right") - 1]
+        visited(t.S) << True
+        frontier = found

@@ -1,0 +1,45 @@
+"""The entry points of pyproject.toml for a checkout that is not installed: the metadata that an install makes."""
+
+import importlib.metadata
+import os
+import pathlib
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def write_metadata(folder):
+    """A .dist-info in `folder`, to be put on PYTHONPATH, with the entry points for NetworkX."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    info = pathlib.Path(folder) / f"grb_tile-{project['version']}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    lines = []
+    for group, points in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {value}" for name, value in points.items())]
+    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+
+
+def environment(folder, **more):
+    """Environment variables with which a Python finds the checkout and its entry points."""
+    write_metadata(folder)
+    path = [str(folder), str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("NETWORKX_")}
+    return {**kept, "PYTHONPATH": os.pathsep.join(path), **more}
+
+
+def register():
+    """Make the backend known to NetworkX in this process, where no install has done so."""
+    import networkx as nx
+    from networkx.utils import backends
+
+    if "grb_tile" in backends.backends:
+        return
+    import _grb_tile_nx
+
+    value = "grb_tile.nx.interface:backend"
+    info = _grb_tile_nx.get_info()
+    backends.backends["grb_tile"] = importlib.metadata.EntryPoint("grb_tile", value, "networkx.backends")
+    backends.backend_info["grb_tile"] = info
+    settings = nx.utils.Config(**info["default_config"])
+    nx.config.backends = nx.utils.Config(grb_tile=settings, **nx.config.backends)

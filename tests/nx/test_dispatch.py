@@ -1,0 +1,120 @@
+"""How NetworkX finds the backend, what it asks before a call, and that an unchanged script runs on it."""
+
+import inspect
+import logging
+import subprocess
+import sys
+
+import networkx as nx
+import pytest
+from networkx.utils.backends import _registered_algorithms
+
+import _grb_tile_nx
+from grb_tile.nx.functions.matrices import OVER_MATRICES
+from grb_tile.nx.interface import backend
+from grb_tile.nx.registry import FUNCTIONS
+
+from . import installed
+
+
+def test_the_list_of_functions_is_the_code():
+    assert _grb_tile_nx.get_info()["functions"].keys() == FUNCTIONS.keys()
+    assert list(_grb_tile_nx.FUNCTIONS) == sorted(FUNCTIONS)
+
+
+WRITTEN_HERE = [
+    name for name, f in FUNCTIONS.items() if "args" not in f.signature.parameters and name not in OVER_MATRICES
+]
+
+
+@pytest.mark.parametrize("name", WRITTEN_HERE)
+def test_signatures_are_those_of_networkx(name):
+    if name not in _registered_algorithms:
+        pytest.skip(f"NetworkX {nx.__version__} does not dispatch {name}")
+    theirs = inspect.signature(_registered_algorithms[name].orig_func).parameters.values()
+    ours = FUNCTIONS[name].signature.parameters.values()
+    assert [(p.name, p.kind, p.default) for p in ours] == [(p.name, p.kind, p.default) for p in theirs]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_networkx_has_each_function(name):
+    assert name in _registered_algorithms and hasattr(backend, name)
+
+
+def run(program, folder, **variables):
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=installed.environment(folder, **variables), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_networkx_does_not_import_grb_tile(tmp_path):
+    program = "import networkx, sys; print('grb_tile' in networkx.utils.backends.backends, 'grb_tile' in sys.modules)"
+    assert run(program, tmp_path) == ["True", "False"]
+
+
+SCRIPT = """
+import networkx as nx
+G = nx.gnp_random_graph(200, 0.1, seed=1)
+ranks = nx.pagerank(G)
+print(max(ranks, key=ranks.get), nx.number_connected_components(G), sum(nx.triangles(G).values()))
+print(len(nx.single_source_shortest_path_length(G, 0)), round(nx.transitivity(G), 9), nx.diameter(G))
+"""
+
+
+def test_an_unchanged_script(tmp_path):
+    """Every line of the script runs on the backend, or in NetworkX where the backend has no such function."""
+    plain = run(SCRIPT, tmp_path / "plain")
+    seen = "import sys; print('grb_tile.nx.interface' in sys.modules)"
+    ours = run(SCRIPT + seen, tmp_path / "ours", NETWORKX_BACKEND_PRIORITY="grb_tile")
+    assert ours == [*plain, "True"]
+
+
+def test_configured_priority_reaches_the_backend(caplog):
+    G = nx.gnp_random_graph(100, 0.3, seed=2)
+    with caplog.at_level(logging.DEBUG, logger="networkx"), nx.config.backend_priority(algos=["grb_tile"]):
+        ranks = nx.pagerank(G)
+    assert any("Using backend 'grb_tile' for call to 'pagerank'" in record.message for record in caplog.records)
+    assert ranks == pytest.approx(nx.pagerank(G), abs=1e-6)
+
+
+def test_small_graphs_stay_in_networkx_unless_asked(caplog):
+    G = nx.path_graph(10)
+    with caplog.at_level(logging.DEBUG, logger="networkx"), nx.config.backend_priority(algos=["grb_tile"]):
+        nx.triangles(G)
+        assert any("fewer than nx.config.backends.grb_tile.min_edges = 1000" in r.message for r in caplog.records)
+        caplog.clear()
+        with nx.config.backends.grb_tile(min_edges=0):
+            nx.triangles(G)
+        assert any("Using backend 'grb_tile'" in record.message for record in caplog.records)
+
+
+def test_what_networkx_answers_sooner_needs_a_converted_graph():
+    G = nx.gnp_random_graph(100, 0.3, seed=2)
+    assert "less time than a conversion" in backend.should_run("degree_centrality", (G,), {})
+    nx.triangles(G, backend="grb_tile")
+    assert backend.should_run("degree_centrality", (G,), {}) is True
+
+
+def test_a_refusal_says_why():
+    G = nx.path_graph(3)
+    reason = backend.can_run("single_source_dijkstra", (G, 0), {"weight": lambda u, v, d: 1})
+    assert reason == "weight is a function of the caller"
+    # NetworkX gives all arguments positionally
+    assert backend.can_run("single_source_dijkstra", (G, 0, None, None, len), {}) == reason
+    assert backend.can_run("single_source_dijkstra", (G, 0, None, None, "weight"), {}) is True
+    assert "not those of NetworkX" in backend.can_run("single_source_dijkstra", (G,), {"other": 1})
+    with pytest.raises(NotImplementedError, match="grb_tile"):
+        nx.single_source_dijkstra(G, 0, weight=len, backend="grb_tile")
+
+
+def test_values_that_are_no_numbers_go_to_networkx():
+    from fractions import Fraction
+
+    G = nx.path_graph(3)
+    nx.set_edge_attributes(G, Fraction(1, 3), "weight")
+    with nx.config.backends.grb_tile(min_edges=0), nx.config.backend_priority(algos=["grb_tile"]):
+        assert nx.single_source_dijkstra_path_length(G, 0) == {0: 0, 1: Fraction(1, 3), 2: Fraction(2, 3)}
+    with pytest.raises(NotImplementedError, match="real numbers"):
+        backend.single_source_dijkstra_path_length(G, 0)
