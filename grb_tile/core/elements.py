@@ -28,6 +28,8 @@ from ..storage.store import Allow
 
 ABSENT = object()  # a change: the element is removed
 BASE = object()  # the start of an accumulation: the base's element, which may be absent
+WAITING = 1 << 20  # writes of single elements that may wait (108 bytes each) beside a store of fewer entries
+COUNTED = 64  # changed elements that nvals looks up in the base (1 us each) instead of merging them (10 ns an entry)
 LONGEST = 1024  # items of an accumulation (40 bytes each) from which it is folded: a long loop takes no more memory
 
 
@@ -105,16 +107,39 @@ def folded(obj, base, key, change):
     return value
 
 
-class Changes(dict):
-    """The changes {row: {column: change}} of an object; `kept` counts those that put_all made, repeated ones too."""
+def count(obj):
+    """The number of entries, pending elements included; few of them stay pending."""
+    pending = obj._pending
+    if pending is None or len(pending) > COUNTED:
+        return obj._store.nvals
+    with _merging:  # the base does not change meanwhile
+        base = obj._base
+        if base is None or not is_host(base) or sum(map(len, pending.values())) > COUNTED:
+            return obj._store.nvals
+        more, is_vector = 0, len(obj.shape) == 1
+        for i, row in pending.items():
+            for j, change in row.items():
+                more += (change is not ABSENT) - (read(base, j if is_vector else (i, j)) is not None)
+        return base.nvals + more
 
-    kept = 0
+
+class Changes(dict):
+    """The changes {row: {column: change}} of an object.
+
+    left: writes of single elements until they are merged, so that a loop takes as much memory as the store, or WAITING
+    kept: changes that put_all made, repeated ones too
+    """
+
+    __slots__ = ("kept", "left")
+
+    def __init__(self, store):
+        self.left, self.kept = max(store.nvals_if_read or 0, WAITING), 0
 
 
 def _begin(obj):
-    """The dict of changes of an object that has none yet."""
-    store = obj._store
-    pending = Changes()
+    """The dict of changes of an object that has none yet, or whose changes are merged first.  Raises: OutOfMemory."""
+    store = obj._store  # merges
+    pending = Changes(store)
     obj._base = store  # these three stores are one step: no call, so no signal or thread, comes between
     obj._pending = pending
     del obj._store
@@ -124,8 +149,9 @@ def _begin(obj):
 def put(obj, key, value):
     """Write (or with ABSENT remove) one element; `value` is a NumPy scalar of the object's type."""
     pending = obj._pending
-    if pending is None:
+    if pending is None or not pending.left:
         pending = _begin(obj)
+    pending.left -= 1
     i, j = key if type(key) is tuple else (0, key)
     row = pending.get(i)
     if row is None:
@@ -139,8 +165,9 @@ def accumulate(obj, key, value, accum):
     The base is not read, wherever its arrays reside: the accumulation waits for a reader or for another operator.
     """
     pending = obj._pending
-    if pending is None:
+    if pending is None or not pending.left:
         pending = _begin(obj)
+    pending.left -= 1
     i, j = key if type(key) is tuple else (0, key)
     row = pending.get(i)
     if row is None:

@@ -28,8 +28,8 @@ def write_part(obj, find, compute):
     changes = {}
     for i, j in zip(rows, cols, strict=True):
         changes.setdefault(i, {})[j] = elements.ABSENT
-    if part.deleted is not None and part.rows is not None and obj._pending is not None:
-        for i in part.rows.tolist():
+    if part.deleted is not None and part.pattern is None and obj._pending is not None:
+        for i in obj._pending if part.rows is None else part.rows.tolist():
             gone = [j for j in obj._pending.get(i, ()) if part.cols is None or j in part.cols]
             changes.setdefault(i, {}).update(dict.fromkeys(gone, elements.ABSENT))
     *places, values = current().tuples(compute(before))

@@ -56,7 +56,7 @@ class Stored(Collection, BaseType):
     @property
     def nvals(self) -> int:
         """The number of entries."""
-        return self._store.nvals
+        return elements.count(self)
 
     _nvals = nvals
 

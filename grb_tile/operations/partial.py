@@ -5,6 +5,7 @@ entry outside:
 
     mask, not complemented, without replace     R = the mask
     assign or subassign to rows I               R = the rows I (subassign: with replace, too)
+    assign to columns J without mask            R = the columns J
     accumulator, without replace                R = the positions of T
 
 So the write step may compute with the entries of C in R alone; core/partial.py keeps the changes beside C's store.
@@ -19,16 +20,16 @@ from ..storage.place import is_host
 from ..storage.sorting import ranges
 from ..storage.splice import FEW, keys_of, store_of
 from ..storage.store import Allow
-from .indexing import SHORT
+from .indexing import EMPTY, SHORT
 from .write import pattern_of
 
 
 class Part:
-    """Few positions R of C, as `rows` or as the structure of `pattern`, and `store`: C's entries there, of C's shape.
+    """Few positions R of C, as lines or as the structure of `pattern`, and `store`: C's entries there, of C's shape.
 
+    rows, cols: R is the rows `rows` (None: all) of which the columns `cols`, a set (None: all).
     deleted: (rows, columns) of entries that C may have and that go unless they are written, whatever their values;
              `store` is empty then.  None where the write depends on C's entries.
-    cols: the columns of `rows` that the deletion is confined to, as a set; None for all.
     """
 
     __slots__ = ("store", "rows", "pattern", "deleted", "cols")
@@ -69,6 +70,8 @@ def part_of_assign(c, value, I, J=None, *, mask, accum, replace, subassign):
             return part
     if I is None and J is None:
         return _inside(c, value) if accum is not None and not replace and hasattr(value, "nvals") else None
+    if I is None and ndim == 2 and mask is None and accum is None and (value is EMPTY or hasattr(value, "nvals")):
+        return _overwritten_columns(c, value, J, most)
     if I is None or _count(I, c.shape[0]) > most or _entries(c, value, I, J, mask) > most:
         return None
     if ndim == 1:
@@ -104,6 +107,21 @@ def _overwritten_rows(c, rows, J):
         inside = np.array([j in cols for j in cols_there.tolist()], np.bool_)
         rows_there, cols_there = rows_there[inside], cols_there[inside]
     return Part(_nothing_in(c), rows, None, (rows_there, cols_there), cols)
+
+
+def _overwritten_columns(c, value, J, most):
+    """All rows, of which the columns J become the value; the entries there are found by one pass over C's indices."""
+    if _count(J, 0) > SHORT or value is not EMPTY and value.nvals > most:
+        return None
+    cols = _distinct(J).tolist()
+    at = [(c.indices == c.indices.dtype.type(j)).nonzero()[0] for j in cols]
+    lengths = [places.shape[0] for places in at]
+    if sum(lengths) > most:
+        return None
+    rows = c.indptr.searchsorted(np.concatenate(at), "right") - 1
+    if c.rows is not None:
+        rows = c.rows[rows]
+    return Part(_nothing_in(c), None, None, (rows, np.array(cols, np.int64).repeat(lengths)), set(cols))
 
 
 def _nothing_in(c):

@@ -4,8 +4,9 @@
 
 Each cell is written in turns, ours and SuiteSparse's, and the contents are compared at the end.  "new": every round
 writes other positions, so that entries come; "again": the same positions every round.  "write": the call alone, after
-which either library may leave work pending; "write and nvals": with a read of nvals, which assembles it.  Times are the
-least of all rounds, in ms.  `--write` puts the table into results/small_writes.md.
+which either library may leave work pending; "write and nvals": with a read of nvals, for which SuiteSparse assembles it
+and grb_tile counts up to 64 changes without merging them.  Times are the least of all rounds, in ms.  `--write` puts
+the table into results/small_writes.md.
 """
 
 import argparse
@@ -87,6 +88,10 @@ def row(s):
     s.A[s.i, :] = s.few
 
 
+def column(s):
+    s.A[:, s.j] = s.few
+
+
 def block(s):
     s.A[s.rows, [1, 2, 3]] = s.M3
 
@@ -115,6 +120,7 @@ CELLS = {
     "A(M.S) << D": mask_matrix,
     "A(plus) << d, two entries in d": accumulate_matrix,
     "A[i, :] = u, two entries in u": row,
+    "A[:, j] = u, two entries in u": column,
     "A[[i, i+1, i+2], [1, 2, 3]] = M3": block,
     "v[i] = 1": put_vector,
     "v(plus)[i] << 1": accumulate_vector,

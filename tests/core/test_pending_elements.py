@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 import grb_tile as gb
 from grb_tile.core import elements
 from grb_tile.exceptions import IndexOutOfBound, OutOfMemory, OutputNotEmpty
+from support.written import entries_of
 
 
 def vector():
@@ -69,7 +70,7 @@ def test_a_merge_that_fails_anywhere_changes_nothing(kind, error, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(elements, "np", stand_in)
             try:
-                obj.nvals  # noqa: B018
+                obj.wait()
             except (OutOfMemory, KeyboardInterrupt):
                 failures += 1
         assert obj.get(*fresh if obj.ndim == 2 else (fresh,)) == 7
@@ -83,8 +84,8 @@ def test_a_merge_that_cannot_fit_says_so_and_keeps_both():
     v[5] = 7
     for _ in range(2):
         with pytest.raises(OutOfMemory, match=r"1 written elements do not fit beside 1152921504606846976 entries"):
-            v.nvals  # noqa: B018
-        assert (v.get(5), v.get(6)) == (7, 3)
+            v.wait()
+        assert (v.get(5), v.get(6), v.nvals) == (7, 3, 2**60)
 
 
 @pytest.mark.parametrize("kind", OBJECTS)
@@ -245,3 +246,53 @@ def test_a_long_loop_of_accumulations_takes_bounded_memory():
         v(gb.binary.minus)[2] << k
         assert len(v._pending[0][2]) <= elements.LONGEST
     assert v.to_dict() == {2: -sum(range(1, count))}
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_nvals_counts_few_waiting_elements_and_leaves_them_waiting(kind):
+    """A loop that reads nvals after each write copies nothing for it; many are merged, once."""
+    make, fresh, removed = OBJECTS[kind]
+    obj, model = make(), dict(entries_of(make()))
+    at, gone = ((x,) if obj.ndim == 1 else x for x in (fresh, removed))
+    writes = [
+        (lambda: obj.__setitem__(fresh, 7), at),
+        (lambda: obj.__setitem__(fresh, 8), at),
+        (lambda: obj("plus")[fresh] << 1, at),
+        (lambda: obj.__delitem__(fresh), None),
+        (lambda: obj.__delitem__(fresh), None),  # it is gone already
+        (lambda: obj.__delitem__(removed), None),
+        (lambda: obj("plus")[removed] << 1, gone),  # an absent element becomes the operand
+    ]
+    for number, (write, present) in enumerate(writes):
+        write()
+        if present is None:
+            model.pop(at if number < 5 else gone, None)
+        else:
+            model[present] = None
+        assert obj.nvals == len(model) and obj._pending is not None
+    assert obj.dup().nvals == len(model)
+    for k in range(min(2 * elements.COUNTED, obj.shape[0])):
+        key = (k,) if obj.ndim == 1 else (k, 1)
+        obj[key if obj.ndim == 2 else k] = 1
+        model[key] = None
+        assert obj.nvals == len(model)
+        assert sum(map(len, (obj._pending or {}).values())) <= elements.COUNTED
+    assert entries_of(obj).keys() == model.keys()
+
+
+def test_single_writes_that_wait_take_bounded_memory(monkeypatch):
+    """As many wait as the store has entries, or WAITING, repeated writes and accumulations included."""
+    monkeypatch.setattr(elements, "WAITING", 50)
+    v, waiting = gb.Vector(int, 10**9), []
+    for k in range(400):
+        v[k] = k
+        waiting.append(len(v._pending[0]))
+    assert waiting[49:51] == [50, 1] and max(waiting) == 200  # 50, then as many as are stored: 50, 100, 200
+    for k in range(400):
+        v(gb.binary.plus)[k % 10] << 1
+        waiting.append(sum(map(len, v._pending[0].values())) if v._pending else 0)
+    assert max(waiting[400:]) <= 400 + 2 * 10  # an accumulation has its operator and its start, too
+    assert v.to_dict() == {k: k + 40 * (k < 10) for k in range(400)}
+    for k in range(400):
+        del v[k]
+    assert len(v._pending[0]) <= 400 and v.nvals == 0

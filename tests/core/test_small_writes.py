@@ -95,6 +95,8 @@ MATRIX_WRITES = {
     "mask and accumulator": lambda A: A(M.S, "plus") << 3,
     "accumulated object": lambda A: A("plus") << M,
     "row": lambda A: A.__setitem__((5, slice(None)), SOME),
+    "column": lambda A: A.__setitem__((slice(None), 21), SOME),
+    "deleted columns": lambda A: A.__delitem__((slice(None), [21, 5])),
     "rows and columns": lambda A: A.__setitem__(([1, 2, 3], [1, 2, 3]), FEW3),
     "subassign": lambda A: A[[1, 2, 3], [1, 2, 3]](FEW3.S, replace=True) << 4,
     "several": [
@@ -103,6 +105,7 @@ MATRIX_WRITES = {
         lambda A: A("minus")[6, 42] << 2,
         lambda A: A.__delitem__((3, 21)),
         lambda A: A.__setitem__((5, slice(None)), SOME),
+        lambda A: A.__setitem__((slice(None), 21), SOME),
         lambda A: A("plus") << M,
     ],
 }
@@ -176,7 +179,8 @@ def test_what_is_interrupted_is_done_or_not_done(case, error):
             try:
                 for write in writes:
                     write(obj)
-                obj.nvals  # noqa: B018  (merges)
+                obj.nvals  # noqa: B018
+                obj.wait()
                 sys.setprofile(None)
                 break
             except (KeyboardInterrupt, MemoryError, gb.exceptions.OutOfMemory):

@@ -232,7 +232,7 @@ class Program:
         kind = self.rng.integers(4)
         self.note(int(kind))
         if kind == 0:
-            assert self.object.nvals == len(self.model)
+            assert self.object.nvals == len(self.model) == self.object.dup().nvals
         elif kind == 1:
             self.verify()
         elif kind == 2:
