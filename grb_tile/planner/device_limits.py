@@ -66,6 +66,18 @@ class DeviceLimits:
         """Bytes of dynamic shared memory that a block may have beside at most STATIC_SHARE static ones."""
         return self.shared_per_block - STATIC_SHARE
 
+    def threads_with(self, threads: int, each: int) -> int:
+        """`threads` halved until that many have `each` bytes of dynamic shared memory; at least 64."""
+        while threads > 64 and threads * each > self.dynamic_shared:
+            threads //= 2
+        return threads
+
+    def power_of_two_with(self, most: int, each: int) -> int:
+        """`most`, a power of two, halved until that many items have `each` bytes of dynamic shared memory."""
+        while most * each > self.dynamic_shared:
+            most //= 2
+        return most
+
     def resident_blocks(self, threads: int, shared: int = 0, registers: int = 0) -> int:
         """Blocks of `threads` threads, `shared` bytes and `registers` a thread that are resident on a multiprocessor.
 

@@ -8,7 +8,15 @@
 #pragma once
 #include "base/launch.cuh"
 
+// Reductions of 32-bit integers over a warp are one instruction from sm_80 on, and five shuffles before.
+// GRB_NO_REDUCE_SYNC, a compiler option, takes the shuffles everywhere, so that they are tested on any device.
+#if __CUDA_ARCH__ >= 800 && !defined(GRB_NO_REDUCE_SYNC)
+#define GRB_REDUCE_SYNC 1
+#endif
+
 namespace grb {
+
+template <class T> constexpr bool is_word32 = is_same<T, int> || is_same<T, unsigned>;
 
 template <class T> struct registers_of {  // a value as 32-bit registers, which shuffles take
   unsigned part[(sizeof(T) + 3) / 4];
@@ -74,6 +82,9 @@ template <class T> GRB_DEVICE T warp_sum(T value) {
 }
 // The minimum, the maximum of all lanes' values, in all lanes.
 template <class T> GRB_DEVICE T warp_min(T value) {
+#ifdef GRB_REDUCE_SYNC
+  if constexpr (is_word32<T>) return __reduce_min_sync(ALL_LANES, value);
+#endif
   for (int by = 16; by; by >>= 1) {
     T other = __shfl_xor_sync(ALL_LANES, value, by);
     value = other < value ? other : value;
@@ -81,11 +92,31 @@ template <class T> GRB_DEVICE T warp_min(T value) {
   return value;
 }
 template <class T> GRB_DEVICE T warp_max(T value) {
+#ifdef GRB_REDUCE_SYNC
+  if constexpr (is_word32<T>) return __reduce_max_sync(ALL_LANES, value);
+#endif
   for (int by = 16; by; by >>= 1) {
     T other = __shfl_xor_sync(ALL_LANES, value, by);
     value = other > value ? other : value;
   }
   return value;
+}
+// The sum, the bitwise or of all lanes' values, in all lanes.
+GRB_DEVICE unsigned warp_sum_everywhere(unsigned value) {
+#ifdef GRB_REDUCE_SYNC
+  return __reduce_add_sync(ALL_LANES, value);
+#else
+  for (int by = 16; by; by >>= 1) value += __shfl_xor_sync(ALL_LANES, value, by);
+  return value;
+#endif
+}
+GRB_DEVICE unsigned warp_or(unsigned value) {
+#ifdef GRB_REDUCE_SYNC
+  return __reduce_or_sync(ALL_LANES, value);
+#else
+  for (int by = 16; by; by >>= 1) value |= __shfl_xor_sync(ALL_LANES, value, by);
+  return value;
+#endif
 }
 // Inclusive scan: lane k gets value 0 (op) ... (op) value k.
 template <class T, class Op> GRB_DEVICE T warp_scan(T value, Op op) {

@@ -482,8 +482,8 @@ __global__ void encode_columns(const I* cols, int64_t entries, int64_t slices, u
       low = c[u] < low ? c[u] : low;
       high = c[u] > high ? c[u] : high;
     }
-    low = __reduce_min_sync(ALL_LANES, low);
-    high = __reduce_max_sync(ALL_LANES, high);
+    low = warp_min(low);
+    high = warp_max(high);
     bool fits = high - low < 65536;
     found += fits;
     if (lane_number() == 0) bases[slice] = fits ? low : -1;

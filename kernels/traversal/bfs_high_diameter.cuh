@@ -13,8 +13,9 @@
 //   publish      send counts and queue size to all blocks
 // A level costs one access to L2, one append to shared memory and one message.  Visited bits are accessed only by
 //   atomics, which L2 performs.
-// Launch: one cluster (bfs_high_diameter_cluster, sm_90) or a few resident blocks (bfs_high_diameter_grid), at most 16.
-// Preconditions: rows of at most spill_capacity / QUEUE_ENTRIES entries; visited0 and control are zero.
+// Launch: one cluster (bfs_high_diameter_cluster, sm_90 and later) or a few resident blocks (bfs_high_diameter_grid),
+//   at most 16.
+// Preconditions: rows of at most spill_capacity / QUEUE entries; visited0 and control are zero.
 #pragma once
 #include "traversal/bfs_state.cuh"
 #include "traversal/cluster.cuh"
@@ -22,7 +23,6 @@
 
 namespace grb {
 
-constexpr int QUEUE_ENTRIES = 8192;        // of one block's queue in shared memory
 constexpr unsigned COUNT_MASK = (1u << 19) - 1, LEVEL_EDGE_MASK = (1u << 20) - 1;
 
 // A level's message: entries 19 bits, vertices 19, edges 20, target found 1, level 5.  Entries and edges saturate.
@@ -49,8 +49,9 @@ template <class P> struct HighDiameterBfsBlock {           // in shared memory
   unsigned entries[2], vertices, edges, hit;               // of both queues; counted in this level
 };
 
-// CLUSTER: queues and messages lie in the cluster's shared memory; else in global memory.
-template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct HighDiameterBfs {
+// QUEUE: entries of one of a block's two queues.  CLUSTER: queues and messages are in the cluster's shared memory,
+// else in global memory.
+template <class P, int WIDTH, bool LEVELS, bool PARENTS, int QUEUE, bool CLUSTER> struct HighDiameterBfs {
   HighDiameterBfsBlock<P>& block;
   const HighDiameterBfsArguments& a;
   BlockGroup<BfsControl, CLUSTER, 59, 31> group;
@@ -66,10 +67,10 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct Hi
   GRB_DEVICE word entry_of(int of_block, unsigned k) {
 #ifdef GRB_CLUSTERS
     if constexpr (CLUSTER) {
-      return read_in_block(address_in_block(queue + (depth & 1) * QUEUE_ENTRIES, of_block) + 8 * k);
+      return read_in_block(address_in_block(queue + (depth & 1) * QUEUE, of_block) + 8 * k);
     }
 #endif
-    return load_l2(g().queues + (int64_t(of_block) * 2 + (depth & 1)) * QUEUE_ENTRIES + k);
+    return load_l2(g().queues + (int64_t(of_block) * 2 + (depth & 1)) * QUEUE + k);
   }
   GRB_DEVICE void reach(int v, int from) {
     if (LEVELS) a.level[v] = depth;
@@ -84,8 +85,8 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct Hi
   GRB_DEVICE void append(unsigned at, int near, int from) {
     word entry = word(unsigned(from)) << 32 | unsigned(near);
     prefetch_l2(first_neighbours + int64_t(near) * WIDTH / 4);            // read by the next level
-    if (at < QUEUE_ENTRIES) made[at] = entry;
-    else spill[at - QUEUE_ENTRIES] = entry;
+    if (at < QUEUE) made[at] = entry;
+    else spill[at - QUEUE] = entry;
   }
 
   GRB_DEVICE void start() {
@@ -104,7 +105,7 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct Hi
   GRB_DEVICE void expand(const QueueShares& shares) {
     const int lane = lane_number();
     const unsigned warp = group.warp(), warps = group.warps();
-    made = queue + ((depth + 1) & 1) * QUEUE_ENTRIES;
+    made = queue + ((depth + 1) & 1) * QUEUE;
     my_vertices = my_edges = 0;
     for (unsigned i0 = warp * 32; i0 < shares.total; i0 += warps * 32) {
       int of_block;
@@ -164,9 +165,9 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct Hi
 
   GRB_DEVICE void publish() {
     const int lane = lane_number();
-    my_vertices = __reduce_add_sync(ALL_LANES, my_vertices);
+    my_vertices = warp_sum_everywhere(my_vertices);
     if (my_vertices) {
-      my_edges = __reduce_add_sync(ALL_LANES, my_edges);
+      my_edges = warp_sum_everywhere(my_edges);
       if (lane == 0) {
         atomicAdd(&block.vertices, my_vertices);
         atomicAdd(&block.edges, my_edges);
@@ -186,9 +187,9 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct Hi
   // This level's edges become its vertices, in `handed`.  `size`: lane b has the size of block b's queue.
   GRB_DEVICE void hand_over(unsigned size) {
     unsigned count = __shfl_sync(ALL_LANES, size, group.block());
-    const word* own = queue + (depth & 1) * QUEUE_ENTRIES;
+    const word* own = queue + (depth & 1) * QUEUE;
     for (unsigned k = threadIdx.x; k - threadIdx.x < count; k += blockDim.x) {
-      word entry = k < count ? (k < QUEUE_ENTRIES ? own[k] : spill[k - QUEUE_ENTRIES]) : 0;
+      word entry = k < count ? (k < QUEUE ? own[k] : spill[k - QUEUE]) : 0;
       int v = int(unsigned(entry));
       bool won = k < count && visit(visited, v);
       if (won) reach(v, int(unsigned(entry >> 32)));
@@ -200,7 +201,7 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER> struct Hi
   }
 };
 
-template <class P, int WIDTH, bool LEVELS, bool PARENTS, bool CLUSTER>
+template <class P, int WIDTH, bool LEVELS, bool PARENTS, int QUEUE, bool CLUSTER>
 GRB_DEVICE void bfs_high_diameter(const HighDiameterBfsArguments& a, word* shared_queue) {
   __shared__ HighDiameterBfsBlock<P> block;
   load_table(block.g, a.table);
@@ -208,8 +209,8 @@ GRB_DEVICE void bfs_high_diameter(const HighDiameterBfsArguments& a, word* share
   BfsControl* control = g.control;
   const bool first_thread = is_first_thread();
   const RunRecord<> record{a.record, a.record_levels};
-  HighDiameterBfs<P, WIDTH, LEVELS, PARENTS, CLUSTER> search{
-    block, a, {control, block.inbox}, CLUSTER ? shared_queue : g.queues + int64_t(blockIdx.x) * 2 * QUEUE_ENTRIES,
+  HighDiameterBfs<P, WIDTH, LEVELS, PARENTS, QUEUE, CLUSTER> search{
+    block, a, {control, block.inbox}, CLUSTER ? shared_queue : g.queues + int64_t(blockIdx.x) * 2 * QUEUE,
     g.spill + blockIdx.x * g.spill_capacity, reinterpret_cast<const int4*>(g.first_neighbours), g.visited0};
   if (first_thread) record.start();
   search.start();
@@ -222,8 +223,8 @@ GRB_DEVICE void bfs_high_diameter(const HighDiameterBfsArguments& a, word* share
     size = unsigned(text) & COUNT_MASK;
     const QueueShares shares(size);
     if (depth > 0) {                       // the level that was made: count it, stop when it is the last
-      unsigned frontier = __reduce_add_sync(ALL_LANES, unsigned(text >> 19) & COUNT_MASK);
-      unsigned edges = __reduce_add_sync(ALL_LANES, unsigned(text >> 38) & LEVEL_EDGE_MASK);
+      unsigned frontier = warp_sum_everywhere(unsigned(text >> 19) & COUNT_MASK);
+      unsigned edges = warp_sum_everywhere(unsigned(text >> 38) & LEVEL_EDGE_MASK);
       reached += frontier;
       if (frontier == 0 || depth > a.max_level) break;
       if (__any_sync(ALL_LANES, text >> 58 & 1)) break;
@@ -231,7 +232,7 @@ GRB_DEVICE void bfs_high_diameter(const HighDiameterBfsArguments& a, word* share
       levels = depth;
       if (shares.total == 0) break;
     }
-    if (shares.total > unsigned(a.most) || __any_sync(ALL_LANES, size > QUEUE_ENTRIES)) {
+    if (shares.total > unsigned(a.most) || __any_sync(ALL_LANES, size > QUEUE)) {
       status = HANDED_OVER;
       break;
     }
@@ -253,17 +254,17 @@ GRB_DEVICE void bfs_high_diameter(const HighDiameterBfsArguments& a, word* share
   leave_bfs(loop, true);
 }
 
-template <class P, int WIDTH, bool LEVELS, bool PARENTS>
+template <class P, int WIDTH, bool LEVELS, bool PARENTS, int QUEUE>
 __global__ void __launch_bounds__(1024) bfs_high_diameter_grid(HighDiameterBfsArguments a) {
-  bfs_high_diameter<P, WIDTH, LEVELS, PARENTS, false>(a, nullptr);
+  bfs_high_diameter<P, WIDTH, LEVELS, PARENTS, QUEUE, false>(a, nullptr);
 }
 
 #ifdef GRB_CLUSTERS
-template <class P, int WIDTH, bool LEVELS, bool PARENTS, int BLOCKS>
+template <class P, int WIDTH, bool LEVELS, bool PARENTS, int QUEUE, int BLOCKS>
 __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(1024)
 bfs_high_diameter_cluster(HighDiameterBfsArguments a) {
-  extern __shared__ word bfs_queues[];     // 2 * QUEUE_ENTRIES
-  bfs_high_diameter<P, WIDTH, LEVELS, PARENTS, true>(a, bfs_queues);
+  extern __shared__ word bfs_queues[];     // 2 * QUEUE
+  bfs_high_diameter<P, WIDTH, LEVELS, PARENTS, QUEUE, true>(a, bfs_queues);
 }
 #endif
 

@@ -98,7 +98,7 @@ template <class W, class P, bool LEVELS, bool PARENTS> struct TileBfs {
     });
   }
   GRB_DEVICE void flush_rest() {             // at the end of a level
-    unsigned vertices = __reduce_add_sync(ALL_LANES, found);
+    unsigned vertices = warp_sum_everywhere(found);
     if (staged.count || vertices) flush(staged.count, vertices);
     staged.count = 0;
     found = 0;

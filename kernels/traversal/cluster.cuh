@@ -4,11 +4,13 @@
 // On graphs of high diameter a round has few vertices, so its cost is the barrier.  Here a round has none of its own:
 // each block appends to its own queue, then sends every block one word (size of the queue, further counts, a tag).  The
 // message is counter and barrier in one.  All blocks divide the queues evenly and read each other's.
-//   BlockGroup     barrier, send, receive: distributed shared memory in a cluster (sm_90), else global memory and a
-//                  grid barrier a round
+//   BlockGroup     barrier, send, receive: distributed shared memory in a cluster (sm_90 and later), else global memory
+//                  and a grid barrier a round
 //   QueueShares    the division of all queues among the warps: locate(i) is entry i of the concatenation
-// Memory order: entries are written to the block's shared memory before __syncthreads, the message after it; other
-//   blocks read entries after they have seen the message.
+// Memory order: entries are written before __syncthreads, the message after it with release; other blocks acquire the
+//   message before they read entries (PTX ISA, memory consistency model, causality order: the barrier makes the block's
+//   writes part of what its sender releases).  Reads of a queue come before the same block's next message, which its
+//   owner acquires before it writes the queue again.  A further word is relaxed: it is read after a barrier.
 #pragma once
 #include "base/warp.cuh"
 #include "traversal/level_loop.cuh"
@@ -31,6 +33,16 @@ GRB_DEVICE word read_in_block(unsigned address) {
 }
 GRB_DEVICE void write_in_block(unsigned address, word value) {
   asm volatile("st.relaxed.cluster.shared::cluster.u64 [%0], %1;" ::"r"(address), "l"(value) : "memory");
+}
+// A message: a block that reads it with acquire_word sees all that this one wrote before.
+GRB_DEVICE void release_in_block(unsigned address, word value) {
+  asm volatile("st.release.cluster.shared::cluster.u64 [%0], %1;" ::"r"(address), "l"(value) : "memory");
+}
+GRB_DEVICE word acquire_word(const word* mine) {
+  word value;
+  const unsigned address = unsigned(__cvta_generic_to_shared(mine));
+  asm volatile("ld.acquire.cluster.shared::cta.u64 %0, [%1];" : "=l"(value) : "r"(address) : "memory");
+  return value;
 }
 GRB_DEVICE void cluster_barrier() {
   __syncwarp();
@@ -66,8 +78,11 @@ template <class Control, bool CLUSTER, int TAG_SHIFT, int TAG_MASK> struct Block
   GRB_DEVICE void send(int round, int which, word text) {
 #ifdef GRB_CLUSTERS
     if constexpr (CLUSTER) {
-      if (lane_number() < blocks())
-        write_in_block(address_in_block(&inbox[round & 1][which][block()], lane_number()), text);
+      if (lane_number() < blocks()) {
+        const unsigned there = address_in_block(&inbox[round & 1][which][block()], lane_number());
+        if (which == 0) release_in_block(there, text);
+        else write_in_block(there, text);
+      }
       return;
     }
 #endif
@@ -85,7 +100,7 @@ template <class Control, bool CLUSTER, int TAG_SHIFT, int TAG_MASK> struct Block
       if (lane_number() < blocks()) {
         unsigned polls = 0;
         do {
-          text = *(volatile word*)&inbox[round & 1][0][lane_number()];
+          text = acquire_word(&inbox[round & 1][0][lane_number()]);
           if (++polls >> 29) __trap();                     // a block is missing for seconds: fail instead of hanging
         } while (int(text >> TAG_SHIFT) != (round & TAG_MASK));
       }

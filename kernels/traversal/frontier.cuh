@@ -64,7 +64,7 @@ GRB_DEVICE void expand_edges(const Frontier& frontier, int64_t edges, int64_t wa
 #pragma unroll
     for (int k = 0; k < CHUNK_STEPS; k++, e0 += 32) {
       if (stale) frontier.load(p + lane, edges, my_stop, my_base, mine);   // a lane for each vertex from e0's owner on
-      unsigned ended = __reduce_or_sync(ALL_LANES, my_stop < e0 + 32 ? 1u << (my_stop - e0) : 0u);
+      unsigned ended = warp_or(my_stop < e0 + 32 ? 1u << (my_stop - e0) : 0u);
       int whose = __popc(ended & ((2u << lane) - 1));
       int64_t e = e0 + lane, begin = shuffle(my_base, whose);
       if constexpr (Frontier::HAS_OWNER) owner[k] = shuffle(mine, whose); else owner[k] = 0;

@@ -16,8 +16,8 @@
 //   split_far    (no near item is left) raise the bound by delta; each block moves its far items below it to the near
 //                queue
 // Distances change only by atomics and are read past L1.  A far pile belongs to one block.
-// Launch: one cluster (sssp_high_diameter_cluster, sm_90) or a few resident blocks (sssp_high_diameter_grid), at most
-// 16.
+// Launch: one cluster (sssp_high_diameter_cluster, sm_90 and later) or a few resident blocks (sssp_high_diameter_grid),
+//   at most 16.
 // Preconditions: weights >= 0, no NaN; control is zero.
 #pragma once
 #include "traversal/cluster.cuh"

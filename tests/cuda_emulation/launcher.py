@@ -31,6 +31,7 @@ import numpy as np
 
 from grb_tile.backends.cuda.runtime.compile import blocks_for, source_text
 from grb_tile.planner import device_profile
+from grb_tile.planner.device_limits import LIMITS, THREADS_OF_BLOCK
 
 from . import arrays
 from .arrays import Address, DeviceArray, xp
@@ -119,6 +120,8 @@ extern "C" __attribute__((visibility("default"))) const char *simt_signature() {
 class EmulatedKernel:
     """One kernel; the interface of launch.Kernel.  `seed` other than 0 runs the threads in another order."""
 
+    limits = LIMITS[90]
+
     def __init__(self, library, expression):
         self.name = expression
         self.library = library
@@ -137,8 +140,9 @@ class EmulatedKernel:
             raise TypeError(f"{self.name}: {len(args)} arguments for {self.signature}")
         if self.number != arrays.current_number():
             raise EmulationError(f"{self.name}: of device {self.number}, launched on {arrays.current_number()}")
-        if min(grid) < 1 or min(block) < 1 or np.prod(block) > 1024:
+        if min(grid) < 1 or min(block) < 1 or np.prod(block) > THREADS_OF_BLOCK:
             raise EmulationError(f"{self.name}: no launch of {grid} blocks of {block} threads")
+        self.allow_shared(shared)
         if self.signature == [f"s{fields}"]:  # one struct of 8-byte fields
             kept = [(ctypes.c_int64 * len(args))(*map(_field, args))]
         else:
@@ -157,8 +161,9 @@ class EmulatedKernel:
         if bad:
             raise EmulationError(f"{self.name}: {launch.error.decode()}")
 
-    def launch(self, count, blocks, threads, shared=0, cooperative=False, fixed=(), cluster=1):
+    def launch(self, count, blocks, threads, shared=0, cooperative=False, fixed=()):
         """See launch.Kernel.launch."""
+        self.allow_shared(shared)
         return EmulatedLaunch(self, count, blocks, threads, shared, cooperative, fixed)
 
     def over(self, n, args, block=256, most=None, shared=0):
@@ -168,10 +173,15 @@ class EmulatedKernel:
             self(blocks_for(n, block, BLOCKS if most is None else min(most, BLOCKS)), block, args, shared)
 
     def allow_shared(self, count):
-        """Every launch may have any amount of shared memory."""
+        """Raises: EmulationError for more dynamic shared memory than a block of the emulated device may have."""
+        if count > self.limits.shared_per_block:
+            raise EmulationError(
+                f"{self.name}: {count} bytes of shared memory, sm_{self.limits.arch} has {self.limits.shared_per_block}"
+            )
 
     def resident_blocks(self, threads, shared=0):
         """How many blocks of a cooperative launch are resident at once: an odd number, so that chunks end unevenly."""
+        self.allow_shared(shared)
         return 3
 
     def _argument(self, k, a, wanted, direct):
@@ -197,6 +207,20 @@ class EmulatedKernel:
         if a.dtype.kind not in {"i": "iu", "f": "f", "b": "b"}.get(wanted[0], "") or str(a.itemsize) != wanted[1:]:
             raise TypeError(f"{self.name}: argument {k} is a {a.dtype} scalar, the kernel wants {wanted}")
         return (ctypes.c_char * a.itemsize).from_buffer_copy(a.tobytes())
+
+
+class ClusterKernel:
+    """A kernel for one thread block cluster, which is not emulated: no cluster is resident, whatever is asked."""
+
+    def __init__(self, name, limits, asked):
+        self.name, self.limits, self.asked = name, limits, asked
+
+    def resident_clusters(self, blocks, threads, shared=0):
+        """Records the question.  Raises: EmulationError for one that the device could not answer with yes."""
+        if blocks > self.limits.cluster or shared > self.limits.shared_per_block:
+            raise EmulationError(f"{self.name}: no cluster of {blocks} blocks with {shared} bytes of shared memory")
+        self.asked.append((self.name, blocks, threads, shared))
+        return 0
 
 
 class EmulatedLaunch:
@@ -245,18 +269,17 @@ class EmulatedLauncher:
 
     xp = xp
     array_block = SeparateArrays
-    arch = 90
-    has_clusters = False  # kernels for one cluster run in their form for a grid
-    processors = 2
-    shared = 227 << 10
     current_stream = staticmethod(xp.cuda.get_current_stream)
 
     current_number = staticmethod(arrays.current_number)
 
-    def __init__(self, options=None, seed=0, number=0, several=False):
+    def __init__(self, options=None, seed=0, number=0, several=False, limits=LIMITS[90]):
+        """limits: of the device that is emulated (grb_tile/planner/device_limits.py), in particular shared memory."""
         self.options = tuple(os.environ.get("GRB_TILE_SIMT_FLAGS", "-O1").split() if options is None else options)
-        self.seed = seed
+        self.seed, self.limits = seed, limits
         self.number, self.several = number, several
+        self.arch, self.shared, self.processors = limits.arch, limits.shared_per_block, limits.processors or 2
+        self.clusters_asked = []  # what ClusterKernel was asked
         self._kernels = {}
 
     def bound(self):
@@ -272,10 +295,14 @@ class EmulatedLauncher:
         key = header, name, functors, template
         found = self._kernels.get(key)
         if found is None:
+            if name.endswith("_cluster"):
+                return ClusterKernel(name, self.limits, self.clusters_asked)
             text, expression = source_text(header, name, functors, template)
+            if not self.limits.reduce_sync:
+                text = f"#define GRB_NO_REDUCE_SYNC 1\n{text}"
             library = ctypes.CDLL(str(build(text, expression, self.options)))
             found = self._kernels[key] = EmulatedKernel(library, expression)
-            found.seed, found.number = self.seed, self.number
+            found.seed, found.number, found.limits = self.seed, self.number, self.limits
         return found
 
     def threads(self, wanted):

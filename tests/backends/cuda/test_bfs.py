@@ -138,7 +138,7 @@ def test_forced_kernels(name, kernel):
 
 def test_high_diameter_hands_over(high_diameter, monkeypatch):
     A = grid(25, 30)
-    monkeypatch.setattr(traverse_graph.BfsGraph, "high_diameter_limit", lambda self, blocks: 12)
+    monkeypatch.setattr(traverse_graph.BfsGraph, "high_diameter_limit", lambda self, blocks, entries: 12)
     check(A, A, 0)
     check(A, A, 300)
 

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import dijkstra
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda.traversal import sssp as fused, sssp_graph as paths_graph
+from grb_tile.backends.cuda.traversal import block_group, sssp as fused, sssp_graph as paths_graph
 from grb_tile.planner import force, tuning
 from grb_tile.storage import place
 from grb_tile.storage.store import Compressed
@@ -232,7 +232,7 @@ def test_forced_kernels(kernel):
 def test_high_diameter_overflows(places, high_diameter, monkeypatch):
     """A queue or a far pile that is too small: the other kernel starts anew."""
     A = grid(25, 30, 6)
-    monkeypatch.setattr(paths_graph, "QUEUE_BYTES", 72 if places == "queue" else 1 << 16)
+    monkeypatch.setattr(block_group, "MOST_QUEUE", 72 if places == "queue" else 1 << 16)
     monkeypatch.setattr(fused, "FAR_ITEMS", 9 if places == "far pile" else 1 << 17)
     rows = check(A, A, 300, 500 if places == "queue" else 2).rows()
     assert any(row["direction"] == "raise" for row in rows)

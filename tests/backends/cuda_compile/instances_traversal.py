@@ -13,8 +13,9 @@ def instances():
             yield "traversal/bfs.cuh", "bfs", "", (index, *flags, "768", "1", "true")
     for flags in (("true", "false"), ("true", "true")):
         for width in ("4", "8"):
-            yield "traversal/bfs_high_diameter.cuh", "bfs_high_diameter_cluster", "", ("int32_t", width, *flags, "16")
-            yield "traversal/bfs_high_diameter.cuh", "bfs_high_diameter_grid", "", ("int32_t", width, *flags)
+            key = "int32_t", width, *flags
+            yield "traversal/bfs_high_diameter.cuh", "bfs_high_diameter_cluster", "", (*key, "8192", "8")
+            yield "traversal/bfs_high_diameter.cuh", "bfs_high_diameter_grid", "", (*key, "8192")
     for word in ("uint16_t", "uint32_t", "word"):
         for flags in (("true", "false"), ("false", "true"), ("true", "true")):
             yield "traversal/bfs_tiles.cuh", "bfs_tiles", "", (word, "int32_t", *flags, "512", "1")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 LANE_ENTRIES = 8
 SLICE = 32 * LANE_ENTRIES
-CACHED_COLUMNS = 48 << 10  # columns whose x may be in shared memory: what fits at 4 bytes each
+CACHED_COLUMNS = 48 << 10  # columns whose x may be in shared memory, at most: what fits into 227 KiB at 4 bytes each
 TABLE_THREADS = 512  # threads of a block that caches x
 TABLE_SHARE = 27 / 32  # of a block's shared memory for buffers and x, because more leaves the L1 cache too little
 FREE_FACTOR = 3  # times the form's size must be free
@@ -188,10 +188,11 @@ def _delta16(device, form, bases):
 
 
 def _by_frequency(device, A, form):
-    """(columns by falling number of entries, the share of the entries in the first CACHED_COLUMNS of them)"""
+    """(columns by falling number of entries, the share of the entries in those whose x fits in shared memory)"""
     counts = device.xp.bincount(A.indices, minlength=A.ncols)
     order = device.xp.argsort(-counts).astype(np.int32)
-    return order, device.read(counts[order[:CACHED_COLUMNS]].sum().reshape(1))[0] / max(form.entries, 1)
+    cached = min(CACHED_COLUMNS, int(device.launcher.shared * TABLE_SHARE) // 4)
+    return order, device.read(counts[order[:cached]].sum().reshape(1))[0] / max(form.entries, 1)
 
 
 def _relabelled(device, A, order):
@@ -238,6 +239,8 @@ def _launch(device, A, form, s, kind, x_values):
     item = s.dtype.np_type.itemsize
     wide = max(item, A.values.dtype.itemsize if s.reads_a else 1, x_values.dtype.itemsize if s.reads_x else 1)
     threads, each = (min(TABLE_THREADS, BLOCKS[wide][0]), 1) if kind == RELABELLED else BLOCKS[wide]
+    while threads * LANE_ENTRIES * item > device.launcher.shared:
+        threads //= 2
     kernel = s.kernel(
         device.launcher,
         "products/segments.cuh",

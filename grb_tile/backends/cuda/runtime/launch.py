@@ -21,20 +21,23 @@ emulation (tests/cuda_emulation/launcher.py) is another Launcher with the same m
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 import threading
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ....planner.device_limits import ENVIRONMENT, DeviceLimits, limits_of, restricted
 from ....planner.device_profile import MEASURED_SHARE, DeviceProfile, profile_of
 from .array_block import ArrayBlock
+from .clusters import max_active_clusters
 from .compile import compiled, source_text
 
 SHARED_LIMIT = 48 << 10  # bytes of dynamic shared memory that a launch may have without an attribute of the kernel
-PORTABLE_CLUSTER = 8  # blocks in a cluster that every device allows without an attribute of the kernel
 BLOCKS_PER_PROCESSOR = 32  # at most, of a grid-stride loop
 _preparing = threading.Lock()
 _context = threading.local()  # numbers: of the devices whose context the run-time has given this thread
@@ -127,17 +130,10 @@ class Kernel:
 
     def launch(
         self, count: int, blocks: int, threads: int, shared: int = 0, cooperative: bool = False,
-        fixed: tuple[int, ...] = (), cluster: int = 1,
+        fixed: tuple[int, ...] = (),
     ) -> Launch:  # fmt: skip
-        """A Launch to keep.
-
-        count: arguments of each call, after the `fixed` ones.  cluster: its blocks, for a kernel with __cluster_dims__.
-        """
+        """A Launch to keep.  count: arguments of each call, after the `fixed` ones."""
         self.allow_shared(shared)
-        if cluster > PORTABLE_CLUSTER:
-            from cupy_backends.cuda.api import driver
-
-            driver.funcSetAttribute(self.function.ptr, 14, 1)  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
         return Launch(self, count, blocks, threads, shared, cooperative, fixed)
 
     def __call__(self, blocks: int, threads: int, args: tuple, shared: int = 0, cooperative: bool = False) -> None:
@@ -223,6 +219,18 @@ class Kernel:
             driver.funcSetAttribute(self.function.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, count)
             self._allowed = count
 
+    def resident_clusters(self, blocks: int, threads: int, shared: int = 0) -> int:
+        """How many clusters of `blocks` blocks are resident at once on the device; 0: no such launch is possible.
+
+        The occupancy answers, because an architecture with clusters may be short of shared memory for this kernel, or
+        of multiprocessors in one GPU processing cluster.
+        """
+        if blocks > self.launcher.limits.cluster or shared > self.launcher.limits.shared_per_block:
+            return 0
+        self.launcher.xp.cuda.runtime.memGetInfo()  # any call of the run-time binds the context to this thread
+        self.allow_shared(shared)
+        return max_active_clusters(self.function.ptr, blocks, threads, shared)
+
     def resident_blocks(self, threads: int, shared: int = 0) -> int:
         """How many blocks of a cooperative launch are resident at once on the whole device."""
         key = threads, shared
@@ -236,6 +244,8 @@ class Kernel:
             except RuntimeError as error:
                 self.bind(error)
                 return self.resident_blocks(threads, shared)
+            if self.launcher.limits.restricted:
+                each = min(each, self.launcher.limits.resident_blocks(threads, shared))
             found = self._resident[key] = each * self.launcher.processors
         return found
 
@@ -244,7 +254,8 @@ class Launcher:
     """Compiles, loads and keeps kernels for one device, and describes the device.
 
     number: the device's, which is CuPy's current one whenever a method is called that computes or allocates.  several:
-    has the machine other devices, so that another may be current?
+    has the machine other devices, so that another may be current?  limits: what the device allows
+    (planner/device_limits.py), restricted to less where GRB_TILE_DEVICE_LIMITS says so.
     """
 
     array_block = ArrayBlock
@@ -266,10 +277,10 @@ class Launcher:
         self.launch, self.launch_cooperative = driver.launchKernel, driver.launchCooperativeKernel
         self.current_stream = cupy.cuda.get_current_stream
         device = cupy.cuda.Device(self.number)
-        self.arch = int(device.compute_capability)
-        self.has_clusters = self.arch >= 90
-        self.processors = device.attributes["MultiProcessorCount"]
-        self.shared = device.attributes["MaxSharedMemoryPerBlockOptin"]  # bytes that a block may have
+        self.limits = limits = restricted(_limits_of(device), os.environ.get(ENVIRONMENT, ""))
+        self.arch, self.processors = limits.arch, limits.processors
+        self.shared = limits.shared_per_block  # bytes that a block may have
+        self._options = () if limits.reduce_sync else ("-DGRB_NO_REDUCE_SYNC=1",)
         self.hole = cupy.zeros(64, cupy.uint64)  # what kernels get for empty arrays
         self._kernels = {}
         self._lock = threading.Lock()
@@ -302,7 +313,7 @@ class Launcher:
             found = self._kernels.get(key)
             if found is None:
                 text, expression = source_text(*key)
-                lowered, cubin = compiled(text, expression, self.arch)
+                lowered, cubin = compiled(text, expression, self.arch, self._options)
                 module = Module()
                 module.load(cubin)
                 found = Kernel(expression, module.get_function(lowered), module, self)
@@ -319,7 +330,8 @@ class Launcher:
         clock = runtime.deviceGetAttribute(runtime.cudaDevAttrMemoryClockRate, number)  # kHz, two transfers a cycle
         width = runtime.deviceGetAttribute(runtime.cudaDevAttrGlobalMemoryBusWidth, number)  # bits
         bandwidth = clock * width / 4e6 * MEASURED_SHARE
-        return profile_of(self.device_name(), self.processors, bandwidth, self.shared)
+        name = f"{self.device_name()} {self.limits.restricted}".strip()
+        return profile_of(name, self.processors, bandwidth, self.shared)
 
     def threads(self, wanted: int) -> int:
         """Threads of a block whose kernel works with any number of them."""
@@ -330,7 +342,7 @@ class Launcher:
         return most if work is None else max(1, min(most, work // grain))
 
     def cluster(self, wanted: int) -> int:
-        """Blocks of a cluster, or of the grid that stands for it."""
+        """Blocks of a cluster, or of the grid that replaces it."""
         return wanted
 
     def size(self, wanted: int, small: int) -> int:
@@ -360,3 +372,16 @@ def _as_integer(a: Any) -> Any:
     if isinstance(a, (float, np.floating)) or type(a) is np.uint64:
         return int.from_bytes(np.asarray(a).tobytes().ljust(8, b"\0"), "little", signed=True)
     return a
+
+
+def _limits_of(device: Any) -> DeviceLimits:
+    """The limits of a CuPy device: its architecture's, and what the driver says of it."""
+    arch, of = int(device.compute_capability), device.attributes
+    return replace(
+        limits_of(arch),
+        arch=arch,
+        processors=of["MultiProcessorCount"],
+        shared_per_block=of["MaxSharedMemoryPerBlockOptin"],
+        shared_per_processor=of["MaxSharedMemoryPerMultiprocessor"],
+        threads_per_processor=of["MaxThreadsPerMultiProcessor"],
+    )

@@ -14,7 +14,8 @@ import numpy as np
 
 from ....planner import tuning
 from ..runtime.errors import on_device
-from .bfs_graph import MAX_ENTRIES, QUEUE_ENTRIES, BfsGraph, graph_of
+from .bfs_graph import MAX_ENTRIES, BfsGraph, graph_of
+from .block_group import group_launch
 from .outcome import RECORD_LEVELS, Outcome, results_of, stores_of
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ LAUNCH = {"block": 1024, "low_skew_block": 768, "per_processor": 1, "cooperative
           "high_diameter": True, "cluster": 8, "high_diameter_block": 1024}  # fmt: skip
 EDGES_PER_BLOCK = 4096  # a grid has one block for so many edges, up to the resident ones
 ARGUMENTS = 14  # fields of BfsArguments (kernels/traversal/bfs_state.cuh)
+QUEUE_ITEM = 8  # bytes: an edge of the next level
 HIGH_DIAMETER_ARGUMENTS = 10  # fields of HighDiameterBfsArguments (kernels/traversal/bfs_high_diameter.cuh)
 _DIRECTIONS = {None: -1, "push": 0, "pull": 1}
 
@@ -66,7 +68,7 @@ def traverse(
     else:
         listed, first, count = device.array(sources, np.int32), -1, sources.shape[0]
     with graph.lock:
-        table = graph.table(stream, launches.cluster)
+        table = graph.table(stream, launches.group_blocks)
         in_cluster = launches.high_diameter is not None and single and mode != 1
         if in_cluster:
             launches.high_diameter(stream, table, sources, *addresses, RECORD_LEVELS, max_level, target, launches.limit)
@@ -80,7 +82,7 @@ def traverse(
 class _Launches:
     """The kernels for one graph and one kind of result, with their configuration; kept with the graph.
 
-    grid: bfs.cuh.  high_diameter: bfs_high_diameter.cuh on `cluster` blocks, for levels of at most `limit` edges.
+    grid: bfs.cuh.  high_diameter: bfs_high_diameter.cuh on `group_blocks` blocks, for levels of at most `limit` edges.
     """
 
     def __init__(self, graph: BfsGraph, levels: bool, parents: bool) -> None:
@@ -94,19 +96,14 @@ class _Launches:
         most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
         blocks = launcher.blocks(most, graph.nvals, EDGES_PER_BLOCK)
         self.grid = kernel.launch(ARGUMENTS, blocks, threads, cooperative=LAUNCH["cooperative"])
-        self.cluster = launcher.cluster(LAUNCH["cluster"])
-        self.limit = graph.high_diameter_limit(self.cluster)
-        self.high_diameter = None
-        if graph.is_high_diameter and LAUNCH["high_diameter"] and self.limit > 0:
-            self.high_diameter = self._high_diameter(graph, flags)
+        self.high_diameter, self.group_blocks, self.limit = None, LAUNCH["cluster"], 0
+        if graph.is_high_diameter and LAUNCH["high_diameter"]:
+            group = group_launch(
+                launcher, "traversal/bfs_high_diameter.cuh", "bfs_high_diameter",
+                lambda queue: (graph.index, str(graph.width), *flags, str(queue // QUEUE_ITEM)),
+                HIGH_DIAMETER_ARGUMENTS, LAUNCH["cluster"], LAUNCH["high_diameter_block"],
+            )  # fmt: skip
+            self.limit = graph.high_diameter_limit(group.blocks, group.queue_bytes // QUEUE_ITEM)
+            self.group_blocks = group.blocks
+            self.high_diameter = group.launch if self.limit > 0 else None
         graph.launches[levels, parents] = self
-
-    def _high_diameter(self, graph: BfsGraph, flags: tuple[str, str]) -> Any:
-        launcher, cluster = graph.device.launcher, self.cluster
-        header, template = "traversal/bfs_high_diameter.cuh", (graph.index, str(graph.width), *flags)
-        threads = launcher.threads(LAUNCH["high_diameter_block"])
-        if not launcher.has_clusters:
-            kernel = launcher.kernel(header, "bfs_high_diameter_grid", "", template)
-            return kernel.launch(HIGH_DIAMETER_ARGUMENTS, cluster, threads, cooperative=True)
-        kernel = launcher.kernel(header, "bfs_high_diameter_cluster", "", (*template, str(cluster)))
-        return kernel.launch(HIGH_DIAMETER_ARGUMENTS, cluster, threads, 2 * QUEUE_ENTRIES * 8, cluster=cluster)

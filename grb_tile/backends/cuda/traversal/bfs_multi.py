@@ -36,6 +36,7 @@ LAUNCH = {"block": 1024, "alpha": tuning.MULTI_BFS_ALPHA}
 ARGUMENTS = 35  # fields of MultiBfsArguments (kernels/traversal/bfs_multi.cuh)
 RESULT_ARGUMENTS = 15  # fields of MultiResultArguments (kernels/traversal/bfs_multi_result.cuh)
 EDGES_PER_BLOCK = 1024  # a grid has one block for so many edges, up to the resident ones
+LINE_BYTES = 65 * 4  # shared memory of a thread that pulls parents
 LIST_INTS, PARENT_INTS = 10, 75  # shared memory of a result's vertex, without and with parents
 
 
@@ -170,12 +171,11 @@ def _workspace(n: int, live: int, groups: int, chunks: int) -> Layout:
 def _parents(device, graph, visited, counters, record):
     """64 parents of each vertex, in the order of the graph's positions: MultiParentsArguments of both kernels."""
     found = device.empty(graph.n * 64, np.int32)
-    block = device.launcher.threads(256)
+    launcher = device.launcher
+    block = launcher.limits.threads_with(launcher.threads(256), LINE_BYTES)
     done = device.zeros(graph.live, np.uint64)
-    for name, rows, shared in (("pull", graph.into, block * 65 * 4), ("push", graph.out, 0)):
-        kernel = device.launcher.kernel(
-            "traversal/bfs_multi_parents.cuh", f"bfs_multi_parents_{name}", "", (graph.index,)
-        )
+    for name, rows, shared in (("pull", graph.into, block * LINE_BYTES), ("push", graph.out, 0)):
+        kernel = launcher.kernel("traversal/bfs_multi_parents.cuh", f"bfs_multi_parents_{name}", "", (graph.index,))
         kernel(kernel.resident_blocks(block, shared), block, (
             rows.start, rows.near, rows.tasks, rows.count, graph.order, graph.n, graph.live,
             graph.out_edges.nvals, visited, counters, record, RECORD_LEVELS, done, found), shared)  # fmt: skip
@@ -212,8 +212,11 @@ class _Launches:
             "traversal/bfs_multi_result.cuh", "bfs_multi_result", "", ("true" if parents else "false",)
         )
         # of the kernel that writes rows: threads, vertices of a thread at most, resident blocks
+        ints, limits = PARENT_INTS if parents else LIST_INTS, launcher.limits
         threads, each = (256, 1) if parents else (launcher.size(1024, 256), launcher.size(4, 2))
-        most, ints = threads * each, PARENT_INTS if parents else LIST_INTS
+        each = limits.power_of_two_with(each, 4 * ints * threads) or 1
+        threads = limits.threads_with(threads, 4 * ints * each)
+        most = threads * each
         resident = rows.resident_blocks(threads, 4 * most * ints)
         chunks = -(-graph.n // most)
         if chunks > resident:  # the same number for each block

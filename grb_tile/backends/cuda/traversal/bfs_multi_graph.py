@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 CONTROL_WORDS = 256  # at least MultiControl (kernels/traversal/bfs_multi.cuh)
 HIGH_DEGREE_SHARE = 3 / 4  # of the edges that the vertices called of high degree have
-HUBS = 16384  # a power of two of at most 65536; 8 bytes of shared memory each
+HUBS = 16384  # at most, a power of two of at most 65536; HUB_BYTES of shared memory each
+HUB_BYTES = 8
 
 
 class MultiRows:
@@ -108,7 +109,7 @@ class MultiBfsGraph:
             self.out.start, self.into.start = (rows.start.astype(np.int64) for rows in (self.out, self.into))
             self.out.index = self.into.index = "int64_t"
         self.index = self.out.index
-        self.hubs = device.launcher.size(HUBS, 64)
+        self.hubs = device.launcher.size(device.launcher.limits.power_of_two_with(HUBS, HUB_BYTES), 64)
         self.hub_rows = None if self.into is None else HubRows(self, in_edges, self.into)
         self.high_degree, self.high_degree_edges = self._high_degree()
         self.launches = {}

@@ -16,8 +16,9 @@ from ....planner import tuning
 from ....planner.choose_traversal import NO_BOUND
 from ..runtime.late_vector import LateVector
 from .bfs import EDGES_PER_BLOCK
+from .block_group import GroupLaunch, group_launch
 from .outcome import RECORD_HEAD, Outcome
-from .sssp_graph import FAR_ITEMS, MAX_ENTRIES, QUEUE_BYTES, SsspGraph, graph_of, is_short
+from .sssp_graph import FAR_ITEMS, MAX_ENTRIES, SsspGraph, graph_of, is_short
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed
@@ -87,24 +88,24 @@ def shortest_paths(
     words = device.empty((n + 63) >> 6, np.uint64)
     record = device.empty(RECORD_HEAD + ROUND_NUMBERS * RECORD_ROUNDS, np.int64)
     step, most = _steps(graph, delta)
-    grid, high_diameter = graph.launches or _launches(graph)
+    grid, group = graph.launches or _launches(graph)
     stream = device.current_stream().ptr
     outcome = SsspOutcome(device, record, graph)
     with graph.lock:
         if AT is not None:
             graph.set_in_edges(A if same else device.own(AT))
         table, _ = graph.table(stream)
-        in_cluster = high_diameter is not None and step >= 0
-        if in_cluster:
-            high_diameter(
+        by_group = group is not None and step >= 0
+        if by_group:
+            group.launch(
                 stream, table, source, device.address(record), RECORD_ROUNDS, step,
-                device.address(graph.first_entries()), device.address(graph.items(stream, LAUNCH["cluster"])),
-                graph.near_capacity, FAR_ITEMS,
+                device.address(graph.first_entries()), device.address(graph.items(stream, group)),
+                graph.near_capacity(group.queue_bytes), FAR_ITEMS,
             )  # fmt: skip
         grid(stream, table, source, device.address(values), device.address(words), device.address(record),
              RECORD_ROUNDS, step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
         parents = _tree(graph, table, source, words, outcome) if tree and AT is not None else None
-    outcome.choice = graph.choice if in_cluster or not graph.is_high_diameter else NO_BOUND
+    outcome.choice = graph.choice if by_group or not graph.is_high_diameter else NO_BOUND
     distances = LateVector(device, n, dtype, words, values, outcome.count_reached)
     distances.shared = parents is not None
     return distances, parents, outcome
@@ -143,8 +144,8 @@ def _key_of(graph: SsspGraph, step: float) -> int:
     return int(min(max(round(step), 1), int(np.iinfo(graph.key).max) // 2))
 
 
-def _launches(graph: SsspGraph) -> tuple[Any, Any]:
-    """(launch of the grid kernel, of the high-diameter one or None), kept with the graph."""
+def _launches(graph: SsspGraph) -> tuple[Any, GroupLaunch | None]:
+    """(launch of the grid kernel, GroupLaunch of the high-diameter one or None), kept with the graph."""
     launcher = graph.device.launcher
     threads = launcher.threads(LAUNCH["block"])
     key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
@@ -154,16 +155,11 @@ def _launches(graph: SsspGraph) -> tuple[Any, Any]:
     most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
     blocks = launcher.blocks(most, graph.nvals, EDGES_PER_BLOCK)
     grid = kernel.launch(ARGUMENTS, blocks, threads, cooperative=True)
-    high_diameter = None
+    group = None
     if graph.is_high_diameter and LAUNCH["high_diameter"]:
-        cluster, threads = launcher.cluster(LAUNCH["cluster"]), launcher.threads(LAUNCH["high_diameter_block"])
-        if launcher.has_clusters:
-            kernel = launcher.kernel(
-                "traversal/sssp_high_diameter.cuh", "sssp_high_diameter_cluster", "", (*key, str(cluster))
-            )
-            high_diameter = kernel.launch(ARGUMENTS, cluster, threads, 2 * QUEUE_BYTES, cluster=cluster)
-        else:
-            kernel = launcher.kernel("traversal/sssp_high_diameter.cuh", "sssp_high_diameter_grid", "", key)
-            high_diameter = kernel.launch(ARGUMENTS, cluster, threads, cooperative=True)
-    graph.launches = grid, high_diameter
+        group = group_launch(
+            launcher, "traversal/sssp_high_diameter.cuh", "sssp_high_diameter", lambda queue: key, ARGUMENTS,
+            LAUNCH["cluster"], LAUNCH["high_diameter_block"],
+        )  # fmt: skip
+    graph.launches = grid, group
     return graph.launches

@@ -20,6 +20,7 @@ from ..structure.entries import ranges, repeated
 if TYPE_CHECKING:
     from ....storage.store import Compressed
     from ..runtime.device import Device
+    from .block_group import GroupLaunch
 
 CHUNK = 128  # edges, as in kernels/traversal/frontier.cuh
 WEIGHT_CLASSES = 8  # as in kernels/traversal/sssp_state.cuh
@@ -28,7 +29,6 @@ SHARES = (1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of the entrie
 SAMPLE = 1 << 16  # weights that classes and mean are taken from
 SORT_BYTES = 60  # memory for an entry while rows are sorted by weight
 ENTRIES_AT_ONCE = 4  # of a vertex, as in kernels/traversal/sssp_high_diameter.cuh
-QUEUE_BYTES = 1 << 16  # of a block's queue of near items
 FAR_ITEMS = 1 << 17  # of a block's far pile
 MAX_ENTRIES = 1 << 33  # edges of a round are counted in 33 bits
 
@@ -159,16 +159,15 @@ class SsspGraph:
             self._first_entries = first
         return self._first_entries
 
-    @property
-    def near_capacity(self) -> int:
-        """Items that a block's queue holds: a key and a vertex each."""
-        return QUEUE_BYTES // (2 * self.key.itemsize)
+    def near_capacity(self, queue_bytes: int) -> int:
+        """Items in a block's queue of `queue_bytes` bytes: a key and a vertex each."""
+        return queue_bytes // (2 * self.key.itemsize)
 
-    def items(self, stream: int, blocks: int) -> Any:
-        """Queues and far piles of the high-diameter kernel's blocks, for `stream`."""
+    def items(self, stream: int, group: GroupLaunch) -> Any:
+        """Queues and far piles of the blocks of the high-diameter kernel, for `stream`."""
         found = self._items.get(stream)
         if found is None:
-            words = blocks * (2 * self.near_capacity + FAR_ITEMS) * (self.key.itemsize // 4)
+            words = group.blocks * (2 * self.near_capacity(group.queue_bytes) + FAR_ITEMS) * (self.key.itemsize // 4)
             found = self._items[stream] = self.device.empty(words, np.uint64)
         return found
 
