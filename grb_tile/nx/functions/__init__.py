@@ -2,6 +2,7 @@
 
 from . import (  # noqa: F401
     breadth_first,
+    centrality,
     clusters,
     components,
     degrees,

@@ -33,8 +33,8 @@ def _triangles(G: nx.Graph, numbers: list[int]) -> np.ndarray:
     """The triangles at these nodes of an undirected graph."""
     found = graph(G)
     if len(numbers) == found.n:
-        return algorithms.triangles(found).to_dense()[numbers]
-    return algorithms.triangles(found, nodes=numbers).to_dense(0)[numbers] if numbers else np.empty(0, np.int64)
+        return algorithms.triangles(found).to_numpy()[numbers]
+    return algorithms.triangles(found, nodes=numbers).to_numpy(0)[numbers] if numbers else np.empty(0, np.int64)
 
 
 def _neighbours(G: nx.Graph) -> np.ndarray:

@@ -115,11 +115,7 @@ def is_bipartite(G):
 
 
 def _isolated(G: nx.Graph) -> np.ndarray:
-    found = graph(G)
-    alone = np.ones(found.n, bool)
-    i, j, _ = found.A.to_coo(values=False)
-    alone[i] = alone[j] = False
-    return np.flatnonzero(alone)
+    return algorithms.isolates(graph(G)).values.to_coo(values=False)[0]
 
 
 @implements(light=True)

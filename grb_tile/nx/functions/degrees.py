@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 import grb_tile as gb
+from grb_tile import algorithms
 
 from ..adjacency import graph, nodes_of
 from ..registry import implements
 
 
+def _counted(G: nx.Graph, weight: Any, count: Callable[..., algorithms.VertexResult]) -> np.ndarray:
+    """Edges at each node, parallel ones each, or the sum of their weights."""
+    found = graph(G, weight, parallel=sum)
+    return count(found, weighted=weight is not None or G.is_multigraph()).to_numpy()
+
+
 def out_degrees(G: nx.Graph, weight: Any = None) -> np.ndarray:
-    """[+_j A(i, j)]: edges (or weights) that leave each node, parallel ones each; loops count once."""
-    return _sums(graph(G, weight, parallel=sum).A, True)
+    """Edges (or weights) that leave each node; loops count once."""
+    return _counted(G, weight, algorithms.out_degree)
 
 
 def in_degrees(G: nx.Graph, weight: Any = None) -> np.ndarray:
-    """[+_i A(i, j)]: as out_degrees, of the edges that enter."""
-    return _sums(graph(G, weight, parallel=sum).A, False)
+    """Edges (or weights) that enter each node."""
+    return _counted(G, weight, algorithms.in_degree)
 
 
 def degrees(G: nx.Graph, weight: Any = None) -> np.ndarray:
-    """NetworkX's degree: loops count twice, and edges of both directions in a directed graph."""
-    if G.is_directed():
-        return out_degrees(G, weight) + in_degrees(G, weight)
-    loops = graph(G, weight, parallel=sum).A.diag()
-    return out_degrees(G, weight) + (loops.to_dense(0) if loops.nvals else 0)
-
-
-def _sums(A: gb.Matrix, rows: bool) -> np.ndarray:
-    if A.dtype == gb.dtypes.BOOL:
-        ones = gb.Vector.from_scalar(1, A.nrows, gb.dtypes.INT64)
-        found = gb.semiring.plus_pair[gb.dtypes.INT64]((A if rows else A.T) @ ones).new()
-    else:
-        found = (A.reduce_rowwise if rows else A.reduce_columnwise)(gb.monoid.plus).new()
-    return found.to_dense(0)
+    """Both in a directed graph; in an undirected one loops count twice."""
+    return _counted(G, weight, algorithms.degree)
 
 
 def _centrality(G: nx.Graph, counts: np.ndarray) -> dict[Any, float]:
@@ -78,26 +74,20 @@ def overall_reciprocity(G):
     found = graph(G)
     if not found.A.nvals:
         raise nx.NetworkXError("Not defined for empty graphs")
-    # loops leave out: NetworkX counts a loop of the undirected graph as one edge, so it overlaps with none
-    both = gb.binary.pair[gb.dtypes.BOOL](found.A & found.AT).new()
-    return (both.nvals - found.nself) / found.A.nvals
+    return algorithms.overall_reciprocity(found)
 
 
 @implements(not_for=("undirected", "multigraph"))
 def reciprocity(G, nodes=None):
     if nodes is None:
         return overall_reciprocity(G)
-    found = graph(G)
-    n = found.n
-    both = np.bincount(gb.binary.pair[gb.dtypes.BOOL](found.A & found.AT).new().to_coo(values=False)[0], minlength=n)
-    total = degrees(G)
+    found = algorithms.reciprocity(graph(G)).values.to_dict()
     if nodes in G:
-        i = nodes_of(G).number(nodes)
-        if not total[i]:
+        number = nodes_of(G).number(nodes)
+        if number not in found:
             raise nx.NetworkXError("Not defined for isolated nodes.")
-        return float(2 * both[i] / total[i])
-    numbers = list(map(nodes_of(G).number, G.nbunch_iter(nodes)))
-    return {nodes_of(G).labels[i]: float(2 * both[i] / total[i]) if total[i] else None for i in numbers}
+        return found[number]
+    return {node: found.get(nodes_of(G).number(node)) for node in G.nbunch_iter(nodes)}
 
 
 @implements(not_for=("undirected", "multigraph"))
@@ -132,8 +122,8 @@ def s_metric(G):
     return float((degree[i] * degree[j] * count.astype(np.int64)).sum())
 
 
-@implements(name="volume")
-def _volume(G, S, weight=None):
+@implements()
+def volume(G, S, weight=None):
     values = out_degrees(G, weight) if G.is_directed() else degrees(G, weight)
     if S in G:
         raise TypeError("'int' object is not iterable")  # as NetworkX, whose degree of one node is a number
