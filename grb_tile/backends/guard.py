@@ -51,6 +51,8 @@ def _bringing_in_edges(sssp):
 def _here(argument):
     if isinstance(argument, _STORES):
         return place.host(argument)
+    if isinstance(argument, list):
+        return [_here(one) for one in argument]
     if isinstance(argument, Allow):
         return Allow(place.host(argument.pattern), argument.complement)
     return argument

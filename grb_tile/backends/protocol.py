@@ -38,6 +38,8 @@ from grb_tile.planner.statistics import edges_of
 from grb_tile.storage.bits import scatter_words
 from grb_tile.storage.place import host, is_of_device
 
+from . import plain
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
@@ -144,6 +146,10 @@ class Backend:
     def expand_matrix(self, A: Compressed, I: Positions, J: Positions, nrows: int, ncols: int) -> Compressed:
         """T[I[k], J[l]] = A[k,l]; T is nrows x ncols; I, J as for expand_vector."""
         return self._missing("expand_matrix")
+
+    def concat_matrices(self, tiles: list[list[Compressed]], dtype: DataType) -> Compressed:
+        """T[i + top, j + left] = A[i,j] for each tile A of a grid (a list of rows of tiles), cast to `dtype`."""
+        return plain.concat_matrices(self, tiles, dtype)
 
     # ------------------------------------------------------------------ facts for the planner
 

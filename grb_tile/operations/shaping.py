@@ -137,11 +137,11 @@ def _overlap(size, offset, new_size):
 
 def concat_matrices(tiles, dtype):
     """One matrix of a grid (list of lists) of stores: heights agree along a row, widths down a column."""
-    backend = current()
+    if not any(tiles):
+        return empty_matrix(0, 0, dtype)
     heights = [row[0].nrows for row in tiles]
     widths = [A.ncols for A in tiles[0]]
     checks.size_limit("concat", (sum(heights), sum(widths)))
-    parts = []
     for r, row in enumerate(tiles):
         if len(row) != len(widths):
             raise DimensionMismatch(f"concat: row {r} of tiles has {len(row)} tiles, row 0 has {len(widths)}")
@@ -151,12 +151,7 @@ def concat_matrices(tiles, dtype):
                     f"concat: tile ({r}, {c}) is {A.nrows} x {A.ncols}, but its row of tiles is {heights[r]} high "
                     f"and its column of tiles {widths[c]} wide"
                 )
-            i, j, v = backend.tuples_matrix(backend.cast(A, dtype))
-            parts.append((i + sum(heights[:r]), j + sum(widths[:c]), v))
-    if not parts:
-        return empty_matrix(0, 0, dtype)
-    i, j, v = (np.concatenate(x) for x in zip(*parts, strict=True))
-    return backend.build_matrix(sum(heights), sum(widths), i, j, v, None, dtype)
+    return current().concat_matrices(tiles, dtype)
 
 
 def concat_vectors(tiles, dtype):

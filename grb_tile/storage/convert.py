@@ -14,6 +14,7 @@ Derived forms are cached in `store.forms`, a dict made on demand:
     "transpose_of"   weak reference from a transpose to its origin
     "row_ids"        int64: the row of each entry (small matrices)
     "occupied"       (rows, starts) of the non-empty rows
+    "occupied_words" (presence bits, number) of the non-empty rows
     "keys"           int64: row * ncols + column of each entry (small matrices)
     "words"          presence bits of a sparse vector
     "tiled" ...      the tiled forms: see tiled.py, bit_tiles.py
@@ -146,6 +147,23 @@ def occupied(A):
     return known
 
 
+def occupied_words(A):
+    """(presence bits of the non-empty rows of the CSR matrix A, or None when no row is empty; how many); cached with A.
+
+    The bits are shared: they must not be written.
+    """
+    forms = A.forms
+    if forms is not None:
+        known = forms.get("occupied_words")
+        if known is not None:
+            return known
+    flags = A.indptr[1:] != A.indptr[:-1]
+    count = int(np.count_nonzero(flags))
+    known = (None if count == A.nrows else bits.from_bool(flags), count)
+    forms_of(A)["occupied_words"] = known
+    return known
+
+
 def rows_csr(A, rows):
     """(starts, lengths) of the given rows (int64, any order, repeats allowed) of A, CSR or DCSR."""
     indptr = A.indptr
@@ -264,6 +282,16 @@ def transpose_of(A):
     new_rows = A.indices[order].astype(np.int64, copy=False)
     T = compressed(A.ncols, A.nrows, A.dtype, new_rows, new_cols, values, A.iso)
     return keep_transpose(A, T)
+
+
+def without_empty_rows(rows, indptr):
+    """(rows, indptr) of DCSR without the rows that have no entries; CSR (rows None) as it is."""
+    if rows is None:
+        return rows, indptr
+    used = (indptr[1:] != indptr[:-1]).nonzero()[0]
+    if used.shape[0] == rows.shape[0]:
+        return rows, indptr
+    return rows[used], np.append(indptr[used], indptr[-1])
 
 
 def take_rows(A, rows):

@@ -182,7 +182,7 @@ def _replaced(c, at, values, own):
     return result
 
 
-_OF_STRUCTURE = ("row_ids", "occupied", "keys", "words")  # cached forms without values
+_OF_STRUCTURE = ("row_ids", "occupied", "occupied_words", "keys", "words")  # cached forms without values
 
 
 def forget_values(c):

@@ -307,6 +307,18 @@ def test_gather_and_expand(backend, seed, huge):
 
 
 @pytest.mark.parametrize("huge", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_concat(backend, seed, huge):
+    rng = np.random.default_rng([8, seed, huge])
+    heights, widths = ([dimension(rng, huge) for _ in range(int(rng.integers(1, 4)))] for _ in range(2))
+    kinds = [choice(rng, TYPES) for _ in range(2)]
+    tiles = [[random_matrix(rng, rows, cols, choice(rng, kinds)) for cols in widths] for rows in heights]
+    before = snapshot(*sum(tiles, []))
+    assert_same(backend.concat_matrices(tiles, kinds[0]), REFERENCE.concat_matrices(tiles, kinds[0]))
+    assert snapshot(*sum(tiles, [])) == before
+
+
+@pytest.mark.parametrize("huge", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_build_and_tuples(backend, seed, huge):
     rng = np.random.default_rng([7, seed, huge])

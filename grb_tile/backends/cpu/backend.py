@@ -11,7 +11,7 @@ from ...storage import convert as conversions
 from ...storage.embed import iso_like
 from ...storage.store import Allow, same_structure
 from ..protocol import Backend, use_plain_rows
-from .jit.cache import in_numpy, tried
+from .jit.cache import in_numpy, tried, tried_first
 from .vectorised import broadcast, elementwise, few, mapping, matmul, matvec, structure, tiles, traversal
 
 try:
@@ -52,6 +52,9 @@ class NumpyBackend(Backend):
     def expand_matrix(self, A, I, J, nrows, ncols):
         return structure.expand_matrix(A, I, J, nrows, ncols, self.gather_matrix)
 
+    def concat_matrices(self, tiles, dtype):
+        return structure.concat_matrices(tiles, dtype, structure.copy_rows)
+
     # ------------------------------------------------------------------ products
 
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
@@ -69,7 +72,11 @@ class NumpyBackend(Backend):
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
         return matvec.matvec_cols(AT, x, semiring, allow)
 
-    matmul = staticmethod(matmul.matmul)
+    _general_product = staticmethod(matmul.matmul)
+
+    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
+        result = matmul.scaled(A, B, semiring, allow, BT, self.restrict)
+        return self._general_product(A, B, semiring, allow, plan, BT) if result is NotImplemented else result
 
     def is_ready(self, primitive, *operands, **options):
         return None  # no compiled form
@@ -167,22 +174,19 @@ class CpuBackend(NumpyBackend):
         )
 
     def gather_matrix(self, A, I, J):
-        result = tried(_gather_matrix, A, I, J)
-        return in_numpy(structure.gather_matrix, A, I, J) if result is NotImplemented else result
+        return tried_first(_gather_matrix, structure.gather_matrix, A, I, J)
+
+    def concat_matrices(self, tiles, dtype):
+        return structure.concat_matrices(tiles, dtype, _copy_rows)
 
     def _plain_rows(self, A, x, semiring, allow, plan):
-        result = tried(_matvec_rows, A, x, semiring, allow, plan)
-        return in_numpy(matvec.matvec_rows, A, x, semiring, allow) if result is NotImplemented else result
+        return tried_first(_matvec_rows, super()._plain_rows, A, x, semiring, allow, plan)
 
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
-        result = tried(_matvec_cols, AT, x, semiring, allow, plan)
-        if result is NotImplemented:
-            return in_numpy(matvec.matvec_cols, AT, x, semiring, allow)
-        return result
+        return tried_first(_matvec_cols, super().matvec_cols, AT, x, semiring, allow, plan)
 
-    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
-        result = tried(_matmul, A, B, semiring, allow, plan, BT)
-        return in_numpy(matmul.matmul, A, B, semiring, allow, plan, BT) if result is NotImplemented else result
+    def _general_product(self, A, B, semiring, allow, plan, BT):
+        return tried_first(_matmul, matmul.matmul, A, B, semiring, allow, plan, BT)
 
     def is_ready(self, primitive, *operands, **options):
         return _ready(primitive, *operands, **options)
@@ -191,27 +195,19 @@ class CpuBackend(NumpyBackend):
         _count_saving(seconds, primitive, *operands)
 
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
-        result = tried(_union, x, y, op, allow, left_default, right_default, dtype)
-        if result is NotImplemented:
-            return in_numpy(elementwise.union, x, y, op, allow, left_default, right_default, dtype)
-        return result
+        return tried_first(_union, elementwise.union, x, y, op, allow, left_default, right_default, dtype)
 
     def intersect(self, x, y, op, allow=None):
-        result = tried(_intersect, x, y, op, allow)
-        return in_numpy(elementwise.intersect, x, y, op, allow) if result is NotImplemented else result
+        return tried_first(_intersect, elementwise.intersect, x, y, op, allow)
 
     def restrict(self, x, allow):
         result = few.restrict(x, allow)
-        if result is not NotImplemented:
-            return result
-        result = tried(_restrict, x, allow)
-        return in_numpy(elementwise.restrict, x, allow) if result is NotImplemented else result
+        return tried_first(_restrict, elementwise.restrict, x, allow) if result is NotImplemented else result
 
     def select(self, x, op, thunk, allow=None):
         if allow is not None:
             x = self.restrict(x, allow)
-        result = tried(_select, x, op, thunk)
-        return in_numpy(mapping.select, x, op, thunk) if result is NotImplemented else result
+        return tried_first(_select, mapping.select, x, op, thunk)
 
     def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
         if allow is not None:
@@ -227,12 +223,7 @@ class CpuBackend(NumpyBackend):
         return result if allow is None else self.restrict(result, allow)
 
     def _bfs_by_rows(self, A, AT, sources, levels, parents, max_level, target):
-        result = tried(_bfs, A, AT, sources, levels, parents, max_level, target)
-        return (
-            in_numpy(traversal.bfs, A, sources, levels, parents, max_level, target)
-            if result is NotImplemented
-            else result
-        )
+        return tried_first(_bfs, super()._bfs_by_rows, A, AT, sources, levels, parents, max_level, target)
 
     def bfs_multi(self, A, AT, sources, levels=True, parents=False, max_level=None, fallback=True):
         result = tried(_bfs_multi, A, AT, sources, parents, max_level)
@@ -241,12 +232,14 @@ class CpuBackend(NumpyBackend):
         return result
 
     def put_entries(self, words, dense, u):
-        found = tried(_put_entries, words, dense, u)
-        return in_numpy(super().put_entries, words, dense, u) if found is NotImplemented else found
+        return tried_first(_put_entries, super().put_entries, words, dense, u)
 
     def clear_bits(self, words, indices):
-        found = tried(_clear_bits, words, indices)
-        return in_numpy(super().clear_bits, words, indices) if found is NotImplemented else found
+        return tried_first(_clear_bits, super().clear_bits, words, indices)
+
+
+def _copy_rows(*arguments):
+    return tried_first(_copied_rows, structure.copy_rows, *arguments)
 
 
 def _declines(*_):
@@ -269,6 +262,7 @@ _transpose = getattr(accelerate, "transpose", _declines)
 _ordered_indices = getattr(accelerate, "ordered_indices", _declines)
 _ordered_pairs = getattr(accelerate, "ordered_pairs", _declines)
 _gather_matrix = getattr(accelerate, "gather_matrix", _declines)
+_copied_rows = getattr(accelerate, "copy_rows", _declines)
 _kronecker = getattr(accelerate, "kronecker", _declines)
 _put_entries = getattr(accelerate, "put_entries", _declines)
 _clear_bits = getattr(accelerate, "clear_bits", _declines)

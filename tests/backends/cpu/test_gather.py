@@ -164,3 +164,57 @@ def test_expansion_is_the_inverse_of_extraction():
     wide = CpuBackend().expand_matrix(A, range(5, 25), np.sort(rng.choice(1 << 40, 30, False)), 1 << 50, 1 << 40)
     assert wide.indices.dtype == np.int64 and wide.rows is not None
     assert wide.values is A.values and A.shared
+
+
+def grid(rng, dtype, heights, widths, iso):
+    """A grid of tiles, some of them DCSR, empty, or with columns of the wider type."""
+    tiles = []
+    for height in heights:
+        row = []
+        for width in widths:
+            count = int(rng.choice([0, 1, height * width // 3]))
+            A = matrix(rng, height, width, count, dtype, iso=iso and rng.integers(2) == 0, wide=rng.integers(3) == 0)
+            row.append(to_dcsr(A) if rng.integers(3) == 0 else A)
+        tiles.append(row)
+    return tiles
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT16", "FP32", "INT64", "FC64"])
+@pytest.mark.parametrize("iso", [False, True])
+def test_concat(dtype, iso):
+    rng = np.random.default_rng(8)
+    dtype = gb.dtypes.lookup_dtype(dtype)
+    for heights, widths in (([9, 4], [7, 30]), ([20], [5, 1, 64]), ([3, 80, 3], [11]), ([6], [6])):
+        tiles = grid(rng, dtype, heights, widths, iso)
+        for wanted in (dtype, gb.dtypes.FP64):
+            expected = ReferenceBackend().concat_matrices(tiles, wanted)
+            same_matrix(to_csr(CpuBackend().concat_matrices(tiles, wanted)), to_csr(expected))
+
+
+def test_concat_of_one_value_in_all_tiles():
+    rng = np.random.default_rng(9)
+    A = matrix(rng, 20, 20, 90, gb.dtypes.INT64, iso=True)
+    B = matrix(rng, 20, 30, 90, gb.dtypes.INT64, iso=True)
+    for value, iso in ((A.values[0], True), (A.values[0] + 1, False)):
+        B.values = np.array([value])
+        found = CpuBackend().concat_matrices([[A, B], [A, B]], gb.dtypes.INT64)
+        assert found.iso == iso and found.values.shape[0] == (1 if iso else found.nvals)
+        same_matrix(found, ReferenceBackend().concat_matrices([[A, B], [A, B]], gb.dtypes.INT64))
+
+
+def test_concat_of_hypersparse_tiles():
+    rng = np.random.default_rng(10)
+    size = 1 << 40
+    tiles = []
+    for _ in range(2):
+        row = []
+        for columns in (60, 1 << 40):
+            small = to_dcsr(matrix(rng, 200, 60, 150, gb.dtypes.INT32, wide=columns > 60))
+            rows = np.sort(rng.choice(size, small.rows.shape[0], replace=False))
+            row.append(Compressed(size, columns, small.dtype, small.indptr, small.indices, small.values, rows=rows))
+        tiles.append(row)
+    found = CpuBackend().concat_matrices(tiles, gb.dtypes.INT32)
+    expected = ReferenceBackend().concat_matrices(tiles, gb.dtypes.INT32)
+    assert found.shape == expected.shape and found.format == "dcsr"
+    for mine, theirs in zip(_tuples(found), _tuples(expected), strict=True):
+        np.testing.assert_array_equal(mine, theirs)

@@ -14,7 +14,7 @@ from . import (
 )
 from .build import ordered_indices, ordered_pairs
 from .entries import clear_bits, put_entries, transpose
-from .gather import gather_matrix
+from .gather import copy_rows, gather_matrix
 from .kronecker import kronecker
 from .matvec import drop_accumulators
 from .traversal import bfs, bfs_multi, bfs_over_tiles
@@ -22,7 +22,7 @@ from .traversal import bfs, bfs_multi, bfs_over_tiles
 __all__ = [
     "bfs", "bfs_multi", "bfs_over_tiles", "clear_bits", "count_saving", "drop_accumulators", "gather_matrix",
     "intersect", "jit", "kronecker", "matmul", "matvec_cols", "matvec_rows", "ordered_indices", "ordered_pairs",
-    "put_entries", "ready", "restrict", "select", "transpose", "union",
+    "copy_rows", "put_entries", "ready", "restrict", "select", "transpose", "union",
 ]  # fmt: skip
 
 

@@ -5,8 +5,8 @@ Values are moved as unsigned integers of their size, so that one kernel serves a
 
 import numpy as np
 
-from grb_tile.storage.convert import choose_format
-from grb_tile.storage.store import Compressed, index_dtype
+from grb_tile.storage.convert import choose_format, without_empty_rows
+from grb_tile.storage.store import Compressed, full_values, index_dtype
 
 from ..jit import cache as jit
 from ..vectorised.structure import as_array, source_rows
@@ -28,11 +28,11 @@ def raw(values):
     return jit.plain(values).view(RAW[values.itemsize])
 
 
-def balanced(work):
-    """(cuts between rows, threads): load balancing by `work`, the entries of each row."""
-    total = int(work.sum())
+def balanced(ends):
+    """(cuts between rows, threads): load balancing; ends: the entries of each row and of those before it."""
+    total = int(ends[-1]) if ends.shape[0] else 0
     threads = jit.thread_count() if total >= PARALLEL_WORK else 1
-    return row_chunks(work, total // (threads * 4) + 1 if threads > 1 else total + 1)[0], threads
+    return row_chunks(ends, total // (threads * 4) + 1 if threads > 1 else total + 1), threads
 
 
 def gather_matrix(A, I, J):
@@ -51,10 +51,38 @@ def gather_matrix(A, I, J):
         return NotImplemented
     first, last = int(J[0]), int(J[-1])
     if last - first == ncols - 1 and (type(J) is range or bool((J[1:] > J[:-1]).all())):
-        return runs(A, (nrows, ncols), names, begins, counts, (first, last + 1, 0), -first, seconds)
+        return runs(A, (nrows, ncols), names, begins, counts, (first, last + 1, 0), -first, seconds, I is None)
     if max(A.ncols, ncols) > COLUMNS_PER_ENTRY * work:
         return NotImplemented
     return _through_places(A, (nrows, ncols), names, begins, counts, as_array(J), seconds)
+
+
+def _kernel(A, values, iso, index):
+    """The Kernel that moves entries of A with these raw values into columns of type `index`."""
+    return jit.plain_kernel(
+        "gather", X_ISO=iso, VALUE=values.dtype.char, INDEX=A.indices.dtype.char, OUT_INDEX=index.char
+    )
+
+
+def copy_rows(A, begins, counts, shift, out_begins, out_indices, out_values, iso):
+    """Row r of A, its counts[r] entries from begins[r] on, to out_begins[r] and on; see vectorised/structure.py."""
+    values = raw(A.values[:1] if iso else full_values(A))
+    if values is None or A.indices.shape[0] < MINIMUM_ENTRIES:
+        return NotImplemented
+    kernel = _kernel(A, values, iso, out_indices.dtype)
+    functions = kernel.functions_for(CALL_SECONDS_NUMPY + A.indices.shape[0] * ENTRY_SECONDS_NUMPY)
+    if functions is None:
+        return NotImplemented
+    arguments = (
+        jit.plain(A.indices), values, jit.plain(begins), jit.plain(counts), shift, jit.plain(out_begins), out_indices,
+        out_values.view(values.dtype),
+    )  # fmt: skip
+    cuts, threads = balanced(counts.cumsum())
+
+    def job(chunk, worker):
+        functions.copy(*arguments, cuts[chunk], cuts[chunk + 1])
+
+    return jit.attempt(kernel, lambda: jit.share_out(job, len(cuts) - 1, threads))
 
 
 class _Rows:
@@ -67,17 +95,14 @@ class _Rows:
         self.functions = None
         if self.values is None:
             return
-        self.kernel = jit.plain_kernel(
-            "gather", X_ISO=bool(A.iso), VALUE=self.values.dtype.char, INDEX=A.indices.dtype.char,
-            OUT_INDEX=self.index.char,
-        )  # fmt: skip
+        self.kernel = _kernel(A, self.values, bool(A.iso), self.index)
         self.functions = self.kernel.functions_for(seconds)
         self.indices = jit.plain(A.indices)
         self.begins, self.counts = np.array(begins, np.int64), np.array(counts, np.int64)
 
-    def in_chunks(self, job):
-        """job(worker, first, last) for chunks of rows, on all cores."""
-        cuts, threads = balanced(self.counts)
+    def in_chunks(self, job, ends=None):
+        """job(worker, first, last) for chunks of rows, on all cores; ends: cumulated counts, where they are known."""
+        cuts, threads = balanced(self.counts.cumsum() if ends is None else ends)
         jit.share_out(lambda chunk, worker: job(worker, cuts[chunk], cuts[chunk + 1]), len(cuts) - 1, threads)
 
     def allocate(self):
@@ -90,19 +115,17 @@ class _Rows:
         self.out_values = self.kept.view(self.values.dtype)
 
     def result(self):
-        A, found, names, out_ptr = self.A, self.found, self.names, self.out_ptr
-        if names is not None:
-            used = self.counts.nonzero()[0]
-            if used.shape[0] < names.shape[0]:
-                names, out_ptr = names[used], np.append(out_ptr[used], found)
+        A, found = self.A, self.found
+        names, out_ptr = without_empty_rows(self.names, self.out_ptr)
         iso = A.iso and found > 0
         return choose_format(Compressed(*self.shape, A.dtype, out_ptr, self.out_indices, self.kept[:found], iso, names))
 
 
-def runs(A, shape, names, begins, counts, limits, shift, seconds):
+def runs(A, shape, names, begins, counts, limits, shift, seconds, every=False):
     """The matrix of the columns low + slope r <= j < high + slope r of the rows r, each moved to column j + shift.
 
     limits: (low, high, slope), or None for all columns.  Row r has counts[r] entries of A from begins[r] on.
+    every: the rows are all of A's, in order.
     """
     rows = _Rows(A, shape, names, begins, counts, seconds)
     functions = rows.functions
@@ -111,14 +134,14 @@ def runs(A, shape, names, begins, counts, limits, shift, seconds):
 
     def run():
         if limits is not None:
-            rows.in_chunks(lambda worker, *r: functions.runs(rows.indices, *limits, rows.begins, rows.counts, *r))
-            whole = names is None and shape == A.shape and int(rows.counts.sum()) == A.indices.shape[0]
-            if whole and np.array_equal(rows.begins, A.indptr[:-1]):
-                return A
+            ends = A.indptr[1:] if every else None
+            rows.in_chunks(lambda worker, *r: functions.runs(rows.indices, *limits, rows.begins, rows.counts, *r), ends)
         rows.allocate()
+        if limits is not None and every and shape == A.shape and rows.found == A.indices.shape[0]:
+            return A
         arrays = rows.indices, rows.values, rows.begins, rows.counts
         results = rows.out_ptr, rows.out_indices, rows.out_values
-        rows.in_chunks(lambda worker, *r: functions.copy(*arrays, shift, *results, *r))
+        rows.in_chunks(lambda worker, *r: functions.copy(*arrays, shift, *results, *r), rows.out_ptr[1:])
         return rows.result()
 
     return jit.attempt(rows.kernel, run)

@@ -75,7 +75,7 @@ def _rows(functions, A, B, op, shape, one):
     count = int(out_ptr[-1])
     indices = np.empty(count, index)
     values = np.empty(1, np.bool_) if one is not None else np.empty(count, dtype.np_type)
-    cuts, threads = balanced(counts)
+    cuts, threads = balanced(out_ptr[1:])
 
     def job(chunk, worker):
         functions.rows(*a, *b, B.ncols, out_ptr, indices, values, cuts[chunk], cuts[chunk + 1])

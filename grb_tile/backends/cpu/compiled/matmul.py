@@ -63,16 +63,18 @@ def kernel_of(A, B, semiring, allow=None, method="gustavson"):
     return _gustavson_kernel(A, B, semiring, allow)
 
 
-def row_chunks(work, wanted):
-    """(cuts between rows, total work): load balancing, chunks of about `wanted` work with at least one row each."""
-    total = int(work.sum())
+def row_chunks(ends, wanted):
+    """Cuts between rows: load balancing, chunks of about `wanted` work with at least one row each.
+
+    ends: the work of each row and of those before it.
+    """
+    rows = ends.shape[0]
+    total = int(ends[-1]) if rows else 0
     if total <= wanted:
-        return [0, work.shape[0]], total
-    ends = np.cumsum(work)
-    parts = min(-(-total // max(wanted, 1)), ends.size)
-    inner = np.searchsorted(ends, total * np.arange(1, parts, dtype=np.int64) // parts, side="right")
-    cuts = np.unique(np.concatenate(([0], inner, [ends.size])))
-    return cuts.tolist(), total
+        return [0, rows]
+    parts = min(-(-total // max(wanted, 1)), rows)
+    inner = ends.searchsorted(total * np.arange(1, parts, dtype=np.int64) // parts, side="right")
+    return sorted({0, *inner.tolist(), rows})
 
 
 # --- Gustavson ---
@@ -169,7 +171,7 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
         )
     threads = jit.thread_count() if total >= PARALLEL_WORK else 1
     wanted = total if threads == 1 and total < CHUNK_PRODUCTS else min(CHUNK_PRODUCTS, total // (threads * 6) + 1)
-    cuts, _ = row_chunks(work, wanted)
+    cuts = row_chunks(work.cumsum(), wanted)
     offsets = np.zeros(nrows + 1, np.int64)
     np.cumsum(bounds, out=offsets[1:])
     size = np_index.itemsize + np_type.itemsize
@@ -287,7 +289,7 @@ def _dots(functions, A, BT, semiring, pattern, reads_a, reads_b):
     work = np.empty(nrows, np.int64)
     total = functions.work(*m, b[0], work)
     threads = jit.thread_count() if total >= PARALLEL_WORK else 1
-    cuts, _ = row_chunks(work, total // (threads * 12) + 1 if threads > 1 else total + 1)
+    cuts = row_chunks(work.cumsum(), total // (threads * 12) + 1 if threads > 1 else total + 1)
     scratch = [None] * threads
 
     def job(chunk, worker):

@@ -12,7 +12,7 @@ import numpy as np
 from grb_tile.dtypes import cast
 from grb_tile.operators.iso_products import one_result, uses
 from grb_tile.storage import convert
-from grb_tile.storage.store import BitmapVector, SparseVector, index_dtype
+from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
 from ..jit import cache as jit
 from ..jit.operators import NotLowerable, result_value, semiring_recipe, structure_recipe
@@ -107,6 +107,12 @@ def result_vector(size, dtype, words, values, count, iso=False):
 
 def matvec_rows(A, x, semiring, allow=None):
     """w<allow>[i] = (+)_k A[i,k] (x) x[k], A by rows.  See backends/protocol.py."""
+    if x.nvals == x.size and allow is None and A.indices.shape[0] and not semiring.binaryop.positional:
+        if A.rows is not None:
+            return _rows_packed(A, x, semiring)
+        result = _by_row_lengths(A, x, semiring)
+        if result is not None:
+            return result
     kernel, one = _rows_kernel(A, x, semiring, allow)
     if kernel is None:
         return NotImplemented
@@ -134,6 +140,36 @@ def matvec_rows(A, x, semiring, allow=None):
         return product(functions.matvec_rows, A, a_values, x_words, x_values, semiring.return_type, allow, value)
 
     return jit.attempt(kernel, run)
+
+
+def _by_row_lengths(A, x, semiring):
+    """A x for a full x where the lengths of A's rows are all that matters; None where values do.
+
+    The product is iso, or its values are the numbers of entries (plus_pair).
+    """
+    reads_a, reads_x = uses(semiring.binaryop)
+    dtype = semiring.return_type
+    if one_result(semiring, A.iso or not reads_a, x.iso or not reads_x):
+        values, iso = result_value(semiring, A, x), True
+    elif not (reads_a or reads_x) and semiring.monoid.ufunc is np.add and dtype.np_type.kind in "iuf":
+        values, iso = (A.indptr[1:] - A.indptr[:-1]).astype(dtype.np_type), False
+    else:
+        return None
+    words, count = convert.occupied_words(A)
+    result = BitmapVector(A.nrows, dtype, words, values, count, iso)
+    result.shared = words is not None  # they are kept with A
+    return convert.choose_format(result)
+
+
+def _rows_packed(A, x, semiring):
+    """A x for hypersparse A and a full x: the product of the rows listed."""
+    listed = Compressed(A.rows.shape[0], A.ncols, A.dtype, A.indptr, A.indices, A.values, A.iso)
+    w = matvec_rows(listed, x, semiring)
+    if w is NotImplemented:
+        return w
+    w = convert.to_sparse(w)
+    indices = A.rows[w.indices].astype(index_dtype(A.nrows), copy=False)
+    return convert.choose_format(SparseVector(A.nrows, w.dtype, indices, w.values, w.iso))
 
 
 def _is_listed(allow):

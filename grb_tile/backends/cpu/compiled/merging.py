@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grb_tile.dtypes import cast
-from grb_tile.storage.convert import choose_format, to_csr
+from grb_tile.storage.convert import choose_format, to_csr, without_empty_rows
 from grb_tile.storage.sorting import find, merge
 from grb_tile.storage.store import Compressed, SparseVector
 
@@ -112,13 +112,11 @@ def _matrices(functions, A, B, what):
         A, B = to_csr(A), to_csr(B)
     of_a, of_b = spans(A, rows), spans(B, rows)
     indices, values, counts = merge_rows(functions, A, of_a, B, of_b, what)
-    if rows is not None and what.mode != "union":
-        used = counts.nonzero()[0]
-        if used.shape[0] != rows.shape[0]:
-            rows, counts = rows[used], counts[used]
     indptr = np.empty(counts.shape[0] + 1, np.int64)
     indptr[0] = 0
     counts.cumsum(out=indptr[1:])
+    if what.mode != "union":
+        rows, indptr = without_empty_rows(rows, indptr)
     iso = what.one is not None and indices.shape[0] > 0
     return choose_format(Compressed(A.nrows, A.ncols, what.dtype, indptr, indices, values, iso, rows))
 
@@ -220,8 +218,9 @@ def _chunks(of_x, of_y, mode):
     of_x, of_y = of_x[1] - of_x[0], of_y[1] - of_y[0]
     work = of_x + of_y
     results = work if mode == "union" else of_x if mode == "difference" else np.minimum(of_x, of_y)
-    cuts, threads = gather.balanced(work)
-    ends = results.cumsum()
+    of_work = work.cumsum()
+    cuts, threads = gather.balanced(of_work)
+    ends = of_work if mode == "union" else results.cumsum()
     return cuts, [0, *ends[np.asarray(cuts[1:-1], np.int64) - 1].tolist()], int(ends[-1]), threads
 
 

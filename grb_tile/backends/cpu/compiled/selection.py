@@ -3,7 +3,7 @@
 import numpy as np
 
 from grb_tile.dtypes import cast
-from grb_tile.storage.convert import choose_format
+from grb_tile.storage.convert import choose_format, without_empty_rows
 from grb_tile.storage.store import Compressed
 from grb_tile.storage.work import row_counts
 
@@ -34,7 +34,7 @@ def select(A, op, thunk):
         return NotImplemented
     if op.kind in RANGES and A.rows is None:
         seconds = CALL_SECONDS_NUMPY + count * ENTRY_SECONDS_NUMPY
-        return runs(A, A.shape, None, A.indptr[:-1], row_counts(A), RANGES[op.kind](thunk), 0, seconds)
+        return runs(A, A.shape, None, A.indptr[:-1], row_counts(A), RANGES[op.kind](thunk), 0, seconds, True)
     kernel = _kernel(A, op)
     if kernel is None:
         return NotImplemented
@@ -64,13 +64,11 @@ def _kept(functions, A, op, thunk):
     arguments = starts, ends, starts if A.rows is None else jit.plain(A.rows), indices, values, thunk
     out_ptr = np.zeros(starts.shape[0] + 1, np.int64)
     counts = out_ptr[1:]
-    cuts, threads = balanced(row_counts(A))
+    cuts, threads = balanced(A.indptr[1:])
     chunks = len(cuts) - 1
     jit.share_out(
         lambda chunk, worker: functions.count(*arguments, counts, cuts[chunk], cuts[chunk + 1]), chunks, threads
     )
-    rows = A.rows
-    used = None if rows is None else counts.nonzero()[0]
     counts.cumsum(out=counts)
     found = int(out_ptr[-1])
     if found == indices.shape[0]:
@@ -81,7 +79,6 @@ def _kept(functions, A, op, thunk):
     jit.share_out(
         lambda chunk, worker: functions.copy(*arguments, *results, cuts[chunk], cuts[chunk + 1]), chunks, threads
     )
-    if used is not None and used.shape[0] < rows.shape[0]:
-        rows, out_ptr = rows[used], np.append(out_ptr[used], found)
+    rows, out_ptr = without_empty_rows(A.rows, out_ptr)
     iso = A.iso and found > 0
     return choose_format(Compressed(A.nrows, A.ncols, A.dtype, out_ptr, out_indices, out_values[:found], iso, rows))

@@ -224,6 +224,12 @@ def _poll():
 # --- the break-even counters: what NumPy took where a kernel declined ---
 
 
+def tried_first(compiled, plain, *arguments, **options):
+    """compiled(...), or plain(...) where that declines, with the same arguments: the two forms of a primitive."""
+    result = tried(compiled, *arguments, **options)
+    return in_numpy(plain, *arguments, **options) if result is NotImplemented else result
+
+
 def tried(compiled, *arguments, **options):
     """compiled(...), the form of a primitive that may decline; `in_numpy` then runs the other."""
     _local.declined = None

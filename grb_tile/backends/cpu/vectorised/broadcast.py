@@ -13,6 +13,7 @@ from ....storage.sorting import find, ranges
 from ....storage.store import index_dtype
 from .elementwise import combine, restrict
 from .entries import empty_matrix, keep_entries, like, members
+from .in_chunks import mapped
 
 MASK_GAIN = 4  # an entry looked up through the mask costs about as much as four entries made in order
 
@@ -48,7 +49,7 @@ def _lines_of(A, u):
 def _values_at(u, positions):
     """u's values at positions where it has entries."""
     if u.format == "bitmap" or u.nvals == u.size:
-        return u.values[positions]
+        return mapped(u.values.take, positions)
     return u.values[find(positions, u.indices)[0]]
 
 

@@ -11,6 +11,7 @@ from ....storage.convert import (
     forms_of,
     occupied,
     row_ids,
+    without_empty_rows,
     words_of,
 )
 from ....storage.sorting import MAX_KEY, find, segment_starts, stable_order
@@ -19,7 +20,7 @@ from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtyp
 _IDEMPOTENT = frozenset((
     np.fmin, np.fmax, np.minimum, np.maximum, np.logical_or, np.logical_and, np.bitwise_or, np.bitwise_and,
 ))  # fmt: skip
-_STRUCTURE_FORMS = ("row_ids", "occupied")
+_STRUCTURE_FORMS = ("row_ids", "occupied", "occupied_words")
 
 
 def is_idempotent(monoid):
@@ -134,20 +135,12 @@ def order_pairs(rows, cols, nrows, ncols):
 
 def keep_entries(A, kept):
     """The matrix of the entries of A numbered `kept` (ascending positions in A.indices)."""
-    count = kept.shape[0]
-    if count == A.indices.shape[0]:
+    if kept.shape[0] == A.indices.shape[0]:
         return like(A, A.dtype, A.values, A.iso)
     indptr = kept.searchsorted(A.indptr)
     values = A.values if A.iso else A.values[kept]
-    result = Compressed(
-        A.nrows, A.ncols, A.dtype, indptr.astype(np.int64, copy=False), A.indices[kept], values, A.iso, A.rows
-    )
-    if A.rows is not None:
-        used = (indptr[1:] != indptr[:-1]).nonzero()[0]
-        if used.shape[0] != A.rows.shape[0]:
-            result.rows = A.rows[used]
-            result.indptr = np.append(indptr[used], count)
-    return choose_format(result)
+    rows, indptr = without_empty_rows(A.rows, indptr.astype(np.int64, copy=False))
+    return choose_format(Compressed(A.nrows, A.ncols, A.dtype, indptr, A.indices[kept], values, A.iso, rows))
 
 
 # ---------------------------------------------------------------------- membership

@@ -181,7 +181,7 @@ def apply(x, op, allow=None, left=None, right=None, thunk=None):
         values = x.values
         if x.format == "bitmap" and x.words is not None and not x.iso:
             values = values[i]
-        if x.dtype._is_udt and not op.uses_values:  # user-defined types cannot be cast
+        if not op.uses_values:
             values = np.zeros(1, op.type.np_type)
         result = np.asarray(op.numpy(cast(values, op.type), i, j, _thunk(op, thunk)))
         return _positions(x, cast(result, dtype), dtype)

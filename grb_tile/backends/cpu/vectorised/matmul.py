@@ -11,11 +11,13 @@ binary search.
 import numpy as np
 
 from ....dtypes import cast
-from ....storage.convert import choose_format, compressed, occupied, row_ids, rows_csr, transpose_of
+from ....storage.convert import choose_format, compressed, occupied, row_ids, rows_csr, share, transpose_of
 from ....storage.host_memory import Growth
 from ....storage.sorting import MAX_KEY, find, ranges, segment_starts
-from ....storage.store import index_dtype
+from ....storage.store import BitmapVector, index_dtype
 from ....storage.work import least_product
+from .broadcast import broadcast_over
+from .elementwise import intersect
 from .entries import empty_matrix, reduce_by_key, reduce_segments
 
 EXPAND = 1 << 22  # products (or lookups) expanded at once
@@ -27,6 +29,38 @@ def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     if method == "dot" and allow is not None and not allow.complement:
         return matmul_dot(A, transpose_of(B) if BT is None else BT, semiring, allow)
     return matmul_gustavson(A, transpose_of(BT) if B is None else B, semiring, allow)
+
+
+def scaled(A, B, semiring, allow, BT, restrict):
+    """A B where one of them is diagonal with a full diagonal: C has the other's structure.  Else NotImplemented.
+
+    BT: B's transpose where B is None.  restrict: the backend's.
+    """
+    op = semiring.binaryop
+    if op.positional or op.return_type is not semiring.return_type:
+        return NotImplemented
+    if is_full_diagonal(BT if B is None else B):
+        A, T = broadcast_over(_diagonal(BT if B is None else B), A if allow is None else restrict(A, allow), 1)
+        return intersect(A, T, op)
+    if is_full_diagonal(A):
+        B = transpose_of(BT) if B is None else B
+        B, T = broadcast_over(_diagonal(A), B if allow is None else restrict(B, allow), 0)
+        return intersect(T, B, op)
+    return NotImplemented
+
+
+def is_full_diagonal(D):
+    """Is D square with an entry at each (i, i), and no other?"""
+    n = D.nrows
+    if D.ncols != n or D.indices.shape[0] != n or D.rows is not None or n == 0:
+        return False
+    numbers = np.arange(n + 1)
+    return bool((D.indices == numbers[:n]).all() and (D.indptr == numbers).all())
+
+
+def _diagonal(D):
+    share(D)
+    return BitmapVector(D.nrows, D.dtype, None, D.values, D.nrows, D.iso)
 
 
 def _products(op, A, at_a, B, at_b, i, k, j):
