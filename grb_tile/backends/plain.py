@@ -1,6 +1,12 @@
-"""Plain forms of primitives, made of other primitives, which a backend inherits until it has its own."""
+"""Plain forms of primitives, made of other primitives, which a backend uses until it has its own."""
 
 import numpy as np
+
+
+def use_plain_rows(plan):
+    """Record in the plan that its format has no method for this product; a plan given as a name keeps no record."""
+    if type(plan) is not str:
+        plan.use_plain_rows()
 
 
 def concat_matrices(backend, tiles, dtype):

@@ -53,12 +53,6 @@ if TYPE_CHECKING:
     Positions = np.ndarray | range | None
 
 
-def use_plain_rows(plan: Any) -> None:
-    """Record in the plan that its format has no method for this product; a plan given as a name keeps no record."""
-    if type(plan) is not str:
-        plan.use_plain_rows()
-
-
 class Backend:
     """Base class of backends; each method states what the primitive returns."""
 

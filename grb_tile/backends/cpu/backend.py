@@ -10,7 +10,8 @@ from ...planner import forced
 from ...storage import convert as conversions
 from ...storage.embed import iso_like
 from ...storage.store import Allow, same_structure
-from ..protocol import Backend, use_plain_rows
+from ..plain import use_plain_rows
+from ..protocol import Backend
 from .jit.cache import in_numpy, tried, tried_first
 from .vectorised import broadcast, elementwise, few, mapping, matmul, matvec, structure, tiles, traversal
 

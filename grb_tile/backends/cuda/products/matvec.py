@@ -24,7 +24,7 @@ from ....planner import tuning
 from ....planner.choose_kernel import has_capacity, hypersparse_kernel, rows_kernel, sorts_products
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, forms_of, index_dtype
-from ...protocol import use_plain_rows
+from ...plain import use_plain_rows
 from ..lowering.semirings import lowered_plain
 from ..structure.entries import (
     counted_later,
