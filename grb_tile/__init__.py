@@ -32,6 +32,7 @@ if _TYPE_CHECKING:  # type checkers do not run __getattr__
         dtypes,
         exceptions,
         fused as fused,
+        generators as generators,
         grb as grb,
         indexunary,
         io,
@@ -75,13 +76,13 @@ _CORE = {
 }  # fmt: skip
 _FUNCTIONS = {"plan": ".planner", "explain": ".planner", "device": ".backends.select"}
 _MODULES = {
-    "agg", "algorithms", "backends", "binary", "core", "dtypes", "exceptions", "fused", "grb", "indexunary", "io",
-    "kernels", "monoid", "op", "operations", "operators", "planner", "select", "semiring", "ss", "storage", "unary",
-    "viz",
+    "agg", "algorithms", "backends", "binary", "core", "dtypes", "exceptions", "fused", "generators", "grb",
+    "indexunary", "io", "kernels", "monoid", "op", "operations", "operators", "planner", "select", "semiring", "ss",
+    "storage", "unary", "viz",
 }  # fmt: skip
 _NEED_CORE = {          # operators called on expressions need the callables of core
-    "agg", "algorithms", "binary", "fused", "grb", "indexunary", "io", "monoid", "op", "select", "semiring", "ss",
-    "unary", "viz",
+    "agg", "algorithms", "binary", "fused", "generators", "grb", "indexunary", "io", "monoid", "op", "select",
+    "semiring", "ss", "unary", "viz",
 }  # fmt: skip
 
 

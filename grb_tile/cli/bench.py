@@ -19,6 +19,7 @@ NOTES = """what the figures mean:
            spmspv: selected entries x (index + value) + nvals(x) x (16 + index + value) + nvals(w) x (index + value)
 graphs of --generate (undirected; the same on every machine for one --seed):
   kron:SCALE[:EDGE_FACTOR]   Graph500 Kronecker, quadrants .57 .19 .19 .05, no loops, no duplicates, labels shuffled
+  uniform:SCALE[:EDGE_FACTOR] both ends of each edge drawn at random
   grid:SIDE                  SIDE x SIDE nodes with up to four neighbours
   fem:SIDE                   kron(kron(kron(T, T), T), ones(3, 3)), T tridiagonal SIDE x SIDE
 values of products: those of FILE where they differ, random ones in [0.5, 1.5) otherwise.

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from grb_tile.cli import bench_verify, generate
+from grb_tile.cli import bench_verify
 from grb_tile.cli.main import UsageError
 from grb_tile.cli.output import finish
 
@@ -179,14 +179,14 @@ class Bench:
 
     def matrix(self, dtype):
         """The graph's matrix of FP32 or FP64, with values that differ, its transpose cached."""
-        from grb_tile import Matrix, dtypes
+        from grb_tile import Matrix, dtypes, generators
         from grb_tile.backends import select
         from grb_tile.storage.store import Compressed
 
         dtype = dtypes.lookup_dtype(dtype)
         store = self.store
         if self.random_values:
-            values = generate.uniform(store.nvals, self.args.seed, dtype.np_type.type)
+            values = generators.uniform_values(store.nvals, self.args.seed, dtype.np_type.type)
             store = Compressed(store.nrows, store.ncols, dtype, store.indptr, store.indices, values)
         else:
             store = select.current().cast(store, dtype)

@@ -1,0 +1,439 @@
+"""Graphs and matrices that are made instead of read: R-MAT and Kronecker graphs, uniform random graphs, grids, meshes.
+
+    from grb_tile import generators
+    A = generators.kronecker(16)                                # Graph500: 65,536 vertices, undirected
+    A = generators.uniform_random(1000, 8000, weights=(1, 255))
+    A = generators.grid(300, 200)
+
+They are made by the arrays of the backend in use, from a hash of counters and not from a stream of random numbers: one
+seed gives one graph, on the CPU and on a device, whatever the version of NumPy.  Each returns a square Matrix with an
+entry A(i, j) for each edge i -> j, without duplicates; `algorithms.Graph(A)` takes it.
+
+Without `weights` the matrix is a pattern (BOOL, one value True for all entries).  `weights=(low, high)` draws a weight
+for each edge: a whole number from low to high inclusive for an integer `dtype` (the default, INT64), a number in
+[low, high) for FP32 and FP64.  Both directions of an undirected edge have one weight.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .backends import select
+from .core.matrix import Matrix
+from .storage.store import Compressed, index_dtype
+
+__all__ = ["brick_mesh", "grid", "kronecker", "random_geometric", "random_points", "rmat", "uniform_random"]
+
+CHUNK = 1 << 22  # edges drawn at a time
+LARGEST = 1 << 31  # vertices: rows x columns of an edge are one number of 64 bits
+GOLDEN, MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
+LABELS, WEIGHTS, POINTS, FIRST_DRAW = 0, 1 << 21, 1 << 22, 1  # streams of the hash
+
+Weights = tuple[float, float] | None
+Say = Callable[[str], None] | None
+
+
+def rmat(
+    scale: int,
+    edge_factor: int = 16,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+    *,
+    directed: bool = True,
+    shuffle: bool = False,
+    weights: Weights = None,
+    dtype: Any = None,
+    seed: int = 0,
+    progress: Say = None,
+) -> Matrix:
+    """An R-MAT graph: 2^scale vertices and at most edge_factor 2^scale edges, each drawn by recursion.
+
+    A level of the recursion picks a quadrant of the matrix: upper left with probability a, upper right b, lower left c,
+    lower right 1 - a - b - c (in steps of 2^-16); `scale` levels give an entry.  Edges drawn twice and loops are left
+    out, so there are fewer than drawn.
+
+    directed=False adds j -> i for each i -> j.  shuffle=True renumbers the vertices at random, which hides the
+    recursion.  `progress` is called with a line of text now and then.
+
+    Raises: ValueError for a scale outside 1 .. 30, an edge factor outside 1 .. 1024, probabilities that are negative or
+    sum to more than 1, weights that are not low <= high; TypeError for other types.
+    Source: Chakrabarti, Zhan, Faloutsos, "R-MAT: A recursive model for graph mining" (SDM 2004).
+
+    >>> from grb_tile import generators
+    >>> generators.rmat(5, 4, seed=1).shape
+    (32, 32)
+    """
+    _whole("scale", scale, 1, 30)
+    _whole("edge_factor", edge_factor, 1, 1024)
+    for name, share in (("a", a), ("b", b), ("c", c)):
+        if not 0 <= share <= 1:
+            raise ValueError(f"{name}: expected a probability from 0 to 1, got {share}")
+    if a + b + c > 1 + 1e-9:
+        raise ValueError(f"a + b + c: expected at most 1, got {a + b + c:g}; the rest is the lower right quadrant's")
+    _check_seed(seed)
+    xp, n, count = select.current().xp, 1 << scale, edge_factor << scale
+    bounds = [round(share * 65536) for share in (a, a + b, a + b + c)]
+    label = xp.argsort(_hash(xp, 0, n, seed, LABELS)) if shuffle else None  # a permutation: hashes are distinct
+    keys = xp.empty(count * (1 if directed else 2), np.int64)
+    for start in range(0, count, CHUNK):
+        stop = min(count, start + CHUNK)
+        rows, cols = _quadrants(xp, start, stop, seed, scale, bounds)
+        if label is not None:
+            rows, cols = label[rows], label[cols]
+        keys[start:stop] = rows << scale | cols
+        if not directed:
+            keys[count + start : count + stop] = cols << scale | rows
+        _tell(progress, f"making edges: {100 * stop // count} %")
+    _tell(progress, "sorting edges")
+    return _matrix(xp, n, keys, not directed, weights, dtype, seed)
+
+
+def kronecker(
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    directed: bool = False,
+    weights: Weights = None,
+    dtype: Any = None,
+    seed: int = 0,
+    progress: Say = None,
+) -> Matrix:
+    """The Kronecker graph of Graph500 and of GAP: `rmat` with quadrants 0.57, 0.19, 0.19, 0.05 and shuffled vertices.
+
+    2^scale vertices, at most edge_factor 2^scale edges, undirected unless `directed`, without loops and duplicates.
+    Raises: as `rmat`.
+    Source: Graph500 benchmark specification, section 3 (graph500.org).
+
+    >>> from grb_tile import generators
+    >>> A = generators.kronecker(6)
+    >>> A.shape, bool(A.isequal(A.T.new()))
+    ((64, 64), True)
+    """
+    return rmat(
+        scale, edge_factor, directed=directed, shuffle=True, weights=weights, dtype=dtype, seed=seed, progress=progress
+    )
+
+
+def uniform_random(
+    n: int,
+    nedges: int,
+    *,
+    directed: bool = False,
+    weights: Weights = None,
+    dtype: Any = None,
+    seed: int = 0,
+    progress: Say = None,
+) -> Matrix:
+    """A uniform random graph: n vertices and `nedges` draws of two of them (Erdos and Renyi; GAP's urand).
+
+    Edges drawn twice and loops are left out: about nedges^2 / n^2 and nedges / n of them.
+    Raises: ValueError for n outside 1 .. 2^31 or a negative nedges, weights that are not low <= high.
+
+    >>> from grb_tile import generators
+    >>> generators.uniform_random(100, 300, weights=(1, 9), seed=4).dtype.name
+    'INT64'
+    """
+    _whole("n", n, 1, LARGEST)
+    _whole("nedges", nedges, 0, 1 << 40)
+    _check_seed(seed)
+    xp = select.current().xp
+    keys = xp.empty(nedges * (1 if directed else 2), np.int64)
+    for start in range(0, nedges, CHUNK):
+        stop = min(nedges, start + CHUNK)
+        rows, cols = (
+            (_hash(xp, start, stop, seed, FIRST_DRAW + end) % np.uint64(n)).astype(np.int64) for end in (0, 1)
+        )
+        keys[start:stop] = rows * n + cols
+        if not directed:
+            keys[nedges + start : nedges + stop] = cols * n + rows
+        _tell(progress, f"making edges: {100 * stop // nedges} %")
+    return _matrix(xp, n, keys, not directed, weights, dtype, seed)
+
+
+def grid(*sides: int, diagonals: bool = False, weights: Weights = None, dtype: Any = None, seed: int = 0) -> Matrix:
+    """A grid of sides[0] x sides[1] x ... vertices, joined with their neighbours along each axis; undirected.
+
+    diagonals=True also joins vertices that differ by one along several axes.  Vertex numbers are row-major: (i, j) of a
+    grid(m, n) is i n + j.
+    Raises: ValueError for no side, for a side below 1, for more than 2^31 vertices.
+
+    >>> from grb_tile import generators
+    >>> generators.grid(2, 3).nvals     # 7 edges, each in both directions
+    14
+    """
+    if not sides:
+        raise ValueError("sides: expected at least one number, such as grid(300, 200)")
+    for side in sides:
+        _whole("sides", side, 1, LARGEST)
+    if math.prod(sides) > LARGEST:
+        raise ValueError(f"sides: {sides} make {math.prod(sides)} vertices, at most 2^31 are possible")
+    _check_seed(seed)
+    xp = select.current().xp
+    indptr, indices = _lattice(xp, sides, diagonals, 1)
+    return _made(xp, math.prod(sides), indptr, indices, True, weights, dtype, seed)
+
+
+def brick_mesh(side: int, unknowns: int = 3) -> Matrix:
+    """The pattern of a finite-element matrix: side^3 nodes of a cube, `unknowns` rows for each.
+
+        A = kron(kron(kron(T, T), T), ones(unknowns, unknowns)),    T tridiagonal, side x side
+
+    Each node is joined with the 26 around it and with itself.  Raises: ValueError for a side outside 1 .. 500, unknowns
+    outside 1 .. 16.
+
+    >>> from grb_tile import generators
+    >>> generators.brick_mesh(2, 1).nvals
+    64
+    """
+    _whole("side", side, 1, 500)
+    _whole("unknowns", unknowns, 1, 16)
+    xp = select.current().xp
+    indptr, indices = _lattice(xp, (side,) * 3, True, unknowns, own=True)
+    return _made(xp, side**3 * unknowns, indptr, indices, True, None, None, 0)
+
+
+def random_points(n: int, dimension: int = 2, *, seed: int = 0) -> Any:
+    """n points, uniform in the unit cube: an n x dimension array of float64, where the backend in use has its arrays.
+
+    Raises: ValueError for n outside 1 .. 2^31 or a dimension outside 1 .. 3.
+    """
+    _whole("n", n, 1, LARGEST)
+    _whole("dimension", dimension, 1, 3)
+    _check_seed(seed)
+    xp = select.current().xp
+    axes = [
+        (_hash(xp, 0, n, seed, POINTS + axis) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        for axis in range(dimension)
+    ]
+    return xp.stack(axes, axis=1)
+
+
+def random_geometric(
+    n: int, radius: float, dimension: int = 2, *, distances: bool = False, seed: int = 0, progress: Say = None
+) -> Matrix:
+    """A random geometric graph: `random_points(n, dimension, seed=seed)`, two joined where at most `radius` apart.
+
+    Undirected.  distances=True gives each edge its length (FP64) as its weight; otherwise the matrix is a pattern.
+    Cost: the points of the cubes of side `radius` around each point, for each point.
+    Raises: ValueError for n or dimension as `random_points`, a radius that is not positive and finite.
+    Source: Penrose, "Random Geometric Graphs" (Oxford, 2003), section 1.1.
+
+    >>> from grb_tile import generators
+    >>> generators.random_geometric(50, 2.0).nvals      # all 50 x 49 pairs
+    2450
+    """
+    points = random_points(n, dimension, seed=seed)
+    if not (radius > 0 and math.isfinite(radius)):
+        raise ValueError(f"radius: expected a positive number, got {radius}")
+    xp = select.current().xp
+    side = max(1, min(int(1 / radius), int((4 * n) ** (1 / dimension))))  # cubes along an axis: at most 4 n in all
+    cube = xp.minimum((points * side).astype(np.int64), side - 1)
+    number = xp.zeros(n, np.int64)
+    for axis in range(dimension):
+        number = number * side + cube[:, axis]
+    order = xp.argsort(number)
+    first = xp.searchsorted(number[order], xp.arange(side**dimension + 1, dtype=np.int64))
+    steps = [[]]
+    for _ in range(dimension):
+        steps = [[*step, d] for step in steps for d in (-1, 0, 1)]
+    parts = []
+    for done, step in enumerate(steps):
+        beside = cube + xp.asarray(np.array(step, np.int64))
+        points_here = xp.flatnonzero(((beside >= 0) & (beside < side)).all(axis=1))
+        there = xp.zeros(len(points_here), np.int64)
+        for axis in range(dimension):
+            there = there * side + beside[points_here, axis]
+        parts += _near(xp, points, radius, points_here, order, first[there], first[there + 1])
+        _tell(progress, f"joining points: {100 * (done + 1) // len(steps)} %")
+    keys = xp.concatenate(parts) if parts else xp.empty(0, np.int64)
+    made = _matrix(xp, n, keys, True, None, None, seed)
+    if not distances:
+        return made
+    store = made._store
+    rows = xp.searchsorted(store.indptr, xp.arange(store.nvals, dtype=np.int64), side="right") - 1
+    lengths = _lengths(xp, points, rows, store.indices)
+    filled = Compressed(n, n, dtypes.FP64, store.indptr, store.indices, lengths)
+    return Matrix._from_store(filled, filled.dtype)
+
+
+# --- random numbers ---
+
+
+def _hash(xp, start, stop, seed, stream):
+    """64 well mixed bits for each of the numbers start .. stop - 1; distinct numbers have distinct hashes."""
+    return _mixed(xp.arange(start, stop, dtype=np.uint64), seed, stream)
+
+
+def _mixed(counters, seed, stream):
+    """splitmix64's finaliser of counter x golden ratio + key, for each counter.
+
+    Reference: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), figure 14.
+    """
+    key = (seed * 0xD1342543DE82EF95 + stream * 0xA0761D6478BD642F + 1) & MASK
+    x = counters * np.uint64(GOLDEN) + np.uint64(key)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def uniform_values(count: int, seed: int, dtype: Any) -> Any:
+    """`count` numbers in [0.5, 1.5) of a NumPy type, where the backend in use has its arrays; multiples of 2^-20."""
+    xp = select.current().xp
+    out = xp.empty(count, dtype)
+    for start in range(0, count, CHUNK):
+        stop = min(count, start + CHUNK)
+        drawn = (_hash(xp, start, stop, seed, 1 << 20) >> np.uint64(44)).astype(dtype)
+        out[start:stop] = drawn * dtype(2.0**-20) + dtype(0.5)
+    return out
+
+
+def _quadrants(xp, start, stop, seed, scale, bounds):
+    """Row and column of edges start .. stop - 1: for each bit a draw of 16 bits picks the quadrant."""
+    rows, cols = xp.zeros(stop - start, np.int64), xp.zeros(stop - start, np.int64)
+    for bit in range(scale):
+        if bit % 4 == 0:
+            bits = _hash(xp, start, stop, seed, FIRST_DRAW + bit // 4)
+        draw = (bits >> np.uint64(bit % 4 * 16)).astype(np.uint16)
+        below = draw >= bounds[1]
+        rows |= below.astype(np.int64) << bit
+        cols |= ((draw >= bounds[0]) & ~below | (draw >= bounds[2])).astype(np.int64) << bit
+    return rows, cols
+
+
+# --- from edges to a matrix ---
+
+
+def _matrix(xp, n, keys, symmetric, weights, dtype, seed):
+    """The matrix with an entry for each number i n + j of `keys`, but for loops; sorts `keys` in place."""
+    keys.sort()
+    kept = xp.ones(len(keys), np.bool_)
+    kept[1:] = keys[1:] != keys[:-1]
+    kept &= keys % (n + 1) != 0  # i n + j = i (n + 1) + (j - i): a loop's number is a multiple of n + 1, no other's is
+    keys = keys[kept]
+    indptr = xp.searchsorted(keys, xp.arange(n + 1, dtype=np.int64) * n).astype(np.int64)
+    return _made(xp, n, indptr, keys % n, symmetric, weights, dtype, seed)
+
+
+def _made(xp, n, indptr, indices, symmetric, weights, dtype, seed):
+    indices = indices.astype(index_dtype(n))
+    if weights is None:
+        if dtype is not None:
+            raise ValueError(f"dtype: {dtype} is that of weights; pass weights=(low, high) too")
+        one = xp.ones(min(1, indices.shape[0]), np.bool_)
+        store = Compressed(n, n, dtypes.BOOL, indptr, indices, one, iso=len(one) > 0)
+    else:
+        values, held = _weights(xp, n, indptr, indices, symmetric, weights, dtype, seed)
+        store = Compressed(n, n, held, indptr, indices, values)
+    return Matrix._from_store(store, store.dtype)
+
+
+def _weights(xp, n, indptr, indices, symmetric, weights, dtype, seed):
+    """(values, their type): for each entry a draw from the hash of its edge, whichever of its ends is the row."""
+    try:
+        low, high = weights
+    except TypeError:
+        raise TypeError(f"weights: expected (low, high) or None, got {weights!r}") from None
+    held = dtypes.lookup_dtype(dtypes.INT64 if dtype is None else dtype)
+    kind = held.np_type.kind
+    if kind not in "iuf":
+        raise TypeError(f"dtype: expected an integer or floating-point type, got {held.name}")
+    if not low <= high or (kind in "iu" and (int(low) != low or int(high) != high)):
+        wanted = "whole numbers low <= high" if kind in "iu" else "numbers low <= high"
+        raise ValueError(f"weights: expected {wanted} for {held.name}, got {weights!r}")
+    if kind in "iu" and not (np.iinfo(held.np_type).min <= low and high <= np.iinfo(held.np_type).max):
+        raise ValueError(f"weights: {weights!r} are not all {held.name}; pass a wider dtype")
+    values = xp.empty(indices.shape[0], held.np_type)
+    for start in range(0, len(values), CHUNK):
+        stop = min(len(values), start + CHUNK)
+        rows = xp.searchsorted(indptr, xp.arange(start, stop, dtype=np.int64), side="right") - 1
+        cols = indices[start:stop].astype(np.int64)
+        if symmetric:
+            rows, cols = xp.minimum(rows, cols), xp.maximum(rows, cols)
+        drawn = _mixed((rows * n + cols).astype(np.uint64), seed, WEIGHTS)
+        if kind in "iu":
+            steps = (drawn >> np.uint64(1)) % np.uint64(int(high) - int(low) + 1)
+            values[start:stop] = steps.astype(np.int64) + int(low)
+        else:
+            values[start:stop] = (drawn >> np.uint64(11)).astype(np.float64) * (2.0**-53 * (high - low)) + low
+    return values, held
+
+
+def _lattice(xp, sides, diagonals, block, own=False):
+    """Row pointers and column indices of a grid's matrix; each vertex becomes a dense block of rows and columns.
+
+    diagonals: joined with all vertices around; own: and with itself.
+    """
+    nodes = math.prod(sides)
+    node = xp.arange(nodes, dtype=np.int64)
+    steps = [[]]
+    for _ in sides:
+        steps = [[*step, d] for step in steps for d in (-1, 0, 1)]
+    most = len(sides) if diagonals else 1
+    steps = [step for step in steps if sum(map(abs, step)) <= most and (own or any(step))]
+    there, beside = [], []
+    for step in steps:  # ascending, so that columns are
+        inside, at, stride = xp.ones(nodes, np.bool_), node, 1
+        for side, d in zip(reversed(sides), reversed(step)):
+            place = node // stride % side + d
+            inside &= (place >= 0) & (place < side)
+            at = at + d * stride
+            stride *= side
+        there.append(inside)
+        beside.append(at)
+    there, beside = xp.stack(there, axis=1), xp.stack(beside, axis=1)
+    shape = (nodes, block, len(steps), block)
+    there = xp.broadcast_to(there[:, None, :, None], shape).reshape(nodes * block, -1)
+    inner = xp.arange(block, dtype=np.int64)
+    columns = xp.broadcast_to(beside[:, None, :, None] * block + inner, shape).reshape(nodes * block, -1)
+    indptr = xp.zeros(nodes * block + 1, np.int64)
+    indptr[1:] = xp.cumsum(there.sum(axis=1))
+    return indptr, columns[there]
+
+
+def _near(xp, points, radius, here, order, start, stop):
+    """Numbers i n + j of the pairs at most `radius` apart: i of `here`, j among order[start .. stop - 1] for that i."""
+    ends = xp.cumsum(stop - start)
+    total = int(ends[-1]) if len(ends) else 0
+    parts = []
+    for low in range(0, total, CHUNK):
+        pair = xp.arange(low, min(total, low + CHUNK), dtype=np.int64)
+        owner = xp.searchsorted(ends, pair, side="right")
+        there = order[pair - ends[owner] + stop[owner]]
+        rows = here[owner]
+        near = _lengths(xp, points, rows, there) <= radius
+        parts.append(rows[near] * len(points) + there[near])
+    return parts
+
+
+def _lengths(xp, points, rows, cols):
+    apart = points[rows] - points[cols]
+    squares = apart * apart
+    total = squares[:, 0]
+    for axis in range(1, squares.shape[1]):
+        total = total + squares[:, axis]
+    return xp.sqrt(total)
+
+
+# --- arguments ---
+
+
+def _whole(name, value, low, high):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}: expected a whole number, got {value!r}")
+    if not low <= value <= high:
+        raise ValueError(f"{name}: expected {low} to {high}, got {value}")
+
+
+def _check_seed(seed):
+    _whole("seed", seed, 0, MASK)
+
+
+def _tell(progress, text):
+    if progress is not None:
+        progress(text)
