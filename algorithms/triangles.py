@@ -97,13 +97,12 @@ def degree_ordered(G: Graph | Matrix) -> Matrix:
     G = as_graph(G)
     degree = Vector.from_scalar(0, G.n, dtypes.INT64)
     degree(G.out_degree.S) << G.out_degree
-    rank = np.empty(G.n, np.int64)
-    rank[np.argsort(-degree.to_coo(indices=False)[1], kind="stable")] = np.arange(G.n)
-    # L(rank(i), rank(j)) = 1 for each edge i, j with rank(i) > rank(j)
-    i, j, _ = G.A.to_coo(values=False)
-    i, j = rank[i], rank[j]
-    below = i > j
-    return Matrix.from_coo(i[below], j[below], True, dtypes.BOOL, nrows=G.n, ncols=G.n, name="L")
+    order = np.argsort(-degree.to_coo(indices=False)[1])
+    # P(k, order(k)) = 1 ,  L = tril(P A P', -1)
+    P = Matrix.from_coo(np.arange(G.n), order, True, dtypes.BOOL, nrows=G.n, ncols=G.n)
+    any_pair = semiring.any_pair[dtypes.BOOL]
+    rows = any_pair(P @ G.A).new()
+    return select.tril(any_pair(rows @ P.T).new(), -1).new(name="L")
 
 
 def _symmetric(G: Graph | Matrix) -> Graph:

@@ -395,8 +395,11 @@ MATMUL_TRANSPOSE = _set(
 )
 
 SPGEMM = "H200: masks A of fem 40, wave, cnr-2000, soc-Slashdot0902, ego-Twitter, fb-Cornell5; triangles of kron 20"
-GPU_DOT_NS = _set("GPU_DOT_NS", 10e-3, "ns a lookup", "dots on the device: 6e-3 to 14e-3", SPGEMM)
+GPU_DOT_NS = _set("GPU_DOT_NS", 5e-3, "ns a lookup", "in a table of A's row: 1.5e-3 (fem 40) to 17e-3", SPGEMM)
 GPU_DOT_POSITION_NS = _set("GPU_DOT_POSITION_NS", 0.2, "ns a position", "both rows of a position of the mask", SPGEMM)
+GPU_TABLE_LOOKUPS = _set(
+    "GPU_TABLE_LOOKUPS", 64, "lookups a row", "a row of the mask takes a warp: two steps of it pay for a table", SPGEMM
+)
 GPU_AT_MASK_NS = _set("GPU_AT_MASK_NS", 35e-3, "ns a product", "two bisections and an atomic: 31e-3 to 46e-3", SPGEMM)
 GPU_PRODUCT_NS = _set(
     "GPU_PRODUCT_NS", 20e-3, "ns a product", "both phases, rows of thousands of products: 13e-3 to 27e-3", SPGEMM

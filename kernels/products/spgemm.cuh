@@ -18,7 +18,7 @@
 
 namespace grb {
 
-enum { COPIED, HASHED, WINDOWED = HASHED + 5, BINS = WINDOWED + 6, NO_BIN = 255 };
+enum { COPIED, HASHED, WINDOWED = HASHED + 5, BINS = 16, NO_BIN = 255 };  // BINS: at most
 enum { PRODUCTS = 16, TOTALS = 32 };  // of `totals`: rows of each bin, then the number of products
 constexpr int64_t HASH_LEAST = 16, HASH_MOST = 256;  // entries of a row in the first and in the last hashed bin
 constexpr int64_t HASH_WORK = 1024;  // products of a row that a group of lanes takes
@@ -32,6 +32,27 @@ struct Structure {
   using X = uint8_t;
   static constexpr bool reads_a = false, reads_x = false, a_iso = false, x_iso = false, structure_only = true,
                         any = false, has_start = false, reads_k = false, plain_sum = false;
+};
+
+enum { BY_WARP, BY_ATOMICS, IN_ORDER };
+
+// The threads of a row.
+template <int FORM> struct Owner {
+  int rank, size;
+  GRB_DEVICE Owner() : rank(FORM == BY_WARP ? lane_number() : int(threadIdx.x)),
+                       size(FORM == BY_WARP ? 32 : int(blockDim.x)) {}
+  GRB_DEVICE void sync() const {
+    if constexpr (FORM == BY_WARP) __syncwarp(); else __syncthreads();
+  }
+  GRB_DEVICE int exclusive_sum(int count, int& total, int* shared) const {
+    if constexpr (FORM == BY_WARP) {
+      int sum = warp_inclusive_sum(count);
+      total = __shfl_sync(ALL_LANES, sum, 31);
+      return sum - count;
+    } else {
+      return block_exclusive_sum(count, total, shared);
+    }
+  }
 };
 
 // The operands of a product and the rows of one bin; fields of 8 bytes in the order of products/spgemm.py.

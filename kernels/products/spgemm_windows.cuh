@@ -14,26 +14,6 @@
 
 namespace grb {
 
-enum { BY_WARP, BY_ATOMICS, IN_ORDER };
-
-template <int FORM> struct Owner {  // the threads of a row
-  int rank, size;
-  GRB_DEVICE Owner() : rank(FORM == BY_WARP ? lane_number() : int(threadIdx.x)),
-                       size(FORM == BY_WARP ? 32 : int(blockDim.x)) {}
-  GRB_DEVICE void sync() const {
-    if constexpr (FORM == BY_WARP) __syncwarp(); else __syncthreads();
-  }
-  GRB_DEVICE int exclusive_sum(int count, int& total, int* shared) const {
-    if constexpr (FORM == BY_WARP) {
-      int sum = warp_inclusive_sum(count);
-      total = __shfl_sync(ALL_LANES, sum, 31);
-      return sum - count;
-    } else {
-      return block_exclusive_sum(count, total, shared);
-    }
-  }
-};
-
 // Entries of A, one a lane, and what of their rows of B is in the window.
 template <class S> struct Entries {
   int64_t k, start;

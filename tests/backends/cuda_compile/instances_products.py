@@ -73,6 +73,11 @@ def instances():
             yield "products/tiles.cuh", "tiled_rows", text, ("S", masked)
             yield "products/tiles.cuh", "join_chunks", text, ("S", masked)
             yield "products/matmul_dot.cuh", "dot_places", text, ("int32_t", "int32_t", "int32_t", "S")
+            types = (("int32_t", "int32_t", "int32_t"), ("int64_t", "int32_t", "int64_t"))[number % 8 // 4]
+            for form, lanes in (("BY_WARP", "4"), ("BY_ATOMICS", "32")):
+                yield "products/masked_rows.cuh", "masked_rows", text, (*types, "S", form, lanes, "false")
+            if has_start and atomic:
+                yield "products/masked_rows.cuh", "masked_rows", text, (*types, "S", "BY_ATOMICS", "16", "true")
         if number % 4 == 2:
             yield "products/matmul_rows.cuh", "expand_products", text, ("int32_t", "int32_t", "int32_t", "int32_t", "S")
             if not structure_only:
@@ -80,6 +85,7 @@ def instances():
         if number % 4 == 3 and atomic:
             yield "products/matmul_rows.cuh", "merge_products", text, ("int32_t", "int32_t", "int32_t", "S")
         yield from spgemm(number, text, atomic, structure_only)
+    yield "products/masked_rows.cuh", "masked_analyse", "", ("int32_t", "int32_t")
     yield "products/columns.cuh", "part_members", "", ()
     yield "products/columns.cuh", "high_degree_rows", "", ()
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):

@@ -2,9 +2,9 @@
 [--only=MATRIX ...] [--quick]
 
 Parts: products (A A in FP64 against cuSPARSE through CuPy), semirings (min_plus, any_pair, ... against plus_times),
-triangles (C<L> = L plus_pair L', reduced); all three without an argument.  Graphs of $GRB_TILE_DATA (default
-shared/data) where they are, without symmetrising.  A line of JSON per figure goes to $OUT/bench_spgemm.jsonl when OUT
-is set.
+masked (C<A> = A A, and a mask of a hundredth of the product), triangles (C<L> = L plus_pair L', reduced); all without
+an argument.  Graphs of $GRB_TILE_DATA (default shared/data) where they are, without symmetrising.  A line of JSON per
+figure goes to $OUT/bench_spgemm.jsonl when OUT is set.
 
 Times are wall times of whole calls until the device is done, in ms: medians of 7 (--quick: 3), results allocated from
 CuPy's pool by both sides.  Every product is verified: against cuSPARSE's where that runs, else against SciPy's on
@@ -26,13 +26,16 @@ from device_graphs import DATA, fem, real, rmat
 from timing import wall_seconds
 
 import grb_tile as gb
-from grb_tile import dtypes
+from grb_tile import dtypes, select as select_op
+from grb_tile.algorithms import Graph
+from grb_tile.algorithms.triangles import degree_ordered
 from grb_tile.backends import select
+from grb_tile.backends.cuda.structure.positions import keep_matrix_entries
 from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import explain, force
 from grb_tile.storage import work
-from grb_tile.storage.store import Allow, Compressed
+from grb_tile.storage.store import Allow
 
 BANDWIDTH = 4.3e9  # bytes a millisecond
 OUT = os.environ.get("OUT")
@@ -189,29 +192,65 @@ def semirings(name, structure):
     say(part="semirings", matrix=name, **figures)
 
 
+def verified(calls):
+    """{name}_ms of each call, whose numbers must be equal."""
+    figures, found = {}, set()
+    for name, call in calls.items():
+        found.add(int(call()))
+        figures[f"{name}_ms"] = median_ms(call)
+    assert len(found) == 1, found
+    return found.pop(), figures
+
+
 def triangles(small):
-    """C<L> = L plus_pair L', reduced to a number."""
-    for scale, factor in ((12, 8),) if small else ((20, 16),):
-        n, ptr, cols = arrays(rmat(scale, factor))
-        rows = cp.searchsorted(ptr, cp.arange(cols.size, dtype=cp.int64), side="right") - 1
-        kept = cols < rows
-        ends = cp.zeros(n + 1, cp.int64)
-        ends[1:] = cp.cumsum(cp.bincount(rows[kept], minlength=n))
-        L = Compressed(n, n, dtypes.INT64, ends, cols[kept], cp.ones(1, cp.int64), True)
-        semiring = get_typed_op("plus_pair", dtypes.INT64, kind="semiring")
-        figures = {"products": work.products(L, L, False, True), "lookups": work.dot_work(L, True, L)}
-        for how in (None, "dot", "merge_at_mask", "two_phases"):
+    """C<L> = L plus_pair L', reduced to a number: L as the labels are, and by descending degree, made on the device."""
+    semiring = get_typed_op("plus_pair", dtypes.INT64, kind="semiring")
 
-            def call(how=how):
-                names = () if how is None else (how,) if how == "dot" else ("gustavson", how)
-                with force(names):
-                    C = multiply.matmul(L, False, L, True, semiring, Allow(L))
-                return C.values.sum()
+    def count(L, names):
+        with force(names):
+            return int(multiply.matmul(L, False, L, True, semiring, Allow(L)).values.sum())
 
-            figures[f"{how or 'planned'}_count"] = int(call())
-            figures[f"{how or 'planned'}_ms"] = median_ms(call)
-        assert len({count for what, count in figures.items() if what.endswith("_count")}) == 1
-        say(part="triangles", matrix=f"kron{scale}", entries=int(kept.sum()), **figures)
+    for scale, factor in ((12, 8),) if small else ((20, 16), (21, 48)):
+        G = Graph(gb.Matrix._from_store(rmat(scale, factor), dtypes.BOOL, "A"), directed=True)
+        ordered = degree_ordered(G)
+        order_ms = median_ms(partial(degree_ordered, G))
+        for how, L in (("unordered", select_op.tril(G.A, -1).new()), ("ordered", ordered)):
+            if how == "unordered" and scale > 20:
+                continue
+            L = L._store
+            calls = {"planned": partial(count, L, ()), "dot": partial(count, L, ("dot",))}
+            if scale <= 12:
+                calls["merge_at_mask"] = partial(count, L, ("gustavson", "merge_at_mask"))
+                calls["two_phases"] = partial(count, L, ("gustavson", "two_phases"))
+            number, figures = verified(calls)
+            say(
+                part="triangles", matrix=f"kron{scale}", labels=how, entries=L.nvals, triangles=number, **figures,
+                order_ms=order_ms, lookups=work.dot_work(L, True, L), plan=next(iter(explain())).note,
+            )  # fmt: skip
+
+
+def masked(name, structure):
+    """C<M> = A A, plus_times FP64: M = A, and M a hundredth of the product's entries, against the whole product."""
+    A = matrix(structure, dtypes.FP64)
+    semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
+    whole = product(A, A, semiring)
+    chosen = cp.sort(cp.random.RandomState(5).permutation(whole.nvals)[: whole.nvals // 100])
+    few = keep_matrix_entries(select.current().device, whole, chosen)
+    del whole
+    figures = {"whole_ms": median_ms(partial(product, A, A, semiring))}
+    for what, M in (("A", A), ("few", few)):
+        want = None
+        for names in ((), ("dot",), ("gustavson", "merge_at_mask"), ("gustavson", "two_phases")):
+            with force(names):
+                call = partial(product, A, A, semiring, Allow(M))
+                C = call()
+                label = f"{what}_{names[-1] if names else 'planned'}"
+                figures[f"{label}_ms"] = median_ms(call)
+                if not names:
+                    figures[f"{what}_plan"] = str(next(iter(explain())))
+            want = C if want is None else want
+            assert bool((want.indices == C.indices).all() and cp.allclose(want.values, C.values, rtol=1e-9)), label
+    say(part="masked", matrix=name, entries=A.nvals, few=few.nvals, **figures)
 
 
 def main():
@@ -220,16 +259,18 @@ def main():
     print("device", cp.cuda.runtime.getDeviceProperties(0)["name"].decode())
     small = "--small" in sys.argv
     only = [argument[7:] for argument in sys.argv if argument.startswith("--only=")]
-    parts = [a for a in sys.argv[1:] if not a.startswith("--")] or ["products", "semirings", "triangles"]
+    parts = [a for a in sys.argv[1:] if not a.startswith("--")] or ["products", "semirings", "masked", "triangles"]
     ratios = {}
     if "triangles" in parts:
         triangles(small)
-    if "products" in parts or "semirings" in parts:
+    if {"products", "semirings", "masked"} & set(parts):
         for name, structure in matrices(small, only):
             if "products" in parts:
                 products(name, structure, ratios)
             if "semirings" in parts and name != "fem70":
                 semirings(name, structure)
+            if "masked" in parts and name != "fem70":
+                masked(name, structure)
             structure = None
             cp.get_default_memory_pool().free_all_blocks()
     for peer, found in ratios.items():

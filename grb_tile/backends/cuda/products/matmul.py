@@ -1,6 +1,6 @@
 """C<M> = A (+.x) B on the device (SpGEMM).  Meanings: backends/protocol.py.
 
-dot         a mask that is no complement: row i of A with row j of BT for each of its entries (products/matmul_dot.cuh)
+dot         a mask that is no complement: row i of A with row j of BT for each of its entries (products/masked.py)
 gustavson   row by row, by one of three kernels:
             two_phases      accumulators in shared memory, exact allocation (products/spgemm.py)
             merge_at_mask   under a mask that is no complement: products are merged into the mask's positions by atomics
@@ -19,6 +19,7 @@ from ....storage.store import index_dtype
 from ..lowering.semirings import lowered
 from ..structure.entries import compressed, empty_vector, gather, index_type, pair_order, row_ids, segment_starts
 from ..structure.structure import choose_format, transpose
+from .masked import masked_dots, of_hits
 from .matvec import operand_types
 from .spgemm import matmul_two_phases
 
@@ -49,7 +50,7 @@ def matmul(
         allow = None
     s = lowered(device, semiring, A.dtype, A.iso, given.dtype, given.iso)
     if method == "dot" and allow is not None and not allow.complement:
-        return _dots(device, A, transpose(device, B) if BT is None else BT, s, allow.pattern)
+        return masked_dots(device, A, transpose(device, B) if BT is None else BT, s, allow.pattern, plan)
     B = transpose(device, BT) if B is None else B
     whole = s.structure_only or s.dtype.np_type.itemsize <= 8  # a store of more could mix two writers' values
     by_atomics = allow is not None and not allow.complement and s.atomic and whole
@@ -82,40 +83,6 @@ def _values(s, A, B):
     return A.values if s.reads_a else None, B.values if s.reads_x else None
 
 
-def _of_hits(device, s, A, B, pattern, out, hit):
-    """The matrix of those entries of the mask that were hit."""
-    places = device.xp.nonzero(hit)[0]
-    nrows, ncols = pattern.nrows, pattern.ncols
-    rows = gather(device, row_ids(device, pattern), places)
-    cols = gather(device, pattern.indices, places)
-    if s.structure_only:
-        values, iso = s.value(device, A, B), places.shape[0] > 0
-    else:
-        values, iso = gather(device, out, places), False
-    result = choose_format(device, compressed(device, nrows, ncols, s.dtype, rows, cols, values, iso))
-    result.shared = iso
-    return result
-
-
-def _dots(device, A, BT, s, pattern):
-    count = pattern.indices.shape[0]
-    out = None if s.structure_only else device.empty(count, s.dtype.np_type)
-    hit = device.empty(count, np.bool_)
-    mean = min(A.indices.shape[0] / max(_stored_rows(A), 1), BT.indices.shape[0] / max(_stored_rows(BT), 1))
-    lanes = 1 if mean < 4 else 4 if mean < 24 else 32
-    a_values, b_values = _values(s, A, BT)
-    kernel = device.launcher.kernel(
-        "products/matmul_dot.cuh",
-        "dot_places",
-        s.text,
-        (index_type(A.indices), index_type(BT.indices), index_type(pattern.indices), "S"),
-    )
-    kernel.over(-(-count * lanes // 32) * 32, (
-        row_ids(device, pattern), pattern.indices, count, lanes, A.indptr, A.rows, _stored_rows(A), A.indices, a_values,
-        BT.indptr, BT.rows, _stored_rows(BT), BT.indices, b_values, out, hit))  # fmt: skip
-    return _of_hits(device, s, A, BT, pattern, out, hit)
-
-
 def _by_atomics(device, A, B, s, pattern, ends, total):
     count = pattern.indices.shape[0]
     hit = device.zeros(count, np.bool_)
@@ -135,7 +102,7 @@ def _by_atomics(device, A, B, s, pattern, ends, total):
         ends, ends.shape[0], total, row_ids(device, A), A.indices, a_values, B.indptr, B.rows, _stored_rows(B),
         B.indices, b_values, pattern.indptr, pattern.rows, _stored_rows(pattern), pattern.indices, acc, hit,
     ))  # fmt: skip
-    return _of_hits(device, s, A, B, pattern, acc, hit)
+    return of_hits(device, s, A, B, pattern, acc, hit)
 
 
 def _by_sorting(device, A, B, s, allow, ends, total):

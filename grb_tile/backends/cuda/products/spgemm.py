@@ -36,11 +36,11 @@ MOST_BLOCKS = 1 << 30  # of a grid, which may have 2^31 - 1; blocks of more rows
 FORMS = ("BY_WARP", "BY_ATOMICS", "IN_ORDER")
 
 
-class _Bins:
+class Bins:
     """Rows of each bin."""
 
     def __init__(self, totals):
-        self.counts = totals[:BINS]
+        self.counts = totals[:PRODUCTS]
 
     def launches(self, low, high, resident):
         """(level, first position in the list, rows) of each launch for the bins low .. high-1.
@@ -113,7 +113,7 @@ class _Product:
         self.bins, self.list = device.empty(stored, np.uint8), device.empty(stored, np.int64)
         self.c_ptr = device.empty(stored + 1, np.int64)
         totals = self.totals = device.zeros(4 * TOTALS, np.uint64)
-        lanes = _power(A.indices.shape[0] / stored, 1, 32)
+        lanes = power_between(A.indices.shape[0] / stored, 1, 32)
         kernel = self._kernel("spgemm_analyse", (index_type(A.indices),))
         kernel.over(-(-stored * lanes // 32) * 32, (
             A.indptr, A.indices, stored, B.indptr, B.rows, B.indptr.shape[0] - 1, self.columns, lanes, self.masked,
@@ -121,7 +121,7 @@ class _Product:
         self._make_list(totals, totals[TOTALS:], None)
         first = device.read(totals[:TOTALS])
         self.mean = first[PRODUCTS] / A.indices.shape[0]  # entries of a row of B, weighted by products
-        self._run(_Bins(first), None, self.c_ptr)
+        self._run(Bins(first), None, self.c_ptr)
         return self._count(first[PRODUCTS])
 
     def _count(self, products):
@@ -136,7 +136,7 @@ class _Product:
         ))  # fmt: skip
         self._make_list(totals, totals[TOTALS:], sums)
         *found, total = device.read(totals[:TOTALS], self.c_ptr[-1:])
-        self.rows_of_bins = _Bins(found)
+        self.rows_of_bins = Bins(found)
         return self.rows_of_bins, total, products
 
     def numeric(self, total):
@@ -181,7 +181,7 @@ class _Product:
             self.names, *self.mask, self.spans, c_ptr, cols, values,
         )  # fmt: skip
         if bins.counts[COPIED] and s is not None:
-            count, lanes = bins.counts[COPIED], _power(self.mean, 4, 32)
+            count, lanes = bins.counts[COPIED], power_between(self.mean, 4, 32)
             kernel = self._kernel("spgemm_copy", template, text)
             kernel.over(count * lanes, (*operands, self.list[:count], count, lanes, 0))
         hashed = [self._table(level, value, s is not None) for level in range(WINDOWED - HASHED)]
@@ -197,7 +197,7 @@ class _Product:
         slots, launcher = SLOTS[level], self.device.launcher
         size = slots * 4 + numeric * slots * 2 + (slots * (value + 1) if value else 0)
         size = (size + 15) // 16 * 16
-        lanes = _power(self.mean, LEAST_LANES[level], 32)
+        lanes = power_between(self.mean, LEAST_LANES[level], 32)
         return slots, size, lanes, launcher.processors * min(RESIDENT_THREADS // lanes, self.shared // size)
 
     def _resident_rows(self):
@@ -248,7 +248,7 @@ def _word_bytes(s):
     return 8 if s.structure_only else 12 if s.has_start or s.any else 20
 
 
-def _power(number, least, most):
+def power_between(number, least, most):
     """The least power of two that is not below `number`, within bounds that are powers of two."""
     found = least
     while found < number and found < most:

@@ -1,0 +1,301 @@
+// C<M> = A (+.x) B for a mask M that is no complement, row by row of M: dot products of row i of A, in a table, with
+// the rows j of B' that M(i,:) names.
+//
+// Algorithm: masked dot products (push_pull_graphblas_icpp18, 5.2); the set intersections of a row share one table in
+//   shared memory (TRUST: Pandey et al., IEEE TPDS 2021, for triangles).
+// Table of a row: SEARCHED  none: bisection in A's row, for rows too long for shared memory or hardly looked up
+//                 HASH      linear probing, a quarter full, half full where memory is short
+//                 BITMAP    a bit for each column between its first and its last entry: a lookup is one load
+// Phases: masked_analyse    work and table of each row of M, its bin (rows without work have none: no position is hit)
+//         spgemm_list       the rows of each bin as a list (products/spgemm.cuh)
+//         masked_rows       the table; then a group of LANES lanes for each position: row j of B' is read once, each
+//                           entry looked up; where row j is more than RATIO times as long as A's row, A's entries
+//                           are looked up in row j by bisection
+// Bins: two of rows without a table (a warp, blocks for each row), six of HASH and six of BITMAP by shared memory.
+// Forms: BY_WARP a warp for each row; BY_ATOMICS blocks for each row, which share its positions.
+// SUMS: sums[r] (+)= every C(i,j) of the mask's stored row r instead of C: nothing is formed (reduce of C<M>).
+// Launch: backends/cuda/products/masked.py; `capacity` bytes of shared memory for each row (a multiple of 16).
+// Preconditions: rows ascend; `hit` is false; with SUMS, `out` holds start().
+#pragma once
+#include "products/spgemm.cuh"
+
+namespace grb {
+
+enum { SEARCHED, HASH, BITMAP };
+enum { SEARCHED_BINS, HASH_BINS = 2, BITMAP_BINS = 8 };
+constexpr int64_t RATIO = 16;  // of the lengths of two rows, from which the shorter one is looked up in the longer
+constexpr int64_t LOOKUPS = 8;  // in a table take the time of a bisection in a row
+constexpr int64_t SAMPLED = 2048;  // positions of a row from which its work is estimated
+constexpr int64_t PULL_WARP_WORK = 1 << 13;  // lookups of a row that a warp takes; a block of the next bin: 8 times
+
+// The operands of a product; fields of 8 bytes in the order of products/masked.py.
+template <class I, class J, class M, class S> struct Masked {
+  const int64_t* m_ptr;
+  const int64_t* m_rows;  // null: CSR
+  const M* m_cols;
+  const int64_t* a_ptr;
+  const int64_t* a_rows;
+  int64_t a_stored;
+  const I* a_cols;
+  const typename S::A* a_values;
+  const int64_t* b_ptr;  // of B'
+  const int64_t* b_rows;
+  int64_t b_stored;
+  const J* b_cols;
+  const typename S::X* b_values;
+  typename S::Z* out;
+  bool* hit;
+  const int64_t* list;  // the bin's stored rows of M
+  int64_t listed;
+  int64_t table;     // SEARCHED, HASH or BITMAP
+  int64_t capacity;  // bytes of shared memory of a row
+  int64_t parts;     // blocks of a row
+};
+
+// Slots of the hash table of a row of `length` entries in `capacity` bytes.
+GRB_DEVICE int64_t hash_slots(int64_t length, int64_t slot_bytes, int64_t capacity) {
+  int64_t slots = 32;
+  while (slots < 4 * length && 2 * slots * slot_bytes <= capacity) slots *= 2;
+  return slots;
+}
+
+// bins[r] of each stored row of M, totals += rows of each bin, lookups (estimated).  `lanes` neighbours for each row.
+template <class I, class M>
+__global__ void __launch_bounds__(256)
+masked_analyse(const int64_t* m_ptr, const int64_t* m_rows, const M* m_cols, int64_t stored, const int64_t* a_ptr,
+               const int64_t* a_rows, int64_t a_stored, const I* a_cols, const int64_t* b_ptr, const int64_t* b_rows,
+               int64_t b_stored, int64_t lanes, bool positions, int64_t least_bytes, int64_t most_bytes, uint8_t* bins,
+               word* totals) {
+  __shared__ unsigned counts[BINS];
+  if (threadIdx.x < BINS) counts[threadIdx.x] = 0;
+  __syncthreads();
+  const int sub = lane_number() & int(lanes - 1);
+  const int64_t in_warp = 32 / lanes;
+  int64_t lookups = 0;
+  GRB_EACH_WARP(task, (stored + in_warp - 1) / in_warp) {
+    const int64_t r = task * in_warp + lane_number() / lanes;
+    int64_t work = 0, a_start = 0, a_stop = 0, length = 0, positions_of_row = 0, step = 1;
+    if (r < stored) {
+      const int64_t start = m_ptr[r], stop = m_ptr[r + 1];
+      positions_of_row = stop - start;
+      step = (positions_of_row + SAMPLED - 1) / SAMPLED;
+      if (positions_of_row) row_range(a_ptr, a_rows, a_stored, m_rows == nullptr ? r : m_rows[r], a_start, a_stop);
+      length = a_stop - a_start;
+      for (int64_t e = start + sub * step; length && e < stop; e += lanes * step) {
+        int64_t b_start, b_stop;
+        row_range(b_ptr, b_rows, b_stored, int64_t(m_cols[e]), b_start, b_stop);
+        work += min(b_stop - b_start, LOOKUPS * length);
+      }
+    }
+    for (int by = int(lanes) >> 1; by; by >>= 1) work += __shfl_down_sync(ALL_LANES, work, by);
+    if (r >= stored || sub != 0) continue;
+    int bin = NO_BIN;
+    if (work > 0) {
+      work = work * step + positions_of_row;
+      const int64_t span = int64_t(a_cols[a_stop - 1]) - int64_t(a_cols[a_start]) + 1;
+      const int64_t bitmap = (span / 32 + 1) * (positions ? 8 : 4), slot_bytes = sizeof(I) + (positions ? 4 : 0);
+      const int64_t slots = hash_slots(length, slot_bytes, most_bytes), hash = slots * slot_bytes;
+      int table = slots >= 2 * length ? HASH : SEARCHED;
+      // clearing a byte of a bitmap takes less time than what a lookup in it saves
+      if (bitmap <= most_bytes && (table == SEARCHED || bitmap <= hash || bitmap <= work)) table = BITMAP;
+      if (work * LOOKUPS < length) table = SEARCHED;
+      int level = 0;
+      for (int64_t most = PULL_WARP_WORK; work > most && level < 5; most *= 8) level++;
+      if (table == SEARCHED) level = min(level, 1);
+      else while (level < 5 && (table == HASH ? hash : bitmap) > (least_bytes << level)) level++;
+      bin = level + (table == SEARCHED ? SEARCHED_BINS : table == HASH ? HASH_BINS : BITMAP_BINS);
+      atomicAdd(counts + bin, 1u);
+      lookups += work;
+    }
+    bins[r] = uint8_t(bin);
+  }
+  add_counts(counts, totals);
+  lookups = warp_reduce(lookups, [](int64_t x, int64_t y) { return x + y; });
+  if (lane_number() == 0 && lookups) atomicAdd(totals + PRODUCTS, word(lookups));
+}
+
+// The table of row i of A: from a column to the entry's position in the row (to 0 where POSITIONS is false).
+template <class I, int TABLE, bool POSITIONS> struct RowTable {
+  using Key = choose<sizeof(I) == 4, uint32_t, word>;
+  using Place = choose<TABLE == SEARCHED, int64_t, int>;
+  const I* cols;
+  int64_t length;
+  Key first, span;
+  Key* keys;       // HASH
+  uint32_t* bits;  // BITMAP
+  uint32_t* at;    // positions: of each slot; of the first entry of each word
+  int slots, shift;
+
+  GRB_DEVICE RowTable(const I* cols, int64_t length, unsigned char* pool, int64_t capacity)
+      : cols(cols), length(length), first(Key(cols[0])), span(Key(cols[length - 1]) - first + 1), shift(0) {
+    keys = reinterpret_cast<Key*>(pool);
+    bits = reinterpret_cast<uint32_t*>(pool);
+    if constexpr (TABLE == HASH) {
+      slots = int(hash_slots(length, sizeof(Key) + (POSITIONS ? 4 : 0), capacity));
+      shift = __clz(slots) + 1;
+      at = reinterpret_cast<uint32_t*>(keys + slots);
+    } else {
+      slots = TABLE == BITMAP ? int(span / 32) + 1 : 0;  // bit `span` is zero
+      at = bits + slots;
+    }
+  }
+  GRB_DEVICE int slot_of(Key key) const {
+    uint32_t folded = uint32_t(key);
+    if constexpr (sizeof(Key) == 8) folded ^= uint32_t(key >> 32);
+    return int(folded * 0x9E3779B1u >> shift);
+  }
+  template <class Own> GRB_DEVICE void build(const Own& owner) const {
+    if constexpr (TABLE == SEARCHED) return;
+    for (int n = owner.rank; n < slots; n += owner.size)
+      if constexpr (TABLE == HASH) keys[n] = ~Key(0); else bits[n] = 0;
+    owner.sync();
+    for (int64_t p = owner.rank; p < length; p += owner.size) {
+      if constexpr (TABLE == BITMAP) {
+        const uint32_t column = uint32_t(Key(cols[p]) - first), w = column >> 5;
+        atomicOr(bits + w, 1u << (column & 31));
+        if constexpr (POSITIONS)
+          if (p == 0 || uint32_t(Key(cols[p - 1]) - first) >> 5 != w) at[w] = uint32_t(p);
+      } else {
+        const Key key = Key(cols[p]);
+        int slot = slot_of(key);
+        while (atomicCAS(keys + slot, ~Key(0), key) != ~Key(0)) slot = (slot + 1) & (slots - 1);
+        if constexpr (POSITIONS) at[slot] = uint32_t(p);
+      }
+    }
+    owner.sync();
+  }
+  GRB_DEVICE Key nothing() const { return first + span; }  // a column that is not in the row
+  // Has the row an entry in this column?  `p` is its position in the row.
+  GRB_DEVICE bool find(Key column, Place& p) const {
+    const Key away = column - first;
+    p = 0;
+    if constexpr (TABLE == BITMAP) {  // without a branch, so that lookups overlap
+      const Key bit = away < span ? away : span;
+      const uint32_t found = bits[bit >> 5], of_bit = uint32_t(bit) & 31;
+      if constexpr (POSITIONS) p = int(at[bit >> 5]) + __popc(found & ((1u << of_bit) - 1));
+      return found >> of_bit & 1;
+    } else if constexpr (TABLE == HASH) {
+      int slot = slot_of(column);
+      Key found = keys[slot];
+      while (found != column && found != ~Key(0)) found = keys[slot = (slot + 1) & (slots - 1)];
+      if constexpr (POSITIONS) p = int(at[slot]);
+      return found == column;
+    } else {
+      if (away >= span) return false;
+      p = lower_bound(cols, int64_t(0), length, I(column));
+      return cols[p] == I(column);
+    }
+  }
+};
+
+// The positions m_start .. m_stop-1 of the mask's row, as far as they are those of part `part` of o.parts: a warp reads
+// up to 32 of them, then groups of lanes take one after the other.  SUMS: `sum` (+)= this lane's products.
+template <int LANES, bool SUMS, class I, class J, class M, class S, class Own, class Table>
+GRB_DEVICE void positions_of_row(const Masked<I, J, M, S>& o, const Own& owner, const Table& table, int64_t i,
+                                 int64_t part, int64_t m_start, int64_t m_stop, int64_t a_start, Total<S>& sum) {
+  using Count = choose<sizeof(J) == 4, uint32_t, word>;  // entries of a row, with four steps of a warp
+  using Key = typename Table::Key;
+  constexpr int at_once = 32 / LANES;
+  const int lane = lane_number(), sub = lane & (LANES - 1);
+  const int warps = owner.size >> 5, number = owner.rank >> 5;
+  const unsigned group = (0xffffffffu >> (32 - LANES)) << (lane - sub);
+  const int64_t shares = warps * o.parts, share = (m_stop - m_start + shares - 1) / shares;
+  const int chunk = int(min((share / 4 / at_once + 1) * at_once, int64_t(32)));  // four turns of a warp balance them
+  for (int64_t base = m_start + (part * warps + number) * chunk; base < m_stop; base += shares * chunk) {
+    const int here = int(min(m_stop - base, int64_t(chunk)));
+    int64_t column = 0, first = 0, beyond = 0;
+    if (lane < here) {
+      column = o.m_cols[base + lane];
+      row_range(o.b_ptr, o.b_rows, o.b_stored, column, first, beyond);
+    }
+    for (int turn = 0; turn < here; turn += at_once) {
+      const int from = turn + lane / LANES;
+      const int64_t j = shuffle(column, from), start = shuffle(first, from);
+      const Count length = shuffle(Count(beyond - first), from);
+      const J* row = o.b_cols + start;
+      Total<S> total;
+      auto meet = [&](int64_t p, int64_t q, int64_t k) {
+        total.take(S::times(value_of_a<S>(o.a_values, a_start + p), value_of_x<S>(o.b_values, start + q), i, k, j));
+      };
+      auto goes_on = [&](bool more) {  // for all lanes of the warp where a group may stop early
+        if constexpr (!stops_early<S>) return more;
+        if (__ballot_sync(ALL_LANES, total.finished()) & group) more = false;
+        return more;
+      };
+      auto any_goes_on = [&](bool more) {
+        if constexpr (stops_early<S>) return __any_sync(ALL_LANES, more) != 0; else return more;
+      };
+      const bool by_a = int64_t(length) > RATIO * table.length;  // A's entries are looked up in row j of B'
+      bool more = by_a && sub < table.length;
+      for (int64_t at = sub; any_goes_on(more); more = goes_on(more && at < table.length)) {
+        if (more) {
+          const int64_t k = int64_t(table.cols[at]), q = find(row, int64_t(0), int64_t(length), k);
+          if (q >= 0) meet(at, q, k);
+        }
+        at += LANES;
+      }
+      more = !by_a && Count(sub) < length;
+      Count at = Count(sub);
+      for (const J* next = row + sub; any_goes_on(more); more = goes_on(more && at < length)) {
+        const Count left = more ? length - at : Count(0);
+        Key k[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) k[u] = Count(u * LANES) < left ? Key(next[u * LANES]) : table.nothing();
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+          typename Table::Place p;
+          if (table.find(k[u], p)) meet(int64_t(p), int64_t(at) + u * LANES, int64_t(k[u]));
+        }
+        at += Count(AHEAD * LANES);
+        next += AHEAD * LANES;
+      }
+      __syncwarp();
+      if constexpr (SUMS) {
+        sum.join(total.value, total.have);
+      } else {
+        join_lanes<S>(total, LANES);
+        if (sub == 0 && from < here && total.have) {
+          o.hit[base + from] = true;
+          if constexpr (!S::structure_only) o.out[base + from] = total.value;
+        }
+      }
+    }
+  }
+}
+
+template <class I, class J, class M, class S, int FORM, int LANES, bool SUMS>
+__global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024, FORM == BY_WARP ? 8 : 1)
+masked_rows(Masked<I, J, M, S> o) {
+  extern __shared__ __align__(16) unsigned char pool[];
+  const Owner<FORM> owner;
+  const int in_block = FORM == BY_WARP ? int(blockDim.x >> 5) : 1;
+  const int number = FORM == BY_WARP ? int(threadIdx.x >> 5) : 0;
+  unsigned char* mine = pool + size_t(number) * size_t(o.capacity);
+  const int64_t tasks = o.listed * o.parts, step = int64_t(gridDim.x) * in_block;
+  for (int64_t n = int64_t(blockIdx.x) * in_block + number; n < tasks; n += step) {
+    const int64_t r = o.list[n / o.parts], i = o.m_rows == nullptr ? r : o.m_rows[r];
+    int64_t a_start, a_stop;
+    row_range(o.a_ptr, o.a_rows, o.a_stored, i, a_start, a_stop);
+    const I* cols = o.a_cols + a_start;
+    Total<S> sum;
+    auto run = [&](auto table) {
+      table.build(owner);
+      positions_of_row<LANES, SUMS>(o, owner, table, i, n % o.parts, o.m_ptr[r], o.m_ptr[r + 1], a_start, sum);
+    };
+    constexpr bool positions = S::reads_a && !S::a_iso;
+    const int64_t length = a_stop - a_start;
+    if (o.table == BITMAP) run(RowTable<I, BITMAP, positions>(cols, length, mine, o.capacity));
+    else if (o.table == HASH) run(RowTable<I, HASH, positions>(cols, length, mine, o.capacity));
+    else run(RowTable<I, SEARCHED, positions>(cols, length, mine, o.capacity));
+    if constexpr (SUMS) {
+      join_lanes<S>(sum, 32);
+      if (lane_number() == 0 && sum.have) {
+        o.hit[r] = true;
+        if constexpr (!S::structure_only) merge<S>(o.out + r, sum.value);
+      }
+    }
+    owner.sync();
+  }
+}
+
+}  // namespace grb

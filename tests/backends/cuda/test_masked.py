@@ -1,0 +1,75 @@
+"""Masked products by rows of the mask (backends/cuda/products/masked.py), kernels run as fibers, against NumPy."""
+
+import re
+
+import numpy as np
+import pytest
+from backends import agree, samples
+
+from cuda_emulation.backend import shim
+from grb_tile import dtypes
+from grb_tile.backends import select
+from grb_tile.operators import get_typed_op
+from grb_tile.planner import record_plan, tuning
+from grb_tile.storage import convert
+from grb_tile.storage.place import host
+from grb_tile.storage.store import Allow
+from support import seeds
+
+NUMPY = select.named("numpy")
+SEMIRINGS = [  # counts; values by position; without a start value; any; structure only; positional; a terminal value
+    ("plus_pair", "INT64"), ("plus_times", "FP64"), ("min_first", "FP32"), ("times_times", "FC64"),
+    ("any_second", "FP64"), ("any_pair", "BOOL"), ("max_secondj1", "INT64"), ("plus_firsti", "INT64"),
+    ("lor_land", "BOOL"), ("plus_times", "INT16"),
+]  # fmt: skip
+INNER, COLS = 20_000, 90
+
+
+@pytest.fixture(autouse=True)
+def tables(monkeypatch):
+    """Rows have tables however few their lookups are; nothing is computed on the host."""
+    monkeypatch.setattr(tuning, "GPU_TABLE_LOOKUPS", 0)
+    shim().detours.clear()
+    yield
+    assert not shim().detours
+
+
+def of_rows(rng, ncols, dtype, lengths, bands):
+    """A matrix whose row r has lengths[r] entries in a band of columns."""
+    rows, cols = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for r, length in enumerate(lengths):
+        width = max(length, bands[r % len(bands)])
+        cols.append(np.sort(rng.choice(width, length, replace=False)) + int(rng.integers(0, ncols - width + 1)))
+        rows.append(np.full(length, r))
+    rows, cols = np.concatenate(rows), np.concatenate(cols)
+    return convert.compressed(len(lengths), ncols, dtype, rows, cols, samples.values(rng, dtype, rows.size))
+
+
+def operands(rng, semiring):
+    """A, B' and a mask with rows of every table: none (too long, or hardly looked up), a bitmap, a hash table."""
+    lengths = np.array([0, 1, 3, 9, 20, 60, 300, 700, 900, 500, 12, 0, 5, 600])
+    A = of_rows(rng, INNER, semiring.type, lengths, (1, 50, 400, INNER, 3000, 700))
+    BT = of_rows(rng, INNER, semiring.type2, rng.choice([0, 1, 4, 30, 200, 900], COLS), (30, 700, INNER))
+    pattern = of_rows(rng, COLS, dtypes.BOOL, rng.integers(0, COLS, lengths.size), (COLS,))
+    return A, BT, pattern
+
+
+@pytest.mark.parametrize(
+    ("name", "type_"),
+    [pytest.param(*one, marks=() if one in SEMIRINGS[:2] else pytest.mark.slow) for one in SEMIRINGS],
+)
+def test_rows_of_every_table(name, type_):
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, len(name), semiring.type.rank])
+    A, BT, pattern = operands(rng, semiring)
+    before = agree.snapshot(A, BT, pattern)
+    for left, mask in ((A, pattern), (convert.to_dcsr(A), convert.to_dcsr(pattern))):
+        plan = record_plan("matmul", "dot", "csr", "mask_small", (0, 0, 0))
+        got = host(shim().matmul(left, None, semiring, Allow(mask), plan, BT=BT))
+        want = NUMPY.matmul(left, None, semiring, Allow(mask), "dot", BT=BT)
+        if semiring.name.startswith("any_second"):  # any of the products: the positions agree
+            one = get_typed_op("one", want.dtype, kind="unary")
+            got, want = NUMPY.apply(got, one), NUMPY.apply(want, one)
+        agree.assert_same(got, want)
+        assert all(map(int, re.findall(r"(\d+) (?:by bisection|hashed|as bitmaps)", plan.note)))
+    assert agree.snapshot(A, BT, pattern) == before
