@@ -39,9 +39,12 @@ from .degrees import (
     overall_reciprocity,
     reciprocity,
 )
+from .eigenvector import eigenvector
 from .errors import AlgorithmError, ConvergenceFailure, NegativeCycleError
 from .graph import Graph, as_graph
 from .hello import hello
+from .hits import HitsResult, hits
+from .katz import katz
 from .pagerank import PageRankResult, pagerank
 from .report import Report
 from .result import EdgeResult, Result, VertexResult
@@ -55,6 +58,7 @@ __all__ = [
     "ConvergenceFailure",
     "EdgeResult",
     "Graph",
+    "HitsResult",
     "NegativeCycleError",
     "PageRankResult",
     "Report",
@@ -72,11 +76,14 @@ __all__ = [
     "degree_ordered",
     "density",
     "edge_betweenness",
+    "eigenvector",
     "harmonic",
     "hello",
+    "hits",
     "in_degree",
     "in_degree_centrality",
     "isolates",
+    "katz",
     "out_degree",
     "out_degree_centrality",
     "overall_reciprocity",

@@ -22,8 +22,7 @@ import numpy as np
 
 from grb_tile import Vector, binary, dtypes, monoid, select, semiring, unary
 
-from . import arguments
-from .errors import ConvergenceFailure
+from . import arguments, iteration
 from .graph import as_graph
 from .report import Report
 from .result import Result
@@ -98,12 +97,7 @@ def pagerank(
     arguments.choice(method, ("standard", "gap", "ldbc", "adaptive"), "method")
     alpha, dtype = arguments.fraction(alpha, "alpha"), _float_type(dtype, method)
     walk = Walk(G, method, alpha, personalization, dangling, weighted, dtype)
-    max_iter = arguments.limit(max_iter, "max_iter")
-    if max_iter is None:
-        raise ValueError("max_iter: None would never end; give a number of iterations, 100 is usual")
-    tol = arguments.real((1e-4 if method == "gap" else 1e-6) if tol is None else tol, "tol")
-    if tol < 0:
-        raise ValueError(f"tol: expected 0 or more, got {tol}")
+    tol, max_iter = iteration.limits((1e-4 if method == "gap" else 1e-6) if tol is None else tol, max_iter)
     r = walk.first(nstart)
     with Report(f"pagerank ({method})", callback) as report:
         if G.n == 0:
@@ -117,16 +111,7 @@ def pagerank(
     r.name = "ranks"
     residual = report.residual
     result = PageRankResult(r, report.iterations, report.converged, residual, report, vertices=G.labels)
-    if strict and report.stopped_by == "max_iter":
-        change = "unknown" if residual is None else f"still {residual:.3g}"
-        raise ConvergenceFailure(
-            f"pagerank: the change is {change} after max_iter={max_iter} iterations (tol={tol:g}); "
-            "raise max_iter or tol, or pass strict=False to be given what was reached",
-            report.iterations,
-            residual,
-            result,
-        )
-    return result
+    return iteration.require(result, report, tol, max_iter, strict)
 
 
 def _until(walk: Walk, r: Vector, limit: float, max_iter: int, report: Report) -> Vector:
@@ -135,10 +120,7 @@ def _until(walk: Walk, r: Vector, limit: float, max_iter: int, report: Report) -
     report.finish("max_iter", False)
     for _ in range(max_iter):
         walk.step(r, t)
-        # |r - t|_1, in r, which is not needed any more
-        r << binary.minus(r & t)
-        r << unary.abs(r)
-        residual = float(r.reduce(monoid.plus).new().value)
+        residual = iteration.change(t, r)
         r, t = t, r
         if residual < limit:
             report.note(residual=residual)

@@ -141,3 +141,19 @@ def reciprocity():
         np.testing.assert_allclose([ours.to_dict()[v] for v in theirs], list(theirs.values()), rtol=1e-9)
 
     return lambda s: alg.reciprocity(s.G), lambda s: nx.reciprocity(s.nx, s.nx), same
+
+
+@case("eigenvector")
+def eigenvector():
+    return lambda s: alg.eigenvector(s.G), lambda s: nx.eigenvector_centrality(s.nx), close(1e-6)
+
+
+@case("katz")
+def katz():
+    options = {"alpha": 1e-4}
+    return lambda s: alg.katz(s.G, **options), lambda s: nx.katz_centrality(s.nx, **options), close(1e-6)
+
+
+@case("hits")
+def hits():
+    return lambda s: alg.hits(s.G), lambda s: nx.hits(s.nx), close(1e-3, 1e-7)

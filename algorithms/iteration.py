@@ -1,0 +1,98 @@
+"""What the iterations to a fixed point share: the first vector, the change of a step, and the error at max_iter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grb_tile import Vector, binary, dtypes, monoid, unary
+
+from . import arguments
+from .errors import ConvergenceFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .graph import Graph
+    from .report import Report
+
+    Values = Vector | Mapping[int, float] | Sequence[float]
+
+
+def limits(tol: Any, max_iter: Any) -> tuple[float, int]:
+    """(tol, max_iter) checked: a finite number >= 0 and an int >= 0."""
+    count = arguments.limit(max_iter, "max_iter")
+    if count is None:
+        raise ValueError("max_iter: None would never end; give a number of iterations, 100 is usual")
+    number = arguments.real(tol, "tol")
+    if number < 0:
+        raise ValueError(f"tol: expected 0 or more, got {number}")
+    return number, count
+
+
+def vector(values: Values | None, name: str, n: int, default: float) -> Vector:
+    """`values` (a Vector, dict or array of n finite numbers) as a full FP64 vector; vertices left out have 0.
+
+    Where `values` is None, every vertex has `default`.
+    """
+    full = Vector.from_scalar(default if values is None else 0.0, n, dtypes.FP64, name=name)
+    if values is None:
+        return full
+    if isinstance(values, dict):
+        for key in values:
+            arguments.node(key, n, f"{name}, key {key!r}")
+        given = Vector.from_dict(values, dtypes.FP64, size=n)
+    elif isinstance(values, Vector):
+        given = values.dup(dtypes.FP64)
+    else:
+        given = Vector.from_dense(np.asarray(values, dtype=np.float64), dtype=dtypes.FP64)
+    if given.size != n:
+        raise ValueError(f"{name}: expected {n} places, one per node, got {given.size}")
+    at, x = given.to_coo()
+    if not np.isfinite(x).all():
+        bad = int(np.argmin(np.isfinite(x)))
+        raise ValueError(f"{name}: expected finite numbers, got {x[bad]} for node {at[bad]}")
+    # v<given> = given
+    full(given.S) << given
+    return full
+
+
+def check_weights(G: Graph, weighted: bool) -> None:
+    """Refuse weights with which an iteration cannot settle: complex, NaN, infinite."""
+    if not weighted:
+        return
+    if G.A.dtype.np_type.kind not in "biuf":
+        raise TypeError(f"weighted=True: weights must be real, got {G.A.dtype.name}; take unary.abs(A) first")
+    if G.A.dtype.np_type.kind == "f" and G.A.nvals:
+        total = float(unary.abs(G.A).new().reduce_scalar(monoid.plus[dtypes.FP64]).new().value)
+        if not np.isfinite(total):
+            raise ValueError(
+                f"weighted=True: the absolute weights sum to {total}; give finite weights, or pass weighted=False"
+            )
+
+
+def change(new: Vector, old: Vector) -> float:
+    """|new - old|_1; `old` is overwritten."""
+    # old = |new - old|
+    old << binary.minus(new & old)
+    old << unary.abs(old)
+    return float(old.reduce(monoid.plus).new().value or 0.0)
+
+
+def require(result: Any, report: Report, tol: float, max_iter: int, strict: bool) -> Any:
+    """`result`, or ConvergenceFailure where max_iter or an overflow came before the tolerance and `strict` is set."""
+    if not strict or report.stopped_by not in ("max_iter", "diverged"):
+        return result
+    name = report.algorithm.split()[0]
+    reached = "unknown" if report.residual is None else f"still {report.residual:.3g}"
+    remedy = "raise max_iter or tol, or pass strict=False to be given what was reached"
+    if report.stopped_by == "diverged":
+        remedy = "the iteration diverges: take a smaller alpha"
+    count = f"max_iter={max_iter}" if report.stopped_by == "max_iter" else str(report.iterations)
+    raise ConvergenceFailure(
+        f"{name}: the change is {reached} after {count} iterations (tol={tol:g}); {remedy}",
+        report.iterations,
+        report.residual,
+        result,
+    )
