@@ -26,6 +26,7 @@ if __name__ != "grb_tile.algorithms":
 from .betweenness import betweenness, edge_betweenness
 from .bfs import BfsResult, bfs, bfs_multi
 from .closeness import closeness, harmonic
+from .clustering import average_clustering, clustering, square_clustering, transitivity
 from .connected_components import ComponentsResult, connected_components
 from .degrees import (
     degree,
@@ -66,10 +67,12 @@ __all__ = [
     "SsspResult",
     "VertexResult",
     "as_graph",
+    "average_clustering",
     "betweenness",
     "bfs",
     "bfs_multi",
     "closeness",
+    "clustering",
     "connected_components",
     "degree",
     "degree_centrality",
@@ -89,7 +92,9 @@ __all__ = [
     "overall_reciprocity",
     "pagerank",
     "reciprocity",
+    "square_clustering",
     "sssp",
+    "transitivity",
     "triangle_count",
     "triangles",
 ]

@@ -7,7 +7,7 @@ import pytest
 from checkers import check_close, check_equivalent
 from samples import UNREACHED, data_folder, graphalytics, graphalytics_names, p2p
 
-from grb_tile.algorithms import Graph, bfs, connected_components, pagerank, sssp
+from grb_tile.algorithms import Graph, bfs, clustering, connected_components, pagerank, sssp
 
 LARGER = "p2p-31"
 
@@ -32,7 +32,7 @@ def load_graph(name):
 
 def test_the_reference_files_are_there():
     assert len(graphalytics_names("BFS")) == len(graphalytics_names("PR")) == len(graphalytics_names("SSSP")) == 4
-    assert len(graphalytics_names("WCC")) == 4
+    assert len(graphalytics_names("WCC")) == 4 and len(graphalytics_names("LCC")) == 2
 
 
 @pytest.mark.parametrize("name", graphs("BFS", [False, True]))
@@ -64,3 +64,10 @@ def test_wcc(name):
     reference, G = load(name), load_graph(name)
     labels = connected_components(G).labels
     check_equivalent(labels.to_dense().tolist(), reference.output("WCC", int).tolist())
+
+
+@pytest.mark.parametrize("name", graphs("LCC", [False]))
+def test_lcc(name):
+    reference, G = load(name), load_graph(name)
+    found = clustering(G, mode="ldbc")
+    check_close(found.to_numpy().tolist(), reference.output("LCC", float).tolist())

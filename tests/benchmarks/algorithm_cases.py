@@ -157,3 +157,18 @@ def katz():
 @case("hits")
 def hits():
     return lambda s: alg.hits(s.G), lambda s: nx.hits(s.nx), close(1e-3, 1e-7)
+
+
+@case("clustering", scale=13)
+def clustering():
+    return lambda s: alg.clustering(s.G), lambda s: nx.clustering(s.nx), close()
+
+
+@case("clustering_directed", scale=11, directed=True)
+def clustering_directed():
+    return lambda s: alg.clustering(s.G), lambda s: nx.clustering(s.nx), close()
+
+
+@case("square_clustering", scale=10)
+def square_clustering():
+    return lambda s: alg.square_clustering(s.G), lambda s: nx.square_clustering(s.nx), close()
