@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from ..storage.embed import full_vector, row_matrix
+from ..storage.place import first_value
+
 
 def use_plain_rows(plan):
     """Record in the plan that its format has no method for this product; a plan given as a name keeps no record."""
@@ -19,3 +22,15 @@ def concat_matrices(backend, tiles, dtype):
             parts.append((i + sum(heights[:r]), j + sum(widths[:c]), v))
     i, j, v = (np.concatenate(part) for part in zip(*parts, strict=True))
     return backend.build_matrix(sum(heights), sum(widths), i, j, v, None, dtype)
+
+
+def inner(backend, u, v, semiring):
+    """The row u' times v; two full vectors of one value each: the sum of equal products, by doubling."""
+    if u.nvals == u.size > v.nvals:  # a full vector is looked up in, not listed
+        u, v, semiring = v, u, semiring.flip()
+    elif u.nvals == u.size > 0 and u.iso and v.iso and semiring.binaryop.positional is None:
+        one, other = (full_vector(1, x.dtype, first_value(x)) for x in (u, v))
+        product = backend.intersect(one, other, semiring.binaryop)
+        return backend.reduce(full_vector(u.size, product.dtype, first_value(product)), semiring.monoid)
+    w = backend.matvec_rows(row_matrix(u), v, semiring, None)
+    return None if w.nvals == 0 else first_value(w)

@@ -187,6 +187,10 @@ class Backend:
 
     # ------------------------------------------------------------------ element-wise
 
+    def inner(self, u: VectorStore, v: VectorStore, semiring: Any) -> np.generic | None:
+        """s = (+)_k u(k) (x) v(k) over the k present in both; None when there is none.  As a row times a vector."""
+        return plain.inner(self, u, v, semiring)
+
     def is_ready(self, primitive: str, *operands: Any, **options: Any) -> bool | None:
         """Would the backend's fast form of a primitive run now, without waiting for a compilation?
 

@@ -22,7 +22,7 @@ from ..backends.select import current
 from ..dtypes import BOOL, cast_scalar
 from ..exceptions import OutOfMemory
 from ..storage import holders
-from ..storage.place import host, is_host
+from ..storage.place import element, host, is_host, is_read_alone
 from ..storage.splice import find_keys, store_of
 from ..storage.store import Allow
 
@@ -36,6 +36,8 @@ LONGEST = 1024  # items of an accumulation (40 bytes each) from which it is fold
 def read(store, key):
     """The NumPy scalar at `key` (int, or (row, column)), or None."""
     if type(store.values) is not np.ndarray or store.iso:
+        if is_read_alone(store):
+            return element(store, key)
         store = host(store)
     form = store.format
     if form == "sparse":

@@ -6,8 +6,7 @@ Spec: GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3.
 from ..backends.select import current
 from ..planner import choose_matmul, choose_matvec
 from ..storage.convert import cached_transpose
-from ..storage.embed import column_matrix, full_vector, row_matrix
-from ..storage.place import first_value
+from ..storage.embed import column_matrix, row_matrix
 from . import checks
 from .record import Record
 
@@ -134,19 +133,7 @@ class Inner(Record):
         self.dtype = op.return_type
 
     def compute(self, allow=None):
-        u, v, op = self.u._store, self.v._store, self.op
-        if u.nvals == u.size > v.nvals:  # a full vector is looked up in, not listed
-            u, v, op = v, u, op.flip()
-        elif u.nvals == u.size > 0 and u.iso and v.iso and op.binaryop.positional is None:
-            return self._of_equal_products(u, v)
-        w = current().matvec_rows(row_matrix(u), v, op, None)
-        return None if w.nvals == 0 else first_value(w)
-
-    def _of_equal_products(self, u, v):
-        """The sum of u.size equal products, in log2(u.size) steps."""
-        one, other = (full_vector(1, x.dtype, first_value(x)) for x in (u, v))
-        product = current().intersect(one, other, self.op.binaryop)
-        return current().reduce(full_vector(u.size, product.dtype, first_value(product)), self.op.monoid)
+        return current().inner(self.u._store, self.v._store, self.op)
 
     def operands(self):
         return ((self.u, False), (self.v, False))

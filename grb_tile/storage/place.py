@@ -21,6 +21,7 @@ class Functions(NamedTuple):
     backend                  its backend, which converts and reads
     move(value)              a cached array on the device with the NumPy scalar `value`
     iso_value(store)         the value of an iso store
+    element(store, key)      the entry at an int or (row, column), a NumPy scalar, or None
     host(array)              a copy on the host
     follow()                 orders the caller's next work after all work submitted to the device
     wait()                   returns when that work is complete
@@ -30,11 +31,14 @@ class Functions(NamedTuple):
     backend: Any
     move: Any
     iso_value: Any
+    element: Any
     host: Any
     follow: Any
     wait: Any
 
 
+ELEMENT_NS = 15_000  # of reading one entry from a device: a launch and a read-back
+COPY_NS = 0.04  # a byte copied to pageable memory of the host: 25 GB/s
 _devices = {}  # class of arrays -> {number of the device: Functions}
 
 
@@ -117,6 +121,26 @@ def host(store):
         found = forms["host"] = with_arrays(store, host_array)
         found.shared = True
     return found
+
+
+def is_read_alone(store):
+    """Is one entry of `store` to be read from the device by itself (`element`)?
+
+    Not from a host store.  From a device's until such reads have taken as long as a copy of the store, which the host
+    keeps from then on (ski rental).
+    """
+    if is_host(store):
+        return False
+    forms = forms_of(store)
+    if "host" in forms:
+        return False
+    forms["elements_read"] = count = forms.get("elements_read", 0) + 1
+    return count * ELEMENT_NS < store.nbytes * COPY_NS
+
+
+def element(store, key):
+    """The entry of a device's store at `key` (int, or (row, column)), a NumPy scalar, or None: nothing else is read."""
+    return _functions(store.values).element(store, key)
 
 
 def with_arrays(store, move):

@@ -6,7 +6,7 @@
 //   grid of one block.
 // The operator is a monoid's: associative and commutative; its identity is not needed.  Floating-point sums are
 //   combined in a fixed tree, so every run gives the same result.
-// Callers: backends/cuda/elementwise/mapping.py (reduce).
+// Callers: backends/cuda/elementwise/mapping.py (reduce); reduce_grid: products/inner.cuh.
 // Present: positions k whose bit of `words` is set (null: all).
 // Launch: grid-stride loop over the values, then a reduction over warps and over the first warp of each block.
 #pragma once
@@ -34,21 +34,12 @@ GRB_DEVICE T block_reduce_present(T folded, bool& any, T* shared, int* present, 
   return folded;
 }
 
-template <class T, class Op>
-__global__ void reduce_values(const T* values, const word* words, int64_t n, word* parts, word* out) {
+// The reduction of all threads' values, in out as above.
+template <class T, class Op> GRB_DEVICE void reduce_grid(T folded, bool any, word* parts, word* out, Op op) {
   __shared__ ulonglong2 raw[32 * ((sizeof(T) + 15) / 16)];  // as aligned as any T
   __shared__ int present[32];
   __shared__ int is_last;
   T* shared = reinterpret_cast<T*>(raw);
-  Op op;
-  T folded = T();
-  bool any = false;
-  GRB_EACH(k, n) {
-    if (has_or_all(words, k)) {
-      folded = any ? op(folded, values[k]) : values[k];
-      any = true;
-    }
-  }
   folded = block_reduce_present(folded, any, shared, present, op);
   if (gridDim.x > 1) {
     if (threadIdx.x == 0) {
@@ -76,6 +67,20 @@ __global__ void reduce_values(const T* values, const word* words, int64_t n, wor
     memcpy(out, &folded, sizeof(T));
     out[3] = any;
   }
+}
+
+template <class T, class Op>
+__global__ void reduce_values(const T* values, const word* words, int64_t n, word* parts, word* out) {
+  Op op;
+  T folded = T();
+  bool any = false;
+  GRB_EACH(k, n) {
+    if (has_or_all(words, k)) {
+      folded = any ? op(folded, values[k]) : values[k];
+      any = true;
+    }
+  }
+  reduce_grid(folded, any, parts, out, op);
 }
 
 }  // namespace grb

@@ -10,6 +10,7 @@ A user's operator without C++ text is not among them: it raises UdfParseError.
 """
 
 from collections import Counter
+from functools import partial
 from importlib import import_module
 
 import numpy as np
@@ -19,6 +20,7 @@ from ...storage import place
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
 from ..fallback import warn_of_host
 from ..protocol import Backend, LoopOutcome
+from .elementwise.element import element
 from .runtime import errors
 from .runtime.device import Device, bring_store
 from .runtime.errors import HostOnly, reporting
@@ -105,7 +107,7 @@ class CudaBackend(Backend):
         device = self.device
         place.register(
             device.array_class, device.number, f"cuda:{device.number}", self, device.constant,
-            device.iso_value, device.host, device.in_order, device.synchronize,
+            device.iso_value, partial(element, device), device.host, device.in_order, device.synchronize,
         )  # fmt: skip
 
     # ------------------------------------------------------------------ structure
@@ -273,6 +275,10 @@ class CudaBackend(Backend):
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
         AT, x, allow = self.device.own_operands(AT, x, allow)
         return self._call("products.matvec", "matvec_cols", AT, x, semiring, allow, plan)
+
+    @reporting
+    def inner(self, u, v, semiring):
+        return self._call("products.inner", "inner", self.own(u), self.own(v), semiring)
 
     @reporting
     def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):

@@ -12,6 +12,7 @@ from ....dtypes import cast as host_cast
 from ....storage.convert import share
 from ..structure.entries import counted_later, index_type
 from ..structure.positions import empty_like, flags_within, is_empty, keep_entries, listed, view
+from .element import scalar_of
 from .elementwise import restrict
 from .values import (
     all_plain,
@@ -155,14 +156,18 @@ def reduce(device, x, monoid):
     words = x.words if x.format == "bitmap" else None
     n = values.shape[0] if words is not None else x.nvals
     kernel = device.launcher.kernel("elementwise/reduce.cuh", "reduce_values", functors, (dtype.cuda_type, "Op"))
+    return reduced(device, kernel, n, (values, words, n), dtype.np_type)
+
+
+def reduced(device, kernel, n, arguments, np_type):
+    """The NumPy scalar of a launch that reduces n positions (kernels/elementwise/reduce.cuh), None for none."""
     block, each = device.launcher.threads(_REDUCE_BLOCK), 8
     most = device.launcher.processors * 4
     blocks = min(-(-n // (block * each)), most)
     parts = device.empty(3 * blocks, np.uint64) if blocks > 1 else None
     out = device.counters()
-    kernel.over(-(-n // each), (values, words, n, parts, out), block, most)
-    *value, _, there = device.read_words(out, 4)
-    return np.array(value, np.uint64).view(dtype.np_type)[0] if there else None
+    kernel.over(-(-n // each), (*arguments, parts, out), block, most)
+    return scalar_of(device, out, np_type)
 
 
 def _read_scalar(device, array):

@@ -1,0 +1,48 @@
+// Inner product of two vectors over a semiring: s = (+)_k u(k) (x) v(k) over the k where both have an entry.
+//
+// Algorithm: single-pass reduction with a ticket counter (elementwise/reduce.cuh), each thread's products combined
+//   first.  Floating-point sums are combined in a fixed tree, so every run gives the same result.
+// Phases: a thread multiplies the entries of u that have a partner in v (a bit of the bitmap, or binary search in the
+//   list) and combines them; the block; the last block combines the blocks.
+// Result and launch: as reduce_values.
+// u: `n` positions of a bitmap (u_indices null; u_words null: all present) or a list of n entries; v likewise, of
+//   `count` entries where it is a list.  S: products/semiring.cuh.
+// Caller: backends/cuda/products/inner.py.
+#pragma once
+#include "elementwise/reduce.cuh"
+#include "products/semiring.cuh"
+
+namespace grb {
+
+// The position in v's values of the entry at k, or -1.
+template <class J>
+GRB_DEVICE int64_t partner(const J* indices, const word* words, int64_t count, int64_t k) {
+  if (indices != nullptr) return find(indices, int64_t(0), count, k);
+  return has_or_all(words, k) ? k : -1;
+}
+
+template <class S> struct addition_of {
+  GRB_DEVICE typename S::Z operator()(typename S::Z p, typename S::Z q) const { return S::add(p, q); }
+};
+
+template <class I, class J, class S>
+__global__ void inner_product(const I* u_indices, const word* u_words, const typename S::A* u, int64_t n,
+                              const J* v_indices, const word* v_words, const typename S::X* v, int64_t count,
+                              word* parts, word* out) {
+  Total<S> total;
+  GRB_EACH(p, n) {
+    if (total.finished()) break;
+    if (u_indices == nullptr && !has_or_all(u_words, p)) continue;
+    int64_t k = u_indices == nullptr ? p : int64_t(u_indices[p]);
+    int64_t q = partner(v_indices, v_words, count, k);
+    if (q < 0) continue;
+    typename S::A a = typename S::A();
+    typename S::X x = typename S::X();
+    if constexpr (S::reads_a) a = u[S::a_iso ? 0 : p];
+    if constexpr (S::reads_x) x = v[S::x_iso ? 0 : q];
+    total.take(S::times(a, x, 0, k, 0));
+  }
+  reduce_grid(total.value, total.have, parts, out, addition_of<S>());
+}
+
+}  // namespace grb
