@@ -9,6 +9,9 @@
     alg.pagerank(G).ranks                 # r = t + A' (a r / outdegree)
     alg.connected_components(G).labels    # FastSV: u min= A min.second g
     alg.triangle_count(G)                 # sum of C<L> = L plus.pair L'
+    alg.core_number(G).values             # d -= R plus.pair A, R = nodes with d <= k
+    alg.label_propagation(G).values       # x(i) = argmax over c of (A S)(i, c)
+    alg.louvain(G).labels                 # move nodes to the best community, then B = S' B S
 
 Every algorithm takes a Graph (or a square Matrix), leaves it as it was, and records what it did in `.report`.  Results
 convert by `to_numpy`, `to_dict`, `to_pandas` and `top` (result.py).
@@ -25,9 +28,13 @@ if __name__ != "grb_tile.algorithms":
 # standing for the module.
 from .betweenness import betweenness, edge_betweenness
 from .bfs import BfsResult, bfs, bfs_multi
+from .bipartite_matching import MatchingResult, bipartite_matching
 from .closeness import closeness, harmonic
 from .clustering import average_clustering, clustering, square_clustering, transitivity
+from .coloring import ColoringResult, coloring
+from .condensation import CondensationResult, condensation
 from .connected_components import ComponentsResult, connected_components
+from .core_number import core_number, k_core, k_shell
 from .degrees import (
     degree,
     degree_centrality,
@@ -41,39 +48,61 @@ from .degrees import (
     reciprocity,
 )
 from .eigenvector import eigenvector
-from .errors import AlgorithmError, ConvergenceFailure, NegativeCycleError
+from .errors import AlgorithmError, ConvergenceFailure, CycleError, NegativeCycleError
 from .graph import Graph, as_graph
 from .hello import hello
 from .hits import HitsResult, hits
+from .independent_set import IndependentSetResult, maximal_independent_set
 from .katz import katz
+from .label_propagation import label_propagation
+from .louvain import CommunitiesResult, louvain
+from .modularity import PartitionQuality, modularity, partition_quality
 from .pagerank import PageRankResult, pagerank
+from .rcm import OrderResult, rcm
 from .report import Report
 from .result import EdgeResult, Result, VertexResult
+from .spanning_forest import SpanningForestResult, minimum_spanning_forest
 from .sssp import SsspResult, sssp
+from .strong_components import StrongComponentsResult, strongly_connected_components
+from .topological import is_dag, topological_generations, topological_sort
 from .triangles import degree_ordered, triangle_count, triangles
 
 __all__ = [
     "AlgorithmError",
     "BfsResult",
+    "ColoringResult",
+    "CommunitiesResult",
     "ComponentsResult",
+    "CondensationResult",
     "ConvergenceFailure",
+    "CycleError",
     "EdgeResult",
     "Graph",
     "HitsResult",
+    "IndependentSetResult",
+    "MatchingResult",
     "NegativeCycleError",
+    "OrderResult",
     "PageRankResult",
+    "PartitionQuality",
     "Report",
     "Result",
+    "SpanningForestResult",
     "SsspResult",
+    "StrongComponentsResult",
     "VertexResult",
     "as_graph",
     "average_clustering",
     "betweenness",
     "bfs",
     "bfs_multi",
+    "bipartite_matching",
     "closeness",
     "clustering",
+    "coloring",
+    "condensation",
     "connected_components",
+    "core_number",
     "degree",
     "degree_centrality",
     "degree_ordered",
@@ -85,16 +114,29 @@ __all__ = [
     "hits",
     "in_degree",
     "in_degree_centrality",
+    "is_dag",
     "isolates",
     "katz",
+    "k_core",
+    "k_shell",
+    "label_propagation",
+    "louvain",
+    "maximal_independent_set",
+    "minimum_spanning_forest",
+    "modularity",
     "out_degree",
     "out_degree_centrality",
     "overall_reciprocity",
     "pagerank",
+    "partition_quality",
+    "rcm",
     "reciprocity",
     "square_clustering",
     "sssp",
     "transitivity",
+    "strongly_connected_components",
+    "topological_generations",
+    "topological_sort",
     "triangle_count",
     "triangles",
 ]

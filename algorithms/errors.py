@@ -20,6 +20,14 @@ class NegativeCycleError(AlgorithmError):
         self.node = node
 
 
+class CycleError(AlgorithmError):
+    """The graph has a cycle, and what was asked for needs one without.  `node` is on it."""
+
+    def __init__(self, message: str, node: int) -> None:
+        super().__init__(message)
+        self.node = node
+
+
 class ConvergenceFailure(AlgorithmError):
     """The iteration limit came before the tolerance.  `iterations`, `residual`, and what was reached in `result`."""
 

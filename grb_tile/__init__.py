@@ -38,8 +38,10 @@ if _TYPE_CHECKING:  # type checkers do not run __getattr__
         io,
         monoid,
         op,
+        rowwise as rowwise,
         select,
         semiring,
+        sequential as sequential,
         ss,
         unary,
         viz,
@@ -77,12 +79,12 @@ _CORE = {
 _FUNCTIONS = {"plan": ".planner", "explain": ".planner", "device": ".backends.select"}
 _MODULES = {
     "agg", "algorithms", "backends", "binary", "core", "dtypes", "exceptions", "fused", "generators", "grb",
-    "indexunary", "io", "kernels", "monoid", "op", "operations", "operators", "planner", "select", "semiring", "ss",
-    "storage", "unary", "viz",
+    "indexunary", "io", "kernels", "monoid", "op", "operations", "operators", "planner", "rowwise", "select",
+    "semiring", "sequential", "ss", "storage", "unary", "viz",
 }  # fmt: skip
 _NEED_CORE = {          # operators called on expressions need the callables of core
-    "agg", "algorithms", "binary", "fused", "generators", "grb", "indexunary", "io", "monoid", "op", "select",
-    "semiring", "ss", "unary", "viz",
+    "agg", "algorithms", "binary", "fused", "generators", "grb", "indexunary", "io", "monoid", "op", "rowwise",
+    "select", "semiring", "sequential", "ss", "unary", "viz",
 }  # fmt: skip
 
 

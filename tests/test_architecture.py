@@ -25,7 +25,7 @@ LAYERS = (
     ("planner",),
     ("backends",),
     ("operations",),
-    ("core", "fused"),
+    ("core", "fused", "rowwise", "sequential"),
     ("io", "grb", "viz", "ss", "agg", "generators", "algorithms"),
     ("nx", "cli", "__main__"),
     ("grb_tile",),

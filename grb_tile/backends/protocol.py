@@ -277,6 +277,20 @@ class Backend:
         """
         return self._missing("kronecker")
 
+    def best_labels(
+        self, A: Compressed, labels: VectorStore, weighted: bool, *penalty: VectorStore
+    ) -> tuple[VectorStore, ...]:
+        """(best,) or (best, gain, kept): best[i] = argmax_c s(i, c), the least of equal c; s(i, c) = (+)_k A[i,k] where
+        labels[k] = c.
+
+        weighted False: every entry counts 1.  best has no entry for a row without a label.
+        penalty u, v, w, all full: s(i, c) = (+)_k A[i,k] + [c = labels[i]] u[i] w[i] - u[i] v[c], labels[i] always a
+        candidate and the first among equals; kept[i] is the score of labels[i], gain[i] how
+        much best's exceeds it.  Types: A, u, v, w FP64; labels INT64.
+        NotImplemented where a composition of products is as good (rowwise.py).
+        """
+        return NotImplemented
+
     # ------------------------------------------------------------------ the write step
 
     def overwrite(self, c: Store, t: Store, allow: Allow) -> Store:
@@ -389,6 +403,15 @@ class Backend:
         """tuples_vector or tuples_matrix as fresh arrays of this backend's, not copied to the host."""
         return self._missing("tuples")
 
+    # ------------------------------------------------------------------ sequential algorithms
+
+    def sequential(self, name: str, matrices: Sequence[Compressed], arguments: Sequence[Any], seconds: float) -> int:
+        """What the compiled loop `name` of grb_tile/sequential.py returns; it writes into the NumPy arrays given.
+
+        seconds: estimated time of the caller's other loop, which runs where this is NotImplemented.
+        """
+        return NotImplemented
+
     # ------------------------------------------------------------------ whole level loops
     #
     # Each gives the same stores on every backend (parents aside: any parent that is right) and a LoopOutcome last.
@@ -460,39 +483,3 @@ class Backend:
         LoopOutcome.method names the algorithm that ran: "afforest", "fastsv" or "flood".
         """
         return self._missing("components")
-
-
-class LoopOutcome:
-    """What a whole loop did: reached (vertices, or None), seconds, rows() (a dictionary per level).
-
-    engine   what computed: "cuda", "numba", "numpy", "python", "reference"
-    method   by which algorithm: "by level", a direction over bit tiles, "delta", "bellman_ford", "afforest", "fastsv"
-    format   the storage that was read: csr, dcsr, bittiled
-    choice   (kernel, rule, figures) where the planner chose among kernels, else None
-    tiles    figures of the rule "tiles_full" where that decided, else None
-    note     why the host computed, where it did
-    late     do rows, reached and seconds have to be read from a device?  Then a plan keeps no hold of them
-
-    A device's own class has the same attributes and reads from the device what is used, once.
-    """
-
-    choice: tuple | None = None
-    tiles: tuple | None = None
-    note = ""
-    late = False
-
-    def __init__(
-        self,
-        engine: str,
-        method: str,
-        rows: Callable[[], list[dict]],
-        format: str = "csr",
-        reached: int | None = None,
-        seconds: float | None = None,
-    ) -> None:
-        self.engine = engine
-        self.method = method
-        self.rows = rows
-        self.format = format
-        self.reached = reached
-        self.seconds = seconds

@@ -8,13 +8,14 @@ checks formats.
 
 import numpy as np
 
-from grb_tile.dtypes import INT32, INT64, UINT64, cast
+from grb_tile.dtypes import FP64, INT32, INT64, UINT64, cast
 from grb_tile.exceptions import InvalidValue
 from grb_tile.operators import ANY
 from grb_tile.storage import convert
 from grb_tile.storage.store import Compressed, SparseVector, index_dtype
 
-from .protocol import Backend, LoopOutcome
+from .outcome import LoopOutcome
+from .protocol import Backend
 
 
 def entries(store):
@@ -317,6 +318,26 @@ class ReferenceBackend(Backend):
                 if may(position):
                     result[position] = _multiply(op, a, b, i, j, k, m)
         return matrix(A.nrows * B.nrows, A.ncols * B.ncols, op.return_type, result)
+
+    def best_labels(self, A, labels, weighted, *penalty):
+        label_of = {k: int(value[0]) for k, value in entries(labels).items()}
+        scores = {}
+        for (i, k), a in entries(A).items():
+            if k in label_of:
+                row = scores.setdefault(i, {})
+                row[label_of[k]] = row.get(label_of[k], 0.0) + (float(a[0]) if weighted else 1.0)
+        if not penalty:
+            best = {i: np.array([max(row, key=lambda c: (row[c], -c))]) for i, row in scores.items()}
+            return (vector(A.nrows, INT64, best),)
+        u, v, w = ({i: float(value[0]) for i, value in entries(x).items()} for x in penalty)
+        best, gain, kept = {}, {}, {}
+        for i, own in label_of.items():
+            row = {own: 0.0} | scores.get(i, {})
+            row[own] += u[i] * w[i]
+            row = {c: total - u[i] * v[c] for c, total in row.items()}
+            found = max(row, key=lambda c: (row[c], c == own, -c))
+            best[i], gain[i], kept[i] = (np.array([x]) for x in (found, row[found] - row[own], row[own]))
+        return vector(A.nrows, INT64, best), vector(A.nrows, FP64, gain), vector(A.nrows, FP64, kept)
 
     # ------------------------------------------------------------------ the write step
 

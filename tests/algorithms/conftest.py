@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+import grb_tile as gb
+from grb_tile.backends.cpu.jit import cache as jit
 from support import seeds
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -14,3 +16,30 @@ sys.path.insert(0, os.path.dirname(__file__))
 def base_seed():
     """The seed of the run (printed in the header of the report); test number k uses 1000 * base_seed + k."""
     return seeds.SEED
+
+
+COMPILED = [
+    *((name, {"INDEX": "i"}) for name in ("bipartite_matching", "cuthill_mckee", "greedy_colouring")),
+    *((name, {"INDEX": "i"}) for name in ("independent_set", "strong_components", "topological_levels")),
+    ("core_numbers", {"INDEX": "i", "IN_INDEX": "i"}),
+    ("spanning_forest", {}),
+    *(
+        ("best_label", {"X_ISO": iso, "VALUE": "d", "INDEX": "i", "Z": "d", "MASK": mask})
+        for iso, mask in ((True, "none"), (False, "none"), (False, "pattern"))
+    ),
+]
+
+
+@pytest.fixture(params=["compiled", "loop"])
+def engine(request):
+    """An algorithm as the compiled loop of the CPU backend, and as the loop of GraphBLAS calls in NumPy.
+
+    Of the compiled kernels only those of the algorithms are asked for: the others have tests of their own.
+    """
+    if request.param == "loop":
+        with gb.plan(force="numpy"):
+            yield request.param
+    else:
+        for name, constants in COMPILED:
+            assert jit.plain_kernel(name, **constants).load() is not None, name
+        yield request.param

@@ -94,7 +94,7 @@ def _lines(path):
 
 
 def graphalytics_names(algorithm):
-    """Names in tests/data/graphalytics that have an output of `algorithm` (BFS, PR, SSSP, WCC)."""
+    """Names in tests/data/graphalytics that have an output of `algorithm` (BFS, CDLP, PR, SSSP, WCC)."""
     return sorted(path.name[: -len(algorithm) - 1] for path in GRAPHALYTICS.glob(f"*-{algorithm}"))
 
 
@@ -117,7 +117,7 @@ def p2p(directed):
     if folder is None:
         return None
     parameters = {"bfs.source-vertex": "6", "sssp.source-vertex": "6"}
-    parameters |= {"pr.damping-factor": "0.85", "pr.num-iterations": "10"}
+    parameters |= {"pr.damping-factor": "0.85", "pr.num-iterations": "10", "cdlp.max-iterations": "10"}
     base = folder / "small" / "p2p-31" / "p2p-31"
     return Reference(base, directed, parameters, end=".xz", outputs_end="-directed.xz" if directed else ".xz")
 

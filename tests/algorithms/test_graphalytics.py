@@ -7,7 +7,7 @@ import pytest
 from checkers import check_close, check_equivalent
 from samples import UNREACHED, data_folder, graphalytics, graphalytics_names, p2p
 
-from grb_tile.algorithms import Graph, bfs, clustering, connected_components, pagerank, sssp
+from grb_tile.algorithms import Graph, bfs, clustering, connected_components, label_propagation, pagerank, sssp
 
 LARGER = "p2p-31"
 
@@ -32,7 +32,8 @@ def load_graph(name):
 
 def test_the_reference_files_are_there():
     assert len(graphalytics_names("BFS")) == len(graphalytics_names("PR")) == len(graphalytics_names("SSSP")) == 4
-    assert len(graphalytics_names("WCC")) == 4 and len(graphalytics_names("LCC")) == 2
+    assert len(graphalytics_names("WCC")) == len(graphalytics_names("CDLP")) == 4
+    assert len(graphalytics_names("LCC")) == 2
 
 
 @pytest.mark.parametrize("name", graphs("BFS", [False, True]))
@@ -71,3 +72,12 @@ def test_lcc(name):
     reference, G = load(name), load_graph(name)
     found = clustering(G, mode="ldbc")
     check_close(found.to_numpy().tolist(), reference.output("LCC", float).tolist())
+
+
+@pytest.mark.parametrize("name", graphs("CDLP", [False]))
+def test_cdlp(name):
+    reference, G = load(name), load_graph(name)
+    assert reference.nodes == sorted(reference.nodes), "the least number is the least label"
+    labels = label_propagation(G, max_iter=int(reference.parameters["cdlp.max-iterations"]))
+    found = [reference.nodes[label] for label in labels.to_numpy()]
+    assert found == reference.output("CDLP", int).tolist()

@@ -232,6 +232,12 @@ class CpuBackend(NumpyBackend):
             return in_numpy(super().bfs_multi, A, AT, sources, levels, parents, max_level, fallback)
         return result
 
+    def best_labels(self, A, labels, weighted, *penalty):
+        return _best_labels(A, labels, weighted, *penalty)
+
+    def sequential(self, name, matrices, arguments, seconds):
+        return _sequential(name, matrices, arguments, seconds)
+
     def put_entries(self, words, dense, u):
         return tried_first(_put_entries, super().put_entries, words, dense, u)
 
@@ -265,5 +271,7 @@ _ordered_pairs = getattr(accelerate, "ordered_pairs", _declines)
 _gather_matrix = getattr(accelerate, "gather_matrix", _declines)
 _copied_rows = getattr(accelerate, "copy_rows", _declines)
 _kronecker = getattr(accelerate, "kronecker", _declines)
+_best_labels = getattr(accelerate, "best_labels", _declines)
+_sequential = getattr(accelerate, "sequential", _declines)
 _put_entries = getattr(accelerate, "put_entries", _declines)
 _clear_bits = getattr(accelerate, "clear_bits", _declines)

@@ -19,7 +19,8 @@ from ...exceptions import GraphblasException, OutOfMemory
 from ...storage import place
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
 from ..fallback import warn_of_host
-from ..protocol import Backend, LoopOutcome
+from ..outcome import LoopOutcome
+from ..protocol import Backend
 from .elementwise.element import element
 from .runtime import errors
 from .runtime.device import Device, bring_store

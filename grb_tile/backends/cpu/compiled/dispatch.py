@@ -17,12 +17,14 @@ from .entries import clear_bits, put_entries, transpose
 from .gather import copy_rows, gather_matrix
 from .kronecker import kronecker
 from .matvec import drop_accumulators
+from .sequential import best_labels, sequential
 from .traversal import bfs, bfs_multi, bfs_over_tiles
 
 __all__ = [
-    "bfs", "bfs_multi", "bfs_over_tiles", "clear_bits", "count_saving", "drop_accumulators", "gather_matrix",
-    "intersect", "jit", "kronecker", "matmul", "matvec_cols", "matvec_rows", "ordered_indices", "ordered_pairs",
-    "copy_rows", "put_entries", "ready", "restrict", "select", "transpose", "union",
+    "best_labels", "bfs", "bfs_multi", "bfs_over_tiles", "clear_bits", "copy_rows", "count_saving",
+    "drop_accumulators", "gather_matrix", "intersect", "jit", "kronecker", "matmul", "matvec_cols", "matvec_rows",
+    "ordered_indices", "ordered_pairs", "put_entries", "ready", "restrict", "select", "sequential", "transpose",
+    "union",
 ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from ....dtypes import INT32, INT64
 from ....planner import forced
 from ....storage.convert import choose_format
 from ....storage.store import BitmapVector
-from ...protocol import LoopOutcome
+from ...outcome import LoopOutcome
 from . import bfs as loop, bfs_multi as multi_loop, bit_tiles
 
 TILE_DIRECTIONS = ("push_csc", "push_csr", "pull_csc")

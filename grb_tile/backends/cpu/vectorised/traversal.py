@@ -13,7 +13,7 @@ from ....dtypes import INT32, INT64, UINT64, cast
 from ....storage.convert import choose_format
 from ....storage.sorting import ranges
 from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
-from ...protocol import LoopOutcome
+from ...outcome import LoopOutcome
 
 
 def bfs(A, sources, levels=True, parents=False, max_level=None, target=None):

@@ -1,0 +1,124 @@
+"""A maximum matching of rows and columns: as many entries of B as possible, no two in one row or column.
+
+    repeat  f = rows without a mate
+            repeat  c<!seen> = f min.secondi B,  seen = seen + c,  f = mates of the columns in c   until f is empty
+            augment along a path from each root that came to a column without a mate
+    until there is no such path
+
+Every row of f passes on the root of its tree, and a tree that has found its path grows no further.  The trees share
+no column, so all paths of a round are augmented together.
+
+Contract: B is not changed; its values do not matter.  Of several maximum matchings any one is given.
+References: Azad and Buluc, "A matrix-algebraic formulation of distributed-memory maximal cardinality matching
+algorithms in bipartite graphs" (Parallel Computing 58, 2016) and "Distributed-memory algorithms for maximum cardinality
+matching in bipartite graphs" (IPDPS 2016); Hopcroft and Karp, "An n^(5/2) algorithm for maximum matchings in bipartite
+graphs" (SIAM J. Comput. 2, 1973); LAGraph, LAGr_MaximumMatching.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from grb_tile import Matrix, Vector, dtypes, semiring, sequential
+
+from .report import Callback, Report
+from .result import Result
+
+
+@dataclass(frozen=True)
+class MatchingResult(Result):
+    """mate_row (INT64 Vector: the column of each row that has one), mate_col (the row of each column), count (number of
+    pairs), report.
+    """
+
+    mate_row: Vector
+    mate_col: Vector
+    count: int
+    report: Report
+
+    @property
+    def values(self) -> Vector:
+        """mate_row"""
+        return self.mate_row
+
+
+def bipartite_matching(B: Matrix, *, callback: Callback | None = None) -> MatchingResult:
+    """The most pairs (i, j) with an entry B(i, j), each row and each column in one pair at most.
+
+    B          nrows x ncols: rows and columns are the two sides of the bipartite graph
+    callback   called with the record of each round (`paths`); something true stops there (the matching is then valid,
+               but perhaps not maximum)
+
+    Shapes: mate_row size nrows, mate_col size ncols.  Types: any B; mates INT64.
+    Raises: TypeError for B and callback.
+    Cost: O(nvals sqrt(nrows + ncols)) by one compiled loop where the backend has it and there is no callback
+    (sequential.bipartite_matching), else a product for each step of the search.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import bipartite_matching
+    >>> B = gb.Matrix.from_coo([0, 0, 1, 2, 2], [0, 1, 0, 1, 3], nrows=3, ncols=4)
+    >>> found = bipartite_matching(B)
+    >>> found.count, found.to_dict()
+    (3, {0: 1, 1: 0, 2: 3})
+    """
+    if not isinstance(B, Matrix):
+        raise TypeError(f"B: expected a Matrix, rows and columns of which are matched, got {type(B).__name__}")
+    with Report("bipartite_matching", callback) as report:
+        found = sequential.bipartite_matching(B) if callback is None else None
+        if found is None:
+            found = _augmented(B, report)
+        else:
+            report.finish("converged", True)
+    rows, cols = (_present(mate, name) for mate, name in zip(found, ("mate_row", "mate_col"), strict=True))
+    return MatchingResult(rows, cols, rows.nvals, report)
+
+
+def _augmented(B: Matrix, report: Report) -> tuple[np.ndarray, np.ndarray]:
+    mate_row, mate_col = np.full(B.nrows, -1, np.int64), np.full(B.ncols, -1, np.int64)
+    step = semiring.ss.min_secondi[dtypes.INT64]
+    report.finish("converged", True)
+    while True:
+        free = np.flatnonzero(mate_row < 0)
+        root = np.full(B.nrows, -1, np.int64)
+        root[free] = free
+        end = np.full(B.nrows, -1, np.int64)  # by root: the column without a mate that its tree came to
+        parent = np.full(B.ncols, -1, np.int64)
+        f = Vector.from_coo(free, True, size=B.nrows, name="frontier")
+        seen = Vector(dtypes.INT64, B.ncols, name="seen")
+        while f.nvals:
+            # c<!seen,s> = f min.secondi B : the columns next to the frontier, each with a row beside it
+            c = step(f @ B).new(mask=~seen.S, name="columns")
+            seen(c.S) << c
+            col, row = c.to_coo()
+            col = col.astype(np.int64)
+            parent[col] = row
+            single = mate_col[col] < 0
+            found, first = np.unique(root[row[single]], return_index=True)
+            new = end[found] < 0
+            end[found[new]] = col[single][first[new]]
+            # f = mates of the columns whose tree has no path yet
+            on = ~single
+            on[on] = end[root[row[on]]] < 0
+            near = mate_col[col[on]]
+            root[near] = root[row[on]]
+            f = Vector.from_coo(near, True, size=B.nrows, name="frontier")
+        # 2. augment: back from each end, row and column by row and column
+        col = end[end >= 0]
+        paths = col.size
+        while col.size:
+            row = parent[col]
+            before = mate_row[row]
+            mate_row[row], mate_col[col] = col, row
+            col = before[before >= 0]
+        if not paths:
+            return mate_row, mate_col
+        if report.note(paths=int(paths)):
+            report.finish("callback", False)
+            return mate_row, mate_col
+
+
+def _present(mate: np.ndarray, name: str) -> Vector:
+    at = np.flatnonzero(mate >= 0)
+    return Vector.from_coo(at, mate[at], dtypes.INT64, size=mate.size, name=name)

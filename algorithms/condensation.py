@@ -1,0 +1,67 @@
+"""Condensation: the graph whose nodes are the strongly connected components, or other classes of nodes.
+
+    C = S' A S over any.first, any.second,   S(i, c) = 1 where node i is in class c
+
+Contract: G is not changed.  Classes are numbered 0 .. count - 1 by their first nodes.  C has no loops; the condensation
+by strongly connected components has no cycle.
+References: Harary, Norman, Cartwright, "Structural Models: an Introduction to the Theory of Directed Graphs" (1965),
+chapter 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from grb_tile import Matrix, Vector, binary, dtypes, monoid, select
+
+from .graph import Graph, as_graph
+from .modularity import community_labels
+from .pattern import quotient
+from .result import Result
+from .strong_components import strongly_connected_components
+
+
+@dataclass(frozen=True)
+class CondensationResult(Result):
+    """graph (BOOL Matrix, count x count: graph(c, d) where an edge leads from class c to class d), labels (INT64
+    Vector: the class of each node), count.
+    """
+
+    graph: Matrix
+    labels: Vector
+    count: int
+
+    @property
+    def values(self) -> Vector:
+        """labels"""
+        return self.labels
+
+    def _columns(self) -> dict[str, Any]:
+        return {"labels": self.labels}
+
+
+def condensation(G: Graph | Matrix, labels: Any = None) -> CondensationResult:
+    """C(c, d) = true where A(i, j) with label(i) = c, label(j) = d, c different from d.
+
+    labels   an integer for each node (a Vector, an array or a result); None: strongly connected components
+
+    Shapes: A n x n, graph count x count, labels size n.  Types: any A; graph BOOL, labels INT64.
+    Raises: TypeError, ValueError for labels.
+    Cost: the components, and two products.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import condensation
+    >>> A = gb.Matrix.from_coo([0, 1, 2, 2, 3], [1, 2, 0, 3, 4], nrows=5, ncols=5)
+    >>> found = condensation(A)
+    >>> found.to_numpy().tolist(), found.graph.to_edgelist()[0].tolist()
+    ([0, 0, 0, 1, 2], [[0, 1], [1, 2]])
+    """
+    G = as_graph(G)
+    label = community_labels(strongly_connected_components(G) if labels is None else labels, G.n)
+    count = int(label.max(initial=-1)) + 1
+    ones = binary.pair[dtypes.BOOL](G.A & G.A).new()
+    C = select.offdiag(quotient(ones, label, count, monoid.any)).new(name="condensation")
+    return CondensationResult(C, Vector.from_dense(label.astype(np.int64), name="labels"), count, vertices=G.labels)

@@ -1,0 +1,146 @@
+"""Minimum spanning forest: the lightest edges that join what the graph joins, without a cycle.
+
+    repeat  m(c) = min over j of R(c, j),  each c hooks onto the other end of its edge m(c),  R = S' R S
+    until R is empty
+
+R holds the ranks of the edges by weight, which differ, so the forest is one; S(i, c) = 1 where c is the tree of i.
+Each round keeps the lightest edge of every tree and makes one node of the trees that it joins.
+
+Contract: G is not changed.  Edges count in both directions: the weight of i - j is the lesser (for maximum the greater)
+of A(i, j) and A(j, i).  Loops are ignored.  Of equal weights the edge with the lesser ends goes first, so that every
+backend gives the same forest.  Weights may be negative or infinite; NaN is refused.
+References: Boruvka (1926), after Nesetril, Milkova, Nesetrilova, "Otakar Boruvka on minimum spanning tree problem"
+(Discrete Mathematics 233, 2001); Kruskal, "On the shortest spanning subtree of a graph" (Proc. AMS 7, 1956); LAGraph,
+LAGraph_msf.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, sequential
+
+from .graph import Graph, as_graph
+from .pattern import quotient
+from .report import Callback, Report
+from .result import Result
+
+
+@dataclass(frozen=True)
+class SpanningForestResult(Result):
+    """edges (Matrix above the diagonal: edges(i, j) = weight, i < j), weight (their sum), labels (INT64 Vector: the
+    smallest node of each node's tree), count (number of trees), report.
+    """
+
+    edges: Matrix
+    weight: Any
+    labels: Vector
+    count: int
+    report: Report
+
+    @property
+    def values(self) -> Matrix:
+        """edges"""
+        return self.edges
+
+    def _columns(self) -> dict[str, Any]:
+        return {"weight": self.edges}
+
+
+def minimum_spanning_forest(
+    G: Graph | Matrix, *, maximum: bool = False, callback: Callback | None = None
+) -> SpanningForestResult:
+    """The edges of least total weight that join the nodes of each component: n - (number of components) of them.
+
+    maximum    True: of greatest total weight
+    callback   called with the record of each round of the loop above (`joined`); something true stops there (the edges
+               are then part of the forest)
+
+    Shapes: A, edges n x n, labels size n.  Types: A real or BOOL; edges of A's type; weight an int or a float.
+    Raises: TypeError for complex weights and for maximum, ValueError for a weight of NaN.
+    Cost: a sort of the edges, then one compiled loop over them where the backend has it and there is no callback
+    (sequential.spanning_forest), else at most log2(n) rounds, in which the graph shrinks.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import minimum_spanning_forest
+    >>> A = gb.Matrix.from_coo([0, 1, 0, 3], [1, 2, 2, 4], [1, 2, 3, 7], nrows=5, ncols=5)
+    >>> found = minimum_spanning_forest(A)
+    >>> found.edges.to_dicts(), found.weight, found.count
+    ({0: {1: 1}, 1: {2: 2}, 3: {4: 7}}, 10, 2)
+    """
+    G = as_graph(G)
+    if not isinstance(maximum, (bool, np.bool_)):
+        raise TypeError(f"maximum: expected True or False, got {maximum!r}")
+    i, j, w = _edges(G, bool(maximum))
+    order = _descending(w) if maximum else np.argsort(w, kind="stable")
+    with Report("minimum_spanning_forest", callback) as report:
+        found = sequential.spanning_forest(i, j, order, G.n) if callback is None else None
+        if found is None:
+            found = _boruvka(i, j, order, G.n, report)
+        else:
+            report.finish("converged", True)
+    kept, label = found
+    chosen = Matrix.from_coo(i[kept], j[kept], w[kept], G.A.dtype, nrows=G.n, ncols=G.n, name="edges")
+    wide = {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float64}[w.dtype.kind]
+    total = w[kept].astype(wide).sum().item()
+    count = int(np.count_nonzero(label == np.arange(G.n)))
+    labels = Vector.from_dense(label, name="labels")
+    return SpanningForestResult(chosen, total, labels, count, report, vertices=G.labels)
+
+
+def _edges(G: Graph, maximum: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(i, j, weight) of the edges i < j, ascending."""
+    if G.A.dtype.np_type.kind not in "biuf":
+        raise TypeError(f"G: weights must be real numbers, got {G.A.dtype.name}; take unary.abs(A) first")
+    U = select.triu(G.A, 1).new()
+    if not G.is_symmetric:
+        # U(i, j) = min(A(i, j), A(j, i)) above the diagonal
+        lesser = binary.max if maximum else binary.min
+        U = lesser(U | select.tril(G.A, -1).new().T).new()
+    i, j, w = U.to_coo()
+    if w.dtype.kind == "f" and np.isnan(w).any():
+        at = int(np.flatnonzero(np.isnan(w))[0])
+        raise ValueError(f"G: the weight of {i[at]} - {j[at]} is NaN, which has no order; drop the edge or correct it")
+    return i.astype(np.int64), j.astype(np.int64), w
+
+
+def _descending(w: np.ndarray) -> np.ndarray:
+    """The order of descending weight, equal ones as they stand."""
+    return w.size - 1 - np.argsort(w[::-1], kind="stable")[::-1]
+
+
+def _boruvka(i: np.ndarray, j: np.ndarray, order: np.ndarray, n: int, report: Report) -> tuple[np.ndarray, np.ndarray]:
+    """(edges of the forest, least node of each node's tree)."""
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    R = Matrix.from_coo(np.r_[i, j], np.r_[j, i], np.r_[rank, rank], dtypes.INT64, nrows=n, ncols=n, name="ranks")
+    tree, count, kept = np.arange(n), n, []  # tree(i): the number of i's tree among `count`
+    report.finish("converged", True)
+    while R.nvals:
+        # m(c) = min over j of R(c, j) : the lightest edge that leaves each tree, and the tree at its other end
+        at, m = R.reduce_rowwise(monoid.min).new().to_coo()
+        e = order[m]
+        at = at.astype(np.int64)
+        mate = tree[i[e]] + tree[j[e]] - at
+        # hook; of two trees that chose one edge the first is the root
+        parent = np.arange(count)
+        parent[at] = mate
+        root = parent[parent] == np.arange(count)
+        root &= np.arange(count) < parent
+        parent[root] = np.flatnonzero(root)
+        kept.append(np.unique(e))
+        # p(i) = p(p(i)) until every tree is a star
+        while not np.array_equal(above := parent[parent], parent):
+            parent = above
+        roots, parent = np.unique(parent, return_inverse=True)
+        tree, count = parent.ravel()[tree], roots.size
+        # R = S' R S without the edges inside a tree
+        R = select.offdiag(quotient(R, parent.ravel(), count, monoid.min)).new()
+        if report.note(joined=int(kept[-1].size)):
+            report.finish("callback", False)
+            break
+    least = Vector.from_coo(tree, np.arange(n), size=count, dup_op=binary.min).to_coo(indices=False)[1]
+    return np.concatenate(kept) if kept else np.zeros(0, np.int64), least[tree]

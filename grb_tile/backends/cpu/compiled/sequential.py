@@ -1,0 +1,94 @@
+"""Sequential algorithms and label scores by compiled kernels: templates of their names.
+
+Meanings: grb_tile/sequential.py, backends/protocol.py.
+"""
+
+import numpy as np
+
+from grb_tile.dtypes import FP64, INT64
+from grb_tile.storage.convert import choose_format
+from grb_tile.storage.store import BitmapVector, SparseVector, index_dtype
+
+from ..jit import cache as jit
+from ..vectorised.structure import tuples_vector
+from .gather import balanced
+
+ENTRY_SECONDS = 100e-9  # a composition of products takes so long for each entry (sort, sum, search of the greatest)
+NO_VALUES = np.zeros(0, np.float64)
+
+
+def _functions(kernel, seconds):
+    """The kernel's functions, or None; the loop that runs instead counts towards its compilation."""
+    found = kernel.functions_for(seconds)
+    if found is None:
+        kernel.count(jit.SAVED * seconds)
+    return found
+
+
+def sequential(name, matrices, arguments, seconds):
+    """The result of the template `name`; matrices: CSR, their row pointers and column indices come first."""
+    if any(A.rows is not None for A in matrices):
+        return NotImplemented
+    constants = {key: A.indices.dtype.char for key, A in zip(("INDEX", "IN_INDEX"), matrices, strict=False)}
+    kernel = jit.plain_kernel(name, **constants)
+    functions = _functions(kernel, seconds)
+    if functions is None:
+        return NotImplemented
+    arrays = [jit.plain(part) for A in matrices for part in (A.indptr, A.indices)]
+    return jit.attempt(kernel, lambda: functions.run(*arrays, *arguments))
+
+
+def best_labels(A, labels, weighted, *penalty):
+    """(best,) or (best, gain, kept).  See backends/protocol.py."""
+    if A.rows is not None:
+        return NotImplemented
+    moves = bool(penalty)
+    kernel = jit.plain_kernel(
+        "best_label", X_ISO=not weighted, VALUE="d", INDEX=A.indices.dtype.char, Z="d",
+        MASK="pattern" if moves else "none",
+    )  # fmt: skip
+    functions = _functions(kernel, A.nvals * ENTRY_SECONDS)
+    if functions is None:
+        return NotImplemented
+    indptr, indices = jit.plain(A.indptr), jit.plain(A.indices)
+    values = NO_VALUES
+    if weighted:
+        values = np.full(A.nvals, A.values[0]) if A.iso else jit.plain(A.values)
+    given = [_dense(x, 0.0) for x in penalty] if moves else (NO_VALUES,) * 3
+    best = np.empty(A.nrows, np.int64)
+    gain, kept = np.empty((2, A.nrows if moves else 0))
+    operands = indptr, indices, values, _dense(labels, -1), *given, best, gain, kept
+    lengths = np.diff(indptr)
+    cuts, threads = balanced(lengths)
+    longest = int(lengths.max(initial=0))
+    scratch = {}
+
+    def rows(chunk, worker):
+        if worker not in scratch:
+            scratch[worker] = np.zeros(A.ncols), np.empty(longest, np.int64)
+        functions.run(*operands, *scratch[worker], int(cuts[chunk]), int(cuts[chunk + 1]))
+
+    def run():
+        jit.share_out(rows, len(cuts) - 1, threads)
+        if moves:
+            return tuple(_full(x, dtype) for x, dtype in ((best, INT64), (gain, FP64), (kept, FP64)))
+        found = (best >= 0).nonzero()[0]
+        if found.size == A.nrows:
+            return (_full(best, INT64),)
+        return (choose_format(SparseVector(A.nrows, INT64, found.astype(index_dtype(A.nrows)), best[found])),)
+
+    return jit.attempt(kernel, run)
+
+
+def _full(values, dtype):
+    return BitmapVector(values.size, dtype, None, values, values.size)
+
+
+def _dense(u, fill):
+    """The values of a vector by position, `fill` where it has no entry."""
+    if u.nvals == u.size and not u.iso:
+        return jit.plain(u.values)
+    dense = np.full(u.size, fill, u.dtype.np_type)
+    indices, values = tuples_vector(u)
+    dense[indices] = values
+    return dense

@@ -1,0 +1,70 @@
+"""The label of greatest score in each row: scores of a row's labels in a dense accumulator, cleared after the row.
+
+s(i, c) = sum over k with labels(k) = c of A(i, k), or of 1     counted, or with X_ISO False weighed
+best[i] = the least c of greatest s(i, c)                        MASK "none"
+best[i] = argmax of s(i, c) - u[i] v[c] + [c = labels(i)] u[i] w[i], labels(i) before others     MASK "pattern"
+"""
+
+from grb_tile.backends.cpu.templates.placeholders import INDEX, INT64, MASK, VALUE, X_ISO, Z
+
+
+def run(
+    indptr: INT64,
+    indices: INDEX,
+    values: VALUE,
+    labels: INT64,
+    u: Z,
+    v: Z,
+    w: Z,
+    best: INT64,
+    gain: Z,
+    kept: Z,
+    total: Z,
+    touched: INT64,
+    first: int,
+    last: int,
+):
+    """Rows first..last.  labels: -1 for a vertex without one; total: zeros, one for each label; touched: as long.
+
+    best[i] = -1 for a row without a label.  kept[i]: the score of labels(i); gain[i]: how much best's
+    exceeds it.
+    """
+    for i in range(first, last):
+        count = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            c = labels[indices[e]]
+            if c >= 0:
+                before = total[c]
+                if before == 0.0:  # a label whose weights sum to 0 may be listed twice, which changes nothing
+                    touched[count] = c
+                    count += 1
+                if X_ISO:
+                    total[c] = before + 1.0
+                else:
+                    total[c] = before + values[e]
+        if MASK == "pattern":
+            own = labels[i]
+            chosen = own
+            score_of_own = total[own] + u[i] * w[i] - u[i] * v[own]
+            most = score_of_own
+            for k in range(count):
+                c = touched[k]
+                if c != own:
+                    score = total[c] - u[i] * v[c]
+                    if score > most or (score == most and chosen != own and c < chosen):
+                        most = score
+                        chosen = c
+            gain[i] = most - score_of_own
+            kept[i] = score_of_own
+            best[i] = chosen
+        else:
+            chosen = -1
+            most = 0.0
+            for k in range(count):
+                c = touched[k]
+                if chosen < 0 or total[c] > most or (total[c] == most and c < chosen):
+                    most = total[c]
+                    chosen = c
+            best[i] = chosen
+        for k in range(count):
+            total[touched[k]] = 0.0

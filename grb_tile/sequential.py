@@ -1,0 +1,126 @@
+"""Sequential algorithms in linear time, each one compiled loop over the rows of a matrix, on a backend that has it.
+
+    sequential.strong_components(A)        Pearce 2016
+    sequential.core_numbers(A, ...)        Batagelj and Zaversnik 2003
+    sequential.greedy_colours(A, order)    Welsh and Powell 1967
+    ...
+
+A loop of GraphBLAS calls pays for several calls a round, and some algorithms have thousands of rounds; one processor
+core runs these without rounds.  Each returns None where the backend in use has no compiled loop (a GPU, a
+hypersparse matrix, a kernel that is not compiled yet): the algorithms of algorithms/ then run their loops of
+GraphBLAS calls, which have the same result.
+
+A vertex is a row number; an edge i -> j is an entry A(i, j).  Matrices are not changed.  Results are NumPy arrays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .backends.select import current
+from .core.matrix import Matrix
+
+VERTEX_SECONDS, ENTRY_SECONDS = 1e-6, 100e-9  # what the loops of GraphBLAS calls take, by the benchmark of algorithms
+
+
+def _run(name: str, matrices: list[Matrix], *arguments: Any) -> int | None:
+    """What the backend's loop returns, None where it has none."""
+    stores = [A._store for A in matrices]
+    work = sum(store.nvals for store in stores) * ENTRY_SECONDS
+    vertices = max((a.size for a in arguments if isinstance(a, np.ndarray)), default=0) * VERTEX_SECONDS
+    found = current().sequential(name, stores, arguments, 1e-3 + work + vertices)
+    return None if found is NotImplemented else found
+
+
+def strong_components(A: Matrix) -> tuple[np.ndarray, int] | None:
+    """(label, count): the least vertex of each vertex's strongly connected component; the number of components.
+
+    Cost: O(n + nvals).  Source: Pearce, "A space-efficient algorithm for finding strongly connected components" (Inf.
+    Proc. Letters 116, 2016).
+    """
+    n = A.nrows
+    label = np.empty(n, np.int64)
+    work = np.zeros(n, np.int64), np.empty(n, np.int32), *np.empty((3, n), np.int64)
+    count = _run("strong_components", [A], *work, label)
+    return None if count is None else (label, count)
+
+
+def core_numbers(A: Matrix, AT: Matrix | None, degree: np.ndarray) -> np.ndarray | None:
+    """The greatest k for which a vertex is in a subgraph where each has k edges.
+
+    A without loops; AT: in-edges count too, None where A is symmetric.  degree: the number of edges of each vertex.
+    Cost: O(n + nvals).  Source: Batagelj and Zaversnik, "An O(m) algorithm for cores decomposition of networks" (2003).
+    """
+    core = degree.astype(np.int64)
+    bins = np.zeros(int(core.max(initial=0)) + 2, np.int64)
+    both = 0 if AT is None else 1
+    found = _run("core_numbers", [A, A if AT is None else AT], both, core, *np.empty((2, core.size), np.int64), bins)
+    return None if found is None else core
+
+
+def greedy_colours(A: Matrix, order: np.ndarray) -> tuple[np.ndarray, int] | None:
+    """(colour, count): in the given order, each vertex takes the least colour that no coloured neighbour has.
+
+    A symmetric.  Cost: O(n + nvals).  Source: Welsh and Powell, "An upper bound for the chromatic number of a graph"
+    (Computer J. 10, 1967).
+    """
+    colour = np.full(A.nrows, -1, np.int64)
+    count = _run("greedy_colouring", [A], order, colour, np.zeros(A.nrows + 1, np.int64))
+    return None if count is None else (colour, count)
+
+
+def independent_set(A: Matrix, order: np.ndarray, left_out: np.ndarray) -> np.ndarray | None:
+    """Is a vertex in the maximal independent set that comes first in the given order?
+
+    A symmetric.  left_out: vertices that may not be in it (booleans).  Cost: O(n + nvals).
+    Source: Blelloch, Fineman, Shun, "Greedy sequential maximal independent set and matching are parallel on average"
+    (SPAA 2012).
+    """
+    state = np.where(left_out, 2, 0).astype(np.int32)
+    found = _run("independent_set", [A], order, state)
+    return None if found is None else state == 1
+
+
+def spanning_forest(heads: np.ndarray, tails: np.ndarray, order: np.ndarray, n: int) -> Any:
+    """(kept, label): of the edges heads[e] - tails[e], taken in `order`, those that join two trees; the least vertex of
+    each vertex's tree.
+
+    Cost: O(m alpha(n)).  Source: Kruskal, "On the shortest spanning subtree of a graph" (Proc. AMS 7, 1956).
+    """
+    parent, kept = np.arange(n), np.empty(max(n - 1, 0), np.int64)
+    count = _run("spanning_forest", [], heads, tails, order, parent, kept)
+    return None if count is None else (kept[:count], parent)
+
+
+def topological_levels(A: Matrix, in_degree: np.ndarray) -> np.ndarray | None:
+    """The most edges on a path that ends at each vertex; -1 for vertices on a cycle or behind one.
+
+    Cost: O(n + nvals).  Source: Kahn, "Topological sorting of large networks" (Comm. ACM 5, 1962).
+    """
+    level, queue = np.full(A.nrows, -1, np.int64), np.empty(A.nrows, np.int64)
+    found = _run("topological_levels", [A], in_degree.astype(np.int64), level, queue)
+    return None if found is None else level
+
+
+def bipartite_matching(B: Matrix) -> tuple[np.ndarray, np.ndarray] | None:
+    """(mate of each row, mate of each column), -1 without: the most pairs of rows and columns joined by entries of B.
+
+    Cost: O(nvals sqrt(nrows + ncols)).  Source: Hopcroft and Karp, "An n^(5/2) algorithm for maximum matchings in
+    bipartite graphs" (SIAM J. Comput. 2, 1973).
+    """
+    rows, cols = np.full(B.nrows, -1, np.int64), np.full(B.ncols, -1, np.int64)
+    found = _run("bipartite_matching", [B], rows, cols, *np.empty((4, B.nrows), np.int64))
+    return None if found is None else (rows, cols)
+
+
+def cuthill_mckee(A: Matrix, starts: np.ndarray) -> np.ndarray | None:
+    """Breadth-first order from `starts`, one vertex of each component; neighbours in the order of their numbers.
+
+    A symmetric.  Cost: O(n + nvals).  Source: Cuthill and McKee, "Reducing the bandwidth of sparse symmetric matrices"
+    (ACM 1969).
+    """
+    order = np.empty(A.nrows, np.int64)
+    found = _run("cuthill_mckee", [A], starts, np.zeros(A.nrows, np.int32), order)
+    return None if found is None else order

@@ -1,0 +1,212 @@
+"""Label propagation, modularity, partition quality and Louvain against plain loops and NetworkX."""
+
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from samples import edges, karate, matrix, random_graph
+
+import grb_tile as gb
+from grb_tile.algorithms import Graph, label_propagation, louvain, modularity, partition_quality
+
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
+
+
+# ---------------------------------------------------------------------- label propagation
+
+
+def propagated(S, rounds):
+    """LDBC's CDLP by plain loops: in-edges and out-edges of a directed graph both vote."""
+    n = S.shape[0]
+    S = sp.coo_array(S)
+    pairs = list(zip(S.row.tolist(), S.col.tolist(), strict=True))
+    both_ways = set(pairs) == {(j, i) for i, j in pairs}
+    label = list(range(n))
+    for _ in range(rounds):
+        votes = [Counter() for _ in range(n)]
+        for i, j in pairs:
+            votes[i][label[j]] += 1
+            if not both_ways:
+                votes[j][label[i]] += 1
+        label = [min(v, key=lambda c: (-v[c], c)) if v else label[i] for i, v in enumerate(votes)]
+    return label
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("undirected", [False, True])
+def test_label_propagation(seed, undirected, engine, base_seed):
+    S = random_graph(base_seed * 1000 + seed, undirected=undirected)
+    for rounds in (0, 1, 2, 7):
+        found = label_propagation(matrix(S), max_iter=rounds)
+        assert found.to_numpy().tolist() == propagated(S, rounds), rounds
+
+
+def test_label_propagation_of_little_graphs(engine):
+    assert label_propagation(gb.Matrix(int, 0, 0)).to_numpy().tolist() == []
+    assert label_propagation(edges([(0, 0)], 1)).to_numpy().tolist() == [0]
+    assert label_propagation(gb.Matrix(int, 3, 3)).to_numpy().tolist() == [0, 1, 2]
+
+
+def test_label_propagation_stops_when_nothing_changes_or_it_is_asked_to():
+    A = edges([(0, 1), (1, 2), (2, 0)], 3, both=True)
+    found = label_propagation(A)
+    assert found.report.converged and found.report.rounds[-1]["changed"] == 0 and found.report.iterations < 10
+    pair = edges([(0, 1)], 2, both=True)  # two nodes that change places for ever
+    assert not label_propagation(pair, max_iter=5).report.converged
+    assert label_propagation(pair, max_iter=5, callback=lambda record: True).report.iterations == 1
+    with pytest.raises(ValueError, match="max_iter: expected 0 or more, got -1"):
+        label_propagation(A, max_iter=-1)
+
+
+def test_interrupts_leave_the_graph_whole():
+    G = Graph(karate())
+    before = G.A.dup()
+
+    def interrupt(record):
+        raise KeyboardInterrupt
+
+    for algorithm in (label_propagation, louvain):
+        with pytest.raises(KeyboardInterrupt) as caught:
+            algorithm(G, callback=interrupt)
+        assert caught.value.report.iterations == 1
+    assert G.A.isequal(before)
+    assert label_propagation(G).to_numpy().tolist() == label_propagation(before).to_numpy().tolist()
+
+
+# ---------------------------------------------------------------------- modularity
+
+
+def as_networkx(S, directed):
+    return nx.from_scipy_sparse_array(sp.csr_array(S), create_using=nx.DiGraph if directed else nx.Graph)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_modularity_and_quality(seed, directed, weighted, engine, base_seed):
+    S = random_graph(base_seed * 1000 + seed, undirected=not directed)
+    rng = np.random.default_rng(seed)
+    label = rng.integers(-2, 3, S.shape[0])
+    parts = [set(np.flatnonzero(label == c).tolist()) for c in np.unique(label)]
+    graph = as_networkx(S, directed)
+    G = Graph(matrix(S), directed)
+    for gamma in (0.5, 1.0, 2):
+        found = modularity(G, label, resolution=gamma, weighted=weighted)
+        total = graph.size("weight" if weighted else None)
+        expected = 0.0
+        if total:
+            expected = nx.community.modularity(graph, parts, weight="weight" if weighted else None, resolution=gamma)
+        assert found == pytest.approx(expected, abs=1e-12)
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    if graph.number_of_edges():
+        coverage, performance = nx.community.partition_quality(graph, parts)
+        found = partition_quality(G, label)
+        assert (found.coverage, found.performance) == pytest.approx((coverage, performance))
+
+
+def test_communities_as_vectors_arrays_and_results():
+    G = Graph(karate())
+    found = louvain(G)
+    for labels in (found, found.labels, found.to_numpy(), found.to_numpy().tolist(), found.to_numpy() * 7 - 3):
+        assert modularity(G, labels) == pytest.approx(found.modularity, abs=1e-12)
+
+
+def test_arguments_of_modularity():
+    A = karate()
+    with pytest.raises(ValueError, match=r"labels: expected 34, one for each node, got an array of shape \(3,\)"):
+        modularity(A, [0, 0, 1])
+    with pytest.raises(TypeError, match="labels: expected integers, got float64"):
+        modularity(A, np.zeros(34))
+    with pytest.raises(ValueError, match="labels: 33 of 34 nodes have none"):
+        modularity(A, gb.Vector.from_coo([3], [1], size=34))
+    with pytest.raises(ValueError, match="resolution: expected 0 or more, got -1"):
+        modularity(A, np.zeros(34, int), resolution=-1)
+    with pytest.raises(TypeError, match="weighted: expected True or False, got 'weight'"):
+        modularity(A, np.zeros(34, int), weighted="weight")
+    assert modularity(gb.Matrix(int, 0, 0), []) == 0.0
+    assert partition_quality(gb.Matrix(int, 1, 1), [5]).coverage == 1.0
+
+
+@pytest.mark.parametrize("wrong", [-1.0, np.inf, np.nan])
+def test_weights_that_are_no_weights_are_refused(wrong):
+    A = edges([(0, 1), (1, 2)], 3, [1.0, wrong], both=True)
+    for call in (lambda A: modularity(A, [0, 0, 1]), louvain):
+        with pytest.raises(ValueError, match="G: a weight is .*, and weights must be finite and 0 or more"):
+            call(Graph(A, True) if np.isnan(wrong) else A)
+    assert louvain(Graph(A, True), weighted=False).count >= 1
+    with pytest.raises(TypeError, match="G: weights must be real numbers, got FC64"):
+        louvain(A.dup("FC64"))
+
+
+# ---------------------------------------------------------------------- Louvain
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("undirected", [False, True])
+def test_louvain_gives_the_modularity_of_its_communities(seed, undirected, engine, base_seed):
+    S = random_graph(base_seed * 1000 + seed, undirected=undirected)
+    G = Graph(matrix(S), not undirected)
+    symmetric = G if undirected else Graph(matrix(S + S.T - sp.diags_array(S.diagonal(), dtype=S.dtype)), False)
+    for gamma in (0.7, 1.0):
+        found = louvain(G, seed=seed, resolution=gamma)
+        assert found.modularity == pytest.approx(modularity(symmetric, found, resolution=gamma), abs=1e-9)
+        alone = modularity(symmetric, np.arange(G.n), resolution=gamma)
+        assert found.modularity >= alone - 1e-12
+        label = found.to_numpy()
+        first = [int(np.flatnonzero(label == c)[0]) for c in range(found.count)]
+        assert first == sorted(first) and set(label.tolist()) == set(range(found.count))
+
+
+def test_louvain_is_the_same_for_the_same_seed_on_every_engine(engine):
+    A = matrix(random_graph(5, undirected=True))
+    results = [[louvain(A, seed=seed).to_numpy().tolist() for seed in range(3)]]
+    for name in ("numpy", "reference", "rows", "cols"):
+        with gb.plan(force=name):
+            results.append([louvain(A, seed=seed).to_numpy().tolist() for seed in range(3)])
+    assert all(result == results[0] for result in results)
+
+
+def planted(groups, size, inside, between, seed):
+    """A planted partition: `groups` of `size` nodes, edges with these probabilities."""
+    return nx.to_scipy_sparse_array(nx.planted_partition_graph(groups, size, inside, between, seed=seed), dtype=float)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_louvain_finds_planted_groups(seed):
+    S = planted(6, 20, 0.8, 0.02, seed)
+    label = louvain(matrix(S), seed=seed).to_numpy()
+    assert label.tolist() == [k // 20 for k in range(120)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_louvain_is_as_good_as_networkx(seed):
+    graphs = [nx.karate_club_graph(), nx.les_miserables_graph(), nx.connected_watts_strogatz_graph(300, 6, 0.1, seed=1)]
+    for graph in graphs:
+        S = nx.to_scipy_sparse_array(graph, weight=None, dtype=float)
+        best = max(louvain(matrix(S), seed=3 * seed + k).modularity for k in range(3))
+        theirs = nx.community.louvain_communities(graph, weight=None, seed=seed)
+        assert best >= 0.97 * nx.community.modularity(graph, theirs, weight=None)
+
+
+def test_louvain_of_little_graphs(engine):
+    assert louvain(gb.Matrix(int, 0, 0)).count == 0
+    assert louvain(edges([(0, 0)], 1)).to_numpy().tolist() == [0]
+    assert louvain(gb.Matrix(int, 3, 3)).to_numpy().tolist() == [0, 1, 2]
+    assert louvain(edges([(0, 1)], 3, 0, both=True)).to_numpy().tolist() == [0, 1, 2]  # weights of 0 join nothing
+    assert louvain(edges([(0, 1)], 3, both=True)).to_numpy().tolist() == [0, 0, 1]
+
+
+def test_louvain_stops_at_its_limits():
+    A = karate()
+    assert louvain(A, max_level=0).count == 34
+    one = louvain(A, max_level=1)
+    assert one.report.stopped_by == "max_level" and {r["level"] for r in one.report.rounds} == {0}
+    found = louvain(A, callback=lambda record: record["iteration"] == 2)
+    assert found.report.stopped_by == "callback" and found.report.iterations == 2
+    assert found.modularity == pytest.approx(modularity(A, found), abs=1e-12)
+    with pytest.raises(ValueError, match="tol: expected 0 or more, got -1"):
+        louvain(A, tol=-1)
+    with pytest.raises(TypeError, match="seed: expected an int, got 0.5"):
+        louvain(A, seed=0.5)
