@@ -18,7 +18,7 @@ PROJECT_FILES = (
     "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "MANIFEST.in", "README.md", "pyproject.toml",
     "setup.py",
 )  # fmt: skip
-TOP = ("grb_tile", "_grb_tile_nx", *MAPPED)
+TOP = ("grb_tile", "_grb_tile_cli", "_grb_tile_nx", *MAPPED)
 PROJECT_FOLDERS = (*TOP, "docs", "examples", "tests", ".ci")
 PACKAGE_FILES = {".py", ".cuh", ".cu", ".typed", ".json"}
 
@@ -145,7 +145,7 @@ def test_the_wheel_names_its_command_and_needs(wheel):
         names = archive.namelist()
         entry_points = archive.read(next(n for n in names if n.endswith("entry_points.txt"))).decode()
         metadata = archive.read(next(n for n in names if n.endswith("METADATA"))).decode()
-    assert "grb-tile = grb_tile.cli.main:main" in entry_points
+    assert "grb-tile = _grb_tile_cli:main" in entry_points
     assert "[networkx.backends]\ngrb_tile = grb_tile.nx.interface:backend" in entry_points
     assert "[networkx.backend_info]\ngrb_tile = _grb_tile_nx:get_info" in entry_points
     assert "Requires-Python: >=3.11" in metadata

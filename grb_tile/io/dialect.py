@@ -22,6 +22,11 @@ ARCS, EDGES = ("sp", "max", "asn"), ("edge", "col")  # kinds of DIMACS problems 
 OWN_COMMENT = re.compile(rb"(?m)^(?:#|c) grb_tile: (?:(\d{1,19}) rows, (\d{1,19}) columns, )?from ([01]), (\w+)\r?$")
 NODES_COMMENT = re.compile(rb"(?mi)^# *nodes:? +(\d{1,18})\b")
 KONECT_SYMMETRIC = re.compile(rb"%[ \t]*sym[ \t]+\w+[ \t]*\r?\n")  # first line of files that have an edge only once
+KONECT_BIPARTITE = (
+    re.compile(  # rows and columns are numbered apart, from 1; the second line has the edges and both sizes
+        rb"%[ \t]*bip[ \t]+\w+[ \t]*\r?\n(?:%[ \t]*\d{1,18}[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]*(?:\r?\n|\Z))?"
+    )
+)
 SAMPLE = 100  # lines that are looked at
 
 WHOLE = re.compile(rb"-?[0-9]++")
@@ -31,6 +36,7 @@ REAL = re.compile(
 COMPLEX = re.compile(rb"\(?(?:(?:" + REAL.pattern + rb")(?=[-+]))?(?:" + REAL.pattern + rb")[jJ]\)?")
 TRUTH = re.compile(rb"(?i:true|false)")
 COMMA_REAL = re.compile(rb"[-+]?[0-9]+,[0-9]+(?:[eE][-+]?[0-9]+)?")
+THOUSANDS = re.compile(rb"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")  # `1,234` is a COMMA_REAL, too
 NUMBERS_AND_BLANKS = re.compile(rb"[-+.0-9eE]+(?:[ ]+[-+.0-9eE]+)+")
 
 SOURCES = {
@@ -49,6 +55,7 @@ SOURCES = {
 }
 TARGETS = {"target", "dst", "dest", "destination", "to", "tonodeid", "to_node", "tonode", "target_id", "head", "v", "j"}
 TARGETS |= {"col", "column", "node2"}
+UNNAMED = ("", "unnamed: 0")
 WEIGHTS = {"weight", "w", "value", "val", "cost", "capacity", "length", "distance", "dist"}
 
 
@@ -67,6 +74,7 @@ class Dialect:
     base: int | None = None
     nodes: int | None = None
     type_name: str | None = None
+    bipartite: bool = False  # do rows and columns have numbers of their own?
     directed: bool = True  # False where the format says that an edge has no direction
 
     @property
@@ -104,6 +112,10 @@ def dialect_of(
     found = _dimacs(head, name)
     if KONECT_SYMMETRIC.match(head):
         found.directed = False
+    bipartite = KONECT_BIPARTITE.match(head)
+    if bipartite:
+        found.bipartite, found.base = True, 1
+        found.shape = (int(bipartite[1]), int(bipartite[2])) if bipartite[1] else None
     own = OWN_COMMENT.search(head)
     if own:
         found.shape = (int(own[1]), int(own[2])) if own[1] else found.shape
@@ -152,10 +164,18 @@ def dialect_of(
 
 
 def _pick(found, names, rows, weights):
-    """Choose the columns of source, target and weight: by the header's names where it has them, else by position."""
-    source = next((k for k, word in enumerate(names) if word in SOURCES), 0)
-    target = next((k for k, word in enumerate(names) if word in TARGETS and k != source), 1 if source == 0 else 0)
-    others = [k for k in range(found.columns) if k not in (source, target)]
+    """Choose the columns of source, target and weight: by the header's names where it has them, else by position.
+
+    A first column without a name numbers the lines, as pandas writes it.
+    """
+    first = 1 if names and names[0] in UNNAMED else 0
+    if found.columns < first + 2:
+        raise ValueError("one column has a name, which leaves none for the targets")
+    source = next((k for k, word in enumerate(names) if word in SOURCES), first)
+    target = next(
+        (k for k, word in enumerate(names) if word in TARGETS and k != source), first + 1 if source == first else first
+    )
+    others = [k for k in range(first, found.columns) if k not in (source, target)]
     weight = next((k for k in others if k < len(names) and names[k] in WEIGHTS), others[0] if others else None)
     found.picked = (source, target)
     if weights is False or weight is None:
@@ -164,6 +184,12 @@ def _pick(found, names, rows, weights):
         return
     words = [row[weight] for row in rows if len(row) > weight]
     found.decimal_comma = found.delimiter != b"," and any(COMMA_REAL.fullmatch(word) for word in words)
+    commas = [word for word in words if b"," in word]
+    if found.decimal_comma and len(commas) < len(words) and all(THOUSANDS.fullmatch(word) for word in commas):
+        raise ValueError(
+            f"{_shown(commas[0])} in column {weight + 1}, beside numbers without a comma, may have one for "
+            "the thousands or for the decimals: write it without, or with a point"
+        )
     word = words[0].replace(b",", b".") if found.decimal_comma else words[0]
     if not is_number(word):
         raise ValueError(f"{_shown(words[0])} in column {weight + 1} is not a number")
@@ -197,8 +223,10 @@ def _is_header(rows):
     If it has a name for the source and one for the target, unless these are letters that name vertices (`u v 3`, or
     `u v` over `v w`); or no number, over columns of numbers: both of the vertices, or one further on.
     """
+    if not rows[0][0] and [row[0] for row in rows[1:]] == [b"%d" % k for k in range(len(rows) - 1)]:
+        return True  # pandas numbers the lines in a column without a name
     names = {word.decode("utf-8", "replace").lower() for word in rows[0]}
-    numbers = any(is_number(word) or COMMA_REAL.fullmatch(word) for word in rows[0])
+    numbers = any(is_number(word) or COMMA_REAL.fullmatch(word) or THOUSANDS.fullmatch(word) for word in rows[0])
     if len(rows[0]) > 1 and names & SOURCES and names & TARGETS:
         below = {word.decode("utf-8", "replace").lower() for row in rows[1:] for word in row}
         found = names & (SOURCES | TARGETS)

@@ -113,6 +113,11 @@ def matrix_from_edges(
 ) -> Matrix:
     """The Matrix of Edges, see read_edge_list."""
     rows, cols, values = edges.sources, edges.targets, edges.weights
+    if directed is False and edges.shape[0] != edges.shape[1]:
+        raise ValueError(
+            f"directed=False: the file's matrix has {edges.shape[0]} rows and {edges.shape[1]} columns, which are no "
+            "vertices of one graph; leave it out"
+        )
     if not (edges.directed if directed is None else directed):
         off = rows != cols
         rows, cols = np.concatenate([rows, cols[off]]), np.concatenate([cols, edges.sources[off]])
@@ -171,12 +176,16 @@ def _finished(reader, given, size):
     if reader.labels is not None:
         labels = _texts(reader.labels)
         count = len(labels)
+    elif dialect.bipartite:
+        count = int(rows.max(initial=-1)) + 1
     elif given:
         count = int(max(rows.max(initial=-1), cols.max(initial=-1))) + 1
     else:
         rows, cols, labels, count = _numbered(rows, cols, dialect.nodes)
         base = 1 if isinstance(labels, range) else 0
     shape = dialect.shape if size is None and labels is None else None
+    if dialect.bipartite and reader.labels is None and shape is None and size is None:
+        shape = count, int(cols.max(initial=-1)) + 1
     shape = shape or (count if size is None else size,) * 2
     for what, ends, limit in (("row", rows, shape[0]), ("column", cols, shape[1])):
         if ends.max(initial=-1) >= limit:

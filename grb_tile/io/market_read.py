@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .market_header import Header
     from .streams import Source
 
-FLOAT = rb"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?|-?(?:[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])"
+FLOAT = rb"-?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?|-?(?:[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])"
 VALUE = {
     "pattern": b"",
     "integer": rb"-?\d++",
@@ -39,6 +39,8 @@ PARSED = {
     "real": np.float64,
     "complex": np.complex128,
 }
+PLUS = re.compile(rb"(?<=[ \t\n])\+(?=[0-9.])")  # C and Fortran write `+5`, and Fortran `1.0D0`
+EXPONENT = re.compile(rb"(?<=[0-9.])[dD](?=[-+]?[0-9])")
 GROW = 1.5
 DIGITS = b"0123456789"
 COMMENTS = (b"%",)
@@ -116,7 +118,10 @@ class _Chunk:
         if not self._fits(self.field):
             self.body = data_lines(text, COMMENTS)
             if not self._fits(self.field) and not self._is_real():
-                self._complain()
+                written = self.body
+                self.body = EXPONENT.sub(b"e", PLUS.sub(b"", written))
+                if self.body == written or not self._fits(self.field) and not self._is_real():
+                    self._complain()
         self.count = count_byte(self.body, b"\n")
         self.rows, self.cols, self.values = _converted(self) if self.count else (None, None, None)
 

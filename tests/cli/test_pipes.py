@@ -157,3 +157,17 @@ def test_an_accident_is_not_blamed_on_the_input(run, monkeypatch, tmp_path, erro
     monkeypatch.setattr("grb_tile.cli.traversal.run", lambda args: error())
     got, out, err = run("bfs", tmp_path / "g.txt")
     assert (got, out) == (code, "") and ("internal error" in err) == (code == INTERNAL)
+
+
+def test_an_interrupt_while_grb_tile_is_imported_is_one_line():
+    program = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.startswith('grb_tile'): raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from _grb_tile_cli import main\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "grb-tile: interrupted\n")

@@ -56,6 +56,15 @@ GOOD = [
     (f"0 1 {2**64 - 1}\n1 0 5\n", {}, [0, 1], [1, 0], [2**64 - 1, 5], None, 2),
     (f"0 1 {-(2**63)}\n1 0 {2**63 - 1}\n", {}, [0, 1], [1, 0], [-(2**63), 2**63 - 1], None, 2),
     (f"0 1 0.5\n0 {2**53 + 1} 1\n", {}, [0, 0], [1, 2], [0.5, 1], [0, 1, 2**53 + 1], 3),
+    # pandas' column of the lines' numbers
+    (",source,target\n0,5,6\n1,6,7\n", {}, [0, 1], [1, 2], None, [5, 6, 7], 3),
+    (",weight,target,source\n0,2.5,a,b\n", {}, [0], [1], [2.5], ["b", "a"], 2),
+    (",left,right\n0,5,6\n1,6,7\n", {}, [0, 1], [1, 2], None, [5, 6, 7], 3),
+    ("Unnamed: 0\tu\tv\tw\n4\t0\t1\t2\n9\t1\t0\t3\n", {}, [0, 1], [1, 0], [2, 3], None, 2),
+    (",0,1,2\n0,5,6,2.5\n1,6,7,3.5\n", {}, [0, 1], [1, 2], [2.5, 3.5], [5, 6, 7], 3),
+    # a comma of decimals is in every weight, or not always before three digits
+    ("a;b;5,678\nb;c;3,512\n", {}, [0, 1], [1, 2], [5.678, 3.512], ["a", "b", "c"], 3),
+    ("a;b;5,67\nb;c;3\n", {}, [0, 1], [1, 2], [5.67, 3], ["a", "b", "c"], 3),
     # headers
     ("source,target\na,b\n", {}, [0], [1], None, ["a", "b"], 2),
     ("Source;Target;Weight\na;b;2\n", {}, [0], [1], [2], ["a", "b"], 2),
@@ -133,6 +142,16 @@ BAD = [
     ("p sp 3 1\na 0 2 3\n", {}, "line 2: vertex number 0 is less than 1"),
     ("p sp 3 1\na x 2 3\n", {}, "line 2: 'x' is not a whole number"),
     ("0,1\n,2\n", {}, "line 2: a vertex has no name"),
+    (",2,5\n1,3,4\n", {}, "line 1: a vertex has no name"),
+    (",target\n0,1\n", {}, "line 2: one column has a name, which leaves none for the targets"),
+    (
+        "a;b;5,678\nb;c;912\n",
+        {},
+        "line 1: '5,678' in column 3, beside numbers without a comma, may have one for the thou",
+    ),
+    ("a b -1,234\nb c 9\n", {}, "write it without, or with a point"),
+    ("a\tb\t1,234,567\nb\tc\t3\n", {}, "line 1: '1,234,567' in column 3 is not a number"),
+    ('a,b,"1,234"\nb,c,3\n', {}, "line 1: '1,234' in column 3 is not a number"),
     ("0,1\n0,,1\n", {}, "line 2: expected 2 columns"),
     ("0,1,2\n1,,2\n", {}, "line 2: a vertex has no name"),
     ('a,"b\nc,d\n', {}, "line 1: "),
@@ -346,3 +365,39 @@ def test_many_random_lists_agree_with_numpy():
 def test_a_complex_weight_with_half_its_brackets_is_named():
     with pytest.raises(BadFile, match="no complex number"):
         grb_io.read_edge_list(io.BytesIO(b"0 1 (1+2j)\n1 2 1+2j)\n"))
+
+
+@pytest.mark.parametrize(
+    ("head", "shape"), [("% bip weighted\n% 3 4 5\n", (4, 5)), ("%\tbip unweighted\r\n", (2, 3)), ("", (3, 3))]
+)
+def test_both_sides_of_a_bipartite_file_of_konect_are_numbered_apart(head, shape):
+    """Row i and column i are different vertices; without the second line the numbers say how many there are."""
+    A, labels = grb_io.read_edge_list(io.StringIO(head + "1 1 5\n1 2 6\n2 3 7\n"))
+    assert A.shape == shape and A.to_dicts() == {0: {0: 5, 1: 6}, 1: {2: 7}}
+    assert labels == (None if head else range(1, 4))
+    if head:
+        with pytest.raises(
+            ValueError, match=f"directed=False: the file's matrix has {shape[0]} rows and {shape[1]} col"
+        ):
+            grb_io.read_edge_list(io.StringIO(head + "1 1\n1 2\n2 3\n"), directed=False)
+
+
+def test_a_bipartite_file_with_a_number_beyond_its_sizes_is_refused():
+    with pytest.raises(BadFile, match="column 3 is outside the 2 vertices of the header"):
+        grb_io.read_edge_list(io.StringIO("% bip weighted\n% 3 3 2\n1 1\n1 2\n2 3\n"))
+
+
+@pytest.mark.parametrize("delimiter", [" ", ",", "\t"])
+@pytest.mark.parametrize("first", [0, 1, 5])
+def test_the_karate_club_has_34_members_however_they_are_numbered(first, delimiter, tmp_path):
+    networkx = pytest.importorskip("networkx")
+    G = networkx.karate_club_graph()
+    path = tmp_path / "karate.txt"
+    path.write_text("".join(f"{u + first}{delimiter}{v + first}\n" for u, v in G.edges))
+    A, labels = grb_io.read_edge_list(path, directed=False)
+    assert A.shape == (34, 34) and A.nvals == 2 * 78
+    names = range(34) if labels is None else labels
+    assert list(names) == list(range(first, first + 34))
+    assert {(names[i], names[j]) for i, j in zip(*A.to_coo(values=False)[:2], strict=True)} == {
+        (u + first, v + first) for edge in G.edges for u, v in (edge, edge[::-1])
+    }

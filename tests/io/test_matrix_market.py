@@ -107,6 +107,25 @@ def test_type_comments_are_honoured_and_can_be_ignored():
     assert triples(text.format("float", 2.5)).values.tolist() == [2.5], "a float comment overrules an integer banner"
 
 
+@pytest.mark.parametrize(
+    ("field", "body", "wanted"),
+    [
+        ("integer", "1 1 +5\n2 2 -3\n", [5, -3]),
+        ("real", "1 1 +5\n2 2 +.5\n", [5, 0.5]),
+        ("real", "% D\n1 1 1.0D0\n2 2 -2.5d+2\n", [1, -250]),
+        ("real", "1 1 1e+2\n2 2 +1.D-1\n", [100, 0.1]),
+        ("complex", "1 1 +1.0D+1 -2d0\n2 2 0 +1\n", [10 - 2j, 1j]),
+    ],
+)
+def test_signs_and_exponents_as_fortran_writes_them(field, body, wanted):
+    assert triples(BANNER.format(field, "general") + f"2 2 2\n{body}").values.tolist() == wanted
+
+
+@pytest.mark.parametrize("number", ["D3", "1.0D", "++5", "+-5", "1D2D3", "+"])
+def test_other_letters_and_signs_are_refused(number):
+    assert "line 3: real value expected" in complaint(BANNER.format("real", "general") + f"2 2 1\n1 1 {number}\n")
+
+
 def test_a_value_without_a_negative_has_no_place_in_a_skew_symmetric_file():
     head = BANNER.format("integer", "skew-symmetric") + "%%GraphBLAS type int8_t\n3 3 1\n2 1 "
     assert triples(head + "-127\n").values.tolist() == [-127, 127]

@@ -1,6 +1,10 @@
 """Compiled products of matrix and vector against the NumPy backend: every mask kind, vector form and kind of
 operator."""
 
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 
@@ -174,3 +178,24 @@ def test_terminal_values_end_a_row_and_change_nothing(name, dtype, form):
         same_vector(accelerate.matvec_rows(A, x, op), numpy_matvec.matvec_rows(A, x, op, None))
     kernels = [k for k in jit._kernels.values() if k.template == "matvec_rows" and k.recipe.constants.get("EXIT")]
     assert kernels
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_child_forked_while_another_thread_takes_an_accumulator_takes_its_own():
+    locked, release = threading.Event(), threading.Event()
+
+    def hold():
+        with accelerate_matvec._spare_lock:
+            locked.set()
+            release.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    locked.wait(60)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # ends a child that waits for a thread that it does not have
+        os._exit(0 if accelerate_matvec.take_accumulator(100, None)[0].shape == (2,) else 1)
+    release.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0

@@ -5,6 +5,7 @@ Column-wise (templates/matvec_cols.py): the columns of A that x names are scatte
 for each thread.  NotImplemented leaves the work to NumPy.
 """
 
+import os
 import threading
 
 import numpy as np
@@ -334,6 +335,15 @@ def give_back(size, np_type, accumulator):
 
 def _bytes(size, np_type):
     return size // 8 + (0 if np_type is None else size * np_type.itemsize)
+
+
+def _after_fork():
+    global _spare_lock
+    _spare_lock = threading.Lock()  # another thread of the parent may have had it
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def drop_accumulators():
