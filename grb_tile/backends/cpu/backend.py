@@ -56,6 +56,11 @@ class NumpyBackend(Backend):
     def concat_matrices(self, tiles, dtype):
         return structure.concat_matrices(tiles, dtype, structure.copy_rows)
 
+    def outside(self, A, I, J):
+        if A.indices.shape[0] > structure.FEW_FLAGS:
+            return super().outside(A, I, J)
+        return structure.outside(A, I, J)
+
     # ------------------------------------------------------------------ products
 
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
