@@ -166,7 +166,7 @@ def _thunk(op, thunk):
 # ---------------------------------------------------------------------- apply
 
 
-def apply(x, op, allow=None, left=None, right=None, thunk=None):
+def apply(x, op, allow=None, left=None, right=None, thunk=None, rows_of=row_ids):
     if allow is not None:
         x = restrict(x, allow)
     dtype = op.return_type
@@ -175,12 +175,12 @@ def apply(x, op, allow=None, left=None, right=None, thunk=None):
     indexed = op.opclass == "IndexUnaryOp" or op.opclass == "SelectOp"
     positional = None if indexed else op.positional
     if positional is not None:
-        i, j = _entry_positions(x)
+        i, j = _entry_positions(x, rows_of)
         base = positional.rstrip("1")[-1]
         position = i if base == "i" else j
         return _positions(x, (np.int64(0) if position is None else position) + (positional[-1] == "1"), dtype)
     if indexed:
-        i, j = _entry_positions(x)
+        i, j = _entry_positions(x, rows_of)
         i = i.astype(np.int64, copy=False)
         j = _NO_COLUMN if j is None else j.astype(np.int64, copy=False)
         values = x.values
@@ -235,9 +235,9 @@ def _over(op, values, function):
     return mapped(function, values) if getattr(op, "lowerable", True) else function(values)
 
 
-def _entry_positions(x):
+def _entry_positions(x, rows_of):
     if is_matrix(x):
-        return row_ids(x), x.indices
+        return rows_of(x), x.indices
     if x.format == "sparse":
         return x.indices, None
     if x.words is None:

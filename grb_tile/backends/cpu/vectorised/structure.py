@@ -150,9 +150,9 @@ def tuples_vector(u):
     return indices, values
 
 
-def tuples_matrix(A):
+def tuples_matrix(A, rows_of=row_ids):
     count = A.indices.shape[0]
-    rows, cols = row_ids(A), A.indices.astype(np.int64)
+    rows, cols = rows_of(A), A.indices.astype(np.int64)
     if A.forms is not None and A.forms.get("row_ids") is rows:
         rows = rows.copy()
     if A.iso:
