@@ -22,12 +22,21 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
+from . import dtypes, exceptions
 from .backends import select
 from .core.matrix import Matrix
 from .storage.store import Compressed, index_dtype
 
-__all__ = ["brick_mesh", "grid", "kronecker", "random_geometric", "random_points", "rmat", "uniform_random"]
+__all__ = [
+    "brick_mesh",
+    "grid",
+    "kronecker",
+    "random_geometric",
+    "random_points",
+    "rmat",
+    "uniform_random",
+    "with_weights",
+]
 
 CHUNK = 1 << 22  # edges drawn at a time
 LARGEST = 1 << 31  # vertices: rows x columns of an edge are one number of 64 bits
@@ -260,6 +269,29 @@ def random_geometric(
     lengths = _lengths(xp, points, rows, store.indices)
     filled = Compressed(n, n, dtypes.FP64, store.indptr, store.indices, lengths)
     return Matrix._from_store(filled, filled.dtype)
+
+
+def with_weights(A: Matrix, low: float, high: float, *, dtype: Any = None, seed: int = 0) -> Matrix:
+    """The structure of A with drawn weights: whole numbers low .. high (INT64, other integers), or in [low, high).
+
+    The weight of an entry depends on its two indices and the seed alone, and not on which of them is the row: a
+    symmetric structure gets symmetric weights.  A is not changed.
+    Raises: DimensionMismatch when A is not square; ValueError and TypeError as for `weights` of the other functions.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile import generators
+    >>> W = generators.with_weights(generators.grid(3, 3), 1, 255)
+    >>> bool(W.isequal(W.T.new())), W.dtype.name
+    (True, 'INT64')
+    """
+    if A.nrows != A.ncols:
+        raise exceptions.DimensionMismatch(f"A: expected a square matrix, got {A.nrows} x {A.ncols}")
+    _whole("A.nrows", A.nrows, 0, LARGEST)
+    _check_seed(seed)
+    backend = select.current()
+    store = backend.convert(A._store, "csr")
+    values, held = _weights(backend.xp, A.nrows, store.indptr, store.indices, True, (low, high), dtype, seed)
+    return Matrix._from_store(Compressed(A.nrows, A.nrows, held, store.indptr, store.indices, values), held)
 
 
 # --- random numbers ---

@@ -25,6 +25,8 @@ COMMANDS = {
     "info": ("info", "sizes, degrees, symmetry, tiles, and the memory that work would need"),
     "convert": ("convert", "write the graph in another format"),
     "bench": ("bench", "how fast searches and products run here, on a graph of yours or a made one"),
+    "gap": ("gap", "the six kernels of the GAP benchmark suite, under its rules, verified"),
+    "ldbc": ("ldbc", "the six algorithms of LDBC Graphalytics, against its reference outputs"),
 }
 
 EPILOG = """exit codes: 0 done; 1 no answer (negative cycle, no convergence); 2 bad input or usage; 3 internal error;
