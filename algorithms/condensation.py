@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid, select
+from grb_tile import Matrix, Vector, binary, dtypes, select
 
 from .graph import Graph, as_graph
 from .modularity import community_labels
@@ -63,5 +63,5 @@ def condensation(G: Graph | Matrix, labels: Any = None) -> CondensationResult:
     label = community_labels(strongly_connected_components(G) if labels is None else labels, G.n)
     count = int(label.max(initial=-1)) + 1
     ones = binary.pair[dtypes.BOOL](G.A & G.A).new()
-    C = select.offdiag(quotient(ones, label, count, monoid.any)).new(name="condensation")
+    C = select.offdiag(quotient(ones, label, count, "any")).new(name="condensation")
     return CondensationResult(C, Vector.from_dense(label.astype(np.int64), name="labels"), count, vertices=G.labels)

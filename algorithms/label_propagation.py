@@ -44,16 +44,20 @@ def label_propagation(G: Graph | Matrix, *, max_iter: int = 10, callback: Callba
     G = as_graph(G)
     max_iter = arguments.count(max_iter, "max_iter")
     votes, weighted = _votes(G)
-    x = Vector.from_dense(np.arange(G.n), name="labels")
+    before = np.arange(G.n)
+    x = Vector.from_dense(before, name="labels")
     with Report("label_propagation", callback) as report:
         report.finish("max_iter", False)
         for _ in range(max_iter):
             # t(i) = argmax over c of C(i, c),  x<t,s> = t
             t = rowwise.mode(votes, x, weighted=weighted)
-            y = x.dup(name="labels")
-            y(t.S) << t
-            changed = _count_differences(x, y)
-            x = y
+            y = t
+            if t.nvals < G.n:
+                y = x.dup(name="labels")
+                y(t.S) << t
+            after = y.to_coo(indices=False)[1]
+            changed = int(np.count_nonzero(before != after))
+            x, before = y, after
             stop = report.note(changed=changed)
             if not changed:
                 report.finish("converged", True)
@@ -73,7 +77,3 @@ def _votes(G: Graph) -> tuple[Matrix, bool]:
         return binary.plus(ones | opposite).new(name="votes")
 
     return G.keep("votes", both), True
-
-
-def _count_differences(x: Vector, y: Vector) -> int:
-    return int(np.count_nonzero(x.to_coo(indices=False)[1] != y.to_coo(indices=False)[1]))

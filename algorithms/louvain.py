@@ -106,7 +106,7 @@ def louvain(
             if not gained or label.max(initial=-1) + 1 == B.nrows:
                 break
             # B = S' B S
-            B = quotient(B, label, int(label.max()) + 1, monoid.plus)
+            B = quotient(B, label, int(label.max()) + 1, "plus")
     x = community_labels(x, G.n)
     labels = Vector.from_dense(x, name="labels")
     count = int(x.max(initial=-1)) + 1

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring
+from grb_tile import Matrix, Vector, binary, dtypes, monoid, rowwise, select
 
 from . import arguments
 from .graph import Graph, as_graph
@@ -53,7 +53,7 @@ def modularity(G: Graph | Matrix, labels: Any, *, resolution: float = 1.0, weigh
     total = float(A.reduce_scalar(monoid.plus).new().value or 0.0) + loops
     if total == 0:
         return 0.0
-    inside = float(_inside(A, label).reduce_scalar(monoid.plus).new().value or 0.0) + loops
+    inside = _inside(A, label) + loops
     out = _by_community(A.reduce_rowwise(monoid.plus).new(), label)
     if G.directed:
         into = _by_community(A.reduce_columnwise(monoid.plus).new(), label)
@@ -88,7 +88,8 @@ def partition_quality(G: Graph | Matrix, labels: Any) -> PartitionQuality:
     G = as_graph(G)
     label = community_labels(labels, G.n)
     A = select.offdiag(G.A).new()
-    inside = _inside(A, label).nvals
+    ones = binary.pair[dtypes.FP64](A & A).new()
+    inside = round(_inside(ones, label))
     sizes = np.bincount(label).astype(np.float64)
     pairs = float(G.n) * (G.n - 1)
     between = pairs - float((sizes * (sizes - 1)).sum())
@@ -142,13 +143,10 @@ def _checked(G: Graph) -> Matrix:
     return A
 
 
-def _inside(A: Matrix, label: np.ndarray) -> Matrix:
-    """The entries A(i, j) with label(i) = label(j)."""
-    x = Vector.from_dense(label)
-    # X(i, j) = x(i) where A(i, j),  E(i, j) = [x(i) = x(j)]
-    X = semiring.any_first[dtypes.INT64](x.diag() @ A).new(name="X")
-    E = select.valueeq(binary.eq(X & x).new(), True).new(name="E")
-    return binary.first(A & E).new(name="inside")
+def _inside(A: Matrix, label: np.ndarray) -> float:
+    """[+_ij A(i, j) over label(i) = label(j)]."""
+    own = rowwise.sum_of_own(A, Vector.from_dense(label))
+    return float(own.reduce(monoid.plus).new().value or 0.0)
 
 
 def _by_community(degree: Vector, label: np.ndarray) -> np.ndarray:

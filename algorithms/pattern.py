@@ -4,11 +4,11 @@ edges go both ways.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, select, semiring
+from grb_tile import Matrix, Vector, select, semiring
 
 from .graph import as_graph
 
@@ -55,12 +55,12 @@ def in_degrees(G: Graph) -> np.ndarray:
     return found
 
 
-def quotient(B: Matrix, label: np.ndarray, count: int, plus: Any) -> Matrix:
-    """C = S' B S with S(i, label(i)) = 1, over the monoid `plus`: the `count` classes of equal labels as nodes."""
+def quotient(B: Matrix, label: np.ndarray, count: int, plus: str) -> Matrix:
+    """C = S' B S over the monoid named `plus`, S(i, label(i)) = 1: the `count` classes of equal labels as nodes."""
     n = label.size
     S = Matrix.from_coo(np.arange(n), label, True, nrows=n, ncols=count, name="S")
     # S' (B S) by (+).first and (+).second, which leave B's values as they are
-    first, second = (semiring.register_anonymous(plus, op)[B.dtype] for op in (binary.first, binary.second))
+    first, second = (getattr(semiring, f"{plus}_{op}")[B.dtype] for op in ("first", "second"))
     return second(S.T @ first(B @ S).new()).new(name="quotient")
 
 

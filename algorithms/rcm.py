@@ -53,7 +53,7 @@ def rcm(G: Graph | Matrix, *, callback: Callback | None = None) -> OrderResult:
 
     Shapes: A n x n, order and positions size n.  Types: any A.
     Raises: TypeError, DimensionMismatch from Graph; TypeError for callback.
-    Cost: a few searches, then one compiled loop over the edges where the backend has it and there is no callback
+    Cost: a few searches, in one compiled loop where the backend has it and there is no callback
     (sequential.cuthill_mckee), else a product and a sort for each level.
 
     >>> import grb_tile as gb
@@ -73,11 +73,10 @@ def rcm(G: Graph | Matrix, *, callback: Callback | None = None) -> OrderResult:
     q = np.argsort(degree, kind="stable")
     B: Any = P[q, q].new(name="B")
     with Report("rcm", callback) as report:
-        component = numbered(connected_components(G).to_numpy()[q])
-        starts = _peripheral(B, component)
-        order = sequential.cuthill_mckee(B, starts) if callback is None else None
+        order = sequential.cuthill_mckee(B) if callback is None else None
         if order is None:
-            order = _by_levels(B, starts, component, report)
+            component = numbered(connected_components(G).to_numpy()[q])
+            order = _by_levels(B, _peripheral(B, component), component, report)
         else:
             report.finish("converged", True)
     order = q[order[::-1]]

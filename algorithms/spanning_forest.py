@@ -138,7 +138,7 @@ def _boruvka(i: np.ndarray, j: np.ndarray, order: np.ndarray, n: int, report: Re
         roots, parent = np.unique(parent, return_inverse=True)
         tree, count = parent.ravel()[tree], roots.size
         # R = S' R S without the edges inside a tree
-        R = select.offdiag(quotient(R, parent.ravel(), count, monoid.min)).new()
+        R = select.offdiag(quotient(R, parent.ravel(), count, "min")).new()
         if report.note(joined=int(kept[-1].size)):
             report.finish("callback", False)
             break

@@ -2,9 +2,10 @@
 
     rowwise.mode(A, labels)                 the most frequent label among the columns of each row
     rowwise.best_move(A, labels, u, v, w)   the label with the greatest sum of entries, less a rank-one penalty
+    rowwise.sum_of_own(A, labels)           the sum of the entries whose column has the row's label
     rowwise.mex(A, colours)                 the least number that no column of a row has
 
-A compiled kernel of the backend does the first two in one pass (backends/protocol.py, best_labels); elsewhere, a GPU
+A compiled kernel of the backend does the first three in one pass (backends/protocol.py, best_labels); elsewhere, a GPU
 included, they are compositions of products, written below.  Matrices and vectors are not changed.
 """
 
@@ -20,7 +21,7 @@ from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import FP64, INT64, UINT64
 
-__all__ = ["best_move", "mex", "mode"]
+__all__ = ["best_move", "mex", "mode", "sum_of_own"]
 
 WORD = 64  # colours that one word of mex holds
 _bor_second: dict[str, Any] = {}
@@ -90,6 +91,21 @@ def best_move(A: Matrix, labels: Vector, u: Vector, v: Vector, w: Vector) -> tup
     stays = select.valueeq(gain, 0.0).new()
     t(stays.S) << labels
     return t, gain, kept
+
+
+def sum_of_own(A: Matrix, labels: Vector) -> Vector:
+    """t(i) = [+_k A(i, k) over labels(k) = labels(i)]: the sum of the entries whose column has the row's label.
+
+    Shapes: A n x n, labels full of size n, t size n.  Types: any A, cast to FP64; labels INT64 in 0 .. n - 1; t FP64,
+    full.
+
+    >>> import grb_tile as gb
+    >>> A = gb.Matrix.from_coo([0, 0, 1], [1, 2, 2], [3.0, 4.0, 5.0], nrows=3, ncols=3)
+    >>> gb.rowwise.sum_of_own(A, gb.Vector.from_dense([1, 1, 0])).to_dense().tolist()
+    [3.0, 0.0, 0.0]
+    """
+    none = Vector.from_scalar(0.0, A.nrows, FP64)
+    return best_move(A if A.dtype is FP64 else A.dup(FP64), labels, none, none, none)[2]
 
 
 def mex(A: Matrix, colours: Vector, *, mask: Any = None) -> Vector:

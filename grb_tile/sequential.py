@@ -115,12 +115,14 @@ def bipartite_matching(B: Matrix) -> tuple[np.ndarray, np.ndarray] | None:
     return None if found is None else (rows, cols)
 
 
-def cuthill_mckee(A: Matrix, starts: np.ndarray) -> np.ndarray | None:
-    """Breadth-first order from `starts`, one vertex of each component; neighbours in the order of their numbers.
+def cuthill_mckee(A: Matrix) -> np.ndarray | None:
+    """Breadth-first order from a vertex at the end of each component; neighbours in the order of their numbers.
 
-    A symmetric.  Cost: O(n + nvals).  Source: Cuthill and McKee, "Reducing the bandwidth of sparse symmetric matrices"
-    (ACM 1969).
+    A symmetric without loops.  The search for the first vertex starts from the least one and goes on from the least of
+    the last level while there are more levels each time.
+    Cost: O(n + nvals) a search.  Source: Cuthill and McKee, "Reducing the bandwidth of sparse symmetric matrices" (ACM
+    1969); George and Liu, "An implementation of a pseudoperipheral node finder" (ACM TOMS 5, 1979).
     """
-    order = np.empty(A.nrows, np.int64)
-    found = _run("cuthill_mckee", [A], starts, np.zeros(A.nrows, np.int32), order)
+    seen, order = np.zeros(A.nrows, np.int64), np.empty(A.nrows, np.int64)
+    found = _run("cuthill_mckee", [A], seen, order)
     return None if found is None else order

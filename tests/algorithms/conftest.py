@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import grb_tile as gb
+from grb_tile.backends.cpu.compiled import sequential
 from grb_tile.backends.cpu.jit import cache as jit
 from support import seeds
 
@@ -18,18 +19,6 @@ def base_seed():
     return seeds.SEED
 
 
-COMPILED = [
-    *((name, {"INDEX": "i"}) for name in ("bipartite_matching", "cuthill_mckee", "greedy_colouring")),
-    *((name, {"INDEX": "i"}) for name in ("independent_set", "strong_components", "topological_levels")),
-    ("core_numbers", {"INDEX": "i", "IN_INDEX": "i"}),
-    ("spanning_forest", {}),
-    *(
-        ("best_label", {"X_ISO": iso, "VALUE": "d", "INDEX": "i", "Z": "d", "MASK": mask})
-        for iso, mask in ((True, "none"), (False, "none"), (False, "pattern"))
-    ),
-]
-
-
 @pytest.fixture(params=["compiled", "loop"])
 def engine(request):
     """An algorithm as the compiled loop of the CPU backend, and as the loop of GraphBLAS calls in NumPy.
@@ -40,6 +29,6 @@ def engine(request):
         with gb.plan(force="numpy"):
             yield request.param
     else:
-        for name, constants in COMPILED:
+        for name, constants in sequential.KERNELS:
             assert jit.plain_kernel(name, **constants).load() is not None, name
         yield request.param

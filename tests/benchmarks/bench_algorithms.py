@@ -23,7 +23,7 @@ import graphs
 import numpy as np
 
 RESULTS = pathlib.Path(__file__).resolve().parent / "results" / "algorithms.md"
-MODULES = ("algorithm_cases",)
+MODULES = ("algorithm_cases", "algorithm_cases_structure")
 CASES = {}
 BUDGET, MOST = 2.0, 7  # seconds and calls that are spent on one side of a case
 HEAD = "| case | edges | grb_tile (ms) | ten vertices (ms) | NetworkX (ms) | ratio | ratio, converted | peers (ms) |"

@@ -190,6 +190,7 @@ def common_calls(gb):
 def record():
     """Run everything and write the recipes of the kernels that were asked for; nothing is compiled meanwhile."""
     import grb_tile as gb
+    from grb_tile.backends.cpu.compiled import sequential
     from grb_tile.backends.cpu.jit import cache as jit
     from grb_tile.planner import tuning
 
@@ -206,6 +207,8 @@ def record():
     A = graph(gb, 10)
     gb.algorithms.bfs(gb.algorithms.Graph(A, directed=False), 0)
     gb.algorithms.bfs(gb.algorithms.Graph(A, directed=False), 0, parents=True)
+    for name, constants in sequential.KERNELS:
+        jit.plain_kernel(name, **constants)
     found = sorted({json.dumps(kernel.recipe.data(), sort_keys=True) for kernel in jit._kernels.values()})
     LIST.write_text("[\n" + ",\n".join(found) + "\n]\n", encoding="utf-8")
     print(f"{len(found)} specialisations in {LIST.relative_to(ROOT)}; failures: {jit.failures()}")

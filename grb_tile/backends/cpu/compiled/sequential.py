@@ -15,6 +15,20 @@ from .gather import balanced
 
 ENTRY_SECONDS = 100e-9  # a composition of products takes so long for each entry (sort, sum, search of the greatest)
 NO_VALUES = np.zeros(0, np.float64)
+_ONE_MATRIX = (
+    "bipartite_matching", "cuthill_mckee", "greedy_colouring", "independent_set", "strong_components",
+    "topological_levels",
+)  # fmt: skip
+# (template, constants) of every kernel of this module, for indices of 32 bits: what a release brings compiled
+KERNELS = [
+    *((name, {"INDEX": "i"}) for name in _ONE_MATRIX),
+    ("core_numbers", {"INDEX": "i", "IN_INDEX": "i"}),
+    ("spanning_forest", {}),
+    *(
+        ("best_label", {"X_ISO": iso, "VALUE": "d", "INDEX": "i", "Z": "d", "MASK": mask})
+        for iso, mask in ((True, "none"), (False, "none"), (False, "pattern"))
+    ),
+]
 
 
 def _functions(kernel, seconds):

@@ -1,27 +1,52 @@
 """Cuthill-McKee order: breadth-first, the neighbours of each vertex in the order in which their row lists them.
 
-Paper: Cuthill and McKee, "Reducing the bandwidth of sparse symmetric matrices" (ACM 1969).
+Papers: Cuthill and McKee, "Reducing the bandwidth of sparse symmetric matrices" (ACM 1969); the first vertex by George
+and Liu, "An implementation of a pseudoperipheral node finder" (ACM TOMS 5, 1979).
 """
 
-from grb_tile.backends.cpu.templates.placeholders import INDEX, INT32, INT64
+from grb_tile.backends.cpu.templates.placeholders import INDEX, INT64
 
 
-def run(indptr: INT64, indices: INDEX, starts: INT64, seen: INT32, order: INT64):
-    """order: the vertices, a component after the other, each from its vertex in `starts` on.  seen: zeros."""
-    tail = 0
-    head = 0
-    for k in range(starts.shape[0]):
-        if seen[starts[k]] == 0:
-            seen[starts[k]] = 1
-            order[tail] = starts[k]
-            tail += 1
-        while head < tail:
-            v = order[head]
-            head += 1
+def breadth_first(indptr, indices, start, mark, seen, order, tail):
+    """The vertices that `start` reaches, to order[tail:]; returns (their end, the last level's start, its depth)."""
+    seen[start] = mark
+    order[tail] = start
+    begin = tail
+    end = tail + 1
+    depth = 0
+    while True:
+        head = end
+        for k in range(begin, head):
+            v = order[k]
             for e in range(indptr[v], indptr[v + 1]):
                 u = indices[e]
-                if seen[u] == 0:
-                    seen[u] = 1
-                    order[tail] = u
-                    tail += 1
+                if seen[u] != mark:
+                    seen[u] = mark
+                    order[end] = u
+                    end += 1
+        if end == head:
+            return end, begin, depth
+        begin = head
+        depth += 1
+
+
+def run(indptr: INT64, indices: INDEX, seen: INT64, order: INT64):
+    """order: the vertices, a component after the other by their least vertices.  seen: zeros."""
+    tail = 0
+    mark = 0
+    for v in range(seen.shape[0]):
+        if seen[v] != 0:
+            continue
+        start = v
+        depth = -1
+        while True:
+            mark += 1
+            end, last, found = breadth_first(indptr, indices, start, mark, seen, order, tail)
+            if found <= depth:
+                break
+            depth = found
+            start = order[last]
+            for k in range(last, end):
+                start = min(start, order[k])
+        tail = end
     return tail

@@ -1,0 +1,100 @@
+"""best_labels and the compositions of rowwise.py: every backend gives what the reference backend's plain loops give."""
+
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from grb_tile import rowwise
+from grb_tile.backends.cpu.compiled import sequential
+from grb_tile.backends.cpu.jit import cache as jit
+from support import seeds
+
+SEEDS = range(12)
+
+
+@pytest.fixture(params=["compiled", "composed"])
+def way(request):
+    if request.param == "composed":
+        with gb.plan(force="numpy"):
+            yield request.param
+    else:
+        for name, constants in sequential.KERNELS:
+            assert name != "best_label" or jit.plain_kernel(name, **constants).load() is not None
+        yield request.param
+
+
+def operands(seed):
+    """(A with entries -2 .. 3, full labels, some labels, u, v, w): small integers, so that sums are exact and tie."""
+    rng = np.random.default_rng(seeds.SEED * 1000 + seed)
+    n = int(rng.integers(1, 30))
+    m = int(rng.integers(0, 5 * n))
+    i, j = rng.integers(0, n, (2, m))
+    values = rng.integers(-2, 4, m).astype(float)
+    A = gb.Matrix.from_coo(i, j, values, nrows=n, ncols=n, dup_op=gb.binary.first)
+    labels = gb.Vector.from_dense(rng.integers(0, n, n))
+    some = np.flatnonzero(rng.random(n) < 0.6)
+    part = gb.Vector.from_coo(some, rng.integers(0, n, some.size), gb.dtypes.INT64, size=n)
+    return A, labels, part, *(gb.Vector.from_dense(rng.integers(0, 3, n).astype(float)) for _ in range(3))
+
+
+def on_reference(call):
+    with gb.plan(force="reference"):
+        return call()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mode(seed, way):
+    A, labels, part, *_ = operands(seed)
+    for x in (labels, part):
+        for weighted in (False, True):
+            expected = on_reference(lambda x=x, weighted=weighted: rowwise.mode(A, x, weighted=weighted))
+            assert rowwise.mode(A, x, weighted=weighted).to_dict() == expected.to_dict()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_best_move(seed, way):
+    A, labels, _, u, v, w = operands(seed)
+    expected = on_reference(lambda: rowwise.best_move(A, labels, u, v, w))
+    for ours, theirs in zip(rowwise.best_move(A, labels, u, v, w), expected, strict=True):
+        assert ours.to_dict() == theirs.to_dict()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sum_of_own(seed, way):
+    A, labels, *_ = operands(seed)
+    label = labels.to_dense()
+    expected = np.zeros(A.nrows)
+    i, j, x = A.to_coo()
+    np.add.at(expected, i.astype(int), np.where(label[i.astype(int)] == label[j.astype(int)], x, 0.0))
+    assert rowwise.sum_of_own(A, labels).to_dense().tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mex(seed, way):
+    A, _, part, *_ = operands(seed)
+    colours = gb.Vector.from_coo(*(x[: part.nvals] for x in part.to_coo()), size=A.nrows)
+    colours << colours * 40  # several words of 64 colours
+    colour = colours.to_dict()
+    near = [
+        {colour[j] for j in row if j in colour} for row in map(dict, (A.to_dicts().get(i, {}) for i in range(A.nrows)))
+    ]
+    expected = {i: next(c for c in range(10**6) if c not in used) for i, used in enumerate(near)}
+    assert rowwise.mex(A, colours).to_dict() == expected
+    masked = rowwise.mex(A, colours, mask=part.S).to_dict()
+    assert masked == {i: expected[i] for i in part.to_dict()}
+
+
+def test_mex_beyond_a_word(way):
+    n = 200
+    A = gb.Matrix.from_coo(np.zeros(n, int), np.arange(n), nrows=2, ncols=n)
+    colours = gb.Vector.from_dense(np.arange(n))
+    assert rowwise.mex(A, colours).to_dict() == {0: n, 1: 0}
+    assert rowwise.mex(A, gb.Vector.from_dense(np.delete(np.arange(n + 1), 130))).to_dict() == {0: 130, 1: 0}
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "FP32"])
+def test_types_and_one_value(dtype, way):
+    A = gb.Matrix.from_coo([0, 0, 0, 1], [0, 1, 2, 2], 1, dtype, nrows=3, ncols=3)  # iso
+    labels = gb.Vector.from_dense([2, 1, 1])
+    assert rowwise.mode(A, labels).to_dict() == {0: 1, 1: 1}
+    assert rowwise.mode(A, labels, weighted=True).to_dict() == {0: 1, 1: 1}
