@@ -7,6 +7,7 @@
 //         spgemm_list      the rows of each bin as a list
 //         symbolic phase   spgemm_hash, spgemm_windows (products/spgemm_*.cuh): entries of each row of C
 //         spgemm_rebin     the bins of the numeric phase, which knows the entries
+//         spgemm_expand    products without values: their columns, as the symbolic phase kept them (bitmap or list)
 //         numeric phase    spgemm_copy, spgemm_hash, spgemm_windows: columns, ascending in each row, and values
 // Bins: COPIED    one row of B, no mask: no accumulator
 //       HASHED    five bins of 16 to 256 entries at most: hash table, a group of lanes for each row
@@ -19,7 +20,7 @@
 namespace grb {
 
 enum { COPIED, HASHED, WINDOWED = HASHED + 5, BINS = 16, NO_BIN = 255 };  // BINS: at most
-enum { PRODUCTS = 16, TOTALS = 32 };  // of `totals`: rows of each bin, then the number of products
+enum { PRODUCTS = 16, KEPT_WORDS, TOTALS = 32 };  // of `totals`: rows of each bin, products, words of `kept`
 constexpr int64_t HASH_LEAST = 16, HASH_MOST = 256;  // entries of a row in the first and in the last hashed bin
 constexpr int64_t HASH_WORK = 1024;  // products of a row that a group of lanes takes
 constexpr int64_t WARP_WORK = 1 << 14;  // products of a row that a warp takes; a block of the next bin: 8 times as many
@@ -80,6 +81,8 @@ template <class I, class O, class S> struct Spgemm {
   int64_t listed;
   int64_t capacity;  // hash: slots of a table; windows: bytes of shared memory of a row
   int64_t window;    // columns of a window, a multiple of 64
+  word* kept;              // null: the structure of rows is computed in both phases
+  const int64_t* kept_at;  // of each stored row: the first word in `kept` of its bitmap or list of 32-bit columns
 
   GRB_DEVICE int64_t row(int64_t r) const { return a_rows == nullptr ? r : a_rows[r]; }
   GRB_DEVICE O column(int32_t c) const { return names == nullptr ? O(c) : names[c]; }
@@ -114,12 +117,12 @@ GRB_DEVICE void add_counts(const unsigned* counts, word* totals) {
 }
 
 // spans[r], work[r] (products, at most 2^32 - 1), bins[r] of each stored row of A; totals += rows of each bin,
-// products.  `lanes` neighbours for each row.
+// products.  kept_at[r] (null: not wanted): see Spgemm.  `lanes` neighbours for each row.
 template <class I>
 __global__ void __launch_bounds__(256)
 spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int64_t* b_ptr, const int64_t* b_rows,
                int64_t b_stored, const int32_t* b_cols, int64_t lanes, bool masked, int64_t least_bytes, word* spans,
-               uint32_t* work, uint8_t* bins, int64_t* c_ptr, word* totals) {
+               uint32_t* work, uint8_t* bins, int64_t* c_ptr, int64_t* kept_at, word* totals) {
   __shared__ unsigned counts[BINS];
   if (threadIdx.x < BINS) counts[threadIdx.x] = 0;
   __syncthreads();
@@ -145,11 +148,20 @@ spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int6
       first = min(first, __shfl_down_sync(ALL_LANES, first, by));
       last = max(last, __shfl_down_sync(ALL_LANES, last, by));
     }
-    if (r >= stored || sub != 0) continue;
+    const bool leads = r < stored && sub == 0;
     int bin = NO_BIN;
     word span = word(first) << 32 | last;
     if (rows == 1 && !masked) bin = COPIED;
     else if (rows > 0) bin = bin_of(count, count, window_words(span_of(span)) * 8, least_bytes);
+    if (kept_at != nullptr) {
+      int64_t words = !leads || rows == 0 || bin == COPIED ? 0
+                      : bin < WINDOWED ? (count + 1) / 2 : window_words(span_of(span));
+      int64_t upto = warp_inclusive_sum(words), base = 0;
+      if (lane_number() == 31 && upto) base = int64_t(atomicAdd(totals + KEPT_WORDS, word(upto)));
+      base = shuffle(base, 31);
+      if (leads) kept_at[r] = base + upto - words;
+    }
+    if (!leads) continue;
     spans[r] = span;
     work[r] = uint32_t(min(count, int64_t(0xffffffff)));
     bins[r] = uint8_t(bin);
@@ -171,10 +183,10 @@ GRB_DEVICE void share_of_rows(int64_t stored, int64_t& from, int64_t& to) {
 }
 
 // bins[r] of the numeric phase, from the entries c_ptr[r + 1] that the symbolic phase counted; sums[b] = entries of the
-// rows of block b.
+// rows of block b.  as_they_are: rows with entries stay in their bins.
 __global__ void __launch_bounds__(256)
 spgemm_rebin(const int64_t* c_ptr, int64_t stored, const word* spans, const uint32_t* work, bool masked,
-             int64_t least_bytes, int64_t word_bytes, int64_t value_bytes, uint8_t* bins, word* totals,
+             bool as_they_are, int64_t least_bytes, int64_t word_bytes, int64_t value_bytes, uint8_t* bins, word* totals,
              int64_t* sums) {
   __shared__ unsigned counts[BINS];
   __shared__ int64_t shared[32];
@@ -188,7 +200,7 @@ spgemm_rebin(const int64_t* c_ptr, int64_t stored, const word* spans, const uint
     int bin = bins[r];
     if (entries == 0) {
       bin = NO_BIN;
-    } else if (bin != COPIED) {
+    } else if (bin != COPIED && !as_they_are) {
       int64_t bytes = window_words(span_of(spans[r])) * word_bytes + entries * value_bytes;
       bin = bin_of(work[r], masked ? int64_t(work[r]) : entries, bytes, least_bytes);
     }
@@ -258,6 +270,44 @@ __global__ void __launch_bounds__(256) spgemm_copy(Spgemm<I, O, S> o) {
           o.c_values[at + q - start] = S::times(a, value_of_x<S>(o.b_values, q), i, k, j);
       }
       break;
+    }
+  }
+}
+
+// The columns of C that the symbolic phase kept; `capacity`: 0 for lists, else bitmaps.
+template <class I, class O, class S, int FORM>
+__global__ void __launch_bounds__(256) spgemm_expand(Spgemm<I, O, S> o) {
+  __shared__ int sums[33];
+  const Owner<FORM> owner;
+  const int in_block = FORM == BY_WARP ? int(blockDim.x >> 5) : 1;
+  const int number = FORM == BY_WARP ? int(threadIdx.x >> 5) : 0;
+  for (int64_t n = int64_t(blockIdx.x) * in_block + number; n < o.listed; n += int64_t(gridDim.x) * in_block) {
+    const int64_t r = o.list[n], low = int64_t(o.spans[r] >> 32);
+    const word* bits = o.kept + o.kept_at[r];
+    int64_t to = o.c_ptr[r];
+    if (o.capacity == 0) {
+      const int32_t* columns = reinterpret_cast<const int32_t*>(bits);
+      for (int64_t at = owner.rank, entries = o.c_ptr[r + 1] - to; at < entries; at += owner.size)
+        o.c_cols[to + at] = o.column(columns[at]);
+      continue;
+    }
+    const int64_t words = (span_of(o.spans[r]) + 63) / 64;
+    for (int64_t first = 0; first < words; first += owner.size) {
+      const int64_t w = first + owner.rank;
+      const word mine = w < words ? bits[w] : 0;
+      int total = 0;
+      const int rank = owner.exclusive_sum(__popcll(mine), total, sums);
+      for_each_lane(mine != 0, [&](int from) {  // the warp writes the columns of one word
+        const word whole = shuffle(mine, from);
+        int64_t column = low + shuffle(w, from) * 64 + lane_number(), at = to + shuffle(rank, from);
+#pragma unroll
+        for (int half = 0; half < 64; half += 32, column += 32) {
+          const unsigned part = unsigned(whole >> half);
+          if (part >> lane_number() & 1) o.c_cols[at + rank_in(part)] = o.column(int32_t(column));
+          at += __popc(part);
+        }
+      });
+      to += total;
     }
   }
 }

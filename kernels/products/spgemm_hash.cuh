@@ -157,6 +157,9 @@ __global__ void __launch_bounds__(256) spgemm_hash(Spgemm<I, O, S> o) {
       }
       if (found + sub < (found + 3) / 4 * 4) table.compact[found + sub] = EMPTY_SLOT;
       __syncwarp();
+      const bool keeps = o.kept != nullptr;  // the columns, for spgemm_expand, and their number
+      if (keeps && sub == 0 && present) o.c_ptr[r + 1] = found;
+      uint32_t* kept = keeps ? reinterpret_cast<uint32_t*>(o.kept + o.kept_at[r]) : nullptr;
       const int64_t to = o.c_ptr[r];
       const uint4* four = reinterpret_cast<const uint4*>(table.compact);
       for (int at = sub; at < found; at += G) {
@@ -166,7 +169,7 @@ __global__ void __launch_bounds__(256) spgemm_hash(Spgemm<I, O, S> o) {
           uint4 v = four[m];
           rank += int(v.x < c) + int(v.y < c) + int(v.z < c) + int(v.w < c);
         }
-        o.c_cols[to + rank] = o.column(int32_t(c));
+        if (keeps) kept[rank] = c; else o.c_cols[to + rank] = o.column(int32_t(c));
         if constexpr (values) o.c_values[to + rank] = table.values[table.order[at]];
       }
     }

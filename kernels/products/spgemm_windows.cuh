@@ -231,7 +231,13 @@ spgemm_windows(Spgemm<I, O, S> o) {
       int count = 0, total = 0;
       for (int w = first; w < last; w++) count += bits_in(bits[w]);
       int rank = owner.exclusive_sum(count, total, sums);
-      if constexpr (NUMERIC) {
+      if constexpr (!NUMERIC) {
+        if (o.kept != nullptr) {
+          Word* kept = reinterpret_cast<Word*>(o.kept + o.kept_at[r] + (low - int64_t(o.spans[r] >> 32)) / 64);
+          const int used = int((high - low + 63) / 64) * (64 / WIDTH);
+          for (int w = owner.rank; w < used; w += owner.size) kept[w] = bits[w];
+        }
+      } else {
         for (int w = first; w < first + share; w++) {
           Word mine = w < last ? bits[w] : 0;
           if constexpr (values)

@@ -9,6 +9,7 @@ from backends import agree, samples
 from cuda_emulation.backend import shim
 from grb_tile import dtypes
 from grb_tile.backends import select
+from grb_tile.backends.cuda.products import spgemm
 from grb_tile.exceptions import OutOfMemory
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import explain, force, record_plan
@@ -105,6 +106,18 @@ def test_columns_beyond_32_bits(semiring_name):
     for allow in (None, Allow(pattern, True)):
         got, _ = product(A, B, semiring, allow)
         compare(got, NUMPY.matmul(A, B, semiring, allow, "gustavson"), semiring)
+
+
+def test_structure_is_kept_or_computed_again(monkeypatch):
+    """A product without values, with and without memory for what the symbolic phase finds; rows of several windows."""
+    semiring = get_typed_op("any_pair", dtypes.BOOL, kind="semiring")
+    A, B = operands(rng_of(13), semiring)
+    pattern = of_rows(rng_of(14), A.nrows, B.ncols, dtypes.BOOL, np.arange(A.nrows) * 20)
+    for allow in (None, Allow(pattern), Allow(pattern, True)):
+        want = NUMPY.matmul(A, B, semiring, allow, "gustavson")
+        for share in (8, 1 << 60):
+            monkeypatch.setattr(spgemm, "KEPT_SHARE", share)
+            agree.assert_same(host(product(A, B, semiring, allow)[0]), want)
 
 
 def test_products_without_entries():

@@ -32,11 +32,15 @@ def spgemm(number, text, atomic, structure_only):
     forms = ("BY_WARP", "BY_ATOMICS" if atomic and "float2" not in text else "IN_ORDER")
     yield "products/spgemm.cuh", "spgemm_copy", text, (*types, "S")
     yield "products/spgemm_hash.cuh", "spgemm_hash", text, (*types, "S", lanes, "true")
+    if structure_only:
+        for form in ("BY_WARP", "BY_ATOMICS"):
+            yield "products/spgemm.cuh", "spgemm_expand", text, (*types, "S", form)
     for form in forms:
         yield "products/spgemm_windows.cuh", "spgemm_windows", text, (*types, "S", form, "true")
     if number < 3:
         yield "products/spgemm.cuh", "spgemm_analyse", "", (types[0],)
-        yield "products/spgemm_hash.cuh", "spgemm_hash", "", (*types, "Structure", lanes, "false")
+        for phase in ("false", "true"):
+            yield "products/spgemm_hash.cuh", "spgemm_hash", "", (*types, "Structure", lanes, phase)
         for form in ("BY_WARP", "BY_ATOMICS"):
             yield "products/spgemm_windows.cuh", "spgemm_windows", "", (*types, "Structure", form, "false")
         for name in ("spgemm_rebin", "spgemm_list"):

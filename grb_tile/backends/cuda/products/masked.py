@@ -19,7 +19,7 @@ from ....storage.convert import share
 from ....storage.store import Compressed
 from ..structure.entries import index_type, row_ids
 from ..structure.positions import keep_matrix_entries, listed
-from .spgemm import MOST_BLOCKS, PRODUCTS, RESIDENT_THREADS, THREADS, TOTALS, Bins, power_between
+from .spgemm import MOST_BLOCKS, PRODUCTS, THREADS, TOTALS, Bins, power_between
 
 if TYPE_CHECKING:
     from ..lowering.semirings import Lowered
@@ -101,7 +101,7 @@ class _Rows:
     def __init__(self, device, A, BT, s, pattern):
         self.device, self.A, self.BT, self.s, self.pattern = device, A, BT, s, pattern
         launcher = device.launcher
-        self.shared = launcher.size(launcher.shared - (8 << 10), 1024)  # bytes that a block may have; some are static
+        self.shared = launcher.size(launcher.limits.dynamic_shared, 1024)  # bytes that a block may have
         self.least = launcher.size(self.shared // 32 // 128 * 128, 128)  # of a warp: so that 32 are resident
         self.stored = stored = pattern.indptr.shape[0] - 1
         count = pattern.indices.shape[0]
@@ -130,14 +130,14 @@ class _Rows:
 
     def run(self, out, hit, sums):
         """Launch the kernel of each bin."""
-        processors, shared = self.device.launcher.processors, self.shared
+        launcher, shared = self.device.launcher, self.shared
+        processors, most = launcher.processors, launcher.limits.threads_per_processor
         for table in (SEARCHED, HASH, BITMAP):
             levels = range(BINS[table + 1] - BINS[table])
             capacities = [min(self.least << level, shared) if table else 0 for level in levels]
             threads = [32, *THREADS[1:]] if table else [32, THREADS[2]]
             resident = [
-                processors * min(RESIDENT_THREADS // threads[level], shared // max(capacities[level], 1))
-                for level in levels
+                processors * min(most // threads[level], shared // max(capacities[level], 1)) for level in levels
             ]
             for level, first, count in self.bins.launches(BINS[table], BINS[table + 1], resident):
                 self._launch(

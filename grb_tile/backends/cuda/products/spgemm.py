@@ -5,7 +5,8 @@
     numeric phase    columns, ascending in each row, and values
 
 Workspace: 29 bytes for each stored row of A.  Values of a monoid with an atomic are merged by several warps; all others
-by one row of B after the other.
+by one row of B after the other.  Of a product without values (any_pair) the symbolic phase keeps each row's bitmap or
+list of columns, where a share of the free memory has them, and the numeric phase copies them.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
     from ..runtime.device import Device
 
 COPIED, HASHED, WINDOWED, BINS = 0, 1, 6, 12  # as in spgemm.cuh
-PRODUCTS, TOTALS = 16, 32
+PRODUCTS, KEPT_WORDS, TOTALS = 16, 17, 32
+KEPT_SHARE = 8  # of the free memory may be what the symbolic phase keeps of a product without values
 SLOTS = (32, 64, 128, 256, 512)  # of the hash table in each hashed bin
 LEAST_LANES = (4, 4, 8, 16, 32)  # of a group in each hashed bin
 THREADS = (128, 128, 256, 512, 1024, 1024)  # of a block in each windowed bin; a warp for each row in the first
 MOST_COLUMNS = 1 << 31  # the kernels' columns of B are 32-bit
-RESIDENT_THREADS = 2048  # of a multiprocessor
 MOST_BLOCKS = 1 << 30  # of a grid, which may have 2^31 - 1; blocks of more rows take several
 FORMS = ("BY_WARP", "BY_ATOMICS", "IN_ORDER")
 
@@ -100,7 +101,8 @@ class _Product:
         self.stored = A.indptr.shape[0] - 1
         self.names_of_types = index_type(A.indices), "int32_t" if self.out.itemsize == 4 else "int64_t"
         launcher = device.launcher
-        self.shared = launcher.size(launcher.shared - (8 << 10), 1024)  # bytes that a block may have; some are static
+        self.shared = launcher.size(launcher.limits.dynamic_shared, 1024)  # bytes that a block may have
+        self.kept = self.kept_at = None
         self.threads = launcher.threads(256)
         self.blocks = launcher.blocks(8 * launcher.processors, self.stored, self.threads)
         self.least = launcher.size(self.shared // 32 // 128 * 128, 128)  # of a warp: so that 32 are resident
@@ -113,14 +115,18 @@ class _Product:
         self.bins, self.list = device.empty(stored, np.uint8), device.empty(stored, np.int64)
         self.c_ptr = device.empty(stored + 1, np.int64)
         totals = self.totals = device.zeros(4 * TOTALS, np.uint64)
+        if self.s.structure_only:
+            self.kept_at = device.empty(stored, np.int64)
         lanes = power_between(A.indices.shape[0] / stored, 1, 32)
         kernel = self._kernel("spgemm_analyse", (index_type(A.indices),))
         kernel.over(-(-stored * lanes // 32) * 32, (
             A.indptr, A.indices, stored, B.indptr, B.rows, B.indptr.shape[0] - 1, self.columns, lanes, self.masked,
-            self.least, self.spans, self.work, self.bins, self.c_ptr, totals))  # fmt: skip
+            self.least, self.spans, self.work, self.bins, self.c_ptr, self.kept_at, totals))  # fmt: skip
         self._make_list(totals, totals[TOTALS:], None)
         first = device.read(totals[:TOTALS])
         self.mean = first[PRODUCTS] / A.indices.shape[0]  # entries of a row of B, weighted by products
+        if self.s.structure_only and first[KEPT_WORDS] * 8 * KEPT_SHARE <= device.memory()[0]:
+            self.kept = device.empty(first[KEPT_WORDS], np.uint64)
         self._run(Bins(first), None, self.c_ptr)
         return self._count(first[PRODUCTS])
 
@@ -131,8 +137,8 @@ class _Product:
         value = 0 if s.structure_only else s.dtype.np_type.itemsize
         kernel = self._kernel("spgemm_rebin")
         kernel(self.blocks, self.threads, (
-            self.c_ptr, self.stored, self.spans, self.work, self.masked, self.least, _word_bytes(s), value,
-            self.bins, totals, sums,
+            self.c_ptr, self.stored, self.spans, self.work, self.masked, self.kept is not None, self.least,
+            _word_bytes(s), value, self.bins, totals, sums,
         ))  # fmt: skip
         self._make_list(totals, totals[TOTALS:], sums)
         *found, total = device.read(totals[:TOTALS], self.c_ptr[-1:])
@@ -183,14 +189,30 @@ class _Product:
         if bins.counts[COPIED] and s is not None:
             count, lanes = bins.counts[COPIED], power_between(self.mean, 4, 32)
             kernel = self._kernel("spgemm_copy", template, text)
-            kernel.over(count * lanes, (*operands, self.list[:count], count, lanes, 0))
-        hashed = [self._table(level, value, s is not None) for level in range(WINDOWED - HASHED)]
+            kernel.over(count * lanes, (*operands, self.list[:count], count, lanes, 0, None, None))
+        if self.kept is not None and s is not None:
+            self._expand(bins, operands, template, text)
+            return
+        lists = s is not None or self.kept is not None
+        hashed = [self._table(level, value, lists) for level in range(WINDOWED - HASHED)]
         for level, first, count in bins.launches(HASHED, WINDOWED, [groups for *_, groups in hashed]):
             arguments = (*operands, self.list[first : first + count], count)
-            self._hash(*hashed[level][:3], count, arguments, template, text, numeric)
+            self._hash(*hashed[level][:3], count, arguments, template, text, "true" if lists else "false")
         for level, first, count in bins.launches(WINDOWED, BINS, self._resident_rows()):
             arguments = (*operands, self.list[first : first + count], count)
             self._windows(level, count, arguments, template, text, numeric, s)
+
+    def _expand(self, bins, operands, template, text):
+        """Columns of C from what the symbolic phase kept."""
+        launcher, counts = self.device.launcher, bins.counts
+        for low, high, form in ((HASHED, WINDOWED, 0), (WINDOWED, WINDOWED + 2, 0), (WINDOWED + 2, BINS, 1)):
+            first, count = sum(counts[:low]), sum(counts[low:high])
+            if count:
+                kernel = self._kernel("spgemm_expand", (*template, FORMS[form]), text)
+                threads = launcher.threads(256)
+                rows = threads // 32 if form == 0 else 1
+                rest = self.list[first : first + count], count, int(low == WINDOWED or form), 0, self.kept, self.kept_at
+                kernel(launcher.blocks(min(-(-count // rows), MOST_BLOCKS)), threads, (*operands, *rest))
 
     def _table(self, level, value, numeric):
         """(slots, bytes, lanes, groups resident on the device at once) of a hashed bin."""
@@ -198,14 +220,19 @@ class _Product:
         size = slots * 4 + numeric * slots * 2 + (slots * (value + 1) if value else 0)
         size = (size + 15) // 16 * 16
         lanes = power_between(self.mean, LEAST_LANES[level], 32)
-        return slots, size, lanes, launcher.processors * min(RESIDENT_THREADS // lanes, self.shared // size)
+        return (
+            slots,
+            size,
+            lanes,
+            launcher.processors * min(launcher.limits.threads_per_processor // lanes, self.shared // size),
+        )
 
     def _resident_rows(self):
         """Rows of each windowed bin that are resident on the device at once."""
-        processors = self.device.launcher.processors
+        processors, resident = self.device.launcher.processors, self.device.launcher.limits.threads_per_processor
         threads = (32, *THREADS[1:])
         return [
-            processors * min(RESIDENT_THREADS // threads[level], self.shared // min(self.least << level, self.shared))
+            processors * min(resident // threads[level], self.shared // min(self.least << level, self.shared))
             for level in range(5)
         ] + [0]  # rows of the last bin alone are processed by windows
 
@@ -219,7 +246,7 @@ class _Product:
         kernel(
             launcher.blocks(min(-(-count // groups), MOST_BLOCKS)),
             threads,
-            (*arguments, slots, 0),
+            (*arguments, slots, 0, self.kept, self.kept_at),
             shared=groups * table,
         )
 
@@ -238,7 +265,7 @@ class _Product:
         kernel(
             launcher.blocks(min(-(-count // rows), MOST_BLOCKS)),
             threads,
-            (*arguments, capacity, window),
+            (*arguments, capacity, window, self.kept, self.kept_at),
             shared=rows * capacity,
         )
 
