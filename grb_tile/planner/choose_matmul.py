@@ -6,6 +6,7 @@ products that a row-by-row product forms. Paper: push_pull_graphblas_icpp18, sec
 
 from __future__ import annotations
 
+from grb_tile.operators import ANY
 from grb_tile.storage.convert import cached_transpose
 from grb_tile.storage.place import is_host
 from grb_tile.storage.work import dot_work, masked_products
@@ -32,6 +33,8 @@ def choose_matmul(A, at: bool, B, bt: bool, allow, semiring) -> Plan:
     if not is_host(A):
         return choose_matmul_on_gpu(A, at, B, bt, pattern)
     dots = dot_work(B, bt, pattern) * tuning.DOT_ENTRY + A.indices.shape[0]
+    if semiring.binaryop.kind != "pair" and semiring.monoid.terminal is not ANY:
+        dots *= tuning.DOT_VALUE
     if not bt and cached_transpose(B) is None:
         dots += B.indices.shape[0] * tuning.MATMUL_TRANSPOSE
     rows = masked_products(A, B, pattern, at, bt) * tuning.CHECKED_PRODUCT

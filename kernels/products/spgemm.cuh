@@ -186,8 +186,8 @@ GRB_DEVICE void share_of_rows(int64_t stored, int64_t& from, int64_t& to) {
 // rows of block b.  as_they_are: rows with entries stay in their bins.
 __global__ void __launch_bounds__(256)
 spgemm_rebin(const int64_t* c_ptr, int64_t stored, const word* spans, const uint32_t* work, bool masked,
-             bool as_they_are, int64_t least_bytes, int64_t word_bytes, int64_t value_bytes, uint8_t* bins, word* totals,
-             int64_t* sums) {
+             bool as_they_are, int64_t least_bytes, int64_t word_bytes, int64_t value_bytes, uint8_t* bins,
+             word* totals, int64_t* sums) {
   __shared__ unsigned counts[BINS];
   __shared__ int64_t shared[32];
   if (threadIdx.x < BINS) counts[threadIdx.x] = 0;

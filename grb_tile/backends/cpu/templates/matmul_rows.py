@@ -3,9 +3,9 @@
 Paper: Gustavson, "Two fast algorithms for sparse matrices" (ACM TOMS 4, 1978).
 Dense accumulator (SPA): `total` has the sums, `words` a presence bit for each column, `summary` a bit for each word in
 use.  `words` and `summary` are zero between rows, so that clearing costs O(row), and `total` is arbitrary where absent.
-MASK "none": all columns; "pattern": those in row i of M, tested before the product is formed; "complement": all others.
-`allowed` has the bits of M's row.  A row of at most FEW columns is sorted by insertion; longer ones are read from the
-bits in order.
+MASK "none": all columns; "pattern": those in row i of M, tested before the product is formed, by `allowed`, the bits of
+M's row; "complement": all others, the bits of M's row are deleted from those of C's.  A row of at most FEW columns is
+sorted by insertion; longer ones are read from the bits in order.
 """
 
 import numpy as np
@@ -65,8 +65,8 @@ def multiply(
         if a_lo == a_hi:
             counts[i] = 0
             continue
-        if MASK != "none":
-            if MASK == "pattern" and m_ptr[i] == m_ptr[i + 1]:
+        if MASK == "pattern":
+            if m_ptr[i] == m_ptr[i + 1]:
                 counts[i] = 0
                 continue
             for p in range(m_ptr[i], m_ptr[i + 1]):
@@ -81,8 +81,6 @@ def multiply(
                 w = j >> 6
                 mask = bit(np.int64(j))
                 if MASK == "pattern" and not allowed[w] & mask:
-                    continue
-                if MASK == "complement" and allowed[w] & mask:
                     continue
                 present = words[w]
                 if present & mask:
@@ -114,8 +112,21 @@ def multiply(
                 words[w] = NONE
                 allowed[w] = NONE
         else:
+            if MASK == "complement":
+                for p in range(m_ptr[i], m_ptr[i + 1]):
+                    j = m_indices[p]
+                    words[j >> 6] &= ~bit(np.int64(j))
             if at - start <= FEW:
                 sort_few(out_indices, start, at)
+                if MASK == "complement":
+                    end = at
+                    at = start
+                    for p in range(start, end):
+                        j = out_indices[p]
+                        summary[j >> 12] = NONE
+                        if words[j >> 6] & bit(np.int64(j)):
+                            out_indices[at] = j
+                            at += 1
                 for p in range(start, at):
                     j = out_indices[p]
                     words[j >> 6] = NONE
@@ -124,9 +135,6 @@ def multiply(
                 at = take_bits(words, summary, out_indices, start, 0, summary.shape[0])
             for p in range(start, at):
                 out_values[p] = total[out_indices[p]]
-        if MASK == "complement":
-            for p in range(m_ptr[i], m_ptr[i + 1]):
-                allowed[m_indices[p] >> 6] = NONE
         counts[i] = at - start
     return at
 
