@@ -47,20 +47,26 @@ from .degrees import (
     overall_reciprocity,
     reciprocity,
 )
+from .distances import apsp, diameter, eccentricity, radius
 from .eigenvector import eigenvector
-from .errors import AlgorithmError, ConvergenceFailure, CycleError, NegativeCycleError
+from .errors import AlgorithmError, ConvergenceFailure, CycleError, NegativeCycleError, NoPathError
 from .graph import Graph, as_graph
 from .hello import hello
 from .hits import HitsResult, hits
 from .independent_set import IndependentSetResult, maximal_independent_set
+from .k_truss import k_truss
 from .katz import katz
 from .label_propagation import label_propagation
 from .louvain import CommunitiesResult, louvain
+from .markov_clustering import mcl
 from .modularity import PartitionQuality, modularity, partition_quality
 from .pagerank import PageRankResult, pagerank
+from .paths import ancestors, descendants, ego_graph, has_path, shortest_path, shortest_path_length
+from .random_walks import WalksResult, random_walks
 from .rcm import OrderResult, rcm
 from .report import Report
 from .result import EdgeResult, Result, VertexResult
+from .similarity import adamic_adar, common_neighbors, cosine, jaccard, overlap, resource_allocation, sorensen
 from .spanning_forest import SpanningForestResult, minimum_spanning_forest
 from .sssp import SsspResult, sssp
 from .strong_components import StrongComponentsResult, strongly_connected_components
@@ -82,6 +88,7 @@ __all__ = [
     "IndependentSetResult",
     "MatchingResult",
     "NegativeCycleError",
+    "NoPathError",
     "OrderResult",
     "PageRankResult",
     "PartitionQuality",
@@ -91,6 +98,10 @@ __all__ = [
     "SsspResult",
     "StrongComponentsResult",
     "VertexResult",
+    "WalksResult",
+    "adamic_adar",
+    "ancestors",
+    "apsp",
     "as_graph",
     "average_clustering",
     "betweenness",
@@ -100,43 +111,60 @@ __all__ = [
     "closeness",
     "clustering",
     "coloring",
+    "common_neighbors",
     "condensation",
     "connected_components",
     "core_number",
+    "cosine",
     "degree",
     "degree_centrality",
     "degree_ordered",
     "density",
+    "descendants",
+    "diameter",
+    "eccentricity",
     "edge_betweenness",
+    "ego_graph",
     "eigenvector",
     "harmonic",
+    "has_path",
     "hello",
     "hits",
     "in_degree",
     "in_degree_centrality",
     "is_dag",
     "isolates",
-    "katz",
+    "jaccard",
     "k_core",
     "k_shell",
+    "k_truss",
+    "katz",
     "label_propagation",
     "louvain",
     "maximal_independent_set",
+    "mcl",
     "minimum_spanning_forest",
     "modularity",
     "out_degree",
     "out_degree_centrality",
     "overall_reciprocity",
+    "overlap",
     "pagerank",
     "partition_quality",
+    "radius",
+    "random_walks",
     "rcm",
     "reciprocity",
+    "resource_allocation",
+    "shortest_path",
+    "shortest_path_length",
+    "sorensen",
     "square_clustering",
     "sssp",
-    "transitivity",
     "strongly_connected_components",
     "topological_generations",
     "topological_sort",
+    "transitivity",
     "triangle_count",
     "triangles",
 ]

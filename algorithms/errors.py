@@ -28,6 +28,10 @@ class CycleError(AlgorithmError):
         self.node = node
 
 
+class NoPathError(AlgorithmError):
+    """No path leads from the source to the target."""
+
+
 class ConvergenceFailure(AlgorithmError):
     """The iteration limit came before the tolerance.  `iterations`, `residual`, and what was reached in `result`."""
 

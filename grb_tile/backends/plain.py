@@ -3,13 +3,31 @@
 import numpy as np
 
 from ..storage.embed import full_vector, row_matrix
-from ..storage.place import first_value
+from ..storage.place import first_value, is_of_device
+from ..storage.store import Allow
 
 
 def use_plain_rows(plan):
     """Record in the plan that its format has no method for this product; a plan given as a name keeps no record."""
     if type(plan) is not str:
         plan.use_plain_rows()
+
+
+def host_array(data, dtype):
+    """`data`, from the host or from a GPU, as a contiguous NumPy array."""
+    if is_of_device(data):
+        data = data.get()
+    elif hasattr(data, "__cuda_array_interface__"):
+        import cupy
+
+        data = cupy.asarray(data).get()
+    return np.ascontiguousarray(data, dtype)
+
+
+def outside(backend, A, I, J):
+    """A without its entries in the region I x J, which are gathered and moved back to where they are."""
+    region = backend.expand_matrix(backend.gather_matrix(A, I, J), I, J, A.nrows, A.ncols)
+    return backend.restrict(A, Allow(region, True)) if region.nvals else A
 
 
 def concat_matrices(backend, tiles, dtype):

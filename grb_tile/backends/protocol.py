@@ -36,7 +36,7 @@ from grb_tile.exceptions import NotImplementedException
 from grb_tile.planner.device_profile import CPU
 from grb_tile.planner.statistics import edges_of
 from grb_tile.storage.bits import scatter_words
-from grb_tile.storage.place import host, is_of_device
+from grb_tile.storage.place import host
 
 from . import plain
 
@@ -144,6 +144,10 @@ class Backend:
     def concat_matrices(self, tiles: list[list[Compressed]], dtype: DataType) -> Compressed:
         """T[i + top, j + left] = A[i,j] for each tile A of a grid (a list of rows of tiles), cast to `dtype`."""
         return plain.concat_matrices(self, tiles, dtype)
+
+    def outside(self, A: Compressed, I: Positions, J: Positions) -> Compressed:
+        """T[i,j] = A[i,j] unless i is in I and j in J (each an int64 array without duplicates, a range, or None)."""
+        return plain.outside(self, A, I, J)
 
     # ------------------------------------------------------------------ facts for the planner
 
@@ -375,13 +379,7 @@ class Backend:
         Types: NumPy arrays, arrays of a device whose backend was in use, and what offers `__cuda_array_interface__`
         or, on the GPU, `__dlpack__`.
         """
-        if is_of_device(data):
-            data = data.get()
-        elif hasattr(data, "__cuda_array_interface__"):
-            import cupy
-
-            data = cupy.asarray(data).get()
-        return np.ascontiguousarray(data, dtype)
+        return plain.host_array(data, dtype)
 
     def is_array(self, x: Any) -> bool:
         """Is `x` an array of the class that this backend's stores have?"""

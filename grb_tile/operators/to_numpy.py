@@ -120,8 +120,12 @@ def _second(x, y):
 
 def _spread(dtype, result, *arrays):
     """`result`, which some argument does not enter, in the shape all arguments have together."""
-    shape = np.broadcast_shapes(*(np.shape(a) for a in arrays))
-    if np.shape(result) == shape:
+    have = np.shape(result)
+    shapes = {np.shape(a) for a in arrays}
+    if len(have) == 1 and shapes <= {(), (1,), have}:  # a broadcast in NumPy takes 10 us
+        return np.asarray(result)
+    shape = np.broadcast_shapes(*shapes)
+    if have == shape:
         return np.asarray(result)
     out = np.empty(shape, dtype)
     out[...] = result

@@ -126,6 +126,11 @@ def sssp_kernel(n: int, entries: int, longest: int, heavy: Callable[[int], int])
     return Choice("grid_wide", "hubs", (longest, mean)), False
 
 
+def without_cluster(choice: Choice, blocks: int) -> Choice:
+    """The Choice where no cluster is resident on the device, so that `blocks` resident blocks replace it."""
+    return choice._replace(rule="no_cluster", figures=(blocks,)) if choice.rule == "high_diameter" else choice
+
+
 def has_short_rows(n: int, entries: int) -> bool:
     """Are rows so short that a search may need thousands of rounds?  Then nothing is ever pulled."""
     return entries <= tuning.HIGH_DIAMETER_MEAN * n

@@ -280,6 +280,8 @@ RULES = {
     "row_accumulators": "positions are found in the first phase; each row's accumulator is in shared memory",
     # kernels of traversals
     "high_diameter": "{0:.1f} entries a row, {1:.1%} of them in rows longer than {2}: levels by the thousand",
+    "no_cluster": "levels by the thousand; no thread block cluster fits on the device: {0} resident blocks exchange "
+    "through global memory",
     "low_skew": "longest row {0} against a mean of {1:.1f}: no hubs",
     "local": "{0:.0%} of the vertices have a highest-degree neighbour of a near number",
     "no_bound": "no bound between near and far was asked for",

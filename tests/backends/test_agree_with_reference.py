@@ -308,6 +308,24 @@ def test_gather_and_expand(backend, seed, huge):
 
 @pytest.mark.parametrize("huge", [False, True])
 @pytest.mark.parametrize("seed", range(20))
+def test_outside(backend, seed, huge):
+    rng = np.random.default_rng([9, seed, huge])
+    rows, cols = dimension(rng, huge), dimension(rng, huge)
+    A = random_matrix(rng, rows, cols, choice(rng, TYPES))
+    before = snapshot(A)
+    for _ in range(4):
+        I, J = (K if K is None or type(K) is range else rng.permutation(np.unique(K))
+                for K in (some_indices(rng, size, True) for size in (rows[0], cols[0])))  # fmt: skip
+        assert_same(backend.outside(A, I, J), REFERENCE.outside(A, I, J))
+        if A.nvals:  # a region with some of the entries
+            stored = [np.unique(rng.choice(np.array(part), 5)) for part in zip(*entries(A), strict=True)]
+            assert_same(backend.outside(A, *stored), REFERENCE.outside(A, *stored))
+            assert_same(backend.outside(A, stored[0], None), REFERENCE.outside(A, stored[0], None))
+    assert snapshot(A) == before
+
+
+@pytest.mark.parametrize("huge", [False, True])
+@pytest.mark.parametrize("seed", range(20))
 def test_concat(backend, seed, huge):
     rng = np.random.default_rng([8, seed, huge])
     heights, widths = ([dimension(rng, huge) for _ in range(int(rng.integers(1, 4)))] for _ in range(2))

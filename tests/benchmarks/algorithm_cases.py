@@ -172,3 +172,121 @@ def clustering_directed():
 @case("square_clustering", scale=10)
 def square_clustering():
     return lambda s: alg.square_clustering(s.G), lambda s: nx.square_clustering(s.nx), close()
+
+
+@case("k_truss_5", scale=12)
+def k_truss():
+    def same(ours, theirs):
+        assert set(ours.to_dict()) == {(min(e), max(e)) for e in theirs.edges}
+
+    return lambda s: alg.k_truss(s.G, 5), lambda s: nx.k_truss(s.nx, 5), same
+
+
+def some_pairs(subject):
+    """Ten thousand pairs of vertices (ninety of ten)."""
+    rng = np.random.default_rng(3)
+    pairs = rng.integers(0, subject.n, (10000, 2)) if subject.n > 10 else np.indices((10, 10)).reshape(2, -1).T
+    return [(u, v) for u, v in pairs.tolist() if u != v]
+
+
+def same_pairs(ours, theirs):
+    found, theirs = ours.to_dict(), list(theirs)
+    np.testing.assert_allclose([found[u, v] for u, v, _ in theirs], [s for _, _, s in theirs], rtol=1e-9)
+
+
+@case("jaccard_10000_pairs")
+def jaccard():
+    return (
+        lambda s: alg.jaccard(s.G, some_pairs(s)),
+        lambda s: list(nx.jaccard_coefficient(s.nx, some_pairs(s))),
+        same_pairs,
+    )
+
+
+@case("adamic_adar_10000_pairs")
+def adamic_adar():
+    return (
+        lambda s: alg.adamic_adar(s.G, some_pairs(s)),
+        lambda s: list(nx.adamic_adar_index(s.nx, some_pairs(s))),
+        same_pairs,
+    )
+
+
+def giant(s):
+    """The largest component, for NetworkX and for us."""
+    if "giant" not in s._made:
+        s._made["giant"] = s.nx.subgraph(max(nx.connected_components(s.nx), key=len)).copy()
+        s._made["giant_G"] = alg.Graph(s._made["giant"])
+    return s._made["giant"], s._made["giant_G"]
+
+
+@case("eccentricity", scale=10)
+def eccentricity():
+    def same(ours, theirs):
+        assert ours.to_dict() == theirs
+
+    return lambda s: alg.eccentricity(giant(s)[1]), lambda s: nx.eccentricity(giant(s)[0]), same
+
+
+@case("diameter", scale=10)
+def diameter():
+    return lambda s: alg.diameter(giant(s)[1]), lambda s: nx.diameter(giant(s)[0]), close()
+
+
+@case("apsp", scale=10)
+def apsp():
+    from scipy.sparse import csgraph
+
+    def same(ours, theirs):
+        if isinstance(theirs, dict):
+            assert ours.to_dict() == theirs
+        else:
+            np.testing.assert_array_equal(ours.values.dup("FP64").to_dense(np.inf), theirs)
+
+    return (
+        lambda s: alg.apsp(s.G),
+        lambda s: dict(nx.all_pairs_shortest_path_length(s.nx)),
+        same,
+        {"SciPy": lambda s: csgraph.shortest_path(s.scipy, unweighted=True)},
+    )
+
+
+@case("apsp_weighted", scale=9, weighted=True)
+def apsp_weighted():
+    from scipy.sparse import csgraph
+
+    def same(ours, theirs):
+        if isinstance(theirs, dict):
+            assert ours.to_dict() == theirs
+        else:
+            np.testing.assert_array_equal(ours.values.to_dense(np.inf), theirs)
+
+    return (
+        lambda s: alg.apsp(s.G, weighted=True),
+        lambda s: dict(nx.all_pairs_dijkstra_path_length(s.nx)),
+        same,
+        {"SciPy": lambda s: csgraph.dijkstra(s.scipy)},
+    )
+
+
+@case("descendants", directed=True)
+def descendants():
+    def same(ours, theirs):
+        assert set(ours.to_dict()) == theirs
+
+    return lambda s: alg.descendants(s.G, hub(s)), lambda s: nx.descendants(s.nx, hub(s)), same
+
+
+@case("shortest_path")
+def shortest_path():
+    def same(ours, theirs):
+        assert len(ours) == len(theirs)
+
+    def target(s):
+        return max(nx.node_connected_component(s.nx, hub(s)) - {hub(s)}) if s.n == 10 else int(s.csr.indices[-1])
+
+    return (
+        lambda s: alg.shortest_path(s.G, hub(s), target(s)),
+        lambda s: nx.shortest_path(s.nx, hub(s), target(s)),
+        same,
+    )

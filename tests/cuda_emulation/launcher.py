@@ -124,6 +124,7 @@ class EmulatedKernel:
 
     def __init__(self, library, expression):
         self.name = expression
+        self.launches = {}
         self.library = library
         library.simt_signature.restype = ctypes.c_char_p
         self.signature = library.simt_signature().decode().split()
@@ -143,6 +144,8 @@ class EmulatedKernel:
         if min(grid) < 1 or min(block) < 1 or np.prod(block) > THREADS_OF_BLOCK:
             raise EmulationError(f"{self.name}: no launch of {grid} blocks of {block} threads")
         self.allow_shared(shared)
+        kernel = self.name.partition("<")[0]
+        self.launches[kernel] = max(shared, self.launches.get(kernel, 0))
         if self.signature == [f"s{fields}"]:  # one struct of 8-byte fields
             kept = [(ctypes.c_int64 * len(args))(*map(_field, args))]
         else:
@@ -273,8 +276,13 @@ class EmulatedLauncher:
 
     current_number = staticmethod(arrays.current_number)
 
-    def __init__(self, options=None, seed=0, number=0, several=False, limits=LIMITS[90]):
-        """limits: of the device that is emulated (grb_tile/planner/device_limits.py), in particular shared memory."""
+    def __init__(self, options=None, seed=0, number=0, several=False, limits=LIMITS[90], small=True):
+        """limits: of the device that is emulated (grb_tile/planner/device_limits.py), in particular shared memory.
+
+        small: tables and chunks are as small as `size` says; else as on the device.
+        """
+        self.small = small
+        self.launches = {}  # kernel -> the greatest shared memory that a launch asked for
         self.options = tuple(os.environ.get("GRB_TILE_SIMT_FLAGS", "-O1").split() if options is None else options)
         self.seed, self.limits = seed, limits
         self.number, self.several = number, several
@@ -303,6 +311,7 @@ class EmulatedLauncher:
             library = ctypes.CDLL(str(build(text, expression, self.options)))
             found = self._kernels[key] = EmulatedKernel(library, expression)
             found.seed, found.number, found.limits = self.seed, self.number, self.limits
+            found.launches = self.launches
         return found
 
     def threads(self, wanted):
@@ -319,7 +328,7 @@ class EmulatedLauncher:
 
     def size(self, wanted, small):
         """Small, so that the small inputs of tests exceed it."""
-        return small
+        return small if self.small else wanted
 
     def is_whole(self, array):
         """An array of the module's functions is a view of NumPy's result, as a whole."""

@@ -42,7 +42,6 @@ class NumpyBackend(Backend):
     build_vector = staticmethod(structure.build_vector)
     build_matrix = staticmethod(structure.build_matrix)
     tuples_vector = staticmethod(structure.tuples_vector)
-    tuples_matrix = staticmethod(structure.tuples_matrix)
     convert = staticmethod(conversions.convert)
     transpose = staticmethod(conversions.transpose_of)
     cast = staticmethod(structure.cast_store)
@@ -50,11 +49,19 @@ class NumpyBackend(Backend):
     gather_matrix = staticmethod(structure.gather_matrix)
     expand_vector = staticmethod(structure.expand_vector)
 
+    def tuples_matrix(self, A):
+        return structure.tuples_matrix(A)
+
     def expand_matrix(self, A, I, J, nrows, ncols):
         return structure.expand_matrix(A, I, J, nrows, ncols, self.gather_matrix)
 
     def concat_matrices(self, tiles, dtype):
         return structure.concat_matrices(tiles, dtype, structure.copy_rows)
+
+    def outside(self, A, I, J):
+        if A.indices.shape[0] > structure.FEW_FLAGS:
+            return super().outside(A, I, J)
+        return structure.outside(A, I, J)
 
     # ------------------------------------------------------------------ products
 
@@ -88,7 +95,10 @@ class NumpyBackend(Backend):
     intersect = staticmethod(elementwise.intersect)
     restrict = staticmethod(elementwise.restrict)
     select = staticmethod(mapping.select)
-    apply = staticmethod(mapping.apply)
+
+    def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
+        return mapping.apply(x, op, allow, left, right, thunk)
+
     reduce = staticmethod(mapping.reduce)
 
     kronecker = staticmethod(broadcast.kronecker)
@@ -213,7 +223,10 @@ class CpuBackend(NumpyBackend):
     def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
         if allow is not None:
             x = self.restrict(x, allow)
-        return mapping.apply(x, op, None, left, right, thunk)
+        return mapping.apply(x, op, None, left, right, thunk, _row_ids)
+
+    def tuples_matrix(self, A):
+        return structure.tuples_matrix(A, _row_ids)
 
     def kronecker(self, A, B, op, allow=None):
         if broadcast.follows_mask(A.indices.shape[0] * B.indices.shape[0], allow):
@@ -245,6 +258,11 @@ class CpuBackend(NumpyBackend):
         return tried_first(_clear_bits, super().clear_bits, words, indices)
 
 
+def _row_ids(A):
+    known = A.forms.get("row_ids") if A.forms else None
+    return tried_first(_compiled_row_ids, conversions.row_ids, A) if known is None else known
+
+
 def _copy_rows(*arguments):
     return tried_first(_copied_rows, structure.copy_rows, *arguments)
 
@@ -269,6 +287,7 @@ _transpose = getattr(accelerate, "transpose", _declines)
 _ordered_indices = getattr(accelerate, "ordered_indices", _declines)
 _ordered_pairs = getattr(accelerate, "ordered_pairs", _declines)
 _gather_matrix = getattr(accelerate, "gather_matrix", _declines)
+_compiled_row_ids = getattr(accelerate, "row_ids", _declines)
 _copied_rows = getattr(accelerate, "copy_rows", _declines)
 _kronecker = getattr(accelerate, "kronecker", _declines)
 _best_labels = getattr(accelerate, "best_labels", _declines)

@@ -16,6 +16,7 @@ from importlib import import_module
 import numpy as np
 
 from ...exceptions import GraphblasException, OutOfMemory
+from ...planner.device_limits import LEAST_ARCH
 from ...storage import place
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
 from ..fallback import warn_of_host
@@ -27,7 +28,6 @@ from .runtime.device import Device, bring_store
 from .runtime.errors import HostOnly, reporting
 
 STORES = (SparseVector, BitmapVector, Compressed)
-LEAST_CAPABILITY = 70  # threads of a warp that go their own ways, as the kernels' votes and shuffles want
 _HERE = __package__
 _BFS = "traversal.dispatch", "bfs"
 
@@ -58,9 +58,9 @@ def real_launcher(number=0):
             "with gb.config.set(device=...), gb.device(...) or CUDA_VISIBLE_DEVICES"
         )
     capability = int(cupy.cuda.Device(number).compute_capability)
-    if capability < LEAST_CAPABILITY:
+    if capability < LEAST_ARCH:
         raise GraphblasException(
-            f'backend "cuda" needs a device of compute capability {LEAST_CAPABILITY / 10} or more (Volta, 2017); '
+            f'backend "cuda" needs a device of compute capability {LEAST_ARCH / 10} or more (Turing, 2018); '
             f"device {number} has {capability / 10}: choose another with gb.config.set(device=...) or "
             'CUDA_VISIBLE_DEVICES, or use gb.config.set(backend="cpu")'
         )

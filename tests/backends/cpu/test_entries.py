@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
-from grb_tile.backends.cpu.backend import NumpyBackend
+from grb_tile.backends.cpu.backend import CpuBackend, NumpyBackend
 from grb_tile.backends.cpu.compiled import (
     dispatch as accelerate,
     entries as accelerate_entries,
@@ -13,8 +13,9 @@ from grb_tile.backends.cpu.compiled import (
 )
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import elementwise as numpy_elementwise, mapping as numpy_mapping
-from grb_tile.storage.convert import to_csr, transpose_of
-from grb_tile.storage.store import Allow
+from grb_tile.backends.reference import ReferenceBackend
+from grb_tile.storage.convert import to_csr, to_dcsr, transpose_of
+from grb_tile.storage.store import Allow, Compressed, full_values
 from support.stores import matrix, same_matrix, same_vector, vector
 
 
@@ -158,3 +159,26 @@ def test_entries_are_put_into_a_bitmap_and_taken_out(iso, wide):
         assert results[0] == results[1]
         assert results[0][3] == count
     assert accelerate.put_entries(None, c.values, u) is NotImplemented  # a full vector has no bits
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_row_numbers(monkeypatch, threads):
+    monkeypatch.setattr(accelerate_entries, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(accelerate_gather, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(jit_threads, "_threads", threads)
+    rng = np.random.default_rng(11)
+    A = matrix(rng, 90, 40, 300, gb.dtypes.FP64)
+    small = to_dcsr(matrix(rng, 300, 40, 200, gb.dtypes.FP64, iso=True))
+    names = np.sort(rng.choice(1 << 40, small.rows.shape[0], replace=False))
+    B = Compressed(1 << 40, 40, small.dtype, small.indptr, small.indices, small.values, True, names)
+    op = gb.indexunary.rowindex["INT64"]
+    for x in (A, to_dcsr(A), B, matrix(rng, 5, 5, 0, gb.dtypes.FP64)):
+        wanted = ReferenceBackend().tuples_matrix(x)
+        if x.nvals:
+            found = accelerate_entries.row_ids(x)
+            assert found.dtype == np.int64
+            np.testing.assert_array_equal(found, wanted[0])
+        for mine, theirs in zip(CpuBackend().tuples_matrix(x), wanted, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+        applied = CpuBackend().apply(x, op, thunk=np.int64(2))
+        np.testing.assert_array_equal(full_values(applied), wanted[0] + 2)

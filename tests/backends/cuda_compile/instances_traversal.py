@@ -1,7 +1,5 @@
 """Instances of the traversal kernels."""
 
-SINCE_90 = ("bfs_high_diameter_cluster",)  # a thread block cluster
-
 
 def instances():
     """(header, name, functors, template) of each."""
@@ -14,7 +12,8 @@ def instances():
     for flags in (("true", "false"), ("true", "true")):
         for width in ("4", "8"):
             key = "int32_t", width, *flags
-            yield "traversal/bfs_high_diameter.cuh", "bfs_high_diameter_cluster", "", (*key, "8192", "8")
+            for queue in ("8192", "4096"):  # as shared memory allows
+                yield "traversal/bfs_high_diameter.cuh", "bfs_high_diameter_cluster", "", (*key, queue, "8")
             yield "traversal/bfs_high_diameter.cuh", "bfs_high_diameter_grid", "", (*key, "8192")
     for word in ("uint16_t", "uint32_t", "word"):
         for flags in (("true", "false"), ("false", "true"), ("true", "true")):

@@ -1,7 +1,5 @@
 """Instances of the shortest-path kernels: integers in entries of 4, 8 and 16 bytes, FP32, FP64."""
 
-SINCE_90 = ("sssp_high_diameter_cluster",)  # a thread block cluster
-
 
 def instances():
     """(header, name, functors, template) of each."""

@@ -1,12 +1,18 @@
-"""The listed instances of all kernels compile with NVRTC, without a GPU: every one for sm_90, a sample for sm_80 and
-sm_100.
+"""The listed instances of all kernels compile with NVRTC for each supported architecture, without a GPU, and need no
+more than it has.
 
 A file instances_*.py beside this one lists instances: INSTANCES, tuples (header, name, functors, template), or a
-function instances() that yields them.  Each file is one slow test, so that what fails is named; the quick run
-compiles a few instances.  SINCE_90 names the kernels that need sm_90 (thread block clusters) and so are not compiled
-for sm_80.
+function instances() that yields them.
+
+    front end   every instance for every architecture (templates instantiated, no code made)
+    code        every instance for one architecture, dealt by GRB_TILE_SEED, and each kernel for all of them: registers
+                and static shared memory as ptxas reports them, dynamic shared memory as the library would ask for
+                (launches.py), against the table of limits (planner/device_limits.py)
+
+The quick run compiles a few instances, each for one architecture, as the library does.
 """
 
+import functools
 import importlib.util
 import os
 import re
@@ -18,30 +24,78 @@ import pytest
 from grb_tile import kernels
 from grb_tile.backends.cuda.runtime import compile as jit
 from grb_tile.exceptions import JitError
-from support.seeds import generator
+from grb_tile.planner.device_limits import LIMITS, REGISTERS_OF_THREAD, STATIC_SHARED
+from support.seeds import SEED, generator
+
+from . import launches, programs
 
 FILES = sorted(Path(__file__).parent.glob("instances_*.py"))
 COMMENT = re.compile(r"//[^\n]*")
-KERNEL = re.compile(r"__global__\s+void\s+(?:__\w+__\s*\([^)]*\)\s*)*(\w+)\s*\(")
+KERNEL = re.compile(r"__global__\s+void\s+(?:__\w+__\s*\((?:[^()]|\([^()]*\))*\)\s*)*(\w+)\s*\(")
+DYNAMIC = re.compile(r"extern\s+__shared__")
 SOME = 16  # instances that the quick run compiles
-SAMPLE = 12  # every so many instances are compiled for the other architectures too
+TOGETHER = 24  # instances of a program that makes code
 
 
-def listed(path, arch=90):
-    """The instances that a file lists and that architecture `arch` can have."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found = [*getattr(module, "INSTANCES", ()), *(module.instances() if hasattr(module, "instances") else ())]
-    newer = getattr(module, "SINCE_90", ()) if arch < 90 else ()
-    return [instance for instance in found if instance[1] not in newer]
+@functools.lru_cache(maxsize=1)
+def listed():
+    """All instances."""
+    found = {}
+    for path in FILES:
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        instances = [*getattr(module, "INSTANCES", ()), *(module.instances() if hasattr(module, "instances") else ())]
+        assert instances, path
+        found.update(dict.fromkeys(instances))
+    return list(found)
 
 
-def failures(instances, arch):
-    """The compiler's complaints about `instances`."""
-    import cupy  # noqa: F401  (loads NVRTC before threads ask for it)
+def available(arch):
+    """The instances that a plan can choose on architecture `arch`."""
+    return [instance for instance in listed() if launches.available(instance, LIMITS[arch])]
 
-    def complaint(instance):
+
+def dealt(arch):
+    """Each kernel once, and one of as many shares of the instances as there are architectures."""
+    instances, random = available(arch), generator("instances")
+    order = random.permutation(len(listed()))
+    place = dict(zip(listed(), order, strict=True))
+    share = list(LIMITS).index(arch)
+    chosen = [instance for instance in instances if place[instance] % len(LIMITS) == share]
+    named = {instance[1] for instance in chosen}
+    for instance in sorted(instances, key=place.get):
+        if instance[1] not in named:
+            named.add(instance[1])
+            chosen.append(instance)
+    return sorted(chosen, key=lambda instance: instance[0])
+
+
+def complaints(instance, used, limits):
+    """What a launch of the instance would ask for beyond the limits."""
+    threads, cluster = launches.threads_of(instance), launches.cluster_of(instance)
+    shared = used.static_shared + launches.dynamic_shared(instance, limits)
+    what = f"sm_{limits.arch}: {instance[1]}<{', '.join(instance[3])}>, {threads} threads:"
+    if used.static_shared > STATIC_SHARED:
+        yield f"{what} {used.static_shared} bytes of static shared memory"
+    if shared > limits.shared_per_block:
+        yield f"{what} {shared} bytes of shared memory, {used.static_shared} of them static"
+    if used.registers > REGISTERS_OF_THREAD or not limits.resident_blocks(threads, 0, used.registers):
+        yield f"{what} {used.registers} registers"
+    if cluster > limits.cluster:
+        yield f"{what} a cluster of {cluster} blocks"
+
+
+def test_some_as_the_library_compiles_them():
+    """What the quick run compiles: a few instances, each for one architecture, chosen by GRB_TILE_SEED."""
+    random = generator("instances")
+    chosen = [listed()[k] for k in random.choice(len(listed()), SOME, replace=False)]
+    architectures = [int(arch) for arch in random.permutation([*LIMITS] * SOME)[:SOME]]
+    jit.compiler()  # before threads ask for it
+
+    def complaint(instance, arch):
+        if not launches.available(instance, LIMITS[arch]):
+            return None
         text, expression = jit.source_text(*instance)
         try:
             lowered, cubin = jit.compile_cubin(text, expression, arch)
@@ -50,45 +104,72 @@ def failures(instances, arch):
         return None if cubin[:4] == b"\x7fELF" and lowered.encode() in cubin else f"{expression}: not in its cubin"
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # NVRTC lets go of the interpreter's lock
-        return [text for text in pool.map(complaint, instances) if text is not None]
-
-
-def test_some_for_sm_90():
-    """What the quick run compiles: a few instances, chosen by GRB_TILE_SEED."""
-    instances = list(dict.fromkeys(instance for path in FILES for instance in listed(path)))
-    chosen = generator("instances").choice(len(instances), SOME, replace=False)
-    assert not failures([instances[k] for k in chosen], 90)
+        found = [text for text in pool.map(complaint, chosen, architectures) if text is not None]
+    assert not found, f"seed {SEED}: {found[:3]}"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
-def test_sm_90(path):
-    instances = listed(path)
-    assert instances
-    found = failures(dict.fromkeys(instances), 90)
-    assert not found, f"{len(found)} of {len(instances)} instances:\n" + "\n".join(found[:3])
+@pytest.mark.parametrize("arch", LIMITS)
+def test_every_instance_passes_the_front_end(arch):
+    programs.compile_program(available(arch), arch, front_end=True)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arch", [80, 100])
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
-def test_other_architectures(path, arch):
-    found = failures(listed(path, arch)[::SAMPLE], arch)
-    assert not found, "\n".join(found[:3])
+@pytest.mark.parametrize("arch", LIMITS)
+def test_code_needs_no_more_than_the_architecture_has(arch):
+    chosen = dealt(arch)
+    parts = [chosen[k : k + TOGETHER] for k in range(0, len(chosen), TOGETHER)]
+    jit.compiler()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        used = list(pool.map(lambda part: programs.compile_program(part, arch), parts))
+    found = [
+        text for part in used for instance, needs in part.items() for text in complaints(instance, needs, LIMITS[arch])
+    ]
+    assert not found, f"seed {SEED}: {len(found)} of {len(chosen)} instances:\n" + "\n".join(found[:5])
+
+
+def test_every_instance_is_dealt():
+    """To one architecture that can have it, and each kernel to every one."""
+    dealt_to = {arch: dealt(arch) for arch in LIMITS}
+    assert {instance for chosen in dealt_to.values() for instance in chosen} >= {
+        instance for instance in listed() if not instance[1].endswith("_cluster")
+    }
+    for arch, chosen in dealt_to.items():
+        assert {instance[1] for instance in chosen} == {instance[1] for instance in available(arch)}
 
 
 def test_every_kernel_has_an_instance():
     """A kernel that nobody lists would be compiled on a user's machine for the first time."""
-    used = {instance[1] for path in FILES for instance in listed(path)}
+    used = {instance[1] for instance in listed()}
     found = {name: file for file in kernels.names() for name in KERNEL.findall(COMMENT.sub("", kernels.source(file)))}
     assert len(found) > 60
     lonely = [f"{file}: {name}" for name, file in found.items() if name not in used]
     assert not lonely, f"list instances of {lonely}"
 
 
+def test_every_kernel_with_dynamic_shared_memory_has_a_size():
+    declared = sum(len(DYNAMIC.findall(kernels.source(file))) for file in kernels.names())
+    assert declared == len(launches.DYNAMIC), f"launches.DYNAMIC has {sorted(launches.DYNAMIC)}"
+
+
+@pytest.mark.parametrize("arch", LIMITS)
+def test_too_much_is_found(arch):
+    """An instance that asks for one byte, one thread or one block too many."""
+    limits, instance = LIMITS[arch], ("traversal/bfs_multi.cuh", "bfs_multi", "", ("int32_t",))
+    static = limits.shared_per_block - launches.dynamic_shared(instance, limits)
+    assert not list(complaints(instance, programs.Resources(64, min(static, STATIC_SHARED), 0), limits))
+    assert list(complaints(instance, programs.Resources(65, 1000, 0), limits))
+    assert list(complaints(instance, programs.Resources(64, static + 1, 0), limits))
+    cluster = ("traversal/sssp_high_diameter.cuh", "sssp_high_diameter_cluster", "", ("word", "8", "false", "9"))
+    assert list(complaints(cluster, programs.Resources(64, 1000, 0), limits))
+
+
 def test_a_broken_kernel_is_found():
     with pytest.raises(JitError, match="nothing_of_that_name"):
         jit.compile_cubin("__global__ void k(int* a) { a[0] = nothing_of_that_name; }", "k", 90)
+    broken = "elementwise/reduce.cuh", "reduce_values", "struct Op { using result_type = int; };", ("int", "Op")
+    with pytest.raises(JitError, match="reduce_values"):
+        programs.compile_program([broken], 75, front_end=True)
 
 
 def test_subnormals_are_kept():

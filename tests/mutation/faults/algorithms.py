@@ -127,6 +127,30 @@ FAULTS = [
         "2 * (D * (D - 1))",
     ),
     Fault(
+        "algorithms/k_truss.py",
+        "triangles of two edges that go are taken off twice",
+        "    found(binary.plus) << both\n",
+        "",
+    ),
+    Fault(
+        "algorithms/distances.py",
+        "the upper bound leaves out the way there",
+        "np.minimum(high, e + d, out=high)",
+        "np.minimum(high, e, out=high)",
+    ),
+    Fault(
+        "algorithms/similarity.py",
+        "a loop makes a vertex its own common neighbour",
+        "own = rows if self.G.nself == 0 else",
+        "own = rows if True else",
+    ),
+    Fault(
+        "algorithms/random_walks.py",
+        "node2vec proposes by bias but keeps every proposal",
+        "* largest < bias",
+        "* largest < largest",
+    ),
+    Fault(
         "algorithms/result.py",
         "equal values come in the reverse order of the vertices",
         'np.argsort(found[keep][::-1], kind="stable")[::-1]',

@@ -182,13 +182,6 @@ FAULTS = [
     ),
     Fault(
         "grb_tile/operations/indexing.py",
-        "a row assign updates a line that `old` still reads",
-        "    line.shared = True  # `old` reads its arrays\n",
-        "",
-        survives="the line is a sparse vector, which does not change in place",
-    ),
-    Fault(
-        "grb_tile/operations/indexing.py",
         "subassign with repeated indices: a vector mask is not thinned out",
         "            allow = Allow(backend.gather_vector(allow.pattern, keep), allow.complement)",
         "            pass",
@@ -204,9 +197,8 @@ FAULTS = [
     Fault(
         "grb_tile/operations/indexing.py",
         "subassign: old entries of the region stay beside the new ones",
-        "        rest = backend.restrict(c, Allow(old, True)) if old.nvals else c\n"
-        "        return backend.union(rest, backend.expand_matrix(after, I, J, c.nrows, c.ncols), None)",
-        "        return backend.union(c, backend.expand_matrix(after, I, J, c.nrows, c.ncols), None)",
+        "backend.union(backend.outside(c, I, J), backend.expand_matrix(after,",
+        "backend.union(c, backend.expand_matrix(after,",
         ASSIGN,
     ),
     Fault(

@@ -18,7 +18,10 @@ MASK_FIRST = 4  # entries of both operands over the mask's from which the operan
 
 def _suits(*stores):
     """Have all stores values of a built-in type?"""
-    return all(s.values.dtype.names is None for s in stores)
+    for store in stores:
+        if store.values.dtype.names is not None:
+            return False
+    return True
 
 
 def union(A, B, op, allow=None, left_default=None, right_default=None, dtype=None):

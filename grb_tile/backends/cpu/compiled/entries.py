@@ -6,11 +6,13 @@ from grb_tile.storage.convert import choose_format
 from grb_tile.storage.store import BitmapVector, Compressed, index_dtype, same_structure
 
 from ..jit import cache as jit
+from .gather import balanced
 from .merging import Merge, merge_functions, merge_lists, operand_arrays
 
 TRANSPOSE_SECONDS_NUMPY = 60e-9  # NumPy's time per entry: transpose, union or intersection, scatter; and per call
 ENTRY_SECONDS_NUMPY = 12e-9
 PLACE_SECONDS_NUMPY = 30e-9
+REPEAT_SECONDS_NUMPY = 1e-9  # NumPy's time per row number
 CALL_SECONDS_NUMPY = 30e-6
 FEW = 64  # entries below which NumPy scatters into a bitmap
 PARALLEL_WORK = 1 << 18  # entries (or positions of a bitmap) below which one thread runs
@@ -64,6 +66,25 @@ def _transposed(functions, A, count, index):
     functions.scan(counts, out_ptr)
     jit.share_out(scatter, blocks, threads)
     return choose_format(Compressed(A.ncols, A.nrows, A.dtype, out_ptr, out_indices, out_values, A.iso))
+
+
+def row_ids(A):
+    """The row number of each entry of A (int64)."""
+    count = A.indices.shape[0]
+    if count < PARALLEL_WORK:
+        return NotImplemented
+    kernel = jit.plain_kernel("row_numbers", LISTED=A.rows is not None)
+    functions = kernel.functions_for(count * REPEAT_SECONDS_NUMPY)
+    if functions is None:
+        return NotImplemented
+    indptr, out = jit.plain(A.indptr), np.empty(count, np.int64)
+    rows = indptr if A.rows is None else jit.plain(A.rows)
+    cuts, threads = balanced(indptr[1:])
+
+    def job(chunk, worker):
+        functions.fill(indptr, rows, out, cuts[chunk], cuts[chunk + 1])
+
+    return jit.attempt(kernel, lambda: (jit.share_out(job, len(cuts) - 1, threads), out)[1])
 
 
 def union(x, y, op, allow=None, left_default=None, right_default=None, dtype=None):

@@ -54,24 +54,24 @@ def merge_functions(template, what, x, y, count, seconds, **flags):
 
     Few entries do not pay for a compilation, but use a kernel that is loaded.
     """
-    iso, defaults = what.one is not None, what.defaults is not None
-    flags.update(UNION=what.mode == "union", DIFFERENCE=what.mode == "difference", ISO_OUT=iso)
-    flags.update(X_ISO=iso or bool(x.iso), Y_ISO=iso or bool(y.iso))
-    key = (template, None if iso else (what.op, x.dtype, y.dtype, what.dtype, defaults), *flags.values())
-    few = count < MINIMUM_ENTRIES and jit.mode() != "always"
-    try:
-        kernel = _kernels[key]
-    except KeyError:
-        if few:
+    if what.one is not None:
+        key = (template, what.mode, None, None, None, None, None, True, True, *flags.values())
+    else:
+        key = (template, what.mode, what.op, x.dtype, y.dtype, what.dtype, what.defaults is not None,
+               bool(x.iso), bool(y.iso), *flags.values())  # fmt: skip
+    kernel = _kernels.get(key, key)
+    if kernel is key or kernel is not None and kernel.functions is None:
+        if count < MINIMUM_ENTRIES and jit.mode() != "always":
             return None, None
-        kernel = _kernels[key] = _made(key, template, what, x, y, flags)
-    if kernel is None or few and kernel.functions is None:
-        return None, None
-    return kernel, kernel.functions_for(seconds)
+        if kernel is key:
+            kernel = _kernels[key] = _made(key, template, what, x, y, flags)
+    return (None, None) if kernel is None else (kernel, kernel.functions_for(seconds))
 
 
 def _made(key, template, what, x, y, flags):
     """The Kernel of a specialisation, or None when the operator or a type cannot be lowered."""
+    flags.update(UNION=what.mode == "union", DIFFERENCE=what.mode == "difference", ISO_OUT=what.one is not None)
+    flags.update(X_ISO=key[7], Y_ISO=key[8])
     if what.one is not None:
         recipe = structure_only(template, {**flags, **dict.fromkeys(("X", "Y", "Z", "X_DEFAULT", "Y_DEFAULT"), "?")})
     else:
@@ -79,7 +79,7 @@ def _made(key, template, what, x, y, flags):
         types = [*(store.dtype.np_type.char for store in (x, y, what)), *(dtype.np_type.char for dtype in of_defaults)]
         types = dict(zip(("X", "Y", "Z", "X_DEFAULT", "Y_DEFAULT"), types, strict=True))
         try:
-            recipe = merge_recipe(template, {**flags, **types}, what.op, x.dtype, y.dtype, what.dtype, key[1][-1])
+            recipe = merge_recipe(template, {**flags, **types}, what.op, x.dtype, y.dtype, what.dtype, key[6])
         except NotLowerable:
             return None
     return jit.kernel(key, recipe)
@@ -111,11 +111,10 @@ def _matrices(functions, A, B, what):
     if rows is None:
         A, B = to_csr(A), to_csr(B)
     of_a, of_b = spans(A, rows), spans(B, rows)
-    indices, values, counts = merge_rows(functions, A, of_a, B, of_b, what)
-    indptr = np.empty(counts.shape[0] + 1, np.int64)
-    indptr[0] = 0
-    counts.cumsum(out=indptr[1:])
-    if what.mode != "union":
+    indptr = np.zeros(of_a[0].shape[0] + 1, np.int64)
+    indices, values = merge_rows(functions, A, of_a, B, of_b, what, indptr[1:])
+    indptr.cumsum(out=indptr)
+    if rows is not None and what.mode != "union":
         rows, indptr = without_empty_rows(rows, indptr)
     iso = what.one is not None and indices.shape[0] > 0
     return choose_format(Compressed(A.nrows, A.ncols, what.dtype, indptr, indices, values, iso, rows))
@@ -167,7 +166,7 @@ def _lists(functions, x, y, what):
     chunks = jit.thread_count() * CHUNKS_PER_THREAD if count >= gather.PARALLEL_WORK // 2 else 1
     borders = longer[count * np.arange(1, chunks) // chunks]
     of_x, of_y = (_ranges(u.indices, borders) for u in (x, y))
-    indices, values, _ = merge_rows(functions, x, of_x, y, of_y, what)
+    indices, values = merge_rows(functions, x, of_x, y, of_y, what, np.empty(of_x[0].shape[0], np.int64))
     iso = what.one is not None and indices.shape[0] > 0
     return choose_format(SparseVector(x.size, what.dtype, indices, values, iso))
 
@@ -183,8 +182,8 @@ def _ranges(indices, borders):
 # ---------------------------------------------------------------------- rows
 
 
-def merge_rows(functions, x, of_x, y, of_y, what):
-    """(indices, values, entries of each row): the merge of the spans of_x of x's entries and of_y of y's."""
+def merge_rows(functions, x, of_x, y, of_y, what, counts):
+    """(indices, values): the merge of the spans of_x of x's entries and of_y of y's; counts: filled, results a row."""
     (x_values, x_default), (y_values, y_default) = operand_arrays(what, x, y)
     arguments = (
         *of_x, jit.plain(x.indices), x_values, x_default, *of_y,
@@ -192,7 +191,6 @@ def merge_rows(functions, x, of_x, y, of_y, what):
     )  # fmt: skip
     iso = what.one is not None
     n, many = of_x[0].shape[0], x.indices.shape[0] + y.indices.shape[0]
-    counts = np.empty(n, np.int64)
     if many < gather.PARALLEL_WORK or jit.thread_count() == 1 or n < 2:
         capacity = many if what.mode == "union" else x.indices.shape[0]
         if what.mode == "meet":
@@ -201,7 +199,7 @@ def merge_rows(functions, x, of_x, y, of_y, what):
         values = what.one if iso else np.empty(capacity, what.np_type)
         found = functions.rows(*arguments, indices, _TRUE if iso else values, counts, 0, n, 0)
         values = fitting(values, found) if not iso else values if found else values[:0]
-        return fitting(indices, found), values, counts
+        return fitting(indices, found), values
     cuts, starts, capacity, threads = _chunks(of_x, of_y, what.mode)
     indices = np.empty(capacity, x.indices.dtype)
     values = _TRUE if iso else np.empty(capacity, what.np_type)
@@ -210,7 +208,7 @@ def merge_rows(functions, x, of_x, y, of_y, what):
         return functions.rows(*arguments, indices, values, counts, cuts[chunk], cuts[chunk + 1], starts[chunk])
 
     found = jit.share_out(job, len(starts), threads)
-    return *packed(indices, what.one if iso else values, starts, found, iso), counts
+    return packed(indices, what.one if iso else values, starts, found, iso)
 
 
 def _chunks(of_x, of_y, mode):

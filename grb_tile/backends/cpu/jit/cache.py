@@ -226,7 +226,8 @@ def _poll():
 
 def tried_first(compiled, plain, *arguments, **options):
     """compiled(...), or plain(...) where that declines, with the same arguments: the two forms of a primitive."""
-    result = tried(compiled, *arguments, **options)
+    _local.declined = None
+    result = compiled(*arguments, **options)
     return in_numpy(plain, *arguments, **options) if result is NotImplemented else result
 
 

@@ -421,11 +421,15 @@ def _union_bitmaps(x, y, op, left_default, right_default, dtype):
 def _overlay(x, wx, y, wy, op, dtype):
     """Values of the union of two bitmaps: x's over y's (y's over x's without op); common positions are combined."""
     size = x.size
-    fx = None if wx is None else bits.to_bool(wx, size)
-    fy = None if wy is None else bits.to_bool(wy, size)
     if op is None:
         below, above = cast(x.values, dtype), cast(y.values, dtype)
-        return np.broadcast_to(above, (size,)).copy() if fy is None else np.where(fy, above, below)
+        if wy is None:
+            return np.broadcast_to(above, (size,)).copy()
+        values, at = np.broadcast_to(below, (size,)).copy(), bits.to_indices(wy, size)
+        values[at] = above if y.iso else above[at]
+        return values
+    fx = None if wx is None else bits.to_bool(wx, size)
+    fy = None if wy is None else bits.to_bool(wy, size)
     if fx is None:
         values = np.broadcast_to(cast(x.values, dtype), (size,)).copy()
         at = fy.nonzero()[0]  # two full vectors have the same structure, handled before

@@ -13,7 +13,10 @@ from .entries import empty_like, is_idempotent, is_matrix, keep_entries, like, v
 from .in_chunks import mapped, reduced, releases_the_lock
 
 MAX_SIZE = 2**60
-VALUE_KINDS = {"valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege"}
+VALUE_KINDS = {
+    "valueeq": np.equal, "valuene": np.not_equal, "valuelt": np.less, "valuele": np.less_equal, "valuegt": np.greater,
+    "valuege": np.greater_equal,
+}  # fmt: skip
 _NO_COLUMN = np.zeros(1, np.int64)
 _ROW_KINDS = {"rowle": np.less_equal, "rowgt": np.greater}
 _COLUMN_KINDS = {"colle": np.less_equal, "colgt": np.greater}
@@ -140,6 +143,8 @@ def _flags(op, values, i, j, thunk, count):
         flags = _COLUMN_KINDS[kind](_NO_COLUMN if j is None else j, int(thunk))
     elif kind in _DIAGONAL_KINDS:
         flags = _DIAGONAL_KINDS[kind]((_NO_COLUMN if j is None else j.astype(np.int64)) - i, int(thunk))
+    elif kind in VALUE_KINDS and op.type.np_type.kind in "biuf":
+        flags = VALUE_KINDS[kind](cast(values, op.type), thunk)
     else:
         i = i.astype(np.int64, copy=False)
         j = _NO_COLUMN if j is None else j.astype(np.int64)
@@ -161,7 +166,7 @@ def _thunk(op, thunk):
 # ---------------------------------------------------------------------- apply
 
 
-def apply(x, op, allow=None, left=None, right=None, thunk=None):
+def apply(x, op, allow=None, left=None, right=None, thunk=None, rows_of=row_ids):
     if allow is not None:
         x = restrict(x, allow)
     dtype = op.return_type
@@ -170,12 +175,12 @@ def apply(x, op, allow=None, left=None, right=None, thunk=None):
     indexed = op.opclass == "IndexUnaryOp" or op.opclass == "SelectOp"
     positional = None if indexed else op.positional
     if positional is not None:
-        i, j = _entry_positions(x)
+        i, j = _entry_positions(x, rows_of)
         base = positional.rstrip("1")[-1]
         position = i if base == "i" else j
         return _positions(x, (np.int64(0) if position is None else position) + (positional[-1] == "1"), dtype)
     if indexed:
-        i, j = _entry_positions(x)
+        i, j = _entry_positions(x, rows_of)
         i = i.astype(np.int64, copy=False)
         j = _NO_COLUMN if j is None else j.astype(np.int64, copy=False)
         values = x.values
@@ -230,9 +235,9 @@ def _over(op, values, function):
     return mapped(function, values) if getattr(op, "lowerable", True) else function(values)
 
 
-def _entry_positions(x):
+def _entry_positions(x, rows_of):
     if is_matrix(x):
-        return row_ids(x), x.indices
+        return rows_of(x), x.indices
     if x.format == "sparse":
         return x.indices, None
     if x.words is None:
@@ -265,7 +270,7 @@ def reduce(x, monoid):
         one = cast(values[:1], monoid.type)
         return one[0] if count == 1 or is_idempotent(monoid) else monoid.reduce_equal(one, count)
     if x.format == "bitmap" and x.words is not None:
-        values = values[bits.to_bool(x.words, x.size)]
+        values = values[bits.to_indices(x.words, x.size)]  # a fifth of the time of an array of bools
     if monoid.terminal is ANY:
         return cast(values[:1], monoid.type)[0]
     if not releases_the_lock(monoid.ufunc):

@@ -22,6 +22,7 @@ from ..structure.entries import index_type
 from .row_schedule import longest_row, pointers
 
 if TYPE_CHECKING:
+    from ....planner.device_limits import DeviceLimits
     from ....storage.store import Compressed
     from ..lowering.semirings import Lowered
     from ..runtime.array_block import Layout
@@ -39,6 +40,11 @@ _FEW, _NOT_FEW = (1,), (0,)
 _NO_ACCUMULATOR = 0, 0, 0  # the addresses of one to clear meanwhile: none
 _NO_SLOTS = 0, 0  # of high-degree rows: address of their numbers, how many
 _WORD = np.dtype(np.uint64)
+
+
+def high_degree_bytes(limits: DeviceLimits) -> int:
+    """Bytes of shared memory for the sums of high-degree rows."""
+    return min(HIGH_DEGREE_BYTES, limits.shared_per_block - REST_BYTES)
 
 
 def merge_of(device: Device, AT: Compressed, s: Lowered, masked: bool, x_indices: Any, x_words: Any) -> Merge:
@@ -158,7 +164,7 @@ class Merge:
     def _high_degree_rows(self, plan, edges):
         """(address of the high-degree rows' numbers by slot, slots); none for the first tuning.BUILD_AFTER calls."""
         device, AT, size = self._device, self._AT(), self._size
-        slots = min(HIGH_DEGREE_BYTES, device.launcher.shared - REST_BYTES) // (4 + self._type.itemsize)
+        slots = high_degree_bytes(device.launcher.limits) // (4 + self._type.itemsize)
         key = "high_degree_rows", slots
         found = AT.forms.get(key, 0)
         if type(found) is int:

@@ -69,13 +69,13 @@ def traverse(
         listed, first, count = device.array(sources, np.int32), -1, sources.shape[0]
     with graph.lock:
         table = graph.table(stream, launches.group_blocks)
-        in_cluster = launches.high_diameter is not None and single and mode != 1
-        if in_cluster:
+        by_group = launches.high_diameter is not None and single and mode != 1
+        if by_group:
             launches.high_diameter(stream, table, sources, *addresses, RECORD_LEVELS, max_level, target, launches.limit)
         launches.grid(stream, table, first, device.address(listed), count, *addresses, RECORD_LEVELS, max_level, target,
                       mode, LAUNCH["alpha"], 0)  # fmt: skip
     outcome = Outcome(device, results.array(3), graph, listed)
-    outcome.choice = graph.choice if in_cluster or not graph.is_high_diameter else graph.grid_choice
+    outcome.choice = launches.choice if by_group or not graph.is_high_diameter else graph.grid_choice
     return stores_of(n, results, outcome)
 
 
@@ -96,7 +96,7 @@ class _Launches:
         most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
         blocks = launcher.blocks(most, graph.nvals, EDGES_PER_BLOCK)
         self.grid = kernel.launch(ARGUMENTS, blocks, threads, cooperative=LAUNCH["cooperative"])
-        self.high_diameter, self.group_blocks, self.limit = None, LAUNCH["cluster"], 0
+        self.high_diameter, self.group_blocks, self.limit, self.choice = None, LAUNCH["cluster"], 0, graph.choice
         if graph.is_high_diameter and LAUNCH["high_diameter"]:
             group = group_launch(
                 launcher, "traversal/bfs_high_diameter.cuh", "bfs_high_diameter",
@@ -104,6 +104,6 @@ class _Launches:
                 HIGH_DIAMETER_ARGUMENTS, LAUNCH["cluster"], LAUNCH["high_diameter_block"],
             )  # fmt: skip
             self.limit = graph.high_diameter_limit(group.blocks, group.queue_bytes // QUEUE_ITEM)
-            self.group_blocks = group.blocks
+            self.group_blocks, self.choice = group.blocks, group.choice(graph.choice)
             self.high_diameter = group.launch if self.limit > 0 else None
         graph.launches[levels, parents] = self

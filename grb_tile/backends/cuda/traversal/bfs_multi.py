@@ -25,6 +25,7 @@ from .bfs_multi_graph import MultiBfsGraph, multi_graph_of
 from .outcome import LEVEL_NUMBERS, RECORD_HEAD, RECORD_LEVELS, Outcome
 
 if TYPE_CHECKING:
+    from ....planner.device_limits import DeviceLimits
     from ....storage.store import Compressed
     from ..runtime.array_block import Layout
     from ..runtime.device import Device
@@ -201,6 +202,15 @@ class _Mailbox(Mailbox):
         return self.words[0]
 
 
+def rows_of_block(limits: DeviceLimits, parents: bool) -> tuple[int, int]:
+    """(threads of a block, vertices of a thread) of the kernel that writes rows, as shared memory allows."""
+    ints = PARENT_INTS if parents else LIST_INTS
+    threads, each = (256, 1) if parents else (1024, 4)
+    while each > 1 and 4 * ints * threads * each > limits.dynamic_shared:
+        each //= 2
+    return limits.threads_with(threads, 4 * ints * each), each
+
+
 class _Launches:
     """The kernels, their configuration, and the arguments that are the same for all launches of a graph."""
 
@@ -212,10 +222,10 @@ class _Launches:
             "traversal/bfs_multi_result.cuh", "bfs_multi_result", "", ("true" if parents else "false",)
         )
         # of the kernel that writes rows: threads, vertices of a thread at most, resident blocks
-        ints, limits = PARENT_INTS if parents else LIST_INTS, launcher.limits
-        threads, each = (256, 1) if parents else (launcher.size(1024, 256), launcher.size(4, 2))
-        each = limits.power_of_two_with(each, 4 * ints * threads) or 1
-        threads = limits.threads_with(threads, 4 * ints * each)
+        ints = PARENT_INTS if parents else LIST_INTS
+        threads, each = rows_of_block(launcher.limits, parents)
+        if not parents:
+            threads, each = launcher.size(threads, 256), launcher.size(each, 2)
         most = threads * each
         resident = rows.resident_blocks(threads, 4 * most * ints)
         chunks = -(-graph.n // most)

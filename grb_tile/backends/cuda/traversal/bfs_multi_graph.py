@@ -15,6 +15,7 @@ import numpy as np
 from ....storage.store import forms_of
 
 if TYPE_CHECKING:
+    from ....planner.device_limits import DeviceLimits
     from ....storage.store import Compressed
     from ..runtime.device import Device
 
@@ -22,6 +23,11 @@ CONTROL_WORDS = 256  # at least MultiControl (kernels/traversal/bfs_multi.cuh)
 HIGH_DEGREE_SHARE = 3 / 4  # of the edges that the vertices called of high degree have
 HUBS = 16384  # at most, a power of two of at most 65536; HUB_BYTES of shared memory each
 HUB_BYTES = 8
+
+
+def hubs_of(limits: DeviceLimits) -> int:
+    """How many vertices of highest degree have their words in shared memory."""
+    return limits.power_of_two_with(HUBS, HUB_BYTES)
 
 
 class MultiRows:
@@ -109,7 +115,7 @@ class MultiBfsGraph:
             self.out.start, self.into.start = (rows.start.astype(np.int64) for rows in (self.out, self.into))
             self.out.index = self.into.index = "int64_t"
         self.index = self.out.index
-        self.hubs = device.launcher.size(device.launcher.limits.power_of_two_with(HUBS, HUB_BYTES), 64)
+        self.hubs = device.launcher.size(hubs_of(device.launcher.limits), 64)
         self.hub_rows = None if self.into is None else HubRows(self, in_edges, self.into)
         self.high_degree, self.high_degree_edges = self._high_degree()
         self.launches = {}

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ....planner.choose_traversal import without_cluster
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ....planner.choose_traversal import Choice
     from ..runtime.launch import Launcher
 
 MOST_QUEUE = 1 << 16  # bytes of each of a block's two queues
@@ -26,6 +29,10 @@ class GroupLaunch(NamedTuple):
     blocks: int
     queue_bytes: int
     in_cluster: bool
+
+    def choice(self, planned: Choice) -> Choice:
+        """The planned Choice, which names the form that runs."""
+        return planned if self.in_cluster else without_cluster(planned, self.blocks)
 
 
 def group_launch(

@@ -105,7 +105,10 @@ def shortest_paths(
         grid(stream, table, source, device.address(values), device.address(words), device.address(record),
              RECORD_ROUNDS, step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
         parents = _tree(graph, table, source, words, outcome) if tree and AT is not None else None
-    outcome.choice = graph.choice if by_group or not graph.is_high_diameter else NO_BOUND
+    if by_group:
+        outcome.choice = group.choice(graph.choice)
+    else:
+        outcome.choice = NO_BOUND if graph.is_high_diameter else graph.choice
     distances = LateVector(device, n, dtype, words, values, outcome.count_reached)
     distances.shared = parents is not None
     return distances, parents, outcome

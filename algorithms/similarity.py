@@ -1,0 +1,250 @@
+"""Similarity of two vertices by the neighbours that they share.
+
+    B<P,s> = A plus.pair A'        P the pairs that are asked for: |N(u) & N(v)|
+
+    common_neighbors       B                          jaccard    B / |N(u) | N(v)|
+    cosine                 B / sqrt(d(u) d(v))        overlap    B / min(d(u), d(v))
+    sorensen               2 B / (d(u) + d(v))
+    adamic_adar            sum over w in N(u) & N(v) of 1 / log d(w):  B<P,s> = (A F) plus.first A', F = diag(1 / log d)
+    resource_allocation    the same with F = diag(1 / d)
+
+Contract: G is not changed.  N(u) are the vertices that edges lead to from u, d their number; u and v themselves are no
+common neighbours, whatever loops there are.  d(w) counts the edges that lead to w, a loop of an undirected graph twice.
+Values are not read.  0 / 0 is 0.
+Agrees with networkx common_neighbors, jaccard_coefficient, adamic_adar_index and resource_allocation_index.
+References: Liben-Nowell and Kleinberg, "The link-prediction problem for social networks" (2007), section 3; Zhou, Lu,
+Zhang, "Predicting missing links via local information" (Eur. Phys. J. B 71, 2009).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grb_tile import Matrix, Vector, binary, dtypes, select, semiring, unary
+
+from . import arguments
+from .graph import as_graph
+from .report import Report
+from .result import EdgeResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from .graph import Graph
+
+    Pairs = Iterable[tuple[int, int]] | Matrix
+    Formula = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+FP64 = dtypes.FP64
+BATCH = 1024  # rows whose pairs are scored at a time with topk
+
+
+def common_neighbors(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+    """s(u, v) = |N(u) & N(v)|.
+
+    pairs   the pairs to score: a sequence of (u, v), or the structure of a Matrix; None: all that share a neighbour
+    topk    with pairs=None: for each vertex the topk most similar ones only, equal ones by their number
+
+    Shapes: A and values n x n; values has an entry for each pair, 0 where nothing is shared.  Types: any A; FP64.
+    Raises: TypeError, IndexError for pairs, TypeError, ValueError for topk, OutOfMemory where all pairs do not fit.
+    Cost: for each pair the intersection of two rows; for all pairs a product of A with itself.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import common_neighbors
+    >>> A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3)
+    >>> common_neighbors(A, [(0, 2), (0, 1)]).to_dict()
+    {(0, 1): 0.0, (0, 2): 1.0}
+    """
+    return _similar(G, pairs, topk, "common_neighbors", lambda b, du, dv, union: b)
+
+
+def jaccard(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+    """s(u, v) = |N(u) & N(v)| / |N(u) | N(v)|.  Parameters, shapes, errors, cost: as `common_neighbors`.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import jaccard
+    >>> A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3)
+    >>> jaccard(A, [(0, 2), (0, 1)]).to_dict()
+    {(0, 1): 0.0, (0, 2): 1.0}
+    """
+    return _similar(G, pairs, topk, "jaccard", lambda b, du, dv, union: b / union)
+
+
+def cosine(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+    """s(u, v) = |N(u) & N(v)| / sqrt(d(u) d(v)).  Parameters, shapes, errors, cost: as `common_neighbors`.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import cosine
+    >>> A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3)
+    >>> cosine(A, [(0, 2)]).to_dict()
+    {(0, 2): 1.0}
+    """
+    return _similar(G, pairs, topk, "cosine", lambda b, du, dv, union: b / np.sqrt(du * dv))
+
+
+def overlap(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+    """s(u, v) = |N(u) & N(v)| / min(d(u), d(v)).  Parameters, shapes, errors, cost: as `common_neighbors`.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import overlap
+    >>> A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3)
+    >>> overlap(A, [(0, 2)]).to_dict()
+    {(0, 2): 1.0}
+    """
+    return _similar(G, pairs, topk, "overlap", lambda b, du, dv, union: b / np.minimum(du, dv))
+
+
+def sorensen(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+    """s(u, v) = 2 |N(u) & N(v)| / (d(u) + d(v)).  Parameters, shapes, errors, cost: as `common_neighbors`.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import sorensen
+    >>> A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3)
+    >>> sorensen(A, [(0, 2)]).to_dict()
+    {(0, 2): 1.0}
+    """
+    return _similar(G, pairs, topk, "sorensen", lambda b, du, dv, union: 2 * b / (du + dv))
+
+
+def adamic_adar(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+    """s(u, v) = sum over w in N(u) & N(v) of 1 / log d(w).  Parameters, errors, cost: as `common_neighbors`.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import adamic_adar
+    >>> A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3)
+    >>> round(adamic_adar(A, [(0, 2)]).to_dict()[0, 2], 6)
+    1.442695
+    """
+    return _similar(G, pairs, topk, "adamic_adar", lambda b, du, dv, union: b, lambda d: 1 / np.log(d))
+
+
+def resource_allocation(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+    """s(u, v) = sum over w in N(u) & N(v) of 1 / d(w).  Parameters, errors, cost: as `common_neighbors`.
+
+    >>> import grb_tile as gb
+    >>> from grb_tile.algorithms import resource_allocation
+    >>> A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3)
+    >>> resource_allocation(A, [(0, 2)]).to_dict()
+    {(0, 2): 0.5}
+    """
+    return _similar(G, pairs, topk, "resource_allocation", lambda b, du, dv, union: b, lambda d: 1 / d)
+
+
+def _similar(
+    G: Graph | Matrix,
+    pairs: Pairs | None,
+    topk: int | None,
+    name: str,
+    formula: Formula,
+    weight: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> EdgeResult:
+    """formula(B, d(u), d(v), |N(u) | N(v)|) for each pair; `weight` of d(w): what a common neighbour w counts."""
+    G = as_graph(G)
+    if topk is not None:
+        topk = arguments.count(topk, "topk", 1)
+        if pairs is not None:
+            raise ValueError("pairs, topk: only one may be given; topk chooses among all pairs that share a neighbour")
+    P = None if pairs is None else _structure(G, pairs)
+    with Report(name) as report:
+        score = _Score(G, formula, weight)
+        if topk is None:
+            i, j, s = score.of(G.A, np.arange(G.n), P)
+        else:
+            found = []
+            for start in range(0, G.n, BATCH):
+                part = np.arange(start, min(start + BATCH, G.n))
+                found.append(_most(*score.of(G.A[part.tolist(), :].new(), part, None), topk))
+            i, j, s = (np.concatenate(each) for each in zip(*found, strict=True)) if found else (np.zeros(0, int),) * 3
+        values = Matrix.from_coo(i, j, s, FP64, nrows=G.n, ncols=G.n, name=name)
+    return EdgeResult(values, report, vertices=G.labels)
+
+
+class _Score:
+    """The operands of the products, made once."""
+
+    def __init__(self, G: Graph, formula: Formula, weight: Callable[[np.ndarray], np.ndarray] | None) -> None:
+        self.G, self.formula = G, formula
+        self.A = G.A if G.nself == 0 else G.keep("loopless", lambda: select.offdiag(G.A).new(name="A"))
+        self.d = G.out_degree.to_dense(0).astype(np.float64)
+        self.F = None
+        if weight is not None:
+            d = G.in_degree.dup(FP64)
+            if not G.directed and G.nself:
+                loops = G.A.diag()
+                d(binary.plus) << unary.one[FP64](loops)
+            at, x = d.to_coo()
+            with np.errstate(divide="ignore"):
+                self.F = Vector.from_coo(at, weight(x), FP64, size=G.n).diag()
+
+    def of(self, rows: Matrix, numbers: np.ndarray, P: Matrix | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(u, v, score) of the pairs P, or of all pairs u != v with a common neighbour where u is among `numbers`."""
+        own = rows if self.G.nself == 0 else _without_own(rows, numbers)
+        mask = _others(numbers, self.G.n) if P is None else P.S
+        if self.F is None:
+            # B<P,s> = A plus.pair A'
+            B = semiring.plus_pair[FP64](own @ self.A.T).new(mask=mask)
+        else:
+            # B<P,s> = (A F) plus.first A'
+            B = semiring.plus_first[FP64](semiring.any_second[FP64](own @ self.F).new() @ self.A.T).new(mask=mask)
+        shared = B
+        if self.G.nself:
+            # a vertex with a loop is its own neighbour where neighbours are counted, never where they are shared
+            shared = semiring.plus_pair[FP64](rows @ self.G.A.T).new(mask=mask)
+        if P is not None:
+            B, shared = _filled(B, P), _filled(shared, P)
+        i, j, b = B.to_coo()
+        both = b if shared is B else _filled(shared, B).to_coo()[2]
+        u = numbers[i]
+        du, dv = self.d[u], self.d[j]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            s = self.formula(b, du, dv, du + dv - both)
+        s[(b == 0) & np.isnan(s)] = 0.0
+        return u, j, s
+
+
+def _structure(G: Graph, pairs: Any) -> Matrix:
+    """P: true for each pair."""
+    if isinstance(pairs, Matrix):
+        if pairs.shape != (G.n, G.n):
+            raise ValueError(f"pairs: expected a {G.n} x {G.n} Matrix, got {pairs.nrows} x {pairs.ncols}")
+        return pairs
+    found = [tuple(pair) if hasattr(pair, "__iter__") else pair for pair in pairs]
+    for k, pair in enumerate(found):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"pairs[{k}]: expected (u, v), got {pair!r}")
+    u, v = ([pair[side] for pair in found] for side in (0, 1))
+    u, v = arguments.nodes(u, G.n, "pairs, u"), arguments.nodes(v, G.n, "pairs, v")
+    return Matrix.from_coo(u, v, True, dtypes.BOOL, nrows=G.n, ncols=G.n, name="P")
+
+
+def _filled(B: Matrix, P: Matrix) -> Matrix:
+    """B<P,s>, 0 where B has no entry."""
+    found = unary.one[FP64](P).new()
+    found << binary.minus(found, 1.0)
+    found(binary.plus, mask=P.S) << B
+    return found
+
+
+def _others(numbers: np.ndarray, n: int) -> Any:
+    """The mask of all pairs but (u, u)."""
+    return ~_diagonal(numbers, n).S
+
+
+def _without_own(rows: Matrix, numbers: np.ndarray) -> Matrix:
+    return rows.dup(mask=_others(numbers, rows.ncols))
+
+
+def _diagonal(numbers: np.ndarray, n: int) -> Matrix:
+    return Matrix.from_coo(np.arange(numbers.size), numbers, True, dtypes.BOOL, nrows=numbers.size, ncols=n)
+
+
+def _most(u: np.ndarray, v: np.ndarray, s: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The k entries of greatest score for each u, equal ones by v."""
+    order = np.lexsort((v, -s, u))
+    u, v, s = u[order], v[order], s[order]
+    # the position of each entry among those of its u
+    place = np.arange(u.size) - np.searchsorted(u, u)
+    keep = place < k
+    return u[keep], v[keep], s[keep]

@@ -1,0 +1,69 @@
+"""Markov clustering against the same steps in dense NumPy."""
+
+import numpy as np
+import pytest
+from samples import edges, karate, pair
+
+import grb_tile as gb
+from grb_tile.algorithms import ConvergenceFailure, Graph, mcl
+
+
+def dense_steps(D, expansion, inflation, prune, steps):
+    M = D.T.copy()
+    np.fill_diagonal(M, 1.0)
+    M /= M.sum(axis=0)
+    for _ in range(steps):
+        M = np.linalg.matrix_power(M, expansion) ** inflation
+        M /= M.sum(axis=0)
+        M[(M < prune) & (M < M.max(axis=0))] = 0
+        M /= M.sum(axis=0)
+    return M
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_random_graphs(seed, directed, weighted, base_seed):
+    A, _ = pair(base_seed * 1000 + seed, directed, weights="float")
+    D = np.zeros(A.shape)
+    i, j, w = A.to_coo()
+    D[i, j] = w if weighted else 1
+    for expansion, inflation, prune in ((2, 2.0, 1e-4), (3, 1.7, 0.01), (2, 3.0, 0.0)):
+        options = {"expansion": expansion, "inflation": inflation, "prune": prune}
+        found = mcl(Graph(A, directed), weighted=weighted, max_iter=4, strict=False, tol=0, **options)
+        M = dense_steps(D, expansion, inflation, prune, found.report.iterations)
+        columns = np.arange(A.nrows)
+        chosen = M[found.to_numpy(), columns]
+        np.testing.assert_allclose(chosen, M.max(axis=0), rtol=1e-9)
+
+
+def test_clusters_of_two_cliques():
+    pairs = [(u, v) for base in (0, 6) for u in range(base, base + 6) for v in range(u) if v >= base]
+    A = edges([*pairs, (5, 6)], 13, both=True)
+    found = mcl(A)
+    clusters = found.to_numpy()
+    assert found.report.converged and len(set(clusters[:6])) == len(set(clusters[6:12])) == 1
+    assert clusters[0] != clusters[6] and clusters[12] == 12
+    assert len(set(mcl(karate(), inflation=1.4).to_numpy())) <= len(set(mcl(karate(), inflation=4.0).to_numpy()))
+
+
+def test_edge_cases_and_arguments():
+    assert mcl(gb.Matrix(bool, 0, 0)).to_dict() == {} and mcl(edges([], 2)).to_dict() == {0: 0, 1: 1}
+    A = karate()
+    assert mcl(edges([(0, 1), (0, 0)], 2, np.nan, both=True)).to_dict() == mcl(edges([(0, 1)], 2, both=True)).to_dict()
+    with pytest.raises(ConvergenceFailure, match="mcl: the change is still .* after max_iter=1 iterations"):
+        mcl(A, max_iter=1)
+    assert mcl(A, callback=lambda record: record["iteration"] == 2).report.stopped_by == "callback"
+    for options, error, message in (
+        ({"expansion": 1}, ValueError, "expansion: expected 2 or more, got 1"),
+        ({"expansion": 2.5}, TypeError, "expansion: expected an int, got 2.5"),
+        ({"inflation": 1.0}, ValueError, "inflation: expected a number above 1, got 1.0"),
+        ({"loops": 0}, ValueError, "loops: expected a number above 0, got 0"),
+        ({"prune": 1.0}, ValueError, "prune: expected a number from 0 up to but without 1"),
+        ({"max_iter": None}, ValueError, "max_iter: None would never end"),
+    ):
+        with pytest.raises(error, match=message):
+            mcl(A, **options)
+    for weight, message in ((-1.0, "the weight -1.0 is negative"), (np.nan, "sum to nan"), (np.inf, "sum to inf")):
+        with pytest.raises(ValueError, match=message):
+            mcl(edges([(0, 1)], 2, weight), weighted=True)

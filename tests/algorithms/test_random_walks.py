@@ -1,0 +1,115 @@
+"""Random walks: edges exist, seeds decide, frequencies are those of the definition (chi-square)."""
+
+import numpy as np
+import pytest
+from samples import edges, karate, pair
+from scipy import stats
+
+import grb_tile as gb
+from grb_tile.algorithms import Graph, random_walks
+
+WRITTEN_DOWN = [[0, 19, 1, 2, 1, 0, 8], [33, 20, 32, 8, 2, 9, 33]]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("options", [{}, {"weighted": True}, {"p": 0.25, "q": 4.0}, {"restart": 0.3}])
+def test_every_step_is_an_edge(seed, options, base_seed):
+    A, N = pair(base_seed * 1000 + seed, True, weights="float")
+    starts = list(range(A.nrows)) * 2
+    walks = random_walks(A, starts, 9, seed=seed, **options).walks
+    assert walks.shape == (len(starts), 10) and walks[:, 0].tolist() == starts
+    for walk in walks.tolist():
+        for u, v in zip(walk, walk[1:], strict=False):
+            if u < 0:
+                assert v == -1
+            elif v < 0:
+                assert N.out_degree(u) == 0
+            else:
+                assert N.has_edge(u, v) or "restart" in options and v == walk[0]
+
+
+def test_seeds_decide_and_walks_are_independent_of_one_another():
+    A = karate()
+    one, same, other = (random_walks(A, [0, 5, 0], 20, seed=seed).walks for seed in (7, 7, 8))
+    assert (one == same).all() and (one != other).any() and (one[0] != one[2]).any()
+    # A walk does not change with those behind it, nor with the length.
+    assert (random_walks(A, [0, 5], 10, seed=7).walks == one[:2, :11]).all()
+    drawn = random_walks(A, [0], 20)
+    assert (random_walks(A, [0], 20, seed=drawn.seed).walks == drawn.walks).all()
+
+
+def test_the_generator_is_the_documented_one():
+    """The same numbers on every machine and backend: written down once."""
+    found = random_walks(karate(), [0, 33], 6, seed=2026).walks.tolist()
+    assert found == WRITTEN_DOWN
+
+
+def frequencies(walks, vertices):
+    return np.array([(walks == v).sum() for v in vertices])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_steps_are_uniform_and_weighted(seed):
+    star = edges([(0, i) for i in range(1, 6)], 6, [1.0, 2.0, 3.0, 0.0, 4.0])
+    n = 20000
+    to = random_walks(star, [0] * n, 1, seed=seed).walks[:, 1]
+    assert stats.chisquare(frequencies(to, range(1, 6))).pvalue > 1e-4
+    to = random_walks(star, [0] * n, 1, weighted=True, seed=seed).walks[:, 1]
+    found = frequencies(to, range(1, 6))
+    assert found[3] == 0
+    assert stats.chisquare(found[[0, 1, 2, 4]], n * np.array([0.1, 0.2, 0.3, 0.4])).pvalue > 1e-4
+
+
+def test_restarts_have_their_probability():
+    n = 20000
+    circle = edges([(i, (i + 1) % 50) for i in range(50)], 50)
+    walks = random_walks(circle, [0] * n, 3, restart=0.25, seed=3).walks
+    back = (walks[:, 3] == 0).sum()
+    assert stats.binomtest(int(back), n, 0.25).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.25, 4.0), (4.0, 0.5), (1.0, 3.0)])
+def test_node2vec_biases(p, q):
+    """From 0 -> 1 the next is 0 (back), 2 (a neighbour of 0) or 3 (away): 1/p, 1, 1/q."""
+    A = edges([(0, 1), (1, 0), (1, 2), (1, 3), (0, 2)], 4)
+    n = 60000
+    walks = random_walks(A, [0] * n, 2, p=p, q=q, seed=5).walks
+    walks = walks[walks[:, 1] == 1]
+    shares = np.array([1 / p, 1, 1 / q])
+    expected = walks.shape[0] * shares / shares.sum()
+    assert stats.chisquare(frequencies(walks[:, 2], [0, 2, 3]), expected).pvalue > 1e-4
+
+
+def test_conversions():
+    G = Graph(edges([(0, 1), (1, 2)], 3), labels=["a", "b", "c"])
+    found = random_walks(G, [0, 1, 2], 3, seed=0)
+    assert found.paths() == [["a", "b", "c"], ["b", "c"], ["c"]]
+    assert found.to_dict() == {"a": 1, "b": 2, "c": 3} and found.top(1) == [("c", 3)]
+    frame = found.to_pandas()
+    assert frame.columns.tolist() == ["walk", "step", "vertex"] and frame.vertex.tolist() == list("abcbcc")
+
+
+def test_edge_cases_and_arguments():
+    assert random_walks(gb.Matrix(bool, 0, 0), [], 3, seed=1).walks.shape == (0, 4)
+    assert random_walks(edges([], 2), [1], 2, seed=1).walks.tolist() == [[1, -1, -1]]
+    assert random_walks(edges([(0, 0)], 1), [0], 2, p=2, seed=1).walks.tolist() == [[0, 0, 0]]
+    assert random_walks(karate(), [4], 0, seed=1).walks.tolist() == [[4]]
+    assert random_walks(edges([(0, 1)], 2, 0.0), [0], 2, weighted=True, seed=1).walks.tolist() == [[0, -1, -1]]
+    stopped = random_walks(karate(), [0], 9, seed=1, callback=lambda record: record["iteration"] == 2)
+    assert (stopped.walks[0] >= 0).sum() == 3 and stopped.report.stopped_by == "callback"
+    for options, error, message in (
+        ({"starts": [34]}, IndexError, r"starts\[0\]: 34 is out of range"),
+        ({"length": -1}, ValueError, "length: expected 0 or more, got -1"),
+        ({"p": 0}, ValueError, "p: expected a number above 0, got 0"),
+        ({"q": -1.0}, ValueError, "q: expected a number above 0, got -1.0"),
+        ({"restart": 1.0}, ValueError, "restart: expected a number from 0 up to but without 1"),
+        ({"seed": -1}, ValueError, "seed: expected 0 or more, got -1"),
+        ({"seed": "x"}, TypeError, "seed: expected an int, got 'x'"),
+    ):
+        with pytest.raises(error, match=message):
+            random_walks(karate(), **({"starts": [0], "length": 2} | options))
+    for weight in (-1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="weighted=True: expected finite weights >= 0, got .* to vertex 1"):
+            random_walks(edges([(0, 1)], 2, weight), [0], 1, weighted=True)
+    with pytest.raises(TypeError, match="weighted=True: weights must be real, got FC64"):
+        random_walks(edges([(0, 1)], 2, 1j), [0], 1, weighted=True)

@@ -1,0 +1,122 @@
+"""Searches and products on emulated devices of each architecture: launches ask for no more than it has, fallbacks run.
+
+The CPU emulation refuses a launch with more shared memory than a block may have, compiles the reductions by shuffles
+where the architecture has no others, and says of every cluster that none is resident, so that the form for a few
+resident blocks runs; what was asked is checked here. Tables have the sizes that they have on the device.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from backends import agree, samples
+
+from cuda_emulation.backend import EMULATED
+from cuda_emulation.launcher import EmulatedLauncher, EmulationError
+from grb_tile import dtypes
+from grb_tile.backends import select
+from grb_tile.backends.cpu.vectorised import traversal as plain
+from grb_tile.backends.cuda.backend import CudaBackend
+from grb_tile.backends.cuda.traversal import bfs, bfs_multi, bfs_tiles, sssp
+from grb_tile.operators import get_typed_op
+from grb_tile.planner import force, tuning
+from grb_tile.planner.device_limits import KIB, LIMITS, restricted
+from grb_tile.storage import convert
+from grb_tile.storage.place import host
+from grb_tile.storage.store import Compressed
+from support import seeds
+from support.graphs import dense, grid, power_law
+
+NUMPY = select.named("numpy")
+PROCESSORS = {75: 40, 80: 108, 86: 46, 89: 24, 90: 132, 100: 148, 120: 36}  # T4, A100, RTX 3070, 4060, H200, B200, 5060
+PROFILES = {f"sm_{arch}": replace(limits, processors=PROCESSORS[arch]) for arch, limits in LIMITS.items()}
+PROFILES["48 KiB"] = restricted(PROFILES["sm_90"], "shared=48 clusters=0 reduce_sync=0")
+pytestmark = pytest.mark.skipif(not EMULATED, reason="on a device: tests/gpu/test_fallbacks.py")
+
+
+@pytest.fixture(params=PROFILES)
+def backend(request):
+    return CudaBackend(launcher=EmulatedLauncher(limits=PROFILES[request.param], small=False))
+
+
+def rng_of(*salt):
+    return np.random.default_rng([seeds.SEED & 0xFFFFFFFF, *salt])
+
+
+def levels_of(A, source):
+    return dense(plain.bfs(A, np.array([source]), True, False, None, None)[0], A.nrows)[0]
+
+
+def test_searches_from_one_source(backend, monkeypatch):
+    """BFS by the grid, over bit tiles, and by a cluster or the blocks that replace it; shortest paths likewise."""
+    device, launcher = backend.device, backend.device.launcher
+    A = power_law(700, 5000, 3)
+    assert (
+        dense(host(bfs.traverse(device, A, A, 5, True, False, None, None, None)[0]), 700)[0] == levels_of(A, 5)
+    ).all()
+    found = bfs_tiles.traverse(device, A, A, 5, True, False, None, None, None)[0]
+    assert (dense(host(found), 700)[0] == levels_of(A, 5)).all()
+    monkeypatch.setattr(tuning, "HIGH_DIAMETER_VERTICES", 0)
+    A = grid(13, 17)
+    found = bfs.traverse(device, A, A, 5, True, False, None, None, None)[0]
+    assert (dense(host(found), A.nrows)[0] == levels_of(A, 5)).all()
+    weighted = Compressed(A.nrows, A.ncols, dtypes.INT32, A.indptr, A.indices, np.ones(A.nvals, np.int32))
+    distances = host(sssp.shortest_paths(device, weighted, lambda: weighted, 5, 1, None, False)[0])
+    assert (dense(distances, A.nrows)[0] == levels_of(A, 5)).all()
+    assert {"bfs", "bfs_tiles", "sssp", "bfs_high_diameter_grid", "sssp_high_diameter_grid"} <= set(launcher.launches)
+    asked = {(name, shared) for name, _, _, shared in launcher.clusters_asked}
+    if launcher.limits.has_clusters:
+        queues = 64 * KIB if launcher.limits.arch == 120 else 128 * KIB
+        assert asked == {("bfs_high_diameter_cluster", queues), ("sssp_high_diameter_cluster", queues)}
+    else:
+        assert not asked
+
+
+def test_searches_from_many_sources(backend):
+    device, launcher = backend.device, backend.device.launcher
+    A = power_law(500, 4000, 4)
+    sources = rng_of(4).integers(0, 500, 9).tolist()
+    levels, parents, _ = bfs_multi.traverse_many(device, A, A, sources, None, None, True, True)
+    for C in (levels, parents):
+        C = host(C)
+        for s, source in enumerate(sources):
+            reached = np.flatnonzero(levels_of(A, source) >= 0)
+            assert C.indices[C.indptr[s] : C.indptr[s + 1]].tolist() == reached.tolist()
+    hubs = launcher.launches["bfs_multi"]
+    assert hubs == {227: 128, 163: 128, 99: 64, 64: 32, 48: 32}[launcher.shared // KIB] * KIB
+    bfs_multi.traverse_many(device, A, A, sources, None, None, True, False)
+
+
+@pytest.mark.parametrize("dtype", [dtypes.FP32, dtypes.FC64], ids=str)
+def test_products(backend, dtype, monkeypatch):
+    """SpMV with relabelled columns, a column-wise product with sums of high-degree rows, SpGEMM in two phases."""
+    monkeypatch.setattr(tuning, "DELTA16_SHARE", 2.0)
+    monkeypatch.setattr(tuning, "RELABELLED_SHARE", -1.0)
+    monkeypatch.setattr(tuning, "RELABELLED_ENTRIES", 0)
+    if dtype is dtypes.FC64 and backend.device.launcher.shared > 64 * KIB:
+        return  # values of 16 bytes: where shared memory is short
+    semiring, rng = get_typed_op("plus_times", dtype, kind="semiring"), rng_of(5)
+    keys = np.unique((rng.random(3000) ** 3 * 200).astype(np.int64) * 300 + rng.integers(0, 300, 3000))
+    A = convert.compressed(200, 300, dtype, keys // 300, keys % 300, samples.values(rng, dtype, keys.size))
+    x = samples.random_vector(rng, (300, np.arange(300)), dtype, 1.0)
+    want = NUMPY.matvec_rows(A, x, semiring, None)
+    for _ in range(tuning.BUILD_AFTER + 2):
+        agree.assert_same(backend.matvec_rows(A, x, semiring, None), want)
+    B = NUMPY.transpose(A)
+    want = NUMPY.matmul(A, B, semiring, None)
+    with force("gustavson"), force("two_phases"):
+        agree.assert_same(host(backend.matmul(A, B, semiring, None)), want)
+    if dtype is dtypes.FP32:
+        u = samples.random_vector(rng, (200, np.arange(0, 200, 2)), dtype, 1.0)
+        with force("merge_hubs_shared"):
+            agree.assert_same(backend.matvec_cols(A, u, semiring, None), NUMPY.matvec_cols(A, u, semiring, None))
+        assert backend.device.launcher.launches["merge_evenly"] > 0
+
+
+def test_a_launch_that_asks_for_too_much_is_refused():
+    launcher = EmulatedLauncher(limits=LIMITS[75])
+    kernel = launcher.kernel("traversal/bfs_multi.cuh", "bfs_multi", "", ("int32_t",))
+    with pytest.raises(EmulationError, match="131072 bytes of shared memory, sm_75 has 65536"):
+        kernel.launch(35, 1, 64, 16384 * 8)
+    with pytest.raises(EmulationError, match="no cluster of 16 blocks"):
+        EmulatedLauncher().kernel("", "bfs_high_diameter_cluster").resident_clusters(16, 1024, 0)

@@ -1,0 +1,106 @@
+"""What a launch of a kernel asks of a device at most: threads of a block, dynamic shared memory, blocks of a cluster.
+
+Sizes come from the functions by which the library chooses them, for the limits of each architecture.
+"""
+
+import re
+
+from grb_tile import kernels
+from grb_tile.backends.cuda.products import column_launch, segments
+from grb_tile.backends.cuda.traversal import bfs_multi, bfs_multi_graph, block_group
+
+COMMENT = re.compile(r"//[^\n]*")
+KERNEL = re.compile(
+    r"template\s*<([^>]*)>\s*__global__\s+void\s+((?:__\w+__\s*\((?:[^()]|\([^()]*\))*\)\s*)*)(\w+)\s*\("
+)
+BOUNDS = re.compile(r"__launch_bounds__\s*\(([^,)]*)")
+USUAL_THREADS = 256  # of a block, for a kernel without launch bounds (Kernel.over)
+WIDE = {"relabel_rows": 1024}  # the others
+BY_WARP_THREADS, WINDOW_THREADS = 128, 1024  # of spgemm_windows
+
+
+def _bounds():
+    """{kernel: (text of its launch bound, names of its template parameters)}"""
+    found = {}
+    for file in kernels.names():
+        for parameters, attributes, name in KERNEL.findall(COMMENT.sub("", kernels.source(file))):
+            bound = BOUNDS.search(attributes)
+            names = [parameter.split()[-1] for parameter in parameters.split(",")]
+            found[name] = (None if bound is None else bound.group(1).strip()), names
+    return found
+
+
+BOUNDS_OF = _bounds()
+
+
+def threads_of(instance):
+    """Threads of the greatest block that the kernel is launched with."""
+    _, name, _, template = instance
+    bound, parameters = BOUNDS_OF.get(name, (None, []))
+    if name == "spgemm_windows":
+        return BY_WARP_THREADS if "BY_WARP" in template else WINDOW_THREADS
+    if bound is None:
+        return WIDE.get(name, USUAL_THREADS)
+    return int(bound) if bound.isdigit() else int(template[parameters.index(bound)])
+
+
+def cluster_of(instance):
+    """Blocks of the cluster that the kernel is compiled for; 0: none."""
+    _, name, _, template = instance
+    return int(template[-1]) if name.endswith("_cluster") else 0
+
+
+def _result(parents):
+    ints = bfs_multi.PARENT_INTS if parents else bfs_multi.LIST_INTS
+
+    def of(limits, template):
+        threads, each = bfs_multi.rows_of_block(limits, parents)
+        return 4 * ints * threads * each
+
+    return of
+
+
+def _segments(limits, template):
+    """Buffers of each thread and, with relabelled columns, x."""
+    widest = 4 if int(template[4]) > 768 else 8 if int(template[4]) > 512 else 16
+    buffers = int(template[4]) * segments.LANE_ENTRIES * widest
+    return max(buffers, int(limits.shared_per_block * segments.TABLE_SHARE)) if "RELABELLED_COLUMNS" in template else (
+        buffers
+    )  # fmt: skip
+
+
+def _queues(limits, template):
+    return 2 * limits.power_of_two_with(block_group.MOST_QUEUE, 2)
+
+
+# kernel with dynamic shared memory -> (limits, template arguments) -> bytes at most
+DYNAMIC = {
+    "bfs_multi": lambda limits, template: bfs_multi_graph.HUB_BYTES * bfs_multi_graph.hubs_of(limits),
+    "bfs_multi_parents_pull": lambda limits, template: (
+        bfs_multi.LINE_BYTES * limits.threads_with(256, bfs_multi.LINE_BYTES)
+    ),
+    "bfs_multi_result": lambda limits, template: _result(template[0] == "true")(limits, template),
+    "bfs_high_diameter_cluster": _queues,
+    "sssp_high_diameter_cluster": _queues,
+    "matvec_segments": _segments,
+    "merge_evenly": lambda limits, template: column_launch.high_degree_bytes(limits) if template[-1] == "true" else 0,
+    "spgemm_hash": lambda limits, template: limits.dynamic_shared,
+    "spgemm_windows": lambda limits, template: limits.dynamic_shared,
+}
+
+
+def dynamic_shared(instance, limits):
+    """Bytes of dynamic shared memory of a launch on a device of these limits, at most."""
+    size = DYNAMIC.get(instance[1])
+    return 0 if size is None else size(limits, instance[3])
+
+
+def available(instance, limits):
+    """Can a plan on a device of these limits choose this instance?"""
+    name, template = instance[1], instance[3]
+    if not name.endswith("_cluster"):
+        return True
+    if not limits.has_clusters:
+        return False
+    queue = limits.power_of_two_with(block_group.MOST_QUEUE, 2) // 8
+    return name != "bfs_high_diameter_cluster" or template[-2] == str(queue)
