@@ -26,7 +26,8 @@ from .bfs import bfs_multi
 from .graph import Graph, as_graph
 from .report import Report
 from .result import VertexResult
-from .sssp import Weights, sssp
+from .sssp import Weights
+from .sssp_multi import sssp_multi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -143,14 +144,7 @@ def _distances(G: Graph, wanted: list[int], weighted: bool, batch: int) -> Itera
     R = G.keep("reversed", lambda: Graph(G.AT, True)) if G.directed else G
     for start in range(0, len(wanted), batch):
         part = wanted[start : start + batch]
-        if not weighted:
-            yield bfs_multi(R, part).levels
-            continue
-        rows = [sssp(R, v).distances for v in part]
-        at = [d.to_coo() for d in rows]
-        i = np.repeat(np.arange(len(part)), [len(where) for where, _ in at])
-        j, x = (np.concatenate([pair[k] for pair in at]) for k in (0, 1))
-        yield Matrix.from_coo(i, j, x, nrows=len(part), ncols=G.n, name="L")
+        yield sssp_multi(R, part) if weighted else bfs_multi(R, part).levels
 
 
 def _rows(v: Vector) -> np.ndarray:

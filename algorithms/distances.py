@@ -26,6 +26,7 @@ from .graph import Graph, as_graph
 from .report import Report
 from .result import VertexResult
 from .sssp import Weights, sssp
+from .sssp_multi import sssp_multi
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +54,8 @@ def apsp(
     Shapes: A n x n, values len(sources) x n.  Types: any A, values INT32; weighted: as `sssp`.
     Raises: OutOfMemory with the bytes that would be needed; IndexError, TypeError, ValueError for the arguments; what
     `sssp` raises for weights.
-    Cost: a breadth-first search for each source, 64 in a word; weighted: a shortest path search for each.
+    Cost: a breadth-first search for each source, 64 in a word; weighted: a shortest path search for each,
+    256 side by side.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import apsp
@@ -81,7 +83,7 @@ def apsp(
             Weights(G)  # refuses weights without an order, also where no source is given
         for start in range(0, len(wanted), BATCH):
             part = wanted[start : start + BATCH]
-            rows.append(_lengths(G, part) if weighted else bfs_multi(G, part).levels)
+            rows.append(sssp_multi(G, part) if weighted else bfs_multi(G, part).levels)
             if report.note(sources=start + len(part)):
                 break
         done = wanted[: sum(block.nrows for block in rows)]
@@ -118,7 +120,7 @@ def eccentricity(
         found: list[Any] = []
         for start in range(0, len(wanted), BATCH):
             part = wanted[start : start + BATCH]
-            D = _lengths(G, part) if weighted else bfs_multi(G, part).levels
+            D = sssp_multi(G, part) if weighted else bfs_multi(G, part).levels
             found += _greatest(G, D, part)
             if report.note(vertices=len(found)):
                 break
@@ -225,15 +227,6 @@ def _sweeps(G: Graph, weighted: bool) -> Any:
         u = int(np.argmax(values))
         best = values[u].item() if best is None else max(best, values[u].item())
     return best
-
-
-def _lengths(G: Graph, part: list[int]) -> Matrix:
-    """D(k, v): the length of a shortest path from part[k] to v."""
-    rows = [sssp(G, v).distances for v in part]
-    at = [d.to_coo() for d in rows]
-    i = np.repeat(np.arange(len(part)), [len(where) for where, _ in at])
-    j, x = (np.concatenate([pair[k] for pair in at]) for k in (0, 1))
-    return Matrix.from_coo(i, j, x, nrows=len(part), ncols=G.n, name="distances")
 
 
 def _stacked(rows: list[Matrix], G: Graph) -> Matrix:

@@ -5,8 +5,8 @@
     common_neighbors       B                          jaccard    B / |N(u) | N(v)|
     cosine                 B / sqrt(d(u) d(v))        overlap    B / min(d(u), d(v))
     sorensen               2 B / (d(u) + d(v))
-    adamic_adar            sum over w in N(u) & N(v) of 1 / log d(w):  B<P,s> = (A F) plus.first A', F = diag(1 / log d)
-    resource_allocation    the same with F = diag(1 / d)
+    adamic_adar            sum over w in N(u) & N(v) of 1 / log d(w):  B<P,s> = A plus.second W', W = A diag(1 / log d)
+    resource_allocation    the same with W = A diag(1 / d)
 
 Contract: G is not changed.  N(u) are the vertices that edges lead to from u, d their number; u and v themselves are no
 common neighbours, whatever loops there are.  d(w) counts the edges that lead to w, a loop of an undirected graph twice.
@@ -148,7 +148,7 @@ def _similar(
             raise ValueError("pairs, topk: only one may be given; topk chooses among all pairs that share a neighbour")
     P = None if pairs is None else _structure(G, pairs)
     with Report(name) as report:
-        score = _Score(G, formula, weight)
+        score = _Score(G, name, formula, weight)
         if topk is None:
             i, j, s = score.of(G.A, np.arange(G.n), P)
         else:
@@ -164,11 +164,13 @@ def _similar(
 class _Score:
     """The operands of the products, made once."""
 
-    def __init__(self, G: Graph, formula: Formula, weight: Callable[[np.ndarray], np.ndarray] | None) -> None:
+    def __init__(
+        self, G: Graph, name: str, formula: Formula, weight: Callable[[np.ndarray], np.ndarray] | None
+    ) -> None:
         self.G, self.formula = G, formula
         self.A = G.A if G.nself == 0 else G.keep("loopless", lambda: select.offdiag(G.A).new(name="A"))
         self.d = G.out_degree.to_dense(0).astype(np.float64)
-        self.F = None
+        self.W = None
         if weight is not None:
             d = G.in_degree.dup(FP64)
             if not G.directed and G.nself:
@@ -176,18 +178,20 @@ class _Score:
                 d(binary.plus) << unary.one[FP64](loops)
             at, x = d.to_coo()
             with np.errstate(divide="ignore"):
-                self.F = Vector.from_coo(at, weight(x), FP64, size=G.n).diag()
+                F = Vector.from_coo(at, weight(x), FP64, size=G.n).diag()
+            # W = A F
+            self.W = G.keep((name, "weights"), lambda: semiring.any_second[FP64](self.A @ F).new(name="W"))
 
     def of(self, rows: Matrix, numbers: np.ndarray, P: Matrix | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(u, v, score) of the pairs P, or of all pairs u != v with a common neighbour where u is among `numbers`."""
         own = rows if self.G.nself == 0 else _without_own(rows, numbers)
         mask = _others(numbers, self.G.n) if P is None else P.S
-        if self.F is None:
+        if self.W is None:
             # B<P,s> = A plus.pair A'
             B = semiring.plus_pair[FP64](own @ self.A.T).new(mask=mask)
         else:
-            # B<P,s> = (A F) plus.first A'
-            B = semiring.plus_first[FP64](semiring.any_second[FP64](own @ self.F).new() @ self.A.T).new(mask=mask)
+            # B<P,s> = A plus.second W'
+            B = semiring.plus_second[FP64](own @ self.W.T).new(mask=mask)
         shared = B
         if self.G.nself:
             # a vertex with a loop is its own neighbour where neighbours are counted, never where they are shared
@@ -210,7 +214,12 @@ def _structure(G: Graph, pairs: Any) -> Matrix:
         if pairs.shape != (G.n, G.n):
             raise ValueError(f"pairs: expected a {G.n} x {G.n} Matrix, got {pairs.nrows} x {pairs.ncols}")
         return pairs
-    found = [tuple(pair) if hasattr(pair, "__iter__") else pair for pair in pairs]
+    found = list(pairs) if not isinstance(pairs, np.ndarray) else pairs.tolist()
+    array = np.array(found) if found and {type(pair) for pair in found} <= {tuple, list} else np.zeros(0)
+    if array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind == "i" and 0 <= array.min() and array.max() < G.n:
+        # the usual case, in a tenth of the time
+        return Matrix.from_coo(array[:, 0], array[:, 1], True, dtypes.BOOL, nrows=G.n, ncols=G.n, name="P")
+    found = [tuple(pair) if hasattr(pair, "__iter__") else pair for pair in found]
     for k, pair in enumerate(found):
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"pairs[{k}]: expected (u, v), got {pair!r}")

@@ -181,3 +181,15 @@ def test_small_graphs_and_arguments():
     found = alg.eccentricity(A, callback=lambda record: True)
     assert found.report.stopped_by == "callback" and len(found.to_dict()) < 34
     assert alg.apsp(A, callback=lambda record: True).report.stopped_by == "callback"
+
+
+def test_all_pairs_of_integer_weights_beyond_their_sums():
+    """Where n weights may leave the type each source is searched by itself: an overflow is an error, never a wrap."""
+    A = edges([(0, 1), (1, 2)], 3, [2**62, 2**62 - 1])
+    assert alg.apsp(A, weighted=True).to_dict() == {
+        0: {0: 0, 1: 2**62, 2: 2**63 - 1},
+        1: {1: 0, 2: 2**62 - 1},
+        2: {2: 0},
+    }
+    with pytest.raises(OverflowError, match="a path by way of node 1 has length"):
+        alg.apsp(edges([(0, 1), (1, 2)], 3, [2**62, 2**62]), weighted=True)
