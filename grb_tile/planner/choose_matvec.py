@@ -14,7 +14,7 @@ from grb_tile.storage.store import forms_of
 from . import tuning
 from .choose_direction import cheaper
 from .choose_matvec_gpu import choose_on_gpu
-from .matvec_work import column_wise_ns, estimate_work, row_wise_ns, sample_work
+from .matvec_work import column_wise_ns, estimate_work, is_dense_sum, row_wise_ns, sample_work
 from .record import FREE, KERNEL_METHODS, Plan, forced
 from .statistics import stored_rows
 
@@ -78,12 +78,13 @@ def _by_costs(A, transposed, transpose, u, allow, semiring, backend):
     """The Plan by the costs of both methods, each as it would run now: compiled, or in NumPy."""
     early, iso = can_stop_early(semiring), is_iso_product(semiring, A, u)
     by_rows, by_columns = (transpose, A) if transposed else (A, transpose)
+    dense = is_dense_sum(by_columns or A, u, semiring)
     work = estimate_work(A, transposed, by_rows, by_columns, u, allow)
-    rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, allow, True, iso)
+    rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, allow, True, iso, dense)
     low, high = (rows, columns) if rows < columns else (columns, rows)
     if low > 2 * tuning.CPU_SAMPLE_NS and high < low * tuning.CPU_SURE:  # a wrong choice may cost more than a sample
         work = sample_work(A, transposed, by_rows, by_columns, u, allow, early)
-        rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, allow, True, iso)
+        rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, allow, True, iso, dense)
     sure = columns * tuning.CPU_SURE < rows or max(rows, columns) < tuning.CPU_UNASKED_NS
     if backend is None or sure and transpose is not None:
         return cheaper(A, transposed, transpose, rows, columns, u.nvals, tuning.CPU_TRANSPOSE_NS)

@@ -106,11 +106,23 @@ def row_wise_ns(work: Work, u, early: bool, compiled: bool) -> float:
     return cost
 
 
-def column_wise_ns(work: Work, u, allow, compiled: bool, iso: bool = False) -> float:
-    """ns of the column-wise product (saxpy, push) on the CPU, by a compiled kernel or by NumPy; iso: its result is."""
+def is_dense_sum(A, u, semiring) -> bool:
+    """Is w = A' u, column-wise on the CPU, a sum of most of A's rows: over plus, u a bitmap with half its positions?"""
+    if u.format != "bitmap" or 2 * u.nvals < u.size or A.rows is not None or A.indices.shape[0] < A.ncols:
+        return False
+    return semiring.monoid.binaryop.name == "plus" and semiring.return_type.np_type.kind in "iuf"
+
+
+def column_wise_ns(work: Work, u, allow, compiled: bool, iso: bool = False, dense: bool = False) -> float:
+    """ns of the column-wise product (saxpy, push) on the CPU, by a compiled kernel or by NumPy.
+
+    iso: its result is; dense: see is_dense_sum.
+    """
     if not compiled:
         masked = 0.0 if allow is None else tuning.NUMPY_MASK_NS
         return tuning.NUMPY_CALL_NS + work.frontier * (tuning.NUMPY_SCATTER_NS + masked)
+    if dense:
+        return work.frontier * tuning.CPU_SUM_NS + u.size * tuning.CPU_ROW_NS
     cost = work.frontier * (tuning.CPU_SET_BIT_NS if iso else tuning.CPU_SCATTER_NS) + u.nvals * tuning.CPU_COLUMN_NS
     if allow is not None and not iso:
         cost += work.frontier * min(work.admitted, 1 - work.admitted) * tuning.CPU_BRANCH_NS

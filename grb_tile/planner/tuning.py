@@ -79,6 +79,7 @@ CPU_SCATTER_NS = _set(
 CPU_SET_BIT_NS = _set(
     "CPU_SET_BIT_NS", 2.0, "ns an entry", "column-wise product with iso result, masked or not: 1.3 to 2.3", CPU
 )
+CPU_SUM_NS = _set("CPU_SUM_NS", 2.2, "ns an entry", "column-wise sum over most columns: kron 17, uniform", CPU)
 CPU_COLUMN_NS = _set(
     "CPU_COLUMN_NS",
     45.0,

@@ -184,7 +184,38 @@ def common_calls(gb):
             A.ewise_mult(B, op).new()
         A[:, : n // 2].new()
         A[few, few].new()
-        A.select(gb.select.tril).new()
+        for name in ("tril", "triu", "diag", "offdiag"):
+            A.select(getattr(gb.select, name)).new()
+            ones.select(getattr(gb.select, name)).new()
+    of_graphs(gb, ones, weighted)
+
+
+def of_graphs(gb, ones, weighted):
+    """What graph libraries do besides (graphblas-algorithms): set operations of edges, degrees, Laplacians."""
+    rows, columns = edges(12, 8)
+    shuffled = np.random.default_rng(5).permutation(rows.size)
+    gb.Matrix.from_coo(rows[shuffled], columns[shuffled], 1.0)  # ordered by a kernel
+    other, full = weighted.select(gb.select.valuegt, 100).new(), gb.Matrix.from_scalar(1.0, *weighted.shape)
+    diagonal = weighted.reduce_rowwise(gb.agg.count).new(float).diag()
+    for A in (ones, weighted):
+        for op in (gb.binary.minus, gb.binary.first, gb.binary.second, gb.binary.any, gb.binary.pair[gb.dtypes.INT64]):
+            A.ewise_add(other, op).new()
+            A.ewise_mult(other, op).new()
+        for mask in (other.S, ~other.S):
+            A.dup(mask=mask)
+            A.ewise_add(other, gb.binary.pair[gb.dtypes.INT64]).new(mask=mask)
+        diagonal.ewise_union(A, gb.binary.minus, 0, 0).new()
+        diagonal.ewise_add(A, gb.binary.minus).new()
+        diagonal.ewise_add(A, gb.binary.plus).new()
+        full.dup(mask=~A.S)
+    n = 1 << 12  # vectors of fewer entries are left to NumPy
+    whole, half = gb.Vector.from_dense(np.arange(n, dtype=float)), gb.Vector(float, n)
+    half[::2] << 3
+    half[0] = 5
+    for op in (gb.binary.plus, gb.binary.minus, gb.binary.times, gb.binary.min, gb.binary.max):
+        for x, y in ((whole, whole), (whole, half), (half, whole), (half, half)):
+            x.ewise_add(y, op).new()
+            x.ewise_mult(y, op).new()
 
 
 def record():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
-from grb_tile.backends.cpu.compiled import dispatch as accelerate, matvec as accelerate_matvec
+from grb_tile.backends.cpu.compiled import dense_sums, dispatch as accelerate, matvec as accelerate_matvec
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import matvec as numpy_matvec
 from grb_tile.storage.convert import transpose_of
@@ -178,6 +178,46 @@ def test_terminal_values_end_a_row_and_change_nothing(name, dtype, form):
         same_vector(accelerate.matvec_rows(A, x, op), numpy_matvec.matvec_rows(A, x, op, None))
     kernels = [k for k in jit._kernels.values() if k.template == "matvec_rows" and k.recipe.constants.get("EXIT")]
     assert kernels
+
+
+DENSE_SUMS = [("plus_times", "FP64"), ("plus_first", "INT8"), ("plus_second", "FP32"), ("plus_pair", "INT64"),
+              ("plus_minus", "UINT64"), ("plus_min", "INT32")]  # fmt: skip
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("name, dtype", DENSE_SUMS)
+def test_columns_of_most_positions_are_summed_from_identities(name, dtype, threads, monkeypatch):
+    """Bitmaps with half their positions or all, every kind of mask, empty rows, one thread and several."""
+    monkeypatch.setattr(dense_sums, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(jit_threads, "_threads", threads)
+    called = []
+    original = dense_sums.sum_columns
+    monkeypatch.setattr(accelerate_matvec, "sum_columns", lambda *given: called.append(1) or original(*given))
+    rng, kind, op = np.random.default_rng(12), gb.dtypes.lookup_dtype(dtype), semiring(name, dtype)
+    A = matrix(rng, 150, 90, 300, kind)
+    A.values[:] = rng.integers(0, 100, A.values.shape[0])  # sums are exact in any order
+    AT = transpose_of(A)
+    for form, count in (("bitmap", 45), ("bitmap", 80), ("full", 90)):
+        x = vector(rng, 90, count, kind, form)
+        x.values[:] = rng.integers(0, 100, x.values.shape[0])
+        for allow in masks(rng, 150, kind):
+            same_vector(accelerate.matvec_cols(AT, x, op, allow), numpy_matvec.matvec_rows(A, x, op, allow))
+    assert len(called) == 3 * len(masks(rng, 150, kind))
+    few = vector(rng, 90, 44, kind, "bitmap")
+    same_vector(accelerate.matvec_cols(AT, few, op), numpy_matvec.matvec_rows(A, few, op, None))
+    assert len(called) == 3 * len(masks(rng, 150, kind))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_dense_sums_keep_the_sign_of_zero_and_what_is_not_finite(threads, monkeypatch):
+    monkeypatch.setattr(dense_sums, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(jit_threads, "_threads", threads)
+    A = gb.Matrix.from_coo([0, 1, 2, 2, 3, 3], [0, 1, 0, 1, 0, 1], [-0.0, 0.0, -0.0, -0.0, np.inf, -np.inf], nrows=5)
+    x = gb.Vector.from_dense([1.0, 1.0])
+    found = accelerate.matvec_cols(transpose_of(A._store), x._store, gb.semiring.plus_times["FP64"])
+    index, value = gb.Vector._from_store(found, gb.dtypes.FP64).to_coo()
+    assert index.tolist() == [0, 1, 2, 3]
+    assert np.signbit(value[:3]).tolist() == [True, False, True] and np.isnan(value[3])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

@@ -12,11 +12,13 @@ import numpy as np
 
 from grb_tile.dtypes import cast
 from grb_tile.operators.iso_products import one_result, uses
+from grb_tile.planner.matvec_work import is_dense_sum
 from grb_tile.storage import convert
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
 from ..jit import cache as jit
 from ..jit.operators import NotLowerable, result_value, semiring_recipe, structure_recipe
+from .dense_sums import sum_columns
 
 ENTRY_SECONDS_NUMPY = 18e-9  # NumPy's time per entry row-wise, per entry column-wise, and per call
 SCATTER_SECONDS_NUMPY = 40e-9
@@ -360,7 +362,8 @@ def matvec_cols(AT, x, semiring, allow=None):
     functions = kernel.functions_for(lambda: CALL_SECONDS_NUMPY + entries_named(AT, x) * SCATTER_SECONDS_NUMPY)
     if functions is None:
         return NotImplemented
-    x = convert.to_sparse(x)
+    dense = not one and is_dense_sum(AT, x, semiring)
+    x = x if dense else convert.to_sparse(x)
     size, dtype = AT.ncols, semiring.return_type
     multiply = semiring.binaryop
     reads_a, reads_x = uses(multiply)
@@ -374,6 +377,8 @@ def matvec_cols(AT, x, semiring, allow=None):
             x_values, _ = operand(x, multiply.type2, reads_x)
             value = None
         words, flip = allow_words(allow)
+        if dense:
+            return sum_columns(functions, AT, a_values, x, x_values, words, flip, dtype)
         indices = jit.plain(x.indices.astype(index_dtype(x.size), copy=False))
         return _cols(functions, AT, a_values, indices, x_values, words, flip, size, dtype, value)
 

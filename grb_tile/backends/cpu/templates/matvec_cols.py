@@ -2,6 +2,7 @@
 
 Dense accumulator (SPA) of each thread: `total` has the sums, `words` the presence bits, `summary` a bit for each word
 in use, so that a sparse result costs no pass over all words.  Words and summary are zero before and after.
+Sums over most columns need no accumulator that knows where it is empty: `sum_columns` starts from identities.
 Work: entries of the columns in x.  The mask is tested before a product is formed.
 ISO_OUT: all results are one value, known beforehand; only the bits are computed, without a branch that mask or
 presence decide (a mispredicted one costs 4 to 7 ns an edge), and `admit` applies the mask to whole words afterwards.
@@ -86,6 +87,38 @@ def scatter(
                     a = a_values[e]
                 total[i] = MUL(a, b, i, k, 0)
     return count
+
+
+def sum_columns(
+    indptr: INT64,
+    indices: INDEX,
+    a_values: X,
+    x_words: WORD,
+    x_values: Y,
+    words: WORD,
+    total: Z,
+    first: int,
+    last: int,
+):
+    """Add the columns first..last times x to `total`, which holds identities where nothing was added, and set `words`.
+
+    x is a bitmap, all of it present where x_words has no words.
+    """
+    a = a_values[0]
+    b = x_values[0]
+    partial = x_words.shape[0] > 0
+    for k in range(first, last):
+        if partial and not x_words[k >> 6] & bit(k):
+            continue
+        if not X_ISO:
+            b = x_values[k]
+        for e in range(indptr[k], indptr[k + 1]):
+            i = indices[e]
+            words[i >> 6] |= bit(np.int64(i))
+            if not A_ISO:
+                a = a_values[e]
+            t = MUL(a, b, i, k, 0)
+            total[i] = ADD(total[i], t)
 
 
 def admit(words: WORD, summary: WORD, allow: WORD, flip: np.uint64, first: int, last: int):
