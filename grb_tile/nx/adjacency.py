@@ -104,15 +104,14 @@ def graph(
 
     weight     the attribute with the weights; None: only the pattern counts
     default    the weight of an edge without the attribute
-    parallel   what parallel edges make: sum, min or max of their weights (with weight=None, sum is their number);
-               None: one edge
+    parallel   what parallel edges make: a function of their weights (sum, min or max, say); None: one edge
 
     Raises: NotImplementedError for weights that are no real numbers of at most 64 bits; NetworkX then decides.
     """
     cache = kept(G)
     if not G.is_multigraph():
         parallel = None
-    key = (None,) if weight is None and parallel is not sum else (weight, default, parallel)
+    key = (None,) if weight is None and parallel in (None, min, max) else (weight, default, parallel)
     found = cache.get(key)
     if found is None:
         pattern = pattern_of(G)
@@ -127,20 +126,37 @@ def graph(
             pattern.indptr, pattern.columns, values, dtypes.BOOL if values is True else None, nrows=n, ncols=n
         )
         found = algorithms.Graph(A, directed=True) if G.is_directed() else algorithms.Graph.of_symmetric(A)
-        cache[key] = found
+        if parallel in (None, sum, min, max):
+            cache[key] = found
     return found
+
+
+def graph_by_function(G: nx.Graph, weight: Callable[[Any, Any, dict], Any]) -> algorithms.Graph:
+    """A(i, j) = weight(u, v, attributes) for each edge from node i, u, to node j, v; None: no edge.  Nothing is kept.
+
+    The attributes of parallel edges are in one dictionary by key, as NetworkX gives them.
+    """
+    pattern = pattern_of(G)
+    found = [weight(u, v, data) for u, neighbours in G._adj.items() for v, data in neighbours.items()]
+    rows = np.repeat(np.arange(len(pattern.nodes)), np.diff(pattern.indptr))
+    there = np.fromiter((value is not None for value in found), bool, len(found))
+    values = as_numbers([value for value in found if value is not None], "weight")
+    n = len(pattern.nodes)
+    return algorithms.Graph(
+        gb.Matrix.from_coo(rows[there], pattern.columns[there], values, nrows=n, ncols=n), directed=True
+    )
 
 
 def _values(G: nx.Graph, weight: Any, default: Any, parallel: Callable | None) -> np.ndarray:
     """The weights in the order of the pattern."""
     if G.is_multigraph():
         edges = chain.from_iterable(neighbours.values() for neighbours in G._adj.values())
-        if weight is None:
-            found: list[Any] = list(map(len, edges))
-        elif parallel is None:
+        if parallel is None:
             raise ValueError("parallel: give sum, min or max for the weights of parallel edges")
+        if weight is None and parallel is sum:
+            found: list[Any] = list(map(len, edges))
         else:
-            found = [parallel(data.get(weight, default) for data in keys.values()) for keys in edges]
+            found = [parallel([data.get(weight, default) for data in keys.values()]) for keys in edges]
     else:
         data = list(chain.from_iterable(neighbours.values() for neighbours in G._adj.values()))
         try:

@@ -2,8 +2,8 @@
 
     NETWORKX_TEST_BACKEND=grb_tile python -m pytest -p recorder --pyargs networkx
 
-With GRB_TILE_NX_RECORD=FILE the counts are written as JSON.  Calls from a function of the backend to another, and calls
-in fixtures, do not count: only what a test itself reaches through NetworkX's dispatch.
+With GRB_TILE_NX_RECORD=FILE the counts are written as JSON.  Calls through NetworkX's dispatch count while the
+test itself runs: from the test, or from a function of NetworkX that it calls.  Calls in fixtures do not count.
 """
 
 import collections
@@ -14,19 +14,15 @@ import os
 import pytest
 
 CALLED = []
-STATE = {"test": False, "depth": 0}
+STATE = {"test": False}
 
 
 def recording(name, function):
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if STATE["test"] and not STATE["depth"]:
+        if STATE["test"]:
             CALLED.append(name)
-        STATE["depth"] += 1
-        try:
-            return function(*args, **kwargs)
-        finally:
-            STATE["depth"] -= 1
+        return function(*args, **kwargs)
 
     return call
 

@@ -5,6 +5,7 @@ from . import (  # noqa: F401
     centrality,
     clusters,
     components,
+    composed,
     degrees,
     generators,
     graphs,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import networkx as nx
 import numpy as np
 
+import grb_tile as gb
 from grb_tile import algorithms
 
 from ..adjacency import graph, nodes_of
@@ -96,22 +97,39 @@ def is_forest(G):
 
 
 def two_colours(G: nx.Graph) -> np.ndarray | None:
-    """A colour 0 or 1 for each node such that ends of edges differ; None where there is none."""
+    """A colour 0 or 1 for each node such that the ends of edges differ; None where there is none.
+
+    In each component the first node that an edge leaves has colour 1, and nodes without edges have 0, as in NetworkX.
+    """
     found = graph(G)
-    colour = np.full(found.n, -1, np.int64)
     both = found
     if G.is_directed():
-        both = algorithms.Graph.of_symmetric((found.A | found.AT).new())
-    for first in np.unique(_labels(G)).tolist() if found.n else ():
-        numbers, levels = algorithms.bfs(both, int(first)).levels.to_coo()
-        colour[numbers] = levels & 1
+        both = algorithms.Graph.of_symmetric(gb.binary.any(found.A | found.AT).new())
+    labels, leaving = _labels(G), found.out_degree.to_coo(values=False)[0]
+    _, first = np.unique(labels[leaving], return_index=True)
+    colour = np.zeros(found.n, np.int64)
+    for start in leaving[first].tolist():
+        numbers, levels = algorithms.bfs(both, start).levels.to_coo()
+        colour[numbers] = 1 - (levels & 1)
     i, j, _ = found.A.to_coo(values=False)
     return None if (colour[i] == colour[j]).any() else colour
 
 
 @implements()
 def is_bipartite(G):
-    return two_colours(G) is not None
+    if G.is_multigraph():
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")  # as NetworkX, whose color refuses them
+    return not len(G) or two_colours(G) is not None
+
+
+@implements(not_for=("multigraph",))
+def color(G):
+    if not len(G):
+        return {}
+    colour = two_colours(G)
+    if colour is None:
+        raise nx.NetworkXError("Graph is not bipartite.")
+    return dict(zip(nodes_of(G).labels, colour.tolist()))
 
 
 def _isolated(G: nx.Graph) -> np.ndarray:

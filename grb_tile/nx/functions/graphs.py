@@ -15,11 +15,14 @@ from ..graphs import adopt
 from ..registry import implements, original
 
 GRAPHS = (
-    "complement", "compose", "convert_node_labels_to_integers", "disjoint_union", "ego_graph", "union",
+    "complement", "compose", "compose_all", "convert_node_labels_to_integers", "difference", "disjoint_union",
+    "disjoint_union_all", "ego_graph", "intersection", "intersection_all", "reverse", "symmetric_difference", "union",
+    "union_all",
 )  # fmt: skip
 ATTRIBUTES = (
-    "get_edge_attributes", "get_node_attributes", "is_empty", "is_negatively_weighted", "is_weighted",
-    "set_edge_attributes", "set_node_attributes", "to_dict_of_lists", "to_edgelist", "to_pandas_edgelist",
+    "edge_boundary", "get_edge_attributes", "get_node_attributes", "is_empty", "is_negatively_weighted", "is_weighted",
+    "node_boundary", "remove_edge_attributes", "remove_node_attributes", "set_edge_attributes", "set_node_attributes",
+    "to_dict_of_lists", "to_edgelist", "to_pandas_edgelist",
 )  # fmt: skip
 
 
@@ -42,6 +45,11 @@ def _copies(copy: bool = True, **others: Any) -> bool | str:
 @implements(kind="graph", can_run=_copies)
 def relabel_nodes(G, mapping, copy=True):
     return adopting("relabel_nodes")(G, mapping, copy)
+
+
+@implements(kind="graph", can_run=_copies)
+def stochastic_graph(G, copy=True, weight="weight"):
+    return adopting("stochastic_graph")(G, copy, weight)
 
 
 for _name in (*GRAPHS, *ATTRIBUTES):

@@ -1,15 +1,14 @@
-"""Matrices of a graph (networkx.convert_matrix, networkx.linalg), and functions that NetworkX forms with them."""
+"""Matrices of a graph (networkx.convert_matrix, networkx.linalg)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from ..adjacency import graph, nodes_of
-from ..registry import implements, original
+from ..registry import implements
 
 
 def _numbers(G: nx.Graph, nodelist: Any) -> list[int] | None:
@@ -60,10 +59,8 @@ def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format=
         raise nx.NetworkXError(f"Unknown sparse matrix format: {format}") from error
 
 
-def _plain_dtype(dtype: Any = None, multigraph_weight: Any = sum, **others: Any) -> bool | str:
-    if getattr(dtype, "names", None) or (isinstance(dtype, (list, tuple, str)) and np.dtype(dtype).names):
-        return "dtype has fields"
-    return multigraph_weight in (sum, min, max) or "multigraph_weight is a function of the caller"
+def _plain_dtype(dtype: Any = None, **others: Any) -> bool | str:
+    return not (dtype is not None and np.dtype(dtype).names) or "dtype has fields"
 
 
 @implements(kind="matrix", can_run=_plain_dtype)
@@ -87,29 +84,3 @@ def to_numpy_array(G, nodelist=None, dtype=None, order=None, multigraph_weight=s
         i, j, values = i[inside], j[inside], values[inside]
     A[i, j] = values
     return A
-
-
-# Short functions of NetworkX over its matrices, which come from the two functions above when the graph is ours.
-OVER_MATRICES = (
-    "adjacency_matrix", "adjacency_spectrum", "algebraic_connectivity", "bethe_hessian_matrix",
-    "bethe_hessian_spectrum", "communicability", "communicability_exp", "directed_combinatorial_laplacian_matrix",
-    "directed_laplacian_matrix", "directed_modularity_matrix", "effective_graph_resistance",
-    "eigenvector_centrality_numpy", "estrada_index", "fiedler_vector", "google_matrix", "katz_centrality_numpy",
-    "kemeny_constant", "laplacian_matrix", "laplacian_spectrum", "modularity_matrix", "modularity_spectrum",
-    "normalized_laplacian_matrix", "normalized_laplacian_spectrum", "number_of_walks", "second_order_centrality",
-    "spectral_bisection", "spectral_ordering", "subgraph_centrality", "subgraph_centrality_exp", "to_pandas_adjacency",
-    "tournament_matrix",
-)  # fmt: skip
-
-
-def _over_our_matrices(name: str) -> Callable:
-    def function(*args: Any, **kwargs: Any) -> Any:
-        return original(name)(*args, **kwargs)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"networkx.{name}, with the matrix made by grb_tile."
-    return function
-
-
-for _name in OVER_MATRICES:
-    implements(_name, kind="matrix")(_over_our_matrices(_name))

@@ -11,10 +11,6 @@ from ..registry import implements
 from . import breadth_first as fewest, weighted_paths as least
 
 
-def _names_an_attribute(weight: Any = None, **others: Any) -> bool | str:
-    return not callable(weight) or "weight is a function of the caller"
-
-
 def _method(weight: Any, method: str) -> str:
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
@@ -25,7 +21,7 @@ def _reversed(G: nx.Graph) -> nx.Graph:
     return G.reverse(copy=False) if G.is_directed() else G
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
     """Paths between one or all sources and one or all targets."""
     method = _method(weight, method)
@@ -52,7 +48,7 @@ def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
     return {node: path[::-1] for node, path in paths.items()} if source is None else paths
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def shortest_path_length(G, source=None, target=None, weight=None, method="dijkstra"):
     """Lengths between one or all sources and one or all targets."""
     method = _method(weight, method)
@@ -78,11 +74,7 @@ def shortest_path_length(G, source=None, target=None, weight=None, method="dijks
     }[method]()
 
 
-def _sums_unweighted(weight: Any = None, method: str | None = None, **others: Any) -> bool | str:
-    return not callable(weight) or "weight is a function of the caller"
-
-
-@implements(can_run=_sums_unweighted)
+@implements()
 def average_shortest_path_length(G, weight=None, method=None):
     """a = sum over i, j of d(i, j) / (n (n - 1))."""
     methods = ["unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-warshall-numpy"]
@@ -143,19 +135,19 @@ def _before(G: nx.Graph, source: Any, weight: Any, method: str) -> dict[Any, lis
     return least._tight(G, found, distances)
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def all_shortest_paths(G, source, target, weight=None, method="dijkstra"):
     return _all_paths(source, target, _before(G, source, weight, method))
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def single_source_all_shortest_paths(G, source, weight=None, method="dijkstra"):
     before = _before(G, source, weight, method)
     for node in before:
         yield node, list(_all_paths(source, node, before))
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def all_pairs_all_shortest_paths(G, weight=None, method="dijkstra"):
     for node in G:
         yield node, dict(single_source_all_shortest_paths(G, node, weight=weight, method=method))

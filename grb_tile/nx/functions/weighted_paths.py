@@ -14,22 +14,21 @@ import numpy as np
 import grb_tile as gb
 from grb_tile import algorithms
 
-from ..adjacency import graph, nodes_of, sparse
+from ..adjacency import graph, graph_by_function, nodes_of, sparse
 from ..registry import implements
-
-
-def _names_an_attribute(weight: Any = "weight", **others: Any) -> bool | str:
-    return not callable(weight) or "weight is a function of the caller"
 
 
 def weighted(G: nx.Graph, weight: Any, *, nonnegative: bool = False) -> algorithms.Graph:
     """The graph with the least weight of parallel edges; NotImplementedError where a negative one must not be."""
-    found = graph(G, weight, parallel=None if weight is None else min)
+    if callable(weight):
+        found = graph_by_function(G, weight)
+    else:
+        found = graph(G, weight, parallel=None if weight is None else min)
     if found.A.nvals and weight is not None:
         least = found.emin
         if nonnegative and least < 0:
             raise NotImplementedError(f"the weight {least} is negative")
-        if least < 0 and not G.is_directed():
+        if least < 0 and not found.directed:
             raise nx.NetworkXUnbounded("Negative cycle detected.")
         if not np.isfinite(float(found.emax)) or least != least:
             raise NotImplementedError("a weight is infinite or NaN")
@@ -95,7 +94,7 @@ def _numbers(G: nx.Graph, sources: Any) -> list[int]:
     return list(map(nodes_of(G).number, sources))
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight"):
     numbers = _numbers(G, sources)
     if target in sources:
@@ -110,38 +109,38 @@ def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight")
     return distances[nodes_of(G).number(target)].new().value, _paths(G, distances, before, target)[target]
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def multi_source_dijkstra_path(G, sources, cutoff=None, weight="weight"):
     return multi_source_dijkstra(G, sources, cutoff=cutoff, weight=weight)[1]
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def multi_source_dijkstra_path_length(G, sources, cutoff=None, weight="weight"):
     distances, _ = _search(weighted(G, weight, nonnegative=True), _numbers(G, sources), False)
     return sparse(G, _within(distances, cutoff), ascending=True)
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def single_source_dijkstra(G, source, target=None, cutoff=None, weight="weight"):
     return multi_source_dijkstra(G, [source], target=target, cutoff=cutoff, weight=weight)
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def single_source_dijkstra_path(G, source, cutoff=None, weight="weight"):
     return multi_source_dijkstra(G, [source], cutoff=cutoff, weight=weight)[1]
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def single_source_dijkstra_path_length(G, source, cutoff=None, weight="weight"):
     return multi_source_dijkstra_path_length(G, [source], cutoff=cutoff, weight=weight)
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def dijkstra_path(G, source, target, weight="weight"):
     return multi_source_dijkstra(G, [source], target=target, weight=weight)[1]
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def dijkstra_path_length(G, source, target, weight="weight"):
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} not found in graph")
@@ -153,7 +152,7 @@ def dijkstra_path_length(G, source, target, weight="weight"):
     return distances[nodes_of(G).number(target)].new().value
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def bidirectional_dijkstra(G, source, target, weight="weight"):
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} is not in G")
@@ -181,7 +180,7 @@ def _tight(G: nx.Graph, found: algorithms.Graph, distances: Any) -> dict[Any, li
     return before
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} is not found in the graph")
@@ -191,19 +190,19 @@ def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
     return _tight(G, found, distances), sparse(G, distances, ascending=True)
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def all_pairs_dijkstra(G, cutoff=None, weight="weight"):
     for node in G:
         yield node, multi_source_dijkstra(G, [node], cutoff=cutoff, weight=weight)
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def all_pairs_dijkstra_path(G, cutoff=None, weight="weight"):
     for node in G:
         yield node, multi_source_dijkstra(G, [node], cutoff=cutoff, weight=weight)[1]
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def all_pairs_dijkstra_path_length(G, cutoff=None, weight="weight"):
     for node in G:
         yield node, multi_source_dijkstra_path_length(G, [node], cutoff=cutoff, weight=weight)
@@ -215,7 +214,7 @@ def _bellman_ford(G: nx.Graph, source: Any, weight: Any, trees: bool) -> tuple[A
     return _search(weighted(G, weight), [nodes_of(G).number(source)], trees)
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def single_source_bellman_ford(G, source, target=None, weight="weight"):
     if source == target:
         if source not in G:
@@ -229,22 +228,22 @@ def single_source_bellman_ford(G, source, target=None, weight="weight"):
     return distances[nodes_of(G).number(target)].new().value, _paths(G, distances, before, target)[target]
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def single_source_bellman_ford_path(G, source, weight="weight"):
     return single_source_bellman_ford(G, source, weight=weight)[1]
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def single_source_bellman_ford_path_length(G, source, weight="weight"):
     return sparse(G, _bellman_ford(G, source, weight, False)[0], ascending=True)
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def bellman_ford_path(G, source, target, weight="weight"):
     return single_source_bellman_ford(G, source, target=target, weight=weight)[1]
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def bellman_ford_path_length(G, source, target, weight="weight"):
     if source == target:
         if source not in G:
@@ -256,19 +255,49 @@ def bellman_ford_path_length(G, source, target, weight="weight"):
     return distances[nodes_of(G).number(target)].new().value
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def all_pairs_bellman_ford_path(G, weight="weight"):
     for node in G:
         yield node, single_source_bellman_ford(G, node, weight=weight)[1]
 
 
-@implements(can_run=_names_an_attribute)
+@implements()
 def all_pairs_bellman_ford_path_length(G, weight="weight"):
     for node in G:
         yield node, single_source_bellman_ford_path_length(G, node, weight=weight)
 
 
-@implements(can_run=_names_an_attribute)
+def _predecessors(G: nx.Graph, source: Any, weight: Any) -> tuple[Any, Any, algorithms.Graph]:
+    if source not in G:
+        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+    found = weighted(G, weight)
+    loops = found.A.diag()
+    if loops.nvals and loops.dtype.np_type.kind != "b" and loops.reduce(gb.monoid.min).new().value < 0:
+        raise nx.NetworkXUnbounded("Negative cycle detected.")  # as NetworkX, wherever the loop is
+    return *_search(found, [nodes_of(G).number(source)], True), found
+
+
+@implements()
+def bellman_ford_predecessor_and_distance(G, source, target=None, weight="weight", heuristic=False):
+    distances, _, found = _predecessors(G, source, weight)
+    return _tight(G, found, distances), sparse(G, distances, ascending=True)
+
+
+@implements()
+def goldberg_radzik(G, source, weight="weight"):
+    distances, before, _ = _predecessors(G, source, weight)
+    labels = nodes_of(G).labels
+    parents = {labels[i]: labels[p] for i, p in before.to_dict().items()}
+    parents[source] = None
+    return parents, sparse(G, distances, ascending=True)
+
+
+@implements()
+def johnson(G, weight="weight"):
+    return {node: single_source_bellman_ford(G, node, weight=weight)[1] for node in G}
+
+
+@implements()
 def negative_edge_cycle(G, weight="weight", heuristic=True):
     if not any(G._adj.values()):
         return False
@@ -288,6 +317,10 @@ def distance_matrix(G: nx.Graph, weight: Any) -> np.ndarray:
     for k in range(found.n):
         np.minimum(D, D[:, k, None] + D[None, k, :], out=D)
     return D
+
+
+def _names_an_attribute(weight: Any = "weight", **others: Any) -> bool | str:
+    return not callable(weight) or "weight is a function, which NetworkX takes for the name of an attribute"
 
 
 @implements(can_run=_names_an_attribute)
