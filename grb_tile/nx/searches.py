@@ -14,10 +14,13 @@ import networkx as nx
 import numpy as np
 
 import grb_tile as gb
-from grb_tile import semiring
+from grb_tile import algorithms, semiring
 
 from .adjacency import Pattern, pattern_of
 from .graphs import kept
+
+# Searches side by side, as in algorithms.closeness: 4 words of 64 sources, and 8 bytes for each of them and each node.
+BATCH = 256
 
 
 def _positions(G: nx.Graph, reverse: bool) -> tuple[gb.Matrix, np.ndarray]:
@@ -66,3 +69,12 @@ def levels_in_order(
         yield found, frontier[np.searchsorted(first, edge, side="right") - 1]
         visited(t.S) << True
         frontier = found
+
+
+def batches_of_levels(
+    found: algorithms.Graph, sources: Sequence[int], *, limit: int | None = None
+) -> Iterator[tuple[Sequence[int], gb.Matrix]]:
+    """(sources of a batch, L), L(k, v) = edges on a shortest path from the k-th of them to v."""
+    for start in range(0, len(sources), BATCH):
+        part = list(sources[start : start + BATCH])
+        yield part, algorithms.bfs_multi(found, part, max_level=limit).levels

@@ -12,7 +12,7 @@ from grb_tile import algorithms
 
 from ..adjacency import graph, nodes_of, sparse
 from ..registry import implements
-from ..searches import levels_in_order
+from ..searches import batches_of_levels, levels_in_order
 
 
 def _sorts_itself(sort_neighbors: Any = None, **others: Any) -> bool | str:
@@ -25,12 +25,16 @@ def reversed_graph(G: nx.Graph) -> algorithms.Graph:
     return algorithms.Graph(found.AT, directed=True) if G.is_directed() else found
 
 
+def _limit(of: algorithms.Graph, cutoff: float | None) -> int | None:
+    """The number of levels within `cutoff`: NetworkX goes on while level < cutoff."""
+    if cutoff is None:
+        return None
+    return max(0, min(int(np.ceil(min(cutoff, of.n))), of.n)) if cutoff == cutoff else 0
+
+
 def lengths(G: nx.Graph, of: algorithms.Graph, source: Any, cutoff: float | None) -> dict[Any, int]:
     """{node: edges from `source`} in ascending order, up to `cutoff`."""
-    if cutoff is not None:
-        # NetworkX goes on while level < cutoff
-        cutoff = max(0, min(int(np.ceil(cutoff)), of.n)) if cutoff == cutoff else 0
-    found = algorithms.bfs(of, nodes_of(G).number(source), max_level=cutoff)
+    found = algorithms.bfs(of, nodes_of(G).number(source), max_level=_limit(of, cutoff))
     return sparse(G, found.levels, ascending=True)
 
 
@@ -50,8 +54,13 @@ def single_target_shortest_path_length(G, target, cutoff=None):
 
 @implements()
 def all_pairs_shortest_path_length(G, cutoff=None):
-    for node in G:
-        yield node, lengths(G, graph(G), node, cutoff)
+    found, nodes = graph(G), nodes_of(G)
+    for part, L in batches_of_levels(found, range(found.n), limit=_limit(found, cutoff)):
+        indptr, columns, levels = L.to_csr()
+        for k, number in enumerate(part):
+            row = slice(indptr[k], indptr[k + 1])
+            order = np.argsort(levels[row], kind="stable")
+            yield nodes.labels[number], dict(zip(nodes.of(columns[row][order]), levels[row][order].tolist()))
 
 
 def paths_to(G: nx.Graph, source: Any, cutoff: float | None, *, reverse: bool = False) -> dict[Any, list]:

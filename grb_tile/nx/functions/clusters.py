@@ -54,40 +54,56 @@ def triangles(G, nodes=None):
     return answer(G, nodes, numbers, _triangles(G, numbers).tolist())
 
 
-def _undirected(G: nx.Graph, weight: Any = None, **others: Any) -> bool | str:
-    if weight is not None:
-        return "weighted clustering is left to NetworkX"
-    return not G.is_directed() or "clustering of a directed graph is left to NetworkX"
+def _simple(G: nx.Graph, weight: Any = None, **others: Any) -> bool | str:
+    if G.is_multigraph() and (G.is_directed() or weight is not None):
+        return "clustering of a multigraph is left to NetworkX"
+    return True
 
 
-def _clustering(G: nx.Graph, numbers: list[int]) -> np.ndarray:
-    """c = 2 t / (d (d - 1)), 0 where d < 2."""
-    pairs = _neighbours(G)[numbers]
-    pairs = pairs * (pairs - 1)
-    return 2 * _triangles(G, numbers) / np.maximum(pairs, 1)
+def _coefficients(G: nx.Graph, numbers: list[int], weight: Any) -> list[float]:
+    """c of these nodes, 0 without pairs of neighbours."""
+    if not numbers:
+        return []
+    found = graph(G, weight)
+    if weight is not None and found.A.nvals and (found.emin < 0 or not np.isfinite(float(found.emax))):
+        raise NotImplementedError(f"{weight}: a weight is negative, infinite or NaN")
+    chosen_ones = None if len(numbers) == found.n else numbers
+    values = algorithms.clustering(found, nodes=chosen_ones, weighted=weight is not None).to_numpy(0)
+    return [value or 0 for value in values[numbers].tolist()]
 
 
-@implements(can_run=_undirected)
+@implements(can_run=_simple)
 def clustering(G, nodes=None, weight=None):
     numbers = chosen(G, nodes)
-    return answer(G, nodes, numbers, [value or 0 for value in _clustering(G, numbers).tolist()])
+    return answer(G, nodes, numbers, _coefficients(G, numbers, weight))
 
 
-@implements(can_run=_undirected)
+@implements(can_run=_simple)
 def average_clustering(G, nodes=None, weight=None, count_zeros=True):
-    values = _clustering(G, chosen(G, nodes)).tolist()
     if nodes is not None and nodes in G:
         raise AttributeError("'float' object has no attribute 'values'")  # as NetworkX
+    values = _coefficients(G, chosen(G, nodes), weight)
     if not count_zeros:
         values = [value for value in values if value > 0]
     return sum(values) / len(values)
 
 
-@implements(can_run=_undirected)
+@implements()
 def transitivity(G):
-    pairs = _neighbours(G)
-    closed = 2 * int(_triangles(G, list(range(len(G)))).sum()) if len(G) else 0
-    return closed / int((pairs * (pairs - 1)).sum()) if closed else 0
+    return algorithms.transitivity(graph(G)) or 0 if len(G) else 0
+
+
+def _undirected(G: nx.Graph, **others: Any) -> bool | str:
+    return not G.is_directed() or "square clustering of a directed graph is left to NetworkX"
+
+
+@implements(can_run=_undirected)
+def square_clustering(G, nodes=None):
+    numbers = chosen(G, nodes)
+    if not numbers:
+        return {}
+    values = algorithms.square_clustering(graph(G), nodes=sorted(numbers)).to_numpy(0)
+    return answer(G, nodes, numbers, [value or 0 for value in values[numbers].tolist()])
 
 
 @implements(not_for=("directed",))

@@ -12,17 +12,17 @@ OVER_MATRICES = (
     "bethe_hessian_spectrum", "communicability", "communicability_exp", "constraint",
     "directed_combinatorial_laplacian_matrix", "directed_laplacian_matrix", "directed_modularity_matrix",
     "effective_graph_resistance", "effective_size", "eigenvector_centrality_numpy", "estrada_index", "fiedler_vector",
-    "google_matrix", "hits", "katz_centrality_numpy", "kemeny_constant", "laplacian_centrality", "laplacian_matrix",
+    "google_matrix", "katz_centrality_numpy", "kemeny_constant", "laplacian_centrality", "laplacian_matrix",
     "laplacian_spectrum", "modularity_matrix", "modularity_spectrum", "normalized_laplacian_matrix",
     "normalized_laplacian_spectrum", "number_of_walks", "resistance_distance", "second_order_centrality",
     "spectral_bisection", "spectral_ordering", "subgraph_centrality", "subgraph_centrality_exp", "to_pandas_adjacency",
     "tournament_matrix", "trophic_differences", "trophic_incoherence_parameter", "trophic_levels",
 )  # fmt: skip
 OVER_SEARCHES = (
-    "center", "diameter", "eccentricity", "efficiency", "global_reaching_centrality", "group_closeness_centrality",
+    "efficiency", "global_reaching_centrality", "group_closeness_centrality",
     "gutman_index", "harmonic_diameter", "hyper_wiener_index", "intersection_array", "is_bipartite_node_set",
-    "is_distance_regular", "is_strongly_regular", "local_efficiency", "local_reaching_centrality", "periphery",
-    "radius", "schultz_index", "sets", "voronoi_cells", "wiener_index",
+    "is_distance_regular", "is_strongly_regular", "local_efficiency", "local_reaching_centrality",
+    "schultz_index", "sets", "voronoi_cells",
 )  # fmt: skip
 
 

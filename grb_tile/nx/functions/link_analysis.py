@@ -1,4 +1,4 @@
-"""PageRank (networkx.algorithms.link_analysis)."""
+"""PageRank and other eigenvectors (networkx.algorithms.link_analysis, centrality.eigenvector and katz)."""
 
 from __future__ import annotations
 
@@ -52,3 +52,72 @@ def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1e-6, nstart
         max_iter=max_iter,
     )
     return dense(G, result.ranks)
+
+
+def _weights(G: nx.Graph, weight: Any) -> algorithms.Graph:
+    """The graph with finite weights, parallel edges added up."""
+    found = graph(G, weight, parallel=sum)
+    if found.A.nvals and not (np.isfinite(float(found.emin)) and np.isfinite(float(found.emax))):
+        raise NotImplementedError(f"{weight}: a weight is infinite or NaN")
+    return found
+
+
+def _numbers(G: nx.Graph, given: dict | None, name: str) -> np.ndarray | None:
+    if given is None:
+        return None
+    if set(given) != set(G):
+        raise NotImplementedError(f"{name}: not a value for each node")
+    return as_numbers([given[node] for node in nodes_of(G).labels], name).astype(np.float64)
+
+
+@implements(not_for=("multigraph",))
+def eigenvector_centrality(G, max_iter=100, tol=1e-6, nstart=None, weight=None):
+    """x = (A' + I) x / |(A' + I) x|_2."""
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
+    start = _numbers(G, nstart, "nstart")
+    if start is not None:
+        if not start.any():
+            raise nx.NetworkXError("initial vector cannot have all zero values")
+        start = start / start.sum()
+    found = algorithms.eigenvector(
+        _weights(G, weight), max_iter=max_iter, tol=tol, nstart=start, weighted=weight is not None
+    )
+    return dense(G, found.values)
+
+
+@implements(not_for=("multigraph",))
+def katz_centrality(G, alpha=0.1, beta=1.0, max_iter=1000, tol=1e-6, nstart=None, normalized=True, weight=None):
+    """x = alpha A' x + beta."""
+    if len(G) == 0:
+        return {}
+    try:
+        scores: Any = float(beta)
+    except (TypeError, ValueError, AttributeError):
+        if set(beta) != set(G):
+            raise nx.NetworkXError("beta dictionary must have a value for every node") from None
+        scores = _numbers(G, beta, "beta")
+    found = algorithms.katz(
+        _weights(G, weight),
+        alpha=alpha,
+        beta=scores,
+        max_iter=max_iter,
+        tol=tol,
+        nstart=_numbers(G, nstart, "nstart"),
+        normalized=bool(normalized),
+        weighted=weight is not None,
+    )
+    return dense(G, found.values)
+
+
+@implements()
+def hits(G, max_iter=100, tol=1e-8, nstart=None, normalized=True):
+    """a = A' h, h = A a."""
+    if len(G) == 0:
+        return {}, {}
+    if not normalized:
+        raise NotImplementedError("normalized=False scales by the singular vectors of SciPy")
+    found = _weights(G, "weight")
+    start = None if nstart is None else as_numbers(list(nstart.values()), "nstart").astype(np.float64)
+    result = algorithms.hits(found, max_iter=max_iter, tol=tol, nstart=start, weighted=True)
+    return dense(G, result.hubs), dense(G, result.authorities)

@@ -6,8 +6,11 @@ from typing import Any
 
 import networkx as nx
 
+import grb_tile as gb
+
 from ..adjacency import graph, nodes_of
-from ..registry import implements
+from ..registry import implements, original
+from ..searches import batches_of_levels
 from . import breadth_first as fewest, weighted_paths as least
 
 
@@ -74,6 +77,15 @@ def shortest_path_length(G, source=None, target=None, weight=None, method="dijks
     }[method]()
 
 
+def _sums(G: nx.Graph) -> tuple[int, int]:
+    """(pairs of nodes with a path, sum of the lengths of shortest paths)."""
+    found, reached, total = graph(G), 0, 0
+    for _, L in batches_of_levels(found, range(found.n)):
+        reached += L.nvals
+        total += int(L.reduce_scalar(gb.monoid.plus[gb.dtypes.INT64]).new().value or 0)
+    return reached, total
+
+
 @implements()
 def average_shortest_path_length(G, weight=None, method=None):
     """a = sum over i, j of d(i, j) / (n (n - 1))."""
@@ -86,11 +98,15 @@ def average_shortest_path_length(G, weight=None, method=None):
         raise nx.NetworkXPointlessConcept("the null graph has no paths, thus there is no average shortest path length")
     if n == 1:
         return 0
+    if method == "unweighted":
+        reached, total = _sums(G)
+        if reached < n * n:
+            what = "strongly connected" if G.is_directed() else "connected"
+            raise nx.NetworkXError(f"Graph is not {what}.")
+        return total / (n * (n - 1))
     total = 0
     for node in G:
-        if method == "unweighted":
-            found = fewest.single_source_shortest_path_length(G, node)
-        elif method == "dijkstra":
+        if method == "dijkstra":
             found = least.single_source_dijkstra_path_length(G, node, weight=weight)
         else:
             found = least.single_source_bellman_ford_path_length(G, node, weight=weight)
@@ -159,7 +175,72 @@ def global_efficiency(G):
     if n < 2:
         return 0
     total = 0.0
-    for node in G:
-        found = fewest.lengths(G, graph(G), node, None)
-        total += sum(1 / d for d in found.values() if d > 0)
+    found = graph(G)
+    for _, L in batches_of_levels(found, range(found.n)):
+        lengths = L.to_coo()[2]
+        total += float((1 / lengths[lengths > 0]).sum())
     return total / (n * (n - 1))
+
+
+@implements()
+def wiener_index(G, weight=None):
+    """The sum of the lengths of shortest paths over pairs of nodes; infinite where two have none."""
+    n = len(G)
+    if n == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    if weight is None:
+        reached, total = _sums(G)
+    else:
+        rows = [least.single_source_dijkstra_path_length(G, node, weight=weight) for node in G]
+        reached, total = sum(map(len, rows)), sum(sum(row.values()) for row in rows)
+    if reached < n * n:
+        return float("inf")
+    return total if G.is_directed() else total / 2
+
+
+def _eccentricities(G: nx.Graph, numbers: list[int]) -> list[int]:
+    """[max_u L(v, u)] for these nodes."""
+    found, values = graph(G), []
+    for part, L in batches_of_levels(found, numbers):
+        if L.nvals < len(part) * found.n:
+            why = "the digraph is not strongly connected" if G.is_directed() else "the graph is not connected"
+            raise nx.NetworkXError(f"Found infinite path length because {why}")
+        values += L.reduce_rowwise(gb.monoid.max).new().to_dense().tolist()
+    return values
+
+
+@implements()
+def eccentricity(G, v=None, sp=None, weight=None):
+    if sp is not None or weight is not None:
+        return original("eccentricity")(G, v=v, sp=sp, weight=weight)
+    chosen = list(dict.fromkeys(G.nbunch_iter(v)))
+    found = dict(zip(chosen, _eccentricities(G, list(map(nodes_of(G).number, chosen)))))
+    return found[v] if v is not None and v in G else found
+
+
+def _all(G: nx.Graph, e: Any, weight: Any) -> dict[Any, Any]:
+    return eccentricity(G, weight=weight) if e is None else e
+
+
+@implements()
+def diameter(G, e=None, usebounds=False, weight=None):
+    return max(_all(G, e, weight).values())
+
+
+@implements()
+def radius(G, e=None, usebounds=False, weight=None):
+    return min(_all(G, e, weight).values())
+
+
+@implements()
+def center(G, e=None, usebounds=False, weight=None):
+    found = _all(G, e, weight)
+    least_one = min(found.values())
+    return [node for node in found if found[node] == least_one]
+
+
+@implements()
+def periphery(G, e=None, usebounds=False, weight=None):
+    found = _all(G, e, weight)
+    greatest = max(found.values())
+    return [node for node in found if found[node] == greatest]
