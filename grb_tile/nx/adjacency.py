@@ -17,7 +17,7 @@ import numpy as np
 import grb_tile as gb
 from grb_tile import algorithms, dtypes
 
-from .graphs import kept
+from .graphs import is_view, kept
 
 
 class Nodes:
@@ -62,10 +62,12 @@ class Pattern:
         adj = G._adj if adj is None else adj
         self.nodes = nodes = Nodes(G)
         n = len(nodes)
-        lengths = np.fromiter(map(len, adj.values()), np.int64, n)
+        # a view counts neighbours whose edges it hides, but does not show them
+        rows = list(map(list, adj.values())) if is_view(G) else adj.values()
+        lengths = np.fromiter(map(len, rows), np.int64, n)
         self.indptr = np.zeros(n + 1, np.int64)
         np.cumsum(lengths, out=self.indptr[1:])
-        heads = chain.from_iterable(adj.values())
+        heads = chain.from_iterable(rows)
         if not nodes.integer:
             heads = map(nodes.numbers.__getitem__, heads)
         columns = np.fromiter(heads, np.int64, int(self.indptr[-1]))

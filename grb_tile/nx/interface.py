@@ -53,6 +53,24 @@ class BackendInterface:
             return "NetworkX answers in less time than a conversion of the graph takes"
         return True
 
+    def on_start_tests(self, items: list[Any]) -> None:
+        """Mark the tests of NetworkX that hold a function to the choices of NetworkX's own random numbers."""
+        import pytest
+
+        for item in items:
+            reason = OTHER_CHOICES.get((item.module.__name__.rpartition(".")[2], item.name))
+            if reason is not None:
+                item.add_marker(pytest.mark.xfail(reason=reason))
+
+
+# NetworkX's tests that expect one of several right answers: (module, test) -> why ours is another.
+OTHER_CHOICES = {
+    ("test_mis", "test_random_seed"): "another order of the nodes is drawn",
+    ("test_louvain", "test_karate_club_partition"): "another partition, of at least the same modularity",
+    ("test_louvain", "test_undirected_selfloops"): "another partition, of at least the same modularity",
+    ("test_louvain", "test_none_weight_param"): "another partition, of at least the same modularity",
+}
+
 
 def _remembers() -> bool:
     """Whether converted graphs may be kept: NetworkX's configuration, and not in its test mode."""

@@ -23,7 +23,7 @@ from .graphs import kept
 BATCH = 256
 
 
-def _positions(G: nx.Graph, reverse: bool) -> tuple[gb.Matrix, np.ndarray]:
+def positions(G: nx.Graph, reverse: bool) -> tuple[gb.Matrix, np.ndarray]:
     """P, and the number of edges of each node."""
     cache = kept(G)
     key = "positions", reverse
@@ -48,7 +48,7 @@ def levels_in_order(
     reverse   follow the edges of a directed graph backwards
     limit     the number of levels beyond the sources
     """
-    P, lengths = _positions(G, reverse and G.is_directed())
+    P, lengths = positions(G, reverse and G.is_directed())
     step = semiring.min_plus[gb.dtypes.INT64]
     frontier = np.asarray(sources, np.int64)
     visited = gb.Vector.from_coo(frontier, True, size=P.nrows)

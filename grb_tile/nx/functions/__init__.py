@@ -4,6 +4,7 @@ from . import (  # noqa: F401
     breadth_first,
     centrality,
     clusters,
+    communities,
     components,
     composed,
     degrees,
@@ -12,5 +13,6 @@ from . import (  # noqa: F401
     link_analysis,
     matrices,
     shortest_paths,
+    structure,
     weighted_paths,
 )

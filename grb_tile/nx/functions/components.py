@@ -14,11 +14,14 @@ from ..adjacency import graph, nodes_of
 from ..registry import implements
 
 
-def sets_of(G: nx.Graph, labels: np.ndarray) -> Iterator[set]:
-    """The sets of nodes with equal labels, in order of the first node of each."""
+def sets_of(G: nx.Graph, labels: np.ndarray, late: np.ndarray | None = None) -> Iterator[set]:
+    """The sets of nodes with equal labels, in order of the first node of each.
+
+    late   a number for each node: sets whose nodes have lesser ones come first
+    """
     _, first, member = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(first.size, np.int64)
-    rank[np.argsort(first)] = np.arange(first.size)
+    rank[np.argsort(first) if late is None else np.lexsort((first, late[first]))] = np.arange(first.size)
     member = rank[member]
     numbers = np.argsort(member, kind="stable")
     ends = np.cumsum(np.bincount(member, minlength=first.size))

@@ -18,6 +18,10 @@ OVER_MATRICES = (
     "spectral_bisection", "spectral_ordering", "subgraph_centrality", "subgraph_centrality_exp", "to_pandas_adjacency",
     "tournament_matrix", "trophic_differences", "trophic_incoherence_parameter", "trophic_levels",
 )  # fmt: skip
+OVER_COMPONENTS = (
+    "attracting_components", "flow_hierarchy", "is_arborescence", "is_attracting_component", "is_branching",
+    "is_semiconnected", "number_attracting_components",
+)  # fmt: skip
 OVER_SEARCHES = (
     "efficiency", "global_reaching_centrality", "group_closeness_centrality",
     "gutman_index", "harmonic_diameter", "hyper_wiener_index", "intersection_array", "is_bipartite_node_set",
@@ -37,7 +41,7 @@ def over_ours(name: str) -> Callable:
     return function
 
 
-for _name in (*OVER_MATRICES, *OVER_SEARCHES):
+for _name in (*OVER_MATRICES, *OVER_COMPONENTS, *OVER_SEARCHES):
     implements(_name, kind="composed")(over_ours(_name))
 
 
