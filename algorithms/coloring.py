@@ -68,8 +68,9 @@ def coloring(
     """
     G = undirected(G, "colours need")
     arguments.choice(method, ("jp_ldf", "jp_random"), "method")
-    random = np.random.default_rng(arguments.count(seed, "seed")).permutation(G.n)
-    order = np.argsort(random) if method == "jp_random" else np.lexsort((random, -degrees(G)))
+    order = np.random.default_rng(arguments.count(seed, "seed")).permutation(G.n)
+    if method == "jp_ldf":
+        order = order[np.argsort(-degrees(G)[order], kind="stable")]
     A = loopless(G)
     with Report(f"coloring ({method})", callback) as report:
         found = sequential.greedy_colours(A, order) if callback is None else None

@@ -65,14 +65,15 @@ def maximal_independent_set(
     {0: True, 2: True, 4: True}
     """
     G = undirected(G, "a maximal independent set needs")
-    priority = np.random.default_rng(arguments.count(seed, "seed")).permutation(G.n)
+    order = np.random.default_rng(arguments.count(seed, "seed")).permutation(G.n)
     left_out = np.zeros(G.n, np.bool_)
     left_out[arguments.nodes(() if ignore is None else ignore, G.n, "ignore")] = True
     A = loopless(G)
     with Report("maximal_independent_set", callback) as report:
-        order = np.argsort(-priority)
         chosen = sequential.independent_set(A, order, left_out) if callback is None else None
         if chosen is None:
+            priority = np.empty(G.n, np.int64)
+            priority[order] = np.arange(G.n, 0, -1)
             at = np.flatnonzero(~left_out)
             c = Vector.from_coo(at, priority[at], dtypes.INT64, size=G.n, name="candidates")
             members = _luby(A, c, report)

@@ -10,8 +10,7 @@ Contract: G is not changed.  Edges count in both directions: the weight of i - j
 of A(i, j) and A(j, i).  Loops are ignored.  Of equal weights the edge with the lesser ends goes first, so that every
 backend gives the same forest.  Weights may be negative or infinite; NaN is refused.
 References: Boruvka (1926), after Nesetril, Milkova, Nesetrilova, "Otakar Boruvka on minimum spanning tree problem"
-(Discrete Mathematics 233, 2001); Kruskal, "On the shortest spanning subtree of a graph" (Proc. AMS 7, 1956); LAGraph,
-LAGraph_msf.
+(Discrete Mathematics 233, 2001); LAGraph, LAGraph_msf.
 """
 
 from __future__ import annotations
@@ -61,8 +60,8 @@ def minimum_spanning_forest(
 
     Shapes: A, edges n x n, labels size n.  Types: A real or BOOL; edges of A's type; weight an int or a float.
     Raises: TypeError for complex weights and for maximum, ValueError for a weight of NaN.
-    Cost: a sort of the edges, then one compiled loop over them where the backend has it and there is no callback
-    (sequential.spanning_forest), else at most log2(n) rounds, in which the graph shrinks.
+    Cost: at most log2(n) rounds, in which the graph shrinks: in one compiled loop where the backend has it and there is
+    no callback (sequential.spanning_forest), else by products after a sort of the edges.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import minimum_spanning_forest
@@ -75,11 +74,11 @@ def minimum_spanning_forest(
     if not isinstance(maximum, (bool, np.bool_)):
         raise TypeError(f"maximum: expected True or False, got {maximum!r}")
     i, j, w = _edges(G, bool(maximum))
-    order = _descending(w) if maximum else np.argsort(w, kind="stable")
+    keys = ~_keys(w) if maximum else _keys(w)
     with Report("minimum_spanning_forest", callback) as report:
-        found = sequential.spanning_forest(i, j, order, G.n) if callback is None else None
+        found = sequential.spanning_forest(i, j, keys, G.n) if callback is None else None
         if found is None:
-            found = _boruvka(i, j, order, G.n, report)
+            found = _boruvka(i, j, np.argsort(keys, kind="stable"), G.n, report)
         else:
             report.finish("converged", True)
     kept, label = found
@@ -107,9 +106,15 @@ def _edges(G: Graph, maximum: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return i.astype(np.int64), j.astype(np.int64), w
 
 
-def _descending(w: np.ndarray) -> np.ndarray:
-    """The order of descending weight, equal ones as they stand."""
-    return w.size - 1 - np.argsort(w[::-1], kind="stable")[::-1]
+def _keys(w: np.ndarray) -> np.ndarray:
+    """int64 numbers in the order of the weights."""
+    if w.dtype.kind == "f":
+        # the bits of a float >= 0 ascend with it; of a negative one they descend, so all but the sign are flipped
+        bits = (w.astype(np.float64) + 0.0).view(np.int64)
+        return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
+    if w.dtype == np.uint64:
+        return (w ^ np.uint64(1 << 63)).view(np.int64)
+    return w.astype(np.int64)
 
 
 def _boruvka(i: np.ndarray, j: np.ndarray, order: np.ndarray, n: int, report: Report) -> tuple[np.ndarray, np.ndarray]:

@@ -68,9 +68,9 @@ def test_colourings(seed, method, callback, engine, base_seed):
 def test_a_greedy_loop_gives_the_same_colours(callback, engine):
     A, seed = karate(), 4
     near = neighbours(A)
-    random = np.random.default_rng(seed).permutation(34)
+    random = np.random.default_rng(seed).permutation(34).tolist()
     colour = {}
-    for node in sorted(range(34), key=lambda i: (-len(near[i]), random[i])):
+    for node in sorted(random, key=lambda i: -len(near[i])):
         colour[node] = next(c for c in range(35) if c not in {colour.get(j) for j in near[node]})
     assert coloring(A, seed=seed, callback=callback).to_dict() == colour
 
@@ -187,6 +187,24 @@ def test_types_of_weights(dtype, engine):
     found = minimum_spanning_forest(A)
     assert found.edges.dtype == A.dtype and found.weight == 1 and found.edges[1, 2].value == 0
     assert minimum_spanning_forest(A, maximum=True).weight == 2
+
+
+@pytest.mark.parametrize(
+    "dtype, low, high", [("INT64", -(2**63), 2**63 - 1), ("UINT64", 0, 2**64 - 1), ("FP64", -1e300, 5e-324)]
+)
+def test_extreme_weights_are_in_order(dtype, low, high, engine):
+    for weights in ([low, high, high], [high, low, high], [high, high, low]):
+        A = edges(
+            [(0, 1), (1, 2), (0, 2)], 3, np.array(weights, gb.dtypes.lookup_dtype(dtype).np_type), dtype, both=True
+        )
+        assert low in [w for *_, w in triples(minimum_spanning_forest(A).edges)]
+        assert [w for *_, w in triples(minimum_spanning_forest(A, maximum=True).edges)] == [high, high]
+
+
+def test_zeros_of_both_signs_are_equal(engine):
+    A = edges([(0, 1), (0, 2), (1, 2)], 3, [0.0, 0.0, -0.0], both=True)
+    for maximum in (False, True):
+        assert [e[:2] for e in triples(minimum_spanning_forest(A, maximum=maximum).edges)] == [(0, 1), (0, 2)]
 
 
 def test_sums_beyond_the_type_of_the_weights(engine):
