@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, monoid, rowwise, select
+from grb_tile import Matrix, Vector, binary, dtypes, monoid, rowwise, select, semiring
 
 from . import arguments
 from .graph import Graph, as_graph
@@ -133,37 +133,50 @@ class Moves:
     def until_stable(self, level: int, tol: float, report: Report) -> tuple[np.ndarray, float, bool]:
         """(communities 0 .. k - 1 of the nodes, their modularity, did the callback stop?)."""
         x = np.arange(self.n)
+        target, gain, own = x.copy(), np.zeros(self.n), np.zeros(self.n)
+        active = np.ones(self.n, np.bool_)  # nodes to be looked at: a neighbour has moved, or they wait for their turn
         best, kept, since, first = -np.inf, x, 0, None
         while True:
-            t, gain, quality = self._best(x)
+            K = np.bincount(x, self.k, minlength=self.n)
+            self._look(x, K, active, target, gain, own)
+            quality = self._modularity(K, own)
             first = quality if first is None else first
             since = 0 if quality > best + max(tol, SMALL_SHARE * (best - first)) else since + 1
             if quality > best:
                 best, kept = quality, x
-            wants = gain > 0
+            wants = active & (gain > 0)
             if since >= ROUNDS_WITHOUT_GAIN or not wants.any():
                 return community_labels(kept, self.n), best, False
             # the nodes of a random half move
             moves = wants & (self.rng.random(self.n) < 0.5)
             if report.note(level=level, modularity=best, moved=int(moves.sum())):
                 return community_labels(kept, self.n), best, True
-            x = np.where(moves, t, x)
+            x = np.where(moves, target, x)
+            # active = B any.pair moves, the nodes that moved, and those that want to
+            moved = Vector.from_coo(np.flatnonzero(moves), True, size=self.n)
+            active = wants
+            active[semiring.any_pair[dtypes.BOOL](self.B @ moved).new().to_coo(values=False)[0]] = True
 
-    def _best(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """(best community of each node, gain, modularity of x)."""
+    def _look(self, x: np.ndarray, K: np.ndarray, active: np.ndarray, *results: np.ndarray) -> None:
+        """Of the active nodes the best community, its gain, and the sum of the entries to the own community."""
         if not self.total:
-            return x, np.zeros(self.n), 0.0
-        # K(c) = [+_i k(i) over x(i) = c]
-        K = np.bincount(x, self.k, minlength=self.n)
+            return
+        at = np.flatnonzero(active)
+        rows = None if at.size == self.n else Vector.from_coo(at, True, size=self.n)
         u, k = self.vectors
-        t, gain, own = (
-            v.to_coo(indices=False)[1]
-            for v in rowwise.best_move(self.B, Vector.from_dense(x), u, Vector.from_dense(K), k)
-        )
-        # sum over i of [+_j B(i, j) over x(j) = x(i)] from the scores of the own communities
-        inside = float((own - self.u * self.k + self.u * K[x]).sum()) + self.loops
+        found = rowwise.best_move(self.B, Vector.from_dense(x), u, Vector.from_dense(K), k, rows=rows)
+        for result, v in zip(results, found, strict=True):
+            result[at] = v.to_coo(indices=False)[1]
+        own = results[2]
+        # [+_j B(i, j) over x(j) = x(i)] = kept(i) - u(i) k(i) + u(i) K(x(i))
+        own[at] += self.u[at] * (K[x[at]] - self.k[at])
+
+    def _modularity(self, K: np.ndarray, own: np.ndarray) -> float:
+        """Q of communities with the sums K of degrees and `own` of entries."""
+        if not self.total:
+            return 0.0
         share = K / self.total
-        return t, gain, inside / self.total - self.gamma * float((share * share).sum())
+        return float((own.sum() + self.loops) / self.total - self.gamma * (share * share).sum())
 
 
 def _symmetric_weights(G: Graph, weighted: bool) -> Matrix:

@@ -20,6 +20,7 @@ from .backends.select import current
 from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import FP64, INT64, UINT64
+from .storage.store import Allow
 
 __all__ = ["best_move", "mex", "mode", "sum_of_own"]
 
@@ -43,7 +44,7 @@ def mode(A: Matrix, labels: Vector, *, weighted: bool = False) -> Vector:
     {0: 2, 1: 2}
     """
     A = A.dup(FP64) if weighted and A.dtype is not FP64 else A
-    found = current().best_labels(A._store, labels._store, weighted)
+    found = current().best_labels(A._store, labels._store, weighted, None)
     if found is not NotImplemented:
         return Vector._from_store(found[0], name="mode")
     plus = semiring.plus_first[FP64] if weighted else semiring.plus_pair[INT64]
@@ -51,10 +52,14 @@ def mode(A: Matrix, labels: Vector, *, weighted: bool = False) -> Vector:
     return _argmax(plus(A @ _indicator(labels, A.ncols)).new(name="C"))
 
 
-def best_move(A: Matrix, labels: Vector, u: Vector, v: Vector, w: Vector) -> tuple[Vector, Vector, Vector]:
+def best_move(
+    A: Matrix, labels: Vector, u: Vector, v: Vector, w: Vector, *, rows: Vector | None = None
+) -> tuple[Vector, Vector, Vector]:
     """(t, gain, kept): t(i) = argmax over c of the score of c for vertex i,
 
         s(i, c) = [+_k A(i, k) over labels(k) = c] + [c = own] u(i) w(i) - u(i) v(c)
+
+    rows   a Vector with an entry for each i wanted; None: all
 
     own = labels(i) is always a candidate and goes first among equals, then the least.  kept(i) = s(i, own),
     gain(i) = s(i, t(i)) - kept(i).
@@ -72,15 +77,19 @@ def best_move(A: Matrix, labels: Vector, u: Vector, v: Vector, w: Vector) -> tup
     >>> t.to_dense().tolist(), gain.to_dense().tolist()
     ([1, 0], [2.75, 2.75])
     """
-    found = current().best_labels(A._store, labels._store, True, u._store, v._store, w._store)
+    allow = None if rows is None else Allow(rows._store)
+    found = current().best_labels(A._store, labels._store, True, allow, u._store, v._store, w._store)
     if found is not NotImplemented:
         t, gain, kept = (Vector._from_store(x) for x in found)
         return t, gain, kept
     n = A.nrows
     S = _indicator(labels, n)
+    own = semiring.any_first[FP64](binary.times(u & w).new().diag() @ S).new(name="own")
+    if rows is not None:  # D A and D diag(u w) S with D = diag(rows)
+        D = rows.diag()
+        A, own = (semiring.any_second[FP64](D @ X).new() for X in (A, own))
     # C = A S + diag(u w) S - u v' : a candidate's sum, what the vertex itself adds to its own, and the penalty
     C = semiring.plus_first[FP64](A @ S).new(name="C")
-    own = semiring.any_first[FP64](binary.times(u & w).new().diag() @ S).new(name="own")
     C(binary.plus) << own
     U = semiring.any_first[FP64](u.diag() @ C).new(name="U")
     C << binary.minus(C & binary.times(U & v).new())

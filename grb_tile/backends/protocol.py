@@ -282,16 +282,14 @@ class Backend:
         return self._missing("kronecker")
 
     def best_labels(
-        self, A: Compressed, labels: VectorStore, weighted: bool, *penalty: VectorStore
+        self, A: Compressed, labels: VectorStore, weighted: bool, allow: Allow | None, *penalty: VectorStore
     ) -> tuple[VectorStore, ...]:
-        """(best,) or (best, gain, kept): best[i] = argmax_c s(i, c), the least of equal c; s(i, c) = (+)_k A[i,k] where
-        labels[k] = c.
+        """(best,) or (best, gain, kept) for rows i in allow: best[i] = argmax_c s(i, c), the least of equal c.
 
-        weighted False: every entry counts 1.  best has no entry for a row without a label.
+        s(i, c) = (+)_k A[i,k] over labels[k] = c; weighted False: every entry counts 1.  No entry without a label.
         penalty u, v, w, all full: s(i, c) = (+)_k A[i,k] + [c = labels[i]] u[i] w[i] - u[i] v[c], labels[i] always a
-        candidate and the first among equals; kept[i] is the score of labels[i], gain[i] how
-        much best's exceeds it.  Types: A, u, v, w FP64; labels INT64.
-        NotImplemented where a composition of products is as good (rowwise.py).
+        candidate and the first among equals; kept[i] is the score of labels[i], gain[i] by how much best's exceeds it.
+        Types: A, u, v, w FP64; labels INT64.  NotImplemented: a composition of products is as good (rowwise.py).
         """
         return NotImplemented
 

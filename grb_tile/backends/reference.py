@@ -319,19 +319,19 @@ class ReferenceBackend(Backend):
                     result[position] = _multiply(op, a, b, i, j, k, m)
         return matrix(A.nrows * B.nrows, A.ncols * B.ncols, op.return_type, result)
 
-    def best_labels(self, A, labels, weighted, *penalty):
-        label_of = {k: int(value[0]) for k, value in entries(labels).items()}
+    def best_labels(self, A, labels, weighted, allow, *penalty):
+        label_of, may = {k: int(value[0]) for k, value in entries(labels).items()}, _allowed(allow)
         scores = {}
         for (i, k), a in entries(A).items():
             if k in label_of:
                 row = scores.setdefault(i, {})
                 row[label_of[k]] = row.get(label_of[k], 0.0) + (float(a[0]) if weighted else 1.0)
         if not penalty:
-            best = {i: np.array([max(row, key=lambda c: (row[c], -c))]) for i, row in scores.items()}
+            best = {i: np.array([max(row, key=lambda c: (row[c], -c))]) for i, row in scores.items() if may(i)}
             return (vector(A.nrows, INT64, best),)
         u, v, w = ({i: float(value[0]) for i, value in entries(x).items()} for x in penalty)
         best, gain, kept = {}, {}, {}
-        for i, own in label_of.items():
+        for i, own in filter(lambda item: may(item[0]), label_of.items()):
             row = {own: 0.0} | scores.get(i, {})
             row[own] += u[i] * w[i]
             row = {c: total - u[i] * v[c] for c, total in row.items()}

@@ -60,6 +60,17 @@ def test_best_move(seed, way):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_best_move_of_some_rows(seed, way):
+    A, labels, part, *uvw = operands(seed)
+    whole = [x.to_dict() for x in rowwise.best_move(A, labels, *uvw)]
+    some = rowwise.best_move(A, labels, *uvw, rows=part)
+    for ours, theirs in zip(some, whole, strict=True):
+        assert ours.to_dict() == {i: theirs[i] for i in part.to_dict()}
+    for ours, theirs in zip(some, on_reference(lambda: rowwise.best_move(A, labels, *uvw, rows=part)), strict=True):
+        assert ours.to_dict() == theirs.to_dict()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_sum_of_own(seed, way):
     A, labels, *_ = operands(seed)
     label = labels.to_dense()

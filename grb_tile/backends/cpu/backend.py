@@ -245,8 +245,8 @@ class CpuBackend(NumpyBackend):
             return in_numpy(super().bfs_multi, A, AT, sources, levels, parents, max_level, fallback)
         return result
 
-    def best_labels(self, A, labels, weighted, *penalty):
-        return _best_labels(A, labels, weighted, *penalty)
+    def best_labels(self, A, labels, weighted, allow, *penalty):
+        return _best_labels(A, labels, weighted, allow, *penalty)
 
     def sequential(self, name, matrices, arguments, seconds):
         return _sequential(name, matrices, arguments, seconds)

@@ -7,7 +7,7 @@ import numpy as np
 
 from grb_tile.dtypes import FP64, INT64
 from grb_tile.storage.convert import choose_format
-from grb_tile.storage.store import BitmapVector, SparseVector, index_dtype
+from grb_tile.storage.store import MAX_INT32_DIMENSION, BitmapVector, SparseVector, index_dtype
 
 from ..jit import cache as jit
 from ..vectorised.structure import tuples_vector
@@ -52,9 +52,9 @@ def sequential(name, matrices, arguments, seconds):
     return jit.attempt(kernel, lambda: functions.run(*arrays, *arguments))
 
 
-def best_labels(A, labels, weighted, *penalty):
+def best_labels(A, labels, weighted, allow, *penalty):
     """(best,) or (best, gain, kept).  See backends/protocol.py."""
-    if A.rows is not None:
+    if A.rows is not None or A.ncols > MAX_INT32_DIMENSION or (allow is not None and allow.complement):
         return NotImplemented
     moves = bool(penalty)
     kernel = jit.plain_kernel(
@@ -69,33 +69,30 @@ def best_labels(A, labels, weighted, *penalty):
     if weighted:
         values = np.full(A.nvals, A.values[0]) if A.iso else jit.plain(A.values)
     given = [_dense(x, 0.0) for x in penalty] if moves else (NO_VALUES,) * 3
+    rows = np.arange(A.nrows) if allow is None else tuples_vector(allow.pattern)[0]
     best = np.empty(A.nrows, np.int64)
     gain, kept = np.empty((2, A.nrows if moves else 0))
-    operands = indptr, indices, values, _dense(labels, -1), *given, best, gain, kept
-    lengths = np.diff(indptr)
+    operands = indptr, indices, values, _dense(labels, -1).astype(np.int32), rows, *given, best, gain, kept
+    lengths = indptr[rows + 1] - indptr[rows]
     cuts, threads = balanced(lengths)
     longest = int(lengths.max(initial=0))
     scratch = {}
 
-    def rows(chunk, worker):
+    def some(chunk, worker):
         if worker not in scratch:
             scratch[worker] = np.zeros(A.ncols), np.empty(longest, np.int64)
         functions.run(*operands, *scratch[worker], int(cuts[chunk]), int(cuts[chunk + 1]))
 
     def run():
-        jit.share_out(rows, len(cuts) - 1, threads)
-        if moves:
-            return tuple(_full(x, dtype) for x, dtype in ((best, INT64), (gain, FP64), (kept, FP64)))
-        found = (best >= 0).nonzero()[0]
+        jit.share_out(some, len(cuts) - 1, threads)
+        results = ((best, INT64), (gain, FP64), (kept, FP64)) if moves else ((best, INT64),)
+        found = rows if moves else rows[best[rows] >= 0]
         if found.size == A.nrows:
-            return (_full(best, INT64),)
-        return (choose_format(SparseVector(A.nrows, INT64, found.astype(index_dtype(A.nrows)), best[found])),)
+            return tuple(BitmapVector(A.nrows, dtype, None, x, A.nrows) for x, dtype in results)
+        at = found.astype(index_dtype(A.nrows))
+        return tuple(choose_format(SparseVector(A.nrows, dtype, at, x[found])) for x, dtype in results)
 
     return jit.attempt(kernel, run)
-
-
-def _full(values, dtype):
-    return BitmapVector(values.size, dtype, None, values, values.size)
 
 
 def _dense(u, fill):

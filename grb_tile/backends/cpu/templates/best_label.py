@@ -5,14 +5,15 @@ best[i] = the least c of greatest s(i, c)                        MASK "none"
 best[i] = argmax of s(i, c) - u[i] v[c] + [c = labels(i)] u[i] w[i], labels(i) before others     MASK "pattern"
 """
 
-from grb_tile.backends.cpu.templates.placeholders import INDEX, INT64, MASK, VALUE, X_ISO, Z
+from grb_tile.backends.cpu.templates.placeholders import INDEX, INT32, INT64, MASK, VALUE, X_ISO, Z
 
 
 def run(
     indptr: INT64,
     indices: INDEX,
     values: VALUE,
-    labels: INT64,
+    labels: INT32,
+    rows: INT64,
     u: Z,
     v: Z,
     w: Z,
@@ -24,12 +25,13 @@ def run(
     first: int,
     last: int,
 ):
-    """Rows first..last.  labels: -1 for a vertex without one; total: zeros, one for each label; touched: as long.
+    """The rows listed in rows[first:last].  labels: -1 for a vertex without one.
 
-    best[i] = -1 for a row without a label.  kept[i]: the score of labels(i); gain[i]: how much best's
-    exceeds it.
+    total: zeros, one for each label; touched: as long as the longest row.  best[i] = -1 for a row without a label.
+    kept[i]: the score of labels(i); gain[i]: by how much best's exceeds it.
     """
-    for i in range(first, last):
+    for at in range(first, last):
+        i = rows[at]
         count = 0
         for e in range(indptr[i], indptr[i + 1]):
             c = labels[indices[e]]
