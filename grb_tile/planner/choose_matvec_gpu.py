@@ -45,7 +45,7 @@ def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend) -> Plan:
     entry_ns = tuning.GPU_ENTRY_NS
     profile = backend.profile
     if profile.scaled:
-        edge_ns, entry_ns = edge_ns * profile.latency, entry_ns * profile.latency
+        edge_ns, entry_ns = edge_ns * profile.atomics, entry_ns * profile.latency
     edges = min(count * entries / stored, entries)
     fixed = 0.0
     if not early and (count < u.size or allow is not None):

@@ -343,6 +343,9 @@ class EmulatedLauncher:
         """As if there were enough."""
         return 1 << 40, 1 << 40
 
+    def driver_version(self):
+        return 0
+
     def profile(self):
         return device_profile.EMULATED
 

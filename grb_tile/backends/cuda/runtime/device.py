@@ -26,6 +26,7 @@ import numpy as np
 from ....exceptions import InvalidValue, OutOfMemory
 from ....storage.place import number_of, with_arrays
 from ....storage.store import Allow, forms_of
+from .costs import profile_of_device
 from .errors import HostOnly, on_device
 from .mailbox import NOT_WRITTEN, Mailbox
 from .memory import drop_forms
@@ -77,7 +78,7 @@ class Device:
         self._staged_at = ctypes.addressof(self._staged)
         self.current_stream = launcher.current_stream
         self.stream = None  # the one that was given work last, by any thread
-        self.profile = launcher.profile()  # what this device costs, for the planner
+        self.profile = profile_of_device(self)  # what this device costs, for the planner
 
     # ------------------------------------------------------------------ arrays
 

@@ -324,8 +324,12 @@ class Launcher:
         """As the driver has it."""
         return self.xp.cuda.runtime.getDeviceProperties(self.number)["name"].decode()
 
+    def driver_version(self) -> int:
+        """The version of CUDA that the driver has, 13000 for 13.0."""
+        return self.xp.cuda.runtime.driverGetVersion()
+
     def profile(self) -> DeviceProfile:
-        """What this device costs, for the planner (planner/device_profile.py)."""
+        """What this device costs by the table, else by its facts (planner/device_profile.py)."""
         runtime, number = self.xp.cuda.runtime, self.number
         clock = runtime.deviceGetAttribute(runtime.cudaDevAttrMemoryClockRate, number)  # kHz, two transfers a cycle
         width = runtime.deviceGetAttribute(runtime.cudaDevAttrGlobalMemoryBusWidth, number)  # bits
