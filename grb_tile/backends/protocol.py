@@ -85,14 +85,7 @@ class Backend:
         return self._missing("build_vector")
 
     def build_matrix(
-        self,
-        nrows: int,
-        ncols: int,
-        rows: np.ndarray,
-        cols: np.ndarray,
-        values: np.ndarray,
-        dup: Any,
-        dtype: DataType,
+        self, nrows: int, ncols: int, rows: np.ndarray, cols: np.ndarray, values: np.ndarray, dup: Any, dtype: DataType
     ) -> Compressed:
         """T[i,j] = values[k1] (dup) values[k2] ...   over the k with (rows[k], cols[k]) = (i,j); see build_vector."""
         return self._missing("build_matrix")
@@ -359,6 +352,10 @@ class Backend:
     def run_reported(self, function: Callable[[], Any], name: str) -> Any:
         """function(); errors of the backend's own libraries leave it as the library's exceptions, naming `name`."""
         return function()
+
+    def device_report(self) -> dict[str, Any] | None:
+        """{"device", "costs", "kernels"} of the device that computes: facts, figures, texts; None: the host."""
+        return None
 
     def describe_device(self) -> str | None:
         """The name of the device that computes; None: the host's processor."""

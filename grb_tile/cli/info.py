@@ -1,4 +1,7 @@
-"""`grb-tile info`: what is in a file, and what work on it would need; the latter before the file is loaded."""
+"""`grb-tile info`: what is in a file, and what work on it would need; the latter before the file is loaded.
+
+`grb-tile info --device`: what the GPU is, what it costs, and what each family of kernels uses on it.
+"""
 
 import os
 
@@ -7,16 +10,31 @@ import numpy as np
 from grb_tile.cli import inputs, output
 from grb_tile.cli.memory import available, estimate, head_of, of_matrix
 
+SOURCES = {
+    "table": "measured on this model",
+    "measured": "measured on this device",
+    "facts": "estimated from multiprocessors and bandwidth",
+}
+
 
 def add_arguments(parser, name):
-    inputs.add_arguments(parser, algorithm=False)
+    inputs.add_arguments(parser, algorithm=False, optional=True)
+    parser.add_argument(
+        "--device", nargs="?", type=int, const=0, metavar="N",
+        help="describe GPU N (default 0) instead of a file: limits, costs, what each family of kernels uses",
+    )  # fmt: skip
     parser.add_argument("--head", action="store_true", help="read only the head of the file, do not load it")
 
 
 def run(args):
-    """Print the sizes in the head, then load the file and print its properties."""
+    """Print the sizes in the head, then load the file and print its properties; or describe the device."""
     from grb_tile import io as grb_io
 
+    if args.device is not None:
+        _device(args)
+        return
+    if args.file is None:
+        raise ValueError("info: name a file, or --device")
     inputs.check_outputs(args)
     with inputs.opened(args) as source:
         args.format = args.format or grb_io.detect_format(source)
@@ -32,6 +50,34 @@ def run(args):
         if not args.head:
             _loaded(args, source, facts, lines)
     output.show(args, facts, lines)
+
+
+def _device(args):
+    """Print what the GPU is and costs."""
+    from grb_tile.backends import select
+    from grb_tile.io.progress import size_text
+
+    if args.file is not None or args.head or args.plot:
+        raise ValueError("--device: describes the GPU, and takes no file, --head or --plot")
+    with select.device(args.device):
+        facts = select.current().device_report()
+    device, costs = facts["device"], facts["costs"]
+    reductions = "in one instruction" if device["warp_reductions"] else "by shuffles"
+    clusters = f"clusters of {device['largest_cluster']} blocks" if device["largest_cluster"] else "no clusters"
+    lines = [
+        f"device     {device['number']}: {device['name']}, compute capability {device['compute_capability']}",
+        f"limits     {device['multiprocessors']} multiprocessors of {device['threads_per_multiprocessor']:,} threads, "
+        f"{size_text(device['shared_memory_per_block'])} of shared memory a block, {clusters}, reductions of a warp "
+        f"{reductions}" + (f"; restricted: {device['restricted']}" if device["restricted"] else ""),
+        f"memory     {size_text(device['memory_free'])} of {size_text(device['memory'])} free",
+        f"costs      {SOURCES[costs['source']]}: launch {costs['launch_ns'] / 1e3:.1f} us, read-back "
+        f"{costs['read_back_ns'] / 1e3:.1f} us, barrier {costs['barrier_ns'] / 1e3:.2f} us, DRAM "
+        f"{costs['dram_gigabytes_per_second']:,.0f} GB/s, gather {costs['gather_ns'] * 1e3:.1f} ps, atomic "
+        f"{costs['atomic_ns'] * 1e3:.1f} ps",
+    ]
+    width = max(map(len, facts["kernels"]))
+    lines += [f"kernels    {family:{width}}  {text}" for family, text in facts["kernels"].items()]
+    output.show(args, {"command": "info", **facts}, lines)
 
 
 def _head(head, facts, lines):

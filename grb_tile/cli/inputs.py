@@ -8,9 +8,9 @@ from grb_tile.backends import select
 from grb_tile.cli.main import UsageError
 
 
-def add_arguments(parser, algorithm=True):
-    """File, format and output options."""
-    add_file_options(parser)
+def add_arguments(parser, algorithm=True, optional=False):
+    """File (optional or not), format and output options."""
+    add_file_options(parser, optional)
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
     add_common_options(parser)
     parser.add_argument("--plot", metavar="FILE.png", help="draw the result (needs matplotlib)")

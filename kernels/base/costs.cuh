@@ -1,4 +1,4 @@
-// Four loops whose time is the cost of one kind of work on a device: reads of DRAM, gathers and atomics in L2, barriers.
+// Four loops whose time is the cost of one kind of work: reads of DRAM, gathers and atomics in L2, barriers.
 //
 // Caller: backends/cuda/runtime/costs.py, once for each device that planner/device_profile.py has no figures of.
 // The results only keep the compiler from leaving the loops out.

@@ -16,6 +16,8 @@
 
 namespace grb {
 
+constexpr int AHEAD = 4;  // values that a thread reads before it combines the first: loads overlap
+
 // The reduction of the block's threads' values, in thread 0; `any`: has this thread a value?  Then: is there a result?
 template <class T, class Op>
 GRB_DEVICE T block_reduce_present(T folded, bool& any, T* shared, int* present, Op op) {
@@ -54,9 +56,9 @@ template <class T, class Op> GRB_DEVICE void reduce_grid(T folded, bool any, wor
     folded = T();
     any = false;
     for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
+      T part;
+      memcpy(&part, parts + 3 * b, sizeof(T));  // read whether there is one or not: the loads overlap
       if (parts[3 * b + 2]) {
-        T part;
-        memcpy(&part, parts + 3 * b, sizeof(T));
         folded = any ? op(folded, part) : part;
         any = true;
       }
@@ -74,10 +76,20 @@ __global__ void reduce_values(const T* values, const word* words, int64_t n, wor
   Op op;
   T folded = T();
   bool any = false;
-  GRB_EACH(k, n) {
-    if (has_or_all(words, k)) {
-      folded = any ? op(folded, values[k]) : values[k];
-      any = true;
+  const int64_t step = thread_count();
+  for (int64_t first = thread_number(); first < n; first += AHEAD * step) {
+    T value[AHEAD];
+    bool there[AHEAD];
+#pragma unroll
+    for (int b = 0; b < AHEAD; b++) {
+      int64_t k = first + b * step;
+      there[b] = k < n && has_or_all(words, k);
+      if (there[b]) value[b] = values[k];
+    }
+#pragma unroll
+    for (int b = 0; b < AHEAD; b++) {
+      if (there[b]) folded = any ? op(folded, value[b]) : value[b];
+      any = any || there[b];
     }
   }
   reduce_grid(folded, any, parts, out, op);

@@ -30,17 +30,28 @@ __global__ void inner_product(const I* u_indices, const word* u_words, const typ
                               const J* v_indices, const word* v_words, const typename S::X* v, int64_t count,
                               word* parts, word* out) {
   Total<S> total;
-  GRB_EACH(p, n) {
-    if (total.finished()) break;
-    if (u_indices == nullptr && !has_or_all(u_words, p)) continue;
-    int64_t k = u_indices == nullptr ? p : int64_t(u_indices[p]);
-    int64_t q = partner(v_indices, v_words, count, k);
-    if (q < 0) continue;
-    typename S::A a = typename S::A();
-    typename S::X x = typename S::X();
-    if constexpr (S::reads_a) a = u[S::a_iso ? 0 : p];
-    if constexpr (S::reads_x) x = v[S::x_iso ? 0 : q];
-    total.take(S::times(a, x, 0, k, 0));
+  const int64_t step = thread_count();
+  for (int64_t first = thread_number(); first < n && !total.finished(); first += AHEAD * step) {
+    typename S::A a[AHEAD] = {};
+    typename S::X x[AHEAD] = {};
+    int64_t k[AHEAD];
+    bool there[AHEAD];
+#pragma unroll
+    for (int b = 0; b < AHEAD; b++) {
+      int64_t p = first + b * step, q = -1;
+      there[b] = p < n && (u_indices != nullptr || has_or_all(u_words, p));
+      if (there[b]) {
+        k[b] = u_indices == nullptr ? p : int64_t(u_indices[p]);
+        q = partner(v_indices, v_words, count, k[b]);
+        there[b] = q >= 0;
+      }
+      if constexpr (S::reads_a) if (there[b]) a[b] = u[S::a_iso ? 0 : p];
+      if constexpr (S::reads_x) if (there[b]) x[b] = v[S::x_iso ? 0 : q];
+    }
+#pragma unroll
+    for (int b = 0; b < AHEAD; b++) {
+      if (there[b]) total.take(S::times(a[b], x[b], 0, k[b], 0));
+    }
   }
   reduce_grid(total.value, total.have, parts, out, addition_of<S>());
 }

@@ -106,7 +106,7 @@ def test_a_device_that_is_not_there():
         gb.config.set(device=count)
     assert gb.config.get("device") == 0
     with gb.device(0):
-        assert gb.Vector.from_dense(np.arange(3.0)).device == "cuda:0"
+        assert gb.Vector.from_dense(np.arange(3.0)).apply(gb.unary.ainv).new().device == "cuda:0"
 
 
 @two

@@ -226,6 +226,11 @@ class CudaBackend(Backend):
         call.__name__ = name
         return errors.on_device(call)(self.device)
 
+    def device_report(self):
+        from .device_report import report_of
+
+        return report_of(self.device)
+
     def describe_device(self):
         return self.device.launcher.device_name()
 

@@ -1,12 +1,18 @@
 """Costs of a device that the table does not have: measured once, kept on disk, scaled by facts where that fails."""
 
+import json
+from dataclasses import replace
 from time import perf_counter_ns
 
 import pytest
 
+from cuda_emulation.backend import using_shim
 from cuda_emulation.launcher import EmulatedLauncher
+from grb_tile.backends.cuda.device_report import report_of
 from grb_tile.backends.cuda.runtime import costs
 from grb_tile.backends.cuda.runtime.device import Device
+from grb_tile.cli.main import main
+from grb_tile.planner.device_limits import LIMITS
 from grb_tile.planner.device_profile import H200, H200_LOOPS, Measured, profile_from, profile_of
 
 TWICE = Measured(5000.0, 20_000.0, 1500.0, 860.0, 3 * H200_LOOPS.atomic_ns, 2 * H200_LOOPS.gather_ns)
@@ -68,3 +74,36 @@ def test_a_profile_is_scaled_by_what_was_measured():
     assert found.scaled and "by what was measured on it" in found.note and "GPU of 66" in found.note
     same = profile_from("another H200", 132, 227 << 10, H200_LOOPS)
     assert (same.latency, same.atomics, same.bandwidth) == (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("arch", [75, 80, 86, 89, 90, 100, 120])
+def test_what_kernels_use_follows_from_the_limits_of_the_device(arch):
+    limits = replace(LIMITS[arch], processors=40)
+    report = report_of(Device(EmulatedLauncher(limits=limits)))
+    assert report["device"]["compute_capability"] == f"{arch // 10}.{arch % 10}"
+    assert report["device"]["shared_memory_per_block"] == limits.shared_per_block
+    kernels = report["kernels"]
+    assert "80 blocks of 512 threads" in kernels["column-wise products"]
+    slots = min(192 << 10, limits.shared_per_block - (16 << 10)) // 12
+    assert f"{slots:,} high-degree rows" in kernels["column-wise products"]
+    in_cluster = arch in (90, 100, 120)
+    assert kernels["BFS, high diameter"].startswith("one cluster of 8" if in_cluster else "8 resident blocks")
+    assert ("by shuffles" in kernels["BFS, SSSP"]) == (arch == 75)
+
+
+def test_the_command_prints_the_device(capsys):
+    with using_shim() as backend:
+        assert main(["info", "--device", "--json"]) == 0
+        report = json.loads(capsys.readouterr().out)
+        assert report.pop("command") == "info" and report == report_of(backend.device)
+        assert main(["info", "--device", "0"]) == 0
+        text = capsys.readouterr().out
+    assert "NVIDIA" not in text and "multiprocessors" in text and "measured on this model" in text
+    for family in report["kernels"]:
+        assert f"kernels    {family}" in text
+
+
+@pytest.mark.parametrize("arguments", [["--device", "--head"], ["--device", "0", "graph.mtx"], ["--device", "-1"], []])
+def test_what_the_command_refuses(arguments, capsys):
+    assert main(["info", *arguments]) == 2
+    assert "device" in capsys.readouterr().err

@@ -121,8 +121,8 @@ FAULTS = [
     Fault(
         "kernels/elementwise/reduce.cuh",
         "absent positions are added",
-        "    if (has_or_all(words, k)) {\n      folded = any",
-        "    if (true) {\n      folded = any",
+        "there[b] = k < n && has_or_all(words, k);",
+        "there[b] = k < n;",
         ELEMENTWISE,
     ),
     Fault(

@@ -26,7 +26,9 @@ from .values import (
     values_as,
 )
 
-_REDUCE_BLOCK = 256
+_AHEAD = 4  # as in reduce.cuh
+_ONE_BLOCK, _REDUCE_BLOCK = 1024, 256  # threads: where one block reads all in one turn, where the grid has many
+_BLOCKS_PER_PROCESSOR = 4
 
 
 def _thunk(device, op, thunk):
@@ -159,14 +161,19 @@ def reduce(device, x, monoid):
     return reduced(device, kernel, n, (values, words, n), dtype.np_type)
 
 
+def reduce_shape(launcher, n=None):
+    """(threads of a block, most blocks) of a reduction of n positions; n None: many."""
+    few = n is not None and n <= _ONE_BLOCK * _AHEAD
+    return launcher.threads(_ONE_BLOCK if few else _REDUCE_BLOCK), launcher.processors * _BLOCKS_PER_PROCESSOR
+
+
 def reduced(device, kernel, n, arguments, np_type):
     """The NumPy scalar of a launch that reduces n positions (kernels/elementwise/reduce.cuh), None for none."""
-    block, each = device.launcher.threads(_REDUCE_BLOCK), 8
-    most = device.launcher.processors * 4
-    blocks = min(-(-n // (block * each)), most)
-    parts = device.empty(3 * blocks, np.uint64) if blocks > 1 else None
+    block, most = reduce_shape(device.launcher, n)
+    count = -(-n // _AHEAD)
+    parts = None if count <= block else device.partial_results(3 * most)
     out = device.counters()
-    kernel.over(-(-n // each), (*arguments, parts, out), block, most)
+    kernel.over(count, (*arguments, parts, out), block, most)
     return scalar_of(device, out, np_type)
 
 

@@ -73,6 +73,7 @@ class Device:
         self.cast_constants = {}  # (address of a constant, DataType) -> the constant cast
         self._counters = []
         self._kept = weakref.WeakValueDictionary()
+        self._partial = None
         self._mailbox = None
         self._staged = ctypes.create_string_buffer(_FEW_BYTES)
         self._staged_at = ctypes.addressof(self._staged)
@@ -134,6 +135,12 @@ class Device:
             block = self.xp.zeros(4 * _COUNTERS, np.uint64)
             self._counters = [block[k : k + 4] for k in range(0, 4 * _COUNTERS, 4)]
             return self._counters.pop()
+
+    def partial_results(self, count: int) -> Any:
+        """At least `count` words (uint64) for what blocks hand to the last one; the next launch gets the same."""
+        if self._partial is None or self._partial.shape[0] < count:
+            self._partial = self.empty(count, np.uint64)
+        return self._partial
 
     def full(self, count: int, value: Any, dtype: Any) -> Any:
         """`count` times `value`."""

@@ -1,0 +1,88 @@
+"""What a device is, what it costs, and what each family of kernels uses on it: `grb-tile info --device` prints it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...planner import tuning
+from .elementwise.mapping import reduce_shape
+from .products import column_launch, segments
+from .traversal import bfs, bfs_multi_graph, block_group, sssp
+
+if TYPE_CHECKING:
+    from .runtime.device import Device
+
+
+def report_of(device: Device) -> dict[str, Any]:
+    """{"device", "costs", "kernels"}: facts, figures in nanoseconds, and a text for each family of kernels."""
+    launcher, profile = device.launcher, device.profile
+    limits, free_total = launcher.limits, device.memory()
+    return {
+        "device": {
+            "number": device.number,
+            "name": launcher.device_name(),
+            "compute_capability": f"{launcher.arch // 10}.{launcher.arch % 10}",
+            "multiprocessors": launcher.processors,
+            "threads_per_multiprocessor": limits.threads_per_processor,
+            "shared_memory_per_block": limits.shared_per_block,
+            "largest_cluster": limits.cluster,
+            "warp_reductions": limits.reduce_sync,
+            "restricted": limits.restricted,
+            "memory_free": free_total[0],
+            "memory": free_total[1],
+        },
+        "costs": {
+            "source": profile.source,
+            "launch_ns": profile.launch_ns,
+            "read_back_ns": profile.read_back_ns,
+            "barrier_ns": profile.barrier_ns,
+            "dram_gigabytes_per_second": profile.dram_bytes_ns,
+            "atomic_ns": profile.atomic_ns,
+            "gather_ns": profile.gather_ns,
+            "latency_to_h200": profile.latency,
+            "atomics_to_h200": profile.atomics,
+            "bandwidth_to_h200": profile.bandwidth,
+        },
+        "kernels": dict(_kernels(device)),
+    }
+
+
+def _kernels(device):
+    launcher, profile = device.launcher, device.profile
+    limits, processors = launcher.limits, launcher.processors
+    columns = min(segments.CACHED_COLUMNS, int(limits.shared_per_block * segments.TABLE_SHARE) // 4)
+    yield (
+        "row-wise products, full x",
+        f"edge-balanced segments; relabelled columns: up to {columns:,} values of x (FP32) in shared memory",
+    )
+    yield "row-wise products, masks", "rows binned by length, 1 to 32 lanes a row; the first match where one decides"
+    shape, slots = column_launch.LAUNCH, column_launch.high_degree_bytes(limits) // 12
+    yield (
+        "column-wise products",
+        f"atomics, {shape['blocks'] * processors} blocks of {shape['block']} threads; from {tuning.HUB_EDGES:,} edges "
+        f"on, {slots:,} high-degree rows (FP64) summed in shared memory",
+    )
+    most = int(tuning.LIST_NS * profile.dram_bytes_ns / 8.125)
+    yield "results", f"a bitmap up to {most:,} positions of FP64, then read back and made a list"
+    yield (
+        "matrix products",
+        f"two phases with hash tables and windows in {limits.shared_per_block >> 10} KiB of shared memory a block",
+    )
+    yield "sums, inner products", f"{reduce_shape(launcher)[1]} blocks at most, the last one combines"
+    yield (
+        "BFS, SSSP",
+        f"one grid of {processors * bfs.LAUNCH['per_processor']} blocks of up to {bfs.LAUNCH['block']} threads, "
+        f"{'reductions of a warp in one instruction' if limits.reduce_sync else 'reductions of a warp by shuffles'}",
+    )
+    yield "BFS, high diameter", _group(launcher, bfs.LAUNCH)
+    yield "SSSP, high diameter", _group(launcher, sssp.LAUNCH)
+    hubs = bfs_multi_graph.hubs_of(limits)
+    yield "multi-source BFS", f"64 searches a word; {hubs:,} highest-degree vertices in shared memory"
+
+
+def _group(launcher, shape):
+    """The form that block_group.group_launch takes, without asking the occupancy."""
+    queue, blocks = launcher.limits.power_of_two_with(block_group.MOST_QUEUE, 2), shape["cluster"]
+    if queue >= block_group.LEAST_QUEUE and launcher.limits.cluster >= blocks:
+        return f"one cluster of {blocks} blocks, queues of {queue >> 10} KiB in shared memory, where it is resident"
+    return f"{blocks} resident blocks, queues in global memory: clusters of {blocks} blocks with such queues do not fit"
