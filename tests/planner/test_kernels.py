@@ -309,9 +309,13 @@ def test_masked_products_by_cost(dear, method, kernel, matrix, monkeypatch):
     monkeypatch.setattr(tuning, "GPU_SMALL_MATRIX", 0)
     for name in dear:
         monkeypatch.setattr(tuning, name, 1e9)
+    B = gb.Matrix.from_coo(*matrix.to_coo(), nrows=N, ncols=N)  # its transpose is not at hand
     with using_shim():
         C = gb.Matrix(matrix.dtype, N, N)
-        C(matrix.S) << matrix.mxm(matrix, op)
+        C(matrix.S) << matrix.mxm(B, op)
         (plan,) = explain().plans
-    assert C.isequal(want)
-    assert (plan.method, plan.kernel) == (method, kernel)
+        assert C.isequal(want)
+        assert (plan.method, plan.kernel) == (method, kernel)
+        C(matrix.S) << matrix.mxm(B.T, op)
+        (plan,) = explain().plans
+        assert (plan.method, plan.rule) == ("dot", "mask_of_operands")
