@@ -70,6 +70,7 @@ from .similarity import adamic_adar, common_neighbors, cosine, jaccard, overlap,
 from .spanning_forest import SpanningForestResult, minimum_spanning_forest
 from .sssp import SsspResult, sssp
 from .strong_components import StrongComponentsResult, strongly_connected_components
+from .summary import GraphSummary
 from .topological import is_dag, topological_generations, topological_sort
 from .triangles import degree_ordered, triangle_count, triangles
 
@@ -84,6 +85,7 @@ __all__ = [
     "CycleError",
     "EdgeResult",
     "Graph",
+    "GraphSummary",
     "HitsResult",
     "IndependentSetResult",
     "MatchingResult",

@@ -13,6 +13,8 @@ from typing import Any
 
 from grb_tile import Matrix, Vector, binary, dtypes, exceptions, monoid, semiring
 
+from .summary import GraphSummary, summarize
+
 
 class Graph:
     """The graph of a square matrix A: an edge i -> j for each entry A(i, j).
@@ -151,6 +153,16 @@ class Graph:
         if label not in numbers:
             raise KeyError(f"label: no node is called {label!r}; the labels are in G.labels")
         return numbers[label]
+
+    def summary(self) -> GraphSummary:
+        """Size, degrees, weights and storage; prints as a table.
+
+        >>> import grb_tile as gb
+        >>> from grb_tile.algorithms import Graph
+        >>> Graph(gb.generators.grid(3, 3)).summary().edges
+        12
+        """
+        return summarize(self)
 
     def keep(self, key: Any, make: Callable[[], Any]) -> Any:
         """What `make()` returned at the first use of `key`: for the parts of A that an algorithm derives."""

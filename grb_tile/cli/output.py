@@ -147,6 +147,21 @@ def _cell(value):
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
 
 
+def finish_run(args, loaded, vector, report, facts, lines):
+    """What ends a command: the iterations if they are asked for, the vector written, everything printed."""
+    if args.explain:
+        if report is None:
+            lines += ["", "one masked product, no iterations"]
+        else:
+            facts["rounds"] = rounds(report)
+            lines += ["", *table(facts["rounds"])]
+    if args.output:
+        write_vector(args.output, vector, loaded)
+        facts["output"] = args.output
+        lines.append(f"written    {args.output}")
+    show(args, facts, lines)
+
+
 def vector_mark(path):
     """What separates node and value in `path`, None for .grb; ValueError for an ending that is not ours."""
     bare = path

@@ -57,17 +57,17 @@ def distances(path, values, title):
     _save(figure, axes, path, title, "distance", "nodes")
 
 
-def ranks(path, values, title):
-    """Ranks from the highest to the lowest, on logarithmic axes."""
+def ranks(path, values, title, what="rank"):
+    """Values from the highest to the lowest, on logarithmic axes."""
     figure = _figure()
     axes = figure.subplots()
     ordered = sorted(values.tolist(), reverse=True)
     axes.loglog(range(1, len(ordered) + 1), ordered)
-    _save(figure, axes, path, title, "position", "rank")
+    _save(figure, axes, path, title, "position", what)
 
 
 def sizes(path, values, title):
-    """Component sizes from the largest to the smallest."""
+    """Sizes of components or groups from the largest to the smallest."""
     figure = _figure()
     axes = figure.subplots()
     ordered = sorted(values.tolist(), reverse=True)
@@ -78,7 +78,7 @@ def sizes(path, values, title):
     else:
         axes.set_ylim(bottom=0)
         axes.set_xticks(range(1, len(ordered) + 1))
-    _save(figure, axes, path, title, "component, by size", "nodes")
+    _save(figure, axes, path, title, "by size", "nodes")
 
 
 def counts(path, values, title, what):

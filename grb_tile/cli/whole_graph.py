@@ -61,7 +61,7 @@ def _pagerank(args, loaded, G):
         output.time_line(facts),
     ]
     lines += [f"{'highest' if k == 0 else '':10} {item['rank']:.6g}  node {item['node']}" for k, item in enumerate(top)]
-    _finish(args, loaded, found.ranks, found.report, facts, lines)
+    output.finish_run(args, loaded, found.ranks, found.report, facts, lines)
     if args.plot:
         from grb_tile.cli.plots import ranks as draw
 
@@ -98,7 +98,7 @@ def _components(args, loaded, G):
         f"{'sizes' if k == 0 else '':10} {item['size']:,} with node {item['smallest_node']}"
         for k, item in enumerate(top)
     ]
-    _finish(args, loaded, found.labels, found.report, facts, lines)
+    output.finish_run(args, loaded, found.labels, found.report, facts, lines)
     if args.plot:
         from grb_tile.cli.plots import sizes as draw
 
@@ -117,22 +117,8 @@ def _triangles(args, loaded, G):
     }
     lines = [output.graph_line(facts["graph"]), f"triangles  {count:,}", output.time_line(facts)]
     per_node = triangles(G).values if args.output or args.plot else None
-    _finish(args, loaded, per_node, None, facts, lines)
+    output.finish_run(args, loaded, per_node, None, facts, lines)
     if args.plot:
         from grb_tile.cli.plots import counts as draw
 
         draw(args.plot, per_node.to_coo(indices=False)[1], f"{G.name}: {count:,} triangles", "triangles at a node")
-
-
-def _finish(args, loaded, vector, report, facts, lines):
-    if args.explain:
-        if report is None:
-            lines += ["", "one masked product, no iterations"]
-        else:
-            facts["rounds"] = output.rounds(report)
-            lines += ["", *output.table(facts["rounds"])]
-    if args.output:
-        output.write_vector(args.output, vector, loaded)
-        facts["output"] = args.output
-        lines.append(f"written    {args.output}")
-    output.show(args, facts, lines)

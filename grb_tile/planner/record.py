@@ -195,6 +195,11 @@ class Plan:
         self._started = perf_counter()
         _history.append(self)
 
+    @property
+    def started(self) -> float:
+        """When it was decided, in seconds of time.perf_counter()."""
+        return self._started
+
     def done(self, backend) -> None:
         """Record the time since the decision, and the engine unless that is known."""
         self.seconds = perf_counter() - self._started

@@ -1,0 +1,110 @@
+"""What a graph looks like: its size, degrees, weights and storage, in a few lines.
+
+    d = A plus.pair 1,   loops = nvals(diag A),   density = edges / possible edges
+
+Contract: G is not changed; what it caches (degrees, symmetry) is used and kept.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+QUANTILES = (0.5, 0.9, 0.99)
+
+
+@dataclass(frozen=True)
+class GraphSummary:
+    """The facts of `Graph.summary()`; prints as a table, in notebooks too.
+
+    edges counts an undirected edge once; degrees are those of edges that leave a node; isolated nodes have no edge in
+    either direction.  smallest_weight and largest_weight are None without edges.
+    """
+
+    name: str | None
+    nodes: int
+    edges: int
+    directed: bool
+    loops: int
+    isolated: int
+    density: float
+    mean_degree: float
+    median_degree: int
+    degree_90: int
+    degree_99: int
+    largest_degree: int
+    weight_type: str
+    smallest_weight: Any
+    largest_weight: Any
+    storage: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The facts by name."""
+        return asdict(self)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """The facts as pairs of text."""
+        kind = "directed" if self.directed else "undirected"
+        weights = "no edges" if self.smallest_weight is None else f"{self.smallest_weight} to {self.largest_weight}"
+        return [
+            ("nodes", f"{self.nodes:,}, {self.isolated:,} of them isolated"),
+            ("edges", f"{self.edges:,} {kind}, {self.loops:,} of them loops; density {self.density:.3g}"),
+            (
+                "degrees",
+                f"mean {self.mean_degree:.4g}, median {self.median_degree:,}, 90 % at most {self.degree_90:,}, "
+                f"99 % at most {self.degree_99:,}, largest {self.largest_degree:,}",
+            ),
+            ("weights", f"{self.weight_type}, {weights}"),
+            ("storage", self.storage),
+        ]
+
+    def __repr__(self) -> str:
+        named = [("graph", self.name)] if self.name else []
+        return "\n".join(f"{what:8}  {text}" for what, text in named + self.rows())
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(what)}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for what, text in self.rows()
+        )
+        caption = f"<caption>{html.escape(self.name)}</caption>" if self.name else ""
+        return f"<table>{caption}{cells}</table>"
+
+
+def summarize(G: Graph) -> GraphSummary:
+    """The GraphSummary of G: two products with a vector of ones, and sorted degrees."""
+    degrees = np.zeros(G.n, np.int64)
+    places, counts = G.out_degree.to_coo()
+    degrees[places] = counts
+    touched = degrees > 0
+    if G.directed:
+        touched[G.in_degree.to_coo(values=False)[0]] = True
+    possible = G.n * (G.n - 1) if G.directed else G.n * (G.n - 1) // 2
+    median, ninety, most = (
+        np.quantile(degrees, QUANTILES, method="inverted_cdf").astype(int).tolist() if G.n else (0, 0, 0)
+    )
+    return GraphSummary(
+        name=G.name,
+        nodes=G.n,
+        edges=G.nedges,
+        directed=G.directed,
+        loops=G.nself,
+        isolated=int(G.n - touched.sum()),
+        density=(G.nedges - G.nself) / possible if possible else 0.0,
+        mean_degree=float(degrees.mean()) if G.n else 0.0,
+        median_degree=median,
+        degree_90=ninety,
+        degree_99=most,
+        largest_degree=int(degrees.max(initial=0)),
+        weight_type=G.A.dtype.name,
+        smallest_weight=G.emin,
+        largest_weight=G.emax,
+        storage=G.A.ss.format,
+    )

@@ -1,0 +1,58 @@
+"""`grb-tile betweenness`, `cores`, `communities` and the others: the values of the algorithms, listed and written."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from grb_tile import algorithms, io
+from grb_tile.cli.main import BAD_INPUT, OK
+from grb_tile.cli.vertex_values import KINDS
+
+KARATE = Path(__file__).resolve().parents[2] / "examples" / "data" / "karate.txt"
+
+
+def karate():
+    found = io.read(KARATE, directed=False)
+    return algorithms.Graph(found.obj, labels=found.labels)
+
+
+@pytest.mark.parametrize("command", KINDS)
+def test_figures_are_those_of_the_algorithm(run, command):
+    kind = KINDS[command]
+    expected = getattr(algorithms, kind.function)(karate()).to_dict()
+    code, out, err = run(command, KARATE, "--undirected", "--json", "--top", 3)
+    facts = json.loads(out)
+    assert code == OK and err == ""
+    if kind.grouped:
+        sizes = sorted((list(expected.values()).count(group) for group in set(expected.values())), reverse=True)
+        assert facts["groups"] == len(sizes) and [item["size"] for item in facts["top"]] == sizes[:3]
+        for item in facts["top"]:
+            group = [v for v, value in expected.items() if value == expected[item["smallest_node"]]]
+            assert (min(group), len(group)) == (item["smallest_node"], item["size"])
+    else:
+        best = sorted(expected.values(), reverse=True)[:3]
+        assert [item["value"] for item in facts["top"]] == pytest.approx(best)
+        assert all(expected[item["node"]] == pytest.approx(item["value"]) for item in facts["top"])
+
+
+@pytest.mark.parametrize("command", ["closeness", "communities"])
+def test_results_are_written_and_drawn(run, tmp_path, command):
+    pytest.importorskip("matplotlib")
+    table, picture = tmp_path / "values.csv", tmp_path / "values.png"
+    code, out, _ = run(command, KARATE, "--undirected", "--output", table, "--plot", picture, "--explain")
+    expected = getattr(algorithms, KINDS[command].function)(karate()).to_dict()
+    written = dict(line.split(",") for line in table.read_text().splitlines())
+    assert code == OK and {int(v): float(value) for v, value in written.items()} == pytest.approx(expected)
+    assert picture.read_bytes().startswith(b"\x89PNG") and "written" in out
+
+
+def test_options_reach_the_algorithm(run):
+    G = karate()
+    expected = algorithms.betweenness(G, k=5, seed=7).to_dict()
+    code, out, _ = run("betweenness", KARATE, "--undirected", "--samples", 5, "--seed", 7, "--json", "--top", 1)
+    assert code == OK and json.loads(out)["top"][0]["value"] == pytest.approx(max(expected.values()))
+    code, out, err = run("labels", KARATE, "--undirected", "--max-iter", -1)
+    assert code == BAD_INPUT and "max_iter" in err
+    code, _, err = run("betweenness", KARATE, "--samples", 50)
+    assert code == BAD_INPUT and "k: expected at most" in err
