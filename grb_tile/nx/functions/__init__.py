@@ -11,6 +11,7 @@ from . import (  # noqa: F401
     generators,
     graphs,
     link_analysis,
+    link_prediction,
     matrices,
     shortest_paths,
     structure,

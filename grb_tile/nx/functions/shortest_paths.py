@@ -7,6 +7,7 @@ from typing import Any
 import networkx as nx
 
 import grb_tile as gb
+from grb_tile import algorithms
 
 from ..adjacency import graph, nodes_of
 from ..registry import implements, original
@@ -198,23 +199,22 @@ def wiener_index(G, weight=None):
     return total if G.is_directed() else total / 2
 
 
-def _eccentricities(G: nx.Graph, numbers: list[int]) -> list[int]:
-    """[max_u L(v, u)] for these nodes."""
-    found, values = graph(G), []
-    for part, L in batches_of_levels(found, numbers):
-        if L.nvals < len(part) * found.n:
-            why = "the digraph is not strongly connected" if G.is_directed() else "the graph is not connected"
-            raise nx.NetworkXError(f"Found infinite path length because {why}")
-        values += L.reduce_rowwise(gb.monoid.max).new().to_dense().tolist()
-    return values
-
-
 @implements()
 def eccentricity(G, v=None, sp=None, weight=None):
-    if sp is not None or weight is not None:
+    """e(v) = max_u d(v, u)."""
+    if sp is not None or callable(weight):
         return original("eccentricity")(G, v=v, sp=sp, weight=weight)
     chosen = list(dict.fromkeys(G.nbunch_iter(v)))
-    found = dict(zip(chosen, _eccentricities(G, list(map(nodes_of(G).number, chosen)))))
+    numbers = list(map(nodes_of(G).number, chosen))
+    if not numbers:
+        return {}
+    of = graph(G) if weight is None else least.weighted(G, weight, nonnegative=True)
+    try:
+        values = algorithms.eccentricity(of, numbers, weighted=weight is not None).to_numpy(-1)
+    except ValueError:
+        why = "the digraph is not strongly connected" if G.is_directed() else "the graph is not connected"
+        raise nx.NetworkXError(f"Found infinite path length because {why}") from None
+    found = dict(zip(chosen, values[numbers].tolist()))
     return found[v] if v is not None and v in G else found
 
 

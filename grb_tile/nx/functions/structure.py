@@ -197,6 +197,23 @@ def maximal_independent_set(G, nodes=None, seed=None):
     return nodes_of(G).of(numbers[members])
 
 
+@implements(kind="graph", not_for=("directed", "multigraph"))
+def k_truss(G, k):
+    found = graph(G)
+    if found.nself:
+        raise nx.NetworkXNotImplemented(
+            "Input graph has self loops which is not permitted; "
+            "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
+        )
+    i, j, _ = algorithms.k_truss(found, max(int(np.ceil(k)), 2)).values.to_coo(values=False)
+    H = G.copy()
+    nodes = nodes_of(G)
+    kept = set(zip(nodes.of(i), nodes.of(j)))
+    H.remove_edges_from([edge for edge in G.edges if edge not in kept])
+    H.remove_nodes_from([node for node, neighbours in H._adj.items() if not neighbours])
+    return H
+
+
 for _name in ("k_core", "k_corona", "k_crust", "k_shell", "condensation", "minimum_spanning_tree",
               "maximum_spanning_tree"):  # fmt: skip
     implements(_name, kind="graph")(adopting(_name))

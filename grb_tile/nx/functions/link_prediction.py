@@ -1,0 +1,64 @@
+"""Scores of pairs of nodes that share neighbours (networkx.algorithms.link_prediction)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import networkx as nx
+
+from grb_tile import algorithms
+
+from ..adjacency import graph, nodes_of
+from ..registry import implements
+from .degrees import degrees
+
+
+def _pairs(G: nx.Graph, ebunch: Iterable | None) -> list[tuple[Any, Any]]:
+    """The pairs that are asked for; all that no edge joins when None."""
+    pairs = list(nx.non_edges(G) if ebunch is None else ebunch)
+    if ebunch is not None:
+        for u, v in pairs:
+            for node in (u, v):
+                if node not in G:
+                    raise nx.NodeNotFound(f"Node {node} not in G.")
+    return pairs
+
+
+def _scores(G: nx.Graph, ebunch: Iterable | None, score: Callable[..., algorithms.EdgeResult]) -> Iterator[tuple]:
+    pairs = _pairs(G, ebunch)
+    if not pairs:
+        return iter(())
+    nodes = nodes_of(G)
+    numbers = [(nodes.number(u), nodes.number(v)) for u, v in pairs]
+    i, j, values = score(graph(G), pairs=numbers).values.to_coo()
+    found = dict(zip(zip(i.tolist(), j.tolist()), values.tolist()))
+    return ((u, v, found[pair]) for (u, v), pair in zip(pairs, numbers))
+
+
+def _has_no_loops(G: nx.Graph, ebunch: Any = None, **others: Any) -> bool | str:
+    return not any(node in neighbours for node, neighbours in G._adj.items()) or (
+        "a loop is a common neighbour for NetworkX"
+    )
+
+
+@implements(not_for=("directed", "multigraph"), can_run=_has_no_loops)
+def jaccard_coefficient(G, ebunch=None):
+    return _scores(G, ebunch, algorithms.jaccard)
+
+
+@implements(not_for=("directed", "multigraph"), can_run=_has_no_loops)
+def adamic_adar_index(G, ebunch=None):
+    return _scores(G, ebunch, algorithms.adamic_adar)
+
+
+@implements(not_for=("directed", "multigraph"), can_run=_has_no_loops)
+def resource_allocation_index(G, ebunch=None):
+    return _scores(G, ebunch, algorithms.resource_allocation)
+
+
+@implements(not_for=("directed", "multigraph"))
+def preferential_attachment(G, ebunch=None):
+    degree = degrees(G).tolist() if len(G) else []
+    number = nodes_of(G).number
+    return ((u, v, degree[number(u)] * degree[number(v)]) for u, v in _pairs(G, ebunch))
