@@ -208,7 +208,11 @@ def of_graphs(gb, ones, weighted):
         diagonal.ewise_add(A, gb.binary.minus).new()
         diagonal.ewise_add(A, gb.binary.plus).new()
         full.dup(mask=~A.S)
-    n = 1 << 12  # vectors of fewer entries are left to NumPy
+        A.ewise_mult(other, gb.binary.lt).new()
+        for op, dtype in (("plus_times", "FP64"), ("plus_first", "FP64"), ("plus_first", "INT64")):
+            op = getattr(gb.semiring, op)[dtype]
+            op(A @ gb.Vector.from_scalar(1, A.ncols, dtype=dtype)).new()
+    n = 1 << 13  # vectors of fewer entries are left to NumPy
     whole, half = gb.Vector.from_dense(np.arange(n, dtype=float)), gb.Vector(float, n)
     half[::2] << 3
     half[0] = 5
@@ -216,6 +220,9 @@ def of_graphs(gb, ones, weighted):
         for x, y in ((whole, whole), (whole, half), (half, whole), (half, half)):
             x.ewise_add(y, op).new()
             x.ewise_mult(y, op).new()
+    whole, half = whole.dup(int), half.dup(int)
+    for x, y in ((whole, half), (half, half)):
+        x.ewise_add(y, gb.binary.plus).new()
 
 
 def record():
