@@ -9,7 +9,8 @@ import numpy as np
 from ..backends.select import current
 from ..exceptions import DimensionMismatch
 from ..operators import get_typed_op
-from ..storage.embed import diagonal_of, empty_matrix, empty_vector
+from ..storage.convert import share
+from ..storage.embed import diagonal_of, empty_matrix, empty_vector, vector_of_column
 from . import checks
 from .record import Record
 
@@ -95,8 +96,11 @@ def diagonal(A, k, dtype=None):
     size = min(A.nrows, A.ncols - k) if k >= 0 else min(A.nrows + k, A.ncols)
     if size <= 0:
         return empty_vector(0, dtype or A.dtype)
-    rows, _, values = backend.tuples_matrix(backend.select(A, get_typed_op("diag", A.dtype, kind="select"), k))
-    return backend.build_vector(size, rows - max(-k, 0), values, None, dtype or A.dtype)
+    D = backend.select(A, get_typed_op("diag", A.dtype, kind="select"), k)
+    lines = share(D, vector_of_column(D))
+    first = max(-k, 0)
+    d = backend.gather_vector(lines, range(first, first + size))
+    return d if dtype is None else backend.cast(d, dtype)
 
 
 def resize_vector(u, size):

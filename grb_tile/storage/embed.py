@@ -54,7 +54,7 @@ def vector_of_row(A):
 
 
 def vector_of_column(A):
-    """The vector of the only column of an n x 1 matrix."""
+    """The vector of the only column of an n x 1 matrix, or of the rows of one that have one entry each at most."""
     if not is_host(A):  # one column: a row has at most one entry, so no repeat is needed
         used = (A.indptr[1:] != A.indptr[:-1]).nonzero()[0]
         indices = (used if A.rows is None else A.rows[used]).astype(index_dtype(A.nrows))

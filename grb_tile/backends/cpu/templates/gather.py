@@ -37,6 +37,7 @@ def runs(indices: INDEX, low: int, high: int, slope: int, begins: INT64, counts:
         hi = high + slope * r
         if begin < end and indices[begin] < lo:
             begin = first_at_least(indices, begin, end, lo)
+        end = min(end, begin + hi - lo)  # columns are distinct
         if begin < end and indices[end - 1] >= hi:
             end = first_at_least(indices, begin, end, hi)
         begins[r] = begin
