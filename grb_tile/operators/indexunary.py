@@ -21,8 +21,12 @@ _POSITIONAL = {"tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "co
 class TypedIndexUnaryOp(TypedOpBase):
     """An IndexUnaryOp for one type of value and one of thunk.  Spec: GraphBLAS C API 2.1, section 3.5.4."""
 
-    __slots__ = ("thunk_type", "uses_values")
+    __slots__ = ("thunk_type", "uses")  # uses: which of (x, i, j, thunk) enter the result, as numbers
     opclass = "IndexUnaryOp"
+
+    @property
+    def uses_values(self):
+        return 0 in self.uses
 
 
 class TypedSelectOp(TypedIndexUnaryOp):
@@ -82,7 +86,7 @@ class IndexUnaryOp(FunctionOp):
             typed.expression = _rooted(definition(self._text, type_), names, operands, result)
             typed.numpy = numpy_function(typed.expression, 4)
             typed.kind = self.name
-        typed.uses_values = typed.expression is None or 0 in arguments_used(typed.expression)
+        typed.uses = set(range(4)) if typed.expression is None else arguments_used(typed.expression)
         return typed
 
     def _compile_udt(self, dtype, dtype2):
@@ -100,7 +104,7 @@ class IndexUnaryOp(FunctionOp):
         typed = self._typed_class(self, self.name, dtype, result, dtype2)
         typed.thunk_type = dtype2
         self._user.install(typed, types, result)
-        typed.uses_values = typed.expression is None or 0 in arguments_used(typed.expression)
+        typed.uses = set(range(4)) if typed.expression is None else arguments_used(typed.expression)
         self._pairs[dtype, dtype2] = typed
         return typed
 

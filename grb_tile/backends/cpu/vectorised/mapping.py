@@ -17,7 +17,7 @@ VALUE_KINDS = {
     "valueeq": np.equal, "valuene": np.not_equal, "valuelt": np.less, "valuele": np.less_equal, "valuegt": np.greater,
     "valuege": np.greater_equal,
 }  # fmt: skip
-_NO_COLUMN = np.zeros(1, np.int64)
+_ZERO = np.zeros(1, np.int64)
 _ROW_KINDS = {"rowle": np.less_equal, "rowgt": np.greater}
 _COLUMN_KINDS = {"colle": np.less_equal, "colgt": np.greater}
 _DIAGONAL_KINDS = {"tril": np.less_equal, "triu": np.greater_equal, "diag": np.equal, "offdiag": np.not_equal}
@@ -115,7 +115,7 @@ def _some_rows(A, first, stop):
 
 def _select_bits(x, op, thunk):
     """select on a bitmap, at all positions at once; the values at absent ones are arbitrary."""
-    at = _NO_COLUMN if op.kind in VALUE_KINDS else all_positions(x.size)
+    at = _ZERO if op.kind in VALUE_KINDS else all_positions(x.size)
     words = bits.from_bool(_flags(op, x.values, at, None, thunk, x.size))
     if x.words is not None:
         words &= x.words
@@ -140,14 +140,14 @@ def _flags(op, values, i, j, thunk, count):
     if kind in _ROW_KINDS:
         flags = _ROW_KINDS[kind](i, int(thunk))
     elif kind in _COLUMN_KINDS:
-        flags = _COLUMN_KINDS[kind](_NO_COLUMN if j is None else j, int(thunk))
+        flags = _COLUMN_KINDS[kind](_ZERO if j is None else j, int(thunk))
     elif kind in _DIAGONAL_KINDS:
-        flags = _DIAGONAL_KINDS[kind]((_NO_COLUMN if j is None else j.astype(np.int64)) - i, int(thunk))
+        flags = _DIAGONAL_KINDS[kind]((_ZERO if j is None else j.astype(np.int64)) - i, int(thunk))
     elif kind in VALUE_KINDS and op.type.np_type.kind in "biuf":
         flags = VALUE_KINDS[kind](cast(values, op.type), thunk)
     else:
         i = i.astype(np.int64, copy=False)
-        j = _NO_COLUMN if j is None else j.astype(np.int64)
+        j = _ZERO if j is None else j.astype(np.int64)
         flags = np.asarray(op.numpy(cast(values, op.type) if op.uses_values else values, i, j, thunk))
         if flags.dtype.kind != "b":
             flags = flags != 0
@@ -180,9 +180,11 @@ def apply(x, op, allow=None, left=None, right=None, thunk=None, rows_of=row_ids)
         position = i if base == "i" else j
         return _positions(x, (np.int64(0) if position is None else position) + (positional[-1] == "1"), dtype)
     if indexed:
-        i, j = _entry_positions(x, rows_of)
-        i = i.astype(np.int64, copy=False)
-        j = _NO_COLUMN if j is None else j.astype(np.int64, copy=False)
+        if is_matrix(x):
+            i = rows_of(x) if 1 in op.uses else _ZERO
+            j = x.indices.astype(np.int64, copy=False) if 2 in op.uses else _ZERO
+        else:
+            i, j = _entry_positions(x, rows_of)[0].astype(np.int64, copy=False), _ZERO
         values = x.values
         if x.format == "bitmap" and x.words is not None and not x.iso:
             values = values[i]
