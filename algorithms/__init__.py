@@ -57,6 +57,7 @@ from .independent_set import IndependentSetResult, maximal_independent_set
 from .k_truss import k_truss
 from .katz import katz
 from .label_propagation import label_propagation
+from .leiden import leiden
 from .louvain import CommunitiesResult, louvain
 from .markov_clustering import mcl
 from .modularity import PartitionQuality, modularity, partition_quality
@@ -142,6 +143,7 @@ __all__ = [
     "k_truss",
     "katz",
     "label_propagation",
+    "leiden",
     "louvain",
     "maximal_independent_set",
     "mcl",

@@ -9,7 +9,7 @@ one moves.  A round that lowers the modularity is not the last word: the best co
 
 Contract: G is not changed.  labels number the communities 0 .. count - 1 by their first nodes.  The same seed gives
 the same communities; on every backend where sums of weights are exact (integers below 2^53).  In a directed graph the
-weights of both directions are added.
+weights of both directions are added, and the modularity is that of the sum.
 References: Blondel, Guillaume, Lambiotte, Lefebvre, "Fast unfolding of communities in large networks" (J. Stat. Mech.
 2008); for moves of many nodes at once Lu, Halappanavar, Kalyanaraman, "Parallel heuristics for scalable community
 detection" (Parallel Computing 47, 2015), section 4.
@@ -25,7 +25,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, monoid, rowwise, select, se
 
 from . import arguments
 from .graph import Graph, as_graph
-from .modularity import community_labels, modularity, resolution_of, weights
+from .modularity import community_labels, resolution_of, weights
 from .pattern import quotient
 from .report import Callback, Report
 from .result import Result
@@ -84,10 +84,8 @@ def louvain(
     gamma = resolution_of(resolution)
     rng = np.random.default_rng(arguments.count(seed, "seed"))
     max_level = arguments.limit(max_level, "max_level")
-    tol = arguments.real(tol, "tol")
-    if tol < 0:
-        raise ValueError(f"tol: expected 0 or more, got {tol!r}; 1e-7 is usual")
-    B = _symmetric_weights(G, weighted)
+    tol = tolerance(tol)
+    A = B = symmetric_weights(G, weighted)
     x, best = np.arange(G.n), None
     with Report("louvain", callback) as report:
         report.finish("converged", True)
@@ -107,12 +105,27 @@ def louvain(
                 break
             # B = S' B S
             B = quotient(B, label, int(label.max()) + 1, "plus")
+    return communities(G, A, x, gamma, report)
+
+
+def communities(G: Graph, B: Matrix, x: np.ndarray, gamma: float, report: Report) -> CommunitiesResult:
+    """The result of labels x, with their modularity in the symmetric graph B."""
     x = community_labels(x, G.n)
     labels = Vector.from_dense(x, name="labels")
-    count = int(x.max(initial=-1)) + 1
-    if best is None:
-        best = modularity(G, x, resolution=gamma, weighted=weighted)
-    return CommunitiesResult(labels, count, best, report, vertices=G.labels)
+    inside = float(rowwise.sum_of_own(B, labels).reduce(monoid.plus).new().value or 0.0)
+    k = _dense(B.reduce_rowwise(monoid.plus).new())
+    total = float(k.sum())
+    share = np.bincount(x, k) / (total or 1.0)
+    quality = inside / (total or 1.0) - gamma * float((share * share).sum())
+    return CommunitiesResult(labels, int(x.max(initial=-1)) + 1, quality, report, vertices=G.labels)
+
+
+def tolerance(value: float) -> float:
+    """`value` as a finite float >= 0."""
+    tol = arguments.real(value, "tol")
+    if tol < 0:
+        raise ValueError(f"tol: expected 0 or more, got {value!r}; 1e-7 is usual")
+    return tol
 
 
 class Moves:
@@ -130,15 +143,17 @@ class Moves:
         self.u = gamma * self.k / self.total if self.total else np.zeros(self.n)
         self.vectors = Vector.from_dense(self.u), Vector.from_dense(self.k)
 
-    def until_stable(self, level: int, tol: float, report: Report) -> tuple[np.ndarray, float, bool]:
-        """(communities 0 .. k - 1 of the nodes, their modularity, did the callback stop?)."""
-        x = np.arange(self.n)
+    def until_stable(
+        self, level: int, tol: float, report: Report, start: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float, bool]:
+        """(communities 0 .. k - 1 of the nodes, their modularity, did the callback stop?); start: the first ones."""
+        x = np.arange(self.n) if start is None else start
         target, gain, own = x.copy(), np.zeros(self.n), np.zeros(self.n)
         active = np.ones(self.n, np.bool_)  # nodes to be looked at: a neighbour has moved, or they wait for their turn
         best, kept, since, first = -np.inf, x, 0, None
         while True:
             K = np.bincount(x, self.k, minlength=self.n)
-            self._look(x, K, active, target, gain, own)
+            self.look(x, K, active, target, gain, own)
             quality = self._modularity(K, own)
             first = quality if first is None else first
             since = 0 if quality > best + max(tol, SMALL_SHARE * (best - first)) else since + 1
@@ -152,12 +167,16 @@ class Moves:
             if report.note(level=level, modularity=best, moved=int(moves.sum())):
                 return community_labels(kept, self.n), best, True
             x = np.where(moves, target, x)
-            # active = B any.pair moves, the nodes that moved, and those that want to
-            moved = Vector.from_coo(np.flatnonzero(moves), True, size=self.n)
-            active = wants
-            active[semiring.any_pair[dtypes.BOOL](self.B @ moved).new().to_coo(values=False)[0]] = True
+            active = wants | self.next_to(moves)
 
-    def _look(self, x: np.ndarray, K: np.ndarray, active: np.ndarray, *results: np.ndarray) -> None:
+    def next_to(self, moves: np.ndarray) -> np.ndarray:
+        """B any.pair moves: nodes with a neighbour among those that move."""
+        moved = Vector.from_coo(np.flatnonzero(moves), True, size=self.n)
+        found = np.zeros(self.n, np.bool_)
+        found[semiring.any_pair[dtypes.BOOL](self.B @ moved).new().to_coo(values=False)[0]] = True
+        return found
+
+    def look(self, x: np.ndarray, K: np.ndarray, active: np.ndarray, *results: np.ndarray) -> None:
         """Of the active nodes the best community, its gain, and the sum of the entries to the own community."""
         if not self.total:
             return
@@ -179,7 +198,7 @@ class Moves:
         return float((own.sum() + self.loops) / self.total - self.gamma * (share * share).sum())
 
 
-def _symmetric_weights(G: Graph, weighted: bool) -> Matrix:
+def symmetric_weights(G: Graph, weighted: bool) -> Matrix:
     """B = A with loops twice, or A + A' where the graph is directed; no entry is 0."""
 
     def make() -> Matrix:

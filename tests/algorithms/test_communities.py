@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
-from grb_tile.algorithms import Graph, label_propagation, louvain, modularity, partition_quality
+from grb_tile.algorithms import Graph, label_propagation, leiden, louvain, modularity, partition_quality
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
 
@@ -140,17 +140,20 @@ def test_weights_that_are_no_weights_are_refused(wrong):
         louvain(A.dup("FC64"))
 
 
-# ---------------------------------------------------------------------- Louvain
+# ---------------------------------------------------------------------- Louvain and Leiden
+
+BOTH = pytest.mark.parametrize("method", [louvain, leiden])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("undirected", [False, True])
-def test_louvain_gives_the_modularity_of_its_communities(seed, undirected, engine, base_seed):
+@BOTH
+def test_the_modularity_is_that_of_the_communities(method, seed, undirected, engine, base_seed):
     S = random_graph(base_seed * 1000 + seed, undirected=undirected)
     G = Graph(matrix(S), not undirected)
     symmetric = G if undirected else Graph(matrix(S + S.T - sp.diags_array(S.diagonal(), dtype=S.dtype)), False)
     for gamma in (0.7, 1.0):
-        found = louvain(G, seed=seed, resolution=gamma)
+        found = method(G, seed=seed, resolution=gamma)
         assert found.modularity == pytest.approx(modularity(symmetric, found, resolution=gamma), abs=1e-9)
         alone = modularity(symmetric, np.arange(G.n), resolution=gamma)
         assert found.modularity >= alone - 1e-12
@@ -159,12 +162,13 @@ def test_louvain_gives_the_modularity_of_its_communities(seed, undirected, engin
         assert first == sorted(first) and set(label.tolist()) == set(range(found.count))
 
 
-def test_louvain_is_the_same_for_the_same_seed_on_every_engine(engine):
+@BOTH
+def test_the_same_seed_gives_the_same_on_every_engine(method, engine):
     A = matrix(random_graph(5, undirected=True))
-    results = [[louvain(A, seed=seed).to_numpy().tolist() for seed in range(3)]]
+    results = [[method(A, seed=seed).to_numpy().tolist() for seed in range(3)]]
     for name in ("numpy", "reference", "rows", "cols"):
         with gb.plan(force=name):
-            results.append([louvain(A, seed=seed).to_numpy().tolist() for seed in range(3)])
+            results.append([method(A, seed=seed).to_numpy().tolist() for seed in range(3)])
     assert all(result == results[0] for result in results)
 
 
@@ -174,39 +178,54 @@ def planted(groups, size, inside, between, seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_louvain_finds_planted_groups(seed):
+@BOTH
+def test_planted_groups_are_found(method, seed):
     S = planted(6, 20, 0.8, 0.02, seed)
-    label = louvain(matrix(S), seed=seed).to_numpy()
+    label = method(matrix(S), seed=seed).to_numpy()
     assert label.tolist() == [k // 20 for k in range(120)]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_louvain_is_as_good_as_networkx(seed):
+@BOTH
+def test_as_good_as_networkx(method, seed):
     graphs = [nx.karate_club_graph(), nx.les_miserables_graph(), nx.connected_watts_strogatz_graph(300, 6, 0.1, seed=1)]
     for graph in graphs:
         S = nx.to_scipy_sparse_array(graph, weight=None, dtype=float)
-        best = max(louvain(matrix(S), seed=3 * seed + k).modularity for k in range(3))
+        best = max(method(matrix(S), seed=3 * seed + k).modularity for k in range(3))
         theirs = nx.community.louvain_communities(graph, weight=None, seed=seed)
         assert best >= 0.97 * nx.community.modularity(graph, theirs, weight=None)
 
 
-def test_louvain_of_little_graphs(engine):
-    assert louvain(gb.Matrix(int, 0, 0)).count == 0
-    assert louvain(edges([(0, 0)], 1)).to_numpy().tolist() == [0]
-    assert louvain(gb.Matrix(int, 3, 3)).to_numpy().tolist() == [0, 1, 2]
-    assert louvain(edges([(0, 1)], 3, 0, both=True)).to_numpy().tolist() == [0, 1, 2]  # weights of 0 join nothing
-    assert louvain(edges([(0, 1)], 3, both=True)).to_numpy().tolist() == [0, 0, 1]
+@BOTH
+def test_communities_of_little_graphs(method, engine):
+    assert method(gb.Matrix(int, 0, 0)).count == 0
+    assert method(edges([(0, 0)], 1)).to_numpy().tolist() == [0]
+    assert method(gb.Matrix(int, 3, 3)).to_numpy().tolist() == [0, 1, 2]
+    assert method(edges([(0, 1)], 3, 0, both=True)).to_numpy().tolist() == [0, 1, 2]  # weights of 0 join nothing
+    assert method(edges([(0, 1)], 3, both=True)).to_numpy().tolist() == [0, 0, 1]
 
 
-def test_louvain_stops_at_its_limits():
+@BOTH
+def test_limits_are_kept(method):
     A = karate()
-    assert louvain(A, max_level=0).count == 34
-    one = louvain(A, max_level=1)
+    assert method(A, max_level=0).count == 34
+    one = method(A, max_level=1)
     assert one.report.stopped_by == "max_level" and {r["level"] for r in one.report.rounds} == {0}
-    found = louvain(A, callback=lambda record: record["iteration"] == 2)
+    found = method(A, callback=lambda record: record["iteration"] == 2)
     assert found.report.stopped_by == "callback" and found.report.iterations == 2
     assert found.modularity == pytest.approx(modularity(A, found), abs=1e-12)
     with pytest.raises(ValueError, match="tol: expected 0 or more, got -1"):
-        louvain(A, tol=-1)
+        method(A, tol=-1)
     with pytest.raises(TypeError, match="seed: expected an int, got 0.5"):
-        louvain(A, seed=0.5)
+        method(A, seed=0.5)
+
+
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 20))])
+def test_communities_of_leiden_are_connected(seed, base_seed):
+    S = random_graph(base_seed * 1000 + seed, undirected=True, weights="float")
+    S = sp.csr_array(S + sp.csr_array(nx.to_scipy_sparse_array(nx.cycle_graph(S.shape[0])))) if seed % 2 else S
+    graph = nx.from_scipy_sparse_array(S)
+    for gamma in (0.3, 1.0, 3.0):
+        label = leiden(matrix(S), seed=seed, resolution=gamma).to_numpy()
+        for c in np.unique(label):
+            assert nx.is_connected(graph.subgraph(np.flatnonzero(label == c).tolist())), (gamma, c)
