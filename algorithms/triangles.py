@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, dtypes, monoid, select, semiring
+from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring
 
 from . import arguments
 from .graph import as_graph
@@ -62,7 +62,14 @@ def triangle_count(G: Graph | Matrix, *, presort: bool | str = "auto") -> int:
 
 
 def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> VertexResult:
-    """t = [+_j C<A,s>](i) / 2 with C = A plus.pair A': the number of triangles at each node; INT64, full.
+    """The number of triangles at each node; INT64, full.
+
+    C<L,s> = L plus.pair L' counts for i > j the third nodes below both, E<L,s> = L plus.pair L those between, so that
+
+        t = [+_i C(i, j)](j) + [+_j E(i, j)](i) + [+_i E(i, j)](j)
+
+    has each triangle i > k > j once at each of its nodes.  L is ordered by degree, as in `triangle_count`.  For chosen
+    nodes t = [+_j C<A,s>](i) / 2, C = S A plus.pair A' with S the rows of these nodes.
 
     nodes   a sequence of nodes to ask for (the result then has an entry for these only); all when None
 
@@ -73,17 +80,15 @@ def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> VertexRe
     {0: 1, 1: 1, 2: 1, 3: 0}
     """
     G = _symmetric(G)
-    A = G.A if G.nself == 0 else G.keep("loopless", lambda: select.offdiag(G.A).new(name="A"))
     plus_pair = semiring.plus_pair[dtypes.INT64]
     with Report("triangles") as report:
         if nodes is None:
-            t = Vector.from_scalar(0, G.n, dtypes.INT64, name="triangles")
-            rows = A
-        else:
-            wanted = sorted(set(arguments.nodes(nodes, G.n, "nodes")))
-            t = Vector.from_coo(wanted, 0, dtypes.INT64, size=G.n, name="triangles")
-            # rows = S A with S the rows asked for, in place
-            rows = semiring.any_second(t.diag() @ A).new(name="rows")
+            return VertexResult(_all(G), report, vertices=G.labels)
+        A = G.A if G.nself == 0 else G.keep("loopless", lambda: select.offdiag(G.A).new(name="A"))
+        wanted = sorted(set(arguments.nodes(nodes, G.n, "nodes")))
+        t = Vector.from_coo(wanted, 0, dtypes.INT64, size=G.n, name="triangles")
+        # rows = S A with S the rows asked for, in place
+        rows = semiring.any_second(t.diag() @ A).new(name="rows")
         # C<A,s> = A plus.pair A'
         C = plus_pair(rows @ A.T).new(mask=rows.S, name="C")
         # t += [+_j C(i, j)] ,  t = t / 2 : each triangle at i is met from both its neighbours
@@ -92,17 +97,35 @@ def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> VertexRe
     return VertexResult(t, report, vertices=G.labels)
 
 
+def _all(G: Graph) -> Vector:
+    """Triangles at each node, by the triangle L in the order of degree."""
+    L = G.keep("degree_ordered", lambda: degree_ordered(G))
+    plus_pair = semiring.plus_pair[dtypes.INT64]
+    # C<L,s> = L plus.pair L',  E<L,s> = L plus.pair L
+    C = plus_pair(L @ L.T).new(mask=L.S, name="C")
+    E = plus_pair(L @ L).new(mask=L.S, name="E")
+    t = Vector.from_scalar(0, G.n, dtypes.INT64)
+    t(binary.plus) << C.reduce_columnwise(monoid.plus)
+    t(binary.plus) << E.reduce_rowwise(monoid.plus)
+    t(binary.plus) << E.reduce_columnwise(monoid.plus)
+    # back from the order of degree
+    return Vector.from_coo(_order(G), t.to_coo(indices=False)[1], size=G.n, name="triangles")
+
+
 def degree_ordered(G: Graph | Matrix) -> Matrix:
     """L = tril(P A P', -1), P the order of descending degree: the strictly lower triangle with short rows."""
     G = as_graph(G)
-    degree = Vector.from_scalar(0, G.n, dtypes.INT64)
-    degree(G.out_degree.S) << G.out_degree
-    order = np.argsort(-degree.to_coo(indices=False)[1])
+    order = _order(G)
     # P(k, order(k)) = 1 ,  L = tril(P A P', -1)
     P = Matrix.from_coo(np.arange(G.n), order, True, dtypes.BOOL, nrows=G.n, ncols=G.n)
     any_pair = semiring.any_pair[dtypes.BOOL]
     rows = any_pair(P @ G.A).new()
     return select.tril(any_pair(rows @ P.T).new(), -1).new(name="L")
+
+
+def _order(G: Graph) -> np.ndarray:
+    """The nodes in descending order of degree."""
+    return G.keep("degree order", lambda: np.argsort(-G.out_degree.to_dense(0), kind="stable"))
 
 
 def _symmetric(G: Graph | Matrix) -> Graph:

@@ -196,8 +196,14 @@ FAULTS = [
     Fault(
         "algorithms/triangles.py",
         "values count, not entries",
-        "plus_pair = semiring.plus_pair[dtypes.INT64]\n    # C<L,s> = L plus.pair L'",
-        "plus_pair = semiring.plus_times[dtypes.INT64]\n    # C<L,s> = L plus.pair L'",
+        "plus_pair = semiring.plus_pair[dtypes.INT64]\n    # C<L,s> = L plus.pair L'\n",
+        "plus_pair = semiring.plus_times[dtypes.INT64]\n    # C<L,s> = L plus.pair L'\n",
+    ),
+    Fault(
+        "algorithms/triangles.py",
+        "the node between the other two is left out",
+        "    t(binary.plus) << C.reduce_columnwise(monoid.plus)\n",
+        "",
     ),
     Fault(
         "algorithms/triangles.py",
