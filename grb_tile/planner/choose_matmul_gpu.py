@@ -15,16 +15,15 @@ from .record import Plan
 def choose_matmul_on_gpu(A, at: bool, B, bt: bool, pattern) -> Plan:
     """The Plan for C<pattern> = (A or A') (+.x) (B or B'), with the kernel of a row-wise product in it.
 
-    dot             a lookup for each entry of a row of B', for each position of the mask; at once where B' is at hand
-                    and the mask has at most as many entries as the operands: counting the work of the others, with
-                    its read-backs, takes 0.2 to 0.5 ms, and they were slower for every such mask measured
+    dot             a lookup for each entry of a row of B', for each position of the mask; chosen without counting where
+                    B' is given or cached and the mask has at most as many entries as A: counting, with its read-backs,
+                    takes 0.2 to 0.5 ms, and the others were slower for every such mask measured
     merge_at_mask   all products of the mask's rows, each looked up in the mask and merged by an atomic
     two_phases      all products and a bitmap for each row, whatever the mask
     """
-    if A.indices.shape[0] + B.indices.shape[0] + pattern.nvals <= tuning.GPU_SMALL_MATRIX:
-        entries = A.indices.shape[0]
+    entries = A.indices.shape[0]
+    if entries + B.indices.shape[0] + pattern.nvals <= tuning.GPU_SMALL_MATRIX:
         return Plan("matmul", "gustavson", "csr", "matrix_small", (entries,))
-    entries = A.indices.shape[0] + B.indices.shape[0]
     if pattern.nvals <= entries and (bt or cached_transpose(B) is not None):
         return Plan("matmul", "dot", "csr", "mask_of_operands", (pattern.nvals, entries))
     lookups = min(dot_work(B, bt, pattern), row_lookups(A, at, pattern))

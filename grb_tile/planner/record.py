@@ -254,7 +254,7 @@ RULES = {
     "rows_cheaper": "permitted rows cost about {0:.0f} ns, columns of the vector's {2} entries {1:.0f} ns",
     "same_as_last": "rows {0:.0f} ns against columns {1:.0f} ns: too close to change the direction of the last call",
     "mask_small": "{2} positions in the mask: dots cost about {0:.0f}, rows {1:.0f}",
-    "mask_of_operands": "{0} positions in the mask, {1} entries in the operands, and B is at hand by columns",
+    "mask_of_operands": "{0} positions in the mask, {1} entries in A, and the transpose of B is cached or given",
     "no_mask": "no mask, or a complement: every position may be written",
     "rows_of_product": "rows cost about {1:.0f}, dots over the mask's {2} positions {0:.0f}",
     "by_level": "direction by level, edges of the frontier against unexplored ones; {0} levels, {1} of them pulled",

@@ -13,9 +13,8 @@
 //                           are looked up in row j by bisection
 // Bins: two of rows without a table (a warp, blocks for each row), six of HASH and six of BITMAP by shared memory.
 // Forms: BY_WARP a warp for each row; BY_ATOMICS blocks for each row, which share its positions.
-// SUMS: sums[r] (+)= every C(i,j) of the mask's stored row r instead of C: nothing is formed (reduce of C<M>).
 // Launch: backends/cuda/products/masked.py; `capacity` bytes of shared memory for each row (a multiple of 16).
-// Preconditions: rows ascend; `hit` is false; with SUMS, `out` holds start().
+// Preconditions: rows ascend; `hit` is false.
 #pragma once
 #include "products/spgemm.cuh"
 
@@ -189,10 +188,10 @@ template <class I, int TABLE, bool POSITIONS> struct RowTable {
 };
 
 // The positions m_start .. m_stop-1 of the mask's row, as far as they are those of part `part` of o.parts: a warp reads
-// up to 32 of them, then groups of lanes take one after the other.  SUMS: `sum` (+)= this lane's products.
-template <int LANES, bool SUMS, class I, class J, class M, class S, class Own, class Table>
+// up to 32 of them, then groups of lanes take one after the other.
+template <int LANES, class I, class J, class M, class S, class Own, class Table>
 GRB_DEVICE void positions_of_row(const Masked<I, J, M, S>& o, const Own& owner, const Table& table, int64_t i,
-                                 int64_t part, int64_t m_start, int64_t m_stop, int64_t a_start, Total<S>& sum) {
+                                 int64_t part, int64_t m_start, int64_t m_stop, int64_t a_start) {
   using Count = choose<sizeof(J) == 4, uint32_t, word>;  // entries of a row, with four steps of a warp
   using Key = typename Table::Key;
   constexpr int at_once = 32 / LANES;
@@ -250,20 +249,16 @@ GRB_DEVICE void positions_of_row(const Masked<I, J, M, S>& o, const Own& owner, 
         next += AHEAD * LANES;
       }
       __syncwarp();
-      if constexpr (SUMS) {
-        sum.join(total.value, total.have);
-      } else {
-        join_lanes<S>(total, LANES);
-        if (sub == 0 && from < here && total.have) {
-          o.hit[base + from] = true;
-          if constexpr (!S::structure_only) o.out[base + from] = total.value;
-        }
+      join_lanes<S>(total, LANES);
+      if (sub == 0 && from < here && total.have) {
+        o.hit[base + from] = true;
+        if constexpr (!S::structure_only) o.out[base + from] = total.value;
       }
     }
   }
 }
 
-template <class I, class J, class M, class S, int FORM, int LANES, bool SUMS>
+template <class I, class J, class M, class S, int FORM, int LANES>
 __global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024, FORM == BY_WARP ? 8 : 1)
 masked_rows(Masked<I, J, M, S> o) {
   extern __shared__ __align__(16) unsigned char pool[];
@@ -277,23 +272,15 @@ masked_rows(Masked<I, J, M, S> o) {
     int64_t a_start, a_stop;
     row_range(o.a_ptr, o.a_rows, o.a_stored, i, a_start, a_stop);
     const I* cols = o.a_cols + a_start;
-    Total<S> sum;
     auto run = [&](auto table) {
       table.build(owner);
-      positions_of_row<LANES, SUMS>(o, owner, table, i, n % o.parts, o.m_ptr[r], o.m_ptr[r + 1], a_start, sum);
+      positions_of_row<LANES>(o, owner, table, i, n % o.parts, o.m_ptr[r], o.m_ptr[r + 1], a_start);
     };
     constexpr bool positions = S::reads_a && !S::a_iso;
     const int64_t length = a_stop - a_start;
     if (o.table == BITMAP) run(RowTable<I, BITMAP, positions>(cols, length, mine, o.capacity));
     else if (o.table == HASH) run(RowTable<I, HASH, positions>(cols, length, mine, o.capacity));
     else run(RowTable<I, SEARCHED, positions>(cols, length, mine, o.capacity));
-    if constexpr (SUMS) {
-      join_lanes<S>(sum, 32);
-      if (lane_number() == 0 && sum.have) {
-        o.hit[r] = true;
-        if constexpr (!S::structure_only) merge<S>(o.out + r, sum.value);
-      }
-    }
     owner.sync();
   }
 }

@@ -309,7 +309,7 @@ def test_masked_products_by_cost(dear, method, kernel, matrix, monkeypatch):
     monkeypatch.setattr(tuning, "GPU_SMALL_MATRIX", 0)
     for name in dear:
         monkeypatch.setattr(tuning, name, 1e9)
-    B = gb.Matrix.from_coo(*matrix.to_coo(), nrows=N, ncols=N)  # its transpose is not at hand
+    B = gb.Matrix.from_coo(*matrix.to_coo(), nrows=N, ncols=N)  # its transpose is not cached
     with using_shim():
         C = gb.Matrix(matrix.dtype, N, N)
         C(matrix.S) << matrix.mxm(B, op)

@@ -81,9 +81,7 @@ def instances():
             yield "products/matmul_dot.cuh", "dot_places", text, ("int32_t", "int32_t", "int32_t", "S")
             types = (("int32_t", "int32_t", "int32_t"), ("int64_t", "int32_t", "int64_t"))[number % 8 // 4]
             for form, lanes in (("BY_WARP", "4"), ("BY_ATOMICS", "32")):
-                yield "products/masked_rows.cuh", "masked_rows", text, (*types, "S", form, lanes, "false")
-            if has_start and atomic:
-                yield "products/masked_rows.cuh", "masked_rows", text, (*types, "S", "BY_ATOMICS", "16", "true")
+                yield "products/masked_rows.cuh", "masked_rows", text, (*types, "S", form, lanes)
         if number % 4 == 2:
             yield "products/matmul_rows.cuh", "expand_products", text, ("int32_t", "int32_t", "int32_t", "int32_t", "S")
             if not structure_only:

@@ -4,7 +4,7 @@
     positions          bisection of the shorter row in the longer one (kernels/products/matmul_dot.cuh), where rows have
                        so few lookups that a table costs more
 
-`row_sums` is the sum of each row of C<M>, which is not formed.  Workspace: 9 bytes for each stored row of the mask, and
+Workspace: 9 bytes for each stored row of the mask, and
 what C takes before the positions without a product are dropped.
 """
 
@@ -42,24 +42,10 @@ def masked_dots(
     if rows.lookups < tuning.GPU_TABLE_LOOKUPS * rows.stored:
         _by_positions(device, A, BT, s, pattern, rows.lanes, out, hit)
     else:
-        rows.run(out, hit, False)
+        rows.run(out, hit)
     if plan is not None and type(plan) is not str:
         plan.note = rows.note()
     return of_hits(device, s, A, BT, pattern, out, hit)
-
-
-def row_sums(device: Device, A: Compressed, BT: Compressed, s: Lowered, pattern: Compressed, plan: Any = None) -> Any:
-    """(values, present): (+)_j C<pattern>(i, j) of each stored row i of the mask; for a monoid with an atomic."""
-    rows = _Rows(device, A, BT, s, pattern)
-    present = device.zeros(rows.stored, np.bool_)
-    values = device.accumulators(rows.stored, s.dtype.np_type)
-    device.launcher.kernel("products/columns.cuh", "fill_start", s.text, ("S",)).over(
-        rows.stored, (values, rows.stored)
-    )
-    rows.run(values, present, True)
-    if plan is not None and type(plan) is not str:
-        plan.note = rows.note()
-    return values, present
 
 
 def of_hits(
@@ -128,7 +114,7 @@ class _Rows:
         searched, hashed, bitmaps = (sum(self.bins.counts[BINS[k] : BINS[k + 1]]) for k in range(3))
         return f"{self.lookups} lookups; rows: {searched} by bisection, {hashed} hashed, {bitmaps} as bitmaps"
 
-    def run(self, out, hit, sums):
+    def run(self, out, hit):
         """Launch the kernel of each bin."""
         launcher, shared = self.device.launcher, self.shared
         processors, most = launcher.processors, launcher.limits.threads_per_processor
@@ -141,11 +127,11 @@ class _Rows:
             ]
             for level, first, count in self.bins.launches(BINS[table], BINS[table + 1], resident):
                 self._launch(
-                    out, hit, sums, first, count, table, level > 0, threads[level] if level else THREADS[0],
+                    out, hit, first, count, table, level > 0, threads[level] if level else THREADS[0],
                     capacities[level], resident[level],
                 )  # fmt: skip
 
-    def _launch(self, out, hit, sums, first, count, table, by_blocks, threads, capacity, resident):
+    def _launch(self, out, hit, first, count, table, by_blocks, threads, capacity, resident):
         A, BT, s, pattern, launcher = self.A, self.BT, self.s, self.pattern, self.device.launcher
         parts = min(max(WAVES * resident // count, 1), MOST_PARTS) if by_blocks else 1
         form = "BY_ATOMICS" if by_blocks else "BY_WARP"
@@ -157,7 +143,7 @@ class _Rows:
             form,
             str(max(self.lanes, 4)),
         )
-        kernel = s.kernel(launcher, "products/masked_rows.cuh", "masked_rows", (*template, "true" if sums else "false"))
+        kernel = s.kernel(launcher, "products/masked_rows.cuh", "masked_rows", template)
         threads = launcher.threads(threads)
         rows = 1 if by_blocks else threads // 32
         arguments = (
