@@ -232,3 +232,18 @@ def test_texts(A, v):
     assert "A.mxv(v, op=semiring.plus_times[INT64])" in repr(A.mxv(v))
     assert "A[0, :]" in repr(A[0, :])
     assert repr(Scalar.from_value(3, name="s")).splitlines() == ['"s"        value  dtype', "gb.Scalar      3  INT64"]
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba", "reference"])
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [("UINT64", [0, 1, 2**63]), ("INT8", [-128, -1, 0, 44, 127]), ("UINT8", [0, 44, 255]), ("FP32", [-1.5, 0, 2.5])],
+)
+def test_select_compares_a_thunk_of_another_type_as_a_number(dtype, values, engine):
+    """docs/DIFFERENCES.md: python-graphblas reads the thunk's bytes as the values' type."""
+    v = gb.Vector.from_coo(range(len(values)), values, dtype=dtype)
+    with gb.plan(force=engine):
+        for thunk in (-1, 0, 300, 2.5, -1.5, 2**40):
+            for name, keeps in (("gt", lambda x, y: x > y), ("eq", lambda x, y: x == y), ("le", lambda x, y: x <= y)):
+                found = v.select(f"value{name}", thunk).new().to_coo()[0].tolist()
+                assert found == [i for i, x in enumerate(values) if keeps(x, thunk)], (name, thunk)
