@@ -24,7 +24,7 @@ def test_reachability(seed, directed, base_seed):
             assert alg.has_path(G, v, t) == nx.has_path(N, v, t)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_shortest_paths(seed, weighted, base_seed):
@@ -61,7 +61,7 @@ def test_ego_graphs(seed, directed, base_seed):
             assert found == both
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_all_pairs(seed, weighted, base_seed, monkeypatch):
@@ -113,7 +113,7 @@ def connected(seed, directed):
     return alg.Graph(N), N
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("directed", [False, True])
 def test_eccentricity(seed, directed, base_seed):
