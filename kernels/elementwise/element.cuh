@@ -1,10 +1,10 @@
 // One entry of a store: A(i, j), u(i).
 //
-// Result: the first words of `out` have the value's bytes; out[3] = 1 if there is an entry (all are 0 before).
+// Result: out[0] and out[1] have the value's bytes, out[2] whether there is an entry (as elementwise/reduce.cuh).
 // Caller: backends/cuda/elementwise/element.py.
 // Launch: one thread; two binary searches at most.
 #pragma once
-#include "base/views.cuh"
+#include "elementwise/reduce.cuh"
 
 namespace grb {
 
@@ -15,16 +15,12 @@ __global__ void element_of_list(const int64_t* indptr, const int64_t* rows, int6
   int64_t start = 0, stop = count;
   if (indptr != nullptr) row_range(indptr, rows, count, i, start, stop);
   int64_t at = find(indices, start, stop, j);
-  if (at < 0) return;
-  memcpy(out, values + (iso ? 0 : at), sizeof(T));
-  out[3] = 1;
+  write_scalar(out, at < 0 ? T() : values[iso ? 0 : at], at >= 0);
 }
 
 template <class T>
 __global__ void element_of_bitmap(const word* words, const T* values, bool iso, int64_t i, word* out) {
-  if (!has_or_all(words, i)) return;
-  memcpy(out, values + (iso ? 0 : i), sizeof(T));
-  out[3] = 1;
+  write_scalar(out, values[iso ? 0 : i], has_or_all(words, i));
 }
 
 }  // namespace grb

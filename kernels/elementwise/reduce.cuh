@@ -1,9 +1,10 @@
 // Reduction of all present values to one in a single launch; the last block combines the blocks' partial results.
 //
 // Algorithm: the threadFenceReduction sample of CUDA (single-pass reduction with a ticket counter).
-// Result: out[0] and out[1] have the value's bytes, out[3] whether there is one; out[2] counts finished blocks
-//   (all four are 0 before).  parts: three words for each block: its value, and whether it has one; null for a
-//   grid of one block.
+// Result: out[0] and out[1] have the value's bytes, out[2] whether there is one; each is written once, as the page-locked
+//   memory that the host polls wants it (backends/cuda/runtime/mailbox.py).
+// parts: three words for each block: its value, and whether it has one.  finished: counts blocks, 0 before and after.
+//   Both are null for a grid of one block.
 // The operator is a monoid's: associative and commutative; its identity is not needed.  Floating-point sums are
 //   combined in a fixed tree, so every run gives the same result.
 // Callers: backends/cuda/elementwise/mapping.py (reduce); reduce_grid: products/inner.cuh.
@@ -36,8 +37,15 @@ GRB_DEVICE T block_reduce_present(T folded, bool& any, T* shared, int* present, 
   return folded;
 }
 
+template <class T> GRB_DEVICE void write_scalar(word* out, const T& value, bool any) {
+  word bytes[2] = {0, 0};
+  memcpy(bytes, &value, sizeof(T));
+  out[0] = bytes[0], out[1] = bytes[1], out[2] = any;
+}
+
 // The reduction of all threads' values, in out as above.
-template <class T, class Op> GRB_DEVICE void reduce_grid(T folded, bool any, word* parts, word* out, Op op) {
+template <class T, class Op>
+GRB_DEVICE void reduce_grid(T folded, bool any, word* parts, word* finished, word* out, Op op) {
   __shared__ ulonglong2 raw[32 * ((sizeof(T) + 15) / 16)];  // as aligned as any T
   __shared__ int present[32];
   __shared__ int is_last;
@@ -48,11 +56,12 @@ template <class T, class Op> GRB_DEVICE void reduce_grid(T folded, bool any, wor
       memcpy(parts + 3 * blockIdx.x, &folded, sizeof(T));
       parts[3 * blockIdx.x + 2] = any;
       __threadfence();
-      is_last = atomicAdd(out + 2, word(1)) == gridDim.x - 1;
+      is_last = atomicAdd(finished, word(1)) == gridDim.x - 1;
       __threadfence();
     }
     __syncthreads();
     if (!is_last) return;
+    if (threadIdx.x == 0) *finished = 0;
     folded = T();
     any = false;
     for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
@@ -65,14 +74,12 @@ template <class T, class Op> GRB_DEVICE void reduce_grid(T folded, bool any, wor
     }
     folded = block_reduce_present(folded, any, shared, present, op);
   }
-  if (threadIdx.x == 0) {
-    memcpy(out, &folded, sizeof(T));
-    out[3] = any;
-  }
+  if (threadIdx.x == 0) write_scalar(out, folded, any);
 }
 
 template <class T, class Op>
-__global__ void reduce_values(const T* values, const word* words, int64_t n, word* parts, word* out) {
+__global__ void reduce_values(const T* values, const word* words, int64_t n, word* parts, word* finished,
+                              word* out) {
   Op op;
   T folded = T();
   bool any = false;
@@ -92,7 +99,7 @@ __global__ void reduce_values(const T* values, const word* words, int64_t n, wor
       any = any || there[b];
     }
   }
-  reduce_grid(folded, any, parts, out, op);
+  reduce_grid(folded, any, parts, finished, out, op);
 }
 
 }  // namespace grb

@@ -28,7 +28,7 @@ template <class S> struct addition_of {
 template <class I, class J, class S>
 __global__ void inner_product(const I* u_indices, const word* u_words, const typename S::A* u, int64_t n,
                               const J* v_indices, const word* v_words, const typename S::X* v, int64_t count,
-                              word* parts, word* out) {
+                              word* parts, word* finished, word* out) {
   Total<S> total;
   const int64_t step = thread_count();
   for (int64_t first = thread_number(); first < n && !total.finished(); first += AHEAD * step) {
@@ -53,7 +53,7 @@ __global__ void inner_product(const I* u_indices, const word* u_words, const typ
       if (there[b]) total.take(S::times(a[b], x[b], 0, k[b], 0));
     }
   }
-  reduce_grid(total.value, total.have, parts, out, addition_of<S>());
+  reduce_grid(total.value, total.have, parts, finished, out, addition_of<S>());
 }
 
 }  // namespace grb

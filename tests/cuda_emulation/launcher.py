@@ -30,6 +30,7 @@ from pathlib import Path
 import numpy as np
 
 from grb_tile.backends.cuda.runtime.compile import blocks_for, source_text
+from grb_tile.backends.cuda.runtime.mailbox import PinnedAddress
 from grb_tile.planner import device_profile
 from grb_tile.planner.device_limits import LIMITS, THREADS_OF_BLOCK
 
@@ -192,7 +193,7 @@ class EmulatedKernel:
             if wanted[0] != "p":
                 raise TypeError(f"{self.name}: argument {k} is None, the kernel wants {wanted}")
             return ctypes.c_void_p(0)
-        if type(a) is int and wanted[0] == "p" and direct:
+        if type(a) is PinnedAddress and wanted == "p8" or type(a) is int and wanted[0] == "p" and direct:
             return ctypes.c_void_p(a)
         if type(a) is np.ndarray and a.ndim:
             raise TypeError(f"{self.name}: argument {k} is a host array")

@@ -107,8 +107,8 @@ FAULTS = [
     Fault(
         "kernels/elementwise/reduce.cuh",
         "two blocks take themselves for the last",
-        "is_last = atomicAdd(out + 2, word(1)) == gridDim.x - 1;",
-        "is_last = atomicAdd(out + 2, word(1)) >= gridDim.x - 2;",
+        "is_last = atomicAdd(finished, word(1)) == gridDim.x - 1;",
+        "is_last = atomicAdd(finished, word(1)) >= gridDim.x - 2;",
         ELEMENTWISE,
     ),
     Fault(

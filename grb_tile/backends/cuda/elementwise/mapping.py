@@ -171,10 +171,8 @@ def reduced(device, kernel, n, arguments, np_type):
     """The NumPy scalar of a launch that reduces n positions (kernels/elementwise/reduce.cuh), None for none."""
     block, most = reduce_shape(device.launcher, n)
     count = -(-n // _AHEAD)
-    parts = None if count <= block else device.partial_results(3 * most)
-    out = device.counters()
-    kernel.over(count, (*arguments, parts, out), block, most)
-    return scalar_of(device, out, np_type)
+    partial = (None, None) if count <= block else device.partial_results(3 * most)
+    return scalar_of(device, lambda out: kernel.over(count, (*arguments, *partial, out), block, most), np_type)
 
 
 def _read_scalar(device, array):

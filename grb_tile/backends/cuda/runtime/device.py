@@ -32,6 +32,7 @@ from .mailbox import NOT_WRITTEN, Mailbox
 from .memory import drop_forms
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from .launch import Launcher
@@ -136,10 +137,13 @@ class Device:
             self._counters = [block[k : k + 4] for k in range(0, 4 * _COUNTERS, 4)]
             return self._counters.pop()
 
-    def partial_results(self, count: int) -> Any:
-        """At least `count` words (uint64) for what blocks hand to the last one; the next launch gets the same."""
-        if self._partial is None or self._partial.shape[0] < count:
-            self._partial = self.empty(count, np.uint64)
+    def partial_results(self, count: int) -> tuple[Any, Any]:
+        """(`count` words, a word that is 0) for what blocks hand to the last one, which leaves the word 0.
+
+        The next launch of that count gets the same.
+        """
+        if self._partial is None or self._partial[0].shape[0] != count:
+            self._partial = self.empty(count, np.uint64), self.zeros(1, np.uint64)
         return self._partial
 
     def full(self, count: int, value: Any, dtype: Any) -> Any:
@@ -292,28 +296,28 @@ class Device:
                 mailbox.wait(1, stream)
             return words[0]
 
-    def read_words(self, array: Any, count: int) -> list[int]:
-        """The first `count` elements (at most 8) of an array of uint64 as a list of Python ints, likewise."""
-        mailbox = self._mailbox
-        if mailbox is None or self.several and self.is_elsewhere():
-            return self.read(array[:count])
-        with self.lock:
-            self.in_order()
-            stream = self.stream.ptr
-            mailbox.expect(count)
-            self._copy(mailbox.ptr, array.data.ptr, 8 * count, _TO_HOST, stream)
-            mailbox.wait(count, stream)
-            return mailbox.words[:count]
+    def words_of(self, count: int, launch: Callable[[int], Any]) -> list[int]:
+        """The `count` words (at most 8) that the kernel of launch(address) writes to page-locked memory, as ints.
+
+        Within a primitive: the caller's stream is the device's.
+        """
+        mailbox = self._mailbox or self._make_mailbox()
+        mailbox.expect(count)
+        launch(mailbox.ptr)
+        mailbox.wait(count, self.stream.ptr)
+        return mailbox.words[:count]
+
+    def _make_mailbox(self):
+        mailbox = Mailbox(self.xp, _PINNED_BYTES // 8)
+        self._view = np.frombuffer(mailbox.memory, np.uint8, _PINNED_BYTES)
+        self._copy = self.xp.cuda.runtime.memcpyAsync
+        self._mailbox = mailbox  # last, because read_count looks at it without the lock
+        return mailbox
 
     def _read_pinned(self, arrays):
         """Copies to the mailbox; few numbers are polled for, more waited for with the stream."""
         cuda = self.xp.cuda
-        if self._mailbox is None:
-            mailbox = Mailbox(self.xp, _PINNED_BYTES // 8)
-            self._view = np.frombuffer(mailbox.memory, np.uint8, _PINNED_BYTES)
-            self._copy = cuda.runtime.memcpyAsync
-            self._mailbox = mailbox  # last, because read_count looks at it without the lock
-        mailbox, stream = self._mailbox, self.stream.ptr
+        mailbox, stream = self._mailbox or self._make_mailbox(), self.stream.ptr
         sizes = [(array.nbytes + 7) & ~7 for array in arrays]
         count = sum(sizes) >> 3
         few = count <= _FEW_WORDS and all(array.dtype.itemsize >= 4 for array in arrays)

@@ -12,6 +12,10 @@ NOT_WRITTEN = 0x9E3779B97F4A7C15  # what a word holds until the device has writt
 _LOOKS = 20000  # about a millisecond
 
 
+class PinnedAddress(int):
+    """The address of page-locked memory, as the argument of a launch."""
+
+
 class Mailbox:
     """`count` words of page-locked memory: `words` as ctypes array, `ptr` their address for copies and kernels.
 
@@ -21,7 +25,7 @@ class Mailbox:
     def __init__(self, xp: Any, count: int) -> None:
         self._synchronize = xp.cuda.runtime.streamSynchronize
         self.memory = memory = xp.cuda.alloc_pinned_memory(8 * count)
-        self.ptr: int = memory.ptr
+        self.ptr = PinnedAddress(memory.ptr)
         self.words = (ctypes.c_uint64 * count).from_address(memory.ptr)
 
     def expect(self, count: int) -> None:
