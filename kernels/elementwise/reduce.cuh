@@ -1,8 +1,8 @@
 // Reduction of all present values to one in a single launch; the last block combines the blocks' partial results.
 //
 // Algorithm: the threadFenceReduction sample of CUDA (single-pass reduction with a ticket counter).
-// Result: out[0] and out[1] have the value's bytes, out[2] whether there is one; each is written once, as the page-locked
-//   memory that the host polls wants it (backends/cuda/runtime/mailbox.py).
+// Result: out[0] and out[1] have the value's bytes, out[2] whether there is one; each is written once, because the
+//   host may poll for it (backends/cuda/runtime/mailbox.py).
 // parts: three words for each block: its value, and whether it has one.  finished: counts blocks, 0 before and after.
 //   Both are null for a grid of one block.
 // The operator is a monoid's: associative and commutative; its identity is not needed.  Floating-point sums are

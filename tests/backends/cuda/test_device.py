@@ -152,7 +152,7 @@ def test_an_old_device_is_an_error_with_a_remedy(monkeypatch):
     monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: 1)
     monkeypatch.setattr(cupy.cuda, "Device", lambda number: SimpleNamespace(id=0, compute_capability="61"))
     with pytest.raises(
-        GraphblasException, match=r"capability 7\.0 or more .*device 0 has 6\.1: .*CUDA_VISIBLE_DEVICES.*\"cpu\""
+        GraphblasException, match=r"capability 7\.5 or more .*device 0 has 6\.1: .*CUDA_VISIBLE_DEVICES.*\"cpu\""
     ):
         cuda.real_launcher()
 
