@@ -16,7 +16,8 @@ KERNEL = re.compile(
 BOUNDS = re.compile(r"__launch_bounds__\s*\(([^,)]*)")
 USUAL_THREADS = 256  # of a block, for a kernel without launch bounds (Kernel.over)
 WIDE = {"relabel_rows": 1024}  # the others
-BY_WARP_THREADS, WINDOW_THREADS = 128, 1024  # of spgemm_windows
+BY_FORM = ("spgemm_windows", "masked_rows")  # a row for a warp or for a block
+BY_WARP_THREADS, BY_BLOCK_THREADS = 128, 1024
 
 
 def _bounds():
@@ -37,8 +38,8 @@ def threads_of(instance):
     """Threads of the greatest block that the kernel is launched with."""
     _, name, _, template = instance
     bound, parameters = BOUNDS_OF.get(name, (None, []))
-    if name == "spgemm_windows":
-        return BY_WARP_THREADS if "BY_WARP" in template else WINDOW_THREADS
+    if name in BY_FORM:
+        return BY_WARP_THREADS if "BY_WARP" in template else BY_BLOCK_THREADS
     if bound is None:
         return WIDE.get(name, USUAL_THREADS)
     return int(bound) if bound.isdigit() else int(template[parameters.index(bound)])
@@ -86,6 +87,7 @@ DYNAMIC = {
     "merge_evenly": lambda limits, template: column_launch.high_degree_bytes(limits) if template[-1] == "true" else 0,
     "spgemm_hash": lambda limits, template: limits.dynamic_shared,
     "spgemm_windows": lambda limits, template: limits.dynamic_shared,
+    "masked_rows": lambda limits, template: limits.dynamic_shared,
 }
 
 
