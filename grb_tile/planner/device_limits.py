@@ -26,6 +26,7 @@ KIB = 1 << 10
 LEAST_ARCH = 75  # NVRTC of CUDA 13 compiles for no older one
 STATIC_SHARED = 48 * KIB  # bytes of static shared memory a block, on every architecture
 STATIC_SHARE = 8 * KIB  # bytes that our kernels with dynamic shared memory may have as static shared memory
+MOST_STATIC = 16 * KIB  # the same of merge_evenly, whose dynamic shared memory is sized for that
 REGISTERS_OF_THREAD = 255
 REGISTERS_OF_BLOCK = 65536
 THREADS_OF_BLOCK = 1024

@@ -82,7 +82,8 @@ def _kernels(device):
 
 def _group(launcher, shape):
     """The form that block_group.group_launch takes, without asking the occupancy."""
-    queue, blocks = launcher.limits.power_of_two_with(block_group.MOST_QUEUE, 2), shape["cluster"]
-    if queue >= block_group.LEAST_QUEUE and launcher.limits.cluster >= blocks:
-        return f"one cluster of {blocks} blocks, queues of {queue >> 10} KiB in shared memory, where it is resident"
-    return f"{blocks} resident blocks, queues in global memory: clusters of {blocks} blocks with such queues do not fit"
+    queue, cluster = launcher.limits.power_of_two_with(block_group.MOST_QUEUE, 2), shape["cluster"]
+    if queue >= block_group.LEAST_QUEUE and launcher.limits.cluster >= cluster:
+        return f"one cluster of {cluster} blocks, queues of {queue >> 10} KiB in shared memory, where it is resident"
+    blocks = min(shape["blocks"], launcher.processors)
+    return f"{blocks} resident blocks, queues in global memory: clusters of {cluster} blocks do not fit"

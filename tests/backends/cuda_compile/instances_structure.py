@@ -1,4 +1,4 @@
-"""Instances of structure/build.cuh, structure/convert.cuh, structure/gather.cuh and structure/transpose.cuh."""
+"""Instances of base/costs.cuh and of structure/build.cuh, convert.cuh, gather.cuh and transpose.cuh."""
 
 from grb_tile import binary, dtypes
 from grb_tile.backends.cuda.structure.entries import complex_cast
@@ -11,6 +11,8 @@ NUMBERS = [getattr(dtypes, name) for name in ("BOOL", "INT8", "INT64", "UINT32",
 
 def instances():
     """(header, name, functors, template) of each."""
+    for name in ("read_words", "gather_words", "add_words", "count_barriers"):
+        yield "base/costs.cuh", name, "", ()
     for index in INDICES:
         yield "structure/build.cuh", "order_facts", "", (index, index)
         yield "structure/build.cuh", "segment_flags", "", (index, index)

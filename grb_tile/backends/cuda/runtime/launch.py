@@ -31,13 +31,14 @@ from typing import Any
 
 import numpy as np
 
-from ....planner.device_limits import ENVIRONMENT, DeviceLimits, limits_of, restricted
+from ....planner.device_limits import ENVIRONMENT, MOST_STATIC, DeviceLimits, limits_of, restricted
 from ....planner.device_profile import MEASURED_SHARE, DeviceProfile, profile_of
 from .array_block import ArrayBlock
 from .clusters import max_active_clusters
 from .compile import compiled, source_text
 
-SHARED_LIMIT = 48 << 10  # bytes of dynamic shared memory that a launch may have without an attribute of the kernel
+# Bytes of dynamic shared memory that a launch may have without an attribute of the kernel: 48 KiB less static ones.
+SHARED_LIMIT = (48 << 10) - MOST_STATIC
 BLOCKS_PER_PROCESSOR = 32  # at most, of a grid-stride loop
 _preparing = threading.Lock()
 _context = threading.local()  # numbers: of the devices whose context the run-time has given this thread

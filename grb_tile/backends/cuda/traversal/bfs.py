@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 # Measured on an H200; tests/benchmarks/gpu/bench_bfs.py tries others.
 # block, low_skew_block, high_diameter_block: threads of a block of each kernel.  per_processor: resident blocks of a
 # multiprocessor.  alpha: pull when the frontier has more than 1/alpha of the edges not explored.  high_diameter: use
-# that kernel.  cluster: its blocks.
+# that kernel.  cluster: its blocks; blocks: the same where no cluster is resident.
 LAUNCH = {"block": 1024, "low_skew_block": 768, "per_processor": 1, "cooperative": True, "alpha": tuning.BFS_ALPHA,
-          "high_diameter": True, "cluster": 8, "high_diameter_block": 1024}  # fmt: skip
+          "high_diameter": True, "cluster": 8, "blocks": 16, "high_diameter_block": 1024}  # fmt: skip
 EDGES_PER_BLOCK = 4096  # a grid has one block for so many edges, up to the resident ones
 ARGUMENTS = 14  # fields of BfsArguments (kernels/traversal/bfs_state.cuh)
 QUEUE_ITEM = 8  # bytes: an edge of the next level
@@ -96,12 +96,12 @@ class _Launches:
         most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
         blocks = launcher.blocks(most, graph.nvals, EDGES_PER_BLOCK)
         self.grid = kernel.launch(ARGUMENTS, blocks, threads, cooperative=LAUNCH["cooperative"])
-        self.high_diameter, self.group_blocks, self.limit, self.choice = None, LAUNCH["cluster"], 0, graph.choice
+        self.high_diameter, self.group_blocks, self.limit, self.choice = None, LAUNCH["blocks"], 0, graph.choice
         if graph.is_high_diameter and LAUNCH["high_diameter"]:
             group = group_launch(
                 launcher, "traversal/bfs_high_diameter.cuh", "bfs_high_diameter",
                 lambda queue: (graph.index, str(graph.width), *flags, str(queue // QUEUE_ITEM)),
-                HIGH_DIAMETER_ARGUMENTS, LAUNCH["cluster"], LAUNCH["high_diameter_block"],
+                HIGH_DIAMETER_ARGUMENTS, LAUNCH["cluster"], LAUNCH["blocks"], LAUNCH["high_diameter_block"],
             )  # fmt: skip
             self.limit = graph.high_diameter_limit(group.blocks, group.queue_bytes // QUEUE_ITEM)
             self.group_blocks, self.choice = group.blocks, group.choice(graph.choice)

@@ -1,7 +1,7 @@
 """The launch of a kernel that a few blocks run together (kernels/traversal/cluster.cuh), in the form the device allows.
 
     cluster    one thread block cluster: queues and messages in its distributed shared memory
-    grid       the same number of resident blocks: queues and messages in global memory, a barrier each round
+    grid       a few resident blocks: queues and messages in global memory, a barrier each round
 
 The cluster is chosen where the occupancy says that one with at least LEAST_QUEUE bytes a queue is resident.
 """
@@ -36,19 +36,19 @@ class GroupLaunch(NamedTuple):
 
 
 def group_launch(
-    launcher: Launcher, header: str, name: str, template: Callable[[int], tuple[str, ...]], count: int, blocks: int,
-    threads: int,
+    launcher: Launcher, header: str, name: str, template: Callable[[int], tuple[str, ...]], count: int, cluster: int,
+    blocks: int, threads: int,
 ) -> GroupLaunch:  # fmt: skip
-    """The launch of `name`_cluster<template..., blocks>, or of `name`_grid<template...>.
+    """The launch of `name`_cluster<template..., cluster>, or of `name`_grid<template...> on at most `blocks` blocks.
 
     template: the template arguments for queues of so many bytes.  count: arguments of a launch.
     """
     limits, queue = launcher.limits, launcher.limits.power_of_two_with(MOST_QUEUE, 2)
-    blocks, threads = launcher.cluster(blocks), launcher.threads(threads)
-    if queue >= LEAST_QUEUE and limits.cluster >= blocks:
-        kernel = launcher.kernel(header, f"{name}_cluster", "", (*template(queue), str(blocks)))
-        if kernel.resident_clusters(blocks, threads, 2 * queue) > 0:
-            return GroupLaunch(kernel.launch(count, blocks, threads, 2 * queue), blocks, queue, True)
+    threads = launcher.threads(threads)
+    if queue >= LEAST_QUEUE and limits.cluster >= cluster:
+        kernel = launcher.kernel(header, f"{name}_cluster", "", (*template(queue), str(cluster)))
+        if kernel.resident_clusters(cluster, threads, 2 * queue) > 0:
+            return GroupLaunch(kernel.launch(count, cluster, threads, 2 * queue), cluster, queue, True)
     kernel = launcher.kernel(header, f"{name}_grid", "", template(MOST_QUEUE))
-    blocks = min(blocks, kernel.resident_blocks(threads))
+    blocks = min(launcher.cluster(blocks), kernel.resident_blocks(threads))
     return GroupLaunch(kernel.launch(count, blocks, threads, cooperative=True), blocks, MOST_QUEUE, False)

@@ -31,10 +31,11 @@ ARGUMENTS = 9  # fields of SsspArguments (sssp.cuh), and of HighDiameterSsspArgu
 # step: the first step of the bound, in mean weights over the mean degree.  high_diameter_step: the same when rows are
 # short, in mean weights.  most: steps double up to so many mean weights.  pull_at: pull when the vertices left have
 # fewer than 1/pull_at of the edges.  block, high_diameter_block: threads of a block of each kernel.  per_processor:
-# resident blocks of a multiprocessor.  high_diameter: use that kernel.  cluster: its blocks.
+# resident blocks of a multiprocessor.  high_diameter: use that kernel.  cluster: its blocks;
+# blocks: the same where no cluster is resident.
 LAUNCH = {"block": 1024, "per_processor": 1, "pull_at": tuning.SSSP_PULL_AT, "most": tuning.SSSP_MOST_STEP,
           "step": tuning.SSSP_STEP, "high_diameter_step": tuning.SSSP_HIGH_DIAMETER_STEP,
-          "high_diameter": True, "cluster": 8, "high_diameter_block": 1024}  # fmt: skip
+          "high_diameter": True, "cluster": 8, "blocks": 16, "high_diameter_block": 1024}  # fmt: skip
 _KINDS = ("relax", "raise", "pull", "pull again")
 
 
@@ -162,7 +163,7 @@ def _launches(graph: SsspGraph) -> tuple[Any, GroupLaunch | None]:
     if graph.is_high_diameter and LAUNCH["high_diameter"]:
         group = group_launch(
             launcher, "traversal/sssp_high_diameter.cuh", "sssp_high_diameter", lambda queue: key, ARGUMENTS,
-            LAUNCH["cluster"], LAUNCH["high_diameter_block"],
+            LAUNCH["cluster"], LAUNCH["blocks"], LAUNCH["high_diameter_block"],
         )  # fmt: skip
     graph.launches = grid, group
     return graph.launches
