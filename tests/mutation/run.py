@@ -31,7 +31,18 @@ if __name__ == "__main__":
 
 from mutation.faults import ROOT, Fault, all_faults
 
-COPIED = ("grb_tile", "kernels", "algorithms", "tests", "examples", "docs", "pyproject.toml", "README.md")
+COPIED = (
+    "grb_tile",
+    "_grb_tile_cli",
+    "_grb_tile_nx",
+    "kernels",
+    "algorithms",
+    "tests",
+    "examples",
+    "docs",
+    "pyproject.toml",
+    "README.md",
+)
 LIMIT = 600.0  # seconds for the tests of one fault
 MEMORY = 8 << 30  # bytes of address space: a fault can make a result of any size
 
