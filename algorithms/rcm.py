@@ -69,12 +69,12 @@ def rcm(G: Graph | Matrix, *, callback: Callback | None = None) -> OrderResult:
     if not G.is_symmetric_structure:
         P = binary.pair(P | loopless_transpose(G)).new()
         degree = np.bincount(P.to_coo(columns=False, values=False)[0].astype(np.int64), minlength=G.n)
-    # B = P(q, q) with q by ascending degree: from here on the lesser number is the lesser degree
     q = np.argsort(degree, kind="stable")
-    B: Any = P[q, q].new(name="B")
     with Report("rcm", callback) as report:
-        order = sequential.cuthill_mckee(B) if callback is None else None
+        order = sequential.cuthill_mckee(P, q) if callback is None else None
         if order is None:
+            # B = P(q, q) with q by ascending degree: from here on the lesser number is the lesser degree
+            B: Any = P[q, q].new(name="B")
             component = numbered(connected_components(G).to_numpy()[q])
             order = _by_levels(B, _peripheral(B, component), component, report)
         else:

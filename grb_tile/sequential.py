@@ -21,6 +21,7 @@ import numpy as np
 
 from .backends.select import current
 from .core.matrix import Matrix
+from .storage.store import index_dtype
 
 VERTEX_SECONDS, ENTRY_SECONDS = 1e-6, 100e-9  # what the loops of GraphBLAS calls take, by the benchmark of algorithms
 
@@ -117,14 +118,18 @@ def bipartite_matching(B: Matrix) -> tuple[np.ndarray, np.ndarray] | None:
     return None if found is None else (rows, cols)
 
 
-def cuthill_mckee(A: Matrix) -> np.ndarray | None:
-    """Breadth-first order from a vertex at the end of each component; neighbours in the order of their numbers.
+def cuthill_mckee(A: Matrix, by_degree: np.ndarray) -> np.ndarray | None:
+    """Breadth-first order from a vertex at the end of each component, as ranks; neighbours by ascending rank.
 
-    A symmetric without loops.  The search for the first vertex starts from the least one and goes on from the least of
-    the last level while there are more levels each time.
+    A symmetric without loops.  by_degree: the vertices in the order of their ranks.  The search for the first vertex
+    starts from the one of least rank and goes on from the least of the last level while the levels become more.
     Cost: O(n + nvals) a search.  Source: Cuthill and McKee, "Reducing the bandwidth of sparse symmetric matrices" (ACM
     1969); George and Liu, "An implementation of a pseudoperipheral node finder" (ACM TOMS 5, 1979).
     """
-    seen, order = np.zeros(A.nrows, np.int64), np.empty(A.nrows, np.int64)
-    found = _run("cuthill_mckee", [A], seen, order)
+    n = A.nrows
+    rank = np.empty(n, np.int64)
+    rank[by_degree] = np.arange(n)
+    ptr, columns = np.empty(n + 1, np.int64), np.empty(A.nvals, index_dtype(n))
+    seen, order = np.zeros(n, np.int64), np.empty(n, np.int64)
+    found = _run("cuthill_mckee", [A], by_degree, rank, ptr, columns, seen, order)
     return None if found is None else order

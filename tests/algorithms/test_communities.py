@@ -1,5 +1,6 @@
 """Label propagation, modularity, partition quality and Louvain against plain loops and NetworkX."""
 
+import sys
 from collections import Counter
 
 import networkx as nx
@@ -175,6 +176,18 @@ def test_the_same_seed_gives_the_same_on_every_engine(method, engine):
 def planted(groups, size, inside, between, seed):
     """A planted partition: `groups` of `size` nodes, edges with these probabilities."""
     return nx.to_scipy_sparse_array(nx.planted_partition_graph(groups, size, inside, between, seed=seed), dtype=float)
+
+
+@BOTH
+def test_rounds_that_look_at_some_nodes(method, engine, monkeypatch):
+    monkeypatch.setattr(sys.modules["grb_tile.algorithms.louvain"], "FEW_ENTRIES", 0)
+    for seed in range(3):
+        G = Graph(matrix(planted(5, 15, 0.6, 0.05, seed)))
+        found = method(G, seed=seed)
+        assert found.modularity == pytest.approx(modularity(G, found), abs=1e-9)
+        levels = [record["modularity"] for record in found.report.rounds]
+        assert found.modularity >= max(levels) - 1e-9
+        assert found.to_numpy().tolist() == [k // 15 for k in range(75)]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,4 +1,4 @@
-"""Cuthill-McKee order: breadth-first, the neighbours of each vertex in the order in which their row lists them.
+"""Cuthill-McKee order: breadth-first, the neighbours of each vertex by ascending rank (degree).
 
 Papers: Cuthill and McKee, "Reducing the bandwidth of sparse symmetric matrices" (ACM 1969); the first vertex by George
 and Liu, "An implementation of a pseudoperipheral node finder" (ACM TOMS 5, 1979).
@@ -30,18 +30,43 @@ def breadth_first(indptr, indices, start, mark, seen, order, tail):
         depth += 1
 
 
-def run(indptr: INT64, indices: INDEX, seen: INT64, order: INT64):
-    """order: the vertices, a component after the other by their least vertices.  seen: zeros."""
+def run(
+    indptr: INT64,
+    indices: INDEX,
+    by_degree: INT64,
+    rank: INT64,
+    ptr: INT64,
+    sorted_indices: INDEX,
+    seen: INT64,
+    order: INT64,
+):
+    """order: the ranks of the vertices, a component after the other by their least ranks.
+
+    by_degree: the vertices by rank; rank: the rank of each.  ptr, sorted_indices: workspace of the matrix with rows and
+    columns by rank.  seen: zeros.
+    """
+    n = seen.shape[0]
+    ptr[0] = 0
+    for r in range(n):
+        v = by_degree[r]
+        ptr[r + 1] = ptr[r] + indptr[v + 1] - indptr[v]
+        order[r] = ptr[r]
+    for r in range(n):  # the matrix is symmetric: r goes to the end of the row of each neighbour, so that rows ascend
+        v = by_degree[r]
+        for e in range(indptr[v], indptr[v + 1]):
+            s = rank[indices[e]]
+            sorted_indices[order[s]] = r
+            order[s] += 1
     tail = 0
     mark = 0
-    for v in range(seen.shape[0]):
+    for v in range(n):
         if seen[v] != 0:
             continue
         start = v
         depth = -1
         while True:
             mark += 1
-            end, last, found = breadth_first(indptr, indices, start, mark, seen, order, tail)
+            end, last, found = breadth_first(ptr, sorted_indices, start, mark, seen, order, tail)
             if found <= depth:
                 break
             depth = found
