@@ -72,7 +72,7 @@ def closeness(
         reached = _rows(semiring.plus_pair[dtypes.INT64](L @ ones).new()) - 1
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.where(total > 0, reached / total, 0.0)
-        return found * reached / (G.n - 1) if wf_improved and G.n > 1 else found
+        return found * (reached / (G.n - 1)) if wf_improved and G.n > 1 else found
 
     return _batched(G, "closeness", score, sources, weighted, batch, callback)
 

@@ -69,6 +69,7 @@ OTHER_CHOICES = {
     ("test_louvain", "test_karate_club_partition"): "another partition, of at least the same modularity",
     ("test_louvain", "test_undirected_selfloops"): "another partition, of at least the same modularity",
     ("test_louvain", "test_none_weight_param"): "another partition, of at least the same modularity",
+    ("test_louvain", "test_max_level"): "compares with louvain_partitions, which is NetworkX's",
 }
 
 

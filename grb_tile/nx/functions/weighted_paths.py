@@ -1,7 +1,6 @@
 """Paths of least weight (networkx.algorithms.shortest_paths.weighted and dense).
 
-An undirected edge of negative weight is a cycle of negative weight, for NetworkX too.  Dijkstra's functions leave
-negative weights to NetworkX, whose answer depends on the order of its heap.
+Dijkstra's functions leave negative weights to NetworkX, whose answer depends on the order of its heap.
 """
 
 from __future__ import annotations
@@ -28,8 +27,6 @@ def weighted(G: nx.Graph, weight: Any, *, nonnegative: bool = False) -> algorith
         least = found.emin
         if nonnegative and least < 0:
             raise NotImplementedError(f"the weight {least} is negative")
-        if least < 0 and not found.directed:
-            raise nx.NetworkXUnbounded("Negative cycle detected.")
         if not np.isfinite(float(found.emax)) or least != least:
             raise NotImplementedError("a weight is infinite or NaN")
     return found
