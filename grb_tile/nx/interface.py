@@ -77,12 +77,11 @@ def _remembers() -> bool:
     """Whether converted graphs may be kept: NetworkX's configuration, and not in its test mode."""
     from networkx.utils.backends import _dispatchable
 
-    return bool(getattr(nx.config, "cache_converted_graphs", False)) and not _dispatchable._is_testing
+    return bool(nx.config.cache_converted_graphs) and not _dispatchable._is_testing
 
 
 def _least_edges() -> int:
-    configured = getattr(getattr(nx.config, "backends", None), BACKEND, None)
-    return getattr(configured, "min_edges", 0)
+    return nx.config.backends.grb_tile.min_edges
 
 
 def _is_converted(G: Any) -> bool:
