@@ -1,4 +1,4 @@
-"""The limits of the device at hand, and what is chosen by them.
+"""The limits of the device, and what is chosen by them.
 
 That searches and products are right with less: tests/backends/cuda/test_device_limits.py, a battery. How fast they are:
 tests/benchmarks/gpu/bench_fallbacks.py.

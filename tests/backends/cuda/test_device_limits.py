@@ -4,7 +4,7 @@ The CPU emulation refuses a launch with more shared memory than a block may have
 where the architecture has no others, and says of every cluster that none is resident, so that the form for a few
 resident blocks runs; what was asked is checked here. Tables have the sizes that they have on the device.
 
-With GRB_TILE_TEST_DEVICE=cuda the GPU at hand is restricted to what each of these devices has, so that the same
+With GRB_TILE_TEST_DEVICE=cuda the GPU is restricted to what each of these devices has, so that the same
 fallbacks run on it.
 """
 
@@ -34,7 +34,7 @@ NUMPY = select.named("numpy")
 PROCESSORS = {75: 40, 80: 108, 86: 46, 89: 24, 90: 132, 100: 148, 120: 36}  # T4, A100, RTX 3070, 4060, H200, B200, 5060
 PROFILES = {f"sm_{arch}": replace(limits, processors=PROCESSORS[arch]) for arch, limits in LIMITS.items()}
 PROFILES["48 KiB"] = restricted(PROFILES["sm_90"], "shared=48 clusters=0 reduce_sync=0")
-# What the GPU at hand is restricted to, one after the other.
+# What the GPU is restricted to, one after the other.
 FORCED = {
     "no clusters": "clusters=0", "shuffles": "reduce_sync=0", "48 KiB": "shared=48 clusters=0 reduce_sync=0",
     "64 KiB": "shared=64", "99 KiB": "shared=99", "24 multiprocessors": "processors=24",
