@@ -63,9 +63,14 @@ def adopt(G: Any, *, remember: bool = True) -> Any:
     """The backend graph over the dictionaries of the NetworkX graph `G`, which stays as it is.
 
     remember   keep what is derived from the dictionaries in G's cache, for the calls that follow
+
+    Raises: NotImplementedError, which sends the call to NetworkX, for a class that shows other neighbours.
     """
     if isinstance(G, Graph):
         return G
+    base = _NETWORKX[G.is_directed(), G.is_multigraph()]
+    if any(getattr(type(G), name) is not getattr(base, name) for name in ("adj", "neighbors", "__getitem__")):
+        raise NotImplementedError(f"{type(G).__name__} defines its own neighbours, which are not its dictionaries'")
     return _over_dictionaries_of(G, _OURS, remember)
 
 

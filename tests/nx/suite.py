@@ -6,7 +6,8 @@
 
 In NetworkX's test mode every graph is converted and every call dispatched.  In strict mode a test ends as expected
 failure (xfail) at the first function that the backend does not have; in fallback mode NetworkX runs that function.
-Since a test that never reaches the backend passes, too, recorder.py counts those that do; record.json has the counts.
+Since a test that never reaches the backend passes, too, recorder.py counts those that do.  record.json has the counts
+of the modules that it lists, each run on its own.
 """
 
 import os

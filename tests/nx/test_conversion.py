@@ -166,3 +166,16 @@ def test_large_integers_are_left_to_networkx():
     G[0][1]["weight"] = 2**70
     with pytest.raises(NotImplementedError, match="real numbers of at most 64 bits"):
         adjacency.graph(graphs.adopt(G), "weight")
+
+
+def test_a_class_with_its_own_neighbours_is_left_to_networkx():
+    class Complement(nx.Graph):
+        def neighbors(self, n):
+            return iter(set(self._adj) - set(self._adj[n]) - {n})
+
+    class Named(nx.Graph):
+        pass
+
+    with pytest.raises(NotImplementedError, match="its own neighbours"):
+        graphs.adopt(Complement([(0, 1)]))
+    assert nx.is_connected(Named([(0, 1)]), **ours)

@@ -14,6 +14,7 @@ import networkx as nx
 from ..graphs import adopt
 from ..registry import implements, original
 
+PLAIN = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 GRAPHS = (
     "complement", "compose", "compose_all", "convert_node_labels_to_integers", "difference", "disjoint_union",
     "disjoint_union_all", "ego_graph", "intersection", "intersection_all", "reverse", "symmetric_difference", "union",
@@ -27,11 +28,11 @@ ATTRIBUTES = (
 
 
 def adopting(name: str) -> Callable:
-    """NetworkX's function `name`, whose graph becomes one of the backend."""
+    """NetworkX's function `name`, whose graph becomes one of the backend; an instance of another class stays one."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         result = original(name)(*args, **kwargs)
-        return adopt(result) if isinstance(result, nx.Graph) else result
+        return adopt(result) if type(result) in PLAIN else result
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"networkx.{name}, whose graph is one of the backend."
