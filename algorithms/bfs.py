@@ -34,8 +34,8 @@ class BfsResult(Result):
     Vectors of size n from `bfs`, matrices of a row per source from `bfs_multi`.
     """
 
-    levels: object
-    parents: object
+    levels: Any
+    parents: Any
     report: Report
 
     @property

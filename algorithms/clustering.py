@@ -155,7 +155,7 @@ def square_clustering(G: Graph | Matrix, *, nodes: Sequence[int] | None = None, 
         c = np.zeros(len(wanted))
         for start in range(0, len(wanted), batch):
             part = wanted[start : start + batch]
-            rows = A[part, :].new()
+            rows: Any = A[part, :].new()
             own = Matrix.from_coo(range(len(part)), part, True, dtypes.BOOL, nrows=len(part), ncols=G.n)
             # P<!own,s> = rows plus.pair A' : common neighbours with each other vertex
             P = semiring.plus_pair[FP64](rows @ A.T).new(mask=~own.S)

@@ -11,7 +11,7 @@ References: Katz, "A new status index derived from sociometric analysis" (Psycho
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -67,7 +67,8 @@ def katz(
     alpha = arguments.real(alpha, "alpha")
     iteration.check_weights(G, weighted)
     number = isinstance(beta, (int, float, np.number))
-    b = iteration.vector(None if number else beta, "beta", G.n, arguments.real(beta, "beta") if number else 0.0)
+    given: Any = None if number else beta
+    b = iteration.vector(given, "beta", G.n, arguments.real(beta, "beta") if number else 0.0)
     x = iteration.vector(nstart, "nstart", G.n, 0.0)
     along = (semiring.plus_times if weighted else semiring.plus_second)[dtypes.FP64]
     y = x.dup()

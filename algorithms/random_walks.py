@@ -139,7 +139,7 @@ class _Edges:
         self.indptr, self.indices, weights = G.A.to_csr()
         self.indptr, self.indices = self.indptr.astype(np.int64), self.indices.astype(np.int64)
         self.n, self.degree = G.n, np.diff(self.indptr)
-        self.keys = None
+        self.keys: np.ndarray | None = None
         self.sums = None
         if weighted:
             if weights.dtype.kind not in "biuf":

@@ -216,7 +216,7 @@ def _structure(G: Graph, pairs: Any) -> Matrix:
         return pairs
     found = list(pairs) if not isinstance(pairs, np.ndarray) else pairs.tolist()
     array = np.array(found) if found and {type(pair) for pair in found} <= {tuple, list} else np.zeros(0)
-    if array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind == "i" and 0 <= array.min() and array.max() < G.n:
+    if array.ndim == 2 and array.shape[-1] == 2 and array.dtype.kind == "i" and 0 <= array.min() and array.max() < G.n:
         # the usual case, in a tenth of the time
         return Matrix.from_coo(array[:, 0], array[:, 1], True, dtypes.BOOL, nrows=G.n, ncols=G.n, name="P")
     found = [tuple(pair) if hasattr(pair, "__iter__") else pair for pair in found]

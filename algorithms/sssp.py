@@ -42,7 +42,7 @@ class SsspResult(Result):
     """distances (Vector), predecessors (INT64 Vector or None), report."""
 
     distances: Vector
-    predecessors: object
+    predecessors: Any
     report: Report
 
     @property

@@ -78,8 +78,8 @@ GRB_DEVICE void reduce_grid(T folded, bool any, word* parts, word* finished, wor
 }
 
 template <class T, class Op>
-__global__ void reduce_values(const T* values, const word* words, int64_t n, word* parts, word* finished,
-                              word* out) {
+__global__ void __launch_bounds__(1024)
+reduce_values(const T* values, const word* words, int64_t n, word* parts, word* finished, word* out) {
   Op op;
   T folded = T();
   bool any = false;

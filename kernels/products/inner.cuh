@@ -26,9 +26,10 @@ template <class S> struct addition_of {
 };
 
 template <class I, class J, class S>
-__global__ void inner_product(const I* u_indices, const word* u_words, const typename S::A* u, int64_t n,
-                              const J* v_indices, const word* v_words, const typename S::X* v, int64_t count,
-                              word* parts, word* finished, word* out) {
+__global__ void __launch_bounds__(1024)
+inner_product(const I* u_indices, const word* u_words, const typename S::A* u, int64_t n,
+              const J* v_indices, const word* v_words, const typename S::X* v, int64_t count,
+              word* parts, word* finished, word* out) {
   Total<S> total;
   const int64_t step = thread_count();
   for (int64_t first = thread_number(); first < n && !total.finished(); first += AHEAD * step) {

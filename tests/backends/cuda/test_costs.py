@@ -94,11 +94,12 @@ def test_what_kernels_use_follows_from_the_limits_of_the_device(arch):
 def test_the_command_prints_the_device(capsys):
     with using_shim() as backend:
         assert main(["info", "--device", "--json"]) == 0
+        name = backend.device.launcher.device_name()
         report = json.loads(capsys.readouterr().out)
         assert report.pop("command") == "info" and report == report_of(backend.device)
         assert main(["info", "--device", "0"]) == 0
         text = capsys.readouterr().out
-    assert "NVIDIA" not in text and "multiprocessors" in text and "measured on this model" in text
+    assert name in text and "multiprocessors" in text and "measured on this model" in text
     for family in report["kernels"]:
         assert f"kernels    {family}" in text
 
