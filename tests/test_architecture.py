@@ -453,7 +453,7 @@ def test_public_names_have_docstrings(path):
 def text_files():
     kinds = {".py", ".md", ".toml", ".cuh", ".cu", ".txt", ".sh"}
     yield ROOT / ".ci" / "run"
-    for folder in ("grb_tile", "_grb_tile_cli", "_grb_tile_nx", "kernels", "algorithms", "tests", "docs", "examples"):
+    for folder in ("grb_tile", "kernels", "algorithms", "tests", "docs", "examples"):
         yield from (path for path in (ROOT / folder).rglob("*") if path.suffix in kinds)
     yield from (path for path in ROOT.glob("*") if path.suffix in kinds)
 

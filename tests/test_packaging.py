@@ -14,17 +14,19 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 MAPPED = {"kernels": "grb_tile.kernels", "algorithms": "grb_tile.algorithms"}
+# installed a second time outside grb_tile, so that they are imported without it
+TWICE = {"grb_tile/cli/start": "_grb_tile_cli", "grb_tile/nx/info": "_grb_tile_nx"}
 PROJECT_FILES = (
     "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "MANIFEST.in", "README.md", "pyproject.toml",
     "setup.py",
 )  # fmt: skip
-TOP = ("grb_tile", "_grb_tile_cli", "_grb_tile_nx", *MAPPED)
+TOP = ("grb_tile", *MAPPED)
 PROJECT_FOLDERS = (*TOP, "docs", "examples", "tests", ".ci")
 PACKAGE_FILES = {".py", ".cuh", ".cu", ".typed", ".json"}
 
 
 def packages_in_the_tree():
-    found = set()
+    found = set(TWICE.values())
     for top in TOP:
         for init in (ROOT / top).rglob("__init__.py"):
             parts = init.parent.relative_to(ROOT).parts
@@ -32,10 +34,13 @@ def packages_in_the_tree():
     return found
 
 
-def installed_path(path):
-    """Where a source file lies inside the installed package."""
+def installed_paths(path):
+    """Where a source file is installed."""
     parts = path.relative_to(ROOT).parts
-    return "/".join(("grb_tile", *parts) if parts[0] in MAPPED else parts)
+    yield "/".join(("grb_tile", *parts) if parts[0] in MAPPED else parts)
+    for folder, name in TWICE.items():
+        if path.is_relative_to(ROOT / folder):
+            yield f"{name}/{path.relative_to(ROOT / folder).as_posix()}"
 
 
 def source_files():
@@ -82,6 +87,7 @@ def test_the_command_exists():
     import importlib
 
     module, function = PYPROJECT["project"]["scripts"]["grb-tile"].split(":")
+    module = next(folder for folder, name in TWICE.items() if name == module).replace("/", ".")
     assert callable(getattr(importlib.import_module(module), function))
 
 
@@ -136,7 +142,7 @@ def test_the_source_distribution_holds_the_checkout(source_distribution):
 def test_the_wheel_holds_every_source_file(wheel):
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert inside == {installed_path(path) for path in source_files()}
+    assert inside == {place for path in source_files() for place in installed_paths(path)}
     assert "grb_tile/py.typed" in inside
 
 

@@ -166,8 +166,9 @@ def test_an_interrupt_while_grb_tile_is_imported_is_one_line():
         "    def find_spec(self, name, path=None, target=None):\n"
         "        if name.startswith('grb_tile'): raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupted())\n"
-        "from _grb_tile_cli import main\n"
+        "from start import main\n"  # installed as _grb_tile_cli
         "sys.exit(main())\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    folder = ROOT / "grb_tile" / "cli"
+    done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "grb-tile: interrupted\n")

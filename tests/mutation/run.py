@@ -33,8 +33,6 @@ from mutation.faults import ROOT, Fault, all_faults
 
 COPIED = (
     "grb_tile",
-    "_grb_tile_cli",
-    "_grb_tile_nx",
     "kernels",
     "algorithms",
     "tests",

@@ -3,13 +3,14 @@
 import importlib.metadata
 import os
 import pathlib
+import shutil
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def write_metadata(folder):
-    """A .dist-info in `folder`, to be put on PYTHONPATH, with the entry points for NetworkX."""
+    """What goes on PYTHONPATH: a .dist-info with the entry points for NetworkX, and the package that one names."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     info = pathlib.Path(folder) / f"grb_tile-{project['version']}.dist-info"
     info.mkdir(parents=True)
@@ -18,6 +19,7 @@ def write_metadata(folder):
     for group, points in project["entry-points"].items():
         lines += [f"[{group}]", *(f"{name} = {value}" for name, value in points.items())]
     (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    shutil.copytree(ROOT / "grb_tile" / "nx" / "info", pathlib.Path(folder) / "_grb_tile_nx")
 
 
 def environment(folder, **more):
@@ -35,10 +37,10 @@ def register():
 
     if "grb_tile" in backends.backends:
         return
-    import _grb_tile_nx
+    from grb_tile.nx.info import get_info
 
     value = "grb_tile.nx.interface:backend"
-    info = _grb_tile_nx.get_info()
+    info = get_info()
     backends.backends["grb_tile"] = importlib.metadata.EntryPoint("grb_tile", value, "networkx.backends")
     backends.backend_info["grb_tile"] = info
     settings = nx.utils.Config(**info["default_config"])

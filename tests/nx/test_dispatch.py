@@ -9,7 +9,7 @@ import networkx as nx
 import pytest
 from networkx.utils.backends import _registered_algorithms
 
-import _grb_tile_nx
+from grb_tile.nx import info
 from grb_tile.nx.interface import backend
 from grb_tile.nx.registry import FUNCTIONS
 
@@ -17,8 +17,8 @@ from . import installed
 
 
 def test_the_list_of_functions_is_the_code():
-    assert _grb_tile_nx.get_info()["functions"].keys() == FUNCTIONS.keys()
-    assert list(_grb_tile_nx.FUNCTIONS) == sorted(FUNCTIONS)
+    assert info.get_info()["functions"].keys() == FUNCTIONS.keys()
+    assert list(info.FUNCTIONS) == sorted(FUNCTIONS)
 
 
 WRITTEN_HERE = [name for name, function in FUNCTIONS.items() if "args" not in function.signature.parameters]
