@@ -67,8 +67,8 @@ def closeness(
     def score(L: Matrix) -> np.ndarray:
         # total = L plus.first 1,  r = L plus.pair 1 - 1
         ones = Vector.from_scalar(1, G.n, dtypes.INT64)
-        kind = dtypes.FP64 if L.dtype.np_type.kind == "f" else dtypes.INT64
-        total = _rows(semiring.plus_first[kind](L @ ones).new())
+        # FP64, because a sum of large integer weights leaves INT64
+        total = _rows(semiring.plus_first[dtypes.FP64](L @ ones).new())
         reached = _rows(semiring.plus_pair[dtypes.INT64](L @ ones).new()) - 1
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.where(total > 0, reached / total, 0.0)

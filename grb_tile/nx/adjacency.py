@@ -176,7 +176,33 @@ def as_numbers(values: list[Any], what: str) -> np.ndarray:
         array = np.empty(0, object)
     if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise NotImplementedError(f"{what}: grb_tile computes with real numbers of at most 64 bits")
+    if not _exact(array, values):
+        raise NotImplementedError(f"{what}: sums of these integers exceed 64 bits, which only Python's integers hold")
     return array
+
+
+def _exact(array: np.ndarray, values: list[Any]) -> bool:
+    """Whether integers are in the array as they were, and no sum of them leaves INT64."""
+    if array.dtype.kind in "iu":
+        return float(np.abs(array, dtype=np.float64).sum()) < 2.0**63
+    if array.dtype.kind == "f" and (np.isfinite(array) & (np.abs(array) >= 2.0**53)).any():
+        return not any(isinstance(value, (int, np.integer)) for value in values)
+    return True
+
+
+def finite(found: algorithms.Graph, weight: Any, *, nonnegative: bool = False) -> algorithms.Graph:
+    """`found`; NotImplementedError, which sends the call to NetworkX, for a weight that is infinite or NaN.
+
+    nonnegative   for one that is negative, too
+    """
+    if found.A.dtype.np_type.kind == "f" and found.A.nvals:
+        # the sum, because min and max leave NaN out
+        total = found.keep("total", lambda: found.A.reduce_scalar(gb.monoid.plus).new().value)
+        if not np.isfinite(total):
+            raise NotImplementedError(f"{weight}: a weight is infinite or NaN")
+    if nonnegative and found.A.nvals and found.emin < 0:
+        raise NotImplementedError(f"{weight}: the weight {found.emin} is negative")
+    return found
 
 
 def dense(G: nx.Graph, vector: Any, missing: Any = None) -> dict[Any, Any]:

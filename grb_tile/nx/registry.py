@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,17 +74,30 @@ def implements(
         def call(*args: Any, **kwargs: Any) -> Any:
             if not_for:
                 _refuse(args[0] if args else next(iter(kwargs.values())), not_for)
-            try:
-                return function(*args, **kwargs)
-            except ConvergenceFailure as error:
-                raise nx.PowerIterationFailedConvergence(error.iterations) from error
-            except NegativeCycleError as error:
-                raise nx.NetworkXUnbounded("Negative cycle detected.") from error
+            with _errors_of_networkx():
+                result = function(*args, **kwargs)
+            return _items(result) if inspect.isgenerator(result) else result
 
         FUNCTIONS[dispatched] = Implementation(call, kind, can_run, light, inspect.signature(function))
         return call
 
     return register
+
+
+@contextlib.contextmanager
+def _errors_of_networkx() -> Iterator[None]:
+    """NetworkX's exceptions in place of those of grb_tile.algorithms."""
+    try:
+        yield
+    except ConvergenceFailure as error:
+        raise nx.PowerIterationFailedConvergence(error.iterations) from error
+    except NegativeCycleError as error:
+        raise nx.NetworkXUnbounded("Negative cycle detected.") from error
+
+
+def _items(iterator: Iterator) -> Iterator:
+    with _errors_of_networkx():
+        yield from iterator
 
 
 def _refuse(G: nx.Graph, kinds: tuple[str, ...]) -> None:

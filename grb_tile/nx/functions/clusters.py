@@ -10,7 +10,7 @@ import numpy as np
 import grb_tile as gb
 from grb_tile import algorithms
 
-from ..adjacency import graph, nodes_of
+from ..adjacency import finite, graph, nodes_of
 from ..registry import implements
 
 
@@ -48,37 +48,35 @@ def _neighbours(G: nx.Graph) -> np.ndarray:
     return counts
 
 
-@implements(not_for=("directed",))
+def _all_or_simple(G: nx.Graph, nodes: Any = None) -> bool | str:
+    return nodes is None or not G.is_multigraph() or "NetworkX refuses some nodes of a multigraph"
+
+
+@implements(not_for=("directed",), can_run=_all_or_simple)
 def triangles(G, nodes=None):
     numbers = chosen(G, nodes)
     return answer(G, nodes, numbers, _triangles(G, numbers).tolist())
-
-
-def _simple(G: nx.Graph, weight: Any = None, **others: Any) -> bool | str:
-    if G.is_multigraph() and (G.is_directed() or weight is not None):
-        return "clustering of a multigraph is left to NetworkX"
-    return True
 
 
 def _coefficients(G: nx.Graph, numbers: list[int], weight: Any) -> list[float]:
     """c of these nodes, 0 without pairs of neighbours."""
     if not numbers:
         return []
-    found = graph(G, weight)
-    if weight is not None and found.A.nvals and (found.emin < 0 or not np.isfinite(float(found.emax))):
-        raise NotImplementedError(f"{weight}: a weight is negative, infinite or NaN")
+    found = finite(graph(G, weight), weight, nonnegative=True)
+    if weight is not None and found.A.nvals and not found.emax:
+        raise NotImplementedError(f"{weight}: all weights are 0")
     chosen_ones = None if len(numbers) == found.n else numbers
     values = algorithms.clustering(found, nodes=chosen_ones, weighted=weight is not None).to_numpy(0)
     return [value or 0 for value in values[numbers].tolist()]
 
 
-@implements(can_run=_simple)
+@implements(not_for=("multigraph",))
 def clustering(G, nodes=None, weight=None):
     numbers = chosen(G, nodes)
     return answer(G, nodes, numbers, _coefficients(G, numbers, weight))
 
 
-@implements(can_run=_simple)
+@implements(not_for=("multigraph",))
 def average_clustering(G, nodes=None, weight=None, count_zeros=True):
     if nodes is not None and nodes in G:
         raise AttributeError("'float' object has no attribute 'values'")  # as NetworkX
@@ -88,13 +86,13 @@ def average_clustering(G, nodes=None, weight=None, count_zeros=True):
     return sum(values) / len(values)
 
 
-@implements()
+def _undirected(G: nx.Graph, **others: Any) -> bool | str:
+    return not G.is_directed() or "along the edges of a directed graph it is left to NetworkX"
+
+
+@implements(not_for=("multigraph",), can_run=_undirected)
 def transitivity(G):
     return algorithms.transitivity(graph(G)) or 0 if len(G) else 0
-
-
-def _undirected(G: nx.Graph, **others: Any) -> bool | str:
-    return not G.is_directed() or "square clustering of a directed graph is left to NetworkX"
 
 
 @implements(can_run=_undirected)
@@ -106,7 +104,7 @@ def square_clustering(G, nodes=None):
     return answer(G, nodes, numbers, [value or 0 for value in values[numbers].tolist()])
 
 
-@implements(not_for=("directed",))
+@implements(not_for=("directed", "multigraph"))
 def generalized_degree(G, nodes=None):
     """For each node the counts of C(i, j) over its edges, C<A,s> = A plus.pair A'."""
     from collections import Counter

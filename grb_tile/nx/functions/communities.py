@@ -9,7 +9,7 @@ import numpy as np
 
 from grb_tile import algorithms
 
-from ..adjacency import graph, nodes_of
+from ..adjacency import finite, graph, nodes_of
 from ..registry import implements
 from .components import sets_of
 
@@ -19,10 +19,7 @@ def _undirected(G: nx.Graph, **others: Any) -> bool | str:
 
 
 def _weighted(G: nx.Graph, weight: Any) -> algorithms.Graph:
-    found = graph(G, weight, parallel=sum)
-    if found.A.nvals and not 0 <= found.emin <= found.emax < np.inf:
-        raise NotImplementedError(f"{weight}: a weight is negative, infinite or NaN")
-    return found
+    return finite(graph(G, weight, parallel=sum), weight, nonnegative=True)
 
 
 @implements(can_run=_undirected)

@@ -120,12 +120,10 @@ def two_colours(G: nx.Graph) -> np.ndarray | None:
 
 @implements()
 def is_bipartite(G):
-    if G.is_multigraph():
-        raise nx.NetworkXNotImplemented("not implemented for multigraph type")  # as NetworkX, whose color refuses them
     return not len(G) or two_colours(G) is not None
 
 
-@implements(not_for=("multigraph",))
+@implements()
 def color(G):
     if not len(G):
         return {}
@@ -151,4 +149,4 @@ def number_of_isolates(G):
 
 @implements(light=True)
 def is_isolate(G, n):
-    return len(G._adj[n]) == 0 and (not G.is_directed() or len(G._pred[n]) == 0)
+    return G.degree(n) == 0

@@ -69,7 +69,11 @@ def is_k_regular(G, k):
     return bool((degrees(G) == k).all()) if len(G) else True
 
 
-@implements(not_for=("undirected", "multigraph"))
+def _directed_and_simple(G: nx.Graph, **others: Any) -> bool | str:
+    return (G.is_directed() and not G.is_multigraph()) or "other than simple directed graphs are left to NetworkX"
+
+
+@implements(can_run=_directed_and_simple)
 def overall_reciprocity(G):
     found = graph(G)
     if not found.A.nvals:
@@ -77,7 +81,7 @@ def overall_reciprocity(G):
     return algorithms.overall_reciprocity(found)
 
 
-@implements(not_for=("undirected", "multigraph"))
+@implements(can_run=_directed_and_simple)
 def reciprocity(G, nodes=None):
     if nodes is None:
         return overall_reciprocity(G)

@@ -9,7 +9,7 @@ import numpy as np
 
 from grb_tile import algorithms
 
-from ..adjacency import as_numbers, dense, graph, nodes_of
+from ..adjacency import as_numbers, dense, finite, graph, nodes_of
 from ..registry import implements
 
 
@@ -34,13 +34,10 @@ def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1e-6, nstart
     """r = (1 - a) p + a (A' (r / d) + s q); see algorithms.pagerank."""
     if len(G) == 0:
         return {}
-    found = graph(G, weight, parallel=sum)
+    found = finite(graph(G, weight, parallel=sum), weight, nonnegative=True)
     weighted = False
     if found.A.nvals and (weight is not None or G.is_multigraph()):
-        least, most = found.emin, found.emax
-        if not 0 <= least <= most < np.inf:
-            raise NotImplementedError(f"{weight}: a weight is negative, infinite or NaN")
-        weighted = bool(least != most or least == 0)
+        weighted = bool(found.emin != found.emax or found.emin == 0)
     result = algorithms.pagerank(
         found,
         alpha=alpha,
@@ -56,10 +53,7 @@ def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1e-6, nstart
 
 def _weights(G: nx.Graph, weight: Any) -> algorithms.Graph:
     """The graph with finite weights, parallel edges added up."""
-    found = graph(G, weight, parallel=sum)
-    if found.A.nvals and not (np.isfinite(float(found.emin)) and np.isfinite(float(found.emax))):
-        raise NotImplementedError(f"{weight}: a weight is infinite or NaN")
-    return found
+    return finite(graph(G, weight, parallel=sum), weight)
 
 
 def _numbers(G: nx.Graph, given: dict | None, name: str) -> np.ndarray | None:
@@ -119,5 +113,9 @@ def hits(G, max_iter=100, tol=1e-8, nstart=None, normalized=True):
         raise NotImplementedError("normalized=False scales by the singular vectors of SciPy")
     found = _weights(G, "weight")
     start = None if nstart is None else as_numbers(list(nstart.values()), "nstart").astype(np.float64)
-    result = algorithms.hits(found, max_iter=max_iter, tol=tol, nstart=start, weighted=True)
+    try:
+        # an iteration of ARPACK, which NetworkX calls, multiplies 20 times
+        result = algorithms.hits(found, max_iter=20 * max_iter, tol=tol, nstart=start, weighted=True)
+    except algorithms.ConvergenceFailure as error:
+        raise NotImplementedError(f"the power iteration did not converge in {20 * max_iter} iterations") from error
     return dense(G, result.hubs), dense(G, result.authorities)

@@ -160,14 +160,14 @@ def all_shortest_paths(G, source, target, weight=None, method="dijkstra"):
 @implements()
 def single_source_all_shortest_paths(G, source, weight=None, method="dijkstra"):
     before = _before(G, source, weight, method)
-    for node in before:
-        yield node, list(_all_paths(source, node, before))
+    return ((node, list(_all_paths(source, node, before))) for node in before)
 
 
 @implements()
 def all_pairs_all_shortest_paths(G, weight=None, method="dijkstra"):
-    for node in G:
-        yield node, dict(single_source_all_shortest_paths(G, node, weight=weight, method=method))
+    if weight is not None:
+        least.weighted(G, weight, nonnegative=method == "dijkstra")
+    return ((node, dict(single_source_all_shortest_paths(G, node, weight=weight, method=method))) for node in G)
 
 
 @implements(not_for=("directed",))

@@ -13,23 +13,20 @@ import numpy as np
 import grb_tile as gb
 from grb_tile import algorithms
 
-from ..adjacency import graph, graph_by_function, nodes_of, sparse
+from ..adjacency import finite, graph, graph_by_function, nodes_of, sparse
 from ..registry import implements
 
 
 def weighted(G: nx.Graph, weight: Any, *, nonnegative: bool = False) -> algorithms.Graph:
-    """The graph with the least weight of parallel edges; NotImplementedError where a negative one must not be."""
+    """The graph with the least weight of parallel edges; NotImplementedError where a negative one must not be.
+
+    Functions that give an iterator call it before they return: NetworkX takes a call that is refused, but no iterator.
+    """
     if callable(weight):
         found = graph_by_function(G, weight)
     else:
         found = graph(G, weight, parallel=None if weight is None else min)
-    if found.A.nvals and weight is not None:
-        least = found.emin
-        if nonnegative and least < 0:
-            raise NotImplementedError(f"the weight {least} is negative")
-        if not np.isfinite(float(found.emax)) or least != least:
-            raise NotImplementedError("a weight is infinite or NaN")
-    return found
+    return finite(found, weight, nonnegative=nonnegative)
 
 
 def _search(found: algorithms.Graph, sources: list[int], trees: bool) -> tuple[Any, Any]:
@@ -78,8 +75,14 @@ def _paths(G: nx.Graph, distances: Any, before: Any, target: Any = None) -> dict
     return {path[-1]: path for path in paths.values()}
 
 
-def _within(vector: Any, cutoff: float | None) -> Any:
-    return vector if cutoff is None else gb.select.valuele(vector, cutoff).new()
+def _within(distances: Any, sources: list[int], cutoff: float | None) -> Any:
+    """The distances up to `cutoff`, and those of the sources, whatever it is, as in NetworkX."""
+    if cutoff is None:
+        return distances
+    near = gb.select.valuele(distances, cutoff).new()
+    for source in sources if cutoff < 0 else ():
+        near[source] = 0
+    return near
 
 
 def _numbers(G: nx.Graph, sources: Any) -> list[int]:
@@ -91,19 +94,29 @@ def _numbers(G: nx.Graph, sources: Any) -> list[int]:
     return list(map(nodes_of(G).number, sources))
 
 
-@implements()
-def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight"):
+def _dijkstra(G: nx.Graph, found: algorithms.Graph, sources: Any, target: Any = None, cutoff: Any = None) -> tuple:
+    """(distances, paths) from the nearest of `sources`, or those of `target`."""
     numbers = _numbers(G, sources)
     if target in sources:
         return 0, [target]
-    distances, before = _search(weighted(G, weight, nonnegative=True), numbers, True)
-    distances = _within(distances, cutoff)
+    distances, before = _search(found, numbers, True)
+    distances = _within(distances, numbers, cutoff)
     before = before.dup(mask=distances.S)
     if target is None:
         return sparse(G, distances, ascending=True), _paths(G, distances, before)
     if target not in G or nodes_of(G).number(target) not in distances:
         raise nx.NetworkXNoPath(f"No path to {target}.")
     return distances[nodes_of(G).number(target)].new().value, _paths(G, distances, before, target)[target]
+
+
+def _dijkstra_lengths(G: nx.Graph, found: algorithms.Graph, sources: Any, cutoff: float | None) -> dict[Any, Any]:
+    numbers = _numbers(G, sources)
+    return sparse(G, _within(_search(found, numbers, False)[0], numbers, cutoff), ascending=True)
+
+
+@implements()
+def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight"):
+    return _dijkstra(G, weighted(G, weight, nonnegative=True), sources, target, cutoff)
 
 
 @implements()
@@ -113,8 +126,7 @@ def multi_source_dijkstra_path(G, sources, cutoff=None, weight="weight"):
 
 @implements()
 def multi_source_dijkstra_path_length(G, sources, cutoff=None, weight="weight"):
-    distances, _ = _search(weighted(G, weight, nonnegative=True), _numbers(G, sources), False)
-    return sparse(G, _within(distances, cutoff), ascending=True)
+    return _dijkstra_lengths(G, weighted(G, weight, nonnegative=True), sources, cutoff)
 
 
 @implements()
@@ -182,33 +194,37 @@ def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} is not found in the graph")
     found = weighted(G, weight, nonnegative=True)
-    distances, _ = _search(found, _numbers(G, [source]), False)
-    distances = _within(distances, cutoff)
+    numbers = _numbers(G, [source])
+    distances = _within(_search(found, numbers, False)[0], numbers, cutoff)
     return _tight(G, found, distances), sparse(G, distances, ascending=True)
 
 
 @implements()
 def all_pairs_dijkstra(G, cutoff=None, weight="weight"):
-    for node in G:
-        yield node, multi_source_dijkstra(G, [node], cutoff=cutoff, weight=weight)
+    found = weighted(G, weight, nonnegative=True)
+    return ((node, _dijkstra(G, found, [node], cutoff=cutoff)) for node in G)
 
 
 @implements()
 def all_pairs_dijkstra_path(G, cutoff=None, weight="weight"):
-    for node in G:
-        yield node, multi_source_dijkstra(G, [node], cutoff=cutoff, weight=weight)[1]
+    found = weighted(G, weight, nonnegative=True)
+    return ((node, _dijkstra(G, found, [node], cutoff=cutoff)[1]) for node in G)
 
 
 @implements()
 def all_pairs_dijkstra_path_length(G, cutoff=None, weight="weight"):
-    for node in G:
-        yield node, multi_source_dijkstra_path_length(G, [node], cutoff=cutoff, weight=weight)
+    found = weighted(G, weight, nonnegative=True)
+    return ((node, _dijkstra_lengths(G, found, [node], cutoff)) for node in G)
 
 
 def _bellman_ford(G: nx.Graph, source: Any, weight: Any, trees: bool) -> tuple[Any, Any]:
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} not in G")
     return _search(weighted(G, weight), [nodes_of(G).number(source)], trees)
+
+
+def _bellman_ford_paths(G: nx.Graph, found: algorithms.Graph, source: Any) -> dict[Any, list]:
+    return _paths(G, *_search(found, [nodes_of(G).number(source)], True))
 
 
 @implements()
@@ -254,14 +270,14 @@ def bellman_ford_path_length(G, source, target, weight="weight"):
 
 @implements()
 def all_pairs_bellman_ford_path(G, weight="weight"):
-    for node in G:
-        yield node, single_source_bellman_ford(G, node, weight=weight)[1]
+    found = weighted(G, weight)
+    return ((node, _bellman_ford_paths(G, found, node)) for node in G)
 
 
 @implements()
 def all_pairs_bellman_ford_path_length(G, weight="weight"):
-    for node in G:
-        yield node, single_source_bellman_ford_path_length(G, node, weight=weight)
+    found, nodes = weighted(G, weight), nodes_of(G)
+    return ((node, sparse(G, _search(found, [nodes.number(node)], False)[0], ascending=True)) for node in G)
 
 
 def _predecessors(G: nx.Graph, source: Any, weight: Any) -> tuple[Any, Any, algorithms.Graph]:
@@ -291,7 +307,8 @@ def goldberg_radzik(G, source, weight="weight"):
 
 @implements()
 def johnson(G, weight="weight"):
-    return {node: single_source_bellman_ford(G, node, weight=weight)[1] for node in G}
+    found = weighted(G, weight)
+    return {node: _bellman_ford_paths(G, found, node) for node in G}
 
 
 @implements()
@@ -306,10 +323,11 @@ def negative_edge_cycle(G, weight="weight", heuristic=True):
     return False
 
 
-def distance_matrix(G: nx.Graph, weight: Any) -> np.ndarray:
+def distance_matrix(found: algorithms.Graph) -> np.ndarray:
     """D(i, j) = weight of the least path, infinite where there is none: D min= D(:, k) min.+ D(k, :) for each k."""
-    found = weighted(G, weight)
     D = found.A.to_dense(np.inf, dtype=gb.dtypes.FP64)
+    if found.A.dtype.np_type.kind != "f" and np.abs(D, where=D < np.inf, out=np.zeros_like(D)).sum() >= 2.0**53:
+        raise NotImplementedError("sums of these integers exceed 53 bits, which FP64 holds exactly")
     np.fill_diagonal(D, np.minimum(D.diagonal(), 0))
     for k in range(found.n):
         np.minimum(D, D[:, k, None] + D[None, k, :], out=D)
@@ -322,8 +340,11 @@ def _names_an_attribute(weight: Any = "weight", **others: Any) -> bool | str:
 
 @implements(can_run=_names_an_attribute)
 def floyd_warshall(G, weight="weight"):
-    labels = nodes_of(G).labels
-    return {node: dict(zip(labels, row)) for node, row in zip(labels, distance_matrix(G, weight).tolist())}
+    labels, found = nodes_of(G).labels, weighted(G, weight)
+    rows = distance_matrix(found).tolist()
+    if found.A.dtype.np_type.kind != "f":
+        rows = [[value if value == np.inf else int(value) for value in row] for row in rows]
+    return {node: dict(zip(labels, row)) for node, row in zip(labels, rows)}
 
 
 @implements(can_run=_names_an_attribute)
@@ -333,7 +354,9 @@ def floyd_warshall_numpy(G, nodelist=None, weight="weight"):
             "nodelist must contain every node in G with no repeats."
             "If you wanted a subgraph of G use G.subgraph(nodelist)"
         )
-    D = distance_matrix(G, weight)
+    if nodelist is not None and (unknown := set(nodelist) - set(G)):
+        raise nx.NetworkXError(f"Nodes {unknown} in nodelist is not in G")
+    D = distance_matrix(weighted(G, weight))
     if nodelist is None:
         return D
     order = list(map(nodes_of(G).number, nodelist))
