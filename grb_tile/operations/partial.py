@@ -111,7 +111,7 @@ def _overwritten_rows(c, rows, J):
 
 def _overwritten_columns(c, value, J, most):
     """All rows, of which the columns J become the value; the entries there are found by one pass over C's indices."""
-    if _count(J, 0) > SHORT or value is not EMPTY and value.nvals > most:
+    if not 0 < _count(J, 0) <= SHORT or value is not EMPTY and value.nvals > most:
         return None
     cols = _distinct(J).tolist()
     at = [(c.indices == c.indices.dtype.type(j)).nonzero()[0] for j in cols]

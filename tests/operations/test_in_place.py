@@ -196,6 +196,18 @@ def test_a_row_assignment_keeps_the_other_columns():
     assert entries_of(A) == wanted
 
 
+@pytest.mark.parametrize("nowhere", [[], slice(0, 0)], ids=["list", "slice"])
+def test_an_assignment_to_no_rows_or_columns_changes_nothing(nowhere):
+    A = matrix()
+    before = entries_of(A)
+    A[:, nowhere] << Matrix(float, 100, 0)
+    A[nowhere, :] << Matrix(float, 0, 100)
+    A[nowhere, nowhere] << Matrix(float, 0, 0)
+    A[:, nowhere] << 1.0
+    del A[:, nowhere]
+    assert entries_of(A) == before
+
+
 def test_of_repeated_indices_the_last_counts():
     v = Vector(int, 9)
     v[[4, 2, 4]] << Vector.from_coo([0, 1, 2], [1, 2, 3], size=3)
