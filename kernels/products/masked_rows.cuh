@@ -89,7 +89,7 @@ masked_analyse(const int64_t* m_ptr, const int64_t* m_rows, const M* m_cols, int
     for (int by = int(lanes) >> 1; by; by >>= 1) work += __shfl_down_sync(ALL_LANES, work, by);
     if (r >= stored || sub != 0) continue;
     int bin = NO_BIN;
-    if (work > 0) {
+    if (work > 0 || (step > 1 && length)) {  // positions that are not sampled may have work where the sampled have none
       work = work * step + positions_of_row;
       const int64_t span = int64_t(a_cols[a_stop - 1]) - int64_t(a_cols[a_start]) + 1;
       const int64_t bitmap = (span / 32 + 1) * (positions ? 8 : 4), slot_bytes = sizeof(I) + (positions ? 4 : 0);

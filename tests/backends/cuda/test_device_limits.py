@@ -20,13 +20,14 @@ from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cpu.vectorised import traversal as plain
 from grb_tile.backends.cuda.backend import CudaBackend
+from grb_tile.backends.cuda.products.masked import BITMAP, _Rows
 from grb_tile.backends.cuda.traversal import bfs, bfs_multi, bfs_multi_graph, bfs_tiles, sssp
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import force, tuning
 from grb_tile.planner.device_limits import ENVIRONMENT, KIB, LIMITS, restricted
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Compressed
+from grb_tile.storage.store import Allow, Compressed
 from support import seeds
 from support.graphs import dense, grid, power_law
 
@@ -128,6 +129,29 @@ def test_products(backend, dtype, monkeypatch):
         with force("merge_hubs_shared"):
             agree.assert_same(backend.matvec_cols(A, u, semiring, None), NUMPY.matvec_cols(A, u, semiring, None))
         assert not EMULATED or backend.device.launcher.launches["merge_evenly"] > 0
+
+
+def test_the_longest_bitmap_of_a_masked_product(backend, monkeypatch):
+    """A row of A, too long for a hash table, whose bitmap takes all the dynamic shared memory that a block may have."""
+    semiring, rng = get_typed_op("plus_pair", dtypes.INT64, kind="semiring"), rng_of(6)
+    capacities, launch = [], _Rows._launch
+
+    def watched(self, out, hit, first, count, table, by_blocks, threads, capacity, resident):
+        capacities.append((table, capacity))
+        launch(self, out, hit, first, count, table, by_blocks, threads, capacity, resident)
+
+    monkeypatch.setattr(_Rows, "_launch", watched)
+    span = 8 * backend.device.launcher.limits.dynamic_shared - 32
+    cols = np.unique(np.append(rng.integers(0, span, 20_000), (0, span - 1)))
+    A = convert.compressed(1, span, dtypes.INT64, np.zeros(cols.size, np.int64), cols, np.ones(cols.size, np.int64))
+    rows, cols = np.arange(8).repeat(3000), rng.choice(span, (8, 3000), replace=False)
+    cols[:, :1000] = rng.choice(A.indices, 1000, replace=False)
+    keys = np.unique(rows * span + cols.ravel())
+    BT = convert.compressed(8, span, dtypes.INT64, keys // span, keys % span, np.ones(keys.size, np.int64))
+    pattern = convert.compressed(1, 8, dtypes.BOOL, np.zeros(8, np.int64), np.arange(8), np.ones(8, np.bool_))
+    got = host(backend.matmul(A, None, semiring, Allow(pattern), "dot", BT=BT))
+    agree.assert_same(got, NUMPY.matmul(A, None, semiring, Allow(pattern), "dot", BT=BT))
+    assert capacities and all(table != BITMAP or capacity >= (span // 32 + 1) * 4 for table, capacity in capacities)
 
 
 @pytest.mark.skipif(not EMULATED, reason="what the CPU emulation refuses")

@@ -74,3 +74,17 @@ def test_rows_of_every_table(name, type_):
         # a device has shared memory for all of these rows
         assert not EMULATED or all(map(int, re.findall(r"(\d+) (?:by bisection|hashed|as bitmaps)", plan.note)))
     assert agree.snapshot(A, BT, pattern) == before
+
+
+def test_a_row_whose_sampled_positions_have_no_work():
+    """The work of a long row of the mask is estimated from every second position: rows 0, 2, ... of B' are empty."""
+    semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
+    at = np.tile(np.arange(50), 2)
+    A = convert.compressed(2, 50, dtypes.FP64, np.arange(2).repeat(50), at, np.ones(100))
+    rows = np.arange(1, 5000, 2).repeat(5)
+    BT = convert.compressed(5000, 50, dtypes.FP64, rows, np.tile(np.arange(0, 15, 3), 2500), np.ones(rows.size))
+    rows, cols = np.arange(2).repeat((4096, 2000)), np.concatenate((np.arange(4096), np.arange(2000)))
+    pattern = convert.compressed(2, 5000, dtypes.BOOL, rows, cols, np.ones(rows.size, np.bool_))
+    got = host(shim().matmul(A, None, semiring, Allow(pattern), "dot", BT=BT))
+    agree.assert_same(got, NUMPY.matmul(A, None, semiring, Allow(pattern), "dot", BT=BT))
+    assert got.nvals == 2048 + 1000

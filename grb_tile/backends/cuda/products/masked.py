@@ -87,8 +87,9 @@ class _Rows:
     def __init__(self, device, A, BT, s, pattern):
         self.device, self.A, self.BT, self.s, self.pattern = device, A, BT, s, pattern
         launcher = device.launcher
-        self.shared = launcher.size(launcher.limits.dynamic_shared, 1024)  # bytes that a block may have
-        self.least = launcher.size(self.shared // 32 // 128 * 128, 128)  # of a warp: so that 32 are resident
+        shared = launcher.size(launcher.limits.dynamic_shared, 1024)  # bytes that a block may have
+        self.least = launcher.size(shared // 32 // 128 * 128, 128)  # of a warp: so that 32 are resident
+        self.shared = min(shared, self.least << 5)  # of the last bin, which the longest table fits
         self.stored = stored = pattern.indptr.shape[0] - 1
         count = pattern.indices.shape[0]
         bins, self.list = device.empty(stored, np.uint8), device.empty(stored, np.int64)
