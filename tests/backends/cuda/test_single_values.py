@@ -10,6 +10,7 @@ import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
 from grb_tile import dtypes
 from grb_tile.backends import select
+from grb_tile.backends.cuda.runtime import device
 from grb_tile.operators import get_typed_op
 from grb_tile.storage import convert, embed, place
 from grb_tile.storage.store import BitmapVector
@@ -122,6 +123,15 @@ def test_inner_products(name, left, right, copies):
             assert got.dtype == want.dtype == semiring.return_type.np_type, where
 
 
+def test_an_inner_product_of_one_value_that_is_not_kept(monkeypatch):
+    """The device keeps the values that it has met up to a bound; of others only the array is known."""
+    monkeypatch.setattr(device, "_MOST_CONSTANTS", 0)
+    with using_shim():
+        u = gb.Vector.from_coo([1, 2, 3], 7.2578125, size=10)
+        v = gb.Vector.from_coo([2, 3, 5], 1.5, size=10)
+        assert u.inner(v, gb.semiring.min_first).new().value == 7.2578125
+
+
 def test_an_inner_product_reads_one_number(monkeypatch):
     """A count that has not been read stays on the device."""
     with using_shim() as backend:
@@ -129,10 +139,10 @@ def test_an_inner_product_reads_one_number(monkeypatch):
             A = gb.Matrix.from_coo(np.arange(90), (np.arange(90) * 7) % 90, np.ones(90), nrows=90, ncols=90)
             u = gb.Vector.from_dense(np.arange(90.0)).vxm(A).new()
         assert u._store.nvals_if_read is None
-        read, device = [], backend.device
+        read, here = [], backend.device
         for name in ("read", "read_count", "words_of", "host"):
-            whole = getattr(device, name)
-            monkeypatch.setattr(device, name, lambda *args, name=name, whole=whole: read.append(name) or whole(*args))
+            whole = getattr(here, name)
+            monkeypatch.setattr(here, name, lambda *args, name=name, whole=whole: read.append(name) or whole(*args))
         assert u.inner(u).new().value == sum(k * k for k in range(90))
         assert read == ["words_of"]
         assert u._store.nvals_if_read is None

@@ -63,8 +63,8 @@ def instances():
             if shows:
                 yield "products/columns.cuh", ("merge_columns", "merge_evenly")[number % 2], text, (*template, "true")
             yield "products/columns.cuh", "compact_words", text, ("int32_t", "S")
-            lists = ("int32_t", "int64_t", "S") if number % 2 else ("int32_t", "int32_t", "S")
-            yield "products/inner.cuh", "inner_product", text, lists
+        lists = ("int64_t", "int64_t", "S") if number % 2 else ("int32_t", "int32_t", "S")
+        yield "products/inner.cuh", "inner_product", text, lists
         if "any = true" in text or structure_only:
             index, rows = (("int32_t", "4"), ("int64_t", "1"))[number % 2]
             yield "products/pull.cuh", "matvec_pull", text, (index, "S", rows)

@@ -27,7 +27,9 @@ def inner(device, u, v, semiring):
         lists[1], words[1], v.values if s.reads_x else None, _length(v),
     ), s.dtype.np_type)  # fmt: skip
     if found is not None and s.structure_only:
-        return device.known_constant(s.value(device, u, v))
+        value = s.value(device, u, v)
+        known = device.known_constant(value)
+        return device.host(value)[0] if known is None else known
     return found
 
 
