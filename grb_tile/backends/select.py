@@ -22,6 +22,7 @@ copy device stores back in the same way (guard.py).
 
 from __future__ import annotations
 
+import os
 import threading
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -49,6 +50,15 @@ _made: dict[str, Backend] = {}  # the one of device 0 without its number
 _active: Backend | None = None
 _here: ContextVar[str | None] = ContextVar("grb_tile_backend", default=None)  # the name of the caller's own
 _making = threading.RLock()
+
+
+def _after_fork():
+    global _making
+    _making = threading.RLock()  # another thread of the parent may have had it
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def named(name: str) -> Backend:

@@ -23,10 +23,16 @@ if TYPE_CHECKING:
 
 
 def _reported(function: Callable) -> Callable:
-    """CuPy's errors leave `function` as the library's: OutOfMemory after memory was freed and a second attempt."""
+    """CuPy's errors leave `function` as the library's: OutOfMemory after memory was freed and a second attempt.
+
+    Waiting writes of its operands are merged first: a merge takes the device's lock, under which `function` runs, so it
+    must not begin there.
+    """
 
     @functools.wraps(function)
     def call(*args, **kwargs):
+        for x in (*args, *kwargs.values()):
+            getattr(x, "_store", None)
         return select.on_device().run_reported(lambda: function(*args, **kwargs), function.__name__)
 
     return call

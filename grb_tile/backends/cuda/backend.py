@@ -10,7 +10,7 @@ A user's operator without C++ text is not among them: it raises UdfParseError.
 """
 
 from collections import Counter
-from functools import partial
+from functools import partial, wraps
 from importlib import import_module
 
 import numpy as np
@@ -85,6 +85,22 @@ def is_available():
         return False
 
 
+def where_it_resides(primitive):
+    """Wrap a primitive of one store whose result is the host's: the device computes where the store resides.
+
+    The lock of this device is not held then, because a thread of the other device may wait for it.
+    """
+    name = primitive.__name__
+
+    @wraps(primitive)
+    def call(backend, store):
+        if backend._is_elsewhere(store):
+            return getattr(place.backend_of(store), name)(store)
+        return primitive(backend, store)
+
+    return call
+
+
 class CudaBackend(Backend):
     """Every primitive on the device of that number, or of `launcher`, which tests bring."""
 
@@ -121,18 +137,16 @@ class CudaBackend(Backend):
     def build_matrix(self, nrows, ncols, rows, cols, values, dup, dtype):
         return self._call("structure.structure", "build_matrix", nrows, ncols, rows, cols, values, dup, dtype)
 
+    @where_it_resides
     @reporting
     def tuples_vector(self, u):
-        """(indices, values) as NumPy arrays: tuples are what the host reads, from whichever device."""
-        if self._is_elsewhere(u):
-            return place.backend_of(u).tuples_vector(u)
+        """(indices, values) as NumPy arrays."""
         return tuple(map(self.device.host, self._call("structure.structure", "tuples_vector", self.own(u))))
 
+    @where_it_resides
     @reporting
     def tuples_matrix(self, A):
         """(rows, cols, values) as NumPy arrays."""
-        if self._is_elsewhere(A):
-            return place.backend_of(A).tuples_matrix(A)
         return tuple(map(self.device.host, self._call("structure.structure", "tuples_matrix", self.own(A))))
 
     @reporting

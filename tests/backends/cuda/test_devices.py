@@ -13,6 +13,7 @@ from cuda_emulation.backend import EMULATED, shim, using_shim
 from cuda_emulation.launcher import EmulatedLauncher
 from grb_tile.backends import guard, select
 from grb_tile.backends.cuda.backend import CudaBackend
+from grb_tile.core import elements
 from grb_tile.exceptions import GraphblasException, InvalidValue
 from grb_tile.storage import place
 from support import seeds
@@ -210,6 +211,46 @@ def test_two_devices_from_two_threads(devices):
 
     assert not threads_of(work, 2, context=False)
     assert got == {k: [(f"cuda:{k}", want)] * 3 for k in range(2)}
+
+
+def test_the_host_reads_from_one_device_while_a_thread_has_the_other(devices):
+    """No lock of the device in use is held meanwhile: two threads that read from each other's would wait for ever."""
+    with gb.device(1):
+        A, v = (x.to_device("cuda") for x in operands())
+    want, got = (v.to_coo(), A.to_coo()), []
+    assert v.device == A.device == "cuda:1" and select.current() is devices[0]
+    with devices[0].device.lock:
+        thread = threading.Thread(target=lambda: got.extend((v.to_coo(), A.to_coo())), daemon=True)
+        thread.start()
+        thread.join(60)
+        assert not thread.is_alive()
+    assert [[x.tolist() for x in one] for one in got] == [[x.tolist() for x in one] for one in want]
+
+
+def test_a_merge_does_not_begin_under_the_lock_of_a_device():
+    """Another thread that merges waits for the device: in the other order both would wait for ever."""
+    with using_shim() as backend:
+        v = gb.Vector.from_dense(np.arange(40.0))
+        v[3] = 7.0
+        thread = threading.Thread(target=contextvars.copy_context().run, args=(gb.io.to_cupy, v), daemon=True)
+        with elements._merging:
+            thread.start()
+            thread.join(0.5)
+            assert thread.is_alive() and backend.device.lock.acquire(timeout=60)
+            backend.device.lock.release()
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def test_work_of_another_device_waits_for_this_one(devices, monkeypatch):
+    """An array of device 0 is handed out while device 1 is current, whose stream device 0 does not take for its own."""
+    device, waited = devices[0].device, []
+    monkeypatch.setattr(device, "synchronize", lambda: waited.append(arrays.current_number()))
+    stream = device.stream
+    with gb.device(1):
+        device.current_stream = lambda: "of device 1"
+        device.in_order()
+    assert waited == [1] and device.stream is stream
 
 
 def test_a_stream_of_a_thread_waits_for_those_of_others(devices):

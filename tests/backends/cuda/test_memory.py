@@ -11,7 +11,7 @@ import pytest
 import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
 from grb_tile.backends import select
-from grb_tile.backends.cuda.runtime import memory
+from grb_tile.backends.cuda.runtime import mailbox, memory
 from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.runtime.errors import on_device
 from grb_tile.exceptions import OutOfMemory, Panic
@@ -277,3 +277,18 @@ def test_whole_loops_report_as_primitives_do():
         components.connected_components,
     )  # fmt: skip
     assert all(hasattr(function, "__wrapped__") for function in loops)
+
+
+def test_an_interrupt_waits_for_what_would_write_to_the_mailbox():
+    """The words are of the next call then, which must not take a late number for its own."""
+    waited = []
+
+    class Words(list):
+        def __getitem__(self, k):
+            raise KeyboardInterrupt
+
+    box = mailbox.Mailbox(shim().device.xp, 8)
+    box.words, box._synchronize = Words([0] * 8), waited.append
+    with pytest.raises(KeyboardInterrupt):
+        box.wait(1, 5)
+    assert waited == [5]

@@ -354,9 +354,11 @@ class Device:
         return self.launcher.current_number() != self.number
 
     def in_order(self) -> None:
-        """What is queued next comes after all work that was given to the device."""
+        """What the calling thread queues next, on any device, comes after all work that was given to this one."""
         with self.lock:
-            if self.current_stream() is not self.stream:
+            if self.several and self.is_elsewhere():  # the thread's stream is another device's
+                self.synchronize()
+            elif self.current_stream() is not self.stream:
                 self.follow()
 
     def follow(self) -> None:

@@ -38,11 +38,16 @@ class Mailbox:
         """Return when the first `count` words have been written by work on the stream of this handle.
 
         After a millisecond the stream is waited for: a long kernel, an error, or a word that happens to be NOT_WRITTEN.
+        So it is before an interrupt is raised, because what is queued must not write into the words of the next call.
         """
         words, looks = self.words, _LOOKS
-        for k in range(count):
-            while words[k] == NOT_WRITTEN:
-                looks -= 1
-                if looks <= 0:
-                    self._synchronize(stream)
-                    return
+        try:
+            for k in range(count):
+                while words[k] == NOT_WRITTEN:
+                    looks -= 1
+                    if looks <= 0:
+                        self._synchronize(stream)
+                        return
+        except BaseException:
+            self._synchronize(stream)
+            raise
