@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from backends import agree, samples
 
-from cuda_emulation.backend import EMULATED
+from cuda_emulation.backend import EMULATED, shim
 from cuda_emulation.launcher import EmulatedLauncher, EmulationError
 from grb_tile import dtypes
 from grb_tile.backends import select
@@ -25,7 +25,7 @@ from grb_tile.backends.cuda.traversal import bfs, bfs_multi, bfs_multi_graph, bf
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import force, tuning
 from grb_tile.planner.device_limits import ENVIRONMENT, KIB, LIMITS, restricted
-from grb_tile.storage import convert
+from grb_tile.storage import convert, place
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow, Compressed
 from support import seeds
@@ -46,6 +46,8 @@ FORCED = {
 
 @pytest.fixture(params=PROFILES if EMULATED else FORCED)
 def backend(request, monkeypatch):
+    shim()  # has its place among the devices before this backend takes it for a test
+    monkeypatch.setattr(place, "_devices", dict(place._devices))
     if EMULATED:
         return CudaBackend(launcher=EmulatedLauncher(limits=PROFILES[request.param], small=False))
     from grb_tile.backends.cuda.runtime.launch import Launcher
