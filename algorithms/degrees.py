@@ -19,6 +19,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring
 from .graph import as_graph
 from .report import Report
 from .result import VertexResult
+from .summary import edge_density
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -128,10 +129,7 @@ def density(G: Graph | Matrix) -> float:
     >>> density(gb.Matrix.from_coo([0, 1], [1, 0], nrows=3, ncols=3))
     0.3333333333333333
     """
-    G = as_graph(G)
-    if G.n < 2:
-        return 0.0
-    return (1 if G.directed else 2) * G.nedges / (G.n * (G.n - 1))
+    return edge_density(as_graph(G))
 
 
 def reciprocity(G: Graph | Matrix) -> VertexResult:

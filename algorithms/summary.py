@@ -1,6 +1,6 @@
 """What a graph looks like: its size, degrees, weights and storage, in a few lines.
 
-    d = A plus.pair 1,   loops = nvals(diag A),   density = edges / possible edges
+    d = A plus.pair 1,   loops = nvals(diag A),   density = m / possible edges, loops among the m
 
 Contract: G is not changed; what it caches (degrees, symmetry) is used and kept.
 """
@@ -24,7 +24,7 @@ class GraphSummary:
     """The facts of `Graph.summary()`; prints as a table, in notebooks too.
 
     edges counts an undirected edge once; degrees are those of edges that leave a node; isolated nodes have no edge in
-    either direction.  smallest_weight and largest_weight are None without edges.
+    either direction.  smallest_weight and largest_weight are None without edges, and for complex weights.
     """
 
     name: str | None
@@ -51,7 +51,9 @@ class GraphSummary:
     def rows(self) -> list[tuple[str, str]]:
         """The facts as pairs of text."""
         kind = "directed" if self.directed else "undirected"
-        weights = "no edges" if self.smallest_weight is None else f"{self.smallest_weight} to {self.largest_weight}"
+        weights = f"{self.smallest_weight} to {self.largest_weight}"
+        if self.smallest_weight is None:
+            weights = "without order" if self.edges else "no edges"
         return [
             ("nodes", f"{self.nodes:,}, {self.isolated:,} of them isolated"),
             ("edges", f"{self.edges:,} {kind}, {self.loops:,} of them loops; density {self.density:.3g}"),
@@ -78,6 +80,11 @@ class GraphSummary:
         return f"<table>{caption}{cells}</table>"
 
 
+def edge_density(G: Graph) -> float:
+    """m / (n (n - 1)) of a directed graph, 2 m / (n (n - 1)) of an undirected one; 0 where n < 2."""
+    return (1 if G.directed else 2) * G.nedges / (G.n * (G.n - 1)) if G.n > 1 else 0.0
+
+
 def summarize(G: Graph) -> GraphSummary:
     """The GraphSummary of G: two products with a vector of ones, and sorted degrees."""
     degrees = np.zeros(G.n, np.int64)
@@ -86,7 +93,7 @@ def summarize(G: Graph) -> GraphSummary:
     touched = degrees > 0
     if G.directed:
         touched[G.in_degree.to_coo(values=False)[0]] = True
-    possible = G.n * (G.n - 1) if G.directed else G.n * (G.n - 1) // 2
+    ordered = G.A.dtype.np_type.kind in "biuf"
     median, ninety, most = (
         np.quantile(degrees, QUANTILES, method="inverted_cdf").astype(int).tolist() if G.n else (0, 0, 0)
     )
@@ -97,14 +104,14 @@ def summarize(G: Graph) -> GraphSummary:
         directed=G.directed,
         loops=G.nself,
         isolated=int(G.n - touched.sum()),
-        density=(G.nedges - G.nself) / possible if possible else 0.0,
+        density=edge_density(G),
         mean_degree=float(degrees.mean()) if G.n else 0.0,
         median_degree=median,
         degree_90=ninety,
         degree_99=most,
         largest_degree=int(degrees.max(initial=0)),
         weight_type=G.A.dtype.name,
-        smallest_weight=G.emin,
-        largest_weight=G.emax,
+        smallest_weight=G.emin if ordered else None,
+        largest_weight=G.emax if ordered else None,
         storage=G.A.ss.format,
     )

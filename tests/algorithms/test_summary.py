@@ -5,7 +5,7 @@ import pytest
 from samples import edges, matrix, random_graph
 
 import grb_tile as gb
-from grb_tile.algorithms import Graph
+from grb_tile.algorithms import Graph, density
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -25,7 +25,8 @@ def test_facts_are_those_of_plain_counting(number, directed, base_seed):
     assert found.median_degree == degrees[-(-n // 2) - 1]
     assert found.degree_90 in degrees and sum(d <= found.degree_90 for d in degrees) >= 0.9 * n
     pairs = n * (n - 1) // (1 if directed else 2)
-    assert found.density == pytest.approx((found.edges - found.loops) / pairs if pairs else 0)
+    assert found.density == pytest.approx(found.edges / pairs if pairs else 0)
+    assert found.density == density(Graph(matrix(S), directed))
     weights = list(entries.values())
     assert (found.smallest_weight, found.largest_weight) == ((min(weights), max(weights)) if weights else (None, None))
 
@@ -38,3 +39,8 @@ def test_text_for_people_and_notebooks():
     assert "a &lt;b&gt;" in G.summary()._repr_html_() and G.summary().as_dict()["edges"] == 2
     empty = str(Graph(gb.Matrix(float, 0, 0), name="").summary())
     assert "no edges" in empty and not empty.startswith("graph")
+
+
+def test_complex_weights_have_no_smallest():
+    found = Graph(edges([(0, 1), (1, 2)], 3, weights=1 + 2j)).summary()
+    assert found.smallest_weight is found.largest_weight is None and "FC64, without order" in str(found)

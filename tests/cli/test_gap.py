@@ -1,6 +1,7 @@
 """`grb-tile gap`: the trials of the GAP suite, and verifiers that find wrong results."""
 
 import json
+import sys
 from pathlib import Path
 
 import networkx as nx
@@ -13,6 +14,7 @@ from grb_tile.cli.bench_verify import WrongResult
 from grb_tile.cli.main import BAD_INPUT, INTERNAL, OK
 from support import seeds
 
+triangles = sys.modules["grb_tile.algorithms.triangles"]  # algorithms.triangles is the function
 KARATE = Path(__file__).resolve().parents[2] / "examples" / "data" / "karate.txt"
 
 
@@ -32,6 +34,14 @@ def test_the_table_and_gaps_trials(run):
     head, bfs, tc = (line.split() for line in out.splitlines()[-3:])
     assert code == OK and head == ["kernel", "trials", "ms", "median", "least"]
     assert bfs[:2] == ["bfs", "64"] and tc[:2] == ["tc", "3"]
+
+
+def test_each_trial_of_tc_renumbers_by_degree(run, monkeypatch):
+    calls, ordered = [], triangles.degree_ordered
+    monkeypatch.setattr(triangles, "degree_ordered", lambda G: calls.append(G) or ordered(G))
+    monkeypatch.setattr(triangles, "_degrees_differ", lambda G: True)
+    assert run("gap", KARATE, "--undirected", "--kernels", "tc", "--trials", 3, "--no-verify")[0] == OK
+    assert len(calls) == 3 + 1  # the first call compiles and is not timed
 
 
 def test_weights_of_a_file_are_used_if_they_are_gaps(run, tmp_path):
