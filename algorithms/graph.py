@@ -60,6 +60,8 @@ class Graph:
         self.labels = _check_labels(own_labels if labels is None else labels, A.nrows)
         self._cache: dict[Any, Any] = {}
         self._directed = directed if directed is not None else kind
+        if kind is False:
+            self._cache.update(is_symmetric=True, is_symmetric_structure=True)
         if self._directed is False and not self.is_symmetric:
             what = "values" if self.is_symmetric_structure else "structure"
             raise ValueError(
@@ -216,7 +218,10 @@ def _check_labels(labels: Sequence[Any] | None, n: int) -> Sequence[Any] | None:
 
 
 def _read(A: Any) -> tuple[Matrix, str | None, bool | None, Sequence[Any] | None]:
-    """(Matrix, a name or None, directed: True, False or None, labels or None) from whatever describes a graph."""
+    """(Matrix, a name or None, directed: True, False or None, labels or None) from whatever describes a graph.
+
+    False: undirected, and A = A' by construction.
+    """
     from grb_tile import io
 
     if isinstance(A, Matrix):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from grb_tile.dtypes import lookup_dtype
+from grb_tile.io.adjacency_dictionaries import Pattern, edge_values, first_of_both, is_view
 from grb_tile.io.errors import missing_library
-from grb_tile.io.scipy_sparse import from_scipy_sparse
+from grb_tile.io.symmetry import equal_bits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from grb_tile.core.matrix import Matrix
 
@@ -40,6 +45,9 @@ def from_networkx(
     weight : name of the edge attribute; None: every edge is 1
     name : of the matrix
 
+    Raises: TypeError for weights that are no numbers; NetworkXError for a graph without nodes, and for a nodelist that
+    is empty, names a node twice or one that is not in G.
+
     >>> import networkx as nx
     >>> from grb_tile.io import from_networkx
     >>> from_networkx(nx.path_graph(3)).nvals
@@ -47,11 +55,60 @@ def from_networkx(
     """
     nx = _networkx()
     if dtype is not None:
-        from grb_tile.dtypes import lookup_dtype
-
         dtype = lookup_dtype(dtype).np_type
-    A = nx.to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight)
-    return from_scipy_sparse(A, name=name)
+    if len(G) == 0:
+        raise nx.NetworkXError("Graph has no nodes or edges")
+    if nodelist is not None:
+        nodelist = chosen_nodes(G, nodelist)
+        if len(nodelist) < len(G):
+            G = G.subgraph(nodelist)
+    adjacency, view = dict(G.adjacency()), is_view(G)
+    pattern = Pattern(adjacency, view=view)
+    if weight is None and not G.is_multigraph():
+        values = np.ones(min(1, pattern.columns.size), dtype or (np.int64 if pattern.columns.size else np.float64))
+    elif G.is_multigraph():
+        parallel = edge_values(adjacency, weight, 1, list)
+        starts = np.cumsum([0, *map(len, parallel)])[:-1]
+        values = _numbers(list(chain.from_iterable(parallel)), dtype, weight)
+        values = np.add.reduceat(values, starts, dtype=values.dtype) if values.size else values
+    else:
+        values = _numbers(edge_values(adjacency, weight, 1), dtype, weight)
+    if values.size and equal_bits(values, values[:1]).all():
+        values = values[0]
+    A = pattern.matrix(values, name)
+    if view and not G.is_directed():
+        A = first_of_both(A)
+    numbers = None if nodelist is None else list(map(pattern.nodes.number, nodelist))
+    if numbers is None or numbers == list(range(len(numbers))):
+        return A
+    return A[numbers, numbers].new(name=name)
+
+
+def _numbers(values: list[Any], dtype: Any, weight: str | None) -> np.ndarray:
+    try:
+        array = np.array(values, dtype)
+    except ValueError:  # sequences, or text that is no number of `dtype`
+        array = np.empty(0, object)
+    if array.dtype.kind not in "biufc" or array.ndim != 1:
+        raise TypeError(
+            f"weight: values of the edge attribute {weight!r} are no numbers of at most 64 bits a part; "
+            "name an attribute that has numbers, or None, which makes every edge 1"
+        )
+    return array
+
+
+def chosen_nodes(G: Any, nodelist: Iterable[Any]) -> list[Any]:
+    """`nodelist` as a list.  Raises: NetworkXError where it is empty, names a node twice, or one that G lacks."""
+    nx = _networkx()
+    nodelist = list(nodelist)
+    if not nodelist:
+        raise nx.NetworkXError("nodelist has no nodes")
+    if len(set(G.nbunch_iter(nodelist))) != len(nodelist):
+        for node in nodelist:
+            if node not in G:
+                raise nx.NetworkXError(f"Node {node} in nodelist is not in G")
+        raise nx.NetworkXError("nodelist contains duplicates.")
+    return nodelist
 
 
 def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:

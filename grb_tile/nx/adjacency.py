@@ -7,83 +7,16 @@ attribute that a call names, so two calls with different weights never share val
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import chain
-from operator import itemgetter
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 import grb_tile as gb
-from grb_tile import algorithms, dtypes
+from grb_tile import algorithms
+from grb_tile.io.adjacency_dictionaries import Nodes, Pattern, edge_values, first_of_both, is_view
 
-from .graphs import is_view, kept
-
-
-class Nodes:
-    """The nodes of a graph in order, and the number of each."""
-
-    def __init__(self, G: nx.Graph) -> None:
-        self.labels = list(G._adj)
-        self._numbers: dict[Any, int] | None = None
-        kinds = set(map(type, self.labels))
-        self.integer = kinds == {int} and -(2**62) < min(self.labels) and max(self.labels) < 2**62
-        # nodes 0, 1, 2 ... are their own numbers
-        self.plain = self.integer and self.labels == list(range(len(self.labels)))
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    @property
-    def numbers(self) -> dict[Any, int]:
-        """{node: its number}."""
-        if self._numbers is None:
-            self._numbers = dict(zip(self.labels, range(len(self.labels))))
-        return self._numbers
-
-    def number(self, node: Any) -> int | None:
-        """The number of `node`, None when it is no node; TypeError when it cannot be hashed."""
-        return self.numbers.get(node)
-
-    def of(self, numbers: Any) -> list[Any]:
-        """The nodes with these numbers (an array of ints)."""
-        if self.plain:
-            return numbers.tolist()
-        return list(map(self.labels.__getitem__, numbers.tolist()))
-
-
-class Pattern:
-    """CSR of the adjacency dictionaries: row i is columns[indptr[i]:indptr[i + 1]], in the order of the dictionary.
-
-    adj   other dictionaries of the same nodes, G._pred say
-    """
-
-    def __init__(self, G: nx.Graph, adj: Any = None) -> None:
-        adj = G._adj if adj is None else adj
-        self.nodes = nodes = Nodes(G)
-        n = len(nodes)
-        # a view counts neighbours whose edges it hides, but does not show them
-        rows = list(map(list, adj.values())) if is_view(G) else adj.values()
-        lengths = np.fromiter(map(len, rows), np.int64, n)
-        self.indptr = np.zeros(n + 1, np.int64)
-        np.cumsum(lengths, out=self.indptr[1:])
-        heads = chain.from_iterable(rows)
-        if not nodes.integer:
-            heads = map(nodes.numbers.__getitem__, heads)
-        columns = np.fromiter(heads, np.int64, int(self.indptr[-1]))
-        self.columns = columns if nodes.plain or not nodes.integer else _numbered(columns, nodes)
-
-
-def _numbered(columns: np.ndarray, nodes: Nodes) -> np.ndarray:
-    """Numbers of integer nodes, through a table where their range is at most four times their count."""
-    labels = np.array(nodes.labels, np.int64)
-    low, high = int(labels.min()), int(labels.max())
-    if high - low < 4 * len(labels):
-        table = np.empty(high - low + 1, np.int64)
-        table[labels - low] = np.arange(len(labels))
-        return table[columns - low]
-    order = np.argsort(labels)
-    return order[np.searchsorted(labels, columns, sorter=order)]
+from .graphs import kept
 
 
 def nodes_of(G: nx.Graph) -> Nodes:
@@ -95,7 +28,7 @@ def pattern_of(G: nx.Graph) -> Pattern:
     """The pattern of `G`, read at the first use."""
     cache = kept(G)
     if "pattern" not in cache:
-        cache["pattern"] = Pattern(G)
+        cache["pattern"] = Pattern(G._adj, view=is_view(G))
     return cache["pattern"]
 
 
@@ -120,13 +53,14 @@ def graph(
         if key == (None,):
             values: Any = True
         else:
-            values = _values(G, weight, default, parallel)
+            if G.is_multigraph() and parallel is None:
+                raise ValueError("parallel: give sum, min or max for the weights of parallel edges")
+            values = as_numbers(edge_values(G._adj, weight, default, parallel), f"the edge attribute {weight!r}")
             if values.size != pattern.columns.size:  # written into behind the back of NetworkX
-                cache["pattern"] = pattern = Pattern(G)
-        n = len(pattern.nodes)
-        A = gb.Matrix.from_csr(
-            pattern.indptr, pattern.columns, values, dtypes.BOOL if values is True else None, nrows=n, ncols=n
-        )
+                cache["pattern"] = pattern = Pattern(G._adj, view=is_view(G))
+        A = pattern.matrix(values)
+        if is_view(G) and not G.is_directed():
+            A = first_of_both(A)
         found = algorithms.Graph(A, directed=True) if G.is_directed() else algorithms.Graph.of_symmetric(A)
         if parallel in (None, sum, min, max):
             cache[key] = found
@@ -147,25 +81,6 @@ def graph_by_function(G: nx.Graph, weight: Callable[[Any, Any, dict], Any]) -> a
     return algorithms.Graph(
         gb.Matrix.from_coo(rows[there], pattern.columns[there], values, nrows=n, ncols=n), directed=True
     )
-
-
-def _values(G: nx.Graph, weight: Any, default: Any, parallel: Callable | None) -> np.ndarray:
-    """The weights in the order of the pattern."""
-    if G.is_multigraph():
-        edges = chain.from_iterable(neighbours.values() for neighbours in G._adj.values())
-        if parallel is None:
-            raise ValueError("parallel: give sum, min or max for the weights of parallel edges")
-        if weight is None and parallel is sum:
-            found: list[Any] = list(map(len, edges))
-        else:
-            found = [parallel([data.get(weight, default) for data in keys.values()]) for keys in edges]
-    else:
-        data = list(chain.from_iterable(neighbours.values() for neighbours in G._adj.values()))
-        try:
-            found = list(map(itemgetter(weight), data))
-        except KeyError:
-            found = [attributes.get(weight, default) for attributes in data]
-    return as_numbers(found, f"the edge attribute {weight!r}")
 
 
 def as_numbers(values: list[Any], what: str) -> np.ndarray:

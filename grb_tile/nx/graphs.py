@@ -15,6 +15,8 @@ from typing import Any
 
 import networkx as nx
 
+from grb_tile.io.adjacency_dictionaries import is_view
+
 BACKEND = "grb_tile"
 
 
@@ -92,11 +94,6 @@ def _over_dictionaries_of(G: Any, classes: dict, remember: bool) -> Any:
     cache = getattr(G, "__networkx_cache__", None)
     H.__networkx_cache__ = cache if remember and cache is not None else {}
     return H
-
-
-def is_view(G: Any) -> bool:
-    """Whether `G` shows another graph (subgraph_view, reverse_view), whose changes do not empty the cache of `G`."""
-    return hasattr(G, "_graph")
 
 
 def kept(G: Any) -> dict[Any, Any]:

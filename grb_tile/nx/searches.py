@@ -15,8 +15,9 @@ import numpy as np
 
 import grb_tile as gb
 from grb_tile import algorithms, semiring
+from grb_tile.io.adjacency_dictionaries import Pattern, is_view
 
-from .adjacency import Pattern, pattern_of
+from .adjacency import pattern_of
 from .graphs import kept
 
 # Searches side by side, as in algorithms.closeness: 4 words of 64 sources, and 8 bytes for each of them and each node.
@@ -30,7 +31,7 @@ def positions(G: nx.Graph, reverse: bool) -> tuple[gb.Matrix, np.ndarray]:
     if key not in cache:
         pattern = pattern_of(G)
         if reverse:
-            pattern = Pattern(G, G._pred)
+            pattern = Pattern(G._pred, view=is_view(G))
         n = len(pattern.nodes)
         lengths = np.diff(pattern.indptr)
         position = np.arange(pattern.columns.size) - np.repeat(pattern.indptr[:-1], lengths)

@@ -1,5 +1,6 @@
 """Other libraries' objects, there and back; values as python-graphblas gives them are checked in tests/dropin."""
 
+import random
 import sys
 
 import numpy as np
@@ -8,6 +9,7 @@ import scipy.sparse as ss
 
 import grb_tile as gb
 from grb_tile import io as grb_io
+from support import seeds
 
 RNG = np.random.default_rng(11)
 DENSE = RNG.integers(0, 3, (6, 9)) * RNG.integers(-4, 5, (6, 9))
@@ -73,6 +75,65 @@ def test_networkx_there_and_back():
     H = grb_io.to_networkx(A)
     assert sorted(H.edges(data="weight")) == [(0, 1, 2), (1, 2, 3), (2, 0, 4)]
     assert sorted(grb_io.to_networkx(A, None).edges(data=True)) == [(0, 1, {}), (1, 2, {}), (2, 0, {})]
+
+
+NODES = {
+    "in order": list(range(9)),
+    "gaps": [7 * k - 30 for k in range(8, -1, -1)],
+    "far apart": [10**k for k in range(9)],
+    "text": list("ihgfedcba"),
+    "mixed": [0, "a", (1, 2), 2.5, frozenset(), 5, 6, 7, 8],
+}
+
+
+@pytest.mark.parametrize("nodes", NODES)
+@pytest.mark.parametrize("kind", ["Graph", "DiGraph", "MultiGraph", "MultiDiGraph"])
+def test_networkx_graphs_of_every_class(kind, nodes):
+    """The matrix is NetworkX's own of the same arguments, with its type."""
+    import networkx as nx
+
+    rng = random.Random(seeds.SEED)
+    labels = NODES[nodes]
+    G = getattr(nx, kind)()
+    G.add_nodes_from(labels)
+    for _ in range(30):
+        u, v = rng.choice(labels), rng.choice(labels)
+        G.add_edge(u, v, weight=rng.randint(-3, 3), length=rng.random())
+        G.add_edge(v, u)
+    part = rng.sample(labels, 5)
+    views = [G.subgraph(part), G.to_undirected(as_view=True), *([G.reverse(copy=False)] if G.is_directed() else [])]
+    for H in (G, *views):
+        for given in (
+            {},
+            {"weight": None},
+            {"weight": "length"},
+            {"weight": "absent"},
+            {"dtype": "FP32"},
+            {"nodelist": part},
+            {"nodelist": list(H)[::-1], "weight": "length"},
+        ):
+            dtype = gb.dtypes.lookup_dtype(given["dtype"]).np_type if "dtype" in given else None
+            expected = nx.to_scipy_sparse_array(H, **{**given, "dtype": dtype})
+            A = grb_io.from_networkx(H, **given)
+            assert A.dtype.np_type == expected.dtype and A.nvals == expected.nnz
+            assert np.allclose(A.to_dense(0), expected.toarray()), given
+
+
+def test_networkx_graphs_without_edges_nodes_or_numbers():
+    import networkx as nx
+
+    assert grb_io.from_networkx(nx.empty_graph(3)).isequal(gb.Matrix("FP64", 3, 3), check_dtype=True)
+    G = nx.path_graph(3)
+    assert grb_io.from_networkx(G, weight=None).ss.is_iso
+    with pytest.raises(nx.NetworkXError, match="no nodes or edges"):
+        grb_io.from_networkx(nx.Graph())
+    for nodelist, message in (([], "has no nodes"), ([0, 9], "Node 9 in nodelist"), ([0, 1, 1], "contains duplicates")):
+        with pytest.raises(nx.NetworkXError, match=message):
+            grb_io.from_networkx(G, nodelist=nodelist)
+    for wrong in ("far", "7", (1, 2), None, 2**70):
+        G[0][1]["weight"] = wrong
+        with pytest.raises(TypeError, match="weight: values of the edge attribute 'weight' are no numbers"):
+            grb_io.from_networkx(G)
 
 
 def test_pandas_edges_with_any_labels():

@@ -7,6 +7,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from grb_tile.io.networkx_graphs import chosen_nodes
+
 from ..adjacency import graph, nodes_of
 from ..registry import implements
 
@@ -33,14 +35,7 @@ def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format=
     if len(G) == 0:
         raise nx.NetworkXError("Graph has no nodes or edges")
     if nodelist is not None:
-        nodelist = list(nodelist)
-        if not nodelist:
-            raise nx.NetworkXError("nodelist has no nodes")
-        if len(set(G.nbunch_iter(nodelist))) != len(nodelist):
-            for node in nodelist:
-                if node not in G:
-                    raise nx.NetworkXError(f"Node {node} in nodelist is not in G")
-            raise nx.NetworkXError("nodelist contains duplicates.")
+        nodelist = chosen_nodes(G, nodelist)
     found = graph(G, weight, parallel=sum)
     indptr, columns, values = found.A.to_csr()
     if found.A.dtype.name == "BOOL" and weight is None:

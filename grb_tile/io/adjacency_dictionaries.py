@@ -1,0 +1,121 @@
+"""The adjacency dictionaries of NetworkX, {node: {neighbour: attributes}}, as arrays in the form CSR.
+
+A(i, j) is the edge from the i-th to the j-th node in the order of the dictionary.  The pattern is read apart from the
+values, because one pattern serves every attribute.  Nothing here imports NetworkX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from grb_tile import binary, select
+from grb_tile.core.matrix import Matrix
+from grb_tile.dtypes import BOOL
+
+
+class Nodes:
+    """Nodes in order, and the number of each."""
+
+    def __init__(self, labels: Iterable[Any]) -> None:
+        self.labels = list(labels)
+        self._numbers: dict[Any, int] | None = None
+        kinds = set(map(type, self.labels))
+        self.integer = kinds == {int} and -(2**62) < min(self.labels) and max(self.labels) < 2**62
+        # nodes 0, 1, 2 ... are their own numbers
+        self.plain = self.integer and self.labels == list(range(len(self.labels)))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def numbers(self) -> dict[Any, int]:
+        """{node: its number}."""
+        if self._numbers is None:
+            self._numbers = dict(zip(self.labels, range(len(self.labels))))
+        return self._numbers
+
+    def number(self, node: Any) -> int | None:
+        """The number of `node`, None when it is no node; TypeError when it cannot be hashed."""
+        return self.numbers.get(node)
+
+    def of(self, numbers: Any) -> list[Any]:
+        """The nodes with these numbers (an array of ints)."""
+        if self.plain:
+            return numbers.tolist()
+        return list(map(self.labels.__getitem__, numbers.tolist()))
+
+
+class Pattern:
+    """CSR of adjacency dictionaries: row i is columns[indptr[i]:indptr[i + 1]], in the order of the dictionary.
+
+    view   the dictionaries are those of a view, which counts neighbours whose edges it hides, but does not show them
+    """
+
+    def __init__(self, adjacency: Mapping[Any, Mapping], *, view: bool = False) -> None:
+        self.nodes = nodes = Nodes(adjacency)
+        n = len(nodes)
+        rows = list(map(list, adjacency.values())) if view else adjacency.values()
+        lengths = np.fromiter(map(len, rows), np.int64, n)
+        self.indptr = np.zeros(n + 1, np.int64)
+        np.cumsum(lengths, out=self.indptr[1:])
+        heads = chain.from_iterable(rows)
+        if not nodes.integer:
+            heads = map(nodes.numbers.__getitem__, heads)
+        columns = np.fromiter(heads, np.int64, int(self.indptr[-1]))
+        self.columns = columns if nodes.plain or not nodes.integer else _numbered(columns, nodes)
+
+    def matrix(self, values: Any, name: str | None = None) -> Matrix:
+        """A with these values in the order of the pattern; True: of BOOL, every value is True."""
+        n = len(self.nodes)
+        dtype = BOOL if values is True else None
+        return Matrix.from_csr(self.indptr, self.columns, values, dtype, nrows=n, ncols=n, name=name)
+
+
+def _numbered(columns: np.ndarray, nodes: Nodes) -> np.ndarray:
+    """Numbers of integer nodes, through a table where their range is at most four times their count."""
+    labels = np.array(nodes.labels, np.int64)
+    low, high = int(labels.min()), int(labels.max())
+    if high - low < 4 * len(labels):
+        table = np.empty(high - low + 1, np.int64)
+        table[labels - low] = np.arange(len(labels))
+        return table[columns - low]
+    order = np.argsort(labels)
+    return order[np.searchsorted(labels, columns, sorter=order)]
+
+
+def edge_values(
+    adjacency: Mapping[Any, Mapping], weight: Any, default: Any, parallel: Callable[[Iterable], Any] | None = None
+) -> list[Any]:
+    """The attribute `weight` of each edge in the order of the pattern, `default` where an edge has none.
+
+    parallel   the dictionaries are those of a multigraph, {node: {neighbour: {key: attributes}}}: what the weights of
+               parallel edges make, sum, min or max, say
+    """
+
+    def each() -> Iterable[Mapping]:
+        return chain.from_iterable(neighbours.values() for neighbours in adjacency.values())
+
+    if parallel is not None:
+        if weight is None and parallel is sum:
+            return list(map(len, each()))
+        return [parallel([attributes.get(weight, default) for attributes in keys.values()]) for keys in each()]
+    try:
+        return list(map(itemgetter(weight), each()))
+    except KeyError:
+        return [attributes.get(weight, default) for attributes in each()]
+
+
+def is_view(G: Any) -> bool:
+    """Whether `G` shows another graph (subgraph_view, reverse_view), whose changes do not empty the cache of `G`."""
+    return hasattr(G, "_graph")
+
+
+def first_of_both(A: Matrix) -> Matrix:
+    """B(i, j) = B(j, i) = A(i, j) for i <= j.  An undirected view of a directed graph may show two values."""
+    U = select.triu(A).new()
+    return binary.first(U | U.T).new(name=A.name)
