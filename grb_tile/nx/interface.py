@@ -82,7 +82,6 @@ OTHER_CHOICES = {
             "write_network_text_graph_max_depth",
         )
     },
-    ("test_louvain", "test_max_level"): "compares with louvain_partitions, which is NetworkX's",
 }
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import count, islice
 from typing import Any
 
 import networkx as nx
@@ -22,17 +25,64 @@ def _weighted(G: nx.Graph, weight: Any) -> algorithms.Graph:
     return finite(graph(G, weight, parallel=sum), weight, nonnegative=True)
 
 
-@implements(can_run=_undirected)
-def louvain_communities(G, weight="weight", resolution=1, threshold=1e-7, max_level=None, seed=None):
-    if max_level is not None and max_level <= 0:
-        raise ValueError("max_level argument must be a positive integer or None")
+def _partitions(method: Callable, G: nx.Graph, weight: Any, seed: Any, **options: Any) -> Iterator[list[set]]:
+    """The communities after the first level, after two levels, and so on; levels that change nothing are left out.
+
+    Level k is the last of a run of k levels, all with the same seed.
+    """
+    if not any(G._adj.values()):
+        return iter([[{node} for node in G]])
+    found, number = _weighted(G, weight), _seed(seed)
+
+    def levels() -> Iterator[list[set]]:
+        before = None
+        for level in count(1):
+            result = method(found, seed=number, max_level=level, **options)
+            labels = result.labels.to_dense()
+            if before is None or not np.array_equal(labels, before):
+                yield list(sets_of(G, labels))
+            if result.report.stopped_by != "max_level":
+                return
+            before = labels
+
+    return levels()
+
+
+def _communities(
+    method: Callable, G: nx.Graph, weight: Any, seed: Any, max_level: int | None, **options: Any
+) -> list[set]:
+    """The last of the partitions, or that of the level asked for."""
+    if max_level is not None:
+        if max_level <= 0:
+            raise ValueError("max_level argument must be a positive integer or None")
+        return deque(islice(_partitions(method, G, weight, seed, **options), max_level), maxlen=1).pop()
     if not any(G._adj.values()):
         return [{node} for node in G]
-    number = nx.utils.create_py_random_state(seed).getrandbits(31)
-    found = algorithms.louvain(
-        _weighted(G, weight), resolution=resolution, tol=threshold, max_level=max_level, seed=number
-    )
-    return list(sets_of(G, found.labels.to_dense()))
+    return list(sets_of(G, method(_weighted(G, weight), seed=_seed(seed), **options).labels.to_dense()))
+
+
+def _seed(seed: Any) -> int:
+    return nx.utils.create_py_random_state(seed).getrandbits(31)
+
+
+@implements(can_run=_undirected)
+def louvain_communities(G, weight="weight", resolution=1, threshold=1e-7, max_level=None, seed=None):
+    return _communities(algorithms.louvain, G, weight, seed, max_level, resolution=resolution, tol=threshold)
+
+
+@implements(can_run=_undirected)
+def louvain_partitions(G, weight="weight", resolution=1, threshold=1e-7, seed=None):
+    return _partitions(algorithms.louvain, G, weight, seed, resolution=resolution, tol=threshold)
+
+
+@implements(not_for=("directed",))
+def leiden_communities(G, weight="weight", resolution=1, max_level=None, seed=None):
+    return _communities(algorithms.leiden, G, weight, seed, max_level, resolution=resolution)
+
+
+@implements(not_for=("directed",))
+def leiden_partitions(G, weight="weight", resolution=1, seed=None):
+    return _partitions(algorithms.leiden, G, weight, seed, resolution=resolution)
 
 
 @implements()
