@@ -66,7 +66,7 @@ def _kernels(device):
     yield "results", f"a bitmap up to {most:,} positions of FP64, then read back and made a list"
     yield (
         "matrix products",
-        f"two phases with hash tables and windows in {limits.shared_per_block >> 10} KiB of shared memory a block",
+        f"two phases with hash tables and windows in {limits.dynamic_shared >> 10} KiB of shared memory a block",
     )
     yield "sums, inner products", f"{reduce_shape(launcher)[1]} blocks at most, the last one combines"
     yield (

@@ -42,10 +42,12 @@ def test_the_loops_are_measured():
 
 
 def test_costs_are_measured_once_and_kept(launcher, monkeypatch, tmp_path):
-    measured = []
+    measured, released = [], []
     monkeypatch.setattr(costs, "measure", lambda device: measured.append(device) or TWICE)
+    launcher.release_memory = lambda drop: released.append(len(measured))
     first = Device(launcher).profile
     assert first == Device(launcher).profile and len(measured) == 1
+    assert released == [1], "its memory goes back to the driver, once it is measured"
     assert first == profile_from("GPU of 66", 66, 99 << 10, TWICE)
     (entry,) = (tmp_path / "cuda").iterdir()
     entry.write_bytes(entry.read_bytes()[:-1])  # truncated

@@ -42,6 +42,7 @@ def profile_of_device(device: Device) -> DeviceProfile:
     try:
         if stored is None:
             measured = measure(device)
+            device.launcher.release_memory(lambda: 0)  # DRAM_BYTES, which stay in the pool else
             _disk.put(key, json.dumps(asdict(measured)).encode())
         else:
             measured = Measured(**json.loads(stored))

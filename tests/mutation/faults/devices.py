@@ -1,0 +1,48 @@
+"""Faults of the CUDA backend on the host's side, and of masked products; the CPU emulation runs them."""
+
+from . import Fault
+
+CUDA = "tests/backends/cuda/"
+MASKED = (CUDA + "test_masked.py",)
+MEMORY = (CUDA + "test_memory.py",)
+SINGLE = (CUDA + "test_single_values.py",)
+DEVICES = (CUDA + "test_devices.py",)
+
+FAULTS = [
+    Fault(
+        "kernels/products/masked_rows.cuh",
+        "a long row of the mask is left out whose sampled positions have no work",
+        "if (work > 0 || (step > 1 && length)) {",
+        "if (work > 0) {",
+        MASKED,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/products/inner.py",
+        "an inner product of one value that the device does not keep is None",
+        "        return device.host(value)[0] if known is None else known\n",
+        "        return known\n",
+        SINGLE,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/runtime/mailbox.py",
+        "an interrupt leaves a copy that writes to the words of the next call",
+        "        except BaseException:\n            self._synchronize(stream)\n",
+        "        except BaseException:\n",
+        MEMORY,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/runtime/device.py",
+        "a device takes the stream of another one for its own",
+        "            if self.several and self.is_elsewhere():  # the thread's stream is another device's\n"
+        "                self.synchronize()\n            elif",
+        "            if",
+        DEVICES,
+    ),
+    Fault(
+        "grb_tile/io/device_arrays.py",
+        "a merge begins under the lock of the device",
+        '            getattr(x, "_store", None)\n',
+        "            pass\n",
+        DEVICES,
+    ),
+]
