@@ -96,9 +96,18 @@ def _over_dictionaries_of(G: Any, classes: dict, remember: bool) -> Any:
     return H
 
 
+def for_one_call(G: Any) -> Any:
+    """`G`; of a view a graph over the same dictionaries, which keeps what is derived from them for one call."""
+    if not isinstance(G, Graph) or not is_view(G) or hasattr(G, "_for_one_call"):
+        return G
+    H = _over_dictionaries_of(G, _OURS, False)
+    H._for_one_call = True
+    return H
+
+
 def kept(G: Any) -> dict[Any, Any]:
-    """What is kept of `G`: a dictionary that is emptied when `G` changes, and for a view a new one at each call."""
+    """What is kept of `G`: a dictionary that is emptied when `G` changes, and for a view one for each call."""
     cache = G.__networkx_cache__
-    if cache is None or is_view(G):
+    if cache is None or (is_view(G) and not hasattr(G, "_for_one_call")):
         return {}
     return cache.setdefault(BACKEND, {})

@@ -13,7 +13,7 @@ import networkx as nx
 
 from grb_tile.algorithms import ConvergenceFailure, NegativeCycleError
 
-from .graphs import BACKEND
+from .graphs import BACKEND, for_one_call
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,8 @@ def implements(
         def call(*args: Any, **kwargs: Any) -> Any:
             if not_for:
                 _refuse(args[0] if args else next(iter(kwargs.values())), not_for)
+            if args:
+                args = for_one_call(args[0]), *args[1:]
             with _errors_of_networkx():
                 result = function(*args, **kwargs)
             return _items(result) if inspect.isgenerator(result) else result

@@ -125,6 +125,20 @@ def test_views_follow_their_graphs():
     assert nx.descendants(reverse, 2, **ours) == {0, 1, 3}
 
 
+def test_a_view_is_read_once_in_a_call(monkeypatch):
+    read, Pattern = [], adjacency.Pattern
+    monkeypatch.setattr(adjacency, "Pattern", lambda *args, **more: read.append(args) or Pattern(*args, **more))
+    G = nx.cycle_graph(6)
+    part = G.subgraph([0, 1, 2, 3])
+    found = dict(nx.all_pairs_dijkstra_path_length(part, **ours))
+    assert found == dict(nx.all_pairs_dijkstra_path_length(part)) and len(read) == 1
+    H = nx.cycle_graph(6, **ours)
+    part = H.subgraph([0, 1, 2, 3])
+    assert nx.diameter(part) == 3 and len(read) == 2
+    H.add_edge(0, 3)
+    assert nx.diameter(part) == 2 and len(read) == 3
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_generated_graphs_stay_with_the_backend(kind):
     H = nx.path_graph(4, create_using=kind, **ours)
