@@ -369,17 +369,22 @@ def _weights(xp, n, indptr, indices, symmetric, weights, dtype, seed):
     """(values, their type): for each entry a draw from the hash of its edge, whichever of its ends is the row."""
     try:
         low, high = weights
-    except TypeError:
+        finite = math.isfinite(low) and math.isfinite(high)
+    except (TypeError, ValueError):
         raise TypeError(f"weights: expected (low, high) or None, got {weights!r}") from None
     held = dtypes.lookup_dtype(dtypes.INT64 if dtype is None else dtype)
     kind = held.np_type.kind
     if kind not in "iuf":
         raise TypeError(f"dtype: expected an integer or floating-point type, got {held.name}")
-    if not low <= high or (kind in "iu" and (int(low) != low or int(high) != high)):
-        wanted = "whole numbers low <= high" if kind in "iu" else "numbers low <= high"
+    if not (finite and low <= high) or (kind in "iu" and (int(low) != low or int(high) != high)):
+        wanted = "whole numbers low <= high" if kind in "iu" else "finite numbers low <= high"
         raise ValueError(f"weights: expected {wanted} for {held.name}, got {weights!r}")
     if kind in "iu" and not (np.iinfo(held.np_type).min <= low and high <= np.iinfo(held.np_type).max):
         raise ValueError(f"weights: {weights!r} are not all {held.name}; pass a wider dtype")
+    if kind in "iu" and not (int(high) < 1 << 63 and int(high) - int(low) < (1 << 63) - 1):
+        raise ValueError(f"weights: expected less than 2^63, and fewer than 2^63 of them, got {weights!r}")
+    if kind == "f" and not max(abs(low), abs(high), high - low) <= float(np.finfo(held.np_type).max):
+        raise ValueError(f"weights: {weights!r} are farther apart than {held.name} can hold; pass FP64, or others")
     values = xp.empty(indices.shape[0], held.np_type)
     for start in range(0, len(values), CHUNK):
         stop = min(len(values), start + CHUNK)
