@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grb_tile.cli import inputs, output
+from grb_tile.cli.main import UsageError
 
 
 class Kind(NamedTuple):
@@ -59,7 +60,7 @@ def run(args):
     loaded, G = inputs.graph(args)
     _ = G.AT, G.out_degree, G.is_symmetric_structure  # what the graph caches is no part of the time
     with output.Watch(args, args.command) as watch:
-        options = _options(args, kind, watch)
+        options = _options(args, kind, watch, G.n)
         found, times = output.timed(lambda: getattr(algorithms, kind.function)(G, **options), args.repeat)
     nodes, values = found.values.to_coo()
     facts = {
@@ -85,9 +86,11 @@ def run(args):
             plots.ranks(args.plot, values, f"{G.name}: {kind.what}", kind.what)
 
 
-def _options(args, kind, watch):
+def _options(args, kind, watch, n):
     options = {"seed": args.seed} if "seed" in kind.options else {}
     if "samples" in kind.options:
+        if args.samples is not None and not 1 <= args.samples <= n:
+            raise UsageError(f"--samples {args.samples}: expected 1 to {n}, the number of nodes")
         options["k"] = args.samples
     if "weighted" in kind.options:
         options["weighted"] = args.weighted

@@ -54,5 +54,9 @@ def test_options_reach_the_algorithm(run):
     assert code == OK and json.loads(out)["top"][0]["value"] == pytest.approx(max(expected.values()))
     code, out, err = run("labels", KARATE, "--undirected", "--max-iter", -1)
     assert code == BAD_INPUT and "max_iter" in err
-    code, _, err = run("betweenness", KARATE, "--samples", 50)
-    assert code == BAD_INPUT and "k: expected at most" in err
+
+
+@pytest.mark.parametrize("samples", [0, 35, 50])
+def test_a_number_of_samples_that_cannot_be(run, samples):
+    code, out, err = run("betweenness", KARATE, "--samples", samples)
+    assert code == BAD_INPUT and out == "" and f"--samples {samples}: expected 1 to 34" in err
