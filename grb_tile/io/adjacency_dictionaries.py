@@ -97,17 +97,16 @@ def edge_values(
                parallel edges make, sum, min or max, say
     """
 
-    def each() -> Iterable[Mapping]:
-        return chain.from_iterable(neighbours.values() for neighbours in adjacency.values())
-
+    data = chain.from_iterable(neighbours.values() for neighbours in adjacency.values())
     if parallel is not None:
         if weight is None and parallel is sum:
-            return list(map(len, each()))
-        return [parallel([attributes.get(weight, default) for attributes in keys.values()]) for keys in each()]
+            return list(map(len, data))
+        return [parallel([attributes.get(weight, default) for attributes in keys.values()]) for keys in data]
+    data = list(data)
     try:
-        return list(map(itemgetter(weight), each()))
+        return list(map(itemgetter(weight), data))
     except KeyError:
-        return [attributes.get(weight, default) for attributes in each()]
+        return [attributes.get(weight, default) for attributes in data]
 
 
 def is_view(G: Any) -> bool:

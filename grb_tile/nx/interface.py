@@ -60,7 +60,7 @@ class BackendInterface:
         for item in items:
             reason = OTHER_CHOICES.get((item.module.__name__.rpartition(".")[2], item.name))
             if reason is not None:
-                item.add_marker(pytest.mark.xfail(reason=reason))
+                item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
 
 # NetworkX's tests that expect one of several right answers: (module, test) -> why ours is another.
