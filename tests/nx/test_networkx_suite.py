@@ -47,6 +47,6 @@ def test_fallback_mode():
 
 def test_the_record_holds_the_target():
     """At least 500 of NetworkX's tests run on the backend alone, from end to end."""
-    assert sum(run["passed and called the backend"] for run in RECORD["strict"]) >= 500
+    assert RECORD["strict"]["passed and called the backend"] >= 500
     for mode in ("strict", "fallback"):
-        assert all(run["failed"] == run["error"] == 0 for run in RECORD[mode])
+        assert RECORD[mode]["failed"] == RECORD[mode]["error"] == 0
