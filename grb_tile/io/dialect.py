@@ -223,7 +223,7 @@ def _is_header(rows):
     If it has a name for the source and one for the target, unless these are letters that name vertices (`u v 3`, or
     `u v` over `v w`); or no number, over columns of numbers: both of the vertices, or one further on.
     """
-    if not rows[0][0] and [row[0] for row in rows[1:]] == [b"%d" % k for k in range(len(rows) - 1)]:
+    if rows[0][:1] == [b""] and [row[:1] for row in rows[1:]] == [[b"%d" % k] for k in range(len(rows) - 1)]:
         return True  # pandas numbers the lines in a column without a name
     names = {word.decode("utf-8", "replace").lower() for word in rows[0]}
     numbers = any(is_number(word) or COMMA_REAL.fullmatch(word) or THOUSANDS.fullmatch(word) for word in rows[0])

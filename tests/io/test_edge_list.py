@@ -215,6 +215,7 @@ def test_signs_do_not_make_whole_numbers_real(weights):
         ("# a\n1 2\r2 3\r", "line 2: a carriage return that no newline follows"),
         ("# x\n" * 30_000 + "source target\n1 2\n", "no line of an edge ends in the first 65536 bytes"),
         ("1 2\r" * 30_000, "no line of an edge ends in the first 65536 bytes"),
+        ("\x0b\n1;2;2,5\n", "line 1: expected `source target .weight.`, found ''"),  # a line of a vertical tab
     ],
 )
 def test_beginnings_that_say_nothing_are_refused(text, message):
