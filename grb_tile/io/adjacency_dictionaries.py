@@ -63,7 +63,7 @@ class Pattern:
         lengths = np.fromiter(map(len, rows), np.int64, n)
         self.indptr = np.zeros(n + 1, np.int64)
         np.cumsum(lengths, out=self.indptr[1:])
-        heads = chain.from_iterable(rows)
+        heads: Iterable[Any] = chain.from_iterable(rows)
         if not nodes.integer:
             heads = map(nodes.numbers.__getitem__, heads)
         columns = np.fromiter(heads, np.int64, int(self.indptr[-1]))
@@ -97,7 +97,7 @@ def edge_values(
                parallel edges make, sum, min or max, say
     """
 
-    data = chain.from_iterable(neighbours.values() for neighbours in adjacency.values())
+    data: Any = chain.from_iterable(neighbours.values() for neighbours in adjacency.values())
     if parallel is not None:
         if weight is None and parallel is sum:
             return list(map(len, data))

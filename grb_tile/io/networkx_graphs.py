@@ -75,7 +75,7 @@ def from_networkx(
         values = _numbers(edge_values(adjacency, weight, 1), dtype, weight)
     if values.size and equal_bits(values, values[:1]).all():
         values = values[0]
-    A = pattern.matrix(values, name)
+    A: Any = pattern.matrix(values, name)
     if view and not G.is_directed():
         A = first_of_both(A)
     numbers = None if nodelist is None else list(map(pattern.nodes.number, nodelist))
