@@ -51,7 +51,7 @@ def expression_source(root, name, arguments):
         if node.op == "const":
             expression = constant_text(node)
         else:
-            operands = [text[id(child)] for child in node.args]
+            operands = [_operand(text[id(child)]) for child in node.args]
             if node.op == "cast":
                 expression = _cast_text(node, operands[0])
             elif node.op == "where":
@@ -94,6 +94,15 @@ def helper_names():
 def helper(name):
     """The plain Python function of that name."""
     return getattr(scalar if helper_names()[name] == "scalar" else scalar_complex, name)
+
+
+def _operand(text):
+    """`text` as a part of a longer expression: in parentheses, unless it is a name, a number or one call."""
+    name, bracket, inner = text.partition("(")
+    if name.replace(".", "").replace("_", "").isalnum() or not name:
+        if not bracket or (inner.endswith(")") and _balanced(inner[:-1])):
+            return text
+    return f"({text})"
 
 
 def _balanced(text):
