@@ -2,6 +2,7 @@
 the device.
 
     GRB_TILE_TEST_BACKEND=cpu     the default backend ("cuda" when unset)
+    GRB_TILE_TEST_NUMBER=1        the device that computes (0 when unset)
     GRB_TILE_TEST_PART=2/4        the second quarter of the tests collected
 
 At the end it says which primitives were computed on the host, and how often: for numbers and bool none should be.
@@ -14,8 +15,11 @@ import pytest
 import grb_tile as gb
 from grb_tile.backends import select
 
+NUMBER = int(os.environ.get("GRB_TILE_TEST_NUMBER", "0"))
+
 
 def pytest_configure(config):
+    gb.config.set(device=NUMBER)
     gb.config.set(backend=os.environ.get("GRB_TILE_TEST_BACKEND", "cuda"))
 
 
@@ -31,6 +35,6 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_terminal_summary(terminalreporter):
     device, detours = select.named("cuda").device, dict(select.named("cuda").detours)
-    name = device.xp.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    terminalreporter.write_line(f"grb_tile computes on {name}, compute capability {device.launcher.arch}")
+    name = device.xp.cuda.runtime.getDeviceProperties(NUMBER)["name"].decode()
+    terminalreporter.write_line(f"grb_tile computes on device {NUMBER}, {name}, compute capability {device.launcher.arch}")
     terminalreporter.write_line(f"primitives computed on the host: {detours if detours else 'none'}")
