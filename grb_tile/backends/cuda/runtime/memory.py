@@ -39,4 +39,6 @@ def drop_forms(is_there: Callable[[Any], bool] = lambda array: True) -> int:
         if names:
             found.forms = {name: form for name, form in forms.items() if name not in names}
             dropped += len(names)
+    if dropped:
+        gc.collect()  # forms that refer to each other are freed by it alone
     return dropped
