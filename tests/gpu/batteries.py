@@ -5,6 +5,7 @@ conformance and laws compute with the backend "cuda" (GRB_TILE_TEST_ENGINES), al
 their kernels on the device instead of the CPU emulation (GRB_TILE_TEST_DEVICE).
 """
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -63,6 +64,7 @@ class Battery:
             # tests of backends/cuda choose the backend themselves, and what they compare with comes from the CPU
             "GRB_TILE_TEST_BACKEND": "cpu" if self.folder == "backends/cuda" else "cuda",
             "GRB_TILE_TEST_PART": f"{self.part}/{self.parts}",
+            "GRB_TILE_TEST_NUMBER": str(device_number()),
             "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
         }
 
@@ -81,6 +83,24 @@ class Battery:
             stderr=subprocess.STDOUT,
         )
         return done.returncode, done.stdout, time.monotonic() - start
+
+
+def device_number():
+    """The device on which this worker's batteries run: workers take turns over those that the machine has."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+    return int(worker) % max(1, devices())
+
+
+def devices():
+    """How many CUDA devices there are; 0 without CuPy."""
+    if importlib.util.find_spec("cupy") is None:
+        return 0
+    import cupy
+
+    try:
+        return cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return 0
 
 
 def batteries():

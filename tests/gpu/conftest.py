@@ -5,30 +5,17 @@ remedy.  A run of the whole folder writes RECORD.md's table of batteries.
 """
 
 import collections
-import importlib.util
 import time
 from pathlib import Path
 
 import pytest
 
 from gpu import record
-from gpu.batteries import batteries, in_order
+from gpu.batteries import batteries, devices, in_order
 
 HERE = Path(__file__).resolve().parent
 TOGETHER = ("test_wide.py",)  # its matrix of 2^31 entries must not be there twice
 START = time.monotonic()
-
-
-def has_device():
-    """Is there a device, and CuPy to talk to it?"""
-    if importlib.util.find_spec("cupy") is None:
-        return False
-    import cupy
-
-    try:
-        return cupy.cuda.runtime.getDeviceCount() > 0
-    except cupy.cuda.runtime.CUDARuntimeError:
-        return False
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -53,7 +40,7 @@ def pytest_collection_modifyitems(config, items):
     own = [item for item in items if item.path.is_relative_to(HERE)]
     if not own:
         return
-    without = None if has_device() else pytest.mark.skip(reason="no CUDA device (or no CuPy) on this machine")
+    without = None if devices() else pytest.mark.skip(reason="no CUDA device (or no CuPy) on this machine")
     for item in own:
         item.add_marker(pytest.mark.gpu)
         if without is not None:

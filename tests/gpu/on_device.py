@@ -37,5 +37,5 @@ def pytest_collection_modifyitems(config, items):
 def pytest_terminal_summary(terminalreporter):
     device, detours = select.named("cuda").device, dict(select.named("cuda").detours)
     name = device.xp.cuda.runtime.getDeviceProperties(NUMBER)["name"].decode()
-    terminalreporter.write_line(f"grb_tile computes on device {NUMBER}, {name}, compute capability {device.launcher.arch}")
+    terminalreporter.write_line(f"grb_tile computes on {name} {NUMBER}, compute capability {device.launcher.arch}")
     terminalreporter.write_line(f"primitives computed on the host: {detours if detours else 'none'}")

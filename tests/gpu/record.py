@@ -45,8 +45,8 @@ def facts():
     version = runtime.runtimeGetVersion()
     driver = output("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader", "-i", "0").partition("\n")[0]
     return {
-        "device": f"{found['name'].decode()} ({found['multiProcessorCount']} multiprocessors, compute capability "
-        f"{found['major']}.{found['minor']})",
+        "device": f"{runtime.getDeviceCount()} x {found['name'].decode()} ({found['multiProcessorCount']} "
+        f"multiprocessors, compute capability {found['major']}.{found['minor']})",
         "driver, CUDA, CuPy": f"{driver or 'unknown'}, CUDA {version // 1000}.{version % 1000 // 10}, "
         f"CuPy {cupy.__version__}",
         "Python, NumPy": f"{platform.python_version()}, {numpy.__version__}",
