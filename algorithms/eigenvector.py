@@ -16,14 +16,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grb_tile import Matrix, Vector, binary, dtypes, semiring
+from grb_tile import binary
 
 from . import iteration
-from .graph import as_graph
 from .report import Report
 from .result import VertexResult
 
 if TYPE_CHECKING:
+    from grb_tile import Matrix
+
     from .graph import Graph
     from .iteration import Values
     from .report import Callback
@@ -57,18 +58,15 @@ def eigenvector(
     >>> [round(x, 3) for x in eigenvector(A).to_numpy().tolist()]
     [0.5, 0.707, 0.5]
     """
-    G = as_graph(G)
-    tol, max_iter = iteration.limits(tol, max_iter)
-    iteration.check_weights(G, weighted)
+    G, tol, max_iter, along = iteration.checked(G, tol, max_iter, weighted)
     x = iteration.vector(nstart, "nstart", G.n, 1.0)
     x.name = "eigenvector"
-    if G.n and _norm(x) == 0:
+    if G.n and iteration.norm(x) == 0:
         raise ValueError("nstart: all numbers are 0, from which no iteration leads away; give one that is not")
     # as NetworkX begins: of sum 1
     total = float(x.reduce().new().value or 0.0)
     if total:
         x << binary.times(x, 1 / total)
-    along = (semiring.plus_times if weighted else semiring.plus_second)[dtypes.FP64]
     y = x.dup()
     with Report("eigenvector", callback) as report:
         report.finish("max_iter", False)
@@ -77,7 +75,7 @@ def eigenvector(
             y << x
             y(binary.plus) << along(G.AT @ x)
             # y = y / |y|_2
-            y << binary.times(y, 1 / (_norm(y) or 1.0))
+            y << binary.times(y, 1 / (iteration.norm(y) or 1.0))
             residual = iteration.change(y, x)
             x, y = y, x
             stop = report.note(residual=residual)
@@ -90,8 +88,3 @@ def eigenvector(
             report.finish("converged", True)
     x.name = "eigenvector"
     return iteration.require(VertexResult(x, report, vertices=G.labels), report, tol, max_iter, strict)
-
-
-def _norm(x: Vector) -> float:
-    """|x|_2"""
-    return float(semiring.plus_times(x @ x).new().value or 0.0) ** 0.5

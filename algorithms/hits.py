@@ -13,10 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring
+from grb_tile import Matrix, Vector, binary, dtypes, monoid
 
 from . import iteration
-from .graph import as_graph
 from .report import Report
 from .result import Result
 
@@ -70,13 +69,10 @@ def hits(
     >>> found.hubs.to_dict(), found.authorities.to_dict()
     ({0: 0.5, 1: 0.5, 2: 0.0}, {0: 0.0, 1: 0.0, 2: 1.0})
     """
-    G = as_graph(G)
-    tol, max_iter = iteration.limits(tol, max_iter)
-    iteration.check_weights(G, weighted)
+    G, tol, max_iter, along = iteration.checked(G, tol, max_iter, weighted)
     h = iteration.vector(nstart, "nstart", G.n, 1.0 / max(G.n, 1))
     h.name = "hubs"
     _divide(h, monoid.plus)
-    along = (semiring.plus_times if weighted else semiring.plus_second)[dtypes.FP64]
     a = Vector.from_scalar(0.0, G.n, dtypes.FP64, name="authorities")
     with Report("hits", callback) as report:
         report.finish("max_iter", False)

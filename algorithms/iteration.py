@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Vector, binary, dtypes, monoid, unary
+from grb_tile import Vector, binary, dtypes, monoid, semiring, unary
 
 from . import arguments
 from .errors import ConvergenceFailure
+from .graph import as_graph
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +30,14 @@ def limits(tol: Any, max_iter: Any) -> tuple[float, int]:
     if number < 0:
         raise ValueError(f"tol: expected 0 or more, got {number}")
     return number, count
+
+
+def checked(G: Any, tol: Any, max_iter: Any, weighted: bool) -> tuple[Graph, float, int, Any]:
+    """(G as a Graph, tol, max_iter, the semiring of a step): plus.times where the weights count, plus.second else."""
+    G = as_graph(G)
+    tol, max_iter = limits(tol, max_iter)
+    check_weights(G, weighted)
+    return G, tol, max_iter, (semiring.plus_times if weighted else semiring.plus_second)[dtypes.FP64]
 
 
 def vector(values: Values | None, name: str, n: int, default: float) -> Vector:
@@ -78,6 +87,11 @@ def change(new: Vector, old: Vector) -> float:
     old << binary.minus(new & old)
     old << unary.abs(old)
     return float(old.reduce(monoid.plus).new().value or 0.0)
+
+
+def norm(x: Vector) -> float:
+    """|x|_2"""
+    return float(semiring.plus_times(x @ x).new().value or 0.0) ** 0.5
 
 
 def require(result: Any, report: Report, tol: float, max_iter: int, strict: bool) -> Any:

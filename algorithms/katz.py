@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Matrix, binary, dtypes, semiring
+from grb_tile import binary
 
 from . import arguments, iteration
-from .graph import as_graph
 from .report import Report
 from .result import VertexResult
 
 if TYPE_CHECKING:
+    from grb_tile import Matrix
+
     from .graph import Graph
     from .iteration import Values
     from .report import Callback
@@ -62,15 +63,12 @@ def katz(
     >>> [round(x, 6) for x in katz(A, alpha=0.5, normalized=False).to_numpy().tolist()]
     [1.0, 1.0, 2.0]
     """
-    G = as_graph(G)
-    tol, max_iter = iteration.limits(tol, max_iter)
+    G, tol, max_iter, along = iteration.checked(G, tol, max_iter, weighted)
     alpha = arguments.real(alpha, "alpha")
-    iteration.check_weights(G, weighted)
     number = isinstance(beta, (int, float, np.number))
     given: Any = None if number else beta
     b = iteration.vector(given, "beta", G.n, arguments.real(beta, "beta") if number else 0.0)
     x = iteration.vector(nstart, "nstart", G.n, 0.0)
-    along = (semiring.plus_times if weighted else semiring.plus_second)[dtypes.FP64]
     y = x.dup()
     with Report("katz", callback) as report:
         report.finish("max_iter", False)
@@ -93,7 +91,6 @@ def katz(
         if not G.n:
             report.finish("converged", True)
     if normalized and report.stopped_by not in ("max_iter", "diverged"):
-        norm = float(semiring.plus_times(x @ x).new().value or 0.0) ** 0.5
-        x << binary.times(x, 1 / (norm or 1.0))
+        x << binary.times(x, 1 / (iteration.norm(x) or 1.0))
     x.name = "katz"
     return iteration.require(VertexResult(x, report, vertices=G.labels), report, tol, max_iter, strict)

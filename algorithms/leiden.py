@@ -20,11 +20,9 @@ import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring
 
-from . import arguments
 from .connected_components import connected_components
-from .graph import Graph, as_graph
-from .louvain import CommunitiesResult, Moves, communities, symmetric_weights, tolerance
-from .modularity import resolution_of
+from .graph import Graph
+from .louvain import CommunitiesResult, Moves, checked, communities, levels
 from .pattern import numbered, quotient
 from .report import Callback, Report
 
@@ -51,19 +49,11 @@ def leiden(
     >>> found.to_numpy().tolist(), round(found.modularity, 4)
     ([0, 0, 0, 1, 1, 1], 0.3571)
     """
-    G = as_graph(G)
-    gamma = resolution_of(resolution)
-    rng = np.random.default_rng(arguments.count(seed, "seed"))
-    max_level = arguments.limit(max_level, "max_level")
-    tol = tolerance(tol)
-    A = B = symmetric_weights(G, weighted)
+    G, A, gamma, rng, max_level, tol = checked(G, resolution, seed, max_level, tol, weighted)
+    B = A
     node, x = np.arange(G.n), np.arange(G.n)  # node(i): what i is in B; x: communities of B's nodes
     with Report("leiden", callback) as report:
-        report.finish("converged", True)
-        for level in range(G.n + 1):
-            if max_level is not None and level >= max_level:
-                report.finish("max_level", False)
-                break
+        for level in levels(G.n, max_level, report):
             x, _, stop = Moves(B, gamma, rng).until_stable(level, tol, report, x)
             if stop:
                 report.finish("callback", False)

@@ -17,7 +17,9 @@ detection" (Parallel Computing 47, 2015), section 4.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -81,19 +83,11 @@ def louvain(
     >>> found.to_numpy().tolist(), round(found.modularity, 4)
     ([0, 0, 0, 1, 1, 1], 0.3571)
     """
-    G = as_graph(G)
-    gamma = resolution_of(resolution)
-    rng = np.random.default_rng(arguments.count(seed, "seed"))
-    max_level = arguments.limit(max_level, "max_level")
-    tol = tolerance(tol)
-    A = B = symmetric_weights(G, weighted)
+    G, A, gamma, rng, max_level, tol = checked(G, resolution, seed, max_level, tol, weighted)
+    B = A
     x, best = np.arange(G.n), None
     with Report("louvain", callback) as report:
-        report.finish("converged", True)
-        for level in range(G.n + 1):
-            if max_level is not None and level >= max_level:
-                report.finish("max_level", False)
-                break
+        for level in levels(G.n, max_level, report):
             move = Moves(B, gamma, rng)
             label, quality, stop = move.until_stable(level, tol, report)
             gained = best is None or quality > best + tol
@@ -109,6 +103,29 @@ def louvain(
     return communities(G, A, x, gamma, report)
 
 
+def checked(
+    G: Any, resolution: Any, seed: Any, max_level: Any, tol: Any, weighted: bool
+) -> tuple[Graph, Matrix, float, np.random.Generator, int | None, float]:
+    """(G as a Graph, its symmetric weights, gamma, the generator of the halves that move, max_level, tol)."""
+    G = as_graph(G)
+    gamma = resolution_of(resolution)
+    rng = np.random.default_rng(arguments.count(seed, "seed"))
+    max_level, tol = arguments.limit(max_level, "max_level"), arguments.real(tol, "tol")
+    if tol < 0:
+        raise ValueError(f"tol: expected 0 or more, got {tol!r}; 1e-7 is usual")
+    return G, symmetric_weights(G, weighted), gamma, rng, max_level, tol
+
+
+def levels(n: int, max_level: int | None, report: Report) -> Iterator[int]:
+    """The numbers of the levels, of which n vertices need at most n + 1, up to max_level."""
+    report.finish("converged", True)
+    for level in range(n + 1):
+        if level == max_level:
+            report.finish("max_level", False)
+            return
+        yield level
+
+
 def communities(G: Graph, B: Matrix, x: np.ndarray, gamma: float, report: Report) -> CommunitiesResult:
     """The result of labels x, with their modularity in the symmetric graph B."""
     x = community_labels(x, G.n)
@@ -119,14 +136,6 @@ def communities(G: Graph, B: Matrix, x: np.ndarray, gamma: float, report: Report
     share = np.bincount(x, k) / (total or 1.0)
     quality = inside / (total or 1.0) - gamma * float((share * share).sum())
     return CommunitiesResult(labels, int(x.max(initial=-1)) + 1, quality, report, vertices=G.labels)
-
-
-def tolerance(value: float) -> float:
-    """`value` as a finite float >= 0."""
-    tol = arguments.real(value, "tol")
-    if tol < 0:
-        raise ValueError(f"tol: expected 0 or more, got {value!r}; 1e-7 is usual")
-    return tol
 
 
 class Moves:
