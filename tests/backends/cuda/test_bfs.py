@@ -39,7 +39,7 @@ def check(A, AT, sources, direction=None, max_level=None, target=None, levels=Tr
         assert (expected[got[found]] == expected[found] - 1).all()
         edges = {(i, int(j)) for i in range(n) for j in A.indices[A.indptr[i] : A.indptr[i + 1]]}
         assert all((int(got[v]), int(v)) in edges for v in found)
-    workspace = outcome._graph._tables[0][1]
+    workspace = outcome._graph._table[1]
     control = device.host(workspace["control"])
     assert not device.host(workspace["visited0"]).any() and not control[:2].any() and not control[6:18].any()
     return outcome

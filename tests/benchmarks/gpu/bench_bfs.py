@@ -266,7 +266,7 @@ def check_parents(found):
 def reset(G):
     graph = graph_of(current().device, G.A._store, G.A._store)
     graph.launches.clear()
-    graph._tables.clear()
+    graph._table = None
 
 
 def tries(name):

@@ -67,13 +67,12 @@ def traverse(
         listed, first, count = None, sources, 0
     else:
         listed, first, count = device.array(sources, np.int32), -1, sources.shape[0]
-    with graph.lock:
-        table = graph.table(stream, launches.group_blocks)
-        by_group = launches.high_diameter is not None and single and mode != 1
-        if by_group:
-            launches.high_diameter(stream, table, sources, *addresses, RECORD_LEVELS, max_level, target, launches.limit)
-        launches.grid(stream, table, first, device.address(listed), count, *addresses, RECORD_LEVELS, max_level, target,
-                      mode, LAUNCH["alpha"], 0)  # fmt: skip
+    table = graph.table(launches.group_blocks)
+    by_group = launches.high_diameter is not None and single and mode != 1
+    if by_group:
+        launches.high_diameter(stream, table, sources, *addresses, RECORD_LEVELS, max_level, target, launches.limit)
+    launches.grid(stream, table, first, device.address(listed), count, *addresses, RECORD_LEVELS, max_level, target,
+                  mode, LAUNCH["alpha"], 0)  # fmt: skip
     outcome = Outcome(device, results.array(3), graph, listed)
     outcome.choice = launches.choice if by_group or not graph.is_high_diameter else graph.grid_choice
     return stores_of(n, results, outcome)

@@ -1,4 +1,4 @@
-"""What BFS keeps of a graph on the device: derived arrays, a workspace for each stream, the table of the kernels.
+"""What BFS keeps of a graph on the device: derived arrays, a workspace, the table of the kernels.
 
 Made at the first BFS of a matrix and kept in its forms ("traverse").  Each launch leaves the workspace clean
 (kernels/traversal/level_loop.cuh), so only the results are allocated before a launch, and nothing is filled or cleared.
@@ -8,7 +8,6 @@ of high diameter.  Short row pointers and highest-degree neighbours are kept wit
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,9 +39,7 @@ class BfsGraph:
         self.n = n = out_edges.nrows
         self.nvals = out_edges.nvals
         self.launches = {}
-        # of the workspaces: the two launches of a BFS stay together when threads share the graph
-        self.lock = threading.Lock()
-        self._tables = {}
+        self._table = None
         self.start = pointers(device, out_edges)
         self.index, self.index_type = index_type(self.start), self.start.dtype
         self.in_start = None if in_edges is None else pointers(device, in_edges)
@@ -120,12 +117,14 @@ class BfsGraph:
             self._first_neighbours = first
         return self._first_neighbours
 
-    def table(self, stream: int, blocks: int) -> int:
-        """The address of the table (BfsTable in kernels/traversal/bfs_state.cuh) with a workspace for `stream`."""
-        found = self._tables.get(stream)
-        if found is None:
-            found = self._tables.setdefault(stream, self._make_table(blocks))
-        return found[0]
+    def table(self, blocks: int) -> int:
+        """The address of the table (BfsTable in kernels/traversal/bfs_state.cuh) with the workspace.
+
+        One serves all streams and threads: searches of a device run one after the other (Device.follow, Device.lock).
+        """
+        if self._table is None:
+            self._table = self._make_table(blocks)
+        return self._table[0]
 
     def _make_table(self, blocks: int) -> tuple[int, dict[str, Any]]:
         device, n, index = self.device, self.n, self.index_type

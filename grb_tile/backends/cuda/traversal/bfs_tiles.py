@@ -1,7 +1,7 @@
 """BFS over bit tiles on the device: TileBFS in one launch.  Kernel: kernels/traversal/bfs_tiles.cuh.
 
 Made at the first such BFS of a matrix and kept in its forms: the tiles by rows and by columns (one array when
-symmetric), the vertices with in-edges, and a workspace for each stream, which each launch leaves clean.
+symmetric), the vertices with in-edges, and a workspace, which each launch leaves clean.
 Memory beside the tiles: four bits and 12 / nt bytes a vertex.
 Paper: tilespmspv_tilebfs_icpp22, 3.4.
 """
@@ -62,7 +62,7 @@ class TileGraph:
         self.n, self.nt = out_edges.nrows, nt
         self.tiles = T = bit_tiles_of(device, out_edges, nt, symmetric=in_edges is out_edges)
         self.launches = {}
-        self._tables = {}
+        self._table = None
         lines = T.by_cols.ptr.shape[0] - 1
         parts = (self.n + 63) // 64 * (64 // nt)
         self.live, facts = device.empty(parts, T.row_words.dtype), device.zeros(1, np.uint64)
@@ -70,12 +70,11 @@ class TileGraph:
         kernel.over(parts * 32, (T.by_cols.ptr, T.by_cols.map, lines, parts, self.live, facts))
         self.live_count = device.read(facts)[0]
 
-    def table(self, stream: int) -> int:
-        """The address of the table (TileTable in kernels/traversal/bfs_tiles.cuh) with a workspace for `stream`."""
-        found = self._tables.get(stream)
-        if found is None:
-            found = self._tables.setdefault(stream, self._make_table())
-        return found[0]
+    def table(self) -> int:
+        """The address of the table (TileTable in kernels/traversal/bfs_tiles.cuh) with the workspace."""
+        if self._table is None:
+            self._table = self._make_table()
+        return self._table[0]
 
     def _make_table(self) -> tuple[int, dict[str, Any]]:
         device, T = self.device, self.tiles
@@ -156,7 +155,7 @@ def traverse(
     max_level = n if max_level is None else min(max_level, n)
     graph = graph_of(device, A, A if same else None, width or LAUNCH["width"])
     stream = device.current_stream().ptr
-    table, launch = graph.table(stream), graph.launch(levels, parents)
+    table, launch = graph.table(), graph.launch(levels, parents)
     results = results_of(device, n, levels, parents)
     listed = None if single else device.array(sources, np.int32)
     first, count = (sources, 0) if single else (-1, sources.shape[0])

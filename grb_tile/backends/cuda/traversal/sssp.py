@@ -92,20 +92,19 @@ def shortest_paths(
     grid, group = graph.launches or _launches(graph)
     stream = device.current_stream().ptr
     outcome = SsspOutcome(device, record, graph)
-    with graph.lock:
-        if AT is not None:
-            graph.set_in_edges(A if same else device.own(AT))
-        table, _ = graph.table(stream)
-        by_group = group is not None and step >= 0
-        if by_group:
-            group.launch(
-                stream, table, source, device.address(record), RECORD_ROUNDS, step,
-                device.address(graph.first_entries()), device.address(graph.items(stream, group)),
-                graph.near_capacity(group.queue_bytes), FAR_ITEMS,
-            )  # fmt: skip
-        grid(stream, table, source, device.address(values), device.address(words), device.address(record),
-             RECORD_ROUNDS, step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
-        parents = _tree(graph, table, source, words, outcome) if tree and AT is not None else None
+    if AT is not None:
+        graph.set_in_edges(A if same else device.own(AT))
+    table, _ = graph.table()
+    by_group = group is not None and step >= 0
+    if by_group:
+        group.launch(
+            stream, table, source, device.address(record), RECORD_ROUNDS, step,
+            device.address(graph.first_entries()), device.address(graph.items(group)),
+            graph.near_capacity(group.queue_bytes), FAR_ITEMS,
+        )  # fmt: skip
+    grid(stream, table, source, device.address(values), device.address(words), device.address(record),
+         RECORD_ROUNDS, step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
+    parents = _tree(graph, table, source, words, outcome) if tree and AT is not None else None
     if by_group:
         outcome.choice = group.choice(graph.choice)
     else:

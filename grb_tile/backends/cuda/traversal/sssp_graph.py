@@ -8,7 +8,6 @@ vertex and 10 to 19 MB.
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,15 +65,13 @@ class SsspGraph:
         )
         kernel.over(self.n * WEIGHT_CLASSES, (self.start, self.out, self.n, self.column_bits, classes, self.class_end))
         self.launches = None
-        # of the workspaces: the launches of an SSSP stay together when threads share the graph
-        self.lock = threading.Lock()
-        self._tables = {}
+        self._table = None
         longest = (
             device.read(self.class_end[WEIGHT_CLASSES - 1 :: WEIGHT_CLASSES].max().reshape(1))[0] if self.nvals else 0
         )
         self.choice, self.is_high_diameter = sssp_kernel(self.n, self.nvals, longest, self._entries_of_long_rows)
         self._first_entries = None
-        self._items = {}
+        self._items = None
 
     def _entries_of_long_rows(self, longest: int) -> int:
         """Entries in the rows of out-edges that have more than `longest`."""
@@ -91,7 +88,7 @@ class SsspGraph:
         if self.in_edges is not in_edges:
             same = in_edges is self.out_edges
             self.in_start, self.into = (self.start, self.out) if same else self._sorted(in_edges)[:2]
-            self._tables.clear()
+            self._table = None
             self.in_edges = in_edges  # last: sorting may fail
 
     def _sorted(self, store: Compressed) -> tuple[Any, Any, Any]:
@@ -163,20 +160,18 @@ class SsspGraph:
         """Items in a block's queue of `queue_bytes` bytes: a key and a vertex each."""
         return queue_bytes // (2 * self.key.itemsize)
 
-    def items(self, stream: int, group: GroupLaunch) -> Any:
-        """Queues and far piles of the blocks of the high-diameter kernel, for `stream`."""
-        found = self._items.get(stream)
-        if found is None:
+    def items(self, group: GroupLaunch) -> Any:
+        """Queues and far piles of the blocks of the high-diameter kernel."""
+        if self._items is None:
             words = group.blocks * (2 * self.near_capacity(group.queue_bytes) + FAR_ITEMS) * (self.key.itemsize // 4)
-            found = self._items[stream] = self.device.empty(words, np.uint64)
-        return found
+            self._items = self.device.empty(words, np.uint64)
+        return self._items
 
-    def table(self, stream: int) -> tuple[int, dict[str, Any]]:
-        """(address, arrays) of the table (sssp_state.cuh, SsspTable) with a workspace for `stream`."""
-        found = self._tables.get(stream)
-        if found is None:
-            found = self._tables.setdefault(stream, self._make_table())
-        return found
+    def table(self) -> tuple[int, dict[str, Any]]:
+        """(address, arrays) of the table (sssp_state.cuh, SsspTable) with the workspace."""
+        if self._table is None:
+            self._table = self._make_table()
+        return self._table
 
     def _make_table(self) -> tuple[int, dict[str, Any]]:
         device, n = self.device, self.n
