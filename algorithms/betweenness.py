@@ -3,13 +3,16 @@
     forward    F_d<!V,r,s> = F_{d-1} A,  V = V + F_d                 until F_d is empty
     backward   W_d = (1 + D_d) / F_d,  D_{d-1} = (W_d A')<F_{d-1},s> * F_{d-1}
     result     b(v) = sum over d of [+_s D_d(s, v)],  e(v, w) = sum over d of (F_{d-1}' W_d)(v, w) for each edge
+    weighted   the same over the edges that are tight: betweenness_weighted.py
 
 A row s of each matrix belongs to one source.  F_d(s, v) counts the shortest paths from s to v at level d, D_d(s, v) is
 Brandes' dependency of s on v.  Each level keeps its own F_d, so the matrices of all levels together have at most an
 entry for each source and vertex.
 
-Contract: G is not changed.  Edges weigh 1 each, whatever their values; loops are on no shortest path.  Directed edges
-are followed as they point.  Scores are FP64: path counts above 2^53 are rounded.
+On the CPU a compiled loop searches from one source after the other instead (gb.sequential), with the same result.
+
+Contract: G is not changed.  Without weighted=True every edge has length 1, whatever its value; loops are on no shortest
+path.  Directed edges are followed as they point.  Scores are FP64: path counts above 2^53 are rounded.
 Agrees with networkx.betweenness_centrality and edge_betweenness_centrality (3.6), also for k sources; GAP's BC
 (sbeamer/gapbs, src/bc.cc) is that of its four sources with normalized="sum", over its maximum.
 References: Brandes, "A faster algorithm for betweenness centrality" (J. Math. Sociology 25, 2001); Brandes, "On
@@ -23,9 +26,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring, unary
+from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring, sequential, unary
 
 from . import arguments
+from .betweenness_weighted import add_to_edges, add_to_vertices, lengths
 from .graph import as_graph
 from .report import Report
 from .result import EdgeResult, VertexResult
@@ -47,6 +51,7 @@ def betweenness(
     batch: int = 64,
     normalized: bool | str = True,
     endpoints: bool = False,
+    weighted: bool = False,
     seed: int | None = None,
     callback: Callback | None = None,
 ) -> VertexResult:
@@ -58,12 +63,14 @@ def betweenness(
     normalized   True: divided by the number of pairs (s, t); False: an undirected pair counts once.  Both scale a
                  sample up to all sources; "sum" is the sum over the sources as it is
     endpoints    count s and t as on their paths
+    weighted     the length of an edge is its value, which must be above 0, rather than 1
     seed         of the sample; the same seed draws the same sources
     callback     called with the record of each batch; something true stops there (scores are then those of a sample)
 
     Shapes: A n x n, values size n.  Types: any A; values FP64, full.
-    Raises: ValueError, TypeError, IndexError for the arguments.
-    Cost: for each source two looks at each edge within its reach.
+    Raises: ValueError, TypeError, IndexError for the arguments; weighted: ValueError, TypeError, OverflowError for
+    weights that are not above 0 and finite, or with which sums of FP64 are not exact enough.
+    Cost: for each source two looks at each edge within its reach; weighted: and a heap of its vertices.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import betweenness
@@ -74,10 +81,18 @@ def betweenness(
     G = as_graph(G)
     chosen, batch = _sources(G, k, sources, seed), arguments.count(batch, "batch", 1)
     _check_normalized(normalized)
+    L = lengths(G) if weighted else None
     b = Vector.from_scalar(0.0, G.n, FP64, name="betweenness")
     done: list[int] = []
     with Report("betweenness", callback) as report:
         for part in _batches(G, chosen, batch, done, report):
+            found = sequential.dependencies(G.A, part, weights=_in_order(L), endpoints=endpoints)
+            if found is not None:
+                b(binary.plus) << Vector.from_dense(found)
+                continue
+            if L is not None:
+                add_to_vertices(b, L, part, endpoints)
+                continue
             levels = _forward(G, part)
             for _, D, _ in _backward(G, levels):
                 # b += [+_s D(s, v)]
@@ -97,6 +112,7 @@ def edge_betweenness(
     sources: Sequence[int] | None = None,
     batch: int = 64,
     normalized: bool | str = True,
+    weighted: bool = False,
     seed: int | None = None,
     callback: Callback | None = None,
 ) -> EdgeResult:
@@ -114,12 +130,21 @@ def edge_betweenness(
     G = as_graph(G)
     chosen, batch = _sources(G, k, sources, seed), arguments.count(batch, "batch", 1)
     _check_normalized(normalized)
+    L = lengths(G) if weighted else None
     E = unary.one[FP64](G.A).new(name="edge_betweenness")
     E << binary.times(E, 0.0)
     along = semiring.plus_times[FP64]
     done: list[int] = []
     with Report("edge_betweenness", callback) as report:
         for part in _batches(G, chosen, batch, done, report):
+            found = sequential.dependencies(G.A, part, weights=_in_order(L), by_edge=True)
+            if found is not None:
+                # E += the terms, which are in the order of A's entries
+                E(binary.plus) << _with_values(G.A, found)
+                continue
+            if L is not None:
+                add_to_edges(E, L, part)
+                continue
             for W, _, F in _backward(G, _forward(G, part), to_source=True):
                 # E<A,s> += F' W : an edge joins a vertex of one level and a vertex of the next
                 E(binary.plus, mask=G.A.S) << along(F.T @ W)
@@ -161,6 +186,17 @@ def _batches(G: Graph, chosen: list[int] | None, batch: int, done: list[int], re
         done += part
         if report.note(sources=len(done)):
             return
+
+
+def _in_order(L: Matrix | None) -> np.ndarray | None:
+    """The lengths in the order of the entries."""
+    return None if L is None else L.to_csr()[2]
+
+
+def _with_values(A: Matrix, values: np.ndarray) -> Matrix:
+    """The structure of A with these values."""
+    indptr, columns, _ = A.to_csr()
+    return Matrix.from_csr(indptr, columns, values, FP64, nrows=A.nrows, ncols=A.ncols)
 
 
 def _forward(G: Graph, sources: list[int]) -> list[Matrix]:

@@ -3,6 +3,7 @@
     sequential.strong_components(A)        Pearce 2016
     sequential.core_numbers(A, ...)        Batagelj and Zaversnik 2003
     sequential.greedy_colours(A, order)    Welsh and Powell 1967
+    sequential.dependencies(A, sources)    Brandes 2001
     ...
 
 A loop of GraphBLAS calls pays for several calls a round, and some algorithms have thousands of rounds; one processor
@@ -26,12 +27,12 @@ from .storage.store import index_dtype
 VERTEX_SECONDS, ENTRY_SECONDS = 1e-6, 100e-9  # what the loops of GraphBLAS calls take, by the benchmark of algorithms
 
 
-def _run(name: str, matrices: list[Matrix], *arguments: Any) -> int | None:
+def _run(name: str, matrices: list[Matrix], *arguments: Any, each: Any = None) -> int | None:
     """What the backend's loop returns, None where it has none."""
     stores = [A._store for A in matrices]
-    work = sum(store.nvals for store in stores) * ENTRY_SECONDS
+    work = sum(store.nvals for store in stores) * ENTRY_SECONDS * (each[1] if each else 1)
     vertices = max((a.size for a in arguments if isinstance(a, np.ndarray)), default=0) * VERTEX_SECONDS
-    found = current().sequential(name, stores, arguments, 1e-3 + work + vertices)
+    found = current().sequential(name, stores, arguments, 1e-3 + work + vertices, each)
     return None if found is NotImplemented else found
 
 
@@ -133,3 +134,34 @@ def cuthill_mckee(A: Matrix, by_degree: np.ndarray) -> np.ndarray | None:
     seen, order = np.zeros(n, np.int64), np.empty(n, np.int64)
     found = _run("cuthill_mckee", [A], by_degree, rank, ptr, columns, seen, order)
     return None if found is None else order
+
+
+def dependencies(
+    A: Matrix, sources: Any, *, weights: np.ndarray | None = None, endpoints: bool = False, by_edge: bool = False
+) -> np.ndarray | None:
+    """delta(v) = sum over the sources s != v and all t of the share of the shortest paths from s to t that v is on.
+
+    weights     the length of each entry in the order of A's rows, FP64 and above 0; None: each has length 1
+    endpoints   a path counts for s and t, too
+    by_edge     the shares of the entries, in the order of A's rows, rather than of the vertices
+
+    The threads of the process share the sources; their sums are added in one order, so that the same number of threads
+    gives the same result.
+    Cost: O(n + nvals) for each source, weighted O((n + nvals) log n).
+    Source: Brandes, "A faster algorithm for betweenness centrality" (J. Math. Sociology 25, 2001).
+    """
+    n, scores = A.nrows, []
+
+    def workspace(thread: int) -> tuple[np.ndarray, ...]:
+        scores.append((thread, np.zeros(A.nvals if by_edge else n)))
+        found = (scores[-1][1], np.full(n, -1), np.empty(n, np.int64), *np.empty((2, n)))
+        return found if weights is None else (*found, np.empty(n, np.int64), np.empty(n))
+
+    wanted = np.asarray(sources, np.int64)
+    given = (
+        (wanted, int(endpoints), int(by_edge)) if weights is None else (wanted, weights, int(endpoints), int(by_edge))
+    )
+    each = "run" if weights is None else "run_weighted", wanted.size, workspace
+    if _run("brandes", [A], *given, each=each) is None:
+        return None
+    return sum(x for _, x in sorted(scores, key=lambda pair: pair[0]))

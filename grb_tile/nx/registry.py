@@ -88,9 +88,11 @@ def implements(
 
 @contextlib.contextmanager
 def _errors_of_networkx() -> Iterator[None]:
-    """NetworkX's exceptions in place of those of grb_tile.algorithms."""
+    """NetworkX's exceptions in place of those of grb_tile.algorithms; what no type holds is left to NetworkX."""
     try:
         yield
+    except OverflowError as error:
+        raise NotImplementedError(str(error)) from error
     except ConvergenceFailure as error:
         raise nx.PowerIterationFailedConvergence(error.iterations) from error
     except NegativeCycleError as error:

@@ -1,4 +1,7 @@
-"""Betweenness of vertices and edges against NetworkX, exact and from samples of the sources."""
+"""Betweenness of vertices and edges against NetworkX, exact and from samples of the sources.
+
+With the fixture `engine` as the compiled loop and as the loop of GraphBLAS calls.
+"""
 
 import networkx as nx
 import numpy as np
@@ -22,7 +25,7 @@ def assert_same(found, expected):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("normalized", [False, True])
-def test_vertices(seed, directed, normalized, base_seed):
+def test_vertices(seed, directed, normalized, engine, base_seed):
     A, N = pair(base_seed * 1000 + seed, directed)
     G = Graph(A, directed)
     for endpoints in (False, True):
@@ -34,7 +37,7 @@ def test_vertices(seed, directed, normalized, base_seed):
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("directed", [False, True])
-def test_edges(seed, directed, base_seed):
+def test_edges(seed, directed, engine, base_seed):
     A, N = pair(base_seed * 1000 + seed, directed)
     for normalized in (False, True):
         expected = nx.edge_betweenness_centrality(N, normalized=normalized)
@@ -56,6 +59,50 @@ def test_samples_are_scaled_as_in_networkx(seed, directed, base_seed, monkeypatc
             options = {"normalized": normalized, "endpoints": endpoints}
             expected = nx.betweenness_centrality(N, k=len(sources), seed=1, **options)
             assert_same(betweenness(Graph(A, directed), sources=sources, **options).to_dict(), expected)
+
+
+def weighted_pair(seed, directed):
+    """Lengths 1 to 3, so that many paths are of equal length."""
+    A, N = pair(seed, directed)
+    for i, j, attributes in N.edges(data=True):
+        attributes["length"] = 1 + (i * 7 + j * 7) % 3
+    i, j, _ = A.to_coo()
+    return gb.Matrix.from_coo(i, j, 1 + (i * 7 + j * 7) % 3, nrows=A.nrows, ncols=A.ncols), N
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("directed", [False, True])
+def test_weighted(seed, directed, engine, base_seed):
+    A, N = weighted_pair(base_seed * 1000 + seed, directed)
+    for kind, scale in ((int, 1), (float, 0.5)):
+        G = Graph(gb.binary.times(A, scale).new(kind), directed)
+        for endpoints in (False, True):
+            expected = nx.betweenness_centrality(N, weight="length", endpoints=endpoints)
+            assert_same(betweenness(G, weighted=True, endpoints=endpoints, batch=7).to_dict(), expected)
+        expected = nx.edge_betweenness_centrality(N, weight="length")
+        if not directed:
+            expected = {(min(edge), max(edge)): value for edge, value in expected.items()}
+        assert_same(edge_betweenness(G, weighted=True, batch=5).to_dict(), expected)
+
+
+@pytest.mark.parametrize("length", [0, -1, np.inf, np.nan, 1e-12, 2**60])
+def test_lengths_that_are_refused(length):
+    A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [5e5, 5e5, length, length], nrows=3, ncols=3)
+    if length == 2**60:
+        A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [1, 1, length, length], nrows=3, ncols=3)
+    for function in (betweenness, edge_betweenness):
+        with pytest.raises((ValueError, OverflowError), match=r"weighted=True: |is NaN"):
+            function(A, weighted=True)
+
+
+def test_threads_share_the_sources(engine, monkeypatch):
+    A = karate()
+    expected = betweenness(A).to_dict()
+    monkeypatch.setattr("grb_tile.backends.cpu.compiled.sequential.PARALLEL_WORK", 1)
+    monkeypatch.setattr("grb_tile.backends.cpu.jit.threads._threads", 3)
+    for _ in range(2):
+        assert_same(betweenness(A, batch=5).to_dict(), expected)
 
 
 def test_a_seed_draws_the_same_sources():
@@ -88,7 +135,7 @@ def dependencies(A, source):
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_the_sum_of_dependencies(directed, base_seed):
+def test_the_sum_of_dependencies(directed, engine, base_seed):
     A, _ = pair(base_seed * 1000 + 77, directed)
     sources = list(range(0, A.nrows, 3))
     found = betweenness(A, sources=sources, normalized="sum").to_numpy()

@@ -22,32 +22,47 @@ def _sources(G: nx.Graph, k: int | None, seed: Any) -> list[int] | None:
     return list(map(nodes_of(G).number, chosen))
 
 
-def _unweighted(G: nx.Graph, weight: Any = None, k: int | None = None, **others: Any) -> bool | str:
+def _within_reach(G: nx.Graph, weight: Any = None, k: int | None = None, **others: Any) -> bool | str:
     if k is not None and not 1 <= k <= len(G):
         return "k is not between 1 and the number of nodes"
-    return weight is None or "weighted betweenness is left to NetworkX"
+    return not callable(weight) or "weight is a function of the caller"
 
 
-@implements(can_run=_unweighted)
+def _above_zero(G: nx.Graph, weight: Any) -> algorithms.Graph:
+    """The graph with the least weight of parallel edges; NotImplementedError where one is not above 0."""
+    if weight is None:
+        return graph(G)
+    found = weighted(G, weight, nonnegative=True)
+    if found.A.nvals and found.emin == 0:
+        raise NotImplementedError(f"{weight}: an edge of weight 0")  # paths of no length, of which NetworkX counts some
+    return found
+
+
+@implements(can_run=_within_reach)
 def betweenness_centrality(G, k=None, normalized=True, weight=None, endpoints=False, seed=None):
     if len(G) == 0:
         return {}
     sources = None if k == len(G) else _sources(G, k, seed)
-    found = algorithms.betweenness(graph(G), sources=sources, normalized=bool(normalized), endpoints=bool(endpoints))
+    found = algorithms.betweenness(
+        _above_zero(G, weight), sources=sources, normalized=bool(normalized), endpoints=bool(endpoints),
+        weighted=weight is not None,
+    )  # fmt: skip
     return dense(G, found.values)
 
 
-def _simple_and_unweighted(G: nx.Graph, weight: Any = None, k: int | None = None, **others: Any) -> bool | str:
+def _simple_and_within_reach(G: nx.Graph, weight: Any = None, k: int | None = None, **others: Any) -> bool | str:
     if G.is_multigraph():
         return "the share of each parallel edge is left to NetworkX"
-    return _unweighted(G, weight, k)
+    return _within_reach(G, weight, k)
 
 
-@implements(can_run=_simple_and_unweighted)
+@implements(can_run=_simple_and_within_reach)
 def edge_betweenness_centrality(G, k=None, normalized=True, weight=None, seed=None):
     if len(G) == 0:
         return {}
-    found = algorithms.edge_betweenness(graph(G), sources=_sources(G, k, seed), normalized=bool(normalized))
+    found = algorithms.edge_betweenness(
+        _above_zero(G, weight), sources=_sources(G, k, seed), normalized=bool(normalized), weighted=weight is not None
+    )
     i, j, values = found.to_coo()
     nodes = nodes_of(G)
     return dict(zip(zip(nodes.of(i), nodes.of(j)), values.tolist()))

@@ -109,6 +109,18 @@ FAULTS = [
         "range(len(levels) - 1, 0, -1)",
     ),
     Fault(
+        "algorithms/betweenness_weighted.py",
+        "the paths that end at a vertex are left out of its in-edges",
+        "z = binary.plus(x | y).new()",
+        "z = y",
+    ),
+    Fault(
+        "grb_tile/backends/cpu/templates/brandes.py",
+        "a shorter path adds to the number of the longer ones",
+        "                        sigma[w] = paths\n                        sift_up(heap, place, length, place[w])",
+        "                        sigma[w] += paths\n                        sift_up(heap, place, length, place[w])",
+    ),
+    Fault(
         "algorithms/closeness.py",
         "closeness follows edges as they point",
         "Graph(G.AT, True)) if G.directed else G",

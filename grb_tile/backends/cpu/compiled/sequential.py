@@ -11,7 +11,7 @@ from grb_tile.storage.store import MAX_INT32_DIMENSION, BitmapVector, SparseVect
 
 from ..jit import cache as jit
 from ..vectorised.structure import tuples_vector
-from .gather import balanced
+from .gather import PARALLEL_WORK, balanced
 
 ENTRY_SECONDS = 100e-9  # a composition of products takes so long for each entry (sort, sum, search of the greatest)
 NO_VALUES = np.zeros(0, np.float64)
@@ -23,6 +23,7 @@ _ONE_MATRIX = (
 KERNELS = [
     *((name, {"INDEX": "i"}) for name in _ONE_MATRIX),
     ("core_numbers", {"INDEX": "i", "IN_INDEX": "i"}),
+    ("brandes", {"INDEX": "i", "Z": "d"}),
     ("spanning_forest", {}),
     *(
         ("best_label", {"X_ISO": iso, "VALUE": "d", "INDEX": "i", "Z": "d", "MASK": mask})
@@ -39,17 +40,34 @@ def _functions(kernel, seconds):
     return found
 
 
-def sequential(name, matrices, arguments, seconds):
-    """The result of the template `name`; matrices: CSR, their row pointers and column indices come first."""
+def sequential(name, matrices, arguments, seconds, each=None):
+    """The result of the template `name`; matrices: CSR, their row pointers and column indices come first.
+
+    each   (function, jobs, workspace): threads share the jobs, so that a call is function(..., *arguments, first, last,
+           *workspace(thread))
+    """
     if any(A.rows is not None for A in matrices):
         return NotImplemented
     constants = {key: A.indices.dtype.char for key, A in zip(("INDEX", "IN_INDEX"), matrices, strict=False)}
+    if each:
+        constants["Z"] = "d"
     kernel = jit.plain_kernel(name, **constants)
     functions = _functions(kernel, seconds)
     if functions is None:
         return NotImplemented
     arrays = [jit.plain(part) for A in matrices for part in (A.indptr, A.indices)]
-    return jit.attempt(kernel, lambda: functions.run(*arrays, *arguments))
+    if each is None:
+        return jit.attempt(kernel, lambda: functions.run(*arrays, *arguments))
+    function, jobs, workspace = each
+    run = getattr(functions, function)
+    work = jobs * sum(A.nvals for A in matrices)
+    threads = min(jit.thread_count(), jobs) if work >= PARALLEL_WORK else 1
+
+    def some(thread, worker):
+        first, last = (jobs * t // threads for t in (thread, thread + 1))
+        return run(*arrays, *arguments, first, last, *workspace(thread))
+
+    return jit.attempt(kernel, lambda: sum(jit.share_out(some, threads, threads)))
 
 
 def best_labels(A, labels, weighted, allow, *penalty):

@@ -1,0 +1,183 @@
+"""Shortest paths through vertices and edges: a search and its dependencies for each source.
+
+    sigma(w) = sum of sigma(v),   delta(v) = sum of sigma(v) / sigma(w) (1 + delta(w))     over edges v -> w on shortest
+                                                                                           paths from the source
+Paper: Brandes, "A faster algorithm for betweenness centrality" (J. Math. Sociology 25, 2001), algorithm 1, without its
+lists of predecessors: the edges that leave v are looked at again instead.
+"""
+
+from grb_tile.backends.cpu.templates.placeholders import INDEX, INT64, Z
+
+
+def run(
+    indptr: INT64,
+    indices: INDEX,
+    sources: INT64,
+    endpoints: int,
+    by_edge: int,
+    first: int,
+    last: int,
+    scores: Z,
+    level: INT64,
+    order: INT64,
+    sigma: Z,
+    share: Z,
+):
+    """The sources sources[first:last]; every edge has length 1.
+
+    scores: + delta of each vertex, of which the source has none, or by_edge + the term of each entry.
+    endpoints: a path counts for its ends, too.  level: -1 before and after; order, sigma, share: workspace of n.
+    """
+    for at in range(first, last):
+        source = sources[at]
+        level[source] = 0
+        sigma[source] = 1.0
+        order[0] = source
+        head = 0
+        tail = 1
+        while head < tail:
+            v = order[head]
+            head += 1
+            below = level[v] + 1
+            paths = sigma[v]
+            for e in range(indptr[v], indptr[v + 1]):
+                w = indices[e]
+                if level[w] < 0:
+                    level[w] = below
+                    sigma[w] = paths
+                    order[tail] = w
+                    tail += 1
+                elif level[w] == below:
+                    sigma[w] += paths
+        deepest = level[order[tail - 1]]
+        for k in range(tail - 1, -1, -1):
+            v = order[k]
+            total = 0.0
+            if level[v] < deepest:
+                below = level[v] + 1
+                for e in range(indptr[v], indptr[v + 1]):
+                    w = indices[e]
+                    if level[w] == below:
+                        if by_edge != 0:
+                            scores[e] += sigma[v] * share[w]
+                        total += share[w]
+                total *= sigma[v]
+            share[v] = (1.0 + total) / sigma[v]  # of each shortest path to v
+            if by_edge == 0:
+                if k > 0:
+                    scores[v] += total + endpoints
+                else:
+                    scores[v] += endpoints * (tail - 1)
+        for k in range(tail):
+            level[order[k]] = -1
+    return 0
+
+
+def sift_up(heap, place, length, k):
+    """Move the vertex at heap[k] up to where no longer one is above it."""
+    v = heap[k]
+    while k > 0:
+        parent = (k - 1) >> 1
+        u = heap[parent]
+        if length[u] <= length[v]:
+            break
+        heap[k] = u
+        place[u] = k
+        k = parent
+    heap[k] = v
+    place[v] = k
+    return 0
+
+
+def sift_down(heap, place, length, v, size):
+    """Put v into the heap of `size` vertices whose top is free."""
+    k = 0
+    while True:
+        child = 2 * k + 1
+        if child >= size:
+            break
+        if child + 1 < size and length[heap[child + 1]] < length[heap[child]]:
+            child += 1
+        u = heap[child]
+        if length[v] <= length[u]:
+            break
+        heap[k] = u
+        place[u] = k
+        k = child
+    heap[k] = v
+    place[v] = k
+    return 0
+
+
+def run_weighted(
+    indptr: INT64,
+    indices: INDEX,
+    sources: INT64,
+    weights: Z,
+    endpoints: int,
+    by_edge: int,
+    first: int,
+    last: int,
+    scores: Z,
+    place: INT64,
+    order: INT64,
+    sigma: Z,
+    share: Z,
+    heap: INT64,
+    length: Z,
+):
+    """As run; an edge has the length weights[e] > 0.  Dijkstra's algorithm with a binary heap.
+
+    place: the position in the heap; -1 before a vertex is found, -2 once its length is final.
+    """
+    for at in range(first, last):
+        source = sources[at]
+        length[source] = 0.0
+        sigma[source] = 1.0
+        heap[0] = source
+        size = 1
+        tail = 0
+        while size > 0:
+            v = heap[0]
+            size -= 1
+            if size > 0:
+                sift_down(heap, place, length, heap[size], size)
+            place[v] = -2
+            order[tail] = v
+            tail += 1
+            paths = sigma[v]
+            for e in range(indptr[v], indptr[v + 1]):
+                w = indices[e]
+                found = length[v] + weights[e]
+                if place[w] == -1:
+                    length[w] = found
+                    sigma[w] = paths
+                    heap[size] = w
+                    sift_up(heap, place, length, size)
+                    size += 1
+                elif place[w] >= 0:
+                    if found < length[w]:
+                        length[w] = found
+                        sigma[w] = paths
+                        sift_up(heap, place, length, place[w])
+                    elif found == length[w]:
+                        sigma[w] += paths
+        for k in range(tail - 1, -1, -1):
+            v = order[k]
+            total = 0.0
+            for e in range(indptr[v], indptr[v + 1]):
+                w = indices[e]
+                if length[v] + weights[e] == length[w]:
+                    if by_edge != 0:
+                        scores[e] += sigma[v] * share[w]
+                    total += share[w]
+            total *= sigma[v]
+            share[v] = (1.0 + total) / sigma[v]
+            if by_edge == 0:
+                if k > 0:
+                    scores[v] += total + endpoints
+                else:
+                    scores[v] += endpoints * (tail - 1)
+        for k in range(tail):
+            place[order[k]] = -1
+    return 0
