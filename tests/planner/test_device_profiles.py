@@ -83,4 +83,3 @@ def test_costs_grow_as_multiprocessors_become_fewer(matrix):
 def test_a_bitmap_is_kept_as_long_as_its_bytes_cost_less_than_a_list(profile):
     most = int(tuning.LIST_NS * profile.dram_bytes_ns / 4.125)
     assert stays_bitmap(most, 4, profile) and not stays_bitmap(most + 2, 4, profile)
-
