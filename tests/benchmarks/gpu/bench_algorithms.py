@@ -1,0 +1,246 @@
+"""Algorithms on the device: checked, timed, and where the time of a call goes.
+
+    python3 tests/benchmarks/gpu/bench_algorithms.py [NAME ...] [--seconds 6] [--small] [--no-profile]
+
+NAME is a case of CASES; all of them without one.  Graphs are made by grb_tile.generators on the device.  For each case:
+
+  first      ms of the first call: kernels are compiled, forms of the graph are made
+  median     ms of a call until the device is done, forms of the graph cached, as many calls as fit into --seconds
+  per unit   the same for one unit of the case (an iteration, a source, a round), where it has one
+  primitives how many calls of the backend's primitives one call makes, how long they take when the device is waited for
+             before and after each, the ones that take most, and what is left: the host's time outside of primitives
+  reads      how often the host waits for numbers of the device
+
+Results are checked by independent means: CuPy's arrays of the edges, SciPy on a graph of 2^16 vertices.
+A case that takes longer than its limit is stopped, and the row says so.  --small takes graphs of 2^12 vertices.
+Writes JSON lines to $OUT/algorithms.jsonl when OUT is set.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from collections import Counter, defaultdict
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
+
+import numpy as np  # noqa: E402
+from algorithm_checks import CHECKS, SLOW_CHECKS  # noqa: E402
+
+import grb_tile as gb  # noqa: E402
+from grb_tile import algorithms as alg, dtypes, generators  # noqa: E402
+from grb_tile.backends import select  # noqa: E402
+from grb_tile.backends.protocol import Backend  # noqa: E402
+
+FP32 = dtypes.FP32
+OTHER = {"is_available", "to_device", "operands_to_device", "is_ready", "bind", "bound", "bring", "synchronize",
+         "array", "is_array", "count_saving", "edges_of", "describe_device", "device_report", "run_reported"}  # fmt: skip
+
+GRAPHS = {
+    "kron21": lambda s: alg.Graph.of_symmetric(generators.kronecker(s or 21, 48)),
+    "kron20": lambda s: alg.Graph.of_symmetric(generators.kronecker(s or 20, 16)),
+    "kron20w": lambda s: alg.Graph.of_symmetric(generators.kronecker(s or 20, 16, weights=(1, 255))),
+    "directed20": lambda s: alg.Graph(generators.kronecker(s or 20, 32, directed=True), directed=True),
+    "uniform21": lambda s: alg.Graph.of_symmetric(generators.uniform_random(1 << (s or 21), 24 << (s or 21))),
+    "grid2000": lambda s: alg.Graph.of_symmetric(generators.grid(*[1 << s // 2 if s else 2000] * 2)),
+}
+
+# name: graph, call, units of a call (None: no unit), name of its check, the target in ms a unit or a call
+CASES = {
+    "pagerank": ("kron21", lambda G: alg.pagerank(G, tol=0, max_iter=20, dtype=FP32), 20, "pagerank", 0.8),
+    "pagerank_tol": ("kron21", lambda G: alg.pagerank(G, tol=1e-12, max_iter=20, dtype=FP32, strict=False),
+                     20, "pagerank", 0.8),
+    "components_uniform": ("uniform21", alg.connected_components, None, "components", 0.8),
+    "components_kron": ("kron21", alg.connected_components, None, "components", None),
+    "strong_components": ("directed20", alg.strongly_connected_components, None, "strong", 3),
+    "core_number": ("kron20", alg.core_number, None, "cores", 20),
+    "louvain_level": ("kron20", lambda G: alg.louvain(G, max_level=1), None, "louvain", 60),
+    "label_propagation": ("kron20", lambda G: alg.label_propagation(G, max_iter=4), 4, "labels", 2),
+    "spanning_forest": ("kron20w", alg.minimum_spanning_forest, None, "forest", 15),
+    "coloring": ("kron20", alg.coloring, None, "coloring", 5),
+    "coloring_random": ("kron20", lambda G: alg.coloring(G, method="jp_random"), None, "coloring", 5),
+    "independent_set": ("kron20", alg.maximal_independent_set, None, "independent", None),
+    "betweenness_1": ("kron21", lambda G: alg.betweenness(G, sources=[G.n // 3], normalized="sum"), 1, None, 8),
+    "betweenness_8": ("kron21", lambda G: alg.betweenness(G, sources=_sources(G, 8), normalized="sum"), 8, None, 8),
+    "betweenness_64": ("kron20", lambda G: alg.betweenness(G, sources=_sources(G, 64), normalized="sum"), 64, None, 3),
+    "katz": ("kron20", lambda G: alg.katz(G, alpha=1e-5, tol=0, max_iter=10, strict=False), 10, None, None),
+    "eigenvector": ("kron20", lambda G: alg.eigenvector(G, tol=0, max_iter=10, strict=False), 10, None, None),
+    "hits": ("kron20", lambda G: alg.hits(G, tol=0, max_iter=10, strict=False), 10, None, None),
+    "leiden": ("kron20", alg.leiden, None, "louvain", None),
+    "rcm": ("grid2000", alg.rcm, None, None, None),
+    "components_grid": ("grid2000", alg.connected_components, None, "components", None),
+}  # fmt: skip
+
+
+class LimitError(Exception):
+    """A case took longer than its limit."""
+
+
+@contextmanager
+def limit(seconds):
+    def stop(*_):
+        raise LimitError(f"more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _sources(G, count):
+    degree = G.out_degree.to_coo(values=False)[0]
+    return np.random.default_rng(1).choice(degree, count, replace=False).tolist()
+
+
+def timed(call):
+    backend = select.current()
+    backend.synchronize()
+    start = time.perf_counter()
+    found = call()
+    backend.synchronize()
+    return (time.perf_counter() - start) * 1e3, found
+
+
+@contextmanager
+def watched():
+    """Yields (calls, milliseconds, reads) of the primitives that are called within the block, the device waited for."""
+    backend, calls, spent, reads = select.current(), Counter(), defaultdict(float), Counter()
+    device = getattr(backend, "device", None)
+    names = [
+        name for name in vars(Backend) if callable(getattr(Backend, name)) and name[0] != "_" and name not in OTHER
+    ]
+    inside = []
+
+    def wrapped(name, run):
+        def call(*arguments, **options):
+            if inside:
+                return run(*arguments, **options)
+            backend.synchronize()
+            inside.append(name)
+            start = time.perf_counter()
+            try:
+                found = run(*arguments, **options)
+                backend.synchronize()
+            finally:
+                inside.pop()
+            calls[name] += 1
+            spent[name] += (time.perf_counter() - start) * 1e3
+            return found
+
+        return call
+
+    def counted(name, run):
+        def call(*arguments):
+            reads[name] += 1
+            return run(*arguments)
+
+        return call
+
+    wrapped_names = {name: getattr(backend, name) for name in names}
+    for name, run in wrapped_names.items():
+        setattr(backend, name, wrapped(name, run))
+    readers = () if device is None else ("read", "read_count", "words_of", "host")
+    for name in readers:
+        setattr(device, name, counted(name, getattr(device, name)))
+    try:
+        yield calls, spent, reads
+    finally:
+        for name in wrapped_names:
+            delattr(backend, name)
+        for name in readers:
+            delattr(device, name)
+
+
+def profile(call):
+    """Where the time of one call goes."""
+    with watched() as (calls, spent, reads):
+        whole, _ = timed(call)
+    most = sorted(spent, key=spent.get, reverse=True)[:5]
+    return {
+        "primitives": sum(calls.values()), "in_primitives_ms": round(sum(spent.values()), 3),
+        "host_ms": round(whole - sum(spent.values()), 3), "reads": dict(reads),
+        "most": {name: [calls[name], round(spent[name], 3)] for name in most},
+    }  # fmt: skip
+
+
+def measure(name, G, seconds, with_profile):
+    graph, call, units, check, target = CASES[name]
+    row = {"case": name, "graph": graph, "n": G.n, "entries": G.A.nvals, "target": target, "unit": units}
+    detours = Counter(select.current().detours) if hasattr(select.current(), "detours") else Counter()
+    try:
+        with limit(int(3 * seconds) + 1):
+            first, found = timed(lambda: call(G))
+            row["first"] = round(first, 3)
+            times, start = [], time.perf_counter()
+            while len(times) < 15 and (not times or time.perf_counter() - start + times[-1] / 1e3 < seconds / 2):
+                times.append(timed(lambda: call(G))[0])
+            row.update(median=round(float(np.median(times)), 3), least=round(min(times), 3), calls=len(times))
+            if units:
+                row["per_unit"] = round(row["median"] / units, 3)
+            report = getattr(found, "report", None)
+            if report is not None:
+                row["rounds"], row["ran"] = report.iterations, report.algorithm
+            if with_profile:
+                row.update(profile(lambda: call(G)))
+        now = getattr(select.current(), "detours", Counter())
+        row["on_host"] = {key: now[key] - detours[key] for key in now if now[key] != detours[key]}
+        with limit(int(3 * seconds) + 20):
+            if check in SLOW_CHECKS and G.n > 1 << 16:
+                G = GRAPHS[graph](16)
+                found = call(G)
+            row["checked"] = CHECKS[check](G, found) if check else "no"
+    except LimitError as error:
+        row["stopped"] = str(error)
+    except Exception as error:  # noqa: BLE001  # a row for every case, whatever happens in one
+        row["failed"] = f"{type(error).__name__}: {error}"[:300]
+    return row
+
+
+def show(row):
+    figures = [f"{key} {row[key]}" for key in ("first", "median", "least", "calls", "per_unit", "rounds", "target",
+               "primitives", "in_primitives_ms", "host_ms", "reads", "most", "on_host", "checked", "stopped", "failed")
+               if row.get(key) not in (None, {})]  # fmt: skip
+    print(f"{row['case']} ({row['graph']}, {row['entries']} entries): " + ", ".join(figures), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*", help="cases; all when left out")
+    parser.add_argument("--seconds", type=float, default=6, help="for the calls of a case, roughly")
+    parser.add_argument("--small", action="store_true", help="graphs of 2^12 vertices, to try the benchmark itself")
+    parser.add_argument("--no-profile", action="store_true")
+    parser.add_argument("--backend", default="cuda")
+    given = parser.parse_args()
+    gb.config.set(backend=given.backend)
+    unknown = [name for name in given.names if name not in CASES]
+    if unknown:
+        raise SystemExit(f"no case {unknown[0]!r}; there are {', '.join(CASES)}")
+    names = given.names or list(CASES)
+    failed = False
+    for graph in GRAPHS:  # one graph at a time in memory
+        of_graph = [name for name in names if CASES[name][0] == graph]
+        if not of_graph:
+            continue
+        made, G = timed(lambda: GRAPHS[graph](12 if given.small else None))  # noqa: B023
+        print(f"-- {graph}: {G.n} vertices, {G.A.nvals} entries, made in {made:.0f} ms", flush=True)
+        for name in of_graph:
+            row = measure(name, G, given.seconds, not given.no_profile)
+            failed |= "failed" in row
+            show(row)
+            if os.environ.get("OUT"):
+                with open(Path(os.environ["OUT"]) / "algorithms.jsonl", "a") as f:
+                    f.write(json.dumps(row) + "\n")
+        del G
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
