@@ -86,7 +86,7 @@ def strong(G, found):
 def cores(G, found):
     """Each vertex has as many neighbours in its core as it says, and no more above it.
 
-    Necessary, for all cores at once: each v has at least c(v) neighbours of core >= c(v), and at most c(v) of core > c(v).
+    Necessary, for all cores at once: v has at least c(v) neighbours of core >= c(v), and at most c(v) of core > c(v).
     """
     xp, i, j = edges(G)
     core = _dense(xp, found.values)

@@ -39,7 +39,8 @@ from grb_tile.backends.protocol import Backend  # noqa: E402
 
 FP32 = dtypes.FP32
 OTHER = {"is_available", "to_device", "operands_to_device", "is_ready", "bind", "bound", "bring", "synchronize",
-         "array", "is_array", "count_saving", "edges_of", "describe_device", "device_report", "run_reported"}  # fmt: skip
+         "array", "is_array", "count_saving", "edges_of", "describe_device", "device_report",
+         "run_reported"}  # fmt: skip
 
 GRAPHS = {
     "kron21": lambda s: alg.Graph.of_symmetric(generators.kronecker(s or 21, 48)),
