@@ -63,12 +63,11 @@ def _device(args):
         facts = select.current().device_report()
     device, costs = facts["device"], facts["costs"]
     reductions = "in one instruction" if device["warp_reductions"] else "by shuffles"
-    clusters = f"clusters of {device['largest_cluster']} blocks" if device["largest_cluster"] else "no clusters"
     lines = [
         f"device     {device['number']}: {device['name']}, compute capability {device['compute_capability']}",
         f"limits     {device['multiprocessors']} multiprocessors of {device['threads_per_multiprocessor']:,} threads, "
-        f"{size_text(device['shared_memory_per_block'])} of shared memory a block, {clusters}, reductions of a warp "
-        f"{reductions}" + (f"; restricted: {device['restricted']}" if device["restricted"] else ""),
+        f"{size_text(device['shared_memory_per_block'])} of shared memory a block, reductions of a warp {reductions}"
+        + (f"; restricted: {device['restricted']}" if device["restricted"] else ""),
         f"memory     {size_text(device['memory_free'])} of {size_text(device['memory'])} free",
         f"costs      {SOURCES[costs['source']]}: launch {costs['launch_ns'] / 1e3:.1f} us, read-back "
         f"{costs['read_back_ns'] / 1e3:.1f} us, barrier {costs['barrier_ns'] / 1e3:.2f} us, DRAM "

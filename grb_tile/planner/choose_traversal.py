@@ -2,8 +2,8 @@
 
     bit tiles              the entries cluster: words of bits are read instead of column indices, and one atomic sets
                            the visited bits that a tile finds (tilespmspv_tilebfs_icpp22, 3.4: occupancy decides)
-    cluster_high_diameter  few edges a vertex and levels by the thousand: one cluster of blocks, where a message
-                           replaces the barrier of 1 us a level; it hands over a level of too many edges to the grid
+    blocks_high_diameter   few edges a vertex and levels by the thousand: a few blocks, because their barrier takes
+                           less than that of the grid; a level of too many edges is handed over to the grid
     grid_low_skew          the whole grid, direction by level (Beamer); hubs are not looked up first
     grid_wide              the same; a pull asks the highest-degree neighbours first
 
@@ -28,7 +28,7 @@ class Choice(NamedTuple):
 
 
 NO_BOUND = Choice("grid_wide", "no_bound", ())
-TRAVERSALS = ("grid_wide", "grid_low_skew", "cluster_high_diameter")
+TRAVERSALS = ("grid_wide", "grid_low_skew", "blocks_high_diameter")
 
 
 def forced_traversal() -> str | None:
@@ -99,7 +99,7 @@ def bfs_kernel(n: int, entries: int, longest: int, heavy: Callable[[int], int], 
     """(Choice, is the high-diameter kernel launched first?) of a BFS from one source; grid: what runs otherwise."""
     degree = tuning.HIGH_DIAMETER_DEGREE
     wanted = forced_traversal()
-    if wanted == "cluster_high_diameter":
+    if wanted == "blocks_high_diameter":
         if longest > degree and heavy(degree) > tuning.HIGH_DIAMETER_HEAVY_ENTRIES:
             return Choice(grid.kernel, "kernel_unsuited", (wanted,)), False
         return Choice(wanted, "forced", ()), True
@@ -107,7 +107,7 @@ def bfs_kernel(n: int, entries: int, longest: int, heavy: Callable[[int], int], 
         return grid, False
     high, share = has_high_diameter(n, entries, longest, heavy)
     if high:
-        return Choice("cluster_high_diameter", "high_diameter", (entries / max(n, 1), share, degree)), True
+        return Choice("blocks_high_diameter", "high_diameter", (entries / max(n, 1), share, degree)), True
     return grid, False
 
 
@@ -117,18 +117,13 @@ def sssp_kernel(n: int, entries: int, longest: int, heavy: Callable[[int], int])
     if wanted is not None:
         if wanted == "grid_low_skew":
             return Choice("grid_wide", "kernel_unsuited", (wanted,)), False
-        return Choice(wanted, "forced", ()), wanted == "cluster_high_diameter"
+        return Choice(wanted, "forced", ()), wanted == "blocks_high_diameter"
     high, share = has_high_diameter(n, entries, longest, heavy, tuning.SSSP_HIGH_DIAMETER_DEGREE)
     mean = entries / max(n, 1)
     if high:
         figures = mean, share, tuning.SSSP_HIGH_DIAMETER_DEGREE
-        return Choice("cluster_high_diameter", "high_diameter", figures), True
+        return Choice("blocks_high_diameter", "high_diameter", figures), True
     return Choice("grid_wide", "hubs", (longest, mean)), False
-
-
-def without_cluster(choice: Choice, blocks: int) -> Choice:
-    """The Choice where no cluster is resident on the device, so that `blocks` resident blocks replace it."""
-    return choice._replace(rule="no_cluster", figures=(blocks,)) if choice.rule == "high_diameter" else choice
 
 
 def has_short_rows(n: int, entries: int) -> bool:

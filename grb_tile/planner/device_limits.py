@@ -1,7 +1,7 @@
-"""What each NVIDIA architecture allows a kernel: shared memory, registers, resident threads, clusters.
+"""What each NVIDIA architecture allows a kernel: shared memory, registers, resident threads.
 
-Source: CUDA programming guide 13, appendix "Compute capabilities", table "Memory information per compute capability";
-clusters: section "Thread block clusters" (8 blocks are portable). Nothing here asks a device: the launcher of the CUDA
+Source: CUDA programming guide 13, appendix "Compute capabilities", table "Memory information per compute capability".
+Nothing here asks a device: the launcher of the CUDA
 backend takes the entry of its device (`limits_of`) and replaces what the driver knows better (`replace`). The CPU
 emulation and the compile tests take entries of devices that are not there.
 
@@ -12,10 +12,10 @@ A device can be restricted to what another one has, to run its fallbacks (`restr
 environment, docs/CUDA.md):
 
 >>> from grb_tile.planner.device_limits import limits_of, restricted
->>> restricted(limits_of(90), "shared=48 clusters=0").shared_per_block
+>>> restricted(limits_of(90), "shared=48 reduce_sync=0").shared_per_block
 49152
->>> limits_of(86).shared_per_block, limits_of(121).arch, limits_of(90).cluster
-(101376, 120, 8)
+>>> limits_of(86).shared_per_block, limits_of(121).arch
+(101376, 120)
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class DeviceLimits:
     arch: compute capability, 90 for 9.0.  shared_per_block: bytes of shared memory that a block may have (static and
     dynamic, above 48 KiB by an attribute of the kernel).  shared_per_processor, threads_per_processor,
     blocks_per_processor, registers_per_processor: of what is resident on a multiprocessor.  block_reserve: bytes of
-    shared memory that the system takes for each block.  cluster: blocks of a thread block cluster that is portable, 0
-    where there are none.  reduce_sync: has it __reduce_add_sync and the like?  processors: multiprocessors; 0: not
-    known, because cards of one architecture differ.  restricted: is it less than the device has, by `restricted`?
+    shared memory that the system takes for each block.  reduce_sync: has it __reduce_add_sync and the like?
+    processors: multiprocessors; 0: not known, because cards of one architecture differ.  restricted: is it less than
+    the device has, by `restricted`?
     """
 
     arch: int
@@ -50,17 +50,11 @@ class DeviceLimits:
     shared_per_processor: int
     threads_per_processor: int
     blocks_per_processor: int
-    cluster: int = 0
     reduce_sync: bool = True
     registers_per_processor: int = 65536
     block_reserve: int = KIB
     processors: int = 0
     restricted: str = ""
-
-    @property
-    def has_clusters(self) -> bool:
-        """May a launch be a thread block cluster?  Whether one of a given size fits, the occupancy says."""
-        return self.cluster > 0
 
     @property
     def dynamic_shared(self) -> int:
@@ -94,8 +88,8 @@ class DeviceLimits:
         return most
 
 
-def _limits(arch: int, per_block: int, per_processor: int, threads: int, blocks: int, cluster: int = 0) -> DeviceLimits:
-    return DeviceLimits(arch, per_block * KIB, per_processor * KIB, threads, blocks, cluster)
+def _limits(arch: int, per_block: int, per_processor: int, threads: int, blocks: int) -> DeviceLimits:
+    return DeviceLimits(arch, per_block * KIB, per_processor * KIB, threads, blocks)
 
 
 LIMITS: dict[int, DeviceLimits] = {
@@ -105,9 +99,9 @@ LIMITS: dict[int, DeviceLimits] = {
         _limits(80, 163, 164, 2048, 32),  # A100
         _limits(86, 99, 100, 1536, 16),  # A10, A40, RTX 30
         _limits(89, 99, 100, 1536, 24),  # L4, L40S, RTX 40
-        _limits(90, 227, 228, 2048, 32, 8),  # H100, H200
-        _limits(100, 227, 228, 2048, 32, 8),  # B200
-        _limits(120, 99, 100, 1536, 24, 8),  # RTX 50
+        _limits(90, 227, 228, 2048, 32),  # H100, H200
+        _limits(100, 227, 228, 2048, 32),  # B200
+        _limits(120, 99, 100, 1536, 24),  # RTX 50
     )
 }
 
@@ -126,7 +120,7 @@ def limits_of(arch: int) -> DeviceLimits:
 def restricted(limits: DeviceLimits, text: str) -> DeviceLimits:
     """`limits`, lowered to what `text` says; nothing is raised above what the device has.
 
-    text: words NAME=NUMBER, with blanks or commas between: shared (KiB a block), processors, clusters (0: none),
+    text: words NAME=NUMBER, with blanks or commas between: shared (KiB a block), processors,
     reduce_sync (0: none), threads (of a multiprocessor); or arch (the limits of that architecture, as arch=80).
     Raises: ValueError that names the word.
     """
@@ -149,7 +143,6 @@ def _as_arch(limits, arch):
         shared_per_processor=min(limits.shared_per_processor, other.shared_per_processor),
         threads_per_processor=min(limits.threads_per_processor, other.threads_per_processor),
         blocks_per_processor=min(limits.blocks_per_processor, other.blocks_per_processor),
-        cluster=min(limits.cluster, other.cluster),
         reduce_sync=limits.reduce_sync and other.reduce_sync,
     )
 
@@ -160,7 +153,6 @@ _WORDS = {
     "processors": lambda limits, count: replace(
         limits, processors=min(limits.processors, count) if limits.processors else count
     ),
-    "clusters": lambda limits, size: replace(limits, cluster=min(limits.cluster, size)),
     "reduce_sync": lambda limits, has: replace(limits, reduce_sync=limits.reduce_sync and has > 0),
     "threads": lambda limits, count: replace(limits, threads_per_processor=min(limits.threads_per_processor, count)),
 }

@@ -50,7 +50,7 @@ FORCIBLE = {
     "esc": ("kernel", "GPU, matrix product: products expanded, sorted and combined (ESC)"),
     "grid_wide": ("kernel", "GPU, BFS and SSSP: the whole grid, for graphs with hubs"),
     "grid_low_skew": ("kernel", "GPU, BFS: the whole grid, for graphs whose hubs do not lead everywhere"),
-    "cluster_high_diameter": ("kernel", "GPU, BFS and SSSP: one cluster of blocks, for thousands of small levels"),
+    "blocks_high_diameter": ("kernel", "GPU, BFS and SSSP: a few blocks, for thousands of small levels"),
 }
 KERNEL_METHODS = {
     "binned_rows": "rows", "listed_rows": "rows", "segments": "rows", "segments_delta16": "rows",
@@ -286,8 +286,6 @@ RULES = {
     "row_accumulators": "positions are found in the first phase; each row's accumulator is in shared memory",
     # kernels of traversals
     "high_diameter": "{0:.1f} entries a row, {1:.1%} of them in rows longer than {2}: levels by the thousand",
-    "no_cluster": "levels by the thousand; no thread block cluster fits on the device: {0} resident blocks exchange "
-    "through global memory",
     "low_skew": "longest row {0} against a mean of {1:.1f}: no hubs",
     "local": "{0:.0%} of the vertices have a highest-degree neighbour of a near number",
     "no_bound": "no bound between near and far was asked for",

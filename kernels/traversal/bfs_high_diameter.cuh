@@ -1,9 +1,9 @@
-// BFS on graphs of high diameter (roads, meshes): thousands of levels with a small frontier, by one cluster of blocks.
+// BFS on graphs of high diameter (roads, meshes): thousands of levels with a small frontier, by a few blocks.
 //
 // Result: as traversal/bfs.cuh.  When a level has more than `most` edges or a queue overflows, its vertices are written
 //   to `handed`, and traversal/bfs.cuh, launched in any case, continues from there; otherwise it finds the status DONE.
 // Algorithm: level-synchronous push without filtering of duplicates before the visited bit; scheme of persistent blocks
-//   with message exchange: traversal/cluster.cuh.
+//   with message exchange: traversal/block_group.cuh.
 // Phases of a level:
 //   divide       receive the sizes of all queues, stop, hand over, or divide their entries among all warps
 //   expand       a thread for each edge of the frontier visits its end by atomicOr and loads that end's first WIDTH
@@ -11,25 +11,25 @@
 //                clear appends them, except the vertex it came from, as edges of the next level
 //   expand_rest  rows of more than WIDTH entries, by the warp
 //   publish      send counts and queue size to all blocks
-// A level costs one access to L2, one append to shared memory and one message.  Visited bits are accessed only by
-//   atomics, which L2 performs.
-// Launch: one cluster (bfs_high_diameter_cluster, sm_90 and later) or a few resident blocks (bfs_high_diameter_grid),
-//   at most 16.
+// A level costs one access to L2, one append and one barrier.  Visited bits are accessed only by atomics, which L2
+//   performs.
+// Launch: at most 16 resident blocks, cooperative.
 // Preconditions: rows of at most spill_capacity / QUEUE entries; visited0 and control are zero.
 #pragma once
 #include "traversal/bfs_state.cuh"
-#include "traversal/cluster.cuh"
+#include "traversal/block_group.cuh"
 #include "traversal/visited.cuh"
 
 namespace grb {
 
+constexpr int QUEUE = 8192;               // entries of one of a block's two queues, in global memory
 constexpr unsigned COUNT_MASK = (1u << 19) - 1, LEVEL_EDGE_MASK = (1u << 20) - 1;
 
-// A level's message: entries 19 bits, vertices 19, edges 20, target found 1, level 5.  Entries and edges saturate.
-GRB_DEVICE word level_message(unsigned entries, unsigned vertices, unsigned edges, bool hit, int depth) {
+// A level's message: entries 19 bits, vertices 19, edges 20, target found 1.  Entries and edges saturate.
+GRB_DEVICE word level_message(unsigned entries, unsigned vertices, unsigned edges, bool hit) {
   return word(entries < COUNT_MASK ? entries : COUNT_MASK) | word(vertices) << 19 |
          word(edges < LEVEL_EDGE_MASK ? edges : LEVEL_EDGE_MASK) << 38 |
-         word(hit) << 58 | word(depth & 31) << 59;
+         word(hit) << 58;
 }
 
 // Packed by backends/cuda/traversal/bfs.py in this order.
@@ -45,16 +45,13 @@ struct HighDiameterBfsArguments {          // every field has 8 bytes
 
 template <class P> struct HighDiameterBfsBlock {           // in shared memory
   BfsTable<P> g;
-  Inbox inbox;
   unsigned entries[2], vertices, edges, hit;               // of both queues; counted in this level
 };
 
-// QUEUE: entries of one of a block's two queues.  CLUSTER: queues and messages are in the cluster's shared memory,
-// else in global memory.
-template <class P, int WIDTH, bool LEVELS, bool PARENTS, int QUEUE, bool CLUSTER> struct HighDiameterBfs {
+template <class P, int WIDTH, bool LEVELS, bool PARENTS> struct HighDiameterBfs {
   HighDiameterBfsBlock<P>& block;
   const HighDiameterBfsArguments& a;
-  BlockGroup<BfsControl, CLUSTER, 59, 31> group;
+  BlockGroup<BfsControl> group;
   word* queue;                             // this block's two queues; an entry is predecessor << 32 | vertex
   word* spill;
   const int4* first_neighbours;            // of the table, kept in registers
@@ -65,11 +62,6 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, int QUEUE, bool CLUSTER
 
   GRB_DEVICE BfsTable<P>& g() { return block.g; }
   GRB_DEVICE word entry_of(int of_block, unsigned k) {
-#ifdef GRB_CLUSTERS
-    if constexpr (CLUSTER) {
-      return read_in_block(address_in_block(queue + (depth & 1) * QUEUE, of_block) + 8 * k);
-    }
-#endif
     return load_l2(g().queues + (int64_t(of_block) * 2 + (depth & 1)) * QUEUE + k);
   }
   GRB_DEVICE void reach(int v, int from) {
@@ -93,11 +85,7 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, int QUEUE, bool CLUSTER
     if (threadIdx.x == 0) {
       block.entries[0] = block.entries[1] = block.vertices = block.edges = block.hit = 0;
       if (group.block() == 0) queue[0] = word(unsigned(a.source)) << 32 | unsigned(a.source);
-      for (int b = 0; b < MAX_GROUP_BLOCKS; b++) {
-        block.inbox[0][0][b] = level_message(b == 0, 0, 0, false, 0);
-        block.inbox[1][0][b] = level_message(0, 0, 0, false, 31);
-      }
-      if (!CLUSTER) group.control->inbox[0][0][group.block()] = level_message(group.block() == 0, 0, 0, false, 0);
+      group.send(0, 0, level_message(group.block() == 0, 0, 0, false));
     }
     group.barrier();
   }
@@ -174,14 +162,11 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, int QUEUE, bool CLUSTER
       }
     }
     __syncthreads();
-    if (threadIdx.x < 32) {
-      word text = level_message(block.entries[(depth + 1) & 1], block.vertices, block.edges, block.hit != 0, depth + 1);
-      __syncwarp();
-      if (lane == 0) block.entries[depth & 1] = block.vertices = block.edges = 0;   // before the message
-      __syncwarp();
-      group.send(depth + 1, 0, text);
+    if (threadIdx.x == 0) {
+      group.send(depth + 1, 0, level_message(block.entries[(depth + 1) & 1], block.vertices, block.edges, block.hit));
+      block.entries[depth & 1] = block.vertices = block.edges = 0;
     }
-    group.end_round();
+    group.barrier();
   }
 
   // This level's edges become its vertices, in `handed`.  `size`: lane b has the size of block b's queue.
@@ -201,16 +186,16 @@ template <class P, int WIDTH, bool LEVELS, bool PARENTS, int QUEUE, bool CLUSTER
   }
 };
 
-template <class P, int WIDTH, bool LEVELS, bool PARENTS, int QUEUE, bool CLUSTER>
-GRB_DEVICE void bfs_high_diameter(const HighDiameterBfsArguments& a, word* shared_queue) {
+template <class P, int WIDTH, bool LEVELS, bool PARENTS>
+__global__ void __launch_bounds__(1024) bfs_high_diameter(HighDiameterBfsArguments a) {
   __shared__ HighDiameterBfsBlock<P> block;
   load_table(block.g, a.table);
   BfsTable<P>& g = block.g;
   BfsControl* control = g.control;
   const bool first_thread = is_first_thread();
   const RunRecord<> record{a.record, a.record_levels};
-  HighDiameterBfs<P, WIDTH, LEVELS, PARENTS, QUEUE, CLUSTER> search{
-    block, a, {control, block.inbox}, CLUSTER ? shared_queue : g.queues + int64_t(blockIdx.x) * 2 * QUEUE,
+  HighDiameterBfs<P, WIDTH, LEVELS, PARENTS> search{
+    block, a, {control}, g.queues + int64_t(blockIdx.x) * 2 * QUEUE,
     g.spill + blockIdx.x * g.spill_capacity, reinterpret_cast<const int4*>(g.first_neighbours), g.visited0};
   if (first_thread) record.start();
   search.start();
@@ -249,23 +234,8 @@ GRB_DEVICE void bfs_high_diameter(const HighDiameterBfsArguments& a, word* share
     }
     control->status = status;
   }
-  if (CLUSTER) search.group.barrier();     // no block leaves while others may read its shared memory
   LevelLoop<BfsControl> loop{control};
   leave_bfs(loop, true);
 }
-
-template <class P, int WIDTH, bool LEVELS, bool PARENTS, int QUEUE>
-__global__ void __launch_bounds__(1024) bfs_high_diameter_grid(HighDiameterBfsArguments a) {
-  bfs_high_diameter<P, WIDTH, LEVELS, PARENTS, QUEUE, false>(a, nullptr);
-}
-
-#ifdef GRB_CLUSTERS
-template <class P, int WIDTH, bool LEVELS, bool PARENTS, int QUEUE, int BLOCKS>
-__global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(1024)
-bfs_high_diameter_cluster(HighDiameterBfsArguments a) {
-  extern __shared__ word bfs_queues[];     // 2 * QUEUE
-  bfs_high_diameter<P, WIDTH, LEVELS, PARENTS, QUEUE, true>(a, bfs_queues);
-}
-#endif
 
 }  // namespace grb

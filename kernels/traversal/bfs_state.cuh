@@ -19,7 +19,7 @@ struct BfsControl {
   int status, target_depth;                // target_depth: the level of the target vertex, 0 until it is found
   int64_t handed_count, handed_depth, handed_reached, spare;
   LevelCounters slot[3];
-  word inbox[2][2][16];                    // bfs_high_diameter.cuh without clusters: messages (cluster.cuh)
+  word inbox[2][2][16];                    // messages of block_group.cuh
 };
 
 template <class P> struct BfsTable {       // every field has 8 bytes
@@ -35,7 +35,7 @@ template <class P> struct BfsTable {       // every field has 8 bytes
   BfsControl* control;
   // Of bfs_high_diameter.cuh:
   const int32_t* first_neighbours;         // the first neighbours of each vertex, WIDTH of them
-  word* queues;                            // without clusters: two queues of each block
+  word* queues;                            // two queues of each block of the high-diameter kernel
   word* spill;                             // what a block's queue cannot hold, spill_capacity entries a block
   int32_t* handed;                         // the frontier that became too wide
   int64_t spill_capacity;

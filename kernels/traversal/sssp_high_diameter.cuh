@@ -1,9 +1,9 @@
-// SSSP on graphs of high diameter (roads, meshes): thousands of rounds with a small frontier, by one cluster of blocks.
+// SSSP on graphs of high diameter (roads, meshes): thousands of rounds with a small frontier, by a few blocks.
 //
 // Result: the table's `dist`; traversal/sssp.cuh, launched in any case, writes it out.  When a block's queue or far
 //   pile overflows, this kernel stops with status SSSP_FRESH and the other starts from the beginning.
 // Algorithm: near-far pile, Davidson, Baxter, Garland, Owens (IPDPS 2014), section 4; scheme of persistent blocks with
-//   message exchange: traversal/cluster.cuh.
+//   message exchange: traversal/block_group.cuh.
 // An item is a vertex with the distance it was improved to.  It counts only while that is still the vertex's distance,
 //   so no vertex is relaxed twice at one distance and nothing has to be marked.
 // Phases of a round:
@@ -16,11 +16,10 @@
 //   split_far    (no near item is left) raise the bound by delta; each block moves its far items below it to the near
 //                queue
 // Distances change only by atomics and are read past L1.  A far pile belongs to one block.
-// Launch: one cluster (sssp_high_diameter_cluster, sm_90 and later) or a few resident blocks (sssp_high_diameter_grid),
-//   at most 16.
+// Launch: at most 16 resident blocks, cooperative.
 // Preconditions: weights >= 0, no NaN; control is zero.
 #pragma once
-#include "traversal/cluster.cuh"
+#include "traversal/block_group.cuh"
 #include "traversal/sssp_state.cuh"
 
 namespace grb {
@@ -54,7 +53,6 @@ template <class Read> GRB_DEVICE void read_item(Read read, int64_t at, word& key
   v = int(read(2 * at + 1));
 }
 constexpr word OVERFLOW = word(1) << 32;                  // in a message, above the number of near items
-constexpr int ROUND_SHIFT = 56;                           // of the round in a message
 
 // Packed by backends/cuda/traversal/sssp.py in this order.
 struct HighDiameterSsspArguments {                        // every field has 8 bytes
@@ -64,24 +62,23 @@ struct HighDiameterSsspArguments {                        // every field has 8 b
   int64_t record_rounds;
   int64_t delta;                                          // a key
   const void* first_entries;
-  word* items;                    // for each block: without clusters two near queues, then a far pile
+  word* items;                    // for each block: two near queues, then a far pile
   int64_t near_capacity, far_capacity;                    // items
 };
 
 template <class K> struct HighDiameterSsspBlock {         // in shared memory
   SsspTable<K> g;
-  Inbox inbox;                                            // messages; the least distances in far piles
   unsigned near_count[2], far_count, overflow, scan[33];
   word least_far;
 };
 
-template <class K, int BYTES, bool REAL, bool CLUSTER> struct HighDiameterSssp {
+template <class K, int BYTES, bool REAL> struct HighDiameterSssp {
   using Entry = PathEntry<K, BYTES>;
   static constexpr K NONE = ~K(0);
   static constexpr int WORDS = sizeof(K) / 4;             // of an item
   HighDiameterSsspBlock<K>& block;
   const HighDiameterSsspArguments& a;
-  BlockGroup<SsspControl, CLUSTER, ROUND_SHIFT, 127> group;
+  BlockGroup<SsspControl> group;
   int64_t block_words;                                    // of `items` for each block
   word *queue, *far;                                      // this block's near queues and far pile
   K bound;
@@ -109,29 +106,17 @@ template <class K, int BYTES, bool REAL, bool CLUSTER> struct HighDiameterSssp {
   GRB_DEVICE void publish(int k, word least) {
     __syncthreads();
     round++;
-    if (threadIdx.x < 32) {
-      word text = word(block.near_count[k]) | (block.overflow ? OVERFLOW : 0) | word(round & 127) << ROUND_SHIFT;
-      __syncwarp();
-      if (lane_number() == 0) block.near_count[k] = 0;    // before the message permits appends
-      __syncwarp();
+    if (threadIdx.x == 0) {
       group.send(round, 1, least);
-      group.send(round, 0, text);
+      group.send(round, 0, word(block.near_count[k]) | (block.overflow ? OVERFLOW : 0));
+      block.near_count[k] = 0;
     }
-    group.end_round();
+    group.barrier();
   }
 
   GRB_DEVICE void read_near(int of_block, unsigned at, K& key, int& v) {
-#ifdef GRB_CLUSTERS
-    if constexpr (CLUSTER) {
-      unsigned there = address_in_block(queue + q * a.near_capacity * WORDS, of_block);
-      read_item([&](int64_t k) { return read_in_block(there + 8 * unsigned(k)); }, at, key, v);
-      return;
-    }
-#endif
-    if constexpr (!CLUSTER) {
-      const word* there = a.items + of_block * block_words + q * a.near_capacity * WORDS;
-      read_item([&](int64_t k) { return load_l2(there + k); }, at, key, v);
-    }
+    const word* there = a.items + of_block * block_words + q * a.near_capacity * WORDS;
+    read_item([&](int64_t k) { return load_l2(there + k); }, at, key, v);
   }
   GRB_DEVICE void append(bool is_near, unsigned at, int u, K d) {
     if (is_near) {                                        // read by the next round
@@ -244,13 +229,12 @@ template <class K, int BYTES, bool REAL, bool CLUSTER> struct HighDiameterSssp {
     while (!some && any) {
       split_far();
       publish(q ^ 1, block.least_far);
-      group.barrier();
       word nearest = ~word(0);
       for (int b = 0; b < group.blocks(); b++) {
         word there = group.further(round, b);
         nearest = there < nearest ? there : nearest;
       }
-      some = __any_sync(ALL_LANES, (group.receive(round) << 8) != 0);          // items, or an overflow
+      some = __any_sync(ALL_LANES, group.receive(round) != 0);                 // items, or an overflow
       any = nearest != ~word(0);
       if (threadIdx.x == 0) block.least_far = ~word(0);
       __syncthreads();
@@ -263,23 +247,21 @@ template <class K, int BYTES, bool REAL, bool CLUSTER> struct HighDiameterSssp {
   }
 };
 
-// near_queues: in shared memory; null without a cluster.
-template <class K, int BYTES, bool REAL, bool CLUSTER>
-GRB_DEVICE void sssp_high_diameter(const HighDiameterSsspArguments& a, word* near_queues) {
-  using Search = HighDiameterSssp<K, BYTES, REAL, CLUSTER>;
+template <class K, int BYTES, bool REAL>
+__global__ void __launch_bounds__(1024) sssp_high_diameter(HighDiameterSsspArguments a) {
+  using Search = HighDiameterSssp<K, BYTES, REAL>;
   __shared__ HighDiameterSsspBlock<K> block;
   if (threadIdx.x == 0) {
     block.near_count[0] = block.near_count[1] = block.far_count = block.overflow = 0;
     block.least_far = ~word(0);
   }
-  if (threadIdx.x < 4 * MAX_GROUP_BLOCKS) (&block.inbox[0][0][0])[threadIdx.x] = word(255) << ROUND_SHIFT;
   load_table(block.g, a.table);
   SsspControl* control = block.g.control;
   const SsspRecord record{a.record, a.record_rounds};
-  const int64_t queue_words = CLUSTER ? 0 : 2 * a.near_capacity * Search::WORDS;
+  const int64_t queue_words = 2 * a.near_capacity * Search::WORDS;
   const int64_t block_words = queue_words + a.far_capacity * Search::WORDS;
   word* mine = a.items + blockIdx.x * block_words;
-  Search search{block, a, {control, block.inbox}, block_words, CLUSTER ? near_queues : mine, mine + queue_words};
+  Search search{block, a, {control}, block_words, mine, mine + queue_words};
   search.start();
   int64_t rounds = 0;
   bool overflow = false;
@@ -302,25 +284,7 @@ GRB_DEVICE void sssp_high_diameter(const HighDiameterSsspArguments& a, word* nea
     a.record[1] = overflow ? 0 : rounds;
     control->status = overflow ? SSSP_FRESH : SSSP_DONE;
   }
-  if (CLUSTER) {
-    search.group.barrier();                               // no block leaves while others may write to its shared memory
-  } else if (is_last_to_leave(&control->departures)) {
-    control->arrivals = control->departures = 0;
-  }
+  if (is_last_to_leave(&control->departures)) control->arrivals = control->departures = 0;
 }
-
-template <class K, int BYTES, bool REAL>
-__global__ void __launch_bounds__(1024) sssp_high_diameter_grid(HighDiameterSsspArguments a) {
-  sssp_high_diameter<K, BYTES, REAL, false>(a, nullptr);
-}
-
-#ifdef GRB_CLUSTERS
-template <class K, int BYTES, bool REAL, int BLOCKS>
-__global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(1024)
-sssp_high_diameter_cluster(HighDiameterSsspArguments a) {
-  extern __shared__ word sssp_queues[];                   // 2 * near_capacity items
-  sssp_high_diameter<K, BYTES, REAL, true>(a, sssp_queues);
-}
-#endif
 
 }  // namespace grb

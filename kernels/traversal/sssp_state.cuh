@@ -24,7 +24,7 @@ struct SsspControl {
   unsigned arrivals, departures;
   word status;
   RoundCounters slot[3];
-  word inbox[2][2][16];                        // cluster.cuh
+  word inbox[2][2][16];                        // block_group.cuh
 };
 
 template <class K> struct SsspTable {          // every field has 8 bytes

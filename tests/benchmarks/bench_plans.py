@@ -42,8 +42,8 @@ QUEUED = 0.005  # seconds of calls that are queued
 ROUTES = {
     "gpu": {
         "product": ["rows", "cols", *KERNEL_METHODS],
-        "bfs": ["push", "pull", "grid_wide", "grid_low_skew", "cluster_high_diameter", "bittiled"],
-        "sssp": ["grid_wide", "cluster_high_diameter"],
+        "bfs": ["push", "pull", "grid_wide", "grid_low_skew", "blocks_high_diameter", "bittiled"],
+        "sssp": ["grid_wide", "blocks_high_diameter"],
     },
     "cpu": {"product": ["rows", "cols"], "bfs": ["push", "pull"], "sssp": []},
 }  # fmt: skip

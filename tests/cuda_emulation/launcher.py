@@ -213,20 +213,6 @@ class EmulatedKernel:
         return (ctypes.c_char * a.itemsize).from_buffer_copy(a.tobytes())
 
 
-class ClusterKernel:
-    """A kernel for one thread block cluster, which is not emulated: no cluster is resident, whatever is asked."""
-
-    def __init__(self, name, limits, asked):
-        self.name, self.limits, self.asked = name, limits, asked
-
-    def resident_clusters(self, blocks, threads, shared=0):
-        """Records the question.  Raises: EmulationError for one that the device could not answer with yes."""
-        if blocks > self.limits.cluster or shared > self.limits.shared_per_block:
-            raise EmulationError(f"{self.name}: no cluster of {blocks} blocks with {shared} bytes of shared memory")
-        self.asked.append((self.name, blocks, threads, shared))
-        return 0
-
-
 class EmulatedLaunch:
     """The interface of launch.Launch."""
 
@@ -288,7 +274,6 @@ class EmulatedLauncher:
         self.seed, self.limits = seed, limits
         self.number, self.several = number, several
         self.arch, self.shared, self.processors = limits.arch, limits.shared_per_block, limits.processors or 2
-        self.clusters_asked = []  # what ClusterKernel was asked
         self._kernels = {}
 
     def bound(self):
@@ -304,8 +289,6 @@ class EmulatedLauncher:
         key = header, name, functors, template
         found = self._kernels.get(key)
         if found is None:
-            if name.endswith("_cluster"):
-                return ClusterKernel(name, self.limits, self.clusters_asked)
             text, expression = source_text(header, name, functors, template)
             if not self.limits.reduce_sync:
                 text = f"#define GRB_NO_REDUCE_SYNC 1\n{text}"
@@ -323,7 +306,7 @@ class EmulatedLauncher:
         """More than one block for the smallest work, so that tests see blocks work together; at most four."""
         return min(most, BLOCKS)
 
-    def cluster(self, wanted):
+    def few_blocks(self, wanted):
         """Two blocks."""
         return min(wanted, 2)
 

@@ -19,18 +19,5 @@ def test_the_table_of_limits_agrees_with_the_driver():
     listed = LIMITS.get(found.arch)
     if listed is None:
         pytest.skip(f"sm_{found.arch} is not listed")
-    for name in ("shared_per_block", "shared_per_processor", "threads_per_processor", "has_clusters"):
+    for name in ("shared_per_block", "shared_per_processor", "threads_per_processor"):
         assert getattr(found, name) == getattr(listed, name), name
-
-
-def test_a_cluster_is_chosen_where_the_device_has_them():
-    """The occupancy of clusters answers: otherwise the form for a few blocks would run everywhere."""
-    from grb_tile.backends.cuda.runtime.launch import Launcher
-    from grb_tile.backends.cuda.traversal.block_group import group_launch
-
-    launcher = Launcher()
-    found = group_launch(
-        launcher, "traversal/sssp_high_diameter.cuh", "sssp_high_diameter", lambda queue: ("unsigned", "8", "false"),
-        9, 8, 16, 1024,
-    )  # fmt: skip
-    assert found.in_cluster == launcher.limits.has_clusters and found.blocks == (8 if found.in_cluster else 16)

@@ -10,7 +10,6 @@ def test_the_table_is_in_order_and_plausible():
     for limits in LIMITS.values():
         assert STATIC_SHARED < limits.shared_per_block <= limits.shared_per_processor
         assert limits.shared_per_block + limits.block_reserve == limits.shared_per_processor
-        assert limits.has_clusters == (limits.arch >= 90)
         assert limits.reduce_sync == (limits.arch >= 80)
 
 
@@ -37,16 +36,16 @@ def test_resident_blocks(arch, threads, shared, registers, blocks):
 def test_a_restriction_only_lowers():
     h200 = limits_of(90)
     assert restricted(h200, "") is h200
-    assert restricted(h200, "shared=500 clusters=16 reduce_sync=1") == h200
-    found = restricted(h200, "shared=48, clusters=0 processors=24 reduce_sync=0 threads=1024")
-    assert (found.shared_per_block, found.cluster, found.processors, found.reduce_sync) == (48 * KIB, 0, 24, False)
-    assert found.threads_per_processor == 1024 and found.restricted.startswith("shared=48 clusters=0")
+    assert restricted(h200, "shared=500 reduce_sync=1") == h200
+    found = restricted(h200, "shared=48, processors=24 reduce_sync=0 threads=1024")
+    assert (found.shared_per_block, found.processors, found.reduce_sync) == (48 * KIB, 24, False)
+    assert found.threads_per_processor == 1024 and found.restricted.startswith("shared=48 processors=24")
     as_a100 = restricted(h200, "arch=80")
-    assert as_a100.shared_per_block == 163 * KIB and not as_a100.has_clusters and as_a100.reduce_sync
+    assert as_a100.shared_per_block == 163 * KIB and as_a100.reduce_sync
     assert as_a100.arch == 90, "code is compiled for the device that runs it"
 
 
-@pytest.mark.parametrize("text", ["shared", "shared=", "shared=-1", "sms=4", "clusters=no"])
+@pytest.mark.parametrize("text", ["shared", "shared=", "shared=-1", "sms=4", "processors=no"])
 def test_a_restriction_that_is_none(text):
     with pytest.raises(ValueError, match="GRB_TILE_DEVICE_LIMITS"):
         restricted(limits_of(90), text)

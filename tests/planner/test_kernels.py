@@ -200,8 +200,8 @@ def test_one_long_row_does_not_decide():
     assert not has_high_diameter(n, 10 * n, 12, pytest.fail)[0]
     grid, low_skew = grid_kernel(n, entries, 33, lambda: 0.0)
     assert low_skew and grid.kernel == "grid_low_skew"
-    assert bfs_kernel(n, entries, 33, lambda d: 33, grid)[0].kernel == "cluster_high_diameter"
-    assert sssp_kernel(n, entries, 65, lambda d: 65)[0].kernel == "cluster_high_diameter"
+    assert bfs_kernel(n, entries, 33, lambda d: 33, grid)[0].kernel == "blocks_high_diameter"
+    assert sssp_kernel(n, entries, 65, lambda d: 65)[0].kernel == "blocks_high_diameter"
 
 
 def test_tiles_and_levels_by_the_thousand():

@@ -25,7 +25,6 @@ def report_of(device: Device) -> dict[str, Any]:
             "multiprocessors": launcher.processors,
             "threads_per_multiprocessor": limits.threads_per_processor,
             "shared_memory_per_block": limits.shared_per_block,
-            "largest_cluster": limits.cluster,
             "warp_reductions": limits.reduce_sync,
             "restricted": limits.restricted,
             "memory_free": free_total[0],
@@ -81,9 +80,5 @@ def _kernels(device):
 
 
 def _group(launcher, shape):
-    """The form that block_group.group_launch takes, without asking the occupancy."""
-    queue, cluster = launcher.limits.power_of_two_with(block_group.MOST_QUEUE, 2), shape["cluster"]
-    if queue >= block_group.LEAST_QUEUE and launcher.limits.cluster >= cluster:
-        return f"one cluster of {cluster} blocks, queues of {queue >> 10} KiB in shared memory, where it is resident"
     blocks = min(shape["blocks"], launcher.processors)
-    return f"{blocks} resident blocks, queues in global memory: clusters of {cluster} blocks do not fit"
+    return f"{blocks} resident blocks, queues of {block_group.QUEUE_BYTES >> 10} KiB in global memory"

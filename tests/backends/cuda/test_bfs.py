@@ -118,17 +118,17 @@ def test_one_hub_does_not_lose_the_high_diameter_kernel(degree):
     keep = ends != hub
     B = graph_of(A.nrows, np.concatenate((rows, hub[keep])), np.concatenate((cols, ends[keep])))
     outcome = check(B, B, 0)
-    assert outcome.choice.kernel == "cluster_high_diameter"
+    assert outcome.choice.kernel == "blocks_high_diameter"
     check(B, B, int(hub[0]))
 
 
 def test_many_long_rows_go_to_the_grid(high_diameter):
     rng = np.random.default_rng(4)
     A = graph_of(3000, rng.integers(0, 60, 4000), rng.integers(0, 3000, 4000))
-    assert check(A, A, 1).choice.kernel != "cluster_high_diameter"
+    assert check(A, A, 1).choice.kernel != "blocks_high_diameter"
 
 
-@pytest.mark.parametrize("kernel", ["grid_wide", "grid_low_skew", "cluster_high_diameter"])
+@pytest.mark.parametrize("kernel", ["grid_wide", "grid_low_skew", "blocks_high_diameter"])
 @pytest.mark.parametrize("name", ["path", "grid", "random", "sparse"])
 def test_forced_kernels(name, kernel):
     A = GRAPHS[name]()
@@ -138,7 +138,7 @@ def test_forced_kernels(name, kernel):
 
 def test_high_diameter_hands_over(high_diameter, monkeypatch):
     A = grid(25, 30)
-    monkeypatch.setattr(traverse_graph.BfsGraph, "high_diameter_limit", lambda self, blocks, entries: 12)
+    monkeypatch.setattr(traverse_graph.BfsGraph, "high_diameter_limit", lambda self, blocks: 12)
     check(A, A, 0)
     check(A, A, 300)
 

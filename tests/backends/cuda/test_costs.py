@@ -88,8 +88,7 @@ def test_what_kernels_use_follows_from_the_limits_of_the_device(arch):
     assert "80 blocks of 512 threads" in kernels["column-wise products"]
     slots = min(192 << 10, limits.shared_per_block - (16 << 10)) // 12
     assert f"{slots:,} high-degree rows" in kernels["column-wise products"]
-    in_cluster = arch in (90, 100, 120)
-    assert kernels["BFS, high diameter"].startswith("one cluster of 8" if in_cluster else "16 resident blocks")
+    assert kernels["BFS, high diameter"] == "16 resident blocks, queues of 64 KiB in global memory"
     assert ("by shuffles" in kernels["BFS, SSSP"]) == (arch == 75)
 
 

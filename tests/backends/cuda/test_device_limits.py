@@ -1,8 +1,7 @@
 """Searches and products on emulated devices of each architecture: launches ask for no more than it has, fallbacks run.
 
 The CPU emulation refuses a launch with more shared memory than a block may have, compiles the reductions by shuffles
-where the architecture has no others, and says of every cluster that none is resident, so that the form for a few
-resident blocks runs; what was asked is checked here. Tables have the sizes that they have on the device.
+where the architecture has no others. Tables have the sizes that they have on the device.
 
 With GRB_TILE_TEST_DEVICE=cuda the GPU is restricted to what each of these devices has, so that the same
 fallbacks run on it.
@@ -34,10 +33,10 @@ from support.graphs import dense, grid, power_law
 NUMPY = select.named("numpy")
 PROCESSORS = {75: 40, 80: 108, 86: 46, 89: 24, 90: 132, 100: 148, 120: 36}  # T4, A100, RTX 3070, 4060, H200, B200, 5060
 PROFILES = {f"sm_{arch}": replace(limits, processors=PROCESSORS[arch]) for arch, limits in LIMITS.items()}
-PROFILES["48 KiB"] = restricted(PROFILES["sm_90"], "shared=48 clusters=0 reduce_sync=0")
+PROFILES["48 KiB"] = restricted(PROFILES["sm_90"], "shared=48 reduce_sync=0")
 # What the GPU is restricted to, one after the other.
 FORCED = {
-    "no clusters": "clusters=0", "shuffles": "reduce_sync=0", "48 KiB": "shared=48 clusters=0 reduce_sync=0",
+    "shuffles": "reduce_sync=0", "48 KiB": "shared=48 reduce_sync=0",
     "64 KiB": "shared=64", "99 KiB": "shared=99", "24 multiprocessors": "processors=24",
     "46 multiprocessors": "processors=46",
     **{f"sm_{arch}": f"arch={arch} processors={PROCESSORS[arch]}" for arch in LIMITS},
@@ -65,7 +64,7 @@ def levels_of(A, source):
 
 
 def test_searches_from_one_source(backend, monkeypatch):
-    """BFS by the grid, over bit tiles, and by a cluster or the blocks that replace it; shortest paths likewise."""
+    """BFS by the grid, over bit tiles, and by a few blocks; shortest paths likewise."""
     device, launcher = backend.device, backend.device.launcher
     A = power_law(700, 5000, 3)
     assert (
@@ -80,15 +79,9 @@ def test_searches_from_one_source(backend, monkeypatch):
     weighted = Compressed(A.nrows, A.ncols, dtypes.INT32, A.indptr, A.indices, np.ones(A.nvals, np.int32))
     distances = host(sssp.shortest_paths(device, weighted, lambda: weighted, 5, 1, None, False)[0])
     assert (dense(distances, A.nrows)[0] == levels_of(A, 5)).all()
-    if not EMULATED:
-        return
-    assert {"bfs", "bfs_tiles", "sssp", "bfs_high_diameter_grid", "sssp_high_diameter_grid"} <= set(launcher.launches)
-    asked = {(name, shared) for name, _, _, shared in launcher.clusters_asked}
-    if launcher.limits.has_clusters:
-        queues = 64 * KIB if launcher.limits.arch == 120 else 128 * KIB
-        assert asked == {("bfs_high_diameter_cluster", queues), ("sssp_high_diameter_cluster", queues)}
-    else:
-        assert not asked
+    assert not EMULATED or {"bfs", "bfs_tiles", "sssp", "bfs_high_diameter", "sssp_high_diameter"} <= set(
+        launcher.launches
+    )
 
 
 def test_searches_from_many_sources(backend):
@@ -162,5 +155,3 @@ def test_a_launch_that_asks_for_too_much_is_refused():
     kernel = launcher.kernel("traversal/bfs_multi.cuh", "bfs_multi", "", ("int32_t",))
     with pytest.raises(EmulationError, match="131072 bytes of shared memory, sm_75 has 65536"):
         kernel.launch(35, 1, 64, 16384 * 8)
-    with pytest.raises(EmulationError, match="no cluster of 16 blocks"):
-        EmulatedLauncher().kernel("", "bfs_high_diameter_cluster").resident_clusters(16, 1024, 0)

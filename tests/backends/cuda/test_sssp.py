@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import dijkstra
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda.traversal import block_group, sssp as fused, sssp_graph as paths_graph
+from grb_tile.backends.cuda.traversal import sssp as fused, sssp_graph as paths_graph
 from grb_tile.planner import force, tuning
 from grb_tile.storage import place
 from grb_tile.storage.store import Compressed
@@ -221,7 +221,7 @@ def test_high_diameter_long_rows(high_diameter):
     assert not is_high_diameter(star)
 
 
-@pytest.mark.parametrize("kernel", ["grid_wide", "grid_low_skew", "cluster_high_diameter"])
+@pytest.mark.parametrize("kernel", ["grid_wide", "grid_low_skew", "blocks_high_diameter"])
 def test_forced_kernels(kernel):
     A = grid(23, 19, 4)
     with force(kernel):
@@ -234,7 +234,7 @@ def test_high_diameter_overflows(places, high_diameter, monkeypatch):
     """A queue or a far pile that is too small: the other kernel starts anew."""
     A = grid(25, 30, 6)
     with monkeypatch.context() as small:
-        small.setattr(block_group, "MOST_QUEUE", 72 if places == "queue" else 1 << 16)
+        small.setattr(paths_graph, "QUEUE_BYTES", 72 if places == "queue" else 1 << 16)
         small.setattr(fused, "FAR_ITEMS", 9 if places == "far pile" else 1 << 17)
         rows = check(A, A, 300, 500 if places == "queue" else 2).rows()
         assert any(row["direction"] == "raise" for row in rows)

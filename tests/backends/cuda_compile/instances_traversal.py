@@ -12,9 +12,7 @@ def instances():
     for flags in (("true", "false"), ("true", "true")):
         for width in ("4", "8"):
             key = "int32_t", width, *flags
-            for queue in ("8192", "4096"):  # as shared memory allows
-                yield "traversal/bfs_high_diameter.cuh", "bfs_high_diameter_cluster", "", (*key, queue, "8")
-            yield "traversal/bfs_high_diameter.cuh", "bfs_high_diameter_grid", "", (*key, "8192")
+            yield "traversal/bfs_high_diameter.cuh", "bfs_high_diameter", "", key
     for word in ("uint16_t", "uint32_t", "word"):
         for flags in (("true", "false"), ("false", "true"), ("true", "true")):
             yield "traversal/bfs_tiles.cuh", "bfs_tiles", "", (word, "int32_t", *flags, "512", "1")

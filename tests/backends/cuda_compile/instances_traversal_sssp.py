@@ -7,7 +7,6 @@ def instances():
                             ("word", "16", "false"), ("unsigned", "8", "true"), ("word", "16", "true")):  # fmt: skip
         yield "traversal/sssp.cuh", "sssp", "", (key, size, real, "1024", "1")
         yield "traversal/sssp_prepare.cuh", "weight_classes", "", (key, size)
-        yield "traversal/sssp_high_diameter.cuh", "sssp_high_diameter_cluster", "", (key, size, real, "8")
-        yield "traversal/sssp_high_diameter.cuh", "sssp_high_diameter_grid", "", (key, size, real)
+        yield "traversal/sssp_high_diameter.cuh", "sssp_high_diameter", "", (key, size, real)
         yield "traversal/sssp_high_diameter.cuh", "first_entries", "", (key, size)
         yield "traversal/sssp_tree.cuh", "sssp_tree", "", (key, size, real)

@@ -1,4 +1,4 @@
-"""What a launch of a kernel asks of a device at most: threads of a block, dynamic shared memory, blocks of a cluster.
+"""What a launch of a kernel asks of a device at most: threads of a block, dynamic shared memory.
 
 Sizes come from the functions by which the library chooses them, for the limits of each architecture.
 """
@@ -7,7 +7,7 @@ import re
 
 from grb_tile import kernels
 from grb_tile.backends.cuda.products import column_launch, segments
-from grb_tile.backends.cuda.traversal import bfs_multi, bfs_multi_graph, block_group
+from grb_tile.backends.cuda.traversal import bfs_multi, bfs_multi_graph
 
 COMMENT = re.compile(r"//[^\n]*")
 KERNEL = re.compile(
@@ -45,12 +45,6 @@ def threads_of(instance):
     return int(bound) if bound.isdigit() else int(template[parameters.index(bound)])
 
 
-def cluster_of(instance):
-    """Blocks of the cluster that the kernel is compiled for; 0: none."""
-    _, name, _, template = instance
-    return int(template[-1]) if name.endswith("_cluster") else 0
-
-
 def _result(parents):
     ints = bfs_multi.PARENT_INTS if parents else bfs_multi.LIST_INTS
 
@@ -70,10 +64,6 @@ def _segments(limits, template):
     )  # fmt: skip
 
 
-def _queues(limits, template):
-    return 2 * limits.power_of_two_with(block_group.MOST_QUEUE, 2)
-
-
 # kernel with dynamic shared memory -> (limits, template arguments) -> bytes at most
 DYNAMIC = {
     "bfs_multi": lambda limits, template: bfs_multi_graph.HUB_BYTES * bfs_multi_graph.hubs_of(limits),
@@ -81,8 +71,6 @@ DYNAMIC = {
         bfs_multi.LINE_BYTES * limits.threads_with(256, bfs_multi.LINE_BYTES)
     ),
     "bfs_multi_result": lambda limits, template: _result(template[0] == "true")(limits, template),
-    "bfs_high_diameter_cluster": _queues,
-    "sssp_high_diameter_cluster": _queues,
     "matvec_segments": _segments,
     "merge_evenly": lambda limits, template: column_launch.high_degree_bytes(limits) if template[-1] == "true" else 0,
     "spgemm_hash": lambda limits, template: limits.dynamic_shared,
@@ -95,14 +83,3 @@ def dynamic_shared(instance, limits):
     """Bytes of dynamic shared memory of a launch on a device of these limits, at most."""
     size = DYNAMIC.get(instance[1])
     return 0 if size is None else size(limits, instance[3])
-
-
-def available(instance, limits):
-    """Can a plan on a device of these limits choose this instance?"""
-    name, template = instance[1], instance[3]
-    if not name.endswith("_cluster"):
-        return True
-    if not limits.has_clusters:
-        return False
-    queue = limits.power_of_two_with(block_group.MOST_QUEUE, 2) // 8
-    return name != "bfs_high_diameter_cluster" or template[-2] == str(queue)

@@ -53,16 +53,10 @@ def listed():
     return list(found)
 
 
-def available(arch):
-    """The instances that a plan can choose on architecture `arch`."""
-    return [instance for instance in listed() if launches.available(instance, LIMITS[arch])]
-
-
 def dealt(arch):
     """Each kernel once, and one of as many shares of the instances as there are architectures."""
-    instances, random = available(arch), generator("instances")
-    order = random.permutation(len(listed()))
-    place = dict(zip(listed(), order, strict=True))
+    instances = listed()
+    place = dict(zip(instances, generator("instances").permutation(len(instances)), strict=True))
     share = list(LIMITS).index(arch)
     chosen = [instance for instance in instances if place[instance] % len(LIMITS) == share]
     named = {instance[1] for instance in chosen}
@@ -75,7 +69,7 @@ def dealt(arch):
 
 def complaints(instance, used, limits):
     """What a launch of the instance would ask for beyond the limits."""
-    threads, cluster = launches.threads_of(instance), launches.cluster_of(instance)
+    threads = launches.threads_of(instance)
     shared = used.static_shared + launches.dynamic_shared(instance, limits)
     what = f"sm_{limits.arch}: {instance[1]}<{', '.join(instance[3])}>, {threads} threads:"
     if used.static_shared > STATIC_SHARED:
@@ -86,8 +80,6 @@ def complaints(instance, used, limits):
         yield f"{what} {shared} bytes of shared memory, {used.static_shared} of them static"
     if used.registers > REGISTERS_OF_THREAD or not limits.resident_blocks(threads, 0, used.registers):
         yield f"{what} {used.registers} registers"
-    if cluster > limits.cluster:
-        yield f"{what} a cluster of {cluster} blocks"
 
 
 def test_some_as_the_library_compiles_them():
@@ -98,8 +90,6 @@ def test_some_as_the_library_compiles_them():
     jit.compiler()  # before threads ask for it
 
     def complaint(instance, arch):
-        if not launches.available(instance, LIMITS[arch]):
-            return None
         text, expression = jit.source_text(*instance)
         try:
             lowered, cubin = jit.compile_cubin(text, expression, arch)
@@ -115,7 +105,7 @@ def test_some_as_the_library_compiles_them():
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", LIMITS)
 def test_every_instance_passes_the_front_end(arch):
-    programs.compile_program(available(arch), arch, front_end=True)
+    programs.compile_program(listed(), arch, front_end=True)
 
 
 @pytest.mark.slow
@@ -133,13 +123,11 @@ def test_code_needs_no_more_than_the_architecture_has(arch):
 
 
 def test_every_instance_is_dealt():
-    """To one architecture that can have it, and each kernel to every one."""
+    """To one architecture, and each kernel to every one."""
     dealt_to = {arch: dealt(arch) for arch in LIMITS}
-    assert {instance for chosen in dealt_to.values() for instance in chosen} >= {
-        instance for instance in listed() if not instance[1].endswith("_cluster")
-    }
-    for arch, chosen in dealt_to.items():
-        assert {instance[1] for instance in chosen} == {instance[1] for instance in available(arch)}
+    assert {instance for chosen in dealt_to.values() for instance in chosen} == set(listed())
+    for chosen in dealt_to.values():
+        assert {instance[1] for instance in chosen} == {instance[1] for instance in listed()}
 
 
 def test_every_kernel_has_an_instance():
@@ -165,15 +153,13 @@ def test_every_kernel_with_dynamic_shared_memory_has_a_size():
 
 @pytest.mark.parametrize("arch", LIMITS)
 def test_too_much_is_found(arch):
-    """An instance that asks for one byte, one thread or one block too many."""
+    """An instance that asks for one byte or one register too many."""
     limits, instance = LIMITS[arch], ("traversal/bfs_multi.cuh", "bfs_multi", "", ("int32_t",))
     static = limits.shared_per_block - launches.dynamic_shared(instance, limits)
     assert not list(complaints(instance, programs.Resources(64, min(static, MOST_STATIC), 0), limits))
     assert list(complaints(instance, programs.Resources(64, MOST_STATIC + 1, 0), limits))
     assert list(complaints(instance, programs.Resources(65, 1000, 0), limits))
     assert list(complaints(instance, programs.Resources(64, static + 1, 0), limits))
-    cluster = ("traversal/sssp_high_diameter.cuh", "sssp_high_diameter_cluster", "", ("word", "8", "false", "9"))
-    assert list(complaints(cluster, programs.Resources(64, 1000, 0), limits))
 
 
 def test_a_broken_kernel_is_found():

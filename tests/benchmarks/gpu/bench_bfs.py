@@ -273,12 +273,10 @@ def tries(name):
     """Launch configurations worth comparing: dicts of changes to traverse.LAUNCH."""
     if name in ("grid2000", "road"):
         return [
-            {"cluster": 16},
-            {"cluster": 4},
-            {"cluster": 16, "high_diameter_block": 512},
-            {"cluster": 8, "high_diameter_block": 512},
-            {"cluster": 8, "high_diameter_block": 768},
-            {"cluster": 4, "high_diameter_block": 512},
+            {"blocks": 8},
+            {"blocks": 12},
+            {"high_diameter_block": 512},
+            {"high_diameter_block": 768},
         ]
     return [
         {"block": 512, "per_processor": 2},

@@ -32,11 +32,11 @@ from grb_tile.storage.store import BitmapVector, Compressed
 
 # name -> (GRB_TILE_DEVICE_LIMITS, changes to the LAUNCH of BFS and SSSP)
 FORCED = {
-    "native": ("", {}), "no clusters": ("clusters=0", {}), "A100": ("arch=80 processors=108", {}),
+    "native": ("", {}), "A100": ("arch=80 processors=108", {}),
     "L40S": ("arch=89", {}), "RTX 4070": ("arch=89 processors=46", {}), "RTX 4060": ("arch=89 processors=24", {}),
     "RTX 5070": ("arch=120 processors=48", {}), "T4": ("arch=75 processors=40", {}),
-    "no clusters, 4 blocks": ("clusters=0", {"blocks": 4}), "no clusters, 8 blocks": ("clusters=0", {"blocks": 8}),
-    "no clusters, whole grid": ("clusters=0", {"high_diameter": False}),
+    "4 blocks": ("", {"blocks": 4}), "8 blocks": ("", {"blocks": 8}), "12 blocks": ("", {"blocks": 12}),
+    "whole grid": ("", {"high_diameter": False}),
     "no reduce_sync": ("reduce_sync=0", {}), "48 KiB": ("shared=48", {}), "64 KiB": ("shared=64", {}),
     "99 KiB": ("shared=99", {}), "46 SMs": ("processors=46", {}), "24 SMs": ("processors=24", {}), "again": ("", {}),
 }  # fmt: skip

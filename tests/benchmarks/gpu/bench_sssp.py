@@ -144,8 +144,8 @@ def tries(name):
     """Changes to LAUNCH worth comparing."""
     if name in ("grid2000", "road"):
         return [
-            {"cluster": cluster, "high_diameter_step": step, "high_diameter_block": block}
-            for cluster, block in ((8, 1024), (8, 512), (4, 1024))
+            {"blocks": blocks, "high_diameter_step": step, "high_diameter_block": block}
+            for blocks, block in ((16, 1024), (16, 512), (8, 1024))
             for step in (8.0, 16.0, 32.0, 64.0)
         ] + [{"high_diameter": False}]
     return [{"pull_at": pull_at, "step": step} for pull_at in (2, 3, 4) for step in (0.5, 1.0, 2.0, 3.0)] + [

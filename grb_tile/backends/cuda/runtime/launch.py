@@ -14,7 +14,7 @@ The driver reads as many of an argument's 8 bytes as the parameter has, which is
 on a little-endian machine.  It has copied them when it returns, so one buffer serves every launch, under a lock.
 CuPy's own launch makes an object of every argument first, which takes longer than a level of a traversal.
 
-Launcher describes the device: multiprocessors, shared memory, sizes of blocks, grids and clusters, streams.  The CPU
+Launcher describes the device: multiprocessors, shared memory, sizes of blocks and grids, streams.  The CPU
 emulation (tests/cuda_emulation/launcher.py) is another Launcher with the same methods and smaller sizes.
 """
 
@@ -34,7 +34,6 @@ import numpy as np
 from ....planner.device_limits import ENVIRONMENT, MOST_STATIC, DeviceLimits, limits_of, restricted
 from ....planner.device_profile import MEASURED_SHARE, DeviceProfile, profile_of
 from .array_block import ArrayBlock
-from .clusters import max_active_clusters
 from .compile import compiled, source_text
 
 # Bytes of dynamic shared memory that a launch may have without an attribute of the kernel: 48 KiB less static ones.
@@ -220,18 +219,6 @@ class Kernel:
             driver.funcSetAttribute(self.function.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, count)
             self._allowed = count
 
-    def resident_clusters(self, blocks: int, threads: int, shared: int = 0) -> int:
-        """How many clusters of `blocks` blocks are resident at once on the device; 0: no such launch is possible.
-
-        The occupancy answers, because an architecture with clusters may be short of shared memory for this kernel, or
-        of multiprocessors in one GPU processing cluster.
-        """
-        if blocks > self.launcher.limits.cluster or shared > self.launcher.limits.shared_per_block:
-            return 0
-        self.launcher.xp.cuda.runtime.memGetInfo()  # any call of the run-time binds the context to this thread
-        self.allow_shared(shared)
-        return max_active_clusters(self.function.ptr, blocks, threads, shared)
-
     def resident_blocks(self, threads: int, shared: int = 0) -> int:
         """How many blocks of a cooperative launch are resident at once on the whole device."""
         key = threads, shared
@@ -346,8 +333,8 @@ class Launcher:
         """Blocks of a grid: `most`, fewer where each would get less than `grain` of `work` items, at least one."""
         return most if work is None else max(1, min(most, work // grain))
 
-    def cluster(self, wanted: int) -> int:
-        """Blocks of a cluster, or of the grid that replaces it."""
+    def few_blocks(self, wanted: int) -> int:
+        """Blocks of a kernel that a few blocks run together."""
         return wanted
 
     def size(self, wanted: int, small: int) -> int:

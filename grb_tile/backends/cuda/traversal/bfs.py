@@ -1,7 +1,7 @@
 """BFS on the device over the rows of a matrix: one launch (two on graphs of high diameter), nothing read back.
 
 Kernels: kernels/traversal/bfs.cuh (any graph, direction by level), kernels/traversal/bfs_high_diameter.cuh (roads and
-meshes: one cluster of blocks).  The number of vertices reached and the record of the levels stay on the device until
+meshes: a few blocks).  The number of vertices reached and the record of the levels stay on the device until
 they are needed (outcome.py).
 Paper: push_pull_graphblas_icpp18, sections 4 to 6.
 """
@@ -25,12 +25,11 @@ if TYPE_CHECKING:
 # Measured on an H200; tests/benchmarks/gpu/bench_bfs.py tries others.
 # block, low_skew_block, high_diameter_block: threads of a block of each kernel.  per_processor: resident blocks of a
 # multiprocessor.  alpha: pull when the frontier has more than 1/alpha of the edges not explored.  high_diameter: use
-# that kernel.  cluster: its blocks; blocks: the same where no cluster is resident.
+# that kernel, on `blocks` blocks.
 LAUNCH = {"block": 1024, "low_skew_block": 768, "per_processor": 1, "cooperative": True, "alpha": tuning.BFS_ALPHA,
-          "high_diameter": True, "cluster": 8, "blocks": 16, "high_diameter_block": 1024}  # fmt: skip
+          "high_diameter": True, "blocks": 16, "high_diameter_block": 1024}  # fmt: skip
 EDGES_PER_BLOCK = 4096  # a grid has one block for so many edges, up to the resident ones
 ARGUMENTS = 14  # fields of BfsArguments (kernels/traversal/bfs_state.cuh)
-QUEUE_ITEM = 8  # bytes: an edge of the next level
 HIGH_DIAMETER_ARGUMENTS = 10  # fields of HighDiameterBfsArguments (kernels/traversal/bfs_high_diameter.cuh)
 _DIRECTIONS = {None: -1, "push": 0, "pull": 1}
 
@@ -74,7 +73,7 @@ def traverse(
     launches.grid(stream, table, first, device.address(listed), count, *addresses, RECORD_LEVELS, max_level, target,
                   mode, LAUNCH["alpha"], 0)  # fmt: skip
     outcome = Outcome(device, results.array(3), graph, listed)
-    outcome.choice = launches.choice if by_group or not graph.is_high_diameter else graph.grid_choice
+    outcome.choice = graph.choice if by_group or not graph.is_high_diameter else graph.grid_choice
     return stores_of(n, results, outcome)
 
 
@@ -95,14 +94,14 @@ class _Launches:
         most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
         blocks = launcher.blocks(most, graph.nvals, EDGES_PER_BLOCK)
         self.grid = kernel.launch(ARGUMENTS, blocks, threads, cooperative=LAUNCH["cooperative"])
-        self.high_diameter, self.group_blocks, self.limit, self.choice = None, LAUNCH["blocks"], 0, graph.choice
+        self.high_diameter, self.group_blocks, self.limit = None, LAUNCH["blocks"], 0
         if graph.is_high_diameter and LAUNCH["high_diameter"]:
             group = group_launch(
                 launcher, "traversal/bfs_high_diameter.cuh", "bfs_high_diameter",
-                lambda queue: (graph.index, str(graph.width), *flags, str(queue // QUEUE_ITEM)),
-                HIGH_DIAMETER_ARGUMENTS, LAUNCH["cluster"], LAUNCH["blocks"], LAUNCH["high_diameter_block"],
+                (graph.index, str(graph.width), *flags), HIGH_DIAMETER_ARGUMENTS, LAUNCH["blocks"],
+                LAUNCH["high_diameter_block"],
             )  # fmt: skip
-            self.limit = graph.high_diameter_limit(group.blocks, group.queue_bytes // QUEUE_ITEM)
-            self.group_blocks, self.choice = group.blocks, group.choice(graph.choice)
+            self.limit = graph.high_diameter_limit(group.blocks)
+            self.group_blocks = group.blocks
             self.high_diameter = group.launch if self.limit > 0 else None
         graph.launches[levels, parents] = self

@@ -17,6 +17,7 @@ from ....planner.choose_traversal import bfs_kernel, forced_traversal, grid_kern
 from ....storage.store import forms_of
 from ..products.row_schedule import highest_degree_neighbours, pointers
 from ..structure.entries import index_type
+from .block_group import QUEUE_BYTES
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 CHUNK = 128  # edges, as in kernels/traversal/frontier.cuh
 CONTROL_WORDS = 96  # at least BfsControl (kernels/traversal/bfs_state.cuh)
-QUEUE_ENTRIES = 8192  # of a block's queue at most (kernels/traversal/bfs_high_diameter.cuh)
+QUEUE_ENTRIES = QUEUE_BYTES // 8  # QUEUE of kernels/traversal/bfs_high_diameter.cuh
 MAX_ENTRIES = 1 << 33  # a level's edges are counted in 33 bits
 SHORT_ROWS = 4.2  # mean row length up to which 4 first neighbours are kept, else 8
 
@@ -100,12 +101,9 @@ class BfsGraph:
         self._kernel("row_facts").over(padded, (self.start, self.n, padded, spare, facts.view(np.uint64)))
         return self.device.read(facts)[1]
 
-    def high_diameter_limit(self, blocks: int, entries: int = QUEUE_ENTRIES) -> int:
-        """The most edges of a level that the high-diameter kernel takes on `blocks` blocks; above, it hands over.
-
-        entries: of a block's queue.
-        """
-        return blocks * entries // 2
+    def high_diameter_limit(self, blocks: int) -> int:
+        """The most edges of a level that the high-diameter kernel takes on `blocks` blocks; above, it hands over."""
+        return blocks * QUEUE_ENTRIES // 2
 
     def first_neighbours(self) -> Any:
         """The first `width` neighbours of each vertex, for the high-diameter kernel."""

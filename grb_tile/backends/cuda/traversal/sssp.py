@@ -1,7 +1,7 @@
 """SSSP on the device: one launch (two on graphs of high diameter), nothing read back.
 
 Kernels: kernels/traversal/sssp.cuh (delta-stepping on the whole grid), kernels/traversal/sssp_high_diameter.cuh
-(near-far pile in one cluster of blocks), kernels/traversal/sssp_tree.cuh (predecessors).
+(near-far pile in a few blocks), kernels/traversal/sssp_tree.cuh (predecessors).
 """
 
 from __future__ import annotations
@@ -31,11 +31,10 @@ ARGUMENTS = 9  # fields of SsspArguments (sssp.cuh), and of HighDiameterSsspArgu
 # step: the first step of the bound, in mean weights over the mean degree.  high_diameter_step: the same when rows are
 # short, in mean weights.  most: steps double up to so many mean weights.  pull_at: pull when the vertices left have
 # fewer than 1/pull_at of the edges.  block, high_diameter_block: threads of a block of each kernel.  per_processor:
-# resident blocks of a multiprocessor.  high_diameter: use that kernel.  cluster: its blocks;
-# blocks: the same where no cluster is resident.
+# resident blocks of a multiprocessor.  high_diameter: use that kernel, on `blocks` blocks.
 LAUNCH = {"block": 1024, "per_processor": 1, "pull_at": tuning.SSSP_PULL_AT, "most": tuning.SSSP_MOST_STEP,
           "step": tuning.SSSP_STEP, "high_diameter_step": tuning.SSSP_HIGH_DIAMETER_STEP,
-          "high_diameter": True, "cluster": 8, "blocks": 16, "high_diameter_block": 1024}  # fmt: skip
+          "high_diameter": True, "blocks": 16, "high_diameter_block": 1024}  # fmt: skip
 _KINDS = ("relax", "raise", "pull", "pull again")
 
 
@@ -100,13 +99,13 @@ def shortest_paths(
         group.launch(
             stream, table, source, device.address(record), RECORD_ROUNDS, step,
             device.address(graph.first_entries()), device.address(graph.items(group)),
-            graph.near_capacity(group.queue_bytes), FAR_ITEMS,
+            graph.near_capacity, FAR_ITEMS,
         )  # fmt: skip
     grid(stream, table, source, device.address(values), device.address(words), device.address(record),
          RECORD_ROUNDS, step, most, LAUNCH["pull_at"] if pulls and AT is not None else 0)  # fmt: skip
     parents = _tree(graph, table, source, words, outcome) if tree and AT is not None else None
     if by_group:
-        outcome.choice = group.choice(graph.choice)
+        outcome.choice = graph.choice
     else:
         outcome.choice = NO_BOUND if graph.is_high_diameter else graph.choice
     distances = LateVector(device, n, dtype, words, values, outcome.count_reached)
@@ -161,8 +160,8 @@ def _launches(graph: SsspGraph) -> tuple[Any, GroupLaunch | None]:
     group = None
     if graph.is_high_diameter and LAUNCH["high_diameter"]:
         group = group_launch(
-            launcher, "traversal/sssp_high_diameter.cuh", "sssp_high_diameter", lambda queue: key, ARGUMENTS,
-            LAUNCH["cluster"], LAUNCH["blocks"], LAUNCH["high_diameter_block"],
+            launcher, "traversal/sssp_high_diameter.cuh", "sssp_high_diameter", key, ARGUMENTS, LAUNCH["blocks"],
+            LAUNCH["high_diameter_block"],
         )  # fmt: skip
     graph.launches = grid, group
     return graph.launches

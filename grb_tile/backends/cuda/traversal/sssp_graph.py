@@ -15,6 +15,7 @@ import numpy as np
 from ....planner.choose_traversal import forced_traversal, has_short_rows, sssp_kernel
 from ....storage.store import forms_of
 from ..structure.entries import ranges, repeated
+from .block_group import QUEUE_BYTES
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed
@@ -156,14 +157,15 @@ class SsspGraph:
             self._first_entries = first
         return self._first_entries
 
-    def near_capacity(self, queue_bytes: int) -> int:
-        """Items in a block's queue of `queue_bytes` bytes: a key and a vertex each."""
-        return queue_bytes // (2 * self.key.itemsize)
+    @property
+    def near_capacity(self) -> int:
+        """Items in a block's queue: a key and a vertex each."""
+        return QUEUE_BYTES // (2 * self.key.itemsize)
 
     def items(self, group: GroupLaunch) -> Any:
         """Queues and far piles of the blocks of the high-diameter kernel."""
         if self._items is None:
-            words = group.blocks * (2 * self.near_capacity(group.queue_bytes) + FAR_ITEMS) * (self.key.itemsize // 4)
+            words = group.blocks * (2 * self.near_capacity + FAR_ITEMS) * (self.key.itemsize // 4)
             self._items = self.device.empty(words, np.uint64)
         return self._items
 
