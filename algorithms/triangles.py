@@ -55,10 +55,8 @@ def triangle_count(G: Graph | Matrix, *, presort: bool | str = "auto") -> int:
     else:
         L = G.keep("lower", lambda: select.tril(G.A, -1).new(name="L"))
     plus_pair = semiring.plus_pair[dtypes.INT64]
-    # C<L,s> = L plus.pair L'
-    C = plus_pair(L @ L.T).new(mask=L.S, name="C")
-    # [+_ij C(i, j)]
-    return int(C.reduce_scalar(monoid.plus).new().value or 0)
+    # [+_ij C(i, j)] ,  C<L,s> = L plus.pair L' , which is not formed
+    return int(plus_pair(L @ L.T).select(L.S).reduce_scalar(monoid.plus).new().value or 0)
 
 
 def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> VertexResult:
@@ -89,10 +87,8 @@ def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> VertexRe
         t = Vector.from_coo(wanted, 0, dtypes.INT64, size=G.n, name="triangles")
         # rows = S A with S the rows asked for, in place
         rows = semiring.any_second(t.diag() @ A).new(name="rows")
-        # C<A,s> = A plus.pair A'
-        C = plus_pair(rows @ A.T).new(mask=rows.S, name="C")
-        # t += [+_j C(i, j)] ,  t = t / 2 : each triangle at i is met from both its neighbours
-        t(monoid.plus) << C.reduce_rowwise(monoid.plus)
+        # t += [+_j C(i, j)] ,  C<A,s> = A plus.pair A' ,  t = t / 2 : each triangle is met from both neighbours of i
+        t(monoid.plus) << plus_pair(rows @ A.T).select(rows.S).reduce_rowwise(monoid.plus)
         t << t // 2
     return VertexResult(t, report, vertices=G.labels)
 

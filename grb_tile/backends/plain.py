@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..operators import typed_semiring
 from ..storage.embed import full_vector, row_matrix
 from ..storage.place import first_value, is_of_device
 from ..storage.store import Allow
@@ -40,6 +41,20 @@ def concat_matrices(backend, tiles, dtype):
             parts.append((i + sum(heights[:r]), j + sum(widths[:c]), v))
     i, j, v = (np.concatenate(part) for part in zip(*parts, strict=True))
     return backend.build_matrix(sum(heights), sum(widths), i, j, v, None, dtype)
+
+
+def reduce_matmul(backend, A, B, semiring, monoid, axis, allow, plan, BT, keep):
+    """The product, formed and reduced."""
+    return reduce_matrix(backend, backend.matmul(A, B, semiring, allow, plan, BT, keep), monoid, axis)
+
+
+def reduce_matrix(backend, C, monoid, axis):
+    """(+)_ij C[i,j] (axis None), the sums of the rows (axis 1) or of the columns (axis 0)."""
+    if axis is None:
+        return backend.reduce(C, monoid)
+    ones = full_vector(C.ncols if axis == 1 else C.nrows, monoid.type, 1)
+    product = backend.matvec_rows if axis == 1 else backend.matvec_cols
+    return product(C, ones, typed_semiring(monoid, "first"), None)
 
 
 def inner(backend, u, v, semiring):

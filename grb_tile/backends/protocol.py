@@ -173,14 +173,35 @@ class Backend:
         allow: Allow | None = None,
         plan: Any = None,
         BT: Compressed | None = None,
+        keep: tuple[Any, Any] | None = None,
     ) -> Compressed:
         """C[i,j] = (+)_k A[i,k] (x) B[k,j]   for (i,j) in allow.
 
         plan: None, a name or an object with the attribute `method`: "gustavson" (rows of B are gathered for each row of
         A) or "dot" (for each allowed (i,j) row i of A meets row j of BT; needs an allow that is not a complement).
         BT: the transpose of B, when the caller has it; B may then be None.
+        keep: (select operator for C's type, its thunk): the result is select(C, operator, thunk).
         """
         return self._missing("matmul")
+
+    def reduce_matmul(
+        self,
+        A: Compressed,
+        B: Compressed | None,
+        semiring: Any,
+        monoid: Any,
+        axis: int | None = None,
+        allow: Allow | None = None,
+        plan: Any = None,
+        BT: Compressed | None = None,
+        keep: tuple[Any, Any] | None = None,
+    ) -> Any:
+        """The product C that `matmul` computes, reduced by `monoid`, whose type C's values are cast to.
+
+        axis None: (+)_ij C[i,j] as a NumPy scalar, None when C is empty; 1: w[i] = (+)_j C[i,j]; 0: w[j] = (+)_i C[i,j]
+        as a vector store, with an entry for each row or column of C that has one.
+        """
+        return plain.reduce_matmul(self, A, B, semiring, monoid, axis, allow, plan, BT, keep)
 
     # ------------------------------------------------------------------ element-wise
 

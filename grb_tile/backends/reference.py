@@ -224,7 +224,7 @@ class ReferenceBackend(Backend):
         A = matrix(AT.ncols, AT.nrows, AT.dtype, {(i, k): value for (k, i), value in entries(AT).items()})
         return self.matvec_rows(A, x, semiring, allow)
 
-    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
+    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None, keep=None):
         if B is None:
             B = matrix(BT.ncols, BT.nrows, BT.dtype, {(k, j): value for (j, k), value in entries(BT).items()})
         may, rows, terms = _allowed(allow), {}, {}
@@ -235,7 +235,8 @@ class ReferenceBackend(Backend):
                 if may((i, j)):
                     terms.setdefault((i, j), []).append(_multiply(semiring.binaryop, a, b, i, k, k, j))
         result = {position: _fold(semiring.monoid, products) for position, products in terms.items()}
-        return matrix(A.nrows, B.ncols, semiring.return_type, result)
+        C = matrix(A.nrows, B.ncols, semiring.return_type, result)
+        return C if keep is None else self.select(C, *keep)
 
     # ------------------------------------------------------------------ element-wise
 

@@ -6,7 +6,7 @@ Importing the package gives every operator its call (`op.plus(A | B)`, `unary.ex
 
 from importlib import import_module
 
-from . import calls, infix, matrix, scalar, sugar, transposed, vector  # noqa: F401  (each completes the others)
+from . import calls, chains, infix, matrix, scalar, sugar, transposed, vector  # noqa: F401  (each completes the others)
 
 matrix.Vector = vector.Vector  # type: ignore[attr-defined]  # programs import both from core.matrix
 

@@ -9,6 +9,7 @@ from .indexing import EMPTY, Extract, assign, fill
 from .mapping import Apply, ApplyBind, ApplyIndex, Select
 from .multiply import Inner, MxM, MxV, Outer, VxM
 from .partial import can_keep_changes, part_of_assign, part_of_write
+from .product_chains import SelectedProduct, chained
 from .record import Record
 from .reduction import ReduceRows, ReduceScalar
 from .shaping import (
@@ -30,7 +31,9 @@ from .write import accumulate_chains, accumulate_scalar, allow_of, compute, fini
 
 __all__ = [
     "EMPTY",
+    "MxM",
     "Record",
+    "SelectedProduct",
     "accumulate_chains",
     "accumulate_scalar",
     "allow_of",
@@ -39,6 +42,7 @@ __all__ = [
     "apply_index",
     "assign",
     "can_keep_changes",
+    "chained",
     "compute",
     "concat_matrices",
     "concat_vectors",

@@ -30,24 +30,43 @@ def matvec(A, transposed, u, semiring, allow):
     return w
 
 
-def matmul(A, at, B, bt, semiring, allow):
-    """C = A (+.x) B over stores, each transposed first if its flag is set; the planner chooses dot or Gustavson."""
+def matmul(A, at, B, bt, semiring, allow, keep=None):
+    """C = A (+.x) B over stores, each transposed first if its flag is set; the planner chooses dot or Gustavson.
+
+    keep: (select operator, thunk) of the entries of C that are wanted, or None for all.
+    """
+    backend, (left, right, BT, allow, plan) = current(), _planned(A, at, B, bt, semiring, allow)
+    C = backend.matmul(left, right, semiring, allow, plan, BT, keep)
+    plan.done(backend)
+    return C
+
+
+def reduce_matmul(A, at, B, bt, semiring, allow, keep, monoid, axis):
+    """The C of `matmul`, reduced: (+)_ij C(i, j), None where C is empty; or over axis 1 (each row) or 0 (each column).
+
+    C is not formed where the backend has a way round it.
+    """
+    backend, (left, right, BT, allow, plan) = current(), _planned(A, at, B, bt, semiring, allow)
+    result = backend.reduce_matmul(left, right, semiring, monoid, axis, allow, plan, BT, keep)
+    plan.done(backend)
+    return result
+
+
+def _planned(A, at, B, bt, semiring, allow):
+    """(A, B or None, B's transpose or None, allow, plan) as the planned method reads them."""
     backend = current()
     A, B, allow = backend.to_device(A), backend.to_device(B), backend.to_device(allow)
     plan = choose_matmul(A, at, B, bt, allow, semiring)
     left = backend.transpose(A) if at else A
     if plan.method == "dot":
-        C = backend.matmul(left, None, semiring, allow, plan, BT=B if bt else backend.transpose(B))
-    else:
-        C = backend.matmul(left, backend.transpose(B) if bt else B, semiring, allow, plan)
-    plan.done(backend)
-    return C
+        return left, None, B if bt else backend.transpose(B), allow, plan
+    return left, backend.transpose(B) if bt else B, None, allow, plan
 
 
 class MxM(Record):
-    """C = A (+.x) B."""
+    """C = A (+.x) B.  used: has a chain (product_chains.py) begun with this record?"""
 
-    __slots__ = ("A", "B", "at", "bt")
+    __slots__ = ("A", "B", "at", "bt", "used")
     name = "mxm"
     c_name = "GrB_mxm"
 
@@ -55,6 +74,7 @@ class MxM(Record):
         left, right = checks.oriented(A.shape, at), checks.oriented(B.shape, bt)
         checks.inner_sizes("mxm", "A", left, "B", right)
         self.A, self.B, self.op, self.at, self.bt = A, B, op, at, bt
+        self.used = False
         self.shape = (left[0], right[1])
         self.dtype = op.return_type
 

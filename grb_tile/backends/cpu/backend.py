@@ -82,9 +82,11 @@ class NumpyBackend(Backend):
 
     _general_product = staticmethod(matmul.matmul)
 
-    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
+    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None, keep=None):
         result = matmul.scaled(A, B, semiring, allow, BT, self.restrict)
-        return self._general_product(A, B, semiring, allow, plan, BT) if result is NotImplemented else result
+        if result is NotImplemented:
+            result = self._general_product(A, B, semiring, allow, plan, BT)
+        return result if keep is None else self.select(result, *keep)
 
     def is_ready(self, primitive, *operands, **options):
         return None  # no compiled form

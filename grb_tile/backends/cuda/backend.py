@@ -301,11 +301,11 @@ class CudaBackend(Backend):
         return self._call("products.inner", "inner", self.own(u), self.own(v), semiring)
 
     @reporting
-    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None):
+    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None, keep=None):
         own = self.own
         return self._call(
             "products.matmul", "matmul", own(A), None if B is None else own(B), semiring, self.device.own_allow(allow),
-            plan, None if BT is None else own(BT),
+            plan, None if BT is None else own(BT), keep,
         )  # fmt: skip
 
     # ------------------------------------------------------------------ element-wise

@@ -208,8 +208,8 @@ FAULTS = [
     Fault(
         "algorithms/triangles.py",
         "values count, not entries",
-        "plus_pair = semiring.plus_pair[dtypes.INT64]\n    # C<L,s> = L plus.pair L'\n",
-        "plus_pair = semiring.plus_times[dtypes.INT64]\n    # C<L,s> = L plus.pair L'\n",
+        "plus_pair = semiring.plus_pair[dtypes.INT64]\n    # [+_ij C(i, j)] ,",
+        "plus_pair = semiring.plus_times[dtypes.INT64]\n    # [+_ij C(i, j)] ,",
     ),
     Fault(
         "algorithms/triangles.py",

@@ -16,6 +16,7 @@ import numpy as np
 
 from ....planner.choose_kernel import spgemm_kernel
 from ....storage.store import index_dtype
+from ..elementwise.mapping import select
 from ..lowering.semirings import lowered
 from ..structure.entries import compressed, empty_vector, gather, index_type, pair_order, row_ids, segment_starts
 from ..structure.structure import choose_format, transpose
@@ -33,9 +34,14 @@ FEW = 16  # mean products of an entry of C up to which one thread combines them
 
 def matmul(
     device: Device, A: Compressed, B: Compressed | None, semiring: Any, allow: Allow | None = None, plan: Any = None,
-    BT: Compressed | None = None,
+    BT: Compressed | None = None, keep: tuple[Any, Any] | None = None,
 ) -> Any:  # fmt: skip
     """C, or NotImplemented for operand types that have no device form; B may be given as its transpose BT."""
+    C = _product(device, A, B, semiring, allow, plan, BT)
+    return C if keep is None or C is NotImplemented else select(device, C, *keep, None)
+
+
+def _product(device, A, B, semiring, allow, plan, BT):
     given = B if BT is None else BT
     if not operand_types(semiring, A, given):
         return NotImplemented

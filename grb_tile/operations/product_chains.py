@@ -1,0 +1,97 @@
+"""Chains on a product of two matrices that nobody keeps: select, then reduce, in one call of the backend.
+
+    C = A (+.x) B     at the entries where a mask allows and select(operator, thunk) is true
+    s = (+)_ij C(i, j),   w(i) = (+)_j C(i, j),   w(j) = (+)_i C(i, j)
+
+Each record gives what the operations one after the other give.
+"""
+
+from ..backends.select import current
+from .mapping import Select
+from .multiply import MxM, matmul, reduce_matmul
+from .record import Record
+from .reduction import ReduceRows, ReduceScalar
+from .write import allow_of
+
+
+class SelectedProduct(MxM):
+    """C<mask> = A (+.x) B, at the entries where op(C(i, j), i, j, thunk); mask or keep may be None."""
+
+    __slots__ = ("mask", "keep")
+
+    def __init__(self, product, mask=None, keep=None):
+        super().__init__(product.A, product.B, product.op, product.at, product.bt)
+        self.mask, self.keep = mask, keep
+
+    def compute(self, allow=None):
+        first, second = allow_of(self.mask), allow
+        if first is None or (second is not None and first.complement and not second.complement):
+            first, second = second, first
+        C = matmul(self.A._store, self.at, self.B._store, self.bt, self.op, first, self.keep)
+        return C if second is None else current().restrict(C, second)
+
+    def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):
+        """The calls of the C API: product, then select."""
+        inner, flags = "NULL", ""
+        if self.mask is not None:
+            inner = self.mask.parent.name or "M_temp"
+            flags = ("S" if self.mask.structure else "") + ("C" if self.mask.complement else "")
+        product = super().notation("C_temp", inner, "NULL", False, flags)
+        if self.keep is None:
+            call, op, thunk = "GrB_Matrix_apply", "GrB_IDENTITY", ""
+        else:
+            call, op, thunk = "GrB_Matrix_select", _name(self.keep[0]), f", {self.keep[1]}"
+        descriptor = ("R" if replace else "") + mask_flags
+        descriptor = f"GrB_DESC_{descriptor}" if descriptor else "NULL"
+        return f"{product} {call}({out}, {mask}, {accum}, {op}, C_temp{thunk}, {descriptor});"
+
+
+class ReducedProduct(Record):
+    """s = (+)_ij C(i, j) (axis None), w(i) = (+)_j C(i, j) (axis 1) or w(j) = (+)_i C(i, j) (axis 0) of a product C."""
+
+    __slots__ = ("product", "axis")
+
+    def __init__(self, product, monoid, axis):
+        self.product, self.op, self.axis = product, monoid, axis
+        self.shape = () if axis is None else (product.shape[1 - axis],)
+        self.dtype = monoid.return_type
+
+    @property
+    def name(self):
+        return {None: "reduce", 1: "reduce_rowwise", 0: "reduce_columnwise"}[self.axis]
+
+    def compute(self, allow=None):
+        product = self.product
+        inside, keep = (allow_of(product.mask), product.keep) if type(product) is SelectedProduct else (None, None)
+        result = reduce_matmul(
+            product.A._store, product.at, product.B._store, product.bt, product.op, inside, keep, self.op, self.axis
+        )
+        return result if allow is None else current().restrict(result, allow)
+
+    def operands(self):
+        return self.product.operands()
+
+    def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):
+        """The calls of the C API: product, then reduction."""
+        call = "GrB_Matrix_reduce_Monoid" + ("_Scalar" if self.axis is None else "")
+        flags = ("R" if replace else "") + mask_flags + ("T0" if self.axis == 0 else "")
+        inputs = f"{accum}, {_name(self.op)}, temp" if self.axis is None else f"{mask}, {accum}, {_name(self.op)}, temp"
+        descriptor = f"GrB_DESC_{flags}" if flags else "NULL"
+        return f"{self.product.notation('temp')} {call}({out}, {inputs}, {descriptor});"
+
+
+def _name(op):
+    return getattr(op, "gb_name", None) or repr(op)
+
+
+def chained(product, record):
+    """The record of `record`, whose operand stands for the record `product`, as a chain; None where there is none."""
+    if type(record) is Select:
+        if type(product) is SelectedProduct:
+            return None if product.keep else SelectedProduct(product, product.mask, (record.op, record.thunk))
+        return SelectedProduct(product, None, (record.op, record.thunk))
+    if type(record) is ReduceScalar:
+        return ReducedProduct(product, record.op, None)
+    if type(record) is ReduceRows:
+        return ReducedProduct(product, record.op, 0 if record.at else 1)
+    return None

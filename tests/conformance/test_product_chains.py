@@ -1,0 +1,111 @@
+"""Products that are selected from or reduced without being formed: the same expressions in both libraries."""
+
+import itertools
+
+import pytest
+
+from support import coverage
+from support.agree import agree
+from support.library import ENGINES, WITHOUT_NUMBA, engines_at
+from support.operands import DIMENSIONS, HUGE_SCENE, SCENES, make, mask_for
+from support.seeds import generator
+
+MASKS = ("none", "S", "V", "~S", "~V")
+SELECTS = (None, ("valuegt", 1), ("tril", -1), ("rowle", 2))
+AXES = ("scalar", "rowwise", "columnwise")
+MONOIDS = ("plus", "times", "min", "max", "lor", "land", "lxor", "eq")
+SEMIRINGS = (
+    "plus_times", "plus_pair", "plus_first", "plus_second", "min_plus", "max_first", "min_second", "max_pair",
+    "lor_land", "land_lor", "lxor_land", "times_plus", "eq_lor", "any_pair", "plus_minus",
+    "plus_firsti", "min_secondj1", "max_firstj", "plus_secondi",
+)  # fmt: skip
+POSITIONAL = SEMIRINGS[-4:]
+coverage.owe("mxm", "reduced by", MONOIDS, WITHOUT_NUMBA)
+coverage.owe("mxm", "chain of semiring", SEMIRINGS, WITHOUT_NUMBA)
+FLAGS = ({}, {"at": True}, {"bt": True}, {"at": True, "bt": True})
+
+
+def operands(rng, dims, dtype, kind, at=False, bt=False):
+    m, k, n = dims
+    return {
+        "M": mask_for(rng, (m, n), kind),
+        "m": mask_for(rng, (m,), kind),
+        "n": mask_for(rng, (n,), kind),
+        "A": make(rng, (k, m) if at else (m, k), dtype, kind),
+        "B": make(rng, (n, k) if bt else (k, n), dtype),
+    }
+
+
+def chosen(mask, kind):
+    found = mask.S if kind.endswith("S") else mask.V
+    return ~found if kind.startswith("~") else found
+
+
+def reduced(product, axis, monoid, o):
+    """The reduction, and the two to a vector under a mask too."""
+    if axis == "scalar":
+        return product().reduce_scalar(monoid).new()
+    rows = axis == "rowwise"
+    w = product().reduce_rowwise(monoid) if rows else product().reduce_columnwise(monoid)
+    return [w.new(), w.new(mask=~(o.m if rows else o.n).V)]
+
+
+def chain(lib, o, name, flags, mask, select):
+    """A function that makes the expression: a product, then its masks."""
+    A, B = (o.A.T if "at" in flags else o.A), (o.B.T if "bt" in flags else o.B)
+    semiring = getattr(lib.semiring.ss if name in POSITIONAL else lib.semiring, name)
+
+    def expression():
+        product = A.mxm(B, semiring)
+        if mask != "none":
+            product = product.select(chosen(o.M, mask))
+        return product if select is None else product.select(getattr(lib.select, select[0]), select[1])
+
+    return expression
+
+
+@pytest.mark.parametrize("name", SEMIRINGS)
+def test_chains(name):
+    """Monoids, masks and selects in turn over all scenes: every pair of a monoid and an axis meets every semiring."""
+    turns = itertools.cycle(itertools.product(MASKS, SELECTS))
+    reductions = itertools.cycle(itertools.product(MONOIDS, AXES))
+    for k, scene in enumerate((*SCENES, HUGE_SCENE)):
+        rng = generator("chains", name, scene)
+        flags = FLAGS[k % 4]
+        found = operands(rng, DIMENSIONS[scene[0]], "INT64", scene[1], **flags)
+        for _ in range(4):
+            (mask, select), (monoid, axis) = next(turns), next(reductions)
+
+            def call(lib, o, flags=flags, mask=mask, select=select, monoid=monoid, axis=axis):
+                with lib.config.set(autocompute=True):
+                    product = chain(lib, o, name, flags, mask, select)
+                    typed = getattr(lib.monoid, monoid)["BOOL" if monoid in ("lor", "land", "lxor", "eq") else "INT64"]
+                    whole = [] if select is None else [product().new(), product().new(mask=~o.M.V)]
+                    got = reduced(product, axis, typed, o)
+                    return [*whole, *(got if type(got) is list else [got])]
+
+            agree(
+                call,
+                found,
+                f"{name} {scene} {flags} {mask} {select} {monoid} {axis}",
+                cells=[("mxm", "reduced by", monoid), ("mxm", "chain of semiring", name)],
+                engines=engines_at(k, ENGINES if k == 0 and name == "plus_first" else WITHOUT_NUMBA),
+            )
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "UINT8", "INT16", "FP32", "FC64"])
+def test_types(dtype):
+    """Narrow types wrap, and the type of the monoid is the product's."""
+    for k, (scene, axis) in enumerate(itertools.product(SCENES[:6], AXES)):
+        found = operands(generator("chain types", dtype, scene), DIMENSIONS[scene[0]], dtype, scene[1])
+
+        def call(lib, o, axis=axis):
+            with lib.config.set(autocompute=True):
+                semiring, monoid = ("lor_land", "lor") if dtype == "BOOL" else ("plus_times", "plus")
+                masked = chain(lib, o, semiring, {}, "S", None)
+                whole = chain(lib, o, semiring, {}, "none", None)
+                op = getattr(lib.monoid, monoid)
+                parts = [reduced(product, axis, op, o) for product in (masked, whole)]
+                return [one for part in parts for one in (part if type(part) is list else [part])]
+
+        agree(call, found, f"{dtype} {scene} {axis}", engines=engines_at(k, WITHOUT_NUMBA))
