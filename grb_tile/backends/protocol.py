@@ -166,15 +166,9 @@ class Backend:
         return self._missing("matvec_cols")
 
     def matmul(
-        self,
-        A: Compressed,
-        B: Compressed | None,
-        semiring: Any,
-        allow: Allow | None = None,
-        plan: Any = None,
-        BT: Compressed | None = None,
-        keep: tuple[Any, Any] | None = None,
-    ) -> Compressed:
+        self, A: Compressed, B: Compressed | None, semiring: Any, allow: Allow | None = None, plan: Any = None,
+        BT: Compressed | None = None, keep: tuple[Any, Any] | None = None,
+    ) -> Compressed:  # fmt: skip
         """C[i,j] = (+)_k A[i,k] (x) B[k,j]   for (i,j) in allow.
 
         plan: None, a name or an object with the attribute `method`: "gustavson" (rows of B are gathered for each row of
@@ -185,17 +179,10 @@ class Backend:
         return self._missing("matmul")
 
     def reduce_matmul(
-        self,
-        A: Compressed,
-        B: Compressed | None,
-        semiring: Any,
-        monoid: Any,
-        axis: int | None = None,
-        allow: Allow | None = None,
-        plan: Any = None,
-        BT: Compressed | None = None,
+        self, A: Compressed, B: Compressed | None, semiring: Any, monoid: Any, axis: int | None = None,
+        allow: Allow | None = None, plan: Any = None, BT: Compressed | None = None,
         keep: tuple[Any, Any] | None = None,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """The product C that `matmul` computes, reduced by `monoid`, whose type C's values are cast to.
 
         axis None: (+)_ij C[i,j] as a NumPy scalar, None when C is empty; 1: w[i] = (+)_j C[i,j]; 0: w[j] = (+)_i C[i,j]
