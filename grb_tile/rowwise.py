@@ -5,8 +5,8 @@
     rowwise.sum_of_own(A, labels)           the sum of the entries whose column has the row's label
     rowwise.mex(A, colours)                 the least number that no column of a row has
 
-A compiled kernel of the backend does the first three in one pass (backends/protocol.py, best_labels); elsewhere, a GPU
-included, they are compositions of products, written below.  Matrices and vectors are not changed.
+A kernel of the backend does each in one pass (backends/protocol.py: best_labels, least_absent); where it has none, they
+are compositions of products, written below.  Matrices and vectors are not changed.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def mex(A: Matrix, colours: Vector, *, mask: Any = None) -> Vector:
 
     Shapes: A m x n, colours size n, t size m.  Types: any A; colours INT64 >= 0, absent where there is none; t INT64,
     with an entry for every row of the mask.
-    Cost: a product for each 64 colours in use: 64 colours are the bits of a word, and w = A bor.second word.
+    Cost: a pass over the rows on a GPU, else a product for each 64 colours in use.
     Source: Catalyurek et al., "Graph coloring algorithms for multi-core and massively multithreaded architectures"
     (Parallel Computing 38, 2012), section 3.
 
@@ -133,12 +133,20 @@ def mex(A: Matrix, colours: Vector, *, mask: Any = None) -> Vector:
     >>> gb.rowwise.mex(A, gb.Vector.from_coo([1, 2], [0, 1], size=3)).to_dict()
     {0: 2, 1: 0, 2: 0}
     """
+    pattern = None if mask is None else Vector.from_scalar(0, A.nrows, INT64).dup(mask=mask)
+    found = current().least_absent(A._store, colours._store, None if pattern is None else Allow(pattern._store))
+    if found is not NotImplemented:
+        return Vector._from_store(found, name="mex")
+    rows = np.arange(A.nrows) if pattern is None else pattern.to_coo(values=False)[0].astype(np.int64)
+    return _mex_by_words(A, colours, rows)
+
+
+def _mex_by_words(A: Matrix, colours: Vector, rows: np.ndarray) -> Vector:
+    """mex of the given rows: 64 colours are the bits of a word, and w = A bor.second word."""
     used = _bor_second.get("op")
     if used is None:
         used = _bor_second["op"] = semiring.register_anonymous(monoid.bor, binary.second)[UINT64]
     at, c = colours.to_coo()
-    open_rows = Vector.from_scalar(0, A.nrows, INT64).dup(mask=mask) if mask is not None else None
-    rows = np.arange(A.nrows) if open_rows is None else open_rows.to_coo(values=False)[0].astype(np.int64)
     t = np.zeros(A.nrows, np.int64)
     done, low = rows, 0
     while rows.size:

@@ -294,6 +294,17 @@ class Backend:
         """
         return NotImplemented
 
+    def least_absent(self, A: Compressed, labels: VectorStore, allow: Allow | None) -> VectorStore:
+        """t[i] = the least number >= 0 that is not among labels[k] over the entries A[i,k], for each row i in allow.
+
+        Types: labels and t INT64.  NotImplemented: a composition of products is as good (rowwise.mex).
+        """
+        return NotImplemented
+
+    def sum_by_label(self, labels: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
+        """t[c] = (+)_k values[k] over labels[k] = c, in any order; arrays of this backend's, int64 and float64."""
+        return np.bincount(labels, values, size)
+
     # ------------------------------------------------------------------ the write step
 
     def overwrite(self, c: Store, t: Store, allow: Allow) -> Store:

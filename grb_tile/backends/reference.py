@@ -340,6 +340,21 @@ class ReferenceBackend(Backend):
             best[i], gain[i], kept[i] = (np.array([x]) for x in (found, row[found] - row[own], row[own]))
         return vector(A.nrows, INT64, best), vector(A.nrows, FP64, gain), vector(A.nrows, FP64, kept)
 
+    def least_absent(self, A, labels, allow):
+        label_of, may = {k: int(value[0]) for k, value in entries(labels).items()}, _allowed(allow)
+        near = {i: set() for i in range(A.nrows) if may(i)}
+        for i, k in entries(A):
+            if i in near and k in label_of:
+                near[i].add(label_of[k])
+        found = {i: np.array([next(c for c in range(len(used) + 1) if c not in used)]) for i, used in near.items()}
+        return vector(A.nrows, INT64, found)
+
+    def sum_by_label(self, labels, values, size):
+        sums = np.zeros(size)
+        for label, value in zip(labels, values, strict=True):
+            sums[label] += value
+        return sums
+
     # ------------------------------------------------------------------ the write step
 
     def overwrite(self, c, t, allow):

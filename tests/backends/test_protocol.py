@@ -15,7 +15,8 @@ PRIMITIVES = [name for name, value in vars(Backend).items() if inspect.isfunctio
 INHERITED = {  # what a backend need not say again: identity, a plain form in NumPy, or a composition of others
     "put_entries", "clear_bits", "to_device", "operands_to_device", "synchronize", "run_reported", "describe_device",
     "array", "is_array", "edges_of", "is_ready", "count_saving", "broadcast_over", "bring", "bind", "bound",
-    "concat_matrices", "inner", "best_labels", "sequential", "outside", "device_report", "reduce_matmul",
+    "concat_matrices", "inner", "best_labels", "least_absent", "sum_by_label", "sequential", "outside", "device_report",
+    "reduce_matmul",
 }  # fmt: skip
 
 

@@ -375,6 +375,28 @@ class CudaBackend(Backend):
         return self._call("elementwise.broadcast", "broadcast", self.own(u), self.own(pattern), axis)
 
     @reporting
+    def best_labels(self, A, labels, weighted, allow, *penalty):
+        return self._labels_of_rows("best_labels", A, labels, weighted, allow, *penalty)
+
+    @reporting
+    def least_absent(self, A, labels, allow):
+        return self._labels_of_rows("least_absent", A, labels, allow)
+
+    def _labels_of_rows(self, name, *operands):
+        try:
+            return self._find("products.row_labels", name)(self.device, *map(self._operand, operands))
+        except HostOnly:
+            return NotImplemented
+
+    def _operand(self, x):
+        """A store, or the pattern of an Allow, on the device; anything else itself."""
+        return self.own(x) if isinstance(x, STORES) else self.device.own_allow(x) if isinstance(x, Allow) else x
+
+    @reporting
+    def sum_by_label(self, labels, values, size):
+        return self._find("products.row_labels", "sum_by_label")(self.device, labels, values, size)
+
+    @reporting
     def kronecker(self, A, B, op, allow=None):
         return self._call(
             "elementwise.broadcast", "kronecker", self.own(A), self.own(B), op, self.device.own_allow(allow)

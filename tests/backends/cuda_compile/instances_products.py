@@ -122,3 +122,17 @@ def instances():
     yield "products/bit_tiles.cuh", "bit_tile_rows", "", ("word", "int64_t")
     yield "products/tiles.cuh", "merge_values", "", ("int32_t", "uint32_t", "false")
     yield "products/bit_tiles_build.cuh", "merge_tile_row", "", ("int64_t", "word", "int64_t", "true")
+    for kind, weights in (
+        ("MODE", "COUNTED"),
+        ("MODE", "EQUAL"),
+        ("MODE", "STORED"),
+        ("MOVE", "EQUAL"),
+        ("MOVE", "STORED"),
+        ("MEX", "COUNTED"),
+    ):
+        for lanes in ("8", "32"):
+            yield "products/row_labels.cuh", "row_labels_lanes", "", (kind, weights, lanes)
+        for name in ("row_labels_warp", "row_labels_block"):
+            yield "products/row_labels.cuh", name, "", (kind, weights)
+    for name in ("narrow_labels", "bin_label_rows", "sum_by_label", "present_labels"):
+        yield "products/row_labels_bin.cuh", name, "", ()

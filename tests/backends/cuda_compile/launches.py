@@ -76,6 +76,8 @@ DYNAMIC = {
     "spgemm_hash": lambda limits, template: limits.dynamic_shared,
     "spgemm_windows": lambda limits, template: limits.dynamic_shared,
     "masked_rows": lambda limits, template: limits.dynamic_shared,
+    "row_labels_warp": lambda limits, template: 48 << 10 if template[1] != "COUNTED" else 32 << 10,
+    "row_labels_block": lambda limits, template: limits.dynamic_shared,
 }
 
 

@@ -1,0 +1,70 @@
+// Rows binned by length for row_labels.cuh, labels as 32-bit numbers, sums by label, presence bits of the result.
+//
+// Caller: backends/cuda/products/row_labels.py.
+#pragma once
+#include "base/bits.cuh"
+#include "base/warp.cuh"
+
+namespace grb {
+
+constexpr int LABEL_BINS = 5;                  // at most 8, 32, `warp_row`, `block_row` entries; more
+
+// narrow[k] = label[k], -1 where k is not present.
+__global__ void narrow_labels(const int64_t* label, const word* present, int64_t n, bool one, int32_t* narrow) {
+  GRB_EACH(k, n) narrow[k] = has_or_all(present, k) ? int32_t(label[one ? 0 : k]) : -1;
+}
+
+// The rows in `listed` (null: all n) into list[bin * n ..]; counts[bin] of them.  Rows of more than `block_row` entries
+// become parts of about `capacity` entries at most: items in the last bin, of `part` (part << 32 | parts).
+// empty: rows without entries are listed too, in the first bin.
+__global__ void bin_label_rows(const int64_t* start, const int64_t* listed, int64_t n, int64_t warp_row,
+                               int64_t block_row, int64_t capacity, bool empty, int32_t* list, word* counts, word* part,
+                               unsigned* arrived) {
+  GRB_EACH_WARP(group, (n + 31) >> 5) {
+    const int64_t r = group * 32 + lane_number();
+    const int64_t i = r >= n ? 0 : listed == nullptr ? r : listed[r];
+    const int64_t length = r < n ? start[i + 1] - start[i] : -1;
+    const int bin = length < (empty ? 0 : 1) ? -1 : length <= 8 ? 0 : length <= 32 ? 1 : length <= warp_row ? 2
+                    : length <= block_row ? 3 : 4;
+    for (int b = 0; b < LABEL_BINS - 1; b++) {
+      word at = warp_append(bin == b, counts + b);
+      if (bin == b) list[b * n + int64_t(at)] = int32_t(i);
+    }
+    if (bin == LABEL_BINS - 1) {
+      const word parts = word((length + capacity - 1) / capacity);
+      const word at = atomicAdd(counts + bin, parts);
+      for (word p = 0; p < parts; p++) {
+        list[bin * n + int64_t(at + p)] = int32_t(i);
+        part[at + p] = p << 32 | parts;
+        arrived[at + p] = 0;
+      }
+    }
+  }
+}
+
+// sums[label[k]] += values[k].  Lanes with the label of the first lane of a warp are summed first.
+__global__ void sum_by_label(const int64_t* label, const double* values, int64_t n, double* sums) {
+  GRB_EACH_WARP(group, (n + 31) >> 5) {
+    const int64_t k = group * 32 + lane_number();
+    const int64_t c = k < n ? label[k] : -1;
+    const double x = k < n ? values[k] : 0;
+    const int64_t first = shuffle(c, 0);
+    const bool same = c == first;
+    const double sum = warp_sum(same ? x : 0.0);
+    if (k < n && (lane_number() == 0 || !same)) atomicAdd(sums + c, lane_number() == 0 ? sum : x);
+  }
+}
+
+// words: the positions i with best[i] >= 0; *count of them.
+__global__ void present_labels(const int64_t* best, int64_t n, word* words, word* count) {
+  GRB_EACH_WARP(group, (n + 31) >> 5) {
+    const int64_t i = group * 32 + lane_number();
+    const unsigned flags = __ballot_sync(ALL_LANES, i < n && best[i] >= 0);
+    if (lane_number() == 0) {
+      reinterpret_cast<unsigned*>(words)[group] = flags;
+      if (flags) atomicAdd(count, word(__popc(flags)));
+    }
+  }
+}
+
+}  // namespace grb

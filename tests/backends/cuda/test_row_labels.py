@@ -1,0 +1,110 @@
+"""Labels of rows (backends/cuda/products/row_labels.py), kernels run as fibers, against the reference backend."""
+
+import numpy as np
+import pytest
+
+from cuda_emulation.backend import EMULATED, shim
+from grb_tile import dtypes
+from grb_tile.backends import select
+from grb_tile.backends.cuda.products import row_labels
+from grb_tile.storage import convert
+from grb_tile.storage.place import host
+from grb_tile.storage.store import Allow, BitmapVector, SparseVector
+from support import seeds
+
+REFERENCE = select.named("reference")
+LENGTHS = [0, 1, 2, 7, 8, 9, 20, 32, 33, 39, 41, 55, 64, 70, 130, 200]  # rows of every bin, with the emulation's sizes
+
+
+@pytest.fixture(autouse=True)
+def on_the_device():
+    shim().detours.clear()
+    yield
+    assert not shim().detours
+
+
+def operands(salt, labels):
+    """(A of small integers, full labels, labels of some columns, u, v, w, some rows)."""
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, salt])
+    n = 211
+    lengths = rng.permutation(np.concatenate((LENGTHS, rng.integers(0, 60, 40), np.zeros(n - 40 - len(LENGTHS), int))))
+    rows = np.repeat(np.arange(n), lengths)
+    cols = np.concatenate([np.sort(rng.choice(n, length, replace=False)) for length in lengths])
+    A = convert.compressed(n, n, dtypes.FP64, rows, cols, rng.integers(-2, 4, rows.size).astype(float))
+    full = BitmapVector(n, dtypes.INT64, None, rng.integers(0, labels, n), n)
+    some = np.flatnonzero(rng.random(n) < 0.6).astype(np.int32)
+    part = SparseVector(n, dtypes.INT64, some, full.values[some])
+    uvw = [BitmapVector(n, dtypes.FP64, None, rng.integers(0, 3, n).astype(float), n) for _ in range(3)]
+    chosen = np.flatnonzero(rng.random(n) < 0.5).astype(np.int32)
+    return A, full, part, uvw, Allow(SparseVector(n, dtypes.BOOL, chosen, np.ones(1, np.bool_), True))
+
+
+def same(ours, theirs):
+    for mine, wanted in zip(ours, theirs, strict=True):
+        (i, x), (j, y) = shim().tuples_vector(mine), REFERENCE.tuples_vector(wanted)
+        assert i.tolist() == j.tolist() and x.tolist() == y.tolist()
+
+
+@pytest.mark.parametrize("labels", [1, 5, 211])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_mode(labels, weighted):
+    A, full, part, _, _ = operands(1, labels)
+    for x in (full, part):
+        same(shim().best_labels(A, x, weighted, None), REFERENCE.best_labels(A, x, weighted, None))
+    if weighted:
+        equal = convert.compressed(A.nrows, A.ncols, A.dtype, *_pattern(A), np.full(1, 3.0), True)
+        same(shim().best_labels(equal, part, True, None), REFERENCE.best_labels(equal, part, True, None))
+
+
+@pytest.mark.parametrize("labels", [1, 5, 211])
+def test_best_move(labels):
+    A, full, _, uvw, rows = operands(2, labels)
+    for allow in (None, rows, Allow(convert.to_bitmap(rows.pattern))):
+        same(shim().best_labels(A, full, True, allow, *uvw), REFERENCE.best_labels(A, full, True, allow, *uvw))
+
+
+@pytest.mark.parametrize("labels", [2, 40, 211])
+def test_least_absent(labels):
+    A, full, part, _, rows = operands(3, labels)
+    ranks = BitmapVector(full.size, full.dtype, None, np.argsort(np.argsort(full.values)), full.size)
+    for x in (full, part, ranks):
+        for allow in (None, rows):
+            same([shim().least_absent(A, x, allow)], [REFERENCE.least_absent(A, x, allow)])
+
+
+def test_a_long_row_of_all_numbers():
+    """Its answer is beyond every window of the bitmap."""
+    n = 9000
+    A = convert.compressed(2, n, dtypes.BOOL, np.zeros(n, np.int64), np.arange(n), np.ones(1, np.bool_), True)
+    for missing, wanted in ((None, n), (8999, 8999), (4500, 4500), (0, 0)):
+        numbers = np.arange(n)
+        if missing is not None:
+            numbers[missing] = n + 5
+        found = shim().least_absent(A, BitmapVector(n, dtypes.INT64, None, numbers, n), None)
+        assert host(found).values.tolist() == [wanted, 0]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_parts_with_more_labels_than_the_table_takes(monkeypatch, weighted):
+    """Parts of three times as many labels as slots are cut again and again."""
+    monkeypatch.setattr(row_labels, "FILLED", 3.0)
+    if not EMULATED:
+        monkeypatch.setattr(row_labels, "MOST_SLOTS", 64)
+        monkeypatch.setattr(row_labels, "BLOCK_ROW", 300)
+    A, full, _, uvw, _ = operands(4, 211)
+    full = BitmapVector(full.size, full.dtype, None, np.arange(full.size), full.size)
+    same(shim().best_labels(A, full, weighted, None), REFERENCE.best_labels(A, full, weighted, None))
+    same(shim().best_labels(A, full, True, None, *uvw), REFERENCE.best_labels(A, full, True, None, *uvw))
+
+
+def test_sum_by_label():
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 5])
+    for n, size in ((0, 3), (1, 1), (100, 4), (1000, 1), (1000, 700)):
+        labels, values = rng.integers(0, size, n), rng.integers(-9, 9, n).astype(float)
+        device = shim().device
+        found = shim().sum_by_label(device.array(labels), device.array(values), size)
+        assert device.host(found).tolist() == np.bincount(labels, values, size).tolist()
+
+
+def _pattern(A):
+    return np.repeat(np.arange(A.nrows), np.diff(A.indptr)), A.indices
