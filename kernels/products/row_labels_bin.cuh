@@ -1,4 +1,4 @@
-// Rows binned by length for row_labels.cuh, labels as 32-bit numbers, sums by label, presence bits of the result.
+// Rows binned by length for row_labels.cuh, labels of columns as 32-bit numbers, sums by label, presence bits of the result.
 //
 // Caller: backends/cuda/products/row_labels.py.
 #pragma once
@@ -9,9 +9,9 @@ namespace grb {
 
 constexpr int LABEL_BINS = 5;                  // at most 8, 32, `warp_row`, `block_row` entries; more
 
-// narrow[k] = label[k], -1 where k is not present.
-__global__ void narrow_labels(const int64_t* label, const word* present, int64_t n, bool one, int32_t* narrow) {
-  GRB_EACH(k, n) narrow[k] = has_or_all(present, k) ? int32_t(label[one ? 0 : k]) : -1;
+// of_column[k] = label[k], -1 where k is not present.
+__global__ void labels_of_columns(const int64_t* label, const word* present, int64_t n, bool one, int32_t* of_column) {
+  GRB_EACH(k, n) of_column[k] = has_or_all(present, k) ? int32_t(label[one ? 0 : k]) : -1;
 }
 
 // The rows in `listed` (null: all n) into list[bin * n ..]; counts[bin] of them.  Rows of more than `block_row` entries

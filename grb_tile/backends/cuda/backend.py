@@ -15,21 +15,19 @@ from importlib import import_module
 
 import numpy as np
 
-from ...exceptions import GraphblasException, OutOfMemory
+from ...exceptions import GraphblasException
 from ...planner.device_limits import LEAST_ARCH
 from ...storage import place
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
-from ..fallback import warn_of_host
-from ..outcome import LoopOutcome
 from ..protocol import Backend
 from .elementwise.element import element
+from .loops import WholeLoops
 from .runtime import errors
 from .runtime.device import Device, bring_store
 from .runtime.errors import HostOnly, reporting
 
 STORES = (SparseVector, BitmapVector, Compressed)
 _HERE = __package__
-_BFS = "traversal.dispatch", "bfs"
 
 
 def real_launcher(number=0):
@@ -101,7 +99,7 @@ def where_it_resides(primitive):
     return call
 
 
-class CudaBackend(Backend):
+class CudaBackend(WholeLoops, Backend):
     """Every primitive on the device of that number, or of `launcher`, which tests bring."""
 
     name = "cuda"
@@ -375,99 +373,10 @@ class CudaBackend(Backend):
         return self._call("elementwise.broadcast", "broadcast", self.own(u), self.own(pattern), axis)
 
     @reporting
-    def best_labels(self, A, labels, weighted, allow, *penalty):
-        return self._labels_of_rows("best_labels", A, labels, weighted, allow, *penalty)
-
-    @reporting
-    def least_absent(self, A, labels, allow):
-        return self._labels_of_rows("least_absent", A, labels, allow)
-
-    def _labels_of_rows(self, name, *operands):
-        try:
-            return self._find("products.row_labels", name)(self.device, *map(self._operand, operands))
-        except HostOnly:
-            return NotImplemented
-
-    def _operand(self, x):
-        """A store, or the pattern of an Allow, on the device; anything else itself."""
-        return self.own(x) if isinstance(x, STORES) else self.device.own_allow(x) if isinstance(x, Allow) else x
-
-    @reporting
-    def sum_by_label(self, labels, values, size):
-        return self._find("products.row_labels", "sum_by_label")(self.device, labels, values, size)
-
-    @reporting
     def kronecker(self, A, B, op, allow=None):
         return self._call(
             "elementwise.broadcast", "kronecker", self.own(A), self.own(B), op, self.device.own_allow(allow)
         )
-
-    # ------------------------------------------------------------------ whole level loops
-
-    def bfs(self, A, AT, sources, levels=True, parents=False, max_level=None, target=None, fallback=True):
-        run = self._functions.get(_BFS) or self._find(*_BFS)
-        try:
-            result = run(self.device, A, AT, sources, levels, parents, max_level, target)
-        except HostOnly:
-            result = NotImplemented
-        if result is not NotImplemented:
-            result[2].engine = "cuda"
-            return result
-        asked = A, AT, sources, levels, parents, max_level, target
-        return self._loop_on_host("bfs", A, AT, asked) if fallback else NotImplemented
-
-    def bfs_multi(self, A, AT, sources, levels=True, parents=False, max_level=None, fallback=True):
-        run = self._find("traversal.dispatch", "bfs_multi")
-        try:
-            result = run(self.device, A, AT, sources, levels, parents, max_level)
-        except HostOnly:
-            result = NotImplemented
-        if result is not NotImplemented:
-            level, parent, batches = result
-
-            def rows():
-                return [row for batch in batches for row in batch.rows()]
-
-            outcome = LoopOutcome("cuda", "by level", rows, A.format)
-            outcome.late = True
-            return level, parent, outcome
-        asked = A, AT, sources, levels, parents, max_level
-        return self._loop_on_host("bfs_multi", A, AT, asked) if fallback else NotImplemented
-
-    def sssp(self, A, in_edges, source, heaviest, delta=None, tree=False, fallback=True):
-        run, reason = self._find("traversal.dispatch", "shortest_paths"), None
-        try:
-            result = run(self.device, A, in_edges, source, heaviest, delta, tree)
-        except HostOnly:
-            result = NotImplemented
-        except OutOfMemory:  # sorted rows take as much memory as the matrix
-            result, reason = NotImplemented, "a matrix of which the device's memory has no room for sorted rows"
-        if result is not NotImplemented:
-            outcome = result[2]
-            outcome.engine, outcome.tiles = "cuda", None
-            outcome.method = "bellman_ford" if delta == np.inf else "delta"
-            return result
-        asked = A, lambda: on_host(in_edges()), source, heaviest, delta, tree
-        return self._loop_on_host("sssp", A, None, asked, reason) if fallback else NotImplemented
-
-    def components(self, A, AT, fallback=True):
-        run = self._find("traversal.components", "connected_components")
-        try:
-            result = run(self.device, A, AT)
-        except HostOnly:
-            result = NotImplemented
-        if result is not NotImplemented:
-            return *result, LoopOutcome("cuda", "afforest", list, A.format, A.nrows)
-        return self._loop_on_host("components", A, AT, (A, AT)) if fallback else NotImplemented
-
-    def _loop_on_host(self, name, A, AT, asked, reason=None):
-        """A whole loop that has no kernel here, computed by the CPU backend: counted, warned of, noted in the plan."""
-        reason = reason or self._find("traversal.dispatch", "unsuited")(A, AT)
-        if A.nrows:  # without vertices nothing is computed
-            warn_of_host(name, f'backend "cuda" has no kernel for {reason}')
-        *found, outcome = self.through_host(name, asked)
-        outcome.note = f"on the host, because the device has no kernel for {reason}"
-        return *(self.own(x) if isinstance(x, STORES) else x for x in found), outcome
 
     # ------------------------------------------------------------------ finding functions
 

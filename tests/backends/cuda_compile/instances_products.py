@@ -134,5 +134,5 @@ def instances():
             yield "products/row_labels.cuh", "row_labels_lanes", "", (kind, weights, lanes)
         for name in ("row_labels_warp", "row_labels_block"):
             yield "products/row_labels.cuh", name, "", (kind, weights)
-    for name in ("narrow_labels", "bin_label_rows", "sum_by_label", "present_labels"):
+    for name in ("labels_of_columns", "bin_label_rows", "sum_by_label", "present_labels"):
         yield "products/row_labels_bin.cuh", name, "", ()

@@ -72,7 +72,7 @@ def _unsuited(A: Compressed, allow: Allow | None) -> bool:
 
 
 def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=None, dense=(None, None, None)):
-    """Launches: labels narrowed, rows binned, one for each bin."""
+    """Launches: labels by column, rows binned, one for each bin."""
     launcher = device.launcher
     listed = None
     if allow is not None:
@@ -83,7 +83,7 @@ def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=No
     label = device.empty(A.ncols, np.int32)
     words = labels.words if labels.format == "bitmap" else convert(device, labels, "bitmap").words
     values = labels.values if labels.format == "bitmap" else convert(device, labels, "bitmap").values
-    kernel = launcher.kernel(BINNING, "narrow_labels")
+    kernel = launcher.kernel(BINNING, "labels_of_columns")
     kernel.over(A.ncols, (values, words, A.ncols, bool(labels.iso), label))
     warp_row, block_row = launcher.size(WARP_ROW, 40), launcher.size(BLOCK_ROW, 60)
     width = 4 if kind == "MEX" else 8 if weights == "COUNTED" else 12  # bytes of a slot
