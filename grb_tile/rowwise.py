@@ -5,7 +5,7 @@
     rowwise.sum_of_own(A, labels)           the sum of the entries whose column has the row's label
     rowwise.mex(A, colours)                 the least number that no column of a row has
 
-A kernel of the backend does each in one pass (backends/protocol.py: best_labels, least_absent); where it has none, they
+A kernel of the backend does each in one pass (backends/loops.py: best_labels, least_absent); where it has none, they
 are compositions of products, written below.  Matrices and vectors are not changed.
 """
 

@@ -5,19 +5,17 @@ with the store). A process that never used a device has no guarded backend, so t
 """
 
 import functools
-import inspect
 
 from ..storage import place
 from ..storage.store import Allow, BitmapVector, Compressed, SparseVector
-from .protocol import Backend
+from .protocol import PRIMITIVES
 
 _STORES = (SparseVector, BitmapVector, Compressed)
-_PRIMITIVES = [name for name, value in vars(Backend).items() if not name.startswith("_") and inspect.isfunction(value)]
 
 
 def guarded(backend):
     """`backend` with primitives that accept device stores too."""
-    methods = {name: _bringing(getattr(backend, name)) for name in _PRIMITIVES}
+    methods = {name: _bringing(getattr(backend, name)) for name in PRIMITIVES}
     methods["sssp"] = _bringing_in_edges(methods["sssp"])
     methods["is_guarded"] = True
     cls = type(f"Guarded{type(backend).__name__}", (type(backend),), {k: _method(v) for k, v in methods.items()})

@@ -6,8 +6,8 @@
 //          equals: best(i), kept(i) the score of label(i), gain(i) by how much best(i)'s exceeds it
 //   MEX    best(i) = the least c >= 0 that no column has as label
 // Algorithm: rows binned by length (row_labels_bin.cuh).  Up to 32 entries: a group of G lanes, each compares its label
-//   with all others.  Longer rows: a hash table of labels in shared memory with linear probing, by a warp up to WARP_ROW
-//   entries, by a block above.  Labels of a row that may have more than the table takes are dealt to `parts` by a hash,
+//   with all others.  Longer rows: a hash table of labels in shared memory with linear probing, for a warp or, above
+//   WARP_ROW entries, a block.  Labels of a row that may have more than the table takes are dealt to `parts` by a hash,
 //   a block for each; the block that finishes last combines them.  MEX: a bitmap of labels in place of the table.
 // Sums of MODE and MOVE by tables are added in any order (exact for integers); additions are not contracted to fma, so
 //   that equal sums give the scores that a host computes.
@@ -55,7 +55,8 @@ struct Candidate {
   double score;
   int label;
   GRB_DEVICE void take(double other, int c) {
-    if (c != NO_LABEL && (label == NO_LABEL || other > score || (other == score && c < label))) score = other, label = c;
+    bool better = label == NO_LABEL || other > score || (other == score && c < label);
+    if (c != NO_LABEL && better) score = other, label = c;
   }
 };
 template <int LANES> GRB_DEVICE Candidate best_of_lanes(Candidate mine) {

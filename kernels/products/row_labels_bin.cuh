@@ -1,4 +1,4 @@
-// Rows binned by length for row_labels.cuh, labels of columns as 32-bit numbers, sums by label, presence bits of the result.
+// Rows binned by length for row_labels.cuh, labels of columns as 32-bit numbers, sums by label, presence bits.
 //
 // Caller: backends/cuda/products/row_labels.py.
 #pragma once

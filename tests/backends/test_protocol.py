@@ -7,11 +7,10 @@ import pytest
 
 from grb_tile import dtypes
 from grb_tile.backends import guard, select
-from grb_tile.backends.protocol import Backend
+from grb_tile.backends.protocol import PRIMITIVES, Backend
 from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector
 
 BACKENDS = {name: select._class_of(name) for name in select.AVAILABLE}
-PRIMITIVES = [name for name, value in vars(Backend).items() if inspect.isfunction(value) and not name.startswith("_")]
 INHERITED = {  # what a backend need not say again: identity, a plain form in NumPy, or a composition of others
     "put_entries", "clear_bits", "to_device", "operands_to_device", "synchronize", "run_reported", "describe_device",
     "array", "is_array", "edges_of", "is_ready", "count_saving", "broadcast_over", "bring", "bind", "bound",

@@ -1,4 +1,4 @@
-"""CudaBackend: whole loops as one operation, and labels of rows.  Meanings: backends/protocol.py."""
+"""CudaBackend: whole loops as one operation, and labels of rows.  Meanings: backends/loops.py."""
 
 import numpy as np
 

@@ -35,7 +35,7 @@ from algorithm_checks import CHECKS, SLOW_CHECKS  # noqa: E402
 import grb_tile as gb  # noqa: E402
 from grb_tile import algorithms as alg, dtypes, generators  # noqa: E402
 from grb_tile.backends import select  # noqa: E402
-from grb_tile.backends.protocol import Backend  # noqa: E402
+from grb_tile.backends.protocol import PRIMITIVES  # noqa: E402
 
 FP32 = dtypes.FP32
 OTHER = {"is_available", "to_device", "operands_to_device", "is_ready", "bind", "bound", "bring", "synchronize",
@@ -115,9 +115,7 @@ def watched():
     """Yields (calls, milliseconds, reads) of the primitives that are called within the block, the device waited for."""
     backend, calls, spent, reads = select.current(), Counter(), defaultdict(float), Counter()
     device = getattr(backend, "device", None)
-    names = [
-        name for name in vars(Backend) if callable(getattr(Backend, name)) and name[0] != "_" and name not in OTHER
-    ]
+    names = [name for name in PRIMITIVES if name not in OTHER]
     inside = []
 
     def wrapped(name, run):

@@ -1,0 +1,133 @@
+"""The part of the protocol that runs whole algorithms as one operation, and labels of rows; rules: protocol.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector
+
+    VectorStore = SparseVector | BitmapVector
+
+
+class LoopPrimitives:
+    """Methods of protocol.Backend."""
+
+    # ------------------------------------------------------------------ labels of rows
+
+    def best_labels(
+        self, A: Compressed, labels: VectorStore, weighted: bool, allow: Allow | None, *penalty: VectorStore
+    ) -> tuple[VectorStore, ...]:
+        """(best,) or (best, gain, kept) for rows i in allow: best[i] = argmax_c s(i, c), the least of equal c.
+
+        s(i, c) = (+)_k A[i,k] over labels[k] = c; weighted False: every entry counts 1.  No entry without a label.
+        penalty u, v, w, all full: s(i, c) = (+)_k A[i,k] + [c = labels[i]] u[i] w[i] - u[i] v[c], labels[i] always a
+        candidate and the first among equals; kept[i] is the score of labels[i], gain[i] by how much best's exceeds it.
+        Types: A, u, v, w FP64; labels INT64.  NotImplemented: a composition of products is as good (rowwise.py).
+        """
+        return NotImplemented
+
+    def least_absent(self, A: Compressed, labels: VectorStore, allow: Allow | None) -> VectorStore:
+        """t[i] = the least number >= 0 that is not among labels[k] over the entries A[i,k], for each row i in allow.
+
+        Types: labels and t INT64.  NotImplemented: a composition of products is as good (rowwise.mex).
+        """
+        return NotImplemented
+
+    def sum_by_label(self, labels: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
+        """t[c] = (+)_k values[k] over labels[k] = c, in any order; arrays of this backend's, int64 and float64."""
+        return np.bincount(labels, values, size)
+
+    # ------------------------------------------------------------------ sequential algorithms
+
+    def sequential(
+        self,
+        name: str,
+        matrices: Sequence[Compressed],
+        arguments: Sequence[Any],
+        seconds: float,
+        each: tuple[str, int, Callable[[int], Sequence[Any]]] | None = None,
+    ) -> int:
+        """What the compiled loop `name` of grb_tile/sequential.py returns; it writes into the NumPy arrays given.
+
+        seconds: estimated time of the caller's other loop, which runs where this is NotImplemented.
+        each: (function, jobs, workspace) where the loop is a function of a range of jobs, which threads share; a thread
+        computes with the arrays of workspace(its number), and the results are added.
+        """
+        return NotImplemented
+
+    # ------------------------------------------------------------------ whole level loops
+    #
+    # Each gives the same stores on every backend (parents aside: any parent that is right) and a LoopOutcome last.
+    # fallback False: NotImplemented where this backend would hand the operands to another, or where its own form is a
+    # plain loop that a loop of primitives equals; the caller then runs such a loop.
+
+    def bfs(
+        self,
+        A: Compressed,
+        AT: Compressed | None,
+        sources: int | np.ndarray,
+        levels: bool = True,
+        parents: bool = False,
+        max_level: int | None = None,
+        target: int | None = None,
+        fallback: bool = True,
+    ) -> Any:
+        """repeat f<!v> = A' f, v = v + f until f is empty: (store of levels | None, of parents | None, LoopOutcome).
+
+        level[v] (INT32) is the least number of edges from a source to v, parent[v] (INT64) an in-neighbour of v one
+        level up, a source being its own parent.  Vertices that are not reached have no entry.
+        A: out-edges by rows, square.  AT: in-edges by rows; A itself when symmetric; None: push only.
+        sources: an int, or several as an ascending int64 array without repeats, merged into one search.
+        max_level: the last level wanted.  target: stop once it is reached.
+        """
+        return self._missing("bfs")
+
+    def bfs_multi(
+        self,
+        A: Compressed,
+        AT: Compressed | None,
+        sources: Sequence[int],
+        levels: bool = True,
+        parents: bool = False,
+        max_level: int | None = None,
+        fallback: bool = True,
+    ) -> Any:
+        """As `bfs` for every source apart: matrices of len(sources) x n, row k for sources[k]; sources may repeat."""
+        return self._missing("bfs_multi")
+
+    def sssp(
+        self,
+        A: Compressed,
+        in_edges: Callable[[], Compressed],
+        source: int,
+        heaviest: Any,
+        delta: float | None = None,
+        tree: bool = False,
+        fallback: bool = True,
+    ) -> Any:
+        """d[v] = min over paths from `source` of the sum of their A[i,j]: (store, store of a tree | None, LoopOutcome).
+
+        tree: ask for the vertex before each vertex on a shortest path (INT64, the source's is itself); None where such
+        a tree must be found in another way (edges of weight 0).
+        Types: A real or bool (which weighs 0 or 1), all weights >= 0 and no sum of n - 1 of them beyond the result's
+        type: INT64 for integers and bool (UINT64 for UINT64), FP32, FP64.  Sums of floats go from the source on, as
+        d min= d min.+ A does.
+        in_edges(): the store of A', A itself where symmetric; called only if it is wanted.  heaviest: the greatest
+        weight.
+        delta: how far beyond the last bound distances are made final at a time (delta-stepping); None: chosen; inf: no
+        bound (Bellman-Ford).  LoopOutcome.method names the algorithm that ran: "delta" or "bellman_ford".
+        """
+        return self._missing("sssp")
+
+    def components(self, A: Compressed, AT: Compressed, fallback: bool = True) -> Any:
+        """(full store of labels, number of components, LoopOutcome); edges are followed both ways.
+
+        label[v] (UINT64) is the smallest vertex of v's component.  AT: as for `bfs`, A itself where symmetric.
+        LoopOutcome.method names the algorithm that ran: "afforest", "fastsv" or "flood".
+        """
+        return self._missing("components")
