@@ -86,7 +86,7 @@ def betweenness(
     done: list[int] = []
     with Report("betweenness", callback) as report:
         for part in _batches(G, chosen, batch, done, report):
-            found = sequential.dependencies(G.A, part, weights=_in_order(L), endpoints=endpoints)
+            found = sequential.dependencies(G.A if L is None else L, part, weighted=weighted, endpoints=endpoints)
             if found is not None:
                 b(binary.plus) << Vector.from_dense(found)
                 continue
@@ -137,7 +137,7 @@ def edge_betweenness(
     done: list[int] = []
     with Report("edge_betweenness", callback) as report:
         for part in _batches(G, chosen, batch, done, report):
-            found = sequential.dependencies(G.A, part, weights=_in_order(L), by_edge=True)
+            found = sequential.dependencies(G.A if L is None else L, part, weighted=weighted, by_edge=True)
             if found is not None:
                 # E += the terms, which are in the order of A's entries
                 E(binary.plus) << _with_values(G.A, found)
@@ -186,11 +186,6 @@ def _batches(G: Graph, chosen: list[int] | None, batch: int, done: list[int], re
         done += part
         if report.note(sources=len(done)):
             return
-
-
-def _in_order(L: Matrix | None) -> np.ndarray | None:
-    """The lengths in the order of the entries."""
-    return None if L is None else L.to_csr()[2]
 
 
 def _with_values(A: Matrix, values: np.ndarray) -> Matrix:

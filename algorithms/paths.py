@@ -64,15 +64,21 @@ def shortest_path(G: Graph | Matrix, source: int, target: int, *, weighted: bool
     G = as_graph(G)
     source, target = arguments.node(source, G.n), arguments.node(target, G.n, "target")
     if weighted:
-        before = sssp(G, source, predecessors=True).predecessors
+        before = sssp(G, source, predecessors=True, target=target).predecessors
     else:
         before = bfs(G, source, levels=False, parents=True, target=target).parents
     _require_path(G, source, target, before)
-    path = [target]
-    while path[-1] != source:
-        path.append(int(before[path[-1]].value))
-    path.reverse()
+    path = path_to(target, before)
     return path if G.labels is None else [G.labels[v] for v in path]
+
+
+def path_to(target: int, before: Vector) -> list[int]:
+    """The vertices from the root of the tree to `target`; before(v): the vertex before v, the root's is itself."""
+    values = before.to_dense(-1)
+    path = [target]
+    while values[path[-1]] != path[-1]:
+        path.append(int(values[path[-1]]))
+    return path[::-1]
 
 
 def shortest_path_length(G: Graph | Matrix, source: int, target: int | None = None, *, weighted: bool = False) -> Any:
@@ -91,7 +97,7 @@ def shortest_path_length(G: Graph | Matrix, source: int, target: int | None = No
     G = as_graph(G)
     source = arguments.node(source, G.n)
     target = None if target is None else arguments.node(target, G.n, "target")
-    found: BfsResult | SsspResult = sssp(G, source) if weighted else bfs(G, source, target=target)
+    found: BfsResult | SsspResult = sssp(G, source, target=target) if weighted else bfs(G, source, target=target)
     if target is None:
         return found
     _require_path(G, source, target, found.values)

@@ -2,6 +2,9 @@
 
     repeat  t = f min.+ A,  f = t where t < d,  d<f> = f  until f is empty
 
+On the CPU a compiled loop finds the distances in ascending order with a heap instead (Dijkstra; gb.sequential), where
+weights are >= 0, no method is asked for and no callback is given.
+
 d holds the distances found so far, f those that were improved last (Bellman and Ford).  Delta-stepping is the same
 relaxation with the frontier split: entries below a threshold go first, the far ones wait for their turn, so that fewer
 distances are found, passed on and then improved again.  It needs weights >= 0.
@@ -11,10 +14,10 @@ exact INT64 distances (UINT64 for UINT64 weights) and never wrap; FP32 and FP64 
 infinite.  A Boolean weighs 0 or 1, an edge of weight inf is gone through; NaN and -inf are refused.
 Results agree with GAP's SSSPVerifier (sbeamer/gapbs, src/sssp.cc) and LDBC Graphalytics 1.0, SSSP (unreached =
 infinity).
-References: Meyer and Sanders, "Delta-stepping: a parallelizable shortest path algorithm" (J. Algorithms 49, 2003);
-Davidson, Baxter, Garland, Owens, "Work-efficient parallel GPU methods for single-source shortest paths" (IPDPS 2014),
-section 4 (near and far piles); Sridhar et al., "Delta-stepping SSSP: from vertices and edges to GraphBLAS
-implementations" (2019).
+References: Dijkstra, "A note on two problems in connexion with graphs" (Numerische Mathematik 1, 1959); Meyer and
+Sanders, "Delta-stepping: a parallelizable shortest path algorithm" (J. Algorithms 49, 2003); Davidson, Baxter, Garland,
+Owens, "Work-efficient parallel GPU methods for single-source shortest paths" (IPDPS 2014), section 4 (near and far
+piles); Sridhar et al., "Delta-stepping SSSP: from vertices and edges to GraphBLAS implementations" (2019).
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, fused, monoid, select, semiring, unary
+from grb_tile import Matrix, Vector, binary, dtypes, fused, monoid, select, semiring, sequential, unary
 
 from . import arguments
 from .bfs import bfs
@@ -58,14 +61,17 @@ def sssp(
     method: str = "auto",
     delta: float | None = None,
     predecessors: bool = False,
+    target: int | None = None,
     callback: Callable[[dict], Any] | None = None,
 ) -> SsspResult:
     """d min= f min.+ A until nothing improves: the length of a shortest path from `source` to each node.
 
-    method         "bellman_ford" (any weights), "delta" (weights >= 0), "auto": delta where it is permitted and likely
-                   to save work; on a GPU wherever weights are >= 0.  The report names the one that ran
+    method         "bellman_ford" (any weights), "delta" (weights >= 0), "auto": Dijkstra's on the CPU and delta on a
+                   GPU wherever weights are >= 0, else what is permitted and likely to save work.  The report names the
+                   one that ran
     delta          how far beyond the last threshold the next one lies; chosen from the weights when None
     predecessors   ask for the node before each node on a shortest path (the source's is itself)
+    target         a node at whose distance the search may end: nodes that are farther may then have no entry
     callback       called with the record of each relaxation; something true stops there (distances are then upper
                    bounds)
 
@@ -86,6 +92,7 @@ def sssp(
     G = as_graph(G)
     source = arguments.node(source, G.n)
     arguments.choice(method, ("auto", "delta", "bellman_ford"), "method")
+    end = None if target is None else arguments.node(target, G.n, "target")
     weights = Weights(G)
     chosen = method
     if method == "auto":
@@ -105,6 +112,13 @@ def sssp(
                 report.adopt(lambda: done.levels)
                 report.finish("converged", True)
                 return SsspResult(found.distances, found.predecessors, report, vertices=G.labels)
+        if chosen == "auto" and delta is None:
+            with Report("sssp (dijkstra)") as report:
+                rows = dijkstra(weights, [source], -1 if end is None else end, predecessors)
+                if rows is not None:
+                    report.finish("converged", True)
+                    d = _present(rows[0][0]).dup(weights.result_dtype, name="distances")
+                    return SsspResult(d, _present(rows[1]) if predecessors else None, report, vertices=G.labels)
     d = Vector.from_coo([source], [0], weights.dtype, size=G.n, name="distances")
     with Report(f"sssp ({method})", callback) as report:
         if method == "delta":
@@ -115,6 +129,19 @@ def sssp(
     if predecessors:  # a tree of the tight edges, d(i) + A(i, j) = d(j), also where they weigh 0
         p = bfs(fused.tight_edges(weights.A, d), source, levels=False, parents=True).parents
     return SsspResult(d.dup(weights.result_dtype, name="distances"), p, report, vertices=G.labels)
+
+
+def dijkstra(weights: Weights, sources: list[int], target: int = -1, parents: bool = False) -> Any:
+    """gb.sequential.distances, (D, P as a row or None); None where it cannot run."""
+    if weights.emin < 0 or weights.may_overflow or weights.dtype is dtypes.UINT64:
+        return None
+    return sequential.distances(weights.A, sources, target=target, parents=parents)
+
+
+def _present(row: np.ndarray) -> Vector:
+    """A vector without the entries of -1."""
+    at = np.flatnonzero(row >= 0)
+    return Vector.from_dense(row) if at.size == row.size else Vector.from_coo(at, row[at], size=row.size)
 
 
 def _relax(weights: Weights, f: Vector, d: Vector) -> None:

@@ -3,8 +3,9 @@
     repeat  T = F min.+ A,  F = T where T < D,  D<F,s> = F   until F is empty
 
 Contract, types, errors: as `sssp`.  One product relaxes the frontiers of all sources, so that small graphs cost a few
-calls for a batch rather than for each source.  Where weights are negative, or integer lengths might leave their type,
-each source is searched by itself, because `sssp` finds the cycle or the overflow.
+calls for a batch rather than for each source; on the CPU a compiled loop runs Dijkstra's algorithm for each.  Where
+weights are negative, or integer lengths might leave their type, each source is searched by itself, because `sssp` finds
+the cycle or the overflow.
 References: as sssp.py.
 """
 
@@ -15,7 +16,7 @@ import numpy as np
 from grb_tile import Matrix, binary
 
 from .graph import Graph
-from .sssp import Weights, sssp
+from .sssp import Weights, dijkstra, sssp
 
 
 def sssp_multi(G: Graph, sources: list[int]) -> Matrix:
@@ -31,6 +32,14 @@ def sssp_multi(G: Graph, sources: list[int]) -> Matrix:
     weights = Weights(G)
     if weights.emin < 0 or weights.may_overflow:
         return _one_by_one(G, weights, sources)
+    rows = dijkstra(weights, sources)
+    if rows is not None:
+        reached = rows[0] >= 0
+        if reached.all():
+            return Matrix.from_dense(rows[0], dtype=weights.result_dtype, name="distances")
+        columns = np.nonzero(reached)[1]
+        ends = np.r_[0, np.cumsum(reached.sum(axis=1))]
+        return Matrix.from_csr(ends, columns, rows[0][reached], weights.result_dtype, ncols=G.n, name="distances")
     D = Matrix.from_coo(range(len(sources)), sources, 0, weights.dtype, nrows=len(sources), ncols=G.n)
     F = D.dup(name="frontier")
     while F.nvals:

@@ -3,6 +3,7 @@
     sequential.strong_components(A)        Pearce 2016
     sequential.core_numbers(A, ...)        Batagelj and Zaversnik 2003
     sequential.greedy_colours(A, order)    Welsh and Powell 1967
+    sequential.distances(A, sources)       Dijkstra 1959
     sequential.dependencies(A, sources)    Brandes 2001
     ...
 
@@ -27,12 +28,12 @@ from .storage.store import index_dtype
 VERTEX_SECONDS, ENTRY_SECONDS = 1e-6, 100e-9  # what the loops of GraphBLAS calls take, by the benchmark of algorithms
 
 
-def _run(name: str, matrices: list[Matrix], *arguments: Any, each: Any = None) -> int | None:
+def _run(name: str, matrices: list[Matrix], *arguments: Any, each: Any = None, flags: Any = None) -> int | None:
     """What the backend's loop returns, None where it has none."""
     stores = [A._store for A in matrices]
     work = sum(store.nvals for store in stores) * ENTRY_SECONDS * (each[1] if each else 1)
     vertices = max((a.size for a in arguments if isinstance(a, np.ndarray)), default=0) * VERTEX_SECONDS
-    found = current().sequential(name, stores, arguments, 1e-3 + work + vertices, each)
+    found = current().sequential(name, stores, arguments, 1e-3 + work + vertices, each, flags)
     return None if found is NotImplemented else found
 
 
@@ -136,12 +137,36 @@ def cuthill_mckee(A: Matrix, by_degree: np.ndarray) -> np.ndarray | None:
     return None if found is None else order
 
 
+def distances(A: Matrix, sources: Any, *, target: int = -1, parents: bool = False) -> Any:
+    """(D, P): D[k, v] = the least sum of values on a path from sources[k] to v, -1 where none leads; P as below.
+
+    A         values >= 0 of INT32, INT64, FP32 or FP64, and so is D; sums of integers must fit
+    target    a vertex, of one source alone: others that are farther have -1
+    parents   P[v] is the vertex before v, v for the source, -1 for vertices without; of one source alone.  Else None
+
+    Threads share the sources.  Cost: O((n + nvals) log n) for each source.
+    Source: Dijkstra, "A note on two problems in connexion with graphs" (Numerische Mathematik 1, 1959).
+    """
+    n, wanted = A.nrows, np.asarray(sources, np.int64)
+    D = np.full((wanted.size, n), -1, A.dtype.np_type)
+    P = np.full(n if parents else 0, -1)
+
+    def workspace(thread: int) -> tuple[np.ndarray, ...]:
+        return np.full(n, -1), *np.empty((2, n), np.int64), np.empty(0)
+
+    each = "run", wanted.size, workspace
+    flags = {"COUNT": False, "PARENTS": parents}
+    if _run("dijkstra", [A], wanted, target, D.reshape(-1), P, each=each, flags=flags) is None:
+        return None
+    return D, P if parents else None
+
+
 def dependencies(
-    A: Matrix, sources: Any, *, weights: np.ndarray | None = None, endpoints: bool = False, by_edge: bool = False
+    A: Matrix, sources: Any, *, weighted: bool = False, endpoints: bool = False, by_edge: bool = False
 ) -> np.ndarray | None:
     """delta(v) = sum over the sources s != v and all t of the share of the shortest paths from s to t that v is on.
 
-    weights     the length of each entry in the order of A's rows, FP64 and above 0; None: each has length 1
+    weighted    an edge has its value, FP64 and above 0, as its length; else length 1
     endpoints   a path counts for s and t, too
     by_edge     the shares of the entries, in the order of A's rows, rather than of the vertices
 
@@ -150,18 +175,18 @@ def dependencies(
     Cost: O(n + nvals) for each source, weighted O((n + nvals) log n).
     Source: Brandes, "A faster algorithm for betweenness centrality" (J. Math. Sociology 25, 2001).
     """
-    n, scores = A.nrows, []
+    n, scores, wanted = A.nrows, {}, np.asarray(sources, np.int64)
 
     def workspace(thread: int) -> tuple[np.ndarray, ...]:
-        scores.append((thread, np.zeros(A.nvals if by_edge else n)))
-        found = (scores[-1][1], np.full(n, -1), np.empty(n, np.int64), *np.empty((2, n)))
-        return found if weights is None else (*found, np.empty(n, np.int64), np.empty(n))
+        scores[thread] = np.zeros(A.nvals if by_edge else n)
+        if weighted:
+            return scores[thread], np.full(n, -1), *np.empty((2, n), np.int64), *np.empty((3, n))
+        return scores[thread], np.full(n, -1), np.empty(n, np.int64), *np.empty((2, n))
 
-    wanted = np.asarray(sources, np.int64)
-    given = (
-        (wanted, int(endpoints), int(by_edge)) if weights is None else (wanted, weights, int(endpoints), int(by_edge))
-    )
-    each = "run" if weights is None else "run_weighted", wanted.size, workspace
-    if _run("brandes", [A], *given, each=each) is None:
+    name, function, flags = "brandes", "run", None
+    if weighted:
+        name, function, flags = "dijkstra", "dependencies", {"COUNT": True, "PARENTS": False}
+    each = function, wanted.size, workspace
+    if _run(name, [A], wanted, int(endpoints), int(by_edge), each=each, flags=flags) is None:
         return None
-    return sum(x for _, x in sorted(scores, key=lambda pair: pair[0]))
+    return sum(scores[thread] for thread in sorted(scores))

@@ -51,12 +51,14 @@ class LoopPrimitives:
         arguments: Sequence[Any],
         seconds: float,
         each: tuple[str, int, Callable[[int], Sequence[Any]]] | None = None,
+        flags: dict[str, bool] | None = None,
     ) -> int:
         """What the compiled loop `name` of grb_tile/sequential.py returns; it writes into the NumPy arrays given.
 
         seconds: estimated time of the caller's other loop, which runs where this is NotImplemented.
         each: (function, jobs, workspace) where the loop is a function of a range of jobs, which threads share; a thread
         computes with the arrays of workspace(its number), and the results are added.
+        flags: constants of a loop that reads the values of the matrices, too.
         """
         return NotImplemented
 

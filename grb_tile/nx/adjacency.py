@@ -24,6 +24,15 @@ def nodes_of(G: nx.Graph) -> Nodes:
     return pattern_of(G).nodes
 
 
+def ends(G: nx.Graph, source: Any, target: Any) -> tuple[int, int]:
+    """The numbers of the nodes where a path begins and ends; NetworkX's exception for one that is not in `G`."""
+    for role, node in (("Source", source), ("Target", target)):
+        if node not in G:
+            raise nx.NodeNotFound(f"{role} {node} is not in G")
+    nodes = nodes_of(G)
+    return nodes.numbers[source], nodes.numbers[target]
+
+
 def pattern_of(G: nx.Graph) -> Pattern:
     """The pattern of `G`, read at the first use."""
     cache = kept(G)

@@ -1,5 +1,7 @@
 """sssp against SciPy's Dijkstra and Bellman-Ford, and the checkers."""
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -9,10 +11,19 @@ from samples import edges, karate, matrix, random_graph
 from scipy.sparse import csgraph
 
 import grb_tile as gb
-from grb_tile.algorithms import Graph, NegativeCycleError, bfs, sssp
+from grb_tile.algorithms import Graph, NegativeCycleError, apsp, bfs, sssp
+from grb_tile.backends.cpu.jit import cache as jit
 
 SEEDS = range(25)
 METHODS = ["auto", "delta", "bellman_ford"]
+
+
+@pytest.fixture(autouse=True)
+def dijkstra():
+    """The compiled loop is there, so that "auto" is Dijkstra's algorithm on the CPU."""
+    for value, parents in itertools.product("di", (False, True)):
+        flags = {"INDEX": "i", "VALUE": value, "Z": "d", "COUNT": False, "PARENTS": parents}
+        assert jit.plain_kernel("dijkstra", **flags).load() is not None
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -103,10 +114,42 @@ def test_auto_chooses_by_the_weights_and_the_size():
     dense = edges([(i, j) for i in range(12) for j in range(12)], 12, range(144))
     same = edges([(i, i + 1) for i in range(50)], 51, 3)
     negative = edges([(i, i + 1) for i in range(50)], 51, range(-1, 49))
-    chosen = [sssp(A, 0).report.algorithm for A in (road, dense, same, negative)]
-    # A device's kernel raises its threshold in every round, so "auto" is delta-stepping there for all weights >= 0.
-    usual = "sssp (bellman_ford)" if gb.fused.sssp(same, 0, fallback=False) is None else "sssp (delta)"
-    assert chosen == ["sssp (delta)", usual, usual, "sssp (bellman_ford)"]
+    graphs = road, dense, same, negative
+    loops = [sssp(A, 0, callback=lambda record: False).report.algorithm for A in graphs]
+    assert loops == ["sssp (delta)", *["sssp (bellman_ford)"] * 3]
+    chosen = [sssp(A, 0).report.algorithm for A in graphs]
+    if gb.fused.sssp(same, 0, fallback=False) is not None:
+        # A device's kernel raises its threshold in every round, so "auto" is delta-stepping there.
+        assert chosen == [*["sssp (delta)"] * 3, "sssp (bellman_ford)"]
+    elif gb.sequential.distances(same, [0]) is not None:
+        assert chosen == [*["sssp (dijkstra)"] * 3, "sssp (bellman_ford)"]
+    else:
+        assert chosen == loops
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "UINT8", "INT64", "UINT64", "FP32", "FP64"])
+def test_a_target_ends_the_search(dtype):
+    A = matrix(random_graph(11, undirected=True)).dup(dtype)
+    every = sssp(A, 0, predecessors=True)
+    for target, distance in every.distances.to_dict().items():
+        found = sssp(A, 0, target=target, predecessors=True)
+        assert found.distances[target].value == distance and found.distances.dtype == every.distances.dtype
+        near = found.distances.to_dict()
+        assert near.items() <= every.distances.to_dict().items()
+        assert found.predecessors.to_dict().keys() == near.keys()
+    with pytest.raises(IndexError, match=f"target: {A.nrows} is out of range"):
+        sssp(A, 0, target=A.nrows)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_sources_on_many_threads(seed, base_seed, monkeypatch):
+    monkeypatch.setattr("grb_tile.backends.cpu.compiled.sequential.PARALLEL_WORK", 1)
+    monkeypatch.setattr("grb_tile.backends.cpu.jit.threads._threads", 3)
+    S = random_graph(base_seed * 1000 + seed, weights="float")
+    expected = csgraph.dijkstra(S)
+    np.testing.assert_allclose(apsp(matrix(S), weighted=True).values.to_dense(np.inf), expected, rtol=1e-12)
+    with gb.plan(force="numpy"):
+        np.testing.assert_allclose(apsp(matrix(S), weighted=True).values.to_dense(np.inf), expected, rtol=1e-12)
 
 
 def test_negative_weights_refuse_delta():

@@ -250,8 +250,8 @@ class CpuBackend(NumpyBackend):
     def best_labels(self, A, labels, weighted, allow, *penalty):
         return _best_labels(A, labels, weighted, allow, *penalty)
 
-    def sequential(self, name, matrices, arguments, seconds, each=None):
-        return _sequential(name, matrices, arguments, seconds, each)
+    def sequential(self, name, matrices, arguments, seconds, each=None, flags=None):
+        return _sequential(name, matrices, arguments, seconds, each, flags)
 
     def put_entries(self, words, dense, u):
         return tried_first(_put_entries, super().put_entries, words, dense, u)

@@ -9,8 +9,9 @@ import networkx as nx
 import numpy as np
 
 from grb_tile import algorithms
+from grb_tile.algorithms.paths import path_to
 
-from ..adjacency import graph, nodes_of, sparse
+from ..adjacency import ends, graph, nodes_of, sparse
 from ..registry import implements
 from ..searches import batches_of_levels, levels_in_order
 
@@ -97,33 +98,17 @@ def all_pairs_shortest_path(G, cutoff=None):
 @implements()
 def bidirectional_shortest_path(G, source, target):
     """A path of fewest edges, by a search that stops at the target."""
-    if source not in G:
-        raise nx.NodeNotFound(f"Source {source} is not in G")
-    if target not in G:
-        raise nx.NodeNotFound(f"Target {target} is not in G")
-    nodes = nodes_of(G)
-    end = nodes.number(target)
-    found = algorithms.bfs(graph(G), nodes.number(source), levels=False, parents=True, target=end)
-    parents = found.parents
+    start, end = ends(G, source, target)
+    parents = algorithms.bfs(graph(G), start, levels=False, parents=True, target=end).parents
     if end not in parents:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-    numbers, before = parents.to_coo()
-    parent = dict(zip(numbers.tolist(), before.tolist()))
-    path = [end]
-    while parent[path[-1]] != path[-1]:
-        path.append(parent[path[-1]])
-    return nodes.of(np.array(path[::-1]))
+    return nodes_of(G).of(np.array(path_to(end, parents)))
 
 
 @implements()
 def has_path(G, source, target):
-    if source not in G:
-        raise nx.NodeNotFound(f"Source {source} is not in G")
-    if target not in G:
-        raise nx.NodeNotFound(f"Target {target} is not in G")
-    nodes = nodes_of(G)
-    end = nodes.number(target)
-    return end in algorithms.bfs(graph(G), nodes.number(source), target=end).levels
+    start, end = ends(G, source, target)
+    return end in algorithms.bfs(graph(G), start, target=end).levels
 
 
 def _edges(G: nx.Graph, source: Any, reverse: bool, limit: Any) -> Iterator[tuple[Any, Any]]:

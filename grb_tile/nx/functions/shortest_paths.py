@@ -14,68 +14,70 @@ from ..registry import implements, original
 from ..searches import batches_of_levels
 from . import breadth_first as fewest, weighted_paths as least
 
+# {method: functions of all pairs, of one pair and of one source}
+PATHS = {
+    "unweighted": (
+        lambda G, weight: fewest.all_pairs_shortest_path(G),
+        lambda G, source, target, weight: fewest.bidirectional_shortest_path(G, source, target),
+        lambda G, source, weight: fewest.single_source_shortest_path(G, source),
+    ),
+    "dijkstra": (
+        lambda G, weight: least.all_pairs_dijkstra_path(G, weight=weight),
+        lambda G, source, target, weight: least.bidirectional_dijkstra(G, source, target, weight)[1],
+        lambda G, source, weight: least.single_source_dijkstra_path(G, source, weight=weight),
+    ),
+    "bellman-ford": (
+        lambda G, weight: least.all_pairs_bellman_ford_path(G, weight=weight),
+        lambda G, source, target, weight: least.bellman_ford_path(G, source, target, weight),
+        lambda G, source, weight: least.single_source_bellman_ford_path(G, source, weight=weight),
+    ),
+}
+LENGTHS = {
+    "unweighted": (
+        lambda G, weight: fewest.all_pairs_shortest_path_length(G),
+        lambda G, source, target, weight: len(fewest.bidirectional_shortest_path(G, source, target)) - 1,
+        lambda G, source, weight: fewest.single_source_shortest_path_length(G, source),
+    ),
+    "dijkstra": (
+        lambda G, weight: least.all_pairs_dijkstra_path_length(G, weight=weight),
+        lambda G, source, target, weight: least.dijkstra_path_length(G, source, target, weight),
+        lambda G, source, weight: least.single_source_dijkstra_path_length(G, source, weight=weight),
+    ),
+    "bellman-ford": (
+        lambda G, weight: least.all_pairs_bellman_ford_path_length(G, weight=weight),
+        lambda G, source, target, weight: least.bellman_ford_path_length(G, source, target, weight),
+        lambda G, source, weight: least.single_source_bellman_ford_path_length(G, source, weight=weight),
+    ),
+}
 
-def _method(weight: Any, method: str) -> str:
+
+def _search(functions: dict, G: nx.Graph, source: Any, target: Any, weight: Any, method: str) -> Any:
+    """What the functions of the method give; of a target alone from it along reversed edges."""
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
-    return "unweighted" if weight is None else method
-
-
-def _reversed(G: nx.Graph) -> nx.Graph:
-    return G.reverse(copy=False) if G.is_directed() else G
+    all_pairs, one_pair, one_source = functions["unweighted" if weight is None else method]
+    if source is None and target is None:
+        return all_pairs(G, weight)
+    if target is None:
+        return one_source(G, source, weight)
+    if source is None:
+        return one_source(G.reverse(copy=False) if G.is_directed() else G, target, weight)
+    return one_pair(G, source, target, weight)
 
 
 @implements()
 def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
     """Paths between one or all sources and one or all targets."""
-    method = _method(weight, method)
-    if source is None and target is None:
-        return {
-            "unweighted": lambda: fewest.all_pairs_shortest_path(G),
-            "dijkstra": lambda: least.all_pairs_dijkstra_path(G, weight=weight),
-            "bellman-ford": lambda: least.all_pairs_bellman_ford_path(G, weight=weight),
-        }[method]()
-    if source is not None and target is not None:
-        return {
-            "unweighted": lambda: fewest.bidirectional_shortest_path(G, source, target),
-            "dijkstra": lambda: least.bidirectional_dijkstra(G, source, target, weight)[1],
-            "bellman-ford": lambda: least.bellman_ford_path(G, source, target, weight),
-        }[method]()
-    start = target if source is None else source
-    if source is None:
-        G = _reversed(G)
-    paths = {
-        "unweighted": lambda: fewest.single_source_shortest_path(G, start),
-        "dijkstra": lambda: least.single_source_dijkstra_path(G, start, weight=weight),
-        "bellman-ford": lambda: least.single_source_bellman_ford_path(G, start, weight=weight),
-    }[method]()
-    return {node: path[::-1] for node, path in paths.items()} if source is None else paths
+    found = _search(PATHS, G, source, target, weight, method)
+    if source is None and target is not None:
+        return {node: path[::-1] for node, path in found.items()}
+    return found
 
 
 @implements()
 def shortest_path_length(G, source=None, target=None, weight=None, method="dijkstra"):
     """Lengths between one or all sources and one or all targets."""
-    method = _method(weight, method)
-    if source is None and target is None:
-        return {
-            "unweighted": lambda: fewest.all_pairs_shortest_path_length(G),
-            "dijkstra": lambda: least.all_pairs_dijkstra_path_length(G, weight=weight),
-            "bellman-ford": lambda: least.all_pairs_bellman_ford_path_length(G, weight=weight),
-        }[method]()
-    if source is not None and target is not None:
-        return {
-            "unweighted": lambda: len(fewest.bidirectional_shortest_path(G, source, target)) - 1,
-            "dijkstra": lambda: least.dijkstra_path_length(G, source, target, weight),
-            "bellman-ford": lambda: least.bellman_ford_path_length(G, source, target, weight),
-        }[method]()
-    start = target if source is None else source
-    if source is None:
-        G = _reversed(G)
-    return {
-        "unweighted": lambda: fewest.single_source_shortest_path_length(G, start),
-        "dijkstra": lambda: least.single_source_dijkstra_path_length(G, start, weight=weight),
-        "bellman-ford": lambda: least.single_source_bellman_ford_path_length(G, start, weight=weight),
-    }[method]()
+    return _search(LENGTHS, G, source, target, weight, method)
 
 
 def _sums(G: nx.Graph) -> tuple[int, int]:

@@ -174,7 +174,9 @@ def _has_sides(G: nx.Graph, top_nodes: Any = None, **others: Any) -> bool | str:
 def hopcroft_karp_matching(G, top_nodes=None):
     top, bottom = nx.bipartite.sets(G, top_nodes)
     nodes = nodes_of(G)
-    rows, columns = (np.sort(np.fromiter(map(nodes.number, side), np.int64, len(side))) for side in (top, bottom))
+    rows, columns = (
+        np.sort(np.fromiter(map(nodes.numbers.__getitem__, side), np.int64, len(side))) for side in (top, bottom)
+    )
     if not rows.size or not columns.size:
         return {}
     B = graph(G).A[rows, columns].new()

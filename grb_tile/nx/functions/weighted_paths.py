@@ -12,8 +12,9 @@ import numpy as np
 
 import grb_tile as gb
 from grb_tile import algorithms
+from grb_tile.algorithms.paths import path_to
 
-from ..adjacency import finite, graph, graph_by_function, nodes_of, sparse
+from ..adjacency import ends, finite, graph, graph_by_function, nodes_of, sparse
 from ..registry import implements
 
 
@@ -29,10 +30,13 @@ def weighted(G: nx.Graph, weight: Any, *, nonnegative: bool = False) -> algorith
     return finite(found, weight, nonnegative=nonnegative)
 
 
-def _search(found: algorithms.Graph, sources: list[int], trees: bool) -> tuple[Any, Any]:
-    """(distances, predecessors or None) from the nearest of `sources`; a source is its own predecessor."""
+def _search(found: algorithms.Graph, sources: list[int], trees: bool, target: int | None = None) -> tuple[Any, Any]:
+    """(distances, predecessors or None) from the nearest of `sources`; a source is its own predecessor.
+
+    target   the only node whose distance and path are wanted
+    """
     if len(sources) == 1:
-        result = algorithms.sssp(found, sources[0], predecessors=trees)
+        result = algorithms.sssp(found, sources[0], predecessors=trees, target=target)
         return result.distances, result.predecessors
     # one more node with an edge of weight 0 to each source
     n = found.n
@@ -53,12 +57,9 @@ def _search(found: algorithms.Graph, sources: list[int], trees: bool) -> tuple[A
 def _paths(G: nx.Graph, distances: Any, before: Any, target: Any = None) -> dict[Any, list]:
     """{node: path to it} along the tree `before`, for all nodes in order of distance, or for `target` alone."""
     labels = nodes_of(G).labels
-    parent = dict(zip(*(array.tolist() for array in before.to_coo())))
     if target is not None:
-        path = [nodes_of(G).number(target)]
-        while parent[path[-1]] != path[-1]:
-            path.append(parent[path[-1]])
-        return {target: [labels[number] for number in reversed(path)]}
+        return {target: [labels[number] for number in path_to(nodes_of(G).number(target), before)]}
+    parent = dict(zip(*(array.tolist() for array in before.to_coo())))
     numbers, values = distances.to_coo()
     paths: dict[int, list] = {}
     for end in numbers[np.argsort(values, kind="stable")].tolist():
@@ -99,14 +100,15 @@ def _dijkstra(G: nx.Graph, found: algorithms.Graph, sources: Any, target: Any = 
     numbers = _numbers(G, sources)
     if target in sources:
         return 0, [target]
-    distances, before = _search(found, numbers, True)
+    end = None if target is None else nodes_of(G).number(target)
+    distances, before = _search(found, numbers, True, end)
     distances = _within(distances, numbers, cutoff)
     before = before.dup(mask=distances.S)
     if target is None:
         return sparse(G, distances, ascending=True), _paths(G, distances, before)
-    if target not in G or nodes_of(G).number(target) not in distances:
+    if end is None or end not in distances:
         raise nx.NetworkXNoPath(f"No path to {target}.")
-    return distances[nodes_of(G).number(target)].new().value, _paths(G, distances, before, target)[target]
+    return distances[end].new().value, _paths(G, distances, before, target)[target]
 
 
 def _dijkstra_lengths(G: nx.Graph, found: algorithms.Graph, sources: Any, cutoff: float | None) -> dict[Any, Any]:
@@ -155,18 +157,16 @@ def dijkstra_path_length(G, source, target, weight="weight"):
         raise nx.NodeNotFound(f"Node {source} not found in graph")
     if source == target:
         return 0
-    distances, _ = _search(weighted(G, weight, nonnegative=True), _numbers(G, [source]), False)
-    if target not in G or nodes_of(G).number(target) not in distances:
+    end = nodes_of(G).number(target)
+    distances, _ = _search(weighted(G, weight, nonnegative=True), _numbers(G, [source]), False, end)
+    if end is None or end not in distances:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    return distances[nodes_of(G).number(target)].new().value
+    return distances[end].new().value
 
 
 @implements()
 def bidirectional_dijkstra(G, source, target, weight="weight"):
-    if source not in G:
-        raise nx.NodeNotFound(f"Source {source} is not in G")
-    if target not in G:
-        raise nx.NodeNotFound(f"Target {target} is not in G")
+    ends(G, source, target)
     try:
         return multi_source_dijkstra(G, [source], target=target, weight=weight)
     except nx.NetworkXNoPath:

@@ -24,6 +24,12 @@ KERNELS = [
     *((name, {"INDEX": "i"}) for name in _ONE_MATRIX),
     ("core_numbers", {"INDEX": "i", "IN_INDEX": "i"}),
     ("brandes", {"INDEX": "i", "Z": "d"}),
+    ("dijkstra", {"INDEX": "i", "VALUE": "d", "Z": "d", "COUNT": True, "PARENTS": False}),
+    *(
+        ("dijkstra", {"INDEX": "i", "VALUE": value, "Z": "d", "COUNT": False, "PARENTS": parents})
+        for value in "di"
+        for parents in (False, True)
+    ),
     ("spanning_forest", {}),
     *(
         ("best_label", {"X_ISO": iso, "VALUE": "d", "INDEX": "i", "Z": "d", "MASK": mask})
@@ -40,34 +46,41 @@ def _functions(kernel, seconds):
     return found
 
 
-def sequential(name, matrices, arguments, seconds, each=None):
+def sequential(name, matrices, arguments, seconds, each=None, flags=None):
     """The result of the template `name`; matrices: CSR, their row pointers and column indices come first.
 
-    each   (function, jobs, workspace): threads share the jobs, so that a call is function(..., *arguments, first, last,
-           *workspace(thread))
+    each    (function, jobs, workspace): threads share the jobs, so that a call is function(..., *arguments, first,
+            last, *workspace(thread))
+    flags   constants of the template that reads values, too
     """
     if any(A.rows is not None for A in matrices):
         return NotImplemented
     constants = {key: A.indices.dtype.char for key, A in zip(("INDEX", "IN_INDEX"), matrices, strict=False)}
     if each:
         constants["Z"] = "d"
+    if flags:
+        constants |= {"VALUE": matrices[0].dtype.np_type.char, **flags}
     kernel = jit.plain_kernel(name, **constants)
     functions = _functions(kernel, seconds)
     if functions is None:
         return NotImplemented
-    arrays = [jit.plain(part) for A in matrices for part in (A.indptr, A.indices)]
+    arrays = [jit.plain(part) for A in matrices for part in (A.indptr, A.indices, *([_values(A)] if flags else ()))]
     if each is None:
         return jit.attempt(kernel, lambda: functions.run(*arrays, *arguments))
     function, jobs, workspace = each
     run = getattr(functions, function)
-    work = jobs * sum(A.nvals for A in matrices)
-    threads = min(jit.thread_count(), jobs) if work >= PARALLEL_WORK else 1
+    threads = min(jit.thread_count(), jobs) if jobs * matrices[0].nvals >= PARALLEL_WORK else 1
 
     def some(thread, worker):
         first, last = (jobs * t // threads for t in (thread, thread + 1))
         return run(*arrays, *arguments, first, last, *workspace(thread))
 
     return jit.attempt(kernel, lambda: sum(jit.share_out(some, threads, threads)))
+
+
+def _values(A):
+    """The values of the entries, one each."""
+    return np.full(A.nvals, A.values[0]) if A.iso else A.values
 
 
 def best_labels(A, labels, weighted, allow, *penalty):
@@ -85,7 +98,7 @@ def best_labels(A, labels, weighted, allow, *penalty):
     indptr, indices = jit.plain(A.indptr), jit.plain(A.indices)
     values = NO_VALUES
     if weighted:
-        values = np.full(A.nvals, A.values[0]) if A.iso else jit.plain(A.values)
+        values = jit.plain(_values(A))
     given = [_dense(x, 0.0) for x in penalty] if moves else (NO_VALUES,) * 3
     rows = np.arange(A.nrows) if allow is None else tuples_vector(allow.pattern)[0]
     best = np.empty(A.nrows, np.int64)
