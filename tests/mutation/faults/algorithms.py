@@ -115,10 +115,22 @@ FAULTS = [
         "z = y",
     ),
     Fault(
-        "grb_tile/backends/cpu/templates/brandes.py",
+        "grb_tile/backends/cpu/templates/dijkstra.py",
         "a shorter path adds to the number of the longer ones",
-        "                        sigma[w] = paths\n                        sift_up(heap, place, length, place[w])",
-        "                        sigma[w] += paths\n                        sift_up(heap, place, length, place[w])",
+        "                        sigma[w] = sigma[v]\n                    sift_up(heap, place, length, base, at)",
+        "                        sigma[w] += sigma[v]\n                    sift_up(heap, place, length, base, at)",
+    ),
+    Fault(
+        "grb_tile/backends/cpu/templates/dijkstra.py",
+        "the heap looks at one of two children alone",
+        "if length[base + other] < length[base + u]:\n                u = other\n                child += 1\n",
+        "other = u\n",
+    ),
+    Fault(
+        "grb_tile/backends/cpu/templates/brandes.py",
+        "a vertex is on one path only",
+        "                total *= sigma[v]\n",
+        "",
     ),
     Fault(
         "algorithms/closeness.py",
