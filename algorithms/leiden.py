@@ -16,14 +16,15 @@ Reports 9, 2019), algorithm A.2, with the best part in the place of a random one
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring
+from grb_tile import Matrix, fused
+from grb_tile.local_moves import LocalMoves, entries, inside, labels_in_order, quotient
 
-from .connected_components import connected_components
 from .graph import Graph
-from .louvain import CommunitiesResult, Moves, checked, communities, levels
-from .pattern import numbered, quotient
+from .louvain import CommunitiesResult, checked, communities, levels, noting
 from .report import Callback, Report
 
 
@@ -49,62 +50,27 @@ def leiden(
     >>> found.to_numpy().tolist(), round(found.modularity, 4)
     ([0, 0, 0, 1, 1, 1], 0.3571)
     """
-    G, A, gamma, rng, max_level, tol = checked(G, resolution, seed, max_level, tol, weighted)
+    G, A, gamma, coins, max_level, tol = checked(G, resolution, seed, max_level, tol, weighted)
     B = A
-    node, x = np.arange(G.n), np.arange(G.n)  # node(i): what i is in B; x: communities of B's nodes
+    node: Any = None  # what each node of A is in B; None: itself
+    x: Any = None  # communities of B's nodes; None: each node by itself
     with Report("leiden", callback) as report:
         for level in levels(G.n, max_level, report):
-            x, _, stop = Moves(B, gamma, rng).until_stable(level, tol, report, x)
+            x, _, _, stop = LocalMoves(B, gamma, coins).until_stable(tol, noting(report, level), x)
             if stop:
                 report.finish("callback", False)
                 break
-            y = _parts(B, x, gamma, rng)
-            count = int(y.max(initial=-1)) + 1
+            y, count = LocalMoves(B, gamma, coins).join(x)
             if count == B.nrows:
                 break
             # B = S' B S, and the community of each part
-            B = quotient(B, y, count, "plus")
-            first = np.empty(count, np.int64)
-            first[y] = x
-            node, x = y[node], numbered(first)
+            B = quotient(B, y, count)
+            of_part = x[:count].copy()
+            of_part[y] = x
+            node, x = y if node is None else y[node], labels_in_order(of_part)[0]
+    if x is None:
+        return communities(G, A, np.arange(G.n), gamma, report)
     # what came apart by the last moves is two communities, whose modularity is higher
-    label = connected_components(_inside(B, x)).to_numpy()[node]
-    return communities(G, A, label, gamma, report)
-
-
-def _parts(B: Matrix, x: np.ndarray, gamma: float, rng: np.random.Generator) -> np.ndarray:
-    """y = the connected parts, 0 .. count - 1, of the communities x: nodes that are alone join the best part."""
-    n = B.nrows
-    near = Moves(B, gamma, rng)
-    near.B = _inside(near.B, x)
-    # inside(i) = [+_j E(i, j)],  rest(i) = sum of the degrees of the other nodes of i's community
-    inside = near.B.reduce_rowwise(monoid.plus).new().to_dense(0.0)
-    whole = np.bincount(x, near.k, minlength=n)
-    scale = gamma / near.total if near.total else 0.0
-    joined = inside >= scale * near.k * (whole[x] - near.k)  # nodes that are well connected to their community
-    y, size = np.arange(n), np.ones(n, np.int64)
-    target, gain, own = y.copy(), np.zeros(n), np.zeros(n)
-    active = np.ones(n, np.bool_)
-    while True:
-        K = np.bincount(y, near.k, minlength=n)
-        near.look(y, K, active, target, gain, own)
-        # E(part, community - part) >= gamma K(part) (K(community) - K(part)) / 2m: parts that are well connected to it
-        cut = np.bincount(y, inside - own, minlength=n)
-        open_parts = cut >= scale * K * (whole[x] - K)
-        wants = active & joined & (size[y] == 1) & (gain > 0) & open_parts[target]
-        if not wants.any():
-            return numbered(y)
-        # of a random half, those whose part (named by its first node) does not move itself
-        moves = wants & (rng.random(n) < 0.5)
-        moves &= ~moves[target]
-        y = np.where(moves, target, y)
-        size = np.bincount(y, minlength=n)
-        active = wants | near.next_to(moves)
-
-
-def _inside(B: Matrix, x: np.ndarray) -> Matrix:
-    """E(i, j) = B(i, j) where x(i) = x(j)."""
-    c = Vector.from_dense(x)
-    X = semiring.any_first[dtypes.INT64](c.diag() @ B).new(name="X")
-    same = select.valueeq(binary.eq(X & c).new(), True).new(name="same")
-    return binary.first(B & same).new(name="E")
+    label = fused.components(inside(B, x), symmetric=True).labels
+    label = entries(label).astype(np.int64)
+    return communities(G, A, label if node is None else label[node], gamma, report)

@@ -25,6 +25,7 @@ import numpy as np
 from . import dtypes, exceptions
 from .backends import select
 from .core.matrix import Matrix
+from .hashing import MASK, hashes, mixed
 from .storage.store import Compressed, index_dtype
 
 __all__ = [
@@ -40,7 +41,6 @@ __all__ = [
 
 CHUNK = 1 << 22  # edges drawn at a time
 LARGEST = 1 << 31  # vertices: rows x columns of an edge are one number of 64 bits
-GOLDEN, MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 LABELS, WEIGHTS, POINTS, FIRST_DRAW = 0, 1 << 21, 1 << 22, 1  # streams of the hash
 
 Weights = tuple[float, float] | None
@@ -88,7 +88,7 @@ def rmat(
     _check_seed(seed)
     xp, n, count = select.current().xp, 1 << scale, edge_factor << scale
     bounds = [round(share * 65536) for share in (a, a + b, a + b + c)]
-    label = xp.argsort(_hash(xp, 0, n, seed, LABELS)) if shuffle else None  # a permutation: hashes are distinct
+    label = xp.argsort(hashes(xp, 0, n, seed, LABELS)) if shuffle else None  # a permutation: hashes are distinct
     keys = xp.empty(count * (1 if directed else 2), np.int64)
     for start in range(0, count, CHUNK):
         stop = min(count, start + CHUNK)
@@ -156,7 +156,7 @@ def uniform_random(
     for start in range(0, nedges, CHUNK):
         stop = min(nedges, start + CHUNK)
         rows, cols = (
-            (_hash(xp, start, stop, seed, FIRST_DRAW + end) % np.uint64(n)).astype(np.int64) for end in (0, 1)
+            (hashes(xp, start, stop, seed, FIRST_DRAW + end) % np.uint64(n)).astype(np.int64) for end in (0, 1)
         )
         keys[start:stop] = rows * n + cols
         if not directed:
@@ -217,7 +217,7 @@ def random_points(n: int, dimension: int = 2, *, seed: int = 0) -> Any:
     _check_seed(seed)
     xp = select.current().xp
     axes = [
-        (_hash(xp, 0, n, seed, POINTS + axis) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        (hashes(xp, 0, n, seed, POINTS + axis) >> np.uint64(11)).astype(np.float64) * 2.0**-53
         for axis in range(dimension)
     ]
     return xp.stack(axes, axis=1)
@@ -297,30 +297,13 @@ def with_weights(A: Matrix, low: float, high: float, *, dtype: Any = None, seed:
 # --- random numbers ---
 
 
-def _hash(xp, start, stop, seed, stream):
-    """64 well mixed bits for each of the numbers start .. stop - 1; distinct numbers have distinct hashes."""
-    return _mixed(xp.arange(start, stop, dtype=np.uint64), seed, stream)
-
-
-def _mixed(counters, seed, stream):
-    """splitmix64's finaliser of counter x golden ratio + key, for each counter.
-
-    Reference: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), figure 14.
-    """
-    key = (seed * 0xD1342543DE82EF95 + stream * 0xA0761D6478BD642F + 1) & MASK
-    x = counters * np.uint64(GOLDEN) + np.uint64(key)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
 def uniform_values(count: int, seed: int, dtype: Any) -> Any:
     """`count` numbers in [0.5, 1.5) of a NumPy type, where the backend in use has its arrays; multiples of 2^-20."""
     xp = select.current().xp
     out = xp.empty(count, dtype)
     for start in range(0, count, CHUNK):
         stop = min(count, start + CHUNK)
-        drawn = (_hash(xp, start, stop, seed, 1 << 20) >> np.uint64(44)).astype(dtype)
+        drawn = (hashes(xp, start, stop, seed, 1 << 20) >> np.uint64(44)).astype(dtype)
         out[start:stop] = drawn * dtype(2.0**-20) + dtype(0.5)
     return out
 
@@ -330,7 +313,7 @@ def _quadrants(xp, start, stop, seed, scale, bounds):
     rows, cols = xp.zeros(stop - start, np.int64), xp.zeros(stop - start, np.int64)
     for bit in range(scale):
         if bit % 4 == 0:
-            bits = _hash(xp, start, stop, seed, FIRST_DRAW + bit // 4)
+            bits = hashes(xp, start, stop, seed, FIRST_DRAW + bit // 4)
         draw = (bits >> np.uint64(bit % 4 * 16)).astype(np.uint16)
         below = draw >= bounds[1]
         rows |= below.astype(np.int64) << bit
@@ -392,7 +375,7 @@ def _weights(xp, n, indptr, indices, symmetric, weights, dtype, seed):
         cols = indices[start:stop].astype(np.int64)
         if symmetric:
             rows, cols = xp.minimum(rows, cols), xp.maximum(rows, cols)
-        drawn = _mixed((rows * n + cols).astype(np.uint64), seed, WEIGHTS)
+        drawn = mixed((rows * n + cols).astype(np.uint64), seed, WEIGHTS)
         if kind in "iu":
             steps = (drawn >> np.uint64(1)) % np.uint64(int(high) - int(low) + 1)
             values[start:stop] = steps.astype(np.int64) + int(low)

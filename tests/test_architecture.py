@@ -17,7 +17,7 @@ WIDTH_LIMIT = 120
 
 # Lowest first; a module may import its own layer and those below it.
 LAYERS = (
-    ("exceptions", "config", "dtypes", "terminal"),
+    ("exceptions", "config", "dtypes", "terminal", "hashing"),
     ("kernels",),
     ("operators",),
     ("unary", "binary", "indexunary", "select", "monoid", "semiring", "op"),
@@ -25,7 +25,7 @@ LAYERS = (
     ("planner",),
     ("backends",),
     ("operations",),
-    ("core", "fused", "rowwise", "sequential"),
+    ("core", "fused", "rowwise", "sequential", "local_moves"),
     ("io", "grb", "viz", "ss", "agg", "generators", "algorithms"),
     ("nx", "cli", "__main__"),
     ("grb_tile",),

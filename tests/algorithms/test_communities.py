@@ -1,6 +1,5 @@
 """Label propagation, modularity, partition quality and Louvain against plain loops and NetworkX."""
 
-import sys
 from collections import Counter
 
 import networkx as nx
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
+from grb_tile import local_moves
 from grb_tile.algorithms import Graph, label_propagation, leiden, louvain, modularity, partition_quality
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
@@ -180,7 +180,7 @@ def planted(groups, size, inside, between, seed):
 
 @BOTH
 def test_rounds_that_look_at_some_nodes(method, engine, monkeypatch):
-    monkeypatch.setattr(sys.modules["grb_tile.algorithms.louvain"], "FEW_ENTRIES", 0)
+    monkeypatch.setattr(local_moves, "FEW_ENTRIES", 0)
     for seed in range(3):
         G = Graph(matrix(planted(5, 15, 0.6, 0.05, seed)))
         found = method(G, seed=seed)

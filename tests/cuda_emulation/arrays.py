@@ -237,6 +237,12 @@ class ArrayModule:
             _refuse_host(name, _leaves((args, tuple(kwargs.values()))))
             return to_device(function(*_map(args), **{k: _map(v) for k, v in kwargs.items()}))
 
+        def at(*args):
+            _refuse_host(f"{name}.at", _leaves(args))
+            function.at(*_map(args))
+
+        if isinstance(function, np.ufunc):
+            call.at = at
         self.__dict__[name] = call
         return call
 

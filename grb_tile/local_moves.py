@@ -1,0 +1,237 @@
+"""Rounds of local moves between communities, on the arrays of the backend in use: nothing is copied from a GPU.
+
+    move    t(i) = argmax over c of  B S(i, c) - gamma k(i) K(c) / 2m,   x(i) = t(i)   for the nodes of a random half
+    join    the same within given communities, for nodes that are alone
+
+B is a symmetric matrix, k its row sums, K(c) the sum of k over community c, 2m the sum of k, S(i, x(i)) = 1.  A round
+is rowwise.best_move for the nodes whose neighbours have moved, and sums by label.  The half that may move is drawn by
+hashes of (seed, round, node), so that it is the same on every backend.
+
+algorithms/louvain.py and algorithms/leiden.py are made of them.  Arrays are NumPy's, or the device's.
+References: Blondel, Guillaume, Lambiotte, Lefebvre, "Fast unfolding of communities in large networks" (J. Stat. Mech.
+2008); Lu, Halappanavar, Kalyanaraman, "Parallel heuristics for scalable community detection" (Parallel Computing 47,
+2015), section 4; Traag, Waltman, van Eck, "From Louvain to Leiden" (Scientific Reports 9, 2019), algorithm A.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import binary, monoid, rowwise, select, semiring
+from .backends.select import current
+from .core.matrix import Matrix
+from .core.vector import Vector
+from .dtypes import BOOL, FP64, INT64
+from .hashing import hashes
+from .storage.store import BitmapVector, SparseVector, index_dtype
+
+__all__ = [
+    "Coins",
+    "LocalMoves",
+    "dense",
+    "entries",
+    "inside",
+    "labels_in_order",
+    "quotient",
+    "sums_by_label",
+    "vector_of",
+]
+
+ROUNDS_WITHOUT_GAIN = 3  # rounds without a clear gain before a level ends: half of the nodes stand still in each
+SMALL_SHARE = 1e-3  # of what the level has gained: a clear gain; what is left is found when communities are nodes
+FEW_ENTRIES = 4096  # a pass over them all takes 30 us, as the product that finds the nodes to look at
+
+
+class Coins:
+    """A coin for each node, tossed again each round; the same seed gives the same tosses."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.rounds = seed, 0
+
+    def toss(self, n: int) -> Any:
+        """n booleans."""
+        self.rounds += 1
+        return hashes(current().xp, 0, n, self.seed, self.rounds) >> np.uint64(63) == np.uint64(0)
+
+
+class LocalMoves:
+    """The rounds of one level on the graph B, whose diagonal counts each loop twice; gamma: the resolution."""
+
+    def __init__(self, B: Matrix, gamma: float, coins: Coins) -> None:
+        self.n = B.nrows
+        self.coins = coins
+        # k(i) = [+_j B(i, j)],  2m = [+_i k(i)]
+        self.k = dense(B.reduce_rowwise(monoid.plus).new())
+        self.loops = float(B.diag().reduce(monoid.plus).new().value or 0.0)
+        self.total = float(self.k.sum())
+        self.B = select.offdiag(B).new(name="B")
+        self.gamma = gamma
+        self.u = self.k * (gamma / self.total if self.total else 0.0)
+        self.vectors = vector_of(self.u), vector_of(self.k)
+
+    def until_stable(
+        self, tol: float, note: Callable[[float, int], Any], start: Any = None
+    ) -> tuple[Any, int, float, bool]:
+        """(communities 0 .. count - 1 of the nodes, count, their modularity, did `note` stop it?)
+
+        note    called with the modularity and the number of nodes that move in each round; something true stops
+        start   the first communities; None: each node by itself
+        """
+        xp, n = current().xp, self.n
+        x = xp.arange(n) if start is None else start
+        own = xp.zeros(n)
+        active: Any = None  # nodes to be looked at: a neighbour has moved, or they wait for their turn; None: all
+        best, kept, since, first = -np.inf, x, 0, None
+        while True:
+            K = sums_by_label(x, self.k, n)
+            at, target, wants = self.look(x, K, active, own)
+            # the nodes of a random half move
+            moves = wants & self.coins.toss(n)[at]
+            quality, wanting, moving = self._numbers(K, own, wants, moves)
+            first = quality if first is None else first
+            since = 0 if quality > best + max(tol, SMALL_SHARE * (best - first)) else since + 1
+            if quality > best:
+                best, kept = quality, x
+            if since >= ROUNDS_WITHOUT_GAIN or not wanting:
+                return *labels_in_order(kept), best, False
+            if note(best, moving):
+                return *labels_in_order(kept), best, True
+            movers = at[moves]
+            x = x.copy()
+            x[movers] = target[moves]
+            if self.B.nvals > FEW_ENTRIES:
+                active = self.next_to(movers)
+                active[at[wants]] = True
+
+    def join(self, communities: Any) -> tuple[Any, int]:
+        """(parts 0 .. count - 1 of the communities, count): nodes that are alone join the best part, until none gains.
+
+        Parts are connected: a node joins by an edge, and a part that is joined does not move in that round.
+        """
+        xp, n = current().xp, self.n
+        self.B = inside(self.B, communities)
+        # within(i) = [+_j E(i, j)],  whole(i): the sum of the degrees of i's community
+        within = dense(self.B.reduce_rowwise(monoid.plus).new())
+        whole = sums_by_label(communities, self.k, n)[communities]
+        scale = self.gamma / self.total if self.total else 0.0
+        joined = within >= scale * self.k * (whole - self.k)  # nodes that are well connected to their community
+        y, size, own, ones = xp.arange(n), xp.ones(n), xp.zeros(n), xp.ones(n)
+        active: Any = None
+        while True:
+            K = sums_by_label(y, self.k, n)
+            at, target, wants = self.look(y, K, active, own)
+            # E(part, community - part) >= gamma K(part) (K(community) - K(part)) / 2m: well connected to it
+            cut = sums_by_label(y, within - own, n)
+            open_parts = cut >= scale * K * (whole - K)
+            wants = wants & joined[at] & (size[y[at]] == 1) & open_parts[target]
+            # of a random half, those whose part (named by its first node) does not move itself
+            moving = xp.zeros(n, np.bool_)
+            moving[at[wants & self.coins.toss(n)[at]]] = True
+            moves = moving[at] & ~moving[target]
+            if not bool(wants.any()):
+                return labels_in_order(y)
+            movers = at[moves]
+            y = y.copy()
+            y[movers] = target[moves]
+            size = sums_by_label(y, ones, n)
+            active = self.next_to(movers)
+            active[at[wants]] = True
+
+    def next_to(self, movers: Any) -> Any:
+        """B any.pair m, m the nodes `movers`: booleans, true for nodes with a neighbour among them."""
+        found = current().xp.zeros(self.n, np.bool_)
+        if movers.shape[0]:
+            near = semiring.any_pair[BOOL](self.B @ self._listed(movers)).new()
+            found[current().tuples(near._store)[0]] = True
+        return found
+
+    def look(self, x: Any, K: Any, active: Any, own: Any) -> tuple[Any, Any, Any]:
+        """(nodes, the best community of each, does it gain by moving there?) for the active nodes.
+
+        Writes into own the sum of each one's entries to its own community.
+        """
+        xp = current().xp
+        at = xp.arange(self.n) if active is None else xp.flatnonzero(active)
+        if not self.total or not at.shape[0]:
+            return at, x[at], xp.zeros(at.shape[0], np.bool_)
+        rows = None if active is None else self._listed(at)
+        u, k = self.vectors
+        target, gain, kept = map(entries, rowwise.best_move(self.B, vector_of(x), u, vector_of(K), k, rows=rows))
+        # [+_j B(i, j) over x(j) = x(i)] = kept(i) - u(i) k(i) + u(i) K(x(i))
+        own[at] = kept + self.u[at] * (K[x[at]] - self.k[at])
+        return at, target, gain > 0
+
+    def _numbers(self, K: Any, own: Any, wants: Any, moves: Any) -> tuple[float, int, int]:
+        """(modularity, how many want to move, how many move), read at once."""
+        if not self.total:
+            return 0.0, 0, 0
+        share = K / self.total
+        quality = (own.sum() + self.loops) / self.total - self.gamma * (share * share).sum()
+        counted = current().xp.stack((quality, wants.sum() + 0.0, moves.sum() + 0.0)).tolist()
+        return counted[0], int(counted[1]), int(counted[2])
+
+    def _listed(self, nodes: Any) -> Vector:
+        """The vector with an entry for each of the ascending `nodes`."""
+        indices = nodes.astype(index_dtype(self.n))
+        true = current().array(np.ones(1, np.bool_))
+        return Vector._from_store(SparseVector(self.n, BOOL, indices, true, True))
+
+
+def vector_of(values: Any) -> Vector:
+    """The full vector of an array of int64 or float64."""
+    dtype = INT64 if values.dtype.kind == "i" else FP64
+    return Vector._from_store(BitmapVector(values.shape[0], dtype, None, values, values.shape[0]))
+
+
+def entries(v: Vector) -> Any:
+    """The values of a vector's entries by ascending position."""
+    store = v._store
+    plain = store.format == "sparse" or (store.words is None and store.nvals == store.size)
+    return store.values if plain and not store.iso else current().tuples(store)[1]
+
+
+def dense(v: Vector) -> Any:
+    """The values of a vector by position, 0 where it has no entry."""
+    values = current().xp.zeros(v.size, v.dtype.np_type)
+    at, found = current().tuples(v._store)
+    values[at] = found
+    return values
+
+
+def sums_by_label(labels: Any, values: Any, size: int) -> Any:
+    """t(c) = [+_k values(k) over labels(k) = c]; FP64."""
+    return current().sum_by_label(labels, values, size)
+
+
+def labels_in_order(labels: Any) -> tuple[Any, int]:
+    """(the labels, each 0 .. n - 1, as numbers 0, 1, 2 ... in the order of their first nodes; how many)."""
+    xp, n = current().xp, labels.shape[0]
+    if not n:
+        return labels, 0
+    labels = current().array(labels)
+    nodes = xp.arange(n, dtype=index_dtype(n))
+    first = xp.full(n, n, nodes.dtype)
+    xp.minimum.at(first, labels, nodes)
+    head = first[labels]  # the first node of each node's label
+    number = xp.cumsum(head == nodes) - 1
+    return number[head], int(number[-1]) + 1
+
+
+def inside(B: Matrix, x: Any) -> Matrix:
+    """E(i, j) = B(i, j) where x(i) = x(j)."""
+    c = vector_of(x)
+    X = semiring.any_first[INT64](c.diag() @ B).new(name="X")
+    same = select.valueeq(binary.eq(X & c).new(), True).new(name="same")
+    return binary.first(B & same).new(name="E")
+
+
+def quotient(B: Matrix, labels: Any, count: int) -> Matrix:
+    """C = S' B S, S(i, labels(i)) = 1: the `count` classes of equal labels as nodes, weights added."""
+    n = labels.shape[0]
+    S = Matrix.from_coo(current().xp.arange(n), labels, True, nrows=n, ncols=count, name="S")
+    first, second = semiring.plus_first[B.dtype], semiring.plus_second[B.dtype]
+    # S' (B S) by plus.first and plus.second, which leave B's values as they are
+    return second(S.T @ first(B @ S).new()).new(name="quotient")
