@@ -4,12 +4,15 @@
     fused.bfs_multi(A, [0, 5]).levels       the same for each source, a row for each
     fused.sssp(A, 0).distances              repeat  t = f min.+ A,  f = t where t < d  until f is empty
     fused.components(A).labels              least vertex that can be reached, edges followed both ways
+    fused.strong_components(A)              least vertex that can be reached and reaches it
+    fused.core_numbers(A)                   the greatest k whose k-core a vertex is in
 
 A loop of GraphBLAS calls pays for several calls a level; these pay once: on the GPU one launch, on the CPU one compiled
-loop (BFS; the others run in NumPy).  Every backend has them.  Where a device has no kernel for the operands
-(hypersparse or too large matrices), the host computes, with a HostFallbackWarning and a note in `explain()`.
-`fallback=False` returns None there, and wherever the backend in use has no compiled loop: algorithms/bfs.py, sssp.py
-and connected_components.py then run their loops of GraphBLAS calls, which these operations replace.
+loop (BFS; the others run in NumPy).  Every backend has them, but for the last two, which have a kernel on a GPU alone
+and are None elsewhere.  Where a device has no kernel for the operands (hypersparse or too large matrices), the host
+computes, with a HostFallbackWarning and a note in `explain()`.  `fallback=False` returns None there, and wherever the
+backend in use has no compiled loop: algorithms/bfs.py, sssp.py and connected_components.py then run their loops of
+GraphBLAS calls, which these operations replace.
 
 A vertex is a row number; an edge i -> j is an entry A(i, j).  A is not changed.  `symmetric=True` promises that A
 and A' have the same structure (for sssp: the same values), which saves making the transpose; otherwise the
@@ -33,7 +36,19 @@ from .operations.traversal import LoopReport
 from .operators import get_typed_op
 from .storage.convert import cached_transpose
 
-__all__ = ["Bfs", "Components", "LoopReport", "Sssp", "bfs", "bfs_multi", "components", "sssp", "tight_edges"]
+__all__ = [
+    "Bfs",
+    "Components",
+    "LoopReport",
+    "Sssp",
+    "bfs",
+    "bfs_multi",
+    "components",
+    "core_numbers",
+    "sssp",
+    "strong_components",
+    "tight_edges",
+]
 
 
 class Bfs(NamedTuple):
@@ -238,6 +253,31 @@ def components(A: Matrix, *, symmetric: bool = False, fallback: bool = True) -> 
         return None
     labels, count, report = found
     return Components(Vector._from_store(labels, name="labels"), count, report)
+
+
+def strong_components(A: Matrix, *, symmetric: bool = False) -> tuple[Vector, int] | None:
+    """(label, count): the least vertex of each vertex's strongly connected component; how many components.
+
+    Shapes: A n x n, label of size n.  Types: any A, whose values do not matter; label INT64.
+    None where the backend in use has no kernel for A.
+    Source: Slota, Rajamanickam, Madduri, "BFS and coloring-based parallel algorithms for strongly connected components
+    and related problems" (IPDPS 2014).
+    """
+    store = _store(A)
+    found = current().strong_components(store, _in_edges(store, symmetric))
+    return None if found is NotImplemented else (Vector._from_store(found[0], name="labels"), found[1])
+
+
+def core_numbers(A: Matrix, AT: Matrix | None = None) -> Vector | None:
+    """core(v) = the greatest k for which v is in a subgraph where every vertex has k edges.
+
+    A without loops; AT: in-edges count too, None where A is symmetric.
+    Shapes: A, AT n x n, result of size n.  Types: any A, whose values do not matter; result INT64.
+    None where the backend in use has no kernel for A.
+    Source: Ahmad, Yuan, Yan, Guo, Chen, Zhang, "Accelerating k-core decomposition by a GPU" (ICDE 2023).
+    """
+    found = current().core_numbers(_store(A), None if AT is None else _store(AT))
+    return None if found is NotImplemented else Vector._from_store(found, name="core")
 
 
 def _store(A: Any) -> Any:

@@ -133,3 +133,18 @@ class LoopPrimitives:
         LoopOutcome.method names the algorithm that ran: "afforest", "fastsv" or "flood".
         """
         return self._missing("components")
+
+    def core_numbers(self, A: Compressed, AT: Compressed | None) -> VectorStore:
+        """t[v] = the greatest k for which v is in a subgraph where every vertex has k edges; INT64, full.
+
+        A without loops.  AT: in-edges count too, each apart; None where A is symmetric.
+        NotImplemented: a loop of products, or sequential.core_numbers, is as good.
+        """
+        return NotImplemented
+
+    def strong_components(self, A: Compressed, AT: Compressed) -> tuple[VectorStore, int]:
+        """(t, count): t[v] the least vertex of v's strongly connected component (INT64, full), how many there are.
+
+        NotImplemented: a loop of products, or sequential.strong_components, is as good.
+        """
+        return NotImplemented

@@ -72,6 +72,19 @@ class WholeLoops:
             return *result, LoopOutcome("cuda", "afforest", list, A.format, A.nrows)
         return self._loop_on_host("components", A, AT, (A, AT)) if fallback else NotImplemented
 
+    def core_numbers(self, A, AT):
+        return self._loop_without_host("traversal.cores", "core_numbers", A, AT)
+
+    def strong_components(self, A, AT):
+        return self._loop_without_host("traversal.strong_components", "strong_components", A, AT)
+
+    def _loop_without_host(self, module, name, *operands):
+        """A whole loop that the caller replaces by products where it has no kernel here."""
+        try:
+            return self._find(module, name)(self.device, *operands)
+        except HostOnly:
+            return NotImplemented
+
     def _loop_on_host(self, name, A, AT, asked, reason=None):
         """A whole loop that has no kernel here, computed by the CPU backend: counted, warned of, noted in the plan."""
         reason = reason or self._find("traversal.dispatch", "unsuited")(A, AT)

@@ -30,3 +30,4 @@ def instances():
     for parents in ("true", "false"):
         yield "traversal/bfs_multi_result.cuh", "bfs_multi_result", "", (parents,)
     yield "traversal/components.cuh", "components", "", ("int64_t",)
+    yield "traversal/cores.cuh", "core_numbers", "", ("6144",)

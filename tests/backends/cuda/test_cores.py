@@ -1,0 +1,69 @@
+"""Core numbers and strongly connected components, the kernels run as fibers, against NetworkX and SciPy."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from cuda_emulation.backend import EMULATED, shim
+from cuda_emulation.launcher import EmulatedLauncher
+from grb_tile.backends.cuda.runtime.device import Device
+from grb_tile.backends.cuda.traversal import cores
+from grb_tile.storage import place
+from support import seeds
+from support.graphs import GRAPHS, graph_of, power_law, random_graph, transposed
+
+
+def entries(A):
+    return np.repeat(np.arange(A.nrows), np.diff(A.indptr)), A.indices
+
+
+def without_loops(A):
+    rows, cols = entries(A)
+    return graph_of(A.nrows, rows[rows != cols], cols[rows != cols], symmetric=False)
+
+
+def check_cores(A, AT=None, device=None):
+    """AT: None for a symmetric A."""
+    G = nx.Graph() if AT is None else nx.DiGraph()
+    G.add_nodes_from(range(A.nrows))
+    G.add_edges_from(zip(*(x.tolist() for x in entries(A)), strict=True))
+    wanted = nx.core_number(G)
+    found = place.host(cores.core_numbers(device or shim().device, A, AT)).values
+    assert found.tolist() == [wanted[v] for v in range(A.nrows)]
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_core_numbers(name, symmetric):
+    A = without_loops(GRAPHS[name]())
+    if symmetric:
+        check_cores(A)
+    else:
+        A = graph_of(A.nrows, *(x[::3] for x in entries(A)), symmetric=False)
+        check_cores(A, transposed(A))
+
+
+@pytest.mark.parametrize("salt", range(4))
+def test_cores_of_many_degrees(salt):
+    """Levels that remove nothing, cascades, and a queue that overflows (96 vertices in the emulation)."""
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 40 + salt])
+    n = int(rng.integers(300, 1200))
+    A = without_loops(random_graph(n, int(n * rng.uniform(1, 12)), 50 + salt, True))
+    check_cores(A)
+    clique = np.arange(60)
+    rows, cols = entries(A)
+    i, j = np.repeat(clique, 60), np.tile(clique, 60)
+    check_cores(graph_of(n, np.concatenate((rows, i[i != j])), np.concatenate((cols, j[i != j]))))
+
+
+def test_a_path_is_one_cascade():
+    n = 1500
+    order = np.random.default_rng(3).permutation(n)
+    check_cores(graph_of(n, order[:-1], order[1:]))
+
+
+def test_random_orders_of_threads():
+    if not EMULATED:
+        pytest.skip("the order of threads can be chosen in the CPU emulation only")
+    for seed in (3, 4):
+        check_cores(without_loops(power_law(900, 4000, 5)), device=Device(EmulatedLauncher(seed=seed)))
