@@ -69,7 +69,7 @@ def _values(found, dtype):
 
 
 def _is_matrix(x):
-    return x.format in ("csr", "dcsr")
+    return len(x.shape) == 2
 
 
 def _like(x, dtype, found):

@@ -12,6 +12,7 @@ import numpy as np
 from .. import operations as ops
 from ..dtypes import cast_scalar
 from ..exceptions import DimensionMismatch, OutOfMemory
+from ..storage.place import arrays_of
 from . import elements, kinds, recorder
 from .arguments import expect_type, literal, output_type, values_array
 from .mask import Mask, check_mask
@@ -100,6 +101,7 @@ def fill(self, number, mask, accum, replace):
 
 
 def _share_arrays(a, b):
+    a, b = arrays_of(a), arrays_of(b)
     return a.values is b.values or getattr(a, "indices", 0) is getattr(b, "indices", 1)
 
 

@@ -9,7 +9,7 @@ from ..exceptions import IndexOutOfBound, InvalidValue, OutputNotEmpty
 from ..operators import get_typed_op
 from ..storage.host_memory import check_memory
 from ..storage.place import host
-from ..storage.store import BitmapVector, Compressed, SparseVector
+from ..storage.store import BitmapVector, Compressed, Dense, SparseVector
 from .arguments import FEW, expect_op, scalar_of
 
 
@@ -86,19 +86,23 @@ def pickled_store(store):
         return "sparse", store.size, store.indices, store.values, store.iso
     if store.format == "bitmap":
         return "bitmap", store.size, store.words, store.values, store.nvals, store.iso
+    if type(store) is Dense:
+        return "dense", store.nrows, store.ncols, store.by_columns, pickled_store(store.flat)
     return "rows", store.nrows, store.ncols, store.indptr, store.indices, store.values, store.iso, store.rows
 
 
 def restore(cls, parts, dtype, name):
     """The Vector or Matrix that was pickled."""
+    return cls._from_store(_restored(parts, dtype), dtype, name)
+
+
+def _restored(parts, dtype):
     kind, *parts = parts
-    if kind == "sparse":
-        size, *parts = parts
-        store = SparseVector(size, dtype, *parts)
-    elif kind == "bitmap":
-        size, *parts = parts
-        store = BitmapVector(size, dtype, *parts)
-    else:
+    if kind == "dense":
+        nrows, ncols, by_columns, flat = parts
+        return Dense(nrows, ncols, _restored(flat, dtype), by_columns)
+    if kind == "rows":
         nrows, ncols, *parts = parts
-        store = Compressed(nrows, ncols, dtype, *parts)
-    return cls._from_store(store, dtype, name)
+        return Compressed(nrows, ncols, dtype, *parts)
+    size, *parts = parts
+    return (SparseVector if kind == "sparse" else BitmapVector)(size, dtype, *parts)

@@ -31,7 +31,7 @@ def storage_format(x):
         form = "full"
     form = {"dcsr": "hypercsr"}.get(form, form)
     if getattr(x, "_is_transposed", False):
-        form = {"csr": "csc", "hypercsr": "hypercsc"}.get(form, form)
+        form = form[:-1] + {"r": "c", "c": "r"}[form[-1]]
     return f"{form} (iso)" if store.iso else form
 
 

@@ -24,7 +24,7 @@ from ..exceptions import OutOfMemory
 from ..storage import holders
 from ..storage.place import element, host, is_host, is_read_alone
 from ..storage.splice import find_keys, store_of
-from ..storage.store import Allow
+from ..storage.store import Allow, Dense
 
 ABSENT = object()  # a change: the element is removed
 BASE = object()  # the start of an accumulation: the base's element, which may be absent
@@ -35,6 +35,10 @@ LONGEST = 1024  # items of an accumulation (40 bytes each) from which it is fold
 
 def read(store, key):
     """The NumPy scalar at `key` (int, or (row, column)), or None."""
+    if type(store) is Dense:
+        row, column = key
+        key = column * store.nrows + row if store.by_columns else row * store.ncols + column
+        store = store.flat
     if type(store.values) is not np.ndarray or store.iso:
         if is_read_alone(store):
             return element(store, key)

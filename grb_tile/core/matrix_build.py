@@ -14,6 +14,7 @@ from ..dtypes import lookup_dtype
 from ..exceptions import IndexOutOfBound, InvalidObject, InvalidValue
 from ..operators import get_typed_op
 from ..storage.embed import empty_matrix, full_matrix
+from ..storage.store import BitmapVector, Dense
 from . import elements
 from .arguments import check_options, dimension, indices_array, scalar_of, values_array
 from .build import build_operator, check_bounds, check_empty, guarded, refuse_with_scalar
@@ -323,11 +324,8 @@ class MatrixBuild:
         nrows, ncols = values.shape[:2]
         if nrows == 0 or ncols == 0:
             return cls(dtype, nrows, ncols, name=name)  # no entries: nothing as long as a dimension
-        store = full_matrix(nrows, ncols, dtype, np.zeros((), dtype.np_type)[()])
-        store.values = values.copy().reshape(nrows * ncols, *values.shape[2:])
-        store.iso = False
-        if type(values) is not np.ndarray:
-            store = current().own(store)
+        flat = values.copy(order="C").reshape(nrows * ncols, *values.shape[2:])
+        store = Dense(nrows, ncols, BitmapVector(nrows * ncols, dtype, None, flat, nrows * ncols))
         out = cls._from_store(store, dtype, name)
         if missing_value is not None:
             out << out.select("!=", missing_value)

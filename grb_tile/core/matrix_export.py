@@ -9,8 +9,9 @@ import numpy as np
 from .. import operations as ops
 from ..backends.select import current
 from ..dtypes import cast, lookup_dtype
+from ..storage.host_memory import check_memory
 from ..storage.place import host
-from ..storage.store import full_values
+from ..storage.store import Dense, full_values
 from . import kinds
 from .arguments import check_options, whole_number
 from .build import fill_dtype, filled
@@ -128,6 +129,10 @@ class MatrixExport:
         if opts:
             check_options(opts)
         nrows, ncols = self.shape
+        if not self._is_transposed and type(self._store) is Dense:
+            found = self._full_array(None if dtype is None else lookup_dtype(dtype))
+            if found is not None:
+                return found
         i, j, v = self._tuples()
         if v.shape[0] == nrows * ncols:
             v = v if dtype is None else cast(v, lookup_dtype(dtype))
@@ -138,6 +143,19 @@ class MatrixExport:
         out, dtype = filled(self.shape, fill, fill_type, self.dtype, dtype)
         out[i, j] = cast(v, dtype)
         return out
+
+    def _full_array(self, dtype):
+        """The values of a full matrix as a two-dimensional array of its own; None where an entry is missing."""
+        store = self._store
+        if store.flat.words is not None:
+            return None
+        own = self.dtype if dtype is None else dtype
+        check_memory(store.flat.size * own.np_type.itemsize, f"to_dense: an array of {store.flat.size} values")
+        flat = host(store).flat
+        values = full_values(flat) if dtype is None else cast(full_values(flat), dtype)
+        lines, width = (store.ncols, store.nrows) if store.by_columns else (store.nrows, store.ncols)
+        values = values.reshape(lines, width, *values.shape[1:])
+        return np.array(values.swapaxes(0, 1) if store.by_columns else values, order="C")
 
     def diag(self, k: int = 0, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: Any) -> Vector:
         """The k-th diagonal as a Vector (k > 0: above the main one)."""

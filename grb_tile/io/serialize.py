@@ -21,8 +21,9 @@ from grb_tile.io.errors import BadFile
 from grb_tile.io.streams import LARGEST_RATIO, Target, opened
 from grb_tile.io.suitesparse_blob import from_suitesparse_blob, is_suitesparse_blob
 from grb_tile.storage.bits import popcount
+from grb_tile.storage.dense import by_rows
 from grb_tile.storage.place import host
-from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
+from grb_tile.storage.store import BitmapVector, Compressed, Dense, SparseVector, index_dtype
 
 if TYPE_CHECKING:
     from grb_tile.core.matrix import Matrix
@@ -140,6 +141,8 @@ def _parts(obj):
 def store_parts(store: Any, dtype_name: str) -> Any:
     """Header fields and arrays of a store."""
     store = host(store)
+    if type(store) is Dense:  # the file format has matrices by rows
+        store = by_rows(store)
     kind = "matrix" if isinstance(store, Compressed) else "vector"
     head = {
         "kind": kind,

@@ -16,7 +16,6 @@ import numpy as np
 
 from ..backends.select import current
 from ..dtypes import cast_scalar
-from ..exceptions import OutOfMemory
 from ..storage.convert import to_sparse
 from ..storage.embed import (
     column_matrix,
@@ -51,7 +50,6 @@ def _is_scalar(value):
     return value is EMPTY or isinstance(value, _VALUE)
 
 
-_MOST_ENTRIES = 2**40
 _MOST_LISTED = 64  # positions that are initialised and read (1 ns each) in the time of sorting an index
 SHORT = 16  # indices that Python looks at sooner than NumPy
 
@@ -282,11 +280,6 @@ def _values_in(value, nrows, ncols, dtype, allow):
         if ncols is None:
             t = full_vector(nrows, dtype, value)
         else:
-            if nrows * ncols > _MOST_ENTRIES:
-                raise OutOfMemory(
-                    f"assigning a scalar everywhere would store {nrows} x {ncols} entries; give a mask or smaller "
-                    "index lists"
-                )
             t = full_matrix(nrows, ncols, dtype, value)
         return t if allow is None else backend.restrict(t, allow)
     return value if allow is None else backend.restrict(value, allow)

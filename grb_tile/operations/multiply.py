@@ -6,7 +6,9 @@ Spec: GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3.
 from ..backends.select import current
 from ..planner import choose_matmul, choose_matvec
 from ..storage.convert import cached_transpose
+from ..storage.dense import by_rows, compressed
 from ..storage.embed import column_matrix, row_matrix
+from ..storage.store import Dense
 from . import checks
 from .record import Record
 
@@ -18,7 +20,7 @@ def matvec(A, transposed, u, semiring, allow):
     cols: column-wise (saxpy, push), the columns of E that u names; needs E's transpose by rows.
     """
     backend = current()
-    A, u, allow = backend.operands_to_device(A, u, allow)
+    A, u, allow = backend.operands_to_device(A if type(A) is not Dense else by_rows(A), u, allow)
     plan = choose_matvec(A, transposed, u, allow, semiring, backend)
     if (plan.method == "rows") == transposed:  # the rows of the transpose are wanted
         A = cached_transpose(A) or backend.transpose(A)
@@ -55,6 +57,8 @@ def reduce_matmul(A, at, B, bt, semiring, allow, keep, monoid, axis):
 def _planned(A, at, B, bt, semiring, allow):
     """(A, B or None, B's transpose or None, allow, plan) as the planned method reads them."""
     backend = current()
+    if type(A) is Dense or type(B) is Dense or allow is not None:
+        A, B, allow = compressed(A), compressed(B), compressed(allow)
     A, B, allow = backend.to_device(A), backend.to_device(B), backend.to_device(allow)
     plan = choose_matmul(A, at, B, bt, allow, semiring)
     left = backend.transpose(A) if at else A

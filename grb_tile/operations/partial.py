@@ -19,7 +19,7 @@ from ..storage.convert import rows_csr, take_rows, to_sparse
 from ..storage.place import is_host
 from ..storage.sorting import ranges
 from ..storage.splice import FEW, keys_of, store_of
-from ..storage.store import Allow
+from ..storage.store import Allow, Dense
 from .indexing import EMPTY, SHORT
 from .write import pattern_of
 
@@ -45,9 +45,12 @@ class Part:
 def can_keep_changes(c):
     """May few changes wait beside the store C: does copying it cost more than they do?
 
-    A bitmap changes in place, and a device copies a store faster than the host can look at its entries.
+    A bitmap changes in place, a dense matrix is as fast to copy as its entries are to find, and a device copies a store
+    faster than the host can look at its entries.
     """
-    return c.format != "bitmap" and is_host(c) and c.nvals >= FEW and current().updates_in_place
+    if c.format == "bitmap" or type(c) is Dense:
+        return False
+    return is_host(c) and c.nvals >= FEW and current().updates_in_place
 
 
 def part_of_write(c, t, allow, accum, replace):

@@ -57,7 +57,7 @@ def true_entries(store):
     from ..operators import get_typed_op
 
     result = current().select(store, get_typed_op("valuene", store.dtype, kind="select"), store.dtype.np_type.type(0))
-    if store.format in ("csr", "dcsr"):  # vectors may change in place, matrices do not
+    if len(store.shape) == 2:  # vectors may change in place, matrices do not
         forms_of(store)["true"] = result
     return result
 

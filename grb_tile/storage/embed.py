@@ -3,9 +3,8 @@
 import numpy as np
 
 from .convert import to_sparse
-from .host_memory import check_memory
-from .place import is_host, moved_like
-from .store import BitmapVector, Compressed, SparseVector, index_dtype
+from .place import arrays_of, is_host, moved_like
+from .store import BitmapVector, Compressed, Dense, SparseVector, index_dtype
 
 _ROW_ZERO = np.zeros(1, np.int64)
 
@@ -48,13 +47,22 @@ def diagonal_of(u):
     return Compressed(u.size, u.size, u.dtype, indptr, u.indices, u.values, u.iso, rows=rows)
 
 
+def _flat(A):
+    A.shared = True
+    return A.flat
+
+
 def vector_of_row(A):
     """The vector of the only row of a 1 x n matrix."""
+    if type(A) is Dense:
+        return _flat(A)
     return SparseVector(A.ncols, A.dtype, A.indices, A.values, A.iso)
 
 
 def vector_of_column(A):
     """The vector of the only column of an n x 1 matrix, or of the rows of one that have one entry each at most."""
+    if type(A) is Dense and A.ncols == 1:
+        return _flat(A)
     if not is_host(A):  # one column: a row has at most one entry, so no repeat is needed
         used = (A.indptr[1:] != A.indptr[:-1]).nonzero()[0]
         indices = (used if A.rows is None else A.rows[used]).astype(index_dtype(A.nrows))
@@ -66,7 +74,9 @@ def vector_of_column(A):
 
 def iso_like(pattern, dtype, value):
     """The store with the structure of `pattern` whose entries all equal `value`; shares the structure's arrays."""
-    values = _one(value, dtype) if type(pattern.values) is np.ndarray else moved_like(pattern, value)
+    values = _one(value, dtype) if type(arrays_of(pattern).values) is np.ndarray else moved_like(pattern, value)
+    if type(pattern) is Dense:
+        return Dense(pattern.nrows, pattern.ncols, pattern.flat.with_values(dtype, values, True), pattern.by_columns)
     if pattern.format == "sparse":
         return SparseVector(pattern.size, dtype, pattern.indices, values, True)
     if pattern.format == "bitmap":
@@ -82,15 +92,10 @@ def full_vector(size, dtype, value):
 
 
 def full_matrix(nrows, ncols, dtype, value):
-    """The nrows x ncols matrix with an entry `value` everywhere (iso: stores all indices and one value).
-
-    Raises: OutOfMemory, before anything is allocated, when the indices do not fit in memory.
-    """
-    wanted = (nrows + 1) * 8 + nrows * ncols * index_dtype(ncols).itemsize
-    check_memory(wanted, f"a full matrix of {nrows} x {ncols} entries")
-    indptr = np.arange(nrows + 1, dtype=np.int64) * ncols
-    indices = np.tile(np.arange(ncols, dtype=index_dtype(ncols)), nrows)
-    return Compressed(nrows, ncols, dtype, indptr, indices, _one(value, dtype), True)
+    """The nrows x ncols matrix with an entry `value` everywhere (full and iso: stores one value)."""
+    if nrows * ncols == 0:
+        return empty_matrix(nrows, ncols, dtype)
+    return Dense(nrows, ncols, full_vector(nrows * ncols, dtype, value))
 
 
 def empty_vector(size, dtype):

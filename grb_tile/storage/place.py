@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .store import BitmapVector, Compressed, SparseVector, forms_of
+from .store import BitmapVector, Compressed, Dense, SparseVector, forms_of
 
 
 class Functions(NamedTuple):
@@ -63,24 +63,29 @@ def is_of_device(array):
     return type(array) in _devices
 
 
+def arrays_of(store):
+    """The store whose arrays hold the entries: `store`, or the flat vector of a dense matrix."""
+    return store.flat if type(store) is Dense else store
+
+
 def device_of(store):
     """Where the arrays of `store` reside: "cpu", or "cuda:1" and the like."""
-    return "cpu" if is_host(store) else _functions(store.values).name
+    return "cpu" if is_host(store) else _functions(arrays_of(store).values).name
 
 
 def backend_of(store):
     """The backend of the device where `store` resides; None for a host store."""
-    return None if is_host(store) else _functions(store.values).backend
+    return None if is_host(store) else _functions(arrays_of(store).values).backend
 
 
 def wait_for(store):
     """Return when all work of the device where `store` resides is complete."""
-    _functions(store.values).wait()
+    _functions(arrays_of(store).values).wait()
 
 
 def is_host(store):
     """Are the arrays of `store` NumPy arrays?"""
-    return type(store.values) is np.ndarray
+    return type(store.values if type(store) is not Dense else store.flat.values) is np.ndarray
 
 
 def follow(array):
@@ -97,7 +102,7 @@ def convert_there(store, format):
 
 def moved_like(store, value):
     """A cached array of the one value `value` (a NumPy scalar) on the device of `store`."""
-    return _functions(store.values).move(value)
+    return _functions(arrays_of(store).values).move(value)
 
 
 def host_array(array):
@@ -110,6 +115,9 @@ def host_array(array):
 
 def host(store):
     """`store` with NumPy arrays: itself, or a host copy that is cached with it."""
+    if type(store) is Dense:
+        flat = host(store.flat)
+        return store if flat is store.flat else Dense(store.nrows, store.ncols, flat, store.by_columns)
     if type(store.values) is np.ndarray and type(store.indices if store.format != "bitmap" else store.words) in (
         np.ndarray,
         type(None),
@@ -145,6 +153,8 @@ def element(store, key):
 
 def with_arrays(store, move):
     """The store with move(array) in place of each array of `store` (None stays None)."""
+    if type(store) is Dense:
+        return Dense(store.nrows, store.ncols, with_arrays(store.flat, move), store.by_columns)
     values = move(store.values)
     if store.format == "sparse":
         return SparseVector(store.size, store.dtype, move(store.indices), values, store.iso)

@@ -7,7 +7,8 @@ import numpy as np
 
 from . import bits, holders
 from .convert import choose_format, compressed, rows_csr
-from .store import BitmapVector, Compressed, SparseVector, full_values, index_dtype
+from .dense import flat_of, in_order, line_numbers, matrix_of
+from .store import BitmapVector, Compressed, Dense, SparseVector, full_values, index_dtype
 
 FEW = 64  # change k of n entries by segments up to k = n / 64: a segment costs about 1 us, copying an entry about 10 ns
 _LOOP = 16  # keys up to which a search per key (2 us each) is faster than bisection of all keys together
@@ -91,6 +92,8 @@ def splice(c, t, touched, own):
     """
     if c.format == "bitmap":
         return _splice_bitmap(c, t, touched, own)
+    if type(c) is Dense:
+        return _splice_dense(c, t, touched, own)
     if not is_few(touched.nvals, c.nvals):
         return NotImplemented
     rows, cols = keys_of(touched)
@@ -228,6 +231,15 @@ def _splice_bitmap(c, t, touched, own):
         c.nvals = count
     c.forms = None
     return choose_format(c)
+
+
+def _splice_dense(c, t, touched, own):
+    """A dense matrix: its flat vector; the same matrix in row-major order."""
+    there = flat_of(touched, line_numbers)
+    t = there if t is touched else flat_of(t, line_numbers)
+    flat = in_order(c, False).flat
+    c.forms = None  # what was derived does not outlive a change of values
+    return matrix_of(_splice_bitmap(flat, t, there, own), c.nrows, c.ncols)
 
 
 def _changed_words(words, touched, present):

@@ -8,6 +8,8 @@ Iso stores (all entries equal) have `iso` set and one value in an array of lengt
 BitmapVector.
 """
 
+from typing import Any
+
 import numpy as np
 
 MAX_INT32_DIMENSION = 2**31 - 1
@@ -152,6 +154,73 @@ class Compressed(_Counted):
         return self.indptr.nbytes + self.indices.nbytes + self.values.nbytes + rows
 
 
+class Dense(Compressed):
+    """A matrix with a position for each row and column: `flat` is a BitmapVector of nrows * ncols positions.
+
+    Row-major: entry (i, j) is position i * ncols + j.  Column-major (`by_columns`): position j * nrows + i.
+    With presence words it is a bitmap, without them full; an iso full matrix stores one value, whatever its shape.
+
+    What has no method for this form reads `indptr`, `indices` and `values`, the arrays of the same entries as CSR: they
+    are made when they are first read and kept in `forms` (storage/dense.py).
+    """
+
+    __slots__ = ("by_columns", "flat")
+    rows = None  # of the CSR form
+    by_rows: Any = None  # the function by_rows of storage/dense.py
+
+    def __init__(self, nrows, ncols, flat, by_columns=False):
+        self.nrows = nrows
+        self.ncols = ncols
+        self.flat = flat
+        self.by_columns = by_columns
+        self.dtype = flat.dtype
+        self.iso = flat.iso
+        self.forms = None
+
+    @property
+    def format(self):
+        return ("full" if self.flat.words is None else "bitmap") + ("c" if self.by_columns else "r")
+
+    @property
+    def indptr(self):
+        return Dense.by_rows(self).indptr
+
+    @property
+    def indices(self):
+        return Dense.by_rows(self).indices
+
+    @property
+    def values(self):
+        flat = self.flat
+        if self.iso or flat.words is None and not self.by_columns:
+            return flat.values
+        return Dense.by_rows(self).values
+
+    @property
+    def shared(self):
+        return self.flat.shared
+
+    @shared.setter
+    def shared(self, value):
+        self.flat.shared = value
+
+    @property
+    def nvals(self):
+        return self.flat.nvals
+
+    @property
+    def nvals_if_read(self):
+        return self.flat.nvals_if_read
+
+    @property
+    def estimated_nvals(self):
+        return self.flat.estimated_nvals
+
+    @property
+    def nbytes(self):
+        return self.flat.nbytes
+
+
 class Allow:
     """A mask for backends: the structure of `pattern` (a store), or its complement.
 
@@ -196,4 +265,6 @@ def same_structure(x, y):
         return x.words is y.words
     if x.format == "sparse":
         return x.indices is y.indices
+    if type(x) is Dense:
+        return x.flat.words is y.flat.words
     return x.indices is y.indices and x.indptr is y.indptr and x.rows is y.rows

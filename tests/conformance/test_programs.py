@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from support import coverage
-from support.library import WITHOUT_NUMBA, engine, gb, oracle
+from support.library import LIBRARY, WITHOUT_NUMBA, engine, gb, oracle
 from support.operands import KINDS, make
 from support.plain import difference, plain
 from support.seeds import SEED, generator
@@ -143,7 +143,8 @@ def test_programs(number):
     n = (1, 3, 5, 8, 33, 70)[number % 6]
     operands = pool(rng, n)
     texts = [statement(rng, n) for _ in range(STATEMENTS)]
-    for name in WITHOUT_NUMBA:
+    dense = ("dense",) if number % 3 == 0 and "default" in WITHOUT_NUMBA and LIBRARY != "graphblas" else ()
+    for name in WITHOUT_NUMBA + dense:
         sides = {
             library: types.SimpleNamespace(**{key: value.build(library) for key, value in operands.items()})
             for library in (oracle, gb)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
-from grb_tile.exceptions import InvalidObject, NotImplementedException
+from grb_tile.exceptions import InvalidObject, InvalidValue, NotImplementedException
 
 
 @pytest.fixture
@@ -49,8 +49,13 @@ def test_object_config(A):
     assert A.ss.config["sparsity_status"] == "hypersparse" and A.ss.format == "hypercsr" and A.nvals == 3
     with pytest.raises(ValueError, match="read-only"):
         A.ss.config["sparsity_status"] = "sparse"
+    A.ss.config["sparsity_control"] = "bitmap"
+    assert A.ss.config["sparsity_status"] == "bitmap" and A.ss.format == "bitmapr" and A.nvals == 3
+    assert A.ss.config["bitmap_switch"] == 0.06 and A.ss.config["format"] == "by_row"
+    with pytest.raises(InvalidValue, match="needs an entry everywhere"):
+        A.ss.config["sparsity_control"] = "full"
     with pytest.warns(UserWarning, match="no effect"):
-        A.ss.config["sparsity_control"] = "bitmap"
+        gb.Vector(int, 3).ss.config["sparsity_control"] = "hypersparse"
     with pytest.raises(KeyError):
         A.ss.config["sparsity_control"] = "dense"
     v = gb.Vector.from_coo([1], [5], size=4)

@@ -166,7 +166,8 @@ def test_a_full_vector_at_a_range_of_positions(iso):
     "call",
     [
         lambda v, s: v.to_coo(), lambda v, s: v.to_dense(), lambda v, s: s.to_dense(0), lambda v, s: v.diag(),
-        lambda v, s: gb.Matrix.from_scalar(1, N, N), lambda v, s: gb.Matrix.from_scalar(1, 2**30, 2**30),
+        lambda v, s: gb.Matrix.from_scalar(1, N, N).to_coo(), lambda v, s: gb.Matrix.from_scalar(1, N, N).to_dense(),
+        lambda v, s: gb.Matrix.from_scalar(1, 2**30, 2**30).to_csr(),
         lambda v, s: gb.indexunary.rowindex(v).new(), lambda v, s: v.outer(v, "times").new(),
         lambda v, s: v.__setitem__(slice(10, None), 5), lambda v, s: gb.Matrix(int, N, N).to_dense(0),
     ],
@@ -185,8 +186,8 @@ def test_capacity_is_checked_before_a_bitmap_or_a_product_is_made(monkeypatch):
     u.ss.reset() if hasattr(u.ss, "reset") else None
     with pytest.raises(OutOfMemory, match="to_dense: an array of 1000000 values"):
         u.to_dense(0)
-    with pytest.raises(OutOfMemory, match="a full matrix of 1000 x 1000 entries"):
-        gb.Matrix.from_scalar(1, 1000, 1000)
+    with pytest.raises(OutOfMemory, match="the indices of a dense matrix of 1000 x 1000"):
+        gb.Matrix.from_scalar(1, 1000, 1000).to_csr()
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])

@@ -2,7 +2,8 @@
 
 GRB_TILE_TEST_LIBRARY=graphblas puts the oracle in both places: that checks the tests themselves.
 GRB_TILE_TEST_ENGINES=default,numpy leaves engines out while working on something (coverage then fails, as it should);
-engines outside the usual ones: shim (the CUDA backend's kernels on the CPU) and cuda (on a device).
+engines outside the usual ones: shim (the CUDA backend's kernels on the CPU), cuda (on a device) and dense (every small
+matrix is a bitmap or full).
 """
 
 import contextlib
@@ -65,6 +66,11 @@ def engine(name):
         yield
     elif name == "reference":
         with gb.config.set(backend="reference"):
+            yield
+    elif name == "dense":  # every small matrix is a bitmap or full
+        from support.dense_backend import using_dense
+
+        with using_dense():
             yield
     elif name == "cuda":
         with gb.config.set(backend="cuda"):

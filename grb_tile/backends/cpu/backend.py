@@ -10,6 +10,7 @@ from ...planner import forced
 from ...storage import convert as conversions
 from ...storage.embed import iso_like
 from ...storage.store import Allow, same_structure
+from ..dense import DenseForms
 from ..plain import use_plain_rows
 from ..protocol import Backend
 from .jit.cache import in_numpy, tried, tried_first
@@ -31,7 +32,7 @@ def tiled_format(plan):
     return format if format in tiles.FORMATS else None
 
 
-class NumpyBackend(Backend):
+class NumpyPrimitives(Backend):
     """Every primitive in NumPy.  Meanings: backends/protocol.py."""
 
     name = "numpy"
@@ -158,7 +159,7 @@ class NumpyBackend(Backend):
         return traversal.components(A) if fallback else NotImplemented
 
 
-class CpuBackend(NumpyBackend):
+class CpuPrimitives(NumpyPrimitives):
     """NumPy for everything, Numba where a compiled kernel accepts the operands.  Meanings: backends/protocol.py."""
 
     name = "cpu"
@@ -258,6 +259,14 @@ class CpuBackend(NumpyBackend):
 
     def clear_bits(self, words, indices):
         return tried_first(_clear_bits, super().clear_bits, words, indices)
+
+
+class NumpyBackend(DenseForms, NumpyPrimitives):
+    """The primitives in NumPy, dense matrices included."""
+
+
+class CpuBackend(DenseForms, CpuPrimitives):
+    """The primitives of NumPy and Numba, dense matrices included."""
 
 
 def _row_ids(A):

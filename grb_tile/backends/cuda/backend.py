@@ -19,6 +19,7 @@ from ...exceptions import GraphblasException
 from ...planner.device_limits import LEAST_ARCH
 from ...storage import place
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
+from ..dense import DenseForms
 from ..protocol import Backend
 from .elementwise.element import element
 from .loops import WholeLoops
@@ -99,7 +100,7 @@ def where_it_resides(primitive):
     return call
 
 
-class CudaBackend(WholeLoops, Backend):
+class CudaPrimitives(WholeLoops, Backend):
     """Every primitive on the device of that number, or of `launcher`, which tests bring."""
 
     name = "cuda"
@@ -411,6 +412,10 @@ class CudaBackend(WholeLoops, Backend):
         keywords = {key: on_host(value) for key, value in dict(kwargs).items()}
         result = getattr(self._host, name)(*(on_host(a) for a in args), **keywords)
         return self.own(result) if isinstance(result, STORES) and not result.dtype._is_udt else result
+
+
+class CudaBackend(DenseForms, CudaPrimitives):
+    """The primitives on a device, dense matrices included."""
 
 
 def on_host(argument):

@@ -11,12 +11,16 @@ from collections.abc import Mapping, MutableMapping
 from pprint import pformat
 
 from ...backends.select import current
+from ...storage.dense import bitmap_switch
 
 _DEFAULTS = {
     "bitmap_switch": None, "burble": False, "chunk": 0, "format": "by_row", "gpu_id": -1, "hyper_switch": 0.0625,
     "nthreads": 0, "print_1based": False,
 }  # fmt: skip
-_FORMATS = {1: {"sparse": "sparse", "bitmap": "bitmap", "full": "bitmap"}, 2: {"sparse": "csr", "hypersparse": "dcsr"}}
+_FORMATS = {
+    1: {"sparse": "sparse", "bitmap": "bitmap", "full": "bitmap"},
+    2: {"sparse": "csr", "hypersparse": "dcsr", "bitmap": "bitmapr", "full": "fullr"},
+}
 
 
 class About(Mapping):
@@ -93,8 +97,9 @@ class ObjectConfig(MutableMapping):
 
     sparsity_status    the storage format: "sparse", "hypersparse", "bitmap" or "full"
     sparsity_control   {"auto"}; setting it to a format, or to several, converts the object once
-    format             "by_row" (Matrix)
-    bitmap_switch, hyper_switch   SuiteSparse's; None, since the planner decides
+    format             "by_row" (Matrix), "by_col" for a dense one in column-major order
+    bitmap_switch      the density above which a Matrix of this shape is a bitmap (storage/dense.py)
+    hyper_switch       SuiteSparse's; None, since the planner decides
     """
 
     _read_only = frozenset({"sparsity_status"})
@@ -111,8 +116,11 @@ class ObjectConfig(MutableMapping):
             raise KeyError(key)
         if key == "sparsity_status":
             form = self._parent.ss.format
-            return {"csr": "sparse", "hypercsr": "hypersparse"}.get(form, form)
-        return {"sparsity_control": {"auto"}, "format": "by_row"}.get(key)
+            return {"csr": "sparse", "hypercsr": "hypersparse"}.get(form, form.removesuffix("r").removesuffix("c"))
+        if key == "bitmap_switch" and self._parent.ndim == 2:
+            return bitmap_switch(*self._parent.shape)
+        by_columns = self._parent.ndim == 2 and self._parent.ss.orientation == "columnwise"
+        return {"sparsity_control": {"auto"}, "format": "by_col" if by_columns else "by_row"}.get(key)
 
     def __setitem__(self, key, value):
         key = key.lower()

@@ -11,10 +11,12 @@ from inspect import Parameter, Signature
 
 import numpy as np
 
+from ...backends.select import current
 from ...dtypes import lookup_dtype
 from ...exceptions import InvalidValue
 from ...operations.checks import output_shape
 from ...storage.place import host
+from ...storage.store import Dense
 from .. import kinds
 from ..arguments import check_options, values_array
 
@@ -36,7 +38,7 @@ def _iso_or_all(obj, values):
 
 def export_matrix(A, format=None, raw=False):
     """The dict of arrays of matrix A; its storage format when none is given."""
-    held = "csr" if A._store.format == "csr" else "hypercsr"
+    held = {"dcsr": "hypercsr"}.get(A._store.format, A._store.format)
     format = held if format is None else format.lower()
     if format in _ORIENTATIONS:
         format = held[:-1] + _ORIENTATIONS[format]
@@ -75,8 +77,11 @@ def _dense_parts(A, info, format, raw):
         raise InvalidValue(
             f"format {format!r} needs an entry everywhere; {A.name} has {A.nvals} of {A.nrows * A.ncols}"
         )
-    values = np.zeros(A.shape, v.dtype, order=order)
-    values[i, j] = v
+    if type(A._store) is Dense and A._store.flat.words is None:
+        values = np.asarray(A.to_dense(), order=order)
+    else:
+        values = np.zeros(A.shape, v.dtype, order=order)
+        values[i, j] = v
     if format.startswith("bitmap"):
         info["bitmap"] = np.zeros(A.shape, bool, order=order)
         info["bitmap"][i, j] = True
@@ -171,12 +176,20 @@ def import_matrix(
                 values = np.resize(values.ravel(order), bitmap.shape[::-1] if order == "F" else bitmap.shape)
                 values = values.T if order == "F" else values
             values = values[i, j]
-        return kinds.Matrix.from_coo(i, j, values, dtype, nrows=bitmap.shape[0], ncols=bitmap.shape[1], name=name)
+        made = kinds.Matrix.from_coo(i, j, values, dtype, nrows=bitmap.shape[0], ncols=bitmap.shape[1], name=name)
+        return _in_form(made, format)
     if values.ndim == 0:
         return kinds.Matrix.from_scalar(values[()], *_full_shape(nrows, ncols, values), dtype, name=name)
     if values.ndim == 1:
         values = values.reshape(_full_shape(nrows, ncols, values), order=order)
-    return kinds.Matrix.from_dense(values, dtype=dtype, name=name)
+    return _in_form(kinds.Matrix.from_dense(values, dtype=dtype, name=name), format)
+
+
+def _in_form(A, format):
+    """A with its store in that dense form; a matrix without positions has none."""
+    if A.nrows * A.ncols:
+        A._store = current().convert(A._store, format)
+    return A
 
 
 def _full_shape(nrows, ncols, values):

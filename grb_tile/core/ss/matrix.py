@@ -36,8 +36,8 @@ class MatrixTools(Tools):
 
     @property
     def orientation(self) -> str:
-        """Always row-wise; a transpose is cached when it is first needed."""
-        return "rowwise"
+        """Row-wise, where a transpose is cached when it is first needed; a dense matrix may be column-wise."""
+        return "columnwise" if self._parent._store.format in ("bitmapc", "fullc") else "rowwise"
 
     def iterkeys(self, seek: int = 0) -> Iterator[Any]:
         """(row, column) of the entries, from entry number `seek` on."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ....storage.place import arrays_of
 from ....storage.store import BitmapVector, Compressed, SparseVector
 
 STORES = (SparseVector, BitmapVector, Compressed)
@@ -32,10 +33,11 @@ def drop_forms(is_there: Callable[[Any], bool] = lambda array: True) -> int:
         if not forms:
             continue
         forms = forms.copy()  # in one step, because another thread may add to it or be reading it
-        if type(found.values) is np.ndarray:
+        values = arrays_of(found).values
+        if type(values) is np.ndarray:
             names = [name for name in forms if name[0] == HOST_FORM and is_there(forms[name].values)]
         else:
-            names = forms.keys() - KEPT if is_there(found.values) else ()
+            names = forms.keys() - KEPT if is_there(values) else ()
         if names:
             found.forms = {name: form for name, form in forms.items() if name not in names}
             dropped += len(names)

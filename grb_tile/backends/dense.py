@@ -1,0 +1,265 @@
+"""DenseForms: the primitives that have a method for dense matrices (storage/dense.py), the same for every backend.
+
+A dense matrix is a vector of nrows * ncols positions, so that what works position by position is the method of vectors
+with the matrix's flat vector in its place; a sparse operand or mask beside it becomes the sparse vector of its
+positions row * ncols + column, in time proportional to its entries.  All other primitives, and operators that read
+rows and columns, get the entries as CSR, which the matrix keeps (`Dense` in storage/store.py).
+
+>>> import grb_tile as gb
+>>> A = gb.Matrix.from_dense([[1.0, 2.0], [3.0, 4.0]])
+>>> A.ss.format, (A * 2).new().ss.format, (A @ A).new().to_dense().tolist()
+('fullr', 'fullr', [[7.0, 10.0], [15.0, 22.0]])
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+import numpy as np
+
+from ..storage.convert import share
+from ..storage.dense import (
+    DENSE_FORMATS,
+    MOST_POSITIONS,
+    by_rows,
+    compressed,
+    flat_of,
+    in_order,
+    matrix_of,
+    to_dense,
+    transposed,
+)  # fmt: skip
+from ..storage.place import is_host
+from ..storage.store import Allow, Compressed, Dense
+from .protocol import Backend
+
+
+def reads_positions(op: Any) -> bool:
+    """Does the operator, or may it, read the row or the column of an entry?"""
+    return op is not None and (op.positional is not None or not {1, 2}.isdisjoint(getattr(op, "uses", ())))
+
+
+class Frame:
+    """The shape and order in which operands are vectors."""
+
+    __slots__ = ("backend", "by_columns", "given", "ncols", "nrows")
+
+    def __init__(self, backend, nrows, ncols, by_columns):
+        self.backend, self.nrows, self.ncols, self.by_columns = backend, nrows, ncols, by_columns
+        self.given = []
+
+    def flat(self, x):
+        """The vector of a matrix, or the Allow of a mask's vector; None for None."""
+        if x is None:
+            return None
+        if type(x) is Allow:
+            return Allow(self.flat(x.pattern), x.complement)
+        if type(x) is Dense:
+            flat = in_order(x, self.by_columns).flat
+            self.given.append(flat)
+            return flat
+        return flat_of(x, self.backend.line_numbers)
+
+    def matrix(self, t, dense=False):
+        """The matrix of a vector; where that is an operand's own, both are `shared`."""
+        if any(t is flat for flat in self.given):
+            t.shared = True
+        return matrix_of(t, self.nrows, self.ncols, self.by_columns, dense)
+
+
+class DenseForms(Backend):
+    """Mixin before a backend's own primitives: those of dense matrices.  Meanings: backends/protocol.py."""
+
+    def _frame(self, op, *operands):
+        """The Frame in which the operands (None is skipped) are vectors; None where they are to be CSR."""
+        stores = [x.pattern if type(x) is Allow else x for x in operands if x is not None]
+        dense = [x for x in stores if type(x) is Dense]
+        if not dense or reads_positions(op) or self.on_device and any(x.dtype._is_udt for x in stores):
+            return None
+        first = dense[0]
+        if len(dense) < len(stores):  # sparse ones are row-major
+            return None if first.flat.size > MOST_POSITIONS else Frame(self, first.nrows, first.ncols, False)
+        return Frame(self, first.nrows, first.ncols, first.by_columns)
+
+    def _all_here(self, *operands):
+        """The operands with arrays where this backend computes."""
+        return [self.to_device(x) for x in operands] if self.on_device else operands
+
+    # ------------------------------------------------------------------ placement
+
+    def to_device(self, operand):
+        if type(operand) is Dense:
+            flat = super().to_device(operand.flat)
+            return operand if flat is operand.flat else _moved(operand, flat)
+        if type(operand) is Allow and type(operand.pattern) is Dense:
+            pattern = self.to_device(operand.pattern)
+            return operand if pattern is operand.pattern else Allow(pattern, operand.complement)
+        return super().to_device(operand)
+
+    def bring(self, store):
+        if type(store) is Dense:
+            flat = super().bring(store.flat)
+            return store if flat is store.flat else _moved(store, flat)
+        return super().bring(store)
+
+    # ------------------------------------------------------------------ structure
+
+    def convert(self, store, format):
+        if format in DENSE_FORMATS:
+            return to_dense(self.to_device(store), format)
+        return super().convert(compressed(store), format)
+
+    def cast(self, store, dtype):
+        if type(store) is Dense:
+            flat = super().cast(store.flat, dtype)
+            return store if flat is store.flat else Dense(store.nrows, store.ncols, flat, store.by_columns)
+        return super().cast(store, dtype)
+
+    def transpose(self, A):
+        return transposed(A) if type(A) is Dense else super().transpose(A)
+
+    def tuples_matrix(self, A):
+        return super().tuples_matrix(compressed(A))
+
+    def tuples(self, x):
+        return super().tuples(compressed(x))
+
+    def gather_matrix(self, A, I, J):
+        if type(A) is not Dense:
+            return super().gather_matrix(A, I, J)
+        if I is None and J is None:
+            return A
+        nrows, ncols = A.nrows if I is None else len(I), A.ncols if J is None else len(J)
+        if nrows * ncols == 0 or A.flat.size > MOST_POSITIONS and not (A.iso and A.flat.words is None):
+            return super().gather_matrix(by_rows(A), I, J)
+        if A.iso and A.flat.words is None:
+            flat = self.gather_vector(A.flat, range(nrows * ncols))
+            return Dense(nrows, ncols, flat, A.by_columns)
+        I, J, width = (J, I, A.nrows) if A.by_columns else (I, J, A.ncols)
+        flat = self.gather_vector(A.flat, _positions(I, J, A.flat.size // width, width))
+        return matrix_of(flat, nrows, ncols, A.by_columns)
+
+    # ------------------------------------------------------------------ products
+
+    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None, keep=None):
+        if type(A) is Dense or type(B) is Dense or type(BT) is Dense or allow is not None:
+            A, B, allow, BT = compressed(A), compressed(B), compressed(allow), compressed(BT)
+        return super().matmul(A, B, semiring, allow, plan, BT, keep)
+
+    # ------------------------------------------------------------------ element-wise
+
+    def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
+        if type(x) is Dense or type(y) is Dense or allow is not None and type(allow.pattern) is Dense:
+            x, y, allow = self._all_here(x, y, allow)
+            frame = self._frame(op, x, y, allow)
+            if frame is not None:
+                f = frame.flat
+                return frame.matrix(super().union(f(x), f(y), op, f(allow), left_default, right_default, dtype))
+            x, y, allow = compressed(x), compressed(y), compressed(allow)
+        return super().union(x, y, op, allow, left_default, right_default, dtype)
+
+    def intersect(self, x, y, op, allow=None):
+        if type(x) is Dense or type(y) is Dense or allow is not None and type(allow.pattern) is Dense:
+            x, y, allow = self._all_here(x, y, allow)
+            x, y = _one_value_beside(x, y), _one_value_beside(y, x)
+            frame = self._frame(op, x, y, allow)
+            if frame is not None:
+                return frame.matrix(super().intersect(frame.flat(x), frame.flat(y), op, frame.flat(allow)))
+            x, y, allow = compressed(x), compressed(y), compressed(allow)
+        return super().intersect(x, y, op, allow)
+
+    def restrict(self, x, allow):
+        if type(x) is Dense or type(allow.pattern) is Dense:
+            x, allow = self._all_here(x, allow)
+            if not allow.complement:
+                x = _one_value_beside(x, allow.pattern)
+                if type(x) is not Dense and type(allow.pattern) is not Dense:
+                    return x
+            frame = self._frame(None, x, allow)
+            if frame is not None:
+                return frame.matrix(super().restrict(frame.flat(x), frame.flat(allow)))
+            x, allow = compressed(x), compressed(allow)
+        return super().restrict(x, allow)
+
+    def select(self, x, op, thunk, allow=None):
+        if type(x) is Dense or allow is not None and type(allow.pattern) is Dense:
+            x, allow = self._all_here(x, allow)
+            frame = self._frame(op, x, allow)
+            if frame is not None:
+                return frame.matrix(super().select(frame.flat(x), op, thunk, frame.flat(allow)))
+            x, allow = compressed(x), compressed(allow)
+        return super().select(x, op, thunk, allow)
+
+    def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
+        if type(x) is Dense or allow is not None and type(allow.pattern) is Dense:
+            x, allow = self._all_here(x, allow)
+            frame = self._frame(op, x, allow)
+            if frame is not None:
+                return frame.matrix(super().apply(frame.flat(x), op, frame.flat(allow), left, right, thunk))
+            x, allow = compressed(x), compressed(allow)
+        return super().apply(x, op, allow, left, right, thunk)
+
+    def reduce(self, x, monoid):
+        return super().reduce(x.flat if type(x) is Dense else x, monoid)
+
+    def overwrite(self, c, t, allow):
+        if type(c) is Dense or type(t) is Dense or type(allow.pattern) is Dense:
+            c, t, allow = self._all_here(c, t, allow)
+            frame = self._frame(None, c, t, allow)
+            if frame is not None:
+                outside = super().restrict(frame.flat(c), ~frame.flat(allow))
+                return frame.matrix(super().union(outside, frame.flat(t), None))
+            c, t, allow = compressed(c), compressed(t), compressed(allow)
+        return super().overwrite(c, t, allow)
+
+
+def _by_rows_first(name):
+    """The primitive `name` of the backend proper, with dense matrices as CSR."""
+
+    @functools.wraps(getattr(Backend, name))
+    def call(self, *args, **kwargs):
+        primitive = getattr(super(DenseForms, self), name)
+        return primitive(*map(_deep, args), **{key: _deep(value) for key, value in kwargs.items()})
+
+    return call
+
+
+def _deep(argument):
+    """`compressed`, also of the stores in a list (of lists) and of the store that a function gives."""
+    if isinstance(argument, (list, tuple)):
+        return type(argument)(map(_deep, argument))
+    if inspect.isfunction(argument):
+        return lambda *args: compressed(argument(*args))
+    return compressed(argument)
+
+
+for _name in (
+    "reduce_matmul", "least_absent", "expand_matrix", "concat_matrices", "outside", "kronecker", "broadcast",
+    "broadcast_over", "best_labels", "sequential", "bfs", "bfs_multi", "sssp", "components", "has_ascending_columns",
+):  # fmt: skip
+    setattr(DenseForms, _name, _by_rows_first(_name))
+
+
+def _moved(A, flat):
+    """A with its flat vector elsewhere."""
+    return Dense(A.nrows, A.ncols, flat, A.by_columns)
+
+
+def _one_value_beside(x, y):
+    """x where y has entries, if x is full and iso and y is sparse: y's structure and x's value."""
+    if type(x) is Dense and x.iso and x.flat.words is None and type(y) is Compressed and is_host(x) == is_host(y):
+        return share(
+            y, x, Compressed(y.nrows, y.ncols, x.dtype, y.indptr, y.indices, x.flat.values, y.nvals > 0, rows=y.rows)
+        )
+    return x
+
+
+def _positions(I, J, lines, width):
+    """Positions of the region I x J (None: all) of `lines` lines of `width`, line by line."""
+    if J is None and I is not None and len(I) == 1:
+        return range(int(I[0]) * width, (int(I[0]) + 1) * width)
+    I = np.arange(lines, dtype=np.int64) if I is None else np.asarray(I, np.int64)
+    J = np.arange(width, dtype=np.int64) if J is None else np.asarray(J, np.int64)
+    return (I[:, None] * width + J).reshape(-1)
