@@ -9,7 +9,8 @@ A row s of each matrix belongs to one source.  F_d(s, v) counts the shortest pat
 Brandes' dependency of s on v.  Each level keeps its own F_d, so the matrices of all levels together have at most an
 entry for each source and vertex.
 
-On the CPU a compiled loop searches from one source after the other instead (gb.sequential), with the same result.
+A compiled loop searches from one source after the other instead where there is one (gb.sequential; on a GPU where
+edges have length 1, from many sources at once), with the same result.
 
 Contract: G is not changed.  Without weighted=True every edge has length 1, whatever its value; loops are on no shortest
 path.  Directed edges are followed as they point.  Scores are FP64: path counts above 2^53 are rounded.
@@ -88,7 +89,7 @@ def betweenness(
         for part in _batches(G, chosen, batch, done, report):
             found = sequential.dependencies(G.A if L is None else L, part, weighted=weighted, endpoints=endpoints)
             if found is not None:
-                b(binary.plus) << Vector.from_dense(found)
+                b(binary.plus) << found
                 continue
             if L is not None:
                 add_to_vertices(b, L, part, endpoints)
@@ -139,8 +140,7 @@ def edge_betweenness(
         for part in _batches(G, chosen, batch, done, report):
             found = sequential.dependencies(G.A if L is None else L, part, weighted=weighted, by_edge=True)
             if found is not None:
-                # E += the terms, which are in the order of A's entries
-                E(binary.plus) << _with_values(G.A, found)
+                E(binary.plus) << found
                 continue
             if L is not None:
                 add_to_edges(E, L, part)
@@ -186,12 +186,6 @@ def _batches(G: Graph, chosen: list[int] | None, batch: int, done: list[int], re
         done += part
         if report.note(sources=len(done)):
             return
-
-
-def _with_values(A: Matrix, values: np.ndarray) -> Matrix:
-    """The structure of A with these values."""
-    indptr, columns, _ = A.to_csr()
-    return Matrix.from_csr(indptr, columns, values, FP64, nrows=A.nrows, ncols=A.ncols)
 
 
 def _forward(G: Graph, sources: list[int]) -> list[Matrix]:

@@ -23,7 +23,9 @@ import numpy as np
 
 from .backends.select import current
 from .core.matrix import Matrix
-from .storage.store import index_dtype
+from .core.vector import Vector
+from .dtypes import FP64
+from .storage.store import Compressed, index_dtype
 
 VERTEX_SECONDS, ENTRY_SECONDS = 1e-6, 100e-9  # what the loops of GraphBLAS calls take, by the benchmark of algorithms
 
@@ -163,19 +165,24 @@ def distances(A: Matrix, sources: Any, *, target: int = -1, parents: bool = Fals
 
 def dependencies(
     A: Matrix, sources: Any, *, weighted: bool = False, endpoints: bool = False, by_edge: bool = False
-) -> np.ndarray | None:
+) -> Vector | Matrix | None:
     """delta(v) = sum over the sources s != v and all t of the share of the shortest paths from s to t that v is on.
 
     weighted    an edge has its value, FP64 and above 0, as its length; else length 1
     endpoints   a path counts for s and t, too
-    by_edge     the shares of the entries, in the order of A's rows, rather than of the vertices
+    by_edge     the shares of the entries, a matrix with the structure of A, rather than of the vertices
 
-    The threads of the process share the sources; their sums are added in one order, so that the same number of threads
-    gives the same result.
+    Types: FP64; the vector is full.  On the host the threads of the process share the sources; their sums are added in
+    one order, so that the same number of threads gives the same result.  A GPU has a parallel form for edges of
+    length 1, by levels.
     Cost: O(n + nvals) for each source, weighted O((n + nvals) log n).
     Source: Brandes, "A faster algorithm for betweenness centrality" (J. Math. Sociology 25, 2001).
     """
     n, scores, wanted = A.nrows, {}, np.asarray(sources, np.int64)
+    if not weighted:
+        found = current().dependencies(A._store, wanted, endpoints, by_edge)
+        if found is not NotImplemented:
+            return _as_scores(A, found, by_edge)
 
     def workspace(thread: int) -> tuple[np.ndarray, ...]:
         scores[thread] = np.zeros(A.nvals if by_edge else n)
@@ -189,4 +196,14 @@ def dependencies(
     each = function, wanted.size, workspace
     if _run(name, [A], wanted, int(endpoints), int(by_edge), each=each, flags=flags) is None:
         return None
-    return sum(scores[thread] for thread in sorted(scores))
+    return _as_scores(A, sum(scores[thread] for thread in sorted(scores)), by_edge)
+
+
+def _as_scores(A: Matrix, values: Any, by_edge: bool) -> Vector | Matrix:
+    """A full vector of these values, or a matrix with the structure of A."""
+    if not by_edge:
+        return Vector.from_dense(values)
+    store = current().bring(A._store)
+    return Matrix._from_store(
+        Compressed(A.nrows, A.ncols, FP64, store.indptr, store.indices, values, rows=store.rows), FP64
+    )

@@ -42,6 +42,13 @@ class LoopPrimitives:
         """t[c] = (+)_k values[k] over labels[k] = c, in any order; arrays of this backend's, int64 and float64."""
         return np.bincount(labels, values, size)
 
+    def dependencies(self, A: Compressed, sources: np.ndarray, endpoints: bool, by_edge: bool) -> Any:
+        """delta[v], the sum over the sources of Brandes' dependency on v, as an array of this backend's, FP64.
+
+        endpoints, by_edge: sequential.dependencies.  NotImplemented: its compiled loop, or a loop of products, runs.
+        """
+        return NotImplemented
+
     # ------------------------------------------------------------------ sequential algorithms
 
     def sequential(

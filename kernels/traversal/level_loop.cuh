@@ -40,12 +40,13 @@ GRB_DEVICE bool is_first_thread() { return blockIdx.x == 0 && threadIdx.x == 0; 
 GRB_DEVICE int64_t spread_warp() { return int64_t(threadIdx.x >> 5) * gridDim.x + blockIdx.x; }
 GRB_DEVICE int64_t spread_warps() { return int64_t(blockDim.x >> 5) * gridDim.x; }
 
-// A barrier of all threads of the grid.  `goal` is the caller's own count of arrivals.  No ticket is drawn, so a
-// barrier costs a block one write and one repeated read.  Every block must be resident.
-GRB_DEVICE void level_barrier(unsigned* arrivals, unsigned& goal) {
-  goal += gridDim.x;
+// A barrier of all threads of `blocks` blocks: of the grid, unless it is divided into groups with their own arrivals.
+// `goal` is the caller's own count of arrivals.  No ticket is drawn, so a barrier costs a block one write and one
+// repeated read.  Every block must be resident.
+GRB_DEVICE void level_barrier(unsigned* arrivals, unsigned& goal, unsigned blocks = gridDim.x) {
+  goal += blocks;
   __syncthreads();
-  if (gridDim.x > 1) {
+  if (blocks > 1) {
     if (threadIdx.x == 0) {
 #ifdef SIMT_CPU
       __threadfence();
@@ -66,11 +67,11 @@ GRB_DEVICE void level_barrier(unsigned* arrivals, unsigned& goal) {
 }
 
 // True in thread 0 of the block that leaves last.  The block calls together, after its last access to the workspace.
-GRB_DEVICE bool is_last_to_leave(unsigned* departures) {
+GRB_DEVICE bool is_last_to_leave(unsigned* departures, unsigned blocks = gridDim.x) {
   __syncthreads();
   if (threadIdx.x != 0) return false;
   __threadfence();
-  return atomicAdd(departures, 1u) == gridDim.x - 1;
+  return atomicAdd(departures, 1u) == blocks - 1;
 }
 
 template <class Control> struct LevelLoop {
@@ -78,24 +79,25 @@ template <class Control> struct LevelLoop {
   Control* control;
   unsigned goal = 0;
   int phase = 0;
+  unsigned block = blockIdx.x, blocks = gridDim.x;         // of the group of blocks that runs this loop
 
   GRB_DEVICE Slot* begin() {
     if constexpr (sizeof(Slot) <= 64) {
-      if (is_first_thread()) control->slot[(phase + 1) % 3] = Slot{};
-    } else if (blockIdx.x == 0) {
+      if (block == 0 && threadIdx.x == 0) control->slot[(phase + 1) % 3] = Slot{};
+    } else if (block == 0) {
       word* next = reinterpret_cast<word*>(&control->slot[(phase + 1) % 3]);
       for (int k = threadIdx.x; k < int(sizeof(Slot) / 8); k += blockDim.x) next[k] = 0;
     }
     return &control->slot[phase % 3];
   }
-  GRB_DEVICE void barrier() { level_barrier(&control->arrivals, goal); }
+  GRB_DEVICE void barrier() { level_barrier(&control->arrivals, goal, blocks); }
   GRB_DEVICE const Slot* end() {
     barrier();
     return &control->slot[phase++ % 3];
   }
   // The last block zeroes what every kernel uses and returns true in its thread 0, for what is the kernel's own.
   GRB_DEVICE bool leave() {
-    if (!is_last_to_leave(&control->departures)) return false;
+    if (!is_last_to_leave(&control->departures, blocks)) return false;
     control->arrivals = control->departures = 0;
     for (int k = 0; k < 3; k++) control->slot[k] = Slot{};
     return true;

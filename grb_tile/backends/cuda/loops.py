@@ -78,6 +78,9 @@ class WholeLoops:
     def strong_components(self, A, AT):
         return self._loop_without_host("traversal.strong_components", "strong_components", A, AT)
 
+    def dependencies(self, A, sources, endpoints, by_edge):
+        return self._loop_without_host("traversal.brandes", "dependencies", A, sources, endpoints, by_edge)
+
     def _loop_without_host(self, module, name, *operands):
         """A whole loop that the caller replaces by products where it has no kernel here."""
         try:

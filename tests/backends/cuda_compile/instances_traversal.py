@@ -31,3 +31,6 @@ def instances():
         yield "traversal/bfs_multi_result.cuh", "bfs_multi_result", "", (parents,)
     yield "traversal/components.cuh", "components", "", ("int64_t",)
     yield "traversal/cores.cuh", "core_numbers", "", ("6144",)
+    for index in ("int32_t", "int64_t"):
+        for by_edge in ("true", "false"):
+            yield "traversal/brandes.cuh", "brandes", "", (index, by_edge)

@@ -1,0 +1,123 @@
+"""Brandes' dependencies, the kernel run as fibers, against NetworkX."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from cuda_emulation.backend import EMULATED, shim, using_shim
+from grb_tile import Matrix
+from grb_tile.algorithms import Graph, betweenness, edge_betweenness
+from grb_tile.backends.cuda.traversal import brandes
+from support import seeds
+from support.graphs import GRAPHS, graph_of, power_law, random_graph
+
+
+def expected(A, sources, endpoints):
+    """(by vertex, by entry): NetworkX's accumulation, source by source."""
+    rows = np.repeat(np.arange(A.nrows), np.diff(A.indptr))
+    G = nx.DiGraph()
+    G.add_nodes_from(range(A.nrows))
+    G.add_edges_from(zip(rows.tolist(), A.indices.tolist(), strict=True))
+    by_vertex, by_edge = np.zeros(A.nrows), dict.fromkeys(G.edges, 0.0)
+    for s in sources:
+        order, above, paths = _shortest_paths(G, int(s))
+        share = dict.fromkeys(order, 0.0)
+        for w in reversed(order):
+            for v in above[w]:
+                part = paths[v] / paths[w] * (1 + share[w])
+                by_edge[v, w] += part
+                share[v] += part
+            if w != s:
+                by_vertex[w] += share[w] + endpoints
+        by_vertex[s] += (len(order) - 1) * endpoints
+    return by_vertex, np.array([by_edge[i, j] for i, j in zip(rows.tolist(), A.indices.tolist(), strict=True)])
+
+
+def _shortest_paths(G, s):
+    level, paths, above, order = {s: 0}, {s: 1.0}, {s: []}, [s]
+    for u in order:
+        for v in G[u]:
+            if v not in level:
+                level[v], paths[v], above[v] = level[u] + 1, 0.0, []
+                order.append(v)
+            if level[v] == level[u] + 1:
+                paths[v] += paths[u]
+                above[v].append(u)
+    return order, above, paths
+
+
+def check(A, sources, endpoints=False):
+    device, want = shim().device, expected(A, sources, endpoints)
+    for by_edge in (False, True):
+        found = device.host(brandes.dependencies(device, A, np.asarray(sources), endpoints, by_edge))
+        np.testing.assert_allclose(found, want[by_edge], rtol=1e-10, atol=1e-10, err_msg=f"seed {seeds.SEED}")
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_every_kind_of_graph(name):
+    A = GRAPHS[name]()
+    check(A, np.unique(np.linspace(0, A.nrows - 1, 3).astype(int)), endpoints=len(name) % 2 == 0)
+
+
+@pytest.mark.parametrize("salt", range(4))
+def test_random_graphs(salt):
+    """Directed with loops, vertices without out-edges, rows longer than a chunk, more sources than groups."""
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 30 + salt])
+    n = int(rng.integers(2, 200))
+    A = random_graph(n, int(n * rng.uniform(0.5, 6)), 40 + salt, symmetric=salt % 2 == 0)
+    check(A, rng.choice(n, min(n, 9), replace=False), endpoints=salt > 1)
+    hub = np.arange(1, 300)
+    star = graph_of(
+        400, np.concatenate((np.zeros(299, int), hub, [5, 399])), np.concatenate((hub, hub % 50 + 300, [5, 0])),
+        symmetric=False,
+    )  # fmt: skip
+    check(star, [399, 0, 7])
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_groups_of_blocks(blocks, monkeypatch):
+    """One group of all blocks, several groups of one block, and a rest."""
+    A = power_law(150, 900, 5)
+    launcher = shim().device.launcher
+    monkeypatch.setattr(type(launcher), "blocks", lambda self, most, work=None, grain=1: min(most, blocks))
+    check(A, range(0, 150, 19))
+
+
+def test_a_group_that_memory_has_no_room_for(monkeypatch):
+    device = shim().device
+    monkeypatch.setattr(type(device), "memory", lambda self: (0, 1 << 30))
+    check(power_law(100, 500, 6), [1, 50, 99])
+
+
+def test_algorithms_reach_it():
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 33])
+    i, j = rng.integers(0, 60, (2, 150))
+    with using_shim() as backend:
+        asked, calls = backend.dependencies, []
+        backend.dependencies = lambda *given: calls.append(1) or asked(*given)
+        try:
+            A = Matrix.from_coo(np.r_[i, j], np.r_[j, i], 1.0, nrows=60, ncols=60)
+            G = nx.Graph(zip(i.tolist(), j.tolist(), strict=True))
+            G.add_nodes_from(range(60))
+            found = betweenness(Graph(A, False), batch=25).to_dict()
+            edges = edge_betweenness(Graph(A, False)).to_dict()
+        finally:
+            del backend.dependencies
+    assert len(calls) == 3 + 1
+    want = nx.betweenness_centrality(G)
+    assert all(found[v] == pytest.approx(want[v], rel=1e-9, abs=1e-12) for v in G)
+    for (v, w), value in nx.edge_betweenness_centrality(G).items():
+        assert edges[min(v, w), max(v, w)] == pytest.approx(value, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.skipif(not EMULATED, reason="the emulation orders threads by a seed")
+def test_random_orders_of_threads():
+    from cuda_emulation.launcher import EmulatedLauncher
+    from grb_tile.backends.cuda.runtime.device import Device
+
+    A = power_law(90, 600, 7)
+    want = expected(A, [3, 80], False)[0]
+    for seed in range(1, 4):
+        device = Device(EmulatedLauncher(seed=seed))
+        found = device.host(brandes.dependencies(device, A, np.array([3, 80]), False, False))
+        np.testing.assert_allclose(found, want, rtol=1e-10)
