@@ -23,7 +23,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, rowwise, select, semiring, 
 
 from . import arguments
 from .graph import Graph
-from .pattern import degrees, loopless, undirected
+from .pattern import loopless, undirected
 from .report import Callback, Report
 from .result import Result
 
@@ -55,7 +55,7 @@ def coloring(
 
     Shapes: A n x n, colours size n.  Types: any A; colours INT64.
     Raises: ValueError when the structure is not symmetric, and for method; TypeError, ValueError for seed.
-    Cost: each edge is looked at once: by one compiled loop where the backend has it and there is no callback
+    Cost: each edge is looked at once: by one compiled loop (on a GPU one kernel) where there is no callback
     (sequential.greedy_colours), else by a product a round; the longest path of descending priorities is the number of
     rounds.
 
@@ -68,17 +68,17 @@ def coloring(
     """
     G = undirected(G, "colours need")
     arguments.choice(method, ("jp_ldf", "jp_random"), "method")
-    order = np.random.default_rng(arguments.count(seed, "seed")).permutation(G.n)
-    if method == "jp_ldf":
-        order = order[np.argsort(-degrees(G)[order], kind="stable")]
     A = loopless(G)
+    # d = A plus.pair 1
+    degree = G.keep("loopless degree", lambda: A.reduce_rowwise("count").new()) if method == "jp_ldf" else None
+    order = sequential.random_order(G.n, arguments.count(seed, "seed"), degree)
     with Report(f"coloring ({method})", callback) as report:
         found = sequential.greedy_colours(A, order) if callback is None else None
         if found is None:
-            colours = _jones_plassmann(A, order, report)
+            colours = _jones_plassmann(A, order.to_coo(indices=False)[1], report)
             count = int(colours.to_coo(indices=False)[1].max(initial=-1)) + 1
         else:
-            colours, count = Vector.from_dense(found[0], name="colours"), found[1]
+            colours, count = found
             report.finish("converged", True)
     return ColoringResult(colours, count, report, vertices=G.labels)
 

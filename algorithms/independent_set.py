@@ -55,7 +55,7 @@ def maximal_independent_set(
 
     Shapes: A n x n, members size n.  Types: any A; members BOOL.
     Raises: ValueError when the structure is not symmetric; TypeError, ValueError for seed; IndexError for ignore.
-    Cost: each edge is looked at once: by one compiled loop where the backend has it and there is no callback
+    Cost: each edge is looked at once: by one compiled loop (on a GPU one kernel) where there is no callback
     (sequential.independent_set), else O(log n) rounds of two products.
 
     >>> import grb_tile as gb
@@ -65,20 +65,18 @@ def maximal_independent_set(
     {0: True, 2: True, 4: True}
     """
     G = undirected(G, "a maximal independent set needs")
-    order = np.random.default_rng(arguments.count(seed, "seed")).permutation(G.n)
-    left_out = np.zeros(G.n, np.bool_)
-    left_out[arguments.nodes(() if ignore is None else ignore, G.n, "ignore")] = True
+    order = sequential.random_order(G.n, arguments.count(seed, "seed"))
+    ignored = arguments.nodes(() if ignore is None else ignore, G.n, "ignore")
+    left_out = Vector.from_coo(np.unique(np.array(ignored, np.int64)), True, size=G.n, name="left out")
     A = loopless(G)
     with Report("maximal_independent_set", callback) as report:
-        chosen = sequential.independent_set(A, order, left_out) if callback is None else None
-        if chosen is None:
-            priority = np.empty(G.n, np.int64)
-            priority[order] = np.arange(G.n, 0, -1)
-            at = np.flatnonzero(~left_out)
-            c = Vector.from_coo(at, priority[at], dtypes.INT64, size=G.n, name="candidates")
+        members = sequential.independent_set(A, order, left_out) if callback is None else None
+        if members is None:
+            # c(i) = n - k for the node i that is k-th in the order
+            c = Vector.from_coo(order.to_coo(indices=False)[1], np.arange(G.n, 0, -1), size=G.n, name="candidates")
+            c(~left_out.S, replace=True) << c
             members = _luby(A, c, report)
         else:
-            members = Vector.from_coo(np.flatnonzero(chosen), True, size=G.n, name="members")
             report.finish("converged", True)
     return IndependentSetResult(members, members.nvals, report, vertices=G.labels)
 

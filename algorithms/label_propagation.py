@@ -15,9 +15,7 @@ networks" (Phys. Rev. E 76, 2007); LDBC Graphalytics 1.0, section 2.3 (CDLP).
 
 from __future__ import annotations
 
-import numpy as np
-
-from grb_tile import Matrix, Vector, binary, dtypes, rowwise
+from grb_tile import Matrix, Vector, binary, dtypes, indexunary, monoid, rowwise
 
 from . import arguments
 from .graph import Graph, as_graph
@@ -44,8 +42,8 @@ def label_propagation(G: Graph | Matrix, *, max_iter: int = 10, callback: Callba
     G = as_graph(G)
     max_iter = arguments.count(max_iter, "max_iter")
     votes, weighted = _votes(G)
-    before = np.arange(G.n)
-    x = Vector.from_dense(before, name="labels")
+    # x(i) = i
+    x = indexunary.rowindex(Vector.from_scalar(0, G.n, dtypes.INT64)).new(name="labels")
     with Report("label_propagation", callback) as report:
         report.finish("max_iter", False)
         for _ in range(max_iter):
@@ -55,9 +53,9 @@ def label_propagation(G: Graph | Matrix, *, max_iter: int = 10, callback: Callba
             if t.nvals < G.n:
                 y = x.dup(name="labels")
                 y(t.S) << t
-            after = y.to_coo(indices=False)[1]
-            changed = int(np.count_nonzero(before != after))
-            x, before = y, after
+            # how many differ: [+_i x(i) != y(i)]
+            changed = int(binary.ne(x & y).new().reduce(monoid.plus[dtypes.INT64]).new().value or 0)
+            x = y
             stop = report.note(changed=changed)
             if not changed:
                 report.finish("converged", True)

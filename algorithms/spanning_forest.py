@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, sequential
+from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, sequential, unary
 
 from .graph import Graph, as_graph
 from .pattern import quotient
@@ -73,25 +73,24 @@ def minimum_spanning_forest(
     G = as_graph(G)
     if not isinstance(maximum, (bool, np.bool_)):
         raise TypeError(f"maximum: expected True or False, got {maximum!r}")
-    i, j, w = _edges(G, bool(maximum))
-    keys = ~_keys(w) if maximum else _keys(w)
+    U = _edges(G, bool(maximum))
     with Report("minimum_spanning_forest", callback) as report:
-        found = sequential.spanning_forest(i, j, keys, G.n) if callback is None else None
+        found = sequential.spanning_forest(U, bool(maximum)) if callback is None else None
         if found is None:
-            found = _boruvka(i, j, np.argsort(keys, kind="stable"), G.n, report)
+            found = _boruvka(U, bool(maximum), report)
         else:
             report.finish("converged", True)
-    kept, label = found
-    chosen = Matrix.from_coo(i[kept], j[kept], w[kept], G.A.dtype, nrows=G.n, ncols=G.n, name="edges")
-    wide = {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float64}[w.dtype.kind]
-    total = w[kept].astype(wide).sum().item()
-    count = int(np.count_nonzero(label == np.arange(G.n)))
-    labels = Vector.from_dense(label, name="labels")
-    return SpanningForestResult(chosen, total, labels, count, report, vertices=G.labels)
+    chosen, labels = found
+    # the sum of the weights, of integers in 64 bits
+    kind = chosen.dtype.np_type.kind
+    wide = {"b": dtypes.INT64, "i": dtypes.INT64, "u": dtypes.UINT64, "f": dtypes.FP64}[kind]
+    total = chosen.dup(wide).reduce_scalar(monoid.plus).new().value or 0
+    weight = float(total) if kind == "f" else int(total)
+    return SpanningForestResult(chosen, weight, labels, G.n - chosen.nvals, report, vertices=G.labels)
 
 
-def _edges(G: Graph, maximum: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(i, j, weight) of the edges i < j, ascending."""
+def _edges(G: Graph, maximum: bool) -> Matrix:
+    """U: the edges above the diagonal, U(i, j) the weight of i - j."""
     if G.A.dtype.np_type.kind not in "biuf":
         raise TypeError(f"G: weights must be real numbers, got {G.A.dtype.name}; take unary.abs(A) first")
     U = select.triu(G.A, 1).new()
@@ -99,26 +98,23 @@ def _edges(G: Graph, maximum: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]
         # U(i, j) = min(A(i, j), A(j, i)) above the diagonal
         lesser = binary.max if maximum else binary.min
         U = lesser(U | select.tril(G.A, -1).new().T).new()
+    if U.dtype.np_type.kind == "f":
+        wrong = unary.isnan(U).new()
+        if wrong.reduce_scalar(monoid.lor).new().value:
+            i, j, _ = select.valueeq(wrong, True).new().to_coo()
+            raise ValueError(
+                f"G: the weight of {i[0]} - {j[0]} is NaN, which has no order; drop the edge or correct it"
+            )
+    return U
+
+
+def _boruvka(U: Matrix, maximum: bool, report: Report) -> tuple[Matrix, Vector]:
+    """(the forest, least node of each node's tree)."""
+    n = U.nrows
     i, j, w = U.to_coo()
-    if w.dtype.kind == "f" and np.isnan(w).any():
-        at = int(np.flatnonzero(np.isnan(w))[0])
-        raise ValueError(f"G: the weight of {i[at]} - {j[at]} is NaN, which has no order; drop the edge or correct it")
-    return i.astype(np.int64), j.astype(np.int64), w
-
-
-def _keys(w: np.ndarray) -> np.ndarray:
-    """int64 numbers in the order of the weights."""
-    if w.dtype.kind == "f":
-        # the bits of a float >= 0 ascend with it; of a negative one they descend, so all but the sign are flipped
-        bits = (w.astype(np.float64) + 0.0).view(np.int64)
-        return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
-    if w.dtype == np.uint64:
-        return (w ^ np.uint64(1 << 63)).view(np.int64)
-    return w.astype(np.int64)
-
-
-def _boruvka(i: np.ndarray, j: np.ndarray, order: np.ndarray, n: int, report: Report) -> tuple[np.ndarray, np.ndarray]:
-    """(edges of the forest, least node of each node's tree)."""
+    i, j = i.astype(np.int64), j.astype(np.int64)
+    keys = sequential.order_keys(w)
+    order = np.argsort(~keys if maximum else keys, kind="stable")
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
     R = Matrix.from_coo(np.r_[i, j], np.r_[j, i], np.r_[rank, rank], dtypes.INT64, nrows=n, ncols=n, name="ranks")
@@ -148,4 +144,6 @@ def _boruvka(i: np.ndarray, j: np.ndarray, order: np.ndarray, n: int, report: Re
             report.finish("callback", False)
             break
     least = Vector.from_coo(tree, np.arange(n), size=count, dup_op=binary.min).to_coo(indices=False)[1]
-    return np.concatenate(kept) if kept else np.zeros(0, np.int64), least[tree]
+    e = np.concatenate(kept) if kept else np.zeros(0, np.int64)
+    forest = Matrix.from_coo(i[e], j[e], w[e], U.dtype, nrows=n, ncols=n, name="edges")
+    return forest, Vector.from_dense(least[tree], dtype=dtypes.INT64, name="labels")

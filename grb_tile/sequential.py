@@ -6,13 +6,16 @@
     sequential.distances(A, sources)       Dijkstra 1959
     sequential.dependencies(A, sources)    Brandes 2001
     ...
+    sequential.random_order(n, seed)       an order for such loops: the same on every backend
 
 A loop of GraphBLAS calls pays for several calls a round, and some algorithms have thousands of rounds; one processor
-core runs these without rounds.  Each returns None where the backend in use has no compiled loop (a GPU, a
-hypersparse matrix, a kernel that is not compiled yet): the algorithms of algorithms/ then run their loops of
-GraphBLAS calls, which have the same result.
+core runs these without rounds.  A GPU has parallel forms with the same result of greedy_colours, independent_set and
+spanning_forest.  Each returns None where the backend in use has no loop (on a GPU the others, a hypersparse matrix, a
+kernel that is not compiled yet): the algorithms of algorithms/ then run their loops of GraphBLAS calls, which have the
+same result.
 
-A vertex is a row number; an edge i -> j is an entry A(i, j).  Matrices are not changed.  Results are NumPy arrays.
+A vertex is a row number; an edge i -> j is an entry A(i, j).  Matrices are not changed.  Results are NumPy arrays, but
+for the three that a GPU has too: Vectors and matrices.
 """
 
 from __future__ import annotations
@@ -24,9 +27,11 @@ import numpy as np
 from .backends.select import current
 from .core.matrix import Matrix
 from .core.vector import Vector
-from .dtypes import FP64
+from .dtypes import FP64, INT64
+from .hashing import hashes
 from .storage.store import Compressed, index_dtype
 
+ORDER = 1 << 23  # the stream of random_order's hash
 VERTEX_SECONDS, ENTRY_SECONDS = 1e-6, 100e-9  # what the loops of GraphBLAS calls take, by the benchmark of algorithms
 
 
@@ -34,7 +39,7 @@ def _run(name: str, matrices: list[Matrix], *arguments: Any, each: Any = None, f
     """What the backend's loop returns, None where it has none."""
     stores = [A._store for A in matrices]
     work = sum(store.nvals for store in stores) * ENTRY_SECONDS * (each[1] if each else 1)
-    vertices = max((a.size for a in arguments if isinstance(a, np.ndarray)), default=0) * VERTEX_SECONDS
+    vertices = max((a.size for a in arguments if hasattr(a, "dtype")), default=0) * VERTEX_SECONDS
     found = current().sequential(name, stores, arguments, 1e-3 + work + vertices, each, flags)
     return None if found is NotImplemented else found
 
@@ -65,40 +70,110 @@ def core_numbers(A: Matrix, AT: Matrix | None, degree: np.ndarray) -> np.ndarray
     return None if found is None else core
 
 
-def greedy_colours(A: Matrix, order: np.ndarray) -> tuple[np.ndarray, int] | None:
+def random_order(n: int, seed: int, first: Vector | None = None) -> Vector:
+    """The vertices 0 .. n - 1 in a random order of that seed: INT64, full.  The same on every backend.
+
+    first   integers >= 0 by vertex (0 where absent); vertices of greater ones go first
+
+    >>> import grb_tile as gb
+    >>> gb.sequential.random_order(4, 7, gb.Vector.from_dense([1, 5, 3, 4])).to_dense().tolist()
+    [1, 3, 2, 0]
+    """
+    xp = current().xp
+    order = xp.argsort(hashes(xp, 0, n, seed, ORDER)).astype(np.int64)
+    if first is not None:
+        at, x = current().tuples(first._store)
+        last = xp.zeros(n, np.int64)
+        last[at] = -x.astype(np.int64)
+        order = order[xp.argsort(last[order], kind="stable")]
+    return Vector.from_dense(order, dtype=INT64, name="order")
+
+
+def greedy_colours(A: Matrix, order: Vector) -> tuple[Vector, int] | None:
     """(colour, count): in the given order, each vertex takes the least colour that no coloured neighbour has.
 
-    A symmetric.  Cost: O(n + nvals).  Source: Welsh and Powell, "An upper bound for the chromatic number of a graph"
-    (Computer J. 10, 1967).
+    A symmetric.  Types: order, colour INT64, full.
+    Cost: O(n + nvals).  Source: Welsh and Powell, "An upper bound for the chromatic number of a graph" (Computer J. 10,
+    1967).
+
+    >>> import grb_tile as gb
+    >>> A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3)
+    >>> found = gb.sequential.greedy_colours(A, gb.Vector.from_dense([0, 1, 2]))
+    >>> found is None or found[0].to_dense().tolist() == [0, 1, 0]
+    True
     """
-    colour = np.full(A.nrows, -1, np.int64)
-    count = _run("greedy_colouring", [A], order, colour, np.zeros(A.nrows + 1, np.int64))
-    return None if count is None else (colour, count)
+    xp = current().xp
+    colour = xp.full(A.nrows, -1, np.int64)
+    count = _run("greedy_colouring", [A], _array(order), colour, xp.zeros(A.nrows + 1, np.int64))
+    return None if count is None else (Vector.from_dense(colour, name="colours"), count)
 
 
-def independent_set(A: Matrix, order: np.ndarray, left_out: np.ndarray) -> np.ndarray | None:
-    """Is a vertex in the maximal independent set that comes first in the given order?
+def independent_set(A: Matrix, order: Vector, left_out: Vector) -> Vector | None:
+    """The maximal independent set that comes first in the given order: BOOL, an entry for each vertex of it.
 
-    A symmetric.  left_out: vertices that may not be in it (booleans).  Cost: O(n + nvals).
+    A symmetric.  left_out: an entry for each vertex that may not be in it.  Cost: O(n + nvals).
     Source: Blelloch, Fineman, Shun, "Greedy sequential maximal independent set and matching are parallel on average"
     (SPAA 2012).
+
+    >>> import grb_tile as gb
+    >>> A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3)
+    >>> found = gb.sequential.independent_set(A, gb.Vector.from_dense([0, 1, 2]), gb.Vector(bool, 3))
+    >>> found is None or found.to_dict() == {0: True, 2: True}
+    True
     """
-    state = np.where(left_out, 2, 0).astype(np.int32)
-    found = _run("independent_set", [A], order, state)
-    return None if found is None else state == 1
+    xp = current().xp
+    state = xp.zeros(A.nrows, np.int32)
+    if left_out.nvals:
+        state[current().tuples(left_out._store)[0]] = 2
+    found = _run("independent_set", [A], _array(order), state)
+    return None if found is None else Vector.from_coo(xp.flatnonzero(state == 1), True, size=A.nrows, name="members")
 
 
-def spanning_forest(heads: np.ndarray, tails: np.ndarray, keys: np.ndarray, n: int) -> Any:
-    """(kept, label): of the edges heads[e] - tails[e] those of least sum of keys[e] that join all that they join
-    together, of equal keys the first; the least vertex of each vertex's tree.
+def spanning_forest(U: Matrix, maximum: bool = False) -> tuple[Matrix, Vector] | None:
+    """(F, label): of the edges U(i, j), i < j, those of least sum that join all that U joins, of equal ones the first;
+    the least vertex of each vertex's tree.
 
-    Types: int64.  Cost: O(m log n) at most, because each round halves the number of trees.
+    maximum   of greatest sum
+
+    Types: U real or BOOL without NaN, F of U's type, label INT64, full.  Cost: O(m log n) at most, because each round
+    halves the number of trees.
     Source: Boruvka (1926), after Nesetril, Milkova, Nesetrilova, "Otakar Boruvka on minimum spanning tree problem"
     (Discrete Mathematics 233, 2001).
+
+    >>> import grb_tile as gb
+    >>> U = gb.Matrix.from_coo([0, 0, 1], [1, 2, 2], [5, 1, 2], nrows=3, ncols=3)
+    >>> found = gb.sequential.spanning_forest(U)
+    >>> found is None or found[0].to_dicts() == {0: {2: 1}, 1: {2: 2}}
+    True
     """
-    tree, kept = np.arange(n), np.empty(max(n - 1, 0), np.int64)
-    count = _run("spanning_forest", [], heads, tails, keys, np.arange(heads.size), tree, np.empty(n, np.int64), kept)
-    return None if count is None else (kept[:count], tree)
+    backend = current()
+    xp, n = backend.xp, U.nrows
+    i, j, w = backend.tuples(U._store)
+    heads, tails, keys = i.astype(np.int64), j.astype(np.int64), order_keys(w)
+    tree, kept = xp.arange(n), xp.empty(max(n - 1, 0), np.int64)
+    work = xp.arange(len(heads)), tree, xp.empty(n, np.int64), kept
+    count = _run("spanning_forest", [], heads, tails, ~keys if maximum else keys, *work)
+    if count is None:
+        return None
+    kept = kept[:count]
+    F = Matrix.from_coo(heads[kept], tails[kept], w[kept], U.dtype, nrows=n, ncols=n, name="edges")
+    return F, Vector.from_dense(tree, name="labels")
+
+
+def order_keys(w: Any) -> Any:
+    """int64 numbers in the order of an array of real numbers or booleans; -0.0 and 0.0 have one."""
+    if w.dtype.kind == "f":
+        # the bits of a float >= 0 ascend with it; of a negative one they descend, so all but the sign are flipped
+        bits = (w + w.dtype.type(0)).view(np.int64 if w.dtype.itemsize == 8 else np.int32).astype(np.int64)
+        return bits ^ ((bits >> 63) & np.int64(2 ** (8 * w.dtype.itemsize - 1) - 1))
+    if w.dtype == np.uint64:
+        return (w ^ np.uint64(1 << 63)).view(np.int64)
+    return w.astype(np.int64)
+
+
+def _array(v: Vector) -> Any:
+    """The values of a full vector of INT64 as an array of the backend in use."""
+    return current().tuples(v._store)[1]
 
 
 def topological_levels(A: Matrix, in_degree: np.ndarray) -> np.ndarray | None:

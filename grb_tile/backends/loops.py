@@ -60,7 +60,7 @@ class LoopPrimitives:
         each: tuple[str, int, Callable[[int], Sequence[Any]]] | None = None,
         flags: dict[str, bool] | None = None,
     ) -> int:
-        """What the compiled loop `name` of grb_tile/sequential.py returns; it writes into the NumPy arrays given.
+        """What the compiled loop `name` of grb_tile/sequential.py returns; it writes into the backend's arrays given.
 
         seconds: estimated time of the caller's other loop, which runs where this is NotImplemented.
         each: (function, jobs, workspace) where the loop is a function of a range of jobs, which threads share; a thread

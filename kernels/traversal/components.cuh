@@ -6,7 +6,8 @@
 // Phases, a grid-wide barrier after each:
 //   hook_first      each vertex hooks onto its first neighbour where that is smaller (a store, no atomic); compress
 //   link_sampled    one vertex in 256 links with its second neighbour, so that large trees become one before thousands
-//                   of threads read the same root; compress; then all vertices do so; compress
+//                   of threads read the same root; compress; then one in 16, because without hubs the first sample
+//                   leaves many trees; compress; then all vertices do so; compress
 //   commonest_root  the component of most of 256 sampled vertices, found by one block during the last compress
 //   link_the_rest   vertices outside that component link with their neighbours until they belong to it too (an edge
 //                   between two vertices that stopped lies within it), so that long rows of hubs are not read
@@ -106,9 +107,9 @@ components(const P* start, const int32_t* indices, const P* more_start, const in
     }
   };
   auto compress_all = [&] { GRB_EACH(v, n) compress(tree, v, cached); };
-  auto link_sampled = [&] {
+  auto link_sampled = [&](int shift) {         // one vertex in 2^(32 - shift)
     GRB_EACH(v, n)
-      if (unsigned(v) * 2654435761u >> 24 == 0) link(tree, int(v), second[v]);
+      if (unsigned(v) * 2654435761u >> shift == 0) link(tree, int(v), second[v]);
   };
   auto link_all = [&] {
     GRB_EACH(v, n) {
@@ -157,10 +158,12 @@ components(const P* start, const int32_t* indices, const P* more_start, const in
   barrier();
   compress_all();
   barrier();
-  link_sampled();
-  barrier();
-  compress_all();
-  barrier();
+  for (int shift = 24; shift <= 28; shift += 4) {
+    link_sampled(shift);
+    barrier();
+    compress_all();
+    barrier();
+  }
   link_all();
   barrier();
   if (blockIdx.x == gridDim.x - 1) {

@@ -11,6 +11,8 @@ from .runtime.errors import HostOnly, reporting
 
 STORES = (SparseVector, BitmapVector, Compressed)
 _BFS = "traversal.dispatch", "bfs"
+_IN_ORDER = {"greedy_colouring": "traversal.ordered", "independent_set": "traversal.ordered",
+             "spanning_forest": "traversal.spanning_forest"}  # fmt: skip
 
 
 class WholeLoops:
@@ -118,3 +120,8 @@ class WholeLoops:
     @reporting
     def sum_by_label(self, labels, values, size):
         return self._find("products.row_labels", "sum_by_label")(self.device, labels, values, size)
+
+    @reporting
+    def sequential(self, name, matrices, arguments, seconds, each=None, flags=None):
+        run = self._find(_IN_ORDER[name], name) if name in _IN_ORDER else None
+        return NotImplemented if run is None else run(self.device, *map(self.own, matrices), *arguments)

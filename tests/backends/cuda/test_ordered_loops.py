@@ -1,0 +1,100 @@
+"""Greedy loops in an order and spanning forests: the kernels run as fibers, against plain loops."""
+
+import numpy as np
+import pytest
+
+from cuda_emulation.backend import using_shim
+from grb_tile import Matrix, Vector, sequential
+from grb_tile.backends.cuda.traversal import ordered
+from support import seeds
+from support.graphs import GRAPHS, power_law, random_graph
+
+
+def rng_of(salt):
+    return np.random.default_rng([seeds.SEED & 0xFFFFFFFF, salt])
+
+
+def neighbours(A):
+    return [A.indices[A.indptr[v] : A.indptr[v + 1]].tolist() for v in range(A.nrows)]
+
+
+def greedy(A, order):
+    near, colour = neighbours(A), np.full(A.nrows, -1)
+    for v in order.tolist():
+        used = {colour[u] for u in near[v] if u != v}
+        colour[v] = next(c for c in range(A.nrows + 1) if c not in used)
+    return colour
+
+
+def first_set(A, order, left_out):
+    near, state = neighbours(A), np.where(left_out, 2, 0)
+    for v in order.tolist():
+        if state[v] == 0:
+            state[near[v]] = 2
+            state[v] = 1
+    return np.flatnonzero(state == 1)
+
+
+CASES = {**GRAPHS, "dense": lambda: random_graph(70, 1900, 7), "hubs": lambda: power_law(1500, 9000, 3)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_colours_and_sets_are_those_of_the_loop(name):
+    A = CASES[name]()
+    rng = rng_of(11)
+    order = rng.permutation(A.nrows)
+    left_out = rng.random(A.nrows) < 0.1
+    with using_shim():
+        matrix, given = Matrix._from_store(A, A.dtype), Vector.from_dense(order)
+        colour, count = sequential.greedy_colours(matrix, given)
+        without = Vector.from_coo(np.flatnonzero(left_out), True, size=A.nrows)
+        members = sequential.independent_set(matrix, given, without)
+        colour, members = colour.to_dense(), members.to_coo(values=False)[0]
+    wanted = greedy(A, order)
+    assert colour.tolist() == wanted.tolist() and count == wanted.max(initial=-1) + 1
+    assert members.tolist() == first_set(A, order, left_out).tolist()
+
+
+def test_more_colours_than_bits(monkeypatch):
+    """A complete graph of more vertices than a warp has bits for: the second and third look at the row."""
+    monkeypatch.setattr(ordered, "COLOURS", 32)
+    n = 70
+    i, j = np.nonzero(~np.eye(n, dtype=bool))
+    order = rng_of(12).permutation(n)
+    with using_shim():
+        A = Matrix.from_coo(i, j, True, nrows=n, ncols=n)
+        colour, count = sequential.greedy_colours(A, Vector.from_dense(order))
+        assert count == n and colour.to_dense()[order].tolist() == list(range(n))
+
+
+@pytest.mark.parametrize("salt", range(6))
+def test_spanning_forests(salt):
+    """Against Kruskal's algorithm: equal weights, wide keys (ranked by a sort), several trees."""
+    rng = rng_of(20 + salt)
+    n = int(rng.integers(2, 400))
+    m = int(n * rng.uniform(0.3, 4))
+    keys = np.unique(rng.integers(0, n, m) * n + rng.integers(0, n, m))
+    i, j = keys // n, keys % n
+    i, j = i[i < j], j[i < j]
+    w = [rng.integers(-3, 4, len(i)), rng.standard_normal(len(i)), rng.random(len(i)).astype(np.float32)][salt % 3]
+    maximum = salt >= 3
+    with using_shim():
+        F, label = sequential.spanning_forest(Matrix.from_coo(i, j, w, nrows=n, ncols=n), maximum)
+        F, label = F.to_dicts(), label.to_dense()
+    tree = np.arange(n)
+    wanted = {}
+    for e in np.argsort(-w if maximum else w, kind="stable"):
+        a, b = tree[i[e]], tree[j[e]]
+        if a != b:
+            tree[tree == max(a, b)] = min(a, b)
+            wanted.setdefault(int(i[e]), {})[int(j[e])] = w[e]
+    assert F == wanted and label.tolist() == tree.tolist()
+
+
+def test_a_chain_of_ascending_weights():
+    """Every vertex hooks onto the one before: one tree whose chain is as long as the graph."""
+    n = 700
+    with using_shim():
+        U = Matrix.from_coo(np.arange(n - 1), np.arange(1, n), np.arange(n - 1), nrows=n, ncols=n)
+        F, label = sequential.spanning_forest(U)
+        assert F.nvals == n - 1 and not label.to_dense().any()
