@@ -3,12 +3,18 @@
     C = A (+.x) B     at the entries where a mask allows and select(operator, thunk) is true
     s = (+)_ij C(i, j),   w(i) = (+)_j C(i, j),   w(j) = (+)_i C(i, j)
 
-Each record gives what the operations one after the other give.
+Each record gives what the operations one after the other give.  Without mask and select, a sum over the rows of C is a
+product of a matrix and a vector where (x) distributes over (+) exactly, which integers and selections do:
+
+    w(i) = (+)_j (+)_k A(i, k) (x) B(k, j) = (+)_k A(i, k) (x') v(k),   v(k) = (+)_j B(k, j)
 """
 
 from ..backends.select import current
+from ..operators import typed_semiring
+from ..operators.iso_products import IDEMPOTENT
+from ..storage.embed import full_vector
 from .mapping import Select
-from .multiply import MxM, matmul, reduce_matmul
+from .multiply import MxM, matmul, matvec, reduce_matmul
 from .record import Record
 from .reduction import ReduceRows, ReduceScalar
 from .write import allow_of
@@ -62,6 +68,8 @@ class ReducedProduct(Record):
 
     def compute(self, allow=None):
         product = self.product
+        if type(product) is MxM and (multiplies := distributed(product.op, self.op)) is not None:
+            return _by_vectors(product, self.op, self.axis, multiplies, allow)
         inside, keep = (allow_of(product.mask), product.keep) if type(product) is SelectedProduct else (None, None)
         result = reduce_matmul(
             product.A._store, product.at, product.B._store, product.bt, product.op, inside, keep, self.op, self.axis
@@ -78,6 +86,50 @@ class ReducedProduct(Record):
         inputs = f"{accum}, {_name(self.op)}, temp" if self.axis is None else f"{mask}, {accum}, {_name(self.op)}, temp"
         descriptor = f"GrB_DESC_{flags}" if flags else "NULL"
         return f"{self.product.notation('temp')} {call}({out}, {inputs}, {descriptor});"
+
+
+def distributed(semiring, monoid):
+    """What (x) becomes when B is summed over j, and when A is over i; None where (x) does not distribute exactly.
+
+    Each is (multiply, what is taken of a line: "sum", or "count" of its entries).  Exact in the ring of integers, over
+    distributive lattices, and where a product selects one of its operands.
+    """
+    multiply, name = semiring.binaryop, monoid.binaryop.name
+    kind = multiply.kind
+    if monoid.type is not semiring.return_type or semiring.monoid.binaryop.name != name or multiply.positional:
+        return None
+    if multiply.type is not monoid.type or multiply.type2 is not monoid.type or multiply.return_type is not monoid.type:
+        return None
+    np_kind = monoid.type.np_type.kind
+    if name == "plus" and np_kind in "iu":
+        summed = {"pair": ("second", "count"), "first": ("times", "count"), "second": ("second", "sum")}
+        if multiply.name == "times":
+            return ("times", "sum"), ("times", "sum")
+        mirrored = {"pair": ("first", "count"), "second": ("times", "count"), "first": ("first", "sum")}
+        return (summed[kind], mirrored[kind]) if kind in summed else None
+    lattice = (name, multiply.name) in (("min", "max"), ("max", "min")) and np_kind in "iu"
+    logical = np_kind == "b" and (name, multiply.name) in (("lor", "land"), ("land", "lor"), ("lxor", "land"))
+    if lattice or logical or (name in IDEMPOTENT and kind in ("pair", "first", "second")):
+        own = kind if kind in ("pair", "first", "second") else multiply.name
+        return (own, "sum"), (own, "sum")
+    return None
+
+
+def _by_vectors(product, monoid, axis, multiplies, allow):
+    """The reduction of a product without mask and select, by products of matrices and vectors."""
+    backend = current()
+    over = 0 if axis == 0 else 1
+    (multiply, line) = multiplies[1 - over]
+    outer, outer_at = (product.A, product.at) if over == 1 else (product.B, not product.bt)
+    inner, inner_at = (product.B, product.bt) if over == 1 else (product.A, not product.at)
+    store = inner._store
+    ones = full_vector(store.nrows if inner_at else store.ncols, monoid.type, 1)
+    v = matvec(store, inner_at, ones, typed_semiring(monoid, "first" if line == "sum" else "pair"), None)
+    semiring = typed_semiring(monoid, multiply)
+    if over == 0:  # w = (B' with the operands of (x) swapped) v
+        semiring = semiring.flip()
+    w = matvec(outer._store, outer_at, v, semiring, allow)
+    return backend.reduce(w, monoid) if axis is None else w
 
 
 def _name(op):

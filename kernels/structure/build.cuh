@@ -37,10 +37,10 @@ __global__ void segment_flags(const R* rows, const C* cols, int64_t n, bool* fre
   GRB_EACH(k, n) fresh[k] = k == 0 || cols[k] != cols[k - 1] || (rows != nullptr && rows[k] != rows[k - 1]);
 }
 
-// Sort keys: row * ncols + column for each pair.  Precondition: they fit in K.
+// Sort keys: row << shift | column for each pair.  Precondition: they fit in K, columns in `shift` bits.
 template <class R, class C, class K>
-__global__ void pair_keys(const R* rows, const C* cols, int64_t n, int64_t ncols, K* keys) {
-  GRB_EACH(k, n) keys[k] = K(int64_t(rows[k]) * ncols + int64_t(cols[k]));
+__global__ void pair_keys(const R* rows, const C* cols, int64_t n, int64_t shift, K* keys) {
+  GRB_EACH(k, n) keys[k] = K(word(rows[k]) << shift | word(cols[k]));
 }
 
 // out[s] = values[starts[s]] (op) values[starts[s] + 1] (op) ...   left to right, each step cast to the result's type.

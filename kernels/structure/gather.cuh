@@ -40,14 +40,28 @@ __global__ void gather_bitmap(const int64_t* wanted, int64_t n, const word* word
 
 // Load-balanced expansion of segments (as moderngpu's load-balancing search): k belongs to the segment s with
 // ends[s-1] <= k < ends[s], found by binary search; segment[k] = names[s] (s when names is null), at[k] = starts[s] +
-// (k - ends[s-1]).  Null outputs are not written; starts is null when at is.
+// (k - ends[s-1]).  Null outputs are not written; starts is null when at is.  A warp takes at most 1024 neighbouring k,
+// and searches all segments for the first and the last of them alone.
 template <class E, class N, class S>
 __global__ void ranges_of(const E* ends, const N* names, const int64_t* starts, int64_t segments, int64_t total,
                           S* segment, int64_t* at) {
-  GRB_EACH(k, total) {
-    int64_t s = upper_bound(ends, int64_t(0), segments, k);
-    if (segment != nullptr) segment[k] = S(names == nullptr ? s : int64_t(names[s]));
-    if (at != nullptr) at[k] = starts[s] + (k - (s == 0 ? int64_t(0) : int64_t(ends[s - 1])));
+  const int64_t share = (total / warp_count() + 31) / 32 * 32;
+  const int64_t chunk = max(int64_t(32), min(share, int64_t(1024)));
+  GRB_EACH_WARP(w, (total + chunk - 1) / chunk) {
+    const int64_t from = w * chunk, to = min(from + chunk, total);
+    int64_t s = 0;
+    if (lane_number() < 2) s = upper_bound(ends, int64_t(0), segments, lane_number() ? to - 1 : from);
+    int64_t low = __shfl_sync(ALL_LANES, s, 0);
+    const int64_t high = __shfl_sync(ALL_LANES, s, 1);
+    for (int64_t base = from; base < to; base += 32) {
+      const int64_t k = base + lane_number();
+      if (k < to) {
+        s = upper_bound(ends, low, high, k);
+        if (segment != nullptr) segment[k] = S(names == nullptr ? s : int64_t(names[s]));
+        if (at != nullptr) at[k] = starts[s] + (k - (s == 0 ? int64_t(0) : int64_t(ends[s - 1])));
+      }
+      low = __shfl_sync(ALL_LANES, s, 31);  // what is stale comes after the last turn
+    }
   }
 }
 

@@ -109,3 +109,27 @@ def test_types(dtype):
                 return [one for part in parts for one in (part if type(part) is list else [part])]
 
         agree(call, found, f"{dtype} {scene} {axis}", engines=engines_at(k, WITHOUT_NUMBA))
+
+
+DISTRIBUTIVE = (
+    "plus_times", "plus_pair", "plus_first", "plus_second", "min_first", "max_second", "min_pair", "min_max", "max_min",
+    "lor_land", "land_lor", "lxor_land", "lor_first", "min_plus",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIVE)
+def test_sums_of_whole_products(name):
+    """Where the multiply distributes over the monoid the product is not computed; min_plus, which may wrap, is."""
+    dtypes = ("BOOL",) if name[0] == "l" else ("INT8", "UINT64", "FP32")
+    for k, (dtype, scene) in enumerate(itertools.product(dtypes, (*SCENES, HUGE_SCENE))):
+        flags = FLAGS[k % 4]
+        found = operands(generator("sums", name, dtype, scene), DIMENSIONS[scene[0]], dtype, scene[1], **flags)
+
+        def call(lib, o, flags=flags):
+            with lib.config.set(autocompute=True):
+                product = chain(lib, o, name, flags, "none", None)
+                op = getattr(lib.monoid, name.split("_")[0])
+                parts = [reduced(product, axis, op, o) for axis in AXES]
+                return [one for part in parts for one in (part if type(part) is list else [part])]
+
+        agree(call, found, f"{name} {dtype} {scene} {flags}", engines=engines_at(k, WITHOUT_NUMBA))

@@ -14,7 +14,18 @@ from ..dense import DenseForms
 from ..plain import use_plain_rows
 from ..protocol import Backend
 from .jit.cache import in_numpy, tried, tried_first
-from .vectorised import broadcast, elementwise, few, mapping, matmul, matvec, structure, tiles, traversal
+from .vectorised import (
+    broadcast,
+    elementwise,
+    few,
+    mapping,
+    matmul,
+    matvec,
+    product_chains,
+    structure,
+    tiles,
+    traversal,
+)
 
 try:
     from .compiled import dispatch as accelerate
@@ -201,6 +212,29 @@ class CpuPrimitives(NumpyPrimitives):
 
     def _general_product(self, A, B, semiring, allow, plan, BT):
         return tried_first(_matmul, matmul.matmul, A, B, semiring, allow, plan, BT)
+
+    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None, keep=None):
+        result = NotImplemented if keep is None else self._consumed(A, B, semiring, allow, plan, BT, keep, None, None)
+        if result is NotImplemented:
+            result = super().matmul(A, B, semiring, allow, plan, BT, keep)
+        return result
+
+    def reduce_matmul(self, A, B, semiring, monoid, axis=None, allow=None, plan=None, BT=None, keep=None):
+        result = self._consumed(A, B, semiring, allow, plan, BT, keep, monoid, axis)
+        if result is NotImplemented:
+            result = super().reduce_matmul(A, B, semiring, monoid, axis, allow, plan, BT, keep)
+        return result
+
+    def _consumed(self, A, B, semiring, allow, plan, BT, keep, monoid, axis):
+        """A product whose blocks of rows are selected from and reduced as they are computed, by a compiled kernel."""
+        other = BT if B is None else B
+        if not product_chains.consumes(keep, monoid):
+            return NotImplemented
+        if matmul.is_full_diagonal(A) or matmul.is_full_diagonal(other):
+            return NotImplemented  # `scaled` is faster
+        shape = A.nrows, other.nrows if B is None else other.ncols
+        chain = product_chains.ProductChain(shape, semiring.return_type, keep, monoid, axis)
+        return tried(_matmul, A, B, semiring, allow, plan, BT, chain)
 
     def is_ready(self, primitive, *operands, **options):
         return _ready(primitive, *operands, **options)

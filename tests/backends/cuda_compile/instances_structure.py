@@ -1,4 +1,4 @@
-"""Instances of base/costs.cuh and of structure/build.cuh, convert.cuh, gather.cuh and transpose.cuh."""
+"""Instances of base/costs.cuh and of structure/build.cuh, convert.cuh, gather.cuh, radix_sort.cuh, transpose.cuh."""
 
 from grb_tile import binary, dtypes
 from grb_tile.backends.cuda.structure.entries import complex_cast
@@ -17,7 +17,7 @@ def instances():
         yield "structure/build.cuh", "order_facts", "", (index, index)
         yield "structure/build.cuh", "segment_flags", "", (index, index)
         yield "structure/build.cuh", "pair_keys", "", (index, index, "uint32_t")
-        yield "structure/build.cuh", "pair_keys", "", (index, index, "int64_t")
+        yield "structure/build.cuh", "pair_keys", "", (index, index, "word")
         yield "structure/convert.cuh", "count_members", "", (index,)
         yield "structure/gather.cuh", "look_up", "", (index,)
         yield "structure/gather.cuh", "ranges_of", "", ("int64_t", "int64_t", index)
@@ -27,7 +27,15 @@ def instances():
             yield "structure/convert.cuh", "words_to_positions", "", (index, index, moved)
             yield "structure/gather.cuh", "gather", "", (index, moved)
     for moved in MOVED:
+        yield "structure/gather.cuh", "gather", "", ("uint32_t", moved)
         yield "structure/gather.cuh", "gather_bitmap", "", (moved,)
+    for key in ("uint32_t", "word"):
+        yield "structure/radix_sort.cuh", "radix_histograms", "", (key,)
+        yield "structure/radix_sort.cuh", "split_keys", "", (key, "int64_t", "int64_t")
+        for payload, bits in (("NoPayload", "8"), ("uint32_t", "8"), ("uint32_t", "7"), ("word", "6"), ("word", "1")):
+            yield "structure/radix_sort.cuh", "radix_pass", "", (key, payload, bits)
+    for name in ("join_halves", "split_halves"):
+        yield "structure/radix_sort.cuh", name, "", ("uint32_t",)
     yield "structure/transpose.cuh", "pick_rows", "", ("int64_t",)
     for have in NUMBERS:
         for want in NUMBERS:

@@ -7,6 +7,7 @@ import re
 
 from grb_tile import kernels
 from grb_tile.backends.cuda.products import column_launch, segments
+from grb_tile.backends.cuda.structure import sorting
 from grb_tile.backends.cuda.traversal import bfs_multi, bfs_multi_graph
 
 COMMENT = re.compile(r"//[^\n]*")
@@ -78,6 +79,7 @@ DYNAMIC = {
     "masked_rows": lambda limits, template: limits.dynamic_shared,
     "row_labels_warp": lambda limits, template: 48 << 10 if template[1] != "COUNTED" else 32 << 10,
     "row_labels_block": lambda limits, template: limits.dynamic_shared,
+    "radix_pass": lambda limits, template: 256 * sorting.ITEMS * (8 if "word" in template else 4),
 }
 
 

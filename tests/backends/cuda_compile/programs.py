@@ -57,7 +57,7 @@ def section(header, number, spaces):
 
 def is_ours(argument):
     """Is it a name of the kernels' namespace: a constant, or one of two types?"""
-    return argument.isidentifier() and (argument.isupper() or argument in ("word", "Structure"))
+    return argument.isidentifier() and (argument.isupper() or argument in ("word", "Structure", "NoPayload"))
 
 
 def compile_program(instances, arch, front_end=False):

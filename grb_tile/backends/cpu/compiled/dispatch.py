@@ -45,9 +45,9 @@ def matvec_cols(AT, x, semiring, allow=None, plan=None):
     return _record(plan, accelerate_matvec.matvec_cols(AT, x, semiring, allow))
 
 
-def matmul(A, B, semiring, allow=None, plan=None, BT=None):
-    """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j]; plan.method is "dot" or "gustavson"."""
-    return _record(plan, accelerate_matmul.matmul(A, B, semiring, allow, plan, BT))
+def matmul(A, B, semiring, allow=None, plan=None, BT=None, chain=None):
+    """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j], or its chain's result; plan.method is "dot" or "gustavson"."""
+    return _record(plan, accelerate_matmul.matmul(A, B, semiring, allow, plan, BT, chain))
 
 
 _KERNELS = {

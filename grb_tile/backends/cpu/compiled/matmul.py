@@ -22,20 +22,24 @@ LOOK_UP_SECONDS_NUMPY = 40e-9
 CALL_SECONDS_NUMPY = 150e-6
 PARALLEL_WORK = 100_000  # multiplications or lookups below which one thread runs
 CHUNK_PRODUCTS = 1 << 23  # multiplications of one chunk: bounds the size of its output buffer
+CHUNK_CONSUMED = 1 << 20  # the same where a chain consumes the chunk: fewer stay in cache, more hide 20 us of Python
 MINIMUM_ENTRIES = 2048  # hypersparse operands with fewer are left to NumPy: they are renumbered first
 COLUMNS_PER_ENTRY = 16  # columns of B per entry above which they are renumbered: a dense accumulator costs more
 NO_INDPTR = np.zeros(0, np.int64)
 NO_WORDS = np.zeros(0, np.uint64)
 
 
-def matmul(A, B, semiring, allow=None, plan=None, BT=None):
-    """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j].  See backends/protocol.py."""
+def matmul(A, B, semiring, allow=None, plan=None, BT=None, chain=None):
+    """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j].  See backends/protocol.py.
+
+    chain: the ProductChain (vectorised/product_chains.py) to which C's blocks of rows go; its result is returned.
+    """
     other = BT if B is None else B
     if A.indices.shape[0] == 0 or other.indices.shape[0] == 0:
         return NotImplemented
     if A.rows is not None or other.rows is not None:
         few = A.indices.shape[0] + other.indices.shape[0] < MINIMUM_ENTRIES
-        if few or allow is not None or semiring.binaryop.positional:
+        if few or allow is not None or chain is not None or semiring.binaryop.positional:
             return NotImplemented
         return _packed(A, transpose_of(BT) if B is None else B, semiring)
     dot = getattr(plan, "method", plan) == "dot" and allow is not None and not allow.complement
@@ -46,12 +50,12 @@ def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     if dot:
         if BT is None:
             BT = transpose_of(B)
-        return _dot(A, BT, semiring, allow.pattern) if BT.rows is None else NotImplemented
+        return _dot(A, BT, semiring, allow.pattern, chain) if BT.rows is None else NotImplemented
     if B is None:
         B = transpose_of(BT)
         if B.rows is not None:
             return NotImplemented
-    return _gustavson(A, B, semiring, allow)
+    return _gustavson(A, B, semiring, allow, chain)
 
 
 def kernel_of(A, B, semiring, allow=None, method="gustavson"):
@@ -96,7 +100,7 @@ def _gustavson_kernel(A, B, semiring, allow):
     )  # fmt: skip
 
 
-def _gustavson(A, B, semiring, allow):
+def _gustavson(A, B, semiring, allow, chain=None):
     kernel = _gustavson_kernel(A, B, semiring, allow)
     if kernel is None:
         return NotImplemented
@@ -105,7 +109,7 @@ def _gustavson(A, B, semiring, allow):
     functions = kernel.functions_for(lambda: _rows_seconds(A, B, allow, mask))
     if functions is None:
         return NotImplemented
-    return jit.attempt(kernel, lambda: _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b))
+    return jit.attempt(kernel, lambda: _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b, chain))
 
 
 def _packed(A, B, semiring):
@@ -149,7 +153,7 @@ def _rows_seconds(A, B, allow, mask):
     return CALL_SECONDS_NUMPY + count * PRODUCT_SECONDS_NUMPY
 
 
-def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
+def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b, chain):
     nrows, ncols, dtype = A.nrows, B.ncols, semiring.return_type
     np_type, np_index = dtype.np_type, index_dtype(ncols)
     a_values, _ = operand(A, semiring.binaryop.type, reads_a)
@@ -165,18 +169,26 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
     total = functions.work(*a, b[0], ncols, work, bounds)
     if mask == "pattern":
         bounds = np.diff(m[0])
+    if total == 0 and chain is not None:
+        return chain.result([])
     if total == 0:
         return choose_format(
             Compressed(nrows, ncols, dtype, np.zeros(nrows + 1, np.int64), np.empty(0, np_index), np.empty(0, np_type))
         )
     threads = jit.thread_count() if total >= PARALLEL_WORK else 1
-    wanted = total if threads == 1 and total < CHUNK_PRODUCTS else min(CHUNK_PRODUCTS, total // (threads * 6) + 1)
+    most = CHUNK_PRODUCTS if chain is None else CHUNK_CONSUMED
+    wanted = total if threads == 1 and total < most else min(most, total // (threads * 6) + 1)
     cuts = row_chunks(work.cumsum(), wanted)
     offsets = np.zeros(nrows + 1, np.int64)
     np.cumsum(bounds, out=offsets[1:])
     size = np_index.itemsize + np_type.itemsize
-    growth = Growth(int(offsets[-1]), lambda: least_product(A, B) if mask == "none" else 0, size, "mxm")
-    if mask == "none" and (_has_single_entries(A) or (_has_single_entries(B) and _ascends(B.indices))):
+    most = int(offsets[-1]) if chain is None else 0
+    growth = Growth(most, lambda: least_product(A, B) if mask == "none" else 0, size, "mxm")
+    if (
+        chain is None
+        and mask == "none"
+        and (_has_single_entries(A) or (_has_single_entries(B) and _ascends(B.indices)))
+    ):
         indices, values = np.empty(total, np_index), np.empty(total, np_type)
 
         def write(chunk, worker):
@@ -199,6 +211,8 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
         found = functions.multiply(
             *a, a_values, *b, b_values, *m, *accumulator, allowed, counts, indices, values, cuts[chunk], cuts[chunk + 1]
         )
+        if chain is not None:
+            return chain.part(cuts[chunk], counts[cuts[chunk] : cuts[chunk + 1]], indices[:found], values[:found])
         if len(cuts) == 2:
             return indices[:found], values[:found]
         return indices[:found].copy(), values[:found].copy()
@@ -207,6 +221,8 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b):
     for mine in scratch:
         if mine is not None:
             give_back(ncols, np_type, mine[0])
+    if chain is not None:
+        return chain.result(chunks)
     indptr = np.zeros(nrows + 1, np.int64)
     np.cumsum(counts, out=indptr[1:])
     indices, values = _joined(chunks, int(indptr[-1]), np_index, np_type, capacity)
@@ -255,7 +271,7 @@ def _dot_kernel(A, BT, semiring, pattern):
     )  # fmt: skip
 
 
-def _dot(A, BT, semiring, pattern):
+def _dot(A, BT, semiring, pattern, chain):
     kernel = _dot_kernel(A, BT, semiring, pattern)
     if kernel is None:
         return NotImplemented
@@ -263,7 +279,7 @@ def _dot(A, BT, semiring, pattern):
     functions = kernel.functions_for(lambda: _dots_seconds(A, BT, pattern))
     if functions is None:
         return NotImplemented
-    return jit.attempt(kernel, lambda: _dots(functions, A, BT, semiring, pattern, reads_a, reads_b))
+    return jit.attempt(kernel, lambda: _dots(functions, A, BT, semiring, pattern, reads_a, reads_b, chain))
 
 
 def _dots_seconds(A, BT, pattern):
@@ -274,7 +290,7 @@ def _dots_seconds(A, BT, pattern):
     return CALL_SECONDS_NUMPY + tried * LOOK_UP_SECONDS_NUMPY
 
 
-def _dots(functions, A, BT, semiring, pattern, reads_a, reads_b):
+def _dots(functions, A, BT, semiring, pattern, reads_a, reads_b, chain):
     nrows, ncols, dtype = A.nrows, BT.nrows, semiring.return_type
     np_type = dtype.np_type
     a_values, a_iso = operand(A, semiring.binaryop.type, reads_a)
@@ -282,25 +298,34 @@ def _dots(functions, A, BT, semiring, pattern, reads_a, reads_b):
     a = (jit.plain(A.indptr), jit.plain(A.indices), a_values)
     b = (jit.plain(BT.indptr), jit.plain(BT.indices), b_values)
     m = (jit.plain(pattern.indptr), jit.plain(pattern.indices))
-    bound = pattern.nvals
-    out_indices = np.empty(bound, index_dtype(ncols))
-    out_values = np.empty(bound, np_type)
     counts = np.zeros(nrows, np.int64)
     work = np.empty(nrows, np.int64)
     total = functions.work(*m, b[0], work)
     threads = jit.thread_count() if total >= PARALLEL_WORK else 1
-    cuts = row_chunks(work.cumsum(), total // (threads * 12) + 1 if threads > 1 else total + 1)
+    wanted = total // (threads * 12) + 1 if threads > 1 else total + 1
+    cuts = row_chunks(work.cumsum(), wanted if chain is None else min(wanted, CHUNK_CONSUMED))
     scratch = [None] * threads
+    sizes = [int(m[0][cuts[c + 1]] - m[0][cuts[c]]) for c in range(len(cuts) - 1)]
+    bound = pattern.nvals if chain is None else max(sizes)
+    out_indices, out_values = np.empty(bound, index_dtype(ncols)), np.empty(bound, np_type)  # a chain has one a worker
 
     def job(chunk, worker):
         mine = scratch[worker]
         if mine is None:
             words = np.zeros((A.ncols + 63) // 64, np.uint64)
             row = a_values if a_iso else np.empty(A.ncols, a_values.dtype)
-            mine = scratch[worker] = (words, row)
-        return functions.dots(*a, *b, *m, *mine, out_indices, out_values, counts, cuts[chunk], cuts[chunk + 1])
+            fresh = chain is not None and worker > 0
+            outputs = [np.empty_like(x) if fresh else x for x in (out_indices, out_values)]
+            mine = scratch[worker] = (words, row, *outputs)
+        first, last = cuts[chunk], cuts[chunk + 1]
+        if chain is None:
+            return functions.dots(*a, *b, *m, *mine, counts, first, last, int(m[0][first]))
+        found = functions.dots(*a, *b, *m, *mine, counts, first, last, 0)
+        return chain.part(first, counts[first:last], mine[2][:found], mine[3][:found])
 
     founds = jit.share_out(job, len(cuts) - 1, threads)
+    if chain is not None:
+        return chain.result(founds)
     at = 0
     for chunk, found in enumerate(founds):  # close the gaps between the chunks
         begin = int(m[0][cuts[chunk]])

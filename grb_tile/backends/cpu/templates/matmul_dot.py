@@ -52,12 +52,12 @@ def dots(
     counts: INT64,
     first: int,
     last: int,
+    begin: int,
 ):
-    """Mask rows first..last; results are packed from position m_ptr[first] on; returns how many."""
+    """Mask rows first..last; results are packed from position `begin` on; returns how many."""
     a = a_values[0]
     b = b_values[0]
-    at = m_ptr[first]
-    begin = at
+    at = begin
     for i in range(first, last):
         start = at
         a_lo = a_ptr[i]

@@ -37,7 +37,7 @@ def select(x, op, thunk, allow=None):
         if op.kind in _ROW_KINDS:
             limit = min(max(int(thunk) + 1, 0), x.nrows)  # the rows 0..thunk, or those that follow
             return _some_rows(x, 0, limit) if op.kind == "rowle" else _some_rows(x, limit, x.nrows)
-        kept = _kept(op, x.values, row_ids(x), x.indices, thunk, x.indices.shape[0])
+        kept = kept_of(op, x.values, row_ids(x), x.indices, thunk, x.indices.shape[0])
         return x if kept is None else keep_entries(x, kept)
     if x.format == "bitmap" and not x.iso and getattr(op, "lowerable", True) and x.nvals * 8 > x.size:
         return _select_bits(x, op, thunk)
@@ -49,7 +49,7 @@ def select(x, op, thunk, allow=None):
     else:
         at = x.indices if x.format == "sparse" else all_positions(x.size)
         values = x.values
-    kept = _kept(op, values, at, None, thunk, at.shape[0])
+    kept = kept_of(op, values, at, None, thunk, at.shape[0])
     if kept is None:
         return x
     if x.format == "bitmap" and kept.shape[0] * 64 >= x.size:
@@ -127,7 +127,7 @@ def _select_bits(x, op, thunk):
     return choose_format(result)
 
 
-def _kept(op, values, i, j, thunk, count):
+def kept_of(op, values, i, j, thunk, count):
     """Which of `count` entries the operator keeps (ascending positions), or None when it keeps all."""
     kept = _flags(op, values, i, j, thunk, count).nonzero()[0]
     return None if kept.shape[0] == count else kept

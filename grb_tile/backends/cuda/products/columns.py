@@ -18,11 +18,11 @@ from ..structure.entries import (
     index_type,
     ranges,
     segment_starts,
-    stable_order,
     to_sparse,
     vector_of,
     words_of,
 )
+from ..structure.sorting import stable_order
 from ..structure.structure import convert
 from .column_launch import merge_of
 from .row_schedule import pointers

@@ -18,7 +18,8 @@ from ....planner.choose_kernel import spgemm_kernel
 from ....storage.store import index_dtype
 from ..elementwise.mapping import select
 from ..lowering.semirings import lowered
-from ..structure.entries import compressed, empty_vector, gather, index_type, pair_order, row_ids, segment_starts
+from ..structure.entries import compressed, empty_vector, gather, index_type, row_ids, segment_starts
+from ..structure.sorting import pair_order
 from ..structure.structure import choose_format, transpose
 from .masked import masked_dots, of_hits
 from .matvec import operand_types

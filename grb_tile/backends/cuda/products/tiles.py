@@ -35,10 +35,10 @@ from ..structure.entries import (
     moved_type,
     repeated,
     row_ids,
-    stable_order,
     to_bitmap,
     words_of,
 )  # fmt: skip
+from ..structure.sorting import stable_order
 from ..structure.structure import convert
 
 if TYPE_CHECKING:

@@ -23,7 +23,6 @@ _INDEX = {
     "?": "bool",
 }
 _MOVED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t", 16: "ulonglong2"}
-_KEY_LIMIT = 1 << 63
 _FACTS_START = np.array([0, 0, 2**63 - 1], np.uint64)
 
 
@@ -211,36 +210,6 @@ def row_ids(device, A, dtype=np.int64):
     """The row number of each entry of A."""
     count = A.indices.shape[0]
     return ranges(device, None, A.indptr[1:], count, names=A.rows, segment_dtype=dtype, want_at=False)[0]
-
-
-def pair_keys(device, rows, cols, nrows, ncols):
-    """Sort keys row * ncols + column (UINT32 if they fit, else int64); None when 63 bits are too few."""
-    bound = nrows * ncols
-    if bound >= _KEY_LIMIT:
-        return None
-    keys = device.empty(cols.shape[0], np.uint32 if bound <= 1 << 32 else np.int64)
-    kernel = device.launcher.kernel(
-        "structure/build.cuh",
-        "pair_keys",
-        "",
-        (index_type(rows), index_type(cols), "uint32_t" if keys.dtype.itemsize == 4 else "int64_t"),
-    )
-    kernel.over(cols.shape[0], (rows, cols, cols.shape[0], ncols, keys))
-    return keys
-
-
-def pair_order(device, rows, cols, nrows, ncols):
-    """The stable permutation that sorts pairs by row, then column."""
-    keys = pair_keys(device, rows, cols, nrows, ncols)
-    if keys is not None:
-        return stable_order(device, keys)
-    first = stable_order(device, cols)
-    return gather(device, first, stable_order(device, gather(device, rows, first)))
-
-
-def stable_order(device, keys):
-    """The permutation that sorts `keys`, equal keys in input order."""
-    return device.xp.argsort(keys)  # CuPy's is always stable
 
 
 def order_facts(device, rows, cols):

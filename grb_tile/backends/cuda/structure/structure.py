@@ -1,8 +1,8 @@
 """build, tuples, cast, convert, transpose, gather and expand on the device.  Semantics: backends/protocol.py.
 
-Radix sort and scan are CuPy's; the kernels are structure/build.cuh, structure/convert.cuh, structure/gather.cuh and
-structure/transpose.cuh.  One read-back where the size of a result is needed, none elsewhere.  NotImplemented for types
-without a device form: backend.py then runs the primitive on the host.
+Scans are CuPy's, sorts those of sorting.py; the kernels are structure/build.cuh, structure/convert.cuh,
+structure/gather.cuh and structure/transpose.cuh.  One read-back where the size of a result is needed, none elsewhere.
+NotImplemented for types without a device form: backend.py then runs the primitive on the host.
 """
 
 import numpy as np
@@ -22,16 +22,15 @@ from .entries import (
     is_plain,
     moved_type,
     order_facts,
-    pair_order,
     ranges,
     repeated,
     row_ids,
     segment_starts,
-    stable_order,
     to_bitmap,
     to_sparse,
     vector_of,
 )
+from .sorting import pair_order, sorted_by_key, sorted_pairs, stable_order, transposed_entries
 
 FEW = 1024  # entries up to which sorted host arrays are built on the host
 LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of longer segments
@@ -52,8 +51,7 @@ def build_vector(device, size, indices, values, dup, dtype):
     if count > 1:
         descents, repeats, first = order_facts(device, None, indices)
         if descents:
-            order = stable_order(device, indices)
-            indices = gather(device, indices, order)
+            indices, order = sorted_by_key(device, indices, size, None, not iso)
             values = values if iso else gather(device, values, order)
             _, repeats, first = order_facts(device, None, indices)
         if repeats:
@@ -92,9 +90,8 @@ def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
     if count > 1:
         descents, repeats, first = order_facts(device, rows, cols)
         if descents:
-            order = pair_order(device, rows, cols, nrows, ncols)
-            rows, cols = gather(device, rows, order), gather(device, cols, order)
-            values = values if iso else gather(device, values, order)
+            rows, cols, taken = sorted_pairs(device, rows, cols, nrows, ncols, None if iso else values)
+            values = values if iso else taken
             _, repeats, first = order_facts(device, rows, cols)
         if repeats:
             if dup is None:
@@ -286,12 +283,10 @@ def transpose(device, A):
     known = conversions.cached_transpose(A)
     if known is not None:
         return known
-    order = stable_order(device, A.indices)
-    lines = gather(device, A.indices, order)
-    rows = gather(device, row_ids(device, A, index_dtype(A.nrows)), order)
-    values = A.values if A.iso else gather(device, A.values, order)
+    rows = row_ids(device, A, index_dtype(A.nrows))
+    lines, rows, values = transposed_entries(device, A.indices, rows, A.ncols, None if A.iso else A.values)
     if A.iso:
-        A.shared = True
+        values, A.shared = A.values, True
     T = compressed(device, A.ncols, A.nrows, A.dtype, lines, rows, values, A.iso)
     return conversions.keep_transpose(A, T)
 
@@ -461,7 +456,7 @@ def expand_vector(device, u, I, size):
     u.shared = s.shared = True
     positions, values = s.indices if I is None else _through(device, s.indices, I), s.values
     if I is not None and not _ascending(device, I):
-        order = stable_order(device, positions)
+        order = stable_order(device, positions, size)
         positions = gather(device, positions, order)
         values = values if s.iso else gather(device, values, order)
     result = vector_of(device, size, u.dtype, positions, values, s.iso)

@@ -1,0 +1,226 @@
+// Stable radix sort of unsigned keys by a range of bits, with a payload of 4 or 8 bytes, the input order, or none.
+//
+// Algorithm: Onesweep (Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs", 2022,
+//   arXiv 2206.01784): one pass over the keys for the histograms of all digits, then one for each digit, from the least
+//   significant one, which reads and writes each key and payload once.
+// Phases: radix_histograms   histograms[p][d] = keys whose digit p is d
+//         radix_pass         a tile of TILE = threads * ITEMS keys at a time: ranks of its keys among those of the same
+//                            digit (a ballot for each bit), the count of earlier tiles' keys of each digit by decoupled
+//                            look-back, keys and payloads ordered in shared memory, then written in runs
+// Launch: backends/cuda/structure/sorting.py.  Tiles are taken in order by tickets, so that each waits for tiles that
+//   have begun only.
+// Preconditions: `states` (tiles * RADIX words) and `ticket` are zero; blocks of at most 256 threads, whole warps.
+#pragma once
+#include "base/warp.cuh"
+
+namespace grb {
+
+constexpr int RADIX = 256, ITEMS = 16;
+constexpr word COUNTED = word(1) << 62, SUMMED = word(2) << 62;  // state: keys of the tile; of all tiles up to it
+
+struct NoPayload {};
+
+template <class K> GRB_DEVICE int digit_of(K key, int64_t shift, int64_t bits) {
+  return int(key >> shift) & ((1 << bits) - 1);
+}
+
+// histograms[p * RADIX + d] += keys whose digit p (of `bits` bits, from bit first + p * bits on) is d.
+template <class K>
+__global__ void __launch_bounds__(256)
+radix_histograms(const K* keys, int64_t n, int64_t first, int64_t bits, int64_t passes, word* histograms) {
+  __shared__ unsigned counts[8 * RADIX];
+  for (int d = threadIdx.x; d < passes * RADIX; d += blockDim.x) counts[d] = 0;
+  __syncthreads();
+  GRB_EACH_WARP(w, (n + 31) / 32) {
+    const int64_t i = w * 32 + lane_number();
+    const K key = i < n ? keys[i] : K(0);
+    const unsigned valid = __ballot_sync(ALL_LANES, i < n);
+    for (int p = 0; p < passes; p++) {
+      const int d = digit_of(key, first + p * bits, bits), common = __shfl_sync(ALL_LANES, d, 0);
+      // one digit in the whole warp, as in keys that are nearly sorted: one atomic
+      if (__all_sync(ALL_LANES, d == common || i >= n)) {
+        if (lane_number() == 0) atomicAdd(counts + p * RADIX + common, unsigned(__popc(valid)));
+      } else if (i < n) {
+        atomicAdd(counts + p * RADIX + d, 1u);
+      }
+    }
+  }
+  __syncthreads();
+  for (int d = threadIdx.x; d < passes * RADIX; d += blockDim.x)
+    if (counts[d]) atomicAdd(histograms + d, word(counts[d]));
+}
+
+// Fields of 8 bytes in the order of structure/sorting.py.
+template <class K, class P> struct RadixPass {
+  const K* keys;
+  const P* payload;  // null: the position of the key
+  int64_t n;
+  int64_t shift;
+  K* keys_out;
+  P* payload_out;
+  const word* histogram;  // of this digit
+  word* states;           // of each tile and digit
+  word* ticket;
+};
+
+// Exclusive sums of `RADIX` values of shared memory, by the whole block.  `scratch` holds 33 values.
+template <class T> GRB_DEVICE void exclusive_sums(const T* values, T* sums, T* scratch) {
+  T before = 0;
+  for (int from = 0; from < RADIX; from += blockDim.x) {
+    const int d = from + threadIdx.x;
+    T total;
+    const T sum = block_exclusive_sum(d < RADIX ? values[d] : T(0), total, scratch);
+    if (d < RADIX) sums[d] = before + sum;
+    before += total;
+  }
+}
+
+// Shared memory of a pass; `pool` has the keys of a tile, then its payloads.
+struct RadixShared {
+  word first[RADIX];      // where the keys of each digit begin in the output
+  word at[RADIX];         // where those of this tile do, less `before`
+  word scratch64[33];
+  unsigned before[RADIX]; // keys of smaller digits in the tile
+  unsigned total[RADIX];
+  unsigned scratch[33];
+  unsigned counts[8][RADIX];  // of each warp
+  int64_t tile;
+};
+
+// The rank of each key of the warp among the warp's keys of its digit, in input order; counts[d] of each digit.
+template <class K, int BITS>
+GRB_DEVICE void rank_keys(const K (&keys)[ITEMS], int64_t shift, unsigned* counts, int (&rank)[ITEMS]) {
+#pragma unroll
+  for (int k = 0; k < ITEMS; k++) {
+    const int d = digit_of(keys[k], shift, BITS);
+    unsigned same = ALL_LANES;
+#pragma unroll
+    for (int b = 0; b < BITS; b++) {
+      const unsigned ones = __ballot_sync(ALL_LANES, d >> b & 1);
+      same &= d >> b & 1 ? ones : ~ones;
+    }
+    const unsigned before = counts[d];
+    rank[k] = int(before) + __popc(same & lanes_below());
+    __syncwarp();
+    if ((same & lanes_below()) == 0) counts[d] = before + __popc(same);
+    __syncwarp();
+  }
+}
+
+// at[d] = where the tile's keys of digit d go, by the states of earlier tiles.  `missing` of digit `last` are no keys.
+GRB_DEVICE void look_back(RadixShared& s, word* states, int64_t last, int64_t missing) {
+  for (int d = threadIdx.x; d < RADIX; d += blockDim.x) {
+    const word mine = s.total[d] - (d == last ? word(missing) : word(0));
+    volatile word* state = states + s.tile * RADIX + d;
+    *state = (s.tile == 0 ? SUMMED : COUNTED) | mine;
+    word before = 0;
+    for (int64_t t = s.tile - 1; t >= 0; t--) {
+      word found;
+      while ((found = *((volatile word*)states + t * RADIX + d)) < COUNTED) {
+#ifdef SIMT_CPU
+        __nanosleep(20);
+#endif
+      }
+      before += found & (COUNTED - 1);
+      if (found >= SUMMED) break;
+    }
+    if (s.tile) *state = SUMMED | (before + mine);
+    s.at[d] = s.first[d] + before - s.before[d];
+  }
+}
+
+template <class K, class P, int BITS>
+__global__ void __launch_bounds__(256, 4) radix_pass(RadixPass<K, P> o) {
+  extern __shared__ __align__(16) unsigned char pool[];
+  __shared__ RadixShared s;
+  constexpr bool loaded = !is_same<P, NoPayload>;
+  const int lane = lane_number(), w = threadIdx.x >> 5;
+  const int64_t in_tile = int64_t(blockDim.x) * ITEMS, tiles = (o.n + in_tile - 1) / in_tile;
+  for (int d = threadIdx.x; d < RADIX; d += blockDim.x) s.at[d] = o.histogram[d];
+  __syncthreads();
+  exclusive_sums(s.at, s.first, s.scratch64);
+  while (true) {
+    __syncthreads();
+    if (threadIdx.x == 0) s.tile = int64_t(atomicAdd(o.ticket, word(1)));
+    for (int d = lane; d < RADIX; d += 32) s.counts[w][d] = 0;
+    __syncthreads();
+    if (s.tile >= tiles) return;
+    const int64_t start = s.tile * in_tile, here = start + w * (32 * ITEMS) + lane;
+    const int valid = int(min(in_tile, o.n - start));
+    K keys[ITEMS];
+    int place[ITEMS];
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) keys[k] = here + k * 32 < o.n ? o.keys[here + k * 32] : ~K(0);  // last in order
+    rank_keys<K, BITS>(keys, o.shift, s.counts[w], place);
+    __syncthreads();
+    for (int d = threadIdx.x; d < RADIX; d += blockDim.x) {
+      unsigned sum = 0;
+      for (int v = 0; v < int(blockDim.x >> 5); v++) {
+        const unsigned count = s.counts[v][d];
+        s.counts[v][d] = sum;
+        sum += count;
+      }
+      s.total[d] = sum;
+    }
+    __syncthreads();
+    exclusive_sums(s.total, s.before, s.scratch);
+    __syncthreads();
+    K* sorted = reinterpret_cast<K*>(pool);
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+      const int d = digit_of(keys[k], o.shift, BITS);
+      place[k] += int(s.before[d] + s.counts[w][d]);
+      sorted[place[k]] = keys[k];
+    }
+    look_back(s, o.states, (1 << BITS) - 1, in_tile - valid);
+    __syncthreads();
+    unsigned digits[ITEMS / 4] = {};  // four to a register
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+      const int i = k * int(blockDim.x) + int(threadIdx.x);
+      if (i < valid) {
+        const K key = sorted[i];
+        const int d = digit_of(key, o.shift, BITS);
+        digits[k / 4] |= unsigned(d) << 8 * (k % 4);
+        o.keys_out[s.at[d] + word(i)] = key;
+      }
+    }
+    if constexpr (loaded) {
+      P* moved = reinterpret_cast<P*>(pool);
+      __syncthreads();
+#pragma unroll
+      for (int k = 0; k < ITEMS; k++)
+        if (here + k * 32 < o.n) moved[place[k]] = o.payload ? o.payload[here + k * 32] : P(here + k * 32);
+      __syncthreads();
+#pragma unroll
+      for (int k = 0; k < ITEMS; k++) {
+        const int i = k * int(blockDim.x) + int(threadIdx.x);
+        if (i < valid) o.payload_out[s.at[digits[k / 4] >> 8 * (k % 4) & 255] + word(i)] = moved[i];
+      }
+    }
+  }
+}
+
+// out[k] = (rows[k], cols[k]) of the key rows << shift | cols.
+template <class K, class R, class C>
+__global__ void split_keys(const K* keys, int64_t n, int64_t shift, R* rows, C* cols) {
+  const K below = (K(1) << shift) - 1;
+  GRB_EACH(k, n) {
+    rows[k] = R(shift < 8 * int64_t(sizeof(K)) ? keys[k] >> shift : K(0));
+    cols[k] = C(keys[k] & below);
+  }
+}
+
+// out[k] = (low[k], high[k]): two values of 32 bits as one payload, and back.
+GRB_DEVICE uint64_t joined(uint32_t low, uint32_t high) { return uint64_t(high) << 32 | low; }
+template <class T> __global__ void join_halves(const T* low, const T* high, int64_t n, uint64_t* out) {
+  GRB_EACH(k, n) out[k] = joined(low[k], high[k]);
+}
+template <class T> __global__ void split_halves(const uint64_t* both, int64_t n, T* low, T* high) {
+  GRB_EACH(k, n) {
+    low[k] = T(both[k]);
+    high[k] = T(both[k] >> 32);
+  }
+}
+
+}  // namespace grb
