@@ -7,6 +7,7 @@ The backend calls these functions with facts; each records its choice in the pla
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from . import tuning
 from .record import KERNEL_METHODS, forced
@@ -169,18 +170,47 @@ def stays_bitmap(size: int, item_bytes: int, profile) -> bool:
     return size * (item_bytes + 0.125) <= tuning.LIST_NS * profile.dram_bytes_ns
 
 
-SPGEMM = ("two_phases", "merge_at_mask", "esc")
+SPGEMM = ("two_phases", "tile_pairs", "merge_at_mask", "esc")
 
 
-def spgemm_kernel(plan, by_mask: bool) -> str:
-    """The kernel of a row-wise product of two matrices: two_phases, merge_at_mask or esc.
+class TileFacts(NamedTuple):
+    """What is known of a product of matrices in 8 x 8 tiles.
 
-    by_mask: may products be merged into the positions of the mask (no complement, an atomic)?  The plan may name the
-    kernel already (choose_matmul_gpu.py).
+    entries: of A.  row: mean entries of a row of B.  made: entries whose tiles have to be made first.  structure: does
+    the product read no values?  fill(): mean entries of a tile of A, of B.
+    """
+
+    entries: int
+    row: float
+    made: int
+    structure: bool
+    fill: Callable[[], tuple[float, float]]
+
+    def costs(self) -> tuple[float, float, float] | None:
+        """(products of a pair of tiles, ns by pairs of tiles, ns in two phases); None: too few products for tiles.
+
+        A pair has, for each of 8 inner indices, the entries of a column of A's tile times those of a row of B's.
+        """
+        products = self.entries * self.row
+        rows = products * (tuning.GPU_STRUCTURE_PRODUCT_NS if self.structure else tuning.GPU_ROW_PRODUCT_NS)
+        if rows <= tuning.GPU_TILE_CALL_NS:
+            return None
+        a_fill, b_fill = self.fill()
+        each = a_fill * b_fill / 8
+        tiles = tuning.GPU_TILE_CALL_NS + self.made * tuning.GPU_TILE_ENTRY_NS
+        return each, tiles + products / max(each, 1e-9) * tuning.GPU_TILE_PAIR_NS, rows
+
+
+def spgemm_kernel(plan, by_mask: bool, tiles: Callable[[], TileFacts | None] | None = None) -> str:
+    """The kernel of a row-wise product of two matrices: two_phases, tile_pairs, merge_at_mask or esc.
+
+    by_mask: may products be merged into the positions of the mask (no complement, an atomic)?  tiles(): what is known
+    of the tiles, None where they do not pay; itself None where tiles cannot serve.  The plan may name the kernel
+    already (choose_matmul_gpu.py).
     """
     wanted = forced().kernel
     if wanted in SPGEMM:
-        if wanted != "merge_at_mask" or by_mask:
+        if by_mask if wanted == "merge_at_mask" else tiles is not None or wanted != "tile_pairs":
             return _record(plan, wanted, "forced")
         _unsuited(plan, wanted)
     planned = getattr(plan, "kernel", None)
@@ -190,4 +220,8 @@ def spgemm_kernel(plan, by_mask: bool) -> str:
         return _record(plan, "two_phases", "no_atomic")
     if by_mask:
         return _record(plan, "merge_at_mask", "mask_bounds")
+    facts = None if tiles is None else tiles()
+    figures = None if facts is None else facts.costs()
+    if figures is not None and figures[1] < figures[2]:
+        return _record(plan, "tile_pairs", "pairs_full", figures)
     return _record(plan, "two_phases", "row_accumulators")

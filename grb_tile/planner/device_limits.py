@@ -41,6 +41,7 @@ class DeviceLimits:
     dynamic, above 48 KiB by an attribute of the kernel).  shared_per_processor, threads_per_processor,
     blocks_per_processor, registers_per_processor: of what is resident on a multiprocessor.  block_reserve: bytes of
     shared memory that the system takes for each block.  reduce_sync: has it __reduce_add_sync and the like?
+    fp64_matrix: do tensor cores multiply FP64 faster than other cores (some devices have only a slow substitute)?
     processors: multiprocessors; 0: not known, because cards of one architecture differ.  restricted: is it less than
     the device has, by `restricted`?
     """
@@ -51,6 +52,7 @@ class DeviceLimits:
     threads_per_processor: int
     blocks_per_processor: int
     reduce_sync: bool = True
+    fp64_matrix: bool = False
     registers_per_processor: int = 65536
     block_reserve: int = KIB
     processors: int = 0
@@ -96,11 +98,11 @@ LIMITS: dict[int, DeviceLimits] = {
     limits.arch: limits
     for limits in (
         replace(_limits(75, 64, 64, 1024, 16), reduce_sync=False, block_reserve=0),  # T4, RTX 20
-        _limits(80, 163, 164, 2048, 32),  # A100
+        replace(_limits(80, 163, 164, 2048, 32), fp64_matrix=True),  # A100
         _limits(86, 99, 100, 1536, 16),  # A10, A40, RTX 30
         _limits(89, 99, 100, 1536, 24),  # L4, L40S, RTX 40
-        _limits(90, 227, 228, 2048, 32),  # H100, H200
-        _limits(100, 227, 228, 2048, 32),  # B200
+        replace(_limits(90, 227, 228, 2048, 32), fp64_matrix=True),  # H100, H200
+        replace(_limits(100, 227, 228, 2048, 32), fp64_matrix=True),  # B200
         _limits(120, 99, 100, 1536, 24),  # RTX 50
     )
 }

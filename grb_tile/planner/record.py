@@ -46,6 +46,7 @@ FORCIBLE = {
     "merge_hubs_shared": ("kernel", "GPU, column-wise: edge-balanced, high-degree rows summed in shared memory"),
     "sort_products": ("kernel", "GPU, column-wise: products sorted by row and combined (ESC)"),
     "two_phases": ("kernel", "GPU, matrix product: entries of each row counted, then computed, in shared memory"),
+    "tile_pairs": ("kernel", "GPU, matrix product: pairs of 8 x 8 tiles (TileSpGEMM); no mask"),
     "merge_at_mask": ("kernel", "GPU, matrix product: merged into the mask's positions by atomics"),
     "esc": ("kernel", "GPU, matrix product: products expanded, sorted and combined (ESC)"),
     "grid_wide": ("kernel", "GPU, BFS and SSSP: the whole grid, for graphs with hubs"),
@@ -283,6 +284,7 @@ RULES = {
     "mask_bounds": "the mask has all positions of the result: its entries are the accumulators",
     "long_rows": "two phases cost about {0:.0f} ns, atomics at the mask's positions {1:.0f} ns",
     "short_rows": "atomics at the mask's positions cost about {1:.0f} ns, two phases {0:.0f} ns",
+    "pairs_full": "{0:.0f} products a pair of 8 x 8 tiles: pairs of tiles cost about {1:.0f} ns, two phases {2:.0f} ns",
     "row_accumulators": "positions are found in the first phase; each row's accumulator is in shared memory",
     # kernels of traversals
     "high_diameter": "{0:.1f} entries a row, {1:.1%} of them in rows longer than {2}: levels by the thousand",

@@ -415,3 +415,27 @@ GPU_PRODUCT_NS = _set(
 GPU_PRODUCT_ROW_NS = _set(
     "GPU_PRODUCT_ROW_NS", 60.0, "ns a row", "bitmap and mask of a row in both phases: 11 to 90", SPGEMM
 )
+TILES_OF_PRODUCT = "H200: fem 40, fem 70"
+GPU_ROW_PRODUCT_NS = _set(
+    "GPU_ROW_PRODUCT_NS", 6e-3, "ns a product", f"two phases, no mask: 6e-3 (fem 40) to 60e-3 ({RECORD})", SPGEMM
+)
+GPU_TILE_PAIR_NS = _set(
+    "GPU_TILE_PAIR_NS", 0.18, "ns a pair of 8 x 8 tiles", "all three steps: 0.17 (fem 70) to 0.19", TILES_OF_PRODUCT
+)
+GPU_TILE_ENTRY_NS = _set(
+    "GPU_TILE_ENTRY_NS", 0.05, "ns an entry", "tiles made of CSR: 0.043 (fem 70) to 0.066", TILES_OF_PRODUCT
+)
+GPU_TILE_CALL_NS = _set(
+    "GPU_TILE_CALL_NS",
+    300_000.0,
+    "ns a call",
+    "three steps have more launches and read-backs than two phases: host time 0.5 ms against 0.2",
+    TILES_OF_PRODUCT,
+)
+GPU_STRUCTURE_PRODUCT_NS = _set(
+    "GPU_STRUCTURE_PRODUCT_NS",
+    2e-3,
+    "ns a product",
+    f"any_pair in two phases: 2e-3 (fem 40) to 32e-3 ({RECORD})",
+    SPGEMM,
+)

@@ -22,6 +22,7 @@ namespace grb {
 
 constexpr int TILES_OF_CHUNK = 32;   // tiles, as in backends/cuda/products/tiles.py
 
+GRB_DEVICE int bits_in(uint8_t w) { return __popc(unsigned(w)); }
 GRB_DEVICE int bits_in(uint16_t w) { return __popc(unsigned(w)); }
 GRB_DEVICE int bits_in(uint32_t w) { return __popc(w); }
 GRB_DEVICE int bits_in(word w) { return __popcll(w); }

@@ -1,7 +1,7 @@
 // The rows of one tile row, merged side by side by a group of lanes: how tiles of any kind are built.
 //
-// Who includes it: products/bit_tiles_build.cuh, products/tiles.cuh.
-// A group: 16 lanes for tiles of 16, else 32; a lane for each row (two rows for tiles of 64).
+// Who includes it: products/bit_tiles_build.cuh, products/tiles.cuh, products/tile_blocks.cuh.
+// A group: 8 lanes for blocks of 8, 16 for tiles of 16, else 32; a lane for each row (two rows for tiles of 64).
 // A task is a tile row, or, where it holds much, one of its parts: tasks task_ptr[r] .. task_ptr[r+1]-1 are tile row r
 //   (owner[j] is r; null: j), cut where its longest row would be cut into equal parts.
 #pragma once
@@ -12,7 +12,7 @@ namespace grb {
 
 template <class W> struct TileGroup {
   static constexpr int NT = 8 * sizeof(W), LANES = NT < 32 ? NT : 32, EACH = NT / LANES, IN_WARP = 32 / LANES;
-  static constexpr int SHIFT = NT == 16 ? 4 : NT == 32 ? 5 : 6;
+  static constexpr int SHIFT = NT == 8 ? 3 : NT == 16 ? 4 : NT == 32 ? 5 : 6;
   static GRB_DEVICE int number() { return lane_number() / LANES; }
   static GRB_DEVICE int lane() { return lane_number() % LANES; }
   // The word whose bit EACH-th part u, lane l is flag[u] of lane l of the group.  The warp calls together.

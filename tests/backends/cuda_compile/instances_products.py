@@ -47,6 +47,25 @@ def spgemm(number, text, atomic, structure_only):
             yield "products/spgemm.cuh", name, "", ()
 
 
+def tile_pairs():
+    """Instances of the products over pairs of tiles, and of the blocks they read."""
+    plus_times = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
+    for iso in (False, True):
+        s = lowered(None, plus_times, dtypes.FP64, iso, dtypes.FP64, iso)
+        for out in ("int32_t", "int64_t"):
+            yield "products/tile_pairs.cuh", "tile_products", s.text, (out, "S", "FP64_MATRIX")
+    plus_pair = get_typed_op("plus_pair", dtypes.INT64, kind="semiring")
+    s = lowered(None, plus_pair, dtypes.BOOL, True, dtypes.BOOL, True)
+    for mode, out in (("BITS", "int32_t"), ("BIT_MATRIX", "int64_t")):
+        yield "products/tile_pairs.cuh", "tile_products", s.text, (out, "S", mode)
+    for out in ("int32_t", "int64_t"):
+        yield "products/tile_pairs.cuh", "tile_masks", "", (out,)
+    for index, moved in (("int32_t", "uint64_t"), ("int64_t", "uint8_t"), ("int32_t", "ulonglong2")):
+        for filled in ("false", "true"):
+            yield "products/tile_blocks.cuh", "merge_block_row", "", (index, moved, filled)
+    yield "products/bit_tiles_build.cuh", "merge_tile_row", "", ("int32_t", "uint8_t", "int32_t", "false")
+
+
 def instances():
     """(header, name, functors, template) of each."""
     for number, (text, atomic, structure_only, has_start, shows) in enumerate(dict.fromkeys(structs())):
@@ -89,6 +108,9 @@ def instances():
         if number % 4 == 3 and atomic:
             yield "products/matmul_rows.cuh", "merge_products", text, ("int32_t", "int32_t", "int32_t", "S")
         yield from spgemm(number, text, atomic, structure_only)
+        out = ("int32_t", "int64_t")[number % 2]
+        yield "products/tile_pairs.cuh", "tile_products", text, (out, "S", "ENTRIES")
+    yield from tile_pairs()
     yield "products/masked_rows.cuh", "masked_analyse", "", ("int32_t", "int32_t")
     yield "products/columns.cuh", "part_members", "", ()
     yield "products/columns.cuh", "high_degree_rows", "", ()

@@ -1,8 +1,9 @@
 """C<M> = A (+.x) B on the device (SpGEMM).  Meanings: backends/protocol.py.
 
 dot         a mask that is no complement: row i of A with row j of BT for each of its entries (products/masked.py)
-gustavson   row by row, by one of three kernels:
+gustavson   row by row, by one of four kernels:
             two_phases      accumulators in shared memory, exact allocation (products/spgemm.py)
+            tile_pairs      without a mask: pairs of 8 x 8 tiles (products/tile_pairs.py)
             merge_at_mask   under a mask that is no complement: products are merged into the mask's positions by atomics
                             (products/matmul_rows.cuh)
             esc             at most EXPAND products at a time are expanded, sorted by (i,j) and combined; when forced
@@ -10,6 +11,7 @@ gustavson   row by row, by one of three kernels:
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from ..lowering.semirings import lowered
 from ..structure.entries import compressed, empty_vector, gather, index_type, row_ids, segment_starts
 from ..structure.sorting import pair_order
 from ..structure.structure import choose_format, transpose
+from . import tile_pairs
 from .masked import masked_dots, of_hits
 from .matvec import operand_types
 from .spgemm import matmul_two_phases
@@ -61,7 +64,12 @@ def _product(device, A, B, semiring, allow, plan, BT):
     B = transpose(device, BT) if B is None else B
     whole = s.structure_only or s.dtype.np_type.itemsize <= 8  # a store of more could mix two writers' values
     by_atomics = allow is not None and not allow.complement and s.atomic and whole
-    chosen = spgemm_kernel(plan, by_atomics)
+    tiles = None
+    if allow is None and tile_pairs.serves(A, B):
+        tiles = partial(tile_pairs.facts, device, A, B, s, semiring)
+    chosen = spgemm_kernel(plan, by_atomics, tiles)
+    if chosen == "tile_pairs":
+        return tile_pairs.matmul_tile_pairs(device, A, B, s, semiring, plan)
     if chosen == "two_phases":
         return matmul_two_phases(device, A, B, s, allow, plan)
     lengths = device.empty(A.indices.shape[0], np.int64)

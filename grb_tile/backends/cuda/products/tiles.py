@@ -51,7 +51,7 @@ _MOVED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex1
 SAMPLE, SAMPLES = 1 << 16, 8  # rows in a sample of how entries cluster, and in how many ranges they are
 CUT = 256  # entries of a row beyond which its tile row is built in parts
 TILE_ROW = 128  # mean entries of a tile row's rows beyond which it is built in parts
-NAMES = {16: "uint16_t", 32: "uint32_t", 64: "word"}
+NAMES = {8: "uint8_t", 16: "uint16_t", 32: "uint32_t", 64: "word"}
 DIRECTIONS = ("push_csc", "push_csr", "pull_csc")
 
 
@@ -353,18 +353,20 @@ def chunks_of(device: Device, T: TiledMatrix | BitTiledMatrix, by_columns: bool)
     by_columns = by_columns and not T.symmetric
     found = T.forms.get(by_columns)
     if found is None:
-        ptr, xp = T.by_cols.ptr if by_columns else T.tile_ptr if T.format == "tiled" else T.by_rows.ptr, device.xp
-        lines, extra = (
-            ptr.shape[0] - 1,
-            xp.maximum((ptr[1:] - ptr[:-1] + (TILES_OF_CHUNK - 1)) // TILES_OF_CHUNK - 1, 0),
-        )
-        ends = xp.cumsum(extra)
-        more = device.read(ends[-1:])[0]
-        found = lines, lines, None, None
-        if more:
-            starts = device.zeros(lines + 1, np.int32)
-            starts[1:] = ends
-            owner = xp.searchsorted(ends, device.arange(more), side="right")
-            found = lines, lines + more, starts, device.array(owner.astype(np.int32))
-        T.forms[by_columns] = found
+        ptr = T.by_cols.ptr if by_columns else T.tile_ptr if T.format == "tiled" else T.by_rows.ptr
+        found = T.forms[by_columns] = chunks_of_lines(device, ptr, TILES_OF_CHUNK)
     return found
+
+
+def chunks_of_lines(device: Device, ptr: Any, size: int) -> tuple:
+    """(lines, chunks, extra, owner) of lines of tiles that `ptr` delimits, cut into chunks of `size` tiles."""
+    xp, lines = device.xp, ptr.shape[0] - 1
+    extra = xp.maximum((ptr[1:] - ptr[:-1] + (size - 1)) // size - 1, 0)
+    ends = xp.cumsum(extra)
+    more = device.read(ends[-1:])[0]
+    if not more:
+        return lines, lines, None, None
+    starts = device.zeros(lines + 1, np.int32)
+    starts[1:] = ends
+    owner = xp.searchsorted(ends, device.arange(more), side="right")
+    return lines, lines + more, starts, device.array(owner.astype(np.int32))

@@ -1,0 +1,137 @@
+"""C = A (+.x) B over 8 x 8 bit blocks (TileSpGEMM; kernels/products/tile_pairs.cuh): any semiring, no mask.
+
+    layout      block layout of C: the product of the block layouts of A and B, in two phases
+    masks       the map of each block of C, and the entries of its rows; then one read-back, and C is allocated exactly
+    products    values and columns, as CSR; FP64 plus_times by matrix instructions (tensor cores)
+
+Workspace: 12 bytes for each block of C and 8 for each row, and the blocks of A and B, which are kept with them.
+Paper: papers/tilespgemm_ppopp22.txt, 3.3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....dtypes import BOOL, FP64
+from ....operators import get_typed_op
+from ....planner.choose_kernel import TileFacts
+from ....storage.store import Compressed, index_dtype
+from ....storage.tiled import can_tile
+from ..lowering.semirings import lowered
+from ..structure.structure import choose_format, convert
+from .spgemm import matmul_two_phases
+from .tile_blocks import bit_blocks_of, entries_per_block
+from .tiles import chunks_of_lines
+
+if TYPE_CHECKING:
+    from ....planner.device_limits import DeviceLimits
+    from ..lowering.semirings import Lowered
+    from ..runtime.device import Device
+
+TILES_OF_TASK, THREADS = 256, 128  # as in tile_pairs.cuh
+COUNTS = "BIT_MATRIX"
+
+
+def serves(A: Compressed, B: Compressed) -> bool:
+    """Have A and B enough entries for their dimensions, so that arrays with an element for each block row pay?"""
+    return can_tile(A) and can_tile(B)
+
+
+def is_matrix_product(semiring: Any, A: Compressed, B: Compressed) -> bool:
+    """Is the product FP64 plus_times of FP64 operands, for which there are matrix instructions?"""
+    op, monoid = semiring.binaryop, semiring.monoid
+    if op.name != "times" or not op.parent._builtin or monoid.ufunc is not np.add:
+        return False
+    return all(dtype is FP64 for dtype in (A.dtype, B.dtype, op.type, op.type2, semiring.return_type))
+
+
+def mode_of(limits: DeviceLimits, semiring: Any, A: Compressed, B: Compressed) -> str:
+    """How values are computed: a name of the enumeration in tile_pairs.cuh."""
+    if is_matrix_product(semiring, A, B) and limits.fp64_matrix:
+        return "FP64_MATRIX"
+    counts = semiring.binaryop.kind == "pair" and semiring.monoid.ufunc is np.add
+    return COUNTS if counts and semiring.return_type.np_type.kind in "iuf" else "ENTRIES"
+
+
+def facts(device: Device, A: Compressed, B: Compressed, s: Lowered, semiring: Any) -> TileFacts | None:
+    """What the planner compares (planner/choose_kernel.py); None where entries are multiplied one by one, or rows are
+    few (DCSR)."""
+    one_by_one = not s.structure_only and mode_of(device.launcher.limits, semiring, A, B) == "ENTRIES"
+    if one_by_one or A.rows is not None or B.rows is not None:
+        return None
+    made = sum(X.indices.shape[0] for X in {id(X): X for X in (A, B)}.values() if "tiles8" not in (X.forms or ()))
+    row = B.indices.shape[0] / B.nrows
+
+    def fill():
+        return entries_per_block(device, A), entries_per_block(device, B)
+
+    return TileFacts(A.indices.shape[0], row, made, s.structure_only, fill)
+
+
+def matmul_tile_pairs(
+    device: Device, A: Compressed, B: Compressed, s: Lowered, semiring: Any, plan: Any = None
+) -> Compressed:
+    """C = A (+.x) B.
+
+    Raises: OutOfMemory, which says what C needs, before C is allocated.
+    """
+    left, right = bit_blocks_of(device, A), bit_blocks_of(device, B)
+    layout = _layout_of_product(device, left, right)
+    blocks, launcher = layout.indices.shape[0], device.launcher
+    maps, counts = device.empty(blocks, np.uint64), device.zeros(A.nrows + 1, np.uint64)
+    lines, tasks, extra, owner = chunks_of_lines(device, layout.indptr, TILES_OF_TASK)
+    a_values, b_values = left.values if s.reads_a else None, right.values if s.reads_x else None
+    operands = (
+        left.block_ptr, left.block_col, left.block_map, left.value_ptr, a_values,
+        right.block_ptr, right.block_col, right.block_map, right.value_ptr, b_values,
+        layout.indptr, layout.indices, maps, A.nrows, lines, tasks, extra, owner, counts,
+    )  # fmt: skip
+    out = index_dtype(B.ncols)
+    name = "int32_t" if out.itemsize == 4 else "int64_t"
+    kernel = launcher.kernel("products/tile_pairs.cuh", "tile_masks", "", (name,))
+    threads = launcher.threads(256)
+    kernel(_blocks(launcher, tasks, threads), threads, (*operands, None, None, None))
+    indptr = device.zeros(A.nrows + 1, np.int64)
+    indptr[1:] = device.xp.cumsum(counts[:-1].view(np.int64))
+    pairs, total = device.read(counts[-1:], indptr[-1:])
+    if plan is not None and type(plan) is not str:
+        plan.note = f"{pairs} pairs of tiles, {blocks} tiles, {total} entries"
+    dtype = s.dtype.np_type
+    device.check_room(
+        total * (out.itemsize + (0 if s.structure_only else dtype.itemsize)), f"the {total} entries of C = A B"
+    )
+    cols = device.empty(total, out)
+    values = None if s.structure_only else device.empty(total, dtype)
+    if total:
+        mode = mode_of(launcher.limits, semiring, A, B)
+        kernel = launcher.kernel("products/tile_pairs.cuh", "tile_products", s.text, (name, "S", mode))
+        threads = launcher.threads(THREADS)
+        kernel(_blocks(launcher, tasks, threads), threads, (*operands, indptr, cols, values))
+    if s.structure_only:
+        values = s.value(device, A, B) if total else device.empty(0, dtype)
+    iso = s.structure_only and total > 0
+    result = choose_format(device, Compressed(A.nrows, B.ncols, s.dtype, indptr, cols, values, iso))
+    result.shared = iso
+    return result
+
+
+def _blocks(launcher, tasks, threads):
+    """A warp for each task."""
+    return launcher.blocks(max(1, min(-(-tasks * 32 // threads), 1 << 30)))
+
+
+def _layout_of_product(device, left, right):
+    """The blocks that C may have, as an iso matrix in CSR (step 1)."""
+    any_pair = get_typed_op("any_pair", BOOL, kind="semiring")
+    layouts = [
+        Compressed(
+            T.block_ptr.shape[0] - 1, -(-T.ncols // 8), BOOL, T.block_ptr, T.block_col, device.constant(np.True_), True
+        )
+        for T in (left, right)
+    ]
+    s = lowered(device, any_pair, BOOL, True, BOOL, True)
+    layout = convert(device, matmul_two_phases(device, *layouts, s), "csr")
+    layout.indices = layout.indices.astype(np.int32, copy=False)
+    return layout
