@@ -49,8 +49,9 @@ def strongly_connected_components(G: Graph | Matrix, *, callback: Callback | Non
 
     Shapes: A n x n, labels size n.  Types: any A, whose values do not matter; labels INT64.
     Raises: TypeError, DimensionMismatch from Graph; TypeError for callback.
-    Cost: one sequential traversal of the edges where the backend has it compiled (sequential.strong_components) and
-    there is no callback; else two searches, and for each round of colours products up to the longest shortest path.
+    Cost: without a callback two searches and one launch on a GPU (fused.strong_components), one sequential traversal of
+    the edges where the backend has it compiled (sequential.strong_components); else two searches, and for each round of
+    colours products up to the longest shortest path.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import strongly_connected_components
@@ -60,6 +61,10 @@ def strongly_connected_components(G: Graph | Matrix, *, callback: Callback | Non
     """
     G = as_graph(G)
     with Report("strongly_connected_components", callback) as report:
+        found: Any = fused.strong_components(G.A, symmetric=G.known_symmetric) if callback is None else None
+        if found is not None:
+            report.finish("converged", True)
+            return StrongComponentsResult(*found, report, vertices=G.labels)
         found = sequential.strong_components(G.A) if callback is None else None
         if found is None:
             labels = _rounds(G, report)

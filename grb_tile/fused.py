@@ -264,7 +264,7 @@ def strong_components(A: Matrix, *, symmetric: bool = False) -> tuple[Vector, in
     and related problems" (IPDPS 2014).
     """
     store = _store(A)
-    found = current().strong_components(store, _in_edges(store, symmetric))
+    found = current().strong_components(store, lambda: _in_edges(store, symmetric))
     return None if found is NotImplemented else (Vector._from_store(found[0], name="labels"), found[1])
 
 

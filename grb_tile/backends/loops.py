@@ -149,9 +149,10 @@ class LoopPrimitives:
         """
         return NotImplemented
 
-    def strong_components(self, A: Compressed, AT: Compressed) -> tuple[VectorStore, int]:
+    def strong_components(self, A: Compressed, in_edges: Callable[[], Compressed]) -> tuple[VectorStore, int]:
         """(t, count): t[v] the least vertex of v's strongly connected component (INT64, full), how many there are.
 
+        in_edges(): the store of A', A itself where symmetric; called only if it is wanted.
         NotImplemented: a loop of products, or sequential.strong_components, is as good.
         """
         return NotImplemented

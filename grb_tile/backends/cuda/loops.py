@@ -77,8 +77,8 @@ class WholeLoops:
     def core_numbers(self, A, AT):
         return self._loop_without_host("traversal.cores", "core_numbers", A, AT)
 
-    def strong_components(self, A, AT):
-        return self._loop_without_host("traversal.strong_components", "strong_components", A, AT)
+    def strong_components(self, A, in_edges):
+        return self._loop_without_host("traversal.strong_components", "strong_components", A, in_edges)
 
     def dependencies(self, A, sources, endpoints, by_edge):
         return self._loop_without_host("traversal.brandes", "dependencies", A, sources, endpoints, by_edge)

@@ -7,7 +7,7 @@ import pytest
 from cuda_emulation.backend import EMULATED, shim
 from cuda_emulation.launcher import EmulatedLauncher
 from grb_tile.backends.cuda.runtime.device import Device
-from grb_tile.backends.cuda.traversal import cores
+from grb_tile.backends.cuda.traversal import cores, strong_components
 from grb_tile.storage import place
 from support import seeds
 from support.graphs import GRAPHS, graph_of, power_law, random_graph, transposed
@@ -67,3 +67,49 @@ def test_random_orders_of_threads():
         pytest.skip("the order of threads can be chosen in the CPU emulation only")
     for seed in (3, 4):
         check_cores(without_loops(power_law(900, 4000, 5)), device=Device(EmulatedLauncher(seed=seed)))
+
+
+def check_strong(A, device=None):
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    plain = csr_array((np.ones(A.nvals), A.indices, A.indptr), A.shape)
+    count, wanted = connected_components(plain, directed=True, connection="strong")
+    store, found = strong_components.strong_components(device or shim().device, A, lambda: transposed(A))
+    least = np.full(count, A.nrows)
+    np.minimum.at(least, wanted, np.arange(A.nrows))
+    assert found == count and place.host(store).values.tolist() == least[wanted].tolist()
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_strong_components(name):
+    A = GRAPHS[name]()
+    check_strong(A)
+    check_strong(graph_of(A.nrows, *(x[::3] for x in entries(A)), symmetric=False))
+
+
+@pytest.mark.parametrize("salt", range(6))
+def test_strong_components_of_all_sizes(salt):
+    """About as many edges as vertices, and cycles joined by edges that lead one way, in any order of numbers."""
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 60 + salt])
+    n = int(rng.integers(100, 900))
+    check_strong(random_graph(n, int(n * rng.uniform(0.8, 2.5)), 70 + salt, False))
+    number, rows, cols, first = rng.permutation(n), [], [], 0
+    while first < n:
+        cycle = number[first : first + int(rng.integers(1, 40))]
+        rows += [*cycle, cycle[0]]
+        cols += [*np.roll(cycle, 1), number[int(rng.integers(0, first + 1))]]  # to a cycle before
+        first += cycle.size
+    check_strong(graph_of(n, np.array(rows), np.array(cols), symmetric=False))
+
+
+def test_strong_components_with_hubs_and_loops():
+    """Rows longer than a lane reads, in both directions; vertices with nothing but a loop."""
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 68])
+    n = 700
+    hub, other = np.zeros(300, int), np.full(300, 1)
+    to, back = rng.choice(np.arange(2, 400), 300, replace=False), rng.choice(np.arange(2, 400), 300, replace=False)
+    loops = np.arange(380, 420)
+    rows, cols = np.concatenate((hub, back, loops, [650, 651])), np.concatenate((to, other, loops, [651, 650]))
+    check_strong(graph_of(n, rows, cols, symmetric=False))
+    check_strong(graph_of(n, np.concatenate((rows, [1])), np.concatenate((cols, [0])), symmetric=False))

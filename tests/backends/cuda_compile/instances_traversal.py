@@ -34,3 +34,5 @@ def instances():
     for index in ("int32_t", "int64_t"):
         for by_edge in ("true", "false"):
             yield "traversal/brandes.cuh", "brandes", "", (index, by_edge)
+    for name in ("strong_components", "strong_pivot"):
+        yield "traversal/strong_components.cuh", name, "", ()

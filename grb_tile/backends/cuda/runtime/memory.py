@@ -19,7 +19,15 @@ from ....storage.store import BitmapVector, Compressed, SparseVector
 STORES = (SparseVector, BitmapVector, Compressed)
 HOST_FORM = "device"  # the first part of the key of a host store's copy on a device: ("device", number)
 # forms that hold no memory of the device
-KEPT = {"host", "elements_read", "iso_value", "last_direction", "transpose_of", "cost_without_transpose"}
+KEPT = {
+    "host",
+    "strong_pivot",
+    "elements_read",
+    "iso_value",
+    "last_direction",
+    "transpose_of",
+    "cost_without_transpose",
+}
 
 
 def drop_forms(is_there: Callable[[Any], bool] = lambda array: True) -> int:
