@@ -49,7 +49,7 @@ class BackendInterface:
         least = _least_edges()
         if len(adjacency) < least and (edges := sum(map(len, adjacency.values()))) < least:
             return f"the graph has {edges} adjacencies, fewer than nx.config.backends.{BACKEND}.min_edges = {least}"
-        if FUNCTIONS[name].light and not _is_converted(G):
+        if not _is_converted(G) and FUNCTIONS[name].is_light(args, kwargs):
             return "NetworkX answers in less time than a conversion of the graph takes"
         return True
 

@@ -23,28 +23,36 @@ class Implementation:
     function    what NetworkX calls, with the signature of its own function
     kind        "algorithm", "matrix" (arrays and matrices of a graph), "graph" (gives a graph)
     can_run     called with the function's arguments: True, or the reason why they cannot be served
-    light       NetworkX answers in less time than a conversion takes
+    light       whether NetworkX answers in less time than a conversion takes; or a function of the arguments for that
     signature   of `function`
     """
 
     function: Callable
     kind: str
     can_run: Callable | None
-    light: bool
+    light: bool | Callable[..., bool]
     signature: inspect.Signature
 
     def refusal(self, args: tuple, kwargs: dict) -> str | None:
         """Why the function cannot run with these arguments; None when it can."""
         if self.can_run is None:
             return None
-        # NetworkX gives most arguments positionally, whatever the caller wrote
         try:
-            bound = self.signature.bind(*args, **kwargs)
+            arguments = self._bound(args, kwargs)
         except TypeError as error:
             return f"the arguments are not those of NetworkX 3.6: {error}"
-        bound.apply_defaults()
-        answer = self.can_run(**bound.arguments)
+        answer = self.can_run(**arguments)
         return None if answer is True else answer
+
+    def is_light(self, args: tuple, kwargs: dict) -> bool:
+        """Whether NetworkX answers this call in less time than a conversion takes.  After `refusal`."""
+        return self.light(**self._bound(args, kwargs)) if callable(self.light) else self.light
+
+    def _bound(self, args: tuple, kwargs: dict) -> dict[str, Any]:
+        """The arguments by name: NetworkX gives most of them positionally, whatever the caller wrote."""
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.arguments
 
 
 FUNCTIONS: dict[str, Implementation] = {}
@@ -55,7 +63,7 @@ def implements(
     *,
     kind: str = "algorithm",
     can_run: Callable | None = None,
-    light: bool = False,
+    light: bool | Callable[..., bool] = False,
     not_for: tuple[str, ...] = (),
 ) -> Callable[[Callable], Callable]:
     """Register a function under its name, or under `name` where NetworkX dispatches it under another.

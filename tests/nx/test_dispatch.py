@@ -94,6 +94,32 @@ def test_what_networkx_answers_sooner_needs_a_converted_graph():
     assert backend.should_run("degree_centrality", (G,), {}) is True
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "sooner"),
+    [
+        ("shortest_path", (0, 5), True),
+        ("shortest_path", (0, 5, "weight"), True),
+        ("shortest_path", (0, 5, "weight", "bellman-ford"), False),
+        ("shortest_path", (0,), False),
+        ("shortest_path_length", (0, 5), True),
+        ("shortest_path_length", (0, 5, "weight"), False),
+        ("has_path", (0, 5), True),
+        ("jaccard_coefficient", ([(0, 1)],), True),
+        ("jaccard_coefficient", (iter([(0, 1)]),), False),
+        ("jaccard_coefficient", (), False),
+        ("clustering", (3,), True),
+        ("clustering", ([3, 4],), False),
+        ("clustering", (), False),
+    ],
+)
+def test_what_looks_at_few_nodes_needs_a_converted_graph(name, arguments, sooner):
+    G = nx.gnp_random_graph(100, 0.3, seed=2)
+    answer = backend.should_run(name, (G, *arguments), {})
+    assert (answer is not True and "less time than a conversion" in answer) if sooner else answer is True
+    nx.triangles(G, backend="grb_tile")
+    assert backend.should_run(name, (G, *arguments), {}) is True
+
+
 def test_a_refusal_says_why():
     G = nx.path_graph(3)
     reason = backend.can_run("bfs_edges", (G, 0), {"sort_neighbors": sorted})

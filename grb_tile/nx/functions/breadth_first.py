@@ -95,7 +95,7 @@ def all_pairs_shortest_path(G, cutoff=None):
         yield node, paths_to(G, node, cutoff)
 
 
-@implements()
+@implements(light=True)
 def bidirectional_shortest_path(G, source, target):
     """A path of fewest edges, by a search that stops at the target."""
     start, end = ends(G, source, target)
@@ -105,7 +105,7 @@ def bidirectional_shortest_path(G, source, target):
     return nodes_of(G).of(np.array(path_to(end, parents)))
 
 
-@implements()
+@implements(light=True)
 def has_path(G, source, target):
     start, end = ends(G, source, target)
     return end in algorithms.bfs(graph(G), start, target=end).levels

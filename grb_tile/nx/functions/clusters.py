@@ -21,6 +21,14 @@ def chosen(G: nx.Graph, nodes: Any) -> list[int]:
     return list(dict.fromkeys(map(nodes_of(G).number, G.nbunch_iter(nodes))))
 
 
+def is_one_node(G: nx.Graph, nodes: Any = None, **others: Any) -> bool:
+    """Whether `nodes` is one node, whose neighbours alone NetworkX looks at."""
+    try:
+        return nodes is not None and nodes in G
+    except TypeError:  # a list of nodes
+        return False
+
+
 def answer(G: nx.Graph, nodes: Any, numbers: list[int], values: list) -> Any:
     """{node: value}, or the one value where `nodes` is a node."""
     if nodes is not None and nodes in G:
@@ -52,7 +60,7 @@ def _all_or_simple(G: nx.Graph, nodes: Any = None) -> bool | str:
     return nodes is None or not G.is_multigraph() or "NetworkX refuses some nodes of a multigraph"
 
 
-@implements(not_for=("directed",), can_run=_all_or_simple)
+@implements(not_for=("directed",), can_run=_all_or_simple, light=is_one_node)
 def triangles(G, nodes=None):
     numbers = chosen(G, nodes)
     return answer(G, nodes, numbers, _triangles(G, numbers).tolist())
@@ -70,7 +78,7 @@ def _coefficients(G: nx.Graph, numbers: list[int], weight: Any) -> list[float]:
     return [value or 0 for value in values[numbers].tolist()]
 
 
-@implements(not_for=("multigraph",))
+@implements(not_for=("multigraph",), light=is_one_node)
 def clustering(G, nodes=None, weight=None):
     numbers = chosen(G, nodes)
     return answer(G, nodes, numbers, _coefficients(G, numbers, weight))
@@ -95,7 +103,7 @@ def transitivity(G):
     return algorithms.transitivity(graph(G)) or 0 if len(G) else 0
 
 
-@implements(can_run=_undirected)
+@implements(can_run=_undirected, light=is_one_node)
 def square_clustering(G, nodes=None):
     numbers = chosen(G, nodes)
     if not numbers:
@@ -104,7 +112,7 @@ def square_clustering(G, nodes=None):
     return answer(G, nodes, numbers, [value or 0 for value in values[numbers].tolist()])
 
 
-@implements(not_for=("directed", "multigraph"))
+@implements(not_for=("directed", "multigraph"), light=is_one_node)
 def generalized_degree(G, nodes=None):
     """For each node the counts of C(i, j) over its edges, C<A,s> = A plus.pair A'."""
     from collections import Counter

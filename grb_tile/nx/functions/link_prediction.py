@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any
 
 import networkx as nx
@@ -42,22 +42,27 @@ def _has_no_loops(G: nx.Graph, ebunch: Any = None, **others: Any) -> bool | str:
     )
 
 
-@implements(not_for=("directed", "multigraph"), can_run=_has_no_loops)
+def _few_pairs(G: nx.Graph, ebunch: Any = None, **others: Any) -> bool:
+    """Fewer pairs than nodes: NetworkX looks at their neighbours, a conversion at the neighbours of every node."""
+    return isinstance(ebunch, Sized) and len(ebunch) < len(G)
+
+
+@implements(not_for=("directed", "multigraph"), can_run=_has_no_loops, light=_few_pairs)
 def jaccard_coefficient(G, ebunch=None):
     return _scores(G, ebunch, algorithms.jaccard)
 
 
-@implements(not_for=("directed", "multigraph"), can_run=_has_no_loops)
+@implements(not_for=("directed", "multigraph"), can_run=_has_no_loops, light=_few_pairs)
 def adamic_adar_index(G, ebunch=None):
     return _scores(G, ebunch, algorithms.adamic_adar)
 
 
-@implements(not_for=("directed", "multigraph"), can_run=_has_no_loops)
+@implements(not_for=("directed", "multigraph"), can_run=_has_no_loops, light=_few_pairs)
 def resource_allocation_index(G, ebunch=None):
     return _scores(G, ebunch, algorithms.resource_allocation)
 
 
-@implements(not_for=("directed", "multigraph"))
+@implements(not_for=("directed", "multigraph"), light=_few_pairs)
 def preferential_attachment(G, ebunch=None):
     degree = degrees(G).tolist() if len(G) else []
     number = nodes_of(G).number

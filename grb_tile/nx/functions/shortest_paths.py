@@ -65,7 +65,16 @@ def _search(functions: dict, G: nx.Graph, source: Any, target: Any, weight: Any,
     return one_pair(G, source, target, weight)
 
 
-@implements()
+def _is_bidirectional(source: Any = None, target: Any = None, method: str = "dijkstra", **others: Any) -> bool:
+    """Whether NetworkX searches from both ends, which reaches few nodes of most graphs."""
+    return source is not None and target is not None and method == "dijkstra"
+
+
+def _has_both_ends(source: Any = None, target: Any = None, weight: Any = None, **others: Any) -> bool:
+    return source is not None and target is not None and weight is None
+
+
+@implements(light=_is_bidirectional)
 def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
     """Paths between one or all sources and one or all targets."""
     found = _search(PATHS, G, source, target, weight, method)
@@ -74,7 +83,7 @@ def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
     return found
 
 
-@implements()
+@implements(light=_has_both_ends)
 def shortest_path_length(G, source=None, target=None, weight=None, method="dijkstra"):
     """Lengths between one or all sources and one or all targets."""
     return _search(LENGTHS, G, source, target, weight, method)

@@ -164,7 +164,7 @@ def dijkstra_path_length(G, source, target, weight="weight"):
     return distances[end].new().value
 
 
-@implements()
+@implements(light=True)
 def bidirectional_dijkstra(G, source, target, weight="weight"):
     ends(G, source, target)
     try:
