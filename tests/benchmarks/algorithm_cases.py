@@ -45,12 +45,43 @@ def hub(subject):
     return int(np.argmax(subject.csr.degrees))
 
 
+def python_graphblas(name, *arguments):
+    """The formulation of peer_graphblas.py of this name, over SuiteSparse; arguments: functions of the subject."""
+
+    def run(subject):
+        import peer_graphblas
+
+        A = subject.graphblas._A
+        return getattr(peer_graphblas, name)(A, *(argument(subject) for argument in arguments))
+
+    return {"python-graphblas": run}
+
+
+def transposed(subject):
+    """A' for SuiteSparse, made once."""
+    if not subject.directed:
+        return subject.graphblas._A
+    if "transposed" not in subject._made:
+        subject._made["transposed"] = subject.graphblas._A.T.new()
+    return subject._made["transposed"]
+
+
 @case("bfs")
 def bfs():
+    from scipy.sparse import csgraph
+
+    def same(ours, theirs):
+        if isinstance(theirs, tuple):
+            assert set(ours.to_dict()) == set(theirs[0].tolist())
+        else:
+            assert ours.to_dict() == (theirs if isinstance(theirs, dict) else theirs.to_dict())
+
     return (
         lambda s: alg.bfs(s.G, hub(s)),
         lambda s: nx.single_source_shortest_path_length(s.nx, hub(s)),
-        same_dict,
+        same,
+        python_graphblas("bfs_levels", transposed, hub)
+        | {"SciPy": lambda s: csgraph.breadth_first_order(s.scipy, hub(s))},
     )
 
 
@@ -59,16 +90,16 @@ def sssp():
     from scipy.sparse import csgraph
 
     def same(ours, theirs):
-        if isinstance(theirs, dict):
-            assert ours.to_dict() == theirs
-        else:
+        if isinstance(theirs, np.ndarray):
             np.testing.assert_array_equal(ours.to_numpy(np.inf), theirs)
+        else:
+            assert ours.to_dict() == (theirs if isinstance(theirs, dict) else theirs.to_dict())
 
     return (
         lambda s: alg.sssp(s.G, hub(s)),
         lambda s: nx.single_source_dijkstra_path_length(s.nx, hub(s)),
         same,
-        {"SciPy": lambda s: csgraph.dijkstra(s.scipy, indices=hub(s))},
+        python_graphblas("sssp_bellman_ford", hub) | {"SciPy": lambda s: csgraph.dijkstra(s.scipy, indices=hub(s))},
     )
 
 
@@ -93,6 +124,32 @@ def connected_components():
     )
 
 
+@case("triangle_count")
+def triangle_count():
+    """NetworkX has no function of the whole graph but those of its nodes."""
+
+    def lower(s):
+        if "lower" not in s._made:
+            from graphblas import select
+
+            # by descending degree, as triangle_count orders the vertices
+            order = np.argsort(-s.csr.degrees, kind="stable")
+            s._made["lower"] = select.tril(s.graphblas._A[order, order].new(), -1).new()
+        return s._made["lower"]
+
+    def peer(s):
+        import peer_graphblas
+
+        return peer_graphblas.triangle_count(lower(s))
+
+    return (
+        lambda s: alg.triangle_count(s.G),
+        lambda s: sum(nx.triangles(s.nx).values()) // 3,
+        lambda ours, theirs: np.testing.assert_equal(ours, theirs),
+        {"python-graphblas": peer},
+    )
+
+
 @case("triangles", scale=13)
 def triangles():
     return lambda s: alg.triangles(s.G), lambda s: nx.triangles(s.nx), close(), graphblas("triangles")
@@ -108,13 +165,23 @@ def betweenness():
     return (
         lambda s: alg.betweenness(s.G, sources=drawn(s, 4)),
         lambda s: nx.betweenness_centrality(s.nx, k=4, seed=1),
-        close(1e-6, 1e-9),
+        lambda ours, theirs: isinstance(theirs, dict) and close(1e-6, 1e-9)(ours, theirs),
+        python_graphblas("betweenness", transposed, lambda s: drawn(s, 4)),
     )
 
 
 @case("betweenness", scale=10)
 def betweenness_exact():
     return lambda s: alg.betweenness(s.G), lambda s: nx.betweenness_centrality(s.nx), close(1e-6, 1e-9)
+
+
+@case("betweenness_weighted", scale=9, weighted=True)
+def betweenness_weighted():
+    return (
+        lambda s: alg.betweenness(s.G, weighted=True),
+        lambda s: nx.betweenness_centrality(s.nx, weight="weight"),
+        close(1e-6, 1e-9),
+    )
 
 
 @case("edge_betweenness", scale=9)

@@ -6,7 +6,7 @@ improved entries), storage hints and constants included, wherever python-graphbl
 """
 
 import numpy as np
-from graphblas import Vector, binary, dtypes, monoid, semiring, unary
+from graphblas import Matrix, Vector, binary, dtypes, monoid, semiring, unary
 
 ALPHA, BETA1, BETA2 = 8.0, 8.0, 512.0  # LAGraph's constants for changing direction
 DAMPING = 0.85
@@ -112,3 +112,27 @@ def out_degree(A):
         ones = Vector.from_scalar(np.int64(1), A.ncols, dtypes.INT64)
         DEGREES[id(A)] = (A, semiring.plus_pair[dtypes.INT64](A @ ones).new())
     return DEGREES[id(A)][1]
+
+
+def betweenness(A, AT, sources):
+    """Sums of Brandes' dependencies over a batch of sources, as LAGr_Betweenness: a row of F for each of them."""
+    ns, n = len(sources), A.nrows
+    paths = semiring.plus_first[dtypes.FP64]
+    F = Matrix.from_coo(range(ns), sources, 1.0, dtype=dtypes.FP64, nrows=ns, ncols=n)
+    V, levels = F.dup(), []
+    while F.nvals:
+        levels.append(F)
+        # F<!V,r,s> = F A
+        F = paths(F @ A).new(mask=~V.S)
+        V(F.S) << F
+    b, D = Vector(dtypes.FP64, n), None
+    b << 0.0
+    for d in range(len(levels) - 1, 1, -1):
+        # W = (1 + D) / F,  D<F,s> = (W A') * F of the level before
+        W = unary.minv(levels[d]).new()
+        if D is not None:
+            W(binary.plus) << binary.truediv(D & levels[d])
+        D = paths(W @ AT).new(mask=levels[d - 1].S)
+        D << binary.times(D & levels[d - 1])
+        b(binary.plus) << D.reduce_columnwise(monoid.plus)
+    return b
