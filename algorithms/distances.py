@@ -1,6 +1,6 @@
 """Distances between all pairs, and what is measured by them: eccentricity, diameter, radius.
 
-    apsp              D = D min (D min.+ D), or a search from each vertex
+    apsp              a search from each vertex, or  D min= D(:, k) min.+ D(k, :)  for each k (Floyd, Warshall)
     eccentricity(v)   [max_u d(v, u)]
     diameter          max of the eccentricities, radius: min of them
 
@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, dtypes, exceptions, monoid
+from grb_tile import Matrix, Vector, binary, dtypes, exceptions, monoid, sequential, unary
 
 from . import arguments
 from .bfs import bfs, bfs_multi
+from .errors import NegativeCycleError
 from .graph import Graph, as_graph
 from .report import Report
 from .result import VertexResult
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     from .report import Callback
 
 BATCH = 256  # searches that run side by side
+RELAXATION = (
+    8  # a search takes as long for an edge as Floyd and Warshall's loop, which is in order of memory, for eight
+)
+EXACT = {"i": 2.0**53, "u": 2.0**53, "f": np.inf}  # lengths below it are those of FP64
 
 
 def apsp(
@@ -41,6 +46,7 @@ def apsp(
     *,
     sources: Sequence[int] | None = None,
     weighted: bool = False,
+    method: str = "auto",
     memory: float = 4e9,
     callback: Callback | None = None,
 ) -> VertexResult:
@@ -48,6 +54,9 @@ def apsp(
 
     sources    the vertices that paths start from; None: all
     weighted   the length of a path is the sum of its weights
+    method     "search": from each source; "floyd_warshall": by way of each vertex in turn, for graphs with many edges
+               or weights that are negative; "auto": the latter where all are sources and a weight is negative, or
+               there are more than n^2 / 8 weighted edges
     memory     the bytes that the result may need; more are refused before anything is computed
     callback   called with the record of each batch of sources; something true stops there
 
@@ -55,7 +64,8 @@ def apsp(
     Raises: OutOfMemory with the bytes that would be needed; IndexError, TypeError, ValueError for the arguments; what
     `sssp` raises for weights.
     Cost: a breadth-first search for each source, 64 in a word; weighted: a shortest path search for each,
-    256 side by side.
+    256 side by side; "floyd_warshall": n products of a column and a row, n^2 each.
+    Source: Floyd, "Algorithm 97: shortest path" (Comm. ACM 5, 1962); Warshall (J. ACM 9, 1962).
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import apsp
@@ -67,10 +77,15 @@ def apsp(
     """
     G = as_graph(G)
     wanted = list(range(G.n)) if sources is None else arguments.nodes(sources, G.n)
+    arguments.choice(method, ("auto", "search", "floyd_warshall"), "method")
     if arguments.real(memory, "memory") < 0:
         raise ValueError(f"memory: expected 0 or more bytes, got {memory!r}")
+    weights = Weights(G) if weighted else None  # refuses weights without an order
+    if method == "auto" and sources is None and weights is not None and not weights.may_overflow:
+        if weights.emin < 0 or RELAXATION * G.A.nvals > G.n**2:
+            method = "floyd_warshall"
     # a column index and a distance for each pair
-    needed = len(wanted) * G.n * (16 if weighted else 12)
+    needed = (G.n if method == "floyd_warshall" else len(wanted)) * G.n * (16 if weighted else 12)
     if needed > memory:
         raise exceptions.OutOfMemory(
             f"apsp: {len(wanted)} sources x {G.n} vertices need up to {needed:,} bytes, memory allows {memory:,.0f}; "
@@ -79,8 +94,10 @@ def apsp(
     rows = []
     with Report("apsp", callback) as report:
         report.finish("converged", True)
-        if weighted:
-            Weights(G)  # refuses weights without an order, also where no source is given
+        if method == "floyd_warshall":
+            D = _floyd_warshall(G, weights, report)
+            D = D if sources is None else D[wanted, :].new(name="distances")
+            return VertexResult(D, report, vertices=G.labels, sources=wanted)
         for start in range(0, len(wanted), BATCH):
             part = wanted[start : start + BATCH]
             rows.append(sssp_multi(G, part) if weighted else bfs_multi(G, part).levels)
@@ -89,6 +106,43 @@ def apsp(
         done = wanted[: sum(block.nrows for block in rows)]
         D = _stacked(rows, G)
     return VertexResult(D, report, vertices=G.labels, sources=done)
+
+
+def _floyd_warshall(G: Graph, weights: Weights | None, report: Report) -> Matrix:
+    """D(i, j), an edge being its weight, or 1."""
+    if weights is not None and weights.may_overflow:
+        raise OverflowError(
+            f"G: {G.n} weights of up to {max(abs(weights.emin), abs(weights.emax))} may exceed {weights.dtype.name}; "
+            "use FP64 weights: A.dup(gb.dtypes.FP64)"
+        )
+    D = unary.one[dtypes.INT32](G.A).new() if weights is None else weights.A.dup()
+    # D min= 0 on the diagonal
+    D(binary.min) << Vector.from_scalar(0, G.n, D.dtype).diag()
+    result = dtypes.INT32 if weights is None else weights.result_dtype
+    if weights is None or G.n * max(abs(float(weights.emin)), abs(float(weights.emax))) < EXACT[D.dtype.np_type.kind]:
+        dense = D.to_dense(np.inf, dtype=dtypes.FP64)
+        cycle = sequential.floyd_warshall(dense)
+        if cycle is not None:
+            if cycle < G.n:
+                raise _negative_cycle(G, cycle)
+            return Matrix.from_dense(dense, missing_value=np.inf, name="distances").dup(result)
+    for k in range(G.n):
+        if D[k, k].value < 0:
+            raise _negative_cycle(G, k)
+        # D min= D(:, k) min.+ D(k, :)
+        D(binary.min) << D[:, k].new().outer(D[k, :].new(), binary.plus)
+        if report.note(vertices=k + 1):
+            break
+    return D.dup(result, name="distances")
+
+
+def _negative_cycle(G: Graph, k: int) -> NegativeCycleError:
+    name = k if G.labels is None else G.labels[k]
+    return NegativeCycleError(
+        f"G: vertex {name!r} is on a cycle of negative total weight, so that distances have no minimum; "
+        "remove the cycle or make its weights positive",
+        k,
+    )
 
 
 def eccentricity(

@@ -4,6 +4,7 @@
     sequential.core_numbers(A, ...)        Batagelj and Zaversnik 2003
     sequential.greedy_colours(A, order)    Welsh and Powell 1967
     sequential.distances(A, sources)       Dijkstra 1959
+    sequential.floyd_warshall(D)           Floyd 1962, Warshall 1962
     sequential.dependencies(A, sources)    Brandes 2001
     ...
     sequential.random_order(n, seed)       an order for such loops: the same on every backend
@@ -236,6 +237,15 @@ def distances(A: Matrix, sources: Any, *, target: int = -1, parents: bool = Fals
     if _run("dijkstra", [A], wanted, target, D.reshape(-1), P, each=each, flags=flags) is None:
         return None
     return D, P if parents else None
+
+
+def floyd_warshall(D: np.ndarray) -> int | None:
+    """D(i, j) = the least sum of weights on a path from i to j, in place; a vertex on a cycle of negative weight, or n.
+
+    D   the weights, n x n FP64, C-contiguous: at most 0 on the diagonal, infinite where no edge is
+    Cost: O(n^3).  Source: Floyd, "Algorithm 97: shortest path" (Comm. ACM 5, 1962).
+    """
+    return _run("floyd_warshall", [], D.reshape(-1), D.shape[0])
 
 
 def dependencies(

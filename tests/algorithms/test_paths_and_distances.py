@@ -77,6 +77,44 @@ def test_all_pairs(seed, weighted, base_seed, monkeypatch):
     assert set(found.to_dict()) == set(some)
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("dtype", ["INT8", "INT64", "FP32", "FP64"])
+def test_floyd_warshall(seed, dtype, engine, base_seed):
+    S = random_graph(base_seed * 1000 + 90 + seed)
+    A = matrix(S, dtype)
+    for weighted in (False, True):
+        by_search = alg.apsp(A, method="search", weighted=weighted).values
+        found = alg.apsp(A, method="floyd_warshall", weighted=weighted).values
+        assert found.dtype == by_search.dtype and found.isequal(by_search)
+    some = alg.apsp(A, method="floyd_warshall", weighted=True, sources=[0]).values
+    assert some.isequal(by_search[[0], :].new())
+    # A(i, j) + p(i) - p(j): paths from i to j are longer by p(i) - p(j), and cycles are as long as before
+    i, j, x = matrix(S, int).to_coo()
+    p = np.random.default_rng(seed).integers(-30, 30, A.nrows)
+    shifted = gb.Matrix.from_coo(
+        i, j, x + p[i] - p[j], "INT64" if dtype == "INT8" else dtype, nrows=A.nrows, ncols=A.nrows
+    )
+    i, j, d = by_search.to_coo()
+    expected = dict(zip(zip(i.tolist(), j.tolist()), (d + p[i] - p[j]).tolist(), strict=True))
+    found = alg.apsp(shifted, weighted=True).values
+    assert dict(zip(zip(*(a.tolist() for a in found.to_coo()[:2])), found.to_coo()[2].tolist())) == expected
+
+
+def test_floyd_warshall_and_cycles_of_negative_weight(engine):
+    A = edges([(0, 1), (2, 3), (3, 2)], 4, [5, 1, -2])
+    with pytest.raises(alg.NegativeCycleError, match="vertex 'd' is on a cycle") as caught:
+        alg.apsp(alg.Graph(A, labels=list("abcd")), weighted=True, method="floyd_warshall")
+    assert caught.value.node == 3
+    with pytest.raises(OverflowError, match="use FP64 weights"):
+        alg.apsp(edges([(0, 1)], 3, 2**62), weighted=True, method="floyd_warshall")
+    far = alg.apsp(edges([(0, 1), (1, 2)], 3, 2**60), weighted=True, method="floyd_warshall")
+    assert far.values[0, 2].value == 2**61
+    inf = alg.apsp(edges([(0, 1), (1, 2)], 3, [np.inf, 1.0]), weighted=True, method="floyd_warshall")
+    assert inf.values[0, 2].value == np.inf and (2, 0) not in inf.values
+    with pytest.raises(ValueError, match="method: expected one of 'auto', 'search', 'floyd_warshall', got 'fw'"):
+        alg.apsp(A, method="fw")
+
+
 def test_all_pairs_that_do_not_fit_are_refused_before():
     A = gb.Matrix.from_coo([0], [1], 1, nrows=10**6, ncols=10**6)
     with pytest.raises(

@@ -6,8 +6,8 @@ Graphs are Graph500 Kronecker graphs (edge factor 16), of 1 M edges where Networ
 not: the column `edges` says.  The cases are in algorithm_cases_*.py.  Both sides run in turns in one process; a time is
 the least of several calls, one call where NetworkX needs more than 5 s.  Our calls are warm: kernels are compiled.
 `converted` is the NetworkX call itself with backend_priority = ["grb_tile"] and a graph that was not converted before:
-conversion, dispatch and the dictionaries of the result count.  Where the backend leaves a call to NetworkX, the ratio is
-about 1.  Results are compared before anything is timed.
+conversion, dispatch and the dictionaries of the result count.  Where the backend leaves a call to NetworkX, the ratio
+is about 1.  Results are compared before anything is timed.
 --record writes results/algorithms.md; with --only it replaces the rows of these cases.
 """
 
@@ -232,9 +232,10 @@ def record(rows):
     RESULTS.write_text(
         "# Graph algorithms against NetworkX and other libraries\n\n"
         "`python tests/benchmarks/bench_algorithms.py --record`: least time of a warm call, all sides in turns in one\n"
-        "process, results compared. `ratio` is NetworkX's time over ours. `converted` is its time over that of the same\n"
-        "call with `backend_priority` set to `grb_tile` and a graph that was not converted before: conversion, dispatch\n"
-        "and dictionaries of the result count. Behind a peer's time is ours over it (above 1: grb_tile is slower).\n\n"
+        "process, results compared. `ratio` is NetworkX's time over ours. `converted` is its time over that of the\n"
+        "same call with `backend_priority` set to `grb_tile` and a graph that was not converted before: conversion,\n"
+        "dispatch and dictionaries of the result count. Behind a peer's time is ours over it (above 1: grb_tile is\n"
+        "slower).\n\n"
         f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']:.1f}, commit {str(facts['commit'])[:7]}.\n\n"
         f"{len(held)} cases, geometric mean {means[0]:.0f}, converted {means[1]:.0f}; targets 50 and 12.\n\n"
         + HEAD + "\n" + "|---" * (HEAD.count("|") - 1) + "|\n" + "\n".join(held.values()) + "\n",

@@ -324,14 +324,14 @@ def negative_edge_cycle(G, weight="weight", heuristic=True):
 
 
 def distance_matrix(found: algorithms.Graph) -> np.ndarray:
-    """D(i, j) = weight of the least path, infinite where there is none: D min= D(:, k) min.+ D(k, :) for each k."""
-    D = found.A.to_dense(np.inf, dtype=gb.dtypes.FP64)
-    if found.A.dtype.np_type.kind != "f" and np.abs(D, where=D < np.inf, out=np.zeros_like(D)).sum() >= 2.0**53:
-        raise NotImplementedError("sums of these integers exceed 53 bits, which FP64 holds exactly")
-    np.fill_diagonal(D, np.minimum(D.diagonal(), 0))
-    for k in range(found.n):
-        np.minimum(D, D[:, k, None] + D[None, k, :], out=D)
-    return D
+    """D(i, j) = weight of the least path, infinite where there is none."""
+    try:
+        D = algorithms.apsp(found, weighted=True, memory=np.finfo(np.float64).max).values
+    except algorithms.NegativeCycleError as error:
+        raise NotImplementedError("a cycle of negative weight") from error  # what NetworkX gives depends on its order
+    if found.A.dtype.np_type.kind != "f" and D.nvals and np.abs(D.to_coo()[2], dtype=np.float64).max() >= 2.0**53:
+        raise NotImplementedError("lengths exceed 53 bits, which FP64 holds exactly")
+    return D.to_dense(np.inf, dtype=gb.dtypes.FP64)
 
 
 def _names_an_attribute(weight: Any = "weight", **others: Any) -> bool | str:

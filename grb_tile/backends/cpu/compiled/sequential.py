@@ -31,6 +31,7 @@ KERNELS = [
         for parents in (False, True)
     ),
     ("spanning_forest", {}),
+    ("floyd_warshall", {"Z": "d"}),
     *(
         ("best_label", {"X_ISO": iso, "VALUE": "d", "INDEX": "i", "Z": "d", "MASK": mask})
         for iso, mask in ((True, "none"), (False, "none"), (False, "pattern"))
@@ -56,7 +57,7 @@ def sequential(name, matrices, arguments, seconds, each=None, flags=None):
     if any(A.rows is not None for A in matrices):
         return NotImplemented
     constants = {key: A.indices.dtype.char for key, A in zip(("INDEX", "IN_INDEX"), matrices, strict=False)}
-    if each:
+    if each or name == "floyd_warshall":
         constants["Z"] = "d"
     if flags:
         constants |= {"VALUE": matrices[0].dtype.np_type.char, **flags}
