@@ -152,8 +152,8 @@ FAULTS = [
     ),
     Fault(
         "algorithms/k_truss.py",
-        "triangles of two edges that go are taken off twice",
-        "    found(binary.plus) << both\n",
+        "triangles of which two edges go stay counted",
+        "    lost(binary.plus, mask=C.S) << plus_pair(R @ R.T)\n",
         "",
     ),
     Fault(
