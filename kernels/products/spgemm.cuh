@@ -12,6 +12,7 @@
 // Bins: COPIED    one row of B, no mask: no accumulator
 //       HASHED    five bins of 16 to 256 entries at most: hash table, a group of lanes for each row
 //       WINDOWED  six bins by bytes of shared memory: bitmap of a window of columns, values by rank in the bitmap
+//       SPLIT     rows of millions of products, whose values have an atomic: several blocks a row
 // Launch: backends/cuda/products/spgemm.py.
 // Precondition: columns of B are below 2^31 (they are relabelled where B has more), ascending in each row.
 #pragma once
@@ -19,7 +20,7 @@
 
 namespace grb {
 
-enum { COPIED, HASHED, WINDOWED = HASHED + 5, BINS = 16, NO_BIN = 255 };  // BINS: at most
+enum { COPIED, HASHED, WINDOWED = HASHED + 5, SPLIT = WINDOWED + 6, BINS = 16, NO_BIN = 255 };  // BINS: at most
 enum { PRODUCTS = 16, KEPT_WORDS, TOTALS = 32 };  // of `totals`: rows of each bin, products, words of `kept`
 constexpr int64_t HASH_LEAST = 16, HASH_MOST = 256;  // entries of a row in the first and in the last hashed bin
 constexpr int64_t HASH_WORK = 1024;  // products of a row that a group of lanes takes
@@ -121,8 +122,8 @@ GRB_DEVICE void add_counts(const unsigned* counts, word* totals) {
 template <class I>
 __global__ void __launch_bounds__(256)
 spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int64_t* b_ptr, const int64_t* b_rows,
-               int64_t b_stored, const int32_t* b_cols, int64_t lanes, bool masked, int64_t least_bytes, word* spans,
-               uint32_t* work, uint8_t* bins, int64_t* c_ptr, int64_t* kept_at, word* totals) {
+               int64_t b_stored, const int32_t* b_cols, int64_t lanes, bool masked, int64_t least_bytes,
+               int64_t split_work, word* spans, uint32_t* work, uint8_t* bins, int64_t* c_ptr, int64_t* kept_at, word* totals) {
   __shared__ unsigned counts[BINS];
   if (threadIdx.x < BINS) counts[threadIdx.x] = 0;
   __syncthreads();
@@ -152,9 +153,10 @@ spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int6
     int bin = NO_BIN;
     word span = word(first) << 32 | last;
     if (rows == 1 && !masked) bin = COPIED;
+    else if (count > split_work) bin = SPLIT;
     else if (rows > 0) bin = bin_of(count, count, window_words(span_of(span)) * 8, least_bytes);
     if (kept_at != nullptr) {
-      int64_t words = !leads || rows == 0 || bin == COPIED ? 0
+      int64_t words = !leads || rows == 0 || bin == COPIED || bin == SPLIT ? 0
                       : bin < WINDOWED ? (count + 1) / 2 : window_words(span_of(span));
       int64_t upto = warp_inclusive_sum(words), base = 0;
       if (lane_number() == 31 && upto) base = int64_t(atomicAdd(totals + KEPT_WORDS, word(upto)));
@@ -200,7 +202,7 @@ spgemm_rebin(const int64_t* c_ptr, int64_t stored, const word* spans, const uint
     int bin = bins[r];
     if (entries == 0) {
       bin = NO_BIN;
-    } else if (bin != COPIED && !as_they_are) {
+    } else if (bin != COPIED && bin != SPLIT && !as_they_are) {
       int64_t bytes = window_words(span_of(spans[r])) * word_bytes + entries * value_bytes;
       bin = bin_of(work[r], masked ? int64_t(work[r]) : entries, bytes, least_bytes);
     }

@@ -2,7 +2,8 @@
 //
 // Algorithm: the dense accumulator over windows of columns (spECK: Parger et al., PPoPP 2020), made compact: the bitmap
 //   has the structure of the row of C, ascending, and a value's position is the number of bits before its column.
-// Phases of a window: set the bits of the products' columns; drop what the mask does not admit; scan; symbolic phase:
+// Phases of a window: set the bits of a complement mask, then those of the products' columns, whose atomics on bits that
+//   are set are left out; drop what the mask does not admit; scan; symbolic phase:
 //   count; numeric phase: write the columns, merge the products' values by rank, write the values.  Values that do not
 //   fit in shared memory are merged in C itself.
 // Forms: BY_WARP     a warp for each row; one row of B at a time, whose columns are distinct: no atomic
@@ -212,12 +213,28 @@ spgemm_windows(Spgemm<I, O, S> o) {
       if constexpr (touches)
         for (int w = owner.rank; w < words / (64 / WIDTH); w += owner.size) touched[w] = 0;
       owner.sync();
+      // What a complement mask forbids is in the bitmap while the columns are collected, and taken out afterwards.
+      const bool preloaded = o.m_ptr != nullptr && o.complement && o.names == nullptr;
+      auto forbidden = [&](auto change) {  // the mask's entries in the window
+        const int64_t end = lower_bound(o.m_cols, m_start, m_stop, O(high));
+        for (int64_t e = lower_bound(o.m_cols, m_start, end, O(low)) + owner.rank; e < end; e += owner.size) {
+          const unsigned at = unsigned(int64_t(o.m_cols[e]) - low);
+          change(reinterpret_cast<unsigned*>(bits) + (at >> 5), 1u << (at & 31));
+        }
+      };
+      if (preloaded) {
+        forbidden([](unsigned* half, unsigned bit) { atomicOr(half, bit); });
+        owner.sync();
+      }
       products_of_row<FORM, false>(o, owner, r, int32_t(low), high, whole, [&](int c, auto, auto, int64_t) {
         unsigned at = unsigned(c) - unsigned(low), bit = 1u << (at & 31);
         unsigned* half = reinterpret_cast<unsigned*>(bits) + (at >> 5);
         if (!(*(volatile unsigned*)half & bit)) atomicOr(half, bit);
       });
-      if (o.m_ptr != nullptr) {
+      if (preloaded) {
+        forbidden([](unsigned* half, unsigned bit) { atomicAnd(half, ~bit); });
+        owner.sync();
+      } else if (o.m_ptr != nullptr) {
         for (int w = owner.rank; w < words; w += owner.size) {
           Word kept = bits[w];
           for (Word left = kept; left; left &= left - 1)

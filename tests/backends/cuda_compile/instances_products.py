@@ -37,7 +37,13 @@ def spgemm(number, text, atomic, structure_only):
             yield "products/spgemm.cuh", "spgemm_expand", text, (*types, "S", form)
     for form in forms:
         yield "products/spgemm_windows.cuh", "spgemm_windows", text, (*types, "S", form, "true")
+    if atomic and not structure_only:
+        yield "products/spgemm_split.cuh", "split_merge", text, (*types, "S", lanes)
+        if "has_start = true" in text:
+            yield "products/spgemm_split.cuh", "split_start", text, (*types, "S")
     if number < 3:
+        yield "products/spgemm_split.cuh", "split_mark", "", (*types, "Structure", lanes)
+        yield "products/spgemm_split.cuh", "split_count", "", (*types, "Structure")
         yield "products/spgemm.cuh", "spgemm_analyse", "", (types[0],)
         for phase in ("false", "true"):
             yield "products/spgemm_hash.cuh", "spgemm_hash", "", (*types, "Structure", lanes, phase)

@@ -6,7 +6,7 @@ Sizes come from the functions by which the library chooses them, for the limits 
 import re
 
 from grb_tile import kernels
-from grb_tile.backends.cuda.products import column_launch, segments
+from grb_tile.backends.cuda.products import column_launch, segments, spgemm_split
 from grb_tile.backends.cuda.structure import sorting
 from grb_tile.backends.cuda.traversal import bfs_multi, bfs_multi_graph
 
@@ -76,6 +76,8 @@ DYNAMIC = {
     "merge_evenly": lambda limits, template: column_launch.high_degree_bytes(limits) if template[-1] == "true" else 0,
     "spgemm_hash": lambda limits, template: limits.dynamic_shared,
     "spgemm_windows": lambda limits, template: limits.dynamic_shared,
+    "split_mark": lambda limits, template: limits.dynamic_shared // spgemm_split.RESIDENT,
+    "split_merge": lambda limits, template: limits.dynamic_shared // spgemm_split.RESIDENT,
     "masked_rows": lambda limits, template: limits.dynamic_shared,
     "row_labels_warp": lambda limits, template: 48 << 10 if template[1] != "COUNTED" else 32 << 10,
     "row_labels_block": lambda limits, template: limits.dynamic_shared,

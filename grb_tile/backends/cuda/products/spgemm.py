@@ -4,7 +4,7 @@
     symbolic phase   entries of each row of C; then one read-back, and C is allocated exactly
     numeric phase    columns, ascending in each row, and values
 
-Workspace: 29 bytes for each stored row of A.  Values of a monoid with an atomic are merged by several warps; all others
+Workspace: 29 bytes for each stored row of A, and bitmaps of rows with millions of products (spgemm_split.py).  Values of a monoid with an atomic are merged by several warps; all others
 by one row of B after the other.  Of a product without values (any_pair) the symbolic phase keeps each row's bitmap or
 list of columns, where a share of the free memory has them, and the numeric phase copies them.
 """
@@ -20,15 +20,17 @@ from ....storage import convert as conversions
 from ....storage.store import Compressed, index_dtype
 from ..structure.entries import gather, index_type
 from ..structure.structure import choose_format
+from .spgemm_split import SplitRows
 
 if TYPE_CHECKING:
     from ....storage.store import Allow
     from ..lowering.semirings import Lowered
     from ..runtime.device import Device
 
-COPIED, HASHED, WINDOWED, BINS = 0, 1, 6, 12  # as in spgemm.cuh
+COPIED, HASHED, WINDOWED, BINS, SPLIT = 0, 1, 6, 12, 12  # as in spgemm.cuh; BINS: the end of those of one block
 PRODUCTS, KEPT_WORDS, TOTALS = 16, 17, 32
 KEPT_SHARE = 8  # of the free memory may be what the symbolic phase keeps of a product without values
+SPLIT_WORK = 1 << 21  # products of a row from which several blocks compute it: one block takes milliseconds for them
 SLOTS = (32, 64, 128, 256, 512)  # of the hash table in each hashed bin
 LEAST_LANES = (4, 4, 8, 16, 32)  # of a group in each hashed bin
 THREADS = (128, 128, 256, 512, 1024, 1024)  # of a block in each windowed bin; a warp for each row in the first
@@ -59,7 +61,9 @@ class Bins:
 
     def __str__(self):
         counts = self.counts
-        return f"{counts[0]} copied, {sum(counts[HASHED:WINDOWED])} hashed, {sum(counts[WINDOWED:])} in windows"
+        windowed, split = sum(counts[WINDOWED:BINS]), counts[SPLIT]
+        of_blocks = f", {split} split among blocks" if split else ""
+        return f"{counts[0]} copied, {sum(counts[HASHED:WINDOWED])} hashed, {windowed} in windows{of_blocks}"
 
 
 def matmul_two_phases(
@@ -69,14 +73,14 @@ def matmul_two_phases(
 
     Raises: OutOfMemory, which says what C needs, before anything else is allocated.
     """
-    product = _Product(device, A, B, s, allow)
+    product = Product(device, A, B, s, allow)
     bins, total, products = product.symbolic()
     if plan is not None and type(plan) is not str:
         plan.note = f"{products} products, {total} entries; rows: {bins}"
     return product.numeric(total)
 
 
-class _Product:
+class Product:
     """One product: its operands as the kernels take them, and its rows."""
 
     def __init__(self, device, A, B, s, allow):
@@ -90,6 +94,7 @@ class _Product:
             names = device.xp.unique(B.indices)
             self.columns = device.xp.searchsorted(names, B.indices)
             self.names = names.astype(self.out, copy=False)
+        self.span = B.ncols if self.names is None else self.names.shape[0]  # columns that C may have entries in
         if self.columns.dtype != np.int32:
             self.columns = self.columns.astype(np.int32)
         self.mask = (None, None, 0, None, 0)
@@ -98,11 +103,12 @@ class _Product:
             cols = M.indices if M.indices.dtype == self.out else M.indices.astype(self.out)
             self.mask = (M.indptr, M.rows, M.indptr.shape[0] - 1, cols, int(allow.complement))
         self.masked = allow is not None
+        self.merges_by_atomics = s.structure_only or (s.atomic and s.dtype.np_type.itemsize <= 8)
         self.stored = A.indptr.shape[0] - 1
         self.names_of_types = index_type(A.indices), "int32_t" if self.out.itemsize == 4 else "int64_t"
         launcher = device.launcher
         self.shared = launcher.size(launcher.limits.dynamic_shared, 1024)  # bytes that a block may have
-        self.kept = self.kept_at = None
+        self.kept = self.kept_at = self.split = None
         self.threads = launcher.threads(256)
         self.blocks = launcher.blocks(8 * launcher.processors, self.stored, self.threads)
         self.least = launcher.size(self.shared // 32 // 128 * 128, 128)  # of a warp: so that 32 are resident
@@ -118,14 +124,18 @@ class _Product:
         if self.s.structure_only:
             self.kept_at = device.empty(stored, np.int64)
         lanes = power_between(A.indices.shape[0] / stored, 1, 32)
+        split_work = device.launcher.size(SPLIT_WORK, 1200) if self.merges_by_atomics else 1 << 62
         kernel = self._kernel("spgemm_analyse", (index_type(A.indices),))
         kernel.over(-(-stored * lanes // 32) * 32, (
             A.indptr, A.indices, stored, B.indptr, B.rows, B.indptr.shape[0] - 1, self.columns, lanes, self.masked,
-            self.least, self.spans, self.work, self.bins, self.c_ptr, self.kept_at, totals))  # fmt: skip
+            self.least, split_work, self.spans, self.work, self.bins, self.c_ptr, self.kept_at, totals))  # fmt: skip
         self._make_list(totals, totals[TOTALS:], None)
         first = device.read(totals[:TOTALS])
         self.mean = first[PRODUCTS] / A.indices.shape[0]  # entries of a row of B, weighted by products
-        if self.s.structure_only and first[KEPT_WORDS] * 8 * KEPT_SHARE <= device.memory()[0]:
+        if first[SPLIT]:
+            self.split = SplitRows.where_they_fit(self, sum(first[:SPLIT]), first[SPLIT])
+        fits = first[KEPT_WORDS] * 8 * KEPT_SHARE <= device.memory()[0]
+        if self.s.structure_only and fits and (self.split or not first[SPLIT]):
             self.kept = device.empty(first[KEPT_WORDS], np.uint64)
         self._run(Bins(first), None, self.c_ptr)
         return self._count(first[PRODUCTS])
@@ -186,8 +196,17 @@ class _Product:
             B.indptr, B.rows, B.indptr.shape[0] - 1, self.columns, B.values if s is not None and s.reads_x else None,
             self.names, *self.mask, self.spans, c_ptr, cols, values,
         )  # fmt: skip
+        lanes = power_between(self.mean, 4, 32)
+        if self.split is not None and s is None:
+            self.split.symbolic(operands, template, lanes)
+        elif self.split is not None:
+            kernel = self._kernel("spgemm_expand", (*template, FORMS[1]), text)
+            rest, launcher = self.split.columns(), self.device.launcher
+            kernel(launcher.blocks(rest[1]), launcher.threads(256), (*operands, *rest))
+            if not s.structure_only:
+                self.split.numeric(operands, template, text, lanes, s.has_start)
         if bins.counts[COPIED] and s is not None:
-            count, lanes = bins.counts[COPIED], power_between(self.mean, 4, 32)
+            count = bins.counts[COPIED]
             kernel = self._kernel("spgemm_copy", template, text)
             kernel.over(count * lanes, (*operands, self.list[:count], count, lanes, 0, None, None))
         if self.kept is not None and s is not None:
@@ -201,6 +220,10 @@ class _Product:
         for level, first, count in bins.launches(WINDOWED, BINS, self._resident_rows()):
             arguments = (*operands, self.list[first : first + count], count)
             self._windows(level, count, arguments, template, text, numeric, s)
+        if bins.counts[SPLIT] and self.split is None:
+            first, count = sum(bins.counts[:SPLIT]), bins.counts[SPLIT]
+            arguments = (*operands, self.list[first : first + count], count)
+            self._windows(5, count, arguments, template, text, numeric, s)
 
     def _expand(self, bins, operands, template, text):
         """Columns of C from what the symbolic phase kept."""
@@ -252,8 +275,7 @@ class _Product:
 
     def _windows(self, level, count, arguments, template, text, numeric, s):
         launcher = self.device.launcher
-        atomic = s is None or s.structure_only or (s.atomic and s.dtype.np_type.itemsize <= 8)
-        form = 0 if level == 0 else 1 if atomic else 2
+        form = 0 if level == 0 else 1 if s is None or self.merges_by_atomics else 2
         threads = launcher.threads(THREADS[level])
         capacity = min(self.least << level, self.shared) if level < 5 else self.shared
         word = 8 if s is None else _word_bytes(s)

@@ -1,0 +1,178 @@
+// Rows of C = A (+.x) B with millions of products: several blocks for each row.
+//
+// Algorithm: the dense accumulator made compact of products/spgemm_windows.cuh, its bitmap in global memory: parts of
+//   the entries of A's row go to blocks, which first merge in shared memory where the row of C fits there.
+// Phases: split_mark     symbolic phase: the bitmap of the row's columns
+//         split_count    drops what the mask does not admit; bits before each word; entries of the row
+//         spgemm_expand  numeric phase: the columns (products/spgemm.cuh)
+//         split_start    the values' start
+//         split_merge    the values by their rank in the bitmap, by atomics
+// Launch: backends/cuda/products/spgemm_split.py; LANES neighbours take an entry of A.  Tasks are ordered by part, so
+//   that blocks of different rows of A read the same rows of B at the same time.
+// Preconditions: `kept` holds zeros before split_mark; S has a start value, or any product will do.
+#pragma once
+#include "products/spgemm.cuh"
+
+namespace grb {
+
+constexpr int64_t LONG_ROW = 16;  // steps of a group of lanes, from which a row of B is taken by the whole warp
+
+// `o.capacity`: bytes of shared memory of a block; `o.kept`, `o.kept_at`: the bitmaps.
+template <class I, class O, class S> struct Split {
+  Spgemm<I, O, S> o;
+  uint32_t* before;  // bits in the row's words before each word of `kept`
+  int64_t parts;     // of each row
+
+  GRB_DEVICE int64_t words(int64_t r) const { return (span_of(o.spans[r]) + 63) / 64; }
+  // The entries from .. to-1 of A, row r, of one task.
+  GRB_DEVICE void task(int64_t n, int64_t& r, int64_t& from, int64_t& to) const {
+    r = o.list[n % o.listed];
+    const int64_t start = o.a_ptr[r], stop = o.a_ptr[r + 1], share = (stop - start + parts - 1) / parts;
+    from = min(start + n / o.listed * share, stop);
+    to = min(from + share, stop);
+  }
+};
+
+// body(c, q, a, k) for each product of the entries from .. to-1 of A with entry q of B.  The block calls together.
+template <int LANES, bool VALUES, class I, class O, class S, class Body>
+GRB_DEVICE void products_of_part(const Spgemm<I, O, S>& o, int64_t from, int64_t to, Body body) {
+  const int sub = threadIdx.x & (LANES - 1), group = threadIdx.x / LANES, groups = blockDim.x / LANES;
+  for (int64_t base = from + (group & ~(32 / LANES - 1)); base < to; base += int64_t(groups) * AHEAD) {
+    int64_t k[AHEAD], start[AHEAD], stop[AHEAD];
+    int32_t c[AHEAD];
+    typename S::A a[AHEAD];
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) {
+      const int64_t p = base + (group & (32 / LANES - 1)) + int64_t(u) * groups;
+      start[u] = stop[u] = k[u] = 0;
+      a[u] = typename S::A();
+      if (p >= to) continue;
+      k[u] = o.a_cols[p];
+      o.row_of_b(k[u], start[u], stop[u]);
+      if constexpr (VALUES) a[u] = value_of_a<S>(o.a_values, p);
+    }
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) c[u] = start[u] + sub < stop[u] ? o.b_cols[start[u] + sub] : -1;
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) {
+      const bool by_warp = stop[u] - start[u] > LONG_ROW * LANES;
+      if (!by_warp) {
+        for (int64_t q = start[u] + sub; q < stop[u]; q += LANES) {
+          body(c[u], q, a[u], k[u]);
+          if (q + LANES < stop[u]) c[u] = o.b_cols[q + LANES];
+        }
+      }
+      for_each_lane(by_warp && sub == 0, [&](int lane) {
+        const int64_t end = shuffle(stop[u], lane), middle = shuffle(k[u], lane);
+        const typename S::A own = shuffle(a[u], lane);
+        for (int64_t q = shuffle(start[u], lane) + lane_number(); q < end; q += 32) body(o.b_cols[q], q, own, middle);
+      });
+    }
+  }
+}
+
+template <class I, class O, class S, int LANES>
+__global__ void __launch_bounds__(512) split_mark(Split<I, O, S> s) {
+  extern __shared__ __align__(16) unsigned char pool[];
+  unsigned* near = reinterpret_cast<unsigned*>(pool);
+  for (int64_t n = blockIdx.x; n < s.o.listed * s.parts; n += gridDim.x) {
+    int64_t r, from, to;
+    s.task(n, r, from, to);
+    unsigned* far = reinterpret_cast<unsigned*>(s.o.kept + s.o.kept_at[r]);
+    const unsigned low = unsigned(s.o.spans[r] >> 32);
+    const int64_t halves = s.words(r) * 2;
+    const bool is_near = halves * 4 <= s.o.capacity;
+    if (is_near)
+      for (int64_t h = threadIdx.x; h < halves; h += blockDim.x) near[h] = 0;
+    __syncthreads();
+    products_of_part<LANES, false>(s.o, from, to, [&](int32_t c, int64_t, auto, int64_t) {
+      const unsigned at = unsigned(c) - low, bit = 1u << (at & 31);
+      unsigned* half = (is_near ? near : far) + (at >> 5);
+      if (!(*(volatile unsigned*)half & bit)) atomicOr(half, bit);
+    });
+    __syncthreads();
+    if (is_near)
+      for (int64_t h = threadIdx.x; h < halves; h += blockDim.x)
+        if (near[h]) atomicOr(far + h, near[h]);
+    __syncthreads();
+  }
+}
+
+template <class I, class O, class S> __global__ void __launch_bounds__(1024) split_count(Split<I, O, S> s) {
+  __shared__ int sums[33];
+  for (int64_t n = blockIdx.x; n < s.o.listed; n += gridDim.x) {
+    const int64_t r = s.o.list[n], words = s.words(r), low = int64_t(s.o.spans[r] >> 32);
+    word* bits = s.o.kept + s.o.kept_at[r];
+    int64_t m_start = 0, m_stop = 0;
+    if (s.o.m_ptr != nullptr) row_range(s.o.m_ptr, s.o.m_rows, s.o.m_stored, s.o.row(r), m_start, m_stop);
+    int done = 0, total = 0;
+    for (int64_t first = 0; first < words; first += blockDim.x, done += total) {
+      const int64_t w = first + threadIdx.x;
+      word mine = w < words ? bits[w] : 0;
+      if (s.o.m_ptr != nullptr) {
+        for (word left = mine; left; left &= left - 1)
+          if (!s.o.admits(m_start, m_stop, int32_t(low + w * 64 + __ffsll((long long)left) - 1)))
+            mine &= ~(left & (0 - left));
+        if (w < words) bits[w] = mine;
+      }
+      const int rank = block_exclusive_sum(__popcll(mine), total, sums);
+      if (w < words) s.before[s.o.kept_at[r] + w] = uint32_t(done + rank);
+    }
+    if (threadIdx.x == 0) s.o.c_ptr[r + 1] = done;
+    __syncthreads();
+  }
+}
+
+template <class I, class O, class S> __global__ void __launch_bounds__(512) split_start(Split<I, O, S> s) {
+  for (int64_t n = blockIdx.x; n < s.o.listed * s.parts; n += gridDim.x) {
+    const int64_t r = s.o.list[n % s.o.listed], stop = s.o.c_ptr[r + 1];
+    for (int64_t at = s.o.c_ptr[r] + n / s.o.listed * blockDim.x + threadIdx.x; at < stop; at += s.parts * blockDim.x)
+      s.o.c_values[at] = S::start();
+  }
+}
+
+template <class I, class O, class S, int LANES>
+__global__ void __launch_bounds__(512) split_merge(Split<I, O, S> s) {
+  extern __shared__ __align__(16) unsigned char pool[];
+  using Z = typename S::Z;
+  Z* near = reinterpret_cast<Z*>(pool);
+  for (int64_t n = blockIdx.x; n < s.o.listed * s.parts; n += gridDim.x) {
+    int64_t r, from, to;
+    s.task(n, r, from, to);
+    const word* bits = s.o.kept + s.o.kept_at[r];
+    const uint32_t* before = s.before + s.o.kept_at[r];
+    Z* far = s.o.c_values + s.o.c_ptr[r];
+    const unsigned low = unsigned(s.o.spans[r] >> 32);
+    const int64_t i = s.o.row(r), entries = s.o.c_ptr[r + 1] - s.o.c_ptr[r];
+    const bool is_near = !S::any && entries * int64_t(sizeof(Z)) <= s.o.capacity;
+    int copies = 1;  // of the row's values: lanes that meet in a column merge into different ones
+    while (copies < 32 && entries * copies * 2 * int64_t(sizeof(Z)) <= s.o.capacity) copies *= 2;
+    const int mine = lane_number() & (copies - 1);
+    if constexpr (S::has_start) {
+      if (is_near)
+        for (int64_t at = threadIdx.x; at < entries * copies; at += blockDim.x) near[at] = S::start();
+    }
+    __syncthreads();
+    products_of_part<LANES, true>(s.o, from, to, [&](int32_t c, int64_t q, auto a, int64_t k) {
+      const unsigned at = unsigned(c) - low;
+      const word there = bits[at >> 6] << (63 - (at & 63));  // the column's bit is the highest
+      if (!(there >> 63)) return;
+      const int64_t rank = int64_t(before[at >> 6]) + __popcll(there) - 1;
+      const Z value = S::times(a, value_of_x<S>(s.o.b_values, q), i, k, s.o.column(c));
+      if constexpr (S::any) far[rank] = value;
+      else if (is_near) merge_returning_old<S>(near + rank * copies + mine, value);  // keeps subnormals (PTX ISA, atom)
+      else merge<S>(far + rank, value);
+    });
+    __syncthreads();
+    if (is_near) {
+      for (int64_t at = threadIdx.x; at < entries; at += blockDim.x) {
+        Z sum = near[at * copies];
+        for (int copy = 1; copy < copies; copy++) sum = S::add(sum, near[at * copies + copy]);
+        if constexpr (!S::any) merge<S>(far + at, sum);
+      }
+    }
+    __syncthreads();
+  }
+}
+
+}  // namespace grb
