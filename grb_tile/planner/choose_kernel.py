@@ -204,9 +204,9 @@ class TileFacts(NamedTuple):
 def spgemm_kernel(plan, by_mask: bool, tiles: Callable[[], TileFacts | None] | None = None) -> str:
     """The kernel of a row-wise product of two matrices: two_phases, tile_pairs, merge_at_mask or esc.
 
-    by_mask: may products be merged into the positions of the mask (no complement, an atomic)?  tiles(): what is known
-    of the tiles, None where they do not pay; itself None where tiles cannot serve.  The plan may name the kernel
-    already (choose_matmul_gpu.py).
+    by_mask: may products be merged into the positions of the mask (no complement, columns below 2^31)?  tiles(): what
+    is known of the tiles, None where they do not pay; itself None where tiles cannot serve.  The plan may name the
+    kernel already (choose_matmul_gpu.py).
     """
     wanted = forced().kernel
     if wanted in SPGEMM:
@@ -217,7 +217,7 @@ def spgemm_kernel(plan, by_mask: bool, tiles: Callable[[], TileFacts | None] | N
     if planned == "two_phases" or (planned == "merge_at_mask" and by_mask):
         return planned
     if planned is not None:
-        return _record(plan, "two_phases", "no_atomic")
+        return _record(plan, "two_phases", "wide_columns")
     if by_mask:
         return _record(plan, "merge_at_mask", "mask_bounds")
     facts = None if tiles is None else tiles()

@@ -1,4 +1,4 @@
-"""Dot products, or which of the row-wise kernels, for C<mask> = A B over stores on a GPU.
+"""The method of C<mask> = A B over stores on a GPU, where the forms of B decide: rows of the mask choose among what is there.
 
 Costs are in nanoseconds of an H200; another GPU scales them all, so the choice is the same there.
 """
@@ -16,36 +16,32 @@ def choose_matmul_on_gpu(A, at: bool, B, bt: bool, pattern) -> Plan:
     """The Plan for C<pattern> = (A or A') (+.x) (B or B'), with the kernel of a row-wise product in it.
 
     dot             a lookup for each entry of a row of B', for each position of the mask; chosen without counting where
-                    B' is given or cached and the mask has at most as many entries as A: counting, with its read-backs,
-                    takes 0.2 to 0.5 ms, and the others were slower for every such mask measured
-    merge_at_mask   all products of the mask's rows, each looked up in the mask and merged by an atomic
-    two_phases      all products and a bitmap for each row, whatever the mask
+                    B is there by rows too (each row of the mask is then pulled or pushed), and where B' is given and the
+                    mask has at most as many entries as A, or has few lookups: counting takes 0.2 to 0.5 ms
+    merge_at_mask   all products of the mask's rows, each looked up in the mask's row
     """
     entries = A.indices.shape[0]
     if entries + B.indices.shape[0] + pattern.nvals <= tuning.GPU_SMALL_MATRIX:
         return Plan("matmul", "gustavson", "csr", "matrix_small", (entries,))
-    if pattern.nvals <= entries and (bt or cached_transpose(B) is not None):
+    if cached_transpose(B) is not None:
+        return Plan("matmul", "dot", "csr", "rows_choose", (pattern.nvals,))
+    if bt and pattern.nvals <= entries:
         return Plan("matmul", "dot", "csr", "mask_of_operands", (pattern.nvals, entries))
-    lookups = min(dot_work(B, bt, pattern), row_lookups(A, at, pattern))
+    transpose = B.indices.shape[0] * tuning.GPU_TRANSPOSE_NS
+    lookups = row_lookups(A, at, pattern)
+    if not bt or lookups * tuning.GPU_DOT_NS > transpose:
+        lookups = min(lookups, dot_work(B, bt, pattern))
     dots = lookups * tuning.GPU_DOT_NS + pattern.nvals * tuning.GPU_DOT_POSITION_NS
-    products = masked_products(A, B, pattern, at, bt)
-    at_mask = products * tuning.GPU_AT_MASK_NS
-    rows = A.ncols if at else A.indptr.shape[0] - 1
-    two_phases = products * tuning.GPU_PRODUCT_NS + rows * tuning.GPU_PRODUCT_ROW_NS
-    if cached_transpose(B) is None:
-        transpose = B.indices.shape[0] * tuning.GPU_TRANSPOSE_NS
-        if bt:
-            at_mask += transpose
-            two_phases += transpose
-        else:
-            dots += transpose
-    by_rows = min(at_mask, two_phases)
-    figures = (dots, by_rows, pattern.nvals)
-    if dots < by_rows:
+    if bt and lookups * tuning.GPU_DOT_NS <= transpose:  # the other method transposes B first
+        return Plan("matmul", "dot", "csr", "mask_small", (dots, transpose, pattern.nvals))
+    at_mask = masked_products(A, B, pattern, at, bt) * tuning.GPU_MASKED_PUSH_NS
+    if bt:
+        at_mask += transpose
+    else:
+        dots += transpose
+    figures = (dots, at_mask, pattern.nvals)
+    if dots < at_mask:
         return Plan("matmul", "dot", "csr", "mask_small", figures)
     plan = Plan("matmul", "gustavson", "csr", "rows_of_product", figures)
-    if two_phases < at_mask:
-        plan.use_kernel("two_phases", "long_rows", (two_phases, at_mask))
-    else:
-        plan.use_kernel("merge_at_mask", "short_rows", (two_phases, at_mask))
+    plan.use_kernel("merge_at_mask", "mask_bounds")
     return plan

@@ -408,12 +408,8 @@ GPU_DOT_POSITION_NS = _set("GPU_DOT_POSITION_NS", 0.2, "ns a position", "both ro
 GPU_TABLE_LOOKUPS = _set(
     "GPU_TABLE_LOOKUPS", 64, "lookups a row", "a row of the mask takes a warp: two steps of it pay for a table", SPGEMM
 )
-GPU_AT_MASK_NS = _set("GPU_AT_MASK_NS", 35e-3, "ns a product", "two bisections and an atomic: 31e-3 to 46e-3", SPGEMM)
-GPU_PRODUCT_NS = _set(
-    "GPU_PRODUCT_NS", 20e-3, "ns a product", "both phases, rows of thousands of products: 13e-3 to 27e-3", SPGEMM
-)
-GPU_PRODUCT_ROW_NS = _set(
-    "GPU_PRODUCT_ROW_NS", 60.0, "ns a row", "bitmap and mask of a row in both phases: 11 to 90", SPGEMM
+GPU_MASKED_PUSH_NS = _set(
+    "GPU_MASKED_PUSH_NS", 8e-3, "ns a product", "looked up in a table of the mask's row and merged there", SPGEMM
 )
 TILES_OF_PRODUCT = "H200: fem 40, fem 70"
 GPU_ROW_PRODUCT_NS = _set(

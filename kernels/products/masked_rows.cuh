@@ -1,17 +1,21 @@
-// C<M> = A (+.x) B for a mask M that is no complement, row by row of M: dot products of row i of A, in a table, with
-// the rows j of B' that M(i,:) names.
+// C<M> = A (+.x) B for a mask M that is no complement, row by row of M, pulled or pushed, whichever takes less time:
 //
-// Algorithm: masked dot products (push_pull_graphblas_icpp18, 5.2); the set intersections of a row share one table in
-//   shared memory (TRUST: Pandey et al., IEEE TPDS 2021, for triangles).
-// Table of a row: SEARCHED  none: bisection in A's row, for rows too long for shared memory or hardly looked up
+// pull   dot products of row i of A, in a table, with the rows j of B' that M(i,:) names (push_pull_graphblas_icpp18,
+//        5.2); the set intersections of a row share one table in shared memory (TRUST: Pandey et al., IEEE TPDS 2021,
+//        for triangles)
+// push   the rows k of B that A(i,:) names, merged into a table of M(i,:) (masked SpGEMM, MSA and hash: Milakovic et
+//        al., ICPP 2022); products/masked_push.cuh
+// Table of a row: SEARCHED  none: bisection in the row, for rows too long for shared memory or hardly looked up
 //                 HASH      linear probing, a quarter full, half full where memory is short
 //                 BITMAP    a bit for each column between its first and its last entry: a lookup is one load
-// Phases: masked_analyse    work and table of each row of M, its bin (rows without work have none: no position is hit)
+// Phases: masked_analyse    work, method and table of each row of M, its bin (rows without work have none: no hit)
 //         spgemm_list       the rows of each bin as a list (products/spgemm.cuh)
-//         masked_rows       the table; then a group of LANES lanes for each position: row j of B' is read once, each
-//                           entry looked up; where row j is more than RATIO times as long as A's row, A's entries
+//         masked_rows       pull: the table; then a group of LANES lanes for each position: row j of B' is read once,
+//                           each entry looked up; where row j is more than RATIO times as long as A's row, A's entries
 //                           are looked up in row j by bisection
-// Bins: two of rows without a table (a warp, blocks for each row), six of HASH and six of BITMAP by shared memory.
+//         masked_push       push
+// Bins: two of rows without a table (a warp, blocks for each row), six of HASH and six of BITMAP by shared memory, six
+//   that are pushed.
 // Forms: BY_WARP a warp for each row; BY_ATOMICS blocks for each row, which share its positions.
 // Launch: backends/cuda/products/masked.py; `capacity` bytes of shared memory for each row (a multiple of 16).
 // Preconditions: rows ascend; `hit` is false.
@@ -21,7 +25,7 @@
 namespace grb {
 
 enum { SEARCHED, HASH, BITMAP };
-enum { SEARCHED_BINS, HASH_BINS = 2, BITMAP_BINS = 8 };
+enum { SEARCHED_BINS, HASH_BINS = 2, BITMAP_BINS = 8, PUSH_BINS = 14 };
 constexpr int64_t RATIO = 16;  // of the lengths of two rows, from which the shorter one is looked up in the longer
 constexpr int64_t LOOKUPS = 8;  // in a table take the time of a bisection in a row
 constexpr int64_t SAMPLED = 2048;  // positions of a row from which its work is estimated
@@ -58,59 +62,128 @@ GRB_DEVICE int64_t hash_slots(int64_t length, int64_t slot_bytes, int64_t capaci
   return slots;
 }
 
-// bins[r] of each stored row of M, totals += rows of each bin, lookups (estimated).  `lanes` neighbours for each row.
+// What a push of a row of M has in shared memory: values and bits of presence (`base` bytes), then a table.
+struct PushTable {
+  int64_t base, bytes;
+  int kind;  // SEARCHED: it does not fit; values are merged in the result itself
+};
+template <class M>
+GRB_DEVICE PushTable push_table(int64_t length, int64_t span, int64_t value_bytes, int64_t most) {
+  PushTable found = {(length * value_bytes + 15) / 16 * 16 + (length + 127) / 128 * 16, 0, SEARCHED};
+  const int64_t slot = sizeof(M) + 4, left = most - found.base, bitmap = (span / 32 + 1) * 8;
+  const int64_t slots = hash_slots(length, slot, left);
+  if (slots >= 2 * length && slots * slot <= left) found.kind = HASH, found.bytes = slots * slot;
+  if (bitmap <= left && (found.kind == SEARCHED || bitmap <= found.bytes)) found.kind = BITMAP, found.bytes = bitmap;
+  return found;
+}
+
+// What masked_analyse reads and writes; fields of 8 bytes in the order of products/masked.py.
+template <class I, class M> struct MaskRows {
+  const int64_t* m_ptr;
+  const int64_t* m_rows;
+  const M* m_cols;
+  int64_t stored;
+  const int64_t* a_ptr;
+  const int64_t* a_rows;
+  int64_t a_stored;
+  const I* a_cols;
+  const int64_t* pull_ptr;  // of B'; null: no row can be pulled
+  const int64_t* pull_rows;
+  int64_t pull_stored;
+  const int64_t* push_ptr;  // of B; null: no row can be pushed
+  const int64_t* push_rows;
+  int64_t push_stored;
+  int64_t lanes;
+  int64_t positions;    // of A's entries, are they needed?
+  int64_t value_bytes;  // of the result
+  int64_t push_cost;    // of a product, in 256ths of a lookup
+  int64_t least_bytes;
+  int64_t most_bytes;
+  uint8_t* bins;
+  word* totals;
+};
+
+// The bin of a row that is pulled.  work: lookups; length, span: entries and columns of A's row.
 template <class I, class M>
-__global__ void __launch_bounds__(256)
-masked_analyse(const int64_t* m_ptr, const int64_t* m_rows, const M* m_cols, int64_t stored, const int64_t* a_ptr,
-               const int64_t* a_rows, int64_t a_stored, const I* a_cols, const int64_t* b_ptr, const int64_t* b_rows,
-               int64_t b_stored, int64_t lanes, bool positions, int64_t least_bytes, int64_t most_bytes, uint8_t* bins,
-               word* totals) {
+GRB_DEVICE int pull_bin(const MaskRows<I, M>& o, int64_t work, int64_t length, int64_t span) {
+  const int64_t bitmap = (span / 32 + 1) * (o.positions ? 8 : 4), slot_bytes = sizeof(I) + (o.positions ? 4 : 0);
+  const int64_t slots = hash_slots(length, slot_bytes, o.most_bytes), hash = slots * slot_bytes;
+  int table = slots >= 2 * length ? HASH : SEARCHED;
+  // clearing a byte of a bitmap takes less time than what a lookup in it saves
+  if (bitmap <= o.most_bytes && (table == SEARCHED || bitmap <= hash || bitmap <= work)) table = BITMAP;
+  if (work * LOOKUPS < length) table = SEARCHED;
+  int level = 0;
+  for (int64_t most = PULL_WARP_WORK; work > most && level < 5; most *= 8) level++;
+  if (table == SEARCHED) level = min(level, 1);
+  else while (level < 5 && (table == HASH ? hash : bitmap) > (o.least_bytes << level)) level++;
+  return level + (table == SEARCHED ? SEARCHED_BINS : table == HASH ? HASH_BINS : BITMAP_BINS);
+}
+
+// bins[r] of each stored row of M, totals += rows of each bin, lookups of the pulled and products of the pushed rows
+// (estimated).  `lanes` neighbours for each row.
+template <class I, class M> __global__ void __launch_bounds__(256) masked_analyse(MaskRows<I, M> o) {
   __shared__ unsigned counts[BINS];
   if (threadIdx.x < BINS) counts[threadIdx.x] = 0;
   __syncthreads();
-  const int sub = lane_number() & int(lanes - 1);
-  const int64_t in_warp = 32 / lanes;
-  int64_t lookups = 0;
-  GRB_EACH_WARP(task, (stored + in_warp - 1) / in_warp) {
-    const int64_t r = task * in_warp + lane_number() / lanes;
-    int64_t work = 0, a_start = 0, a_stop = 0, length = 0, positions_of_row = 0, step = 1;
-    if (r < stored) {
-      const int64_t start = m_ptr[r], stop = m_ptr[r + 1];
-      positions_of_row = stop - start;
-      step = (positions_of_row + SAMPLED - 1) / SAMPLED;
-      if (positions_of_row) row_range(a_ptr, a_rows, a_stored, m_rows == nullptr ? r : m_rows[r], a_start, a_stop);
+  const int sub = lane_number() & int(o.lanes - 1);
+  const int64_t in_warp = 32 / o.lanes;
+  int64_t lookups = 0, pushed = 0;
+  GRB_EACH_WARP(task, (o.stored + in_warp - 1) / in_warp) {
+    const int64_t r = task * in_warp + lane_number() / o.lanes;
+    int64_t work = 0, products = 0, a_start = 0, a_stop = 0, length = 0, in_mask = 0, step = 1, a_step = 1;
+    if (r < o.stored) {
+      const int64_t start = o.m_ptr[r], stop = o.m_ptr[r + 1];
+      in_mask = stop - start;
+      if (in_mask) row_range(o.a_ptr, o.a_rows, o.a_stored, o.m_rows == nullptr ? r : o.m_rows[r], a_start, a_stop);
       length = a_stop - a_start;
-      for (int64_t e = start + sub * step; length && e < stop; e += lanes * step) {
-        int64_t b_start, b_stop;
-        row_range(b_ptr, b_rows, b_stored, int64_t(m_cols[e]), b_start, b_stop);
-        work += min(b_stop - b_start, LOOKUPS * length);
+      step = (in_mask + SAMPLED - 1) / SAMPLED;
+      a_step = (length + SAMPLED - 1) / SAMPLED;
+      int64_t b_start, b_stop;
+      if (o.pull_ptr != nullptr) {
+        for (int64_t e = start + sub * step; length && e < stop; e += o.lanes * step) {
+          row_range(o.pull_ptr, o.pull_rows, o.pull_stored, int64_t(o.m_cols[e]), b_start, b_stop);
+          work += min(b_stop - b_start, LOOKUPS * length);
+        }
+      }
+      if (o.push_ptr != nullptr) {
+        for (int64_t p = a_start + sub * a_step; p < a_stop; p += o.lanes * a_step) {
+          row_range(o.push_ptr, o.push_rows, o.push_stored, int64_t(o.a_cols[p]), b_start, b_stop);
+          products += b_stop - b_start;
+        }
       }
     }
-    for (int by = int(lanes) >> 1; by; by >>= 1) work += __shfl_down_sync(ALL_LANES, work, by);
-    if (r >= stored || sub != 0) continue;
-    int bin = NO_BIN;
-    if (work > 0 || (step > 1 && length)) {  // positions that are not sampled may have work where the sampled have none
-      work = work * step + positions_of_row;
-      const int64_t span = int64_t(a_cols[a_stop - 1]) - int64_t(a_cols[a_start]) + 1;
-      const int64_t bitmap = (span / 32 + 1) * (positions ? 8 : 4), slot_bytes = sizeof(I) + (positions ? 4 : 0);
-      const int64_t slots = hash_slots(length, slot_bytes, most_bytes), hash = slots * slot_bytes;
-      int table = slots >= 2 * length ? HASH : SEARCHED;
-      // clearing a byte of a bitmap takes less time than what a lookup in it saves
-      if (bitmap <= most_bytes && (table == SEARCHED || bitmap <= hash || bitmap <= work)) table = BITMAP;
-      if (work * LOOKUPS < length) table = SEARCHED;
-      int level = 0;
-      for (int64_t most = PULL_WARP_WORK; work > most && level < 5; most *= 8) level++;
-      if (table == SEARCHED) level = min(level, 1);
-      else while (level < 5 && (table == HASH ? hash : bitmap) > (least_bytes << level)) level++;
-      bin = level + (table == SEARCHED ? SEARCHED_BINS : table == HASH ? HASH_BINS : BITMAP_BINS);
-      atomicAdd(counts + bin, 1u);
-      lookups += work;
+    for (int by = int(o.lanes) >> 1; by; by >>= 1) {
+      work += __shfl_down_sync(ALL_LANES, work, by);
+      products += __shfl_down_sync(ALL_LANES, products, by);
     }
-    bins[r] = uint8_t(bin);
+    if (r >= o.stored || sub != 0) continue;
+    int bin = NO_BIN;
+    // positions that are not sampled may have work where the sampled have none
+    if (length && (work > 0 || products > 0 || step > 1 || a_step > 1)) {
+      work = work * step + in_mask;
+      products = products * a_step + length;
+      const M* mask = o.m_cols + o.m_ptr[r];
+      const PushTable push = push_table<M>(in_mask, int64_t(mask[in_mask - 1]) - int64_t(mask[0]) + 1, o.value_bytes,
+                                           o.most_bytes);
+      if (o.pull_ptr == nullptr ||
+          (o.push_ptr != nullptr && push.kind != SEARCHED && products * o.push_cost < work * 256)) {
+        int level = 0;
+        for (int64_t most = PULL_WARP_WORK; products > most && level < 5; most *= 8) level++;
+        while (level < 5 && (push.kind == SEARCHED || push.base + push.bytes > (o.least_bytes << level))) level++;
+        bin = PUSH_BINS + level;
+        pushed += products;
+      } else {
+        bin = pull_bin(o, work, length, int64_t(o.a_cols[a_stop - 1]) - int64_t(o.a_cols[a_start]) + 1);
+        lookups += work;
+      }
+      atomicAdd(counts + bin, 1u);
+    }
+    o.bins[r] = uint8_t(bin);
   }
-  add_counts(counts, totals);
-  lookups = warp_reduce(lookups, [](int64_t x, int64_t y) { return x + y; });
-  if (lane_number() == 0 && lookups) atomicAdd(totals + PRODUCTS, word(lookups));
+  add_counts(counts, o.totals);
+  lookups = warp_sum(lookups), pushed = warp_sum(pushed);
+  if (lane_number() == 0 && lookups) atomicAdd(o.totals + PRODUCTS, word(lookups));
+  if (lane_number() == 0 && pushed) atomicAdd(o.totals + PUSHED, word(pushed));
 }
 
 // The table of row i of A: from a column to the entry's position in the row (to 0 where POSITIONS is false).

@@ -1,15 +1,11 @@
 // C<M> = A (+.x) B row by row (SpGEMM, Gustavson): every product A[i,k] (x) B[k,j] by a thread of its own.
 //
-// Algorithm: ESC (expand, sort, compress: Bell, Dalton, Olson, SISC 2012) without a mask; a dense accumulator over
-//   the positions of the mask, by atomics, with one.  Products are numbered: those of entry p of A are
-//   ends[p-1] .. ends[p]-1, in the order of row k of B; a thread finds its entry by bisection, so the work is
+// Algorithm: ESC (expand, sort, compress: Bell, Dalton, Olson, SISC 2012).  Products are numbered: those of entry p of A
+//   are ends[p-1] .. ends[p]-1, in the order of row k of B; a thread finds its entry by bisection, so the work is
 //   balanced whatever the rows' lengths.
 // expand_products   writes a range of products for sorting;  keep (null: all are wanted): which the mask admits
-// merge_products    finds (i,j) in the mask's row and merges into the accumulator of that position of
-//                   the mask by atomics
 // combine_few       the compression: one thread for each group of equal positions
 // Launch: backends/cuda/products/matmul.py, one thread for each product.
-// Precondition of merge_products: acc holds start(), `hit` false.
 #pragma once
 #include "products/semiring.cuh"
 
@@ -68,27 +64,6 @@ __global__ void expand_products(const int64_t* ends, int64_t from, int64_t to, i
     cols[e] = J(at.j);
     if (products != nullptr)
       products[e] = S::times(value_of_a<S>(a_values, at.p), value_of_x<S>(b_values, at.q), at.i, at.k, at.j);
-  }
-}
-
-template <class I, class J, class M, class S>
-__global__ void merge_products(const int64_t* ends, int64_t entries, int64_t n, const int64_t* a_rows, const I* a_cols,
-                               const typename S::A* a_values, const int64_t* b_ptr, const int64_t* b_rows,
-                               int64_t b_held, const J* b_cols, const typename S::X* b_values, const int64_t* m_ptr,
-                               const int64_t* m_rows, int64_t m_held, const M* m_cols, typename S::Z* acc, bool* hit) {
-  GRB_EACH(e, n) {
-    Meeting<I, J> at(e, ends, 0, entries, a_rows, a_cols, b_ptr, b_rows, b_held, b_cols);
-    int64_t place = place_in(m_ptr, m_rows, m_held, m_cols, at.i, at.j);
-    if (place < 0) continue;
-    if constexpr (!S::structure_only) {
-      if constexpr (S::any) {  // equal writers would do; one value must come whole, which an aligned store does
-        if (*(volatile bool*)&hit[place]) continue;
-        acc[place] = S::times(value_of_a<S>(a_values, at.p), value_of_x<S>(b_values, at.q), at.i, at.k, at.j);
-      } else {
-        merge<S>(&acc[place], S::times(value_of_a<S>(a_values, at.p), value_of_x<S>(b_values, at.q), at.i, at.k, at.j));
-      }
-    }
-    hit[place] = true;
   }
 }
 

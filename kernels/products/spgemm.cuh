@@ -20,8 +20,9 @@
 
 namespace grb {
 
-enum { COPIED, HASHED, WINDOWED = HASHED + 5, SPLIT = WINDOWED + 6, BINS = 16, NO_BIN = 255 };  // BINS: at most
-enum { PRODUCTS = 16, KEPT_WORDS, TOTALS = 32 };  // of `totals`: rows of each bin, products, words of `kept`
+enum { COPIED, HASHED, WINDOWED = HASHED + 5, SPLIT = WINDOWED + 6, BINS = 20, NO_BIN = 255 };  // BINS: at most
+enum { PRODUCTS = BINS, KEPT_WORDS, PUSHED = KEPT_WORDS, TOTALS = 32 };  // of `totals`: rows of each bin, products,
+                                                                         // words of `kept`
 constexpr int64_t HASH_LEAST = 16, HASH_MOST = 256;  // entries of a row in the first and in the last hashed bin
 constexpr int64_t HASH_WORK = 1024;  // products of a row that a group of lanes takes
 constexpr int64_t WARP_WORK = 1 << 14;  // products of a row that a warp takes; a block of the next bin: 8 times as many

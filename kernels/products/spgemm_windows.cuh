@@ -115,11 +115,10 @@ template <class S> struct Entries {
   }
 };
 
-// body for all products of row r in a window.
+// body for all products of the entries from .. to-1 of A, a row, in a window.
 template <int FORM, bool VALUES, class I, class O, class S, class Body>
-GRB_DEVICE void products_of_row(const Spgemm<I, O, S>& o, const Owner<FORM>& owner, int64_t r, int32_t low,
-                                int64_t high, bool whole, Body body) {
-  const int64_t from = o.a_ptr[r], to = o.a_ptr[r + 1];
+GRB_DEVICE void products_of_row(const Spgemm<I, O, S>& o, const Owner<FORM>& owner, int64_t from, int64_t to,
+                                int32_t low, int64_t high, bool whole, Body body) {
   if constexpr (FORM == BY_WARP) {
     Entries<S> entries;
     for (int64_t base = from; base < to; base += 32) {
@@ -226,7 +225,7 @@ spgemm_windows(Spgemm<I, O, S> o) {
         forbidden([](unsigned* half, unsigned bit) { atomicOr(half, bit); });
         owner.sync();
       }
-      products_of_row<FORM, false>(o, owner, r, int32_t(low), high, whole, [&](int c, auto, auto, int64_t) {
+      products_of_row<FORM, false>(o, owner, o.a_ptr[r], o.a_ptr[r + 1], int32_t(low), high, whole, [&](int c, auto, auto, int64_t) {
         unsigned at = unsigned(c) - unsigned(low), bit = 1u << (at & 31);
         unsigned* half = reinterpret_cast<unsigned*>(bits) + (at >> 5);
         if (!(*(volatile unsigned*)half & bit)) atomicOr(half, bit);
@@ -285,7 +284,7 @@ spgemm_windows(Spgemm<I, O, S> o) {
             if (acc.is_near) acc.near[at] = S::start(); else acc.far[at] = S::start();
         }
         owner.sync();
-        products_of_row<FORM, true>(o, owner, r, int32_t(low), high, whole,
+        products_of_row<FORM, true>(o, owner, o.a_ptr[r], o.a_ptr[r + 1], int32_t(low), high, whole,
                                     [&](int c, auto x, auto a, int64_t k) {
           unsigned at = unsigned(c) - unsigned(low), w = at / WIDTH;
           Word there = bits[w] << (WIDTH - 1 - at % WIDTH);  // the column's bit is the highest

@@ -1,6 +1,7 @@
 """Masked products by rows of the mask (backends/cuda/products/masked.py), kernels run as fibers, against NumPy."""
 
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from cuda_emulation.backend import EMULATED, shim
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.operators import get_typed_op
-from grb_tile.planner import record_plan, tuning
+from grb_tile.planner import force, record_plan, tuning
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
@@ -74,6 +75,41 @@ def test_rows_of_every_table(name, type_):
         # a device has shared memory for all of these rows
         assert not EMULATED or all(map(int, re.findall(r"(\d+) (?:by bisection|hashed|as bitmaps)", plan.note)))
     assert agree.snapshot(A, BT, pattern) == before
+
+
+def pushed_operands(rng, semiring):
+    """A, B and a mask with rows of every table of a push: a bitmap, a hash table, none (too long)."""
+    A = of_rows(rng, 60, semiring.type, [0, 1, 4, 20, 60, 45, 9, 30, 0, 2], (60,))
+    B = of_rows(rng, 3000, semiring.type2, rng.choice([0, 1, 5, 70, 200], 60), (40, 300, 3000))
+    pattern = of_rows(rng, 3000, dtypes.BOOL, [50, 9, 400, 12, 300, 7, 0, 20, 30, 1], (3000, 400, 20, 3000, 1500))
+    return A, B, pattern
+
+
+@pytest.mark.parametrize(
+    ("name", "type_"),
+    [pytest.param(*one, marks=() if one in SEMIRINGS[:2] else pytest.mark.slow) for one in SEMIRINGS],
+)
+def test_rows_that_are_pushed(name, type_, monkeypatch):
+    """All rows are pushed, the cheaper method for each, none; the results are equal."""
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 3, len(name), semiring.type.rank])
+    A, B, pattern = pushed_operands(rng, semiring)
+    want = NUMPY.matmul(A, B, semiring, Allow(pattern), "gustavson")
+    if semiring.name.startswith("any_second"):  # any of the products: the positions agree
+        want = NUMPY.apply(want, get_typed_op("one", want.dtype, kind="unary"))
+    for method, rule, push_ns, pulled in (
+        ("gustavson", "forced", 8e-3, "none pulled"), ("dot", "mask_small", 1e-9, "pushed ("),
+        ("dot", "mask_small", 8e-3, "lookups"), ("dot", "forced", 1e-9, "none pushed"),
+    ):  # fmt: skip
+        monkeypatch.setattr(tuning, "GPU_MASKED_PUSH_NS", push_ns)
+        plan = record_plan("matmul", method, "csr", rule, (0, 0, 0))
+        with force("merge_at_mask") if method == "gustavson" else nullcontext():
+            BT = convert.transpose_of(B)
+            got = host(shim().matmul(A, B, semiring, Allow(pattern), plan, BT=BT if method == "dot" else None))
+        if semiring.name.startswith("any_second"):
+            got = NUMPY.apply(got, get_typed_op("one", want.dtype, kind="unary"))
+        agree.assert_same(got, want)
+        assert pulled in plan.note, plan.note
 
 
 def test_a_row_whose_sampled_positions_have_no_work():

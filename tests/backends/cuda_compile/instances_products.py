@@ -111,8 +111,9 @@ def instances():
             yield "products/matmul_rows.cuh", "expand_products", text, ("int32_t", "int32_t", "int32_t", "int32_t", "S")
             if not structure_only:
                 yield "products/matmul_rows.cuh", "combine_few", text, ("int64_t", "S")
-        if number % 4 == 3 and atomic:
-            yield "products/matmul_rows.cuh", "merge_products", text, ("int32_t", "int32_t", "int32_t", "S")
+        block = "BY_ATOMICS" if atomic else "IN_ORDER"
+        types = (("int32_t", "int32_t"), ("int64_t", "int32_t"))[number % 2]
+        yield "products/masked_push.cuh", "masked_push", text, (*types, "S", ("BY_WARP", block)[number // 2 % 2])
         yield from spgemm(number, text, atomic, structure_only)
         out = ("int32_t", "int64_t")[number % 2]
         yield "products/tile_pairs.cuh", "tile_products", text, (out, "S", "ENTRIES")

@@ -17,7 +17,7 @@ KERNEL = re.compile(
 BOUNDS = re.compile(r"__launch_bounds__\s*\(([^,)]*)")
 USUAL_THREADS = 256  # of a block, for a kernel without launch bounds (Kernel.over)
 WIDE = {"relabel_rows": 1024}  # the others
-BY_FORM = ("spgemm_windows", "masked_rows")  # a row for a warp or for a block
+BY_FORM = ("spgemm_windows", "masked_rows", "masked_push")  # a row for a warp or for a block
 BY_WARP_THREADS, BY_BLOCK_THREADS = 128, 1024
 
 
@@ -79,6 +79,7 @@ DYNAMIC = {
     "split_mark": lambda limits, template: limits.dynamic_shared // spgemm_split.RESIDENT,
     "split_merge": lambda limits, template: limits.dynamic_shared // spgemm_split.RESIDENT,
     "masked_rows": lambda limits, template: limits.dynamic_shared,
+    "masked_push": lambda limits, template: limits.dynamic_shared,
     "row_labels_warp": lambda limits, template: 48 << 10 if template[1] != "COUNTED" else 32 << 10,
     "row_labels_block": lambda limits, template: limits.dynamic_shared,
     "radix_pass": lambda limits, template: 256 * sorting.ITEMS * (8 if "word" in template else 4),

@@ -35,6 +35,11 @@ class Lowered:
         "reads_x", "start", "start_marks_absent", "structure_only", "text", "x_iso",
     )  # fmt: skip
 
+    @property
+    def merges_by_atomics(self):
+        """May several threads merge into one value?  A store of more than 8 bytes could mix two writers' values."""
+        return self.structure_only or (self.atomic and self.dtype.np_type.itemsize <= 8)
+
     def value(self, device, A, x):
         """The length-1 device array of the one value of a structure-only semiring's products."""
         key = device

@@ -1,11 +1,14 @@
-"""C<M> = A (+.x) B for a mask that is no complement, by dot products of A's and B's rows (B given as B').
+"""C<M> = A (+.x) B for a mask that is no complement, row by row of the mask, each by the method that takes less time.
 
-    rows of the mask   each with its table of A's row in shared memory (kernels/products/masked_rows.cuh)
-    positions          bisection of the shorter row in the longer one (kernels/products/matmul_dot.cuh), where rows have
-                       so few lookups that a table costs more
+    pull            dot products of A's row, in a table in shared memory, with the rows of B' that the mask's row names
+                    (kernels/products/masked_rows.cuh); needs B'
+    push            the rows of B that A's row names, merged into a table of the mask's row
+                    (kernels/products/masked_push.cuh); needs B by rows
+    positions       bisection of the shorter row in the longer one (kernels/products/matmul_dot.cuh), where rows have
+                    so few lookups that a table costs more; needs B'
 
-Workspace: 9 bytes for each stored row of the mask, and
-what C takes before the positions without a product are dropped.
+Rows have only the method whose form of B is there: nothing is transposed for the other.  Workspace: 9 bytes for each
+stored row of the mask, and what C takes before the positions without a product are dropped.
 """
 
 from __future__ import annotations
@@ -19,33 +22,42 @@ from ....storage.convert import share
 from ....storage.store import Compressed
 from ..structure.entries import index_type, row_ids
 from ..structure.positions import keep_matrix_entries, listed
-from .spgemm import MOST_BLOCKS, PRODUCTS, THREADS, TOTALS, Bins, power_between
+from .spgemm import FORMS, MOST_BLOCKS, PRODUCTS, THREADS, TOTALS, Bins, power_between
 
 if TYPE_CHECKING:
     from ..lowering.semirings import Lowered
     from ..runtime.device import Device
 
-SEARCHED, HASH, BITMAP = 0, 1, 2  # tables, as in masked_rows.cuh
-BINS = (0, 2, 8, 14)  # the first of each table, and the end
+SEARCHED, HASH, BITMAP, PUSH = 0, 1, 2, 3  # tables, as in masked_rows.cuh
+BINS = (0, 2, 8, 14, 20)  # the first of each table and of the pushed rows, and the end
+PUSHED = PRODUCTS + 1
 MOST_PARTS = 64  # blocks of a row
 WAVES = 4  # of blocks, where rows are few: the longest row is then shared by several
 
 
-def masked_dots(
-    device: Device, A: Compressed, BT: Compressed, s: Lowered, pattern: Compressed, plan: Any = None
+def masked_product(
+    device: Device,
+    A: Compressed,
+    B: Compressed | None,
+    BT: Compressed | None,
+    s: Lowered,
+    pattern: Compressed,
+    plan: Any = None,
 ) -> Compressed:
-    """C<pattern> = A (+.x) BT'."""
+    """C<pattern> = A (+.x) B, of which B, its transpose or both are given; B alone needs columns below 2^31."""
     count = pattern.indices.shape[0]
-    out = None if s.structure_only else device.empty(count, s.dtype.np_type)
+    if B is not None and B.indices.dtype != np.int32 and BT is not None:
+        B = None
+    out = None if s.structure_only else device.accumulators(count, s.dtype.np_type)
     hit = device.zeros(count, np.bool_)
-    rows = _Rows(device, A, BT, s, pattern)
-    if rows.lookups < tuning.GPU_TABLE_LOOKUPS * rows.stored:
+    rows = _Rows(device, A, B, BT, s, pattern)
+    if BT is not None and rows.lookups + rows.pushed < tuning.GPU_TABLE_LOOKUPS * rows.stored:
         _by_positions(device, A, BT, s, pattern, rows.lanes, out, hit)
     else:
         rows.run(out, hit)
     if plan is not None and type(plan) is not str:
         plan.note = rows.note()
-    return of_hits(device, s, A, BT, pattern, out, hit)
+    return of_hits(device, s, A, B or BT, pattern, out, hit)
 
 
 def of_hits(
@@ -78,14 +90,19 @@ def _by_positions(device, A, BT, s, pattern, lanes, out, hit):
 
 
 def _operands(A, reads):
-    return A.indptr, A.rows, A.indptr.shape[0] - 1, A.indices, A.values if reads else None
+    return *_lines(A), A.indices, A.values if reads else None
+
+
+def _lines(A):
+    """Row pointers of A, names of its rows, number of stored rows; of no matrix: none."""
+    return (None, None, 0) if A is None else (A.indptr, A.rows, A.indptr.shape[0] - 1)
 
 
 class _Rows:
-    """The stored rows of a mask, binned by lookups and by the table of A's row."""
+    """The stored rows of a mask, binned by method, by work and by the table."""
 
-    def __init__(self, device, A, BT, s, pattern):
-        self.device, self.A, self.BT, self.s, self.pattern = device, A, BT, s, pattern
+    def __init__(self, device, A, B, BT, s, pattern):
+        self.device, self.A, self.B, self.BT, self.s, self.pattern = device, A, B, BT, s, pattern
         launcher = device.launcher
         shared = launcher.size(launcher.limits.dynamic_shared, 1024)  # bytes that a block may have
         self.least = launcher.size(shared // 32 // 128 * 128, 128)  # of a warp: so that 32 are resident
@@ -99,27 +116,34 @@ class _Rows:
             "products/masked_rows.cuh", "masked_analyse", "", (index_type(A.indices), index_type(pattern.indices))
         )
         kernel.over(-(-stored * lanes // 32) * 32, (
-            pattern.indptr, pattern.rows, pattern.indices, stored, A.indptr, A.rows, A.indptr.shape[0] - 1, A.indices,
-            BT.indptr, BT.rows, BT.indptr.shape[0] - 1, lanes, s.reads_a and not s.a_iso, self.least, self.shared,
-            bins, totals,
+            pattern.indptr, pattern.rows, pattern.indices, stored, *_lines(A), A.indices, *_lines(BT), *_lines(B),
+            lanes, int(s.reads_a and not s.a_iso), 0 if s.structure_only else s.dtype.np_type.itemsize,
+            round(256 * tuning.GPU_MASKED_PUSH_NS / tuning.GPU_DOT_NS), self.least, self.shared, bins, totals,
         ))  # fmt: skip
         threads = launcher.threads(256)
         kernel = launcher.kernel("products/spgemm.cuh", "spgemm_list", "", ())
         blocks = launcher.blocks(8 * launcher.processors, stored, threads)
         kernel(blocks, threads, (bins, stored, totals, totals[TOTALS:], self.list, None, None))
         found = device.read(totals[:TOTALS])
-        self.bins, self.lookups = Bins(found), found[PRODUCTS]
+        self.bins, self.lookups, self.pushed = Bins(found), found[PRODUCTS], found[PUSHED]
         self.lanes = power_between(self.lookups / count / 16, 1, 32)  # a lane reads four entries ahead, four times
 
     def note(self):
-        searched, hashed, bitmaps = (sum(self.bins.counts[BINS[k] : BINS[k + 1]]) for k in range(3))
-        return f"{self.lookups} lookups; rows: {searched} by bisection, {hashed} hashed, {bitmaps} as bitmaps"
+        searched, hashed, bitmaps, pushed = (sum(self.bins.counts[BINS[k] : BINS[k + 1]]) for k in range(4))
+        text = f"{self.lookups} lookups; rows: {searched} by bisection, {hashed} hashed, {bitmaps} as bitmaps"
+        if self.BT is None:
+            text = f"{self.pushed} products; rows: {pushed} pushed (none pulled: B' is not there)"
+        elif self.B is None:
+            text += " (none pushed: B is not there by rows)"
+        elif pushed:
+            text += f", {pushed} pushed ({self.pushed} products)"
+        return text
 
     def run(self, out, hit):
         """Launch the kernel of each bin."""
         launcher, shared = self.device.launcher, self.shared
         processors, most = launcher.processors, launcher.limits.threads_per_processor
-        for table in (SEARCHED, HASH, BITMAP):
+        for table in (SEARCHED, HASH, BITMAP, PUSH):
             levels = range(BINS[table + 1] - BINS[table])
             capacities = [min(self.least << level, shared) if table else 0 for level in levels]
             threads = [32, *THREADS[1:]] if table else [32, THREADS[2]]
@@ -127,29 +151,27 @@ class _Rows:
                 processors * min(most // threads[level], shared // max(capacities[level], 1)) for level in levels
             ]
             for level, first, count in self.bins.launches(BINS[table], BINS[table + 1], resident):
-                self._launch(
-                    out, hit, first, count, table, level > 0, threads[level] if level else THREADS[0],
-                    capacities[level], resident[level],
-                )  # fmt: skip
+                arguments = self.list[first : first + count], count, table, capacities[level]
+                self._launch(out, hit, arguments, table, level > 0, threads[level] if level else THREADS[0], resident[level])
 
-    def _launch(self, out, hit, first, count, table, by_blocks, threads, capacity, resident):
-        A, BT, s, pattern, launcher = self.A, self.BT, self.s, self.pattern, self.device.launcher
-        parts = min(max(WAVES * resident // count, 1), MOST_PARTS) if by_blocks else 1
-        form = "BY_ATOMICS" if by_blocks else "BY_WARP"
-        template = (
-            index_type(A.indices),
-            index_type(BT.indices),
-            index_type(pattern.indices),
-            "S",
-            form,
-            str(max(self.lanes, 4)),
-        )
-        kernel = s.kernel(launcher, "products/masked_rows.cuh", "masked_rows", template)
+    def _launch(self, out, hit, arguments, table, by_blocks, threads, resident):
+        A, s, pattern, launcher = self.A, self.s, self.pattern, self.device.launcher
+        _, count, _, capacity = arguments
+        parts = min(max(WAVES * resident // count, 1), MOST_PARTS) if by_blocks and table != PUSH else 1
+        B = self.B if table == PUSH else self.BT
+        types = index_type(A.indices), index_type(pattern.indices)
+        if table == PUSH:
+            form = FORMS[0 if not by_blocks else 1 if s.merges_by_atomics else 2]
+            kernel = s.kernel(launcher, "products/masked_push.cuh", "masked_push", (*types, "S", form))
+        else:
+            form = FORMS[1 if by_blocks else 0]
+            template = types[0], index_type(B.indices), types[1], "S", form, str(max(self.lanes, 4))
+            kernel = s.kernel(launcher, "products/masked_rows.cuh", "masked_rows", template)
         threads = launcher.threads(threads)
         rows = 1 if by_blocks else threads // 32
         arguments = (
-            pattern.indptr, pattern.rows, pattern.indices, *_operands(A, s.reads_a), *_operands(BT, s.reads_x), out,
-            hit, self.list[first : first + count], count, table, capacity, parts,
+            pattern.indptr, pattern.rows, pattern.indices, *_operands(A, s.reads_a), *_operands(B, s.reads_x), out,
+            hit, *arguments, parts,
         )  # fmt: skip
         blocks = launcher.blocks(min(-(-count * parts // rows), MOST_BLOCKS))
         kernel(blocks, threads, arguments, shared=rows * capacity)

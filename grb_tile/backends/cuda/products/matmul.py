@@ -1,11 +1,12 @@
 """C<M> = A (+.x) B on the device (SpGEMM).  Meanings: backends/protocol.py.
 
-dot         a mask that is no complement: row i of A with row j of BT for each of its entries (products/masked.py)
+dot         a mask that is no complement: row i of A with row j of BT for each of its entries; rows of the mask are
+            pushed instead where that takes less time and B is there by rows too (products/masked.py)
 gustavson   row by row, by one of four kernels:
             two_phases      accumulators in shared memory, exact allocation (products/spgemm.py)
             tile_pairs      without a mask: pairs of 8 x 8 tiles (products/tile_pairs.py)
-            merge_at_mask   under a mask that is no complement: products are merged into the mask's positions by atomics
-                            (products/matmul_rows.cuh)
+            merge_at_mask   under a mask that is no complement: products are merged into a table of the mask's row
+                            (products/masked.py)
             esc             at most EXPAND products at a time are expanded, sorted by (i,j) and combined; when forced
 """
 
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....planner.choose_kernel import spgemm_kernel
+from ....storage.convert import cached_transpose
 from ....storage.store import index_dtype
 from ..elementwise.mapping import select
 from ..lowering.semirings import lowered
@@ -24,7 +26,7 @@ from ..structure.entries import compressed, empty_vector, gather, index_type, ro
 from ..structure.sorting import pair_order
 from ..structure.structure import choose_format, transpose
 from . import tile_pairs
-from .masked import masked_dots, of_hits
+from .masked import masked_product
 from .matvec import operand_types
 from .spgemm import matmul_two_phases
 
@@ -60,18 +62,21 @@ def _product(device, A, B, semiring, allow, plan, BT):
         allow = None
     s = lowered(device, semiring, A.dtype, A.iso, given.dtype, given.iso)
     if method == "dot" and allow is not None and not allow.complement:
-        return masked_dots(device, A, transpose(device, B) if BT is None else BT, s, allow.pattern, plan)
+        BT = transpose(device, B) if BT is None else BT
+        rows = None if getattr(plan, "rule", "forced") == "forced" else B or cached_transpose(BT)
+        return masked_product(device, A, rows, BT, s, allow.pattern, plan)
     B = transpose(device, BT) if B is None else B
-    whole = s.structure_only or s.dtype.np_type.itemsize <= 8  # a store of more could mix two writers' values
-    by_atomics = allow is not None and not allow.complement and s.atomic and whole
+    by_mask = allow is not None and not allow.complement and B.indices.dtype == np.int32
     tiles = None
     if allow is None and tile_pairs.serves(A, B):
         tiles = partial(tile_pairs.facts, device, A, B, s, semiring)
-    chosen = spgemm_kernel(plan, by_atomics, tiles)
+    chosen = spgemm_kernel(plan, by_mask, tiles)
     if chosen == "tile_pairs":
         return tile_pairs.matmul_tile_pairs(device, A, B, s, semiring, plan)
     if chosen == "two_phases":
         return matmul_two_phases(device, A, B, s, allow, plan)
+    if chosen == "merge_at_mask":
+        return masked_product(device, A, B, None, s, allow.pattern, plan)
     lengths = device.empty(A.indices.shape[0], np.int64)
     kernel = device.launcher.kernel("products/matmul_rows.cuh", "row_lengths", "", (index_type(A.indices),))
     kernel.over(A.indices.shape[0], (A.indices, A.indices.shape[0], B.indptr, B.rows, _stored_rows(B), lengths))
@@ -79,8 +84,6 @@ def _product(device, A, B, semiring, allow, plan, BT):
     total = device.read(ends[-1:])[0]
     if total == 0:
         return empty_matrix(device, nrows, ncols, dtype)
-    if chosen == "merge_at_mask":
-        return _by_atomics(device, A, B, s, allow.pattern, ends, total)
     return _by_sorting(device, A, B, s, allow, ends, total)
 
 
@@ -96,28 +99,6 @@ def _stored_rows(A):
 
 def _values(s, A, B):
     return A.values if s.reads_a else None, B.values if s.reads_x else None
-
-
-def _by_atomics(device, A, B, s, pattern, ends, total):
-    count = pattern.indices.shape[0]
-    hit = device.zeros(count, np.bool_)
-    acc = None
-    if not s.structure_only:
-        acc = device.accumulators(count, s.dtype.np_type)
-        if s.has_start:
-            device.launcher.kernel("products/columns.cuh", "fill_start", s.text, ("S",)).over(count, (acc, count))
-    a_values, b_values = _values(s, A, B)
-    kernel = device.launcher.kernel(
-        "products/matmul_rows.cuh",
-        "merge_products",
-        s.text,
-        (index_type(A.indices), index_type(B.indices), index_type(pattern.indices), "S"),
-    )
-    kernel.over(total, (
-        ends, ends.shape[0], total, row_ids(device, A), A.indices, a_values, B.indptr, B.rows, _stored_rows(B),
-        B.indices, b_values, pattern.indptr, pattern.rows, _stored_rows(pattern), pattern.indices, acc, hit,
-    ))  # fmt: skip
-    return of_hits(device, s, A, B, pattern, acc, hit)
 
 
 def _by_sorting(device, A, B, s, allow, ends, total):

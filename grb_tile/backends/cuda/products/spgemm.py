@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..runtime.device import Device
 
 COPIED, HASHED, WINDOWED, BINS, SPLIT = 0, 1, 6, 12, 12  # as in spgemm.cuh; BINS: the end of those of one block
-PRODUCTS, KEPT_WORDS, TOTALS = 16, 17, 32
+PRODUCTS, KEPT_WORDS, TOTALS = 20, 21, 32
 KEPT_SHARE = 8  # of the free memory may be what the symbolic phase keeps of a product without values
 SPLIT_WORK = 1 << 21  # products of a row from which several blocks compute it: one block takes milliseconds for them
 SLOTS = (32, 64, 128, 256, 512)  # of the hash table in each hashed bin
@@ -103,7 +103,6 @@ class Product:
             cols = M.indices if M.indices.dtype == self.out else M.indices.astype(self.out)
             self.mask = (M.indptr, M.rows, M.indptr.shape[0] - 1, cols, int(allow.complement))
         self.masked = allow is not None
-        self.merges_by_atomics = s.structure_only or (s.atomic and s.dtype.np_type.itemsize <= 8)
         self.stored = A.indptr.shape[0] - 1
         self.names_of_types = index_type(A.indices), "int32_t" if self.out.itemsize == 4 else "int64_t"
         launcher = device.launcher
@@ -124,7 +123,7 @@ class Product:
         if self.s.structure_only:
             self.kept_at = device.empty(stored, np.int64)
         lanes = power_between(A.indices.shape[0] / stored, 1, 32)
-        split_work = device.launcher.size(SPLIT_WORK, 1200) if self.merges_by_atomics else 1 << 62
+        split_work = device.launcher.size(SPLIT_WORK, 1200) if self.s.merges_by_atomics else 1 << 62
         kernel = self._kernel("spgemm_analyse", (index_type(A.indices),))
         kernel.over(-(-stored * lanes // 32) * 32, (
             A.indptr, A.indices, stored, B.indptr, B.rows, B.indptr.shape[0] - 1, self.columns, lanes, self.masked,
@@ -275,7 +274,7 @@ class Product:
 
     def _windows(self, level, count, arguments, template, text, numeric, s):
         launcher = self.device.launcher
-        form = 0 if level == 0 else 1 if s is None or self.merges_by_atomics else 2
+        form = 0 if level == 0 else 1 if s is None or self.s.merges_by_atomics else 2
         threads = launcher.threads(THREADS[level])
         capacity = min(self.least << level, self.shared) if level < 5 else self.shared
         word = 8 if s is None else _word_bytes(s)
