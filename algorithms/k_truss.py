@@ -2,14 +2,13 @@
 
     repeat  S<H,s> = C plus.pair C',  H = S where S >= k - 2,  C = H | H'   until no edge goes
 
-S(i, j) is the support of the edge i - j, the number of triangles it is part of.  H has each edge once, in the row of the
-end of higher degree: the row of the other end, the shorter one, is looked up there.  Once less than a sixteenth of the
-edges go in a round, the supports are corrected instead: with R the edges that went and C those that stay,
+S(i, j) is the support of the edge i - j, the number of triangles it is part of.  H has each edge once, in the row of
+the end of higher degree: the row of the other end, the shorter one, is looked up there.  Once less than a sixteenth of
+the edges go in a round, the supports are corrected instead: with R the edges that went and C those that stay,
 
-    S<S,s> -= R plus.pair C' + (R plus.pair C')' + R plus.pair R'
+    S<S,s> -= R plus.pair C + (R plus.pair C)' + R plus.pair R
 
-which looks at rows of vertices at an edge of R, but at both halves, and where R's row is short by a bisection for each
-of its entries, which takes the time of some eight lookups.
+which looks at the rows of vertices at an edge of R alone, but at both halves, and at whole rows of C for each edge.
 
 Contract: G is not changed.  Loops and values are ignored; a graph with edges that go one way only is refused.  The
 result is symmetric; vertices outside the truss have no entry.
@@ -107,11 +106,11 @@ def _supports(C: Matrix, H: Matrix) -> Matrix:
 def _corrected(kept: Matrix, C: Matrix, R: Matrix) -> Matrix:
     """The supports of the edges that are kept, without the triangles of those that went."""
     plus_pair = semiring.plus_pair[INT64]
-    # D<C,s> = R plus.pair C' : i - k went, k - j stays
-    D = plus_pair(R @ C.T).new(mask=C.S)
+    # D<C,s> = R plus.pair C : i - k went, k - j stays
+    D = plus_pair(R @ C).new(mask=C.S)
     lost = binary.plus(D | D.T).new()
-    # lost<C,s> += R plus.pair R' : both went
-    lost(binary.plus, mask=C.S) << plus_pair(R @ R.T)
+    # lost<C,s> += R plus.pair R : both went
+    lost(binary.plus, mask=C.S) << plus_pair(R @ R)
     # S<S,s> -= lost
     kept(binary.minus, mask=kept.S) << lost
     return kept

@@ -17,8 +17,9 @@ def choose_matmul_on_gpu(A, at: bool, B, bt: bool, pattern) -> Plan:
 
     dot             a lookup for each entry of a row of B', for each position of the mask; chosen without counting where
                     B is there by rows too (each row of the mask is then pulled or pushed), and where B' is given and the
-                    mask has at most as many entries as A, or has few lookups: counting takes 0.2 to 0.5 ms
+                    mask has at most as many entries as A: counting takes 0.2 to 0.5 ms
     merge_at_mask   all products of the mask's rows, each looked up in the mask's row
+    A method that costs less than the transpose that the other needs is chosen without counting the other's work.
     """
     entries = A.indices.shape[0]
     if entries + B.indices.shape[0] + pattern.nvals <= tuning.GPU_SMALL_MATRIX:
@@ -28,19 +29,21 @@ def choose_matmul_on_gpu(A, at: bool, B, bt: bool, pattern) -> Plan:
     if bt and pattern.nvals <= entries:
         return Plan("matmul", "dot", "csr", "mask_of_operands", (pattern.nvals, entries))
     transpose = B.indices.shape[0] * tuning.GPU_TRANSPOSE_NS
-    lookups = row_lookups(A, at, pattern)
-    if not bt or lookups * tuning.GPU_DOT_NS > transpose:
-        lookups = min(lookups, dot_work(B, bt, pattern))
-    dots = lookups * tuning.GPU_DOT_NS + pattern.nvals * tuning.GPU_DOT_POSITION_NS
-    if bt and lookups * tuning.GPU_DOT_NS <= transpose:  # the other method transposes B first
-        return Plan("matmul", "dot", "csr", "mask_small", (dots, transpose, pattern.nvals))
-    at_mask = masked_products(A, B, pattern, at, bt) * tuning.GPU_MASKED_PUSH_NS
     if bt:
-        at_mask += transpose
+        dots = row_lookups(A, at, pattern) * tuning.GPU_DOT_NS
+        if dots <= transpose:
+            return Plan("matmul", "dot", "csr", "mask_small", (dots, transpose, pattern.nvals))
+        by_columns = dot_work(B, bt, pattern) * tuning.GPU_DOT_NS
+        dots = min(dots, by_columns) + pattern.nvals * tuning.GPU_DOT_POSITION_NS
+        rows = masked_products(A, B, pattern, at, bt) * tuning.GPU_MASKED_PUSH_NS + transpose
     else:
-        dots += transpose
-    figures = (dots, at_mask, pattern.nvals)
-    if dots < at_mask:
+        rows = masked_products(A, B, pattern, at, bt) * tuning.GPU_MASKED_PUSH_NS
+        dots = transpose
+        if rows > transpose:
+            dots += min(dot_work(B, bt, pattern), row_lookups(A, at, pattern)) * tuning.GPU_DOT_NS
+            dots += pattern.nvals * tuning.GPU_DOT_POSITION_NS
+    figures = (dots, rows, pattern.nvals)
+    if dots < rows:
         return Plan("matmul", "dot", "csr", "mask_small", figures)
     plan = Plan("matmul", "gustavson", "csr", "rows_of_product", figures)
     plan.use_kernel("merge_at_mask", "mask_bounds")

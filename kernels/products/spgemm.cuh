@@ -119,22 +119,26 @@ GRB_DEVICE void add_counts(const unsigned* counts, word* totals) {
 }
 
 // spans[r], work[r] (products, at most 2^32 - 1), bins[r] of each stored row of A; totals += rows of each bin,
-// products.  kept_at[r] (null: not wanted): see Spgemm.  `lanes` neighbours for each row.
+// products.  Rows of more than `sampled` entries are estimated from so many of them, because one warp reads the row.
+// kept_at[r] (null: not wanted): see Spgemm.  `lanes` neighbours for each row.
 template <class I>
 __global__ void __launch_bounds__(256)
 spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int64_t* b_ptr, const int64_t* b_rows,
                int64_t b_stored, const int32_t* b_cols, int64_t lanes, bool masked, int64_t least_bytes,
-               int64_t split_work, word* spans, uint32_t* work, uint8_t* bins, int64_t* c_ptr, int64_t* kept_at, word* totals) {
+               int64_t split_work, int64_t sampled, int64_t ncols, word* spans, uint32_t* work, uint8_t* bins,
+               int64_t* c_ptr, int64_t* kept_at, word* totals) {
   __shared__ unsigned counts[BINS];
   if (threadIdx.x < BINS) counts[threadIdx.x] = 0;
   __syncthreads();
   int sub = lane_number() & int(lanes - 1);
   int64_t in_warp = 32 / lanes, products = 0;
   GRB_EACH_WARP(task, (stored + in_warp - 1) / in_warp) {
-    int64_t r = task * in_warp + lane_number() / lanes, count = 0, rows = 0;
+    int64_t r = task * in_warp + lane_number() / lanes, count = 0, rows = 0, length = 0, step = 1;
     unsigned first = 0xffffffffu, last = 0;
     if (r < stored) {
-      for (int64_t p = a_ptr[r] + sub, end = a_ptr[r + 1]; p < end; p += lanes) {
+      length = a_ptr[r + 1] - a_ptr[r];
+      step = (length + sampled - 1) / sampled;
+      for (int64_t p = a_ptr[r] + sub * step, end = a_ptr[r + 1]; p < end; p += lanes * step) {
         int64_t start, stop;
         row_range(b_ptr, b_rows, b_stored, int64_t(a_cols[p]), start, stop);
         if (start == stop) continue;
@@ -152,6 +156,10 @@ spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int6
     }
     const bool leads = r < stored && sub == 0;
     int bin = NO_BIN;
+    if (step > 1) {  // estimated, so that no row is taken for a short one, and any column may be in it
+      count = max(count * step, max(length, HASH_WORK + 1));
+      rows = 2, first = 0, last = unsigned(ncols - 1);
+    }
     word span = word(first) << 32 | last;
     if (rows == 1 && !masked) bin = COPIED;
     else if (count > split_work) bin = SPLIT;

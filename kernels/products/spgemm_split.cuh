@@ -15,13 +15,15 @@
 
 namespace grb {
 
-constexpr int64_t LONG_ROW = 16;  // steps of a group of lanes, from which a row of B is taken by the whole warp
+constexpr int64_t LONG_ROW = 16;        // steps of a group of lanes, from which a row of B is taken by the whole warp
+constexpr int QUEUE = 64;               // such rows of a task; further ones are left to their warps
 
 // `o.capacity`: bytes of shared memory of a block; `o.kept`, `o.kept_at`: the bitmaps.
 template <class I, class O, class S> struct Split {
   Spgemm<I, O, S> o;
   uint32_t* before;  // bits in the row's words before each word of `kept`
   int64_t parts;     // of each row
+  int64_t block_row; // entries from which a row of B is taken by the whole block
 
   GRB_DEVICE int64_t words(int64_t r) const { return (span_of(o.spans[r]) + 63) / 64; }
   // The entries from .. to-1 of A, row r, of one task.
@@ -33,9 +35,27 @@ template <class I, class O, class S> struct Split {
   }
 };
 
+// body(column, entry) for every `by`-th entry of B from q to end-1.
+template <class Body>
+GRB_DEVICE void entries_of_b(const int32_t* columns, int64_t q, int64_t end, int by, Body body) {
+  for (; q < end; q += int64_t(by) * AHEAD) {
+    int32_t c[AHEAD];
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) c[u] = q + u * by < end ? columns[q + u * by] : -1;
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++)
+      if (c[u] >= 0) body(c[u], q + u * by);
+  }
+}
+
 // body(c, q, a, k) for each product of the entries from .. to-1 of A with entry q of B.  The block calls together.
 template <int LANES, bool VALUES, class I, class O, class S, class Body>
-GRB_DEVICE void products_of_part(const Spgemm<I, O, S>& o, int64_t from, int64_t to, Body body) {
+GRB_DEVICE void products_of_part(const Split<I, O, S>& s, int64_t from, int64_t to, Body body) {
+  const Spgemm<I, O, S>& o = s.o;
+  __shared__ int64_t queue[QUEUE];  // entries of A whose rows of B the whole block takes
+  __shared__ int queued;
+  if (threadIdx.x == 0) queued = 0;
+  __syncthreads();
   const int sub = threadIdx.x & (LANES - 1), group = threadIdx.x / LANES, groups = blockDim.x / LANES;
   for (int64_t base = from + (group & ~(32 / LANES - 1)); base < to; base += int64_t(groups) * AHEAD) {
     int64_t k[AHEAD], start[AHEAD], stop[AHEAD];
@@ -63,12 +83,33 @@ GRB_DEVICE void products_of_part(const Spgemm<I, O, S>& o, int64_t from, int64_t
         }
       }
       for_each_lane(by_warp && sub == 0, [&](int lane) {
-        const int64_t end = shuffle(stop[u], lane), middle = shuffle(k[u], lane);
+        const int64_t first = shuffle(start[u], lane), end = shuffle(stop[u], lane), middle = shuffle(k[u], lane);
+        if (end - first > s.block_row) {
+          const int at = shuffle(lane_number() == 0 ? atomicAdd(&queued, 1) : 0, 0);
+          if (at < QUEUE) {
+            if (lane_number() == 0) queue[at] = base + lane / LANES + int64_t(u) * groups;
+            return;
+          }
+        }
         const typename S::A own = shuffle(a[u], lane);
-        for (int64_t q = shuffle(start[u], lane) + lane_number(); q < end; q += 32) body(o.b_cols[q], q, own, middle);
+        entries_of_b(o.b_cols, first + lane_number(), end, 32, [&](int32_t column, int64_t q) {
+          body(column, q, own, middle);
+        });
       });
     }
   }
+  __syncthreads();
+  for (int at = 0; at < min(queued, QUEUE); at++) {
+    const int64_t p = queue[at], middle = o.a_cols[p];
+    int64_t first, end;
+    o.row_of_b(middle, first, end);
+    typename S::A own = typename S::A();
+    if constexpr (VALUES) own = value_of_a<S>(o.a_values, p);
+    entries_of_b(o.b_cols, first + threadIdx.x, end, int(blockDim.x), [&](int32_t column, int64_t q) {
+      body(column, q, own, middle);
+    });
+  }
+  __syncthreads();
 }
 
 template <class I, class O, class S, int LANES>
@@ -85,7 +126,7 @@ __global__ void __launch_bounds__(512) split_mark(Split<I, O, S> s) {
     if (is_near)
       for (int64_t h = threadIdx.x; h < halves; h += blockDim.x) near[h] = 0;
     __syncthreads();
-    products_of_part<LANES, false>(s.o, from, to, [&](int32_t c, int64_t, auto, int64_t) {
+    products_of_part<LANES, false>(s, from, to, [&](int32_t c, int64_t, auto, int64_t) {
       const unsigned at = unsigned(c) - low, bit = 1u << (at & 31);
       unsigned* half = (is_near ? near : far) + (at >> 5);
       if (!(*(volatile unsigned*)half & bit)) atomicOr(half, bit);
@@ -153,7 +194,7 @@ __global__ void __launch_bounds__(512) split_merge(Split<I, O, S> s) {
         for (int64_t at = threadIdx.x; at < entries * copies; at += blockDim.x) near[at] = S::start();
     }
     __syncthreads();
-    products_of_part<LANES, true>(s.o, from, to, [&](int32_t c, int64_t q, auto a, int64_t k) {
+    products_of_part<LANES, true>(s, from, to, [&](int32_t c, int64_t q, auto a, int64_t k) {
       const unsigned at = unsigned(c) - low;
       const word there = bits[at >> 6] << (63 - (at & 63));  // the column's bit is the highest
       if (!(there >> 63)) return;

@@ -141,6 +141,25 @@ def test_masked_products(A):
         assert np.array_equal(np.flatnonzero(there(w, False)), np.setdiff1d(np.flatnonzero(sums_of_rows(x)), at))
 
 
+def test_products_of_matrices(A):
+    """Row i of C = X A has the columns of A's rows i and i + 1: more than 2**31 entries, with and without a mask."""
+    following = (ROW + 1) % N
+    X = gb.Matrix.from_coo(np.r_[ROW, ROW], np.r_[ROW, following], True, nrows=N, ncols=N)
+    sums = LENGTH + LENGTH[following]
+    both = np.where(ROW < LONG - 1, WIDTH - 1, 0)  # columns of both rows; none of the last row and the first
+    short = (ROW >= LONG) & (ROW < N - 1)
+    both[short] = (np.minimum(LAST, LAST[following]) - np.maximum(FIRST, FIRST[following]))[short]
+    C = X.mxm(A, "any_pair[bool]").new()
+    assert C.nvals == (sums - both).sum() > 2**31
+    assert np.array_equal(there(C.reduce_rowwise("plus[int64]").new()), sums - both)
+    del C
+    C = X.mxm(A, "plus_pair[int64]").new()
+    assert np.array_equal(there(C.reduce_rowwise("plus").new()), sums)
+    del C
+    M = X.mxm(A, "plus_pair[int64]").new(mask=A.S)
+    assert M.nvals == A.nvals and np.array_equal(there(M.reduce_rowwise("plus").new()), LENGTH + both)
+
+
 @pytest.mark.parametrize("direction", [None, "push", "pull"])
 def test_searches(A, direction):
     G = Graph(A, True)

@@ -9,7 +9,7 @@ from backends import agree, samples
 from cuda_emulation.backend import EMULATED, shim
 from grb_tile import dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda.products import spgemm
+from grb_tile.backends.cuda.products import spgemm, spgemm_split
 from grb_tile.exceptions import OutOfMemory
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import explain, force, record_plan
@@ -93,6 +93,31 @@ def test_rows_of_every_bin(name, type_):
         by_atomics = semiring.type.name != "FC64"
         assert not EMULATED or bool(split) == by_atomics  # a device has a block for each of these rows
     assert agree.snapshot(A, B) == before
+
+
+@pytest.mark.parametrize("name", ["plus_times", "any_second", "any_pair"])
+def test_rows_split_among_blocks(name):
+    """Rows of B for a group of lanes, a warp and a block; values merged in shared memory and in C itself."""
+    semiring = get_typed_op(name, dtypes.BOOL if name == "any_pair" else dtypes.FP64, kind="semiring")
+    rng = rng_of(17, len(name))
+    for cols in (1500, 60_000):
+        B = of_rows(rng, 60, cols, semiring.type2, [3] * 55 + [0, 550, 700, 700, 900])
+        A = of_rows(rng, 4, 60, semiring.type, [60, 58, 2, 59])
+        pattern = of_rows(rng, 4, cols, dtypes.BOOL, [0, 300, 5, 900])
+        for allow in (None, Allow(pattern), Allow(pattern, True)):
+            got, plan = product(A, B, semiring, allow)
+            compare(got, NUMPY.matmul(A, B, semiring, allow, "gustavson"), semiring)
+            assert not EMULATED or allow is not None or " 3 split among blocks" in plan.note
+
+
+def test_without_memory_for_bitmaps_a_block_computes_each_row(monkeypatch):
+    semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
+    A, B = operands(rng_of(19), semiring)
+    monkeypatch.setattr(spgemm_split, "SHARE", 1 << 60)
+    for name in ("plus_times", "any_pair"):
+        semiring = get_typed_op(name, dtypes.FP64, kind="semiring")
+        got, _ = product(A, B, semiring)
+        compare(got, NUMPY.matmul(A, B, semiring, None, "gustavson"), semiring)
 
 
 @pytest.mark.parametrize("semiring_name", ["plus_times", "min_secondj1"])

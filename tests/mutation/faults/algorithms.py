@@ -153,7 +153,7 @@ FAULTS = [
     Fault(
         "algorithms/k_truss.py",
         "triangles of which two edges go stay counted",
-        "    lost(binary.plus, mask=C.S) << plus_pair(R @ R.T)\n",
+        "    lost(binary.plus, mask=C.S) << plus_pair(R @ R)\n",
         "",
     ),
     Fault(

@@ -20,8 +20,9 @@ import numpy as np
 from ....planner import tuning
 from ....storage.convert import share
 from ....storage.store import Compressed
-from ..structure.entries import index_type, row_ids
-from ..structure.positions import keep_matrix_entries, listed
+from ..structure.entries import compressed, gather, index_type, row_ids
+from ..structure.positions import empty_like, keep_matrix_entries, listed
+from ..structure.structure import entries_of_rows
 from .spgemm import FORMS, MOST_BLOCKS, PRODUCTS, THREADS, TOTALS, Bins, power_between
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ SEARCHED, HASH, BITMAP, PUSH = 0, 1, 2, 3  # tables, as in masked_rows.cuh
 BINS = (0, 2, 8, 14, 20)  # the first of each table and of the pushed rows, and the end
 PUSHED = PRODUCTS + 1
 MOST_PARTS = 64  # blocks of a row
+ROWS_SHARE = 8  # rows of the mask for each of A from which the others are dropped first: a pass over their entries
 WAVES = 4  # of blocks, where rows are few: the longest row is then shared by several
 
 
@@ -45,7 +47,10 @@ def masked_product(
     plan: Any = None,
 ) -> Compressed:
     """C<pattern> = A (+.x) B, of which B, its transpose or both are given; B alone needs columns below 2^31."""
+    pattern = _of_rows(device, pattern, A)
     count = pattern.indices.shape[0]
+    if count == 0:
+        return empty_like(device, pattern, s.dtype)
     if B is not None and B.indices.dtype != np.int32 and BT is not None:
         B = None
     out = None if s.structure_only else device.accumulators(count, s.dtype.np_type)
@@ -57,10 +62,21 @@ def masked_product(
         rows.run(out, hit)
     if plan is not None and type(plan) is not str:
         plan.note = rows.note()
-    return of_hits(device, s, A, B or BT, pattern, out, hit)
+    return _of_hits(device, s, A, B or BT, pattern, out, hit)
 
 
-def of_hits(
+def _of_rows(device: Device, pattern: Compressed, A: Compressed) -> Compressed:
+    """The entries of the pattern in the rows that A stores, where these are few: all others have no product."""
+    if ROWS_SHARE * min(A.indices.shape[0], A.indptr.shape[0]) > pattern.indptr.shape[0]:
+        return pattern
+    stored = device.xp.nonzero(A.indptr[1:] != A.indptr[:-1])[0] if A.rows is None else A.rows
+    line, at = entries_of_rows(device, pattern, stored)
+    rows, cols = gather(device, stored, line), gather(device, pattern.indices, at)
+    one = device.constant(pattern.dtype.np_type.type(0))
+    return compressed(device, pattern.nrows, pattern.ncols, pattern.dtype, rows, cols, one, True)
+
+
+def _of_hits(
     device: Device, s: Lowered, A: Compressed, B: Compressed, pattern: Compressed, out: Any, hit: Any
 ) -> Compressed:
     """The matrix of those entries of the mask that were hit."""
@@ -152,7 +168,9 @@ class _Rows:
             ]
             for level, first, count in self.bins.launches(BINS[table], BINS[table + 1], resident):
                 arguments = self.list[first : first + count], count, table, capacities[level]
-                self._launch(out, hit, arguments, table, level > 0, threads[level] if level else THREADS[0], resident[level])
+                self._launch(
+                    out, hit, arguments, table, level > 0, threads[level] if level else THREADS[0], resident[level]
+                )
 
     def _launch(self, out, hit, arguments, table, by_blocks, threads, resident):
         A, s, pattern, launcher = self.A, self.s, self.pattern, self.device.launcher

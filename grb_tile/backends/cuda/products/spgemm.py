@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 COPIED, HASHED, WINDOWED, BINS, SPLIT = 0, 1, 6, 12, 12  # as in spgemm.cuh; BINS: the end of those of one block
 PRODUCTS, KEPT_WORDS, TOTALS = 20, 21, 32
 KEPT_SHARE = 8  # of the free memory may be what the symbolic phase keeps of a product without values
+SAMPLED = 4096  # entries of a row of A from which its work is estimated
 SPLIT_WORK = 1 << 21  # products of a row from which several blocks compute it: one block takes milliseconds for them
 SLOTS = (32, 64, 128, 256, 512)  # of the hash table in each hashed bin
 LEAST_LANES = (4, 4, 8, 16, 32)  # of a group in each hashed bin
@@ -127,7 +128,7 @@ class Product:
         kernel = self._kernel("spgemm_analyse", (index_type(A.indices),))
         kernel.over(-(-stored * lanes // 32) * 32, (
             A.indptr, A.indices, stored, B.indptr, B.rows, B.indptr.shape[0] - 1, self.columns, lanes, self.masked,
-            self.least, split_work, self.spans, self.work, self.bins, self.c_ptr, self.kept_at, totals))  # fmt: skip
+            self.least, split_work, device.launcher.size(SAMPLED, 64), self.span, self.spans, self.work, self.bins, self.c_ptr, self.kept_at, totals))  # fmt: skip
         self._make_list(totals, totals[TOTALS:], None)
         first = device.read(totals[:TOTALS])
         self.mean = first[PRODUCTS] / A.indices.shape[0]  # entries of a row of B, weighted by products

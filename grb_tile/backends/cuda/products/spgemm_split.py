@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 THREADS = 512
 RESIDENT = 4  # blocks of a multiprocessor: 2048 threads
 WAVES = 4  # of blocks: rows of B differ in length
+BLOCK_ROW = 1 << 13  # entries of a row of B that the whole block takes: a warp takes 0.1 ms for them
 LEAST_ENTRIES = 1024  # of A in a part
 SHARE = 8  # of the free memory may be the bitmaps
 
@@ -66,5 +67,6 @@ class SplitRows:
 
     def _launch(self, name, operands, template, text, shared):
         kernel = self.device.launcher.kernel("products/spgemm_split.cuh", name, text, template)
-        rest = self.rows, self.rows.shape[0], self.capacity, 0, self.bits, self.at, self.before, self.parts
+        block_row = self.device.launcher.size(BLOCK_ROW, 600)
+        rest = self.rows, self.rows.shape[0], self.capacity, 0, self.bits, self.at, self.before, self.parts, block_row
         kernel(self.blocks, self.threads, (*operands, *rest), shared=shared)

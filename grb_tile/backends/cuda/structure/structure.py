@@ -296,7 +296,7 @@ def transpose(device, A):
 
 def _positions(device, I):
     """An index argument (host array, range or device array) as an int64 device array."""
-    return device.array(_host_positions(device, I), np.int64)
+    return device.array(_host_positions(device, I) if type(I) is range else I, np.int64)
 
 
 def _host_positions(device, I):
@@ -382,7 +382,7 @@ def gather_matrix(device, A, I, J):
     else:
         wanted = _positions(device, I)
         nrows = wanted.shape[0]
-        rows, at = _entries_of_rows(device, A, wanted)
+        rows, at = entries_of_rows(device, A, wanted)
         cols = gather(device, A.indices, at)
     ncols = A.ncols
     if J is not None:
@@ -397,7 +397,7 @@ def gather_matrix(device, A, I, J):
     return choose_format(device, compressed(device, nrows, ncols, A.dtype, rows, cols, _picked(device, A, at), A.iso))
 
 
-def _entries_of_rows(device, A, wanted):
+def entries_of_rows(device, A, wanted):
     """(index in `wanted`, index in A) of each entry of the rows `wanted`, in their order."""
     count = wanted.shape[0]
     starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
