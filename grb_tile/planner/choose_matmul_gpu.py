@@ -1,4 +1,4 @@
-"""The method of C<mask> = A B over stores on a GPU, where the forms of B decide: rows of the mask choose among what is there.
+"""The method of C<mask> = A B over stores on a GPU: which form of B is made, where both are not there.
 
 Costs are in nanoseconds of an H200; another GPU scales them all, so the choice is the same there.
 """
@@ -16,8 +16,8 @@ def choose_matmul_on_gpu(A, at: bool, B, bt: bool, pattern) -> Plan:
     """The Plan for C<pattern> = (A or A') (+.x) (B or B'), with the kernel of a row-wise product in it.
 
     dot             a lookup for each entry of a row of B', for each position of the mask; chosen without counting where
-                    B is there by rows too (each row of the mask is then pulled or pushed), and where B' is given and the
-                    mask has at most as many entries as A: counting takes 0.2 to 0.5 ms
+                    B is there by rows too (each row of the mask is then pulled or pushed), and where B' is given and
+                    the mask has at most as many entries as A: counting takes 0.2 to 0.5 ms
     merge_at_mask   all products of the mask's rows, each looked up in the mask's row
     A method that costs less than the transpose that the other needs is chosen without counting the other's work.
     """

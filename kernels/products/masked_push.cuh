@@ -1,5 +1,5 @@
-// C<M> = A (+.x) B for a mask M that is no complement, rows that are pushed: row i of C from the rows k of B that A(i,:)
-// names, in a table of M(i,:).
+// C<M> = A (+.x) B for a mask M that is no complement, rows that are pushed: row i of C from the rows k of B that
+// A(i,:) names, in a table of M(i,:).
 //
 // Algorithm: Gustavson's, with an accumulator preloaded with the mask's row (masked SpGEMM, MSA and hash: Milakovic,
 //   Selvitopi, Nisa, Budimlic, Buluc, ICPP 2022).

@@ -1,7 +1,7 @@
 // C<M> = A (+.x) B row by row (SpGEMM, Gustavson): every product A[i,k] (x) B[k,j] by a thread of its own.
 //
-// Algorithm: ESC (expand, sort, compress: Bell, Dalton, Olson, SISC 2012).  Products are numbered: those of entry p of A
-//   are ends[p-1] .. ends[p]-1, in the order of row k of B; a thread finds its entry by bisection, so the work is
+// Algorithm: ESC (expand, sort, compress: Bell, Dalton, Olson, SISC 2012).  Products are numbered: those of entry p of
+//   A are ends[p-1] .. ends[p]-1, in the order of row k of B; a thread finds its entry by bisection, so the work is
 //   balanced whatever the rows' lengths.
 // expand_products   writes a range of products for sorting;  keep (null: all are wanted): which the mask admits
 // combine_few       the compression: one thread for each group of equal positions

@@ -2,10 +2,10 @@
 //
 // Algorithm: the dense accumulator over windows of columns (spECK: Parger et al., PPoPP 2020), made compact: the bitmap
 //   has the structure of the row of C, ascending, and a value's position is the number of bits before its column.
-// Phases of a window: set the bits of a complement mask, then those of the products' columns, whose atomics on bits that
-//   are set are left out; drop what the mask does not admit; scan; symbolic phase:
-//   count; numeric phase: write the columns, merge the products' values by rank, write the values.  Values that do not
-//   fit in shared memory are merged in C itself.
+// Phases of a window: set the bits of a complement mask, then those of the products' columns, whose atomics on bits
+//   that are set are left out; drop what the mask does not admit; scan; symbolic phase: count; numeric phase: write the
+//   columns, merge the products' values by rank, write the values.  Values that do not fit in shared memory are merged
+//   in C itself.
 // Forms: BY_WARP     a warp for each row; one row of B at a time, whose columns are distinct: no atomic
 //        BY_ATOMICS  a block for each row, its warps share the products evenly; values are merged by atomics
 //        IN_ORDER    a block for each row, all of it takes one row of B at a time: for monoids without an atomic
@@ -225,7 +225,8 @@ spgemm_windows(Spgemm<I, O, S> o) {
         forbidden([](unsigned* half, unsigned bit) { atomicOr(half, bit); });
         owner.sync();
       }
-      products_of_row<FORM, false>(o, owner, o.a_ptr[r], o.a_ptr[r + 1], int32_t(low), high, whole, [&](int c, auto, auto, int64_t) {
+      products_of_row<FORM, false>(o, owner, o.a_ptr[r], o.a_ptr[r + 1], int32_t(low), high, whole,
+                                   [&](int c, auto, auto, int64_t) {
         unsigned at = unsigned(c) - unsigned(low), bit = 1u << (at & 31);
         unsigned* half = reinterpret_cast<unsigned*>(bits) + (at >> 5);
         if (!(*(volatile unsigned*)half & bit)) atomicOr(half, bit);

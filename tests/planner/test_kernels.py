@@ -305,7 +305,7 @@ def test_forced_products_of_matrices(kernel, matrix):
     ],
 )
 def test_masked_products_by_cost(dear, method, kernel, matrix, monkeypatch):
-    """The cheaper of two ways to compute a masked product on a device, where one form of B is there; both where both are."""
+    """The cheaper of two ways to compute a masked product on a device; each row chooses where both forms are there."""
     op = gb.semiring.plus_times
     want = gb.Matrix(matrix.dtype, N, N)
     want(matrix.S) << matrix.mxm(matrix, op)

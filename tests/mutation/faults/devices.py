@@ -12,9 +12,23 @@ FAULTS = [
     Fault(
         "kernels/products/masked_rows.cuh",
         "a long row of the mask is left out whose sampled positions have no work",
-        "if (work > 0 || (step > 1 && length)) {",
-        "if (work > 0) {",
+        "if (length && (work > 0 || products > 0 || step > 1 || a_step > 1)) {",
+        "if (length && (work > 0 || products > 0)) {",
         MASKED,
+    ),
+    Fault(
+        "kernels/products/masked_push.cuh",
+        "values that were there are replaced by later products where the monoid has no start value",
+        "values[p] = had ? S::add(values[p], value) : value;",
+        "values[p] = value;",
+        MASKED,
+    ),
+    Fault(
+        "kernels/products/spgemm_split.cuh",
+        "bits before a word are counted from the words that a block reads at once",
+        "uint32_t(done + rank)",
+        "uint32_t(rank)",
+        (CUDA + "test_spgemm.py",),
     ),
     Fault(
         "grb_tile/backends/cuda/products/inner.py",

@@ -4,9 +4,10 @@
     symbolic phase   entries of each row of C; then one read-back, and C is allocated exactly
     numeric phase    columns, ascending in each row, and values
 
-Workspace: 29 bytes for each stored row of A, and bitmaps of rows with millions of products (spgemm_split.py).  Values of a monoid with an atomic are merged by several warps; all others
-by one row of B after the other.  Of a product without values (any_pair) the symbolic phase keeps each row's bitmap or
-list of columns, where a share of the free memory has them, and the numeric phase copies them.
+Workspace: 29 bytes for each stored row of A, and bitmaps of rows with millions of products (spgemm_split.py).  Values
+of a monoid with an atomic are merged by several warps; all others by one row of B after the other.  Of a product
+without values (any_pair) the symbolic phase keeps each row's bitmap or list of columns, where a share of the free
+memory has them, and the numeric phase copies them.
 """
 
 from __future__ import annotations
@@ -128,7 +129,8 @@ class Product:
         kernel = self._kernel("spgemm_analyse", (index_type(A.indices),))
         kernel.over(-(-stored * lanes // 32) * 32, (
             A.indptr, A.indices, stored, B.indptr, B.rows, B.indptr.shape[0] - 1, self.columns, lanes, self.masked,
-            self.least, split_work, device.launcher.size(SAMPLED, 64), self.span, self.spans, self.work, self.bins, self.c_ptr, self.kept_at, totals))  # fmt: skip
+            self.least, split_work, device.launcher.size(SAMPLED, 64), self.span, self.spans, self.work, self.bins,
+            self.c_ptr, self.kept_at, totals))  # fmt: skip
         self._make_list(totals, totals[TOTALS:], None)
         first = device.read(totals[:TOTALS])
         self.mean = first[PRODUCTS] / A.indices.shape[0]  # entries of a row of B, weighted by products
