@@ -26,7 +26,8 @@ from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import BOOL, FP64, INT64
 from .hashing import hashes
-from .storage.store import BitmapVector, SparseVector, index_dtype
+from .storage.bits import word_count
+from .storage.store import BitmapVector, index_dtype
 
 __all__ = [
     "Coins",
@@ -65,9 +66,10 @@ class LocalMoves:
         self.coins = coins
         # k(i) = [+_j B(i, j)],  2m = [+_i k(i)]
         self.k = dense(B.reduce_rowwise(monoid.plus).new())
-        self.loops = float(B.diag().reduce(monoid.plus).new().value or 0.0)
         self.total = float(self.k.sum())
-        self.B = select.offdiag(B).new(name="B")
+        loops = B.diag()
+        self.loops = float(loops.reduce(monoid.plus).new().value or 0.0)
+        self.B = select.offdiag(B).new(name="B") if loops.nvals else B
         self.gamma = gamma
         self.u = self.k * (gamma / self.total if self.total else 0.0)
         self.vectors = vector_of(self.u), vector_of(self.k)
@@ -82,14 +84,15 @@ class LocalMoves:
         """
         xp, n = current().xp, self.n
         x = xp.arange(n) if start is None else start
-        own = xp.zeros(n)
+        found = x, xp.zeros(n), xp.zeros(n)
         active: Any = None  # nodes to be looked at: a neighbour has moved, or they wait for their turn; None: all
         best, kept, since, first = -np.inf, x, 0, None
         while True:
             K = sums_by_label(x, self.k, n)
-            at, target, wants = self.look(x, K, active, own)
+            target, gain, own = found = self.look(x, K, active, found)
+            wants = gain > 0 if active is None else active & (gain > 0)
             # the nodes of a random half move
-            moves = wants & self.coins.toss(n)[at]
+            moves = wants & self.coins.toss(n)
             quality, wanting, moving = self._numbers(K, own, wants, moves)
             first = quality if first is None else first
             since = 0 if quality > best + max(tol, SMALL_SHARE * (best - first)) else since + 1
@@ -99,12 +102,9 @@ class LocalMoves:
                 return *labels_in_order(kept), best, False
             if note(best, moving):
                 return *labels_in_order(kept), best, True
-            movers = at[moves]
-            x = x.copy()
-            x[movers] = target[moves]
+            x = xp.where(moves, target, x)
             if self.B.nvals > FEW_ENTRIES:
-                active = self.next_to(movers)
-                active[at[wants]] = True
+                active = wants | self.next_to(moves, moving)
 
     def join(self, communities: Any) -> tuple[Any, int]:
         """(parts 0 .. count - 1 of the communities, count): nodes that are alone join the best part, until none gains.
@@ -118,51 +118,48 @@ class LocalMoves:
         whole = sums_by_label(communities, self.k, n)[communities]
         scale = self.gamma / self.total if self.total else 0.0
         joined = within >= scale * self.k * (whole - self.k)  # nodes that are well connected to their community
-        y, size, own, ones = xp.arange(n), xp.ones(n), xp.zeros(n), xp.ones(n)
+        y, size, ones = xp.arange(n), xp.ones(n), xp.ones(n)
+        found = y, xp.zeros(n), xp.zeros(n)
         active: Any = None
         while True:
             K = sums_by_label(y, self.k, n)
-            at, target, wants = self.look(y, K, active, own)
+            target, gain, own = found = self.look(y, K, active, found)
             # E(part, community - part) >= gamma K(part) (K(community) - K(part)) / 2m: well connected to it
             cut = sums_by_label(y, within - own, n)
             open_parts = cut >= scale * K * (whole - K)
-            wants = wants & joined[at] & (size[y[at]] == 1) & open_parts[target]
-            # of a random half, those whose part (named by its first node) does not move itself
-            moving = xp.zeros(n, np.bool_)
-            moving[at[wants & self.coins.toss(n)[at]]] = True
-            moves = moving[at] & ~moving[target]
+            wants = (gain > 0) & joined & (size[y] == 1) & open_parts[target]
+            wants = wants if active is None else wants & active
             if not bool(wants.any()):
                 return labels_in_order(y)
-            movers = at[moves]
-            y = y.copy()
-            y[movers] = target[moves]
+            # of a random half, those whose part (named by its first node) does not move itself
+            moves = wants & self.coins.toss(n)
+            moves = moves & ~moves[target]
+            y = xp.where(moves, target, y)
             size = sums_by_label(y, ones, n)
-            active = self.next_to(movers)
-            active[at[wants]] = True
+            active = wants | self.next_to(moves, int(moves.sum()))
 
-    def next_to(self, movers: Any) -> Any:
-        """B any.pair m, m the nodes `movers`: booleans, true for nodes with a neighbour among them."""
-        found = current().xp.zeros(self.n, np.bool_)
-        if movers.shape[0]:
-            near = semiring.any_pair[BOOL](self.B @ self._listed(movers)).new()
-            found[current().tuples(near._store)[0]] = True
-        return found
+    def next_to(self, moves: Any, moving: int) -> Any:
+        """B any.pair moves: the nodes with a neighbour among the `moving` nodes that move, as booleans."""
+        if not moving:
+            return current().xp.zeros(self.n, np.bool_)
+        return _flags(semiring.any_pair[BOOL](self.B @ _positions(moves, moving)).new())
 
-    def look(self, x: Any, K: Any, active: Any, own: Any) -> tuple[Any, Any, Any]:
-        """(nodes, the best community of each, does it gain by moving there?) for the active nodes.
+    def look(self, x: Any, K: Any, active: Any, before: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+        """(the best community of each node, its gain, the sum of its entries to the own one).
 
-        Writes into own the sum of each one's entries to its own community.
+        Nodes that are not active have what they had `before`.
         """
+        if not self.total:
+            return before
         xp = current().xp
-        at = xp.arange(self.n) if active is None else xp.flatnonzero(active)
-        if not self.total or not at.shape[0]:
-            return at, x[at], xp.zeros(at.shape[0], np.bool_)
-        rows = None if active is None else self._listed(at)
         u, k = self.vectors
-        target, gain, kept = map(entries, rowwise.best_move(self.B, vector_of(x), u, vector_of(K), k, rows=rows))
+        rows = None if active is None else _positions(active, None)
+        target, gain, kept = rowwise.best_move(self.B, vector_of(x), u, vector_of(K), k, rows=rows)
         # [+_j B(i, j) over x(j) = x(i)] = kept(i) - u(i) k(i) + u(i) K(x(i))
-        own[at] = kept + self.u[at] * (K[x[at]] - self.k[at])
-        return at, target, gain > 0
+        own = _dense_where(kept, active, before[2])
+        more = self.u * (K[x] - self.k)
+        own = own + more if active is None else xp.where(active, own + more, own)
+        return _dense_where(target, active, before[0]), _dense_where(gain, active, before[1]), own
 
     def _numbers(self, K: Any, own: Any, wants: Any, moves: Any) -> tuple[float, int, int]:
         """(modularity, how many want to move, how many move), read at once."""
@@ -172,12 +169,6 @@ class LocalMoves:
         quality = (own.sum() + self.loops) / self.total - self.gamma * (share * share).sum()
         counted = current().xp.stack((quality, wants.sum() + 0.0, moves.sum() + 0.0)).tolist()
         return counted[0], int(counted[1]), int(counted[2])
-
-    def _listed(self, nodes: Any) -> Vector:
-        """The vector with an entry for each of the ascending `nodes`."""
-        indices = nodes.astype(index_dtype(self.n))
-        true = current().array(np.ones(1, np.bool_))
-        return Vector._from_store(SparseVector(self.n, BOOL, indices, true, True))
 
 
 def vector_of(values: Any) -> Vector:
@@ -191,6 +182,42 @@ def entries(v: Vector) -> Any:
     store = v._store
     plain = store.format == "sparse" or (store.words is None and store.nvals == store.size)
     return store.values if plain and not store.iso else current().tuples(store)[1]
+
+
+def _positions(flags: Any, count: int | None) -> Vector:
+    """The vector with an entry where `flags` is true; count: how many, if known."""
+    backend, n = current(), flags.shape[0]
+    count = int(flags.sum()) if count is None else count
+    octets = backend.xp.zeros(word_count(n) * 8, np.uint8)
+    octets[: (n + 7) >> 3] = backend.xp.packbits(flags, bitorder="little")
+    true = backend.array(np.ones(1, np.bool_))
+    return Vector._from_store(BitmapVector(n, BOOL, octets.view(np.uint64), true, count, True))
+
+
+def _flags(v: Vector) -> Any:
+    """Booleans: where does v have an entry?"""
+    xp, store = current().xp, v._store
+    if store.format == "bitmap" and store.words is not None:
+        return xp.unpackbits(store.words.view(np.uint8), bitorder="little")[: v.size].astype(np.bool_)
+    found = xp.zeros(v.size, np.bool_)
+    if store.format == "bitmap":
+        found[:] = True
+    else:
+        found[store.indices] = True
+    return found
+
+
+def _dense_where(v: Vector, active: Any, before: Any) -> Any:
+    """The values of v by position, `before` where it is not active."""
+    store = v._store
+    if active is None:
+        return entries(v)
+    if store.format == "bitmap" and not store.iso:
+        return current().xp.where(active, store.values, before)
+    at, found = current().tuples(store)
+    after = before.copy()
+    after[at] = found
+    return after
 
 
 def dense(v: Vector) -> Any:

@@ -14,22 +14,33 @@ __global__ void labels_of_columns(const int64_t* label, const word* present, int
   GRB_EACH(k, n) of_column[k] = has_or_all(present, k) ? int32_t(label[one ? 0 : k]) : -1;
 }
 
-// The rows in `listed` (null: all n) into list[bin * n ..]; counts[bin] of them.  Rows of more than `block_row` entries
-// become parts of about `capacity` entries at most: items in the last bin, of `part` (part << 32 | parts).
-// empty: rows without entries are listed too, in the first bin.
-__global__ void bin_label_rows(const int64_t* start, const int64_t* listed, int64_t n, int64_t warp_row,
-                               int64_t block_row, int64_t capacity, bool empty, int32_t* list, word* counts, word* part,
-                               unsigned* arrived) {
-  GRB_EACH_WARP(group, (n + 31) >> 5) {
-    const int64_t r = group * 32 + lane_number();
+// The rows in `listed` (null: those of `present`, or all, of n) into list[bin * n ..]; counts[bin] of them, with one
+// atomic a block and bin.  Rows of more than `block_row` entries become parts of about `capacity` entries at most,
+// items in the last bin, of `part` (part << 32 | parts).  empty: rows without entries are listed in the first bin.
+__global__ void __launch_bounds__(256)
+bin_label_rows(const int64_t* start, const int64_t* listed, const word* present, int64_t n, int64_t warp_row,
+               int64_t block_row, int64_t capacity, bool empty, int32_t* list, word* counts, word* part,
+               unsigned* arrived) {
+  __shared__ unsigned found[LABEL_BINS];
+  __shared__ word first[LABEL_BINS];
+  for (int64_t base = int64_t(blockIdx.x) * blockDim.x; base < n; base += thread_count()) {
+    if (threadIdx.x < LABEL_BINS) found[threadIdx.x] = 0;
+    __syncthreads();
+    const int64_t r = base + threadIdx.x;
     const int64_t i = r >= n ? 0 : listed == nullptr ? r : listed[r];
-    const int64_t length = r < n ? start[i + 1] - start[i] : -1;
+    const int64_t length = r < n && has_or_all(present, r) ? start[i + 1] - start[i] : -1;
     const int bin = length < (empty ? 0 : 1) ? -1 : length <= 8 ? 0 : length <= 32 ? 1 : length <= warp_row ? 2
                     : length <= block_row ? 3 : 4;
+    unsigned mine = 0;
     for (int b = 0; b < LABEL_BINS - 1; b++) {
-      word at = warp_append(bin == b, counts + b);
-      if (bin == b) list[b * n + int64_t(at)] = int32_t(i);
+      unsigned at = warp_append(bin == b, found + b);
+      if (bin == b) mine = at;
     }
+    __syncthreads();
+    if (threadIdx.x < LABEL_BINS - 1 && found[threadIdx.x])
+      first[threadIdx.x] = atomicAdd(counts + threadIdx.x, word(found[threadIdx.x]));
+    __syncthreads();
+    if (bin >= 0 && bin < LABEL_BINS - 1) list[bin * n + int64_t(first[bin] + mine)] = int32_t(i);
     if (bin == LABEL_BINS - 1) {
       const word parts = word((length + capacity - 1) / capacity);
       const word at = atomicAdd(counts + bin, parts);

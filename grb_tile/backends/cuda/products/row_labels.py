@@ -74,10 +74,14 @@ def _unsuited(A: Compressed, allow: Allow | None) -> bool:
 def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=None, dense=(None, None, None)):
     """Launches: labels by column, rows binned, one for each bin."""
     launcher = device.launcher
-    listed = None
+    listed = present = None
+    count = A.nrows
     if allow is not None:
-        listed = convert(device, allow.pattern, "sparse").indices.astype(np.int64, copy=False)
-    count = A.nrows if listed is None else listed.shape[0]
+        if allow.pattern.format == "bitmap":
+            present = allow.pattern.words
+        else:
+            listed = allow.pattern.indices.astype(np.int64, copy=False)
+            count = listed.shape[0]
     if not count:
         return
     label = device.empty(A.ncols, np.int32)
@@ -95,7 +99,7 @@ def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=No
     part, arrived = device.empty(items, np.uint64), device.empty(items, np.uint32)
     kernel = launcher.kernel(BINNING, "bin_label_rows")
     kernel.over(-(-count // 32) * 32, (
-        A.indptr, listed, count, warp_row, block_row, capacity, kind != "MODE", lists, counts, part, arrived,
+        A.indptr, listed, present, count, warp_row, block_row, capacity, kind != "MODE", lists, counts, part, arrived,
     ))  # fmt: skip
     found = device.empty(items, np.float64), device.empty(items, np.float64), device.empty(items, np.int32)
     values = A.values if weights != "COUNTED" else None
@@ -137,9 +141,9 @@ def _of_rows(device, allow, n, values, dtype):
         return BitmapVector(n, dtype, None, values, n)
     pattern = allow.pattern
     if pattern.format == "bitmap":
-        if type(pattern) is LateVector or pattern.words is None:
-            return BitmapVector(n, dtype, pattern.words, values, pattern.nvals)
-        return BitmapVector(n, dtype, pattern.words.copy(), values, pattern.nvals)
+        result = BitmapVector(n, dtype, pattern.words, values, pattern.nvals)
+        pattern.shared = result.shared = True
+        return result
     result = SparseVector(n, dtype, pattern.indices, values[pattern.indices])
     pattern.shared = result.shared = True
     return result
