@@ -33,6 +33,7 @@ from ..storage.dense import (
 )  # fmt: skip
 from ..storage.place import is_host
 from ..storage.store import Allow, Compressed, Dense
+from .dense_products import product
 from .protocol import Backend
 
 
@@ -142,6 +143,11 @@ class DenseForms(Backend):
         return matrix_of(flat, nrows, ncols, A.by_columns)
 
     # ------------------------------------------------------------------ products
+
+    def dense_product(self, A, B, semiring, allow=None):
+        if any(x.dtype._is_udt for x in (A, B)):
+            return None
+        return product(self, *self._all_here(A, B), semiring, allow if allow is None else self.to_device(allow))
 
     def matmul(self, A, B, semiring, allow=None, plan=None, BT=None, keep=None):
         if type(A) is Dense or type(B) is Dense or type(BT) is Dense or allow is not None:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from grb_tile.dtypes import DataType
-    from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector
+    from grb_tile.storage.store import Allow, BitmapVector, Compressed, Dense, SparseVector
 
     VectorStore = SparseVector | BitmapVector
     Store = SparseVector | BitmapVector | Compressed
@@ -191,6 +191,21 @@ class Backend(LoopPrimitives):
         as a vector store, with an entry for each row or column of C that has one.
         """
         return plain.reduce_matmul(self, A, B, semiring, monoid, axis, allow, plan, BT, keep)
+
+    def dense_product(self, A: Compressed, B: Compressed, semiring: Any, allow: Allow | None = None) -> tuple | None:
+        """(C<allow> = A B, name of the method) where A or B is dense; None: `matmul` of their CSR is as good."""
+        return None
+
+    def spmm(self, A: Compressed, X: Dense, semiring: Any) -> Any:
+        """C[i,j] = (+)_k A[i,k] (x) X[k,j], A in CSR, X and C dense and row-major; NotImplemented: `matmul` serves."""
+        return NotImplemented
+
+    def sddmm(self, A: Dense, B: Dense, semiring: Any, pattern: Compressed) -> Any:
+        """C[i,j] = (+)_k A[i,k] (x) B[k,j] for the entries (i,j) of `pattern`; C has its structure.
+
+        A is full and row-major, B full and column-major, A.ncols at least 1.  NotImplemented: `matmul` serves.
+        """
+        return NotImplemented
 
     # ------------------------------------------------------------------ element-wise
 

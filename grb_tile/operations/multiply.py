@@ -3,8 +3,10 @@
 Spec: GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3.
 """
 
+from time import perf_counter
+
 from ..backends.select import current
-from ..planner import choose_matmul, choose_matvec
+from ..planner import choose_matmul, choose_matvec, forced, record_plan
 from ..storage.convert import cached_transpose
 from ..storage.dense import by_rows, compressed
 from ..storage.embed import column_matrix, row_matrix
@@ -37,6 +39,10 @@ def matmul(A, at, B, bt, semiring, allow, keep=None):
 
     keep: (select operator, thunk) of the entries of C that are wanted, or None for all.
     """
+    if type(A) is Dense or type(B) is Dense:
+        C = _dense_product(A, at, B, bt, semiring, allow)
+        if C is not None:
+            return C if keep is None else current().select(C, *keep)
     backend, (left, right, BT, allow, plan) = current(), _planned(A, at, B, bt, semiring, allow)
     C = backend.matmul(left, right, semiring, allow, plan, BT, keep)
     plan.done(backend)
@@ -52,6 +58,23 @@ def reduce_matmul(A, at, B, bt, semiring, allow, keep, monoid, axis):
     result = backend.reduce_matmul(left, right, semiring, monoid, axis, allow, plan, BT, keep)
     plan.done(backend)
     return result
+
+
+def _dense_product(A, at, B, bt, semiring, allow):
+    """The product where an operand is dense, or None where its CSR serves as well or a method is forced."""
+    if forced().product is not None:
+        return None
+    start, backend = perf_counter(), current()
+    A = backend.transpose(A) if at else A
+    B = backend.transpose(B) if bt else B
+    found = backend.dense_product(A, B, semiring, allow)
+    if found is None:
+        return None
+    C, method = found
+    figures = (C.nvals_if_read,) if method == "sddmm" else (B.ncols if type(B) is Dense else A.nrows,)
+    plan = record_plan("matmul", method, C.format, "dense_at_mask" if method == "sddmm" else "dense_operand", figures)
+    plan.engine, plan.seconds = backend.name, perf_counter() - start
+    return C
 
 
 def _planned(A, at, B, bt, semiring, allow):

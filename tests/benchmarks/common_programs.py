@@ -187,7 +187,17 @@ def common_calls(gb):
         for name in ("tril", "triu", "diag", "offdiag"):
             A.select(getattr(gb.select, name)).new()
             ones.select(getattr(gb.select, name)).new()
+    with_dense(gb, weighted)
     of_graphs(gb, ones, weighted)
+
+
+def with_dense(gb, weighted):
+    """Products with full matrices, and at the entries of a mask."""
+    for name, kind in (("plus_times", "FP64"), ("plus_times", "FP32"), ("min_plus", "FP64")):
+        op, A = getattr(gb.semiring, name)[kind], weighted.dup(kind)
+        X = gb.Matrix.from_dense(np.ones((A.ncols, 16)), dtype=kind)
+        op(A @ X).new()
+        op(X @ X.T).new(mask=A.S)
 
 
 def of_graphs(gb, ones, weighted):

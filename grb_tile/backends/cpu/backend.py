@@ -236,6 +236,12 @@ class CpuPrimitives(NumpyPrimitives):
         chain = product_chains.ProductChain(shape, semiring.return_type, keep, monoid, axis)
         return tried(_matmul, A, B, semiring, allow, plan, BT, chain)
 
+    def spmm(self, A, X, semiring):
+        return tried(_spmm, A, X, semiring)
+
+    def sddmm(self, A, B, semiring, pattern):
+        return tried(_sddmm, A, B, semiring, pattern)
+
     def is_ready(self, primitive, *operands, **options):
         return _ready(primitive, *operands, **options)
 
@@ -319,6 +325,8 @@ def _declines(*_):
 _matvec_rows = getattr(accelerate, "matvec_rows", _declines)
 _matvec_cols = getattr(accelerate, "matvec_cols", _declines)
 _matmul = getattr(accelerate, "matmul", _declines)
+_spmm = getattr(accelerate, "spmm", _declines)
+_sddmm = getattr(accelerate, "sddmm", _declines)
 _ready = getattr(accelerate, "ready", lambda *_, **__: None)
 _count_saving = getattr(accelerate, "count_saving", _declines)
 _union = getattr(accelerate, "union", _declines)

@@ -1,0 +1,80 @@
+"""SpMM and SDDMM through compiled kernels: what the products of CSR give."""
+
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from support.seeds import generator
+
+KINDS = ("full", "bitmap", "iso")
+SEMIRINGS = [("plus_times", "FP64"), ("min_plus", "INT32"), ("lor_land", "BOOL"), ("any_second", "FP32"),
+             ("plus_pair", "INT64"), ("ss.min_secondi", "INT64"), ("plus_minus", "INT16")]  # fmt: skip
+QUICK = (("plus_times", "FP64"), "full"), (("min_plus", "INT32"), "bitmap")
+CASES = [
+    pytest.param(s, kind, marks=() if (s, kind) in QUICK else pytest.mark.slow) for s in SEMIRINGS for kind in KINDS
+]
+
+
+def dense(rng, shape, kind, dtype):
+    """(the matrix in that form, its CSR)"""
+    if kind == "iso":
+        made = gb.Matrix.from_scalar(3, *shape, dtype)
+    else:
+        made = gb.Matrix.from_dense(rng.integers(1, 9, shape), dtype=dtype)
+    if kind == "bitmap":
+        made = made.dup(mask=sparse(rng, shape, 0.5, "BOOL").S)
+        made.ss.config["sparsity_control"] = "bitmap"
+    plain = made.dup()
+    plain.ss.config["sparsity_control"] = "sparse"
+    assert plain.ss.format == "csr" and made.ss.format[:4] == ("bitm" if kind == "bitmap" else "full")
+    return made, plain
+
+
+def sparse(rng, shape, density, dtype):
+    i, j = np.nonzero(rng.random(shape) < density)
+    return gb.Matrix.from_coo(i, j, rng.integers(1, 9, i.size), dtype, nrows=shape[0], ncols=shape[1])
+
+
+@pytest.mark.parametrize(("semiring", "kind"), CASES)
+def test_spmm(semiring, kind):
+    name, dtype = semiring
+    op = getattr(gb.semiring.ss, name[3:]) if name.startswith("ss.") else getattr(gb.semiring, name)
+    rng = generator("spmm", name, kind)
+    for n, width, density in ((40, 1, 0.2), (70, 16, 0.1), (33, 70, 0.3)):
+        A = sparse(rng, (50, n), density, dtype)
+        X, plain = dense(rng, (n, width), kind, dtype)
+        M = sparse(rng, (50, width), 0.4, "BOOL")
+        XT, plain_t = X.T.new(), plain.T.new()
+        with gb.plan(force="numba"):
+            found = [op(A @ X).new(), op(A @ X).new(mask=M.S), op(A @ X).new(mask=~M.V), op(XT @ A.T).new()]
+            assert "spmm" in str(gb.explain(4)), gb.explain(4)
+            C = found[1].dup()
+            C(~M.S, accum=gb.binary.plus) << op(A @ X)
+        wanted = [op(A @ plain).new(), op(A @ plain).new(mask=M.S), op(A @ plain).new(mask=~M.V)]
+        wanted.append(op(plain_t @ A.T).new())
+        D = wanted[1].dup()
+        D(~M.S, accum=gb.binary.plus) << op(A @ plain)
+        for ours, theirs in zip([*found, C], [*wanted, D], strict=True):
+            if name.startswith("any_"):  # any of the products
+                assert ours.apply("one").new().isequal(theirs.apply("one").new())
+            else:
+                assert ours.isequal(theirs, check_dtype=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "kind"),
+    [
+        pytest.param("plus_times", "FP64", "full"), pytest.param("min_plus", "INT64", "full", marks=pytest.mark.slow),
+        pytest.param("plus_times", "FP64", "iso", marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_sddmm(name, dtype, kind):
+    rng, op = generator("sddmm", name, kind), getattr(gb.semiring, name)
+    for depth in (1, 5, 8, 64, 67):
+        A, plain_a = dense(rng, (30, depth), "full", dtype)
+        B, plain_b = dense(rng, (40, depth), kind, dtype)
+        M = sparse(rng, (30, 40), 0.1, "BOOL")
+        with gb.plan(force="numba"):
+            C = op(A @ B.T).new(mask=M.S)
+            assert "sddmm" in str(gb.explain())
+        assert C.isequal(op(plain_a @ plain_b.T).new(mask=M.S), check_dtype=True)
