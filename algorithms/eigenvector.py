@@ -14,20 +14,34 @@ References: Bonacich, "Power and centrality: a family of measures" (Am. J. Socio
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from grb_tile import binary
+from grb_tile import binary, fused
 
 from . import iteration
 from .report import Report
 from .result import VertexResult
 
 if TYPE_CHECKING:
-    from grb_tile import Matrix
+    from grb_tile import Matrix, Vector
 
     from .graph import Graph
     from .iteration import Values
     from .report import Callback
+
+
+@fused.one_pass
+def _add(x: Any, z: Any) -> Any:
+    """y = x + z, and |y|_2 squared"""
+    y = x + z
+    return y, (y * y).sum()
+
+
+@fused.one_pass
+def _divide(y: Any, x: Any, squares: Any) -> Any:
+    """t = y / |y|_2, 0 where y is, and |t - x|_1"""
+    t = y / squares.sqrt().max(1e-300)
+    return t, abs(t - x).sum()
 
 
 def eigenvector(
@@ -67,24 +81,16 @@ def eigenvector(
     total = float(x.reduce().new().value or 0.0)
     if total:
         x << binary.times(x, 1 / total)
-    y = x.dup()
+
+    def step(x: Vector) -> Any:
+        # y = x + A' x,  y = y / |y|_2
+        y, squares = _add(x, along(G.AT @ x).new())
+        return _divide(y, x, squares)
+
     with Report("eigenvector", callback) as report:
-        report.finish("max_iter", False)
-        for _ in range(max_iter if G.n else 0):
-            # y = x + A' x
-            y << x
-            y(binary.plus) << along(G.AT @ x)
-            # y = y / |y|_2
-            y << binary.times(y, 1 / (iteration.norm(y) or 1.0))
-            residual = iteration.change(y, x)
-            x, y = y, x
-            stop = report.note(residual=residual)
-            if residual < G.n * tol:
-                report.finish("converged", True)
-                break
-            if stop:
-                break
-        if not G.n:
+        if G.n:
+            x = iteration.until(step, x, G.n * tol, max_iter, report)
+        else:
             report.finish("converged", True)
     x.name = "eigenvector"
     return iteration.require(VertexResult(x, report, vertices=G.labels), report, tol, max_iter, strict)

@@ -13,12 +13,15 @@ from .errors import ConvergenceFailure
 from .graph import as_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from .graph import Graph
     from .report import Report
 
     Values = Vector | Mapping[int, float] | Sequence[float]
+
+
+NEAR = 16  # times the limit: a residual falls by less than that in a step, as a rule
 
 
 def limits(tol: Any, max_iter: Any) -> tuple[float, int]:
@@ -79,6 +82,36 @@ def check_weights(G: Graph, weighted: bool) -> None:
             raise ValueError(
                 f"weighted=True: the absolute weights sum to {total}; give finite weights, or pass weighted=False"
             )
+
+
+def until(
+    step: Callable[[Any], tuple[Any, Any]], state: Any, limit: float, max_iter: int, report: Report
+) -> Any:  # fmt: skip
+    """The state after steps whose change is not below `limit`, and one whose change is.
+
+    step(state) is the next state and its change, a fused.Total.  On a device the change is read while it computes the
+    next step, until it is near the limit; a step that was not wanted is dropped.  An infinite change ends the loop too.
+    """
+    report.finish("max_iter", False)
+    waiting: list[tuple[Any, Any]] = []  # steps whose change has not been read, the oldest first
+    near = False
+    for k in range(max_iter):
+        state, change = step(state)
+        waiting.append((state, change.send()))
+        behind = 0 if near or report.has_callback or change.is_ready or k + 1 == max_iter else 1
+        while len(waiting) > behind:
+            found, change = waiting.pop(0)
+            residual = change.value
+            near = not residual >= NEAR * limit
+            stop = report.note(residual=residual)
+            if residual < limit:
+                report.finish("converged", True)
+            elif not np.isfinite(residual):
+                report.finish("diverged", False)
+            elif not stop:
+                continue
+            return found
+    return state
 
 
 def change(new: Vector, old: Vector) -> float:

@@ -15,18 +15,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import binary
+from grb_tile import binary, fused
 
 from . import arguments, iteration
 from .report import Report
 from .result import VertexResult
 
 if TYPE_CHECKING:
-    from grb_tile import Matrix
+    from grb_tile import Matrix, Vector
 
     from .graph import Graph
     from .iteration import Values
     from .report import Callback
+
+
+@fused.one_pass
+def _step(z: Any, x: Any, b: Any, alpha: Any) -> Any:
+    """y = b + alpha z, and |y - x|_1"""
+    y = b + alpha * z
+    return y, abs(y - x).sum()
 
 
 def katz(
@@ -69,26 +76,15 @@ def katz(
     given: Any = None if number else beta
     b = iteration.vector(given, "beta", G.n, arguments.real(beta, "beta") if number else 0.0)
     x = iteration.vector(nstart, "nstart", G.n, 0.0)
-    y = x.dup()
+
+    def step(x: Vector) -> Any:
+        # y = beta + alpha A' x
+        return _step(along(G.AT @ x).new(), x, b, alpha)
+
     with Report("katz", callback) as report:
-        report.finish("max_iter", False)
-        for _ in range(max_iter if G.n else 0):
-            # y = beta + A' (alpha x)
-            x_scaled = binary.times(x, alpha).new()
-            y << b
-            y(binary.plus) << along(G.AT @ x_scaled)
-            residual = iteration.change(y, x)
-            x, y = y, x
-            stop = report.note(residual=residual)
-            if residual < G.n * tol:
-                report.finish("converged", True)
-                break
-            if stop:
-                break
-            if not np.isfinite(residual):
-                report.finish("diverged", False)
-                break
-        if not G.n:
+        if G.n:
+            x = iteration.until(step, x, G.n * tol, max_iter, report)
+        else:
             report.finish("converged", True)
     if normalized and report.stopped_by not in ("max_iter", "diverged"):
         x << binary.times(x, 1 / (iteration.norm(x) or 1.0))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Vector, binary, dtypes, monoid, select, semiring, unary
+from grb_tile import Vector, binary, dtypes, fused, monoid, select, semiring, unary
 
 from . import arguments, iteration
 from .graph import as_graph
@@ -114,29 +114,36 @@ def pagerank(
     return iteration.require(result, report, tol, max_iter, strict)
 
 
+@fused.one_pass
+def _depart(r: Any, scale: Any, sinks: Any) -> Any:
+    """w = a r / d, and a s"""
+    return r * scale, (r * sinks).sum()
+
+
+@fused.one_pass
+def _arrive(z: Any, anew: Any, lost: Any, scale: Any, sinks: Any, s: Any) -> Any:
+    """t = (1 - a) p + a (A' (r / d) + s q), and what departs from t"""
+    t = anew + lost * s + z
+    return t, t * scale, (t * sinks).sum()
+
+
+@fused.one_pass
+def _arrive_and_compare(z: Any, r: Any, anew: Any, lost: Any, scale: Any, sinks: Any, s: Any) -> Any:
+    """The same, and |t - r|_1"""
+    t = anew + lost * s + z
+    return t, t * scale, (t * sinks).sum(), abs(t - r).sum()
+
+
 def _until(walk: Walk, r: Vector, limit: float, max_iter: int, report: Report) -> Vector:
-    """r, t = step(r), r until the L1 norm of their difference is below `limit`."""
-    t = r.dup()
-    report.finish("max_iter", False)
-    for _ in range(max_iter):
-        walk.step(r, t)
-        residual = iteration.change(t, r)
-        r, t = t, r
-        if residual < limit:
-            report.note(residual=residual)
-            report.finish("converged", True)
-            break
-        if report.note(residual=residual):
-            break
-    return r
+    """r = step(r) until the L1 norm of the difference is below `limit`."""
+    return iteration.until(walk.arrive_and_compare, (r, *walk.depart(r)), limit, max_iter, report)[0]
 
 
 def _fixed(walk: Walk, r: Vector, max_iter: int, report: Report) -> Vector:
-    t = r.dup()
     report.finish("iterations", True)
+    w, s = walk.depart(r)
     for _ in range(max_iter):
-        walk.step(r, t)
-        r, t = t, r
+        r, w, s = walk.arrive(w, s)
         if report.note():
             break
     return r
@@ -202,18 +209,37 @@ class Walk:
             _check_scale(d, self._scale, dtype)
         self._scale << binary.times(self._scale, alpha)
         # u = (1 - a) p
-        self._anew = binary.times(p, 1 - alpha).new(name="anew")
+        self._anew = binary.times(p, 1 - alpha).new(dtype, name="anew")
         # sinks: a where a node has no way out
         self._sinks = None
         if method != "gap" and d.nvals < n:
             self._sinks = Vector(dtype, n, name="sinks")
             self._sinks(~d.S) << alpha
         self._lost = q
-        self._uniform = personalization is None
         self._w = Vector(dtype, n, name="w")
+        # as full vectors, for passes over all nodes
+        self._all_sinks = Vector.from_scalar(0.0, n, dtype, name="sinks")
+        if self._sinks is not None:
+            self._all_sinks(self._sinks.S) << self._sinks
 
     def first(self, nstart: Vector | Mapping[int, float] | Sequence[float] | None) -> Vector:
         return self._start.dup(name="r") if nstart is None else _distribution(nstart, "nstart", self.n, self.dtype)
+
+    def depart(self, r: Vector) -> Any:
+        """(w, a s) of the first ranks: w = a r / d, s the rank of the sinks."""
+        return _depart(r, self._scale, self._all_sinks)
+
+    def arrive(self, w: Vector, s: Any) -> Any:
+        """(t, w, a s): t = (1 - a) p + A' w + a s q, and what departs from t."""
+        z = self._spread(self.AT @ w).new(name="z")
+        return _arrive(z, self._anew, self._lost, self._scale, self._all_sinks, s)
+
+    def arrive_and_compare(self, state: tuple[Vector, Vector, Any]) -> Any:
+        """(t, w, a s), |t - r|_1 of (r, w, a s)."""
+        r, w, s = state
+        z = self._spread(self.AT @ w).new(name="z")
+        *state, change = _arrive_and_compare(z, r, self._anew, self._lost, self._scale, self._all_sinks, s)
+        return state, change
 
     def step(self, r: Vector, t: Vector, rows: Any = None) -> None:
         """t = (1 - a) p + a (A' (r / d) + s q), for those of `rows` only when given; r is kept."""

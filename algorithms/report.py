@@ -57,6 +57,11 @@ class Report:
     def residual(self) -> Any:
         return self.rounds[-1].get("residual") if self.rounds else None
 
+    @property
+    def has_callback(self) -> bool:
+        """Is each record given to a callback, so that records must not be late?"""
+        return self._callback is not None
+
     def note(self, **figures: Any) -> bool:
         """Record one iteration; True when the callback asks to stop (by returning something true)."""
         record = {"iteration": len(self._rounds) + 1, "seconds": time.perf_counter() - self._start, **figures}

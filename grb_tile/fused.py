@@ -4,6 +4,7 @@
     fused.bfs_multi(A, [0, 5]).levels       the same for each source, a row for each
     fused.sssp(A, 0).distances              repeat  t = f min.+ A,  f = t where t < d  until f is empty
     fused.components(A).labels              least vertex that can be reached, edges followed both ways
+    fused.one_pass(function)                element-wise operations over full vectors, and sums, as one pass
     fused.strong_components(A)              least vertex that can be reached and reaches it
     fused.core_numbers(A)                   the greatest k whose k-core a vertex is in
 
@@ -21,7 +22,7 @@ transpose is made at the first call and kept with A.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import UINT64
 from .operations import traversal
+from .operations.one_pass import Program, Total, run
 from .operations.traversal import LoopReport
 from .operators import get_typed_op
 from .storage.convert import cached_transpose
@@ -278,6 +280,50 @@ def core_numbers(A: Matrix, AT: Matrix | None = None) -> Vector | None:
     """
     found = current().core_numbers(_store(A), None if AT is None else _store(AT))
     return None if found is NotImplemented else Vector._from_store(found, name="core")
+
+
+class one_pass:  # noqa: N801  (a decorator)
+    """Element-wise operations over full vectors, and sums of their results, as one pass over the data.
+
+    Decorates a function of symbols, which stand for Vectors and scalars; + - * / abs() and the methods sqrt(), min(),
+    max() make others, and x.sum() is the sum over all positions.  Called with Vectors, numbers and Totals the function
+    returns a new full Vector or a Total for each of its results.  It is traced once for each order of vectors and
+    scalars, so it must not branch on values.
+
+    On a GPU a pass is one kernel.  A Total stays there: as an operand of the next pass it is not waited for, `.value`
+    reads it, `.send()` has it copied meanwhile.  A host runs the pass in chunks that stay in its cache.
+
+    Shapes: all vectors of one size; 0 is read where one has no entry.  Types: all FP32 or all FP64, and so the results;
+    scalars are cast to that type, sums are FP64.  At most 6 vectors, 3 scalars, 3 results and 4 sums.
+    Raises: TypeError, ValueError, DimensionMismatch.
+
+    >>> import grb_tile as gb
+    >>> @gb.fused.one_pass
+    ... def step(x, y, a):
+    ...     z = a * x + y
+    ...     return z, abs(z - x).sum()
+    >>> z, change = step(gb.Vector.from_dense([1.0, 2.0]), gb.Vector.from_dense([3.0, 5.0]), 2)
+    >>> z.to_dense().tolist(), change.value
+    ([5.0, 9.0], 11.0)
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.__doc__, self.__name__ = function.__doc__, function.__name__
+        self._function = function
+        self._programs: dict[str, Program] = {}
+
+    def __call__(self, *operands: Vector | Total | float) -> Any:
+        kinds = "".join("x" if isinstance(x, Vector) else "s" for x in operands)
+        program = self._programs.get(kinds)
+        if program is None:
+            program = self._programs[kinds] = Program(self._function, kinds)
+        given = [x._store if isinstance(x, Vector) else x for x in operands]
+        stores, sums = run(program, self.__name__, given)
+        vectors, totals = iter(stores), iter(range(len(program.sums)))
+        found = tuple(
+            Vector._from_store(next(vectors)) if kind == "y" else Total(sums, next(totals)) for kind in program.order
+        )
+        return found if len(found) > 1 else found[0]
 
 
 def _store(A: Any) -> Any:

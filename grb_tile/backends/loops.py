@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import chunked_pass
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -48,6 +50,17 @@ class LoopPrimitives:
         endpoints, by_edge: sequential.dependencies.  NotImplemented: its compiled loop, or a loop of products, runs.
         """
         return NotImplemented
+
+    # ------------------------------------------------------------------ one pass over vectors
+
+    def one_pass(
+        self, program: Any, dtype: Any, size: int, scalars: list[Any], *stores: VectorStore
+    ) -> tuple[list[VectorStore], Any]:
+        """(stores of the outputs, full; sums: an object with value(k) and send()) of operations/one_pass.py.
+
+        stores: vectors of that type and size; 0 is read where one has no entry.  scalars: floats and Totals.
+        """
+        return chunked_pass.one_pass(program, dtype, size, scalars, stores)
 
     # ------------------------------------------------------------------ sequential algorithms
 

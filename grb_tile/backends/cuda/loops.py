@@ -125,3 +125,8 @@ class WholeLoops:
     def sequential(self, name, matrices, arguments, seconds, each=None, flags=None):
         run = self._find(_IN_ORDER[name], name) if name in _IN_ORDER else None
         return NotImplemented if run is None else run(self.device, *map(self.own, matrices), *arguments)
+
+    @reporting
+    def one_pass(self, program, dtype, size, scalars, *stores):
+        run = self._find("elementwise.one_pass", "one_pass")
+        return run(self.device, program, dtype, size, scalars, *map(self.own, stores))

@@ -1,0 +1,86 @@
+"""The pass of operations/one_pass.py as one kernel.  Kernel: kernels/elementwise/one_pass.cuh."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....storage.store import BitmapVector
+from ..runtime.mailbox import NOT_WRITTEN, Mailbox
+from ..structure.entries import to_bitmap
+
+if TYPE_CHECKING:
+    from ..runtime.device import Device
+
+BLOCK, BLOCKS_OF_PROCESSOR = 256, 8
+VECTORS, SCALARS, OUTPUTS = 6, 3, 3  # of the kernel
+_TO_HOST = 2  # cudaMemcpyDeviceToHost
+
+
+class DeviceSums:
+    """The sums of a pass, which later kernels may read without the host."""
+
+    def __init__(self, device: Device, count: int) -> None:
+        self._device, self._values, self._mailbox = device, None, None
+        self.array = device.empty(count, np.float64)
+
+    def value(self, k: int) -> float:
+        if self._values is None:
+            self.send()
+            self._receive()
+        return self._values[k]
+
+    def send(self) -> None:
+        """Queue the copy to page-locked memory."""
+        if self._mailbox is None and self._values is None:
+            device, count = self._device, len(self.array)
+            with device.lock, device.bound():
+                device.in_order()
+                self._mailbox = Mailbox(device.xp, count)
+                self._mailbox.expect(count)
+                self._stream = device.stream
+                copy = device.xp.cuda.runtime.memcpyAsync
+                copy(self._mailbox.ptr, self.array.data.ptr, 8 * count, _TO_HOST, self._stream.ptr)
+
+    def is_ready(self) -> bool:
+        if self._mailbox is None:
+            return self._values is not None
+        return NOT_WRITTEN not in self._mailbox.words[: len(self.array)]
+
+    def _receive(self):
+        mailbox, self._mailbox = self._mailbox, None
+        count = len(self.array)
+        mailbox.wait(count, self._stream.ptr)
+        self._values = struct.unpack(f"{count}d", struct.pack(f"{count}Q", *mailbox.words[:count]))
+
+    def __del__(self):
+        if self._mailbox is not None:  # the copy must have been made before the memory has another use
+            self._receive()
+
+
+def one_pass(device: Device, program: Any, dtype: Any, size: int, scalars: list[Any], *stores: Any) -> Any:
+    """(stores, sums)"""
+    operands, iso = [], 0
+    for k, store in enumerate(stores):
+        x = store if store.format == "bitmap" else to_bitmap(device, store)
+        operands += x.values, x.words
+        iso |= int(x.iso) << k
+    operands += [None] * (2 * (VECTORS - len(stores)))
+    operands.append(iso)
+    for k in range(SCALARS):
+        x = scalars[k] if k < len(scalars) else 0.0
+        here = not isinstance(x, float) and isinstance(x.sums, DeviceSums)
+        operands += (x.sums.array[x.k : x.k + 1], 0.0) if here else (None, x if isinstance(x, float) else x.value)
+    values = [device.empty(size, dtype.np_type) for _ in program.outputs]
+    launcher, count = device.launcher, len(program.sums)
+    text = "float" if dtype.np_type.itemsize == 4 else "double"
+    kernel = launcher.kernel("elementwise/one_pass.cuh", "one_pass", program.cuda_text(), (text, "Pass"))
+    threads = launcher.threads(BLOCK)
+    blocks = launcher.blocks(launcher.processors * BLOCKS_OF_PROCESSOR, size + threads - 1, threads)
+    sums = DeviceSums(device, count)
+    parts, finished = device.partial_results(max(count * blocks, 1))
+    outputs = values + [None] * (OUTPUTS - len(values))
+    kernel(blocks, threads, (*operands, *outputs, size, parts, finished, sums.array))
+    return [BitmapVector(size, dtype, None, x, size) for x in values], sums

@@ -1,0 +1,80 @@
+"""Passes of several element-wise operations: every backend against NumPy, formats of operands, sums as operands."""
+
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from cuda_emulation.backend import using_shim
+from grb_tile.backends import select
+from support import seeds
+
+
+@gb.fused.one_pass
+def step(x, y, z, a):
+    t = (a * x + y).max(-0.5) / (abs(z) + 2.0)
+    return t, (t - x).sum(), -(t.min(y)), (t * t).sum()
+
+
+@gb.fused.one_pass
+def scaled(x, total):
+    return x / total.sqrt()
+
+
+def operands(rng, n, dtype):
+    """(vectors of several formats, the same as dense arrays)"""
+    dense = [rng.standard_normal(n).astype(dtype.np_type) for _ in range(2)]
+    at = np.flatnonzero(rng.random(n) < 0.4)
+    part = np.zeros(n, dtype.np_type)
+    part[at] = dense[1][at]
+    few = np.zeros(n, dtype.np_type)
+    few[: n // 50 + 1] = 3
+    vectors = [
+        gb.Vector.from_dense(dense[0]),
+        gb.Vector.from_coo(at, part[at], size=n),
+        gb.Vector.from_scalar(1.5, n, dtype),
+        gb.Vector.from_coo(np.arange(n // 50 + 1), 3, dtype, size=n),
+    ]
+    return vectors, [dense[0], part, np.full(n, 1.5, dtype.np_type), few]
+
+
+def check(n, dtype):
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, n])
+    vectors, dense = operands(rng, n, dtype)
+    for i, j, k in ((0, 1, 2), (3, 0, 1), (2, 2, 0)):
+        t, change, least, norm = step(vectors[i], vectors[j], vectors[k], 0.25)
+        x, y, z = dense[i].astype(float), dense[j].astype(float), dense[k].astype(float)
+        wanted = np.maximum(0.25 * x + y, -0.5) / (np.abs(z) + 2)
+        rel = 1e-5 if dtype is gb.dtypes.FP32 else 1e-12
+        assert t.nvals == n and np.allclose(t.to_dense(), wanted, rel, rel)
+        assert np.allclose(least.to_dense(), -np.minimum(wanted, y), rel, rel)
+        assert change.value == pytest.approx((wanted - x).sum(), rel=rel, abs=rel * n)
+        assert np.allclose(scaled(t, norm).to_dense(), wanted / np.sqrt((wanted**2).sum()), rel, rel)
+        assert norm.send().value == pytest.approx((wanted**2).sum(), rel=rel) and norm.is_ready
+
+
+@pytest.mark.parametrize("backend", ["cpu", "numpy", "reference", "cuda"])
+@pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+def test_a_pass_is_what_its_operations_are(backend, dtype):
+    for n in (1, 130, 40000 if backend != "cuda" else 3000):
+        if backend == "cuda":
+            with using_shim():
+                check(n, getattr(gb.dtypes, dtype))
+        else:
+            with select.using(backend):
+                check(n, getattr(gb.dtypes, dtype))
+
+
+def test_bad_operands():
+    x = gb.Vector.from_dense([1.0, 2.0])
+    with pytest.raises(gb.exceptions.DimensionMismatch, match="sizes"):
+        step(x, x, gb.Vector.from_dense([1.0]), 1)
+    with pytest.raises(TypeError, match="FP32 or all of FP64"):
+        step(x, x, gb.Vector.from_dense([1, 2]), 1)
+    with pytest.raises(TypeError, match="one Vector at least"):
+        scaled(1.0, 2.0)
+    with pytest.raises(ValueError, match="finite constants"):
+        gb.fused.one_pass(lambda v: v * float("inf"))(x)
+    with pytest.raises(TypeError, match="computed from its operands"):
+        gb.fused.one_pass(lambda v: (v, 3))(x)
+    with pytest.raises(ValueError, match="at most"):
+        gb.fused.one_pass(lambda *v: v[0] + v[6])(*[x] * 7)
