@@ -88,10 +88,10 @@ def is_dag(G: Graph | Matrix) -> bool:
 def _levels(G: Graph, report: Report, whole: bool) -> np.ndarray:
     """The generation of each node, -1 for nodes on a cycle or behind one; `whole`: as one loop if possible."""
     into = dense(G.in_degree)
-    level = sequential.topological_levels(G.A, into) if whole else None
+    found = sequential.topological_levels(G.A, into) if whole else None
     report.finish("converged", True)
-    if level is not None:
-        return level
+    if found is not None:
+        return found[0]
     plus_pair = semiring.plus_pair[dtypes.INT64]
     d = Vector.from_dense(into, name="waits")
     g = Vector.from_scalar(-1, G.n, dtypes.INT64, name="generation")

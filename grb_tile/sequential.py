@@ -3,6 +3,7 @@
     sequential.strong_components(A)        Pearce 2016
     sequential.core_numbers(A, ...)        Batagelj and Zaversnik 2003
     sequential.greedy_colours(A, order)    Welsh and Powell 1967
+    sequential.breadth_first(lists, s)     Moore 1959
     sequential.distances(A, sources)       Dijkstra 1959
     sequential.floyd_warshall(D)           Floyd 1962, Warshall 1962
     sequential.dependencies(A, sources)    Brandes 2001
@@ -21,6 +22,8 @@ for the three that a GPU has too: Vectors and matrices.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,9 +39,24 @@ ORDER = 1 << 23  # the stream of random_order's hash
 VERTEX_SECONDS, ENTRY_SECONDS = 1e-6, 100e-9  # what the loops of GraphBLAS calls take, by the benchmark of algorithms
 
 
-def _run(name: str, matrices: list[Matrix], *arguments: Any, each: Any = None, flags: Any = None) -> int | None:
+@dataclass(frozen=True)
+class Lists:
+    """The neighbours of vertex i, indices[indptr[i]:indptr[i + 1]], in an order that a matrix does not keep; INT64."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    rows: None = None
+
+    @property
+    def nvals(self) -> int:
+        return self.indices.size
+
+
+def _run(
+    name: str, matrices: Sequence[Matrix | Lists], *arguments: Any, each: Any = None, flags: Any = None
+) -> int | None:
     """What the backend's loop returns, None where it has none."""
-    stores = [A._store for A in matrices]
+    stores: Any = [A if isinstance(A, Lists) else A._store for A in matrices]
     work = sum(store.nvals for store in stores) * ENTRY_SECONDS * (each[1] if each else 1)
     vertices = max((a.size for a in arguments if hasattr(a, "dtype")), default=0) * VERTEX_SECONDS
     found = current().sequential(name, stores, arguments, 1e-3 + work + vertices, each, flags)
@@ -177,14 +195,31 @@ def _array(v: Vector) -> Any:
     return current().tuples(v._store)[1]
 
 
-def topological_levels(A: Matrix, in_degree: np.ndarray) -> np.ndarray | None:
-    """The most edges on a path that ends at each vertex; -1 for vertices on a cycle or behind one.
+def topological_levels(A: Matrix | Lists, in_degree: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """(level, order): the most edges on a path that ends at each vertex, -1 for vertices on a cycle or behind one; the
+    others by level, those of a level in the order in which the last of their in-edges is met.
 
     Cost: O(n + nvals).  Source: Kahn, "Topological sorting of large networks" (Comm. ACM 5, 1962).
     """
-    level, queue = np.full(A.nrows, -1, np.int64), np.empty(A.nrows, np.int64)
+    n = in_degree.size
+    level, queue = np.full(n, -1, np.int64), np.empty(n, np.int64)
     found = _run("topological_levels", [A], in_degree.astype(np.int64), level, queue)
-    return None if found is None else level
+    return None if found is None else (level, queue[:found])
+
+
+def breadth_first(lists: Lists, sources: np.ndarray, limit: float) -> tuple[np.ndarray, ...] | None:
+    """(order, level, parent): the vertices as a queue finds them, the sources first; of each vertex its level, -1 where
+    no path leads, and the vertex that found it.
+
+    limit   the number of levels beyond the sources
+    Cost: O(n + nvals).  Source: Moore, "The shortest path through a maze" (1959).
+    """
+    n = lists.indptr.size - 1
+    level, (order, parent) = np.full(n, -1, np.int64), np.full((2, n), -1)
+    level[sources] = 0
+    order[: sources.size] = sources
+    found = _run("breadth_first", [lists], sources.size, int(min(limit, n)), level, order, parent)
+    return None if found is None else (order[:found], level, parent)
 
 
 def bipartite_matching(B: Matrix) -> tuple[np.ndarray, np.ndarray] | None:

@@ -3,7 +3,8 @@
     t<!v> = f min.plus P,   P(i, j) = position of j among the neighbours of i,   f(i) = edges before those of i
 
 f numbers the edges that leave the frontier in the order in which NetworkX meets them, so t(j) is the first edge that
-reaches j, the order of t is the order of discovery, and the parent of j is the node whose edges t(j) is among.
+reaches j, the order of t is the order of discovery, and the parent of j is the node whose edges t(j) is among.  On the
+CPU it is a compiled loop with a queue (gb.sequential).
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import networkx as nx
 import numpy as np
 
 import grb_tile as gb
-from grb_tile import algorithms, semiring
+from grb_tile import algorithms, semiring, sequential
 from grb_tile.io.adjacency_dictionaries import Pattern, is_view
+from grb_tile.sequential import Lists
 
 from .adjacency import pattern_of
 from .graphs import kept
@@ -24,18 +26,26 @@ from .graphs import kept
 BATCH = 256
 
 
+def lists(G: nx.Graph, reverse: bool) -> Lists:
+    """The neighbours of each node in the order of the dictionaries; reverse: along the edges that lead to it."""
+    cache = kept(G)
+    pattern = pattern_of(G)
+    if reverse:
+        if "predecessors" not in cache:
+            cache["predecessors"] = Pattern(G._pred, view=is_view(G))
+        pattern = cache["predecessors"]
+    return Lists(pattern.indptr, pattern.columns)
+
+
 def positions(G: nx.Graph, reverse: bool) -> tuple[gb.Matrix, np.ndarray]:
     """P, and the number of edges of each node."""
     cache = kept(G)
     key = "positions", reverse
     if key not in cache:
-        pattern = pattern_of(G)
-        if reverse:
-            pattern = Pattern(G._pred, view=is_view(G))
-        n = len(pattern.nodes)
-        lengths = np.diff(pattern.indptr)
-        position = np.arange(pattern.columns.size) - np.repeat(pattern.indptr[:-1], lengths)
-        P = gb.Matrix.from_csr(pattern.indptr, pattern.columns, position, nrows=n, ncols=n, name="positions")
+        near = lists(G, reverse)
+        n, lengths = len(pattern_of(G).nodes), np.diff(near.indptr)
+        position = np.arange(near.nvals) - np.repeat(near.indptr[:-1], lengths)
+        P = gb.Matrix.from_csr(near.indptr, near.indices, position, nrows=n, ncols=n, name="positions")
         cache[key] = P, lengths
     return cache[key]
 
@@ -49,7 +59,16 @@ def levels_in_order(
     reverse   follow the edges of a directed graph backwards
     limit     the number of levels beyond the sources
     """
-    P, lengths = positions(G, reverse and G.is_directed())
+    reverse = reverse and G.is_directed()
+    most = np.inf if limit is None else np.ceil(limit) if limit > 0 else 0
+    done = sequential.breadth_first(lists(G, reverse), np.asarray(sources, np.int64), most)
+    if done is not None:
+        order, levels, parent = done
+        ends = np.flatnonzero(np.diff(levels[order])) + 1
+        for found in np.split(order, ends)[1:]:
+            yield found, parent[found]
+        return
+    P, lengths = positions(G, reverse)
     step = semiring.min_plus[gb.dtypes.INT64]
     frontier = np.asarray(sources, np.int64)
     visited = gb.Vector.from_coo(frontier, True, size=P.nrows)

@@ -12,11 +12,11 @@ import networkx as nx
 import numpy as np
 
 import grb_tile as gb
-from grb_tile import algorithms
+from grb_tile import algorithms, sequential
 
 from ..adjacency import dense, graph, nodes_of
 from ..registry import implements
-from ..searches import positions
+from ..searches import lists, positions
 from .components import sets_of
 from .graphs import adopting
 
@@ -77,12 +77,20 @@ def core_number(G):
 def _generations(G: nx.Graph) -> list[np.ndarray]:
     """The numbers of the nodes of each generation, in the order in which NetworkX removes them.
 
-    t<next> = f max.plus P: a node follows when the last edge that enters it is removed; see searches.
+    t<next> = f max.plus P: a node follows when the last edge that enters it is removed; see searches.  On the CPU it is
+    a compiled loop with a queue.
     """
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
     if not len(G):
         return []
+    near = lists(G, False)
+    done = sequential.topological_levels(near, np.bincount(near.indices, minlength=len(G)))
+    if done is not None:
+        level, order = done
+        if order.size < len(G):
+            raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
+        return np.split(order, np.flatnonzero(np.diff(level[order])) + 1)
     try:
         level = algorithms.topological_generations(graph(G)).values.to_dense()
     except algorithms.CycleError as error:

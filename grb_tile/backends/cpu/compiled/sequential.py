@@ -19,9 +19,11 @@ _ONE_MATRIX = (
     "bipartite_matching", "cuthill_mckee", "greedy_colouring", "independent_set", "strong_components",
     "topological_levels",
 )  # fmt: skip
+_LISTS = "breadth_first", "topological_levels"  # neighbours in an order of their own, with INT64 numbers
 # (template, constants) of every kernel of this module, for indices of 32 bits: what a release brings compiled
 KERNELS = [
     *((name, {"INDEX": "i"}) for name in _ONE_MATRIX),
+    *((name, {"INDEX": "l"}) for name in _LISTS),
     ("core_numbers", {"INDEX": "i", "IN_INDEX": "i"}),
     ("brandes", {"INDEX": "i", "Z": "d"}),
     ("dijkstra", {"INDEX": "i", "VALUE": "d", "Z": "d", "COUNT": True, "PARENTS": False}),

@@ -1,0 +1,61 @@
+"""Searches and orders of acyclic graphs are those of NetworkX, node by node: as the compiled loop, and without it."""
+
+import random
+
+import networkx as nx
+import pytest
+
+import grb_tile as gb
+from grb_tile.backends.cpu.compiled import sequential
+from grb_tile.backends.cpu.jit import cache as jit
+
+ours, theirs = {"backend": "grb_tile"}, {"backend": "networkx"}
+
+
+@pytest.fixture(params=["compiled", "products"])
+def engine(request):
+    if request.param == "products":
+        with gb.plan(force="numpy"):
+            yield
+    else:
+        for name in sequential._LISTS:
+            assert jit.plain_kernel(name, INDEX="l").load() is not None
+        yield
+
+
+def drawn(seed):
+    """(a graph, an acyclic graph, its nodes), with loops and nodes without edges."""
+    rng = random.Random(seed)
+    n = rng.randint(1, 25)
+    nodes = [f"x{i}" for i in range(n)]
+    rng.shuffle(nodes)
+    G, D = (nx.DiGraph if seed % 2 else nx.Graph)(), nx.DiGraph()
+    G.add_nodes_from(nodes)
+    G.add_edges_from((rng.choice(nodes), rng.choice(nodes)) for _ in range(rng.randint(0, 3 * n)))
+    D.add_nodes_from(nodes)
+    pairs = [sorted(rng.sample(range(n), 2)) for _ in range(2 * n) if n > 1]
+    D.add_edges_from((nodes[j], nodes[i]) for i, j in pairs)
+    return G, D, nodes
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_order_of_searches(seed, engine):
+    G, _, nodes = drawn(seed)
+    source = nodes[seed % len(nodes)]
+    for reverse in (False, True):
+        for limit in (None, 0, 1, 2):
+            found = list(nx.bfs_edges(G, source, reverse=reverse, depth_limit=limit, **ours))
+            assert found == list(nx.bfs_edges(G, source, reverse=reverse, depth_limit=limit, **theirs))
+    assert list(nx.bfs_layers(G, nodes[:3], **ours)) == list(nx.bfs_layers(G, nodes[:3], **theirs))
+    found, expected = (nx.single_source_shortest_path(G, source, **to) for to in (ours, theirs))
+    assert list(found.items()) == list(expected.items())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_order_of_acyclic_graphs(seed, engine):
+    G, D, nodes = drawn(seed)
+    assert list(nx.topological_generations(D, **ours)) == list(nx.topological_generations(D, **theirs))
+    assert list(nx.topological_sort(D, **ours)) == list(nx.topological_sort(D, **theirs))
+    D.add_edge(nodes[0], nodes[0])
+    with pytest.raises(nx.NetworkXUnfeasible):
+        list(nx.topological_sort(D, **ours))
