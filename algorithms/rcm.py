@@ -53,8 +53,8 @@ def rcm(G: Graph | Matrix, *, callback: Callback | None = None) -> OrderResult:
 
     Shapes: A n x n, order and positions size n.  Types: any A.
     Raises: TypeError, DimensionMismatch from Graph; TypeError for callback.
-    Cost: a few searches, in one compiled loop where the backend has it and there is no callback
-    (sequential.cuthill_mckee), else a product and a sort for each level.
+    Cost: a few searches, in one compiled loop where the backend has it and there is no callback (fused.cuthill_mckee on
+    a GPU, sequential.cuthill_mckee on the CPU), else a product and a sort for each level.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import rcm
@@ -75,8 +75,12 @@ def rcm(G: Graph | Matrix, *, callback: Callback | None = None) -> OrderResult:
         if order is None:
             # B = P(q, q) with q by ascending degree: from here on the lesser number is the lesser degree
             B: Any = P[q, q].new(name="B")
-            component = numbered(connected_components(G).to_numpy()[q])
-            order = _by_levels(B, _peripheral(B, component), component, report)
+            order = fused.cuthill_mckee(B) if callback is None else None
+            if order is None:
+                component = numbered(connected_components(G).to_numpy()[q])
+                order = _by_levels(B, _peripheral(B, component), component, report)
+            else:
+                report.finish("converged", True)
         else:
             report.finish("converged", True)
     order = q[order[::-1]]

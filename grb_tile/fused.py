@@ -7,9 +7,10 @@
     fused.one_pass(function)                element-wise operations over full vectors, and sums, as one pass
     fused.strong_components(A)              least vertex that can be reached and reaches it
     fused.core_numbers(A)                   the greatest k whose k-core a vertex is in
+    fused.cuthill_mckee(A)                  breadth-first order, neighbours by ascending number
 
 A loop of GraphBLAS calls pays for several calls a level; these pay once: on the GPU one launch, on the CPU one compiled
-loop (BFS; the others run in NumPy).  Every backend has them, but for the last two, which have a kernel on a GPU alone
+loop (BFS; the others run in NumPy).  Every backend has them, but for the last three, which have a kernel on a GPU alone
 and are None elsewhere.  Where a device has no kernel for the operands (hypersparse or too large matrices), the host
 computes, with a HostFallbackWarning and a note in `explain()`.  `fallback=False` returns None there, and wherever the
 backend in use has no compiled loop: algorithms/bfs.py, sssp.py and connected_components.py then run their loops of
@@ -47,6 +48,7 @@ __all__ = [
     "bfs_multi",
     "components",
     "core_numbers",
+    "cuthill_mckee",
     "sssp",
     "strong_components",
     "tight_edges",
@@ -280,6 +282,18 @@ def core_numbers(A: Matrix, AT: Matrix | None = None) -> Vector | None:
     """
     found = current().core_numbers(_store(A), None if AT is None else _store(AT))
     return None if found is NotImplemented else Vector._from_store(found, name="core")
+
+
+def cuthill_mckee(A: Matrix) -> np.ndarray | None:
+    """Breadth-first order from a vertex at the end of each component; neighbours of one vertex by ascending number.
+
+    Shapes: A n x n, symmetric, without loops; result of size n.  Types: any A; int64.
+    None where the backend in use has no kernel for A.
+    Source: Karantasis, Lenharth, Nguyen, Garzaran, Pingali, "Parallelization of reordering algorithms for bandwidth and
+    wavefront reduction" (SC 2014).
+    """
+    found = current().cuthill_mckee(_store(A))
+    return None if found is NotImplemented else found
 
 
 class one_pass:  # noqa: N801  (a decorator)

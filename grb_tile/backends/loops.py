@@ -154,6 +154,14 @@ class LoopPrimitives:
         """
         return self._missing("components")
 
+    def cuthill_mckee(self, A: Compressed) -> np.ndarray:
+        """The vertices in breadth-first order from a vertex at the end of each component, by ascending parent, number.
+
+        A symmetric without loops.  The int64 array is NumPy's.
+        NotImplemented: a loop of products, or sequential.cuthill_mckee, is as good.
+        """
+        return NotImplemented
+
     def core_numbers(self, A: Compressed, AT: Compressed | None) -> VectorStore:
         """t[v] = the greatest k for which v is in a subgraph where every vertex has k edges; INT64, full.
 

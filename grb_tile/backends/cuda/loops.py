@@ -74,6 +74,9 @@ class WholeLoops:
             return *result, LoopOutcome("cuda", "afforest", list, A.format, A.nrows)
         return self._loop_on_host("components", A, AT, (A, AT)) if fallback else NotImplemented
 
+    def cuthill_mckee(self, A):
+        return self._loop_without_host("traversal.cuthill_mckee", "cuthill_mckee", A)
+
     def core_numbers(self, A, AT):
         return self._loop_without_host("traversal.cores", "core_numbers", A, AT)
 

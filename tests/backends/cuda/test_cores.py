@@ -1,11 +1,13 @@
-"""Core numbers and strongly connected components, the kernels run as fibers, against NetworkX and SciPy."""
+"""Core numbers, strongly connected components, Cuthill-McKee: the kernels run as fibers, against NetworkX and SciPy."""
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from cuda_emulation.backend import EMULATED, shim
+import grb_tile as gb
+from cuda_emulation.backend import EMULATED, shim, using_shim
 from cuda_emulation.launcher import EmulatedLauncher
+from grb_tile import algorithms
 from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.traversal import cores, strong_components
 from grb_tile.storage import place
@@ -113,3 +115,16 @@ def test_strong_components_with_hubs_and_loops():
     rows, cols = np.concatenate((hub, back, loops, [650, 651])), np.concatenate((to, other, loops, [651, 650]))
     check_strong(graph_of(n, rows, cols, symmetric=False))
     check_strong(graph_of(n, np.concatenate((rows, [1])), np.concatenate((cols, [0])), symmetric=False))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_reverse_cuthill_mckee(name):
+    """The order of the compiled loop on the CPU, whose rules are the same."""
+    A = without_loops(GRAPHS[name]())
+    rows, cols = entries(A)
+    wanted = algorithms.rcm(gb.Matrix.from_coo(rows, cols, nrows=A.nrows, ncols=A.nrows)).order
+    with using_shim() as backend:
+        backend.detours.clear()
+        found = algorithms.rcm(gb.Matrix.from_coo(rows, cols, nrows=A.nrows, ncols=A.nrows)).order
+        assert not backend.detours
+    assert found.tolist() == wanted.tolist()

@@ -36,3 +36,4 @@ def instances():
             yield "traversal/brandes.cuh", "brandes", "", (index, by_edge)
     for name in ("strong_components", "strong_pivot"):
         yield "traversal/strong_components.cuh", name, "", ()
+    yield "traversal/cuthill_mckee.cuh", "cuthill_mckee", "", ()

@@ -1,0 +1,75 @@
+"""Cuthill-McKee order on the device: searches for the starts, one launch for the order.
+
+Kernel: kernels/traversal/cuthill_mckee.cuh; searches: bfs.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..runtime.errors import on_device
+from . import bfs
+from .components import connected_components
+
+if TYPE_CHECKING:
+    from ....storage.store import Compressed
+    from ..runtime.device import Device
+
+BLOCK = 1024
+NO_PARENT = 2**31 - 1
+
+
+@on_device
+def cuthill_mckee(device: Device, A: Compressed) -> Any:
+    """The vertices in their order, a component after the other, as a NumPy array, or NotImplemented.
+
+    A symmetric, without loops; the lesser number goes first.  Memory: 28 bytes a vertex, and what a search takes.
+    """
+    n = A.nrows
+    if A.rows is not None or not 0 < n < 2**31 - 128 or A.nvals >= bfs.MAX_ENTRIES:
+        return NotImplemented
+    A, xp = device.own(A), device.xp
+    least = connected_components(device, A, A)[0].values.astype(np.int32)
+    nodes = device.arange(n, np.int32)
+    roots = xp.flatnonzero(least == nodes).astype(np.int32)
+    number = xp.cumsum(least == nodes, dtype=np.int32)[least] - 1
+    starts = _peripheral(device, A, roots, number)
+    count = starts.shape[0]
+    order, position = device.empty(n, np.int32), device.full(n, -1, np.int32)
+    order[:count] = starts
+    position[starts] = device.arange(count, np.int32)
+    kernel = device.launcher.kernel("traversal/cuthill_mckee.cuh", "cuthill_mckee")
+    threads = device.launcher.threads(BLOCK)
+    most = min(kernel.resident_blocks(threads), device.launcher.processors)
+    blocks = device.launcher.blocks(most, n + threads - 1, threads)
+    kernel(blocks, threads, (
+        A.indptr, A.indices, count, order, position, device.full(n, NO_PARENT, np.int32), device.empty(n, np.int32),
+        device.empty(blocks, np.uint32), device.counters(),
+    ), 0, True)  # fmt: skip
+    if count > 1:
+        order = order[xp.argsort(number[order], kind="stable")]
+    return device.host(order).astype(np.int64)
+
+
+def _peripheral(device: Device, A: Compressed, roots: Any, number: Any) -> Any:
+    """A vertex far from others in each component, all components at once: George and Liu's search.
+
+    roots: a vertex of each component, ascending; number: the component of each vertex.
+    """
+    xp, n = device.xp, A.nrows
+    nodes, starts = device.arange(n, np.int32), roots
+    depth = device.full(roots.shape[0], -1, np.int32)
+    while True:
+        level = bfs.traverse(device, A, A, xp.sort(starts), True, False, None, None, None)[0].values
+        farthest = xp.zeros(roots.shape[0], np.int32)
+        xp.maximum.at(farthest, number, level)
+        grows = farthest > depth
+        if not bool(grows.any()):
+            return starts
+        # where the search went deeper: the first vertex of the last level
+        last = xp.where(level == farthest[number], nodes, np.int32(n))
+        first = device.full(roots.shape[0], n, np.int32)
+        xp.minimum.at(first, number, last)
+        starts, depth = xp.where(grows, first, starts), xp.maximum(farthest, depth)
