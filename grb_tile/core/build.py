@@ -30,7 +30,12 @@ def check_bounds(indices, size, what):
     if few is not None:
         inside = not few or min(few) >= 0 and max(few) < size
     else:
-        inside = not indices.size or indices.min() >= 0 and indices.max() < size
+        long = indices.dtype.itemsize == 8  # as unsigned integers, negative ones are above any size
+        inside = (
+            not indices.size
+            or (long or indices.min() >= 0)
+            and (indices.view(np.uint64) if long else indices).max() < size
+        )
     if not inside:
         bad = indices[(indices < 0) | (indices >= size)][0]
         allowed = f"it must be in 0 .. {size - 1}" if size else "the dimension is 0, which has no positions"

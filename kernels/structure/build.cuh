@@ -6,6 +6,7 @@
 #pragma once
 #include "base/launch.cuh"
 #include "base/scalar.cuh"
+#include "base/warp.cuh"
 
 namespace grb {
 
@@ -24,10 +25,15 @@ __global__ void order_facts(const R* rows, const C* cols, int64_t n, unsigned lo
       below++;
     }
   }
-  if (below) atomicAdd(&facts[0], below);
-  if (equal) {
-    atomicAdd(&facts[1], equal);
-    atomicMin(&facts[2], first);
+  below = warp_sum(below);
+  equal = warp_sum(equal);
+  first = warp_min(first);
+  if (lane_number() == 0) {
+    if (below) atomicAdd(&facts[0], below);
+    if (equal) {
+      atomicAdd(&facts[1], equal);
+      atomicMin(&facts[2], first);
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-// Stable radix sort of unsigned keys by a range of bits, with a payload of 4 or 8 bytes, the input order, or none.
+// Stable radix sort of unsigned keys by a range of bits, with up to two payloads of 4 or 8 bytes, or the input order.
 //
 // Algorithm: Onesweep (Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs", 2022,
 //   arXiv 2206.01784): one pass over the keys for the histograms of all digits, then one for each digit, from the least
@@ -31,17 +31,24 @@ radix_histograms(const K* keys, int64_t n, int64_t first, int64_t bits, int64_t 
   __shared__ unsigned counts[8 * RADIX];
   for (int d = threadIdx.x; d < passes * RADIX; d += blockDim.x) counts[d] = 0;
   __syncthreads();
-  GRB_EACH_WARP(w, (n + 31) / 32) {
-    const int64_t i = w * 32 + lane_number();
-    const K key = i < n ? keys[i] : K(0);
-    const unsigned valid = __ballot_sync(ALL_LANES, i < n);
-    for (int p = 0; p < passes; p++) {
-      const int d = digit_of(key, first + p * bits, bits), common = __shfl_sync(ALL_LANES, d, 0);
-      // one digit in the whole warp, as in keys that are nearly sorted: one atomic
-      if (__all_sync(ALL_LANES, d == common || i >= n)) {
-        if (lane_number() == 0) atomicAdd(counts + p * RADIX + common, unsigned(__popc(valid)));
-      } else if (i < n) {
-        atomicAdd(counts + p * RADIX + d, 1u);
+  constexpr int AT_ONCE = 4;
+  GRB_EACH_WARP(w, (n + 32 * AT_ONCE - 1) / (32 * AT_ONCE)) {
+    const int64_t here = w * (32 * AT_ONCE) + lane_number();
+    K keys_here[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) keys_here[k] = here + 32 * k < n ? keys[here + 32 * k] : K(0);
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+      const bool valid = here + 32 * k < n;
+      const int of_warp = __popc(__ballot_sync(ALL_LANES, valid));
+      for (int p = 0; p < passes; p++) {
+        const int d = digit_of(keys_here[k], first + p * bits, bits), common = __shfl_sync(ALL_LANES, d, 0);
+        // one digit in the whole warp, as in keys that are nearly sorted: one atomic
+        if (__all_sync(ALL_LANES, d == common || !valid)) {
+          if (lane_number() == 0) atomicAdd(counts + p * RADIX + common, unsigned(of_warp));
+        } else if (valid) {
+          atomicAdd(counts + p * RADIX + d, 1u);
+        }
       }
     }
   }
@@ -51,13 +58,15 @@ radix_histograms(const K* keys, int64_t n, int64_t first, int64_t bits, int64_t 
 }
 
 // Fields of 8 bytes in the order of structure/sorting.py.
-template <class K, class P> struct RadixPass {
+template <class K, class P, class Q> struct RadixPass {
   const K* keys;
   const P* payload;  // null: the position of the key
+  const Q* second;
   int64_t n;
   int64_t shift;
   K* keys_out;
   P* payload_out;
+  Q* second_out;
   const word* histogram;  // of this digit
   word* states;           // of each tile and digit
   word* ticket;
@@ -107,16 +116,29 @@ GRB_DEVICE void rank_keys(const K (&keys)[ITEMS], int64_t shift, unsigned* count
   }
 }
 
-// at[d] = where the tile's keys of digit d go, by the states of earlier tiles.  `missing` of digit `last` are no keys.
-GRB_DEVICE void look_back(RadixShared& s, word* states, int64_t last, int64_t missing) {
+// total[d] = keys of digit d in the tile, which later tiles see from now on; counts[v][d] = those of earlier warps.
+// `missing` of digit `last` are no keys.
+GRB_DEVICE void publish(RadixShared& s, word* states, int last, int64_t missing) {
   for (int d = threadIdx.x; d < RADIX; d += blockDim.x) {
-    const word mine = s.total[d] - (d == last ? word(missing) : word(0));
-    volatile word* state = states + s.tile * RADIX + d;
-    *state = (s.tile == 0 ? SUMMED : COUNTED) | mine;
+    unsigned sum = 0;
+    for (int v = 0; v < int(blockDim.x >> 5); v++) {
+      const unsigned count = s.counts[v][d];
+      s.counts[v][d] = sum;
+      sum += count;
+    }
+    s.total[d] = sum;
+    const word mine = sum - (d == last ? word(missing) : word(0));
+    *(volatile word*)(states + s.tile * RADIX + d) = (s.tile == 0 ? SUMMED : COUNTED) | mine;
+  }
+}
+
+// at[d] = where the tile's keys of digit d go, by the states of earlier tiles.
+GRB_DEVICE void look_back(RadixShared& s, word* states, int last, int64_t missing) {
+  for (int d = threadIdx.x; d < RADIX; d += blockDim.x) {
     word before = 0;
     for (int64_t t = s.tile - 1; t >= 0; t--) {
       word found;
-      while ((found = *((volatile word*)states + t * RADIX + d)) < COUNTED) {
+      while ((found = *(volatile word*)(states + t * RADIX + d)) < COUNTED) {
 #ifdef SIMT_CPU
         __nanosleep(20);
 #endif
@@ -124,16 +146,55 @@ GRB_DEVICE void look_back(RadixShared& s, word* states, int64_t last, int64_t mi
       before += found & (COUNTED - 1);
       if (found >= SUMMED) break;
     }
-    if (s.tile) *state = SUMMED | (before + mine);
+    const word mine = s.total[d] - (d == last ? word(missing) : word(0));
+    if (s.tile) *(volatile word*)(states + s.tile * RADIX + d) = SUMMED | (before + mine);
     s.at[d] = s.first[d] + before - s.before[d];
   }
 }
 
-template <class K, class P, int BITS>
-__global__ void __launch_bounds__(256, 4) radix_pass(RadixPass<K, P> o) {
+// Where the keys of a tile go: a key of this thread at place[k] of the tile's order; the key at k * blockDim.x +
+// threadIdx.x in it has digit digits[k] (four to a register).
+struct RadixMove {
+  int64_t here, n;  // the thread's first key, 32 before its next
+  int valid;        // keys of the tile
+  int place[ITEMS];
+  unsigned digits[ITEMS / 4];
+};
+
+// A payload of the tile's keys.  EARLY: read into registers, while the block looks back, where they suffice.
+template <class P, bool EARLY> struct RadixPayload {
+  P values[EARLY ? ITEMS : 1];
+  GRB_DEVICE static P at(const P* payload, int64_t k) { return payload ? payload[k] : P(k); }
+  GRB_DEVICE void load(const RadixMove& m, const P* payload) {
+    if constexpr (EARLY) {
+#pragma unroll
+      for (int k = 0; k < ITEMS; k++)
+        if (m.here + k * 32 < m.n) values[k] = at(payload, m.here + k * 32);
+    }
+  }
+  GRB_DEVICE void move(const RadixShared& s, const RadixMove& m, const P* payload, P* out, unsigned char* pool) {
+    P* moved = reinterpret_cast<P*>(pool);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++)
+      if (m.here + k * 32 < m.n) moved[m.place[k]] = EARLY ? values[EARLY ? k : 0] : at(payload, m.here + k * 32);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+      const int i = k * int(blockDim.x) + int(threadIdx.x);
+      if (i < m.valid) out[s.at[m.digits[k / 4] >> 8 * (k % 4) & 255] + word(i)] = moved[i];
+    }
+  }
+};
+template <bool EARLY> struct RadixPayload<NoPayload, EARLY> {
+  GRB_DEVICE void load(const RadixMove&, const NoPayload*) {}
+  GRB_DEVICE void move(const RadixShared&, const RadixMove&, const NoPayload*, NoPayload*, unsigned char*) {}
+};
+
+template <class K, class P, class Q, int BITS>
+__global__ void __launch_bounds__(256, 4) radix_pass(RadixPass<K, P, Q> o) {
   extern __shared__ __align__(16) unsigned char pool[];
   __shared__ RadixShared s;
-  constexpr bool loaded = !is_same<P, NoPayload>;
   const int lane = lane_number(), w = threadIdx.x >> 5;
   const int64_t in_tile = int64_t(blockDim.x) * ITEMS, tiles = (o.n + in_tile - 1) / in_tile;
   for (int d = threadIdx.x; d < RADIX; d += blockDim.x) s.at[d] = o.histogram[d];
@@ -145,23 +206,16 @@ __global__ void __launch_bounds__(256, 4) radix_pass(RadixPass<K, P> o) {
     for (int d = lane; d < RADIX; d += 32) s.counts[w][d] = 0;
     __syncthreads();
     if (s.tile >= tiles) return;
-    const int64_t start = s.tile * in_tile, here = start + w * (32 * ITEMS) + lane;
-    const int valid = int(min(in_tile, o.n - start));
+    RadixMove m;
+    m.n = o.n;
+    m.here = s.tile * in_tile + w * (32 * ITEMS) + lane;
+    m.valid = int(min(in_tile, o.n - s.tile * in_tile));
     K keys[ITEMS];
-    int place[ITEMS];
 #pragma unroll
-    for (int k = 0; k < ITEMS; k++) keys[k] = here + k * 32 < o.n ? o.keys[here + k * 32] : ~K(0);  // last in order
-    rank_keys<K, BITS>(keys, o.shift, s.counts[w], place);
+    for (int k = 0; k < ITEMS; k++) keys[k] = m.here + k * 32 < o.n ? o.keys[m.here + k * 32] : ~K(0);  // last in order
+    rank_keys<K, BITS>(keys, o.shift, s.counts[w], m.place);
     __syncthreads();
-    for (int d = threadIdx.x; d < RADIX; d += blockDim.x) {
-      unsigned sum = 0;
-      for (int v = 0; v < int(blockDim.x >> 5); v++) {
-        const unsigned count = s.counts[v][d];
-        s.counts[v][d] = sum;
-        sum += count;
-      }
-      s.total[d] = sum;
-    }
+    publish(s, o.states, (1 << BITS) - 1, in_tile - m.valid);
     __syncthreads();
     exclusive_sums(s.total, s.before, s.scratch);
     __syncthreads();
@@ -169,35 +223,26 @@ __global__ void __launch_bounds__(256, 4) radix_pass(RadixPass<K, P> o) {
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
       const int d = digit_of(keys[k], o.shift, BITS);
-      place[k] += int(s.before[d] + s.counts[w][d]);
-      sorted[place[k]] = keys[k];
+      m.place[k] += int(s.before[d] + s.counts[w][d]);
+      sorted[m.place[k]] = keys[k];
     }
-    look_back(s, o.states, (1 << BITS) - 1, in_tile - valid);
+    RadixPayload<P, sizeof(P) <= 4 && sizeof(K) <= 4> payload;
+    payload.load(m, o.payload);
+    look_back(s, o.states, (1 << BITS) - 1, in_tile - m.valid);
     __syncthreads();
-    unsigned digits[ITEMS / 4] = {};  // four to a register
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
       const int i = k * int(blockDim.x) + int(threadIdx.x);
-      if (i < valid) {
+      if (k % 4 == 0) m.digits[k / 4] = 0;
+      if (i < m.valid) {
         const K key = sorted[i];
         const int d = digit_of(key, o.shift, BITS);
-        digits[k / 4] |= unsigned(d) << 8 * (k % 4);
+        m.digits[k / 4] |= unsigned(d) << 8 * (k % 4);
         o.keys_out[s.at[d] + word(i)] = key;
       }
     }
-    if constexpr (loaded) {
-      P* moved = reinterpret_cast<P*>(pool);
-      __syncthreads();
-#pragma unroll
-      for (int k = 0; k < ITEMS; k++)
-        if (here + k * 32 < o.n) moved[place[k]] = o.payload ? o.payload[here + k * 32] : P(here + k * 32);
-      __syncthreads();
-#pragma unroll
-      for (int k = 0; k < ITEMS; k++) {
-        const int i = k * int(blockDim.x) + int(threadIdx.x);
-        if (i < valid) o.payload_out[s.at[digits[k / 4] >> 8 * (k % 4) & 255] + word(i)] = moved[i];
-      }
-    }
+    payload.move(s, m, o.payload, o.payload_out, pool);
+    RadixPayload<Q, false>().move(s, m, o.second, o.second_out, pool);
   }
 }
 
@@ -208,18 +253,6 @@ __global__ void split_keys(const K* keys, int64_t n, int64_t shift, R* rows, C* 
   GRB_EACH(k, n) {
     rows[k] = R(shift < 8 * int64_t(sizeof(K)) ? keys[k] >> shift : K(0));
     cols[k] = C(keys[k] & below);
-  }
-}
-
-// out[k] = (low[k], high[k]): two values of 32 bits as one payload, and back.
-GRB_DEVICE uint64_t joined(uint32_t low, uint32_t high) { return uint64_t(high) << 32 | low; }
-template <class T> __global__ void join_halves(const T* low, const T* high, int64_t n, uint64_t* out) {
-  GRB_EACH(k, n) out[k] = joined(low[k], high[k]);
-}
-template <class T> __global__ void split_halves(const uint64_t* both, int64_t n, T* low, T* high) {
-  GRB_EACH(k, n) {
-    low[k] = T(both[k]);
-    high[k] = T(both[k] >> 32);
   }
 }
 

@@ -95,3 +95,51 @@ def ewise_mult():
 @race("select-tril-kron16", "C = tril(A, -1), kron16, FP64", 1.25, aim=1.0, suite="entries")
 def select_tril():
     return entrywise(16, lambda A, B: A.select("tril", -1), lambda A, B: A.select("tril", -1))
+
+
+def masked_square(scale, mask):
+    """Prepared race of C<mask> = A plus.times A in FP64; mask(A) gives A's structure or its complement."""
+    import graphblas
+
+    import grb_tile as gb
+
+    graph = graphs.kron(scale)
+    mine, other, conversion = objects.both(graph, graphs.weights(graph, np.float64, high=7))
+
+    def peer():
+        C = other.mxm(other, graphblas.semiring.plus_times).new(mask=mask(other))
+        C.wait()
+        return C
+
+    return Prepared(
+        lambda: mine.mxm(mine, gb.semiring.plus_times).new(mask=mask(mine)), peer, objects.same_matrix, conversion
+    )
+
+
+@race("mxm-masked-kron16", "C<A,s> = A plus.times A, kron16, FP64", 0.6, suite="masked", seconds=20.0)
+def mxm_masked():
+    return masked_square(16, lambda A: A.S)
+
+
+@race("mxm-complement-kron14", "C<~A,s> = A plus.times A, kron14, FP64", 1.0, suite="masked", seconds=20.0)
+def mxm_complement():
+    return masked_square(14, lambda A: ~A.S)
+
+
+@race("triangles-masked-kron18", "C<L,s> = L plus.pair L', kron18", 0.3, suite="masked", seconds=20.0)
+def triangle_product():
+    import graphblas
+
+    import grb_tile as gb
+
+    A, B, conversion = objects.both(graphs.kron(18))
+    L, K = A.select("tril", -1).new(), B.select("tril", -1).new()
+    K.wait()
+    ours, theirs = gb.semiring.plus_pair["INT64"], graphblas.semiring.plus_pair["INT64"]
+
+    def peer():
+        C = K.mxm(K.T, theirs).new(mask=K.S)
+        C.wait()
+        return C
+
+    return Prepared(lambda: L.mxm(L.T, ours).new(mask=L.S), peer, objects.same_matrix, conversion)

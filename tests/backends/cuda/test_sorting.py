@@ -23,7 +23,7 @@ def keys_of(rng, kind, count, bound, dtype):
     return np.sort(keys).astype(dtype) if kind == "sorted" else keys.astype(dtype)
 
 
-@pytest.mark.parametrize("payload", [None, "order", "uint32", "float32", "uint64"])
+@pytest.mark.parametrize("payload", ["", "order", "uint32", "float32", "uint64", "uint32 float64", "int64 int32"])
 @pytest.mark.parametrize(("bound", "dtype"), [(1, "int32"), (37, "int32"), (1 << 20, "int32"), (1 << 40, "int64")])
 def test_sorted_by_key(device, bound, dtype, payload):
     rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, bound.bit_length()])
@@ -31,16 +31,16 @@ def test_sorted_by_key(device, bound, dtype, payload):
         for kind in KEYS:
             keys = keys_of(rng, kind, count, bound, dtype)
             order = np.argsort(keys, kind="stable")
-            values = None if payload in (None, "order") else rng.integers(0, 1 << 30, count).astype(payload)
-            given = None if values is None else device.array(values)
-            found, taken = sorting.sorted_by_key(device, device.array(keys), bound, given, payload is not None)
+            values = [rng.integers(0, 1 << 30, count).astype(name) for name in payload.replace("order", "").split()]
+            given = None if payload == "order" else [device.array(x) for x in values]
+            found, *taken = sorting.sorted_by_key(device, device.array(keys), bound, given)
             where = f"{kind}, {count} keys below {bound}, payload {payload}, seed {seeds.SEED}"
             assert device.host(found).tolist() == keys[order].tolist(), where
             assert found.dtype == keys.dtype
-            if payload is None:
-                assert taken is None
-            else:
-                assert device.host(taken).tolist() == (order if values is None else values[order]).tolist(), where
+            wanted = [order] if payload == "order" else [x[order] for x in values]
+            for got, want in zip(taken, wanted, strict=True):
+                assert device.host(got).tolist() == want.tolist(), where
+                assert payload == "order" or got.dtype == want.dtype
 
 
 @pytest.mark.parametrize("shape", [(9, 5), (1 << 16, 1 << 16), (1 << 20, 1 << 20), (1 << 60, 1 << 60)], ids=str)

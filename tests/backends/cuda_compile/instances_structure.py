@@ -32,10 +32,9 @@ def instances():
     for key in ("uint32_t", "word"):
         yield "structure/radix_sort.cuh", "radix_histograms", "", (key,)
         yield "structure/radix_sort.cuh", "split_keys", "", (key, "int64_t", "int64_t")
-        for payload, bits in (("NoPayload", "8"), ("uint32_t", "8"), ("uint32_t", "7"), ("word", "6"), ("word", "1")):
-            yield "structure/radix_sort.cuh", "radix_pass", "", (key, payload, bits)
-    for name in ("join_halves", "split_halves"):
-        yield "structure/radix_sort.cuh", name, "", ("uint32_t",)
+        for payloads in (("NoPayload",) * 2, ("uint32_t", "NoPayload"), ("word", "uint32_t"), ("uint32_t", "word")):
+            for bits in ("8", "7"):
+                yield "structure/radix_sort.cuh", "radix_pass", "", (key, *payloads, bits)
     yield "structure/transpose.cuh", "pick_rows", "", ("int64_t",)
     for have in NUMBERS:
         for want in NUMBERS:

@@ -30,7 +30,7 @@ from .entries import (
     to_sparse,
     vector_of,
 )
-from .sorting import pair_order, sorted_by_key, sorted_pairs, stable_order, transposed_entries
+from .sorting import pair_order, sorted_pairs, sorted_with, stable_order, transposed_entries
 
 FEW = 1024  # entries up to which sorted host arrays are built on the host
 LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of longer segments
@@ -44,15 +44,15 @@ def build_vector(device, size, indices, values, dup, dtype):
     few = type(indices) is np.ndarray and type(values) is np.ndarray and 0 < indices.shape[0] <= FEW
     if few and (indices.shape[0] == 1 or (indices[1:] > indices[:-1]).all()):
         return _listed_vector(device, size, indices, values, dtype)
-    given = values
-    indices, values = device.array(indices, np.int64), _numbers(device, values)
+    given = callers = values
+    indices, values = device.array(indices, np.int64), device.array(values)
     count = indices.shape[0]
     iso = values.shape[0] == 1 and count != 1
     if count > 1:
         descents, repeats, first = order_facts(device, None, indices)
         if descents:
-            indices, order = sorted_by_key(device, indices, size, None, not iso)
-            values = values if iso else gather(device, values, order)
+            indices, taken = sorted_with(device, indices, size, None if iso else values)
+            values = values if iso else taken
             _, repeats, first = order_facts(device, None, indices)
         if repeats:
             if dup is None:
@@ -64,7 +64,7 @@ def build_vector(device, size, indices, values, dup, dtype):
             starts = segment_starts(device, None, indices)
             values, iso = fold(device, values, iso, starts, count, dup, dtype)
             indices, given = gather(device, indices, starts), None
-    values = _as_type(device, values, dtype, given if iso else None)
+    values = _as_type(device, _own(values, callers), dtype, given if iso else None)
     return vector_of(device, size, dtype, indices, values[:0] if count == 0 else values, iso and count > 0)
 
 
@@ -83,8 +83,8 @@ def _listed_vector(device, size, indices, values, dtype):
 def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
-    given = values
-    rows, cols, values = device.array(rows, np.int64), device.array(cols, np.int64), _numbers(device, values)
+    given = callers = values
+    rows, cols, values = device.array(rows, np.int64), device.array(cols, np.int64), device.array(values)
     count = rows.shape[0]
     iso = values.shape[0] == 1 and count != 1
     if count > 1:
@@ -103,7 +103,7 @@ def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
             starts = segment_starts(device, rows, cols)
             values, iso = fold(device, values, iso, starts, count, dup, dtype)
             rows, cols, given = gather(device, rows, starts), gather(device, cols, starts), None
-    values = _as_type(device, values, dtype, given if iso else None)
+    values = _as_type(device, _own(values, callers), dtype, given if iso else None)
     return compressed(device, nrows, ncols, dtype, rows, cols, values, iso)
 
 
@@ -114,11 +114,9 @@ def _folds(dup):
     )
 
 
-def _numbers(device, values):
-    """A copy on the device, because the caller may change its array later."""
-    if isinstance(values, device.array_class):
-        return values.copy()
-    return device.xp.asarray(np.array(values))
+def _own(values, callers):
+    """The values, copied where they are still the caller's array, which may change later."""
+    return values.copy() if values is callers else values
 
 
 def _as_type(device, values, dtype, given=None):
