@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid
+from grb_tile import Matrix, Vector, binary, dtypes, fused, monoid
 
 from . import iteration
 from .report import Report
@@ -37,6 +37,19 @@ class HitsResult(Result):
     def values(self) -> Vector:
         """hubs"""
         return self.hubs
+
+
+@fused.one_pass
+def _scale(z: Any, h: Any, factor: Any) -> Any:
+    """t = factor z, and |t - h|_1"""
+    t = factor * z
+    return t, abs(t - h).sum()
+
+
+@fused.one_pass
+def _full(x: Any) -> Any:
+    """x, 0 where it has no entry"""
+    return x + 0.0
 
 
 def hits(
@@ -71,35 +84,26 @@ def hits(
     """
     G, tol, max_iter, along = iteration.checked(G, tol, max_iter, weighted)
     h = iteration.vector(nstart, "nstart", G.n, 1.0 / max(G.n, 1))
-    h.name = "hubs"
     _divide(h, monoid.plus)
-    a = Vector.from_scalar(0.0, G.n, dtypes.FP64, name="authorities")
+    a = Vector.from_scalar(0.0, G.n, dtypes.FP64)
+
+    def step(state: tuple[Vector, Vector]) -> Any:
+        # a = A' h,  t = A a / max
+        a = along(G.AT @ state[0]).new()
+        z = along(G.A @ a).new()
+        t, change = _scale(z, state[0], 1 / (float(z.reduce(monoid.max).new().value or 0.0) or 1.0))
+        return (t, a), change
+
     with Report("hits", callback) as report:
-        report.finish("max_iter", False)
-        for _ in range(max_iter if G.n else 0):
-            last = h.dup()
-            # a = A' h,  h = A a
-            _product(a, along, G.AT, h)
-            _product(h, along, G.A, a)
-            _divide(h, monoid.max)
-            residual = iteration.change(h, last)
-            stop = report.note(residual=residual)
-            if residual < tol:
-                report.finish("converged", True)
-                break
-            if stop:
-                break
-        if not G.n:
+        if G.n:
+            h, a = iteration.until(step, (h, a), tol, max_iter, report)
+            a = _full(a)
+        else:
             report.finish("converged", True)
+    h.name, a.name = "hubs", "authorities"
     for v in (h, a):
         _divide(v, monoid.plus if normalized else monoid.max)
     return iteration.require(HitsResult(h, a, report, vertices=G.labels), report, tol, max_iter, strict)
-
-
-def _product(y: Vector, along: Any, A: Matrix, x: Vector) -> None:
-    """y = A x, 0 where no edge is."""
-    y[:] << 0.0
-    y(binary.plus) << along(A @ x)
 
 
 def _divide(v: Vector, by: Any) -> None:

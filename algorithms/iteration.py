@@ -1,4 +1,4 @@
-"""What the iterations to a fixed point share: the first vector, the change of a step, and the error at max_iter."""
+"""What the iterations to a fixed point share: the first vector, the loop, and the error at max_iter."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Vector, binary, dtypes, monoid, semiring, unary
+from grb_tile import Vector, dtypes, monoid, semiring, unary
 
 from . import arguments
 from .errors import ConvergenceFailure
@@ -112,14 +112,6 @@ def until(
                 continue
             return found
     return state
-
-
-def change(new: Vector, old: Vector) -> float:
-    """|new - old|_1; `old` is overwritten."""
-    # old = |new - old|
-    old << binary.minus(new & old)
-    old << unary.abs(old)
-    return float(old.reduce(monoid.plus).new().value or 0.0)
 
 
 def norm(x: Vector) -> float:
