@@ -58,10 +58,9 @@ def _values(store):
     """The values of a vector by position, 0 where it has no entry; of no dimension where all are one."""
     if store.nvals == store.size:
         return store.values[0] if store.iso else store.values
-    dense = np.zeros(store.size, store.dtype.np_type)
     if store.format == "bitmap":
         there = bits.to_bool(store.words, store.size)
-        dense[there] = store.values[0] if store.iso else store.values[there]
-    else:
-        dense[store.indices] = store.values[0] if store.iso else store.values
+        return np.where(there, store.values[0] if store.iso else store.values, store.dtype.np_type.type(0))
+    dense = np.zeros(store.size, store.dtype.np_type)
+    dense[store.indices] = store.values[0] if store.iso else store.values
     return dense

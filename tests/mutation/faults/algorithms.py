@@ -91,10 +91,10 @@ FAULTS = [
         "        self._lost = p\n",
     ),
     Fault(
-        "algorithms/iteration.py",
+        "algorithms/hits.py",
         "the residual is signed",
-        "    old << unary.abs(old)\n",
-        "",
+        "return t, abs(t - h).sum()",
+        "return t, (t - h).sum()",
     ),
     Fault(
         "algorithms/betweenness.py",
