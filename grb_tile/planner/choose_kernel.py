@@ -177,13 +177,15 @@ class TileFacts(NamedTuple):
     """What is known of a product of matrices in 8 x 8 tiles.
 
     entries: of A.  row: mean entries of a row of B.  made: entries whose tiles have to be made first.  structure: does
-    the product read no values?  fill(): mean entries of a tile of A, of B.
+    the product read no values?  one_by_one: are entries multiplied one by one, for want of a matrix instruction?
+    fill(): mean entries of a tile of A, of B.
     """
 
     entries: int
     row: float
     made: int
     structure: bool
+    one_by_one: bool
     fill: Callable[[], tuple[float, float]]
 
     def costs(self) -> tuple[float, float, float] | None:
@@ -197,8 +199,11 @@ class TileFacts(NamedTuple):
             return None
         a_fill, b_fill = self.fill()
         each = a_fill * b_fill / 8
-        tiles = tuning.GPU_TILE_CALL_NS + self.made * tuning.GPU_TILE_ENTRY_NS
-        return each, tiles + products / max(each, 1e-9) * tuning.GPU_TILE_PAIR_NS, rows
+        pair = tuning.GPU_TILE_PAIR_NS
+        if self.one_by_one:
+            pair += tuning.GPU_TILE_ONE_BY_ONE_NS + each * tuning.GPU_TILE_PRODUCT_NS
+        made = tuning.GPU_TILE_CALL_NS + self.made * tuning.GPU_TILE_ENTRY_NS
+        return each, made + products / max(each, 1e-9) * pair, rows
 
 
 def spgemm_kernel(plan, by_mask: bool, tiles: Callable[[], TileFacts | None] | None = None) -> str:

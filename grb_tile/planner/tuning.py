@@ -421,6 +421,20 @@ GPU_TILE_PAIR_NS = _set(
 GPU_TILE_ENTRY_NS = _set(
     "GPU_TILE_ENTRY_NS", 0.05, "ns an entry", "tiles made of CSR: 0.043 (fem 70) to 0.066", TILES_OF_PRODUCT
 )
+GPU_TILE_ONE_BY_ONE_NS = _set(
+    "GPU_TILE_ONE_BY_ONE_NS",
+    0.2,
+    "ns a pair of 8 x 8 tiles",
+    "in addition, where entries are multiplied one by one",
+    "H200: fem 40, band of full tiles; min_plus",
+)
+GPU_TILE_PRODUCT_NS = _set(
+    "GPU_TILE_PRODUCT_NS",
+    1.4e-3,
+    "ns a product",
+    "the same, for each product",
+    "H200: fem 40, band of full tiles; min_plus",
+)
 GPU_TILE_CALL_NS = _set(
     "GPU_TILE_CALL_NS",
     300_000.0,

@@ -13,7 +13,7 @@ from grb_tile.operators import get_typed_op
 from grb_tile.planner import explain, force, record_plan, tuning
 from grb_tile.storage import bit_tiles, convert
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import Allow, Compressed
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -158,14 +158,17 @@ def test_chosen_where_tiles_are_full(monkeypatch):
         assert plan.kernel != "tile_pairs" and plan.rule == "kernel_unsuited"
 
 
-@pytest.mark.parametrize("mode", ["BITS", "BIT_MATRIX"])
 @pytest.mark.parametrize("type_", ["INT64", "INT8", "FP32"])
-def test_sums_of_ones(mode, type_, monkeypatch):
+def test_sums_of_ones(type_):
     """plus_pair by popcounts of bits: sums of INT8 wrap as additions do."""
-    monkeypatch.setattr(tile_pairs, "COUNTS", mode)
     semiring = get_typed_op("plus_pair", getattr(dtypes, type_), kind="semiring")
     rng = rng_of(len(type_))
     A, B = clustered(rng, 40, 1200, semiring.type, 500, 0.8), clustered(rng, 1200, 60, semiring.type2, 900, 0.7)
     want = NUMPY.matmul(A, B, semiring, None, "gustavson")
     agree.assert_same(host(product(A, B, semiring)[0]), want)
     assert type_ != "INT8" or (want.values < 0).any()
+    A, B = (  # one value for all entries: a multiple of one product
+        Compressed(X.nrows, X.ncols, X.dtype, X.indptr, X.indices, np.full(1, 7, X.dtype.np_type), True) for X in (A, B)
+    )
+    semiring = get_typed_op("plus_times", getattr(dtypes, type_), kind="semiring")
+    agree.assert_same(host(product(A, B, semiring)[0]), NUMPY.matmul(A, B, semiring, None, "gustavson"))

@@ -59,11 +59,10 @@ def tile_pairs():
     for iso in (False, True):
         s = lowered(None, plus_times, dtypes.FP64, iso, dtypes.FP64, iso)
         for out in ("int32_t", "int64_t"):
-            yield "products/tile_pairs.cuh", "tile_products", s.text, (out, "S", "FP64_MATRIX")
+            yield "products/tile_products.cuh", "tile_products", s.text, (out, "S", "FP64_MATRIX")
     plus_pair = get_typed_op("plus_pair", dtypes.INT64, kind="semiring")
     s = lowered(None, plus_pair, dtypes.BOOL, True, dtypes.BOOL, True)
-    for mode, out in (("BITS", "int32_t"), ("BIT_MATRIX", "int64_t")):
-        yield "products/tile_pairs.cuh", "tile_products", s.text, (out, "S", mode)
+    yield "products/tile_products.cuh", "tile_products", s.text, ("int64_t", "S", "BIT_MATRIX")
     for out in ("int32_t", "int64_t"):
         yield "products/tile_pairs.cuh", "tile_masks", "", (out,)
     for index, moved in (("int32_t", "uint64_t"), ("int64_t", "uint8_t"), ("int32_t", "ulonglong2")):
@@ -116,7 +115,7 @@ def instances():
         yield "products/masked_push.cuh", "masked_push", text, (*types, "S", ("BY_WARP", block)[number // 2 % 2])
         yield from spgemm(number, text, atomic, structure_only)
         out = ("int32_t", "int64_t")[number % 2]
-        yield "products/tile_pairs.cuh", "tile_products", text, (out, "S", "ENTRIES")
+        yield "products/tile_products.cuh", "tile_products", text, (out, "S", "ENTRIES")
     yield from tile_pairs()
     yield "products/masked_rows.cuh", "masked_analyse", "", ("int32_t", "int32_t")
     yield "products/columns.cuh", "part_members", "", ()

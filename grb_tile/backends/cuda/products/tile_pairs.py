@@ -1,4 +1,5 @@
-"""C = A (+.x) B over 8 x 8 bit blocks (TileSpGEMM; kernels/products/tile_pairs.cuh): any semiring, no mask.
+"""C = A (+.x) B over 8 x 8 bit blocks (TileSpGEMM): any semiring, no mask.  Kernels: products/tile_pairs.cuh,
+products/tile_products.cuh.
 
     layout      block layout of C: the product of the block layouts of A and B, in two phases
     masks       the map of each block of C, and the entries of its rows; then one read-back, and C is allocated exactly
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ..runtime.device import Device
 
 TILES_OF_TASK, THREADS = 256, 128  # as in tile_pairs.cuh
-COUNTS = "BIT_MATRIX"
+LEFT = 4  # tiles of the operands may take a share of 1 / LEFT of the free memory
 
 
 def serves(A: Compressed, B: Compressed) -> bool:
@@ -47,27 +48,30 @@ def is_matrix_product(semiring: Any, A: Compressed, B: Compressed) -> bool:
     return all(dtype is FP64 for dtype in (A.dtype, B.dtype, op.type, op.type2, semiring.return_type))
 
 
-def mode_of(limits: DeviceLimits, semiring: Any, A: Compressed, B: Compressed) -> str:
-    """How values are computed: a name of the enumeration in tile_pairs.cuh."""
+def mode_of(limits: DeviceLimits, s: Lowered, semiring: Any, A: Compressed, B: Compressed) -> str:
+    """How values are computed: a name of the enumeration in tile_products.cuh."""
     if is_matrix_product(semiring, A, B) and limits.fp64_matrix:
         return "FP64_MATRIX"
-    counts = semiring.binaryop.kind == "pair" and semiring.monoid.ufunc is np.add
-    return COUNTS if counts and semiring.return_type.np_type.kind in "iuf" else "ENTRIES"
+    kinds = "iuf" if semiring.binaryop.kind == "pair" else "iu"  # floats: a multiple of 1 is rounded as their sum is
+    counts = s.one is not None and semiring.monoid.ufunc is np.add and s.dtype.np_type.kind in kinds
+    return "BIT_MATRIX" if counts else "ENTRIES"
 
 
 def facts(device: Device, A: Compressed, B: Compressed, s: Lowered, semiring: Any) -> TileFacts | None:
-    """What the planner compares (planner/choose_kernel.py); None where entries are multiplied one by one, or rows are
-    few (DCSR)."""
-    one_by_one = not s.structure_only and mode_of(device.launcher.limits, semiring, A, B) == "ENTRIES"
-    if one_by_one or A.rows is not None or B.rows is not None:
+    """What the planner compares (planner/choose_kernel.py); None for DCSR operands, and where memory is short."""
+    if A.rows is not None or B.rows is not None:
         return None
-    made = sum(X.indices.shape[0] for X in {id(X): X for X in (A, B)}.values() if "tiles8" not in (X.forms or ()))
+    one_by_one = not s.structure_only and mode_of(device.launcher.limits, s, semiring, A, B) == "ENTRIES"
+    fresh = [X for X in {id(X): X for X in (A, B)}.values() if "tiles8" not in (X.forms or ())]
+    if sum(X.indices.nbytes + X.values.nbytes for X in fresh) * LEFT > device.memory()[0]:
+        return None  # C may need the memory
+    made = sum(X.indices.shape[0] for X in fresh)
     row = B.indices.shape[0] / B.nrows
 
     def fill():
         return entries_per_block(device, A), entries_per_block(device, B)
 
-    return TileFacts(A.indices.shape[0], row, made, s.structure_only, fill)
+    return TileFacts(A.indices.shape[0], row, made, s.structure_only, one_by_one, fill)
 
 
 def matmul_tile_pairs(
@@ -105,8 +109,8 @@ def matmul_tile_pairs(
     cols = device.empty(total, out)
     values = None if s.structure_only else device.empty(total, dtype)
     if total:
-        mode = mode_of(launcher.limits, semiring, A, B)
-        kernel = launcher.kernel("products/tile_pairs.cuh", "tile_products", s.text, (name, "S", mode))
+        mode = mode_of(launcher.limits, s, semiring, A, B)
+        kernel = launcher.kernel("products/tile_products.cuh", "tile_products", s.text, (name, "S", mode))
         threads = launcher.threads(THREADS)
         kernel(_blocks(launcher, tasks, threads), threads, (*operands, indptr, cols, values))
     if s.structure_only:
