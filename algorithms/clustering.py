@@ -26,6 +26,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring, u
 
 from . import arguments
 from .graph import as_graph
+from .pattern import undirected
 from .report import Report
 from .result import VertexResult
 from .triangles import triangles
@@ -142,8 +143,7 @@ def square_clustering(G: Graph | Matrix, *, nodes: Sequence[int] | None = None, 
     >>> square_clustering(A).to_numpy().tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    G = as_graph(G)
-    _require_symmetric(G)
+    G = undirected(G, "this coefficient needs")
     batch = arguments.count(batch, "batch", 1)
     wanted = list(range(G.n)) if nodes is None else sorted(set(arguments.nodes(nodes, G.n, "nodes")))
     A = _loopless(G)
@@ -175,7 +175,7 @@ def _counts(G: Graph, mode: str, weighted: bool, wanted: list[int] | None) -> tu
     if weighted and mode == "ldbc":
         raise ValueError('weighted=True: LDBC defines no weighted coefficient; use mode="directed" or "undirected"')
     if mode == "undirected":
-        _require_symmetric(G)
+        undirected(G, "this coefficient needs")
         return _undirected(_cube_root(G) if weighted else _loopless(G), G, wanted, weighted)
     if mode == "directed":
         return _directed(_cube_root(G) if weighted else unary.one[FP64](_loopless(G)).new(), wanted)
@@ -261,11 +261,3 @@ def _degrees(A: Matrix) -> np.ndarray:
 
 def _dense(v: Any) -> np.ndarray:
     return v.to_dense(0).astype(np.float64, copy=False)
-
-
-def _require_symmetric(G: Graph) -> None:
-    if not G.is_symmetric_structure:
-        raise ValueError(
-            f"G: this coefficient is defined for undirected graphs, and this one ({G.n} nodes, {G.A.nvals} entries) "
-            "has edges that go one way only; make it symmetric first: Graph(gb.binary.any(A | A.T).new())"
-        )

@@ -137,9 +137,8 @@ def _floyd_warshall(G: Graph, weights: Weights | None, report: Report) -> Matrix
 
 
 def _negative_cycle(G: Graph, k: int) -> NegativeCycleError:
-    name = k if G.labels is None else G.labels[k]
     return NegativeCycleError(
-        f"G: vertex {name!r} is on a cycle of negative total weight, so that distances have no minimum; "
+        f"G: vertex {G.label(k)!r} is on a cycle of negative total weight, so that distances have no minimum; "
         "remove the cycle or make its weights positive",
         k,
     )
@@ -307,9 +306,8 @@ def _greatest(G: Graph, D: Matrix, part: list[int]) -> list[Any]:
 
 def _require_reached(G: Graph, reached: int, v: int) -> None:
     if reached < G.n:
-        name = v if G.labels is None else G.labels[v]
         what = "strongly connected" if G.directed else "connected"
         raise ValueError(
-            f"G: vertex {name!r} reaches {reached} of {G.n} vertices, so that its eccentricity is infinite; give a "
-            f"graph that is {what}"
+            f"G: vertex {G.label(v)!r} reaches {reached} of {G.n} vertices, so that its eccentricity is infinite; "
+            f"give a graph that is {what}"
         )

@@ -156,6 +156,10 @@ class Graph:
             raise KeyError(f"label: no node is called {label!r}; the labels are in G.labels")
         return numbers[label]
 
+    def label(self, number: int) -> Any:
+        """The label of the node with this number, the number itself where the graph has no labels."""
+        return number if self.labels is None else self.labels[number]
+
     def summary(self) -> GraphSummary:
         """Size, degrees, weights and storage; prints as a table.
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from grb_tile import Matrix, Vector, binary, dtypes, select, semiring, unary
 
 from . import arguments
-from .graph import as_graph
+from .pattern import undirected
 from .report import Report
 from .result import EdgeResult
 
@@ -53,13 +53,8 @@ def k_truss(G: Graph | Matrix, k: int, *, callback: Callback | None = None) -> E
     >>> k_truss(A, 3).to_dict()
     {(0, 1): 1, (0, 2): 1, (1, 2): 1}
     """
-    G = as_graph(G)
     k = arguments.count(k, "k", 2)
-    if not G.is_symmetric_structure:
-        raise ValueError(
-            f"G: trusses are defined for undirected graphs, and this one ({G.n} nodes, {G.A.nvals} entries) has edges "
-            "that go one way only; make it symmetric first: Graph(gb.binary.any(A | A.T).new())"
-        )
+    G = undirected(G, "trusses need")
     with Report("k_truss", callback) as report:
         report.finish("converged", True)
         C = select.offdiag(G.A).new() if G.nself else G.A

@@ -69,7 +69,7 @@ def shortest_path(G: Graph | Matrix, source: int, target: int, *, weighted: bool
         before = bfs(G, source, levels=False, parents=True, target=target).parents
     _require_path(G, source, target, before)
     path = path_to(target, before)
-    return path if G.labels is None else [G.labels[v] for v in path]
+    return list(map(G.label, path))
 
 
 def path_to(target: int, before: Vector) -> list[int]:
@@ -148,7 +148,7 @@ def ego_graph(G: Graph | Matrix, source: int, radius: int = 1, *, undirected: bo
     if undirected and not G.is_symmetric_structure:
         over = G.keep("both ways", lambda: Graph(binary.pair[dtypes.BOOL](G.A | G.AT).new()))
     inside = bfs(over, source, max_level=radius).levels.to_coo(values=False)[0].tolist()
-    labels = inside if G.labels is None else [G.labels[v] for v in inside]
+    labels = list(map(G.label, inside))
     return Graph(G.A[inside, inside].new(name="A"), G._directed, labels=labels)
 
 
@@ -165,5 +165,6 @@ def _reached(G: Graph, over: Graph, source: int, name: str) -> VertexResult:
 
 def _require_path(G: Graph, source: int, target: int, found: Any) -> None:
     if target not in found:
-        names = (source, target) if G.labels is None else (G.labels[source], G.labels[target])
-        raise NoPathError(f"target: no path leads from {names[0]!r} to {names[1]!r}; has_path tells that beforehand")
+        raise NoPathError(
+            f"target: no path leads from {G.label(source)!r} to {G.label(target)!r}; has_path says so beforehand"
+        )

@@ -231,8 +231,9 @@ class Weights:
             edges = self._of_weight(bad) if found else None
             if edges is not None and edges.nvals:  # a sum of inf and -inf is NaN, too
                 i, j, _ = edges.to_coo(values=False)
+                tail, head = map(self.graph.label, (i[0], j[0]))
                 raise ValueError(
-                    f"G: the weight of the edge {i[0]} -> {j[0]} is {bad}, with which lengths are not ordered; "
+                    f"G: the weight of the edge {tail} -> {head} is {bad}, with which lengths are not ordered; "
                     "remove the edge or give it another weight"
                 )
         reach = -self.n * float(self.emin)  # no walk that is relaxed is shorter than -reach
@@ -318,8 +319,8 @@ class Weights:
         # any node where f is least
         node = int(select.valueeq(f, least).new().to_coo(values=False)[0][0])
         raise NegativeCycleError(
-            f"G: a cycle of negative total weight can be reached, so node {node} has no shortest distance "
-            f"(it was {least} after {rounds + 1} relaxations and keeps falling); "
+            f"G: a cycle of negative total weight can be reached, so node {self.graph.label(node)} has no shortest "
+            f"distance (it was {least} after {rounds + 1} relaxations and keeps falling); "
             "remove the cycle or make its weights positive",
             node,
         )

@@ -22,6 +22,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring
 
 from . import arguments
 from .graph import as_graph
+from .pattern import undirected
 from .report import Report
 from .result import VertexResult
 
@@ -45,7 +46,7 @@ def triangle_count(G: Graph | Matrix, *, presort: bool | str = "auto") -> int:
     >>> triangle_count(A)
     1
     """
-    G = _symmetric(G)
+    G = undirected(G, "triangles are counted in")
     if presort not in (True, False, "auto"):
         raise ValueError(f"presort: expected True, False or 'auto', got {presort!r}")
     if presort == "auto":
@@ -77,7 +78,7 @@ def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> VertexRe
     >>> triangles(A).to_dict()
     {0: 1, 1: 1, 2: 1, 3: 0}
     """
-    G = _symmetric(G)
+    G = undirected(G, "triangles are counted in")
     plus_pair = semiring.plus_pair[dtypes.INT64]
     with Report("triangles") as report:
         if nodes is None:
@@ -122,16 +123,6 @@ def degree_ordered(G: Graph | Matrix) -> Matrix:
 def _order(G: Graph) -> np.ndarray:
     """The nodes in descending order of degree."""
     return G.keep("degree order", lambda: np.argsort(-G.out_degree.to_dense(0), kind="stable"))
-
-
-def _symmetric(G: Graph | Matrix) -> Graph:
-    G = as_graph(G)
-    if not G.is_symmetric_structure:
-        raise ValueError(
-            f"G: triangles are counted in undirected graphs, and this one ({G.n} nodes, {G.A.nvals} entries) has edges "
-            "that go one way only; make it symmetric first: Graph(gb.binary.any(A | A.T).new())"
-        )
-    return G
 
 
 def _degrees_differ(G: Any) -> bool:

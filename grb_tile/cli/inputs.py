@@ -199,7 +199,8 @@ def graph(args):
         )
     if loaded.matrix.nrows == 0:
         raise UsageError(f"{args.file} holds no nodes")
-    return loaded, Graph(loaded.matrix, True if args.directed else None, name=os.path.basename(args.file))
+    name, directed = os.path.basename(args.file), True if args.directed else None
+    return loaded, Graph(loaded.matrix, directed, name=name, labels=loaded.labels)
 
 
 def _tell_memory(source, format):

@@ -157,6 +157,16 @@ def _is_bug(error):
     return "raise " not in text
 
 
+# Remedies of the library, and the options of this command that are the same
+REMEDIES = {
+    "pass labels=True": "pass --labels",
+    "Pass labels=True": "Pass --labels",
+    "Pass base=0, or labels=True": "Pass --base 0, or --labels",
+    "Name the separator with delimiter=": "Name the separator with --delimiter",
+    "make it symmetric first: Graph(gb.binary.any(A | A.T).new())": "pass --undirected",
+}
+
+
 def _one_line(error):
     if isinstance(error, FileNotFoundError) and error.strerror == os.strerror(error.errno or 0):
         return f"{error.filename}: no such file"
@@ -169,6 +179,8 @@ def _one_line(error):
             else ("not enough memory: `grb-tile info FILE` prints what is needed")
         )
     text = " ".join(str(error).split())
+    for remedy, option in REMEDIES.items():
+        text = text.replace(remedy, option)
     named = isinstance(error, (UsageError, ValueError, TypeError, IndexError, ImportError, OverflowError))
     from grb_tile.exceptions import GraphblasException
 

@@ -119,7 +119,7 @@ def _sssp(args, loaded, G, source):
         f"source     {facts['source']}",
         f"reached    {len(nodes):,} of {G.n:,} nodes ({100 * len(nodes) / G.n:.1f} %)",
         f"farthest   {facts['farthest']} at distance {facts['longest']:,}",
-        f"method     {facts['method']}, {facts['iterations']} relaxations",
+        f"method     {facts['method']}" + (f", {facts['iterations']} relaxations" if facts["iterations"] else ""),
         output.time_line(facts),
     ]
     if args.explain:

@@ -67,7 +67,7 @@ def test_callback_and_arguments():
     for k, error, message in ((1, ValueError, "k: expected 2 or more, got 1"), (3.0, TypeError, "k: expected an int")):
         with pytest.raises(error, match=message):
             k_truss(karate(), k)
-    with pytest.raises(ValueError, match="trusses are defined for undirected graphs"):
+    with pytest.raises(ValueError, match="trusses need an undirected graph"):
         k_truss(edges([(0, 1)], 2), 3)
     named = Graph(edges([(0, 1), (1, 2), (2, 0)], 3, both=True), labels=["a", "b", "c"])
     assert k_truss(named, 3).to_dict() == {("a", "b"): 1, ("a", "c"): 1, ("b", "c"): 1}

@@ -230,10 +230,10 @@ FAULTS = [
         "",
     ),
     Fault(
-        "algorithms/triangles.py",
+        "algorithms/pattern.py",
         "a directed graph is accepted",
-        '    if not G.is_symmetric_structure:\n        raise ValueError(\n            f"G: triangles',
-        '    if G.n < 0:\n        raise ValueError(\n            f"G: triangles',
+        "    if not G.is_symmetric_structure:\n        raise ValueError(",
+        "    if G.n < 0:\n        raise ValueError(",
     ),
     Fault(
         "algorithms/connected_components.py",
