@@ -23,7 +23,7 @@ class DeviceSums:
     """The sums of a pass, which later kernels may read without the host."""
 
     def __init__(self, device: Device, count: int) -> None:
-        self._device, self._values, self._mailbox = device, None, None
+        self.device, self._values, self._mailbox = device, None, None
         self.array = device.empty(count, np.float64)
 
     def value(self, k: int) -> float:
@@ -35,7 +35,7 @@ class DeviceSums:
     def send(self) -> None:
         """Queue the copy to page-locked memory."""
         if self._mailbox is None and self._values is None:
-            device, count = self._device, len(self.array)
+            device, count = self.device, len(self.array)
             with device.lock, device.bound():
                 device.in_order()
                 self._mailbox = Mailbox(device.xp, count)
@@ -71,7 +71,7 @@ def one_pass(device: Device, program: Any, dtype: Any, size: int, scalars: list[
     operands.append(iso)
     for k in range(SCALARS):
         x = scalars[k] if k < len(scalars) else 0.0
-        here = not isinstance(x, float) and isinstance(x.sums, DeviceSums)
+        here = not isinstance(x, float) and isinstance(x.sums, DeviceSums) and x.sums.device is device
         operands += (x.sums.array[x.k : x.k + 1], 0.0) if here else (None, x if isinstance(x, float) else x.value)
     values = [device.empty(size, dtype.np_type) for _ in program.outputs]
     launcher, count = device.launcher, len(program.sums)
