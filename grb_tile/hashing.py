@@ -21,11 +21,20 @@ def hashes(xp: Any, start: int, stop: int, seed: int, stream: int) -> Any:
 
 
 def mixed(counters: Any, seed: int, stream: int) -> Any:
-    """splitmix64's finaliser of counter x golden ratio + key, for each counter.
+    """64 well mixed bits for each counter (an array of uint64)."""
+    return mixed_by(counters, key_of(seed, stream))
+
+
+def key_of(seed: int, stream: int) -> int:
+    """The key of a seed's stream, below 2^64."""
+    return (seed * 0xD1342543DE82EF95 + stream * 0xA0761D6478BD642F + 1) & MASK
+
+
+def mixed_by(counters: Any, key: int) -> Any:
+    """splitmix64's finaliser of counter x golden ratio + key, for each counter; as kernels/base/hashing.cuh.
 
     Reference: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), figure 14.
     """
-    key = (seed * 0xD1342543DE82EF95 + stream * 0xA0761D6478BD642F + 1) & MASK
     x = counters * np.uint64(GOLDEN) + np.uint64(key)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

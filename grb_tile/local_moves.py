@@ -25,9 +25,8 @@ from .backends.select import current
 from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import BOOL, FP64, INT64
-from .hashing import hashes
-from .storage.bits import word_count
-from .storage.store import BitmapVector, index_dtype
+from .hashing import key_of, mixed_by
+from .storage.store import BitmapVector, SparseVector, index_dtype
 
 __all__ = [
     "Coins",
@@ -52,10 +51,10 @@ class Coins:
     def __init__(self, seed: int) -> None:
         self.seed, self.rounds = seed, 0
 
-    def toss(self, n: int) -> Any:
-        """n booleans."""
+    def next_round(self) -> int:
+        """The key of the next round's hashes."""
         self.rounds += 1
-        return hashes(current().xp, 0, n, self.seed, self.rounds) >> np.uint64(63) == np.uint64(0)
+        return key_of(self.seed, self.rounds)
 
 
 class LocalMoves:
@@ -82,29 +81,42 @@ class LocalMoves:
         note    called with the modularity and the number of nodes that move in each round; something true stops
         start   the first communities; None: each node by itself
         """
-        xp, n = current().xp, self.n
-        x = xp.arange(n) if start is None else start
-        found = x, xp.zeros(n), xp.zeros(n)
-        active: Any = None  # nodes to be looked at: a neighbour has moved, or they wait for their turn; None: all
+        backend, n = current(), self.n
+        x = backend.xp.arange(n) if start is None else start
+        own = backend.xp.zeros(n)
+        active: Vector | None = None  # nodes to be looked at: a neighbour has moved, or they wait for their turn
         best, kept, since, first = -np.inf, x, 0, None
         while True:
             K = sums_by_label(x, self.k, n)
-            target, gain, own = found = self.look(x, K, active, found)
-            wants = gain > 0 if active is None else active & (gain > 0)
+            if not self.total:
+                return *labels_in_order(x), 0.0, False
+            found = [v._store for v in self.best(x, K, active)]
             # the nodes of a random half move
-            moves = wants & self.coins.toss(n)
-            quality, wanting, moving = self._numbers(K, own, wants, moves)
+            chosen = None if active is None else active._store
+            key = self.coins.next_round()
+            after, own, wants, moves, numbers = backend.move_half(x, K, found, chosen, own, self.u, self.k, key)
+            within, squares, wanting, moving = numbers
+            quality = (within + self.loops) / self.total - self.gamma * squares / self.total**2
             first = quality if first is None else first
             since = 0 if quality > best + max(tol, SMALL_SHARE * (best - first)) else since + 1
             if quality > best:
                 best, kept = quality, x
             if since >= ROUNDS_WITHOUT_GAIN or not wanting:
                 return *labels_in_order(kept), best, False
-            if note(best, moving):
+            if note(best, int(moving)):
                 return *labels_in_order(kept), best, True
-            x = xp.where(moves, target, x)
+            x = after
             if self.B.nvals > FEW_ENTRIES:
-                active = wants | self.next_to(moves, moving)
+                active = _positions(wants, int(wanting), n)
+                if moving:
+                    # active = wants or B any.pair moves
+                    near = semiring.any_pair[BOOL](self.B @ _positions(moves, int(moving), n)).new()
+                    active = binary.any(active | near).new(name="active")
+
+    def best(self, x: Any, K: Any, active: Vector | None) -> tuple[Vector, Vector, Vector]:
+        """rowwise.best_move of the active nodes."""
+        u, k = self.vectors
+        return rowwise.best_move(self.B, vector_of(x), u, vector_of(K), k, rows=active)
 
     def join(self, communities: Any) -> tuple[Any, int]:
         """(parts 0 .. count - 1 of the communities, count): nodes that are alone join the best part, until none gains.
@@ -119,56 +131,37 @@ class LocalMoves:
         scale = self.gamma / self.total if self.total else 0.0
         joined = within >= scale * self.k * (whole - self.k)  # nodes that are well connected to their community
         y, size, ones = xp.arange(n), xp.ones(n), xp.ones(n)
-        found = y, xp.zeros(n), xp.zeros(n)
-        active: Any = None
-        while True:
+        active: Vector | None = None
+        target, gain, own = y, xp.zeros(n), xp.zeros(n)
+        while self.total:
             K = sums_by_label(y, self.k, n)
-            target, gain, own = found = self.look(y, K, active, found)
+            found = map(entries, self.best(y, K, active))
+            at = xp.arange(n) if active is None else current().tuples(active._store)[0]
+            target, gain = target.copy(), xp.zeros(n)
+            target[at], gain[at], kept = found
+            own[at] = kept + self.u[at] * (K[y[at]] - self.k[at])
             # E(part, community - part) >= gamma K(part) (K(community) - K(part)) / 2m: well connected to it
             cut = sums_by_label(y, within - own, n)
             open_parts = cut >= scale * K * (whole - K)
             wants = (gain > 0) & joined & (size[y] == 1) & open_parts[target]
-            wants = wants if active is None else wants & active
             if not bool(wants.any()):
-                return labels_in_order(y)
+                break
             # of a random half, those whose part (named by its first node) does not move itself
-            moves = wants & self.coins.toss(n)
+            coins = mixed_by(xp.arange(n, dtype=np.uint64), self.coins.next_round()) >> np.uint64(63)
+            moves = wants & (coins == np.uint64(0))
             moves = moves & ~moves[target]
             y = xp.where(moves, target, y)
             size = sums_by_label(y, ones, n)
-            active = wants | self.next_to(moves, int(moves.sum()))
+            movers = self._listed(xp.flatnonzero(moves))
+            # active = wants or B any.pair moves
+            near = semiring.any_pair[BOOL](self.B @ movers).new()
+            active = binary.any(self._listed(xp.flatnonzero(wants)) | near).new(name="active")
+        return labels_in_order(y)
 
-    def next_to(self, moves: Any, moving: int) -> Any:
-        """B any.pair moves: the nodes with a neighbour among the `moving` nodes that move, as booleans."""
-        if not moving:
-            return current().xp.zeros(self.n, np.bool_)
-        return _flags(semiring.any_pair[BOOL](self.B @ _positions(moves, moving)).new())
-
-    def look(self, x: Any, K: Any, active: Any, before: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
-        """(the best community of each node, its gain, the sum of its entries to the own one).
-
-        Nodes that are not active have what they had `before`.
-        """
-        if not self.total:
-            return before
-        xp = current().xp
-        u, k = self.vectors
-        rows = None if active is None else _positions(active, None)
-        target, gain, kept = rowwise.best_move(self.B, vector_of(x), u, vector_of(K), k, rows=rows)
-        # [+_j B(i, j) over x(j) = x(i)] = kept(i) - u(i) k(i) + u(i) K(x(i))
-        own = _dense_where(kept, active, before[2])
-        more = self.u * (K[x] - self.k)
-        own = own + more if active is None else xp.where(active, own + more, own)
-        return _dense_where(target, active, before[0]), _dense_where(gain, active, before[1]), own
-
-    def _numbers(self, K: Any, own: Any, wants: Any, moves: Any) -> tuple[float, int, int]:
-        """(modularity, how many want to move, how many move), read at once."""
-        if not self.total:
-            return 0.0, 0, 0
-        share = K / self.total
-        quality = (own.sum() + self.loops) / self.total - self.gamma * (share * share).sum()
-        counted = current().xp.stack((quality, wants.sum() + 0.0, moves.sum() + 0.0)).tolist()
-        return counted[0], int(counted[1]), int(counted[2])
+    def _listed(self, nodes: Any) -> Vector:
+        """The vector with an entry for each of the ascending `nodes`."""
+        true = current().array(np.ones(1, np.bool_))
+        return Vector._from_store(SparseVector(self.n, BOOL, nodes.astype(index_dtype(self.n)), true, True))
 
 
 def vector_of(values: Any) -> Vector:
@@ -184,40 +177,10 @@ def entries(v: Vector) -> Any:
     return store.values if plain and not store.iso else current().tuples(store)[1]
 
 
-def _positions(flags: Any, count: int | None) -> Vector:
-    """The vector with an entry where `flags` is true; count: how many, if known."""
-    backend, n = current(), flags.shape[0]
-    count = int(flags.sum()) if count is None else count
-    octets = backend.xp.zeros(word_count(n) * 8, np.uint8)
-    octets[: (n + 7) >> 3] = backend.xp.packbits(flags, bitorder="little")
-    true = backend.array(np.ones(1, np.bool_))
-    return Vector._from_store(BitmapVector(n, BOOL, octets.view(np.uint64), true, count, True))
-
-
-def _flags(v: Vector) -> Any:
-    """Booleans: where does v have an entry?"""
-    xp, store = current().xp, v._store
-    if store.format == "bitmap" and store.words is not None:
-        return xp.unpackbits(store.words.view(np.uint8), bitorder="little")[: v.size].astype(np.bool_)
-    found = xp.zeros(v.size, np.bool_)
-    if store.format == "bitmap":
-        found[:] = True
-    else:
-        found[store.indices] = True
-    return found
-
-
-def _dense_where(v: Vector, active: Any, before: Any) -> Any:
-    """The values of v by position, `before` where it is not active."""
-    store = v._store
-    if active is None:
-        return entries(v)
-    if store.format == "bitmap" and not store.iso:
-        return current().xp.where(active, store.values, before)
-    at, found = current().tuples(store)
-    after = before.copy()
-    after[at] = found
-    return after
+def _positions(words: Any, count: int, n: int) -> Vector:
+    """The vector with an entry for each of the `count` bits."""
+    true = current().array(np.ones(1, np.bool_))
+    return Vector._from_store(BitmapVector(n, BOOL, words, true, count, True))
 
 
 def dense(v: Vector) -> Any:

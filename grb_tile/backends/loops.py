@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grb_tile.hashing import mixed_by
+from grb_tile.storage.bits import from_indices
+
 from . import chunked_pass
 
 if TYPE_CHECKING:
@@ -43,6 +46,29 @@ class LoopPrimitives:
     def sum_by_label(self, labels: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
         """t[c] = (+)_k values[k] over labels[k] = c, in any order; arrays of this backend's, int64 and float64."""
         return np.bincount(labels, values, size)
+
+    def move_half(
+        self, x: np.ndarray, K: np.ndarray, found: Sequence[VectorStore], active: VectorStore | None, own: np.ndarray,
+        u: np.ndarray, k: np.ndarray, key: int,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[float]]:  # fmt: skip
+        """(next, own', wants, moves, [sum of own', sum of K^2, how many want, how many move]), a round of local moves.
+
+        found: best_labels with penalty u, K, k of labels x, for the nodes of `active` (None: all).  A node wants to
+        move where its gain is positive, and moves where the first bit of its hash is 0 besides: next(i) = best(i), else
+        x(i).  own'(i) = kept(i) + u(i) (K(x(i)) - k(i)) for active nodes, the sum of the entries to the own label, else
+        own(i).  Arrays are this backend's; wants and moves are words of bits.  key: of hashing.mixed_by.
+        """
+        n = x.shape[0]
+        at = np.arange(n) if active is None else self.tuples_vector(active)[0]
+        best, gain, kept = (self.tuples_vector(store)[1] for store in found)
+        own = own.copy()
+        own[at] = kept + u[at] * (K[x[at]] - k[at])
+        wants = gain > 0
+        moves = wants & (mixed_by(at.astype(np.uint64), key) >> np.uint64(63) == 0)
+        after, movers = x.copy(), at[moves]
+        after[movers] = best[moves]
+        numbers = [float(own.sum()), float((K * K).sum()), int(np.count_nonzero(wants)), movers.size]
+        return after, own, from_indices(at[wants], n), from_indices(movers, n), numbers
 
     def dependencies(self, A: Compressed, sources: np.ndarray, endpoints: bool, by_edge: bool) -> Any:
         """delta[v], the sum over the sources of Brandes' dependency on v, as an array of this backend's, FP64.

@@ -121,6 +121,11 @@ class WholeLoops:
         return self.own(x) if isinstance(x, STORES) else self.device.own_allow(x) if isinstance(x, Allow) else x
 
     @reporting
+    def move_half(self, x, K, found, active, own, u, k, key):
+        found, active = list(map(self.own, found)), None if active is None else self.own(active)
+        return self._find("products.row_labels", "move_half")(self.device, x, K, found, active, own, u, k, key)
+
+    @reporting
     def sum_by_label(self, labels, values, size):
         return self._find("products.row_labels", "sum_by_label")(self.device, labels, values, size)
 

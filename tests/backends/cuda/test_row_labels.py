@@ -108,3 +108,26 @@ def test_sum_by_label():
 
 def _pattern(A):
     return np.repeat(np.arange(A.nrows), np.diff(A.indptr)), A.indices
+
+
+@pytest.mark.parametrize("part", [False, True])
+def test_a_round_of_local_moves(part):
+    A, full, _, (_, v, w), rows = operands(6, 30)
+    n, device = A.nrows, shim().device
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 7])
+    own, u = rng.integers(0, 9, n).astype(float), rng.integers(0, 2, n) / 4
+    allow = rows if part else None
+    penalty = BitmapVector(n, dtypes.FP64, None, u, n), v, w
+    arrays = full.values, v.values, own, u, w.values
+
+    def round_of(backend, put, get):
+        found = backend.best_labels(A, full, True, allow, *penalty)
+        x, K, before, *uk = map(put, arrays)
+        after, sums, wants, moves, numbers = backend.move_half(
+            x, K, found, rows.pattern if part else None, before, *uk, 0x9876543210ABCDEF
+        )
+        return *(get(y).tolist() for y in (after, sums, wants, moves)), numbers
+
+    ours = round_of(shim(), device.array, device.host)
+    assert ours == round_of(REFERENCE, np.asarray, np.asarray)
+    assert ours[4][2] > ours[4][3] > 0

@@ -164,3 +164,4 @@ def instances():
             yield "products/row_labels.cuh", name, "", (kind, weights)
     for name in ("labels_of_columns", "bin_label_rows", "sum_by_label", "present_labels"):
         yield "products/row_labels_bin.cuh", name, "", ()
+    yield "products/move_half.cuh", "move_half", "", ()

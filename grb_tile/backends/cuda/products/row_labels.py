@@ -66,6 +66,22 @@ def sum_by_label(device: Device, labels: Any, values: Any, size: int) -> Any:
     return sums
 
 
+def move_half(
+    device: Device, x: Any, K: Any, found: Any, active: Any, own: Any, u: Any, k: Any, key: int
+) -> tuple[Any, Any, Any, Any, list[float]]:
+    """(next, own', wants, moves, numbers); see protocol.Backend.move_half."""
+    n = x.shape[0]
+    best, gain, kept = (convert(device, store, "bitmap").values for store in found)
+    pattern = None if active is None else convert(device, active, "bitmap").words
+    after, sums = device.empty(n, np.int64), device.empty(n, np.float64)
+    wants, moves = device.zeros((n + 63) >> 6, np.uint64), device.zeros((n + 63) >> 6, np.uint64)
+    numbers = device.zeros(4, np.float64)
+    device.launcher.kernel("products/move_half.cuh", "move_half").over(-(-n // 32) * 32, (
+        x, K, best, gain, kept, pattern, own, u, k, n, np.uint64(key), after, sums, wants, moves, numbers,
+    ))  # fmt: skip
+    return after, sums, wants, moves, device.host(numbers).tolist()
+
+
 def _unsuited(A: Compressed, allow: Allow | None) -> bool:
     large = max(A.nrows, A.ncols) >= 2**31 - 128
     return A.rows is not None or large or A.indices.dtype != np.int32 or (allow is not None and allow.complement)
