@@ -11,6 +11,7 @@ BFS = (CUDA + "test_bfs.py",)
 SSSP = (CUDA + "test_sssp.py",)
 SEGMENTS = (CUDA + "test_segments.py",)
 TILES = (CUDA + "test_tiles.py", CUDA + "test_bfs_tiles.py")
+TILE_PAIRS = (CUDA + "test_tile_pairs.py",)
 EMULATION = (CUDA + "test_emulation.py",)
 SCALARS = (CUDA + "test_scalar_functions.py",)
 
@@ -326,5 +327,19 @@ FAULTS = [
         "      united &= wanted;\n      if (united) found",
         "      if (united) found",
         TILES,
+    ),
+    Fault(
+        "kernels/products/tile_products.cuh",
+        "pairs of tiles: -0 among absent positions",
+        "if (sum < 0 || sum > 0) return sum;",
+        "if (!(sum == 0) || true) return sum;",
+        TILE_PAIRS,
+    ),
+    Fault(
+        "kernels/products/tile_products.cuh",
+        "pairs of tiles: a task forgets the entries of earlier tasks",
+        "      to += before;\n",
+        "",
+        TILE_PAIRS,
     ),
 ]
