@@ -15,6 +15,7 @@ Leiserson, "Ordering heuristics for parallel graph coloring" (SPAA 2014).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,12 +44,18 @@ class ColoringResult(Result):
 
 
 def coloring(
-    G: Graph | Matrix, *, method: str = "jp_ldf", seed: int = 0, callback: Callback | None = None
+    G: Graph | Matrix,
+    *,
+    method: str = "jp_ldf",
+    order: Sequence[int] | None = None,
+    seed: int = 0,
+    callback: Callback | None = None,
 ) -> ColoringResult:
     """x(i) = the least colour that no neighbour of higher priority has.
 
     method     "jp_ldf": priority by degree, the largest first (fewer colours); "jp_random": a random priority (fewer
                rounds)
+    order      each node once, in descending order of priority, in place of a method
     seed       of the random priority, which for "jp_ldf" decides between equal degrees; an int
     callback   called with the record of each round (`coloured`); something true stops there (nodes that have no colour
                then have no entry)
@@ -69,13 +76,21 @@ def coloring(
     G = undirected(G, "colours need")
     arguments.choice(method, ("jp_ldf", "jp_random"), "method")
     A = loopless(G)
-    # d = A plus.pair 1
-    degree = G.keep("loopless degree", lambda: A.reduce_rowwise("count").new()) if method == "jp_ldf" else None
-    order = sequential.random_order(G.n, arguments.count(seed, "seed"), degree)
+    if order is None:
+        # d = A plus.pair 1
+        degree = G.keep("loopless degree", lambda: A.reduce_rowwise("count").new()) if method == "jp_ldf" else None
+        turns = sequential.random_order(G.n, arguments.count(seed, "seed"), degree)
+    else:
+        given = arguments.nodes(order, G.n, "order")
+        if not len(given) == len(set(given)) == G.n:
+            raise ValueError(
+                f"order: expected each of the {G.n} nodes once, got {len(set(given))} in {len(given)} numbers"
+            )
+        turns, method = Vector.from_dense(np.array(given, np.int64)), "given order"
     with Report(f"coloring ({method})", callback) as report:
-        found = sequential.greedy_colours(A, order) if callback is None else None
+        found = sequential.greedy_colours(A, turns) if callback is None else None
         if found is None:
-            colours = _jones_plassmann(A, order.to_coo(indices=False)[1], report)
+            colours = _jones_plassmann(A, turns.to_coo(indices=False)[1], report)
             count = int(colours.to_coo(indices=False)[1].max(initial=-1)) + 1
         else:
             colours, count = found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
-from operator import itemgetter
+from operator import itemgetter, methodcaller
 from typing import Any
 
 import numpy as np
@@ -106,7 +106,7 @@ def edge_values(
     try:
         return list(map(itemgetter(weight), data))
     except KeyError:
-        return [attributes.get(weight, default) for attributes in data]
+        return list(map(methodcaller("get", weight, default), data))
 
 
 def is_view(G: Any) -> bool:

@@ -75,6 +75,21 @@ def test_a_greedy_loop_gives_the_same_colours(callback, engine):
     assert coloring(A, seed=seed, callback=callback).to_dict() == colour
 
 
+def test_colours_in_a_given_order(engine):
+    A = karate()
+    near = neighbours(A)
+    order = np.random.default_rng(7).permutation(34).tolist()
+    colour = {}
+    for node in order:
+        colour[node] = next(c for c in range(35) if c not in {colour.get(j) for j in near[node]})
+    for callback in GO_ON:
+        found = coloring(A, order=order, callback=callback)
+        assert found.to_dict() == colour and found.report.algorithm == "coloring (given order)"
+    for wrong in (order[1:], [*order[1:], order[1]]):
+        with pytest.raises(ValueError, match="order: expected each of the 34 nodes once, got 33 in 3[34] numbers"):
+            coloring(A, order=wrong)
+
+
 def test_more_than_64_colours(engine):
     n = 150
     A = matrix(sp.csr_array(np.ones((n, n))))

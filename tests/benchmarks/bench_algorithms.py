@@ -79,7 +79,10 @@ class Subject:
             rows = self.csr.rows()
             keep = slice(None) if self.directed else rows <= self.csr.indices
             ends = rows[keep].tolist(), self.csr.indices[keep].tolist(), self.weights[keep].tolist()
-            made.add_weighted_edges_from(zip(*ends, strict=True))
+            if (self.weights == 1).all():
+                made.add_edges_from(zip(*ends[:2], strict=True))
+            else:
+                made.add_weighted_edges_from(zip(*ends, strict=True))
             return made
 
         return self._once("nx", make)

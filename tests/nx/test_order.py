@@ -59,3 +59,12 @@ def test_order_of_acyclic_graphs(seed, engine):
     D.add_edge(nodes[0], nodes[0])
     with pytest.raises(nx.NetworkXUnfeasible):
         list(nx.topological_sort(D, **ours))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_greedy_colours(seed):
+    G = nx.MultiGraph(drawn(seed)[0]) if seed % 3 else nx.Graph(drawn(seed)[0])
+    found, expected = (nx.greedy_color(G, **to) for to in (ours, theirs))
+    assert list(found.items()) == list(expected.items())
+    with pytest.raises(NotImplementedError):
+        nx.greedy_color(G, "smallest_last", **ours)

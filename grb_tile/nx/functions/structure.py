@@ -18,6 +18,7 @@ from ..adjacency import dense, graph, nodes_of
 from ..registry import implements
 from ..searches import lists, positions
 from .components import sets_of
+from .degrees import degrees
 from .graphs import adopting
 
 
@@ -205,6 +206,22 @@ def maximal_independent_set(G, nodes=None, seed=None):
     found = algorithms.maximal_independent_set(graph(G), seed=number)
     numbers, members = found.members.to_coo()
     return nodes_of(G).of(numbers[members])
+
+
+def _largest_first(G: nx.Graph, strategy: Any = "largest_first", interchange: bool = False) -> bool | str:
+    if G.is_directed() or interchange or strategy != "largest_first":
+        return "of directed graphs, with interchange, and in another order than largest_first it is left to NetworkX"
+    return True
+
+
+@implements(can_run=_largest_first)
+def greedy_color(G, strategy="largest_first", interchange=False):
+    if not len(G):
+        return {}
+    # nodes of equal degree in the order of the graph
+    order = np.argsort(-degrees(G), kind="stable")
+    colours = algorithms.coloring(graph(G), order=order.tolist()).to_numpy()
+    return dict(zip(nodes_of(G).of(order), colours[order].tolist()))
 
 
 @implements(kind="graph", not_for=("directed", "multigraph"))
