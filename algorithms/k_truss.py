@@ -62,20 +62,26 @@ def k_truss(G: Graph | Matrix, k: int, *, callback: Callback | None = None) -> E
         S = _supports(C, H)
         if k == 2:  # edges in no triangle stay
             S = binary.plus(S | H.apply(binary.times, 0)).new()
-        edges = H.nvals
-        while True:
-            # kept = S where S >= k - 2
-            kept = select.valuege(S, k - 2).new()
-            gone, edges = edges - kept.nvals, kept.nvals
-            if report.note(edges=edges, removed=gone) or not gone:
-                break
+        edges, below = H.nvals, select.valuelt(S, k - 2).new()
+        gone = edges - S.nvals + below.nvals
+        while not report.note(edges=edges - gone, removed=gone) and gone:
+            edges -= gone
             if edges < RECOUNTED * gone:
-                C = _both(kept)
-                S = _supports(C, kept)
+                # H = S where S >= k - 2
+                H = select.valuege(S, k - 2).new()
+                C = _both(H)
+                S = _supports(C, H)
+                below = select.valuelt(S, k - 2).new()
+                gone = edges - S.nvals + below.nvals
             else:
-                R = _both(select.valuelt(S, k - 2).new())
+                R = _both(below)
                 C = C.dup(mask=~R.S)
-                S = _corrected(kept, C, R)
+                lost = _lost(C, R)
+                # S<S,s> -= lost;  edges that went stay in S, below k - 2
+                S(binary.minus, mask=S.S) << lost
+                below = select.valuelt(S.dup(mask=lost.S), k - 2).new()
+                gone = below.nvals
+        kept = select.valuege(S, k - 2).new()
     return EdgeResult(binary.plus(kept | kept.T).new(name="support"), report, vertices=G.labels, directed=False)
 
 
@@ -98,14 +104,12 @@ def _supports(C: Matrix, H: Matrix) -> Matrix:
     return semiring.plus_pair[INT64](C @ C.T).new(mask=H.S)
 
 
-def _corrected(kept: Matrix, C: Matrix, R: Matrix) -> Matrix:
-    """The supports of the edges that are kept, without the triangles of those that went."""
+def _lost(C: Matrix, R: Matrix) -> Matrix:
+    """The triangles at each edge that is kept of which other edges went."""
     plus_pair = semiring.plus_pair[INT64]
     # D<C,s> = R plus.pair C : i - k went, k - j stays
     D = plus_pair(R @ C).new(mask=C.S)
     lost = binary.plus(D | D.T).new()
     # lost<C,s> += R plus.pair R : both went
     lost(binary.plus, mask=C.S) << plus_pair(R @ R)
-    # S<S,s> -= lost
-    kept(binary.minus, mask=kept.S) << lost
-    return kept
+    return lost

@@ -11,6 +11,7 @@
 //   that blocks of different rows of A read the same rows of B at the same time.
 // Preconditions: `kept` holds zeros before split_mark; S has a start value, or any product will do.
 #pragma once
+#include "base/bits.cuh"
 #include "products/spgemm.cuh"
 
 namespace grb {
@@ -48,16 +49,17 @@ GRB_DEVICE void entries_of_b(const int32_t* columns, int64_t q, int64_t end, int
   }
 }
 
-// body(c, q, a, k) for each product of the entries from .. to-1 of A with entry q of B.  The block calls together.
-template <int LANES, bool VALUES, class I, class O, class S, class Body>
-GRB_DEVICE void products_of_part(const Split<I, O, S>& s, int64_t from, int64_t to, Body body) {
+// body(c, q, a, k) for each product of the entries from .. to-1 of A with entry q of B, until done() for a warp.  The
+// block calls together.
+template <int LANES, bool VALUES, class I, class O, class S, class Done, class Body>
+GRB_DEVICE void products_of_part(const Split<I, O, S>& s, int64_t from, int64_t to, Done done, Body body) {
   const Spgemm<I, O, S>& o = s.o;
   __shared__ int64_t queue[QUEUE];  // entries of A whose rows of B the whole block takes
   __shared__ int queued;
   if (threadIdx.x == 0) queued = 0;
   __syncthreads();
   const int sub = threadIdx.x & (LANES - 1), group = threadIdx.x / LANES, groups = blockDim.x / LANES;
-  for (int64_t base = from + (group & ~(32 / LANES - 1)); base < to; base += int64_t(groups) * AHEAD) {
+  for (int64_t base = from + (group & ~(32 / LANES - 1)); base < to && !__any_sync(ALL_LANES, done()); base += int64_t(groups) * AHEAD) {
     int64_t k[AHEAD], start[AHEAD], stop[AHEAD];
     int32_t c[AHEAD];
     typename S::A a[AHEAD];
@@ -99,7 +101,7 @@ GRB_DEVICE void products_of_part(const Split<I, O, S>& s, int64_t from, int64_t 
     }
   }
   __syncthreads();
-  for (int at = 0; at < min(queued, QUEUE); at++) {
+  for (int at = 0; at < min(queued, QUEUE) && !done(); at++) {
     const int64_t p = queue[at], middle = o.a_cols[p];
     int64_t first, end;
     o.row_of_b(middle, first, end);
@@ -126,7 +128,11 @@ __global__ void __launch_bounds__(512) split_mark(Split<I, O, S> s) {
     if (is_near)
       for (int64_t h = threadIdx.x; h < halves; h += blockDim.x) near[h] = 0;
     __syncthreads();
-    products_of_part<LANES, false>(s, from, to, [&](int32_t c, int64_t, auto, int64_t) {
+    const int64_t span = span_of(s.o.spans[r]);
+    auto full = [&]() {  // every column of a short row is there
+      return span <= 64 && is_near && *(volatile word*)near == word_below(int(span));
+    };
+    products_of_part<LANES, false>(s, from, to, full, [&](int32_t c, int64_t, auto, int64_t) {
       const unsigned at = unsigned(c) - low, bit = 1u << (at & 31);
       unsigned* half = (is_near ? near : far) + (at >> 5);
       if (!(*(volatile unsigned*)half & bit)) atomicOr(half, bit);
@@ -194,22 +200,35 @@ __global__ void __launch_bounds__(512) split_merge(Split<I, O, S> s) {
         for (int64_t at = threadIdx.x; at < entries * copies; at += blockDim.x) near[at] = S::start();
     }
     __syncthreads();
-    products_of_part<LANES, true>(s, from, to, [&](int32_t c, int64_t q, auto a, int64_t k) {
-      const unsigned at = unsigned(c) - low;
+    int32_t column = -1;  // of the last products of this thread, whose sum is not merged yet
+    Z sum = Z();
+    auto merge_sum = [&]() {
+      if (column < 0) return;
+      const unsigned at = unsigned(column) - low;
       const word there = bits[at >> 6] << (63 - (at & 63));  // the column's bit is the highest
       if (!(there >> 63)) return;
       const int64_t rank = int64_t(before[at >> 6]) + __popcll(there) - 1;
+      if constexpr (S::any) far[rank] = sum;
+      else if (is_near) merge_returning_old<S>(near + rank * copies + mine, sum);  // keeps subnormals (PTX ISA, atom)
+      else merge<S>(far + rank, sum);
+    };
+    auto never = []() { return false; };
+    products_of_part<LANES, true>(s, from, to, never, [&](int32_t c, int64_t q, auto a, int64_t k) {
       const Z value = S::times(a, value_of_x<S>(s.o.b_values, q), i, k, s.o.column(c));
-      if constexpr (S::any) far[rank] = value;
-      else if (is_near) merge_returning_old<S>(near + rank * copies + mine, value);  // keeps subnormals (PTX ISA, atom)
-      else merge<S>(far + rank, value);
+      if (c != column) {
+        merge_sum();
+        column = c, sum = value;
+      } else if constexpr (!S::any) {
+        sum = S::add(sum, value);
+      }
     });
+    merge_sum();
     __syncthreads();
     if (is_near) {
       for (int64_t at = threadIdx.x; at < entries; at += blockDim.x) {
-        Z sum = near[at * copies];
-        for (int copy = 1; copy < copies; copy++) sum = S::add(sum, near[at * copies + copy]);
-        if constexpr (!S::any) merge<S>(far + at, sum);
+        Z total = near[at * copies];
+        for (int copy = 1; copy < copies; copy++) total = S::add(total, near[at * copies + copy]);
+        if constexpr (!S::any) merge<S>(far + at, total);
       }
     }
     __syncthreads();

@@ -110,6 +110,19 @@ def test_rows_split_among_blocks(name):
             assert not EMULATED or allow is not None or " 3 split among blocks" in plan.note
 
 
+def test_long_rows_of_few_columns():
+    """Rows whose columns are all found by the first products, estimated from a sample of A's entries."""
+    rng = rng_of(23)
+    for name, dtype in (("plus_times", dtypes.FP64), ("max_firstj", dtypes.INT64), ("any_pair", dtypes.BOOL)):
+        semiring = get_typed_op(name, dtype, kind="semiring")
+        A = of_rows(rng, 3, 700, semiring.type, [700, 600, 3])
+        B = of_rows(rng, 700, 8, semiring.type2, rng.integers(0, 9, 700))
+        for allow in (None, Allow(of_rows(rng, 3, 8, dtypes.BOOL, [3, 8, 2]), True)):
+            got, plan = product(A, B, semiring, allow)
+            compare(got, NUMPY.matmul(A, B, semiring, allow, "gustavson"), semiring)
+            assert not EMULATED or allow is not None or " 2 split among blocks" in plan.note
+
+
 def test_without_memory_for_bitmaps_a_block_computes_each_row(monkeypatch):
     semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
     A, B = operands(rng_of(19), semiring)

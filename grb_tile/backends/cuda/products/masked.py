@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 SEARCHED, HASH, BITMAP, PUSH = 0, 1, 2, 3  # tables, as in masked_rows.cuh
 BINS = (0, 2, 8, 14, 20)  # the first of each table and of the pushed rows, and the end
 PUSHED = PRODUCTS + 1
+STEPS = 16  # lookups of a lane at a position: it reads four entries ahead, four times
 MOST_PARTS = 64  # blocks of a row
 ROWS_SHARE = 8  # rows of the mask for each of A from which the others are dropped first: a pass over their entries
 WAVES = 4  # of blocks, where rows are few: the longest row is then shared by several
@@ -142,7 +143,7 @@ class _Rows:
         kernel(blocks, threads, (bins, stored, totals, totals[TOTALS:], self.list, None, None))
         found = device.read(totals[:TOTALS])
         self.bins, self.lookups, self.pushed = Bins(found), found[PRODUCTS], found[PUSHED]
-        self.lanes = power_between(self.lookups / count / 16, 1, 32)  # a lane reads four entries ahead, four times
+        self.lanes = power_between(self.lookups / count / STEPS, 1, 32)
 
     def note(self):
         searched, hashed, bitmaps, pushed = (sum(self.bins.counts[BINS[k] : BINS[k + 1]]) for k in range(4))
