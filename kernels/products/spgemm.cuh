@@ -21,8 +21,8 @@
 namespace grb {
 
 enum { COPIED, HASHED, WINDOWED = HASHED + 5, SPLIT = WINDOWED + 6, BINS = 20, NO_BIN = 255 };  // BINS: at most
-enum { PRODUCTS = BINS, KEPT_WORDS, PUSHED = KEPT_WORDS, TOTALS = 32 };  // of `totals`: rows of each bin, products,
-                                                                         // words of `kept`
+// Of `totals`: rows of each bin, products, words of `kept`, products and entries of the rows of A that are not sampled.
+enum { PRODUCTS = BINS, KEPT_WORDS, PUSHED = KEPT_WORDS, SURE_PRODUCTS, SURE_ENTRIES, TOTALS = 32 };
 constexpr int64_t HASH_LEAST = 16, HASH_MOST = 256;  // entries of a row in the first and in the last hashed bin
 constexpr int64_t HASH_WORK = 1024;  // products of a row that a group of lanes takes
 constexpr int64_t WARP_WORK = 1 << 14;  // products of a row that a warp takes; a block of the next bin: 8 times as many
@@ -131,7 +131,7 @@ spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int6
   if (threadIdx.x < BINS) counts[threadIdx.x] = 0;
   __syncthreads();
   int sub = lane_number() & int(lanes - 1);
-  int64_t in_warp = 32 / lanes, products = 0;
+  int64_t in_warp = 32 / lanes, products = 0, sure = 0, entries = 0;
   GRB_EACH_WARP(task, (stored + in_warp - 1) / in_warp) {
     int64_t r = task * in_warp + lane_number() / lanes, count = 0, rows = 0, length = 0, step = 1;
     unsigned first = 0xffffffffu, last = 0;
@@ -180,10 +180,15 @@ spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int6
     if (r == 0) c_ptr[0] = 0;
     if (bin != NO_BIN) atomicAdd(counts + bin, 1u);
     products += count;
+    if (step == 1) sure += count, entries += length;
   }
   add_counts(counts, totals);
-  products = warp_reduce(products, [](int64_t x, int64_t y) { return x + y; });
+  products = warp_sum(products), sure = warp_sum(sure), entries = warp_sum(entries);
   if (lane_number() == 0 && products) atomicAdd(totals + PRODUCTS, word(products));
+  if (lane_number() == 0 && entries) {
+    atomicAdd(totals + SURE_PRODUCTS, word(sure));
+    atomicAdd(totals + SURE_ENTRIES, word(entries));
+  }
 }
 
 // The rows of this block: an equal share of all.

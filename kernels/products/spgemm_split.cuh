@@ -59,7 +59,8 @@ GRB_DEVICE void products_of_part(const Split<I, O, S>& s, int64_t from, int64_t 
   if (threadIdx.x == 0) queued = 0;
   __syncthreads();
   const int sub = threadIdx.x & (LANES - 1), group = threadIdx.x / LANES, groups = blockDim.x / LANES;
-  for (int64_t base = from + (group & ~(32 / LANES - 1)); base < to && !__any_sync(ALL_LANES, done()); base += int64_t(groups) * AHEAD) {
+  int64_t base = from + (group & ~(32 / LANES - 1));  // of the warp
+  for (; base < to && !__any_sync(ALL_LANES, done()); base += int64_t(groups) * AHEAD) {
     int64_t k[AHEAD], start[AHEAD], stop[AHEAD];
     int32_t c[AHEAD];
     typename S::A a[AHEAD];

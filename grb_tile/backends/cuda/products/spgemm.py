@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..runtime.device import Device
 
 COPIED, HASHED, WINDOWED, BINS, SPLIT = 0, 1, 6, 12, 12  # as in spgemm.cuh; BINS: the end of those of one block
-PRODUCTS, KEPT_WORDS, TOTALS = 20, 21, 32
+PRODUCTS, KEPT_WORDS, SURE_PRODUCTS, SURE_ENTRIES, TOTALS = 20, 21, 22, 23, 32
 KEPT_SHARE = 8  # of the free memory may be what the symbolic phase keeps of a product without values
 SAMPLED = 4096  # entries of a row of A from which its work is estimated
 SPLIT_WORK = 1 << 21  # products of a row from which several blocks compute it: one block takes milliseconds for them
@@ -133,7 +133,9 @@ class Product:
             self.c_ptr, self.kept_at, totals))  # fmt: skip
         self._make_list(totals, totals[TOTALS:], None)
         first = device.read(totals[:TOTALS])
-        self.mean = first[PRODUCTS] / A.indices.shape[0]  # entries of a row of B, weighted by products
+        # entries of a row of B, weighted by products; a long row of A that names one of B's is not extrapolated
+        sure = first[SURE_ENTRIES]
+        self.mean = first[SURE_PRODUCTS] / sure if sure else first[PRODUCTS] / A.indices.shape[0]
         if first[SPLIT]:
             self.split = SplitRows.where_they_fit(self, sum(first[:SPLIT]), first[SPLIT])
         fits = first[KEPT_WORDS] * 8 * KEPT_SHARE <= device.memory()[0]
@@ -199,14 +201,8 @@ class Product:
             self.names, *self.mask, self.spans, c_ptr, cols, values,
         )  # fmt: skip
         lanes = power_between(self.mean, 4, 32)
-        if self.split is not None and s is None:
-            self.split.symbolic(operands, template, lanes)
-        elif self.split is not None:
-            kernel = self._kernel("spgemm_expand", (*template, FORMS[1]), text)
-            rest, launcher = self.split.columns(), self.device.launcher
-            kernel(launcher.blocks(rest[1]), launcher.threads(256), (*operands, *rest))
-            if not s.structure_only:
-                self.split.numeric(operands, template, text, lanes, s.has_start)
+        if self.split is not None:
+            self._split(operands, template, text, s)
         if bins.counts[COPIED] and s is not None:
             count = bins.counts[COPIED]
             kernel = self._kernel("spgemm_copy", template, text)
@@ -226,6 +222,18 @@ class Product:
             first, count = sum(bins.counts[:SPLIT]), bins.counts[SPLIT]
             arguments = (*operands, self.list[first : first + count], count)
             self._windows(5, count, arguments, template, text, numeric, s)
+
+    def _split(self, operands, template, text, s):
+        """The rows that several blocks compute each."""
+        lanes = power_between(self.mean / 1.25, 4, 32)  # a few longer rows of B take a second step
+        if s is None:
+            self.split.symbolic(operands, template, lanes)
+            return
+        kernel, rest = self._kernel("spgemm_expand", (*template, FORMS[1]), text), self.split.columns()
+        launcher = self.device.launcher
+        kernel(launcher.blocks(rest[1]), launcher.threads(256), (*operands, *rest))
+        if not s.structure_only:
+            self.split.numeric(operands, template, text, lanes, s.has_start)
 
     def _expand(self, bins, operands, template, text):
         """Columns of C from what the symbolic phase kept."""
