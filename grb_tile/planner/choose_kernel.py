@@ -176,12 +176,14 @@ SPGEMM = ("two_phases", "tile_pairs", "merge_at_mask", "esc")
 class TileFacts(NamedTuple):
     """What is known of a product of matrices in 8 x 8 tiles.
 
-    entries: of A.  row: mean entries of a row of B.  made: entries whose tiles have to be made first.  structure: does
-    the product read no values?  one_by_one: are entries multiplied one by one, for want of a matrix instruction?
+    entries, nrows: of A.  row: mean entries of a row of B.  made: entries whose tiles have to be made first.
+    structure: does the product read no values?  one_by_one: are entries multiplied one by one, for want of a matrix
+    instruction?
     fill(): mean entries of a tile of A, of B.
     """
 
     entries: int
+    nrows: int
     row: float
     made: int
     structure: bool
@@ -202,6 +204,8 @@ class TileFacts(NamedTuple):
         pair = tuning.GPU_TILE_PAIR_NS
         if self.one_by_one:
             pair += tuning.GPU_TILE_ONE_BY_ONE_NS + each * tuning.GPU_TILE_PRODUCT_NS
+        if self.entries / max(a_fill, 1.0) > self.nrows / 8 * 32:  # a warp does not hold the tiles of a block row of A
+            pair += tuning.GPU_TILE_BISECTION_NS
         made = tuning.GPU_TILE_CALL_NS + self.made * tuning.GPU_TILE_ENTRY_NS
         return each, made + products / max(each, 1e-9) * pair, rows
 

@@ -435,6 +435,13 @@ GPU_TILE_PRODUCT_NS = _set(
     "the same, for each product",
     "H200: fem 40, band of full tiles; min_plus",
 )
+GPU_TILE_BISECTION_NS = _set(
+    "GPU_TILE_BISECTION_NS",
+    0.18,
+    "ns a pair of 8 x 8 tiles",
+    "in addition, where block rows of A have more than 32 tiles",
+    "H200: band of 96 full tiles",
+)
 GPU_TILE_CALL_NS = _set(
     "GPU_TILE_CALL_NS",
     300_000.0,

@@ -7,7 +7,15 @@ import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
 from grb_tile.algorithms import bfs
 from grb_tile.planner import FORCIBLE, explain, tuning
-from grb_tile.planner.choose_kernel import SPGEMM, column_indices, merge_kernel, rows_kernel, stays_bitmap
+from grb_tile.planner.choose_kernel import (
+    SPGEMM,
+    TileFacts,
+    column_indices,
+    merge_kernel,
+    rows_kernel,
+    spgemm_kernel,
+    stays_bitmap,
+)
 from grb_tile.planner.choose_traversal import (
     bfs_kernel,
     grid_kernel,
@@ -17,7 +25,7 @@ from grb_tile.planner.choose_traversal import (
     sssp_kernel,
 )
 from grb_tile.planner.device_profile import H200, profile_of
-from grb_tile.planner.record import KERNEL_METHODS
+from grb_tile.planner.record import KERNEL_METHODS, Plan
 
 N = 300
 KERNELS = [name for name, (family, _) in FORCIBLE.items() if family == "kernel"]
@@ -327,3 +335,24 @@ def test_masked_products_by_cost(dear, method, kernel, matrix, monkeypatch):
         C(matrix.S) << matrix.mxm(B, op)
         (plan,) = explain().plans
         assert C.isequal(want) and (plan.method, plan.rule) == ("dot", "rows_choose")
+
+
+@pytest.mark.parametrize(
+    ("fill", "nrows", "more", "kernel"),
+    [
+        (17.5, 200_000, {}, "tile_pairs"),
+        (4.0, 200_000, {}, "two_phases"),  # too few products a pair
+        (17.5, 200_000, {"one_by_one": True}, "two_phases"),
+        (60.0, 200_000, {"one_by_one": True}, "tile_pairs"),
+        (17.5, 10_000, {}, "two_phases"),  # 571,429 tiles in 1,250 block rows
+        (17.5, 200_000, {"made": 40_000_000}, "two_phases"),  # too few products to pay for the tiles
+        (17.5, 200_000, {"row": 1.0}, "two_phases"),  # or for the launches
+    ],
+)
+def test_tiles_are_chosen_by_cost(fill, nrows, more, kernel):
+    """Products of matrices of 10^7 entries and rows of 100, in tiles of `fill` entries."""
+    facts = {"entries": 10_000_000, "nrows": nrows, "row": 100.0, "made": 0, "structure": False, "one_by_one": False}
+    plan = Plan("matmul", "gustavson", "csr", "no_mask")
+    found = TileFacts(**{**facts, **more}, fill=lambda: (fill, fill))
+    assert spgemm_kernel(plan, False, lambda: found) == kernel
+    assert plan.kernel == kernel and plan.kernel_reason

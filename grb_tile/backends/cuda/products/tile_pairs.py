@@ -71,7 +71,7 @@ def facts(device: Device, A: Compressed, B: Compressed, s: Lowered, semiring: An
     def fill():
         return entries_per_block(device, A), entries_per_block(device, B)
 
-    return TileFacts(A.indices.shape[0], row, made, s.structure_only, one_by_one, fill)
+    return TileFacts(A.indices.shape[0], A.nrows, row, made, s.structure_only, one_by_one, fill)
 
 
 def matmul_tile_pairs(
