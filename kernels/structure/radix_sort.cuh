@@ -117,8 +117,8 @@ GRB_DEVICE void rank_keys(const K (&keys)[ITEMS], int64_t shift, unsigned* count
 }
 
 // total[d] = keys of digit d in the tile, which later tiles see from now on; counts[v][d] = those of earlier warps.
-// `missing` of digit `last` are no keys.
-GRB_DEVICE void publish(RadixShared& s, word* states, int last, int64_t missing) {
+// The last tile, after which none looks back, counts what it lacks too.
+GRB_DEVICE void publish(RadixShared& s, word* states) {
   for (int d = threadIdx.x; d < RADIX; d += blockDim.x) {
     unsigned sum = 0;
     for (int v = 0; v < int(blockDim.x >> 5); v++) {
@@ -127,13 +127,12 @@ GRB_DEVICE void publish(RadixShared& s, word* states, int last, int64_t missing)
       sum += count;
     }
     s.total[d] = sum;
-    const word mine = sum - (d == last ? word(missing) : word(0));
-    *(volatile word*)(states + s.tile * RADIX + d) = (s.tile == 0 ? SUMMED : COUNTED) | mine;
+    *(volatile word*)(states + s.tile * RADIX + d) = (s.tile == 0 ? SUMMED : COUNTED) | sum;
   }
 }
 
 // at[d] = where the tile's keys of digit d go, by the states of earlier tiles.
-GRB_DEVICE void look_back(RadixShared& s, word* states, int last, int64_t missing) {
+GRB_DEVICE void look_back(RadixShared& s, word* states) {
   for (int d = threadIdx.x; d < RADIX; d += blockDim.x) {
     word before = 0;
     for (int64_t t = s.tile - 1; t >= 0; t--) {
@@ -146,8 +145,7 @@ GRB_DEVICE void look_back(RadixShared& s, word* states, int last, int64_t missin
       before += found & (COUNTED - 1);
       if (found >= SUMMED) break;
     }
-    const word mine = s.total[d] - (d == last ? word(missing) : word(0));
-    if (s.tile) *(volatile word*)(states + s.tile * RADIX + d) = SUMMED | (before + mine);
+    if (s.tile) *(volatile word*)(states + s.tile * RADIX + d) = SUMMED | (before + s.total[d]);
     s.at[d] = s.first[d] + before - s.before[d];
   }
 }
@@ -215,7 +213,7 @@ __global__ void __launch_bounds__(256, 4) radix_pass(RadixPass<K, P, Q> o) {
     for (int k = 0; k < ITEMS; k++) keys[k] = m.here + k * 32 < o.n ? o.keys[m.here + k * 32] : ~K(0);  // last in order
     rank_keys<K, BITS>(keys, o.shift, s.counts[w], m.place);
     __syncthreads();
-    publish(s, o.states, (1 << BITS) - 1, in_tile - m.valid);
+    publish(s, o.states);
     __syncthreads();
     exclusive_sums(s.total, s.before, s.scratch);
     __syncthreads();
@@ -228,7 +226,7 @@ __global__ void __launch_bounds__(256, 4) radix_pass(RadixPass<K, P, Q> o) {
     }
     RadixPayload<P, sizeof(P) <= 4 && sizeof(K) <= 4> payload;
     payload.load(m, o.payload);
-    look_back(s, o.states, (1 << BITS) - 1, in_tile - m.valid);
+    look_back(s, o.states);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
