@@ -307,6 +307,14 @@ class CudaPrimitives(WholeLoops, Backend):
             plan, None if BT is None else own(BT), keep,
         )  # fmt: skip
 
+    @reporting
+    def spmm(self, A, X, semiring):
+        return self._find("products.spmm", "spmm")(self.device, self.own(A), X, semiring)
+
+    @reporting
+    def sddmm(self, A, B, semiring, pattern):
+        return self._find("products.sddmm", "sddmm")(self.device, A, B, semiring, self.own(pattern))
+
     # ------------------------------------------------------------------ element-wise
 
     @reporting

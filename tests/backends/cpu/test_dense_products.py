@@ -1,9 +1,9 @@
 """SpMM and SDDMM through compiled kernels: what the products of CSR give."""
 
-import numpy as np
 import pytest
 
 import grb_tile as gb
+from support.dense_operands import dense, semiring_named, sparse
 from support.seeds import generator
 
 KINDS = ("full", "bitmap", "iso")
@@ -15,31 +15,10 @@ CASES = [
 ]
 
 
-def dense(rng, shape, kind, dtype):
-    """(the matrix in that form, its CSR)"""
-    if kind == "iso":
-        made = gb.Matrix.from_scalar(3, *shape, dtype)
-    else:
-        made = gb.Matrix.from_dense(rng.integers(1, 9, shape), dtype=dtype)
-    if kind == "bitmap":
-        made = made.dup(mask=sparse(rng, shape, 0.5, "BOOL").S)
-        made.ss.config["sparsity_control"] = "bitmap"
-    plain = made.dup()
-    plain.ss.config["sparsity_control"] = "sparse"
-    assert plain.ss.format == "csr" and made.ss.format[:4] == ("bitm" if kind == "bitmap" else "full")
-    return made, plain
-
-
-def sparse(rng, shape, density, dtype):
-    i, j = np.nonzero(rng.random(shape) < density)
-    return gb.Matrix.from_coo(i, j, rng.integers(1, 9, i.size), dtype, nrows=shape[0], ncols=shape[1])
-
-
 @pytest.mark.parametrize(("semiring", "kind"), CASES)
 def test_spmm(semiring, kind):
     name, dtype = semiring
-    op = getattr(gb.semiring.ss, name[3:]) if name.startswith("ss.") else getattr(gb.semiring, name)
-    rng = generator("spmm", name, kind)
+    op, rng = semiring_named(name), generator("spmm", name, kind)
     for n, width, density in ((40, 1, 0.2), (70, 16, 0.1), (33, 70, 0.3)):
         A = sparse(rng, (50, n), density, dtype)
         X, plain = dense(rng, (n, width), kind, dtype)

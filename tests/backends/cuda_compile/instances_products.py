@@ -87,6 +87,12 @@ def instances():
             if shows:
                 yield "products/columns.cuh", ("merge_columns", "merge_evenly")[number % 2], text, (*template, "true")
             yield "products/columns.cuh", "compact_words", text, ("int32_t", "S")
+        width, lanes = (("4", "4"), ("2", "32"), ("1", "8"))[number % 3]
+        yield "products/spmm.cuh", "spmm", text, ("int32_t", "S", width, lanes, full)
+        yield "products/spmm.cuh", "spmm_fix_up", text, ("S", full)
+        if not structure_only:
+            steps = ("2", "0", "1")[number % 3]
+            yield "products/sddmm.cuh", "sddmm", text, ("int32_t", "S", width, "8", steps)
         lists = ("int64_t", "int64_t", "S") if number % 2 else ("int32_t", "int32_t", "S")
         yield "products/inner.cuh", "inner_product", text, lists
         if "any = true" in text or structure_only:

@@ -1,0 +1,63 @@
+"""SpMM and SDDMM on the device: what products of CSR give on the host, for rows that cross chunks too."""
+
+import pytest
+
+import grb_tile as gb
+from cuda_emulation.backend import using_shim
+from support.dense_operands import dense, semiring_named, sparse
+from support.seeds import generator
+
+SEMIRINGS = [("plus_times", "FP32"), ("plus_times", "FP64"), ("min_plus", "INT32"), ("lor_land", "BOOL"),
+             ("any_second", "FP32"), ("plus_pair", "INT64"), ("ss.min_secondi", "INT64"), ("times_plus", "INT16"),
+             ("plus_times", "FC64"), ("any_pair", "BOOL")]  # fmt: skip
+KINDS = ("full", "bitmap", "iso")
+CASES = [(s, KINDS[(k + shift) % 3]) for k, s in enumerate(SEMIRINGS) for shift in (0, 1)]
+QUICK = CASES[0], CASES[5]
+
+
+def of_device(make, operands):
+    """make(*operands) computed on the device."""
+    with using_shim():
+        found = make(*operands)
+        return found, str(gb.explain())
+
+
+def agree(found, wanted, name):
+    if name.startswith("any_"):  # any of the products
+        found, wanted = found.apply("one").new(), wanted.apply("one").new()
+    assert found.isequal(wanted, check_dtype=True)
+
+
+@pytest.mark.parametrize(
+    ("semiring", "kind"), [pytest.param(*c, marks=() if c in QUICK else pytest.mark.slow) for c in CASES]
+)
+def test_spmm(semiring, kind):
+    name, dtype = semiring
+    op, rng = semiring_named(name), generator("spmm on the device", name, kind)
+    for n, width, density in ((300, 16, 0.02), (40, 5, 0.1), (150, 64, 0.02), (33, 134, 0.2)):
+        A = sparse(rng, (20, n), density, dtype, long_row=True)
+        X, plain = dense(rng, (n, width), kind, dtype)
+        found, plan = of_device(lambda A, X: op(A @ X).new(), (A, X))
+        assert "spmm" in plan
+        agree(found, op(A @ plain).new(), name)
+
+
+@pytest.mark.parametrize(
+    ("semiring", "kind"),
+    [
+        (("plus_times", "FP32"), "full"), pytest.param(("min_plus", "INT64"), "full", marks=pytest.mark.slow),
+        pytest.param(("plus_times", "FC64"), "full", marks=pytest.mark.slow),
+        pytest.param(("plus_times", "FP64"), "iso", marks=pytest.mark.slow),
+        pytest.param(("ss.min_secondi", "INT64"), "full", marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_sddmm(semiring, kind):
+    name, dtype = semiring
+    op, rng = semiring_named(name), generator("sddmm on the device", name, kind)
+    for depth in (1, 7, 64, 130, 1030):
+        A, plain_a = dense(rng, (12, depth), "full", dtype)
+        B, plain_b = dense(rng, (40, depth), kind, dtype)
+        M = sparse(rng, (12, 40), 0.1, "BOOL", long_row=True)
+        found, plan = of_device(lambda A, B, M: op(A @ B.T).new(mask=M.S), (A, B, M))
+        assert "sddmm" in plan
+        agree(found, op(plain_a @ plain_b.T).new(mask=M.S), name)
