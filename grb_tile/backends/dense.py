@@ -19,10 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from ..storage.convert import share
+from ..dtypes import BOOL, cast
+from ..operators import typed_semiring
+from ..storage.convert import MAX_BITMAP, share
 from ..storage.dense import (
     DENSE_FORMATS,
     MOST_POSITIONS,
+    at,
     by_rows,
     compressed,
     flat_of,
@@ -31,8 +34,9 @@ from ..storage.dense import (
     to_dense,
     transposed,
 )  # fmt: skip
-from ..storage.place import is_host
-from ..storage.store import Allow, Compressed, Dense
+from ..storage.embed import empty_matrix, full_vector
+from ..storage.place import host, is_host
+from ..storage.store import Allow, BitmapVector, Compressed, Dense, index_dtype
 from .dense_products import product
 from .protocol import Backend
 
@@ -138,9 +142,34 @@ class DenseForms(Backend):
         if A.iso and A.flat.words is None:
             flat = self.gather_vector(A.flat, range(nrows * ncols))
             return Dense(nrows, ncols, flat, A.by_columns)
-        I, J, width = (J, I, A.nrows) if A.by_columns else (I, J, A.ncols)
-        flat = self.gather_vector(A.flat, _positions(I, J, A.flat.size // width, width))
+        lines, width = (A.ncols, A.nrows) if A.by_columns else (A.nrows, A.ncols)
+        I, J = (J, I) if A.by_columns else (I, J)
+        if A.flat.words is None and not A.dtype._is_udt:
+            A = self.to_device(A)
+            flat = at(A, lambda xp: _region(xp, A.flat, lines, width, I, J))
+            return Dense(nrows, ncols, flat, A.by_columns)
+        flat = self.gather_vector(A.flat, _positions(I, J, lines, width))
         return matrix_of(flat, nrows, ncols, A.by_columns)
+
+    def expand_matrix(self, A, I, J, nrows, ncols):
+        if type(A) is not Dense or nrows * ncols > MOST_POSITIONS or A.flat.size > MAX_BITMAP:
+            return super().expand_matrix(compressed(A), I, J, nrows, ncols)
+        lines, width = (ncols, nrows) if A.by_columns else (nrows, ncols)
+        own = A.ncols if A.by_columns else A.nrows, A.nrows if A.by_columns else A.ncols
+        I, J = (J, I) if A.by_columns else (I, J)
+        I, J = range(own[0]) if I is None else I, range(own[1]) if J is None else J
+        flat = self.expand_vector(A.flat, _positions(I, J, lines, width), nrows * ncols)
+        return matrix_of(flat, nrows, ncols, A.by_columns)
+
+    def outside(self, A, I, J):
+        if type(A) is not Dense or A.flat.size > MAX_BITMAP:
+            return super().outside(compressed(A), I, J)
+        if I is None and J is None:
+            return empty_matrix(A.nrows, A.ncols, A.dtype)
+        lines, width = (A.ncols, A.nrows) if A.by_columns else (A.nrows, A.ncols)
+        where = _positions(*((J, I) if A.by_columns else (I, J)), lines, width)
+        region = self.expand_vector(full_vector(len(where), BOOL, True), where, A.flat.size)
+        return matrix_of(super().restrict(A.flat, Allow(region, True)), A.nrows, A.ncols, A.by_columns)
 
     # ------------------------------------------------------------------ products
 
@@ -210,6 +239,45 @@ class DenseForms(Backend):
     def reduce(self, x, monoid):
         return super().reduce(x.flat if type(x) is Dense else x, monoid)
 
+    def reduce_lines(self, A, monoid, axis):
+        """w[i] = (+)_j A[i,j] (axis 1) or w[j] = (+)_i A[i,j] (axis 0) of a full A; NotImplemented otherwise."""
+        flat = A.flat
+        if flat.words is not None or flat.iso or A.dtype._is_udt:
+            return NotImplemented
+        lines, width = (A.ncols, A.nrows) if A.by_columns else (A.nrows, A.ncols)
+        along = 1 if (axis == 1) != A.by_columns else 0  # the axis of lines x width that is reduced
+        if not self.on_device and monoid.ufunc in _UFUNCS:
+            flat = host(flat)
+            values = cast(flat.values, monoid.type).reshape(lines, width)
+            with np.errstate(all="ignore"):
+                w = cast(monoid.ufunc.reduce(values, along, dtype=values.dtype), monoid.return_type)
+        elif along == 0:
+            C = self.spmm(_row_of_ones(lines), Dense(lines, width, flat), typed_semiring(monoid, "second"))
+            return C if C is NotImplemented else C.flat
+        else:
+            return NotImplemented
+        return BitmapVector(w.shape[0], monoid.return_type, None, w, w.shape[0])
+
+    def broadcast(self, u, pattern, axis):
+        if type(pattern) is not Dense or not _is_full(pattern.flat) or not _is_full(u) or u.dtype._is_udt:
+            return super().broadcast(u, compressed(pattern), axis)
+        nrows, ncols, size = pattern.nrows, pattern.ncols, pattern.flat.size
+        u = self.to_device(u)
+        if u.iso:
+            return Dense(nrows, ncols, share(u, BitmapVector(size, u.dtype, None, u.values, size, True)))
+        along = (axis == 1) != pattern.by_columns  # u goes along each line
+        times = size // u.size
+
+        def spread(xp):
+            return xp.tile(u.values, times) if along else xp.repeat(u.values, times)
+
+        return Dense(nrows, ncols, BitmapVector(size, u.dtype, None, at(u, spread), size), pattern.by_columns)
+
+    def broadcast_over(self, u, A, axis):
+        if type(A) is Dense and _is_full(A.flat) and _is_full(u) and not u.dtype._is_udt:
+            return A, self.broadcast(u, A, axis)
+        return super().broadcast_over(u, compressed(A), axis)
+
     def overwrite(self, c, t, allow):
         if type(c) is Dense or type(t) is Dense or type(allow.pattern) is Dense:
             c, t, allow = self._all_here(c, t, allow)
@@ -242,10 +310,50 @@ def _deep(argument):
 
 
 for _name in (
-    "reduce_matmul", "least_absent", "expand_matrix", "concat_matrices", "outside", "kronecker", "broadcast",
-    "broadcast_over", "best_labels", "sequential", "bfs", "bfs_multi", "sssp", "components", "has_ascending_columns",
+    "reduce_matmul", "least_absent", "concat_matrices", "kronecker", "best_labels", "sequential", "bfs", "bfs_multi",
+    "sssp", "components", "has_ascending_columns",
 ):  # fmt: skip
     setattr(DenseForms, _name, _by_rows_first(_name))
+
+
+_UFUNCS = frozenset((
+    np.add, np.multiply, np.minimum, np.maximum, np.fmin, np.fmax, np.logical_or, np.logical_and, np.logical_xor,
+    np.bitwise_or, np.bitwise_and, np.bitwise_xor,
+))  # fmt: skip
+
+
+def _is_full(u):
+    return u.format == "bitmap" and u.words is None
+
+
+def _row_of_ones(n):
+    """The full 1 x n row in CSR."""
+    indices = np.arange(n, dtype=index_dtype(n))
+    return Compressed(1, n, BOOL, np.array([0, n], np.int64), indices, np.ones(1, np.bool_), True)
+
+
+def _region(xp, flat, lines, width, I, J):
+    """The full vector of the region I x J of a full one of lines x width positions."""
+    if flat.iso:
+        count = (lines if I is None else len(I)) * (width if J is None else len(J))
+        return share(flat, BitmapVector(count, flat.dtype, None, flat.values, count, True))
+    values = flat.values.reshape(lines, width)
+    values = _picked(xp, values, I, 0)
+    values = xp.ascontiguousarray(_picked(xp, values, J, 1)).reshape(-1)
+    result = BitmapVector(values.shape[0], flat.dtype, None, values, values.shape[0])
+    return share(flat, result)
+
+
+def _picked(xp, values, I, axis):
+    """values[I] along an axis: a view for a range of ascending numbers, or for all."""
+    if I is None:
+        return values
+    if type(I) is not range and len(I) and I[-1] - I[0] == len(I) - 1 and bool((I[1:] > I[:-1]).all()):
+        I = range(int(I[0]), int(I[-1]) + 1)
+    if type(I) is range and I.step > 0:
+        cut = slice(I.start, I.stop, I.step)
+        return values[cut] if axis == 0 else values[:, cut]
+    return xp.take(values, xp.asarray(np.asarray(I, np.int64)), axis)
 
 
 def _moved(A, flat):

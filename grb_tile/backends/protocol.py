@@ -278,6 +278,13 @@ class Backend(LoopPrimitives):
         """(+)_p x[p]   as a NumPy scalar of monoid.type, or None when x is empty; x is cast to monoid.type first."""
         return self._missing("reduce")
 
+    def reduce_lines(self, A: Dense, monoid: Any, axis: int) -> Any:
+        """w[i] = (+)_j A[i,j] (axis 1) or w[j] = (+)_i A[i,j] (axis 0) of a dense A.
+
+        NotImplemented: a product with a vector of ones is as good.
+        """
+        return NotImplemented
+
     def broadcast(self, u: VectorStore, pattern: Compressed, axis: int) -> Compressed:
         """T[i,j] = u[i] (axis 0) or u[j] (axis 1)   for (i,j) in the matrix `pattern` where u has that entry.
 

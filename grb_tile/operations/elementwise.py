@@ -6,8 +6,9 @@ number of columns), on the left a column (its size is the number of rows).
 """
 
 from ..backends.select import current
+from ..dtypes import BOOL
 from ..operators import get_typed_op
-from ..storage.embed import column_matrix, full_vector, row_matrix
+from ..storage.embed import column_matrix, full_matrix, full_vector, row_matrix
 from . import checks
 from .record import Record
 
@@ -32,6 +33,8 @@ def _everywhere(store, shape, side):
     Raises: OutOfMemory, before anything is made, when it does not fit.
     """
     backend = current()
+    if store.format == "bitmap" and store.words is None and min(shape):
+        return backend.broadcast(store, full_matrix(*shape, BOOL, True), side)
     first = get_typed_op("first", store.dtype, kind="binary")
     if side == 1:
         return backend.kronecker(column_matrix(full_vector(shape[0], store.dtype, 1)), row_matrix(store), first.flip())

@@ -3,16 +3,16 @@
 //   C[i, :] = (+)_k A[i,k] (x) X[k, :]
 //
 // Algorithm: row splitting with lanes over columns (Yang, Buluc, Owens, "Design principles for sparse matrix
-//   multiplication on the GPU", Euro-Par 2018, section 4.1), edge-balanced as merge-based CSR (Merrill, Garland, SC 2016):
-//   a warp takes `chunk` consecutive entries, whatever rows they are in.
+//   multiplication on the GPU", Euro-Par 2018, section 4.1), edge-balanced as merge-based CSR (Merrill, Garland,
+//   SC 2016): a warp takes `chunk` consecutive entries, whatever rows they are in.
 // Phases of a warp, for each row that has entries in its chunk:
-//   load      32 column indices and values, coalesced; all columns of X are covered by LANES lanes with V elements each,
-//             so that GROUPS = 32 / LANES entries are multiplied at once
+//   load      32 column indices and values, coalesced; all columns of X are covered by LANES lanes with V elements
+//             each, so that GROUPS = 32 / LANES entries are multiplied at once
 //   gather    V elements of row k of X in one load, per lane
 //   reduce    the groups' totals by shuffles
 //   write     the row's total, or, where the row goes on in other chunks, the chunk's part of it to `carry`
 // spmm_fix_up then adds the parts of each row that crosses chunks, in order: a warp for the chunk where it begins.
-// Launch: backends/cuda/products/spmm.py; spmm with a grid of (chunks of warps) x (tiles of LANES * V columns: `tiles`).
+// Launch: backends/cuda/products/spmm.py, a warp for each chunk and each of `tiles` tiles of LANES * V columns.
 // Preconditions: n is a multiple of V, X is aligned to V elements.  Where a row of A is empty, C's row stays as it is.
 //   FULL: X has every position.  Otherwise x_words has the positions that X has, and `present` gets those of C.
 #pragma once

@@ -2,7 +2,7 @@
 semirings sddmm ...] [--small] [--only=MATRIX ...]
 
 FP32, X with 16 and 64 columns, row-major; cuSPARSE's time is the best of its algorithms in either layout.  Results are
-compared with cuSPARSE's.  A line of JSON per figure goes to $OUT/bench_spmv.jsonl when OUT is set; device us: timing.py.
+compared with cuSPARSE's.  A line of JSON per figure goes to $OUT/bench_spmv.jsonl when OUT is set; times: timing.py.
 """
 
 import sys
