@@ -8,7 +8,7 @@ import numpy as np
 from ..storage import bits
 from ..storage.store import BitmapVector
 
-CHUNK = 1 << 14  # positions: 128 KiB of FP64 for each operand, a few of which fit into an L2 cache of 1 MiB
+CHUNK = 1 << 13  # positions, a multiple of 64: 64 KiB of FP64 an operand, ten of which fit into an L2 cache of 1 MiB
 
 
 class PlainSums:
@@ -30,37 +30,58 @@ class PlainSums:
 def one_pass(program, dtype, size, scalars, stores):
     """(stores, sums)"""
     np_type = dtype.np_type
-    given = [np_type.type(x if isinstance(x, float) else x.value) for x in scalars]
     vectors = [_values(store) for store in stores]
+    known = {("s", k): np_type.type(x if isinstance(x, float) else x.value) for k, x in enumerate(scalars)}
+    known |= {("x", k): v for k, v in enumerate(vectors) if not callable(v)}
     outputs = [np.empty(size, np_type) for _ in program.outputs]
+    results = dict(zip(program.outputs, outputs, strict=True))
     totals = [0.0] * len(program.sums)
     with np.errstate(all="ignore"):
+        varying = []  # (function, operands, result, where it is computed) of the steps that differ by position
+        for k, (name, refs) in enumerate(program.steps):
+            known |= {ref: np_type.type(ref[1]) for ref in refs if ref[0] == "c"}
+            function, result = program.functions[name][0], ("v", k)
+            if all(ref in known for ref in refs):
+                known[result] = function(*map(known.get, refs))
+            else:
+                room = results[result] if result in results else np.empty(min(CHUNK, size), np_type)
+                varying.append((function, refs, result, room))
         for start in range(0, size, CHUNK):
-            part = slice(start, start + CHUNK)
-            known = {"x": [v[part] if v.ndim else v for v in vectors], "s": given, "v": []}
-
-            def operand(ref, known=known):
-                return np_type.type(ref[1]) if ref[0] == "c" else known[ref[0]][ref[1]]
-
-            for name, refs in program.steps:
-                known["v"].append(program.functions[name][0](*map(operand, refs)))
+            part, length = slice(start, start + CHUNK), min(CHUNK, size - start)
+            known |= {("x", k): v(part) for k, v in enumerate(vectors) if callable(v)}
+            for function, refs, result, room in varying:
+                out = room[part] if result in results else room[:length]
+                known[result] = function(*map(known.get, refs), out=out)
             for output, ref in zip(outputs, program.outputs, strict=True):
-                output[part] = operand(ref)
-            length = min(CHUNK, size - start)
+                if ref[0] != "v" or results[ref] is not output or known[ref].ndim == 0:
+                    output[part] = known[ref]
             for k, ref in enumerate(program.sums):
-                x = np.asarray(operand(ref))
+                x = known[ref]
                 totals[k] += float(x.sum(dtype=np.float64)) if x.ndim else float(x) * length
-    made = [BitmapVector(size, dtype, None, values, size) for values in outputs]
-    return made, PlainSums(totals)
+    return [BitmapVector(size, dtype, None, values, size) for values in outputs], PlainSums(totals)
 
 
 def _values(store):
-    """The values of a vector by position, 0 where it has no entry; of no dimension where all are one."""
+    """The function that gives the values of a slice of the vector, 0 where it has no entry; a scalar where all are one.
+
+    Slices begin at a multiple of 64.
+    """
+    values, np_type = store.values[0] if store.iso else store.values, store.dtype.np_type
     if store.nvals == store.size:
-        return store.values[0] if store.iso else store.values
+        return values if store.iso else values.__getitem__
     if store.format == "bitmap":
-        there = bits.to_bool(store.words, store.size)
-        return np.where(there, store.values[0] if store.iso else store.values, store.dtype.np_type.type(0))
-    dense = np.zeros(store.size, store.dtype.np_type)
-    dense[store.indices] = store.values[0] if store.iso else store.values
-    return dense
+        bits_type = np.int64 if np_type.itemsize == 8 else np.int32
+
+        def of(part):
+            stop = min(part.stop, store.size)
+            there = bits.to_bool(store.words[part.start >> 6 : (stop + 63) >> 6], stop - part.start)
+            kept = there.view(np.int8).astype(bits_type)
+            np.negative(
+                kept, out=kept
+            )  # all bits where there is an entry; a select by a bool array takes twice as long
+            return np.bitwise_and(kept, (values if store.iso else values[part]).view(bits_type), out=kept).view(np_type)
+
+        return of
+    dense = np.zeros(store.size, np_type)
+    dense[store.indices] = values
+    return dense.__getitem__
