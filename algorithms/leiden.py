@@ -68,7 +68,7 @@ def leiden(
             of_part = x[:count].copy()
             of_part[y] = x
             node, x = y if node is None else y[node], labels_in_order(of_part)[0]
-    if x is None:
+    if x is None or not G.n:
         return communities(G, A, np.arange(G.n), gamma, report)
     # what came apart by the last moves is two communities, whose modularity is higher
     label = fused.components(inside(B, x), symmetric=True).labels

@@ -26,6 +26,7 @@ from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import BOOL, FP64, INT64
 from .hashing import key_of, mixed_by
+from .storage.convert import keep_symmetric
 from .storage.store import BitmapVector, SparseVector, index_dtype
 
 __all__ = [
@@ -69,6 +70,7 @@ class LocalMoves:
         loops = B.diag()
         self.loops = float(loops.reduce(monoid.plus).new().value or 0.0)
         self.B = select.offdiag(B).new(name="B") if loops.nvals else B
+        keep_symmetric(self.B._store)
         self.gamma = gamma
         self.u = self.k * (gamma / self.total if self.total else 0.0)
         self.vectors = vector_of(self.u), vector_of(self.k)
@@ -125,6 +127,7 @@ class LocalMoves:
         """
         xp, n = current().xp, self.n
         self.B = inside(self.B, communities)
+        keep_symmetric(self.B._store)
         # within(i) = [+_j E(i, j)],  whole(i): the sum of the degrees of i's community
         within = dense(self.B.reduce_rowwise(monoid.plus).new())
         whole = sums_by_label(communities, self.k, n)[communities]

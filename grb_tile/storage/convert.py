@@ -261,6 +261,11 @@ def keep_transpose(A, T):
     return T
 
 
+def keep_symmetric(A):
+    """Remember that A is its own transpose, so that none is made; A refers weakly to itself."""
+    forms_of(A)["transpose_of"] = weakref.ref(A)
+
+
 def transpose_of(A):
     """T[j,i] = A[i,j], cached with A.
 

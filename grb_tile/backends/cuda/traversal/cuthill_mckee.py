@@ -62,7 +62,9 @@ def _peripheral(device: Device, A: Compressed, roots: Any, number: Any) -> Any:
     nodes, starts = device.arange(n, np.int32), roots
     depth = device.full(roots.shape[0], -1, np.int32)
     while True:
-        level = bfs.traverse(device, A, A, xp.sort(starts), True, False, None, None, None)[0].values
+        # one source may take the kernel for graphs of high diameter
+        sources = int(starts[0]) if starts.shape[0] == 1 else xp.sort(starts)
+        level = bfs.traverse(device, A, A, sources, True, False, None, None, None)[0].values
         farthest = xp.zeros(roots.shape[0], np.int32)
         xp.maximum.at(farthest, number, level)
         grows = farthest > depth
