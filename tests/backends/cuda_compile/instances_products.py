@@ -120,8 +120,9 @@ def instances():
         types = (("int32_t", "int32_t"), ("int64_t", "int32_t"))[number % 2]
         yield "products/masked_push.cuh", "masked_push", text, (*types, "S", ("BY_WARP", block)[number // 2 % 2])
         yield from spgemm(number, text, atomic, structure_only)
-        out = ("int32_t", "int64_t")[number % 2]
-        yield "products/tile_products.cuh", "tile_products", text, (out, "S", "ENTRIES")
+        if number % 4 == 0:
+            out = ("int32_t", "int64_t")[number // 4 % 2]
+            yield "products/tile_products.cuh", "tile_products", text, (out, "S", "ENTRIES")
     yield from tile_pairs()
     yield "products/masked_rows.cuh", "masked_analyse", "", ("int32_t", "int32_t")
     yield "products/columns.cuh", "part_members", "", ()
