@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring
 
 from .graph import as_graph
@@ -22,6 +24,8 @@ from .result import VertexResult
 from .summary import edge_density
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .graph import Graph
 
 
@@ -31,7 +35,8 @@ def degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     weighted   the sum of the weights in place of the number of edges
 
     Shapes: A n x n, values size n, full.  Types: INT64; weighted: FP32 and FP64 as A, else INT64 (UINT64 for UINT64).
-    Raises: TypeError for weighted=True and weights that are no real numbers.
+    Raises: TypeError for weighted=True and weights that are no real numbers, OverflowError where integers sum to more
+    than half of what the type holds.
     Cost: one pass over A, and its transpose where it is directed.
 
     >>> import grb_tile as gb
@@ -91,8 +96,7 @@ def degree_centrality(G: Graph | Matrix) -> VertexResult:
     >>> degree_centrality(gb.Matrix.from_coo([0, 1], [1, 0], nrows=3, ncols=3)).to_dict()
     {0: 0.5, 1: 0.5, 2: 0.0}
     """
-    G = as_graph(G)
-    return _centrality(G, degree(G), "degree_centrality")
+    return _centrality(degree, G)
 
 
 def out_degree_centrality(G: Graph | Matrix) -> VertexResult:
@@ -103,8 +107,7 @@ def out_degree_centrality(G: Graph | Matrix) -> VertexResult:
     >>> out_degree_centrality(gb.Matrix.from_coo([0], [1], nrows=3, ncols=3)).to_dict()
     {0: 0.5, 1: 0.0, 2: 0.0}
     """
-    G = as_graph(G)
-    return _centrality(G, out_degree(G), "out_degree_centrality")
+    return _centrality(out_degree, G)
 
 
 def in_degree_centrality(G: Graph | Matrix) -> VertexResult:
@@ -115,8 +118,7 @@ def in_degree_centrality(G: Graph | Matrix) -> VertexResult:
     >>> in_degree_centrality(gb.Matrix.from_coo([0], [1], nrows=3, ncols=3)).to_dict()
     {0: 0.0, 1: 0.5, 2: 0.0}
     """
-    G = as_graph(G)
-    return _centrality(G, in_degree(G), "in_degree_centrality")
+    return _centrality(in_degree, G)
 
 
 def density(G: Graph | Matrix) -> float:
@@ -205,7 +207,24 @@ def _sums(G: Graph, A: Matrix, weighted: bool, way: str) -> Vector:
     # d += A plus.first 1
     ones = Vector.from_scalar(1, G.n, dtype)
     d(binary.plus) << semiring.plus_first[dtype](A @ ones)
+    if A.dtype.np_type.kind != "f" and G.n * max(abs(int(G.emin or 0)), abs(int(G.emax or 0))) >= 2**62:
+        _refuse_overflow(G, A, d)
     return d
+
+
+def _refuse_overflow(G: Graph, A: Matrix, d: Vector) -> None:
+    """OverflowError where a sum of weights is not in the type of d: sums of FP64 are near enough to tell."""
+    about = semiring.plus_first[dtypes.FP64](A.dup(dtypes.FP64) @ Vector.from_scalar(1.0, G.n)).new()
+    limits = np.iinfo(d.dtype.np_type)
+    at, x = about.to_coo()
+    # degree() adds two of them
+    wrong = (x >= limits.max / 2) | (x <= limits.min / 2 - 1)
+    if wrong.any():
+        k = int(np.flatnonzero(wrong)[0])
+        raise OverflowError(
+            f"weighted=True: the weights at node {G.label(int(at[k]))} sum to {x[k]:.3g}, near the limits of "
+            f"{d.dtype.name}; use FP64 weights: A.dup(gb.dtypes.FP64)"
+        )
 
 
 def _one(v: Vector) -> Vector:
@@ -213,8 +232,11 @@ def _one(v: Vector) -> Vector:
     return binary.pair[dtypes.INT64](v & v).new()
 
 
-def _centrality(G: Graph, found: VertexResult, name: str) -> VertexResult:
-    c = found.values.dup(dtypes.FP64, name=name)
+def _centrality(count: Callable[[Graph], VertexResult], G: Graph | Matrix) -> VertexResult:
+    """c = count / (n - 1), 1 where n = 1."""
+    G = as_graph(G)
+    found = count(G)
+    c = found.values.dup(dtypes.FP64, name=f"{found.report.algorithm}_centrality")
     if G.n > 1:
         c << binary.times(c, 1 / (G.n - 1))
     else:

@@ -35,7 +35,7 @@ def add_arguments(parser, name):
     parser.add_argument(
         "--generate", metavar="SPEC", help="a graph made here instead of FILE: kron:20:16, grid:1000, fem:40"
     )
-    parser.add_argument("--parts", type=_names, default=PARTS, metavar="NAMES", help="of bfs,spmv,spmspv (default all)")
+    parser.add_argument("--parts", default=",".join(PARTS), metavar="NAMES", help="of bfs,spmv,spmspv (default all)")
     parser.add_argument(
         "--sources", type=int, default=16, metavar="N", help="of searches, drawn from nodes with edges (16)"
     )
@@ -47,7 +47,7 @@ def add_arguments(parser, name):
         metavar="NAMES",
         help="of products, such as plus_times,min_plus,lor_land (default plus_times)",
     )
-    parser.add_argument("--types", type=_names, default=("FP32", "FP64"), metavar="NAMES", help="default FP32,FP64")
+    parser.add_argument("--types", default="FP32,FP64", metavar="NAMES", help="default FP32,FP64")
     parser.add_argument(
         "--densities",
         type=_numbers,
@@ -115,10 +115,8 @@ def _check(args):
         parsed(args.generate)
     if args.json not in (None, "-"):
         check_target(args.json)
-    for option, given, known in (("--parts", args.parts, PARTS), ("--types", args.types, ("FP32", "FP64"))):
-        for name in given or ("",):
-            if name not in known:
-                raise UsageError(f"{option} {name or '(none)'}: expected some of {','.join(known)}")
+    args.parts = inputs.names_among("--parts", args.parts, PARTS)
+    args.types = inputs.names_among("--types", args.types, ("FP32", "FP64"))
     for name in args.semiring:
         found = semiring_named(name)
         if found is None or found.is_positional:

@@ -78,10 +78,7 @@ def _check(args):
         raise UsageError("name one graph: FILE, or --generate kron:20:16 (or uniform:20:16, grid:1000)")
     if args.generate and parsed(args.generate)[0] == "fem":
         raise UsageError(f"--generate {args.generate}: a matrix of finite elements is no graph of GAP; take kron:20:16")
-    kernels = [part.strip() for part in args.kernels.split(",")]
-    for kernel in kernels:
-        if kernel not in KERNELS:
-            raise UsageError(f"--kernels {kernel or '(none)'}: expected some of {','.join(KERNELS)}")
+    kernels = inputs.names_among("--kernels", args.kernels, KERNELS)
     for option, number, least in (("--trials", args.trials, 1), ("--seed", args.seed, 0)):
         if number is not None and number < least:
             raise UsageError(f"{option} {number}: expected {least} or more")

@@ -80,6 +80,15 @@ def add_file_options(parser, optional=False):
     )
 
 
+def names_among(option, text, known):
+    """The names of a list with commas.  Raises: UsageError for one that is not among `known`, and for none."""
+    names = tuple(part.strip() for part in text.split(","))
+    for name in names:
+        if name not in known:
+            raise UsageError(f"{option} {name or '(none)'}: expected some of {','.join(known)}")
+    return names
+
+
 class Loaded:
     """The matrix of a file and what reading it took."""
 

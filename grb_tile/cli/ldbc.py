@@ -46,10 +46,7 @@ def add_arguments(parser, name):
 
 def run(args):
     """Read each data set, run its algorithms, print the table."""
-    wanted = [part.strip() for part in args.algorithms.split(",")]
-    for name in wanted:
-        if name not in ALGORITHMS:
-            raise UsageError(f"--algorithms {name or '(none)'}: expected some of {','.join(ALGORITHMS)}")
+    wanted = inputs.names_among("--algorithms", args.algorithms, ALGORITHMS)
     if args.repeat < 1:
         raise UsageError(f"--repeat {args.repeat}: expected 1 or more")
     rows = []

@@ -86,3 +86,13 @@ def test_edge_cases():
     with pytest.raises(ValueError, match="the reciprocity of a graph without edges"):
         alg.overall_reciprocity(one)
     assert alg.overall_reciprocity(karate()) == 1.0
+
+
+@pytest.mark.parametrize("function", [alg.degree, alg.out_degree, alg.in_degree])
+def test_sums_of_weights_that_do_not_fit(function):
+    A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 2], [2**62, 2**62, 2**62, 2**62], nrows=3, ncols=3)
+    with pytest.raises(OverflowError, match="weighted=True: the weights at node . sum to .*, near the limits of INT64"):
+        function(A, weighted=True)
+    assert function(A.dup("FP64"), weighted=True).values.reduce("max").new().value >= 2.0**63
+    near = gb.Matrix.from_coo([0, 1], [1, 0], [2**60, -(2**60)], nrows=3, ncols=3)
+    assert function(alg.Graph(near, True), weighted=True).values.nvals == 3

@@ -175,6 +175,13 @@ def test_parallel_edges_add_up_or_the_least_counts():
     assert nx.to_numpy_array(G, multigraph_weight=max, **ours)[0, 1] == 5
 
 
+def test_booleans_of_parallel_edges_stay_booleans():
+    G = nx.MultiDiGraph([(0, 1, {"w": True}), (0, 1, {"w": True}), (1, 2, {"w": False})])
+    for attribute in ("w", "missing"):
+        found, expected = (nx.to_scipy_sparse_array(G, weight=attribute, backend=b) for b in ("grb_tile", "networkx"))
+        assert found.dtype == expected.dtype and (found.toarray() == expected.toarray()).all()
+
+
 def test_large_integers_are_left_to_networkx():
     G = nx.path_graph(3)
     G[0][1]["weight"] = 2**70

@@ -27,6 +27,16 @@ def _indices(array: np.ndarray, count: int) -> np.ndarray:
     return array.astype(np.int32) if count < 2**31 else array
 
 
+def _are_bool(G: nx.Graph, weight: Any) -> bool:
+    """Whether every edge of a multigraph has True or False as its weight."""
+    return all(
+        isinstance(attributes.get(weight), bool)
+        for neighbours in G._adj.values()
+        for keys in neighbours.values()
+        for attributes in keys.values()
+    )
+
+
 @implements(kind="matrix")
 def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format="csr"):
     """The adjacency matrix, with the sum of the weights of parallel edges."""
@@ -40,6 +50,8 @@ def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format=
     indptr, columns, values = found.A.to_csr()
     if found.A.dtype.name == "BOOL" and weight is None:
         values = np.ones(columns.size, np.int64)
+    elif G.is_multigraph() and dtype is None and _are_bool(G, weight):
+        dtype = np.bool_  # a sum of which is True for SciPy, too
     if dtype is None and not columns.size:
         dtype = np.float64
     values = np.array(values, dtype=dtype)
