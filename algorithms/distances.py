@@ -95,7 +95,7 @@ def apsp(
     with Report("apsp", callback) as report:
         report.finish("converged", True)
         if method == "floyd_warshall":
-            D = _floyd_warshall(G, weights, report)
+            D: Any = _floyd_warshall(G, weights, report)
             D = D if sources is None else D[wanted, :].new(name="distances")
             return VertexResult(D, report, vertices=G.labels, sources=wanted)
         for start in range(0, len(wanted), BATCH):
@@ -130,7 +130,8 @@ def _floyd_warshall(G: Graph, weights: Weights | None, report: Report) -> Matrix
         if D[k, k].value < 0:
             raise _negative_cycle(G, k)
         # D min= D(:, k) min.+ D(k, :)
-        D(binary.min) << D[:, k].new().outer(D[k, :].new(), binary.plus)
+        column: Any = D[:, k].new()
+        D(binary.min) << column.outer(D[k, :].new(), binary.plus)
         if report.note(vertices=k + 1):
             break
     return D.dup(result, name="distances")

@@ -71,6 +71,6 @@ def leiden(
     if x is None or not G.n:
         return communities(G, A, np.arange(G.n), gamma, report)
     # what came apart by the last moves is two communities, whose modularity is higher
-    label = fused.components(inside(B, x), symmetric=True).labels
-    label = entries(label).astype(np.int64)
+    found: Any = fused.components(inside(B, x), symmetric=True)
+    label = entries(found.labels).astype(np.int64)
     return communities(G, A, label if node is None else label[node], gamma, report)

@@ -64,7 +64,8 @@ def strongly_connected_components(G: Graph | Matrix, *, callback: Callback | Non
         found: Any = fused.strong_components(G.A, symmetric=G.known_symmetric) if callback is None else None
         if found is not None:
             report.finish("converged", True)
-            return StrongComponentsResult(*found, report, vertices=G.labels)
+            of_vertex, number = found
+            return StrongComponentsResult(of_vertex, number, report, vertices=G.labels)
         found = sequential.strong_components(G.A) if callback is None else None
         if found is None:
             labels = _rounds(G, report)
