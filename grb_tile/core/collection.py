@@ -12,7 +12,9 @@ from ..backends.select import current
 from ..dtypes import cast, unify
 from ..exceptions import DimensionMismatch, EmptyObject
 from ..operators import find_opclass, from_string, get_typed_op, op_from_string, registered
-from ..storage.place import first_value, follow, is_host
+from ..storage.dense import in_order
+from ..storage.place import arrays_of, first_value, follow, is_host
+from ..storage.store import Dense
 from . import kinds
 from .arguments import check_options, expect_op, expect_type, literal, output_type
 from .comparisons import match_select
@@ -293,12 +295,18 @@ class Collection:
     # ---------------------------------------------------------------- conversion to NumPy
 
     def __array__(self, dtype=None, *, copy=None):
-        """The dense array; every position must have an entry."""
+        """The dense array; every position must have an entry.
+
+        copy=False: a view of the values of a full matrix, read-only because other objects may share them.
+        Raises: TypeError where an entry is absent; ValueError where copy=False would copy.
+        """
         if self._nvals != np.prod(self.shape, dtype=object):
             raise TypeError(
                 f"{type(self).__name__} can't be directly converted to a numpy array; "
                 f"perhaps use `{self.name}.to_coo()` method instead."
             )
+        if copy is False:
+            return _view(self, dtype)
         return self.to_dense() if dtype is None else self.to_dense().astype(dtype)
 
     def __dlpack__(self, **kwargs):
@@ -344,9 +352,31 @@ class Collection:
                 f"{self.name} can't be shared as an array: it has {store.nvals} entries, its shape is {self.shape}; "
                 "use gb.io.to_cupy(v, fill_value) or gb.io.entries_on_device(x)"
             )
+        store = in_order(store, False).flat if type(store) is Dense else store
         store.shared = True
         follow(store.values)
         return (store.values.repeat(store.nvals) if store.iso else store.values).reshape(self.shape)
+
+
+def _view(x, dtype):
+    """The values of a full object as a read-only NumPy array.  Raises: ValueError where they must be copied."""
+    transposed = x._is_transposed
+    store = (x._matrix if transposed else x)._store
+    flat = arrays_of(store)
+    wanted = store.dtype.np_type if dtype is None else np.dtype(dtype)
+    if flat.format != "bitmap" or flat.iso or not is_host(store) or wanted != flat.values.dtype:
+        raise ValueError(
+            f"{x.name or type(x).__name__} is no full object on the host with values of type {wanted}: its array needs "
+            "a copy (copy=None)"
+        )
+    flat.shared = True
+    if x.ndim == 2:
+        by_columns = store.by_columns != transposed
+        values = flat.values.reshape(x.shape[::-1]).T if by_columns else flat.values.reshape(x.shape)
+    else:
+        values = flat.values.view()
+    values.flags.writeable = False
+    return values
 
 
 def _concrete(self):

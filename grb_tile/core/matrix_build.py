@@ -324,7 +324,7 @@ class MatrixBuild:
         nrows, ncols = values.shape[:2]
         if nrows == 0 or ncols == 0:
             return cls(dtype, nrows, ncols, name=name)  # no entries: nothing as long as a dimension
-        flat = values.copy(order="C").reshape(nrows * ncols, *values.shape[2:])
+        flat = values.flatten() if values.ndim == 2 else values.copy().reshape(nrows * ncols, *values.shape[2:])
         store = Dense(nrows, ncols, BitmapVector(nrows * ncols, dtype, None, flat, nrows * ncols))
         out = cls._from_store(store, dtype, name)
         if missing_value is not None:

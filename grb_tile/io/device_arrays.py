@@ -13,7 +13,7 @@ import numpy as np
 
 from grb_tile.backends import select
 from grb_tile.dtypes import lookup_dtype
-from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
+from grb_tile.storage.store import BitmapVector, Compressed, Dense, SparseVector, index_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ def as_device(x: Any, backend: Backend | None = None) -> Any:
 
 @_reported
 def from_cupy(x: Any, *, name: str | None = None) -> Vector | Matrix:
-    """Vector of a one-dimensional device array (full), Matrix of a cupyx.scipy.sparse CSR, CSC or COO matrix.
+    """Vector or Matrix (full) of a device array of one or two dimensions, Matrix of one of cupyx.scipy.sparse.
 
     Parameters
     ----------
@@ -67,13 +67,18 @@ def from_cupy(x: Any, *, name: str | None = None) -> Vector | Matrix:
     format = getattr(x, "format", None)
     if format is None:
         values = as_device(x, backend)
-        if values.ndim != 1:
+        if values.ndim not in (1, 2):
             raise ValueError(
-                f"x must have one dimension or be a cupyx.scipy.sparse matrix, not an array of shape {values.shape}"
+                f"x must have one or two dimensions or be a cupyx.scipy.sparse matrix, not the shape {values.shape}"
             )
-        store = BitmapVector(values.shape[0], lookup_dtype(values.dtype), None, values, values.shape[0])
+        flat = values.reshape(-1)
+        store = BitmapVector(flat.shape[0], lookup_dtype(values.dtype), None, flat, flat.shape[0])
         store.shared = True
-        return Vector._from_store(store, name=name)
+        if values.ndim == 1:
+            return Vector._from_store(store, name=name)
+        if values.size == 0:
+            return Matrix(store.dtype, *values.shape, name=name)
+        return Matrix._from_store(Dense(*values.shape, store), name=name)
     if format == "coo":
         return from_cupy_coo(x.row, x.col, x.data, shape=x.shape, name=name)
     nrows, ncols = x.shape if format == "csr" else x.shape[::-1]
@@ -188,22 +193,34 @@ def from_cupy_coo(
 
 
 @_reported
-def to_cupy(x: Vector, fill_value: Any = None) -> Any:
-    """The values of a Vector as a device array of its size; absent positions get `fill_value`.
+def to_cupy(x: Vector | Matrix, fill_value: Any = None) -> Any:
+    """The values of a Vector or Matrix as a device array of its shape; absent positions get `fill_value`.
 
-    Shares the vector's array where the vector is full: change neither afterwards.
+    Shares the object's array where it is full: change neither afterwards.
     Raises: ValueError when positions are absent and no fill_value is given.
     """
     backend = select.on_device()
     store = _numeric(backend, x)
+    if len(store.shape) == 2:
+        if store.nrows * store.ncols == 0:
+            return backend.xp.zeros(store.shape, x.dtype.np_type)
+        dense = backend.convert(store, "bitmapr")
+        dense.shared = x._store.shared = True
+        return _on_positions(backend, dense.flat, fill_value).reshape(store.shape)
+    x._store.shared = True
+    return _on_positions(backend, store, fill_value)
+
+
+def _on_positions(backend: Backend, store: Any, fill_value: Any) -> Any:
+    """The values of a vector store at all its positions."""
     if store.nvals == store.size and not store.iso:
         if store.format == "bitmap":
-            store.shared = x._store.shared = True
+            store.shared = True
             return store.values
         return store.values.copy()
     if store.nvals < store.size and fill_value is None:
         raise ValueError(f"{store.size - store.nvals} of {store.size} positions are absent: give a fill_value")
-    out = backend.xp.full(store.size, 0 if fill_value is None else fill_value, x.dtype.np_type)
+    out = backend.xp.full(store.size, 0 if fill_value is None else fill_value, store.dtype.np_type)
     entries = backend.convert(store, "sparse")
     out[entries.indices] = entries.values
     return out

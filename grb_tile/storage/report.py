@@ -16,8 +16,10 @@ import numpy as np
 
 from .bit_tiles import start_type
 from .convert import occupied, row_ids
+from .dense import bitmap_switch, by_rows
 from .place import host
 from .sorting import ranges, segment_starts, stable_order
+from .store import Dense, index_dtype
 from .tiled import MIN_ENTRIES, can_tile
 
 SAMPLE = 1 << 22  # entries up to which tiles are counted exactly; beyond, they are estimated from sampled tile rows
@@ -114,6 +116,8 @@ def report(store):
     store = host(store)
     if store.format in ("sparse", "bitmap"):
         return _vector_report(store)
+    if type(store) is Dense:
+        return _dense_report(store)
     A = store
     value = 0 if A.iso else A.values.itemsize
     rows, starts = occupied(A)
@@ -187,6 +191,24 @@ def _choose(result):
             f"with values {plain} is smallest, while {best} stores the structure in {nbytes[best] / structure:.0%} of "
             "its bytes for structure-only products"
         )
+
+
+def _dense_report(A):
+    full = A.flat.words is None
+    counts = None if full else np.diff(by_rows(A).indptr)
+    result = StorageReport(
+        A.shape, A.nvals, A.dtype.name, A.format, A.iso, A.nrows if full else int(np.count_nonzero(counts)),
+        A.ncols if full else int(counts.max()),
+    )  # fmt: skip
+    value, size = 0 if A.iso else A.dtype.np_type.itemsize, A.nrows * A.ncols
+    result.nbytes["full" if full else "bitmap"] = A.nbytes
+    result.nbytes["csr"] = 8 * (A.nrows + 1) + A.nvals * (index_dtype(A.ncols).itemsize + value)
+    result.built = tuple(sorted(set(A.forms or ()) & {"csr", "other_order"}))
+    switch = bitmap_switch(*A.shape)
+    result.chosen = A.format
+    share = A.nvals / size
+    result.why = f"{share:.2%} of its positions have an entry (bitmap above {switch:.0%}, CSR below half of that)"
+    return result
 
 
 def _vector_report(u):

@@ -3,8 +3,8 @@
     info = A.ss.export("csr")          a dict: indptr, col_indices, values, nrows, ncols, is_iso, sorted_cols, format
     Matrix.ss.import_csr(**info)       the matrix again; import_any finds the format from what is given
 
-Everything is copied: `take_ownership` and `give_ownership` are accepted and have no effect on an import, and empty the
-exported object.
+Everything is copied, except that an import of a full matrix with `take_ownership` shares the array where its type and
+order fit: do not change it afterwards.  `give_ownership` empties the exported object.
 """
 
 from inspect import Parameter, Signature
@@ -16,7 +16,7 @@ from ...dtypes import lookup_dtype
 from ...exceptions import InvalidValue
 from ...operations.checks import output_shape
 from ...storage.place import host
-from ...storage.store import Dense
+from ...storage.store import BitmapVector, Dense
 from .. import kinds
 from ..arguments import check_options, values_array
 
@@ -182,7 +182,21 @@ def import_matrix(
         return kinds.Matrix.from_scalar(values[()], *_full_shape(nrows, ncols, values), dtype, name=name)
     if values.ndim == 1:
         values = values.reshape(_full_shape(nrows, ncols, values), order=order)
+    if ignored.get("take_ownership") and 0 < values.size and dtype.np_type == values.dtype:
+        shared = _shared(values, dtype, name)
+        if shared is not None:
+            return _in_form(shared, format)
     return _in_form(kinds.Matrix.from_dense(values, dtype=dtype, name=name), format)
+
+
+def _shared(values, dtype, name):
+    """The full Matrix over a contiguous two-dimensional array, whose memory it shares; None where it is not one."""
+    by_columns = values.flags.f_contiguous and not values.flags.c_contiguous
+    if type(values) is not np.ndarray or values.ndim != 2 or not (by_columns or values.flags.c_contiguous):
+        return None
+    flat = BitmapVector(values.size, dtype, None, (values.T if by_columns else values).reshape(-1), values.size)
+    flat.shared = True
+    return kinds.Matrix._from_store(Dense(*values.shape, flat, by_columns), dtype, name)
 
 
 def _in_form(A, format):

@@ -1,0 +1,118 @@
+"""Dense forms of matrices: conversions, the choice by density, sharing of arrays, what is never allocated."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from cuda_emulation.backend import EMULATED, using_shim
+from grb_tile.exceptions import InvalidValue
+from grb_tile.storage import dense
+from grb_tile.storage.dense import bitmap_switch, to_dense
+from grb_tile.storage.store import Dense
+from support.forms import FORMS, SHAPE, matrix
+from support.seeds import generator
+
+HUGE = 2**60
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("want", ["bitmapr", "bitmapc", "fullr", "fullc", "csr", "dcsr"])
+def test_conversions(form, want):
+    A, plain = matrix(generator("dense", form, want), form)
+    if want[:4] == "full" and A.nvals < A.nrows * A.ncols:
+        with pytest.raises(InvalidValue, match="needs an entry everywhere; the matrix has"):
+            to_dense(A._store, want)
+        return
+    B = gb.Matrix._from_store(gb.backends.select.current().convert(A._store, want))
+    is_full = B.nvals == B.nrows * B.ncols
+    wanted = want.replace("bitmap", "full") if is_full else want
+    assert B.ss.format == (wanted if wanted != "dcsr" else "hypercsr")
+    assert B.isequal(plain, check_dtype=True) and A.isequal(plain)
+
+
+def test_the_form_follows_the_density():
+    """Above the switch a bitmap, below half of it CSR, between them what it was; full where every entry is there."""
+    n = 100
+    assert bitmap_switch(n, n) == 0.4 and bitmap_switch(1, n) == 0.04 and bitmap_switch(64, n) == 0.3
+    A = gb.Matrix.from_dense(np.arange(n * n, dtype=float).reshape(n, n))
+    for share, form in ((0.5, "bitmapr"), (0.21, "bitmapr"), (0.19, "csr"), (1.0, "fullr")):
+        B = A.select("<", share * n * n).new()
+        assert B.ss.format == form and B.nvals == share * n * n
+        assert (B * 2).new().ss.format == form
+
+
+def test_a_full_matrix_of_one_value_of_any_shape():
+    A = gb.Matrix.from_scalar(3, HUGE, HUGE)
+    assert A.nbytes == 8 and A.nvals == HUGE**2 and A[HUGE - 1, 5].new() == 3 and A.T.new().nbytes == 8
+    assert (A + A).new()[7, HUGE - 1].new() == 6 and A.apply(gb.unary.ainv).new().nbytes == 8
+    B = gb.Matrix.from_coo([0, HUGE - 1], [5, 6], [10, 20], nrows=HUGE, ncols=HUGE)
+    assert A.ewise_mult(B, "plus").new().to_dicts() == {0: {5: 13}, HUGE - 1: {6: 23}}
+    C = gb.Matrix(int, HUGE, HUGE)
+    C(B.S) << A
+    assert C.to_dicts() == {0: {5: 3}, HUGE - 1: {6: 3}}
+    C << 4
+    assert C.nbytes == 8 and "full" in repr(C)
+
+
+def test_arrays_are_shared_and_never_changed_behind_the_caller():
+    a = np.arange(12.0).reshape(3, 4)
+    A = gb.Matrix.ss.import_fullr(values=a, take_ownership=True)
+    view = np.asarray(A, copy=False)
+    assert np.shares_memory(view, a) and not view.flags.writeable and np.shares_memory(np.asarray(A.T, copy=False), a)
+    assert np.array_equal(np.asarray(A.T, copy=False), a.T)
+    A[0, 0] = 99
+    A(gb.binary.plus) << A
+    assert view[0, 0] == a[0, 0] == 0 and A[0, 0].new() == 198
+    F = gb.Matrix.ss.import_fullc(values=np.asfortranarray(a), take_ownership=True)
+    assert F.ss.format == "fullc" and F.ss.orientation == "columnwise" and np.array_equal(np.asarray(F), a)
+    assert np.asarray(A).flags.writeable  # a copy
+    with pytest.raises(ValueError, match="needs a copy"):
+        np.asarray(gb.Matrix.from_scalar(1, 2, 2), copy=False)
+
+
+def test_forms_of_a_pickle_and_of_a_file_are_read_back():
+    for form in FORMS:
+        A, plain = matrix(generator("dense pickle", form), form)
+        again = pickle.loads(pickle.dumps(A))
+        assert again.ss.format == A.ss.format and again.isequal(plain, check_dtype=True)
+        assert gb.Matrix.ss.deserialize(A.ss.serialize()).isequal(plain, check_dtype=True)
+
+
+def test_the_report_names_the_form():
+    A, _ = matrix(generator("dense report"), "bitmapr")
+    text = str(A.storage())
+    assert "stored as bitmapr" in text and "bitmap above 8%" in text
+    A = gb.Matrix.from_scalar(1, HUGE, HUGE)
+    assert "stored as fullr" in str(A.storage())
+
+
+def test_elements_are_written_in_place():
+    A = gb.Matrix.from_dense(np.zeros((30, 30)))
+    where = A._store.flat.values.__array_interface__["data"]
+    for k in range(30):
+        A[k, k] = k
+    A.wait()
+    assert type(A._store) is Dense and A._store.flat.values.__array_interface__["data"] == where
+    assert np.array_equal(A.to_dense(), np.diag(np.arange(30.0)))
+
+
+@pytest.mark.skipif(not EMULATED, reason="the arrays are those of the emulation")
+def test_arrays_of_a_device_are_shared():
+    rng = generator("dense on a device")
+    with using_shim() as backend:
+        x = backend.array(rng.random(SHAPE))
+        A = gb.io.from_cupy(x)
+        assert A.ss.format == "fullr" and gb.io.to_cupy(A).data.ptr == x.data.ptr
+        assert np.array_equal((A * 2).new().to_dense(), x.get() * 2)
+        B, plain = matrix(rng, "bitmapc")
+        assert np.array_equal(gb.io.to_cupy(B, 0).get(), plain.to_dense(0))
+
+
+def test_a_conversion_that_does_not_fit_is_refused(monkeypatch):
+    A = gb.Matrix.from_scalar(1, 2**20, 2**20)
+    with pytest.raises(gb.exceptions.OutOfMemory, match="the indices of a dense matrix of 1048576 x 1048576"):
+        A.to_coo()
+    assert A._store.forms is None or "csr" not in A._store.forms
+    assert dense.BITMAP_SWITCH[-1] == 0.4
