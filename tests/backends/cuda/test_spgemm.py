@@ -95,7 +95,14 @@ def test_rows_of_every_bin(name, type_):
     assert agree.snapshot(A, B) == before
 
 
-@pytest.mark.parametrize("name", ["plus_times", "any_second", "any_pair"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plus_times",
+        pytest.param("any_second", marks=pytest.mark.slow),
+        pytest.param("any_pair", marks=pytest.mark.slow),
+    ],
+)
 def test_rows_split_among_blocks(name):
     """Rows of B for a group of lanes, a warp and a block; values merged in shared memory and in C itself."""
     semiring = get_typed_op(name, dtypes.BOOL if name == "any_pair" else dtypes.FP64, kind="semiring")
@@ -110,6 +117,7 @@ def test_rows_split_among_blocks(name):
             assert not EMULATED or allow is not None or " 3 split among blocks" in plan.note
 
 
+@pytest.mark.slow
 def test_long_rows_of_few_columns():
     """Rows whose columns are all found by the first products, estimated from a sample of A's entries."""
     rng = rng_of(23)
@@ -123,9 +131,9 @@ def test_long_rows_of_few_columns():
             assert not EMULATED or allow is not None or " 2 split among blocks" in plan.note
 
 
+@pytest.mark.slow
 def test_without_memory_for_bitmaps_a_block_computes_each_row(monkeypatch):
-    semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
-    A, B = operands(rng_of(19), semiring)
+    A, B = operands(rng_of(19), get_typed_op("plus_times", dtypes.FP64, kind="semiring"))
     monkeypatch.setattr(spgemm_split, "SHARE", 1 << 60)
     for name in ("plus_times", "any_pair"):
         semiring = get_typed_op(name, dtypes.FP64, kind="semiring")
