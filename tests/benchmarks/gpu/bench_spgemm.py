@@ -2,9 +2,10 @@
 [--only=MATRIX ...] [--quick]
 
 Parts: products (A A in FP64 against cuSPARSE through CuPy), semirings (min_plus, any_pair, ... against plus_times),
-masked (C<A> = A A, and a mask of a hundredth of the product), triangles (C<L> = L plus_pair L', reduced); all without
-an argument.  Graphs of $GRB_TILE_DATA (default shared/data) where they are, without symmetrising.  A line of JSON per
-figure goes to $OUT/bench_spgemm.jsonl when OUT is set.
+masked (C<A> = A A, masks of a hundredth and a tenth of the product, complements), triangles (C<L> = L plus_pair L',
+reduced), truss (k_truss of kron 20), long (8 rows of 10^7 entries times their transpose, a row of a million entries);
+all without an argument.  Graphs of $GRB_TILE_DATA (default shared/data) where they are, without symmetrising.  A line
+of JSON per figure goes to $OUT/bench_spgemm.jsonl when OUT is set.
 
 Times are wall times of whole calls until the device is done, in ms: medians of 7 (--quick: 3), results allocated from
 CuPy's pool by both sides.  Every product is verified: against cuSPARSE's where that runs, else against SciPy's on
@@ -27,7 +28,7 @@ from timing import wall_seconds
 
 import grb_tile as gb
 from grb_tile import dtypes, select as select_op
-from grb_tile.algorithms import Graph
+from grb_tile.algorithms import Graph, k_truss
 from grb_tile.algorithms.triangles import degree_ordered
 from grb_tile.backends import select
 from grb_tile.backends.cuda.structure.positions import keep_matrix_entries
@@ -35,7 +36,7 @@ from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import explain, force
 from grb_tile.storage import work
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import Allow, Compressed
 
 BANDWIDTH = 4.3e9  # bytes a millisecond
 OUT = os.environ.get("OUT")
@@ -47,6 +48,7 @@ PEERS = {
     "cnr-2000": (4.31, "spECK"), "soc-Slashdot0902": (10.7, "spECK"), "ego-Twitter": (8.1, "spECK"),
     "fb-Cornell5": (9.5, "spECK"),
 }  # fmt: skip
+PARTS = "products", "semirings", "masked", "triangles", "truss", "long"
 TIMES = 3 if "--quick" in sys.argv else 7
 
 
@@ -229,16 +231,60 @@ def triangles(small):
             )  # fmt: skip
 
 
+def truss(small):
+    """k_truss(4) of a Kronecker graph, all rounds."""
+    G = Graph(gb.Matrix._from_store(rmat(*((12, 8) if small else (20, 16))), dtypes.BOOL, "A"))
+    found = k_truss(G, 4)
+    say(
+        part="truss", matrix="kron12" if small else "kron20", entries=found.values.nvals,
+        rounds=found.report.iterations, ms=median_ms(partial(k_truss, G, 4)),
+    )  # fmt: skip
+
+
+def long_rows(small):
+    """A of 8 rows times A' by rows, whole numbers; a square matrix whose first row is long, against one block a row."""
+    semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
+    rng, m = cp.random.default_rng(3), 10_000 if small else 10_000_000
+    for each in (1, 2):  # one entry in so many columns
+        cols = cp.concatenate(
+            [cp.arange(m, dtype=cp.int32) * each + rng.integers(0, each, m, dtype=cp.int32) for _ in range(8)]
+        )
+        values = rng.integers(1, 5, 8 * m).astype(cp.float64)
+        A = Compressed(8, m * each, dtypes.FP64, cp.arange(9, dtype=cp.int64) * m, cols, values, False)
+        AT = select.current().transpose(A)
+        C = product(A, AT, semiring)
+        dense = cp.zeros((8, m * each))
+        dense[cp.arange(8).repeat(m), cols] = values
+        assert bool((C.values.reshape(8, 8) == dense @ dense.T).all())
+        del dense
+        floor = (2 * 8 * m * 12 + 8 * m * each) / BANDWIDTH
+        ms = median_ms(partial(product, A, AT, semiring))
+        say(part="long", rows=8, columns=m * each, ms=ms, floor_ms=floor, plan=next(iter(explain())).note)
+    n = 1 << (12 if small else 21)
+    rows = cp.concatenate([cp.zeros(n // 2, cp.int64), rng.integers(1, n, 4 * n)])
+    cols = cp.concatenate([cp.arange(n // 2) * 2, rng.integers(0, n, 4 * n)])
+    keys = cp.unique(rows * n + cols)
+    indptr = cp.searchsorted(keys // n, cp.arange(n + 1)).astype(cp.int64)
+    A = Compressed(n, n, dtypes.FP64, indptr, (keys % n).astype(cp.int32), cp.ones(keys.size), False)
+    say(part="long", rows=n, ms=median_ms(partial(product, A, A, semiring)), plan=next(iter(explain())).note)
+
+
 def masked(name, structure):
-    """C<M> = A A, plus_times FP64: M = A, and M a hundredth of the product's entries, against the whole product."""
+    """C<M> = A A, plus_times FP64: M = A, and a hundredth and a tenth of the product's entries, against the whole
+    product; complements of A and of the tenth."""
     A = matrix(structure, dtypes.FP64)
     semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
     whole = product(A, A, semiring)
-    chosen = cp.sort(cp.random.RandomState(5).permutation(whole.nvals)[: whole.nvals // 100])
-    few = keep_matrix_entries(select.current().device, whole, chosen)
-    del whole
+    order = cp.random.RandomState(5).permutation(whole.nvals)
+    few, tenth = (
+        keep_matrix_entries(select.current().device, whole, cp.sort(order[: whole.nvals // share]))
+        for share in (100, 10)
+    )
+    del whole, order
     figures = {"whole_ms": median_ms(partial(product, A, A, semiring))}
-    for what, M in (("A", A), ("few", few)):
+    for what, M in (("A", A), ("tenth", tenth)):
+        figures[f"not_{what}_ms"] = median_ms(partial(product, A, A, semiring, Allow(M, True)))
+    for what, M in (("A", A), ("few", few), ("tenth", tenth)):
         want = None
         for names in ((), ("dot",), ("gustavson", "merge_at_mask"), ("gustavson", "two_phases")):
             with force(names):
@@ -259,10 +305,12 @@ def main():
     print("device", cp.cuda.runtime.getDeviceProperties(0)["name"].decode())
     small = "--small" in sys.argv
     only = [argument[7:] for argument in sys.argv if argument.startswith("--only=")]
-    parts = [a for a in sys.argv[1:] if not a.startswith("--")] or ["products", "semirings", "masked", "triangles"]
+    parts = [a for a in sys.argv[1:] if not a.startswith("--")] or [*PARTS]
     ratios = {}
-    if "triangles" in parts:
-        triangles(small)
+    for part, measure in (("triangles", triangles), ("truss", truss), ("long", long_rows)):
+        if part in parts:
+            measure(small)
+            cp.get_default_memory_pool().free_all_blocks()
     if {"products", "semirings", "masked"} & set(parts):
         for name, structure in matrices(small, only):
             if "products" in parts:
