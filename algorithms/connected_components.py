@@ -3,7 +3,8 @@
     u min= A min.second g,   f(f(i)) min= u(i),   f min= u,   f min= g,   g(i) = f(f(i))     until g stays
 
 f is a forest: f(i) is the parent of i, g the grandparent, u the least grandparent among a node's neighbours.  Trees
-hook onto trees with smaller roots and grow flat, until each is a star over its component.
+hook onto trees with smaller roots and grow flat, until each is a star over its component.  On the CPU a compiled loop
+joins the trees of each edge instead (union-find; gb.sequential), with the same labels.
 
 Contract: G is not changed.  labels is a full UINT64 vector; labels(i) is the smallest node of i's component.
 Agrees with GAP's CCVerifier (sbeamer/gapbs, src/cc.cc) and LDBC Graphalytics 1.0, WCC, both up to renaming.
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, exceptions, fused, monoid, semiring
+from grb_tile import Matrix, Vector, binary, dtypes, exceptions, fused, monoid, semiring, sequential
 
 from . import arguments
 from .graph import Graph, as_graph
@@ -48,15 +49,16 @@ def connected_components(
     """f = least node that can be reached, edges followed both ways.
 
     method     "fastsv": the loop above, on every backend; "afforest": trees linked by samples of the edges, then by the
-               rest (Sutton, Ben-Nun, Barak, IPDPS 2018), one launch on a GPU; "auto": afforest where the backend in use
-               has it and no callback is given, else fastsv.  The report names the one that ran
+               rest (Sutton, Ben-Nun, Barak, IPDPS 2018), one launch on a GPU; "auto": a compiled loop of union-find on
+               the CPU, afforest where the backend in use has it, else, and with a callback, fastsv.  The report names
+               the one that ran
     callback   called with the record of each round of fastsv; something true stops there (labels are then not least)
 
     Shapes: A n x n, labels size n.  Types: any A, whose values do not matter; labels UINT64.
     Raises: TypeError, DimensionMismatch from Graph; ValueError for method, and for method="afforest" with a callback;
     NotImplementedException for method="afforest" where the backend in use does not have it.
-    Cost: a few products with A (and A' where edges have a direction); the number of rounds grows with the logarithm of
-    the longest chain.
+    Cost: each edge once; fastsv: a few products with A (and A' where edges have a direction), in rounds whose number
+    grows with the logarithm of the longest chain.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import connected_components
@@ -69,6 +71,13 @@ def connected_components(
     if method == "afforest" and callback is not None:
         raise ValueError('callback: method="afforest" runs as one operation without rounds; use method="fastsv"')
     if method != "fastsv" and callback is None:  # fused.components replaces the loop below where the backend has one
+        if method == "auto":
+            with Report("connected_components (union-find)") as report:
+                done = sequential.components(G.A, symmetric=G.known_symmetric)
+                if done is not None:
+                    report.finish("converged", True)
+                    labels = Vector.from_dense(done[0].astype(np.uint64), name="labels")
+                    return ComponentsResult(labels, done[1], report, vertices=G.labels)
         with Report("connected_components (afforest)") as report:
             found = fused.components(G.A, symmetric=G.is_symmetric_structure, fallback=False) if G.n else None
             if found is not None:

@@ -1,6 +1,7 @@
 """Sequential algorithms in linear time, each one compiled loop over the rows of a matrix, on a backend that has it.
 
     sequential.strong_components(A)        Pearce 2016
+    sequential.components(A)               Rem 1976
     sequential.core_numbers(A, ...)        Batagelj and Zaversnik 2003
     sequential.greedy_colours(A, order)    Welsh and Powell 1967
     sequential.breadth_first(lists, s)     Moore 1959
@@ -73,6 +74,18 @@ def strong_components(A: Matrix) -> tuple[np.ndarray, int] | None:
     label = np.empty(n, np.int64)
     work = np.zeros(n, np.int64), np.empty(n, np.int32), *np.empty((3, n), np.int64)
     count = _run("strong_components", [A], *work, label)
+    return None if count is None else (label, count)
+
+
+def components(A: Matrix, *, symmetric: bool = False) -> tuple[np.ndarray, int] | None:
+    """(label, count): the least vertex of each vertex's component, entries joining both ways; the number of components.
+
+    symmetric   the structure of A is, so that half of it is enough
+    Cost: O((n + nvals) a(n)), a the inverse of Ackermann's function.
+    Source: Patwary, Blair, Manne, "Experiments on union-find algorithms" (SEA 2010), Rem's algorithm.
+    """
+    label = np.arange(A.nrows)
+    count = _run("union_find", [A], int(symmetric), label)
     return None if count is None else (label, count)
 
 

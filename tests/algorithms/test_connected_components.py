@@ -84,5 +84,19 @@ def test_the_whole_loop_is_told_whether_edges_go_both_ways(back, monkeypatch):
     told = []
     monkeypatch.setattr(fused, "components", lambda A, *, symmetric, fallback: told.append(symmetric))
     A = edges([(0, 1)], 3, both=back)
-    assert connected_components(A).count == 2
+    with gb.plan(force="numpy"):  # without the compiled loop
+        assert connected_components(A).count == 2
     assert told == [back]
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_union_find(seed, engine, base_seed):
+    A = matrix(random_graph(base_seed * 1000 + seed, weights="one"))
+    S = gb.binary.any(A | A.T).new()
+    expected = connected_components(A, method="fastsv")
+    for G in (Graph(A, directed=True), Graph(S, directed=False), Graph(S)):
+        found = connected_components(G)
+        if engine == "compiled" and gb.sequential.components(A) is not None:
+            assert found.report.algorithm == "connected_components (union-find)"
+        assert found.count == expected.count and found.labels.isequal(expected.labels)

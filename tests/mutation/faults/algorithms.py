@@ -127,6 +127,12 @@ FAULTS = [
         "other = u\n",
     ),
     Fault(
+        "grb_tile/backends/cpu/templates/union_find.py",
+        "a tree is joined without its root",
+        "if parent[s] == s:\n                        parent[s] = parent[r]\n                        break\n",
+        "if parent[s] == s:\n                        break\n",
+    ),
+    Fault(
         "grb_tile/backends/cpu/templates/brandes.py",
         "a vertex is on one path only",
         "                total *= sigma[v]\n",

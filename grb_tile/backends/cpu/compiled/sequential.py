@@ -17,7 +17,7 @@ ENTRY_SECONDS = 100e-9  # a composition of products takes so long for each entry
 NO_VALUES = np.zeros(0, np.float64)
 _ONE_MATRIX = (
     "bipartite_matching", "cuthill_mckee", "greedy_colouring", "independent_set", "strong_components",
-    "topological_levels",
+    "topological_levels", "union_find",
 )  # fmt: skip
 _LISTS = "breadth_first", "topological_levels"  # neighbours in an order of their own, with INT64 numbers
 # (template, constants) of every kernel of this module, for indices of 32 bits: what a release brings compiled
