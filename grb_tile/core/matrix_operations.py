@@ -88,11 +88,18 @@ class MatrixOperations:
         B, bt = (other._matrix, True) if other._is_transposed else (other, False)
         return MatrixExpression(ops.mxm(A, B, op, at, bt), ("{0.name}.mxm({1.name}, op={2})", self, other, op))
 
-    def mxv(self, other: VectorLike, op: OperatorLike | None = None) -> VectorExpression:
+    def mxv(
+        self, other: VectorLike, op: OperatorLike | None = None, *, reuse: VectorLike | None = None
+    ) -> VectorExpression:
         """w = A (+.x) v.
 
         Shapes: A is m x n, v has n places, w has m.  Types: `op` (semiring.plus_times by default) decides.
-        Raises: DimensionMismatch; TypeError when `op` is no semiring.
+        reuse: a hint, a vector of v's size that may take v's place where the product is computed row-wise,
+        because the caller knows that what is written is the same: BFS may give the visited vertices for the
+        frontier, since w(~visited.S) has no other neighbours of them. A row then stops at its first visited neighbour,
+        and the frontier is not converted (operand reuse, push_pull_graphblas_icpp18, section 5.4). The result is wrong
+        where that does not hold; it is not checked.
+        Raises: DimensionMismatch, also for `reuse`; TypeError when `op` is no semiring, `reuse` no vector.
         Spec: GraphBLAS C API 2.1, section 4.3.3.
         """
         if type(other) is not kinds.Vector:
@@ -100,7 +107,10 @@ class MatrixOperations:
         op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
         if op.opclass != "Semiring":
             expect_op(self, op, "Semiring", within="mxv", argname="op")
-        record = ops.mxv(self._matrix, other, op, True) if self._is_transposed else ops.mxv(self, other, op)
+        if reuse is not None:
+            reuse = expect_type(self, reuse, kinds.Vector, within="mxv", argname="reuse", op=op)
+        A = self._matrix if self._is_transposed else self
+        record = ops.mxv(A, other, op, self._is_transposed, reuse)
         return VectorExpression(record, ("{0.name}.mxv({1.name}, op={2})", self, other, op))
 
     def kronecker(self, other: MatrixLike, op: OperatorLike | None = None) -> MatrixExpression:

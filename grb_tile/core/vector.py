@@ -340,10 +340,13 @@ class Vector(Stored):
 
     # ---------------------------------------------------------------- operations
 
-    def vxm(self, other: MatrixLike, op: OperatorLike | None = None) -> VectorExpression:
+    def vxm(
+        self, other: MatrixLike, op: OperatorLike | None = None, *, reuse: VectorLike | None = None
+    ) -> VectorExpression:
         """w' = v' (+.x) A.
 
         Shapes: v has A.nrows places, w has A.ncols.  Types: `op` (semiring.plus_times by default) decides.
+        reuse: a vector that may take v's place row-wise, as for Matrix.mxv.
         Raises: DimensionMismatch; TypeError when `op` is no semiring.
         Spec: GraphBLAS C API 2.1, section 4.3.2.
         """
@@ -353,10 +356,12 @@ class Vector(Stored):
         op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
         if op.opclass != "Semiring":
             expect_op(self, op, "Semiring", within="vxm", argname="op")
+        if reuse is not None:
+            reuse = expect_type(self, reuse, kinds.Vector, within="vxm", argname="reuse", op=op)
         if other._is_transposed:
-            record = ops.vxm(self, other._matrix, op, True)
+            record = ops.vxm(self, other._matrix, op, True, reuse)
         else:
-            record = ops.vxm(self, other, op)
+            record = ops.vxm(self, other, op, False, reuse)
         return VectorExpression(record, ("{0.name}.vxm({1.name}, op={2})", self, other, op))
 
     def inner(self, other: VectorLike, op: OperatorLike | None = None) -> ScalarExpression:

@@ -83,14 +83,14 @@ def mxm(A, B, op, at=False, bt=False):
     return MxM(A, B, op, at, bt)
 
 
-def mxv(A, u, op, at=False):
-    """Record of w = A (+.x) u."""
-    return MxV(A, u, op, at)
+def mxv(A, u, op, at=False, reuse=None):
+    """Record of w = A (+.x) u; `reuse` may take u's place row-wise (multiply.matvec)."""
+    return MxV(A, u, op, at, reuse)
 
 
-def vxm(u, A, op, at=False):
-    """Record of w' = u' (+.x) A."""
-    return VxM(u, A, op, at)
+def vxm(u, A, op, at=False, reuse=None):
+    """Record of w' = u' (+.x) A; `reuse` as for mxv."""
+    return VxM(u, A, op, at, reuse)
 
 
 def inner(u, v, op):

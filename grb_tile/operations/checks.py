@@ -35,6 +35,14 @@ def inner_sizes(call, left_name, left, right_name, right):
         )
 
 
+def reused(call, u, reuse):
+    """A vector that may take u's place has its size."""
+    if reuse.shape != u.shape:
+        raise DimensionMismatch(
+            f"{call}: reuse has size {_text(reuse.shape)} and the vector {_text(u.shape)}; give one of the same size"
+        )
+
+
 def output_shape(call, out, shape):
     """The output has the shape of the result."""
     if out != shape:

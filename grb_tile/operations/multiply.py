@@ -15,11 +15,13 @@ from . import checks
 from .record import Record
 
 
-def matvec(A, transposed, u, semiring, allow):
+def matvec(A, transposed, u, semiring, allow, reuse=None):
     """w = E (+.x) u, where E is A or its transpose; the planner chooses the method.
 
     rows: row-wise (dot, pull), one dot product for each row that `allow` admits; needs E by rows.
     cols: column-wise (saxpy, push), the columns of E that u names; needs E's transpose by rows.
+    reuse: a vector that takes u's place row-wise, because the caller says that w is the same (operand reuse,
+    push_pull_graphblas_icpp18, section 5.4).
     """
     backend = current()
     A, u, allow = backend.operands_to_device(A if type(A) is not Dense else by_rows(A), u, allow)
@@ -27,6 +29,8 @@ def matvec(A, transposed, u, semiring, allow):
     if (plan.method == "rows") == transposed:  # the rows of the transpose are wanted
         A = cached_transpose(A) or backend.transpose(A)
     if plan.method == "rows":
+        if reuse is not None:
+            u = backend.to_device(reuse)
         w = backend.matvec_rows(A, u, semiring, allow, plan)
     else:
         w = backend.matvec_cols(A, u, semiring, allow, plan)
@@ -115,16 +119,19 @@ class MxM(Record):
 class MxV(Record):
     """w = A (+.x) u."""
 
-    __slots__ = ("A", "u", "at")
+    __slots__ = ("A", "u", "at", "reuse")
     name = "mxv"
     c_name = "GrB_mxv"
 
-    def __init__(self, A, u, op, at):
+    def __init__(self, A, u, op, at, reuse=None):
         nrows, ncols = A.shape
         if at:
             nrows, ncols = ncols, nrows
         if ncols != u.shape[0]:
             checks.inner_sizes("mxv", "A", (nrows, ncols), "u", u.shape)
+        if reuse is not None:
+            checks.reused("mxv", u, reuse)
+        self.reuse = reuse
         self.A = A
         self.u = u
         self.op = op
@@ -133,7 +140,8 @@ class MxV(Record):
         self.dtype = op.return_type
 
     def compute(self, allow=None):
-        return matvec(self.A._store, self.at, self.u._store, self.op, allow)
+        reuse = None if self.reuse is None else self.reuse._store
+        return matvec(self.A._store, self.at, self.u._store, self.op, allow, reuse)
 
     def operands(self):
         return ((self.A, self.at), (self.u, False))
@@ -142,16 +150,19 @@ class MxV(Record):
 class VxM(Record):
     """w' = u' (+.x) A, computed as w = A' u with the operands (and positions) of the multiply swapped."""
 
-    __slots__ = ("u", "A", "at")
+    __slots__ = ("u", "A", "at", "reuse")
     name = "vxm"
     c_name = "GrB_vxm"
 
-    def __init__(self, u, A, op, at):
+    def __init__(self, u, A, op, at, reuse=None):
         nrows, ncols = A.shape
         if at:
             nrows, ncols = ncols, nrows
         if nrows != u.shape[0]:
             checks.inner_sizes("vxm", "u", u.shape, "A", (nrows, ncols))
+        if reuse is not None:
+            checks.reused("vxm", u, reuse)
+        self.reuse = reuse
         self.u = u
         self.A = A
         self.op = op
@@ -160,7 +171,8 @@ class VxM(Record):
         self.dtype = op.return_type
 
     def compute(self, allow=None):
-        return matvec(self.A._store, not self.at, self.u._store, self.op.flip(), allow)
+        reuse = None if self.reuse is None else self.reuse._store
+        return matvec(self.A._store, not self.at, self.u._store, self.op.flip(), allow, reuse)
 
     def operands(self):
         return ((self.u, False), (self.A, self.at))
