@@ -12,7 +12,7 @@ from typing import NamedTuple
 from . import tuning
 from .record import KERNEL_METHODS, forced
 
-SEGMENTS = ("segments", "segments_delta16", "segments_relabelled")
+SEGMENTS = ("segments", "segments_delta16", "segments_relabelled", "bit_blocks")
 
 
 def _record(plan, kernel, rule, figures=()):
@@ -120,6 +120,26 @@ def column_indices(
     if share < tuning.RELABELLED_SHARE:
         return "segments", "columns_spread", (near,)
     return "segments_relabelled", "columns_skewed", (share,)
+
+
+def blocks_or_segments(
+    entries: int, blocks: float, rest: float, item: int, column_bytes: int, profile
+) -> tuple[str, str, tuple]:
+    """(kernel, rule, figures) of products with full vectors: over 8 x 8 bitmap blocks, or over segments of entries.
+
+    blocks: of 8 x 8 with an entry, estimated.  rest: entries outside of them.  item: bytes of a value that is read.
+    column_bytes: of a column index in the segments.  The figures: ns of a product over blocks, of one over segments, of
+    making the blocks, and entries a block.
+    """
+    bandwidth = profile.dram_bytes_ns
+    blocks_ns = (blocks * tuning.BLOCK_BYTES + rest * 4 + entries * item) / bandwidth
+    blocks_ns = max(blocks_ns, blocks * tuning.GPU_BLOCK_NS * profile.latency)
+    segments_ns = entries * (column_bytes + item + 1 / 8) / bandwidth
+    build_ns = entries * tuning.GPU_BLOCK_BUILD_NS * profile.latency
+    figures = blocks_ns, segments_ns, build_ns, (entries - rest) / max(blocks, 1.0)
+    if blocks_ns < segments_ns:
+        return "bit_blocks", "blocks_full", figures
+    return "segments", "blocks_sparse", figures
 
 
 def presence_is_found_later(edges: float, size: int) -> bool:

@@ -40,6 +40,7 @@ FORCIBLE = {
         "kernel",
         "GPU, row-wise: segments with columns relabelled by frequency, x in shared memory",
     ),
+    "bit_blocks": ("kernel", "GPU, row-wise: equal shares of 8 x 8 bitmap blocks; full vector, no mask"),
     "pull_early_exit": ("kernel", "GPU, row-wise: each row stops at its first match, highest-degree neighbour first"),
     "merge_columns": ("kernel", "GPU, column-wise: merged by atomics, a block takes whole columns"),
     "merge_edge_balanced": ("kernel", "GPU, column-wise: merged by atomics, edges balanced among warps"),
@@ -55,7 +56,8 @@ FORCIBLE = {
 }
 KERNEL_METHODS = {
     "binned_rows": "rows", "listed_rows": "rows", "segments": "rows", "segments_delta16": "rows",
-    "segments_relabelled": "rows", "pull_early_exit": "rows", "merge_columns": "cols", "merge_edge_balanced": "cols",
+    "segments_relabelled": "rows", "bit_blocks": "rows", "pull_early_exit": "rows", "merge_columns": "cols",
+    "merge_edge_balanced": "cols",
     "merge_hubs_shared": "cols", "sort_products": "cols",
 }  # fmt: skip
 _ALIKE = {"rows": "rows", "pull": "rows", "cols": "cols", "push": "cols"}
@@ -276,6 +278,10 @@ RULES = {
     "columns_near": "{0:.0%} of the segments span less than 2^16 columns",
     "columns_skewed": "{0:.0%} of the entries are in the columns whose x fits in shared memory",
     "columns_spread": "columns neither near nor skewed: {0:.0%} of the segments are near",
+    "blocks_full": "{3:.1f} entries an 8 x 8 block: a product over blocks takes {0:.0f} ns, over segments {1:.0f} ns, "
+    "making the blocks {2:.0f} ns",
+    "blocks_sparse": "{3:.1f} entries an 8 x 8 block: a product over blocks takes {0:.0f} ns, over segments {1:.0f} ns",
+    "blocks_unsuited": "{0} entries: too few for blocks, or the matrix is too large for them",
     # kernels of column-wise products
     "few_entries": "{0} entries of the vector: every block scans all of them",
     "columns_short": "no column has more than {0} entries: whole columns balance the blocks",

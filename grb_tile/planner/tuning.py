@@ -218,6 +218,15 @@ RELABELLED_ENTRIES = _set(
 RELABELLED_SHARE = _set(
     "RELABELLED_SHARE", 0.25, "share of the entries", "in the columns whose x fits in shared memory", H200
 )
+BLOCK_BYTES = _set(
+    "BLOCK_BYTES",
+    10.6,
+    "bytes a block",
+    "8 of the map, 2 of the column, 0.4 for each 32 blocks, 0.2 for each block row",
+    "by construction",
+)
+GPU_BLOCK_NS = _set("GPU_BLOCK_NS", 20e-6, "ns a block", "8 x 8 bitmap blocks: bound by instructions", H200)
+GPU_BLOCK_BUILD_NS = _set("GPU_BLOCK_BUILD_NS", 20e-3, "ns an entry", "8 x 8 bitmap blocks made from CSR", H200)
 
 ALWAYS_ALLOCATED = _set(
     "ALWAYS_ALLOCATED", 1 << 24, "elements", "128 MiB of 8-byte values fit on every supported GPU", "by construction"

@@ -2,12 +2,13 @@
 //
 // Who includes it: traversal/bfs_tiles.cuh.  Who calls: backends/cuda/products/tiles.py.  Schema: storage/bit_tiles.py;
 // W is a tile's word (uint16_t, uint32_t or word), P the type of `start`.
-// bit_tile_rows    TileBFS, Algorithms 6 (Push-CSR) and 7 (Pull-CSC): a warp for each chunk of a tile row; 32 tiles
-//                  are looked up together, a lane each, then every tile that x meets is tried by a lane for each of
-//                  its rows.  Rows that are not wanted, or found already, are skipped, and a chunk ends when none is
-//                  left (Algorithm 7's stop).
 // bit_tile_columns TileBFS, Algorithm 5 (Push-CSC): a warp for each chunk of a column of tiles that x meets, a lane for
 //                  each tile: the words that x's bits name are united, one atomic for each tile.
+// bit_tile_rows    Algorithm 6 (Push-CSR): a warp for each chunk of a tile row, a lane for each tile: where x meets the
+//                  tile's columns, the lane tries the words of its wanted rows, one after the other.
+// bit_tile_pull    Algorithm 7 (Pull-CSC): a warp for each chunk of a tile row, one wanted row after the other: a lane
+//                  for each tile tries the row's word, and a hit ends the row for the warp.  The rows of A are the
+//                  columns of A', which the paper's CSC stores.
 // Long lines of tiles are split: chunk k < lines is the first TILES_OF_CHUNK tiles of line k, the others follow in
 //   order of lines, those of line r from lines + extra[r] on (section 3.4: "splitting long row tiles"; extra is null
 //   when no line is that long).
@@ -70,6 +71,43 @@ template <class W> GRB_DEVICE W wanted_part(const W* mask, bool masked, bool com
   return complement ? W(~m) : m;
 }
 
+// What both row-wise kernels do with a chunk of at most TILES_OF_CHUNK tiles, a lane each.
+template <class W, class P> struct TileOfLane {
+  W x = 0, rows = 0, map = 0;        // x at the tile's columns; rows that are wanted and non-empty; all non-empty ones
+  const W* words = nullptr;
+  GRB_DEVICE TileOfLane(const TileLines<W, P>& a, int64_t t, bool there, const W* x_parts, W wanted) {
+    if (there) x = x_parts[a.line[t]];
+    if (x) map = a.map[t], rows = W(map & wanted);
+    if (rows) words = a.words + a.start[t];
+  }
+  // x's positions that row r meets; r is a non-empty row.
+  GRB_DEVICE W met(int r) const { return W(words[bits_in(W(map & low_bits<W>(r)))] & x); }
+};
+template <class W>
+GRB_DEVICE W wanted_rows(const W* mask, bool masked, bool complement, int64_t line, int64_t nrows) {
+  constexpr int NT = 8 * sizeof(W);
+  const int64_t left = nrows - line * NT;
+  return W(wanted_part(mask, masked, complement, line) & (left >= NT ? W(~W(0)) : low_bits<W>(int(left))));
+}
+// Rows `hit` of a line, by lane 0; returns how many were not there.
+template <class W> GRB_DEVICE int put_rows(const TileChunks& chunks, int64_t line, W hit, W* w_parts) {
+  W before = 0;
+  if (is_split(chunks, line)) before = unite(w_parts, line, hit);
+  else w_parts[line] = hit;
+  return bits_in(W(hit & ~before));
+}
+GRB_DEVICE void add_found(unsigned long long found, unsigned long long* total) {
+  __shared__ unsigned long long sums[32];
+  found = block_reduce(found, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
+  if (threadIdx.x == 0 && found) atomicAdd(total, found);
+}
+template <class W> GRB_DEVICE W united_lanes(W bits) {
+  if constexpr (sizeof(W) == 8)
+    return W(warp_or(unsigned(bits))) | W(warp_or(unsigned(bits >> 32))) << 32;
+  else
+    return W(warp_or(unsigned(bits)));
+}
+
 // counts (null: presence only; else zeros) gets how many of x's positions each row meets; total += rows that meet any.
 template <class W, class P>
 __global__ void __launch_bounds__(256)
@@ -79,61 +117,55 @@ bit_tile_rows(int64_t nrows, const int64_t* ptr, const int32_t* line_of, const W
               unsigned long long* total) {
   const TileLines<W, P> a{ptr, line_of, maps, start, words};
   const TileChunks chunks{lines, chunk_count, extra, owner};
-  constexpr int NT = 8 * sizeof(W), LANES = NT < 32 ? NT : 32, EACH = NT / LANES, AT_ONCE = 32 / LANES;
   unsigned long long found = 0;
-  int lane = lane_number(), mine = lane % LANES;
   GRB_EACH_WARP(k, chunks.count) {
     int64_t line, first, stop;
     chunk_range(a, chunks, k, line, first, stop);
-    int64_t left = nrows - line * NT;
-    W wanted = W(wanted_part(mask, masked, complement, line) & (left >= NT ? W(~W(0)) : low_bits<W>(int(left))));
-    int met[EACH];
-    for (int u = 0; u < EACH; u++) met[u] = 0;
-    for (int64_t t0 = first; wanted && t0 < stop; t0 += 32) {
-      int64_t t = t0 + lane;
-      W x = t < stop ? x_parts[a.line[t]] : W(0), whole = x ? a.map[t] : W(0);
-      P start = whole & wanted ? a.start[t] : P(0);
-      for (unsigned live = __ballot_sync(ALL_LANES, W(whole & wanted) != 0); live;) {
-        unsigned chosen = live;                              // AT_ONCE tiles: lanes 0 .. LANES-1 take the first
-        for (int k = 0; k < AT_ONCE; k++) {
-          if (k < lane / LANES) chosen &= chosen - 1;
-          live &= live - 1;
-        }
-        int who = chosen ? __ffs(int(chosen)) - 1 : 0;
-        W x_here = shuffle(x, who), map_here = shuffle(whole, who);
-        P start_here = shuffle(start, who);
-        for (int u = 0; u < EACH; u++) {
-          int r = u * 32 + mine;
-          if (chosen && (W(map_here & wanted) >> r & 1) && (counts != nullptr || met[u] == 0))
-            met[u] += bits_in(W(a.words[start_here + bits_in(W(map_here & low_bits<W>(r)))] & x_here));
-        }
-      }
-      if (counts == nullptr) {
-        bool open = false;
-        for (int u = 0; u < EACH; u++) open = open || ((wanted >> (u * 32 + mine) & 1) && met[u] == 0);
-        if (!__any_sync(ALL_LANES, open)) break;
-      }
+    const int64_t t = first + lane_number();
+    const TileOfLane<W, P> tile(a, t, t < stop, x_parts, wanted_rows(mask, masked, complement, line, nrows));
+    W hit = 0;
+    for (W rest = tile.rows; rest; rest &= W(rest - 1)) {
+      const int r = lowest_in(rest);
+      const W met = tile.met(r);
+      if (!met) continue;
+      hit |= W(W(1) << r);
+      if (counts != nullptr) atomicAdd(&counts[line * (8 * int(sizeof(W))) + r], (unsigned long long)bits_in(met));
     }
-    if (AT_ONCE > 1)
-      for (int u = 0; u < EACH; u++) met[u] += __shfl_xor_sync(ALL_LANES, met[u], LANES % 32);
-    W packed = 0;
-    for (int u = 0; u < EACH; u++) packed |= W(W(__ballot_sync(ALL_LANES, met[u] != 0)) << (u * LANES % NT));
-    bool split = is_split(chunks, line);
-    if (counts != nullptr)
-      for (int u = 0; u < EACH; u++)
-        if (met[u] && lane < LANES) {
-          unsigned long long* place = &counts[line * NT + u * 32 + lane];
-          if (split) atomicAdd(place, (unsigned long long)met[u]); else *place = met[u];
-        }
-    if (lane == 0 && packed) {
-      W before = 0;
-      if (split) before = unite(w_parts, line, packed); else w_parts[line] = packed;
-      found += bits_in(W(packed & ~before));
-    }
+    hit = united_lanes(hit);
+    if (lane_number() == 0 && hit) found += put_rows(chunks, line, hit, w_parts);
   }
-  __shared__ unsigned long long sums[32];
-  found = block_reduce(found, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
-  if (threadIdx.x == 0 && found) atomicAdd(total, found);
+  add_found(found, total);
+}
+template <class W, class P>
+__global__ void __launch_bounds__(256)
+bit_tile_pull(int64_t nrows, const int64_t* ptr, const int32_t* line_of, const W* maps, const P* start, const W* words,
+              int64_t lines, int64_t chunk_count, const int32_t* extra, const int32_t* owner, const W* x_parts,
+              const W* mask, bool masked, bool complement, W* w_parts, unsigned long long* counts,
+              unsigned long long* total) {
+  const TileLines<W, P> a{ptr, line_of, maps, start, words};
+  const TileChunks chunks{lines, chunk_count, extra, owner};
+  unsigned long long found = 0;
+  GRB_EACH_WARP(k, chunks.count) {
+    int64_t line, first, stop;
+    chunk_range(a, chunks, k, line, first, stop);
+    const int64_t t = first + lane_number();
+    const W wanted = wanted_rows(mask, masked, complement, line, nrows);
+    const TileOfLane<W, P> tile(a, t, t < stop, x_parts, wanted);
+    W hit = 0;
+    for (W rest = wanted; rest; rest &= W(rest - 1)) {
+      const int r = lowest_in(rest);
+      const W met = tile.rows >> r & 1 ? tile.met(r) : W(0);
+      if (!__any_sync(ALL_LANES, met != 0)) continue;
+      hit |= W(W(1) << r);
+      if (counts != nullptr) {
+        const unsigned sum = warp_sum_everywhere(unsigned(bits_in(met)));
+        if (lane_number() == 0)
+          atomicAdd(&counts[line * (8 * int(sizeof(W))) + r], (unsigned long long)sum);
+      }
+    }
+    if (lane_number() == 0 && hit) found += put_rows(chunks, line, hit, w_parts);
+  }
+  add_found(found, total);
 }
 
 // a: the tiles by columns.
@@ -161,9 +193,7 @@ bit_tile_columns(const int64_t* ptr, const int32_t* line_of, const W* maps, cons
       if (united) found += bits_in(W(united & ~unite(w_parts, to, united)));
     }
   }
-  __shared__ unsigned long long sums[32];
-  found = block_reduce(found, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
-  if (threadIdx.x == 0 && found) atomicAdd(total, found);
+  add_found(found, total);
 }
 
 }  // namespace grb

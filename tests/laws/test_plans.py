@@ -197,13 +197,13 @@ def test_forced_plans_are_followed():
 
     A = gb.Matrix.from_coo(np.arange(40), (np.arange(40) * 7) % 40, np.arange(40), nrows=40, ncols=40)
     x = gb.Vector.from_coo([1, 5], [2, 3], size=40)
-    device = current().on_device  # then the engine is the backend, and blocks of bits have no method
+    device = current().on_device  # then the engine is the backend
     for method, shown in (
         ("rows", "rows over"),
         ("cols", "cols over"),
         ("tiled", "over tiled"),
         ("bittiled", "over bittiled"),
-        ("bitblock", "over csr cuda" if device else "over bitblock"),
+        ("bitblock", "over bitblock"),
         ("push_csc", "over push_csc"),
         ("push_csr", "over push_csr"),
         ("pull_csc", "over pull_csc"),

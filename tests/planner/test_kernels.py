@@ -14,6 +14,7 @@ from grb_tile.planner.choose_kernel import (
     merge_kernel,
     rows_kernel,
     spgemm_kernel,
+    blocks_or_segments,
     stays_bitmap,
 )
 from grb_tile.planner.choose_traversal import (
@@ -56,6 +57,7 @@ SERVED = {  # kernel -> (semiring, entries of the vector, entries of the mask or
     "segments": ("plus_times", N, None),
     "segments_delta16": ("plus_times", N, None),
     "segments_relabelled": ("plus_times", N, None),
+    "bit_blocks": ("plus_times", N, None),
     "pull_early_exit": ("any_pair", 50, None),
     "merge_columns": ("plus_times", 50, None),
     "merge_edge_balanced": ("plus_times", 50, None),
@@ -123,6 +125,20 @@ def test_texts_of_kernels_differ(matrix):
             product(matrix, *case)
             texts.add(repr(explain().plans[0]).split(" by ")[1].split(" ")[0])
     assert texts == set(SERVED)
+
+
+def test_blocks_where_they_are_full():
+    """23 entries a block, as of a mesh of three unknowns a node: blocks; 2 a block: segments, whatever the type."""
+    entries = 80_000_000
+    for item in (0, 1, 4, 8):
+        for columns in (2, 4):
+            full = blocks_or_segments(entries, entries / 23, 0, item, columns, H200)
+            assert full[0] == "bit_blocks" and full[2][0] < full[2][1]
+            assert blocks_or_segments(entries, entries / 2, 0, item, columns, H200)[0] == "segments"
+    slow = profile_of("half", 66, H200.dram_bytes_ns / 2)
+    assert blocks_or_segments(entries, entries / 23, 0, 4, 2, slow)[2][0] == pytest.approx(
+        2 * blocks_or_segments(entries, entries / 23, 0, 4, 2, H200)[2][0]
+    )
 
 
 def test_without_force_the_kernel_and_its_reason_are_shown(matrix):

@@ -79,6 +79,13 @@ def instances():
         if not structure_only:
             columns = ("PLAIN_COLUMNS", "DELTA_COLUMNS", "RELABELLED_COLUMNS")[number % 3]
             yield "products/segments.cuh", "matvec_segments", text, ("int32_t", "int32_t", "S", columns, "512", "1")
+        resident = "3" if "2 Z" in text or "double2" in text else "6"
+        yield (
+            "products/bitblock_rows.cuh",
+            "bit_block_rows",
+            text,
+            ("S", ("uint16_t", "int32_t")[number % 2], "false" if structure_only else full, "128", resident),
+        )
         if atomic:
             template = "int32_t", "int32_t", "int32_t", "S", masked, full
             yield "products/columns.cuh", "merge_columns", text, (*template, "false")
@@ -133,7 +140,11 @@ def instances():
     plus_times = next(structs())[0]
     for types in (("int64_t", "int64_t", "int64_t"), ("int32_t", "int64_t", "int32_t")):
         yield "products/rows.cuh", "matvec_rows", plus_times, (*types, "S", "true", "true")
+    for code in ("uint16_t", "int32_t"):
+        yield "products/bitblock_build.cuh", "encode_blocks", "", (code,)
     for index in ("int32_t", "int64_t"):
+        for moved, fill in (("uint32_t", "false"), ("uint8_t", "true"), ("ulonglong2", "true")):
+            yield "products/bitblock_build.cuh", "merge_blocks", "", (index, moved, fill)
         yield (
             "products/segments.cuh",
             "matvec_segments",
@@ -147,7 +158,7 @@ def instances():
             yield "products/tiles.cuh", "merge_values", "", (index, moved, "true")
         yield "products/edges.cuh", "edges_of", "", ("int32_t", index)
     for word in ("uint16_t", "uint32_t", "word"):
-        for name in ("bit_tile_rows", "bit_tile_columns"):
+        for name in ("bit_tile_rows", "bit_tile_pull", "bit_tile_columns"):
             yield "products/bit_tiles.cuh", name, "", (word, "int32_t")
         for fill in ("false", "true"):
             yield "products/bit_tiles_build.cuh", "merge_tile_row", "", ("int32_t", word, "int32_t", fill)

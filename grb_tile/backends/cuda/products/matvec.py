@@ -4,7 +4,8 @@ Row-wise (kernels/products/rows.cuh): rows are binned by length, the mask is tes
 monoids stop early. x is wanted full or as a bitmap; the values of A, x and w are touched only where they matter. The
 planner (planner/choose_kernel.py) names the kernel:
 
-    segments            x full, no mask, all entries are read: entries are balanced, not rows (products/segments.py)
+    segments            x full, no mask, all entries are read: entries are balanced, not rows (products/segments.py);
+                        bit_blocks: the same over 8 x 8 bitmap blocks (products/bitblocks.py)
     pull_early_exit     one match decides a row (any monoid, structure only): most rows end at their first look
                         (products/pull.py)
     listed_rows         the mask is a short list: only its rows
@@ -36,7 +37,7 @@ from ..structure.entries import (
     words_of,
 )
 from ..structure.structure import choose_format
-from . import columns, pull, segments as row_segments, tiles
+from . import bitblocks, columns, pull, segments as row_segments, tiles
 from .row_schedule import chosen_rows, longest_row, schedule_of
 
 PLAIN = {"most": 1 << 24}  # blocks of plain sums: a warp for each task; fewer where each block adds to one counter
@@ -59,7 +60,10 @@ def matvec_rows(device, A, x, semiring, allow=None, plan=None):
         return NotImplemented
     format = plan if type(plan) is str else getattr(plan, "format", None)
     if format is not None and format != "csr":
-        w = tiles.matvec(device, A, x, semiring, allow, format, matvec_rows)
+        if format == "bitblock":
+            w = _by_blocks(device, A, x, held, s, allow)
+        else:
+            w = tiles.matvec(device, A, x, semiring, allow, format, matvec_rows)
         if w is not NotImplemented:
             return w
         use_plain_rows(plan)
@@ -141,6 +145,22 @@ def _by_entries(device, A, x, s, plan):
     """Every entry is read and x is full: entries are balanced, not rows (kernels/products/segments.cuh)."""
     w = device.places(A.nrows, s.dtype.np_type)
     row_segments.multiply(device, A, s, x.values, w, plan)
+    return _at_occupied_rows(device, A, x, s, w)
+
+
+def _by_blocks(device, A, x, held, s, allow):
+    """Over 8 x 8 bitmap blocks, for any x and mask; NotImplemented for matrices too large for them."""
+    if not bitblocks.suits(A):
+        return NotImplemented
+    allow, nothing = mask_of(device, allow)
+    if nothing:
+        return empty_vector(device, A.nrows, s.dtype)
+    if allow is not None or held != x.size:
+        return _counted(device, A, x, s, *bitblocks.multiply(device, A, x, s, allow))
+    w = None
+    if not s.structure_only:
+        w = device.places(A.nrows, s.dtype.np_type)
+        bitblocks.multiply_full(device, A, s, x.values, w)
     return _at_occupied_rows(device, A, x, s, w)
 
 

@@ -28,6 +28,7 @@ from ....planner import tuning
 from ....planner.choose_kernel import column_indices, forced_kernel
 from ....storage.store import forms_of
 from ..structure.entries import gather, index_type
+from . import bitblocks
 from .row_schedule import pointers
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ class RowSegments:
     """See the schema at the head of this file."""
 
     __slots__ = (
-        "arrived", "before", "begins", "choice", "columns", "entries", "forced", "launches", "names", "plain", "rows",
-        "slices", "uses",
+        "arrived", "before", "begins", "by_blocks", "choice", "columns", "entries", "forced", "launches", "names",
+        "plain", "rows", "saved_ns", "slices", "uses",
     )  # fmt: skip
 
 
@@ -102,6 +103,7 @@ def _make(device, A):
     result.arrived, result.launches, result.uses = device.zeros(1, np.uint32), {}, 0
     result.columns = result.plain = Columns(PLAIN, A.indices)
     result.choice, result.forced = None, {}
+    result.by_blocks, result.saved_ns = {}, 0.0
     return result
 
 
@@ -139,6 +141,29 @@ def columns_of(device: Device, A: Compressed, form: RowSegments, plan: Any = Non
         kernel, rule, figures = form.choice or ("segments", "columns_plain", (form.uses, tuning.BUILD_AFTER))
         plan.use_kernel(kernel, rule, figures)
     return form.columns
+
+
+def takes_blocks(device: Device, A: Compressed, form: RowSegments, s: Lowered, plan: Any = None) -> bool:
+    """Does this product go over 8 x 8 bitmap blocks?  Once the time that they would have saved pays for making them."""
+    wanted = forced_kernel("rows")
+    if wanted == "bit_blocks":
+        choice = ("bit_blocks", "forced", ()) if bitblocks.suits(A) else (KERNELS[PLAIN], "kernel_unsuited", (wanted,))
+    elif wanted is not None or form.choice is None:
+        return False
+    else:
+        choice = form.by_blocks.get(s)
+        if choice is None:
+            choice = form.by_blocks[s] = bitblocks.choose(device, A, s, 2 if form.columns.kind == DELTA else 4)
+        if choice[0] != "bit_blocks":
+            return False
+        if "bitblock" not in A.forms:
+            blocks_ns, segments_ns, build_ns = choice[2][:3]
+            form.saved_ns += segments_ns - blocks_ns
+            if form.saved_ns < build_ns:
+                return False
+    if plan is not None and type(plan) is not str:
+        plan.use_kernel(*choice)
+    return choice[0] == "bit_blocks"
 
 
 def _columns(device, A, form):
@@ -217,6 +242,9 @@ def multiply(device: Device, A: Compressed, s: Lowered, x_values: Any, w: Any, p
     form = segments_of(device, A)
     if s.reads_x and not s.x_iso:
         columns = columns_of(device, A, form, plan)
+        if takes_blocks(device, A, form, s, plan):
+            bitblocks.multiply_full(device, A, s, x_values, w)
+            return
     else:
         columns = form.plain
         if plan is not None and type(plan) is not str:

@@ -129,8 +129,7 @@ def _bit_tiled(device, A, x, semiring, allow, direction):
         return NotImplemented
     size, dtype = A.nrows, semiring.return_type
     if direction == "bittiled":
-        held = x.nvals_if_read
-        direction = "push_csc" if held is not None and held < tuning.TILES_SPARSE_X * x.size else "push_csr"
+        direction = _direction(x.nvals_if_read, x.size, size, allow)
     by_columns = direction == "push_csc" and idempotent
     T = bit_tiles_of(device, A, WIDTH, columns=by_columns)
     lines, word = T.by_cols if by_columns else T.by_rows, T.row_words.dtype
@@ -149,7 +148,8 @@ def _bit_tiled(device, A, x, semiring, allow, direction):
             chunks[1] * 32, (*common, total)
         )
     else:
-        device.launcher.kernel("products/bit_tiles.cuh", "bit_tile_rows", "", template).over(
+        name = "bit_tile_pull" if direction == "pull_csc" else "bit_tile_rows"
+        device.launcher.kernel("products/bit_tiles.cuh", name, "", template).over(
             chunks[1] * 32, (size, *common, counts, total)
         )
     one = np.ones(1, op.return_type.np_type)
@@ -163,6 +163,15 @@ def _bit_tiled(device, A, x, semiring, allow, direction):
     counts = cast_array(device, counts[:size].view(np.int64), INT64, dtype)
     values = combined(device, times, dtype, size, counts, False, device.constant(one), True)
     return counted_later(device, size, dtype, w_words, values, total)
+
+
+def _direction(held, width, size, allow):
+    """push_csc, push_csr or pull_csc as TileBFS chooses (section 3.4): by x's entries `held`, and by the wanted rows."""
+    pattern = None if allow is None else allow.pattern
+    masked = None if pattern is None else pattern.nvals_if_read
+    if masked is not None and (size - masked if allow.complement else masked) * tuning.TILES_PULL_CSC <= size:
+        return "pull_csc"
+    return "push_csc" if held is not None and held < tuning.TILES_SPARSE_X * width else "push_csr"
 
 
 def _all_words(device, size):

@@ -1,0 +1,250 @@
+"""SpMV over 8 x 8 bitmap blocks: the form of a matrix, kept in A.forms["bitblock"], and its products.
+
+Schema of BitBlocks (B blocks in order of block rows, then columns; T block rows that hold a block; N chunks of CHUNK
+blocks; kernels/products/bitblock_rows.cuh reads it). It differs from storage/bit_tiles.py's BitBlockMatrix, because the
+lanes of a GPU want other orders, and because a GPU reads it in every product:
+
+    maps         uint64 [B]       bit 8 c + r: is there an entry in row r, column c of the block?
+    codes        uint16 [B]       highest bit: does a block row begin?  The others: column of the block less its base
+    bases        int32 [N]        the least column of each chunk
+                                  where a chunk spans 2^15 blocks: codes int32 [B], ~column where a block row begins,
+                                  and no bases
+    values       [E + PAD bytes]  in the order of the bits; [1] when iso
+    value_ptr    int64 [N + 1]    values before each chunk
+    begun        int32 [N]        block rows begun before each chunk
+    block_ptr    int32 [T + 1]    first block of each block row
+    names        int32 [T]        block rows that hold a block; None: all
+    rest         uint32 [R]       remainder, entries of blocks with fewer than LEAST: 8 * column + row in the block row
+    rest_values  [R] or [1]
+    rest_ptr     int32 [T + 1]    entries of the remainder of each block row
+
+FP32 takes 4 bytes an entry and 10.4 bytes a block. Paper: Spaden, papers/spaden_bitmap_spmv_icpp24.txt, 4.2 and 4.3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....planner import tuning
+from ....planner.choose_kernel import blocks_or_segments
+from ....storage.store import forms_of
+from ..structure.entries import gather, index_type, moved_type, to_bitmap, words_of
+from ..structure.structure import convert
+from .tiles import _MOVED, _merging_tasks
+
+if TYPE_CHECKING:
+    from ....storage.store import Compressed
+    from ..lowering.semirings import Lowered
+    from ..runtime.device import Device
+
+CHUNK = 32  # blocks, as in kernels/products/bitblock_build.cuh
+LEAST = 3  # entries: below it 4 bytes for each column take less than the 10 of a map and a column of a block
+THREADS = 128
+BLOCKS = {1: 6, 2: 6, 4: 6, 8: 6, 16: 3}  # resident blocks for a multiprocessor, by bytes of a value: registers
+PAD = 16  # bytes behind the values, which are copied in multiples of 16
+LARGEST = 1 << 28  # rows and columns: 8 * column + row fits into 32 bits
+SAMPLE, SAMPLES = 1 << 13, 8  # block rows in a sample, and in how many ranges they are
+
+
+class BitBlocks:
+    """See the schema at the head of this file."""
+
+    __slots__ = (
+        "arrived", "bases", "begun", "block_ptr", "blocks", "codes", "launches", "maps", "names", "rest", "rest_ptr",
+        "rest_values", "value_ptr", "values",
+    )  # fmt: skip
+    format = "bitblock"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        arrays = (self.maps, self.codes, self.bases, self.values, self.value_ptr, self.begun, self.block_ptr,
+                  self.names, self.rest, self.rest_values, self.rest_ptr)  # fmt: skip
+        return sum(array.nbytes for array in arrays if array is not None)
+
+
+def suits(A: Compressed) -> bool:
+    """Has A few enough rows and columns, and enough entries for its block rows?"""
+    return (
+        max(A.nrows, A.ncols) <= LARGEST
+        and 0 < A.indices.shape[0] < 2**31
+        and A.nrows <= 64 * (A.indices.shape[0] + 1024)
+    )
+
+
+def bit_blocks_of(device: Device, A: Compressed) -> BitBlocks:
+    """The BitBlocks of A, kept in A.forms["bitblock"]."""
+    forms = forms_of(A)
+    found = forms.get("bitblock")
+    if found is None:
+        found = forms["bitblock"] = _make(device, A)
+    return found
+
+
+def _make(device, A):
+    if A.rows is not None:
+        A = convert(device, A, "csr")
+    xp, form = device.xp, BitBlocks()
+    values = None if A.iso else A.values.view(_MOVED[A.values.dtype.itemsize])
+    merge, counts, task_ptr = _counted(device, A.indptr, A.indices, values)
+    ptr, held, left = (xp.cumsum(count) for count in counts)
+    form.blocks, entries, rest = (int(n) for n in device.read(ptr[-1:], held[-1:], left[-1:]))
+    device.check_room(form.blocks * 14 + entries * A.values.dtype.itemsize, f"{form.blocks} blocks of 8 x 8")
+    form.maps, cols = device.empty(form.blocks, np.uint64), device.empty(form.blocks, np.int32)
+    form.rest = device.empty(rest, np.uint32) if rest else None
+    form.values = form.rest_values = A.values
+    kept = rest_values = None
+    if values is not None:
+        kept = device.empty(entries + PAD // values.dtype.itemsize, values.dtype)
+        rest_values = device.empty(rest, values.dtype)
+        form.values, form.rest_values = kept.view(A.values.dtype), rest_values.view(A.values.dtype)
+    else:
+        A.shared = True
+    merge("true", ptr, held, left, form.maps, cols, kept, form.rest, rest_values)
+    if task_ptr is not None:
+        ptr, left = gather(device, ptr, task_ptr), gather(device, left, task_ptr)
+    names = xp.nonzero(ptr[1:] != ptr[:-1])[0]
+    if names.shape[0] == ptr.shape[0] - 1:
+        form.names = None
+    else:
+        form.names = names.astype(np.int32)
+        ends = device.array(np.array([ptr.shape[0] - 1]))
+        at = xp.concatenate((names, ends))
+        ptr, left = gather(device, ptr, at), gather(device, left, at)
+    form.block_ptr, form.rest_ptr = ptr.astype(np.int32), left.astype(np.int32) if rest else None
+    _encode(device, form, cols)
+    form.arrived, form.launches = None, {}
+    return form
+
+
+def _counted(device, indptr, indices, values):
+    """(merge, (blocks, entries in them, entries of the remainder) of each task, task_ptr) of the rows of `indptr`."""
+    nrows = indptr.shape[0] - 1
+    tasks, task_ptr, owner = _merging_tasks(device, indptr, 8)
+    counts = [device.zeros(tasks + 1, np.int64) for _ in range(3)]
+
+    def merge(fill, *arrays):
+        kernel = device.launcher.kernel(
+            "products/bitblock_build.cuh", "merge_blocks", "",
+            (index_type(indices), "uint8_t" if values is None else moved_type(values), fill),
+        )  # fmt: skip
+        kernel.over(tasks * 8, (indptr, indices, values, nrows, LEAST, tasks, task_ptr, owner, *arrays))
+
+    merge("false", *(count[1:] for count in counts), None, None, None, None, None)
+    return merge, counts, task_ptr
+
+
+def _encode(device, form, cols):
+    """The codes of the columns, and what begins before each chunk."""
+    xp, blocks = device.xp, form.blocks
+    chunks = -(-blocks // CHUNK)
+    rows = form.block_ptr.shape[0] - 1
+    begins = device.zeros(chunks + 1, np.uint32)
+    device.launcher.kernel("products/segments.cuh", "mark_begins", "", (index_type(form.block_ptr),)).over(
+        rows + 1, (form.block_ptr, rows, blocks, begins)
+    )
+    counts = device.zeros(chunks + 1, np.int64)
+
+    def encode(name, np_type, bases, wide):
+        codes = device.empty(blocks, np_type)
+        device.launcher.kernel("products/bitblock_build.cuh", "encode_blocks", "", (name,)).over(
+            chunks * 32, (form.maps, cols, begins, blocks, codes, bases, counts[1:], wide)
+        )
+        return codes
+
+    wide = device.counters()
+    form.bases = device.empty(chunks, np.int32)
+    form.codes = encode("uint16_t", np.uint16, form.bases, wide)
+    if device.read(wide[:1])[0]:
+        form.codes, form.bases = encode("int32_t", np.int32, None, None), None
+    form.value_ptr = xp.cumsum(counts)
+    starts = device.arange(chunks) * CHUNK
+    form.begun = xp.searchsorted(form.block_ptr[:-1], starts.astype(np.int32), side="left").astype(np.int32)
+
+
+def occupancy(device: Device, A: Compressed) -> tuple[float, float]:
+    """(blocks, entries of the remainder) for each entry of A, from SAMPLES ranges of its block rows; in A.forms."""
+    forms = forms_of(A)
+    found = forms.get("occupancy")
+    if found is None:
+        rows, span = A.nrows, SAMPLE // SAMPLES * 8
+        starts = (
+            [0] if rows <= span * SAMPLES else [k * (rows - span) // (SAMPLES - 1) // 8 * 8 for k in range(SAMPLES)]
+        )
+        if len(starts) == 1:
+            span = rows
+        sums = []
+        for start in starts:
+            indptr = A.indptr[start : min(start + span, rows) + 1]
+            blocks, entries, rest = _counted(device, indptr, A.indices, None)[1]
+            sums += [blocks.sum().reshape(1), entries.sum().reshape(1), rest.sum().reshape(1)]
+        numbers = device.read(*sums)
+        blocks, entries, rest = (float(sum(numbers[k::3])) for k in range(3))
+        found = forms["occupancy"] = blocks / max(entries + rest, 1.0), rest / max(entries + rest, 1.0)
+    return found
+
+
+def choose(device: Device, A: Compressed, s: Lowered, column_bytes: int) -> tuple[str, str, tuple]:
+    """(kernel, rule, figures) of planner.choose_kernel.blocks_or_segments for A and s.
+
+    column_bytes: of a column index in A's segments.
+    """
+    entries = A.indices.shape[0]
+    if A.rows is not None or not suits(A) or entries < tuning.TILES_ENTRIES:
+        return "segments", "blocks_unsuited", (entries,)
+    item = A.values.dtype.itemsize if s.reads_a and not A.iso else 0
+    blocks, rest = occupancy(device, A)
+    return blocks_or_segments(entries, blocks * entries, rest * entries, item, column_bytes, device.profile)
+
+
+def multiply_full(device: Device, A: Compressed, s: Lowered, x_values: Any, w: Any) -> None:
+    """w[rows with entries] = A (+.x) x for a full x."""
+    _run(device, bit_blocks_of(device, A), A.nrows, s, True, None, x_values, None, False, w, None, None)
+
+
+def multiply(device: Device, A: Compressed, x: Any, s: Lowered, allow: Any) -> tuple:
+    """(w or None, its presence words, their count) of w<allow> = A (+.x) x for any x."""
+    size = A.nrows
+    x_words = None
+    if x.nvals_if_read != x.size:
+        if s.reads_x and not x.iso:
+            x = to_bitmap(device, x)
+        x_words = words_of(device, x)
+    mask = None if allow is None else words_of(device, allow.pattern)
+    words, found = device.zeros((size + 63) >> 6, np.uint64), device.counters()
+    w = None if s.structure_only else device.places(size, s.dtype.np_type)
+    complement = allow is not None and allow.complement
+    _run(device, bit_blocks_of(device, A), size, s, False, x_words, x.values, mask, complement, w, words, found)
+    return w, words, found
+
+
+def _run(device, form, nrows, s, full, x_words, x_values, mask, complement, w, words, found):
+    launch = form.launches.get((s, full))
+    if launch is None:
+        launch = form.launches[s, full] = _launch(device, form, s, full)
+    kernel, blocks, threads, parts, have = launch
+    x_present, mask, w_present = (part if part is None else part.view(np.uint8) for part in (x_words, mask, words))
+    kernel(blocks, threads, (
+        form.maps, form.codes, form.bases, form.values if s.reads_a else None, form.value_ptr, form.begun,
+        form.block_ptr, form.names, form.rest, form.rest_values if s.reads_a else None, form.rest_ptr, form.blocks,
+        nrows, x_present, x_values if s.reads_x else None, mask, complement, w, w_present, found, parts, have,
+        form.arrived,
+    ))  # fmt: skip
+
+
+def _launch(device, form, s, full):
+    """(kernel, blocks, threads, parts of block rows that cross shares, whether they hold something)."""
+    wide = max(s.dtype.np_type.itemsize, form.values.dtype.itemsize if s.reads_a else 1)
+    kernel = s.kernel(device.launcher, "products/bitblock_rows.cuh", "bit_block_rows", (
+        "S", "int32_t" if form.bases is None else "uint16_t", "true" if full else "false", str(THREADS),
+        str(BLOCKS[wide]),
+    ))  # fmt: skip
+    warps = THREADS // 32
+    blocks = max(1, min(kernel.resident_blocks(THREADS), -(-form.blocks // warps)))
+    shares = blocks * warps
+    if form.arrived is None or form.arrived.shape[0] < shares:
+        form.arrived = device.zeros(shares, np.uint32)
+    slots = shares * 16
+    return kernel, blocks, THREADS, device.empty(slots, s.dtype.np_type), device.empty(slots, np.uint8)
