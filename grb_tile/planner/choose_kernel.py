@@ -7,10 +7,13 @@ The backend calls these functions with facts; each records its choice in the pla
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import tuning
 from .record import KERNEL_METHODS, forced
+
+if TYPE_CHECKING:
+    from .device_profile import DeviceProfile
 
 SEGMENTS = ("segments", "segments_delta16", "segments_relabelled", "bit_blocks")
 
@@ -122,24 +125,21 @@ def column_indices(
     return "segments_relabelled", "columns_skewed", (share,)
 
 
-def blocks_or_segments(
-    entries: int, blocks: float, rest: float, item: int, column_bytes: int, profile
-) -> tuple[str, str, tuple]:
-    """(kernel, rule, figures) of products with full vectors: over 8 x 8 bitmap blocks, or over segments of entries.
+def blocks_pay(entries: int, blocks: float, item: int, column_bytes: int, profile: DeviceProfile) -> tuple | None:
+    """Figures of products with full vectors where 8 x 8 bitmap blocks cost less than segments of entries, else None.
 
-    blocks: of 8 x 8 with an entry, estimated.  rest: entries outside of them.  item: bytes of a value that is read.
-    column_bytes: of a column index in the segments.  The figures: ns of a product over blocks, of one over segments, of
-    making the blocks, and entries a block.
+    blocks: of 8 x 8 with an entry, estimated.  item: bytes of a value that is read.  column_bytes: of a column index in
+    the segments.  The figures: ns of a product over blocks, of one over segments, of making the blocks, and entries a
+    block.
     """
     bandwidth = profile.dram_bytes_ns
-    blocks_ns = (blocks * tuning.BLOCK_BYTES + rest * 4 + entries * item) / bandwidth
-    blocks_ns = max(blocks_ns, blocks * tuning.GPU_BLOCK_NS * profile.latency)
+    blocks_ns = blocks * tuning.GPU_BLOCK_NS * profile.latency
+    blocks_ns += (blocks * tuning.BLOCK_BYTES + entries * item) / bandwidth
     segments_ns = entries * (column_bytes + item + 1 / 8) / bandwidth
+    if blocks_ns >= segments_ns:
+        return None
     build_ns = entries * tuning.GPU_BLOCK_BUILD_NS * profile.latency
-    figures = blocks_ns, segments_ns, build_ns, (entries - rest) / max(blocks, 1.0)
-    if blocks_ns < segments_ns:
-        return "bit_blocks", "blocks_full", figures
-    return "segments", "blocks_sparse", figures
+    return blocks_ns, segments_ns, build_ns, entries / max(blocks, 1.0)
 
 
 def presence_is_found_later(edges: float, size: int) -> bool:

@@ -280,8 +280,6 @@ RULES = {
     "columns_spread": "columns neither near nor skewed: {0:.0%} of the segments are near",
     "blocks_full": "{3:.1f} entries an 8 x 8 block: a product over blocks takes {0:.0f} ns, over segments {1:.0f} ns, "
     "making the blocks {2:.0f} ns",
-    "blocks_sparse": "{3:.1f} entries an 8 x 8 block: a product over blocks takes {0:.0f} ns, over segments {1:.0f} ns",
-    "blocks_unsuited": "{0} entries: too few for blocks, or the matrix is too large for them",
     # kernels of column-wise products
     "few_entries": "{0} entries of the vector: every block scans all of them",
     "columns_short": "no column has more than {0} entries: whole columns balance the blocks",

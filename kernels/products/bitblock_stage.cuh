@@ -51,17 +51,18 @@ template <class A, bool HAS_VALUES> struct BlockStaging {
   template <class T> static GRB_DEVICE T load(Address at) {
     registers_of<T> to;
     if constexpr (sizeof(T) == 1) {
-      asm volatile("ld.shared.u8 %0, [%1];" : "=r"(to.part[0]) : "r"(at));
+      asm volatile("ld.shared.u8 %0, [%1];" : "=r"(to.part[0]) : "r"(at) : "memory");
     } else if constexpr (sizeof(T) == 2) {
-      asm volatile("ld.shared.u16 %0, [%1];" : "=r"(to.part[0]) : "r"(at));
+      asm volatile("ld.shared.u16 %0, [%1];" : "=r"(to.part[0]) : "r"(at) : "memory");
     } else if constexpr (sizeof(T) == 4) {
-      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(to.part[0]) : "r"(at));
+      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(to.part[0]) : "r"(at) : "memory");
     } else if constexpr (sizeof(T) == 8) {
-      asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(to.part[0]), "=r"(to.part[1]) : "r"(at));
+      asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(to.part[0]), "=r"(to.part[1]) : "r"(at) : "memory");
     } else {
       asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                    : "=r"(to.part[0]), "=r"(to.part[1]), "=r"(to.part[2]), "=r"(to.part[3])
-                   : "r"(at));
+                   : "r"(at)
+                   : "memory");
     }
     return from_registers<T>(to);
   }

@@ -10,11 +10,11 @@ from grb_tile.planner import FORCIBLE, explain, tuning
 from grb_tile.planner.choose_kernel import (
     SPGEMM,
     TileFacts,
+    blocks_pay,
     column_indices,
     merge_kernel,
     rows_kernel,
     spgemm_kernel,
-    blocks_or_segments,
     stays_bitmap,
 )
 from grb_tile.planner.choose_traversal import (
@@ -127,18 +127,19 @@ def test_texts_of_kernels_differ(matrix):
     assert texts == set(SERVED)
 
 
-def test_blocks_where_they_are_full():
-    """23 entries a block, as of a mesh of three unknowns a node: blocks; 2 a block: segments, whatever the type."""
+def test_blocks_where_they_cost_less(monkeypatch):
+    """By bytes, 23 entries a block pay and 2 do not; by the measured time of a block, segments take less."""
     entries = 80_000_000
-    for item in (0, 1, 4, 8):
+    for item in (0, 1, 4, 8, 16):
         for columns in (2, 4):
-            full = blocks_or_segments(entries, entries / 23, 0, item, columns, H200)
-            assert full[0] == "bit_blocks" and full[2][0] < full[2][1]
-            assert blocks_or_segments(entries, entries / 2, 0, item, columns, H200)[0] == "segments"
-    slow = profile_of("half", 66, H200.dram_bytes_ns / 2)
-    assert blocks_or_segments(entries, entries / 23, 0, 4, 2, slow)[2][0] == pytest.approx(
-        2 * blocks_or_segments(entries, entries / 23, 0, 4, 2, H200)[2][0]
-    )
+            assert blocks_pay(entries, entries / 23, item, columns, H200) is None
+            with monkeypatch.context() as patch:
+                patch.setattr(tuning, "GPU_BLOCK_NS", 0.0)
+                blocks_ns, segments_ns, _, full = blocks_pay(entries, entries / 23, item, columns, H200)
+                assert blocks_ns < segments_ns and full == pytest.approx(23)
+                assert blocks_pay(entries, entries / 2, item, columns, H200) is None
+                slow = blocks_pay(entries, entries / 23, item, columns, profile_of("half", 66, H200.dram_bytes_ns / 2))
+                assert slow[0] == pytest.approx(2 * blocks_ns)
 
 
 def test_without_force_the_kernel_and_its_reason_are_shown(matrix):

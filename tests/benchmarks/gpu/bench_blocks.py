@@ -37,7 +37,6 @@ def spmv(backend, name, structure):
         product = partial(backend.matvec_rows, A, x, semiring)
         segments = forced_us(product, "segments")
         delta16 = forced_us(product, "segments_delta16")
-        bitblocks.occupancy(backend.device, A)
         A.forms.pop("bitblock", None)
         bitblocks._make(backend.device, A)  # compiled, memory in the pool
         build = min(timed(lambda: bitblocks._make(backend.device, A))[0] for _ in range(3))

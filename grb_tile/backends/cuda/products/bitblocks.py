@@ -9,7 +9,7 @@ lanes of a GPU want other orders, and because a GPU reads it in every product:
     bases        int32 [N]        the least column of each chunk
                                   where a chunk spans 2^15 blocks: codes int32 [B], ~column where a block row begins,
                                   and no bases
-    values       [E + PAD bytes]  in the order of the bits; [1] when iso
+    values       [E + PAD bytes]  in the order of the bits, and bytes that may be read; [1] when iso
     value_ptr    int64 [N + 1]    values before each chunk
     begun        int32 [N]        block rows begun before each chunk
     block_ptr    int32 [T + 1]    first block of each block row
@@ -28,10 +28,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....planner import tuning
-from ....planner.choose_kernel import blocks_or_segments
+from ....planner.choose_kernel import blocks_pay
 from ....storage.store import forms_of
 from ..structure.entries import gather, index_type, moved_type, to_bitmap, words_of
 from ..structure.structure import convert
+from .tile_blocks import entries_per_block
 from .tiles import _MOVED, _merging_tasks
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ THREADS = 128
 BLOCKS = {1: 6, 2: 6, 4: 6, 8: 6, 16: 3}  # resident blocks for a multiprocessor, by bytes of a value: registers
 PAD = 16  # bytes behind the values, which are copied in multiples of 16
 LARGEST = 1 << 28  # rows and columns: 8 * column + row fits into 32 bits
-SAMPLE, SAMPLES = 1 << 13, 8  # block rows in a sample, and in how many ranges they are
 
 
 class BitBlocks:
@@ -164,39 +164,18 @@ def _encode(device, form, cols):
     form.begun = xp.searchsorted(form.block_ptr[:-1], starts.astype(np.int32), side="left").astype(np.int32)
 
 
-def occupancy(device: Device, A: Compressed) -> tuple[float, float]:
-    """(blocks, entries of the remainder) for each entry of A, from SAMPLES ranges of its block rows; in A.forms."""
-    forms = forms_of(A)
-    found = forms.get("occupancy")
-    if found is None:
-        rows, span = A.nrows, SAMPLE // SAMPLES * 8
-        starts = (
-            [0] if rows <= span * SAMPLES else [k * (rows - span) // (SAMPLES - 1) // 8 * 8 for k in range(SAMPLES)]
-        )
-        if len(starts) == 1:
-            span = rows
-        sums = []
-        for start in starts:
-            indptr = A.indptr[start : min(start + span, rows) + 1]
-            blocks, entries, rest = _counted(device, indptr, A.indices, None)[1]
-            sums += [blocks.sum().reshape(1), entries.sum().reshape(1), rest.sum().reshape(1)]
-        numbers = device.read(*sums)
-        blocks, entries, rest = (float(sum(numbers[k::3])) for k in range(3))
-        found = forms["occupancy"] = blocks / max(entries + rest, 1.0), rest / max(entries + rest, 1.0)
-    return found
+def pays(device: Device, A: Compressed, s: Lowered, column_bytes: int) -> tuple | None:
+    """The figures of planner.choose_kernel.blocks_pay for A and s; None where segments cost less or blocks are unsuited.
 
-
-def choose(device: Device, A: Compressed, s: Lowered, column_bytes: int) -> tuple[str, str, tuple]:
-    """(kernel, rule, figures) of planner.choose_kernel.blocks_or_segments for A and s.
-
-    column_bytes: of a column index in A's segments.
+    column_bytes: of a column index in A's segments. Blocks are counted in a sample only where full ones would pay.
     """
     entries = A.indices.shape[0]
     if A.rows is not None or not suits(A) or entries < tuning.TILES_ENTRIES:
-        return "segments", "blocks_unsuited", (entries,)
+        return None
     item = A.values.dtype.itemsize if s.reads_a and not A.iso else 0
-    blocks, rest = occupancy(device, A)
-    return blocks_or_segments(entries, blocks * entries, rest * entries, item, column_bytes, device.profile)
+    if blocks_pay(entries, entries / 64, item, column_bytes, device.profile) is None:
+        return None
+    return blocks_pay(entries, entries / entries_per_block(device, A), item, column_bytes, device.profile)
 
 
 def multiply_full(device: Device, A: Compressed, s: Lowered, x_values: Any, w: Any) -> None:

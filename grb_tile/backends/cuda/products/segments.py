@@ -146,21 +146,24 @@ def columns_of(device: Device, A: Compressed, form: RowSegments, plan: Any = Non
 def takes_blocks(device: Device, A: Compressed, form: RowSegments, s: Lowered, plan: Any = None) -> bool:
     """Does this product go over 8 x 8 bitmap blocks?  Once the time that they would have saved pays for making them."""
     wanted = forced_kernel("rows")
+    choice = "bit_blocks", "forced", ()
     if wanted == "bit_blocks":
-        choice = ("bit_blocks", "forced", ()) if bitblocks.suits(A) else (KERNELS[PLAIN], "kernel_unsuited", (wanted,))
+        if not bitblocks.suits(A):
+            choice = KERNELS[PLAIN], "kernel_unsuited", (wanted,)
     elif wanted is not None or form.choice is None:
         return False
     else:
-        choice = form.by_blocks.get(s)
-        if choice is None:
-            choice = form.by_blocks[s] = bitblocks.choose(device, A, s, 2 if form.columns.kind == DELTA else 4)
-        if choice[0] != "bit_blocks":
+        if s not in form.by_blocks:
+            form.by_blocks[s] = bitblocks.pays(device, A, s, 2 if form.columns.kind == DELTA else 4)
+        figures = form.by_blocks[s]
+        if figures is None:
             return False
         if "bitblock" not in A.forms:
-            blocks_ns, segments_ns, build_ns = choice[2][:3]
+            blocks_ns, segments_ns, build_ns, _ = figures
             form.saved_ns += segments_ns - blocks_ns
             if form.saved_ns < build_ns:
                 return False
+        choice = "bit_blocks", "blocks_full", figures
     if plan is not None and type(plan) is not str:
         plan.use_kernel(*choice)
     return choice[0] == "bit_blocks"

@@ -166,7 +166,7 @@ def _bit_tiled(device, A, x, semiring, allow, direction):
 
 
 def _direction(held, width, size, allow):
-    """push_csc, push_csr or pull_csc as TileBFS chooses (section 3.4): by x's entries `held`, and by the wanted rows."""
+    """push_csc, push_csr or pull_csc as TileBFS chooses (section 3.4): by x's entries `held` and the wanted rows."""
     pattern = None if allow is None else allow.pattern
     masked = None if pattern is None else pattern.nvals_if_read
     if masked is not None and (size - masked if allow.complement else masked) * tuning.TILES_PULL_CSC <= size:
