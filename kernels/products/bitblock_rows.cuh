@@ -102,7 +102,7 @@ template <class S, bool FULL> struct BlockSums {
       else acc[r] = Z();
     }
   }
-  // Adds a product to row r where `wanted`: a selection, no branch, so that the loads of all rows are in flight at once.
+  // Adds a product to row r where `wanted`: a selection, no branch, so that loads of all rows are in flight at once.
   GRB_DEVICE void take(int r, Z product, bool wanted) {
     Z sum = product;
     if constexpr (!S::any) {

@@ -1,10 +1,10 @@
 // Values of bitmap blocks in shared memory, two buffers for each warp: one is filled while the other is read.
 //
 // Who includes it: products/bitblock_rows.cuh.  From sm_90 on a stage is one asynchronous bulk copy, which takes no
-//   instructions of the lanes and completes a barrier in shared memory (PTX ISA, cp.async.bulk and mbarrier); before, the
-//   lanes copy 16 bytes each.
-// Preconditions: a warp calls each function together; the source is aligned to 16 bytes and may be read up to a multiple
-//   of 16 bytes.
+//   instructions of the lanes and completes a barrier in shared memory (PTX ISA, cp.async.bulk and mbarrier); before,
+//   the lanes copy 16 bytes each.
+// Preconditions: a warp calls each function together; the source is aligned to 16 bytes and may be read up to a
+//   multiple of 16 bytes.
 #pragma once
 #include "base/warp.cuh"
 

@@ -165,7 +165,7 @@ def _encode(device, form, cols):
 
 
 def pays(device: Device, A: Compressed, s: Lowered, column_bytes: int) -> tuple | None:
-    """The figures of planner.choose_kernel.blocks_pay for A and s; None where segments cost less or blocks are unsuited.
+    """The figures of planner.choose_kernel.blocks_pay for A and s; None where segments cost less, or serve alone.
 
     column_bytes: of a column index in A's segments. Blocks are counted in a sample only where full ones would pay.
     """
