@@ -232,8 +232,8 @@ FAULTS = [
     Fault(
         "grb_tile/operations/multiply.py",
         "vxm does not swap the operands of the multiply",
-        "return matvec(self.A._store, not self.at, self.u._store, self.op.flip(), allow)",
-        "return matvec(self.A._store, not self.at, self.u._store, self.op, allow)",
+        "return matvec(self.A._store, not self.at, self.u._store, self.op.flip(), allow, reuse)",
+        "return matvec(self.A._store, not self.at, self.u._store, self.op, allow, reuse)",
         ("tests/conformance/test_vxm.py", *PRODUCTS),
     ),
     Fault(
