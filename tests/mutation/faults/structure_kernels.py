@@ -1,0 +1,84 @@
+"""Faults of the CUDA kernels of labels of rows, cores, strong components and orders; run by the CPU emulation."""
+
+from . import Fault
+
+CUDA = "tests/backends/cuda/"
+ROWS = (CUDA + "test_row_labels.py",)
+CORES = (CUDA + "test_cores.py",)
+TESTS = ROWS
+
+FAULTS = [
+    Fault(
+        "kernels/products/row_labels.cuh",
+        "of equal sums the label found first wins",
+        "bool better = label == NO_LABEL || other > score || (other == score && c < label);",
+        "bool better = label == NO_LABEL || other > score;",
+    ),
+    Fault(
+        "kernels/products/row_labels.cuh",
+        "a full table loses labels",
+        "if (__syncthreads_or(!fits)) {",
+        "if (false) {",
+    ),
+    Fault(
+        "kernels/products/row_labels.cuh",
+        "the last part of a row does not wait for the others",
+        "if (atomicAdd(o.arrived + first, 1u) == parts - 1) {",
+        "if (atomicAdd(o.arrived + first, 1u) == 0) {",
+    ),
+    Fault(
+        "kernels/products/row_labels.cuh",
+        "the own label is no candidate before others of its score",
+        "bool moves = best.label != NO_LABEL && best.score > kept;",
+        "bool moves = best.label != NO_LABEL && best.score >= kept;",
+    ),
+    Fault(
+        "kernels/products/row_labels_bin.cuh",
+        "rows that a bitmap leaves out are computed",
+        "r < n && has_or_all(present, r) ?",
+        "r < n ?",
+        survives="results outside of the mask are not presented: the work is wasted, the entries are the same",
+    ),
+    Fault(
+        "kernels/products/move_half.cuh",
+        "nodes that are not active move",
+        "        own = o.own_before[i];\n",
+        "        own = o.own_before[i];\n        wants = moves = true;\n",
+    ),
+    Fault(
+        "kernels/traversal/cores.cuh",
+        "vertices beyond the queue are lost",
+        "else o.next_spill[atomicAdd(&counters->spilled, 1u)] = u;",
+        "else o.core[u] = k;",
+        CORES,
+    ),
+    Fault(
+        "kernels/traversal/cores.cuh",
+        "in-edges are not peeled",
+        "for (int way = 0; way < 2; way++) {",
+        "for (int way = 0; way < 1; way++) {",
+        CORES,
+    ),
+    Fault(
+        "kernels/traversal/strong_components.cuh",
+        "a loop counts as a way out",
+        "return u != v && colour_of(u) == colour_of(v) ? 0u : NO_VERTEX;",
+        "return colour_of(u) == colour_of(v) ? 0u : NO_VERTEX;",
+        CORES,
+        "colouring finds the same components: a vertex with a loop alone is its own root",
+    ),
+    Fault(
+        "kernels/traversal/strong_components.cuh",
+        "vertices that reach another root are of its component",
+        "const bool same = colour_of(u) == colour_of(w) && load_l2(o.least + u) == load_l2(o.least + w);",
+        "const bool same = colour_of(u) == colour_of(w);",
+        CORES,
+    ),
+    Fault(
+        "kernels/traversal/cuthill_mckee.cuh",
+        "a vertex is the child of its last neighbour",
+        "if (is_open(u)) atomicMin(o.parent + u, int(p));",
+        "if (is_open(u)) o.parent[u] = int(p);",
+        CORES,
+    ),
+]
