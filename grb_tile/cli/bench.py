@@ -1,4 +1,4 @@
-"""`grb-tile bench`: BFS and matrix-vector products, timed on a graph from a file or a generated one."""
+"""`grb-tile bench`: BFS and products with vectors and full matrices, on a graph from a file or a generated one."""
 
 import argparse
 import json
@@ -7,7 +7,8 @@ from grb_tile.cli import inputs, output
 from grb_tile.cli.main import UsageError
 from grb_tile.io.replace import check_target
 
-PARTS = ("bfs", "spmv", "spmspv")
+PARTS = ("bfs", "spmv", "spmspv", "spmm", "sddmm")
+DEFAULT_PARTS = "bfs,spmv,spmspv"
 
 NOTES = """what the figures mean:
   ms       median time of a call from Python until its result is complete, on a device too; the first call is separate
@@ -17,6 +18,8 @@ NOTES = """what the figures mean:
            over ms, in 10^9 a second
   GB/s     bytes over ms in 10^9 a second.  spmv: entries x (index + value) + rows x (8 + value) + columns x value;
            spmspv: selected entries x (index + value) + nvals(x) x (16 + index + value) + nvals(w) x (index + value)
+           spmm, sddmm: entries x (index + value) + rows x 8 + the values of the full matrices, each once
+  spmm     C = A X, X full with as many columns as the figure says; sddmm: C<A> = X Y', as many columns in X and Y
 graphs of --generate (undirected; the same on every machine for one --seed):
   kron:SCALE[:EDGE_FACTOR]   Graph500 Kronecker, quadrants .57 .19 .19 .05, no loops, no duplicates, labels shuffled
   uniform:SCALE[:EDGE_FACTOR] both ends of each edge drawn at random
@@ -35,7 +38,9 @@ def add_arguments(parser, name):
     parser.add_argument(
         "--generate", metavar="SPEC", help="a graph made here instead of FILE: kron:20:16, grid:1000, fem:40"
     )
-    parser.add_argument("--parts", default=",".join(PARTS), metavar="NAMES", help="of bfs,spmv,spmspv (default all)")
+    parser.add_argument(
+        "--parts", default=DEFAULT_PARTS, metavar="NAMES", help=f"of {','.join(PARTS)} (default {DEFAULT_PARTS})"
+    )
     parser.add_argument(
         "--sources", type=int, default=16, metavar="N", help="of searches, drawn from nodes with edges (16)"
     )
@@ -56,6 +61,9 @@ def add_arguments(parser, name):
         help="densities of x of spmspv: entries over size (default 0.1,0.01,0.001,0.0001)",
     )
     parser.add_argument(
+        "--columns", type=_counts, default=(16, 64), metavar="K,K,...", help="of the full matrices (default 16,64)"
+    )
+    parser.add_argument(
         "--repeat", type=int, default=5, metavar="N", help="timed calls of each search and product (default 5)"
     )
     parser.add_argument("--seed", type=int, default=1, help="of graph, sources, values and densities (default 1)")
@@ -69,6 +77,12 @@ def add_arguments(parser, name):
 
 def _names(text):
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _counts(text):
+    if not all(part.isdecimal() and int(part) > 0 for part in _names(text)):
+        raise argparse.ArgumentTypeError(f"expected numbers of columns with commas between, not {text!r}")
+    return tuple(map(int, _names(text)))
 
 
 def _numbers(text):
@@ -150,6 +164,10 @@ def _lines(args, bench):
             if "spmspv" in args.parts:
                 for density in args.densities:
                     yield bench.product(name, dtype, density)
+            for part in ("spmm", "sddmm"):
+                if part in args.parts:
+                    for columns in args.columns:
+                        yield bench.with_full(part, name, dtype, columns)
 
 
 def _report(bench, device, args):

@@ -251,6 +251,58 @@ class Bench:
             "verified": args.verify,
         }
 
+    def with_full(self, part, semiring, dtype, columns):
+        """C = A X ("spmm") or C<A> = X Y' ("sddmm") for full X, Y of that number of columns."""
+        from grb_tile import Matrix, explain
+        from grb_tile.operators import get_typed_op
+
+        args, name = self.args, f"{part} {columns} {semiring} {dtype}"
+        self.say(f"{name}: making values")
+        if getattr(self, "_kept", (None,))[0] != dtype:
+            self._kept = dtype, self.matrix(dtype)
+        A = self._kept[1]
+        random, kind = np.random.default_rng(args.seed), A.dtype.np_type
+        X, Y = (
+            Matrix.from_dense((random.random((n, columns), np.float32) + 0.5).astype(kind))
+            for n in (A.ncols if part == "spmm" else A.nrows, A.ncols)
+        )
+        typed = get_typed_op(semiring_named(semiring), A.dtype, kind="semiring")
+
+        def call():
+            return A.mxm(X, typed).new() if part == "spmm" else X.mxm(Y.T, typed).new(mask=A.S)
+
+        self.say(f"{name}: first call")
+        C, first = milliseconds(call)
+        warm_up(call)
+        self.say(f"{name}: timing")
+        times = [milliseconds(call)[1] for _ in range(args.repeat)]
+        queued = queued_ms(call)
+        plan = explain(last=1).as_dicts()[0]
+        if args.verify:
+            self.say(f"{name}: checking")
+            if part == "spmm":
+                for j in {0, columns - 1}:
+                    bench_verify.product(name, A._store, typed, X[:, j].new(), C[:, j].new(), args.seed)
+            else:
+                bench_verify.at_mask(name, A, typed, X.to_dense(), Y.to_dense(), C, args.seed)
+        figures, value = _times(first, times, queued), kind.itemsize
+        moved = A.nvals * (self.store.indices.dtype.itemsize + value) + A.nrows * 8
+        moved += (A.nrows + A.ncols) * columns * value
+        return {
+            "figure": name,
+            **figures,
+            "runs": args.repeat,
+            "semiring": semiring,
+            "type": dtype,
+            "columns": columns,
+            "edges": A.nvals,
+            "gteps": A.nvals / figures["ms"] / 1e6,
+            "bytes": moved,
+            "gb_per_second": moved / figures["ms"] / 1e6,
+            "plan": plan,
+            "verified": args.verify,
+        }
+
     def _selected(self, places):
         """The number of entries of the columns `places`."""
         if self.symmetric:

@@ -124,6 +124,24 @@ def product(name, store, semiring, x, w, seed):
         _compare(f"{name}: row {i}", typed.monoid, terms, float(found[i]), tolerance, w.dtype.np_type.type)
 
 
+def at_mask(name, A, semiring, X, Y, C, seed):
+    """Raises: WrongResult unless C has A's structure and sampled entries of C<A> = X (+).(x) Y' are right."""
+    from grb_tile.dtypes import FP64
+    from grb_tile.operators import get_typed_op
+
+    typed = get_typed_op(semiring, FP64, kind="semiring")
+    rows, columns, _ = A.to_coo()
+    found_rows, found_columns, values = C.to_coo()
+    if not (np.array_equal(rows, found_rows) and np.array_equal(columns, found_columns)):
+        raise WrongResult(f"{name}: the entries of C are not at those of the mask")
+    kind, op = C.dtype.np_type, typed.binaryop
+    for e in np.random.default_rng(seed).integers(0, values.size, ROWS).tolist():
+        i, j = int(rows[e]), int(columns[e])
+        terms = np.broadcast_to(op.numpy(X[i].astype(op.type.np_type), Y[j].astype(op.type2.np_type)), X[i].shape)
+        what = f"{name}: entry ({i}, {j})"
+        _compare(what, typed.monoid, terms, float(values[e]), TOLERANCE[kind.itemsize], kind.type)
+
+
 def _compare(what, monoid, terms, found, tolerance, kind):
     """`found`, of NumPy type `kind`, against the reduction of `terms`; any of them will do for the monoid any."""
     if monoid.binaryop.kind == "any":

@@ -60,6 +60,25 @@ LINE = {
     "plan",
     "verified",
 }
+
+
+def test_products_with_full_matrices(run):
+    code, out, err = run(KARATE, "--undirected", "--base", 1, "--parts", "spmm,sddmm", "--columns", "3,16", "--types",
+                         "FP32", "--semiring", "plus_times,max_plus", "--repeat", 1, "--json", "-")  # fmt: skip
+    assert code == OK and err == ""
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [line["figure"] for line in lines] == [
+        f"{part} {columns} {name} FP32"
+        for name in ("plus_times", "max_plus")
+        for part in ("spmm", "sddmm")
+        for columns in (3, 16)
+    ]
+    assert all(line["verified"] and line["edges"] == 156 for line in lines)
+    assert lines[0]["bytes"] == 156 * 8 + 34 * 8 + 68 * 3 * 4
+    code, _, err = run(KARATE, "--parts", "spmm", "--columns", "3,x")
+    assert code != OK and "--columns" in err
+
+
 PLAN = {"operation", "method", "format", "rule", "reason", "engine", "kernel", "kernel_reason", "note", "ms"}
 
 
@@ -257,7 +276,7 @@ def test_a_wrong_backend_is_caught_unless_nobody_looks(run, monkeypatch):
         (["--generate", "kron:0"], "0 is out of range"),
         (["--generate", "grid:x"], "expected one of"),
         (["--generate", "grid:1"], "has no entries"),
-        (["--generate", "grid:5", "--parts", "bfs,spmm"], "--parts spmm"),
+        (["--generate", "grid:5", "--parts", "bfs,gemm"], "--parts gemm"),
         (["--generate", "grid:5", "--parts", ""], "--parts (none)"),
         (["--generate", "grid:5", "--types", "INT8"], "--types INT8"),
         (["--generate", "grid:5", "--semiring", "plus_tims"], "plus_tims"),
