@@ -1,7 +1,7 @@
 """Chains on an expression of a product: `A.mxm(B, op).select(M.S).reduce_scalar(monoid)` does not form the product.
 
     expr.select(op, thunk), expr.select(mask)                             one of each, in any order
-    expr.reduce_scalar(monoid), .reduce_rowwise(monoid), .reduce_columnwise(monoid)
+    expr.reduce_scalar(monoid), .reduce_rowwise(monoid), .reduce_columnwise(monoid)      also of kronecker and power
 
 Where expr is a product of matrices that was not computed and autocompute is on, these methods give the expression of
 the chain (operations/product_chains.py).  A second chain on the same expression computes the product and keeps it.
@@ -41,6 +41,8 @@ class PendingProduct(MatrixOperations, Collection, Operand):
     def _select_mask(self, mask):
         mask, product = check_mask(mask), self.expr._record
         ops.checks.mask_shape("select", mask.parent.shape, self.shape)
+        if not isinstance(product, ops.MxM):
+            return None
         if type(product) is ops.SelectedProduct:
             if product.mask is not None:
                 return None
@@ -63,7 +65,7 @@ def _chain(name):
 def _continued(expr, name, args, options):
     """The expression of the method `name` of a product that is not formed; None where it has to be."""
     product = expr._record
-    if not isinstance(product, ops.MxM) or expr._value is not None or product.used:
+    if expr._value is not None or getattr(product, "used", True):
         return None
     found = getattr(PendingProduct(expr), name)(*args, **options)
     if found is not None and type(found._record) is not ops.SelectedProduct:

@@ -30,6 +30,17 @@ class Recipe(ops.Record):
         return f"/* {out} = {self.name}(...) */"
 
 
+class PowerRecipe(Recipe):
+    """A^n; factors: (matrix, is it transposed, n).  used: has a chain begun with this record?"""
+
+    __slots__ = ("factors", "used")
+
+    def __init__(self, A, n, op, function):
+        super().__init__("power", A.shape, A.dtype, function, op)
+        self.factors = (A._matrix, True, n) if A._is_transposed else (A, False, n)
+        self.used = False
+
+
 def power(A, n, op):
     """A (+.x) A (+.x) ... n times, by repeated squaring: about 2 log2(n) products."""
     if A.nrows != A.ncols:
@@ -51,9 +62,7 @@ def power(A, n, op):
     def compute():
         return _power(A, count, op)._store
 
-    return MatrixExpression(
-        Recipe("power", A.shape, A.dtype, compute, op), ("{0.name}.power({1}, op={2})", A, count, op)
-    )
+    return MatrixExpression(PowerRecipe(A, count, op, compute), ("{0.name}.power({1}, op={2})", A, count, op))
 
 
 def _power(A, n, op):

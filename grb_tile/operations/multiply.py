@@ -6,10 +6,11 @@ Spec: GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3.
 from time import perf_counter
 
 from ..backends.select import current
+from ..operators import typed_semiring
 from ..planner import choose_matmul, choose_matvec, forced, record_plan
 from ..storage.convert import cached_transpose
 from ..storage.dense import by_rows, compressed
-from ..storage.embed import column_matrix, row_matrix
+from ..storage.embed import column_matrix, full_vector, row_matrix
 from ..storage.store import Dense
 from . import checks
 from .record import Record
@@ -58,10 +59,27 @@ def reduce_matmul(A, at, B, bt, semiring, allow, keep, monoid, axis):
 
     C is not formed where the backend has a way round it.
     """
+    if type(A) is Dense or type(B) is Dense:
+        C = _dense_product(A, at, B, bt, semiring, allow)
+        if C is not None:
+            return reduced(C if keep is None else current().select(C, *keep), False, monoid, axis)
     backend, (left, right, BT, allow, plan) = current(), _planned(A, at, B, bt, semiring, allow)
     result = backend.reduce_matmul(left, right, semiring, monoid, axis, allow, plan, BT, keep)
     plan.done(backend)
     return result
+
+
+def reduced(C, ct, monoid, axis, allow=None):
+    """(+)_ij C(i, j), or over axis 1 (each row) or 0 (each column) of C, which is transposed first if `ct`."""
+    if axis is None:
+        return current().reduce(C, monoid)
+    by_columns = (axis == 0) != ct
+    if type(C) is Dense:
+        w = current().reduce_lines(C, monoid, 0 if by_columns else 1)
+        if w is not NotImplemented:
+            return w if allow is None else current().restrict(w, allow)
+    ones = full_vector(C.nrows if by_columns else C.ncols, monoid.type, 1)
+    return matvec(C, by_columns, ones, typed_semiring(monoid, "first"), allow)
 
 
 def _dense_product(A, at, B, bt, semiring, allow):

@@ -11,12 +11,14 @@ product of a matrix and a vector where (x) distributes over (+) exactly, which i
 
 from ..backends.select import current
 from ..operators import typed_semiring
-from ..operators.iso_products import IDEMPOTENT
 from ..storage.embed import full_vector
+from .distribution import distributed
 from .mapping import Select
 from .multiply import MxM, matmul, matvec, reduce_matmul
 from .record import Record
 from .reduction import ReduceRows, ReduceScalar
+from .shaping import Kronecker
+from .structured_sums import kronecker_sums, power_sums
 from .write import allow_of
 
 
@@ -88,33 +90,6 @@ class ReducedProduct(Record):
         return f"{self.product.notation('temp')} {call}({out}, {inputs}, {descriptor});"
 
 
-def distributed(semiring, monoid):
-    """What (x) becomes when B is summed over j, and when A is over i; None where (x) does not distribute exactly.
-
-    Each is (multiply, what is taken of a line: "sum", or "count" of its entries).  Exact in the ring of integers, over
-    distributive lattices, and where a product selects one of its operands.
-    """
-    multiply, name = semiring.binaryop, monoid.binaryop.name
-    kind = multiply.kind
-    if monoid.type is not semiring.return_type or semiring.monoid.binaryop.name != name or multiply.positional:
-        return None
-    if multiply.type is not monoid.type or multiply.type2 is not monoid.type or multiply.return_type is not monoid.type:
-        return None
-    np_kind = monoid.type.np_type.kind
-    if name == "plus" and np_kind in "iu":
-        summed = {"pair": ("second", "count"), "first": ("times", "count"), "second": ("second", "sum")}
-        if multiply.name == "times":
-            return ("times", "sum"), ("times", "sum")
-        mirrored = {"pair": ("first", "count"), "second": ("times", "count"), "first": ("first", "sum")}
-        return (summed[kind], mirrored[kind]) if kind in summed else None
-    lattice = (name, multiply.name) in (("min", "max"), ("max", "min")) and np_kind in "iu"
-    logical = np_kind == "b" and (name, multiply.name) in (("lor", "land"), ("land", "lor"), ("lxor", "land"))
-    if lattice or logical or (name in IDEMPOTENT and kind in ("pair", "first", "second")):
-        own = kind if kind in ("pair", "first", "second") else multiply.name
-        return (own, "sum"), (own, "sum")
-    return None
-
-
 def _by_vectors(product, monoid, axis, multiplies, allow):
     """The reduction of a product without mask and select, by products of matrices and vectors."""
     backend = current()
@@ -138,12 +113,15 @@ def _name(op):
 
 def chained(product, record):
     """The record of `record`, whose operand stands for the record `product`, as a chain; None where there is none."""
+    axis = None if type(record) is ReduceScalar else 0 if getattr(record, "at", False) else 1
+    if not isinstance(product, MxM):
+        if type(record) not in (ReduceScalar, ReduceRows):
+            return None
+        if type(product) is Kronecker:
+            return kronecker_sums(product, record.op, axis)
+        return power_sums(product, *product.factors, product.op, record.op, axis)
     if type(record) is Select:
         if type(product) is SelectedProduct:
             return None if product.keep else SelectedProduct(product, product.mask, (record.op, record.thunk))
         return SelectedProduct(product, None, (record.op, record.thunk))
-    if type(record) is ReduceScalar:
-        return ReducedProduct(product, record.op, None)
-    if type(record) is ReduceRows:
-        return ReducedProduct(product, record.op, 0 if record.at else 1)
-    return None
+    return ReducedProduct(product, record.op, axis) if type(record) in (ReduceScalar, ReduceRows) else None

@@ -4,11 +4,8 @@ Spec: GraphBLAS C API 2.1, section 4.3.10.
 """
 
 from ..backends.select import current
-from ..operators import typed_semiring
-from ..storage.embed import full_vector
-from ..storage.store import Dense
 from . import checks
-from .multiply import matvec
+from .multiply import reduced
 from .record import Record
 
 
@@ -25,12 +22,7 @@ class ReduceRows(Record):
         self.dtype = monoid.return_type
 
     def compute(self, allow=None):
-        if type(self.A._store) is Dense:
-            w = current().reduce_lines(self.A._store, self.op, 0 if self.at else 1)
-            if w is not NotImplemented:
-                return w if allow is None else current().restrict(w, allow)
-        ones = full_vector(checks.oriented(self.A.shape, self.at)[1], self.op.type, 1)
-        return matvec(self.A._store, self.at, ones, typed_semiring(self.op, "first"), allow)
+        return reduced(self.A._store, self.at, self.op, 1, allow)
 
     def operands(self):
         return ((self.A, self.at),)

@@ -58,13 +58,13 @@ class Copy(Record):
 class Kronecker(Record):
     """C(i p + k, j q + l) = op(A(i, j), B(k, l)), B being p x q."""
 
-    __slots__ = ("A", "B", "at", "bt")
+    __slots__ = ("A", "B", "at", "bt", "used")
     name = "kronecker"
     c_name = "GrB_Matrix_kronecker_BinaryOp"
 
     def __init__(self, A, B, op, at, bt):
         left, right = checks.oriented(A.shape, at), checks.oriented(B.shape, bt)
-        self.A, self.B, self.op, self.at, self.bt = A, B, op, at, bt
+        self.A, self.B, self.op, self.at, self.bt, self.used = A, B, op, at, bt, False
         self.shape = (left[0] * right[0], left[1] * right[1])
         checks.size_limit("kronecker", self.shape)
         self.dtype = op.return_type

@@ -133,3 +133,53 @@ def test_sums_of_whole_products(name):
                 return [one for part in parts for one in (part if type(part) is list else [part])]
 
         agree(call, found, f"{name} {dtype} {scene} {flags}", engines=engines_at(k, WITHOUT_NUMBA))
+
+
+KRONECKER = ("times", "pair", "first", "second", "max", "land", "minus", "firsti")
+
+
+@pytest.mark.parametrize("monoid", ["plus", "max", "lor"])
+def test_sums_of_kronecker_products(monoid):
+    """The sums of the factors give those of the product where the operator distributes; elsewhere it is formed."""
+    for k, (name, scene) in enumerate(itertools.product(KRONECKER, SCENES[:6])):
+        m, n, _ = DIMENSIONS[scene[0]]
+        rng = generator("kronecker sums", monoid, name, scene)
+        flags = FLAGS[k % 4]
+        dtype = "BOOL" if monoid == "lor" else "INT16"
+        found = {
+            "m": mask_for(rng, (m * 2,), scene[1]),
+            "n": mask_for(rng, (n * 3,), scene[1]),
+            "A": make(rng, (n, m) if "at" in flags else (m, n), dtype, scene[1]),
+            "B": make(rng, (3, 2) if "bt" in flags else (2, 3), dtype),
+        }
+
+        def call(lib, o, flags=flags, name=name):
+            A, B = (o.A.T if "at" in flags else o.A), (o.B.T if "bt" in flags else o.B)
+            with lib.config.set(autocompute=True):
+                op = lib.binary.ss.firsti if name == "firsti" else getattr(lib.binary, name)
+                parts = [reduced(lambda: A.kronecker(B, op), axis, getattr(lib.monoid, monoid), o) for axis in AXES]
+                return [one for part in parts for one in (part if type(part) is list else [part])]
+
+        if name in ("minus", "firsti") and dtype == "BOOL":
+            continue
+        agree(call, found, f"{monoid} {name} {scene} {flags}", engines=engines_at(k, WITHOUT_NUMBA))
+
+
+@pytest.mark.parametrize("name", ["plus_times", "lor_land", "min_max", "plus_pair", "min_plus"])
+def test_sums_of_powers(name):
+    """A^n e = A (A ... (A e)) in rings of integers and lattices; plus_pair and min_plus are formed."""
+    for k, (n, scene, at) in enumerate(itertools.product((0, 1, 2, 5), ("general", "empty", "full"), (False, True))):
+        dtype = "BOOL" if name == "lor_land" else "INT32"
+        if n == 0 and name in ("plus_pair", "min_plus"):
+            continue
+        rng = generator("power sums", name, n, scene)
+        found = {x: mask_for(rng, (6,), "general") for x in "mn"} | {"A": make(rng, (6, 6), dtype, scene)}
+
+        def call(lib, o, n=n, at=at):
+            A = o.A.T.new() if at and n == 0 else o.A.T if at else o.A
+            with lib.config.set(autocompute=True):
+                op, monoid = getattr(lib.semiring, name), getattr(lib.monoid, name.split("_")[0])
+                parts = [reduced(lambda: A.power(n, op), axis, monoid, o) for axis in AXES]
+                return [one for part in parts for one in (part if type(part) is list else [part])]
+
+        agree(call, found, f"{name} {n} {scene} {at}", engines=engines_at(k, WITHOUT_NUMBA))
