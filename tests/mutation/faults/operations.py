@@ -265,11 +265,18 @@ FAULTS = [
         ("tests/operations", "tests/bad_input", *SHAPING),
     ),
     Fault(
-        "grb_tile/operations/reduction.py",
+        "grb_tile/operations/multiply.py",
         "a reduction over columns has the shape of rows",
-        "ones = full_vector(checks.oriented(self.A.shape, self.at)[1], self.op.type, 1)",
-        "ones = full_vector(self.A.shape[1], self.op.type, 1)",
+        "ones = full_vector(C.nrows if by_columns else C.ncols, monoid.type, 1)",
+        "ones = full_vector(C.ncols, monoid.type, 1)",
         survives="a full vector of one value stores that value, whatever its size",
+    ),
+    Fault(
+        "grb_tile/operations/distribution.py",
+        "a row of B counts once in the sum of plus_first",
+        '"first": ("times", "count"), "second": ("second", "sum")}',
+        '"first": ("first", "count"), "second": ("second", "sum")}',
+        ("tests/conformance/test_product_chains.py",),
     ),
     Fault(
         "grb_tile/operations/elementwise.py",
