@@ -11,6 +11,7 @@ BFS = (CUDA + "test_bfs.py",)
 SSSP = (CUDA + "test_sssp.py",)
 SEGMENTS = (CUDA + "test_segments.py",)
 TILES = (CUDA + "test_tiles.py", CUDA + "test_bfs_tiles.py")
+BITBLOCKS = (CUDA + "test_bitblocks.py",)
 TILE_PAIRS = (CUDA + "test_tile_pairs.py",)
 EMULATION = (CUDA + "test_emulation.py",)
 SCALARS = (CUDA + "test_scalar_functions.py",)
@@ -341,5 +342,33 @@ FAULTS = [
         "      to += before;\n",
         "",
         TILE_PAIRS,
+    ),
+    Fault(
+        "kernels/products/bit_tiles.cuh",
+        "Pull-CSC reads the word of an empty row",
+        "tile.rows >> r & 1 ? tile.met(r) : W(0)",
+        "tile.rows ? tile.met(r) : W(0)",
+        TILES,
+    ),
+    Fault(
+        "kernels/products/bitblock_rows.cuh",
+        "a block row that crosses shares is added up by the first that arrives",
+        "crossing.arrived + first, 1u)) == last - first;",
+        "crossing.arrived + first, 1u)) == 0;",
+        BITBLOCKS,
+    ),
+    Fault(
+        "kernels/products/bitblock_rows.cuh",
+        "blocks before the begin of a block row are added to it",
+        "group >= from && group < upto ? d.wanted : 0",
+        "group < upto ? d.wanted : 0",
+        BITBLOCKS,
+    ),
+    Fault(
+        "kernels/products/bitblock_build.cuh",
+        "the remainder takes the first block of a block row",
+        "if (total >= least || is_first || is_cut) {",
+        "if (total >= least || is_cut) {",
+        BITBLOCKS,
     ),
 ]
