@@ -9,6 +9,8 @@ the chain (operations/product_chains.py).  A second chain on the same expression
 
 from __future__ import annotations
 
+import functools
+
 from .. import operations as ops
 from ..config import config
 from .collection import Collection
@@ -53,12 +55,11 @@ class PendingProduct(MatrixOperations, Collection, Operand):
 
 
 def _chain(name):
+    @functools.wraps(getattr(Matrix, name))
     def method(self, *args, **options):
         found = _continued(self._to_expr(), name, args, options) if config.get("autocompute") else None
         return getattr(self._get_value(name), name)(*args, **options) if found is None else found
 
-    method.__name__ = name
-    method.__doc__ = getattr(Matrix, name).__doc__
     return method
 
 
