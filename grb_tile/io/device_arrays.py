@@ -78,7 +78,8 @@ def from_cupy(x: Any, *, name: str | None = None) -> Vector | Matrix:
             return Vector._from_store(store, name=name)
         if values.size == 0:
             return Matrix(store.dtype, *values.shape, name=name)
-        return Matrix._from_store(Dense(*values.shape, store), name=name)
+        nrows, ncols = values.shape
+        return Matrix._from_store(Dense(nrows, ncols, store), name=name)
     if format == "coo":
         return from_cupy_coo(x.row, x.col, x.data, shape=x.shape, name=name)
     nrows, ncols = x.shape if format == "csr" else x.shape[::-1]
