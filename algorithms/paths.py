@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from grb_tile import Matrix, Vector, binary, dtypes
 
 from . import arguments
@@ -74,11 +76,13 @@ def shortest_path(G: Graph | Matrix, source: int, target: int, *, weighted: bool
 
 def path_to(target: int, before: Vector) -> list[int]:
     """The vertices from the root of the tree to `target`; before(v): the vertex before v, the root's is itself."""
-    values = before.to_dense(-1)
+    vertices, parents = before.to_coo()  # ascending
     path = [target]
-    while values[path[-1]] != path[-1]:
-        path.append(int(values[path[-1]]))
-    return path[::-1]
+    while True:
+        parent = int(parents[np.searchsorted(vertices, path[-1])])
+        if parent == path[-1]:
+            return path[::-1]
+        path.append(parent)
 
 
 def shortest_path_length(G: Graph | Matrix, source: int, target: int | None = None, *, weighted: bool = False) -> Any:

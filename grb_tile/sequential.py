@@ -77,6 +77,11 @@ def strong_components(A: Matrix) -> tuple[np.ndarray, int] | None:
     return None if count is None else (label, count)
 
 
+def _is_hypersparse(A: Matrix) -> bool:
+    """Whether A lists its rows, so that no array of nrows may be made."""
+    return getattr(A._store, "rows", None) is not None
+
+
 def components(A: Matrix, *, symmetric: bool = False) -> tuple[np.ndarray, int] | None:
     """(label, count): the least vertex of each vertex's component, entries joining both ways; the number of components.
 
@@ -84,6 +89,8 @@ def components(A: Matrix, *, symmetric: bool = False) -> tuple[np.ndarray, int] 
     Cost: O((n + nvals) a(n)), a the inverse of Ackermann's function.
     Source: Patwary, Blair, Manne, "Experiments on union-find algorithms" (SEA 2010), Rem's algorithm.
     """
+    if _is_hypersparse(A):
+        return None
     label = np.arange(A.nrows)
     count = _run("union_find", [A], int(symmetric), label)
     return None if count is None else (label, count)
@@ -273,6 +280,8 @@ def distances(A: Matrix, sources: Any, *, target: int = -1, parents: bool = Fals
     Threads share the sources.  Cost: O((n + nvals) log n) for each source.
     Source: Dijkstra, "A note on two problems in connexion with graphs" (Numerische Mathematik 1, 1959).
     """
+    if _is_hypersparse(A):
+        return None
     n, wanted = A.nrows, np.asarray(sources, np.int64)
     D = np.full((wanted.size, n), -1, A.dtype.np_type)
     P = np.full(n if parents else 0, -1)

@@ -231,3 +231,13 @@ def test_all_pairs_of_integer_weights_beyond_their_sums():
     }
     with pytest.raises(OverflowError, match="a path by way of node 1 has length"):
         alg.apsp(edges([(0, 1), (1, 2)], 3, [2**62, 2**62]), weighted=True)
+
+
+def test_hypersparse_graphs():
+    n = 2**40
+    A = gb.Matrix.from_coo([5, 2**39], [2**39, 7], [1.0, 2.0], nrows=n, ncols=n)
+    assert alg.sssp(A, 5, predecessors=True).predecessors.to_dict() == {5: 5, 7: 2**39, 2**39: 5}
+    for weighted in (False, True):
+        assert alg.shortest_path(A, 5, 7, weighted=weighted) == [5, 2**39, 7]
+    assert alg.sssp(A, 5).distances.to_dict() == {5: 0.0, 7: 3.0, 2**39: 1.0}
+    assert gb.sequential.components(A) is None and gb.sequential.dependencies(A, [5]) is None
