@@ -43,8 +43,10 @@ def _has_no_loops(G: nx.Graph, ebunch: Any = None, **others: Any) -> bool | str:
 
 
 def _few_pairs(G: nx.Graph, ebunch: Any = None, **others: Any) -> bool:
-    """Fewer pairs than nodes: NetworkX looks at their neighbours, a conversion at the neighbours of every node."""
-    return isinstance(ebunch, Sized) and len(ebunch) < len(G)
+    """Whether there are so few pairs that their calls in NetworkX, which dispatches one to common_neighbors for each
+    (0.1 ms), take less time than a conversion (0.25 us for each neighbour of each node).
+    """
+    return isinstance(ebunch, Sized) and 100 * len(ebunch) < len(G)
 
 
 @implements(not_for=("directed", "multigraph"), can_run=_has_no_loops, light=_few_pairs)
