@@ -7,6 +7,10 @@
 
 A kernel of the backend does each in one pass (backends/loops.py: best_labels, least_absent); where it has none, they
 are compositions of products, written below.  Matrices and vectors are not changed.
+
+Raises: DimensionMismatch for a vector of another size; TypeError for one that is not real (labels: of integers), others
+are cast; ValueError for one that is not full where that is asked for; IndexOutOfBound on the CPU for labels that are
+not below n, which a GPU, where looking for them is a read-back, takes for absent ones.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from .backends.select import current
 from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import FP64, INT64, UINT64
+from .exceptions import DimensionMismatch
 from .storage.store import Allow
 
 __all__ = ["best_move", "mex", "mode", "sum_of_own"]
@@ -44,6 +49,7 @@ def mode(A: Matrix, labels: Vector, *, weighted: bool = False) -> Vector:
     {0: 2, 1: 2}
     """
     A = A.dup(FP64) if weighted and A.dtype is not FP64 else A
+    labels = _checked(labels, "labels", INT64, A.ncols)
     found = current().best_labels(A._store, labels._store, weighted, None)
     if found is not NotImplemented:
         return Vector._from_store(found[0], name="mode")
@@ -77,12 +83,19 @@ def best_move(
     >>> t.to_dense().tolist(), gain.to_dense().tolist()
     ([1, 0], [2.75, 2.75])
     """
+    n = A.nrows
+    if A.ncols != n:
+        raise DimensionMismatch(f"A: expected a square matrix, got {n} x {A.ncols}")
+    if rows is not None and rows.size != n:
+        raise DimensionMismatch(f"rows: expected a Vector of size {n}, got {rows.size}")
+    A = A if A.dtype is FP64 else A.dup(FP64)
+    labels = _checked(labels, "labels", INT64, n, full=True)
+    u, v, w = (_checked(x, name, FP64, n, full=True) for x, name in ((u, "u"), (v, "v"), (w, "w")))
     allow = None if rows is None else Allow(rows._store)
     found = current().best_labels(A._store, labels._store, True, allow, u._store, v._store, w._store)
     if found is not NotImplemented:
         t, gain, kept = (Vector._from_store(x) for x in found)
         return t, gain, kept
-    n = A.nrows
     S = _indicator(labels, n)
     own = semiring.any_first[FP64](binary.times(u & w).new().diag() @ S).new(name="own")
     if rows is not None:  # D A and D diag(u w) S with D = diag(rows)
@@ -114,7 +127,7 @@ def sum_of_own(A: Matrix, labels: Vector) -> Vector:
     [3.0, 0.0, 0.0]
     """
     none = Vector.from_scalar(0.0, A.nrows, FP64)
-    return best_move(A if A.dtype is FP64 else A.dup(FP64), labels, none, none, none)[2]
+    return best_move(A, labels, none, none, none)[2]
 
 
 def mex(A: Matrix, colours: Vector, *, mask: Any = None) -> Vector:
@@ -134,11 +147,25 @@ def mex(A: Matrix, colours: Vector, *, mask: Any = None) -> Vector:
     {0: 2, 1: 0, 2: 0}
     """
     pattern = None if mask is None else Vector.from_scalar(0, A.nrows, INT64).dup(mask=mask)
+    colours = _checked(colours, "colours", INT64, A.ncols)
     found = current().least_absent(A._store, colours._store, None if pattern is None else Allow(pattern._store))
     if found is not NotImplemented:
         return Vector._from_store(found, name="mex")
     rows = np.arange(A.nrows) if pattern is None else pattern.to_coo(values=False)[0].astype(np.int64)
     return _mex_by_words(A, colours, rows)
+
+
+def _checked(v: Vector, name: str, dtype: Any, size: int, full: bool = False) -> Vector:
+    """`v`, cast to the type that kernels read."""
+    if v.size != size:
+        raise DimensionMismatch(f"{name}: expected a Vector of size {size}, got {v.size}")
+    if full and v.nvals < size:
+        raise ValueError(f"{name}: expected an entry at each of the {size} positions, got {v.nvals}")
+    if v.dtype is dtype:
+        return v
+    if v.dtype.np_type.kind not in ("biu" if dtype is INT64 else "biuf"):
+        raise TypeError(f"{name}: expected {dtype.name}, got {v.dtype.name}; cast it with v.dup({dtype.name!r})")
+    return v.dup(dtype)
 
 
 def _mex_by_words(A: Matrix, colours: Vector, rows: np.ndarray) -> Vector:

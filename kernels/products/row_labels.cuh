@@ -77,7 +77,7 @@ template <Aggregate KIND> GRB_DEVICE void write_label(const RowLabels& o, int64_
   if constexpr (KIND == MOVE) {
     int mine = o.label[i];
     double u = o.u[i], kept = own + times_rounded(u, o.w[i]);
-    kept = kept - times_rounded(u, o.v[mine]);
+    if (mine != NO_LABEL) kept = kept - times_rounded(u, o.v[mine]);
     bool moves = best.label != NO_LABEL && best.score > kept;
     o.best[i] = moves ? best.label : mine;
     o.gain[i] = moves ? best.score - kept : 0;

@@ -9,9 +9,13 @@ namespace grb {
 
 constexpr int LABEL_BINS = 5;                  // at most 8, 32, `warp_row`, `block_row` entries; more
 
-// of_column[k] = label[k], -1 where k is not present.
-__global__ void labels_of_columns(const int64_t* label, const word* present, int64_t n, bool one, int32_t* of_column) {
-  GRB_EACH(k, n) of_column[k] = has_or_all(present, k) ? int32_t(label[one ? 0 : k]) : -1;
+// of_column[k] = label[k], -1 where k is not present or its label is not one of 0 .. labels - 1.
+__global__ void labels_of_columns(const int64_t* label, const word* present, int64_t n, bool one, int64_t labels,
+                                  int32_t* of_column) {
+  GRB_EACH(k, n) {
+    const int64_t c = has_or_all(present, k) ? label[one ? 0 : k] : -1;
+    of_column[k] = c >= 0 && c < labels ? int32_t(c) : -1;
+  }
 }
 
 // The rows in `listed` (null: those of `present`, or all, of n) into list[bin * n ..]; counts[bin] of them, with one

@@ -109,3 +109,53 @@ def test_types_and_one_value(dtype, way):
     labels = gb.Vector.from_dense([2, 1, 1])
     assert rowwise.mode(A, labels).to_dict() == {0: 1, 1: 1}
     assert rowwise.mode(A, labels, weighted=True).to_dict() == {0: 1, 1: 1}
+
+
+@pytest.mark.parametrize("wrong", [-7, -1, 3, 2**32])
+def test_labels_out_of_range(wrong, way):
+    """The compiled loop has a sum for each label 0 .. n - 1: another label must not reach it."""
+    A = gb.Matrix.from_coo([0, 0, 1], [1, 2, 2], 1.0, nrows=3, ncols=3)
+    labels, ones = gb.Vector.from_dense([0, 1, wrong]), gb.Vector.from_dense(np.ones(3))
+    for call in (lambda: rowwise.mode(A, labels), lambda: rowwise.best_move(A, labels, ones, ones, ones)):
+        with pytest.raises(gb.exceptions.IndexOutOfBound, match=str(wrong)):
+            call()
+
+
+def check_operands(backend):
+    """Other types are cast, other sizes and positions without an entry are refused."""
+    with gb.backends.select.using(backend):
+        A = gb.Matrix.from_coo([0, 0, 1], [1, 2, 2], 1, nrows=3, ncols=3)
+        small, labels = gb.Vector.from_dense(np.array([0, 1, 1], np.int8)), gb.Vector.from_dense([0, 1, 1])
+        ones = gb.Vector.from_dense(np.ones(3, np.float32))
+        assert rowwise.mode(A, small).to_dict() == {0: 1, 1: 1}
+        assert rowwise.mex(A, small).to_dict() == {0: 0, 1: 0, 2: 0}
+        assert rowwise.best_move(A, small, ones, ones, ones)[0].to_dict() == {0: 1, 1: 1, 2: 1}
+        part, longer = gb.Vector.from_coo([1], [1], size=3), gb.Vector.from_dense([0, 1, 1, 2])
+        for wrong, error, text in (
+            (ones, TypeError, "labels: expected INT64, got FP32"),
+            (longer, gb.exceptions.DimensionMismatch, "labels: expected a Vector of size 3, got 4"),
+            (part, ValueError, "labels: expected an entry at each of the 3 positions, got 1"),
+        ):
+            for call in (rowwise.mode, rowwise.sum_of_own):
+                if call is rowwise.sum_of_own or wrong is not part:
+                    with pytest.raises(error, match=text):
+                        call(A, wrong)
+        with pytest.raises(gb.exceptions.DimensionMismatch, match="colours: expected"):
+            rowwise.mex(A, longer)
+        with pytest.raises(ValueError, match="w: expected an entry"):
+            rowwise.best_move(A, labels, ones, ones, part)
+        with pytest.raises(gb.exceptions.DimensionMismatch, match="rows: expected"):
+            rowwise.best_move(A, labels, ones, ones, ones, rows=longer)
+        with pytest.raises(gb.exceptions.DimensionMismatch, match="A: expected a square matrix, got 3 x 2"):
+            rowwise.best_move(A[:, :2].new(), labels, ones, ones, ones)
+
+
+def test_operands(way):
+    check_operands("cpu")
+
+
+def test_operands_on_a_device():
+    from cuda_emulation.backend import shim
+
+    shim()
+    check_operands("cuda")

@@ -129,10 +129,10 @@ class WholeLoops:
     def sum_by_label(self, labels, values, size):
         return self._find("products.row_labels", "sum_by_label")(self.device, labels, values, size)
 
-    @reporting
     def sequential(self, name, matrices, arguments, seconds, each=None, flags=None):
-        run = self._find(_IN_ORDER[name], name) if name in _IN_ORDER else None
-        return NotImplemented if run is None else run(self.device, *map(self.own, matrices), *arguments)
+        if name not in _IN_ORDER:
+            return NotImplemented
+        return self._loop_without_host(_IN_ORDER[name], name, *matrices, *arguments)
 
     @reporting
     def one_pass(self, program, dtype, size, scalars, *stores):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cuda_emulation.backend import using_shim
-from grb_tile import Matrix, Vector, sequential
+from grb_tile import Matrix, Vector, algorithms, dtypes, sequential
 from grb_tile.backends.cuda.traversal import ordered
 from support import seeds
 from support.graphs import GRAPHS, power_law, random_graph
@@ -98,3 +98,16 @@ def test_a_chain_of_ascending_weights():
         U = Matrix.from_coo(np.arange(n - 1), np.arange(1, n), np.arange(n - 1), nrows=n, ncols=n)
         F, label = sequential.spanning_forest(U)
         assert F.nvals == n - 1 and not label.to_dense().any()
+
+
+def test_a_matrix_of_a_user_defined_type():
+    """It has no form on the device: the caller's own loop runs, and not the host's, which writes NumPy's arrays."""
+    i, j = np.nonzero(~np.eye(5, dtype=bool))
+    pairs = dtypes.register_anonymous(np.dtype([("a", np.int32), ("b", np.float32)]))
+    with using_shim() as backend:
+        A = Matrix.from_coo(i, j, np.zeros(i.size, pairs.np_type), pairs, nrows=5, ncols=5)
+        backend.detours.clear()
+        assert sequential.greedy_colours(A, Vector.from_dense(np.arange(5))) is None
+        assert sequential.independent_set(A, Vector.from_dense(np.arange(5)), Vector(bool, 5)) is None
+        assert not backend.detours
+        assert algorithms.coloring(A).count == 5 and algorithms.maximal_independent_set(A).count == 1

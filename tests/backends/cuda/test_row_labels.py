@@ -131,3 +131,26 @@ def test_a_round_of_local_moves(part):
     ours = round_of(shim(), device.array, device.host)
     assert ours == round_of(REFERENCE, np.asarray, np.asarray)
     assert ours[4][2] > ours[4][3] > 0
+
+
+@pytest.mark.parametrize("wide", [2**31 - 1, 2**31, 2**32, 2**32 + 1, 2**63 - 1])
+def test_colours_beyond_32_bits(wide):
+    """Kernels hold colours as 32-bit numbers: a greater one must not count as its low half."""
+    A, full, part, _, rows = operands(5, 9)
+    for x in (full, part):
+        x.values[::2] = wide
+        for allow in (None, rows):
+            same([shim().least_absent(A, x, allow)], [REFERENCE.least_absent(A, x, allow)])
+
+
+def test_labels_out_of_range_are_no_labels():
+    """A label reaches the table of sums and v(label) where it is one of 0 .. n - 1 only."""
+    A, full, part, uvw, rows = operands(6, 9)
+    n = A.nrows
+    full.values[:9] = [n, -1, -(2**40), 2**31, 2**32, 2**32 + 1, 2**40, 2**63 - 1, -(2**63)]
+    is_label = (full.values >= 0) & (full.values < n)
+    at = np.flatnonzero(is_label).astype(np.int32)
+    kept = SparseVector(n, dtypes.INT64, at, full.values[at])
+    same(shim().best_labels(A, full, False, None), REFERENCE.best_labels(A, kept, False, None))
+    best = shim().tuples_vector(shim().best_labels(A, full, True, None, *uvw)[0])[1]
+    assert all(-1 <= c < n for c in best.tolist())

@@ -90,6 +90,9 @@ def best_labels(A, labels, weighted, allow, *penalty):
     """(best,) or (best, gain, kept).  See backends/protocol.py."""
     if A.rows is not None or A.ncols > MAX_INT32_DIMENSION or (allow is not None and allow.complement):
         return NotImplemented
+    label = _dense(labels, -1)
+    if label.max(initial=-1) >= A.ncols or np.count_nonzero(label >= 0) < labels.nvals:
+        return NotImplemented  # the composition names the label that is out of range
     moves = bool(penalty)
     kernel = jit.plain_kernel(
         "best_label", X_ISO=not weighted, VALUE="d", INDEX=A.indices.dtype.char, Z="d",
@@ -106,7 +109,7 @@ def best_labels(A, labels, weighted, allow, *penalty):
     rows = np.arange(A.nrows) if allow is None else tuples_vector(allow.pattern)[0]
     best = np.empty(A.nrows, np.int64)
     gain, kept = np.empty((2, A.nrows if moves else 0))
-    operands = indptr, indices, values, _dense(labels, -1).astype(np.int32), rows, *given, best, gain, kept
+    operands = indptr, indices, values, label.astype(np.int32), rows, *given, best, gain, kept
     lengths = indptr[rows + 1] - indptr[rows]
     cuts, threads = balanced(lengths)
     longest = int(lengths.max(initial=0))

@@ -104,7 +104,8 @@ def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=No
     words = labels.words if labels.format == "bitmap" else convert(device, labels, "bitmap").words
     values = labels.values if labels.format == "bitmap" else convert(device, labels, "bitmap").values
     kernel = launcher.kernel(BINNING, "labels_of_columns")
-    kernel.over(A.ncols, (values, words, A.ncols, bool(labels.iso), label))
+    most = 2**31 - 1 if kind == "MEX" else A.ncols  # no colour that a row lacks is greater than the row is long
+    kernel.over(A.ncols, (values, words, A.ncols, bool(labels.iso), most, label))
     warp_row, block_row = launcher.size(WARP_ROW, 40), launcher.size(BLOCK_ROW, 60)
     width = 4 if kind == "MEX" else 8 if weights == "COUNTED" else 12  # bytes of a slot
     slots = launcher.size(launcher.limits.power_of_two_with(MOST_SLOTS, width), 64)
