@@ -263,11 +263,13 @@ def strong_components(A: Matrix, *, symmetric: bool = False) -> tuple[Vector, in
     """(label, count): the least vertex of each vertex's strongly connected component; how many components.
 
     Shapes: A n x n, label of size n.  Types: any A, whose values do not matter; label INT64.
+    Raises: TypeError, DimensionMismatch.
     None where the backend in use has no kernel for A.
     Source: Slota, Rajamanickam, Madduri, "BFS and coloring-based parallel algorithms for strongly connected components
     and related problems" (IPDPS 2014).
     """
     store = _store(A)
+    traversal.check_square("strong_components", store)
     found = current().strong_components(store, lambda: _in_edges(store, symmetric))
     return None if found is NotImplemented else (Vector._from_store(found[0], name="labels"), found[1])
 
@@ -277,10 +279,13 @@ def core_numbers(A: Matrix, AT: Matrix | None = None) -> Vector | None:
 
     A without loops; AT: in-edges count too, None where A is symmetric.
     Shapes: A, AT n x n, result of size n.  Types: any A, whose values do not matter; result INT64.
+    Raises: TypeError, DimensionMismatch.
     None where the backend in use has no kernel for A.
     Source: Ahmad, Yuan, Yan, Guo, Chen, Zhang, "Accelerating k-core decomposition by a GPU" (ICDE 2023).
     """
-    found = current().core_numbers(_store(A), None if AT is None else _store(AT))
+    store, in_edges = _store(A), None if AT is None else _store(AT)
+    traversal.check_square("core_numbers", store, in_edges)
+    found = current().core_numbers(store, in_edges)
     return None if found is NotImplemented else Vector._from_store(found, name="core")
 
 
@@ -288,11 +293,14 @@ def cuthill_mckee(A: Matrix) -> np.ndarray | None:
     """Breadth-first order from a vertex at the end of each component; neighbours of one vertex by ascending number.
 
     Shapes: A n x n, symmetric, without loops; result of size n.  Types: any A; int64.
+    Raises: TypeError, DimensionMismatch.
     None where the backend in use has no kernel for A.
     Source: Karantasis, Lenharth, Nguyen, Garzaran, Pingali, "Parallelization of reordering algorithms for bandwidth and
     wavefront reduction" (SC 2014).
     """
-    found = current().cuthill_mckee(_store(A))
+    store = _store(A)
+    traversal.check_square("cuthill_mckee", store)
+    found = current().cuthill_mckee(store)
     return None if found is NotImplemented else found
 
 

@@ -103,7 +103,7 @@ def bfs(
     Cost: entries of visited rows at most; one queue and three bit vectors besides the results.
     """
     n = A.nrows
-    _check_square("bfs", A, AT)
+    check_square("bfs", A, AT)
     if type(sources) is not int or not 0 <= sources < n or target is not None:
         sources = np.unique(np.atleast_1d(_vertices("bfs: sources", sources, n)))
         if target is not None:
@@ -142,7 +142,7 @@ def bfs_multi(
     fallback: False: None instead of a result where the backend in use has no compiled loop for these operands.
     """
     n = A.nrows
-    _check_square("bfs_multi", A, AT)
+    check_square("bfs_multi", A, AT)
     if _vertices("bfs_multi: sources", sources, n).ndim == 0:
         raise TypeError(f"bfs_multi: sources: expected a sequence of vertices, got {sources!r}; write [{sources!r}]")
     if max_level is not None and max_level < 0:
@@ -178,7 +178,7 @@ def sssp(
 
     The tree is None where it must be found in another way (edges of weight 0).  fallback: as for `bfs_multi`.
     """
-    _check_square("sssp", A, None)
+    check_square("sssp", A, None)
     _vertices("sssp: source", [source], A.nrows)
     result = current().sssp(A, in_edges, int(source), heaviest, delta, tree, fallback)
     if result is NotImplemented:
@@ -194,7 +194,7 @@ def components(A: Any, AT: Any, *, fallback: bool = True) -> Any:
 
     The label of a vertex is the smallest vertex of its component (UINT64).  AT: A itself when symmetric.
     """
-    _check_square("components", A, AT)
+    check_square("components", A, AT)
     result = current().components(A, AT, fallback)
     if result is NotImplemented:
         return None
@@ -204,7 +204,8 @@ def components(A: Any, AT: Any, *, fallback: bool = True) -> Any:
     return labels, count, report
 
 
-def _check_square(name: str, A: Any, AT: Any) -> None:
+def check_square(name: str, A: Any, AT: Any = None) -> None:
+    """Raises: DimensionMismatch where A is not square, or AT of another shape."""
     if A.ncols != A.nrows or (AT is not None and AT is not A and AT.shape != A.shape):
         more = "" if AT is None else f" and AT {AT.nrows} x {AT.ncols}"
         raise DimensionMismatch(f"{name}: A is {A.nrows} x {A.ncols}{more}; expected square matrices of one size")

@@ -7,7 +7,7 @@ import pytest
 import grb_tile as gb
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from cuda_emulation.launcher import EmulatedLauncher
-from grb_tile import algorithms
+from grb_tile import algorithms, fused
 from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.traversal import cores, strong_components
 from grb_tile.storage import place
@@ -128,3 +128,13 @@ def test_reverse_cuthill_mckee(name):
         found = algorithms.rcm(gb.Matrix.from_coo(rows, cols, nrows=A.nrows, ncols=A.nrows)).order
         assert not backend.detours
     assert found.tolist() == wanted.tolist()
+
+
+def test_matrices_that_are_not_square():
+    """Columns beyond the rows would be vertices beyond the kernels' arrays."""
+    long, small = gb.Matrix.from_coo([0, 0, 1], [1, 5, 7], nrows=3, ncols=9), gb.Matrix(bool, 3, 3)
+    for call in (fused.strong_components, fused.core_numbers, fused.cuthill_mckee):
+        with using_shim(), pytest.raises(gb.exceptions.DimensionMismatch, match="A is 3 x 9"):
+            call(long)
+    with using_shim(), pytest.raises(gb.exceptions.DimensionMismatch, match="A is 3 x 3 and AT 9 x 9"):
+        fused.core_numbers(small, gb.Matrix(bool, 9, 9))
