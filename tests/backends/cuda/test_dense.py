@@ -7,12 +7,9 @@ from support.forms import FORMS, compare
 from support.seeds import generator
 
 PAIRS = [(a, FORMS[(k + shift) % 6], FORMS[(2 * k + shift) % 6]) for k, a in enumerate(FORMS) for shift in (0, 1, 3)]
-QUICK = (1, 4, 10)
 
 
-@pytest.mark.parametrize(
-    "number", [pytest.param(k, marks=() if k in QUICK else pytest.mark.slow) for k in range(len(PAIRS))]
-)
+@pytest.mark.parametrize("number", range(len(PAIRS)))
 def test_forms_agree(number):
     before = sum(shim().detours.values())
     compare(generator("forms on the device", number), PAIRS[number], using_shim)

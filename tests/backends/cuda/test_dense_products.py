@@ -12,7 +12,6 @@ SEMIRINGS = [("plus_times", "FP32"), ("plus_times", "FP64"), ("min_plus", "INT32
              ("plus_times", "FC64"), ("any_pair", "BOOL")]  # fmt: skip
 KINDS = ("full", "bitmap", "iso")
 CASES = [(s, KINDS[(k + shift) % 3]) for k, s in enumerate(SEMIRINGS) for shift in (0, 1)]
-QUICK = CASES[0], CASES[5]
 
 
 def of_device(make, operands):
@@ -28,9 +27,7 @@ def agree(found, wanted, name):
     assert found.isequal(wanted, check_dtype=True)
 
 
-@pytest.mark.parametrize(
-    ("semiring", "kind"), [pytest.param(*c, marks=() if c in QUICK else pytest.mark.slow) for c in CASES]
-)
+@pytest.mark.parametrize(("semiring", "kind"), CASES)
 def test_spmm(semiring, kind):
     name, dtype = semiring
     op, rng = semiring_named(name), generator("spmm on the device", name, kind)
@@ -45,10 +42,8 @@ def test_spmm(semiring, kind):
 @pytest.mark.parametrize(
     ("semiring", "kind"),
     [
-        (("plus_times", "FP32"), "full"), pytest.param(("min_plus", "INT64"), "full", marks=pytest.mark.slow),
-        pytest.param(("plus_times", "FC64"), "full", marks=pytest.mark.slow),
-        pytest.param(("plus_times", "FP64"), "iso", marks=pytest.mark.slow),
-        pytest.param(("ss.min_secondi", "INT64"), "full", marks=pytest.mark.slow),
+        (("plus_times", "FP32"), "full"), (("min_plus", "INT64"), "full"), (("plus_times", "FC64"), "full"),
+        (("plus_times", "FP64"), "iso"), (("ss.min_secondi", "INT64"), "full"),
     ],
 )  # fmt: skip
 def test_sddmm(semiring, kind):

@@ -1,0 +1,87 @@
+"""Faults of dense matrices: forms, order, sharing, SpMM and SDDMM."""
+
+from . import Fault
+
+TESTS = FORMS = ("tests/storage/test_dense.py", "tests/laws/test_forms_agree.py")
+CPU = ("tests/backends/cpu/test_dense_products.py",)
+CUDA = ("tests/backends/cuda/test_dense_products.py",)
+
+FAULTS = [
+    Fault(
+        "grb_tile/storage/dense.py",
+        "a bitmap becomes CSR below the switch, not below half of it",
+        "count >= bitmap_switch(nrows, ncols) / 2 * t.size",
+        "count >= bitmap_switch(nrows, ncols) * t.size",
+        FORMS,
+    ),
+    Fault(
+        "grb_tile/storage/dense.py",
+        "the transpose keeps the order of its arrays",
+        "    result = Dense(A.ncols, A.nrows, A.flat, not A.by_columns)\n",
+        "    result = Dense(A.ncols, A.nrows, A.flat, A.by_columns)\n",
+        FORMS,
+    ),
+    Fault(
+        "grb_tile/backends/dense.py",
+        "a result that is an operand's own vector is not marked as shared",
+        "        if any(t is flat for flat in self.given):\n            t.shared = True\n",
+        "",
+        ("tests/core/test_small_writes.py",),
+    ),
+    Fault(
+        "grb_tile/backends/dense.py",
+        "operators that read positions get those of the flat vector",
+        "        if not dense or reads_positions(op) or",
+        "        if not dense or",
+        FORMS,
+    ),
+    Fault(
+        "grb_tile/backends/dense.py",
+        "a full matrix of one value is not cut to the entries beside it",
+        "            x, y = _one_value_beside(x, y), _one_value_beside(y, x)\n",
+        "",
+        FORMS,
+    ),
+    Fault(
+        "grb_tile/storage/splice.py",
+        "the CSR of a dense matrix outlives an element written in place",
+        "    c.forms = None  # what was derived does not outlive a change of values\n",
+        "",
+        survives="the changed vector goes into a new store, which has no forms",
+    ),
+    Fault(
+        "grb_tile/backends/cpu/templates/spmm.py",
+        "a position of X that is absent is multiplied",
+        "                    if x_words[p >> 6] & bit(p) != NONE:\n",
+        "                    if True:\n",
+        CPU,
+    ),
+    Fault(
+        "grb_tile/backends/dense_products.py",
+        "the operands of a transposed product are not swapped",
+        "semiring.flip())\n",
+        "semiring)\n",
+        CPU,
+    ),
+    Fault(
+        "kernels/products/spmm.cuh",
+        "the part of a row that begins in a chunk goes where that of the row before is",
+        "carry.at(number, indptr[row] >= from, n)",
+        "carry.at(number, 0, n)",
+        CUDA,
+    ),
+    Fault(
+        "kernels/products/spmm.cuh",
+        "a row that crosses chunks has its first part only",
+        "      for (int64_t other = number; other * chunk < stop; other++) {\n",
+        "      for (int64_t other = number; other <= number; other++) {\n",
+        CUDA,
+    ),
+    Fault(
+        "kernels/products/sddmm.cuh",
+        "the row of A stays from the entry before",
+        "          if (row != held) {\n",
+        "          if (held < 0) {\n",
+        CUDA,
+    ),
+]
