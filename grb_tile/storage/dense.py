@@ -125,7 +125,7 @@ def _by_rows(A, xp):
         indices = xp.tile(xp.arange(ncols, dtype=want), nrows)
         return share(flat, Compressed(nrows, ncols, flat.dtype, firsts, indices, flat.values, flat.iso))
     entries = to_sparse(flat)
-    indptr = entries.indices.searchsorted(firsts.astype(entries.indices.dtype))
+    indptr = xp.searchsorted(entries.indices, firsts.astype(entries.indices.dtype))
     indices = (entries.indices % ncols).astype(want)
     result = Compressed(nrows, ncols, flat.dtype, indptr.astype(np.int64), indices, entries.values, flat.iso)
     return share(flat, result) if flat.iso else result
@@ -186,7 +186,7 @@ def _compressed(t, nrows, ncols):
         indices = (t.indices % ncols).astype(index_dtype(ncols))
         if not wants_dcsr(nrows, count):
             firsts = (xp.arange(nrows + 1, dtype=np.int64) * ncols).astype(t.indices.dtype)
-            indptr = t.indices.searchsorted(firsts).astype(np.int64)
+            indptr = xp.searchsorted(t.indices, firsts).astype(np.int64)
             return Compressed(nrows, ncols, t.dtype, indptr, indices, t.values, t.iso)
         rows = t.indices.astype(np.int64) // ncols
         ends = xp.ones(count + 1, np.bool_)  # does a row begin, or the last one end, at this entry?
