@@ -18,7 +18,7 @@ MOST_STEPS = 4  # loads of a lane that stay in registers
 
 def sddmm(device: Device, A: Dense, B: Dense, semiring: Any, pattern: Compressed) -> Any:
     """C[i,j] = (+)_k A[i,k] (x) B[k,j] for the entries (i,j) of `pattern`; NotImplemented where it is hypersparse."""
-    a, b, depth, entries = A.flat, B.flat, A.ncols, pattern.indices.shape[0]
+    a, b, depth, entries = device.own(A.flat), device.own(B.flat), A.ncols, pattern.indices.shape[0]
     s = lowered_plain(device, semiring, a.dtype, a.iso, b.dtype, b.iso)
     if s is None or pattern.rows is not None or entries == 0:
         return NotImplemented

@@ -42,7 +42,7 @@ def chunk_of(device: Device, entries: int) -> int:
 
 def spmm(device: Device, A: Compressed, X: Dense, semiring: Any) -> Any:
     """C[i,j] = (+)_k A[i,k] (x) X[k,j], dense; NotImplemented for hypersparse A and types without a device form."""
-    x, n, entries = X.flat, X.ncols, A.indices.shape[0]
+    x, n, entries = device.own(X.flat), X.ncols, A.indices.shape[0]
     s = lowered_plain(device, semiring, A.dtype, A.iso, x.dtype, x.iso)
     if s is None or A.rows is not None or entries == 0:
         return NotImplemented
