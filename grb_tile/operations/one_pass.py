@@ -15,7 +15,9 @@ import numpy as np
 from ..backends.select import current
 from ..dtypes import FP32, FP64
 from ..exceptions import DimensionMismatch
+from ..storage.store import BitmapVector, SparseVector
 
+VECTORS = BitmapVector, SparseVector
 MOST = {"vectors": 6, "scalars": 3, "outputs": 3, "sums": 4}  # of a pass: arguments of the device's kernel
 # name: (NumPy's function, C++ text)
 FUNCTIONS: dict[str, tuple[Any, str]] = {
@@ -80,6 +82,9 @@ class Symbol:
 
     def max(self, other: Any) -> Symbol:
         return self._step("max", self, other)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a pass is traced once for all values, so it cannot branch on one; use min(), max() or abs()")
 
     def sum(self) -> Sum:
         """The sum over all positions, in FP64."""
@@ -179,7 +184,7 @@ class Total:
 
 def run(program: Program, name: str, operands: list[Any]) -> tuple[list[Any], Any]:
     """(stores of the outputs, sums) of stores and scalars in the order of the program's operands."""
-    stores = [x for x in operands if hasattr(x, "format")]
+    stores = [x for x in operands if isinstance(x, VECTORS)]
     if not stores:
         raise TypeError(f"{name}: expected one Vector at least; a pass has the size of its vectors")
     size, dtype = stores[0].size, stores[0].dtype
@@ -191,5 +196,15 @@ def run(program: Program, name: str, operands: list[Any]) -> tuple[list[Any], An
             )
         if store.size != size:
             raise DimensionMismatch(f"{name}: the vectors have the sizes {[x.size for x in stores]}")
-    scalars = [x if isinstance(x, Total) else float(x) for x in operands if not hasattr(x, "format")]
+    scalars = [x if isinstance(x, Total) else _number(name, x) for x in operands if not isinstance(x, VECTORS)]
     return current().one_pass(program, dtype, size, scalars, *stores)
+
+
+def _number(name: str, x: Any) -> float:
+    try:
+        return float(x + 0)  # text has no sum
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name}: expected Vectors, real numbers and Totals, got {type(x).__name__}; make a Vector of an "
+            "expression with .new()"
+        ) from None

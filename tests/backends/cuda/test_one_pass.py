@@ -78,3 +78,8 @@ def test_bad_operands():
         gb.fused.one_pass(lambda v: (v, 3))(x)
     with pytest.raises(ValueError, match="at most"):
         gb.fused.one_pass(lambda *v: v[0] + v[6])(*[x] * 7)
+    with pytest.raises(TypeError, match="cannot branch"):
+        gb.fused.one_pass(lambda v: v if v else -v)(x)
+    for other in ("abc", None, 2j, x + x, gb.Matrix(float, 2, 2)):
+        with pytest.raises(TypeError, match=f"real numbers and Totals, got {type(other).__name__}"):
+            step(x, x, x, other)
