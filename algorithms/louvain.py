@@ -8,8 +8,9 @@ The nodes of a random half move at once (grb_tile/local_moves.py): of two nodes 
 only one moves.  A round that lowers the modularity is not the last word: the best communities found are kept.
 
 Contract: G is not changed.  labels number the communities 0 .. count - 1 by their first nodes.  The same seed gives
-the same communities; on every backend where sums of weights are exact (integers below 2^53).  In a directed graph the
-weights of both directions are added, and the modularity is that of the sum.
+the same communities, on every backend, where sums of weights are exact (integers below 2^53); others a GPU adds in any
+order, so that a tie may be decided in another way in each run.  In a directed graph the weights of both directions are
+added, and the modularity is that of the sum.
 References: Blondel, Guillaume, Lambiotte, Lefebvre, "Fast unfolding of communities in large networks" (J. Stat. Mech.
 2008); for moves of many nodes at once Lu, Halappanavar, Kalyanaraman, "Parallel heuristics for scalable community
 detection" (Parallel Computing 47, 2015), section 4.

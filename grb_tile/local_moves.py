@@ -43,6 +43,7 @@ __all__ = [
 
 ROUNDS_WITHOUT_GAIN = 3  # rounds without a clear gain before a level ends: half of the nodes stand still in each
 SMALL_SHARE = 1e-3  # of what the level has gained: a clear gain; what is left is found when communities are nodes
+ROUNDING = 1e-12  # modularities of equal communities differ by less, in whichever order a backend adds their terms
 FEW_ENTRIES = 4096  # a pass over them all takes 30 us, as the product that finds the nodes to look at
 
 
@@ -101,7 +102,7 @@ class LocalMoves:
             quality = (within + self.loops) / self.total - self.gamma * squares / self.total**2
             first = quality if first is None else first
             since = 0 if quality > best + max(tol, SMALL_SHARE * (best - first)) else since + 1
-            if quality > best:
+            if quality > best + ROUNDING:
                 best, kept = quality, x
             if since >= ROUNDS_WITHOUT_GAIN or not wanting:
                 return *labels_in_order(kept), best, False
