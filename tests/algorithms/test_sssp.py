@@ -121,10 +121,10 @@ def test_auto_chooses_by_the_weights_and_the_size():
     if gb.fused.sssp(same, 0, fallback=False) is not None:
         # A device's kernel raises its threshold in every round, so "auto" is delta-stepping there.
         assert chosen == [*["sssp (delta)"] * 3, "sssp (bellman_ford)"]
-    elif gb.sequential.distances(same, [0]) is not None:
-        assert chosen == [*["sssp (dijkstra)"] * 3, "sssp (bellman_ford)"]
-    else:
-        assert chosen == loops
+    else:  # on the CPU a compiled loop, once there is one for the type of the weights
+        compiled = "sssp (dijkstra)"
+        assert all(name in (loop, compiled) for name, loop in zip(chosen[:3], loops[:3], strict=True))
+        assert chosen[3] == loops[3]
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "UINT8", "INT64", "UINT64", "FP32", "FP64"])

@@ -152,7 +152,7 @@ def test_components_and_triangles(facts, run, graph):
     assert found["components"] == 4 and found["singletons"] == 2, "0 to 6 are indices"
     assert facts("triangles", KARATE, *UNDIRECTED)["triangles"] == 45
     code, out, _ = run("components", KARATE, *UNDIRECTED, "--explain")
-    assert code == OK and "changed" in out
+    assert code == OK and ("changed" in out or "(no iterations)" in out), "a compiled loop has no iterations to show"
 
 
 def test_repeat_reports_median_and_best(facts):
