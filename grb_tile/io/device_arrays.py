@@ -71,7 +71,7 @@ def from_cupy(x: Any, *, name: str | None = None) -> Vector | Matrix:
             raise ValueError(
                 f"x must have one or two dimensions or be a cupyx.scipy.sparse matrix, not the shape {values.shape}"
             )
-        flat = values.reshape(-1)
+        flat = values if values.ndim == 1 else values.reshape(-1)
         store = BitmapVector(flat.shape[0], lookup_dtype(values.dtype), None, flat, flat.shape[0])
         store.shared = True
         if values.ndim == 1:

@@ -135,5 +135,5 @@ def test_a_host_backend_in_use_learns_of_the_device(monkeypatch):
 def test_host_arrays_are_refused():
     with pytest.raises(TypeError, match="is not on the GPU"):
         device_arrays.from_cupy(np.arange(3))
-    with pytest.raises(ValueError, match="one dimension"):
-        device_arrays.from_cupy(on_device([[1, 2]]))
+    with pytest.raises(ValueError, match="one or two dimensions"):
+        device_arrays.from_cupy(on_device([[[1, 2]]]))
