@@ -5,6 +5,11 @@ from __future__ import annotations
 IDEMPOTENT = {"any", "lor", "land", "min", "max", "bor", "band"}
 
 
+def own_name(typed) -> str | None:
+    """The name of an operator of the specification; None for a user's, who may call his own "min"."""
+    return typed.name if typed.parent._builtin else None
+
+
 def uses(binaryop) -> tuple[bool, bool]:
     """(reads the first operand's values, reads the second's)."""
     kind = binaryop.kind
@@ -18,7 +23,7 @@ def one_result(semiring, x_iso: bool, y_iso: bool) -> bool:
     multiply = semiring.binaryop
     if multiply.positional or not (x_iso and y_iso):
         return False
-    name = semiring.monoid.binaryop.name
+    name = own_name(semiring.monoid.binaryop)
     return name in IDEMPOTENT or (name == "times" and multiply.kind == "pair")
 
 

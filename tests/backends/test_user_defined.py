@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from backends.agree import assert_same
 
+import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends import select as choose
 from grb_tile.operators import get_typed_op
@@ -14,6 +15,7 @@ from grb_tile.operators.semiring import Semiring
 from grb_tile.operators.unary import UnaryOp
 from grb_tile.storage import convert
 from grb_tile.storage.store import Allow, BitmapVector, SparseVector
+from support.seeds import generator
 
 REFERENCE = choose.named("reference")
 
@@ -111,3 +113,43 @@ def test_the_backend_option(monkeypatch):
     with pytest.raises(InvalidValue, match="cpu, numpy, reference"):
         choose.use("abacus")
     assert choose.current().name == before
+
+
+@pytest.mark.parametrize(("name", "function"), [("min", "plus"), ("plus", "max"), ("any", "plus"), ("times", "plus")])
+@pytest.mark.parametrize("iso", [False, True])
+def test_names_of_operators_promise_nothing(name, function, iso):
+    """A user's monoid or multiply that is called like one of the specification gives what another name gives."""
+
+    def made(kind):
+        body = {"plus": lambda x, y: x + y, "max": lambda x, y: x if x > y else y}[function]
+        return BinaryOp.register_anonymous(body, kind)
+
+    rng = generator("names of operators", name, iso)
+    present = rng.random((2, 6, 6)) < 0.5
+    values = np.full((2, 6, 6), 2) if iso else rng.integers(1, 3, (2, 6, 6))
+    A, B = (
+        gb.Matrix.from_coo(*part.nonzero(), v[part], nrows=6, ncols=6) for part, v in zip(present, values, strict=True)
+    )
+    mask = gb.Matrix.from_coo([0, 2, 4], [1, 2, 5], True, nrows=6, ncols=6)
+
+    def results(semiring, monoid):
+        yield A.mxm(B, semiring).new()
+        yield A.mxm(B, semiring).new(mask=mask.S)
+        yield gb.Vector.from_scalar(1, 6).vxm(A, semiring).new()
+        with gb.config.set(autocompute=True):
+            yield A.mxm(B, semiring).reduce_rowwise(monoid).new()
+            yield A.mxm(B, semiring).reduce_columnwise(monoid).new()
+            yield A.mxm(B, semiring).reduce_scalar(monoid).new()
+
+    def agree(one, other):
+        for k, (x, y) in enumerate(zip(results(*one), results(*other), strict=True)):
+            assert x.isequal(y), (k, x, y)
+
+    for backend in ("cpu", "numpy"):
+        with gb.config.set(backend=backend):
+            for multiply in ("pair", "first", "second", "times"):
+                monoids = [Monoid.register_anonymous(made(called), 0, called) for called in (name, "unlike")]
+                agree(*((Semiring.register_anonymous(m, getattr(gb.binary, multiply)), m) for m in monoids))
+            for monoid in (gb.monoid.plus, gb.monoid.min):
+                multiplies = [made(called) for called in (name, "unlike")]
+                agree(*((Semiring.register_anonymous(monoid, op), monoid) for op in multiplies))

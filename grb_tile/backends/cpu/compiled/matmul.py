@@ -6,7 +6,7 @@ Dot (templates/matmul_dot.py): one dot product for each entry of the mask.  NotI
 
 import numpy as np
 
-from grb_tile.operators.iso_products import uses
+from grb_tile.operators.iso_products import own_name, uses
 from grb_tile.storage.convert import choose_format, to_csr, to_dcsr, transpose_of
 from grb_tile.storage.host_memory import Growth
 from grb_tile.storage.sorting import find
@@ -263,7 +263,7 @@ def _dot_kernel(A, BT, semiring, pattern):
     multiply = semiring.binaryop
     reads_a, reads_b = uses(multiply)
     np_kind = semiring.return_type.np_type.kind
-    count = semiring.monoid.binaryop.name == "plus" and multiply.kind == "pair" and np_kind in "iuf"
+    count = own_name(semiring.monoid.binaryop) == "plus" and multiply.kind == "pair" and np_kind in "iuf"
     return semiring_kernel(
         "matmul_dot", semiring, A.indices.dtype.char,
         B_INDEX=BT.indices.dtype.char, M_INDEX=pattern.indices.dtype.char, OUT_INDEX=index_dtype(BT.nrows).char,

@@ -6,6 +6,9 @@ Common operators are written as expressions, which compile faster than calls; al
 
 import numpy as np
 
+from grb_tile.operators import ANY
+from grb_tile.operators.iso_products import own_name
+
 from .recipe import Recipe
 
 
@@ -61,15 +64,15 @@ def written_out(op):
         return f"{z}({{y}})"
     np_kind = op.type.np_type.kind
     same = op.type is op.return_type and getattr(op, "type2", op.type) is op.type
-    text = None
+    text, name = None, own_name(op)
     if np_kind == "b" and same:
-        text = LOGICAL.get(op.name)
+        text = LOGICAL.get(name)
     elif same and np_kind != "b":
-        text = ARITHMETIC.get(op.name)
+        text = ARITHMETIC.get(name)
         if text is None and np_kind in "iu":
-            text = INTEGER.get(op.name)
+            text = INTEGER.get(name)
         elif text is None and np_kind == "f":
-            text = FLOATING.get(op.name)
+            text = FLOATING.get(name)
     return None if text is None else f"{z}({text})"
 
 
@@ -97,7 +100,7 @@ def lower(op, name, preamble, sources):
 def monoid_facts(monoid):
     """(is it an `any` monoid?, has it a terminal value for early exit?)."""
     terminal = monoid.terminal
-    if monoid.binaryop.kind == "any" or getattr(monoid, "name", "").startswith("any"):
+    if monoid.binaryop.kind == "any" or terminal is ANY:
         return True, False
     if terminal is None or not isinstance(terminal, (np.generic, int, float, bool, complex)):
         return False, False
