@@ -35,6 +35,7 @@ from ..storage.dense import (
     transposed,
 )  # fmt: skip
 from ..storage.embed import empty_matrix, full_vector
+from ..storage.host_memory import check_memory
 from ..storage.place import host, is_host
 from ..storage.store import Allow, BitmapVector, Compressed, Dense, index_dtype
 from .dense_products import product
@@ -77,15 +78,27 @@ class Frame:
 class DenseForms(Backend):
     """Mixin before a backend's own primitives: those of dense matrices.  Meanings: backends/protocol.py."""
 
-    def _frame(self, op, *operands):
-        """The Frame in which the operands (None is skipped) are vectors; None where they are to be CSR."""
+    def _check_host_memory(self, wanted, nrows, ncols):
+        if not self.on_device:
+            check_memory(wanted, f"a dense matrix of {nrows} x {ncols}")
+
+    def _frame(self, op, *operands, width=0):
+        """The Frame in which the operands (None is skipped) are vectors; None where they are to be CSR.
+
+        width: bytes of a value that the result may have at every position, where an operand is iso.
+        Raises: OutOfMemory where the result does not fit.
+        """
         stores = [x.pattern if type(x) is Allow else x for x in operands if x is not None]
         dense = [x for x in stores if type(x) is Dense]
         if not dense or reads_positions(op) or self.on_device and any(x.dtype._is_udt for x in stores):
             return None
         first = dense[0]
         if len(dense) < len(stores):  # sparse ones are row-major
-            return None if first.flat.size > MOST_POSITIONS else Frame(self, first.nrows, first.ncols, False)
+            if first.flat.size > MOST_POSITIONS:
+                return None
+            if first.flat.words is None and first.iso:  # the result may need presence bits, and values
+                self._check_host_memory(first.flat.size // 8 + first.flat.size * width, first.nrows, first.ncols)
+            return Frame(self, first.nrows, first.ncols, False)
         return Frame(self, first.nrows, first.ncols, first.by_columns)
 
     def _all_here(self, *operands):
@@ -140,8 +153,7 @@ class DenseForms(Backend):
         if nrows * ncols == 0 or A.flat.size > MOST_POSITIONS and not (A.iso and A.flat.words is None):
             return super().gather_matrix(by_rows(A), I, J)
         if A.iso and A.flat.words is None:
-            flat = self.gather_vector(A.flat, range(nrows * ncols))
-            return Dense(nrows, ncols, flat, A.by_columns)
+            return Dense(nrows, ncols, _iso_full(A.flat, nrows * ncols), A.by_columns)
         lines, width = (A.ncols, A.nrows) if A.by_columns else (A.nrows, A.ncols)
         I, J = (J, I) if A.by_columns else (I, J)
         if A.flat.words is None and not A.dtype._is_udt:
@@ -188,7 +200,8 @@ class DenseForms(Backend):
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
         if type(x) is Dense or type(y) is Dense or allow is not None and type(allow.pattern) is Dense:
             x, y, allow = self._all_here(x, y, allow)
-            frame = self._frame(op, x, y, allow)
+            width = 0 if x.iso and y.iso else x.dtype.np_type.itemsize
+            frame = self._frame(op, x, y, allow, width=width)
             if frame is not None:
                 f = frame.flat
                 return frame.matrix(super().union(f(x), f(y), op, f(allow), left_default, right_default, dtype))
@@ -242,8 +255,11 @@ class DenseForms(Backend):
     def reduce_lines(self, A, monoid, axis):
         """w[i] = (+)_j A[i,j] (axis 1) or w[j] = (+)_i A[i,j] (axis 0) of a full A; NotImplemented otherwise."""
         flat = A.flat
-        if flat.words is not None or flat.iso or A.dtype._is_udt:
+        if flat.words is not None or A.dtype._is_udt or flat.iso and self.on_device:
             return NotImplemented
+        if flat.iso:
+            count, size = (A.ncols, A.nrows) if axis == 1 else (A.nrows, A.ncols)
+            return full_vector(size, monoid.return_type, super().reduce(_iso_full(flat, count), monoid))
         lines, width = (A.ncols, A.nrows) if A.by_columns else (A.nrows, A.ncols)
         along = 1 if (axis == 1) != A.by_columns else 0  # the axis of lines x width that is reduced
         if not self.on_device and monoid.ufunc in _UFUNCS:
@@ -264,7 +280,8 @@ class DenseForms(Backend):
         nrows, ncols, size = pattern.nrows, pattern.ncols, pattern.flat.size
         u = self.to_device(u)
         if u.iso:
-            return Dense(nrows, ncols, share(u, BitmapVector(size, u.dtype, None, u.values, size, True)))
+            return Dense(nrows, ncols, _iso_full(u, size))
+        self._check_host_memory(size * u.values.itemsize, nrows, ncols)
         along = (axis == 1) != pattern.by_columns  # u goes along each line
         times = size // u.size
 
@@ -281,7 +298,7 @@ class DenseForms(Backend):
     def overwrite(self, c, t, allow):
         if type(c) is Dense or type(t) is Dense or type(allow.pattern) is Dense:
             c, t, allow = self._all_here(c, t, allow)
-            frame = self._frame(None, c, t, allow)
+            frame = self._frame(None, c, t, allow, width=0 if c.iso and t.iso else c.dtype.np_type.itemsize)
             if frame is not None:
                 outside = super().restrict(frame.flat(c), ~frame.flat(allow))
                 return frame.matrix(super().union(outside, frame.flat(t), None))
@@ -322,6 +339,11 @@ _UFUNCS = frozenset((
 ))  # fmt: skip
 
 
+def _iso_full(u, size):
+    """The full vector of the value of u, an iso one."""
+    return share(u, BitmapVector(size, u.dtype, None, u.values, size, True))
+
+
 def _is_full(u):
     return u.format == "bitmap" and u.words is None
 
@@ -334,9 +356,6 @@ def _row_of_ones(n):
 
 def _region(xp, flat, lines, width, I, J):
     """The full vector of the region I x J of a full one of lines x width positions."""
-    if flat.iso:
-        count = (lines if I is None else len(I)) * (width if J is None else len(J))
-        return share(flat, BitmapVector(count, flat.dtype, None, flat.values, count, True))
     values = flat.values.reshape(lines, width)
     values = _picked(xp, values, I, 0)
     values = xp.ascontiguousarray(_picked(xp, values, J, 1)).reshape(-1)
@@ -364,9 +383,8 @@ def _moved(A, flat):
 def _one_value_beside(x, y):
     """x where y has entries, if x is full and iso and y is sparse: y's structure and x's value."""
     if type(x) is Dense and x.iso and x.flat.words is None and type(y) is Compressed and is_host(x) == is_host(y):
-        return share(
-            y, x, Compressed(y.nrows, y.ncols, x.dtype, y.indptr, y.indices, x.flat.values, y.nvals > 0, rows=y.rows)
-        )
+        iso, values = y.nvals > 0, x.flat.values[: min(y.nvals, 1)]
+        return share(y, x, Compressed(y.nrows, y.ncols, x.dtype, y.indptr, y.indices, values, iso, rows=y.rows))
     return x
 
 

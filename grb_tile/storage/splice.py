@@ -8,6 +8,7 @@ import numpy as np
 from . import bits, holders
 from .convert import choose_format, compressed, rows_csr
 from .dense import flat_of, in_order, line_numbers, matrix_of
+from .host_memory import check_memory
 from .store import BitmapVector, Compressed, Dense, SparseVector, full_values, index_dtype
 
 FEW = 64  # change k of n entries by segments up to k = n / 64: a segment costs about 1 us, copying an entry about 10 ns
@@ -211,6 +212,7 @@ def _splice_bitmap(c, t, touched, own):
     if not own:
         if c.size > _ARRAY_BYTES // c.dtype.np_type.itemsize:
             raise MemoryError(f"an array of {c.size} values is larger than any memory")
+        check_memory(c.size * c.dtype.np_type.itemsize, f"an array of {c.size} values")
         places = np.array(full_values(c))
         places[t.indices] = full_values(t)
     if words is not None:

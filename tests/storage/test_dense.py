@@ -56,6 +56,47 @@ def test_a_full_matrix_of_one_value_of_any_shape():
     assert C.nbytes == 8 and "full" in repr(C)
 
 
+def test_an_empty_mask_leaves_nothing_of_one_value():
+    A, none = gb.Matrix.from_scalar(3, *SHAPE), gb.Matrix(int, *SHAPE)
+    for B in (A.dup(mask=none.S), A.dup(mask=none.V), A.apply("ainv").new(mask=none.S), A.select(none.S).new()):
+        assert [part.size for part in B.to_coo()] == [0, 0, 0] and not B.ss.is_iso and B.isequal(none)
+
+
+def test_regions_and_sums_of_a_huge_matrix_of_one_value():
+    A = gb.Matrix.from_scalar(3, HUGE, HUGE)
+    assert A[:10, :].new().shape == (10, HUGE) and A[:10, :].new().nbytes == 8
+    assert [[tile.nrows for tile in row] for row in A.ss.split([HUGE // 2, HUGE])] == [[HUGE // 2]] * 2
+    rows, columns = A.reduce_rowwise("max").new(), A[:5, :].new().reduce_columnwise("plus").new()
+    assert rows[HUGE - 1].new() == 3 and columns[0].new() == 15 and rows.nvals == columns.nvals == HUGE
+
+
+def test_a_matrix_of_one_value_is_not_written_out_where_that_does_not_fit(monkeypatch):
+    """Neither the values nor the presence bits of 2^40 positions are asked of the system."""
+    for what in ("zeros", "empty", "full", "ones"):
+        make = getattr(np, what)
+
+        def small(shape, *args, make=make, **kwargs):
+            assert np.prod(shape, dtype=object) < 2**30
+            return make(shape, *args, **kwargs)
+
+        monkeypatch.setattr(np, what, small)
+    n = 2**20
+    A, B = gb.Matrix.from_scalar(1, n, n), gb.Matrix.from_coo([0, 1], [1, 2], [1, 2], nrows=n, ncols=n)
+    u = gb.Vector.from_dense(np.arange(n))
+    for call in (
+        lambda: A.ewise_add(B).new(),
+        lambda: A.dup(mask=~B.S),
+        lambda: A(B.S).__lshift__(2),
+        lambda: A.ewise_mult(u).new(),
+    ):
+        with pytest.raises(gb.exceptions.OutOfMemory, match="a dense matrix of 1048576 x 1048576"):
+            call()
+    assert A.nbytes == 8
+    A[0, 0] = 5
+    with pytest.raises(gb.exceptions.OutOfMemory, match="written elements do not fit"):
+        A.wait()
+
+
 def test_arrays_are_shared_and_never_changed_behind_the_caller():
     a = np.arange(12.0).reshape(3, 4)
     A = gb.Matrix.ss.import_fullr(values=a, take_ownership=True)
