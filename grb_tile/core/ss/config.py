@@ -73,7 +73,7 @@ class GlobalConfig(MutableMapping):
             raise KeyError(f"format must be 'by_row' or 'by_col'; got {value!r}")
         if key in ("burble", "format", "print_1based") and value != _DEFAULTS[key]:
             instead = {
-                "burble": "see gb.explain and gb.Recorder", "format": "matrices are always stored row-wise",
+                "burble": "see gb.explain and gb.Recorder", "format": "sparse matrices are stored row-wise",
                 "print_1based": "positions are shown from 0",
             }  # fmt: skip
             warnings.warn(f"gb.ss.config[{key!r}] = {value!r} has no effect: {instead[key]}", UserWarning, stacklevel=2)
@@ -131,7 +131,11 @@ class ObjectConfig(MutableMapping):
         if key == "sparsity_control":
             self._convert({value} if isinstance(value, str) else set(value))
         elif key == "format" and value != "by_row":
-            warnings.warn("matrices are always stored row-wise: `format` has no effect", UserWarning, stacklevel=2)
+            warnings.warn(
+                "sparse matrices are stored row-wise: `format` has no effect",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def _convert(self, wanted):
         """Bring the object into one of the wanted formats, once."""
