@@ -49,6 +49,7 @@ __all__ = [
     "components",
     "core_numbers",
     "cuthill_mckee",
+    "one_pass",
     "sssp",
     "strong_components",
     "tight_edges",

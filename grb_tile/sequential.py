@@ -33,7 +33,9 @@ from .backends.select import current
 from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import FP64, INT64
+from .exceptions import DimensionMismatch, IndexOutOfBound
 from .hashing import hashes
+from .operations.traversal import check_square
 from .storage.store import Compressed, index_dtype
 
 ORDER = 1 << 23  # the stream of random_order's hash
@@ -56,8 +58,12 @@ class Lists:
 def _run(
     name: str, matrices: Sequence[Matrix | Lists], *arguments: Any, each: Any = None, flags: Any = None
 ) -> int | None:
-    """What the backend's loop returns, None where it has none."""
+    """What the backend's loop returns, None where it has none.  Raises: DimensionMismatch for a graph not square."""
     stores: Any = [A if isinstance(A, Lists) else A._store for A in matrices]
+    if name != "bipartite_matching":
+        for A in matrices:
+            if isinstance(A, Matrix):
+                check_square(name, A._store)
     work = sum(store.nvals for store in stores) * ENTRY_SECONDS * (each[1] if each else 1)
     vertices = max((a.size for a in arguments if hasattr(a, "dtype")), default=0) * VERTEX_SECONDS
     found = current().sequential(name, stores, arguments, 1e-3 + work + vertices, each, flags)
@@ -131,7 +137,8 @@ def random_order(n: int, seed: int, first: Vector | None = None) -> Vector:
 def greedy_colours(A: Matrix, order: Vector) -> tuple[Vector, int] | None:
     """(colour, count): in the given order, each vertex takes the least colour that no coloured neighbour has.
 
-    A symmetric.  Types: order, colour INT64, full.
+    A symmetric.  Types: order, colour INT64, full.  Raises: DimensionMismatch; ValueError where a vertex is not in the
+    order once.
     Cost: O(n + nvals).  Source: Welsh and Powell, "An upper bound for the chromatic number of a graph" (Computer J. 10,
     1967).
 
@@ -143,7 +150,7 @@ def greedy_colours(A: Matrix, order: Vector) -> tuple[Vector, int] | None:
     """
     xp = current().xp
     colour = xp.full(A.nrows, -1, np.int64)
-    count = _run("greedy_colouring", [A], _array(order), colour, xp.zeros(A.nrows + 1, np.int64))
+    count = _run("greedy_colouring", [A], _array(order, A.nrows), colour, xp.zeros(A.nrows + 1, np.int64))
     return None if count is None else (Vector.from_dense(colour, name="colours"), count)
 
 
@@ -151,6 +158,7 @@ def independent_set(A: Matrix, order: Vector, left_out: Vector) -> Vector | None
     """The maximal independent set that comes first in the given order: BOOL, an entry for each vertex of it.
 
     A symmetric.  left_out: an entry for each vertex that may not be in it.  Cost: O(n + nvals).
+    Raises: DimensionMismatch; ValueError where a vertex is not in the order once.
     Source: Blelloch, Fineman, Shun, "Greedy sequential maximal independent set and matching are parallel on average"
     (SPAA 2012).
 
@@ -161,10 +169,12 @@ def independent_set(A: Matrix, order: Vector, left_out: Vector) -> Vector | None
     True
     """
     xp = current().xp
+    if left_out.size != A.nrows:
+        raise DimensionMismatch(f"left_out: expected a Vector of size {A.nrows}, got {left_out.size}")
     state = xp.zeros(A.nrows, np.int32)
     if left_out.nvals:
         state[current().tuples(left_out._store)[0]] = 2
-    found = _run("independent_set", [A], _array(order), state)
+    found = _run("independent_set", [A], _array(order, A.nrows), state)
     return None if found is None else Vector.from_coo(xp.flatnonzero(state == 1), True, size=A.nrows, name="members")
 
 
@@ -185,6 +195,7 @@ def spanning_forest(U: Matrix, maximum: bool = False) -> tuple[Matrix, Vector] |
     >>> found is None or found[0].to_dicts() == {0: {2: 1}, 1: {2: 2}}
     True
     """
+    check_square("spanning_forest", U._store)
     backend = current()
     xp, n = backend.xp, U.nrows
     i, j, w = backend.tuples(U._store)
@@ -210,9 +221,29 @@ def order_keys(w: Any) -> Any:
     return w.astype(np.int64)
 
 
-def _array(v: Vector) -> Any:
-    """The values of a full vector of INT64 as an array of the backend in use."""
-    return current().tuples(v._store)[1]
+def _array(order: Vector, n: int) -> Any:
+    """The vertices in that order as an array of the backend in use."""
+    if order.size != n:
+        raise DimensionMismatch(f"order: expected a Vector of size {n}, got {order.size}")
+    xp = current().xp
+    x = current().tuples((order if order.dtype is INT64 else order.dup(INT64))._store)[1]
+    if n and x.shape[0] == n:
+        seen = xp.zeros(n, np.bool_)
+        seen[xp.clip(x, 0, n - 1)] = True
+        if bool(seen.all() & (x.min() >= 0) & (x.max() < n)):
+            return x
+    elif not n:
+        return x
+    # a loop would write beyond its arrays, a kernel wait for ever for a vertex that never comes
+    raise ValueError(f"order: expected each of the {n} vertices once, got others; sequential.random_order makes one")
+
+
+def _sources(sources: Any, n: int) -> np.ndarray:
+    """Vertices as an int64 array."""
+    found = np.asarray(sources, np.int64)
+    if found.size and not 0 <= found.min() <= found.max() < n:
+        raise IndexOutOfBound(f"sources: expected vertices 0 .. {n - 1}, got {found.min()} .. {found.max()}")
+    return found
 
 
 def topological_levels(A: Matrix | Lists, in_degree: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -282,7 +313,7 @@ def distances(A: Matrix, sources: Any, *, target: int = -1, parents: bool = Fals
     """
     if _is_hypersparse(A):
         return None
-    n, wanted = A.nrows, np.asarray(sources, np.int64)
+    n, wanted = A.nrows, _sources(sources, A.nrows)
     D = np.full((wanted.size, n), -1, A.dtype.np_type)
     P = np.full(n if parents else 0, -1)
 
@@ -320,7 +351,8 @@ def dependencies(
     Cost: O(n + nvals) for each source, weighted O((n + nvals) log n).
     Source: Brandes, "A faster algorithm for betweenness centrality" (J. Math. Sociology 25, 2001).
     """
-    n, scores, wanted = A.nrows, {}, np.asarray(sources, np.int64)
+    n, scores, wanted = A.nrows, {}, _sources(sources, A.nrows)
+    check_square("dependencies", A._store)
     if not weighted:
         found = current().dependencies(A._store, wanted, endpoints, by_edge)
         if found is not NotImplemented:

@@ -5,7 +5,9 @@ import pytest
 
 from cuda_emulation.backend import using_shim
 from grb_tile import Matrix, Vector, algorithms, dtypes, sequential
+from grb_tile.backends import select
 from grb_tile.backends.cuda.traversal import ordered
+from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound
 from support import seeds
 from support.graphs import GRAPHS, power_law, random_graph
 
@@ -111,3 +113,37 @@ def test_a_matrix_of_a_user_defined_type():
         assert sequential.independent_set(A, Vector.from_dense(np.arange(5)), Vector(bool, 5)) is None
         assert not backend.detours
         assert algorithms.coloring(A).count == 5 and algorithms.maximal_independent_set(A).count == 1
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+def test_bad_operands(backend):
+    """Kernels would wait for ever for a vertex that is not in the order, and loops write beyond their arrays."""
+    with using_shim(), select.using(backend):
+        A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3)
+        long, none = Matrix.from_coo([0, 2], [8, 5], nrows=3, ncols=9), Vector(bool, 3)
+        for order in ([0, 0, 1], [0, 1, 3], [-1, 1, 2], [0, 1, 2**40]):
+            for call in (sequential.greedy_colours, lambda A, order: sequential.independent_set(A, order, none)):
+                with pytest.raises(ValueError, match="order: expected each of the 3 vertices once"):
+                    call(A, Vector.from_dense(order))
+        order = Vector.from_dense([0, 1, 2])
+        with pytest.raises(ValueError, match="order: expected each"):
+            sequential.greedy_colours(A, Vector.from_coo([0, 1], [0, 1], size=3))
+        with pytest.raises(DimensionMismatch, match="order: expected a Vector of size 3, got 2"):
+            sequential.greedy_colours(A, Vector.from_dense([0, 1]))
+        with pytest.raises(DimensionMismatch, match="left_out"):
+            sequential.independent_set(A, order, Vector(bool, 4))
+        for call in (
+            lambda: sequential.greedy_colours(long, order), lambda: sequential.spanning_forest(long),
+            lambda: sequential.dependencies(long, [0]), lambda: sequential.distances(long, [0]),
+            lambda: sequential.strong_components(long),
+        ):  # fmt: skip
+            with pytest.raises(DimensionMismatch, match="A is 3 x 9"):
+                call()
+        for call in (sequential.dependencies, sequential.distances):
+            for source in (-1, 3):
+                with pytest.raises(IndexOutOfBound, match=f"0 .. 2, got {source}"):
+                    call(A, [source])
+        assert (
+            sequential.greedy_colours(A, Vector.from_dense(np.array([2, 1, 0], np.int8))) is not None
+            or backend == "cpu"
+        )
