@@ -283,6 +283,8 @@ class Collection:
         op = get_typed_op("eq", self.dtype, other.dtype, kind="binary")
         if self.ndim == 1 and self._nvals == self.shape[0] > 0 and self._store.iso and other._store.iso:
             x, y = (np.asarray(first_value(v._store))[None] for v in (self, other))  # full vectors of one value each
+        elif self.ndim == 2 and (flats := _full_values(self, other)) is not None:
+            x, y = flats
         else:
             *left, x = self._tuples()
             *right, y = other._tuples()
@@ -356,6 +358,16 @@ class Collection:
         store.shared = True
         follow(store.values)
         return (store.values.repeat(store.nvals) if store.iso else store.values).reshape(self.shape)
+
+
+def _full_values(*matrices):
+    """The values of full matrices on the host, all in one order, one value of an iso matrix; None for other ones."""
+    stores = [(x._matrix if x._is_transposed else x)._store for x in matrices]
+    if any(type(x) is not Dense or x.flat.words is not None or x.dtype._is_udt or not is_host(x) for x in stores):
+        return None
+    both = list(zip(stores, (x._is_transposed for x in matrices), strict=True))
+    by_columns = next((A.by_columns != flipped for A, flipped in both if not A.iso), False)
+    return [A.flat.values if A.iso else in_order(A, by_columns != flipped).flat.values for A, flipped in both]
 
 
 def _view(x, dtype):

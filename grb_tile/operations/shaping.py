@@ -10,7 +10,9 @@ from ..backends.select import current
 from ..exceptions import DimensionMismatch
 from ..operators import get_typed_op
 from ..storage.convert import share
+from ..storage.dense import MOST_POSITIONS
 from ..storage.embed import diagonal_of, empty_matrix, empty_vector, vector_of_column
+from ..storage.store import Dense
 from . import checks
 from .record import Record
 
@@ -96,6 +98,11 @@ def diagonal(A, k, dtype=None):
     size = min(A.nrows, A.ncols - k) if k >= 0 else min(A.nrows + k, A.ncols)
     if size <= 0:
         return empty_vector(0, dtype or A.dtype)
+    if type(A) is Dense and A.flat.size <= MOST_POSITIONS:  # every (width + 1)-th position
+        i, j = max(-k, 0), max(k, 0)
+        start, width = (j * A.nrows + i, A.nrows) if A.by_columns else (i * A.ncols + j, A.ncols)
+        d = backend.gather_vector(A.flat, range(start, start + (size - 1) * (width + 1) + 1, width + 1))
+        return d if dtype is None else backend.cast(d, dtype)
     D = backend.select(A, get_typed_op("diag", A.dtype, kind="select"), k)
     lines = share(D, vector_of_column(D))
     first = max(-k, 0)

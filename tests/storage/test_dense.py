@@ -43,6 +43,25 @@ def test_the_form_follows_the_density():
         assert (B * 2).new().ss.format == form
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_diagonals_and_comparisons(form):
+    A, plain = matrix(generator("dense diagonals", form), form)
+    for k in range(-6, 9):
+        assert A.diag(k).isequal(plain.diag(k)) and A.T.diag(k).isequal(plain.diag(-k)), k
+    assert A.T.isequal(plain.T) and plain.T.new().isequal(A.T) and not A.T.isequal((plain.T * 2).new())
+    if form[:4] == "full" or form == "iso":
+        other = plain.dup()
+        other[4, 6] = 10
+        A = A.dup()
+        A._store.forms = None
+        for made in (gb.Matrix.from_dense, lambda x: gb.Matrix.ss.import_fullc(values=np.asfortranarray(x))):
+            same, different = made(plain.to_dense()), made(other.to_dense())
+            assert A.isequal(same) and A.T.isequal(same.T) and same.isclose(A) and same.T.new().isequal(A.T)
+            assert "csr" not in (A._store.forms or {})  # values were compared as they are stored
+            assert not A.isequal(different) and not different.T.isclose(A.T) and not different.isequal(A)
+    assert gb.Matrix.from_scalar(3, HUGE, HUGE).isequal(gb.Matrix.from_scalar(3.0, HUGE, HUGE))
+
+
 def test_a_full_matrix_of_one_value_of_any_shape():
     A = gb.Matrix.from_scalar(3, HUGE, HUGE)
     assert A.nbytes == 8 and A.nvals == HUGE**2 and A[HUGE - 1, 5].new() == 3 and A.T.new().nbytes == 8
