@@ -116,7 +116,7 @@ def set(obj, value, field):
     """Set a field of an object (GrB_set): the name of a collection or descriptor, the fields of a descriptor, the hint.
 
     value   a str for NAME, a number of grb.Orientation for the hint, a value's name for a descriptor; or a Scalar of it
-    The hint has no effect: matrices are stored by rows, and by columns too when column-wise products use them.
+    The hint has no effect: sparse matrices are stored by rows, and by columns too when column-wise products use them.
     Raises: InvalidValue for another field, a value that the field does not take, or a predefined object; AlreadySet for
     the name of a user-defined type or operator, which it has from its registration; EmptyObject for an empty Scalar.
     """

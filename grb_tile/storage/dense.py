@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 DENSE_FORMATS = ("bitmapr", "bitmapc", "fullr", "fullc")
 BITMAP_SWITCH = (0.04, 0.05, 0.06, 0.08, 0.10, 0.20, 0.30, 0.40)  # for lesser dimensions up to 1, 2, 4, ... 64, more
 MOST_POSITIONS = 2**62  # positions are int64
-FORCED_POSITIONS = 2**20  # matrices of more positions are not forced into a dense form
 
 
 def bitmap_switch(nrows: int, ncols: int) -> float:

@@ -112,7 +112,7 @@ def _counted(nt, rows, cols, shape, scale):
 
 
 def report(store):
-    """The StorageReport of a matrix (Compressed) or of a vector (sparse or bitmap)."""
+    """The StorageReport of a matrix (Compressed, Dense) or of a vector (sparse or bitmap)."""
     store = host(store)
     if store.format in ("sparse", "bitmap"):
         return _vector_report(store)
