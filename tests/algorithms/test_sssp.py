@@ -1,6 +1,7 @@
 """sssp against SciPy's Dijkstra and Bellman-Ford, and the checkers."""
 
 import itertools
+import sys
 
 import networkx as nx
 import numpy as np
@@ -125,6 +126,16 @@ def test_auto_chooses_by_the_weights_and_the_size():
         compiled = "sssp (dijkstra)"
         assert all(name in (loop, compiled) for name, loop in zip(chosen[:3], loops[:3], strict=True))
         assert chosen[3] == loops[3]
+
+
+def test_auto_takes_rounds_on_a_large_graph_with_hubs_alone(monkeypatch):
+    monkeypatch.setattr(sys.modules[sssp.__module__], "LARGE", 40)
+    star = edges([(0, i) for i in range(1, 90)], 90, range(1, 90), both=True)
+    path = edges([(i, i + 1) for i in range(89)], 90, range(1, 90), both=True)
+    assert sssp(star, 3).report.algorithm == "sssp (delta)"
+    assert sssp(star, 3).distances.to_dict() == {v: v + 3 if v not in (0, 3) else 3 - v for v in range(90)}
+    found = sssp(path, 3).report.algorithm
+    assert found in ("sssp (dijkstra)", "sssp (delta)"), "the loop may be compiled by now"
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "UINT8", "INT64", "UINT64", "FP32", "FP64"])
