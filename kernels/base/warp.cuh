@@ -193,4 +193,18 @@ template <class C> GRB_DEVICE C warp_append(bool take, C* count) {
   return base + C(__popc(takers & ((1u << lane_number()) - 1)));
 }
 
+// Is this block the last of the grid to call?  It sees what thread 0 of every block wrote before; *finished, which was
+// 0, is 0 again.  The block calls together, once in a kernel.
+GRB_DEVICE bool is_last_block(word* finished) {
+  __shared__ int is_last;
+  if (threadIdx.x == 0) {
+    __threadfence();
+    is_last = atomicAdd(finished, word(1)) == gridDim.x - 1;
+    if (is_last) *finished = 0;
+    __threadfence();
+  }
+  __syncthreads();
+  return is_last;
+}
+
 }  // namespace grb

@@ -37,21 +37,13 @@ one_pass(const T* x0, const word* w0, const T* x1, const word* w1, const T* x2, 
   }
   if constexpr (SUMS > 0) {
     __shared__ double shared[32];
-    __shared__ int is_last;
     auto plus = [](double a, double b) { return a + b; };
     for (int k = 0; k < SUMS; k++) {
       double sum = block_reduce(total[k], plus, shared);
       if (threadIdx.x == 0) parts[int64_t(blockIdx.x) * SUMS + k] = sum;
       __syncthreads();
     }
-    if (threadIdx.x == 0) {
-      __threadfence();
-      is_last = atomicAdd(finished, word(1)) == gridDim.x - 1;
-      __threadfence();
-    }
-    __syncthreads();
-    if (!is_last) return;
-    if (threadIdx.x == 0) *finished = 0;
+    if (!is_last_block(finished)) return;
     for (int k = 0; k < SUMS; k++) {
       double sum = 0;
       for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) sum += __ldcg(parts + int64_t(b) * SUMS + k);

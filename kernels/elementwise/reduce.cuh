@@ -48,20 +48,14 @@ template <class T, class Op>
 GRB_DEVICE void reduce_grid(T folded, bool any, word* parts, word* finished, word* out, Op op) {
   __shared__ ulonglong2 raw[32 * ((sizeof(T) + 15) / 16)];  // as aligned as any T
   __shared__ int present[32];
-  __shared__ int is_last;
   T* shared = reinterpret_cast<T*>(raw);
   folded = block_reduce_present(folded, any, shared, present, op);
   if (gridDim.x > 1) {
     if (threadIdx.x == 0) {
       memcpy(parts + 3 * blockIdx.x, &folded, sizeof(T));
       parts[3 * blockIdx.x + 2] = any;
-      __threadfence();
-      is_last = atomicAdd(finished, word(1)) == gridDim.x - 1;
-      __threadfence();
     }
-    __syncthreads();
-    if (!is_last) return;
-    if (threadIdx.x == 0) *finished = 0;
+    if (!is_last_block(finished)) return;
     folded = T();
     any = false;
     for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) {

@@ -116,7 +116,7 @@ def test_form_has_the_entries():
     rng = rng_of(5)
     A = clustered(rng, 90, 130, dtypes.FP64, 0.2)
     A = convert.compressed(90, 130, dtypes.FP64, *NUMPY.tuples_matrix(A)[:2], rng.random(A.nvals))
-    form, want = bitblocks.bit_blocks_of(shim().device, shim().own(A)), bit_tiles.bit_blocks_from(A)
+    form, want = bitblocks.spmv_blocks_of(shim().device, shim().own(A)), bit_tiles.bit_blocks_from(A)
     found = {}
     maps, codes, bases = copied(form.maps), copied(form.codes), copied(form.bases)
     names = np.arange(form.block_ptr.shape[0] - 1) if form.names is None else copied(form.names)

@@ -104,7 +104,7 @@ FAULTS = [
     ),
     # ---- elementwise
     Fault(
-        "kernels/elementwise/reduce.cuh",
+        "kernels/base/warp.cuh",
         "two blocks take themselves for the last",
         "is_last = atomicAdd(finished, word(1)) == gridDim.x - 1;",
         "is_last = atomicAdd(finished, word(1)) >= gridDim.x - 2;",

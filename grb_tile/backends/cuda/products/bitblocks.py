@@ -74,7 +74,7 @@ def suits(A: Compressed) -> bool:
     )
 
 
-def bit_blocks_of(device: Device, A: Compressed) -> BitBlocks:
+def spmv_blocks_of(device: Device, A: Compressed) -> BitBlocks:
     """The BitBlocks of A, kept in A.forms["bitblock"]."""
     forms = forms_of(A)
     found = forms.get("bitblock")
@@ -180,7 +180,7 @@ def pays(device: Device, A: Compressed, s: Lowered, column_bytes: int) -> tuple 
 
 def multiply_full(device: Device, A: Compressed, s: Lowered, x_values: Any, w: Any) -> None:
     """w[rows with entries] = A (+.x) x for a full x."""
-    _run(device, bit_blocks_of(device, A), A.nrows, s, True, None, x_values, None, False, w, None, None)
+    _run(device, spmv_blocks_of(device, A), A.nrows, s, True, None, x_values, None, False, w, None, None)
 
 
 def multiply(device: Device, A: Compressed, x: Any, s: Lowered, allow: Any) -> tuple:
@@ -195,7 +195,7 @@ def multiply(device: Device, A: Compressed, x: Any, s: Lowered, allow: Any) -> t
     words, found = device.zeros((size + 63) >> 6, np.uint64), device.counters()
     w = None if s.structure_only else device.places(size, s.dtype.np_type)
     complement = allow is not None and allow.complement
-    _run(device, bit_blocks_of(device, A), size, s, False, x_words, x.values, mask, complement, w, words, found)
+    _run(device, spmv_blocks_of(device, A), size, s, False, x_words, x.values, mask, complement, w, words, found)
     return w, words, found
 
 
