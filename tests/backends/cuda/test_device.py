@@ -167,13 +167,14 @@ def test_no_compiler_is_an_error_with_a_remedy(monkeypatch):
     monkeypatch.setattr(nvrtc, "getVersion", missing)
     with pytest.raises(JitError, match=r'libnvrtc\.so\.13\): pip install "grb-tile\[cuda13\]"'):
         jit.compiled("", "f", 90)
-    monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: 1)
-    monkeypatch.setattr(cupy.cuda, "Device", lambda number: SimpleNamespace(id=0, compute_capability="90"))
-    before = gb.config.get("backend")
-    monkeypatch.delitem(select._made, "cuda", raising=False)
-    with pytest.raises(GraphblasException, match="NVRTC"):
-        gb.config.set(backend="cuda")
-    assert gb.config.get("backend") == before, "found out when the backend is chosen, not at the first kernel"
+    with gb.config.set(device=0):
+        monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: 1)
+        monkeypatch.setattr(cupy.cuda, "Device", lambda number: SimpleNamespace(id=0, compute_capability="90"))
+        before = gb.config.get("backend")
+        monkeypatch.delitem(select._made, "cuda", raising=False)
+        with pytest.raises(GraphblasException, match="NVRTC"):
+            gb.config.set(backend="cuda")
+        assert gb.config.get("backend") == before, "found out when the backend is chosen, not at the first kernel"
 
 
 def test_no_cupy_is_an_error_with_a_remedy(monkeypatch):

@@ -126,7 +126,7 @@ def test_a_host_backend_in_use_learns_of_the_device(monkeypatch):
     monkeypatch.setattr(select, "_active", None)
     assert not getattr(select.use("cpu"), "is_guarded", False)
     monkeypatch.setitem(select.AVAILABLE, "cuda", ("simt_backend", "make"))
-    monkeypatch.setitem(sys.modules, "simt_backend", SimpleNamespace(make=lambda: made))
+    monkeypatch.setitem(sys.modules, "simt_backend", SimpleNamespace(make=lambda number=0: made))
     A = device_arrays.from_cupy_csr(on_device([0, 1, 2]), on_device([1, 0]), 2.0, shape=(2, 2))
     assert select.current().name == "cpu"
     assert A.mxv(gb.Vector.from_dense([1.0, 3.0])).new().to_dict() == {0: 6.0, 1: 2.0}

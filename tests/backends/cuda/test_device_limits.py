@@ -52,7 +52,7 @@ def backend(request, monkeypatch):
     from grb_tile.backends.cuda.runtime.launch import Launcher
 
     monkeypatch.setenv(ENVIRONMENT, FORCED[request.param])
-    return CudaBackend(launcher=Launcher())
+    return CudaBackend(launcher=Launcher(shim().device.number))
 
 
 def rng_of(*salt):

@@ -197,7 +197,7 @@ def test_rows_that_end_at_their_first_product(name, wide, monkeypatch):
                 same_places(got, want)
                 products_of(got, A, x, name)
         if turn == 0:
-            A.forms.pop(("device", 0))
+            A.forms.pop(("device", shim().device.number))
             on_device = shim().own(A)
             shim().transpose(on_device)
 

@@ -185,7 +185,7 @@ def high_diameter(monkeypatch):
 
 
 def is_high_diameter(A):
-    here = A.forms.get(("device", 0), A)
+    here = A.forms.get(("device", shim().device.number), A)
     return here.forms["sssp"].is_high_diameter
 
 
