@@ -50,7 +50,10 @@ def power(A, n, op):
         raise TypeError(f"n must be a nonnegative integer; got bad type: {type(n)}")
     if count < 0:
         raise ValueError(f"n must be a nonnegative integer; got: {count}")
-    op = get_typed_op(op, A.dtype, kind="semiring")
+    try:
+        op = get_typed_op(op, A.dtype, kind="semiring")
+    except KeyError:  # the monoid has no such type, as plus has no BOOL; pair looks at no value and counts in INT64
+        op = get_typed_op(op, A.dtype, A.dtype, kind="semiring")
     expect_op(A, op, "Semiring", within="power", argname="op")
     if count == 0 and op.binaryop.monoid is None:
         raise ValueError(

@@ -1,5 +1,7 @@
 """diag both ways, concat, split, reposition, power, and objects without rows or columns."""
 
+import itertools
+
 import pytest
 
 from support import coverage
@@ -21,6 +23,7 @@ coverage.owe(
 coverage.owe("split", "form", ["sizes of rows", "sizes of both", "vector", "chunk size"], WITHOUT_NUMBA)
 coverage.owe("reposition", "to", ["later", "earlier", "larger", "vector"], WITHOUT_NUMBA)
 coverage.owe("power", "exponent", [0, 1, 2, 3, 6], WITHOUT_NUMBA)
+coverage.owe("power", "counts", ["plus_pair", "times_pair", "min_pair", "plus_first"], WITHOUT_NUMBA)
 coverage.owe(
     "no rows or columns", "operation", ["mxm", "mxv", "ewise", "reduce", "extract", "transpose", "apply"], WITHOUT_NUMBA
 )
@@ -158,6 +161,20 @@ def test_power(exponent):
             found,
             f"power {exponent} {kind}",
             cells=[("power", "exponent", exponent)],
+            engines=WITHOUT_NUMBA,
+            may_fail=True,
+        )
+
+
+@pytest.mark.parametrize("name", ["plus_pair", "times_pair", "min_pair", "plus_first"])
+def test_power_of_bool(name):
+    """Monoids without BOOL: pair counts in INT64, and the result is BOOL; plus_first has no type, which raises."""
+    for exponent, kind in itertools.product((1, 2, 3, 6), ("general", "empty", "heavy")):
+        agree(
+            lambda lib, o: [x.power(exponent, getattr(lib.semiring, name)).new() for x in (o.A, o.A.T)],
+            {"A": make(generator("power of BOOL", name, kind), (5, 5), "BOOL", kind)},
+            f"power {exponent} {name} {kind}",
+            cells=[("power", "counts", name)],
             engines=WITHOUT_NUMBA,
             may_fail=True,
         )
