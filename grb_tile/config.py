@@ -5,6 +5,9 @@
     backend      "cpu"   which backend computes: "cpu", "cuda", "auto"; see grb_tile.backends.select
     device       0       the number of the GPU that "cuda" is, for a thread outside `with gb.device(number):`
     plan         None    a forced plan, as `gb.plan(force=...)` sets it
+    matmul_precision  "exact"  "tf32", "bf16" or "fp16": operands of plus_times products of FP32 may be rounded to this
+                         type on a GPU, sums are FP32; the error bounds are in docs/CUDA.md, and `gb.explain()` says
+                         which operands were rounded. Any other name raises InvalidValue
 
 `set` changes an option at once; as a context manager it restores the old value at the end.  The methods are those of
 donfig, which python-graphblas configures itself with; there are no files of options, and of the environment the
@@ -25,8 +28,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-DEFAULTS: dict[str, Any] = {"autocompute": True, "mapnumpy": True, "backend": "cpu", "device": 0, "plan": None}
+from .exceptions import InvalidValue
+
+DEFAULTS: dict[str, Any] = {
+    "autocompute": True, "mapnumpy": True, "backend": "cpu", "device": 0, "plan": None, "matmul_precision": "exact",
+}  # fmt: skip
 FROM_ENVIRONMENT = ("autocompute", "mapnumpy")  # the options that python-graphblas has
+CHOICES = {"matmul_precision": ("exact", "tf32", "bf16", "fp16")}  # options that take one of a few names
 _MISSING: Any = object()
 
 
@@ -158,6 +166,8 @@ class Config:
         self._listeners.setdefault(name, []).append(function)
 
     def _put(self, name: str, value: Any) -> None:
+        if name in CHOICES and value is not _MISSING and not (isinstance(value, str) and value in CHOICES[name]):
+            raise InvalidValue(f"config: {name}={value!r}; choose among {', '.join(CHOICES[name])}")
         earlier = self._values.get(name, _MISSING)
         self._store(name, value)
         try:

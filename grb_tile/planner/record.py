@@ -11,6 +11,8 @@ from collections import deque
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from . import choose_precision
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -180,11 +182,12 @@ class Plan:
     method: rows, cols, dot, gustavson, by level.  format: the storage that the method reads.  rule: the predicate that
     decided (RULES), with its figures.  kernel: the GPU kernel, chosen by kernel_rule with kernel_figures; None where
     the engine has only one.  note: what else there is to say, as where costs were scaled from another device's.
+    precision: what was rounded, or why nothing was; None where gb.config has matmul_precision="exact".
     """
 
     __slots__ = (
         "_started", "engine", "figures", "format", "kernel", "kernel_figures", "kernel_rule", "method", "note",
-        "operation", "rule", "seconds",
+        "operation", "precision", "rule", "seconds",
     )  # fmt: skip
 
     def __init__(self, operation, method, format, rule, figures=()):
@@ -193,7 +196,7 @@ class Plan:
         self.format = format
         self.rule = rule
         self.figures = figures
-        self.engine = self.seconds = self.kernel = self.kernel_rule = None
+        self.engine = self.seconds = self.kernel = self.kernel_rule = self.precision = None
         self.note = ""
         self._started = perf_counter()
         _history.append(self)
@@ -208,10 +211,16 @@ class Plan:
         self.seconds = perf_counter() - self._started
         if self.engine is None:
             self.engine = backend.name
+        if self.precision is None and choose_precision.setting() != "exact":
+            self.precision = choose_precision.exact(f"this product has no rounded form on backend {backend.name!r}")
 
     def use_kernel(self, kernel, rule, figures=()) -> None:
         """Record which kernel runs, and why."""
         self.kernel, self.kernel_rule, self.kernel_figures = kernel, rule, figures
+
+    def use_precision(self, text) -> None:
+        """Record choose_precision.rounded(...) or choose_precision.exact(...)."""
+        self.precision = text
 
     def use_plain_rows(self) -> None:
         """Record that the form asked for has no kernel for this product, so that the matrix's rows serve."""
@@ -232,7 +241,7 @@ class Plan:
         return {
             "operation": self.operation, "method": self.method, "format": self.format, "rule": self.rule,
             "reason": self.reason, "engine": self.engine, "kernel": self.kernel, "kernel_reason": self.kernel_reason,
-            "note": self.note, "ms": None if self.seconds is None else self.seconds * 1e3,
+            "precision": self.precision, "note": self.note, "ms": None if self.seconds is None else self.seconds * 1e3,
         }  # fmt: skip
 
     def __repr__(self):
@@ -240,7 +249,7 @@ class Plan:
         engine = f" {self.engine}" if self.engine else ""
         kernel = f" by {self.kernel}" if self.kernel else ""
         why = f"; {self.kernel_rule}: {self.kernel_reason}" if self.kernel_rule else ""
-        note = f"; {self.note}" if self.note else ""
+        note = "".join(f"; {part}" for part in (self.precision, self.note) if part)
         what = f"{self.operation}: {self.method} over {self.format}{engine}{kernel}{took}"
         return f"{what}; {self.rule}: {self.reason}{why}{note}"
 
