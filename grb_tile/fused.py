@@ -306,12 +306,12 @@ def cuthill_mckee(A: Matrix) -> np.ndarray | None:
 
 
 class one_pass:  # noqa: N801  (a decorator)
-    """Element-wise operations over full vectors, and sums of their results, as one pass over the data.
+    """Element-wise operations over full vectors, and sums or maxima of their results, as one pass over the data.
 
-    Decorates a function of symbols, which stand for Vectors and scalars; + - * / abs() and the methods sqrt(), min(),
-    max() make others, and x.sum() is the sum over all positions.  Called with Vectors, numbers and Totals the function
-    returns a new full Vector or a Total for each of its results.  It is traced once for each order of vectors and
-    scalars, so it must not branch on values.
+    Decorates a function of symbols, which stand for Vectors and scalars; + - * / abs() and the methods sqrt(), min(y),
+    max(y) make others; x.sum() is the sum over all positions, x.max() the maximum.  Called with Vectors, numbers and
+    Totals the function returns a new full Vector or a Total for each of its results.  It is traced once for each order
+    of vectors and scalars, so it must not branch on values.
 
     On a GPU a pass is one kernel.  A Total stays there: as an operand of the next pass it is not waited for, `.value`
     reads it, `.send()` has it copied meanwhile.  A host runs the pass in chunks that stay in its cache.

@@ -35,7 +35,7 @@ def one_pass(program, dtype, size, scalars, stores):
     known |= {("x", k): v for k, v in enumerate(vectors) if not callable(v)}
     outputs = [np.empty(size, np_type) for _ in program.outputs]
     results = dict(zip(program.outputs, outputs, strict=True))
-    totals = [0.0] * len(program.sums)
+    totals = [-np.inf if monoid == "max" else 0.0 for monoid in program.monoids]
     with np.errstate(all="ignore"):
         varying = []  # (function, operands, result, where it is computed) of the steps that differ by position
         for k, (name, refs) in enumerate(program.steps):
@@ -57,6 +57,9 @@ def one_pass(program, dtype, size, scalars, stores):
                     output[part] = known[ref]
             for k, ref in enumerate(program.sums):
                 x = known[ref]
+                if program.monoids[k] == "max":
+                    totals[k] = max(totals[k], float(np.fmax.reduce(x) if x.ndim else x))
+                    continue
                 totals[k] += float(x.sum(dtype=np.float64)) if x.ndim else float(x) * length
     return [BitmapVector(size, dtype, None, values, size) for values in outputs], PlainSums(totals)
 

@@ -1,4 +1,4 @@
-"""Several element-wise operations over full vectors, and sums of their results, as one pass over the data.
+"""Several element-wise operations over full vectors, and sums or maxima of their results, as one pass over the data.
 
 A function of symbols is traced once for each arrangement of its operands; the Program that results is a list of scalar
 operations, which a device backend compiles to one kernel and a host runs in chunks that stay in the cache.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -80,26 +81,28 @@ class Symbol:
     def min(self, other: Any) -> Symbol:
         return self._step("min", self, other)
 
-    def max(self, other: Any) -> Symbol:
-        return self._step("max", self, other)
+    def max(self, other: Any = None) -> Any:
+        """The greater one at each position; without an operand the maximum over all positions, -inf of none."""
+        return Sum(self.ref, "max") if other is None else self._step("max", self, other)
 
     def __bool__(self) -> bool:
         raise TypeError("a pass is traced once for all values, so it cannot branch on one; use min(), max() or abs()")
 
     def sum(self) -> Sum:
         """The sum over all positions, in FP64."""
-        return Sum(self.ref)
+        return Sum(self.ref, "plus")
 
 
 class Sum:
-    """A result that is a sum."""
+    """A result over all positions, by the monoid "plus" or "max" in FP64."""
 
-    def __init__(self, ref: tuple) -> None:
-        self.ref = ref
+    def __init__(self, ref: tuple, monoid: str) -> None:
+        self.ref, self.monoid = ref, monoid
 
 
 class Program:
-    """vectors, scalars: how many; steps [(name, operands)]; outputs, sums: operands; functions: what the names mean.
+    """vectors, scalars: how many; steps [(name, operands)]; outputs, sums: operands; monoids: "plus" or "max" of each
+    sum; functions: what the names mean.
 
     An operand is ("x", k) a vector, ("s", k) a scalar, ("c", number), ("v", k) the result of step k.
     """
@@ -123,12 +126,14 @@ class Program:
         self.order = "".join("t" if isinstance(result, Sum) else "y" for result in results)
         self.outputs = tuple(result.ref for result in results if isinstance(result, Symbol))
         self.sums = tuple(result.ref for result in results if isinstance(result, Sum))
+        self.monoids = tuple(result.monoid for result in results if isinstance(result, Sum))
         for name, most in MOST.items():
             count = getattr(self, name)
             count = count if isinstance(count, int) else len(count)
             if count > most:
                 raise ValueError(f"{function.__name__}: {count} {name}, and a pass has {most} at most; make two of it")
 
+    @cached_property
     def cuda_text(self) -> str:
         """`struct Pass`, the functor of kernels/elementwise/one_pass.cuh."""
 
@@ -142,7 +147,8 @@ class Program:
         ]
         lines += [f"y[{k}] = {text(ref)};" for k, ref in enumerate(self.outputs)]
         lines += [f"t[{k}] = double({text(ref)});" for k, ref in enumerate(self.sums)]
-        counts = f"VECTORS = {self.vectors}, OUTPUTS = {len(self.outputs)}, SUMS = {len(self.sums)}"
+        maxima = sum(1 << k for k, monoid in enumerate(self.monoids) if monoid == "max")
+        counts = f"VECTORS = {self.vectors}, OUTPUTS = {len(self.outputs)}, SUMS = {len(self.sums)}, MAXIMA = {maxima}"
         return (
             f"struct Pass {{\n  static constexpr int {counts};\n  template <class T> __device__ __forceinline__ static "
             "void run(const T* x, const T* s, T* y, double* t) {\n    " + "\n    ".join(lines) + "\n  }\n};\n"
@@ -158,7 +164,7 @@ def _ref(x: Any) -> tuple:
 
 
 class Total:
-    """A sum that a pass has made: `.value`; it may be an operand of the next pass, which waits for nothing."""
+    """A sum or maximum of a pass: `.value`; it may be an operand of the next pass, which waits for nothing."""
 
     def __init__(self, sums: Any, k: int) -> None:
         self.sums, self.k = sums, k

@@ -185,6 +185,11 @@ class CudaPrimitives(WholeLoops, Backend):
         return self._call("structure.structure", "gather_matrix", self.own(A), I, J)
 
     @reporting
+    def concat_matrices(self, tiles, dtype):
+        tiles = [list(map(self.own, row)) for row in tiles]
+        return self._call("structure.concat", "concat_matrices", tiles, dtype)
+
+    @reporting
     def expand_vector(self, u, I, size):
         return self._call("structure.structure", "expand_vector", self.own(u), I, size)
 
@@ -430,6 +435,8 @@ def on_host(argument):
     """A primitive's argument with its stores (and the pattern of an Allow) and arrays on the host."""
     if isinstance(argument, STORES):
         return place.host(argument)
+    if isinstance(argument, list):
+        return list(map(on_host, argument))
     if place.is_of_device(argument):
         return place.host_array(argument)
     if isinstance(argument, Allow):

@@ -12,7 +12,7 @@ from support import seeds
 @gb.fused.one_pass
 def step(x, y, z, a):
     t = (a * x + y).max(-0.5) / (abs(z) + 2.0)
-    return t, (t - x).sum(), -(t.min(y)), (t * t).sum()
+    return t, (t - x).sum(), -(t.min(y)), (t * t).sum(), (t - 9.0).max()
 
 
 @gb.fused.one_pass
@@ -41,7 +41,7 @@ def check(n, dtype):
     rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, n])
     vectors, dense = operands(rng, n, dtype)
     for i, j, k in ((0, 1, 2), (3, 0, 1), (2, 2, 0)):
-        t, change, least, norm = step(vectors[i], vectors[j], vectors[k], 0.25)
+        t, change, least, norm, greatest = step(vectors[i], vectors[j], vectors[k], 0.25)
         x, y, z = dense[i].astype(float), dense[j].astype(float), dense[k].astype(float)
         wanted = np.maximum(0.25 * x + y, -0.5) / (np.abs(z) + 2)
         rel = 1e-5 if dtype is gb.dtypes.FP32 else 1e-12
@@ -49,6 +49,7 @@ def check(n, dtype):
         assert np.allclose(least.to_dense(), -np.minimum(wanted, y), rel, rel)
         assert change.value == pytest.approx((wanted - x).sum(), rel=rel, abs=rel * n)
         assert np.allclose(scaled(t, norm).to_dense(), wanted / np.sqrt((wanted**2).sum()), rel, rel)
+        assert greatest.value == pytest.approx(wanted.max() - 9, rel=rel)
         assert norm.send().value == pytest.approx((wanted**2).sum(), rel=rel) and norm.is_ready
 
 
@@ -62,6 +63,14 @@ def test_a_pass_is_what_its_operations_are(backend, dtype):
         else:
             with select.using(backend):
                 check(n, getattr(gb.dtypes, dtype))
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+def test_the_maximum_of_no_position_and_of_nan(backend):
+    greatest = gb.fused.one_pass(lambda v: v.max())
+    with using_shim() if backend == "cuda" else select.using(backend):
+        assert greatest(gb.Vector(float, 0)).value == -np.inf
+        assert greatest(gb.Vector.from_dense([-3.0, np.nan, -7.0])).value == -3
 
 
 def test_bad_operands():

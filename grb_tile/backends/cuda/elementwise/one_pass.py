@@ -25,6 +25,8 @@ class DeviceSums:
     def __init__(self, device: Device, count: int) -> None:
         self.device, self._values, self._mailbox = device, None, None
         self.array = device.empty(count, np.float64)
+        start = device.address(self.array)
+        self.addresses = range(start, start + 8 * count, 8)
 
     def value(self, k: int) -> float:
         if self._values is None:
@@ -60,6 +62,11 @@ class DeviceSums:
             self._receive()
 
 
+def _bits(x: float) -> int:
+    """The signed integer of the same 8 bytes."""
+    return struct.unpack("q", struct.pack("d", x))[0]
+
+
 def one_pass(device: Device, program: Any, dtype: Any, size: int, scalars: list[Any], *stores: Any) -> Any:
     """(stores, sums)"""
     operands, iso = [], 0
@@ -72,11 +79,12 @@ def one_pass(device: Device, program: Any, dtype: Any, size: int, scalars: list[
     for k in range(SCALARS):
         x = scalars[k] if k < len(scalars) else 0.0
         here = not isinstance(x, float) and isinstance(x.sums, DeviceSums) and x.sums.device is device
-        operands += (x.sums.array[x.k : x.k + 1], 0.0) if here else (None, x if isinstance(x, float) else x.value)
+        # a double as the 8 bytes of an integer, because that is what a launch packs
+        operands += (x.sums.addresses[x.k], 0) if here else (0, _bits(x if isinstance(x, float) else x.value))
     values = [device.empty(size, dtype.np_type) for _ in program.outputs]
     launcher, count = device.launcher, len(program.sums)
     text = "float" if dtype.np_type.itemsize == 4 else "double"
-    kernel = launcher.kernel("elementwise/one_pass.cuh", "one_pass", program.cuda_text(), (text, "Pass"))
+    kernel = launcher.kernel("elementwise/one_pass.cuh", "one_pass", program.cuda_text, (text, "Pass"))
     threads = launcher.threads(BLOCK)
     blocks = launcher.blocks(launcher.processors * BLOCKS_OF_PROCESSOR, size + threads - 1, threads)
     sums = DeviceSums(device, count)

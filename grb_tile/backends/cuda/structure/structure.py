@@ -30,6 +30,7 @@ from .entries import (
     to_sparse,
     vector_of,
 )
+from .index_lists import columns_in_list, find_in_range, positions_of
 from .sorting import pair_order, sorted_pairs, sorted_with, stable_order, transposed_entries
 
 FEW = 1024  # entries up to which sorted host arrays are built on the host
@@ -292,25 +293,6 @@ def transpose(device, A):
 # ---------------------------------------------------------------------- gather
 
 
-def _positions(device, I):
-    """An index argument (host array, range or device array) as an int64 device array."""
-    return device.array(_host_positions(device, I) if type(I) is range else I, np.int64)
-
-
-def _host_positions(device, I):
-    if type(I) is range:
-        return np.arange(I.start, I.stop, I.step, dtype=np.int64)
-    return device.host(I)
-
-
-def _find_in_range(device, positions, I):
-    """(which of the ascending `positions` are in the range I, their positions in it)."""
-    offset = positions.astype(np.int64) - I.start
-    at = offset // I.step
-    chosen = device.xp.nonzero((at >= 0) & (at < len(I)) & (at * I.step == offset))[0]
-    return chosen, gather(device, at, chosen)
-
-
 def gather_vector(device, u, I):
     if I is None:
         return u
@@ -322,12 +304,12 @@ def gather_vector(device, u, I):
     if u.format == "bitmap" and u.words is None and u.iso:
         return conversions.share(u, BitmapVector(size, u.dtype, None, u.values, size, True))
     if type(I) is range and u.format == "sparse":
-        chosen, positions = _find_in_range(device, u.indices, I)
+        chosen, positions = find_in_range(device, u.indices, I)
         if I.step < 0:
             chosen, positions = device.array(chosen[::-1]), device.array(positions[::-1])
         values = _picked(device, u, chosen)
         return vector_of(device, size, u.dtype, positions, values, u.iso)
-    wanted = _positions(device, I)
+    wanted = positions_of(device, I)
     if u.format == "bitmap":
         return _gather_bitmap(device, u, wanted)
     at, hit = device.empty(size, np.int64), device.empty(size, np.bool_)
@@ -374,24 +356,26 @@ def gather_matrix(device, A, I, J):
         rows, cols = row_ids(device, A), A.indices
     elif type(I) is range and len(I) > A.indices.shape[0]:
         nrows = len(I)
-        at, rows = _find_in_range(device, row_ids(device, A), I)
+        at, rows = find_in_range(device, row_ids(device, A), I)
         cols = gather(device, A.indices, at)
         unsorted = I.step < 0
     else:
-        wanted = _positions(device, I)
+        wanted = positions_of(device, I)
         nrows = wanted.shape[0]
         rows, at = entries_of_rows(device, A, wanted)
         cols = gather(device, A.indices, at)
     ncols = A.ncols
     if J is not None:
         ncols = len(J)
-        chosen, cols, ordered = _columns(device, cols, J)
-        rows = gather(device, rows, chosen)
-        at = chosen if at is None else gather(device, at, chosen)
+        chosen, cols, ordered = columns_in_list(device, cols, J, A.ncols)
+        if chosen is not None:
+            rows = gather(device, rows, chosen)
+            at = chosen if at is None else gather(device, at, chosen)
         unsorted = unsorted or not ordered
+    if at is None and not A.iso:
+        at = device.arange(rows.shape[0], np.int64)
     if unsorted and rows.shape[0] > 1:
-        order = pair_order(device, rows, cols, nrows, ncols)
-        rows, cols, at = gather(device, rows, order), gather(device, cols, order), gather(device, at, order)
+        rows, cols, at = sorted_pairs(device, rows, cols, nrows, ncols, None if A.iso else at)
     return choose_format(device, compressed(device, nrows, ncols, A.dtype, rows, cols, _picked(device, A, at), A.iso))
 
 
@@ -408,33 +392,6 @@ def entries_of_rows(device, A, wanted):
     return ranges(device, starts, ends, device.read(ends[-1:])[0])
 
 
-def _columns(device, cols, J):
-    """(which entries, their new columns, ascending within rows?) of the entries with columns `cols` in the list J."""
-    if type(J) is range:
-        return (*_find_in_range(device, cols, J), J.step > 0)
-    J = _host_positions(device, J)
-    count = J.shape[0]
-    if count == 0 or cols.shape[0] == 0:
-        nothing = device.empty(0, np.int64)
-        return nothing, nothing, True
-    if count == 1 or bool((J[1:] > J[:-1]).all()):
-        if int(J[-1]) - int(J[0]) == count - 1:
-            return (*_find_in_range(device, cols, range(int(J[0]), int(J[-1]) + 1)), True)
-        at, hit = device.empty(cols.shape[0], np.int64), device.empty(cols.shape[0], np.bool_)
-        kernel = device.launcher.kernel("structure/gather.cuh", "look_up", "", ("int64_t",))
-        kernel.over(cols.shape[0], (cols.astype(np.int64), cols.shape[0], device.array(J), count, at, hit))
-        chosen = device.xp.nonzero(hit)[0]
-        return chosen, gather(device, at, chosen), True
-    order = J.argsort(kind="stable")
-    ordered = device.array(J[order])
-    wanted = cols.astype(np.int64)
-    left = device.xp.searchsorted(ordered, wanted, side="left")
-    times = device.xp.searchsorted(ordered, wanted, side="right") - left
-    ends = device.xp.cumsum(times)
-    chosen, at = ranges(device, left, ends, device.read(ends[-1:])[0])
-    return chosen, gather(device, device.array(order, np.int64), at), False
-
-
 # ---------------------------------------------------------------------- expand
 
 
@@ -442,7 +399,7 @@ def _through(device, positions, I):
     """I[positions] for an index array or a range."""
     if type(I) is range:
         return I.start + positions.astype(np.int64) * I.step
-    return gather(device, _positions(device, I), positions)
+    return gather(device, positions_of(device, I), positions)
 
 
 def expand_vector(device, u, I, size):

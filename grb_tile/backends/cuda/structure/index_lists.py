@@ -1,0 +1,70 @@
+"""Lists of indices on the device: as arrays, and which entries of a matrix a list of rows or columns names.
+
+Kernels: structure/gather.cuh.  Memory is proportional to the list and the entries.
+"""
+
+import numpy as np
+
+from .entries import gather, ranges
+
+
+def positions_of(device, I):
+    """An index argument (host array, range or device array) as an int64 device array."""
+    return device.array(host_positions(device, I) if type(I) is range else I, np.int64)
+
+
+def host_positions(device, I):
+    if type(I) is range:
+        return np.arange(I.start, I.stop, I.step, dtype=np.int64)
+    return device.host(I)
+
+
+def find_in_range(device, positions, I):
+    """(which of the ascending `positions` are in the range I, their positions in it)."""
+    offset = positions.astype(np.int64) - I.start
+    at = offset // I.step
+    chosen = device.xp.nonzero((at >= 0) & (at < len(I)) & (at * I.step == offset))[0]
+    return chosen, gather(device, at, chosen)
+
+
+def columns_in_list(device, cols, J, ncols):
+    """(which entries, their new columns, ascending within rows?) of the entries with columns `cols` in the list J;
+    None for all of them.  cols: of 0 .. ncols - 1.
+    """
+    if type(J) is range:
+        return (*find_in_range(device, cols, J), J.step > 0)
+    count = len(J)
+    if 1 < count and ncols <= count + cols.shape[0]:
+        # the place of each column in the list, where none is in it twice
+        wanted, place = positions_of(device, J), device.full(ncols, -1, np.int64)
+        number = device.arange(count, np.int64)
+        place[wanted] = number
+        distinct, ordered = device.host(
+            device.xp.stack(((place[wanted] == number).all(), (wanted[1:] > wanted[:-1]).all()))
+        ).tolist()
+        if distinct:
+            at = gather(device, place, cols)
+            if count == ncols:
+                return None, at, ordered
+            chosen = device.xp.nonzero(at >= 0)[0]
+            return chosen, gather(device, at, chosen), ordered
+    J = host_positions(device, J)
+    if count == 0 or cols.shape[0] == 0:
+        nothing = device.empty(0, np.int64)
+        return nothing, nothing, True
+    if count == 1 or bool((J[1:] > J[:-1]).all()):
+        if int(J[-1]) - int(J[0]) == count - 1:
+            return (*find_in_range(device, cols, range(int(J[0]), int(J[-1]) + 1)), True)
+        at, hit = device.empty(cols.shape[0], np.int64), device.empty(cols.shape[0], np.bool_)
+        kernel = device.launcher.kernel("structure/gather.cuh", "look_up", "", ("int64_t",))
+        kernel.over(cols.shape[0], (cols.astype(np.int64), cols.shape[0], device.array(J), count, at, hit))
+        chosen = device.xp.nonzero(hit)[0]
+        return chosen, gather(device, at, chosen), True
+    J = device.array(J, np.int64)
+    order = device.xp.argsort(J)  # CuPy's is always stable
+    ordered, wanted = gather(device, J, order), cols.astype(np.int64)
+    left = device.xp.searchsorted(ordered, wanted, side="left")
+    times = device.xp.searchsorted(ordered, wanted, side="right") - left
+    ends = device.xp.cumsum(times)
+    chosen, at = ranges(device, left, ends, device.read(ends[-1:])[0])
+    return chosen, gather(device, order, at), False
