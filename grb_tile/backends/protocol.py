@@ -192,6 +192,13 @@ class Backend(LoopPrimitives):
         """
         return plain.reduce_matmul(self, A, B, semiring, monoid, axis, allow, plan, BT, keep)
 
+    def matmul_inner(self, A: Compressed, at: bool, B: Compressed, bt: bool, semiring: Any) -> tuple | None:
+        """(C, its plan), C[i,j] = (+)_k (A or A')[i,k] (x) (B or B')[k,j] by windows of k, with nothing transposed.
+
+        None: C has many rows or columns, or another method takes less time; `matmul` serves.
+        """
+        return None
+
     def dense_product(self, A: Compressed, B: Compressed, semiring: Any, allow: Allow | None = None) -> tuple | None:
         """(C<allow> = A B, name of the method) where A or B is dense; None: `matmul` of their CSR is as good."""
         return None

@@ -48,7 +48,10 @@ def matmul(A, at, B, bt, semiring, allow, keep=None):
         C = _dense_product(A, at, B, bt, semiring, allow)
         if C is not None:
             return C if keep is None else current().select(C, *keep)
-    backend, (left, right, BT, allow, plan) = current(), _planned(A, at, B, bt, semiring, allow)
+    backend, C = current(), _inner_product(A, at, B, bt, semiring, allow)
+    if C is not None:
+        return C if keep is None else backend.select(C, *keep)
+    left, right, BT, allow, plan = _planned(A, at, B, bt, semiring, allow)
     C = backend.matmul(left, right, semiring, allow, plan, BT, keep)
     plan.done(backend)
     return C
@@ -63,7 +66,10 @@ def reduce_matmul(A, at, B, bt, semiring, allow, keep, monoid, axis):
         C = _dense_product(A, at, B, bt, semiring, allow)
         if C is not None:
             return reduced(C if keep is None else current().select(C, *keep), False, monoid, axis)
-    backend, (left, right, BT, allow, plan) = current(), _planned(A, at, B, bt, semiring, allow)
+    backend, C = current(), _inner_product(A, at, B, bt, semiring, allow)
+    if C is not None:
+        return reduced(C if keep is None else backend.select(C, *keep), False, monoid, axis)
+    left, right, BT, allow, plan = _planned(A, at, B, bt, semiring, allow)
     result = backend.reduce_matmul(left, right, semiring, monoid, axis, allow, plan, BT, keep)
     plan.done(backend)
     return result
@@ -96,6 +102,19 @@ def _dense_product(A, at, B, bt, semiring, allow):
     figures = (C.nvals_if_read,) if method == "sddmm" else (B.ncols if type(B) is Dense else A.nrows,)
     plan = record_plan("matmul", method, C.format, "dense_at_mask" if method == "sddmm" else "dense_operand", figures)
     plan.engine, plan.seconds = backend.name, perf_counter() - start
+    return C
+
+
+def _inner_product(A, at, B, bt, semiring, allow):
+    """The product by windows of inner indices, where C has no mask and few rows and columns; else None."""
+    if allow is not None or type(A) is Dense or type(B) is Dense:
+        return None
+    backend = current()
+    found = backend.matmul_inner(backend.to_device(A), at, backend.to_device(B), bt, semiring)
+    if found is None:
+        return None
+    C, plan = found
+    plan.done(backend)
     return C
 
 

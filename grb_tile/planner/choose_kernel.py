@@ -190,7 +190,7 @@ def stays_bitmap(size: int, item_bytes: int, profile) -> bool:
     return size * (item_bytes + 0.125) <= tuning.LIST_NS * profile.dram_bytes_ns
 
 
-SPGEMM = ("two_phases", "tile_pairs", "merge_at_mask", "esc")
+SPGEMM = ("two_phases", "tile_pairs", "inner_windows", "merge_at_mask", "esc")
 
 
 class TileFacts(NamedTuple):
@@ -231,7 +231,8 @@ class TileFacts(NamedTuple):
 
 
 def spgemm_kernel(plan, by_mask: bool, tiles: Callable[[], TileFacts | None] | None = None) -> str:
-    """The kernel of a row-wise product of two matrices: two_phases, tile_pairs, merge_at_mask or esc.
+    """The kernel of a row-wise product of two matrices: two_phases, tile_pairs, merge_at_mask or esc; inner_windows,
+    which choose_inner.py chooses before, cannot serve here.
 
     by_mask: may products be merged into the positions of the mask (no complement, columns below 2^31)?  tiles(): what
     is known of the tiles, None where they do not pay; itself None where tiles cannot serve.  The plan may name the
@@ -239,7 +240,8 @@ def spgemm_kernel(plan, by_mask: bool, tiles: Callable[[], TileFacts | None] | N
     """
     wanted = forced().kernel
     if wanted in SPGEMM:
-        if by_mask if wanted == "merge_at_mask" else tiles is not None or wanted != "tile_pairs":
+        serves = {"merge_at_mask": by_mask, "tile_pairs": tiles is not None, "inner_windows": False}
+        if serves.get(wanted, True):
             return _record(plan, wanted, "forced")
         _unsuited(plan, wanted)
     planned = getattr(plan, "kernel", None)

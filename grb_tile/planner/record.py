@@ -50,6 +50,7 @@ FORCIBLE = {
     "sort_products": ("kernel", "GPU, column-wise: products sorted by row and combined (ESC)"),
     "two_phases": ("kernel", "GPU, matrix product: entries of each row counted, then computed, in shared memory"),
     "tile_pairs": ("kernel", "GPU, matrix product: pairs of 8 x 8 tiles (TileSpGEMM); no mask"),
+    "inner_windows": ("kernel", "GPU, matrix product: few rows and columns, the inner dimension shared among blocks"),
     "merge_at_mask": ("kernel", "GPU, matrix product: merged into tables of the mask's rows"),
     "esc": ("kernel", "GPU, matrix product: products expanded, sorted and combined (ESC)"),
     "grid_wide": ("kernel", "GPU, BFS and SSSP: the whole grid, for graphs with hubs"),
@@ -300,6 +301,8 @@ RULES = {
     "wide_columns": "columns from 2^31 on are relabelled",
     "mask_bounds": "the mask has all positions of the result: its entries are the accumulators",
     "pairs_full": "{0:.0f} products a pair of 8 x 8 tiles: pairs of tiles cost about {1:.0f} ns, two phases {2:.0f} ns",
+    "few_outputs": "{0} rows and {1} columns, {2} inner indices: windows of them cost about {3:.0f} ns, two phases and "
+    "transposes {4:.0f} ns",
     "row_accumulators": "positions are found in the first phase; each row's accumulator is in shared memory",
     # kernels of traversals
     "high_diameter": "{0:.1f} entries a row, {1:.1%} of them in rows longer than {2}: levels by the thousand",

@@ -432,6 +432,20 @@ GPU_TABLE_LOOKUPS = _set(
 GPU_MASKED_PUSH_NS = _set(
     "GPU_MASKED_PUSH_NS", 8e-3, "ns a product", "looked up in a table of the mask's row and merged there", SPGEMM
 )
+GPU_INNER_LINES = _set(
+    "GPU_INNER_LINES",
+    64,
+    "rows or columns of C",
+    "each 16 rows or 8 columns more read the other operand once more",
+    H200,
+)
+GPU_INNER_SPAN = _set(
+    "GPU_INNER_SPAN", 16, "inner indices an entry", "emptier windows have fewer loads than zeros", H200
+)
+GPU_INNER_ENTRY_NS = _set("GPU_INNER_ENTRY_NS", 6e-3, "ns an entry", "12 bytes from DRAM take 3e-3", H200)
+GPU_INNER_STEP_NS = _set(
+    "GPU_INNER_STEP_NS", 1e-3, "ns an entry of C and inner index", "two bits, and a product where both are set", H200
+)
 TILES_OF_PRODUCT = "H200: fem 40, fem 70"
 GPU_ROW_PRODUCT_NS = _set(
     "GPU_ROW_PRODUCT_NS", 6e-3, "ns a product", f"two phases, no mask: 6e-3 (fem 40) to 60e-3 ({RECORD})", SPGEMM

@@ -313,6 +313,11 @@ class CudaPrimitives(WholeLoops, Backend):
         )  # fmt: skip
 
     @reporting
+    def matmul_inner(self, A, at, B, bt, semiring):
+        A, B = self.own(A), self.own(B)
+        return self._find("products.inner_windows", "matmul_inner")(self.device, A, at, B, bt, semiring)
+
+    @reporting
     def spmm(self, A, X, semiring):
         return self._find("products.spmm", "spmm")(self.device, self.own(A), X, semiring)
 

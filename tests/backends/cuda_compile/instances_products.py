@@ -127,6 +127,10 @@ def instances():
         types = (("int32_t", "int32_t"), ("int64_t", "int32_t"))[number % 2]
         yield "products/masked_push.cuh", "masked_push", text, (*types, "S", ("BY_WARP", block)[number // 2 % 2])
         yield from spgemm(number, text, atomic, structure_only)
+        types = (("int32_t", "int32_t"), ("int64_t", "int32_t"), ("int64_t", "int64_t"))[number % 3]
+        yield "products/inner_windows.cuh", "inner_windows", text, (*types, "S")
+        if number % 3 == 0:
+            yield "products/inner_windows.cuh", "inner_join", text, (*types, "S")
         if number % 4 == 0:
             out = ("int32_t", "int64_t")[number // 4 % 2]
             yield "products/tile_products.cuh", "tile_products", text, (out, "S", "ENTRIES")
@@ -152,6 +156,7 @@ def instances():
             (index, "int64_t", "S", "RELABELLED_COLUMNS", "1024", "1"),
         )
         yield "products/segments.cuh", "mark_begins", "", (index,)
+        yield "products/inner_windows.cuh", "inner_bounds", "", (index,)
         yield "products/segments.cuh", "encode_columns", "", (index,)
         yield "products/matmul_rows.cuh", "row_lengths", "", (index,)
         for moved in ("uint8_t", "uint64_t", "ulonglong2"):

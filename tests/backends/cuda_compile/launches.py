@@ -6,7 +6,7 @@ Sizes come from the functions by which the library chooses them, for the limits 
 import re
 
 from grb_tile import kernels
-from grb_tile.backends.cuda.products import column_launch, segments, spgemm_split
+from grb_tile.backends.cuda.products import column_launch, inner_windows, segments, spgemm_split
 from grb_tile.backends.cuda.structure import sorting
 from grb_tile.backends.cuda.traversal import bfs_multi, bfs_multi_graph
 
@@ -74,6 +74,7 @@ DYNAMIC = {
     "bfs_multi_result": lambda limits, template: _result(template[0] == "true")(limits, template),
     "matvec_segments": _segments,
     "merge_evenly": lambda limits, template: column_launch.high_degree_bytes(limits) if template[-1] == "true" else 0,
+    "inner_windows": lambda limits, template: limits.dynamic_shared // inner_windows.RESIDENT,
     "spgemm_hash": lambda limits, template: limits.dynamic_shared,
     "spgemm_windows": lambda limits, template: limits.dynamic_shared,
     "split_mark": lambda limits, template: limits.dynamic_shared // spgemm_split.RESIDENT,

@@ -13,10 +13,25 @@ SEGMENTS = (CUDA + "test_segments.py",)
 TILES = (CUDA + "test_tiles.py", CUDA + "test_bfs_tiles.py")
 BITBLOCKS = (CUDA + "test_bitblocks.py",)
 TILE_PAIRS = (CUDA + "test_tile_pairs.py",)
+INNER_WINDOWS = (CUDA + "test_inner_windows.py",)
 EMULATION = (CUDA + "test_emulation.py",)
 SCALARS = (CUDA + "test_scalar_functions.py",)
 
 FAULTS = [
+    Fault(
+        "kernels/products/inner_windows.cuh",
+        "a row of B that is cut by the panel's edge is taken as another's",
+        "if (line < 0 || line >= lines) continue;",
+        "if (line < 0) continue;",
+        INNER_WINDOWS,
+    ),
+    Fault(
+        "kernels/products/inner_windows.cuh",
+        "bits of the window before are left",
+        "at += blockDim.x) a_bits[at] = 0;",
+        "at += blockDim.x) a_bits[at] = w == 0 ? 0 : a_bits[at];",
+        INNER_WINDOWS,
+    ),
     # ---- base
     Fault(
         "kernels/base/warp.cuh",

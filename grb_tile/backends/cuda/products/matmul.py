@@ -2,7 +2,7 @@
 
 dot         a mask that is no complement: row i of A with row j of BT for each of its entries; rows of the mask are
             pushed instead where that takes less time and B is there by rows too (products/masked.py)
-gustavson   row by row, by one of four kernels:
+gustavson   row by row, by one of four kernels (products/inner_windows.py has another for few rows and columns):
             two_phases      accumulators in shared memory, exact allocation (products/spgemm.py)
             tile_pairs      without a mask: pairs of 8 x 8 tiles (products/tile_pairs.py)
             merge_at_mask   under a mask that is no complement: products are merged into a table of the mask's row
