@@ -8,12 +8,12 @@
 from .choose_matmul import choose_matmul
 from .choose_matvec import choose_matvec
 from .choose_traversal import forced_traversal, search_over
-from .record import FORCIBLE, Plan, Report, explain, force, forced, history, record_plan, report_of
+from .record import FORCIBLE, Plan, Report, explain, force, forced, forced_tile_size, history, record_plan, report_of
 from .statistics import edges_of, mean_degree
 
 plan = force  # gb.plan(force="cols")
 
 __all__ = [
     "FORCIBLE", "Plan", "Report", "choose_matmul", "choose_matvec", "edges_of", "explain", "force", "forced",
-    "forced_traversal", "history", "mean_degree", "plan", "record_plan", "report_of", "search_over",
+    "forced_tile_size", "forced_traversal", "history", "mean_degree", "plan", "record_plan", "report_of", "search_over",
 ]  # fmt: skip

@@ -28,12 +28,15 @@ FORCIBLE = {
     "numba": ("engine", "compiled kernels wherever they exist, compiled at once"),
     "reference": ("backend", "the reference backend (slow: for tests)"),
     "csr": ("format", "the plain rows of the matrix"),
-    "tiled": ("format", "16 x 16 tiles with values"),
+    "tiled": ("format", "tiles with values (TileSpMSpV)"),
     "bittiled": ("format", "tiles of bits, the direction chosen by the frontier"),
     "bitblock": ("format", "8 x 8 blocks of bits"),
     "push_csc": ("format", "bit tiles by columns, driven by the vector's bits"),
     "push_csr": ("format", "bit tiles by rows, driven by the vector's tiles"),
     "pull_csc": ("format", "bit tiles by columns, driven by the unvisited vertices"),
+    "nt16": ("tile_size", "the size of tiled and of bit tiles: 16 x 16"),
+    "nt32": ("tile_size", "32 x 32"),
+    "nt64": ("tile_size", "64 x 64"),
     "binned_rows": ("kernel", "GPU, row-wise: rows in bins by length, 1 to 32 lanes a row, long rows cut"),
     "listed_rows": ("kernel", "GPU, row-wise: only the rows that a short mask lists"),
     "segments": ("kernel", "GPU, row-wise: equal segments of the entries; full vector, no mask"),
@@ -69,19 +72,20 @@ _ALIKE = {"rows": "rows", "pull": "rows", "cols": "cols", "push": "cols"}
 class Forced:
     """The families that are forced at the moment; None means free."""
 
-    __slots__ = ("backend", "engine", "format", "kernel", "method", "product")
+    __slots__ = ("backend", "engine", "format", "kernel", "method", "product", "tile_size")
 
-    def __init__(self, method=None, product=None, engine=None, backend=None, format=None, kernel=None):
+    def __init__(self, method=None, product=None, engine=None, backend=None, format=None, kernel=None, tile_size=None):
         self.method = method
         self.product = product
         self.engine = engine
         self.backend = backend
         self.format = format
         self.kernel = kernel
+        self.tile_size = tile_size
 
     def names(self) -> tuple[str, ...]:
         """The forced names, one of a family at most."""
-        families = self.method, self.product, self.engine, self.backend, self.format, self.kernel
+        families = self.method, self.product, self.engine, self.backend, self.format, self.kernel, self.tile_size
         return tuple(name for name in families if name)
 
 
@@ -94,6 +98,12 @@ _entrances = {}  # family -> function of the forced name that gives a context ma
 def forced() -> Forced:
     """What is forced where the caller stands."""
     return _here.get() or _everywhere
+
+
+def forced_tile_size(default: int) -> int:
+    """16, 32 or 64 where a size of tiles is forced, else `default`."""
+    name = forced().tile_size
+    return default if name is None else int(name[2:])
 
 
 def when_forced(family: str, entrance) -> None:

@@ -35,9 +35,8 @@ import numpy as np
 from ..dtypes import BOOL
 from .convert import choose_format, compressed, forms_of, row_ids, transpose_of
 from .sorting import segment_starts, stable_order
-from .tiled import pointers, tile_order
+from .tiled import WORDS, pointers, tile_order
 
-WORDS = {16: np.uint16, 32: np.uint32, 64: np.uint64}
 BLOCK = 8
 
 

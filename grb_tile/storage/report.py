@@ -20,7 +20,7 @@ from .dense import bitmap_switch, by_rows
 from .place import host
 from .sorting import ranges, segment_starts, stable_order
 from .store import Dense, index_dtype
-from .tiled import MIN_ENTRIES, can_tile
+from .tiled import WORDS, can_tile, least_entries, start_type_of
 
 SAMPLE = 1 << 22  # entries up to which tiles are counted exactly; beyond, they are estimated from sampled tile rows
 TILE_GAIN = 0.9  # a tiled form is chosen below this ratio of its bytes to those of CSR
@@ -34,7 +34,7 @@ class TileCount:
     count: int  # non-empty tiles
     entries_per_tile: float  # mean
     most: int  # maximum entries of a tile
-    crowded: int  # tiles with at least MIN_ENTRIES entries
+    crowded: int  # tiles with at least least_entries(nt) entries
     in_crowded: int  # entries in those
     lines: int  # non-empty rows of tiles: words of a BitTiledMatrix
     estimated: bool = False
@@ -104,7 +104,7 @@ def _counted(nt, rows, cols, shape, scale):
     keys = keys[stable_order(keys, -(-shape[0] // nt) * tile_cols)]
     starts = segment_starts(keys)
     counts = np.diff(np.append(starts, keys.shape[0]))
-    crowded = counts[counts >= MIN_ENTRIES]
+    crowded = counts[counts >= least_entries(nt)]
     return TileCount(
         nt, round(starts.shape[0] * scale), keys.shape[0] / starts.shape[0], int(counts.max()),
         round(crowded.shape[0] * scale), round(int(crowded.sum()) * scale), round(lines * scale), scale != 1.0,
@@ -126,7 +126,9 @@ def report(store):
         A.shape, A.nvals, A.dtype.name, A.format, A.iso, rows.shape[0], int(lengths.max()) if rows.shape[0] else 0
     )
     result.built = tuple(
-        sorted(set(A.forms or ()) & {"transpose", "tiled", "bittiled16", "bittiled32", "bittiled64", "bitblock"})
+        sorted(
+            set(A.forms or ()) & {"transpose", "bitblock", *(f"{k}{nt}" for k in ("tiled", "bittiled") for nt in WORDS)}
+        )
     )
     column = A.indices.itemsize
     result.nbytes["csr"] = 8 * (A.nrows + 1) + A.nvals * (column + value)
@@ -143,28 +145,30 @@ def report(store):
 
 def _tile_bytes(result, A, column, value):
     """Bytes of the tiled forms, by the schemas of tiled.py and bit_tiles.py."""
-    sixteen, eight = result.tiles[16], result.tiles[8]
-    rest = A.nvals - sixteen.in_crowded
-    result.nbytes["tiled"] = (
-        8 * (-(-A.nrows // 16) + 2)
-        + sixteen.crowded * (4 + 8 + 16 + 32)
-        + sixteen.in_crowded * (1 + value)
-        + rest * (16 + value)
-    )
-    for nt in (16, 32, 64):
+    for nt in WORDS:
+        tile = result.tiles[nt]
+        result.nbytes[f"tiled{nt}"] = (
+            16 * (-(-A.nrows // nt) + 1)
+            + 8
+            + tile.crowded * (4 + 8 + nt * np.dtype(start_type_of(nt)).itemsize)
+            + tile.in_crowded * (1 + value)
+            + (A.nvals - tile.in_crowded) * (1 + column + value)
+        )
+    for nt in WORDS:
         tile = result.tiles[nt]
         start = start_type(tile.lines).itemsize
         result.nbytes[f"bittiled{nt}"] = (
             8 * (-(-A.nrows // nt) + 1) + start + tile.count * (4 + nt // 8 + start) + tile.lines * nt // 8
         )
-    result.nbytes["bitblock"] = 8 * (-(-A.nrows // 8) + 2) + eight.count * (4 + 8 + 8) + A.nvals * value
+    result.nbytes["bitblock"] = 8 * (-(-A.nrows // 8) + 2) + result.tiles[8].count * (4 + 8 + 8) + A.nvals * value
 
 
 def _choose(result):
     """Fill `chosen` and `why`."""
     nbytes, tiles = result.nbytes, result.tiles
     plain = "dcsr" if nbytes["dcsr"] * 2 < nbytes["csr"] else "csr"
-    forms = [form for form in ("tiled", "bitblock") if nbytes[form] < TILE_GAIN * nbytes[plain]]
+    in_tiles = [f"tiled{nt}" for nt in WORDS if 2 * tiles[nt].in_crowded >= result.nvals]
+    forms = [form for form in (*in_tiles, "bitblock") if nbytes[form] < TILE_GAIN * nbytes[plain]]
     structure = nbytes[plain] - (nbytes["bitblock"] - 8 * (-(-result.shape[0] // 8) + 2) - tiles[8].count * 20)
     bits = [form for form in ("bittiled64", "bittiled32", "bittiled16") if nbytes[form] < TILE_GAIN * structure]
     mean = tiles[16].entries_per_tile

@@ -89,6 +89,11 @@ template <class S, class P> GRB_DEVICE typename S::A value_of_a(const typename S
   else if constexpr (S::a_iso) return values[0];
   else return stream(values + p);
 }
+// The same where lanes beside this one read the rest of the sector later.
+template <class S, class P> GRB_DEVICE typename S::A kept_value(const typename S::A* values, P p) {
+  if constexpr (!S::reads_a) return typename S::A();
+  else return read_only(values + (S::a_iso ? P(0) : p));
+}
 template <class S, class P> GRB_DEVICE typename S::X value_of_x(const typename S::X* values, P k) {
   if constexpr (!S::reads_x) return typename S::X();
   else if constexpr (S::x_iso) return values[0];

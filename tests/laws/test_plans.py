@@ -18,6 +18,7 @@ from grb_tile.planner.choose_kernel import SPGEMM
 
 DIRECTIONS = ("rows", "cols", "pull", "push")
 FORMATS = ("csr", "tiled", "bittiled", "bitblock", "push_csc", "push_csr", "pull_csc")
+TILE_SIZES = ("tiled nt32", "tiled nt64", "push_csc nt16", "push_csr nt32", "pull_csc nt16")
 SEMIRINGS = ("plus_times", "min_plus", "any_pair", "plus_pair", "lor_land", "min_second", "max_first", "plus_minus")
 POSITIONAL = ("min_firsti", "max_secondi", "min_secondj1", "plus_firstj")
 
@@ -74,7 +75,7 @@ def test_matrix_products(name, operands):
                 same(expected, matrix_products(o, semiring), f"{name} {method} {engine_name}")
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", FORMATS + TILE_SIZES)
 @given(operands=product_operands())
 @settings(max_examples=15)
 def test_formats(format, operands):

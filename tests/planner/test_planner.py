@@ -166,6 +166,8 @@ def test_unknown_plans_are_refused_with_the_choices():
     with pytest.raises(ValueError, match="'sideways' cannot be forced") as error:
         gb.plan(force="sideways")
     assert all(name in str(error.value) for name in FORCIBLE)
+    with pytest.raises(ValueError, match="'nt48' cannot be forced.*nt16, nt32, nt64"):
+        gb.plan(force="tiled nt48")
 
 
 def test_config_forces_everywhere(graph):

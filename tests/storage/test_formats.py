@@ -11,7 +11,7 @@ from grb_tile.storage import bits, convert
 from grb_tile.storage.bit_tiles import bit_blocks_from, bit_blocks_of, bit_tiles_from, bit_tiles_of
 from grb_tile.storage.report import count_tiles, report
 from grb_tile.storage.store import Compressed, SparseVector, index_dtype
-from grb_tile.storage.tiled import tiled_from, tiled_of, tiled_vector_from
+from grb_tile.storage.tiled import least_entries, tiled_from, tiled_of, tiled_vector_from
 
 SHAPES = [(1, 1), (16, 16), (17, 33), (100, 70), (64, 128), (300, 5)]
 
@@ -59,7 +59,8 @@ def test_matrix_round_trips(shape, count, iso):
         T = convert.transpose_of(source)
         check_schema(T)
         assert triples(T) == sorted((j, i, v) for i, j, v in expected)
-        for form in (tiled_from(source), tiled_from(source, 1), tiled_from(source, 1000), bit_blocks_from(source)):
+        tiled = [tiled_from(source, nt, least) for nt in (16, 32, 64) for least in (None, 1, 1000)]
+        for form in (*tiled, bit_blocks_from(source)):
             assert form.nvals == source.nvals and form.nbytes >= 0
             result = form.to_compressed()
             check_schema(result)
@@ -177,13 +178,16 @@ def test_choose_format_has_hysteresis():
 def test_tile_schema_by_hand():
     indptr, indices = np.array([0, 2, 3] + [3] * 15 + [4, 5, 5]), np.array([0, 17, 15, 39, 2], np.int32)
     A = Compressed(20, 40, dtypes.FP64, indptr, indices, np.arange(5.0))
-    T = tiled_from(A, 2)
+    T = tiled_from(A, 16, 2)
     assert T.tile_ptr.tolist() == [0, 1, 1] and T.tile_col.tolist() == [0] and T.tile_nnz.tolist() == [0, 2]
-    assert T.nibbles.tolist() == [0x00, 0x1F]
+    assert T.local_col.tolist() == [0, 15] and T.row_start.dtype == np.uint8
     assert T.row_start[0].tolist() == [0, 1] + [2] * 14
-    assert T.row_mask[0].tolist() == [1, 1 << 15] + [0] * 14
-    assert (T.rest_rows.tolist(), T.rest_cols.tolist()) == ([0, 17, 18], [17, 39, 2])
+    assert (T.rest_ptr.tolist(), T.rest_row.tolist(), T.rest_col.tolist()) == ([0, 1, 3], [0, 1, 2], [17, 39, 2])
     assert T.values.tolist() == [0.0, 2.0] and T.rest_values.tolist() == [1.0, 3.0, 4.0]
+    T = tiled_from(A, 32, 3)
+    assert T.tile_ptr.tolist() == [0, 1] and T.tile_col.tolist() == [0] and T.row_start.dtype == np.uint16
+    assert T.local_col.tolist() == [0, 17, 15, 2] and T.row_start[0].tolist() == [0, 2] + [3] * 17 + [4] * 13
+    assert (T.rest_ptr.tolist(), T.rest_row.tolist(), T.rest_col.tolist()) == ([0, 1], [17], [39])
     B = bit_tiles_from(A, 32)
     assert B.tile_row_ptr.tolist() == [0, 2] and B.tile_col.tolist() == [0, 1]
     assert B.row_map.tolist() == [1 | 1 << 1 | 1 << 18, 1 << 17] and B.row_start.tolist() == [0, 3, 4]
@@ -208,6 +212,20 @@ def test_a_full_tile_fits_its_bytes():
     T = tiled_from(A)
     assert T.row_start[0].tolist() == list(range(0, 256, 16)) and T.tile_nnz.tolist() == [0, 256]
     assert triples(T.to_compressed()) == triples(A)
+    A = make_matrix(64, 64, 100000)
+    T = tiled_from(A, 64)
+    assert T.row_start[0].tolist() == list(range(0, 4096, 64)) and triples(T.to_compressed()) == triples(A)
+
+
+@pytest.mark.parametrize("nt", [16, 32, 64])
+def test_a_tile_never_takes_more_bytes_than_its_entries(nt):
+    """least_entries: a tile of one entry fewer would; one of as many as that does not."""
+    least = least_entries(nt)
+    for count, tiles in ((least - 1, 0), (least, 1)):
+        A = convert.compressed(nt, nt, dtypes.FP64, np.arange(count), np.arange(count), np.ones(count))
+        kept, rest = tiled_from(A, nt), tiled_from(A, nt, count + 1)
+        assert kept.ntiles == tiles and kept.nbytes <= rest.nbytes
+        assert tiles or tiled_from(A, nt, 1).nbytes > rest.nbytes
 
 
 def test_symmetric_structure_keeps_one_array():
@@ -225,14 +243,16 @@ def test_report_follows_occupancy():
     dense = make_matrix(64, 64, 100000)
     found = report(dense)
     assert found.tiles[16].count == 16 and found.tiles[16].entries_per_tile == 256 and found.tiles[16].most == 256
-    assert found.chosen in ("tiled", "bitblock") and "16 x 16" in found.why
-    for form, made in (("tiled", tiled_from(dense)), ("bitblock", bit_blocks_from(dense)),
-                       ("bittiled64", bit_tiles_from(dense, 64, True)), ("csr", dense)):  # fmt: skip
+    assert found.chosen in ("tiled16", "tiled32", "tiled64", "bitblock") and "16 x 16" in found.why
+    for form, made in (("tiled16", tiled_from(dense)), ("tiled64", tiled_from(dense, 64)),
+                       ("bitblock", bit_blocks_from(dense)), ("csr", dense),
+                       ("bittiled64", bit_tiles_from(dense, 64, True))):  # fmt: skip
         assert found.nbytes[form] == made.nbytes
     thin = make_matrix(3000, 3000, 4000)
     assert report(thin).chosen == "csr" and "cached" not in str(report(thin))
-    tiled_of(thin)
-    assert report(thin).built == ("tiled",) and "cached" in str(report(thin))
+    tiled_of(thin, 32)
+    assert report(thin).nbytes["tiled32"] == tiled_of(thin, 32).nbytes
+    assert report(thin).built == ("tiled32",) and "cached" in str(report(thin))
     assert "best form" in str(report(make_matrix(5, 5, 0)))
     assert count_tiles(thin, 16).count == len({(i // 16, j // 16) for i, j, _ in triples(thin)})
 

@@ -174,13 +174,15 @@ def test_bad_arguments_are_named():
 
 
 @pytest.mark.parametrize("direction", ["bittiled", "push_csc", "push_csr", "pull_csc"])
-@pytest.mark.parametrize("n, m", [(20, 30), (70, 500), (11_000, 30_000)])
-def test_bit_tiles(engine, direction, n, m):
+@pytest.mark.parametrize(
+    "n, m, size", [(20, 30, ()), (70, 500, ("nt16",)), (150, 500, ("nt64",)), (11_000, 30_000, ())]
+)
+def test_bit_tiles(engine, direction, n, m, size):
     """The kernels of TileBFS, compiled and as the plain Python they are written in."""
     if engine == "numpy":
         n, m = min(n, 300), min(m, 600)
     A = graph(n, m, n)
-    with gb.plan(force=direction):
+    with gb.plan(force=(direction, *size)):
         for sources, limit in (([0, n - 1], None), ([1], 2)):
             level, _, report = bfs(A, None, sources, max_level=limit)
             assert as_dict(level) == plain(A, sources, limit)

@@ -66,6 +66,13 @@ def test_symmetric(name, direction, width):
     assert outcome._graph.tiles.symmetric
 
 
+def test_the_forced_size_of_tiles():
+    A = random_graph(200, 700, 2)
+    for nt in (16, 32, 64):
+        with gb.plan(force=f"bittiled nt{nt}"):
+            assert check(A, A, 3, width=None)._graph.nt == nt
+
+
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_directed(direction):
     for salt in range(3):

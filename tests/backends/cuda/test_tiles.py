@@ -12,8 +12,9 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda.products import tiles
 from grb_tile.operators import get_typed_op
 from grb_tile.storage import bit_tiles, tiled
+from grb_tile.storage.convert import to_bitmap, to_sparse
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow, Compressed
+from grb_tile.storage.store import Allow, Compressed, SparseVector
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -30,43 +31,99 @@ def masks(rng, dim):
     yield Allow(samples.random_vector(rng, dim, dtypes.BOOL, 0.7), True)
 
 
+@pytest.mark.parametrize("nt", [16, 32, 64])
 @pytest.mark.parametrize(
-    ("name", "type_"), [("plus_times", "FP64"), ("min_plus", "FP32"), ("any_pair", "BOOL"), ("min_secondi", "INT64")]
+    ("name", "type_"),
+    [
+        ("plus_times", "FP64"),
+        ("min_plus", "FP32"),
+        ("any_pair", "BOOL"),
+        ("min_secondi", "INT64"),
+        ("lor_land", "BOOL"),
+    ],
 )
-def test_tiled(name, type_):
+def test_tiled(name, type_, nt):
     semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
     rng = rng_of(len(name))
     rows, cols = (70, np.arange(70)), (150, np.arange(150))
     for share in (0.02, 0.2, 1.0):
         A = samples.random_matrix(rng, rows, cols, semiring.type, share)
-        for x_share in (0.05, 0.6, 1.0):
+        for x_share in (0.0, 0.05, 0.6, 1.0):
             x = samples.random_vector(rng, cols, semiring.type2, x_share)
             for allow in masks(rng, rows):
-                want = NUMPY.matvec_rows(A, x, semiring, allow)
-                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, "tiled"), want)
+                assert_tiled(A, x, semiring, allow, nt)
 
 
+def assert_tiled(A, x, semiring, allow, nt):
+    """Over tiles, x sparse and x a bitmap, against CSR in NumPy."""
+    want = NUMPY.matvec_rows(A, x, semiring, allow)
+    for stored in (to_sparse(x), to_bitmap(x)):
+        with gb.plan(force=f"nt{nt}"):
+            agree.assert_same(shim().matvec_rows(A, stored, semiring, allow, "tiled"), want)
+
+
+@pytest.mark.parametrize("nt", [16, 32, 64])
+@pytest.mark.parametrize("iso", [False, True])
+def test_tiled_vectors(nt, iso):
+    """x_ptr, x_tile and words made on the device have the entries of the vector."""
+    rng = rng_of(nt)
+    device = shim().device
+    for size in (1, 63, 64, 1000, 2500):
+        for share in (0.002, 0.1, 1.0):
+            u = to_sparse(samples.random_vector(rng, (size, np.arange(size)), dtypes.FP64, share))
+            if iso and u.nvals:
+                u = SparseVector(size, u.dtype, u.indices, np.array([2.5]), True)
+            if u.nvals == 0:
+                continue
+            made = tiles.tiled_vector_of(device, device.own(u), nt)
+            kept = int((device.host(made.x_ptr) >= 0).sum())
+            made.x_ptr, made.x_mask = device.host(made.x_ptr), device.host(made.x_mask)[:kept]
+            made.x_tile = device.host(made.x_tile)[: 1 if iso else kept * nt]
+            assert kept == len(set((u.indices // nt).tolist()))
+            agree.assert_same(made.to_vector(), u)
+
+
+@pytest.mark.parametrize("nt", [16, 32, 64])
 @pytest.mark.parametrize(("name", "type_"), [("plus_times", "FP64"), ("any_pair", "BOOL"), ("min_firsti", "INT64")])
-def test_long_tile_rows_are_split(name, type_, monkeypatch):
+def test_long_tile_rows_are_split(name, type_, nt):
     """A tile row of more than TILES_OF_CHUNK tiles is shared by several warps, with a remainder and without."""
     semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
     rng = rng_of(len(name), 9)
-    width = 16 * (2 * tiles.TILES_OF_CHUNK + 40)
-    long = np.sort(rng.choice(width, width // 2, replace=False))
+    width = nt * (2 * tiles.TILES_OF_CHUNK + 40)
+    long = np.sort(rng.choice(width, width // 3, replace=False))
     rows = np.concatenate((np.full(long.shape[0], 20), np.full(long.shape[0], 25), rng.integers(0, 50, 300)))
     cols = np.concatenate((long, long, rng.integers(0, width, 300)))
     keys = np.unique(rows * width + cols)
     values = rng.integers(1, 5, keys.shape[0]).astype(semiring.type.np_type)
     A = NUMPY.build_matrix(50, width, keys // width, keys % width, values, None, semiring.type)
     device = shim().device
-    T = tiles.tiled_of(device, device.own(A))
-    assert tiles.chunks_of(device, T, False)[2] is not None and T.forms["rest"] is not None
-    assert_same_tiles(T, tiled.tiled_from(A))
+    T = tiles.tiled_of(device, device.own(A), nt)
+    assert tiles.chunks_of(device, T, False)[2] is not None and T.rest_row.shape[0]
+    assert_same_tiles(T, tiled.tiled_from(A, nt))
     for x_share in (0.05, 1.0):
         x = samples.random_vector(rng, (width, np.arange(width)), semiring.type2, x_share)
         for allow in masks(rng, (50, np.arange(50))):
-            want = NUMPY.matvec_rows(A, x, semiring, allow)
-            agree.assert_same(shim().matvec_rows(A, x, semiring, allow, "tiled"), want)
+            assert_tiled(A, x, semiring, allow, nt)
+
+
+@pytest.mark.parametrize("nt", [16, 64])
+def test_long_remainders_are_split(nt):
+    """Hubs whose entries are alone in their tiles: chunks of the remainder, without a single tile."""
+    rng = rng_of(nt, 3)
+    width = nt * (2 * tiles.REST_OF_CHUNK + 100)
+    cols = np.arange(0, width, nt)
+    rows = np.full(cols.shape[0], 3)
+    rows[::5] = 17 % nt
+    order = np.lexsort((cols, rows))
+    values = rng.integers(1, 9, cols.shape[0]).astype(np.float64)
+    A = NUMPY.build_matrix(20, width, rows[order], cols[order], values, None, dtypes.FP64)
+    T = tiles.tiled_of(shim().device, shim().device.own(A), nt)
+    assert T.ntiles == 0 and tiles.chunks_of(shim().device, T, False)[1] > 2
+    for name in ("plus_times", "min_plus", "any_pair"):
+        semiring = get_typed_op(name, dtypes.FP64, kind="semiring")
+        x = samples.random_vector(rng, (width, np.arange(width)), dtypes.FP64, 0.3)
+        for allow in masks(rng, (20, np.arange(20))):
+            assert_tiled(A, x, semiring, allow, nt)
 
 
 @pytest.mark.parametrize("direction", ["bittiled", *tiles.DIRECTIONS])
@@ -123,8 +180,8 @@ def test_tiles_are_those_of_storage(share, type_):
     rng = rng_of(int(share * 100))
     device = shim().device
     A = samples.random_matrix(rng, (70, np.arange(70)), (100, np.arange(100)), getattr(dtypes, type_), share)
-    assert_same_tiles(tiles.tiled_of(device, device.own(A)), tiled.tiled_from(A))
     for nt in (16, 32, 64):
+        assert_same_tiles(tiles.tiled_of(device, device.own(A), nt), tiled.tiled_from(A, nt))
         assert_same_bit_tiles(tiles.bit_tiles_of(device, device.own(A), nt), bit_tiles.bit_tiles_from(A, nt))
 
 
@@ -133,12 +190,12 @@ def assert_same_tiles(got, want):
         "tile_ptr",
         "tile_col",
         "tile_nnz",
-        "nibbles",
+        "local_col",
         "row_start",
-        "row_mask",
         "values",
-        "rest_rows",
-        "rest_cols",
+        "rest_ptr",
+        "rest_row",
+        "rest_col",
         "rest_values",
     ):
         assert getattr(got, name).tolist() == getattr(want, name).tolist(), name

@@ -113,8 +113,10 @@ def instances():
             yield "products/rows.cuh", "matvec_held_rows", text, ("int64_t", "int64_t", "int64_t", "S")
             yield "products/columns.cuh", "column_products", text, ("int32_t", "int64_t", "int32_t", "S")
         if number % 4 == 1:
-            yield "products/tiles.cuh", "tiled_rows", text, ("S", masked)
-            yield "products/tiles.cuh", "join_chunks", text, ("S", masked)
+            word, start = (("uint16_t", "uint8_t"), ("uint32_t", "uint16_t"), ("word", "uint16_t"))[number // 4 % 3]
+            index = ("int32_t", "int64_t")[number // 4 % 2]
+            yield "products/tiles.cuh", "tiled_rows", text, ("S", word, start, index, masked)
+            yield "products/tiles.cuh", "join_chunks", text, ("S", word, masked)
             yield "products/matmul_dot.cuh", "dot_places", text, ("int32_t", "int32_t", "int32_t", "S")
             types = (("int32_t", "int32_t", "int32_t"), ("int64_t", "int32_t", "int64_t"))[number % 8 // 4]
             for form, lanes in (("BY_WARP", "4"), ("BY_ATOMICS", "32")):
@@ -160,7 +162,9 @@ def instances():
         yield "products/segments.cuh", "encode_columns", "", (index,)
         yield "products/matmul_rows.cuh", "row_lengths", "", (index,)
         for moved in ("uint8_t", "uint64_t", "ulonglong2"):
-            yield "products/tiles.cuh", "merge_values", "", (index, moved, "true")
+            yield "products/tiles.cuh", "merge_values", "", (index, moved, "uint16_t", "uint8_t", "true")
+            yield "products/tiles.cuh", "merge_values", "", (index, moved, "word", "uint16_t", "true")
+            yield "products/tiles.cuh", "tile_vector", "", (index, moved, "uint32_t")
         yield "products/edges.cuh", "edges_of", "", ("int32_t", index)
     for word in ("uint16_t", "uint32_t", "word"):
         for name in ("bit_tile_rows", "bit_tile_pull", "bit_tile_columns"):
@@ -171,7 +175,7 @@ def instances():
         yield "products/bit_tiles_build.cuh", "transpose_tiles", "", (word, "int32_t")
         yield "products/bit_tiles_build.cuh", "live_lines", "", (word,)
     yield "products/bit_tiles.cuh", "bit_tile_rows", "", ("word", "int64_t")
-    yield "products/tiles.cuh", "merge_values", "", ("int32_t", "uint32_t", "false")
+    yield "products/tiles.cuh", "merge_values", "", ("int32_t", "uint32_t", "uint32_t", "uint16_t", "false")
     yield "products/bit_tiles_build.cuh", "merge_tile_row", "", ("int64_t", "word", "int64_t", "true")
     for kind, weights in (
         ("MODE", "COUNTED"),

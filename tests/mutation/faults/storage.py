@@ -195,8 +195,8 @@ FAULTS = [
     Fault(
         "grb_tile/storage/tiled.py",
         "tiles of one entry too few stay in COO",
-        "    kept = counts >= min_entries",
-        "    kept = counts > min_entries",
+        "    kept = counts >= least\n",
+        "    kept = counts > least\n",
         TILES,
     ),
     Fault(

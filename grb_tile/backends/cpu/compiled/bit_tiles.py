@@ -8,7 +8,9 @@ import time
 
 import numpy as np
 
+from grb_tile.planner import forced_tile_size
 from grb_tile.storage.bit_tiles import bit_tiles_of
+from grb_tile.storage.tiled import WORDS
 
 from ..jit import cache as jit
 
@@ -28,10 +30,10 @@ def choose_direction(frontier, unvisited, n):
 def traverse_bit_tiles(A, sources, max_level, target, direction=None):
     """(words, levels, report rows, engine) of a BFS over A's bit tiles; direction: of DIRECTIONS, or None to choose."""
     n = A.nrows
-    nt = 64 if n > WIDE_FROM else 32
+    nt = forced_tile_size(64 if n > WIDE_FROM else 32)
     tiles = bit_tiles_of(A, nt)
     start = tiles.by_rows.start.dtype.char
-    functions = jit.plain_kernel("bit_tiles", TILE="L" if nt == 64 else "I", START=start).functions_for(
+    functions = jit.plain_kernel("bit_tiles", TILE=WORDS[nt]().dtype.char, START=start).functions_for(
         A.nvals * 20e-9 + 1e-3
     )
     engine = "numba"

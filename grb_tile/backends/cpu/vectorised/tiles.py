@@ -15,11 +15,12 @@ The methods of bittiled can be forced by name (TileBFS, 3.4); they give the same
 import numpy as np
 
 from ....dtypes import cast
+from ....planner import forced_tile_size
 from ....storage import bits
 from ....storage.bit_tiles import bit_blocks_of, bit_tiles_of
 from ....storage.convert import words_of
 from ....storage.sorting import ranges
-from ....storage.tiled import can_tile, tiled_of, tiled_vector_from
+from ....storage.tiled import NT, can_tile, tiled_of, tiled_vector_from
 from .elementwise import restrict
 from .entries import empty_vector, is_idempotent, members, reduce_by_key, vector_of
 
@@ -27,18 +28,21 @@ FORMATS = frozenset(("tiled", "bitblock", "bittiled", "push_csr", "push_csc", "p
 
 
 def matvec(A, x, semiring, allow, format):
-    """As matvec_rows (backends/protocol.py), over A's form `format`; NotImplemented if it does not apply."""
+    """As matvec_rows (backends/protocol.py), over A's form `format`; NotImplemented if it does not apply.
+
+    The size of its tiles is that which is forced, else 16 with values and 64 without.
+    """
     if A.indices.shape[0] == 0 or x.nvals == 0:
         return empty_vector(A.nrows, semiring.return_type)
     if not can_tile(A):
         return NotImplemented
     if format == "tiled":
-        return matvec_tiled(tiled_of(A), x, semiring, allow)
+        return matvec_tiled(tiled_of(A, forced_tile_size(NT)), x, semiring, allow)
     if format == "bitblock":
         return matvec_bit_blocks(bit_blocks_of(A), x, semiring, allow)
     if not can_use_bits(A, x, semiring):
         return NotImplemented
-    return matvec_bit_tiles(bit_tiles_of(A), A, x, semiring, allow, format)
+    return matvec_bit_tiles(bit_tiles_of(A, forced_tile_size(64)), A, x, semiring, allow, format)
 
 
 def can_use_bits(A, x, semiring):
@@ -52,13 +56,9 @@ def can_use_bits(A, x, semiring):
 def matvec_tiled(T, x, semiring, allow):
     tx = tiled_vector_from(x, T.nt)
     live = (tx.x_ptr[T.tile_col] >= 0).nonzero()[0]
-    counts = np.diff(T.tile_nnz)[live]
-    at = ranges(T.tile_nnz[live], counts)
-    rows = (T.tile_rows_of()[live] << 4).repeat(counts) + (T.nibbles[at] >> 4)
-    cols = (T.tile_col[live].astype(np.int64) << 4).repeat(counts) + (T.nibbles[at] & 15)
+    at = ranges(T.tile_nnz[live], np.diff(T.tile_nnz)[live])
     a = T.values[:1] if T.iso else np.concatenate((T.values[at], T.rest_values))
-    rows = np.concatenate((rows, T.rest_rows))
-    cols = np.concatenate((cols, T.rest_cols))
+    rows, cols = (np.concatenate(both) for both in zip(T.positions(live), T.rest_positions(), strict=True))
     return _entries_against(T, a, rows, cols, tx, semiring, allow)
 
 

@@ -63,7 +63,7 @@ def matvec_rows(device, A, x, semiring, allow=None, plan=None):
         if format == "bitblock":
             w = _by_blocks(device, A, x, held, s, allow)
         else:
-            w = tiles.matvec(device, A, x, semiring, allow, format, matvec_rows)
+            w = tiles.matvec(device, A, x, semiring, allow, format)
         if w is not NotImplemented:
             return w
         use_plain_rows(plan)

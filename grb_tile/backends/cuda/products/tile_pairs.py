@@ -85,7 +85,7 @@ def matmul_tile_pairs(
     layout = _layout_of_product(device, left, right)
     blocks, launcher = layout.indices.shape[0], device.launcher
     maps, counts = device.empty(blocks, np.uint64), device.zeros(A.nrows + 1, np.uint64)
-    lines, tasks, extra, owner = chunks_of_lines(device, layout.indptr, TILES_OF_TASK)
+    lines, tasks, extra, owner = chunks_of_lines(device, (layout.indptr, TILES_OF_TASK))
     a_values, b_values = left.values if s.reads_a else None, right.values if s.reads_x else None
     operands = (
         left.block_ptr, left.block_col, left.block_map, left.value_ptr, a_values,

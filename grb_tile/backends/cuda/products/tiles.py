@@ -3,26 +3,26 @@
 Kernels: products/tiles.cuh, products/bit_tiles.cuh, products/bit_tiles_build.cuh; schemas: storage/tiled.py,
 storage/bit_tiles.py.
 
-    tiled                             16 x 16 tiles with values (TileSpMSpV, Algorithm 4); sparse tiles stay in CSR
+    tiled                             tiles with values (TileSpMSpV, Algorithm 4); entries of sparse tiles are COO
     bittiled push_csr push_csc pull_csc   bit tiles (TileBFS, Algorithms 5 to 7), for products that read no values
 
-x is read through its presence words, 16, 32 or 64 bits a tile: an empty part is the paper's x_ptr = -1.
+Tiles are of 16 x 16 positions, or of the forced size. A sparse x is read as a tiled vector; a full one or a bitmap is
+read as it is, because its words of 16, 32 or 64 bits say which tiles are empty.
 Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.2 to 3.4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....dtypes import INT64, cast as host_cast
 from ....operators import get_typed_op
-from ....planner import tuning
-from ....storage.bit_tiles import WORDS, BitTiledMatrix, TileLines, start_type
+from ....planner import forced_tile_size, tuning
+from ....storage.bit_tiles import BitTiledMatrix, TileLines, start_type
 from ....storage.store import Compressed, forms_of
-from ....storage.tiled import MIN_ENTRIES, NT, TiledMatrix, can_tile
+from ....storage.tiled import WORDS, TiledMatrix, TiledVector, can_tile, least_entries, start_type_of
 from ..elementwise.values import combined
 from ..lowering.semirings import is_idempotent, lowered
 from ..structure.entries import (
@@ -33,9 +33,6 @@ from ..structure.entries import (
     index_type,
     line_starts,
     moved_type,
-    repeated,
-    row_ids,
-    to_bitmap,
     words_of,
 )  # fmt: skip
 from ..structure.sorting import stable_order
@@ -47,6 +44,7 @@ if TYPE_CHECKING:
 
 WIDTH = 16  # of the bit tiles of products and traversals, because it takes the fewest bytes
 TILES_OF_CHUNK = 32  # tiles, as in products/bit_tiles.cuh
+REST_OF_CHUNK = 1024  # entries of the remainder, as in products/tiles.cuh
 _MOVED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 SAMPLE, SAMPLES = 1 << 16, 8  # rows in a sample of how entries cluster, and in how many ranges they are
 CUT = 256  # entries of a row beyond which its tile row is built in parts
@@ -55,13 +53,8 @@ NAMES = {8: "uint8_t", 16: "uint16_t", 32: "uint32_t", 64: "word"}
 DIRECTIONS = ("push_csc", "push_csr", "pull_csc")
 
 
-def matvec(
-    device: Device, A: Compressed, x: Any, semiring: Any, allow: Allow | None, format: str, matvec_rows: Callable
-) -> Any:
-    """As `matvec_rows`, over A's form `format`; NotImplemented where that form cannot serve (CSR does then).
-
-    matvec_rows  the product over CSR, for the entries that the tiled form keeps outside its tiles
-    """
+def matvec(device: Device, A: Compressed, x: Any, semiring: Any, allow: Allow | None, format: str) -> Any:
+    """As `matvec_rows`, over A's form `format`; NotImplemented where that form cannot serve (CSR does then)."""
     if not can_tile(A) or x.size > 1 << 40:
         return NotImplemented
     if allow is not None:
@@ -70,58 +63,75 @@ def matvec(
             if (pattern.nvals == 0) != allow.complement:
                 return empty_vector(device, A.nrows, semiring.return_type)
             allow = None
+    nt = forced_tile_size(WIDTH)
     if format == "tiled":
-        return _tiled(device, A, x, semiring, allow, matvec_rows)
+        return _tiled(device, A, x, semiring, allow, nt)
     if format == "bittiled" or format in DIRECTIONS:
-        return _bit_tiled(device, A, x, semiring, allow, format)
+        return _bit_tiled(device, A, x, semiring, allow, format, nt)
     return NotImplemented
 
 
-def _tiled(device, A, x, semiring, allow, matvec_rows):
-    T = tiled_of(device, A)
-    rest = T.forms["rest"]
-    other = None if rest is None else matvec_rows(device, rest, x, semiring, allow)
-    if T.ntiles == 0:
-        return other
-    size = T.nrows
+def _tiled(device, A, x, semiring, allow, nt):
+    T = tiled_of(device, A, nt)
+    size, word = T.nrows, WORDS[nt]
     s = lowered(device, semiring, T.dtype, T.iso, x.dtype, x.iso)
-    if s.reads_x and not x.iso and x.nvals_if_read != x.size:
-        x = to_bitmap(device, x)
-    x_words = words_of(device, x)
+    x_ptr = None
+    if x.format == "sparse":
+        tx = tiled_vector_of(device, x, nt, s.reads_x)
+        x_ptr, x_parts, x_values = tx.x_ptr, tx.x_mask, tx.x_tile
+    else:
+        x_parts, x_values = None if x.words is None else x.words.view(word), x.values
     mask = None if allow is None else words_of(device, allow.pattern)
-    w_words, total = device.zeros((size + 63) >> 6, np.uint64), device.counters()
+    mask = None if mask is None else mask.view(word)
+    words, total = (size + 63) >> 6, device.counters()
+    w_words = device.empty(words, np.uint64)
     w = None if s.structure_only else device.places(size, s.dtype.np_type)
-    has_base = other is not None and not (other.format == "sparse" and other.indices.shape[0] == 0)
-    base_words = base = None
-    if has_base:
-        other = to_bitmap(device, other)
-        base_words, base = other.words, None if s.structure_only else other.values
-        if base is not None and other.iso:
-            base = repeated(device, base, size)
     lines, chunks, extra, owner = chunks_of(device, T, False)
     partial = have = None
     if extra is not None:
-        have = device.empty(chunks * NT, np.bool_)
-        partial = None if s.structure_only else device.empty(chunks * NT, s.dtype.np_type)
-    template = "S", "false" if allow is None else "true"
-    complement = allow is not None and allow.complement
-    kernel = device.launcher.kernel("products/tiles.cuh", "tiled_rows", s.text, template)
+        have = device.empty(chunks * nt, np.bool_)
+        partial = None if s.structure_only else device.empty(chunks * nt, s.dtype.np_type)
+    masked, complement = "false" if allow is None else "true", allow is not None and allow.complement
+    kernel = device.launcher.kernel("products/tiles.cuh", "tiled_rows", s.text, (
+        "S", NAMES[nt], index_type(T.row_start), index_type(T.rest_col), masked))  # fmt: skip
+    read = (lambda values: values) if s.reads_a else (lambda values: None)
     kernel.over(chunks * 32, (
-        size, T.tile_ptr, T.tile_col, T.tile_nnz, lines, chunks, extra, owner, T.row_start.reshape(-1), T.nibbles,
-        T.values if s.reads_a else None, None if x_words is None else x_words.view(np.uint16),
-        x.values if s.reads_x else None, mask, complement, base_words, base, has_base, w, w_words.view(np.uint16),
-        partial, have, total,
+        size, T.tile_ptr, T.tile_col, T.tile_nnz, T.row_start.reshape(-1), T.local_col, read(T.values), T.rest_ptr,
+        T.rest_row, T.rest_col, read(T.values if T.iso else T.rest_values), lines, chunks, extra, owner, x_ptr, x_parts,
+        x_values if s.reads_x else None, mask, complement, w, w_words.view(word), words * (64 // nt), partial, have,
+        total,
     ))  # fmt: skip
     if extra is not None:
-        kernel = device.launcher.kernel("products/tiles.cuh", "join_chunks", s.text, template)
+        kernel = device.launcher.kernel("products/tiles.cuh", "join_chunks", s.text, ("S", NAMES[nt], masked))
         kernel.over((chunks - lines) * 32, (
-            size, lines, chunks, extra, owner, mask, complement, base_words, base, has_base, w, w_words.view(np.uint16),
-            partial, have, total))  # fmt: skip
+            size, lines, chunks, extra, owner, mask, complement, w, w_words.view(word), partial, have, total
+        ))  # fmt: skip
     one = s.value(device, T, x) if s.structure_only else w
     return counted_later(device, size, s.dtype, w_words, one, total, s.structure_only)
 
 
-def _bit_tiled(device, A, x, semiring, allow, direction):
+def tiled_vector_of(device: Device, x: Any, nt: int, values: bool = True) -> TiledVector:
+    """The TiledVector of a sparse vector, with device arrays, kept in x.forms; without its values unless `values`."""
+    values = values and not x.iso
+    forms, key = forms_of(x), f"tiled{nt}" if values else f"tiled{nt}_words"
+    found = forms.get(key)
+    if found is None:
+        tiles, count = -(-x.size // nt), x.indices.shape[0]
+        most = min(tiles, count)
+        x_ptr, x_mask = device.empty(tiles, np.int32), device.empty(most, WORDS[nt])
+        moved = x.values.view(_MOVED[x.values.dtype.itemsize])
+        x_tile = device.empty(most * nt, moved.dtype) if values else None
+        kernel = device.launcher.kernel(
+            "products/tiles.cuh", "tile_vector", "", (index_type(x.indices), moved_type(moved), NAMES[nt])
+        )
+        kernel.over(tiles, (x.indices, moved if values else None, count, tiles, x_ptr, x_tile, x_mask,
+                            device.counters()))  # fmt: skip
+        x_tile = x_tile.view(x.values.dtype) if values else x.values
+        found = forms[key] = TiledVector(x.size, x.dtype, nt, x_ptr, x_tile, x_mask, count, x.iso)
+    return found
+
+
+def _bit_tiled(device, A, x, semiring, allow, direction, nt):
     op, monoid = semiring.binaryop, semiring.monoid
     same = op.kind == "pair" or A.iso and x.iso
     idempotent = is_idempotent(monoid)
@@ -131,7 +141,7 @@ def _bit_tiled(device, A, x, semiring, allow, direction):
     if direction == "bittiled":
         direction = _direction(x.nvals_if_read, x.size, size, allow)
     by_columns = direction == "push_csc" and idempotent
-    T = bit_tiles_of(device, A, WIDTH, columns=by_columns)
+    T = bit_tiles_of(device, A, nt, columns=by_columns)
     lines, word = T.by_cols if by_columns else T.by_rows, T.row_words.dtype
     x_words = words_of(device, x)
     if x_words is None:
@@ -184,66 +194,62 @@ def _all_words(device, size):
 # ---------------------------------------------------------------------- building tiles
 
 
-def tiled_of(device: Device, A: Compressed) -> TiledMatrix:
-    """A's TiledMatrix with device arrays, kept in A.forms["tiled"]; its forms["rest"] holds the remainder by rows."""
-    forms = forms_of(A)
-    found = forms.get("tiled")
+def tiled_of(device: Device, A: Compressed, nt: int = WIDTH) -> TiledMatrix:
+    """A's TiledMatrix with device arrays, kept in A.forms["tiled16"] and the like."""
+    forms, key = forms_of(A), f"tiled{nt}"
+    found = forms.get(key)
     if found is None:
-        found = forms["tiled"] = _make_tiled(device, A)
+        found = forms[key] = _make_tiled(device, A, nt)
     return found
 
 
-def _make_tiled(device, A):
+def _make_tiled(device, A, nt):
     if A.rows is not None:
         A = convert(device, A, "csr")
-    tasks, task_ptr, owner = _merging_tasks(device, A.indptr, NT)
+    tasks, task_ptr, owner = _merging_tasks(device, A.indptr, nt)
     tile_count, entry_count = device.zeros(tasks + 1, np.int64), device.zeros(tasks + 1, np.int64)
-    rest_count = device.zeros(tasks * NT + 1, np.int64)
+    rest_count = device.zeros(tasks * nt + 1, np.int64)
     values = None if A.iso else A.values.view(_MOVED[A.values.dtype.itemsize])
+    row_start = device.empty(0, start_type_of(nt))
 
     def merge(fill, *arrays):
-        kernel = device.launcher.kernel(
-            "products/tiles.cuh",
-            "merge_values",
-            "",
-            (index_type(A.indices), "uint8_t" if values is None else moved_type(values), fill),
-        )
-        kernel.over(tasks * NT, (A.indptr, A.indices, values, A.nrows, MIN_ENTRIES, tasks, task_ptr, owner, *arrays))
+        kernel = device.launcher.kernel("products/tiles.cuh", "merge_values", "", (
+            index_type(A.indices), "uint8_t" if values is None else moved_type(values), NAMES[nt],
+            index_type(row_start), fill))  # fmt: skip
+        kernel.over(tasks * min(nt, 32), (
+            A.indptr, A.indices, values, A.nrows, least_entries(nt), tasks, task_ptr, owner, *arrays))  # fmt: skip
 
     merge("false", tile_count[1:], entry_count[1:], rest_count[1:], *[None] * 8)
     ptr, first, rest_ptr = (device.xp.cumsum(counts) for counts in (tile_count, entry_count, rest_count))
     tiles, entries, left = device.read(ptr[-1:], first[-1:], rest_ptr[-1:])
+    value = 0 if values is None else values.dtype.itemsize
+    device.check_room(
+        tiles * (12 + nt * row_start.itemsize) + A.nvals * (1 + value) + left * A.indices.itemsize,
+        f"{tiles} tiles of {nt} x {nt}",
+    )
     tile_col, tile_nnz = device.empty(tiles, np.int32), device.empty(tiles + 1, np.int64)
-    row_start, row_mask = device.empty((tiles, NT), np.uint8), device.empty((tiles, NT), np.uint16)
-    nibbles, rest_cols = device.empty(entries, np.uint8), device.empty(left, A.indices.dtype)
+    row_start = device.empty(tiles * nt, row_start.dtype)
+    local_col, rest_row = device.empty(entries, np.uint8), device.empty(left, np.uint8)
+    rest_col = device.empty(left, A.indices.dtype)
     kept = rest_values = None
     if values is not None:
         kept, rest_values = device.empty(entries, values.dtype), device.empty(left, values.dtype)
-    merge("true", ptr, first, rest_ptr, tile_col, tile_nnz, row_start.reshape(-1), row_mask.reshape(-1), nibbles, kept,
-          rest_cols, rest_values)  # fmt: skip
+    merge("true", ptr, first, rest_ptr, tile_col, tile_nnz, row_start, local_col, kept, rest_row, rest_col,
+          rest_values)  # fmt: skip
     tile_nnz[-1:] = entries
     if owner is None:
-        rest_ptr = rest_ptr[: A.nrows + 1]
+        rest_ptr = device.array(rest_ptr[::nt])
     else:
-        rows = device.arange(A.nrows + 1)
-        tile_row = rows // NT
-        parts = device.zeros(task_ptr.shape[0], np.int64)
-        parts[:-1] = task_ptr[1:] - task_ptr[:-1]
-        rest_ptr = gather(
-            device, rest_ptr, gather(device, task_ptr, tile_row) * NT + rows % NT * gather(device, parts, tile_row)
-        )
+        rest_ptr = gather(device, rest_ptr, task_ptr * nt)
         ptr = gather(device, ptr, task_ptr)
     A.shared = A.shared or A.iso
     own = A.values.dtype
-    rest = Compressed(
-        A.nrows, A.ncols, A.dtype, rest_ptr, rest_cols, A.values if A.iso else rest_values.view(own), A.iso
-    )
     result = TiledMatrix(
-        A.nrows, A.ncols, A.dtype, ptr, tile_col, tile_nnz, row_start, nibbles, row_mask,
-        A.values if A.iso else kept.view(own), A.iso, row_ids(device, rest), rest_cols.astype(np.int64),
-        A.values[:0] if A.iso else rest.values,
+        A.nrows, A.ncols, A.dtype, nt, ptr, tile_col, tile_nnz, row_start.reshape((tiles, nt)), local_col,
+        A.values if A.iso else kept.view(own), A.iso, rest_ptr, rest_row, rest_col,
+        A.values[:0] if A.iso else rest_values.view(own),
     )  # fmt: skip
-    result.forms = {"rest": rest if left else None}
+    result.forms = {}
     return result
 
 
@@ -358,19 +364,30 @@ def _transposed(device, lines, tile_cols, nt):
 
 
 def chunks_of(device: Device, T: TiledMatrix | BitTiledMatrix, by_columns: bool) -> tuple:
-    """(lines, chunks, extra, owner) of T's lines of tiles (products/bit_tiles.cuh), kept in T.forms."""
+    """(lines, chunks, extra, owner) of T's lines of tiles (products/bit_tiles.cuh), kept in T.forms.
+
+    A chunk of a TiledMatrix has TILES_OF_CHUNK tiles and REST_OF_CHUNK entries of the remainder.
+    """
+    if T.format == "tiled":
+        found = T.forms.get("chunks")
+        if found is None:
+            parts = (T.tile_ptr, TILES_OF_CHUNK), (T.rest_ptr, REST_OF_CHUNK)
+            found = T.forms["chunks"] = chunks_of_lines(device, *parts)
+        return found
     by_columns = by_columns and not T.symmetric
     found = T.forms.get(by_columns)
     if found is None:
-        ptr = T.by_cols.ptr if by_columns else T.tile_ptr if T.format == "tiled" else T.by_rows.ptr
-        found = T.forms[by_columns] = chunks_of_lines(device, ptr, TILES_OF_CHUNK)
+        ptr = T.by_cols.ptr if by_columns else T.by_rows.ptr
+        found = T.forms[by_columns] = chunks_of_lines(device, (ptr, TILES_OF_CHUNK))
     return found
 
 
-def chunks_of_lines(device: Device, ptr: Any, size: int) -> tuple:
-    """(lines, chunks, extra, owner) of lines of tiles that `ptr` delimits, cut into chunks of `size` tiles."""
-    xp, lines = device.xp, ptr.shape[0] - 1
-    extra = xp.maximum((ptr[1:] - ptr[:-1] + (size - 1)) // size - 1, 0)
+def chunks_of_lines(device: Device, *parts: tuple) -> tuple:
+    """(lines, chunks, extra, owner) of lines cut into chunks: of `size` elements of each part (pointers, size)."""
+    xp, lines = device.xp, parts[0][0].shape[0] - 1
+    extra = 0
+    for ptr, size in parts:
+        extra = xp.maximum((ptr[1:] - ptr[:-1] + (size - 1)) // size - 1, extra)
     ends = xp.cumsum(extra)
     more = device.read(ends[-1:])[0]
     if not more:

@@ -19,6 +19,7 @@ _INDEX = {
     "I": "uint32_t",
     "L": "word",
     "Q": "word",
+    "H": "uint16_t",
     "B": "uint8_t",
     "?": "bool",
 }

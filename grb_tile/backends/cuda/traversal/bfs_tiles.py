@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....planner import tuning
+from ....planner import forced_tile_size, tuning
 from ....planner.choose_traversal import rows_beat_tiles
 from ....storage.store import forms_of
 from ....storage.tiled import can_tile
@@ -153,7 +153,7 @@ def traverse(
     if target is not None and target in ((sources,) if single else sources):
         max_level, target = 0, None
     max_level = n if max_level is None else min(max_level, n)
-    graph = graph_of(device, A, A if same else None, width or LAUNCH["width"])
+    graph = graph_of(device, A, A if same else None, width or forced_tile_size(LAUNCH["width"]))
     stream = device.current_stream().ptr
     table, launch = graph.table(), graph.launch(levels, parents)
     results = results_of(device, n, levels, parents)
