@@ -67,6 +67,7 @@ GRB_DEVICE unsigned slot_of_row(int64_t row, unsigned slots) {
 }
 
 // best[s] = (entries, row) of the row with most entries among those whose slot is s.
+template <int = 0>
 __global__ void high_degree_rows(const int64_t* counts, int64_t size, int64_t slots, word* best) {
   GRB_EACH(i, size) {
     if (counts[i]) atomicMax(best + slot_of_row(i, unsigned(slots)), word(counts[i]) << 32 | word(i));

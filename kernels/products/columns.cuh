@@ -341,6 +341,7 @@ merge_evenly(const P* indptr, const int64_t* rows, int64_t stored, const I* cols
 }
 
 // counts[b] = members of the words of part b (`part` words each).
+template <int = 0>
 __global__ void part_members(const word* words, int64_t n, int64_t part, int64_t parts, int64_t* counts) {
   GRB_EACH_WARP(b, parts) {
     int64_t sum = 0;

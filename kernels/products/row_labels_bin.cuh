@@ -10,6 +10,7 @@ namespace grb {
 constexpr int LABEL_BINS = 5;                  // at most 8, 32, `warp_row`, `block_row` entries; more
 
 // of_column[k] = label[k], -1 where k is not present or its label is not one of 0 .. labels - 1.
+template <int = 0>
 __global__ void labels_of_columns(const int64_t* label, const word* present, int64_t n, bool one, int64_t labels,
                                   int32_t* of_column) {
   GRB_EACH(k, n) {
@@ -21,6 +22,7 @@ __global__ void labels_of_columns(const int64_t* label, const word* present, int
 // The rows in `listed` (null: those of `present`, or all, of n) into list[bin * n ..]; counts[bin] of them, with one
 // atomic a block and bin.  Rows of more than `block_row` entries become parts of about `capacity` entries at most,
 // items in the last bin, of `part` (part << 32 | parts).  empty: rows without entries are listed in the first bin.
+template <int = 0>
 __global__ void __launch_bounds__(256)
 bin_label_rows(const int64_t* start, const int64_t* listed, const word* present, int64_t n, int64_t warp_row,
                int64_t block_row, int64_t capacity, bool empty, int32_t* list, word* counts, word* part,
@@ -58,6 +60,7 @@ bin_label_rows(const int64_t* start, const int64_t* listed, const word* present,
 }
 
 // sums[label[k]] += values[k].  Lanes with the label of the first lane of a warp are summed first.
+template <int = 0>
 __global__ void sum_by_label(const int64_t* label, const double* values, int64_t n, double* sums) {
   GRB_EACH_WARP(group, (n + 31) >> 5) {
     const int64_t k = group * 32 + lane_number();
@@ -71,6 +74,7 @@ __global__ void sum_by_label(const int64_t* label, const double* values, int64_t
 }
 
 // words: the positions i with best[i] >= 0; *count of them.
+template <int = 0>
 __global__ void present_labels(const int64_t* best, int64_t n, word* words, word* count) {
   GRB_EACH_WARP(group, (n + 31) >> 5) {
     const int64_t i = group * 32 + lane_number();

@@ -200,6 +200,7 @@ GRB_DEVICE void share_of_rows(int64_t stored, int64_t& from, int64_t& to) {
 
 // bins[r] of the numeric phase, from the entries c_ptr[r + 1] that the symbolic phase counted; sums[b] = entries of the
 // rows of block b.  as_they_are: rows with entries stay in their bins.
+template <int = 0>
 __global__ void __launch_bounds__(256)
 spgemm_rebin(const int64_t* c_ptr, int64_t stored, const word* spans, const uint32_t* work, bool masked,
              bool as_they_are, int64_t least_bytes, int64_t word_bytes, int64_t value_bytes, uint8_t* bins,
@@ -230,6 +231,7 @@ spgemm_rebin(const int64_t* c_ptr, int64_t stored, const word* spans, const uint
 
 // list: the rows of bin 0, then those of bin 1, ...; cursors hold zeros.  With `sums` (of spgemm_rebin, from as many
 // blocks) c_ptr, entries of each row, becomes row pointers.
+template <int = 0>
 __global__ void __launch_bounds__(256)
 spgemm_list(const uint8_t* bins, int64_t stored, const word* totals, word* cursors, int64_t* list, const int64_t* sums,
             int64_t* c_ptr) {

@@ -27,6 +27,7 @@ struct CuthillMckee {
   unsigned* arrivals;
 };
 
+template <int = 0>
 __global__ void __launch_bounds__(1024, 1) cuthill_mckee(CuthillMckee o) {
   __shared__ unsigned scan[33];
   __shared__ unsigned total;

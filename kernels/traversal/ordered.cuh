@@ -120,6 +120,7 @@ greedy_colours(const int64_t* start, const I* indices, const int32_t* order, con
 
 // The maximal independent set that comes first in the given order.  state[v]: -1 before, 1 in the set, 0 not; before, 0
 // for vertices that may not be in it.
+template <int = 0>
 __global__ void __launch_bounds__(256)
 independent_set(const int64_t* start, const int32_t* order, int64_t n, int32_t* earlier, const int32_t* count,
                 int32_t* state) {

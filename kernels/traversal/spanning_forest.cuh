@@ -78,6 +78,7 @@ __global__ void hook_trees(const int64_t* heads, const int64_t* tails, const int
 }
 
 // parent[v]: the root of v.  Each step is stored (pointer jumping), so that long chains halve.
+template <int = 0>
 __global__ void compress_trees(int32_t* parent, int64_t n) {
   GRB_EACH(v, n) {
     int above = load_l2(parent + v), top = load_l2(parent + above);
@@ -89,6 +90,7 @@ __global__ void compress_trees(int32_t* parent, int64_t n) {
 }
 
 // least[c]: the least vertex of the tree with root c; n or more before.
+template <int = 0>
 __global__ void least_vertices(const int32_t* root, int64_t n, int32_t* least) {
   GRB_EACH(v, n) {
     int c = root[v];
@@ -96,6 +98,7 @@ __global__ void least_vertices(const int32_t* root, int64_t n, int32_t* least) {
   }
 }
 
+template <int = 0>
 __global__ void label_vertices(const int32_t* root, const int32_t* least, int64_t n, int64_t* label) {
   GRB_EACH(v, n) label[v] = least[root[v]];
 }

@@ -75,6 +75,7 @@ GRB_DEVICE unsigned least_of_row(const int64_t* start, const int32_t* near, int 
   return found;
 }
 
+template <int = 0>
 __global__ void __launch_bounds__(512, 2) strong_components(StrongComponents o) {
   StrongControl* control = static_cast<StrongControl*>(o.control);
   LevelLoop<StrongControl> loop{control};
@@ -200,6 +201,7 @@ __global__ void __launch_bounds__(512, 2) strong_components(StrongComponents o) 
 }
 
 // *best: the greatest of min(in-degree, out-degree) << 32 | 2^32 - 1 - v.
+template <int = 0>
 __global__ void __launch_bounds__(256) strong_pivot(const int64_t* out_start, const int64_t* in_start, int64_t n,
                                                     word* best) {
   __shared__ word shared[32];

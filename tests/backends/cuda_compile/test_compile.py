@@ -176,3 +176,11 @@ def test_subnormals_are_kept():
     assert not any("ftz" in option or "fast_math" in option for option in jit.OPTIONS)
     kept, flushed = jit.compile_cubin(text, "k", 90), jit.compile_cubin(text, "k", 90, ("-ftz=true",))
     assert kept[1] != flushed[1]
+
+
+@pytest.mark.parametrize("header", kernels.names())
+def test_kernels_are_templates(header):
+    """What is none is compiled with every instance of its header."""
+    text = COMMENT.sub("", kernels.source(header))
+    count = len(re.findall(r"__global__", text))
+    assert len(re.findall(r"template\s*<[^;{}]*>\s*__global__", text)) == count, "put `template <int = 0>` before it"

@@ -15,6 +15,9 @@ A kernel is a template over index types, value types and functors, with plain po
     }
     }
 
+A kernel without parameters is a template too (`template <int = 0>`), because a function that is none is compiled with
+every instance of its header.
+
 CuPy's RawModule is not used because it adds -ftz=true, which flushes FP32 subnormals.
 """
 
@@ -60,7 +63,7 @@ def source_text(header: str | None, name: str, functors: str = "", template: tup
     """(text, expression): the flat source of one instance and the C++ expression that names it."""
     includes = "" if header is None else "".join(f'#include "{h}"\n' for h in header.split())
     text = flattened(f"{includes}{functors}\nusing namespace grb;\n")
-    return text, f"{name}<{', '.join(template)}>" if template else name
+    return text, f"{name}<{', '.join(template)}>"
 
 
 def blocks_for(n: int, block: int, most: int) -> int:
