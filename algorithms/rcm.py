@@ -65,28 +65,31 @@ def rcm(G: Graph | Matrix, *, callback: Callback | None = None) -> OrderResult:
     """
     G = as_graph(G)
     P = loopless(G)
-    degree = degrees(G)
     if not G.is_symmetric_structure:
         P = binary.pair(P | loopless_transpose(G)).new()
-        degree = np.bincount(P.to_coo(columns=False, values=False)[0].astype(np.int64), minlength=G.n)
-    q = np.argsort(degree, kind="stable")
     with Report("rcm", callback) as report:
+        report.finish("converged", True)
+        found = fused.cuthill_mckee(P) if callback is None else None
+        if found is not None:
+            return OrderResult(found[0].to_dense(), found[1], report, vertices=G.labels)
+        q = np.argsort(_row_sizes(G, P), kind="stable")
         order = sequential.cuthill_mckee(P, q) if callback is None else None
         if order is None:
             # B = P(q, q) with q by ascending degree: from here on the lesser number is the lesser degree
             B: Any = P[q, q].new(name="B")
-            order = fused.cuthill_mckee(B) if callback is None else None
-            if order is None:
-                component = numbered(connected_components(G).to_numpy()[q])
-                order = _by_levels(B, _peripheral(B, component), component, report)
-            else:
-                report.finish("converged", True)
-        else:
-            report.finish("converged", True)
+            component = numbered(connected_components(G).to_numpy()[q])
+            order = _by_levels(B, _peripheral(B, component), component, report)
     order = q[order[::-1]]
     position = np.empty(G.n, np.int64)
     position[order] = np.arange(G.n)
     return OrderResult(order, Vector.from_dense(position, name="positions"), report, vertices=G.labels)
+
+
+def _row_sizes(G: Graph, P: Matrix) -> np.ndarray:
+    """The number of entries of each row of P."""
+    if G.is_symmetric_structure:
+        return degrees(G)
+    return np.bincount(P.to_coo(columns=False, values=False)[0].astype(np.int64), minlength=G.n)
 
 
 def _peripheral(B: Matrix, component: np.ndarray) -> np.ndarray:

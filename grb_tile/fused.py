@@ -7,10 +7,11 @@
     fused.one_pass(function)                element-wise operations over full vectors, and sums, as one pass
     fused.strong_components(A)              least vertex that can be reached and reaches it
     fused.core_numbers(A)                   the greatest k whose k-core a vertex is in
-    fused.cuthill_mckee(A)                  breadth-first order, neighbours by ascending number
+    fused.topological_levels(A)             the most edges on a path that ends at a vertex
+    fused.cuthill_mckee(A)                  breadth-first order, neighbours by ascending degree, reversed
 
 A loop of GraphBLAS calls pays for several calls a level; these pay once: on the GPU one launch, on the CPU one compiled
-loop (BFS; the others run in NumPy).  Every backend has them, but for the last three, which have a kernel on a GPU alone
+loop (BFS; the others run in NumPy).  Every backend has them, but for the last four, which have a kernel on a GPU alone
 and are None elsewhere.  Where a device has no kernel for the operands (hypersparse or too large matrices), the host
 computes, with a HostFallbackWarning and a note in `explain()`.  `fallback=False` returns None there, and wherever the
 backend in use has no compiled loop: algorithms/bfs.py, sssp.py and connected_components.py then run their loops of
@@ -53,6 +54,7 @@ __all__ = [
     "sssp",
     "strong_components",
     "tight_edges",
+    "topological_levels",
 ]
 
 
@@ -290,10 +292,27 @@ def core_numbers(A: Matrix, AT: Matrix | None = None) -> Vector | None:
     return None if found is NotImplemented else Vector._from_store(found, name="core")
 
 
-def cuthill_mckee(A: Matrix) -> np.ndarray | None:
-    """Breadth-first order from a vertex at the end of each component; neighbours of one vertex by ascending number.
+def topological_levels(A: Matrix) -> Vector | None:
+    """level(v) = the most edges on a path that ends at v, -1 for vertices on a cycle or behind one.
 
-    Shapes: A n x n, symmetric, without loops; result of size n.  Types: any A; int64.
+    Shapes: A n x n, result of size n.  Types: any A, whose values do not matter; result INT64, full.
+    Raises: TypeError, DimensionMismatch.
+    None where the backend in use has no kernel for A.
+    Source: Kahn, "Topological sorting of large networks" (Comm. ACM 5, 1962), by levels.
+    """
+    store = _store(A)
+    traversal.check_square("topological_levels", store)
+    found = current().topological_levels(store)
+    return None if found is NotImplemented else Vector._from_store(found, name="level")
+
+
+def cuthill_mckee(A: Matrix) -> tuple[Vector, Vector] | None:
+    """(order, positions): the vertices in reverse Cuthill-McKee order, and the position of each vertex in it.
+
+    Breadth-first from a vertex at the end of each component, the neighbours of one vertex by ascending degree and
+    number, reversed.
+
+    Shapes: A n x n, symmetric, without loops; results of size n.  Types: any A, whose values do not matter; INT64.
     Raises: TypeError, DimensionMismatch.
     None where the backend in use has no kernel for A.
     Source: Karantasis, Lenharth, Nguyen, Garzaran, Pingali, "Parallelization of reordering algorithms for bandwidth and
@@ -302,7 +321,10 @@ def cuthill_mckee(A: Matrix) -> np.ndarray | None:
     store = _store(A)
     traversal.check_square("cuthill_mckee", store)
     found = current().cuthill_mckee(store)
-    return None if found is NotImplemented else found
+    if found is NotImplemented:
+        return None
+    order, positions = found
+    return Vector._from_store(order, name="order"), Vector._from_store(positions, name="positions")
 
 
 class one_pass:  # noqa: N801  (a decorator)

@@ -9,8 +9,8 @@ A kernel of the backend does each in one pass (backends/loops.py: best_labels, l
 are compositions of products, written below.  Matrices and vectors are not changed.
 
 Raises: DimensionMismatch for a vector of another size; TypeError for one that is not real (labels: of integers), others
-are cast; ValueError for one that is not full where that is asked for; IndexOutOfBound on the CPU for labels that are
-not below n, which a GPU, where looking for them is a read-back, takes for absent ones.
+are cast; ValueError for one that is not full where that is asked for; IndexOutOfBound for labels that are not in
+0 .. n - 1.
 """
 
 from __future__ import annotations

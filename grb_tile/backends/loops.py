@@ -180,11 +180,19 @@ class LoopPrimitives:
         """
         return self._missing("components")
 
-    def cuthill_mckee(self, A: Compressed) -> np.ndarray:
-        """The vertices in breadth-first order from a vertex at the end of each component, by ascending parent, number.
+    def cuthill_mckee(self, A: Compressed) -> tuple[VectorStore, VectorStore]:
+        """(order, positions): the reverse Cuthill-McKee order, position[order[k]] = k; INT64, full.
 
-        A symmetric without loops.  The int64 array is NumPy's.
+        Breadth-first from a vertex at the end of each component, by ascending parent, degree, number; then reversed.
+        A symmetric without loops.
         NotImplemented: a loop of products, or sequential.cuthill_mckee, is as good.
+        """
+        return NotImplemented
+
+    def topological_levels(self, A: Compressed) -> VectorStore:
+        """t[v] = the most edges on a path that ends at v, -1 for vertices on a cycle or behind one; INT64, full.
+
+        NotImplemented: a loop of products, or sequential.topological_levels, is as good.
         """
         return NotImplemented
 

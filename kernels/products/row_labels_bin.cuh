@@ -10,12 +10,16 @@ namespace grb {
 constexpr int LABEL_BINS = 5;                  // at most 8, 32, `warp_row`, `block_row` entries; more
 
 // of_column[k] = label[k], -1 where k is not present or its label is not one of 0 .. labels - 1.
+// *wrong (null: not asked): 1 where a label is not one of them.
 template <int = 0>
 __global__ void labels_of_columns(const int64_t* label, const word* present, int64_t n, bool one, int64_t labels,
-                                  int32_t* of_column) {
+                                  int32_t* of_column, word* wrong) {
   GRB_EACH(k, n) {
-    const int64_t c = has_or_all(present, k) ? label[one ? 0 : k] : -1;
-    of_column[k] = c >= 0 && c < labels ? int32_t(c) : -1;
+    const bool there = has_or_all(present, k);
+    const int64_t c = there ? label[one ? 0 : k] : -1;
+    const bool right = c >= 0 && c < labels;
+    of_column[k] = right ? int32_t(c) : -1;
+    if (there && !right && wrong != nullptr) *wrong = 1;
   }
 }
 

@@ -16,7 +16,8 @@ INHERITED = {  # what a backend need not say again: identity, a plain form in Nu
     "array", "is_array", "edges_of", "is_ready", "count_saving", "broadcast_over", "bring", "bind", "bound",
     "concat_matrices", "inner", "dense_product", "reduce_lines", "spmm", "sddmm",
     "best_labels", "least_absent", "sum_by_label", "move_half", "core_numbers", "strong_components", "cuthill_mckee",
-    "dependencies", "matmul_inner", "sequential", "outside", "device_report", "reduce_matmul", "one_pass",
+    "dependencies", "matmul_inner", "sequential", "outside",
+    "device_report", "reduce_matmul", "one_pass", "topological_levels",
 }  # fmt: skip
 
 

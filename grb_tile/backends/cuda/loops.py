@@ -77,6 +77,9 @@ class WholeLoops:
     def cuthill_mckee(self, A):
         return self._loop_without_host("traversal.cuthill_mckee", "cuthill_mckee", A)
 
+    def topological_levels(self, A):
+        return self._loop_without_host("traversal.topological", "topological_levels", A)
+
     def core_numbers(self, A, AT):
         return self._loop_without_host("traversal.cores", "core_numbers", A, AT)
 

@@ -117,6 +117,45 @@ def test_strong_components_with_hubs_and_loops():
     check_strong(graph_of(n, np.concatenate((rows, [1])), np.concatenate((cols, [0])), symmetric=False))
 
 
+def generations(n, rows, cols):
+    """-1 for the vertices that are left when no vertex without in-edges is."""
+    level = np.full(n, -1)
+    waits, k = np.bincount(cols, minlength=n), 0
+    while (free := np.flatnonzero((waits == 0) & (level < 0))).size:
+        level[free] = k
+        waits -= np.bincount(cols[np.isin(rows, free)], minlength=n)
+        k += 1
+    return level
+
+
+@pytest.mark.parametrize("cycles", [False, True])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_topological_levels(name, cycles):
+    A = GRAPHS[name]()
+    rows, cols = entries(A)
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 7])
+    rank = rng.permutation(A.nrows)
+    kept = rank[rows] < rank[cols]
+    if cycles:
+        kept |= rng.random(rows.size) < 0.01
+    rows, cols = rows[kept], cols[kept]
+    with using_shim() as backend:
+        backend.detours.clear()
+        found = fused.topological_levels(gb.Matrix.from_coo(rows, cols, nrows=A.nrows, ncols=A.nrows))
+        assert not backend.detours and found.nvals == A.nrows
+    assert found.to_dense().tolist() == generations(A.nrows, rows, cols).tolist()
+
+
+def test_a_row_that_all_warps_share():
+    """Vertex 0 releases 2,500 vertices, and each of those the last one."""
+    n = 2502
+    rows = np.concatenate((np.zeros(2500, int), np.arange(1, 2501)))
+    cols = np.concatenate((np.arange(1, 2501), np.full(2500, n - 1)))
+    with using_shim():
+        found = algorithms.topological_generations(gb.Matrix.from_coo(rows, cols, nrows=n, ncols=n))
+    assert found.to_numpy().tolist() == [0] + [1] * 2500 + [2]
+
+
 @pytest.mark.parametrize("name", GRAPHS)
 def test_reverse_cuthill_mckee(name):
     """The order of the compiled loop on the CPU, whose rules are the same."""
@@ -133,7 +172,7 @@ def test_reverse_cuthill_mckee(name):
 def test_matrices_that_are_not_square():
     """Columns beyond the rows would be vertices beyond the kernels' arrays."""
     long, small = gb.Matrix.from_coo([0, 0, 1], [1, 5, 7], nrows=3, ncols=9), gb.Matrix(bool, 3, 3)
-    for call in (fused.strong_components, fused.core_numbers, fused.cuthill_mckee):
+    for call in (fused.strong_components, fused.core_numbers, fused.cuthill_mckee, fused.topological_levels):
         with using_shim(), pytest.raises(gb.exceptions.DimensionMismatch, match="A is 3 x 9"):
             call(long)
     with using_shim(), pytest.raises(gb.exceptions.DimensionMismatch, match="A is 3 x 3 and AT 9 x 9"):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from cuda_emulation.backend import EMULATED, shim
+import grb_tile as gb
+from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import row_labels
@@ -143,14 +144,22 @@ def test_colours_beyond_32_bits(wide):
             same([shim().least_absent(A, x, allow)], [REFERENCE.least_absent(A, x, allow)])
 
 
-def test_labels_out_of_range_are_no_labels():
-    """A label reaches the table of sums and v(label) where it is one of 0 .. n - 1 only."""
-    A, full, part, uvw, rows = operands(6, 9)
-    n = A.nrows
-    full.values[:9] = [n, -1, -(2**40), 2**31, 2**32, 2**32 + 1, 2**40, 2**63 - 1, -(2**63)]
-    is_label = (full.values >= 0) & (full.values < n)
-    at = np.flatnonzero(is_label).astype(np.int32)
-    kept = SparseVector(n, dtypes.INT64, at, full.values[at])
-    same(shim().best_labels(A, full, False, None), REFERENCE.best_labels(A, kept, False, None))
-    best = shim().tuples_vector(shim().best_labels(A, full, True, None, *uvw)[0])[1]
-    assert all(-1 <= c < n for c in best.tolist())
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+@pytest.mark.parametrize("wrong", [-1, -(2**40), 2**31, 2**32, 2**32 + 1, 2**63 - 1, -(2**63), None])
+def test_labels_out_of_range_are_refused(backend, wrong):
+    """None: n, the least that is too great.  The exception is the same on both backends."""
+    with using_shim() if backend == "cuda" else select.using(backend):
+        i, j = [0, 1, 1, 2], [1, 0, 2, 1]
+        A = gb.Matrix.from_coo(i, j, 1.0, nrows=4, ncols=4)
+        weights = gb.Vector.from_dense([1.0, 2.0, 1.0, 0.0])
+        labels = gb.Vector.from_dense([0, 1, 4 if wrong is None else wrong, 3])
+        for call in (
+            lambda: gb.rowwise.mode(A, labels),
+            lambda: gb.rowwise.mode(A, labels, weighted=True),
+            lambda: gb.rowwise.best_move(A, labels, weights, weights, weights),
+            lambda: gb.rowwise.sum_of_own(A, labels),
+        ):
+            with pytest.raises(gb.exceptions.IndexOutOfBound):
+                call()
+        absent = gb.Vector.from_coo([0, 1, 3], [0, 1, 3], size=4)
+        assert gb.rowwise.mode(A, absent).to_dict() == {0: 1, 1: 0, 2: 1}

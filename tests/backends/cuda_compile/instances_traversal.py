@@ -37,3 +37,4 @@ def instances():
     for name in ("strong_components", "strong_pivot"):
         yield "traversal/strong_components.cuh", name, "", ()
     yield "traversal/cuthill_mckee.cuh", "cuthill_mckee", "", ()
+    yield "traversal/topological.cuh", "topological_levels", "", ()

@@ -38,14 +38,16 @@ def best_labels(
     weights = "COUNTED" if not weighted else "EQUAL" if A.iso else "STORED"
     if not penalty:
         best = device.full(n, -1, np.int64)
-        _aggregate(device, A, labels, "MODE", weights, allow, best)
+        if not _aggregate(device, A, labels, "MODE", weights, allow, best):
+            return NotImplemented
         words, count = device.zeros((n + 63) >> 6, np.uint64), device.counters()
         kernel = device.launcher.kernel(BINNING, "present_labels")
         kernel.over(-(-n // 32) * 32, (best, n, words, count))
         return (LateVector(device, n, INT64, words, best, count),)
     dense = [_dense(device, x) for x in penalty]
     results = device.places(n, np.int64), device.places(n, np.float64), device.places(n, np.float64)
-    _aggregate(device, A, labels, "MOVE", weights, allow, *results, dense=dense)
+    if not _aggregate(device, A, labels, "MOVE", weights, allow, *results, dense=dense):
+        return NotImplemented
     return tuple(_of_rows(device, allow, n, x, dtype) for x, dtype in zip(results, (INT64, FP64, FP64), strict=True))
 
 
@@ -88,7 +90,11 @@ def _unsuited(A: Compressed, allow: Allow | None) -> bool:
 
 
 def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=None, dense=(None, None, None)):
-    """Launches: labels by column, rows binned, one for each bin."""
+    """Launches: labels by column, rows binned, one for each bin.
+
+    False where a label is not one of the columns: the composition of products names it.  That is one read-back, but for
+    MEX.
+    """
     launcher = device.launcher
     listed = present = None
     count = A.nrows
@@ -99,13 +105,14 @@ def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=No
             listed = allow.pattern.indices.astype(np.int64, copy=False)
             count = listed.shape[0]
     if not count:
-        return
+        return True
     label = device.empty(A.ncols, np.int32)
     words = labels.words if labels.format == "bitmap" else convert(device, labels, "bitmap").words
     values = labels.values if labels.format == "bitmap" else convert(device, labels, "bitmap").values
     kernel = launcher.kernel(BINNING, "labels_of_columns")
     most = 2**31 - 1 if kind == "MEX" else A.ncols  # no colour that a row lacks is greater than the row is long
-    kernel.over(A.ncols, (values, words, A.ncols, bool(labels.iso), most, label))
+    wrong = None if kind == "MEX" else device.counters()
+    kernel.over(A.ncols, (values, words, A.ncols, bool(labels.iso), most, label, wrong))
     warp_row, block_row = launcher.size(WARP_ROW, 40), launcher.size(BLOCK_ROW, 60)
     width = 4 if kind == "MEX" else 8 if weights == "COUNTED" else 12  # bytes of a slot
     slots = launcher.size(launcher.limits.power_of_two_with(MOST_SLOTS, width), 64)
@@ -118,6 +125,8 @@ def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=No
     kernel.over(-(-count // 32) * 32, (
         A.indptr, listed, present, count, warp_row, block_row, capacity, kind != "MODE", lists, counts, part, arrived,
     ))  # fmt: skip
+    if wrong is not None and device.read_count(wrong):
+        return False
     found = device.empty(items, np.float64), device.empty(items, np.float64), device.empty(items, np.int32)
     values = A.values if weights != "COUNTED" else None
     operands = A.indptr, A.indices, values, label, *dense, best, gain, kept
@@ -138,6 +147,7 @@ def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=No
     run("row_labels_block", (), 3, table, 4 * processors, 256, table * width)
     parts = part, found[0], found[1], found[2], arrived
     run("row_labels_block", (), 4, slots, processors, 1024, slots * width, parts)
+    return True
 
 
 def _power(least: int) -> int:

@@ -1,4 +1,4 @@
-"""Cuthill-McKee order on the device: searches for the starts, one launch for the order.
+"""Cuthill-McKee order on the device: vertices numbered by degree, searches for the starts, one launch for the order.
 
 Kernel: kernels/traversal/cuthill_mckee.cuh; searches: bfs.py.
 """
@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....dtypes import BOOL, INT64
+from ....storage.store import BitmapVector, Compressed
 from ..runtime.errors import on_device
+from ..structure.sorting import sorted_by_key
+from ..structure.structure import gather_matrix
 from . import bfs
 from .components import connected_components
 
 if TYPE_CHECKING:
-    from ....storage.store import Compressed
     from ..runtime.device import Device
 
 BLOCK = 1024
@@ -23,14 +26,26 @@ NO_PARENT = 2**31 - 1
 
 @on_device
 def cuthill_mckee(device: Device, A: Compressed) -> Any:
-    """The vertices in their order, a component after the other, as a NumPy array, or NotImplemented.
+    """(order, positions), see loops.WholeLoops.cuthill_mckee, or NotImplemented.
 
-    A symmetric, without loops; the lesser number goes first.  Memory: 28 bytes a vertex, and what a search takes.
+    Memory: a copy of the matrix without values, 52 bytes a vertex, and what a search takes.
     """
     n = A.nrows
     if A.rows is not None or not 0 < n < 2**31 - 128 or A.nvals >= bfs.MAX_ENTRIES:
         return NotImplemented
     A, xp = device.own(A), device.xp
+    # B = P(q, q) with q by ascending degree: from here on the lesser number is the lesser degree
+    q = sorted_by_key(device, xp.diff(A.indptr), n, [device.arange(n)])[1]
+    pattern = Compressed(n, n, BOOL, A.indptr, A.indices, device.array(np.ones(1, np.bool_)), True)
+    order = q[_by_levels(device, gather_matrix(device, pattern, q, q))][::-1].copy()
+    positions = device.empty(n, np.int64)
+    positions[order] = device.arange(n)
+    return BitmapVector(n, INT64, None, order, n), BitmapVector(n, INT64, None, positions, n)
+
+
+def _by_levels(device: Device, A: Compressed) -> Any:
+    """The vertices in their order, a component after the other; the lesser number goes first."""
+    n, xp = A.nrows, device.xp
     least = connected_components(device, A, A)[0].values.astype(np.int32)
     nodes = device.arange(n, np.int32)
     roots = xp.flatnonzero(least == nodes).astype(np.int32)
@@ -50,7 +65,7 @@ def cuthill_mckee(device: Device, A: Compressed) -> Any:
     ), 0, True)  # fmt: skip
     if count > 1:
         order = order[xp.argsort(number[order], kind="stable")]
-    return device.host(order).astype(np.int64)
+    return order
 
 
 def _peripheral(device: Device, A: Compressed, roots: Any, number: Any) -> Any:
@@ -65,13 +80,19 @@ def _peripheral(device: Device, A: Compressed, roots: Any, number: Any) -> Any:
         # one source may take the kernel for graphs of high diameter
         sources = int(starts[0]) if starts.shape[0] == 1 else xp.sort(starts)
         level = bfs.traverse(device, A, A, sources, True, False, None, None, None)[0].values
-        farthest = xp.zeros(roots.shape[0], np.int32)
-        xp.maximum.at(farthest, number, level)
+        if roots.shape[0] == 1:  # no atomics that all meet at one number
+            farthest = level.max().reshape(1)
+        else:
+            farthest = xp.zeros(roots.shape[0], np.int32)
+            xp.maximum.at(farthest, number, level)
         grows = farthest > depth
         if not bool(grows.any()):
             return starts
         # where the search went deeper: the first vertex of the last level
         last = xp.where(level == farthest[number], nodes, np.int32(n))
-        first = device.full(roots.shape[0], n, np.int32)
-        xp.minimum.at(first, number, last)
+        if roots.shape[0] == 1:
+            first = last.min().reshape(1)
+        else:
+            first = device.full(roots.shape[0], n, np.int32)
+            xp.minimum.at(first, number, last)
         starts, depth = xp.where(grows, first, starts), xp.maximum(farthest, depth)
