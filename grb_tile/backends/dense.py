@@ -21,6 +21,7 @@ import numpy as np
 
 from ..dtypes import BOOL, cast
 from ..operators import typed_semiring
+from ..storage import bits
 from ..storage.convert import MAX_BITMAP, share
 from ..storage.dense import (
     DENSE_FORMATS,
@@ -36,9 +37,9 @@ from ..storage.dense import (
 )  # fmt: skip
 from ..storage.embed import empty_matrix, full_vector
 from ..storage.host_memory import check_memory
-from ..storage.place import host, is_host
+from ..storage.place import first_value, host, is_host
 from ..storage.store import Allow, BitmapVector, Compressed, Dense, index_dtype
-from .dense_products import product
+from .dense_products import matvec, product
 from .protocol import Backend
 
 
@@ -173,6 +174,21 @@ class DenseForms(Backend):
         flat = self.expand_vector(A.flat, _positions(I, J, lines, width), nrows * ncols)
         return matrix_of(flat, nrows, ncols, A.by_columns)
 
+    def concat_matrices(self, tiles, dtype):
+        found = [A for row in tiles for A in row if A.nrows and A.ncols]
+        full = all(type(A) is Dense and A.flat.words is None for A in found)
+        nrows, ncols = sum(row[0].nrows for row in tiles), sum(A.ncols for A in tiles[0])
+        if not found or not all(type(A) is Dense for A in found) or self.on_device and not full or dtype._is_udt:
+            return super().concat_matrices(_deep(tiles), dtype)
+        tiles = [[self.cast(A, dtype) for A in self._all_here(*row)] for row in tiles]
+        if full and all(A.iso for row in tiles for A in row) and nrows * ncols > MAX_BITMAP:
+            values = [A for row in tiles for A in row if A.nrows and A.ncols]
+            if len({first_value(A.flat).tobytes() for A in values}) == 1:
+                return Dense(nrows, ncols, _iso_full(values[0].flat, nrows * ncols))
+        self._check_host_memory(nrows * ncols * (dtype.np_type.itemsize + (not full)), nrows, ncols)
+        flat = self.run_reported(lambda: _joined(self.xp, tiles, nrows, ncols, dtype, full), "concat")
+        return matrix_of(flat, nrows, ncols)
+
     def outside(self, A, I, J):
         if type(A) is not Dense or A.flat.size > MAX_BITMAP:
             return super().outside(compressed(A), I, J)
@@ -189,6 +205,10 @@ class DenseForms(Backend):
         if any(x.dtype._is_udt for x in (A, B)):
             return None
         return product(self, *self._all_here(A, B), semiring, allow if allow is None else self.to_device(allow))
+
+    def dense_matvec(self, A, x, semiring, allow=None):
+        A, x, allow = self._all_here(A, x, allow)
+        return matvec(self, A, x, semiring, allow) if self.on_device else super().dense_matvec(A, x, semiring, allow)
 
     def matmul(self, A, B, semiring, allow=None, plan=None, BT=None, keep=None):
         if type(A) is Dense or type(B) is Dense or type(BT) is Dense or allow is not None:
@@ -327,7 +347,7 @@ def _deep(argument):
 
 
 for _name in (
-    "reduce_matmul", "least_absent", "concat_matrices", "kronecker", "best_labels", "sequential", "bfs", "bfs_multi",
+    "reduce_matmul", "least_absent", "kronecker", "best_labels", "sequential", "bfs", "bfs_multi",
     "sssp", "components", "has_ascending_columns",
 ):  # fmt: skip
     setattr(DenseForms, _name, _by_rows_first(_name))
@@ -337,6 +357,31 @@ _UFUNCS = frozenset((
     np.add, np.multiply, np.minimum, np.maximum, np.fmin, np.fmax, np.logical_or, np.logical_and, np.logical_xor,
     np.bitwise_or, np.bitwise_and, np.bitwise_xor,
 ))  # fmt: skip
+
+
+def _joined(xp, tiles, nrows, ncols, dtype, full):
+    """The row-major vector of a grid of dense tiles; tiles without positions may have any form."""
+    values, flags = xp.empty((nrows, ncols), dtype.np_type), None if full else np.zeros((nrows, ncols), np.bool_)
+    top = 0
+    for row in tiles:
+        left = 0
+        for A in row:
+            place = slice(top, top + A.nrows), slice(left, left + A.ncols)
+            left += A.ncols
+            if A.nrows and A.ncols:
+                values[place] = A.flat.values[0] if A.iso else _square(A, A.flat.values)
+                if flags is not None:
+                    flags[place] = True if A.flat.words is None else _square(A, bits.to_bool(A.flat.words, A.flat.size))
+        top += row[0].nrows
+    size = nrows * ncols
+    count = size if full else int(np.count_nonzero(flags))
+    words = None if count == size else bits.from_bool(flags.reshape(-1))
+    return BitmapVector(size, dtype, words, values.reshape(-1), count)
+
+
+def _square(A, array):
+    """An array of A's positions as nrows x ncols."""
+    return array.reshape(A.ncols, A.nrows).T if A.by_columns else array.reshape(A.nrows, A.ncols)
 
 
 def _iso_full(u, size):

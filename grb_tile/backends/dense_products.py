@@ -1,7 +1,8 @@
 """C<M> = A B where an operand is dense: which product of a backend computes it.
 
     sparse x dense   SpMM: C is dense                     dense x sparse   C' = B' A', SpMM over the transposed operands
-    dense x dense    SpMM over the first operand's CSR     full x full<M>   SDDMM: dot products at M's entries only
+    full x full      a product of two arrays, or SpMM      full x full<M>   SDDMM: dot products at M's entries only
+    dense x dense    SpMM over the first operand's CSR     full x vector    as a full matrix of one column (on a device)
 
 A mask is applied to the finished SpMM, which costs as much as writing it once more; where the mask admits few positions
 the row-wise product of the operands' CSR is the cheaper one.
@@ -11,33 +12,59 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..storage.dense import by_rows, in_order, matrix_of, transposed
-from ..storage.store import Allow, Compressed, Dense
+import numpy as np
+
+from ..storage.dense import at, by_rows, in_order, matrix_of, transposed
+from ..storage.store import Allow, BitmapVector, Compressed, Dense, index_dtype
 
 if TYPE_CHECKING:
     from .protocol import Backend
 
+SEGMENTS = 8  # of a column-major product with a vector on a host: work for as many threads
 FEW_ALLOWED = 8  # positions of C for each one that the mask admits, from which on a masked sparse product is made
 FEW_ROWS = 4  # rows of A for each of its entries, from which on most rows of C are empty: C is not made dense
 
 
 def product(backend: Backend, A: Compressed, B: Compressed, semiring: Any, allow: Allow | None) -> tuple | None:
-    """(C, "spmm" or "sddmm"), or None where the product over CSR is as good; one operand at least is dense."""
-    size = A.nrows * B.ncols
+    """(C, "spmm", "sddmm" or "dense"), or None where the product over CSR is as good; one operand at least is dense."""
+    size, both = A.nrows * B.ncols, _is_full(A) and _is_full(B)
     if size == 0 or A.ncols == 0:
         return None
     if allow is not None and not allow.complement and type(allow.pattern) is not Dense:
-        if _is_full(A) and _is_full(B):
+        if both:
             C = backend.sddmm(in_order(A, False), in_order(B, True), semiring, allow.pattern)
             if C is not NotImplemented:
                 return C, "sddmm"
         if allow.pattern.nvals * FEW_ALLOWED < size:
             return None
-    C = _spmm(backend, A, B, semiring)
+    C = backend.dense_matmul(A, B, semiring) if both else NotImplemented
+    method = "spmm" if C is NotImplemented else "dense"
+    C = _spmm(backend, A, B, semiring) if C is NotImplemented else C
     if C is NotImplemented:
         return None
     C = matrix_of(C.flat, C.nrows, C.ncols, C.by_columns)
-    return (C if allow is None else backend.restrict(C, allow)), "spmm"
+    return (C if allow is None else backend.restrict(C, allow)), method
+
+
+def matvec(backend: Backend, A: Dense, x: Any, semiring: Any, allow: Allow | None) -> Any:
+    """w<allow> = A x for full A and x, by SDDMM of a full column or by SpMM of rows; NotImplemented elsewhere."""
+    nrows, ncols = A.nrows, A.ncols
+    if not (_is_full(A) and x.format == "bitmap" and x.words is None and nrows and ncols):
+        return NotImplemented
+    if semiring.binaryop.positional is not None or A.flat.iso:
+        return NotImplemented
+    if A.by_columns:  # w' = x' A', x in SEGMENTS rows, whose results are summed
+        count = 1 if backend.on_device else min(SEGMENTS, ncols)
+        cuts = np.arange(count + 1, dtype=np.int64) * ncols // count
+        arrays = at(A, lambda xp: (xp.asarray(cuts), xp.arange(ncols, dtype=index_dtype(ncols))))
+        C = backend.spmm(Compressed(count, ncols, x.dtype, *arrays, x.values, x.iso), transposed(A), semiring.flip())
+        w = C if C is NotImplemented else C.flat if count == 1 else backend.reduce_lines(C, semiring.monoid, 0)
+    else:
+        arrays = at(A, lambda xp: (xp.arange(nrows + 1, dtype=np.int64), xp.zeros(nrows, index_dtype(1))))
+        column = Compressed(nrows, 1, A.dtype, *arrays, A.flat.values[:1], True)
+        C = backend.sddmm(A, Dense(ncols, 1, x, True), semiring, column)
+        w = C if C is NotImplemented else BitmapVector(nrows, C.dtype, None, C.values, nrows, C.iso)
+    return w if w is NotImplemented or allow is None else backend.restrict(w, allow)
 
 
 def _is_full(A):

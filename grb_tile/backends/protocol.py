@@ -203,6 +203,14 @@ class Backend(LoopPrimitives):
         """(C<allow> = A B, name of the method) where A or B is dense; None: `matmul` of their CSR is as good."""
         return None
 
+    def dense_matvec(self, A: Dense, x: VectorStore, semiring: Any, allow: Allow | None = None) -> Any:
+        """w[i] = (+)_k A[i,k] (x) x[k] for i in allow, A dense; NotImplemented: a product with its CSR serves."""
+        return NotImplemented
+
+    def dense_matmul(self, A: Dense, B: Dense, semiring: Any) -> Any:
+        """C[i,j] = (+)_k A[i,k] (x) B[k,j] for full A and B; C is full and row-major.  NotImplemented: as `spmm`."""
+        return NotImplemented
+
     def spmm(self, A: Compressed, X: Dense, semiring: Any) -> Any:
         """C[i,j] = (+)_k A[i,k] (x) X[k,j], A in CSR, X and C dense and row-major; NotImplemented: `matmul` serves."""
         return NotImplemented
@@ -305,6 +313,13 @@ class Backend(LoopPrimitives):
         A backend whose B and T share their structure saves `intersect` the search for common positions.
         """
         return A, self.broadcast(u, A, axis)
+
+    def broadcast_combine(self, A: Dense, u: VectorStore, op: Any, axis: int) -> Any:
+        """C[i,j] = op(A[i,j], u[j]) (axis 1) or op(u[i], A[i,j]) (axis 0) where A and u are full.
+
+        NotImplemented: an intersection with the broadcast u serves.
+        """
+        return NotImplemented
 
     def kronecker(self, A: Compressed, B: Compressed, op: Any, allow: Allow | None = None) -> Compressed:
         """C[i*B.nrows + k, j*B.ncols + l] = A[i,j] (op) B[k,l].

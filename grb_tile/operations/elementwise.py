@@ -9,6 +9,7 @@ from ..backends.select import current
 from ..dtypes import BOOL
 from ..operators import get_typed_op
 from ..storage.embed import column_matrix, full_matrix, full_vector, row_matrix
+from ..storage.store import Dense
 from . import checks
 from .record import Record
 
@@ -76,6 +77,24 @@ class _ElementWise(Record):
             x, y = (matrix, vector) if self.side == 1 else (vector, matrix)
         return x, y
 
+    def compute(self, allow=None):
+        C = self.broadcast_full(allow)
+        return self.combine(*self.stores(allow), allow) if C is None else C
+
+    def broadcast_full(self, allow):
+        """The result where a full matrix meets a full vector and most positions are admitted; None elsewhere."""
+        if self.side is None or allow is not None and not allow.complement and type(allow.pattern) is not Dense:
+            return None
+        (vector, _), (matrix, transposed) = ((self.y, self.yt), (self.x, self.xt))[:: 1 if self.side == 1 else -1]
+        A, u = matrix._store, vector._store
+        if type(A) is not Dense or A.flat.words is not None or u.format != "bitmap" or u.words is not None:
+            return None
+        backend = current()
+        C = backend.broadcast_combine(backend.transpose(A) if transposed else A, u, self.op, self.side)
+        if C is NotImplemented:
+            return None
+        return C if allow is None else backend.restrict(C, allow)
+
     def operands(self):
         return ((self.x, self.xt), (self.y, self.yt))
 
@@ -91,8 +110,8 @@ class EWiseAdd(_ElementWise):
     name = "ewise_add"
     c_stem = "eWiseAdd_BinaryOp"
 
-    def compute(self, allow=None):
-        x, y = self.stores(allow)
+    def combine(self, x, y, allow):
+        """The union of two stores of one shape."""
         return current().union(x, y, self.op, allow)
 
 
@@ -104,8 +123,8 @@ class EWiseMult(_ElementWise):
     intersects = True
     c_stem = "eWiseMult_BinaryOp"
 
-    def compute(self, allow=None):
-        x, y = self.stores(allow)
+    def combine(self, x, y, allow):
+        """The intersection of two stores of one shape; `stores` has applied the mask where one was a vector."""
         return current().intersect(x, y, self.op, allow if self.side is None else None)
 
 
@@ -120,8 +139,8 @@ class EWiseUnion(_ElementWise):
         super().__init__(x, y, op, xt, yt)
         self.left_default, self.right_default = left_default, right_default
 
-    def compute(self, allow=None):
-        x, y = self.stores(allow)
+    def combine(self, x, y, allow):
+        """The union of two stores of one shape, with defaults."""
         return current().union(x, y, self.op, allow, self.left_default, self.right_default)
 
     def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):

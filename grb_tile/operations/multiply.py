@@ -24,6 +24,10 @@ def matvec(A, transposed, u, semiring, allow, reuse=None):
     reuse: a vector that takes u's place row-wise, because the caller says that w is the same (operand reuse,
     push_pull_graphblas_icpp18, section 5.4).
     """
+    if type(A) is Dense:
+        w = _dense_matvec(A, transposed, u if reuse is None else reuse, semiring, allow)
+        if w is not NotImplemented:
+            return w
     backend = current()
     A, u, allow = backend.operands_to_device(A if type(A) is not Dense else by_rows(A), u, allow)
     plan = choose_matvec(A, transposed, u, allow, semiring, backend)
@@ -99,8 +103,12 @@ def _dense_product(A, at, B, bt, semiring, allow):
     if found is None:
         return None
     C, method = found
-    figures = (C.nvals_if_read,) if method == "sddmm" else (B.ncols if type(B) is Dense else A.nrows,)
-    plan = record_plan("matmul", method, C.format, "dense_at_mask" if method == "sddmm" else "dense_operand", figures)
+    rule, figure = {
+        "sddmm": ("dense_at_mask", C.nvals_if_read),
+        "spmm": ("dense_operand", B.ncols if type(B) is Dense else A.nrows),
+        "dense": ("dense_product", C.nrows * C.ncols),
+    }[method]
+    plan = record_plan("matmul", method, C.format, rule, (figure,))
     plan.engine, plan.seconds = backend.name, perf_counter() - start
     return C
 
@@ -116,6 +124,19 @@ def _inner_product(A, at, B, bt, semiring, allow):
     C, plan = found
     plan.done(backend)
     return C
+
+
+def _dense_matvec(A, transposed, u, semiring, allow):
+    """w of `matvec` for a dense A; NotImplemented where its CSR serves or a method over CSR is forced."""
+    rules = forced()
+    if rules.method is not None or rules.format is not None or rules.kernel is not None:
+        return NotImplemented
+    start, backend = perf_counter(), current()
+    w = backend.dense_matvec(backend.transpose(A) if transposed else A, u, semiring, allow)
+    if w is not NotImplemented:
+        plan = record_plan("matvec", "dense", A.format, "dense_array", (A.nrows, A.ncols))
+        plan.engine, plan.seconds = backend.name, perf_counter() - start
+    return w
 
 
 def _planned(A, at, B, bt, semiring, allow):

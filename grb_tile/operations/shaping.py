@@ -11,7 +11,7 @@ from ..exceptions import DimensionMismatch
 from ..operators import get_typed_op
 from ..storage.convert import share
 from ..storage.dense import MOST_POSITIONS
-from ..storage.embed import diagonal_of, empty_matrix, empty_vector, vector_of_column
+from ..storage.embed import diagonal_of, empty_matrix, empty_vector, vector_of_column, vector_of_row
 from ..storage.store import Dense
 from . import checks
 from .record import Record
@@ -169,6 +169,8 @@ def concat_vectors(tiles, dtype):
     """The concatenation of vectors."""
     backend = current()
     checks.size_limit("concat", (sum(u.size for u in tiles),))
+    if tiles and all(u.format == "bitmap" for u in tiles):  # as matrices of one row
+        return vector_of_row(backend.concat_matrices([[Dense(1, u.size, u) for u in tiles]], dtype))
     start, parts = 0, []
     for u in tiles:
         i, v = backend.tuples_vector(backend.cast(u, dtype))

@@ -64,6 +64,12 @@ def numpy_function(root, count):
     return _silently(lowered) if warns else lowered
 
 
+def ufunc_of(function):
+    """The NumPy ufunc that an operator's NumPy function is, warnings apart; None where it is more than one."""
+    function = getattr(function, "__wrapped__", function)
+    return function if isinstance(function, np.ufunc) else None
+
+
 def _direct(root, count):
     if root.op == "arg":
         if count == 1:

@@ -284,6 +284,8 @@ RULES = {
     "by_level": "direction by level, edges of the frontier against unexplored ones; {0} levels, {1} of them pulled",
     "tiles_full": "direction by level over tiles; {0} levels, {1} of them pulled; a 16 x 16 tile holds {2:.1f} entries",
     "dense_operand": "an operand is dense: a row of the sparse one is read once for all {0} columns",
+    "dense_array": "the matrix is dense: its {0} x {1} array is read as it is",
+    "dense_product": "both operands are full: a product of their arrays, over {0} positions",
     "dense_at_mask": "both operands are full: one dot product for each of the mask's {0} positions",
     # kernels of row-wise products
     "too_large": "{0} positions are not allocated for {1} entries: one result for each stored row",

@@ -10,12 +10,14 @@ from ...planner import forced
 from ...storage import convert as conversions
 from ...storage.embed import iso_like
 from ...storage.store import Allow, same_structure
+from .. import dense_products
 from ..dense import DenseForms
 from ..plain import use_plain_rows
 from ..protocol import Backend
 from .jit.cache import in_numpy, tried, tried_first
 from .vectorised import (
     broadcast,
+    dense_lines,
     elementwise,
     few,
     mapping,
@@ -92,6 +94,12 @@ class NumpyPrimitives(Backend):
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
         return matvec.matvec_cols(AT, x, semiring, allow)
 
+    def dense_matvec(self, A, x, semiring, allow=None):
+        return dense_lines.matvec(A, x, semiring, allow)
+
+    def dense_matmul(self, A, B, semiring):
+        return dense_lines.matmul(A, B, semiring)
+
     _general_product = staticmethod(matmul.matmul)
 
     def matmul(self, A, B, semiring, allow=None, plan=None, BT=None, keep=None):
@@ -118,6 +126,7 @@ class NumpyPrimitives(Backend):
     kronecker = staticmethod(broadcast.kronecker)
     broadcast_over = staticmethod(broadcast.broadcast_over)
     broadcast = staticmethod(broadcast.broadcast)
+    broadcast_combine = staticmethod(dense_lines.combine)
 
     # ------------------------------------------------------------------ the write step
 
@@ -236,6 +245,12 @@ class CpuPrimitives(NumpyPrimitives):
         chain = product_chains.ProductChain(shape, semiring.return_type, keep, monoid, axis)
         return tried(_matmul, A, B, semiring, allow, plan, BT, chain)
 
+    def dense_matvec(self, A, x, semiring, allow=None):
+        return dense_lines.matvec(A, x, semiring, allow, lambda: dense_products.matvec(self, A, x, semiring, allow))
+
+    def dense_matmul(self, A, B, semiring):
+        return dense_lines.matmul(A, B, semiring, lambda: tried(_matmul_full, A, B, semiring))
+
     def spmm(self, A, X, semiring):
         return tried(_spmm, A, X, semiring)
 
@@ -325,6 +340,7 @@ def _declines(*_):
 _matvec_rows = getattr(accelerate, "matvec_rows", _declines)
 _matvec_cols = getattr(accelerate, "matvec_cols", _declines)
 _matmul = getattr(accelerate, "matmul", _declines)
+_matmul_full = getattr(accelerate, "matmul_full", _declines)
 _spmm = getattr(accelerate, "spmm", _declines)
 _sddmm = getattr(accelerate, "sddmm", _declines)
 _ready = getattr(accelerate, "ready", lambda *_, **__: None)

@@ -4,16 +4,19 @@ import numpy as np
 
 from grb_tile.operators.iso_products import one_result, uses
 from grb_tile.storage import bits
+from grb_tile.storage.dense import in_order
 from grb_tile.storage.host_memory import check_memory
-from grb_tile.storage.store import BitmapVector, Compressed, Dense
+from grb_tile.storage.store import BitmapVector, Compressed, Dense, index_dtype
 
 from ..jit import cache as jit
 from ..jit.operators import result_value
 from .gather import balanced
-from .matvec import NO_WORDS, operand, semiring_kernel
+from .matvec import NO_WORDS, PARALLEL_WORK, operand, semiring_kernel
 
 ENTRY_SECONDS_NUMPY = 6e-9  # of the same product over CSR (Gustavson, compiled), per multiplication, and per call
 CALL_SECONDS_NUMPY = 100e-6
+BLOCK_VALUES = 1 << 16  # of rows of A that a thread takes at once, of a strip of X: half a second cache of FP64
+LEAST_STRIP = 64  # columns
 _NO_FLAGS = np.zeros(0, np.bool_)
 
 
@@ -47,6 +50,50 @@ def spmm(A, X, semiring):
         jit.share_out(job, len(cuts) - 1, threads)
         words, count = _presence(A, n) if full else _packed(present)
         return Dense(A.nrows, n, BitmapVector(size, dtype, words, values, count))
+
+    return jit.attempt(kernel, run)
+
+
+def matmul_full(A, X, semiring):
+    """C = A X for full A and X: SpMM of blocks of rows, which share one array of column numbers.
+
+    X is read in strips of columns that stay in the second cache, because each row of C reads all of X.
+    """
+    reads_a, reads_x = uses(semiring.binaryop)
+    flags = {"A_ISO": A.iso or not reads_a, "X_ISO": X.iso or not reads_x, "X_FULL": True, "FLAG": "?"}
+    depth, n, dtype = A.ncols, X.ncols, semiring.return_type
+    kernel = semiring_kernel("spmm", semiring, index_dtype(depth).char, **flags)
+    functions = _functions(kernel, A.nrows * depth * n)
+    if functions is None:
+        return NotImplemented
+    A, X = in_order(A, False), in_order(X, False)
+
+    def run():
+        a, x = operand(A.flat, semiring.binaryop.type, reads_a)[0], operand(X.flat, semiring.binaryop.type2, reads_x)[0]
+        high = max(1, min(A.nrows, BLOCK_VALUES // depth))
+        indptr = np.arange(high + 1, dtype=np.int64) * depth
+        indices = np.tile(np.arange(depth, dtype=index_dtype(depth)), high)
+        values = np.empty((A.nrows, n), dtype.np_type)
+        width = max(LEAST_STRIP, BLOCK_VALUES // depth)
+        for start in range(0, n, width):
+            strip = slice(start, start + width)
+            whole = n <= width
+            some = x if whole or flags["X_ISO"] else np.ascontiguousarray(x.reshape(depth, n)[:, strip]).reshape(-1)
+            out = values if whole else np.empty((A.nrows, min(width, n - start)), dtype.np_type)
+
+            def job(chunk, worker, some=some, out=out):
+                rows = slice(chunk * high, min((chunk + 1) * high, A.nrows))
+                part = a if flags["A_ISO"] else a[rows.start * depth : rows.stop * depth]
+                functions.rows(
+                    indptr, indices, part, NO_WORDS, some, out.shape[1], _NO_FLAGS, out[rows].reshape(-1), 0,
+                    rows.stop - rows.start,
+                )  # fmt: skip
+
+            threads = jit.thread_count() if A.nrows * depth * n >= PARALLEL_WORK else 1
+            jit.share_out(job, -(-A.nrows // high), threads)
+            if not whole:
+                values[:, strip] = out
+        return Dense(A.nrows, n, BitmapVector(A.nrows * n, dtype, None, values.reshape(-1), A.nrows * n))
 
     return jit.attempt(kernel, run)
 

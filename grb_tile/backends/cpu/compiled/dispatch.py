@@ -13,7 +13,7 @@ from . import (
     selection,
 )
 from .build import ordered_indices, ordered_pairs
-from .dense_products import sddmm, spmm
+from .dense_products import matmul_full, sddmm, spmm
 from .entries import clear_bits, put_entries, row_ids, transpose
 from .gather import copy_rows, gather_matrix
 from .kronecker import kronecker
@@ -23,9 +23,9 @@ from .traversal import bfs, bfs_multi, bfs_over_tiles
 
 __all__ = [
     "best_labels", "bfs", "bfs_multi", "bfs_over_tiles", "clear_bits", "copy_rows", "count_saving",
-    "drop_accumulators", "gather_matrix", "intersect", "jit", "kronecker", "matmul", "matvec_cols", "matvec_rows",
-    "ordered_indices", "ordered_pairs", "put_entries", "ready", "restrict", "row_ids", "select", "sddmm", "sequential",
-    "spmm", "transpose", "union",
+    "drop_accumulators", "gather_matrix", "intersect", "jit", "kronecker", "matmul", "matmul_full", "matvec_cols",
+    "matvec_rows", "ordered_indices", "ordered_pairs", "put_entries", "ready", "restrict", "row_ids", "select", "sddmm",
+    "sequential", "spmm", "transpose", "union",
 ]  # fmt: skip
 
 

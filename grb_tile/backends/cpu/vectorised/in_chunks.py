@@ -12,8 +12,12 @@ CHUNK = 1 << 16
 LEAST = 4 * CHUNK  # values from which an array is cut into chunks
 
 
-def mapped(function, values):
-    """function(values) for a function that gives one result for each value."""
+def mapped(function, values, ufunc=None):
+    """function(values) for a function that gives one result for each value.
+
+    ufunc(values, out=results) is the same, written where it belongs at once: a copy of the results takes half as long
+    again.
+    """
     count = values.shape[0]
     if count < LEAST:
         return function(values)
@@ -23,7 +27,12 @@ def mapped(function, values):
 
     def job(chunk, worker):
         begin = (chunk + 1) * CHUNK
-        results[begin : begin + CHUNK] = function(values[begin : begin + CHUNK])
+        part, out = values[begin : begin + CHUNK], results[begin : begin + CHUNK]
+        if ufunc is None:
+            out[...] = function(part)
+        else:
+            with np.errstate(all="ignore"):
+                ufunc(part, out=out)
 
     jit.share_out(job, (count - 1) // CHUNK, jit.thread_count())
     return results

@@ -4,6 +4,7 @@ import numpy as np
 
 from ....dtypes import cast
 from ....operators import ANY
+from ....operators.to_numpy import ufunc_of
 from ....storage import bits
 from ....storage.convert import all_positions, choose_format, row_ids, share
 from ....storage.host_memory import check_memory
@@ -214,27 +215,26 @@ def apply(x, op, allow=None, left=None, right=None, thunk=None, rows_of=row_ids)
 
 def _call(op, values, left, right):
     """One result for each value; or one for all where the operator reads the bound scalar only."""
+    kind = getattr(op, "kind", None)
+    before, after, wanted = (), (), op.type
     if left is None and right is None:
-        if getattr(op, "kind", None) == "one":
+        if kind == "one":
             return np.ones(1, op.return_type.np_type)
-        return _over(op, values, lambda part: op.numpy(cast(part, op.type)))
-    kind = op.kind
-    if kind == "pair":
+    elif kind == "pair":
         return np.ones(1, op.return_type.np_type)
-    if left is not None:
+    elif left is not None:
         if kind == "first":
             return cast(cast(np.array([left]), op.type), op.return_type)
-        left = cast(np.array([left]), op.type)
-        return _over(op, values, lambda part: op.numpy(left, cast(part, op.type2)))
-    if kind == "second" or kind == "any":
-        return cast(cast(np.array([right]), op.type2), op.return_type)
-    right = cast(np.array([right]), op.type2)
-    return _over(op, values, lambda part: op.numpy(cast(part, op.type), right))
-
-
-def _over(op, values, function):
-    """function(values), on all cores unless it is a user's Python function."""
-    return mapped(function, values) if getattr(op, "lowerable", True) else function(values)
+        before, wanted = (cast(np.array([left]), op.type),), op.type2
+    else:
+        if kind == "second" or kind == "any":
+            return cast(cast(np.array([right]), op.type2), op.return_type)
+        after = (cast(np.array([right]), op.type2),)
+    if not getattr(op, "lowerable", True):
+        return op.numpy(*before, cast(values, wanted), *after)
+    ufunc = ufunc_of(op.numpy) if values.dtype == wanted.np_type else None
+    into = None if ufunc is None else lambda part, out: ufunc(*before, part, *after, out=out)
+    return mapped(lambda part: op.numpy(*before, cast(part, wanted), *after), values, into)
 
 
 def _entry_positions(x, rows_of):
