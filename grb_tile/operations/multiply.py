@@ -109,7 +109,8 @@ def _dense_product(A, at, B, bt, semiring, allow):
         "dense": ("dense_product", C.nrows * C.ncols),
     }[method]
     plan = record_plan("matmul", method, C.format, rule, (figure,))
-    plan.engine, plan.seconds = backend.name, perf_counter() - start
+    plan.done(backend)
+    plan.seconds = perf_counter() - start
     return C
 
 
@@ -135,7 +136,8 @@ def _dense_matvec(A, transposed, u, semiring, allow):
     w = backend.dense_matvec(backend.transpose(A) if transposed else A, u, semiring, allow)
     if w is not NotImplemented:
         plan = record_plan("matvec", "dense", A.format, "dense_array", (A.nrows, A.ncols))
-        plan.engine, plan.seconds = backend.name, perf_counter() - start
+        plan.done(backend)
+        plan.seconds = perf_counter() - start
     return w
 
 
