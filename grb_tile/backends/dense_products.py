@@ -57,7 +57,8 @@ def matvec(backend: Backend, A: Dense, x: Any, semiring: Any, allow: Allow | Non
         count = 1 if backend.on_device else min(SEGMENTS, ncols)
         cuts = np.arange(count + 1, dtype=np.int64) * ncols // count
         arrays = at(A, lambda xp: (xp.asarray(cuts), xp.arange(ncols, dtype=index_dtype(ncols))))
-        C = backend.spmm(Compressed(count, ncols, x.dtype, *arrays, x.values, x.iso), transposed(A), semiring.flip())
+        rows, flipped = Compressed(count, ncols, x.dtype, *arrays, x.values, x.iso), semiring.flip()
+        C = backend.spmm(rows, transposed(A), flipped)
         w = C if C is NotImplemented else C.flat if count == 1 else backend.reduce_lines(C, semiring.monoid, 0)
     else:
         arrays = at(A, lambda xp: (xp.arange(nrows + 1, dtype=np.int64), xp.zeros(nrows, index_dtype(1))))
