@@ -2,7 +2,7 @@
 
     move        t(i) = argmax over c of  B S(i, c) - gamma k(i) K(c) / 2m,   x(i) = t(i)   until Q stays   (louvain.py)
     refine      y = one community for each node; a node that is still alone joins the best y within its x
-    aggregate   B = S' B S,   S(i, y(i)) = 1,   x as found   until every community of x is one node
+    aggregate   B = S' B S,   S(i, y(i)) = 1,   x as found   until no move gains, or every community is one node
 
 Louvain makes one node of each community, so what joined it may be cut off when a node between leaves; here only parts
 that hold together become nodes.  A node joins a part by an edge, and the part that it joins does not move in that
@@ -54,12 +54,16 @@ def leiden(
     B = A
     node: Any = None  # what each node of A is in B; None: itself
     x: Any = None  # communities of B's nodes; None: each node by itself
+    best = -np.inf
     with Report("leiden", callback) as report:
         for level in levels(G.n, max_level, report):
-            x, _, _, stop = LocalMoves(B, gamma, coins).until_stable(tol, noting(report, level), x)
+            x, _, quality, stop = LocalMoves(B, gamma, coins).until_stable(tol, noting(report, level), x)
             if stop:
                 report.finish("callback", False)
                 break
+            if quality <= best + tol:
+                break
+            best = quality
             y, count = LocalMoves(B, gamma, coins).join(x)
             if count == B.nrows:
                 break

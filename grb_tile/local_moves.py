@@ -70,7 +70,7 @@ class LocalMoves:
         self.total = float(self.k.sum())
         loops = B.diag()
         self.loops = float(loops.reduce(monoid.plus).new().value or 0.0)
-        self.B = select.offdiag(B).new(name="B") if loops.nvals else B
+        self.B = all_rows(select.offdiag(B).new(name="B") if loops.nvals else B)
         keep_symmetric(self.B._store)
         self.gamma = gamma
         self.u = self.k * (gamma / self.total if self.total else 0.0)
@@ -214,12 +214,17 @@ def labels_in_order(labels: Any) -> tuple[Any, int]:
     return number[head], int(number[-1]) + 1
 
 
+def all_rows(A: Matrix) -> Matrix:
+    """A as CSR: kernels of rows have none for a matrix that lists its rows, as one of few entries does."""
+    return A if A._store.format == "csr" else Matrix._from_store(current().convert(A._store, "csr"), name=A.name)
+
+
 def inside(B: Matrix, x: Any) -> Matrix:
-    """E(i, j) = B(i, j) where x(i) = x(j)."""
+    """E(i, j) = B(i, j) where x(i) = x(j); CSR."""
     c = vector_of(x)
     X = semiring.any_first[INT64](c.diag() @ B).new(name="X")
     same = select.valueeq(binary.eq(X & c).new(), True).new(name="same")
-    return binary.first(B & same).new(name="E")
+    return all_rows(binary.first(B & same).new(name="E"))
 
 
 def quotient(B: Matrix, labels: Any, count: int) -> Matrix:
