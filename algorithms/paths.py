@@ -77,6 +77,7 @@ def shortest_path(G: Graph | Matrix, source: int, target: int, *, weighted: bool
 def path_to(target: int, before: Vector) -> list[int]:
     """The vertices from the root of the tree to `target`; before(v): the vertex before v, the root's is itself."""
     vertices, parents = before.to_coo()  # ascending
+    vertices = vertices.astype(np.int64)  # else searchsorted casts all of them for each vertex
     path = [target]
     while True:
         parent = int(parents[np.searchsorted(vertices, path[-1])])
