@@ -7,7 +7,7 @@ values, because one pattern serves every attribute.  Nothing here imports Networ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import chain
+from itertools import chain, compress
 from operator import itemgetter, methodcaller
 from typing import Any
 
@@ -69,11 +69,28 @@ class Pattern:
         columns = np.fromiter(heads, np.int64, int(self.indptr[-1]))
         self.columns = columns if nodes.plain or not nodes.integer else _numbered(columns, nodes)
 
+    @property
+    def rows(self) -> np.ndarray:
+        """The row of each entry."""
+        return np.repeat(np.arange(len(self.nodes)), np.diff(self.indptr))
+
+    def on_or_above_diagonal(self) -> np.ndarray:
+        """Whether each entry is in the upper triangle, bool."""
+        return self.rows <= self.columns
+
     def matrix(self, values: Any, name: str | None = None) -> Matrix:
         """A with these values in the order of the pattern; True: of BOOL, every value is True."""
         n = len(self.nodes)
         dtype = BOOL if values is True else None
         return Matrix.from_csr(self.indptr, self.columns, values, dtype, nrows=n, ncols=n, name=name)
+
+    def symmetric_matrix(self, values: np.ndarray, upper: np.ndarray) -> Matrix:
+        """A with these values of the entries where `upper`, on_or_above_diagonal(), is true, and A(j, i) = A(i, j)."""
+        n = len(self.nodes)
+        i, j = self.rows[upper], self.columns[upper]
+        off = i < j
+        both = (i, j[off]), (j, i[off]), (values, values[off])
+        return Matrix.from_coo(*map(np.concatenate, both), nrows=n, ncols=n)
 
 
 def _numbered(columns: np.ndarray, nodes: Nodes) -> np.ndarray:
@@ -89,15 +106,22 @@ def _numbered(columns: np.ndarray, nodes: Nodes) -> np.ndarray:
 
 
 def edge_values(
-    adjacency: Mapping[Any, Mapping], weight: Any, default: Any, parallel: Callable[[Iterable], Any] | None = None
+    adjacency: Mapping[Any, Mapping],
+    weight: Any,
+    default: Any,
+    parallel: Callable[[Iterable], Any] | None = None,
+    only: np.ndarray | None = None,
 ) -> list[Any]:
     """The attribute `weight` of each edge in the order of the pattern, `default` where an edge has none.
 
     parallel   the dictionaries are those of a multigraph, {node: {neighbour: {key: attributes}}}: what the weights of
                parallel edges make, sum, min or max, say
+    only       whether each edge is meant, bool; None: all edges
     """
 
     data: Any = chain.from_iterable(neighbours.values() for neighbours in adjacency.values())
+    if only is not None:
+        data = compress(data, only.tobytes())
     if parallel is not None:
         if weight is None and parallel is sum:
             return list(map(len, data))

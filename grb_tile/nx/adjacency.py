@@ -58,22 +58,30 @@ def graph(
     key = (None,) if weight is None and parallel in (None, min, max) else (weight, default, parallel)
     found = cache.get(key)
     if found is None:
-        pattern = pattern_of(G)
         if key == (None,):
-            values: Any = True
+            A = pattern_of(G).matrix(True)
         else:
             if G.is_multigraph() and parallel is None:
                 raise ValueError("parallel: give sum, min or max for the weights of parallel edges")
-            values = as_numbers(edge_values(G._adj, weight, default, parallel), f"the edge attribute {weight!r}")
-            if values.size != pattern.columns.size:  # written into behind the back of NetworkX
-                cache["pattern"] = pattern = Pattern(G._adj, view=is_view(G))
-        A = pattern.matrix(values)
+            A = _weights(G, weight, default, parallel)
         if is_view(G) and not G.is_directed():
             A = first_of_both(A)
         found = algorithms.Graph(A, directed=True) if G.is_directed() else algorithms.Graph.of_symmetric(A)
         if parallel in (None, sum, min, max):
             cache[key] = found
     return found
+
+
+def _weights(G: nx.Graph, weight: Any, default: Any, parallel: Callable[[Iterable], Any] | None) -> gb.Matrix:
+    """A(i, j) = the weight of the edge; of an undirected graph, both of whose entries share attributes, read once."""
+    pattern, what = pattern_of(G), f"the edge attribute {weight!r}"
+    if not is_view(G) and sum(map(len, G._adj.values())) != pattern.columns.size:  # written into without NetworkX
+        kept(G)["pattern"] = pattern = Pattern(G._adj)
+    if G.is_directed() or is_view(G):
+        return pattern.matrix(as_numbers(edge_values(G._adj, weight, default, parallel), what))
+    upper = pattern.on_or_above_diagonal()
+    values = as_numbers(edge_values(G._adj, weight, default, parallel, upper), what, 2)
+    return pattern.symmetric_matrix(values, upper)
 
 
 def graph_by_function(G: nx.Graph, weight: Callable[[Any, Any, dict], Any]) -> algorithms.Graph:
@@ -83,32 +91,34 @@ def graph_by_function(G: nx.Graph, weight: Callable[[Any, Any, dict], Any]) -> a
     """
     pattern = pattern_of(G)
     found = [weight(u, v, data) for u, neighbours in G._adj.items() for v, data in neighbours.items()]
-    rows = np.repeat(np.arange(len(pattern.nodes)), np.diff(pattern.indptr))
     there = np.fromiter((value is not None for value in found), bool, len(found))
     values = as_numbers([value for value in found if value is not None], "weight")
     n = len(pattern.nodes)
     return algorithms.Graph(
-        gb.Matrix.from_coo(rows[there], pattern.columns[there], values, nrows=n, ncols=n), directed=True
+        gb.Matrix.from_coo(pattern.rows[there], pattern.columns[there], values, nrows=n, ncols=n), directed=True
     )
 
 
-def as_numbers(values: list[Any], what: str) -> np.ndarray:
-    """`values` as an array of numbers; NotImplementedError, which sends the call to NetworkX, if one is no number."""
+def as_numbers(values: list[Any], what: str, copies: int = 1) -> np.ndarray:
+    """`values` as an array of numbers; NotImplementedError, which sends the call to NetworkX, if one is no number.
+
+    copies   how many entries each value is for
+    """
     try:
         array = np.array(values)
     except (ValueError, OverflowError):
         array = np.empty(0, object)
     if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise NotImplementedError(f"{what}: grb_tile computes with real numbers of at most 64 bits")
-    if not _exact(array, values):
+    if not _exact(array, values, copies):
         raise NotImplementedError(f"{what}: sums of these integers exceed 64 bits, which only Python's integers hold")
     return array
 
 
-def _exact(array: np.ndarray, values: list[Any]) -> bool:
+def _exact(array: np.ndarray, values: list[Any], copies: int) -> bool:
     """Whether integers are in the array as they were, and no sum of them leaves INT64."""
     if array.dtype.kind in "iu":
-        return float(np.abs(array, dtype=np.float64).sum()) < 2.0**63
+        return copies * float(np.abs(array, dtype=np.float64).sum()) < 2.0**63
     if array.dtype.kind == "f" and (np.isfinite(array) & (np.abs(array) >= 2.0**53)).any():
         return not any(isinstance(value, (int, np.integer)) for value in values)
     return True

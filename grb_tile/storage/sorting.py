@@ -1,7 +1,8 @@
-"""Sorting and searching integer keys: stable radix sort, merges of sorted sets, concatenated ranges.
+"""Sorting and searching integer keys: stable sorts, merges of sorted sets, concatenated ranges.
 
-NumPy's stable sort is a radix sort for 16-bit integers (12 ns per entry) and a merge sort for wider ones (85 ns), so
-wide keys are sorted in passes of 16 bits (LSD radix sort) where their bound permits.
+NumPy sorts 64-bit integers by vector instructions (10 ns per entry; AVX-512, AVX2 or NEON), but its argsort and its
+stable sort are slower (20 and 120 ns per entry).  So a key and its position are sorted as one integer of 64 bits, which
+is stable, too; where both do not fit, keys are sorted in passes of 16 bits (LSD radix sort, 12 ns per entry and pass).
 """
 
 import numpy as np
@@ -20,6 +21,14 @@ def stable_order(keys, bound):
         return keys.argsort(kind="stable")
     if bound <= 1 << 16:
         return keys.astype(np.uint16).argsort(kind="stable")
+    if fits_with_positions(bound, keys.shape[0]):
+        width = np.uint64(keys.shape[0].bit_length())
+        pairs = keys.astype(np.uint64)
+        pairs <<= width
+        pairs |= np.arange(keys.shape[0], dtype=np.uint64)
+        pairs.sort()
+        pairs &= (np.uint64(1) << width) - np.uint64(1)
+        return pairs.view(np.int64)
     if bound > 1 << 48:
         return keys.argsort(kind="stable")
     order = (keys & 0xFFFF).astype(np.uint16).argsort(kind="stable")
@@ -29,6 +38,15 @@ def stable_order(keys, bound):
         order = order[digits[order].argsort(kind="stable")]
         shift += 16
     return order
+
+
+def fits_with_positions(bound, count):
+    """Do a key in 0 .. bound-1 and the position of one of `count` keys fit into 64 bits?
+
+    >>> fits_with_positions(1 << 40, 1000), fits_with_positions(1 << 40, 1 << 24)
+    (True, False)
+    """
+    return (int(bound) - 1).bit_length() + count.bit_length() <= 64
 
 
 def ranges(starts, lengths):

@@ -1,7 +1,12 @@
-"""The sort of tuples for build: a stable counting sort (templates/build_order.py) in place of NumPy's radix passes."""
+"""The sort of tuples for build: a stable counting sort (templates/build_order.py) in place of NumPy's radix passes.
+
+Pairs that fit into 64 bits together with their positions are left to NumPy, which sorts them as integers
+(storage/sorting.py): 18 ns per pair at 16 million pairs, where the counting sort needs 55 ns.
+"""
 
 import numpy as np
 
+from grb_tile.storage.sorting import fits_with_positions
 from grb_tile.storage.store import index_dtype
 
 from ..jit import cache as jit
@@ -34,6 +39,8 @@ def _functions(number, seconds):
 def ordered_pairs(nrows, ncols, rows, cols):
     """(order, rows, cols): tuples sorted by row and column, equal ones in input order; NotImplemented: use NumPy."""
     count = rows.shape[0]
+    if fits_with_positions(nrows * ncols, count):
+        return NotImplemented
     if count < MINIMUM_ENTRIES or not (_fits(nrows, count) and _fits(ncols, count)) or not _unordered(rows):
         return NotImplemented
     if not (_inside(rows, nrows) and _inside(cols, ncols)):
