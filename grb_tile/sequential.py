@@ -5,6 +5,7 @@
     sequential.core_numbers(A, ...)        Batagelj and Zaversnik 2003
     sequential.greedy_colours(A, order)    Welsh and Powell 1967
     sequential.breadth_first(lists, s)     Moore 1959
+    sequential.label_turns(lists, ...)     Raghavan, Albert, Kumara 2007
     sequential.distances(A, sources)       Dijkstra 1959
     sequential.floyd_warshall(D)           Floyd 1962, Warshall 1962
     sequential.dependencies(A, sources)    Brandes 2001
@@ -271,6 +272,16 @@ def breadth_first(lists: Lists, sources: np.ndarray, limit: float) -> tuple[np.n
     order[: sources.size] = sources
     found = _run("breadth_first", [lists], sources.size, int(min(limit, n)), level, order, parent)
     return None if found is None else (order[:found], level, parent)
+
+
+def label_turns(lists: Lists, order: np.ndarray, label: np.ndarray, state: np.ndarray) -> int | None:
+    """How many vertices took another label: in the given order each takes the most frequent one of its neighbours.
+
+    label   INT64, 0 .. n - 1, changed in place; a vertex keeps a label that is among the most frequent ones
+    state   INT64, of one element: what chooses among equally frequent labels, changed in place; 0: the greatest label
+    Cost: O(n + nvals).  Source: Raghavan, Albert, Kumara (Phys. Rev. E 76, 2007).
+    """
+    return _run("label_turns", [lists], order, label, np.zeros(label.size, np.int64), state)
 
 
 def bipartite_matching(B: Matrix) -> tuple[np.ndarray, np.ndarray] | None:

@@ -60,8 +60,7 @@ def levels_in_order(
     limit     the number of levels beyond the sources
     """
     reverse = reverse and G.is_directed()
-    most = np.inf if limit is None else np.ceil(limit) if limit > 0 else 0
-    done = sequential.breadth_first(lists(G, reverse), np.asarray(sources, np.int64), most)
+    done = _in_one_loop(G, sources, reverse, limit)
     if done is not None:
         order, levels, parent = done
         ends = np.flatnonzero(np.diff(levels[order])) + 1
@@ -89,6 +88,28 @@ def levels_in_order(
         yield found, frontier[np.searchsorted(first, edge, side="right") - 1]
         visited(t.S) << True
         frontier = found
+
+
+def tree_in_order(
+    G: nx.Graph, sources: Sequence[int], *, reverse: bool = False, limit: float | None = None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(nodes in order of discovery, the parent of each) of one or more levels, until none is left; see levels_in_order.
+
+    Where the search is one compiled loop, all levels come at once: a path has as many levels as nodes.
+    """
+    done = _in_one_loop(G, sources, reverse and G.is_directed(), limit)
+    if done is None:
+        return levels_in_order(G, sources, reverse=reverse, limit=limit)
+    order, _, parent = done
+    found = order[len(sources) :]
+    return iter([(found, parent[found])])
+
+
+def _in_one_loop(
+    G: nx.Graph, sources: Sequence[int], reverse: bool, limit: float | None
+) -> tuple[np.ndarray, ...] | None:
+    most = np.inf if limit is None else np.ceil(limit) if limit > 0 else 0
+    return sequential.breadth_first(lists(G, reverse), np.asarray(sources, np.int64), most)
 
 
 def batches_of_levels(

@@ -1,6 +1,7 @@
 """Searches and orders of acyclic graphs are those of NetworkX, node by node: as the compiled loop, and without it."""
 
 import random
+from collections import Counter
 
 import networkx as nx
 import pytest
@@ -68,3 +69,31 @@ def test_greedy_colours(seed):
     assert list(found.items()) == list(expected.items())
     with pytest.raises(NotImplementedError):
         nx.greedy_color(G, "smallest_last", **ours)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_labels_propagate_in_the_order_of_colours(seed, engine):
+    for G in (nx.Graph(drawn(seed)[0]), nx.MultiGraph(drawn(seed)[0])):
+        found, expected = (list(nx.community.label_propagation_communities(G, **to)) for to in (ours, theirs))
+        assert found == expected
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_asynchronous_labels_are_stable(seed, engine):
+    G = drawn(seed)[0]
+    found = list(nx.community.asyn_lpa_communities(G, seed=seed, **ours))
+    assert found == list(nx.community.asyn_lpa_communities(G, seed=seed, **ours))
+    label = {node: k for k, members in enumerate(found) for node in members}
+    assert sorted(label) == sorted(G) and sum(map(len, found)) == len(G)
+    for node, neighbours in G.adj.items():
+        votes = Counter(label[neighbour] for neighbour in neighbours)
+        assert not votes or votes[label[node]] == max(votes.values())
+    with pytest.raises(NotImplementedError):
+        nx.community.asyn_lpa_communities(G, weight="weight", **ours)
+
+
+def test_a_path_has_as_many_levels_as_nodes():
+    G, D = nx.path_graph(3000), nx.path_graph(3000, create_using=nx.DiGraph)
+    assert list(nx.bfs_edges(G, 0, **ours)) == list(G.edges)
+    assert list(nx.topological_sort(D, **ours)) == list(D)
+    assert list(nx.topological_generations(D, **ours)) == [[node] for node in D]

@@ -13,7 +13,7 @@ from grb_tile.algorithms.paths import path_to
 
 from ..adjacency import ends, graph, nodes_of, sparse
 from ..registry import implements
-from ..searches import batches_of_levels, levels_in_order
+from ..searches import batches_of_levels, levels_in_order, tree_in_order
 
 
 def _sorts_itself(sort_neighbors: Any = None, **others: Any) -> bool | str:
@@ -69,7 +69,7 @@ def paths_to(G: nx.Graph, source: Any, cutoff: float | None, *, reverse: bool = 
     nodes = nodes_of(G)
     found = {source: [source]}
     limit = None if cutoff is None else max(cutoff, 0)
-    for reached, parents in levels_in_order(G, [nodes.number(source)], reverse=reverse, limit=limit):
+    for reached, parents in tree_in_order(G, [nodes.number(source)], reverse=reverse, limit=limit):
         for node, parent in zip(nodes.of(reached), nodes.of(parents)):
             found[node] = [*found[parent], node]
     return found
@@ -115,7 +115,7 @@ def _edges(G: nx.Graph, source: Any, reverse: bool, limit: Any) -> Iterator[tupl
     if source not in G:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
     nodes = nodes_of(G)
-    for reached, parents in levels_in_order(G, [nodes.number(source)], reverse=reverse, limit=limit):
+    for reached, parents in tree_in_order(G, [nodes.number(source)], reverse=reverse, limit=limit):
         yield from zip(nodes.of(parents), nodes.of(reached))
 
 

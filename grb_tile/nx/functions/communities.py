@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import count, islice
+from itertools import count, islice, repeat
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
-from grb_tile import algorithms
+from grb_tile import algorithms, sequential
 
 from ..adjacency import finite, graph, nodes_of
-from ..registry import implements
+from ..registry import implements, original
+from ..searches import lists
 from .components import sets_of
+from .structure import greedy_color
 
 
 def _undirected(G: nx.Graph, **others: Any) -> bool | str:
@@ -100,3 +102,43 @@ def modularity(G, communities, weight="weight", resolution=1):
     if not found.A.nvals or not found.emax:
         raise ZeroDivisionError("division by zero")  # as NetworkX
     return algorithms.modularity(found, labels, resolution=resolution)
+
+
+def _unweighted(G: nx.Graph, weight: Any = None, seed: Any = None) -> bool | str:
+    return weight is None or "votes with weights are left to NetworkX"
+
+
+def _stable(G: nx.Graph, orders: Iterator[np.ndarray], start: int) -> list[set] | None:
+    """The communities where no node would change its label, after turns in each of the orders; None: not compiled.
+
+    start   the state of the random numbers that choose among equally frequent labels; 0: the greatest one
+    """
+    near, label, state = lists(G, False), np.arange(len(G)), np.array([start])
+    for order in orders:
+        changed = sequential.label_turns(near, order, label, state)
+        if changed is None:
+            return None
+        if not changed:
+            break
+    return list(sets_of(G, label))
+
+
+@implements(can_run=_unweighted)
+def asyn_lpa_communities(G, weight=None, seed=None):
+    if not len(G):
+        return iter(())
+    draw = nx.utils.create_py_random_state(seed)
+    rng = np.random.default_rng(draw.getrandbits(64))
+    found = _stable(G, (rng.permutation(len(G)) for _ in count()), draw.getrandbits(62) + 1)
+    return original("asyn_lpa_communities")(G, weight, draw) if found is None else iter(found)
+
+
+@implements(not_for=("directed",))
+def label_propagation_communities(G):
+    if not len(G):
+        return {}.values()
+    # nodes of one colour are no neighbours, so turns one after another give what turns at once give
+    colours = np.fromiter(map(greedy_color(G).__getitem__, G), np.int64, len(G))
+    order = np.argsort(colours, kind="stable")
+    found = _stable(G, repeat(order), 0)
+    return original("label_propagation_communities")(G) if found is None else dict(enumerate(found)).values()

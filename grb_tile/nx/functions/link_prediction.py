@@ -43,10 +43,10 @@ def _has_no_loops(G: nx.Graph, ebunch: Any = None, **others: Any) -> bool | str:
 
 
 def _few_pairs(G: nx.Graph, ebunch: Any = None, **others: Any) -> bool:
-    """Whether there are so few pairs that their calls in NetworkX, which dispatches one to common_neighbors for each
-    (0.1 ms), take less time than a conversion (0.25 us for each neighbour of each node).
+    """Whether NetworkX scores the pairs (10 us each) in less time than a conversion takes (0.1 us for each neighbour of
+    each node, measured on graphs of 1 million edges).  Of an iterator the number of pairs is not known.
     """
-    return isinstance(ebunch, Sized) and 100 * len(ebunch) < len(G)
+    return isinstance(ebunch, Sized) and 100 * len(ebunch) < sum(map(len, G._adj.values()))
 
 
 @implements(not_for=("directed", "multigraph"), can_run=_has_no_loops, light=_few_pairs)

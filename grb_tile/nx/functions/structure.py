@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, pairwise
 from typing import Any
 
 import networkx as nx
@@ -75,23 +76,21 @@ def core_number(G):
     return dense(G, algorithms.core_number(found).values)
 
 
-def _generations(G: nx.Graph) -> list[np.ndarray]:
-    """The numbers of the nodes of each generation, in the order in which NetworkX removes them.
+def _generations(G: nx.Graph) -> tuple[np.ndarray, list[int]]:
+    """(the numbers of the nodes in the order in which NetworkX removes them, where each generation ends).
 
     t<next> = f max.plus P: a node follows when the last edge that enters it is removed; see searches.  On the CPU it is
     a compiled loop with a queue.
     """
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
-    if not len(G):
-        return []
     near = lists(G, False)
     done = sequential.topological_levels(near, np.bincount(near.indices, minlength=len(G)))
     if done is not None:
         level, order = done
         if order.size < len(G):
             raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
-        return np.split(order, np.flatnonzero(np.diff(level[order])) + 1)
+        return order, np.cumsum(np.bincount(level)).tolist()
     try:
         level = algorithms.topological_generations(graph(G)).values.to_dense()
     except algorithms.CycleError as error:
@@ -107,27 +106,29 @@ def _generations(G: nx.Graph) -> list[np.ndarray]:
         f = gb.Vector.from_coo(before, first, size=n)
         t = gb.semiring.max_plus[gb.dtypes.INT64](f @ P).new(mask=gb.Vector.from_coo(now, True, size=n).S)
         node, edge = t.to_coo()
-        found[number] = node[np.argsort(edge)]
-    return found
+        found[number] = node[np.argsort(edge)].astype(np.int64)
+    return np.concatenate(found), np.cumsum(np.bincount(level)).tolist()
 
 
 @implements()
 def topological_generations(G):
-    nodes, (_, lengths) = nodes_of(G), positions(G, False) if len(G) else (None, None)
-    for numbers in _generations(G):
-        generation = nodes.of(numbers)
-        counts = [len(G._adj.get(node, ())) for node in generation]
-        if any(node not in G._adj for node in generation) or (counts > lengths[numbers]).any():
-            raise RuntimeError("Graph changed during iteration")
+    order, ends = _generations(G)
+    adj, labels, lengths = G._adj, nodes_of(G).of(order), np.diff(lists(G, False).indptr)[order].tolist()
+    for first, last in pairwise([0, *ends]):
+        generation, fewer = labels[first:last], False
+        for node, length in zip(generation, lengths[first:last]):
+            neighbours = adj.get(node)
+            if neighbours is None or len(neighbours) > length:
+                raise RuntimeError("Graph changed during iteration")
+            fewer = fewer or len(neighbours) < length
         yield generation
-        if (counts < lengths[numbers]).any():
+        if fewer:
             raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 
 
 @implements()
 def topological_sort(G):
-    for generation in topological_generations(G):
-        yield from generation
+    yield from chain.from_iterable(topological_generations(G))
 
 
 @implements()

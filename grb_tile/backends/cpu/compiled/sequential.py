@@ -19,7 +19,7 @@ _ONE_MATRIX = (
     "bipartite_matching", "cuthill_mckee", "greedy_colouring", "independent_set", "strong_components",
     "topological_levels", "union_find",
 )  # fmt: skip
-_LISTS = "breadth_first", "topological_levels"  # neighbours in an order of their own, with INT64 numbers
+_LISTS = "breadth_first", "label_turns", "topological_levels"  # neighbours in an order of their own, with INT64 numbers
 # (template, constants) of every kernel of this module, for indices of 32 bits: what a release brings compiled
 KERNELS = [
     *((name, {"INDEX": "i"}) for name in _ONE_MATRIX),
