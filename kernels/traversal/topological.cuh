@@ -4,8 +4,8 @@
 // Algorithm: Kahn, "Topological sorting of large networks" (Comm. ACM 5, 1962), by levels.
 // Phases, a grid-wide barrier after each:
 //   count    waits[v] = in-degree, by an atomic for each entry; vertices of in-degree 0 enter the queue
-//   release  the rows of the level's range of the queue, by warps: the atomic that brings waits[u] to 0 appends u
-//   wide     where the level has rows of more than TOPOLOGICAL_WIDE entries: their chunks, dealt to all warps
+//   release  the rows of the level's range of the queue, by warps: the atomic that brings waits[u] to 0 appends u.
+//            Rows of more than TOPOLOGICAL_WIDE entries are listed in shared memory; all warps of the block share each
 // Launch: cooperative (backends/cuda/traversal/topological.py).
 // Preconditions: a square matrix, n < 2^31 - 128; *control is all zero.
 #pragma once
@@ -14,9 +14,10 @@
 
 namespace grb {
 
-constexpr int TOPOLOGICAL_WIDE = 1024;         // entries of a row; longer ones are shared by all warps
+constexpr int TOPOLOGICAL_WIDE = 256;          // entries of a row that a warp takes alone: two turns of `release`
+constexpr int TOPOLOGICAL_WIDE_ROWS = 64;
 
-struct TopologicalSlot { unsigned found, wide; };  // vertices that enter the queue; rows that are shared
+struct TopologicalSlot { unsigned found; };    // vertices that enter the queue
 struct TopologicalControl {
   using Slot = TopologicalSlot;
   unsigned arrivals, departures;
@@ -26,25 +27,32 @@ struct TopologicalLevels {
   const int64_t* start;
   const int32_t* indices;
   int64_t n;
-  int32_t *waits, *queue, *wide;               // n each
+  int32_t *waits, *queue;                      // n each
   int64_t* level;
   TopologicalControl* control;
 };
 
 template <int = 0> __global__ void __launch_bounds__(1024, 1) topological_levels(TopologicalLevels o) {
+  __shared__ int wide[TOPOLOGICAL_WIDE_ROWS], wides;
   LevelLoop<TopologicalControl> loop{o.control};
+  const int warp = threadIdx.x >> 5, warps = blockDim.x >> 5, lane = lane_number();
   unsigned low = 0, high = 0;                  // the level's range of the queue
-  // v enters the queue, whose first `size` vertices are known to all blocks, in level k.
-  auto append = [&](bool takes, int v, int64_t k, unsigned size, TopologicalSlot* counters) {
-    const unsigned at = size + warp_append(takes, &counters->found);
+  auto append = [&](bool takes, int v, int64_t k, TopologicalSlot* counters) {
+    const unsigned at = high + warp_append(takes, &counters->found);
     if (takes) o.queue[at] = v, o.level[v] = k;
   };
-  // Entries [from, to) of a row whose vertex is in level k - 1.  The warp calls together.
-  auto release = [&](int64_t from, int64_t to, int64_t k, unsigned size, TopologicalSlot* counters) {
-    for (int64_t base = from; base < to; base += 32) {
-      const int64_t e = base + lane_number();
-      const int u = e < to ? o.indices[e] : 0;
-      append(e < to && atomicSub(o.waits + u, 1) == 1, u, k, size, counters);
+  // The entries of row v, of level k - 1, from 128 `first` on, in steps of 128 `step`.  The warp calls together.
+  auto release = [&](int v, int first, int step, int64_t k, TopologicalSlot* counters) {
+    const int64_t end = o.start[v + 1];
+    for (int64_t base = o.start[v] + 128 * first; base < end; base += 128 * step) {
+      int u[4];
+      bool last[4];
+#pragma unroll
+      for (int j = 0; j < 4; j++) u[j] = base + 32 * j + lane < end ? o.indices[base + 32 * j + lane] : -1;
+#pragma unroll
+      for (int j = 0; j < 4; j++) last[j] = u[j] >= 0 && atomicSub(o.waits + u[j], 1) == 1;
+#pragma unroll
+      for (int j = 0; j < 4; j++) append(last[j], u[j], k, counters);
     }
   };
 
@@ -55,31 +63,27 @@ template <int = 0> __global__ void __launch_bounds__(1024, 1) topological_levels
   TopologicalSlot* counters = loop.begin();
   for (int64_t base = warp_number() * 32; base < o.n; base += warp_count() * 32) {
     const int64_t v = base + lane_number();
-    append(v < o.n && load_l2(o.waits + v) == 0, int(v), 0, 0, counters);
+    append(v < o.n && load_l2(o.waits + v) == 0, int(v), 0, counters);
   }
   high = load_l2(&loop.end()->found);
   for (int64_t k = 1; low < high; k++) {
+    if (threadIdx.x == 0) wides = 0;
+    __syncthreads();
     counters = loop.begin();
     for (int64_t p = low + spread_warp(); p < high; p += spread_warps()) {
       const int v = load_l2(o.queue + p);
-      const int64_t from = o.start[v], to = o.start[v + 1];
-      if (to - from <= TOPOLOGICAL_WIDE) release(from, to, k, high, counters);
-      else if (lane_number() == 0) o.wide[atomicAdd(&counters->wide, 1u)] = v;
-    }
-    const TopologicalSlot* counted = loop.end();
-    unsigned size = high + load_l2(&counted->found);
-    const unsigned wide = load_l2(&counted->wide);
-    if (wide) {
-      counters = loop.begin();
-      for (unsigned w = 0; w < wide; w++) {
-        const int v = load_l2(o.wide + w);
-        const int64_t from = o.start[v], to = o.start[v + 1];
-        for (int64_t chunk = from + 256 * spread_warp(); chunk < to; chunk += 256 * spread_warps())
-          release(chunk, chunk + 256 < to ? chunk + 256 : to, k, size, counters);
+      int at = TOPOLOGICAL_WIDE_ROWS;
+      if (o.start[v + 1] - o.start[v] > TOPOLOGICAL_WIDE) {
+        if (lane == 0) at = atomicAdd(&wides, 1);
+        at = __shfl_sync(ALL_LANES, at, 0);
+        if (lane == 0 && at < TOPOLOGICAL_WIDE_ROWS) wide[at] = v;
       }
-      size += load_l2(&loop.end()->found);
+      if (at >= TOPOLOGICAL_WIDE_ROWS) release(v, 0, 1, k, counters);
     }
-    low = high, high = size;
+    __syncthreads();
+    for (int w = 0; w < wides && w < TOPOLOGICAL_WIDE_ROWS; w++) release(wide[w], warp, warps, k, counters);
+    const unsigned found = load_l2(&loop.end()->found);
+    low = high, high += found;
   }
   loop.leave();
 }

@@ -146,7 +146,7 @@ def test_topological_levels(name, cycles):
     assert found.to_dense().tolist() == generations(A.nrows, rows, cols).tolist()
 
 
-def test_a_row_that_all_warps_share():
+def test_a_row_that_the_warps_of_a_block_share():
     """Vertex 0 releases 2,500 vertices, and each of those the last one."""
     n = 2502
     rows = np.concatenate((np.zeros(2500, int), np.arange(1, 2501)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....storage.store import BitmapVector
-from ..runtime.mailbox import NOT_WRITTEN, Mailbox
+from ..runtime.mailbox import SentWords
 from ..structure.entries import to_bitmap
 
 if TYPE_CHECKING:
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
 
 BLOCK, BLOCKS_OF_PROCESSOR = 256, 8
 VECTORS, SCALARS, OUTPUTS = 6, 3, 3  # of the kernel
-_TO_HOST = 2  # cudaMemcpyDeviceToHost
 
 
 class DeviceSums:
     """The sums of a pass, which later kernels may read without the host."""
 
     def __init__(self, device: Device, count: int) -> None:
-        self.device, self._values, self._mailbox = device, None, None
+        self.device, self._values, self._sent = device, None, None
         self.array = device.empty(count, np.float64)
         start = device.address(self.array)
         self.addresses = range(start, start + 8 * count, 8)
@@ -31,35 +30,18 @@ class DeviceSums:
     def value(self, k: int) -> float:
         if self._values is None:
             self.send()
-            self._receive()
+            words, self._sent = self._sent.read(), None
+            self._values = struct.unpack(f"{len(words)}d", struct.pack(f"{len(words)}Q", *words))
         return self._values[k]
 
     def send(self) -> None:
         """Queue the copy to page-locked memory."""
-        if self._mailbox is None and self._values is None:
-            device, count = self.device, len(self.array)
-            with device.lock, device.bound():
-                device.in_order()
-                self._mailbox = Mailbox(device.xp, count)
-                self._mailbox.expect(count)
-                self._stream = device.stream
-                copy = device.xp.cuda.runtime.memcpyAsync
-                copy(self._mailbox.ptr, self.array.data.ptr, 8 * count, _TO_HOST, self._stream.ptr)
+        if self._sent is None and self._values is None:
+            with self.device.lock, self.device.bound():
+                self._sent = SentWords(self.device, self.array)
 
     def is_ready(self) -> bool:
-        if self._mailbox is None:
-            return self._values is not None
-        return NOT_WRITTEN not in self._mailbox.words[: len(self.array)]
-
-    def _receive(self):
-        mailbox, self._mailbox = self._mailbox, None
-        count = len(self.array)
-        mailbox.wait(count, self._stream.ptr)
-        self._values = struct.unpack(f"{count}d", struct.pack(f"{count}Q", *mailbox.words[:count]))
-
-    def __del__(self):
-        if self._mailbox is not None:  # the copy must have been made before the memory has another use
-            self._receive()
+        return self._values is not None if self._sent is None else self._sent.is_ready()
 
 
 def _bits(x: float) -> int:

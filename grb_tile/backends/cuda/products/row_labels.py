@@ -13,6 +13,7 @@ import numpy as np
 from ....dtypes import FP64, INT64
 from ....storage.store import BitmapVector, SparseVector
 from ..runtime.late_vector import LateVector
+from ..runtime.mailbox import SentWords
 from ..structure.structure import convert
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=No
     most = 2**31 - 1 if kind == "MEX" else A.ncols  # no colour that a row lacks is greater than the row is long
     wrong = None if kind == "MEX" else device.counters()
     kernel.over(A.ncols, (values, words, A.ncols, bool(labels.iso), most, label, wrong))
+    sent = None if wrong is None else SentWords(device, wrong)  # read at the end: the device computes meanwhile
     warp_row, block_row = launcher.size(WARP_ROW, 40), launcher.size(BLOCK_ROW, 60)
     width = 4 if kind == "MEX" else 8 if weights == "COUNTED" else 12  # bytes of a slot
     slots = launcher.size(launcher.limits.power_of_two_with(MOST_SLOTS, width), 64)
@@ -125,8 +127,6 @@ def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=No
     kernel.over(-(-count // 32) * 32, (
         A.indptr, listed, present, count, warp_row, block_row, capacity, kind != "MODE", lists, counts, part, arrived,
     ))  # fmt: skip
-    if wrong is not None and device.read_count(wrong):
-        return False
     found = device.empty(items, np.float64), device.empty(items, np.float64), device.empty(items, np.int32)
     values = A.values if weights != "COUNTED" else None
     operands = A.indptr, A.indices, values, label, *dense, best, gain, kept
@@ -147,7 +147,7 @@ def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=No
     run("row_labels_block", (), 3, table, 4 * processors, 256, table * width)
     parts = part, found[0], found[1], found[2], arrived
     run("row_labels_block", (), 4, slots, processors, 1024, slots * width, parts)
-    return True
+    return sent is None or not sent.read()[0]
 
 
 def _power(least: int) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 NOT_WRITTEN = 0x9E3779B97F4A7C15  # what a word holds until the device has written it
 _LOOKS = 20000  # about a millisecond
+_TO_HOST = 2  # cudaMemcpyDeviceToHost
 
 
 class PinnedAddress(int):
@@ -51,3 +52,31 @@ class Mailbox:
         except BaseException:
             self._synchronize(stream)
             raise
+
+
+class SentWords:
+    """A copy of a small array of 64-bit words, queued now and waited for when it is read: later work is not."""
+
+    def __init__(self, device: Any, array: Any) -> None:
+        self._mailbox: Mailbox | None = None
+        count = len(array)
+        device.in_order()
+        self._mailbox = Mailbox(device.xp, count)
+        self._mailbox.expect(count)
+        self._stream, self._count = device.stream, count
+        copy = device.xp.cuda.runtime.memcpyAsync
+        copy(self._mailbox.ptr, array.data.ptr, 8 * count, _TO_HOST, self._stream.ptr)
+
+    def is_ready(self) -> bool:
+        """Are the words on the host?"""
+        return self._mailbox is None or NOT_WRITTEN not in self._mailbox.words[: self._count]
+
+    def read(self) -> list[int]:
+        """The words; once."""
+        mailbox, self._mailbox = self._mailbox, None
+        mailbox.wait(self._count, self._stream.ptr)
+        return mailbox.words[: self._count]
+
+    def __del__(self) -> None:
+        if self._mailbox is not None:  # the copy must have been made before the memory has another use
+            self.read()
