@@ -82,11 +82,14 @@ class NumpyPrimitives(Backend):
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
         format = tiled_format(plan)
         if format is not None:
-            result = tiles.matvec(A, x, semiring, allow, format)
+            result = self._tiled_rows(A, x, semiring, allow, plan, format)
             if result is not NotImplemented:
                 return result
             use_plain_rows(plan)
         return self._plain_rows(A, x, semiring, allow, plan)
+
+    def _tiled_rows(self, A, x, semiring, allow, plan, format):
+        return tiles.matvec(A, x, semiring, allow, format)
 
     def _plain_rows(self, A, x, semiring, allow, plan):
         return matvec.matvec_rows(A, x, semiring, allow)
@@ -216,6 +219,9 @@ class CpuPrimitives(NumpyPrimitives):
     def _plain_rows(self, A, x, semiring, allow, plan):
         return tried_first(_matvec_rows, super()._plain_rows, A, x, semiring, allow, plan)
 
+    def _tiled_rows(self, A, x, semiring, allow, plan, format):
+        return tried_first(_matvec_tiled, super()._tiled_rows, A, x, semiring, allow, plan, format)
+
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
         return tried_first(_matvec_cols, super().matvec_cols, AT, x, semiring, allow, plan)
 
@@ -339,6 +345,7 @@ def _declines(*_):
 
 _matvec_rows = getattr(accelerate, "matvec_rows", _declines)
 _matvec_cols = getattr(accelerate, "matvec_cols", _declines)
+_matvec_tiled = getattr(accelerate, "matvec_tiled", _declines)
 _matmul = getattr(accelerate, "matmul", _declines)
 _matmul_full = getattr(accelerate, "matmul_full", _declines)
 _spmm = getattr(accelerate, "spmm", _declines)

@@ -6,9 +6,11 @@
 bytes     bytes of a stored entry: bit tiles of each width against CSR (structure only, row pointers as they are stored)
 convert   making tiles beside one search of the same graph (TileSpMSpV's bound: one search in normal cases, ten at
 worst)
-products  plus_times FP32 over 16 x 16 tiles with values against CSR rows and columns, x at densities 1 to 0.001
-bits      any_pair over bit tiles, each direction by name, against CSR, the same densities
-search    whole searches over bit tiles, each direction by name, against the search over CSR
+products  sparse x at densities 0.5 to 0.001, entries at random or side by side, over tiles with values of each width
+          against CSR rows and columns: plus_times FP32 and, without an atomic, FC64.  x is new in each call, so that
+          the time of tiling it counts.  floor: bytes of the tiles that meet x over the bandwidth
+bits      any_pair over bit tiles, each direction by name, against CSR, x at densities 1 to 0.001
+search    whole searches over bit tiles, each direction and width by name, against the search over CSR
 tries     widths and thresholds of the search (not run unless asked for)
 Every result is verified: products against the rows of CSR, searches edge by edge.  Lines of JSON go to
 $OUT/tiles.jsonl.
@@ -40,7 +42,9 @@ from grb_tile.storage.store import BitmapVector, Compressed, SparseVector
 
 WIDTHS = (16, 32, 64)
 DENSITIES = (1, 0.1, 0.01, 0.001)
+SPARSE = (0.5, 0.1, 0.01, 0.001)
 DIRECTIONS = ("bittiled", *tiles.DIRECTIONS)
+SIZED = (*DIRECTIONS, "bittiled nt32", "bittiled nt64")
 RANDOM = np.random.default_rng(11)
 
 
@@ -76,7 +80,7 @@ GRAPHS = {
     "cnr-2000": lambda: real("cnr-2000"), "grid-blocked": lambda: blocked_grid(2000),
     "road-NY": lambda: real("USA-road-NY"), "road-NE": lambda: real("USA-road-NE"),
     "Slashdot": lambda: real("soc-Slashdot0902"), "ego-Twitter": lambda: real("ego-Twitter"),
-    "grid2000": lambda: grid(2000), "kron20": lambda: rmat(20, 16),
+    "grid2000": lambda: grid(2000), "kron18": lambda: rmat(18, 16), "kron20": lambda: rmat(20, 16),
 }  # fmt: skip
 
 
@@ -123,8 +127,8 @@ def part_convert(backend, name, A, sources):
             known,
             ms / search,
         )
-    ms = best_ms(lambda: tiles.tiled_of(backend.device, fresh(A)))
-    figures["tiled_ms"], figures["tiled_searches"] = ms, ms / search
+        ms = best_ms(lambda nt=nt: tiles.tiled_of(backend.device, fresh(A), nt))
+        figures[f"tiled{nt}_ms"], figures[f"tiled{nt}_searches"] = ms, ms / search
     say(part="convert", matrix=name, **figures)
 
 
@@ -156,22 +160,72 @@ def compare(backend, name, A, semiring, formats, part):
         if density < 1:
             figures["csr_columns_us"] = timer(partial(backend.matvec_cols, AT, x, semiring))
         for format in formats:
+            form, *size = format.split()
             try:
-                call = partial(backend.matvec_rows, A, x, semiring, None, format)
-                same(call(), want, f"{name} {density} {format}")
-                figures[f"{format}_us"] = timer(call)
+                call = partial(backend.matvec_rows, A, x, semiring, None, form)
+                with gb.plan(force=size):
+                    same(call(), want, f"{name} {density} {format}")
+                    figures[f"{format}_us"] = timer(call)
             except Exception as error:  # noqa: BLE001  one direction's failure must not hide the others' figures
                 figures[f"{format}_failed"] = repr(error)[:300]
         say(part=part, matrix=name, density=density, **figures)
 
 
+def sparse_arrays(n, dtype, density, layout):
+    count = max(1, int(n * density))
+    if layout == "random":
+        at = cp.asarray(np.sort(RANDOM.choice(n, count, replace=False)).astype(np.int32))
+    else:
+        at = cp.arange(n // 3, n // 3 + count, dtype=cp.int32)
+    return at, cp.asarray(RANDOM.random(count)).astype(dtype.np_type)
+
+
+def floor_us(T, x, value):
+    """Columns of all tiles, what of those that meet x, the remainder, over the bandwidth."""
+    live = x.x_ptr[T.tile_col] >= 0
+    entries = int(cp.diff(T.tile_nnz)[live].sum())
+    tile = 8 + T.nt * T.row_start.itemsize
+    moved = T.ntiles * 8 + int(live.sum()) * tile + entries * (1 + value) + T.rest_row.shape[0] * 5
+    return moved / bench_spmv.BANDWIDTH * 1e6
+
+
+def product_figures(backend, name, B, density, layout):
+    """Device times of B x by rows, by columns and over tiles of each width; floors; x made anew for each call."""
+    BT, dtype = backend.transpose(B), B.dtype
+    semiring = get_typed_op("plus_times", dtype, kind="semiring")
+    arrays = sparse_arrays(B.nrows, dtype, density, layout)
+
+    def product(method, A, plan=None):
+        return method(A, SparseVector(B.nrows, dtype, *arrays), semiring, None, plan)
+
+    want = product(backend.matvec_rows, B)
+    figures = {
+        "rows_us": device_us(partial(product, backend.matvec_rows, B), 10),
+        "cols_us": device_us(partial(product, backend.matvec_cols, BT), 10),
+    }
+    for nt in WIDTHS:
+        with gb.plan(force=f"nt{nt}"):
+            call = partial(product, backend.matvec_rows, B, "tiled")
+            same(call(), want, f"{name} {density} {layout} {nt}")
+            figures[f"tiled{nt}_us"] = device_us(call, 10)
+        T, x = B.forms[f"tiled{nt}"], SparseVector(B.nrows, dtype, *arrays)
+        x = tiles.tiled_vector_of(backend.device, x, nt)
+        figures[f"floor{nt}_us"] = floor_us(T, x, dtype.np_type.itemsize)
+        figures[f"in_tiles{nt}"] = T.local_col.shape[0] / B.nvals
+    return figures
+
+
 def part_products(backend, name, A, sources):
-    B = bench_spmv.matrix((A.nrows, A.indptr, A.indices), dtypes.FP32)
-    compare(backend, name, B, get_typed_op("plus_times", dtypes.FP32, kind="semiring"), ("tiled",), "products")
+    for dtype in (dtypes.FP32, dtypes.FC64):
+        B = bench_spmv.matrix((A.nrows, A.indptr, A.indices), dtype)
+        for density in SPARSE if dtype is dtypes.FP32 else SPARSE[1:3]:
+            for layout in ("random", "together"):
+                figures = product_figures(backend, name, B, density, layout)
+                say(part="products", matrix=name, type=str(dtype), density=density, layout=layout, **figures)
 
 
 def part_bits(backend, name, A, sources):
-    compare(backend, name, fresh(A), get_typed_op("any_pair", dtypes.BOOL, kind="semiring"), DIRECTIONS, "bits")
+    compare(backend, name, fresh(A), get_typed_op("any_pair", dtypes.BOOL, kind="semiring"), SIZED, "bits")
 
 
 def part_search(backend, name, A, sources):
@@ -180,7 +234,7 @@ def part_search(backend, name, A, sources):
     plan = gb.explain().plans[0]
     figures["planned_over"], figures["entries_a_tile"] = plan.format, tiles.entries_per_tile(backend.device, A, 16)
     print("  ", bench_bfs.by_level(bfs(G, sources[0]), 24), flush=True)
-    for direction in DIRECTIONS:
+    for direction in SIZED:
         with gb.plan(force=direction):
             try:
                 for k, source in enumerate(sources[:4]):

@@ -11,6 +11,7 @@ from . import (
     matmul as accelerate_matmul,
     matvec as accelerate_matvec,
     selection,
+    tiled,
 )
 from .build import ordered_indices, ordered_pairs
 from .dense_products import matmul_full, sddmm, spmm
@@ -24,8 +25,8 @@ from .traversal import bfs, bfs_multi, bfs_over_tiles
 __all__ = [
     "best_labels", "bfs", "bfs_multi", "bfs_over_tiles", "clear_bits", "copy_rows", "count_saving",
     "drop_accumulators", "gather_matrix", "intersect", "jit", "kronecker", "matmul", "matmul_full", "matvec_cols",
-    "matvec_rows", "ordered_indices", "ordered_pairs", "put_entries", "ready", "restrict", "row_ids", "select", "sddmm",
-    "sequential", "spmm", "transpose", "union",
+    "matvec_rows", "matvec_tiled", "ordered_indices", "ordered_pairs", "put_entries", "ready", "restrict", "row_ids",
+    "select", "sddmm", "sequential", "spmm", "transpose", "union",
 ]  # fmt: skip
 
 
@@ -39,6 +40,13 @@ def _record(plan, result):
 def matvec_rows(A, x, semiring, allow=None, plan=None):
     """w<allow>[i] = (+)_k A[i,k] (x) x[k], A by rows."""
     return _record(plan, accelerate_matvec.matvec_rows(A, x, semiring, allow))
+
+
+def matvec_tiled(A, x, semiring, allow=None, plan=None, format="tiled"):
+    """The same over the tiled form, where `format` names it."""
+    if format != "tiled":
+        return NotImplemented
+    return _record(plan, tiled.matvec_tiled(A, x, semiring, allow))
 
 
 def matvec_cols(AT, x, semiring, allow=None, plan=None):
