@@ -24,9 +24,11 @@ LEFT_OUT = {"test_coverage.py", "test_emulation.py"}
 PARTS = {
     "laws/test_plans.py": 6, "laws/test_pushdown.py": 4, "laws/test_algebra.py": 2, "conformance/test_apply.py": 3,
     "conformance/test_assign.py": 3, "conformance/test_casts.py": 3, "conformance/test_ewise_add.py": 2,
-    "conformance/test_ewise_mult.py": 3, "conformance/test_extract.py": 2, "conformance/test_mxm.py": 2,
-    "conformance/test_products.py": 3, "conformance/test_reduce.py": 3, "conformance/test_select.py": 2,
-    "conformance/test_subassign.py": 2, "conformance/test_programs.py": 2, "algorithms/test_forced_plans.py": 2,
+    "conformance/test_ewise_mult.py": 3, "conformance/test_ewise_union.py": 2, "conformance/test_extract.py": 2,
+    "conformance/test_mxm.py": 3, "conformance/test_mxv.py": 2, "conformance/test_product_chains.py": 5,
+    "conformance/test_products.py": 4, "conformance/test_reduce.py": 3, "conformance/test_select.py": 2,
+    "conformance/test_subassign.py": 2, "conformance/test_programs.py": 3, "conformance/test_vxm.py": 2,
+    "laws/test_forms_agree.py": 2, "algorithms/test_forced_plans.py": 2,
     "algorithms/test_sssp.py": 2, "backends/cuda/test_sssp.py": 3, "backends/cuda/test_bfs_tiles.py": 2,
     "backends/cuda/test_matvec.py": 3, "backends/cuda/test_segments.py": 2,
 }  # fmt: skip

@@ -73,6 +73,8 @@ def pytest_terminal_summary(terminalreporter, config):
     processes = config.getoption("numprocesses", None) or 1
     text = record.table(rows, record.facts(), processes, time.monotonic() - START)
     terminalreporter.write_line(text)
+    for report in sorted(terminalreporter.stats.get("passed", ()), key=lambda report: -report.duration)[:8]:
+        terminalreporter.write_line(f"{report.duration:.0f} s {report.nodeid}")
     if ran == len(batteries()) and not config.option.keyword and not config.option.markexpr.replace("not slow", ""):
         record.write(text)
         terminalreporter.write_line(f"written to {record.RECORD}")
