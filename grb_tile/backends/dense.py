@@ -201,10 +201,10 @@ class DenseForms(Backend):
 
     # ------------------------------------------------------------------ products
 
-    def dense_product(self, A, B, semiring, allow=None):
+    def dense_product(self, A, B, semiring, allow=None, said=None):
         if any(x.dtype._is_udt for x in (A, B)):
             return None
-        return product(self, *self._all_here(A, B), semiring, allow if allow is None else self.to_device(allow))
+        return product(self, *self._all_here(A, B), semiring, allow if allow is None else self.to_device(allow), said)
 
     def dense_matvec(self, A, x, semiring, allow=None):
         A, x, allow = self._all_here(A, x, allow)

@@ -25,7 +25,9 @@ FEW_ALLOWED = 8  # positions of C for each one that the mask admits, from which 
 FEW_ROWS = 4  # rows of A for each of its entries, from which on most rows of C are empty: C is not made dense
 
 
-def product(backend: Backend, A: Compressed, B: Compressed, semiring: Any, allow: Allow | None) -> tuple | None:
+def product(
+    backend: Backend, A: Compressed, B: Compressed, semiring: Any, allow: Allow | None, said: list | None
+) -> tuple | None:
     """(C, "spmm", "sddmm" or "dense"), or None where the product over CSR is as good; one operand at least is dense."""
     size, both = A.nrows * B.ncols, _is_full(A) and _is_full(B)
     if size == 0 or A.ncols == 0:
@@ -39,7 +41,7 @@ def product(backend: Backend, A: Compressed, B: Compressed, semiring: Any, allow
             return None
     C = backend.dense_matmul(A, B, semiring) if both else NotImplemented
     method = "spmm" if C is NotImplemented else "dense"
-    C = _spmm(backend, A, B, semiring) if C is NotImplemented else C
+    C = _spmm(backend, A, B, semiring, said) if C is NotImplemented else C
     if C is NotImplemented:
         return None
     C = matrix_of(C.flat, C.nrows, C.ncols, C.by_columns)
@@ -72,13 +74,13 @@ def _is_full(A):
     return type(A) is Dense and A.flat.words is None
 
 
-def _spmm(backend, A, B, semiring):
+def _spmm(backend, A, B, semiring, said):
     if type(B) is Dense:
         A = by_rows(A) if type(A) is Dense else A
         if A.rows is not None or A.nrows > FEW_ROWS * A.nvals:
             return NotImplemented
-        return backend.spmm(A, in_order(B, False), semiring)
+        return backend.spmm(A, in_order(B, False), semiring, said)
     if semiring.binaryop.positional is not None or B.rows is not None or B.ncols > FEW_ROWS * B.nvals:
         return NotImplemented
-    C = backend.spmm(backend.transpose(B), in_order(transposed(A), False), semiring.flip())
+    C = backend.spmm(backend.transpose(B), in_order(transposed(A), False), semiring.flip(), said)
     return C if C is NotImplemented else transposed(C)

@@ -199,8 +199,13 @@ class Backend(LoopPrimitives):
         """
         return None
 
-    def dense_product(self, A: Compressed, B: Compressed, semiring: Any, allow: Allow | None = None) -> tuple | None:
-        """(C<allow> = A B, name of the method) where A or B is dense; None: `matmul` of their CSR is as good."""
+    def dense_product(
+        self, A: Compressed, B: Compressed, semiring: Any, allow: Allow | None = None, said: list | None = None
+    ) -> tuple | None:
+        """(C<allow> = A B, name of the method) where A or B is dense; None: `matmul` of their CSR is as good.
+
+        said: gets what explain() says of rounding (planner/choose_precision.py), where the backend rounds.
+        """
         return None
 
     def dense_matvec(self, A: Dense, x: VectorStore, semiring: Any, allow: Allow | None = None) -> Any:
@@ -211,8 +216,11 @@ class Backend(LoopPrimitives):
         """C[i,j] = (+)_k A[i,k] (x) B[k,j] for full A and B; C is full and row-major.  NotImplemented: as `spmm`."""
         return NotImplemented
 
-    def spmm(self, A: Compressed, X: Dense, semiring: Any) -> Any:
-        """C[i,j] = (+)_k A[i,k] (x) X[k,j], A in CSR, X and C dense and row-major; NotImplemented: `matmul` serves."""
+    def spmm(self, A: Compressed, X: Dense, semiring: Any, said: list | None = None) -> Any:
+        """C[i,j] = (+)_k A[i,k] (x) X[k,j], A in CSR, X and C dense and row-major; NotImplemented: `matmul` serves.
+
+        said: as in `dense_product`.
+        """
         return NotImplemented
 
     def sddmm(self, A: Dense, B: Dense, semiring: Any, pattern: Compressed) -> Any:

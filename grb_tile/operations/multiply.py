@@ -99,7 +99,8 @@ def _dense_product(A, at, B, bt, semiring, allow):
     start, backend = perf_counter(), current()
     A = backend.transpose(A) if at else A
     B = backend.transpose(B) if bt else B
-    found = backend.dense_product(A, B, semiring, allow)
+    said: list = []
+    found = backend.dense_product(A, B, semiring, allow, said)
     if found is None:
         return None
     C, method = found
@@ -109,6 +110,8 @@ def _dense_product(A, at, B, bt, semiring, allow):
         "dense": ("dense_product", C.nrows * C.ncols),
     }[method]
     plan = record_plan("matmul", method, C.format, rule, (figure,))
+    if said:
+        plan.use_precision(said[-1])
     plan.done(backend)
     plan.seconds = perf_counter() - start
     return C

@@ -142,6 +142,18 @@ def blocks_pay(entries: int, blocks: float, item: int, column_bytes: int, profil
     return blocks_ns, segments_ns, build_ns, entries / max(blocks, 1.0)
 
 
+def tiles_move_less(entries: int, tiles: int, columns: int, item: int) -> bool:
+    """Does A X over tiles of 16 x 16 values of `item` bytes load fewer bytes than over CSR of FP32?
+
+    Each entry loads its index, its value and a row of X of `columns` values; each tile its values, 16 column indices
+    and 16 rows of X.
+
+    >>> tiles_move_less(105, 1, 64, 2), tiles_move_less(2, 1, 64, 2)
+    (True, False)
+    """
+    return tiles * 16 * (16 * item + 4 + columns * item) < entries * (8 + 4 * columns)
+
+
 def presence_is_found_later(edges: float, size: int) -> bool:
     """Is reading all sums once more cheaper than the answer of every atomic?  Asked where a sum shows its presence."""
     return edges >= tuning.MANY_EDGES and edges * tuning.EDGES_OF_POSITION >= size

@@ -114,6 +114,12 @@ inline unsigned __brev(unsigned x) {
   for (int i = 0; i < 32; i++) r |= (x >> i & 1) << (31 - i);
   return r;
 }
+inline unsigned __byte_perm(unsigned x, unsigned y, unsigned which) {
+  const unsigned long long both = x | (unsigned long long)y << 32;
+  unsigned r = 0;
+  for (int i = 0; i < 4; i++) r |= unsigned(both >> 8 * (which >> 4 * i & 7) & 255) << 8 * i;
+  return r;
+}
 template <class T> inline T __ldg(const T *p) { return *p; }
 template <class T> inline T __ldcg(const T *p) { return *(const volatile T *)p; }
 template <class T> inline T __ldcs(const T *p) { return *p; }

@@ -257,7 +257,7 @@ class CpuPrimitives(NumpyPrimitives):
     def dense_matmul(self, A, B, semiring):
         return dense_lines.matmul(A, B, semiring, lambda: tried(_matmul_full, A, B, semiring))
 
-    def spmm(self, A, X, semiring):
+    def spmm(self, A, X, semiring, said=None):
         return tried(_spmm, A, X, semiring)
 
     def sddmm(self, A, B, semiring, pattern):

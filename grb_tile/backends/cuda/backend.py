@@ -318,8 +318,8 @@ class CudaPrimitives(WholeLoops, Backend):
         return self._find("products.inner_windows", "matmul_inner")(self.device, A, at, B, bt, semiring)
 
     @reporting
-    def spmm(self, A, X, semiring):
-        return self._find("products.spmm", "spmm")(self.device, self.own(A), X, semiring)
+    def spmm(self, A, X, semiring, said=None):
+        return self._find("products.spmm", "spmm")(self.device, self.own(A), X, semiring, said)
 
     @reporting
     def sddmm(self, A, B, semiring, pattern):

@@ -71,8 +71,19 @@ def tile_pairs():
     yield "products/bit_tiles_build.cuh", "merge_tile_row", "", ("int32_t", "uint8_t", "int32_t", "false")
 
 
+def spmm_rounded():
+    """Instances of SpMM on tensor cores."""
+    for form, index, wide in (("HALF", "int32_t", "8"), ("BFLOAT", "int64_t", "4"), ("TENSOR_FLOAT", "int32_t", "2")):
+        yield "products/spmm_rounded.cuh", "spmm_tiles", "", (index, form, wide)
+        yield "products/spmm_rounded.cuh", "fill_tiles", "", (index, form)
+        yield "products/spmm_rounded.cuh", "round_values", "", (form,)
+    for name in ("window_keys", "tile_columns"):
+        yield "products/spmm_rounded.cuh", name, "", ("int32_t",)
+
+
 def instances():
     """(header, name, functors, template) of each."""
+    yield from spmm_rounded()
     for number, (text, atomic, structure_only, has_start, shows) in enumerate(dict.fromkeys(structs())):
         full, masked = (("true", "false"), ("false", "true"))[number % 2]
         yield "products/rows.cuh", "matvec_rows", text, ("int32_t", "int32_t", "int32_t", "S", full, masked)
@@ -96,7 +107,7 @@ def instances():
             yield "products/columns.cuh", "compact_words", text, ("int32_t", "S")
         width, lanes = (("4", "4"), ("2", "32"), ("1", "8"))[number % 3]
         yield "products/spmm.cuh", "spmm", text, ("int32_t", "S", width, lanes, full)
-        yield "products/spmm.cuh", "spmm_fix_up", text, ("S", full)
+        yield "products/spmm.cuh", "spmm_join", text, ("S", full)
         if not structure_only:
             steps = ("2", "0", "1")[number % 3]
             yield "products/sddmm.cuh", "sddmm", text, ("int32_t", "S", width, "8", steps)

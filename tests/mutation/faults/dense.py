@@ -5,6 +5,7 @@ from . import Fault
 TESTS = FORMS = ("tests/storage/test_dense.py", "tests/laws/test_forms_agree.py")
 CPU = ("tests/backends/cpu/test_dense_products.py",)
 CUDA = ("tests/backends/cuda/test_dense_products.py",)
+ROUNDED = ("tests/backends/cuda/test_spmm_rounded.py",)
 
 FAULTS = [
     Fault(
@@ -59,22 +60,22 @@ FAULTS = [
     Fault(
         "grb_tile/backends/dense_products.py",
         "the operands of a transposed product are not swapped",
-        "semiring.flip())\n",
-        "semiring)\n",
+        "semiring.flip(), said)\n",
+        "semiring, said)\n",
         CPU,
     ),
     Fault(
         "kernels/products/spmm.cuh",
-        "the part of a row that begins in a chunk goes where that of the row before is",
-        "carry.at(number, indptr[row] >= from, n)",
-        "carry.at(number, 0, n)",
+        "the parts of a row that is cut into chunks go to one place",
+        "(whole ? row : number) * n + column",
+        "(whole ? row : 0) * n + column",
         CUDA,
     ),
     Fault(
         "kernels/products/spmm.cuh",
-        "a row that crosses chunks has its first part only",
-        "      for (int64_t other = number; other * chunk < stop; other++) {\n",
-        "      for (int64_t other = number; other <= number; other++) {\n",
+        "a row that is cut into chunks has its first part only",
+        "    for (int64_t c = from; c < to; c++) {\n",
+        "    for (int64_t c = from; c <= from; c++) {\n",
         CUDA,
     ),
     Fault(
@@ -118,5 +119,19 @@ FAULTS = [
         "        top += row[0].nrows\n",
         "",
         ("tests/backends/cpu/test_dense_lines.py",),
+    ),
+    Fault(
+        "kernels/products/spmm_rounded.cuh",
+        "a value beyond the range of FP16 is rounded all the same",
+        "(near < LEAST || near >= ABOVE || size >= 0x7f800000u)",
+        "(near < LEAST || size >= 0x7f800000u)",
+        ROUNDED,
+    ),
+    Fault(
+        "kernels/products/spmm_rounded.cuh",
+        "the product over CSR does not replace a rounded one of values that are not finite",
+        "  if (any) *bad = 1;\n}\n\n// keys[e]",
+        "}\n\n// keys[e]",
+        ROUNDED,
     ),
 ]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..runtime.device import Device
 
 MOST_STEPS = 4  # loads of a lane that stay in registers
+LEAST_CHUNK = 64  # entries of a chunk: its first row is searched for
 
 
 def sddmm(device: Device, A: Dense, B: Dense, semiring: Any, pattern: Compressed) -> Any:
@@ -33,7 +34,7 @@ def sddmm(device: Device, A: Dense, B: Dense, semiring: Any, pattern: Compressed
         lanes *= 2
     steps = -(-depth // (lanes * width))
     steps = 0 if steps > MOST_STEPS else steps
-    chunk = chunk_of(device, entries)
+    chunk = chunk_of(device, entries, LEAST_CHUNK)
     chunks = -(-entries // chunk)
     values = device.empty(entries, s.dtype.np_type)
     template = index_type(indices), "S", str(width), str(lanes), str(steps)
