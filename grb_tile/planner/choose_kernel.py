@@ -143,7 +143,7 @@ def blocks_pay(entries: int, blocks: float, item: int, column_bytes: int, profil
 
 
 def tiles_move_less(entries: int, tiles: int, columns: int, item: int) -> bool:
-    """Does A X over tiles of 16 x 16 values of `item` bytes load fewer bytes than over CSR of FP32?
+    """Does A X over tiles of 16 x 16 values of `item` bytes load so few bytes, against CSR of FP32, that it pays?
 
     Each entry loads its index, its value and a row of X of `columns` values; each tile its values, 16 column indices
     and 16 rows of X.
@@ -151,7 +151,7 @@ def tiles_move_less(entries: int, tiles: int, columns: int, item: int) -> bool:
     >>> tiles_move_less(105, 1, 64, 2), tiles_move_less(2, 1, 64, 2)
     (True, False)
     """
-    return tiles * 16 * (16 * item + 4 + columns * item) < entries * (8 + 4 * columns)
+    return tiles * 16 * (16 * item + 4 + columns * item) * tuning.ROUNDED_SAVING < entries * (8 + 4 * columns)
 
 
 def presence_is_found_later(edges: float, size: int) -> bool:

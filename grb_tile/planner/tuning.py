@@ -209,6 +209,9 @@ READS_MOST = _set(
 BUILD_AFTER = _set(
     "BUILD_AFTER", 3, "products", "break-even counter (ski rental): making other columns costs 2 to 10 products", H200
 )
+ROUNDED_SAVING = _set(
+    "ROUNDED_SAVING", 2, "times fewer bytes loaded", "rounded SpMM over tiles: CSR's rows of X come from caches", H200
+)
 DELTA16_SHARE = _set(
     "DELTA16_SHARE", 0.5, "share of the segments", "of 256 entries each, whose columns span less than 2^16", H200
 )

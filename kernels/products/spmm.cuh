@@ -14,7 +14,7 @@
 //   write     the row of C; of a chunk that is not a whole row, its part to `carry`
 // spmm_join adds the parts of each long row in order.
 // Launch: backends/cuda/products/spmm.py: for each of `tiles` tiles of LANES * V columns, a warp for each chunk, then
-//   warps that take `steps` times GROUPS / parts rows.  Any grid; a block for 8 warps in order keeps neighbours together.
+//   warps that take `steps` times GROUPS / parts rows.  Any grid; a block for each 8 warps keeps neighbours together.
 // Preconditions: n < 2^31 is a multiple of V, X is aligned to V elements, indices and values of A to 16 bytes.  Where a
 //   row of A is empty, C's row stays as it is.  FULL: X has every position.  Otherwise x_words has the positions that X
 //   has, and `present` gets those of C.

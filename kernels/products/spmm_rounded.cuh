@@ -1,9 +1,9 @@
 // C = A X with operands rounded to FP16, BF16 or TF32 and sums in FP32, on tensor cores: A as tiles of 16 rows and 16
 // condensed columns, X and C dense and row-major.
 //
-// Algorithm: the rows of a window of 16 are multiplied together (TC-GNN: Wang, Feng, Wang, Ding, "TC-GNN: bridging sparse
-//   GNN computation and dense tensor cores on GPUs", USENIX ATC 2023, section 4.1: the columns that a window names,
-//   each once, side by side), so a row of X is loaded once for 16 rows of A. The fragments of A are stored in the
+// Algorithm: the rows of a window of 16 are multiplied together (Wang, Feng, Wang, Ding, "TC-GNN: bridging sparse GNN
+//   computation and dense tensor cores on GPUs", USENIX ATC 2023, section 4.1: the columns that a window names, each
+//   once, side by side), so a row of X is loaded once for 16 rows of A. The fragments of A are stored in the
 //   order of the lanes, and X needs no shared memory: a lane loads NT neighbouring columns of 4 rows of X, and which
 //   column of C a lane of the instruction has is free to choose.
 // Phases of a warp (spmm_tiles), for a chunk of the tiles of a window and 8 * NT columns of X:
@@ -40,7 +40,8 @@ template <int FORM> GRB_DEVICE rounded_t<FORM> round_to(float x, bool& bad) {
 template <int FORM> GRB_DEVICE float value_of(rounded_t<FORM> x) {
   if constexpr (FORM == TENSOR_FLOAT) return __int_as_float(int(x));
   else if constexpr (FORM == BFLOAT) return __int_as_float(int(unsigned(x) << 16));
-  else return __int_as_float(int((x & 0x8000u) << 16 | (x & 0x7fffu ? (unsigned(x & 0x7fff) << 13) + 0x38000000u : 0u)));
+  const unsigned size = x & 0x7fffu;
+  return __int_as_float(int((x & 0x8000u) << 16 | (size ? (size << 13) + 0x38000000u : 0u)));
 }
 
 // out = x in the form.

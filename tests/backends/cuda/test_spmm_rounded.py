@@ -19,7 +19,7 @@ def values_of(rng, shape):
 
 def operands(rng, n):
     """(A, X, their arrays): a full row, two rows without entries and a window without."""
-    present = rng.random(SHAPE) < 0.25
+    present = rng.random(SHAPE) < 0.4
     present[3], present[[5, 40]], present[16:32] = True, False, False
     a = np.where(present, values_of(rng, SHAPE), np.float32(0))
     x = values_of(rng, (SHAPE[1], n))
@@ -74,12 +74,12 @@ def test_a_value_that_cannot_be_represented(form, values):
         Y = gb.Matrix.from_dense(y, dtype="FP32")
         found, said = product(A, Y, form)
         assert "exact where X has a value" in said
-        assert np.allclose(found.to_coo()[2], exact(A, Y).to_coo()[2], rtol=1e-5, equal_nan=True), value
+        assert np.allclose(found.to_coo()[2], exact(A, Y).to_coo()[2], rtol=1e-5, atol=3e-5, equal_nan=True), value
         B = A.dup()
         B[3, 7] = value
         found, said = product(B, X, form)
         assert f"A has a value that {form} cannot represent" in said
-        assert np.allclose(found.to_coo()[2], exact(B, X).to_coo()[2], rtol=1e-5, equal_nan=True), value
+        assert np.allclose(found.to_coo()[2], exact(B, X).to_coo()[2], rtol=1e-5, atol=3e-5, equal_nan=True), value
     assert np.abs(product(A, X, form)[0].to_coo()[2] - wanted.to_coo()[2]).max() > 0
 
 
@@ -88,10 +88,10 @@ def test_what_is_not_rounded():
     for semiring in ("min_plus", "plus_second"):
         found, said = product(A, X, "fp16", semiring)
         assert "exact" in said
-        assert np.allclose(found.to_coo()[2], A.mxm(X, semiring).new().to_coo()[2], rtol=1e-5)
+        assert np.allclose(found.to_coo()[2], A.mxm(X, semiring).new().to_coo()[2], rtol=1e-5, atol=3e-5)
     with using_shim():
         C = A.mxm(X, "plus_times").new()
         assert "matmul_precision" not in str(gb.explain())
-    assert np.allclose(C.to_coo()[2], exact(A, X).to_coo()[2], rtol=1e-5)
+    assert np.allclose(C.to_coo()[2], exact(A, X).to_coo()[2], rtol=1e-5, atol=3e-5)
     Y = gb.Matrix.from_dense(np.ones((SHAPE[1], 20), np.float32), dtype="FP32")
     assert "multiple of 16" in product(A, Y, "fp16")[1]

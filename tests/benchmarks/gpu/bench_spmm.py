@@ -1,5 +1,5 @@
 """Products with dense matrices on the device against cuSPARSE: python3 tests/benchmarks/gpu/bench_spmm.py [spmm
-semirings sddmm ...] [--small] [--only=MATRIX ...]
+semirings rounded sddmm ...] [--small] [--only=MATRIX ...]
 
 FP32, X with 16 and 64 columns, row-major; cuSPARSE's time is the best of its algorithms in either layout.  Results are
 compared with cuSPARSE's.  A line of JSON per figure goes to $OUT/bench_spmv.jsonl when OUT is set; times: timing.py.
@@ -16,6 +16,7 @@ from cusparse_dense import CuSparse
 from device_graphs import rmat
 from timing import device_us
 
+import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.operators import get_typed_op
@@ -76,6 +77,29 @@ def semirings(backend, name, structure, peer):
             say(part="semirings", matrix=name, columns=n, semiring=which, device_us=time, of_plus_times=time / base)
 
 
+def rounded(backend, name, structure, peer):
+    A = matrix(structure, dtypes.FP32)
+    rows = cp.flatnonzero(A.indptr[1:] != A.indptr[:-1])[::37]
+    for n in (16, 64):
+        X = full(random(A.ncols, n))
+        exact = None
+        for form in ("exact", "fp16", "bf16", "tf32"):
+            said = []
+
+            def ours(X=X, said=said):
+                return backend.spmm(A, X, semiring_of("plus_times"), said)
+
+            with gb.config.set(matmul_precision=form):
+                time = device_us(ours, REPEATS)
+                found = ours().flat.values.reshape(-1, n)[rows]
+            if exact is None:
+                exact, base = found, time
+            error = float((cp.abs(found - exact) / cp.abs(exact)).max())
+            note = said[-1] if said else ""
+            say(part="rounded", matrix=name, columns=n, form=form, device_us=time, of_exact=time / base, error=error,
+                note=note)  # fmt: skip
+
+
 def sddmm(backend, small, peer):
     pattern = rmat(10 if small else 20, 16)
     M = matrix((pattern.nrows, pattern.indptr, pattern.indices), dtypes.FP32)
@@ -96,13 +120,13 @@ def sddmm(backend, small, peer):
 
 def main():
     options = [x for x in sys.argv[1:] if x.startswith("--")]
-    parts = [x for x in sys.argv[1:] if not x.startswith("--")] or ["spmm", "semirings", "sddmm"]
+    parts = [x for x in sys.argv[1:] if not x.startswith("--")] or ["spmm", "semirings", "rounded", "sddmm"]
     only = [x.removeprefix("--only=") for x in options if x.startswith("--only=")]
     backend, peer, small = select.use("cuda"), CuSparse(), "--small" in options
     if "sddmm" in parts:
         sddmm(backend, small, peer)
     for name, structure in matrices(small, only):
-        for part, function in (("spmm", spmm), ("semirings", semirings)):
+        for part, function in (("spmm", spmm), ("semirings", semirings), ("rounded", rounded)):
             if part in parts:
                 function(backend, name, structure, peer)
         cp.get_default_memory_pool().free_all_blocks()
