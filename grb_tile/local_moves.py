@@ -25,9 +25,9 @@ from .backends.select import current
 from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import BOOL, FP64, INT64
-from .hashing import key_of, mixed_by
+from .hashing import key_of
 from .storage.convert import keep_symmetric
-from .storage.store import BitmapVector, SparseVector, index_dtype
+from .storage.store import BitmapVector, index_dtype
 
 __all__ = [
     "Coins",
@@ -110,11 +110,7 @@ class LocalMoves:
                 return *labels_in_order(kept), best, True
             x = after
             if self.B.nvals > FEW_ENTRIES:
-                active = _positions(wants, int(wanting), n)
-                if moving:
-                    # active = wants or B any.pair moves
-                    near = semiring.any_pair[BOOL](self.B @ _positions(moves, int(moving), n)).new()
-                    active = binary.any(active | near).new(name="active")
+                active = self._next(wants, wanting, moves, moving)
 
     def best(self, x: Any, K: Any, active: Vector | None) -> tuple[Vector, Vector, Vector]:
         """rowwise.best_move of the active nodes."""
@@ -134,38 +130,28 @@ class LocalMoves:
         whole = sums_by_label(communities, self.k, n)[communities]
         scale = self.gamma / self.total if self.total else 0.0
         joined = within >= scale * self.k * (whole - self.k)  # nodes that are well connected to their community
-        y, size, ones = xp.arange(n), xp.ones(n), xp.ones(n)
+        level = self.u, self.k, within, whole, joined, scale
+        y, ones, own = xp.arange(n), xp.ones(n), xp.zeros(n)
         active: Vector | None = None
-        target, gain, own = y, xp.zeros(n), xp.zeros(n)
         while self.total:
-            K = sums_by_label(y, self.k, n)
-            found = map(entries, self.best(y, K, active))
-            at = xp.arange(n) if active is None else current().tuples(active._store)[0]
-            target, gain = target.copy(), xp.zeros(n)
-            target[at], gain[at], kept = found
-            own[at] = kept + self.u[at] * (K[y[at]] - self.k[at])
-            # E(part, community - part) >= gamma K(part) (K(community) - K(part)) / 2m: well connected to it
-            cut = sums_by_label(y, within - own, n)
-            open_parts = cut >= scale * K * (whole - K)
-            wants = (gain > 0) & joined & (size[y] == 1) & open_parts[target]
-            if not bool(wants.any()):
+            K, size = sums_by_label(y, self.k, n), sums_by_label(y, ones, n)
+            found = [v._store for v in self.best(y, K, active)]
+            chosen = None if active is None else active._store
+            key = self.coins.next_round()
+            y, own, wants, moves, (wanting, moving) = current().join_half(y, K, size, found, chosen, own, level, key)
+            if not wanting:
                 break
-            # of a random half, those whose part (named by its first node) does not move itself
-            coins = mixed_by(xp.arange(n, dtype=np.uint64), self.coins.next_round()) >> np.uint64(63)
-            moves = wants & (coins == np.uint64(0))
-            moves = moves & ~moves[target]
-            y = xp.where(moves, target, y)
-            size = sums_by_label(y, ones, n)
-            movers = self._listed(xp.flatnonzero(moves))
-            # active = wants or B any.pair moves
-            near = semiring.any_pair[BOOL](self.B @ movers).new()
-            active = binary.any(self._listed(xp.flatnonzero(wants)) | near).new(name="active")
+            active = self._next(wants, wanting, moves, moving)
         return labels_in_order(y)
 
-    def _listed(self, nodes: Any) -> Vector:
-        """The vector with an entry for each of the ascending `nodes`."""
-        true = current().array(np.ones(1, np.bool_))
-        return Vector._from_store(SparseVector(self.n, BOOL, nodes.astype(index_dtype(self.n)), true, True))
+    def _next(self, wants: Any, wanting: float, moves: Any, moving: float) -> Vector:
+        """The nodes to be looked at: those that want to move, and those next to one that moves."""
+        active = _positions(wants, int(wanting), self.n)
+        if moving:
+            # active = wants or B any.pair moves
+            near = semiring.any_pair[BOOL](self.B @ _positions(moves, int(moving), self.n)).new()
+            active = binary.any(active | near).new(name="active")
+        return active
 
 
 def vector_of(values: Any) -> Vector:

@@ -70,6 +70,35 @@ class LoopPrimitives:
         numbers = [float(own.sum()), float((K * K).sum()), int(np.count_nonzero(wants)), movers.size]
         return after, own, from_indices(at[wants], n), from_indices(movers, n), numbers
 
+    def join_half(
+        self, y: np.ndarray, K: np.ndarray, size: np.ndarray, found: Sequence[VectorStore], active: VectorStore | None,
+        own: np.ndarray, level: Sequence[Any], key: int,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[float]]:  # fmt: skip
+        """(next, own', wants, moves, [how many want, how many move]), a round in which nodes join parts of communities.
+
+        y: the part of each node; K, size: by part the sum of k and the number of nodes.  found, active, own, own', key,
+        arrays and bits: as move_half.  level: u, k; within(i) the sum of the entries from i to its community, whole(i)
+        the sum of k over that; joined(i) (bool), may i join a part?; scale.  A part c is open where
+        [+_i within(i) - own'(i) over y(i) = c] >= scale K(c) (whole(c) - K(c)).  A node of positive gain that may join
+        and is alone in its part wants to, where the part best(i) is open; it moves where the first bit of its hash is 0
+        and the node best(i), after which the part is named, has no such hash or does not want to.
+        """
+        u, k, within, whole, joined, scale = level
+        n = y.shape[0]
+        at = np.arange(n) if active is None else self.tuples_vector(active)[0]
+        best, gain, kept = (self.tuples_vector(store)[1] for store in found)
+        own = own.copy()
+        own[at] = kept + u[at] * (K[y[at]] - k[at])
+        is_open = np.bincount(y, within - own, n) >= scale * K * (whole - K)
+        wants = (gain > 0) & joined[at] & (size[y[at]] == 1) & is_open[best]
+        asks = np.zeros(n, np.bool_)
+        asks[at] = wants & (mixed_by(at.astype(np.uint64), key) >> np.uint64(63) == 0)
+        moves = asks[at] & ~asks[best]
+        after, movers = y.copy(), at[moves]
+        after[movers] = best[moves]
+        numbers = [int(np.count_nonzero(wants)), movers.size]
+        return after, own, from_indices(at[wants], n), from_indices(movers, n), numbers
+
     def dependencies(self, A: Compressed, sources: np.ndarray, endpoints: bool, by_edge: bool) -> Any:
         """delta[v], the sum over the sources of Brandes' dependency on v, as an array of this backend's, FP64.
 

@@ -9,18 +9,11 @@
 // Preconditions: numbers and the words of bits are all zero.
 #pragma once
 #include "base/bits.cuh"
+#include "base/hashing.cuh"
 #include "base/warp.cuh"
 #include "products/row_labels.cuh"
 
 namespace grb {
-
-// splitmix64's finaliser of counter x golden ratio + key, as grb_tile/hashing.py.
-GRB_DEVICE word mixed_by(word counter, word key) {
-  word x = counter * 0x9E3779B97F4A7C15ull + key;
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
-  x = (x ^ x >> 27) * 0x94D049BB133111EBull;
-  return x ^ x >> 31;
-}
 
 struct MoveHalf {
   const int64_t* x;

@@ -17,8 +17,8 @@ INHERITED = {  # what a backend need not say again: identity, a plain form in Nu
     "concat_matrices", "inner", "dense_product", "reduce_lines", "spmm", "sddmm", "dense_matvec", "dense_matmul",
     "broadcast_combine",
     "best_labels", "least_absent", "sum_by_label", "move_half", "core_numbers", "strong_components", "cuthill_mckee",
-    "dependencies", "matmul_inner", "sequential", "outside",
-    "device_report", "reduce_matmul", "one_pass", "topological_levels",
+    "dependencies", "matmul_inner", "sequential", "outside", "device_report", "reduce_matmul", "one_pass",
+    "join_half", "topological_levels",
 }  # fmt: skip
 
 

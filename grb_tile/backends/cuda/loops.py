@@ -129,6 +129,11 @@ class WholeLoops:
         return self._find("products.row_labels", "move_half")(self.device, x, K, found, active, own, u, k, key)
 
     @reporting
+    def join_half(self, y, K, size, found, active, own, level, key):
+        found, active = list(map(self.own, found)), None if active is None else self.own(active)
+        return self._find("products.row_labels", "join_half")(self.device, y, K, size, found, active, own, level, key)
+
+    @reporting
     def sum_by_label(self, labels, values, size):
         return self._find("products.row_labels", "sum_by_label")(self.device, labels, values, size)
 

@@ -203,3 +203,5 @@ def instances():
     for name in ("labels_of_columns", "bin_label_rows", "sum_by_label", "present_labels"):
         yield "products/row_labels_bin.cuh", name, "", ()
     yield "products/move_half.cuh", "move_half", "", ()
+    for name in ("join_own", "join_wants", "join_moves"):
+        yield "products/join_half.cuh", name, "", ()

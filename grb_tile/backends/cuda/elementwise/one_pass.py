@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....storage.store import BitmapVector
+from ..runtime.launch import bits_of
 from ..runtime.mailbox import SentWords
 from ..structure.entries import to_bitmap
 
@@ -44,11 +45,6 @@ class DeviceSums:
         return self._values is not None if self._sent is None else self._sent.is_ready()
 
 
-def _bits(x: float) -> int:
-    """The signed integer of the same 8 bytes."""
-    return struct.unpack("q", struct.pack("d", x))[0]
-
-
 def one_pass(device: Device, program: Any, dtype: Any, size: int, scalars: list[Any], *stores: Any) -> Any:
     """(stores, sums)"""
     operands, iso = [], 0
@@ -61,8 +57,7 @@ def one_pass(device: Device, program: Any, dtype: Any, size: int, scalars: list[
     for k in range(SCALARS):
         x = scalars[k] if k < len(scalars) else 0.0
         here = not isinstance(x, float) and isinstance(x.sums, DeviceSums) and x.sums.device is device
-        # a double as the 8 bytes of an integer, because that is what a launch packs
-        operands += (x.sums.addresses[x.k], 0) if here else (0, _bits(x if isinstance(x, float) else x.value))
+        operands += (x.sums.addresses[x.k], 0) if here else (0, bits_of(x if isinstance(x, float) else x.value))
     values = [device.empty(size, dtype.np_type) for _ in program.outputs]
     launcher, count = device.launcher, len(program.sums)
     text = "float" if dtype.np_type.itemsize == 4 else "double"

@@ -13,6 +13,7 @@ import numpy as np
 from ....dtypes import FP64, INT64
 from ....storage.store import BitmapVector, SparseVector
 from ..runtime.late_vector import LateVector
+from ..runtime.launch import bits_of
 from ..runtime.mailbox import SentWords
 from ..structure.structure import convert
 
@@ -80,8 +81,28 @@ def move_half(
     wants, moves = device.zeros((n + 63) >> 6, np.uint64), device.zeros((n + 63) >> 6, np.uint64)
     numbers = device.zeros(4, np.float64)
     device.launcher.kernel("products/move_half.cuh", "move_half").over(-(-n // 32) * 32, (
-        x, K, best, gain, kept, pattern, own, u, k, n, np.uint64(key), after, sums, wants, moves, numbers,
+        x, K, best, gain, kept, pattern, own, u, k, n, bits_of(key), after, sums, wants, moves, numbers,
     ))  # fmt: skip
+    return after, sums, wants, moves, device.host(numbers).tolist()
+
+
+def join_half(
+    device: Device, y: Any, K: Any, size: Any, found: Any, active: Any, own: Any, level: Any, key: int
+) -> tuple[Any, Any, Any, Any, list[float]]:
+    """(next, own', wants, moves, numbers); see protocol.Backend.join_half."""
+    n = y.shape[0]
+    best, gain, kept = (convert(device, store, "bitmap").values for store in found)
+    pattern = None if active is None else convert(device, active, "bitmap").words
+    u, k, within, whole, joined, scale = level
+    after, sums, cut = device.empty(n, np.int64), device.empty(n, np.float64), device.zeros(n, np.float64)
+    wants, asks, moves = device.zeros((3, (n + 63) >> 6), np.uint64)
+    numbers = device.zeros(2, np.float64)
+    operands = (
+        y, K, size, best, gain, kept, pattern, own, u, k, within, whole, joined, bits_of(scale), n, bits_of(key), after,
+        sums, cut, wants, asks, moves, numbers,
+    )  # fmt: skip
+    for name in ("join_own", "join_wants", "join_moves"):
+        device.launcher.kernel("products/join_half.cuh", name).over(-(-n // 32) * 32, operands)
     return after, sums, wants, moves, device.host(numbers).tolist()
 
 

@@ -359,6 +359,11 @@ class Launcher:
         return free + self.xp.get_default_memory_pool().free_bytes(), total
 
 
+def bits_of(x: float) -> int:
+    """The signed integer of the same 8 bytes as a float, or as an int below 2^64: what a launch packs at once."""
+    return struct.unpack("q", struct.pack("Q" if isinstance(x, int) else "d", x))[0]
+
+
 def _as_integer(a: Any) -> Any:
     """A float, or an unsigned integer of 64 bits, as the signed integer of the same bytes; anything else itself."""
     if isinstance(a, (float, np.floating)) or type(a) is np.uint64:
