@@ -102,7 +102,10 @@ def test_what_networkx_answers_sooner_needs_a_converted_graph():
         ("shortest_path", (0, 5, "weight", "bellman-ford"), False),
         ("shortest_path", (0,), False),
         ("shortest_path_length", (0, 5), True),
-        ("shortest_path_length", (0, 5, "weight"), False),
+        ("shortest_path_length", (0, 5, "weight"), True),
+        ("shortest_path_length", (0, 5, "weight", "bellman-ford"), False),
+        ("dijkstra_path", (0, 5), True),
+        ("single_source_dijkstra_path_length", (0,), False),
         ("has_path", (0, 5), True),
         ("jaccard_coefficient", ([(0, 1)] * 40,), True),
         ("jaccard_coefficient", ([(0, 1)] * 60,), False),
@@ -119,6 +122,55 @@ def test_what_looks_at_few_nodes_needs_a_converted_graph(name, arguments, sooner
     assert (answer is not True and "less time than a conversion" in answer) if sooner else answer is True
     nx.triangles(G, backend="grb_tile")
     assert backend.should_run(name, (G, *arguments), {}) is True
+
+
+def two_parts(kind=nx.Graph):
+    """A complete graph of 60 nodes, and apart from it a cycle of five."""
+    G = kind(nx.disjoint_union(nx.complete_graph(60), nx.cycle_graph(5)))
+    nx.set_edge_attributes(G, 2, "weight")
+    return G
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "few", "many"),
+    [
+        ("bfs_edges", (), 60, 0),
+        ("bfs_layers", (), 60, 0),
+        ("descendants", (), 60, 0),
+        ("ancestors", (), 60, 0),
+        ("node_connected_component", (), 60, 0),
+        ("shortest_path", (), 60, 0),
+        ("shortest_path_length", (), 60, 0),
+        ("single_source_shortest_path_length", (0,), 0, None),
+        ("single_source_shortest_path_length", (3,), 60, 0),
+        ("single_target_shortest_path", (3,), 60, 0),
+        ("multi_source_dijkstra", (), [60, 61], [0, 61]),
+        ("single_source_dijkstra_path", (1.5,), 60, None),  # the edges have length 2
+        ("single_source_dijkstra_path", (2,), 60, 0),
+        ("single_source_bellman_ford", (), 60, 0),
+    ],
+)
+def test_a_search_that_reaches_few_nodes_is_left_to_networkx(name, arguments, few, many):
+    for kind in (nx.Graph, nx.DiGraph) if name != "node_connected_component" else (nx.Graph,):
+        G = two_parts(kind)
+        place = (None,) if name.startswith("multi") else ()  # the target
+        options = {"cutoff": arguments[0]} if arguments else {}
+        assert backend.should_run(name, (G, few, *place), options) is not True
+        if many is not None:
+            assert backend.should_run(name, (G, many, *place), options) is True
+
+
+def test_searches_of_few_nodes_add_up_to_a_conversion():
+    G = two_parts()
+    answers = [backend.should_run("bfs_edges", (G, 60), {}) for _ in range(40)]
+    first = answers.index(True)
+    assert first == 4 * len(G) // 10  # of a cycle of five nodes a search looks at 10 neighbours
+    assert all(answer is True for answer in answers[first:])
+    G.remove_edge(0, 1)
+    assert backend.should_run("bfs_edges", (G, 60), {}) is not True
+    assert backend.should_run("bfs_edges", (G, "no node"), {}) is not True
+    answers = [backend.should_run("dijkstra_path", (two_parts(), 0, 5), {}) for _ in range(2)]
+    assert True not in answers
 
 
 def test_a_refusal_says_why():

@@ -12,6 +12,7 @@ from grb_tile import algorithms
 from grb_tile.algorithms.paths import path_to
 
 from ..adjacency import ends, graph, nodes_of, sparse
+from ..few_nodes import search
 from ..registry import implements
 from ..searches import batches_of_levels, levels_in_order, tree_in_order
 
@@ -39,14 +40,14 @@ def lengths(G: nx.Graph, of: algorithms.Graph, source: Any, cutoff: float | None
     return sparse(G, found.levels, ascending=True)
 
 
-@implements()
+@implements(light=search(limit="cutoff"))
 def single_source_shortest_path_length(G, source, cutoff=None):
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} is not in G")
     return lengths(G, graph(G), source, cutoff)
 
 
-@implements()
+@implements(light=search(source="target", limit="cutoff", reverse=True))
 def single_target_shortest_path_length(G, target, cutoff=None):
     if target not in G:
         raise nx.NodeNotFound(f"Target {target} is not in G")
@@ -75,14 +76,14 @@ def paths_to(G: nx.Graph, source: Any, cutoff: float | None, *, reverse: bool = 
     return found
 
 
-@implements()
+@implements(light=search(limit="cutoff"))
 def single_source_shortest_path(G, source, cutoff=None):
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} not in G")
     return paths_to(G, source, cutoff)
 
 
-@implements()
+@implements(light=search(source="target", limit="cutoff", reverse=True))
 def single_target_shortest_path(G, target, cutoff=None):
     if target not in G:
         raise nx.NodeNotFound(f"Target {target} not in G")
@@ -119,7 +120,7 @@ def _edges(G: nx.Graph, source: Any, reverse: bool, limit: Any) -> Iterator[tupl
         yield from zip(nodes.of(parents), nodes.of(reached))
 
 
-@implements(can_run=_sorts_itself)
+@implements(can_run=_sorts_itself, light=search(limit="depth_limit", reverse="reverse"))
 def bfs_edges(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
     yield from _edges(G, source, reverse, depth_limit)
 
@@ -134,13 +135,13 @@ def bfs_tree(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
     return T
 
 
-@implements(can_run=_sorts_itself)
+@implements(can_run=_sorts_itself, light=search(limit="depth_limit"))
 def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
     for parent, child in _edges(G, source, False, depth_limit):
         yield child, parent
 
 
-@implements(can_run=_sorts_itself)
+@implements(can_run=_sorts_itself, light=search(limit="depth_limit"))
 def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
     parent, children = source, []
     for node, child in _edges(G, source, False, depth_limit):
@@ -160,7 +161,7 @@ def _sources(G: nx.Graph, sources: Any) -> list[Any]:
     return found
 
 
-@implements()
+@implements(light=search(source="sources"))
 def bfs_layers(G, sources):
     start = _sources(G, sources)
     nodes = nodes_of(G)
@@ -190,12 +191,12 @@ def _reached(G: nx.Graph, of: algorithms.Graph, source: Any) -> set:
     return found
 
 
-@implements()
+@implements(light=search())
 def descendants(G, source):
     return _reached(G, graph(G), source)
 
 
-@implements()
+@implements(light=search(reverse=True))
 def ancestors(G, source):
     return _reached(G, reversed_graph(G), source)
 
@@ -204,7 +205,7 @@ def _has_none(neighbors: Any = None, **others: Any) -> bool | str:
     return neighbors is None or "neighbors is a function of the caller"
 
 
-@implements(can_run=_has_none)
+@implements(can_run=_has_none, light=search(limit="depth_limit"))
 def generic_bfs_edges(G, source, neighbors=None, depth_limit=None):
     yield from _edges(G, source, False, depth_limit)
 
@@ -214,7 +215,7 @@ def _nodes_at(levels: Iterable[tuple[np.ndarray, np.ndarray]]) -> Iterator[tuple
         yield depth, reached
 
 
-@implements()
+@implements(light=search(limit="cutoff"))
 def predecessor(G, source, target=None, cutoff=None, return_seen=None):
     """For each node its neighbours that are one level nearer to the source."""
     if source not in G:

@@ -11,6 +11,7 @@ import grb_tile as gb
 from grb_tile import algorithms
 
 from ..adjacency import graph, nodes_of
+from ..few_nodes import search
 from ..registry import implements
 
 
@@ -58,7 +59,7 @@ def is_connected(G):
     return _weak(G).count == 1
 
 
-@implements(not_for=("directed",))
+@implements(not_for=("directed",), light=search(source="n"))
 def node_connected_component(G, n):
     if n not in G:
         raise KeyError(n)  # as NetworkX, which looks up the neighbours of n

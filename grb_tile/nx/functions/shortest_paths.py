@@ -10,6 +10,7 @@ import grb_tile as gb
 from grb_tile import algorithms
 
 from ..adjacency import graph, nodes_of
+from ..few_nodes import one_pair, reaches_few
 from ..registry import implements, original
 from ..searches import batches_of_levels
 from . import breadth_first as fewest, weighted_paths as least
@@ -65,16 +66,27 @@ def _search(functions: dict, G: nx.Graph, source: Any, target: Any, weight: Any,
     return one_pair(G, source, target, weight)
 
 
-def _is_bidirectional(source: Any = None, target: Any = None, method: str = "dijkstra", **others: Any) -> bool:
-    """Whether NetworkX searches from both ends, which reaches few nodes of most graphs."""
-    return source is not None and target is not None and method == "dijkstra"
+def _reaches_few(G: nx.Graph, source: Any, target: Any) -> bool:
+    """Whether a search from the one end that is given reaches few nodes."""
+    if source is None and target is None:
+        return False
+    return reaches_few(G, [target], reverse=True) if source is None else reaches_few(G, [source])
 
 
-def _has_both_ends(source: Any = None, target: Any = None, weight: Any = None, **others: Any) -> bool:
-    return source is not None and target is not None and weight is None
+def _path_of_few(G: nx.Graph, source: Any = None, target: Any = None, method: str = "dijkstra", **others: Any) -> bool:
+    """Whether NetworkX searches from both ends, which reaches few nodes of most graphs, or a search reaches few."""
+    return (source is not None and target is not None and method == "dijkstra") or _reaches_few(G, source, target)
 
 
-@implements(light=_is_bidirectional)
+def _length_of_few(
+    G: nx.Graph, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
+) -> bool:
+    if source is None or target is None:
+        return _reaches_few(G, source, target)
+    return weight is None or (method == "dijkstra" and one_pair(G))
+
+
+@implements(light=_path_of_few)
 def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
     """Paths between one or all sources and one or all targets."""
     found = _search(PATHS, G, source, target, weight, method)
@@ -83,7 +95,7 @@ def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
     return found
 
 
-@implements(light=_has_both_ends)
+@implements(light=_length_of_few)
 def shortest_path_length(G, source=None, target=None, weight=None, method="dijkstra"):
     """Lengths between one or all sources and one or all targets."""
     return _search(LENGTHS, G, source, target, weight, method)

@@ -15,6 +15,7 @@ from grb_tile import algorithms
 from grb_tile.algorithms.paths import path_to
 
 from ..adjacency import ends, finite, graph, graph_by_function, nodes_of, sparse
+from ..few_nodes import one_pair, search
 from ..registry import implements
 
 
@@ -116,42 +117,42 @@ def _dijkstra_lengths(G: nx.Graph, found: algorithms.Graph, sources: Any, cutoff
     return sparse(G, _within(_search(found, numbers, False)[0], numbers, cutoff), ascending=True)
 
 
-@implements()
+@implements(light=search(source="sources", limit="cutoff", weighted=True))
 def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight"):
     return _dijkstra(G, weighted(G, weight, nonnegative=True), sources, target, cutoff)
 
 
-@implements()
+@implements(light=search(source="sources", limit="cutoff", weighted=True))
 def multi_source_dijkstra_path(G, sources, cutoff=None, weight="weight"):
     return multi_source_dijkstra(G, sources, cutoff=cutoff, weight=weight)[1]
 
 
-@implements()
+@implements(light=search(source="sources", limit="cutoff", weighted=True))
 def multi_source_dijkstra_path_length(G, sources, cutoff=None, weight="weight"):
     return _dijkstra_lengths(G, weighted(G, weight, nonnegative=True), sources, cutoff)
 
 
-@implements()
+@implements(light=search(limit="cutoff", weighted=True))
 def single_source_dijkstra(G, source, target=None, cutoff=None, weight="weight"):
     return multi_source_dijkstra(G, [source], target=target, cutoff=cutoff, weight=weight)
 
 
-@implements()
+@implements(light=search(limit="cutoff", weighted=True))
 def single_source_dijkstra_path(G, source, cutoff=None, weight="weight"):
     return multi_source_dijkstra(G, [source], cutoff=cutoff, weight=weight)[1]
 
 
-@implements()
+@implements(light=search(limit="cutoff", weighted=True))
 def single_source_dijkstra_path_length(G, source, cutoff=None, weight="weight"):
     return multi_source_dijkstra_path_length(G, [source], cutoff=cutoff, weight=weight)
 
 
-@implements()
+@implements(light=one_pair)
 def dijkstra_path(G, source, target, weight="weight"):
     return multi_source_dijkstra(G, [source], target=target, weight=weight)[1]
 
 
-@implements()
+@implements(light=one_pair)
 def dijkstra_path_length(G, source, target, weight="weight"):
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} not found in graph")
@@ -189,7 +190,7 @@ def _tight(G: nx.Graph, found: algorithms.Graph, distances: Any) -> dict[Any, li
     return before
 
 
-@implements()
+@implements(light=search(limit="cutoff", weighted=True))
 def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} is not found in the graph")
@@ -227,7 +228,7 @@ def _bellman_ford_paths(G: nx.Graph, found: algorithms.Graph, source: Any) -> di
     return _paths(G, *_search(found, [nodes_of(G).number(source)], True))
 
 
-@implements()
+@implements(light=search())
 def single_source_bellman_ford(G, source, target=None, weight="weight"):
     if source == target:
         if source not in G:
@@ -241,22 +242,22 @@ def single_source_bellman_ford(G, source, target=None, weight="weight"):
     return distances[nodes_of(G).number(target)].new().value, _paths(G, distances, before, target)[target]
 
 
-@implements()
+@implements(light=search())
 def single_source_bellman_ford_path(G, source, weight="weight"):
     return single_source_bellman_ford(G, source, weight=weight)[1]
 
 
-@implements()
+@implements(light=search())
 def single_source_bellman_ford_path_length(G, source, weight="weight"):
     return sparse(G, _bellman_ford(G, source, weight, False)[0], ascending=True)
 
 
-@implements()
+@implements(light=search())
 def bellman_ford_path(G, source, target, weight="weight"):
     return single_source_bellman_ford(G, source, target=target, weight=weight)[1]
 
 
-@implements()
+@implements(light=search())
 def bellman_ford_path_length(G, source, target, weight="weight"):
     if source == target:
         if source not in G:
@@ -290,7 +291,7 @@ def _predecessors(G: nx.Graph, source: Any, weight: Any) -> tuple[Any, Any, algo
     return *_search(found, [nodes_of(G).number(source)], True), found
 
 
-@implements()
+@implements(light=search())
 def bellman_ford_predecessor_and_distance(G, source, target=None, weight="weight", heuristic=False):
     distances, _, found = _predecessors(G, source, weight)
     return _tight(G, found, distances), sparse(G, distances, ascending=True)
