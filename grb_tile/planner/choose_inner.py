@@ -32,9 +32,10 @@ def choose_inner(A, at: bool, B, bt: bool) -> Plan | None:
     if not serves or entries <= tuning.GPU_SMALL_MATRIX or forced().kernel is not None or forced().product is not None:
         return None
     panels = -(-rows // 16) * -(-cols // 8)
-    windows = entries * panels * tuning.GPU_INNER_ENTRY_NS + inner * rows * cols * tuning.GPU_INNER_STEP_NS
+    read = a_entries if A is B and at != bt else entries
+    windows = read * panels * tuning.GPU_INNER_ENTRY_NS + inner * rows * cols * tuning.GPU_INNER_STEP_NS
     products = a_entries * b_entries / inner
-    rest = products * tuning.GPU_ROW_PRODUCT_NS
+    rest = products * tuning.GPU_SPLIT_PRODUCT_NS
     rest += (at * a_entries + bt * b_entries) * tuning.GPU_TRANSPOSE_NS
     if windows >= rest:
         return None

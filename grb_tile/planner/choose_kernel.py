@@ -209,8 +209,7 @@ class TileFacts(NamedTuple):
     """What is known of a product of matrices in 8 x 8 tiles.
 
     entries, nrows: of A.  row: mean entries of a row of B.  made: entries whose tiles have to be made first.
-    structure: does the product read no values?  one_by_one: are entries multiplied one by one, for want of a matrix
-    instruction?
+    structure: does the product read no values?  mode: how values are computed (the enumeration of tile_products.cuh).
     fill(): mean entries of a tile of A, of B.
     """
 
@@ -219,7 +218,7 @@ class TileFacts(NamedTuple):
     row: float
     made: int
     structure: bool
-    one_by_one: bool
+    mode: str
     fill: Callable[[], tuple[float, float]]
 
     def costs(self) -> tuple[float, float, float] | None:
@@ -234,8 +233,12 @@ class TileFacts(NamedTuple):
         a_fill, b_fill = self.fill()
         each = a_fill * b_fill / 8
         pair = tuning.GPU_TILE_PAIR_NS
-        if self.one_by_one:
-            pair += tuning.GPU_TILE_ONE_BY_ONE_NS + each * tuning.GPU_TILE_PRODUCT_NS
+        if self.structure or self.mode == "BIT_MATRIX":
+            pair += tuning.GPU_TILE_BITS_NS
+        elif self.mode == "FP64_MATRIX":
+            pair += tuning.GPU_TILE_MATRIX_NS
+        else:
+            pair += tuning.GPU_TILE_VALUES_NS + each * tuning.GPU_TILE_PRODUCT_NS
         if self.entries / max(a_fill, 1.0) > self.nrows / 8 * 32:  # a warp does not hold the tiles of a block row of A
             pair += tuning.GPU_TILE_BISECTION_NS
         made = tuning.GPU_TILE_CALL_NS + self.made * tuning.GPU_TILE_ENTRY_NS

@@ -435,48 +435,39 @@ GPU_TABLE_LOOKUPS = _set(
 GPU_MASKED_PUSH_NS = _set(
     "GPU_MASKED_PUSH_NS", 8e-3, "ns a product", "looked up in a table of the mask's row and merged there", SPGEMM
 )
+LONG_ROWS = "H200: 8 rows of 10^7 entries in 1 and 2 x 10^7 columns"
 GPU_INNER_LINES = _set(
-    "GPU_INNER_LINES",
-    64,
-    "rows or columns of C",
-    "each 16 rows or 8 columns more read the other operand once more",
-    H200,
+    "GPU_INNER_LINES", 64, "rows or columns of C", "each 16 rows or 8 columns more read the other operand again", H200
 )
 GPU_INNER_SPAN = _set(
     "GPU_INNER_SPAN", 16, "inner indices an entry", "emptier windows have fewer loads than zeros", H200
 )
-GPU_INNER_ENTRY_NS = _set("GPU_INNER_ENTRY_NS", 6e-3, "ns an entry", "12 bytes from DRAM take 3e-3", H200)
+GPU_INNER_ENTRY_NS = _set("GPU_INNER_ENTRY_NS", 3.2e-3, "ns an entry", "of 12 bytes", LONG_ROWS)
 GPU_INNER_STEP_NS = _set(
-    "GPU_INNER_STEP_NS", 1e-3, "ns an entry of C and inner index", "two bits, and a product where both are set", H200
+    "GPU_INNER_STEP_NS", 1.1e-3, "ns an entry of C and inner index", "two bits, a product where both are set", LONG_ROWS
 )
-TILES_OF_PRODUCT = "H200: fem 40, fem 70"
+GPU_SPLIT_PRODUCT_NS = _set("GPU_SPLIT_PRODUCT_NS", 18e-3, "ns a product", "two phases, rows split", LONG_ROWS)
+TILES = "H200: fem 40, fem 70, bands of full tiles"
+PAIR = "ns a pair of 8 x 8 tiles"
 GPU_ROW_PRODUCT_NS = _set(
     "GPU_ROW_PRODUCT_NS", 6e-3, "ns a product", f"two phases, no mask: 6e-3 (fem 40) to 60e-3 ({RECORD})", SPGEMM
 )
-GPU_TILE_PAIR_NS = _set(
-    "GPU_TILE_PAIR_NS", 0.18, "ns a pair of 8 x 8 tiles", "all three steps: 0.17 (fem 70) to 0.19", TILES_OF_PRODUCT
+GPU_TILE_PAIR_NS = _set("GPU_TILE_PAIR_NS", 0.05, PAIR, "layout and masks of C: 0.025 to 0.05", TILES)
+GPU_TILE_MATRIX_NS = _set(
+    "GPU_TILE_MATRIX_NS", 0.14, PAIR, "and FP64 values by matrix instructions: 0.13 to 0.16", TILES
 )
-GPU_TILE_ENTRY_NS = _set(
-    "GPU_TILE_ENTRY_NS", 0.05, "ns an entry", "tiles made of CSR: 0.043 (fem 70) to 0.066", TILES_OF_PRODUCT
+GPU_TILE_BITS_NS = _set("GPU_TILE_BITS_NS", 0.055, PAIR, "and sums of ones; without values 0.018", TILES)
+GPU_TILE_VALUES_NS = _set(
+    "GPU_TILE_VALUES_NS", 0.26, PAIR, "and values of other semirings, at 76 products a pair", TILES
 )
-GPU_TILE_ONE_BY_ONE_NS = _set(
-    "GPU_TILE_ONE_BY_ONE_NS",
-    0.2,
-    "ns a pair of 8 x 8 tiles",
-    "in addition, where entries are multiplied one by one",
-    "H200: fem 40, band of full tiles; min_plus",
-)
+GPU_TILE_ENTRY_NS = _set("GPU_TILE_ENTRY_NS", 0.05, "ns an entry", "tiles made of CSR: 0.043 (fem 70) to 0.066", TILES)
 GPU_TILE_PRODUCT_NS = _set(
-    "GPU_TILE_PRODUCT_NS",
-    1.4e-3,
-    "ns a product",
-    "the same, for each product",
-    "H200: fem 40, band of full tiles; min_plus",
+    "GPU_TILE_PRODUCT_NS", 0.3e-3, "ns a product", "the same: 8 inner indices with products, not 5", TILES
 )
 GPU_TILE_BISECTION_NS = _set(
     "GPU_TILE_BISECTION_NS",
     0.18,
-    "ns a pair of 8 x 8 tiles",
+    PAIR,
     "in addition, where block rows of A have more than 32 tiles",
     "H200: band of 96 full tiles",
 )
@@ -485,7 +476,7 @@ GPU_TILE_CALL_NS = _set(
     300_000.0,
     "ns a call",
     "three steps have more launches and read-backs than two phases: host time 0.5 ms against 0.2",
-    TILES_OF_PRODUCT,
+    TILES,
 )
 GPU_STRUCTURE_PRODUCT_NS = _set(
     "GPU_STRUCTURE_PRODUCT_NS",

@@ -4,7 +4,7 @@
 // Step 1  layout of C's blocks: a product of the block layouts, in two phases (products/spgemm.cuh)
 // Step 2  tile_masks     map of each block of C, by OR of rows of bits; entries of each row of C
 // Step 3  tile_products  values and columns (products/tile_products.cuh): FP64 plus_times by matrix instructions, sums
-//                        of ones by bits, other semirings by the pairs of entries whose bits meet
+//                        of ones by bits, other semirings by ordinary cores
 // Window: WINDOW neighbouring blocks of a block row of C, which a warp computes together.  The block row's blocks of A
 //   are dealt to the lanes; each lane finds what its row of blocks of B has in the window (`meet`).
 // Exactness: an absent position is 0 in a matrix instruction.  0 x Inf is NaN, and a sum of absent positions hides the

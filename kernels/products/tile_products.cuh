@@ -11,8 +11,9 @@ namespace grb {
 
 constexpr int PAIR_THREADS = 128;  // of a block of tile_products, as in its launch bounds
 
-// How the values of a block of C are computed: by the pairs of entries whose bits meet; FP64 plus_times by matrix
-// instructions; sums of ones, or of one value, by matrix instructions on bits.
+// How the values of a block of C are computed: by ordinary cores from blocks in shared memory, products only where the
+// bits of both meet; FP64 plus_times by matrix instructions; sums of ones, or of one value, by matrix instructions on
+// bits.
 enum { ENTRIES, FP64_MATRIX, BIT_MATRIX };
 
 // C += A B for A 8 x 4, B 4 x 8, C 8 x 8 of a warp: lane l has A(l / 4, l % 4), B(l % 4, l / 4) and, in c0 and c1,
@@ -76,7 +77,7 @@ struct alignas(16) Tile {
 // What a window needs of one block of C, for each lane's block of A: the block of B that meets it.  The sums of the
 // block of C replace that when they are complete.
 template <class Z, int MODE> struct Slot {
-  static constexpr int MAPS = MODE == FP64_MATRIX ? 0 : 32;
+  static constexpr int MAPS = MODE == BIT_MATRIX ? 32 : 0;
   static constexpr int TILES = MODE == BIT_MATRIX ? 0 : 32;
   static constexpr int NEEDED = TILES * sizeof(Tile) + MAPS * sizeof(word), SUMS = 64 * sizeof(Z);
   static constexpr int PAD = MODE == FP64_MATRIX ? 0 : 64;  // so that slots begin in different banks
@@ -84,16 +85,45 @@ template <class Z, int MODE> struct Slot {
   ulonglong2 memory[SIZE / 16];
 
   GRB_DEVICE Tile* b() { return reinterpret_cast<Tile*>(memory); }
-  // The transposed map of the block of B, so that columns are bytes; 0 where no block meets it in BIT_MATRIX.
-  GRB_DEVICE word* columns() { return reinterpret_cast<word*>(memory + TILES); }
+  // BIT_MATRIX: the transposed map of the block of B, so that columns are bytes; 0 where no block meets it.
+  GRB_DEVICE word* columns() { return reinterpret_cast<word*>(memory); }
   GRB_DEVICE Z* sums() { return reinterpret_cast<Z*>(memory); }
 };
 
 // The shared memory of a warp.
 template <class S, int MODE> struct Window {
+  static constexpr bool read_a = MODE == ENTRIES && S::reads_a && !S::a_iso;
+  static constexpr bool read_b = MODE == ENTRIES && S::reads_x && !S::x_iso;
+  static constexpr int A_BYTES = read_a ? 64 * sizeof(typename S::A) : 0;
+  static constexpr int B_BYTES = read_b ? 64 * sizeof(typename S::X) : 0;
   Tile a[32];
   Slot<typename S::Z, MODE> slots[WINDOW];
+  ulonglong2 pair[(A_BYTES + B_BYTES) / 16 + 1];
+
+  // Values of the pair of blocks that is multiplied (ENTRIES), row by row.
+  GRB_DEVICE typename S::A* a_values() { return reinterpret_cast<typename S::A*>(pair); }
+  GRB_DEVICE typename S::X* b_values() { return reinterpret_cast<typename S::X*>(pair + A_BYTES / 16); }
 };
+
+// Columns of a block that have an entry, rows that have one, as bits.
+GRB_DEVICE unsigned columns_of(word map) {
+  unsigned found = unsigned(map) | unsigned(map >> 32);
+  found |= found >> 16;
+  return (found | found >> 8) & 0xff;
+}
+GRB_DEVICE unsigned rows_of(word map) {
+  const word low = 0x7f7f7f7f7f7f7f7full, found = (((map & low) + low) | map) >> 7 & 0x0101010101010101ull;
+  return unsigned(found * 0x0102040810204080ull >> 56);
+}
+
+// ENTRIES: `start` of a block is the address of its first value and, in the highest byte, the inner indices at which it
+// has entries (columns of A's block, rows of B's): addresses of user space have at most 56 bits.
+template <class T> GRB_DEVICE int64_t marked_start(const T* values, int64_t start, unsigned lines) {
+  return int64_t(reinterpret_cast<uintptr_t>(values + start) | word(lines) << 56);
+}
+template <class T> GRB_DEVICE const T* first_value(const Tile& tile) {
+  return reinterpret_cast<const T*>(word(tile.start) & ~(word(0xff) << 56));
+}
 
 // Puts what the lanes' blocks of A meet into shared memory.
 template <int MODE, class O, class S>
@@ -103,45 +133,110 @@ GRB_DEVICE void fill(const TilePairs<O, S>& o, const Merge& merge, Window<S, MOD
   int64_t b = merge.first;
   __syncwarp();
   if (bits_only || merge.tiles) {
-    window.a[lane] = Tile{merge.tiles ? o.a_map[merge.a] : 0, bits_only ? 0 : o.a_start[merge.a]};
+    const word map = merge.tiles ? o.a_map[merge.a] : 0;
+    int64_t start = bits_only ? 0 : o.a_start[merge.a];
+    if constexpr (MODE == ENTRIES) start = marked_start(o.a_values, start, columns_of(map));
+    window.a[lane] = Tile{map, start};
     if constexpr (bits_only)
       for (int p = first; p < stop; p++) window.slots[p].columns()[lane] = 0;
   }
   for (unsigned tiles = merge.tiles; tiles; tiles &= tiles - 1, b++) {
     auto& slot = window.slots[__ffs(int(tiles)) - 1];
     const word map = o.b_map[b];
-    if constexpr (!bits_only) slot.b()[lane] = Tile{map, o.b_start[b]};
-    if constexpr (MODE != FP64_MATRIX) slot.columns()[lane] = transposed(map);
+    if constexpr (MODE == FP64_MATRIX) slot.b()[lane] = Tile{map, o.b_start[b]};
+    if constexpr (MODE == ENTRIES) slot.b()[lane] = Tile{map, marked_start(o.b_values, o.b_start[b], rows_of(map))};
+    if constexpr (bits_only) slot.columns()[lane] = transposed(map);
   }
   __syncwarp();
 }
 
-// The sums of one block of C: a lane has columns 2 (l % 4) and the next of row l / 4.  add: (+)= the pairs of the lanes
-// `with` and their blocks of B in the slot.
+// The values of a lane's two positions of a block, (l / 4, 2 (l % 4)) and its right neighbour: read, and then put into
+// shared memory at their places.  What is absent is anything.
+template <bool READ, class T> struct TileValues {
+  T left, right;
+
+  GRB_DEVICE void load(const Tile& tile) {
+    if constexpr (READ) {
+      const int bit = 2 * lane_number();  // 8 (l / 4) + 2 (l % 4)
+      const T* values = first_value<T>(tile);
+      const unsigned rank = __popcll(tile.map & ((word(1) << bit) - 1)), mine = unsigned(tile.map >> bit) & 3;
+      if (mine & 1) left = read_only(values + rank);
+      if (mine & 2) right = read_only(values + (rank + (mine & 1)));
+    }
+  }
+  GRB_DEVICE void store(T* near) const {
+    if constexpr (READ) near[2 * lane_number()] = left, near[2 * lane_number() + 1] = right;
+  }
+};
+
+// Bit k of four bits becomes bit 8 k.
+GRB_DEVICE unsigned bytes_of(unsigned bits) { return bits * 0x00204081u & 0x01010101u; }
+
+// The sums of one block of C: a lane has columns 2 (l % 4) and the next of row l / 4.  add: (+)= the products of the
+// lanes `with` and their blocks of B in the slot, of which the next is read while one is computed.
 template <class S, int MODE> struct TileSums {
   using Z = typename S::Z;
+  static constexpr bool read_a = S::reads_a && !S::a_iso, read_b = S::reads_x && !S::x_iso;
   Total<S> left, right;
 
   template <class O>
   GRB_DEVICE void add(const TilePairs<O, S>& o, const Merge& merge, Window<S, MODE>& window, int p, unsigned with,
                       int64_t i, int64_t j) {
-    const int row = lane_number() >> 2, col = 2 * (lane_number() & 3);
-    for (; with; with &= with - 1) {
-      const int of = __ffs(int(with)) - 1;
-      const Tile a = window.a[of], b = window.slots[p].b()[of];
+    const Tile* tiles = window.slots[p].b();
+    TileValues<read_a, typename S::A> a_values;
+    TileValues<read_b, typename S::X> b_values;
+    int of = with ? __ffs(int(with)) - 1 : 0;
+    Tile a = window.a[of], b = tiles[of];
+    if (with) a_values.load(a), b_values.load(b);
+    while (with) {
+      with &= with - 1;
+      a_values.store(window.a_values());
+      b_values.store(window.b_values());
+      __syncwarp();
+      const word a_map = a.map, b_map = b.map;
+      const unsigned steps = unsigned(word(a.start & b.start) >> 56);
       int64_t k = 0;
       if constexpr (S::reads_k) k = int64_t(o.a_col[shuffle(merge.a, of)]) * 8;
-      const unsigned bits = unsigned(a.map >> (8 * row)) & 0xff;
-      const unsigned columns = unsigned(window.slots[p].columns()[of] >> (8 * col));
-      const unsigned in_left = bits & columns, in_right = bits & columns >> 8;
-      const int64_t a_start = a.start + __popcll(a.map & ((word(1) << (8 * row)) - 1));
-      for (unsigned steps = in_left | in_right; steps; steps &= steps - 1) {  // inner indices where entries meet
-        const int step = __ffs(int(steps)) - 1;
-        const auto x = value_of_a<S>(o.a_values, a_start + __popc(bits & ((1u << step) - 1)));
-        int64_t at = b.start + __popcll(b.map & ((word(1) << (8 * step + col)) - 1));
-        if (in_left >> step & 1) left.take(S::times(x, value_of_x<S>(o.b_values, at++), i, k + step, j));
-        if (in_right >> step & 1) right.take(S::times(x, value_of_x<S>(o.b_values, at), i, k + step, j + 1));
+      if (with) {
+        of = __ffs(int(with)) - 1;
+        a = window.a[of], b = tiles[of];
+        a_values.load(a);
+        b_values.load(b);
       }
+      multiply(o, window, steps, a_map, b_map, i, j, k);
+      __syncwarp();
+    }
+  }
+  // The products of a pair of blocks in shared memory at the inner indices `steps`; k: the first of all 8.
+  template <class O>
+  GRB_DEVICE void multiply(const TilePairs<O, S>& o, Window<S, MODE>& window, unsigned steps, word a_map, word b_map,
+                           int64_t i, int64_t j, int64_t k) {
+    const int row = lane_number() >> 2, col = 2 * (lane_number() & 3);
+    const typename S::A* a = window.a_values() + 8 * row;
+    const typename S::X* b = window.b_values() + col;
+    const unsigned bits = unsigned(a_map >> (8 * row));
+    b_map >>= col;
+    // Bits 0 and 1 of each byte: has this inner index a product for the left, for the right position?
+    const unsigned low = unsigned(b_map) & bytes_of(bits & 15) * 3;
+    const unsigned high = unsigned(b_map >> 32) & bytes_of(bits >> 4 & 15) * 3;
+#pragma unroll
+    for (int step = 0; step < 8; step++) {
+      if (!(steps >> step & 1)) continue;  // for the whole warp
+      const unsigned there = (step < 4 ? low : high) >> (8 * (step & 3));
+      const auto x = read_a ? a[step] : value_of_a<S>(o.a_values, 0);
+      const auto y = read_b ? b[8 * step] : value_of_x<S>(o.b_values, 0);
+      const auto z = read_b ? b[8 * step + 1] : value_of_x<S>(o.b_values, 0);
+      take_if(left, there & 1, S::times(x, y, i, k + step, j));
+      take_if(right, there & 2, S::times(x, z, i, k + step, j + 1));
+    }
+  }
+  // Without a branch where a sum has a start value: the product of what is absent is computed and left out.
+  static GRB_DEVICE void take_if(Total<S>& total, bool there, Z product) {
+    if constexpr (S::has_start && !S::any) {
+      const Z sum = S::add(total.value, product);
+      total.value = there ? sum : total.value;
+    } else {
+      if (there) total.take(product);
     }
   }
   template <class O> GRB_DEVICE Z value(const TilePairs<O, S>&, int64_t, int64_t, int side) const {
@@ -300,7 +395,8 @@ GRB_DEVICE void write_tile(const TilePairs<O, S>& o, const Sums& sums, word map,
 }
 
 template <class O, class S, int MODE>
-__global__ void __launch_bounds__(128, MODE == FP64_MATRIX ? 6 : 1) tile_products(TilePairs<O, S> o) {
+__global__ void __launch_bounds__(128, MODE == BIT_MATRIX || sizeof(typename S::Z) > 8 ? 1 : 6)
+tile_products(TilePairs<O, S> o) {
   constexpr bool at_end = MODE != FP64_MATRIX;  // is a window written as a whole?
   __shared__ ulonglong2 memory[PAIR_THREADS / 32][sizeof(Window<S, MODE>) / 16];
   auto& window = *reinterpret_cast<Window<S, MODE>*>(memory[threadIdx.x >> 5]);

@@ -360,8 +360,10 @@ def test_masked_products_by_cost(dear, method, kernel, matrix, monkeypatch):
     [
         (17.5, 200_000, {}, "tile_pairs"),
         (4.0, 200_000, {}, "two_phases"),  # too few products a pair
-        (17.5, 200_000, {"one_by_one": True}, "two_phases"),
-        (60.0, 200_000, {"one_by_one": True}, "tile_pairs"),
+        (17.5, 200_000, {"mode": "ENTRIES"}, "two_phases"),
+        (30.0, 200_000, {"mode": "ENTRIES"}, "tile_pairs"),
+        (30.0, 200_000, {"structure": True}, "tile_pairs"),
+        (17.5, 200_000, {"structure": True}, "two_phases"),  # 2 ms against 2.9
         (17.5, 10_000, {}, "two_phases"),  # 571,429 tiles in 1,250 block rows
         (17.5, 200_000, {"made": 40_000_000}, "two_phases"),  # too few products to pay for the tiles
         (17.5, 200_000, {"row": 1.0}, "two_phases"),  # or for the launches
@@ -369,7 +371,8 @@ def test_masked_products_by_cost(dear, method, kernel, matrix, monkeypatch):
 )
 def test_tiles_are_chosen_by_cost(fill, nrows, more, kernel):
     """Products of matrices of 10^7 entries and rows of 100, in tiles of `fill` entries."""
-    facts = {"entries": 10_000_000, "nrows": nrows, "row": 100.0, "made": 0, "structure": False, "one_by_one": False}
+    facts = {"entries": 10_000_000, "nrows": nrows, "row": 100.0, "made": 0, "structure": False}
+    facts["mode"] = "FP64_MATRIX"
     plan = Plan("matmul", "gustavson", "csr", "no_mask")
     found = TileFacts(**{**facts, **more}, fill=lambda: (fill, fill))
     assert spgemm_kernel(plan, False, lambda: found) == kernel

@@ -1,7 +1,7 @@
 """Products of two matrices over pairs of 8 x 8 tiles: python3 tests/benchmarks/gpu/bench_tile_pairs.py [MATRIX ...]
 
 Matrices: fem40, fem70 (meshes), band24, band96 (full tiles, that many in each block row); all without an argument.
-C = A A with plus_times FP64, plus_pair INT64, any_pair BOOL and min_plus FP64, each against two phases.  A line of JSON
+C = A A with the semirings of SEMIRINGS, each against two phases.  A line of JSON
 per figure goes to $OUT/bench_tile_pairs.jsonl when OUT is set.
 
 two_phases_ms, tiles_ms: wall times of whole calls until the device is done, medians of 3, tiles made before; results
@@ -33,6 +33,7 @@ from grb_tile.planner import explain, force
 OUT = os.environ.get("OUT")
 SEMIRINGS = (
     ("plus_times", dtypes.FP64), ("plus_pair", dtypes.INT64), ("any_pair", dtypes.BOOL), ("min_plus", dtypes.FP64),
+    ("max_times", dtypes.FP64), ("min_plus", dtypes.FP32),
 )  # fmt: skip
 
 

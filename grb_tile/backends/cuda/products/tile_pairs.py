@@ -61,7 +61,7 @@ def facts(device: Device, A: Compressed, B: Compressed, s: Lowered, semiring: An
     """What the planner compares (planner/choose_kernel.py); None for DCSR operands, and where memory is short."""
     if A.rows is not None or B.rows is not None:
         return None
-    one_by_one = not s.structure_only and mode_of(device.launcher.limits, s, semiring, A, B) == "ENTRIES"
+    mode = mode_of(device.launcher.limits, s, semiring, A, B)
     fresh = [X for X in {id(X): X for X in (A, B)}.values() if "tiles8" not in (X.forms or ())]
     if sum(X.indices.nbytes + X.values.nbytes for X in fresh) * LEFT > device.memory()[0]:
         return None  # C may need the memory
@@ -71,7 +71,7 @@ def facts(device: Device, A: Compressed, B: Compressed, s: Lowered, semiring: An
     def fill():
         return entries_per_block(device, A), entries_per_block(device, B)
 
-    return TileFacts(A.indices.shape[0], A.nrows, row, made, s.structure_only, one_by_one, fill)
+    return TileFacts(A.indices.shape[0], A.nrows, row, made, s.structure_only, mode, fill)
 
 
 def matmul_tile_pairs(
