@@ -46,6 +46,32 @@ FAULTS = [
         "        own = o.own_before[i];\n        wants = moves = true;\n",
     ),
     Fault(
+        "kernels/products/join_half.cuh",
+        "a node joins a part that moves itself",
+        "moves = has_or_all(o.asks, i) && !has_or_all(o.asks, o.best[i]);",
+        "moves = has_or_all(o.asks, i);",
+    ),
+    Fault(
+        "kernels/products/row_labels_bin.cuh",
+        "labels beyond the columns are no fault",
+        "if (there && !right && wrong != nullptr) *wrong = 1;",
+        "if (there && c < 0 && wrong != nullptr) *wrong = 1;",
+    ),
+    Fault(
+        "kernels/elementwise/one_pass.cuh",
+        "blocks add maxima",
+        "sum = block_reduce(sum, monoid, shared);",
+        "sum = block_reduce(sum, [](double a, double b) { return a + b; }, shared);",
+        (CUDA + "test_one_pass.py",),
+    ),
+    Fault(
+        "kernels/traversal/topological.cuh",
+        "a vertex is released by its first in-edge",
+        "atomicSub(o.waits + u[j], 1) == 1;",
+        "atomicSub(o.waits + u[j], 1) >= 1;",
+        CORES,
+    ),
+    Fault(
         "kernels/traversal/cores.cuh",
         "vertices beyond the queue are lost",
         "else o.next_spill[atomicAdd(&counters->spilled, 1u)] = u;",
