@@ -150,6 +150,14 @@ class Backend(LoopPrimitives):
         """[+_i nvals(A[i,:])] over the entries i of u: counted where that is cheap, else estimated."""
         return edges_of(A, u)
 
+    def sorts_products(self, A: Compressed, u: VectorStore, semiring: Any) -> bool:
+        """Would a column-wise product sort its products, because their values have no atomic?"""
+        return False
+
+    def tile_facts(self, A: Compressed) -> tuple[float, int]:
+        """(mean entries of a non-empty 16 x 16 tile, estimated from a sample; entries of the longest row) of a CSR."""
+        return self._missing("tile_facts")
+
     # ------------------------------------------------------------------ products
 
     def matvec_rows(

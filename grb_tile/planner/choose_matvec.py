@@ -51,7 +51,8 @@ def choose_matvec(A, transposed: bool, u, allow, semiring, backend=None) -> Plan
         if format != "csr":
             return Plan("matvec", "rows", format, "forced")
     if not on_host:
-        return choose_on_gpu(A, transposed, u, allow, can_stop_early(semiring), backend)
+        sorts = backend.sorts_products(A, u, semiring)
+        return choose_on_gpu(A, transposed, u, allow, can_stop_early(semiring), backend, sorts)
     entries = A.indices.shape[0]
     if u.nvals == 0 or entries == 0:
         return Plan("matvec", "cols" if transposed else "rows", "csr", "vector_empty")

@@ -7,15 +7,17 @@ could make that wrong.
 
 from __future__ import annotations
 
-from ..storage.convert import cached_transpose
+from ..storage.convert import cached_transpose, forms_of
+from ..storage.tiled import can_tile
 from . import tuning
 from .choose_direction import cheaper
 from .record import Plan
 
 
-def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend) -> Plan:
+def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend, sorts: bool = False) -> Plan:
     """The Plan for w<allow> = E u; E = A, or A's transpose when `transposed`; early: may a row stop early?
 
+    sorts: are the products of the column-wise method sorted, because their values have no atomic?
     u.nvals_if_read is None for a vector whose number of entries is still on the device; its estimate reads nothing.
     """
     here = "cols" if transposed else "rows"
@@ -29,7 +31,7 @@ def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend) -> Plan:
         count = u.nvals
     pattern = None if allow is None else allow.pattern
     masked = -1 if pattern is None else pattern.estimated_nvals
-    key = transposed, early, count, u.size, masked, allow is not None and allow.complement
+    key = transposed, early, sorts, count, u.size, masked, allow is not None and allow.complement
     last = None if transpose is None else A.forms.get("last_plan")
     if last is not None and last[0] == key and (last[5] is None or u.forms and last[5] is u.forms.get("edges")):
         plan = Plan("matvec", last[1], "csr", last[2], last[3])
@@ -38,7 +40,9 @@ def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend) -> Plan:
     stored = A.indptr.shape[0] - 1 or 1
     by_rows, by_columns = (transpose, A) if transposed else (A, transpose)
     open_rows = _open_rows(stored, by_rows, allow)
-    if early:
+    if sorts:
+        edge_ns, launch_ns = tuning.GPU_SORT_EDGE_NS, tuning.GPU_SORT_NS
+    elif early:
         edge_ns, launch_ns = tuning.GPU_CLAIM_NS, tuning.GPU_CLAIM_PUSH_NS
     else:
         edge_ns, launch_ns = tuning.GPU_MERGE_NS, tuning.GPU_PUSH_NS
@@ -67,11 +71,45 @@ def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend) -> Plan:
     plan = cheaper(A, transposed, transpose, rows, columns, count, tuning.GPU_TRANSPOSE_NS)
     if profile.scaled:
         plan.note = profile.note
+    if sorts:
+        _try_tiles(plan, by_rows, u, count, min(rows, columns), backend)
+        return plan
     edges_of_u = u.forms.get("edges") if counted and u.forms else None
     if transpose is not None and counted == (edges_of_u is not None):
         # equal figures decide alike; where the edges of u were counted, only for this u
         A.forms["last_plan"] = key, plan.method, plan.rule, plan.figures, plan.note, edges_of_u
     return plan
+
+
+def _try_tiles(plan, by_rows, u, count, cost, backend):
+    """Change the plan to TileSpMSpV over E's rows where that costs less than `cost` ns: tiles need no atomics either.
+
+    The tiles are made when a break-even counter (ski rental) has saved what they cost.
+    """
+    if by_rows is None or by_rows.rows is not None or u.format != "sparse" or not can_tile(by_rows):
+        return
+    entries = by_rows.indices.shape[0]
+    if entries < tuning.TILES_ENTRIES:
+        return
+    fill, longest = backend.tile_facts(by_rows)
+    if fill < tuning.TILES_FULL:
+        return
+    nt = tuning.GPU_TILE_WIDTH
+    live = entries * (1.0 - (1.0 - count / u.size) ** nt)  # of x's tiles, if its entries are at random
+    tiled = (
+        tuning.GPU_TILED_NS
+        + -(-by_rows.nrows // nt) * tuning.GPU_TILE_ROW_NS
+        + longest * tuning.GPU_TILE_STEP_NS
+        + live * tuning.GPU_TILE_LIVE_NS
+    )
+    if tiled >= cost:
+        return
+    forms = forms_of(by_rows)
+    if f"tiled{nt}" not in forms:
+        saved = forms["tiles_counter"] = forms.get("tiles_counter", 0.0) + cost - tiled
+        if saved < entries * tuning.GPU_TILE_ENTRY_NS:
+            return
+    plan.method, plan.format, plan.rule, plan.figures = "rows", "tiled", "tiles_cheaper", (tiled, cost, fill)
 
 
 def _every_row(stored, allow):

@@ -276,6 +276,8 @@ RULES = {
     "columns_cheaper": "columns of the vector's {2} entries cost about {1:.0f} ns, permitted rows {0:.0f} ns",
     "rows_cheaper": "permitted rows cost about {0:.0f} ns, columns of the vector's {2} entries {1:.0f} ns",
     "same_as_last": "rows {0:.0f} ns against columns {1:.0f} ns: too close to change the direction of the last call",
+    "tiles_cheaper": "products without an atomic would be sorted: tiles cost about {0:.0f} ns, the cheaper of rows and "
+    "sorted columns {1:.0f} ns; a 16 x 16 tile has {2:.1f} entries",
     "mask_small": "{2} positions in the mask: dots cost about {0:.0f}, rows {1:.0f}",
     "rows_choose": "B is there by rows and transposed: each row of the mask ({0} positions) is pulled or pushed",
     "mask_of_operands": "{0} positions in the mask, {1} entries in A, and the transpose of B is given",

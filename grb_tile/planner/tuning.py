@@ -178,6 +178,21 @@ GPU_BINNED_ROW_NS = _set(
 )
 GPU_TRANSPOSE_NS = _set("GPU_TRANSPOSE_NS", 41.3e-3, "ns an entry", "radix sort of the columns and two gathers", H200)
 
+# ---------------------------------------------------------------------- sparse vectors, values without an atomic
+
+TILED = "H200: bench_tiles.py products, FC64: fem 40 and 70, cnr-2000, road-NE, kron 18"
+GPU_SORT_NS = _set("GPU_SORT_NS", 450e3, "ns a call", "sorted products of few edges: 372 us (road-NE) to 564", TILED)
+GPU_SORT_EDGE_NS = _set("GPU_SORT_EDGE_NS", 0.12, "ns an edge", "1409 us with 8.2 million edges, 524 with 0.8", TILED)
+GPU_TILE_WIDTH = _set(
+    "GPU_TILE_WIDTH", 32, "rows of a tile", f"{TILES}, 3.2.1, has 16, 32, 64: fem 70 92 us of 92-130", TILED
+)
+GPU_TILED_NS = _set("GPU_TILED_NS", 10e3, "ns a call", "two launches: where the times of fem 40 and 70 meet", TILED)
+GPU_TILE_ROW_NS = _set("GPU_TILE_ROW_NS", 0.9, "ns a tile row", "density 0.001: 39.3 us (fem 70), 15.7 (fem 40)", TILED)
+GPU_TILE_STEP_NS = _set(
+    "GPU_TILE_STEP_NS", 300.0, "ns an entry of the longest row", "a lane multiplies it: 26 us for 81 (fem 40)", TILED
+)
+GPU_TILE_LIVE_NS = _set("GPU_TILE_LIVE_NS", 6e-3, "ns an entry", "of tiles that x meets: 476 us, 80 million", TILED)
+
 # ---------------------------------------------------------------------- the kernel of a row-wise product
 
 LISTED_NS = _set(
@@ -337,18 +352,10 @@ TILES_ENTRIES = _set(
     "TILES_ENTRIES", 1 << 20, "entries", "fewer do not pay for making tiles", "H200: the ten graphs of the record"
 )
 TILES_DIAMETER_MEAN = _set(
-    "TILES_DIAMETER_MEAN",
-    5.0,
-    "entries a row",
-    "up to it the high-diameter kernel beats tiles (roads); not above (knn, 3-D grid)",
-    PLANS,
+    "TILES_DIAMETER_MEAN", 5.0, "entries a row", "up to it (roads) the high-diameter kernel beats tiles", PLANS
 )
 TILES_FULL = _set(
-    "TILES_FULL",
-    7.0,
-    "entries of a 16 x 16 tile",
-    f"{TILES}, section 3.4, leaves it open; BFS over tiles and rows",
-    f"H200: {RECORD}",
+    "TILES_FULL", 7.0, "entries of a 16 x 16 tile", f"{TILES}, 3.4, leaves it open; BFS", f"H200: {RECORD}"
 )
 
 BEAMER = "Beamer's alpha (SC 2012); the value: a sweep of powers of two"
@@ -367,11 +374,7 @@ TILES_PULL_CSC = _set(
     "TILES_PULL_CSC", 16, "vertices an unvisited vertex", f"{TILES}, section 3.4: few unvisited", "H200: fem 40 and 70"
 )
 TILES_SPARSE_X = _set(
-    "TILES_SPARSE_X",
-    0.01,
-    "share of x's positions",
-    f"{TILES}, section 3.4: push_csc below it, push_csr above",
-    "the paper",
+    "TILES_SPARSE_X", 0.01, "share of x's positions", f"{TILES}, 3.4: push_csc below, push_csr above", "the paper"
 )
 SSSP_PULL_AT = _set(
     "SSSP_PULL_AT", 2, "edges of unsettled vertices an edge of the frontier", "a sweep", "H200: kron 20 and 21"

@@ -334,3 +334,45 @@ def test_a_small_matrix_of_rows_gets_a_transpose_for_lists_in_the_end():
     price = tuning.NUMPY_CALL_NS + A.nvals * tuning.NUMPY_TRANSPOSE_NS
     assert methods.index("cols") + 1 == -(-price // vain)
     assert set(methods[methods.index("cols") :]) == {"cols"}
+
+
+class _Tiled(_Device):
+    """A device whose matrices have tiles of `fill` entries."""
+
+    def __init__(self, fill, longest):
+        super().__init__()
+        self.facts = fill, longest
+
+    def tile_facts(self, A):
+        return self.facts
+
+
+@pytest.mark.parametrize(
+    ("fill", "longest", "count", "sorts", "chosen"),
+    [
+        (40.0, 8, N // 100, True, "tiled"),
+        (40.0, 8, N // 100, False, "csr"),  # atomics merge the columns
+        (3.0, 8, N // 100, True, "csr"),  # the tiles are nearly empty
+        (40.0, 10_000, N // 100, True, "csr"),  # a lane multiplies the longest row
+        (40.0, 80, N // 2, True, "csr"),  # all tiles meet x: rows read less
+    ],
+)
+def test_tiles_serve_values_without_an_atomic(fill, longest, count, sorts, chosen, monkeypatch):
+    """Once the tiles are paid for; the first products are by rows, which cost less than sorting."""
+    monkeypatch.setattr(tuning, "TILES_ENTRIES", 1)
+    n, degree = N, 80
+    columns = (np.arange(n)[:, None] + np.arange(degree) * (n // degree)) % n
+    columns.sort(axis=1)
+    A = compressed(
+        n, n, gb.dtypes.FP64, np.arange(n).repeat(degree), columns.ravel().astype(np.int32), np.ones(1), True
+    )
+    transpose_of(A)
+    at = np.arange(0, N, N // count)[:count].astype(np.int32)
+    u, backend = SparseVector(N, gb.dtypes.FP64, at, np.ones(count)), _Tiled(fill, longest)
+    plans = [choose_on_gpu(A, False, u, None, False, backend, sorts) for _ in range(200)]
+    assert plans[-1].format == chosen
+    if chosen == "tiled":
+        assert plans[0].format == "csr" and plans[0].method == plans[-1].method == "rows"
+        assert plans[-1].rule == "tiles_cheaper" and "no atomic" not in plans[-1].reason and plans[-1].reason
+    if not sorts:
+        assert plans[-1].method == "cols"

@@ -202,6 +202,14 @@ class CudaPrimitives(WholeLoops, Backend):
         """Counted on the device and read back; kept with u."""
         return self._call("products.columns", "edges_of", A, u)
 
+    def sorts_products(self, A, u, semiring):
+        return self._call("products.matvec", "lacks_atomic", A, u, semiring)
+
+    @reporting
+    def tile_facts(self, A):
+        """Read back once; kept with A."""
+        return self._call("products.tiles", "facts_of", A)
+
     # ------------------------------------------------------------------ placement
 
     def _is_elsewhere(self, store):

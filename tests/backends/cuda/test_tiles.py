@@ -11,6 +11,7 @@ from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import tiles
 from grb_tile.operators import get_typed_op
+from grb_tile.planner import tuning
 from grb_tile.storage import bit_tiles, tiled
 from grb_tile.storage.convert import to_bitmap, to_sparse
 from grb_tile.storage.place import host
@@ -254,3 +255,23 @@ def test_a_plan_names_the_form_that_was_used():
             assert (plan.method, plan.format, plan.engine) == ("rows", shown, backend.name)
             assert plan.rule == ("forced" if shown != "csr" else "form_unsuited")
             assert w.nvals == 3
+
+
+def test_values_without_an_atomic_go_over_tiles(monkeypatch):
+    """The planner's choice from end to end: FC64 has no atomic, FP64 has; the mask and the accumulator are kept."""
+    for name, value in (("TILES_ENTRIES", 1), ("GPU_SMALL_MATRIX", 0), ("GPU_BINNED_NS", 1e9), ("TILES_FULL", 2.0)):
+        monkeypatch.setattr(tuning, name, value)
+    rng = rng_of(12)
+    n = 300
+    rows, cols = np.arange(n).repeat(20), (np.arange(n)[:, None] + np.arange(20)).ravel() % n
+    at = np.sort(rng.choice(n, 5, replace=False))
+    for dtype, shown in ((dtypes.FC64, "tiled"), (dtypes.FP64, "csr")):
+        values = rng.integers(1, 9, rows.size).astype(dtype.np_type)
+        A, x = (gb.Matrix.from_coo(rows, cols, values), gb.Vector.from_coo(at, values[:5], size=n))
+        mask = gb.Vector.from_coo(np.arange(0, n, 2), True, size=n)
+        want, w = (gb.Vector.from_coo([0, 1], values[:2], size=n) for _ in range(2))
+        want(~mask.S, accum="plus") << A.mxv(x, "plus_times")
+        with using_shim():
+            A.T.new()
+            w(~mask.S, accum="plus") << A.mxv(x, "plus_times")
+        assert w.isequal(want) and gb.explain().plans[0].format == shown

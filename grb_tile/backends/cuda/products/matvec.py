@@ -244,6 +244,12 @@ def _hypersparse_rows(device, A, x, s, allow):
 # ---------------------------------------------------------------------- by columns
 
 
+def lacks_atomic(device, A, x, semiring):
+    """Does the product have values without an atomic, so that a column-wise product is sorted?"""
+    s = lowered_plain(device, semiring, A.dtype, A.iso, x.dtype, x.iso)
+    return s is not None and not s.atomic
+
+
 def matvec_cols(device, AT, x, semiring, allow=None, plan=None):
     s = lowered_plain(device, semiring, AT.dtype, AT.iso, x.dtype, x.iso)
     if s is None:

@@ -6,8 +6,8 @@ storage/bit_tiles.py.
     tiled                             tiles with values (TileSpMSpV, Algorithm 4); entries of sparse tiles are COO
     bittiled push_csr push_csc pull_csc   bit tiles (TileBFS, Algorithms 5 to 7), for products that read no values
 
-Tiles are of 16 x 16 positions, or of the forced size. A sparse x is read as a tiled vector; a full one or a bitmap is
-read as it is, because its words of 16, 32 or 64 bits say which tiles are empty.
+Bit tiles are of 16 x 16 positions, tiles with values of 32 x 32, or of the forced size. A sparse x is read as a tiled
+vector; a full one or a bitmap is read as it is, because its words of 16, 32 or 64 bits say which tiles are empty.
 Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.2 to 3.4.
 """
 
@@ -37,6 +37,7 @@ from ..structure.entries import (
 )  # fmt: skip
 from ..structure.sorting import stable_order
 from ..structure.structure import convert
+from .row_schedule import longest_row
 
 if TYPE_CHECKING:
     from ....storage.store import Allow
@@ -63,11 +64,10 @@ def matvec(device: Device, A: Compressed, x: Any, semiring: Any, allow: Allow | 
             if (pattern.nvals == 0) != allow.complement:
                 return empty_vector(device, A.nrows, semiring.return_type)
             allow = None
-    nt = forced_tile_size(WIDTH)
     if format == "tiled":
-        return _tiled(device, A, x, semiring, allow, nt)
+        return _tiled(device, A, x, semiring, allow, forced_tile_size(tuning.GPU_TILE_WIDTH))
     if format == "bittiled" or format in DIRECTIONS:
-        return _bit_tiled(device, A, x, semiring, allow, format, nt)
+        return _bit_tiled(device, A, x, semiring, allow, format, forced_tile_size(WIDTH))
     return NotImplemented
 
 
@@ -322,6 +322,15 @@ def entries_per_tile(device: Device, A: Compressed, nt: int) -> float:
         found += [_counted(device, indptr, A.indices, nt)[1].sum().reshape(1), indptr[-1:] - indptr[:1]]
     numbers = device.read(*found)
     return sum(numbers[1::2]) / max(sum(numbers[::2]), 1)
+
+
+def facts_of(device: Device, A: Compressed) -> tuple[float, int]:
+    """(mean entries of a non-empty 16 x 16 tile, entries of the longest row), kept in A.forms."""
+    forms = forms_of(A)
+    found = forms.get("tile_facts")
+    if found is None:
+        found = forms["tile_facts"] = entries_per_tile(device, A, 16), longest_row(device, A)
+    return found
 
 
 def _merging_tasks(device, indptr, nt):
