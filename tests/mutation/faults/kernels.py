@@ -359,6 +359,27 @@ FAULTS = [
         TILE_PAIRS,
     ),
     Fault(
+        "kernels/products/tiles.cuh",
+        "the remainder of a tile row: entries of the next row are joined",
+        "__shfl_down_sync(ALL_LANES, row, by) == row && lane + by < 32",
+        "lane + by < 32",
+        TILES,
+    ),
+    Fault(
+        "kernels/products/tiles.cuh",
+        "the last row of a tile ends where the next one would start",
+        "row == NT - 1 ? all : int(starts[row + 1])",
+        "int(starts[row + 1])",
+        TILES,
+    ),
+    Fault(
+        "kernels/products/tiles.cuh",
+        "a tile of x has the values before its own",
+        "values[from + bits_in(W(bits & low_bits<W>(local)))] : V()",
+        "values[from + bits_in(bits) - 1] : V()",
+        TILES,
+    ),
+    Fault(
         "kernels/products/bit_tiles.cuh",
         "Pull-CSC reads the word of an empty row",
         "tile.rows >> r & 1 ? tile.met(r) : W(0)",

@@ -135,8 +135,8 @@ FAULTS = [
     Fault(
         "grb_tile/planner/choose_matvec_gpu.py",
         "an earlier plan serves another mask",
-        "key = transposed, early, count, u.size, masked, allow is not None and allow.complement",
-        "key = transposed, early, count, u.size",
+        "key = transposed, early, sorts, count, u.size, masked, allow is not None and allow.complement",
+        "key = transposed, early, sorts, count, u.size",
     ),
     Fault(
         "grb_tile/planner/choose_traversal.py",
