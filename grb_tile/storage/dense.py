@@ -160,6 +160,8 @@ def matrix_of(t: Any, nrows: int, ncols: int, by_columns: bool = False, dense: b
 
     dense: a bitmap or full whatever its density.
     """
+    if not t.size:
+        return empty_matrix(nrows, ncols, t.dtype)
     if t.format == "bitmap":
         count = t.nvals_if_read  # on a device it may not have been read: the form stays
         if dense or count is None or count >= bitmap_switch(nrows, ncols) / 2 * t.size:
@@ -199,6 +201,8 @@ def _compressed(t, nrows, ncols):
 def to_dense(A: Compressed, format: str) -> Dense:
     """A as "bitmapr", "bitmapc", "fullr" or "fullc"; a full matrix is also the bitmap of its shape.
 
+    A matrix without positions has no dense form: it stays compressed.
+
     Raises: InvalidValue for a full form where an entry is missing; OutOfMemory where it does not fit.
     """
     if format.startswith("full") and A.nvals != A.nrows * A.ncols:
@@ -206,6 +210,8 @@ def to_dense(A: Compressed, format: str) -> Dense:
             f'format {format!r} needs an entry everywhere; the matrix has {A.nvals} of {A.nrows * A.ncols}: use "bitmap'
             f'{format[-1]}"'
         )
+    if not A.nrows * A.ncols:
+        return empty_matrix(A.nrows, A.ncols, A.dtype)
     if type(A) is not Dense:
         lines = line_numbers if is_host(A) else backend_of(A).line_numbers
         A = Dense(A.nrows, A.ncols, to_bitmap(flat_of(A, lines)))

@@ -176,3 +176,13 @@ def test_a_conversion_that_does_not_fit_is_refused(monkeypatch):
         A.to_coo()
     assert A._store.forms is None or "csr" not in A._store.forms
     assert dense.BITMAP_SWITCH[-1] == 0.4
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0)])
+def test_a_matrix_without_positions_has_no_dense_form(shape):
+    A = gb.Matrix(float, *shape)
+    for form in ("bitmapr", "bitmapc", "fullr", "fullc"):
+        store = gb.backends.select.current().convert(A._store, form)
+        assert store.format == "csr" and store.values.size == 0
+        B = gb.Matrix._from_store(store)
+        assert B.to_coo()[2].size == 0 and B.reduce_columnwise("max").new().nvals == 0 and B.isequal(A)
