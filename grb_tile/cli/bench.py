@@ -1,4 +1,4 @@
-"""`grb-tile bench`: BFS and products with vectors and full matrices, on a graph from a file or a generated one."""
+"""`grb-tile bench`: BFS, triangles and products, on a graph from a file or a generated one."""
 
 import argparse
 import json
@@ -7,7 +7,7 @@ from grb_tile.cli import inputs, output
 from grb_tile.cli.main import UsageError
 from grb_tile.io.replace import check_target
 
-PARTS = ("bfs", "spmv", "spmspv", "spmm", "sddmm")
+PARTS = ("bfs", "spmv", "spmspv", "blocks", "spmm", "sddmm", "spgemm", "masked", "triangles")
 DEFAULT_PARTS = "bfs,spmv,spmspv"
 
 NOTES = """what the figures mean:
@@ -19,14 +19,21 @@ NOTES = """what the figures mean:
   GB/s     bytes over ms in 10^9 a second.  spmv: entries x (index + value) + rows x (8 + value) + columns x value;
            spmspv: selected entries x (index + value) + nvals(x) x (16 + index + value) + nvals(w) x (index + value)
            spmm, sddmm: entries x (index + value) + rows x 8 + the values of the full matrices, each once
+parts (names of --parts, with commas between):
+  bfs      searches from --sources nodes; triangles: their number, of an undirected graph
+  spmv     w = A x, x full; spmspv: x of each of --densities; blocks: spmv over 8 x 8 blocks, even where the planner
+           prefers CSR; its GB/s count the bytes of the blocks
   spmm     C = A X, X full with as many columns as the figure says; sddmm: C<A> = X Y', as many columns in X and Y
+  spgemm   C = A A; masked: C<A> = A A.  GTEPS counts multiplications; GB/s (multiplications + entries of A and C) x
+           (index + value) + rows x 24
 graphs of --generate (undirected; the same on every machine for one --seed):
   kron:SCALE[:EDGE_FACTOR]   Graph500 Kronecker, quadrants .57 .19 .19 .05, no loops, no duplicates, labels shuffled
   uniform:SCALE[:EDGE_FACTOR] both ends of each edge drawn at random
   grid:SIDE                  SIDE x SIDE nodes with up to four neighbours
   fem:SIDE                   kron(kron(kron(T, T), T), ones(3, 3)), T tridiagonal SIDE x SIDE
 values of products: those of FILE where they differ, random ones in [0.5, 1.5) otherwise.
-verified: all searches by the rule of the edges, products on 200 to 400 rows by NumPy in double precision.
+verified: all searches by the rule of the edges, products on 200 to 400 rows by NumPy in double precision, triangles by
+SciPy.
 """
 
 
@@ -67,6 +74,11 @@ def add_arguments(parser, name):
         "--repeat", type=int, default=5, metavar="N", help="timed calls of each search and product (default 5)"
     )
     parser.add_argument("--seed", type=int, default=1, help="of graph, sources, values and densities (default 1)")
+    parser.add_argument(
+        "--peers",
+        action="store_true",
+        help="time the same products in SciPy and SuiteSparse:GraphBLAS, on a device in cuSPARSE, where installed",
+    )
     parser.add_argument("--no-verify", dest="verify", action="store_false", help="do not check the results")
     parser.add_argument(
         "--json", metavar="FILE", help="also write each figure as a line of JSON; - for stdout, without table"
@@ -153,10 +165,14 @@ def _check(args):
 
 
 def _lines(args, bench):
+    from grb_tile.cli import bench_matrices
+
     if "bfs" in args.parts:
         yield bench.bfs(False)
         if args.parents:
             yield bench.bfs(True)
+    if "triangles" in args.parts:
+        yield bench_matrices.triangles(bench)
     for name in args.semiring:
         for dtype in args.types:
             if "spmv" in args.parts:
@@ -164,10 +180,15 @@ def _lines(args, bench):
             if "spmspv" in args.parts:
                 for density in args.densities:
                     yield bench.product(name, dtype, density)
+            if "blocks" in args.parts:
+                yield bench_matrices.over_blocks(bench, name, dtype)
             for part in ("spmm", "sddmm"):
                 if part in args.parts:
                     for columns in args.columns:
-                        yield bench.with_full(part, name, dtype, columns)
+                        yield bench_matrices.with_full(bench, part, name, dtype, columns)
+            for part in ("spgemm", "masked"):
+                if part in args.parts:
+                    yield bench_matrices.squared(bench, part, name, dtype)
 
 
 def _report(bench, device, args):
@@ -184,6 +205,9 @@ def _report(bench, device, args):
         + f", seed {args.seed}, "
         + ("verified" if args.verify else "not verified")
     )
+    peers = dict.fromkeys(peer for line in bench.figures for peer in line.get("peers", ()))
+    if peers:
+        yield f"peers      medians of {args.repeat} calls of {', '.join(peers)}"
     yield ""
     rows = []
     for line in bench.figures:
@@ -196,6 +220,7 @@ def _report(bench, device, args):
                 **queued,
                 "GTEPS": line["gteps"],
                 "GB/s": line["gb_per_second"],
+                **{f"{peer.split()[0]} ms": ms for peer, ms in line.get("peers", {}).items()},
                 "plan": _plan_text(line),
             }
         )

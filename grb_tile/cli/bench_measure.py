@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from grb_tile.cli import bench_verify
+from grb_tile.cli import bench_peers, bench_verify
 from grb_tile.cli.main import UsageError
 from grb_tile.cli.output import finish
 
@@ -178,7 +178,12 @@ class Bench:
     # ------------------------------------------------------------------ products
 
     def matrix(self, dtype):
-        """The graph's matrix of FP32 or FP64, with values that differ, its transpose cached."""
+        """The graph's matrix of FP32 or FP64, with values that differ, its transpose cached; the last one is kept."""
+        if getattr(self, "_kept", (None,))[0] != dtype:
+            self._kept = dtype, self._matrix(dtype)
+        return self._kept[1]
+
+    def _matrix(self, dtype):
         from grb_tile import Matrix, dtypes, generators
         from grb_tile.backends import select
         from grb_tile.storage.store import Compressed
@@ -197,15 +202,13 @@ class Bench:
 
     def product(self, semiring, dtype, density=None):
         """w = A x; x full, or sparse with density * size entries."""
-        from grb_tile import Vector, explain
+        from grb_tile import Vector
         from grb_tile.operators import get_typed_op
 
         args = self.args
         name = f"{'spmv' if density is None else f'spmspv {density:g}'} {semiring} {dtype}"
         self.say(f"{name}: making values")
-        if getattr(self, "_kept", (None,))[0] != dtype:
-            self._kept = dtype, self.matrix(dtype)
-        A = self._kept[1]
+        A = self.matrix(dtype)
         random = np.random.default_rng(args.seed)
         numbers = (random.random(A.ncols) + 0.5).astype(A.dtype.np_type)
         if density is None:
@@ -215,103 +218,84 @@ class Bench:
             x = Vector.from_coo(places, numbers[places], size=A.ncols)
         typed = get_typed_op(semiring_named(semiring), A.dtype, kind="semiring")
 
-        def call():
-            return A.mxv(x, typed).new()
-
-        self.say(f"{name}: first call")
-        w, first = milliseconds(call)
-        warm_up(call)
-        self.say(f"{name}: timing")
-        times = [milliseconds(call)[1] for _ in range(args.repeat)]
-        queued = queued_ms(call)
-        plan = explain(last=1).as_dicts()[0]
-        if args.verify:
-            self.say(f"{name}: checking")
-            bench_verify.product(name, A._store, typed, x, w, args.seed)
-        figures = _times(first, times, queued)
         index, value = self.store.indices.dtype.itemsize, A.dtype.np_type.itemsize
         if density is None:
-            edges = A.nvals
-            moved = edges * (index + value) + A.nrows * (8 + value) + A.ncols * value
+            edges, selected = A.nvals, None
         else:
-            edges = self._selected(places)
-            moved = edges * (index + value) + x.nvals * (16 + index + value) + w.nvals * (index + value)
-        return {
-            "figure": name,
-            **figures,
-            "runs": args.repeat,
-            "semiring": semiring,
-            "type": dtype,
-            "density": density,
-            "edges": edges,
-            "gteps": edges / figures["ms"] / 1e6,
-            "bytes": moved,
-            "gb_per_second": moved / figures["ms"] / 1e6,
-            "plan": plan,
-            "verified": args.verify,
-        }
+            edges, selected = self._selected(places), places.size
 
-    def with_full(self, part, semiring, dtype, columns):
-        """C = A X ("spmm") or C<A> = X Y' ("sddmm") for full X, Y of that number of columns."""
-        from grb_tile import Matrix, explain
-        from grb_tile.operators import get_typed_op
+        def moved(w):
+            if density is None:
+                return edges * (index + value) + A.nrows * (8 + value) + A.ncols * value
+            return edges * (index + value) + selected * (16 + index + value) + w.nvals * (index + value)
 
-        args, name = self.args, f"{part} {columns} {semiring} {dtype}"
-        self.say(f"{name}: making values")
-        if getattr(self, "_kept", (None,))[0] != dtype:
-            self._kept = dtype, self.matrix(dtype)
-        A = self._kept[1]
-        random, kind = np.random.default_rng(args.seed), A.dtype.np_type
-        X, Y = (
-            Matrix.from_dense((random.random((n, columns), np.float32) + 0.5).astype(kind))
-            for n in (A.ncols if part == "spmm" else A.nrows, A.ncols)
+        return measured(
+            self,
+            name,
+            lambda: A.mxv(x, typed).new(),
+            lambda w: bench_verify.product(name, A._store, typed, x, w, args.seed),
+            edges,
+            moved,
+            bench_peers.of("spmv", semiring, A, x) if args.peers else {},
+            semiring=semiring,
+            type=dtype,
+            density=density,
         )
-        typed = get_typed_op(semiring_named(semiring), A.dtype, kind="semiring")
-
-        def call():
-            return A.mxm(X, typed).new() if part == "spmm" else X.mxm(Y.T, typed).new(mask=A.S)
-
-        self.say(f"{name}: first call")
-        C, first = milliseconds(call)
-        warm_up(call)
-        self.say(f"{name}: timing")
-        times = [milliseconds(call)[1] for _ in range(args.repeat)]
-        queued = queued_ms(call)
-        plan = explain(last=1).as_dicts()[0]
-        if args.verify:
-            self.say(f"{name}: checking")
-            if part == "spmm":
-                for j in {0, columns - 1}:
-                    bench_verify.product(name, A._store, typed, X[:, j].new(), C[:, j].new(), args.seed)
-            else:
-                bench_verify.at_mask(name, A, typed, X.to_dense(), Y.to_dense(), C, args.seed)
-        figures, value = _times(first, times, queued), kind.itemsize
-        moved = A.nvals * (self.store.indices.dtype.itemsize + value) + A.nrows * 8
-        moved += (A.nrows + A.ncols) * columns * value
-        return {
-            "figure": name,
-            **figures,
-            "runs": args.repeat,
-            "semiring": semiring,
-            "type": dtype,
-            "columns": columns,
-            "edges": A.nvals,
-            "gteps": A.nvals / figures["ms"] / 1e6,
-            "bytes": moved,
-            "gb_per_second": moved / figures["ms"] / 1e6,
-            "plan": plan,
-            "verified": args.verify,
-        }
 
     def _selected(self, places):
         """The number of entries of the columns `places`."""
+        return int(self.columns_counted()[places].sum())
+
+    def columns_counted(self):
+        """The number of entries of each column."""
         if self.symmetric:
-            return int(np.diff(self.indptr)[places].sum())
+            return np.diff(self.indptr)
         if not hasattr(self, "_columns"):
             from grb_tile.storage.place import host_array
 
             self._columns = np.bincount(host_array(self.store.indices), minlength=self.store.ncols)
-        return int(self._columns[places].sum())
+        return self._columns
+
+
+def measured(bench, name, call, check, edges, moved, peers, **facts):
+    """The figure of one call: times, what it did a second, its plan, and the times of the same call in other libraries.
+
+    check(result) raises WrongResult; moved(result): bytes that the call moves, or None; peers: {name: function}.
+    """
+    from grb_tile import explain
+
+    bench.say(f"{name}: first call")
+    result, first = milliseconds(call)
+    warm_up(call)
+    bench.say(f"{name}: timing")
+    times = [milliseconds(call)[1] for _ in range(bench.args.repeat)]
+    queued = queued_ms(call)
+    plan = explain(last=1).as_dicts()[0]
+    if bench.args.verify:
+        bench.say(f"{name}: checking")
+        check(result)
+    figures = _times(first, times, queued)
+    total = moved(result)
+    return {
+        "figure": name,
+        **figures,
+        "runs": bench.args.repeat,
+        **facts,
+        "edges": edges,
+        "gteps": edges / figures["ms"] / 1e6,
+        "bytes": total,
+        "gb_per_second": None if total is None else total / figures["ms"] / 1e6,
+        "plan": plan,
+        "verified": bench.args.verify,
+        "peers": {peer: _of_peer(bench, name, peer, function) for peer, function in peers.items()},
+    }
+
+
+def _of_peer(bench, name, peer, function):
+    """Median time of another library's call."""
+    bench.say(f"{name}: {peer}")
+    warm_up(function)
+    return float(np.median([milliseconds(function)[1] for _ in range(bench.args.repeat)]))
 
 
 def _times(first, times, queued):

@@ -142,6 +142,62 @@ def at_mask(name, A, semiring, X, Y, C, seed):
         _compare(what, typed.monoid, terms, float(values[e]), TOLERANCE[kind.itemsize], kind.type)
 
 
+def square(name, store, semiring, C, masked, seed):
+    """Raises: WrongResult unless sampled rows of C = A (+).(x) A, or of C<A>, are right; A is `store`, C a store."""
+    from grb_tile.dtypes import FP64
+    from grb_tile.operators import get_typed_op
+    from grb_tile.storage.convert import to_csr
+    from grb_tile.storage.place import host
+
+    typed = get_typed_op(semiring, FP64, kind="semiring")
+    op, kind = typed.binaryop, C.dtype.np_type
+    A, C = host(store), to_csr(host(C))
+    random = np.random.default_rng(seed)
+    for i in np.unique(random.integers(0, A.nrows, ROWS)).tolist():
+        at = slice(*A.indptr[i : i + 2])
+        inner, a = A.indices[at], np.broadcast_to(A.values, A.nvals)[at] if A.iso else A.values[at]
+        starts, lengths = A.indptr[inner], A.indptr[inner + 1] - A.indptr[inner]
+        of = np.arange(int(lengths.sum())) + np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+        columns = A.indices[of]
+        b = np.broadcast_to(A.values, A.nvals)[of] if A.iso else A.values[of]
+        left, right = np.repeat(a, lengths).astype(op.type.np_type), b.astype(op.type2.np_type)
+        terms = np.broadcast_to(op.numpy(left, right), columns.shape)
+        wanted = np.unique(columns)
+        if masked:
+            wanted = np.intersect1d(wanted, inner)
+        found = slice(*C.indptr[i : i + 2])
+        if not np.array_equal(C.indices[found], wanted):
+            raise WrongResult(f"{name}: row {i} of C has not the entries that it should have")
+        values = np.broadcast_to(C.values, C.nvals)[found] if C.iso else C.values[found]
+        for k in random.integers(0, wanted.size, min(5, wanted.size)).tolist():
+            what = f"{name}: entry ({i}, {int(wanted[k])})"
+            some = terms[columns == wanted[k]]
+            _compare(what, typed.monoid, some, float(values[k]), TOLERANCE[kind.itemsize], kind.type)
+
+
+def triangles(name, store, count):
+    """Raises: WrongResult unless `count` is the number of triangles of the undirected graph `store`, by SciPy.
+
+    Each vertex points to its neighbours of higher degree; a triangle is a path of two such edges that a third closes.
+    """
+    import scipy.sparse
+
+    from grb_tile.storage.place import host
+
+    A = host(store)
+    pattern = scipy.sparse.csr_array((np.ones(A.nvals, np.int64), A.indices, A.indptr), shape=A.shape)
+    rank = np.empty(A.nrows, np.int64)
+    rank[np.argsort(np.diff(A.indptr), kind="stable")] = np.arange(A.nrows)
+    edges = pattern.tocoo()
+    up = rank[edges.row] < rank[edges.col]
+    L = scipy.sparse.csr_array((edges.data[up], (rank[edges.row[up]], rank[edges.col[up]])), shape=A.shape)
+    step = max(1, CHUNK // max(1, L.nnz // max(1, A.nrows)) ** 2)
+    parts = (L[start : start + step] for start in range(0, A.nrows, step))
+    want = sum(int((part @ L).multiply(part).sum()) for part in parts)
+    if int(count) != want:
+        raise WrongResult(f"{name}: {int(count)}, expected {want}")
+
+
 def _compare(what, monoid, terms, found, tolerance, kind):
     """`found`, of NumPy type `kind`, against the reduction of `terms`; any of them will do for the monoid any."""
     if monoid.binaryop.kind == "any":

@@ -24,6 +24,7 @@ from ..dtypes import cast, cast_scalar
 from ..storage import bits
 from ..storage.bits import scatter_words
 from ..storage.convert import choose_format, to_sparse
+from ..storage.embed import bit_patterns
 from ..storage.place import first_value, is_host
 from ..storage.splice import owns_arrays, splice
 from ..storage.store import Allow, forms_of, full_values
@@ -47,16 +48,23 @@ def pattern_of(mask):
 
 
 def true_entries(store):
-    """The entries of `store` whose value casts to true (NaN does); cached in store.forms for matrices."""
+    """The entries of `store` whose value is true in a mask; cached in store.forms for matrices.
+
+    As in SuiteSparse:GraphBLAS that is any value with a bit that is set: NaN, and -0.0, too.
+    """
     if store.iso:
-        if store.nvals == 0 or first_value(store) != 0:
+        if store.nvals == 0 or any(np.asarray(first_value(store)).tobytes()):
             return store
     forms = store.forms
     if forms is not None and "true" in forms:
         return forms["true"]
     from ..operators import get_typed_op
 
-    result = current().select(store, get_typed_op("valuene", store.dtype, kind="select"), store.dtype.np_type.type(0))
+    words = bit_patterns(store)
+    zero = words.dtype.np_type.type(0)
+    result = current().select(words, get_typed_op("valuene", words.dtype, kind="select"), zero)
+    if result is words:
+        result = store
     if len(store.shape) == 2:  # vectors may change in place, matrices do not
         forms_of(store)["true"] = result
     return result

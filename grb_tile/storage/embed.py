@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..dtypes import lookup_dtype
 from .convert import to_sparse
 from .place import arrays_of, is_host, moved_like
 from .store import BitmapVector, Compressed, Dense, SparseVector, index_dtype
@@ -84,6 +85,28 @@ def iso_like(pattern, dtype, value):
     return Compressed(
         pattern.nrows, pattern.ncols, dtype, pattern.indptr, pattern.indices, values, True, rows=pattern.rows
     )
+
+
+def bit_patterns(x):
+    """A store of floats as unsigned integers of the same bits (those of both parts of a complex number, by or).
+
+    Stores of other types: itself.  The arrays are shared.
+    """
+    np_type = x.dtype.np_type
+    if np_type.kind not in "fc":
+        return x
+    dtype = lookup_dtype(f"UINT{8 * min(np_type.itemsize, 8)}")
+    values = x.flat.values if type(x) is Dense else x.values
+    values = values.view(dtype.np_type)
+    if np_type.itemsize == 16:
+        values = values[::2] | values[1::2]
+    if type(x) is Dense:
+        return Dense(x.nrows, x.ncols, x.flat.with_values(dtype, values, x.iso), x.by_columns)
+    if x.format == "bitmap":
+        return x.with_values(dtype, values, x.iso)
+    if x.format == "sparse":
+        return SparseVector(x.size, dtype, x.indices, values, x.iso)
+    return Compressed(x.nrows, x.ncols, dtype, x.indptr, x.indices, values, x.iso, x.rows)
 
 
 def full_vector(size, dtype, value):

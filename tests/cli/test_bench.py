@@ -79,7 +79,35 @@ def test_products_with_full_matrices(run):
     assert code != OK and "--columns" in err
 
 
-PLAN = {"operation", "method", "format", "rule", "reason", "engine", "kernel", "kernel_reason", "note", "ms"}
+def test_products_of_matrices_blocks_and_triangles(run):
+    parts = "triangles,blocks,spgemm,masked"
+    code, out, err = run(KARATE, "--undirected", "--base", 1, "--parts", parts, "--types", "FP32",
+                         "--semiring", "plus_times,max_first", "--json", "-")  # fmt: skip
+    assert code == OK and err == ""
+    lines = [json.loads(line) for line in out.splitlines()]
+    figures = [f"{part} {name} FP32" for name in ("plus_times", "max_first") for part in ("blocks", "spgemm", "masked")]
+    assert [line["figure"] for line in lines] == ["triangles", *figures]
+    degrees = np.bincount(np.loadtxt(KARATE, int, comments="#").ravel())
+    assert all(line["verified"] and line["peers"] == {} for line in lines) and lines[0]["edges"] == 78
+    assert lines[2]["edges"] == lines[3]["edges"] == (degrees**2).sum() and lines[1]["plan"]["format"] == "bitblock"
+    assert lines[1]["bytes_per_entry"] > 4
+
+
+def test_other_libraries_are_timed_where_asked(run):
+    parts = "spmv,spmspv,spmm,sddmm,spgemm,masked,blocks"
+    code, out, _ = run("--generate", "grid:5", "--parts", parts, "--types", "FP64", "--columns", 3, "--densities", 0.2,
+                       "--semiring", "plus_times,min_plus", "--peers", "--json", "-")  # fmt: skip
+    assert code == OK
+    for line in map(json.loads, out.splitlines()):
+        scipy_has_it = "plus_times" in line["figure"] and line["figure"].split()[0] not in ("sddmm", "masked")
+        names = ["SciPy"] * scipy_has_it + ["SuiteSparse"]
+        assert [name.split()[0] for name in line["peers"]] == names and min(line["peers"].values()) > 0
+    table = run("--generate", "grid:5", "--parts", "spmv", "--types", "FP64", "--peers")[1]
+    assert "SciPy ms" in table and "peers      medians of 1 calls of SciPy " in table
+
+
+PLAN = {"operation", "method", "format", "rule", "reason", "engine", "kernel", "kernel_reason", "note", "ms",
+        "precision"}  # fmt: skip
 
 
 def test_a_line_of_json_for_each_figure(run, tmp_path):
@@ -231,6 +259,35 @@ def test_wrong_products_are_found(what, name):
         w[3] = float("nan") if what == "nan" else w.get(3) * 1.001
     with pytest.raises(WrongResult, match="spmv: row "):
         bench_verify.product("spmv", A._store, semiring, x, w, 1)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_wrong_products_of_matrices_are_found(masked):
+    A = generate.matrix("kron:6:4", seeds.SEED % 1000).apply("plus", right=0.5).new("FP32")
+    semiring = gb.semiring.plus_times["FP32"]
+    C = A.mxm(A, semiring).new(mask=A.S if masked else None)
+    bench_verify.square("spgemm", A._store, semiring, C._store, masked, 1)
+    wrong = C.apply("times", right=1.01).new(), C.select("tril", -3).new(), A.mxm(A.T, "min_plus").new()
+    for D in wrong:
+        with pytest.raises(WrongResult, match="spgemm: (row|entry)"):
+            bench_verify.square("spgemm", A._store, semiring, D._store, masked, 1)
+
+
+def test_wrong_counts_of_triangles_are_found():
+    G = algorithms.Graph(generate.matrix("kron:6:4", 3), directed=False)
+    count = algorithms.triangle_count(G)
+    bench_verify.triangles("triangles", G.A._store, count)
+    for wrong in (count + 1, 0, 6 * count):
+        with pytest.raises(WrongResult, match="triangles: .* expected"):
+            bench_verify.triangles("triangles", G.A._store, wrong)
+
+
+def test_what_parts_need(run, tmp_path):
+    path = tmp_path / "wide.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n")
+    for part, needed in (("spgemm", "a square matrix"), ("masked", "a square matrix"), ("triangles", "undirected")):
+        code, _, err = run(path, "--parts", part)
+        assert code == BAD_INPUT and f"--parts {part} needs" in err and needed in err
 
 
 def test_numbers_that_run_out_of_their_type_are_right():

@@ -186,3 +186,15 @@ def test_a_matrix_without_positions_has_no_dense_form(shape):
         assert store.format == "csr" and store.values.size == 0
         B = gb.Matrix._from_store(store)
         assert B.to_coo()[2].size == 0 and B.reduce_columnwise("max").new().nvals == 0 and B.isequal(A)
+
+
+def test_the_order_of_a_dense_matrix_can_be_set():
+    for form, other in (("fullr", "fullc"), ("bitmapr", "bitmapc")):
+        A, plain = matrix(generator("order", form), form)
+        for value, wanted in (("by_col", other), ("by_col", other), ("by_row", form)):
+            A.ss.config["format"] = value
+            assert A.ss.format == wanted and A.ss.config["format"] == value and A.isequal(plain, check_dtype=True)
+    with pytest.raises(ValueError, match='format must be "by_row" or "by_col", not \'columns\''):
+        A.ss.config["format"] = "columns"
+    with pytest.warns(UserWarning, match="stored row-wise"):
+        gb.Matrix.from_coo([0], [1], 2).ss.config["format"] = "by_col"

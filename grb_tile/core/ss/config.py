@@ -97,7 +97,7 @@ class ObjectConfig(MutableMapping):
 
     sparsity_status    the storage format: "sparse", "hypersparse", "bitmap" or "full"
     sparsity_control   {"auto"}; setting it to a format, or to several, converts the object once
-    format             "by_row" (Matrix), "by_col" for a dense one in column-major order
+    format             "by_row" (Matrix), "by_col" for a dense one in column-major order; may be set where it is dense
     bitmap_switch      the density above which a Matrix of this shape is a bitmap (storage/dense.py)
     hyper_switch       SuiteSparse's; None, since the planner decides
     """
@@ -130,12 +130,19 @@ class ObjectConfig(MutableMapping):
             raise ValueError(f"Config option {key!r} is read-only")
         if key == "sparsity_control":
             self._convert({value} if isinstance(value, str) else set(value))
-        elif key == "format" and value != "by_row":
-            warnings.warn(
-                "sparse matrices are stored row-wise: `format` has no effect",
-                UserWarning,
-                stacklevel=2,
-            )
+        elif key == "format":
+            self._order(value)
+
+    def _order(self, value):
+        """Bring a dense matrix into row-major ("by_row") or column-major order ("by_col")."""
+        if value not in ("by_row", "by_col"):
+            raise ValueError(f'format must be "by_row" or "by_col", not {value!r}')
+        status = self["sparsity_status"]
+        if status in ("bitmap", "full"):
+            form = status + ("c" if value == "by_col" else "r")
+            self._parent._store = current().convert(self._parent._store, form)
+        elif value != "by_row":
+            warnings.warn("sparse matrices are stored row-wise: `format` has no effect", UserWarning, stacklevel=3)
 
     def _convert(self, wanted):
         """Bring the object into one of the wanted formats, once."""
