@@ -28,7 +28,7 @@ FAULTS = [
     Fault(
         "grb_tile/operations/write.py",
         "an iso mask of false is all true",
-        "        if store.nvals == 0 or first_value(store) != 0:\n",
+        "        if store.nvals == 0 or any(np.asarray(first_value(store)).tobytes()):\n",
         "        if True:\n",
         WRITE,
     ),
