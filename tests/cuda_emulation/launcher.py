@@ -24,6 +24,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from pathlib import Path
 
@@ -305,6 +306,11 @@ class EmulatedLauncher:
     def blocks(self, most, work=None, grain=1):
         """More than one block for the smallest work, so that tests see blocks work together; at most four."""
         return min(most, BLOCKS)
+
+    @contextmanager
+    def beside(self, count):
+        """One kernel after the other."""
+        yield nullcontext
 
     def few_blocks(self, wanted):
         """Two blocks."""

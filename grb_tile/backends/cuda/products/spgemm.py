@@ -4,6 +4,7 @@
     symbolic phase   entries of each row of C; then one read-back, and C is allocated exactly
     numeric phase    columns, ascending in each row, and values
 
+The bins of a phase run beside each other: the end of one, where few of its rows are left, overlaps with the next.
 Workspace: 29 bytes for each stored row of A, and bitmaps of rows with millions of products (spgemm_split.py).  Values
 of a monoid with an atomic are merged by several warps; all others by one row of B after the other.  Of a product
 without values (any_pair) the symbolic phase keeps each row's bitmap or list of columns, where a share of the free
@@ -212,12 +213,17 @@ class Product:
             return
         lists = s is not None or self.kept is not None
         hashed = [self._table(level, value, lists) for level in range(WINDOWED - HASHED)]
-        for level, first, count in bins.launches(HASHED, WINDOWED, [groups for *_, groups in hashed]):
-            arguments = (*operands, self.list[first : first + count], count)
-            self._hash(*hashed[level][:3], count, arguments, template, text, "true" if lists else "false")
-        for level, first, count in bins.launches(WINDOWED, BINS, self._resident_rows()):
-            arguments = (*operands, self.list[first : first + count], count)
-            self._windows(level, count, arguments, template, text, numeric, s)
+        tables = [*bins.launches(HASHED, WINDOWED, [groups for *_, groups in hashed])]
+        windows = [*bins.launches(WINDOWED, BINS, self._resident_rows())]
+        with self.device.launcher.beside(len(tables) + len(windows)) as aside:
+            for level, first, count in tables:
+                arguments = (*operands, self.list[first : first + count], count)
+                with aside():
+                    self._hash(*hashed[level][:3], count, arguments, template, text, "true" if lists else "false")
+            for level, first, count in windows:
+                arguments = (*operands, self.list[first : first + count], count)
+                with aside():
+                    self._windows(level, count, arguments, template, text, numeric, s)
         if bins.counts[SPLIT] and self.split is None:
             first, count = sum(bins.counts[:SPLIT]), bins.counts[SPLIT]
             arguments = (*operands, self.list[first : first + count], count)

@@ -34,6 +34,7 @@ import numpy as np
 from ....planner.device_limits import ENVIRONMENT, MOST_STATIC, DeviceLimits, limits_of, restricted
 from ....planner.device_profile import MEASURED_SHARE, DeviceProfile, profile_of
 from .array_block import ArrayBlock
+from .beside import SideStreams
 from .compile import compiled, source_text
 
 # Bytes of dynamic shared memory that a launch may have without an attribute of the kernel: 48 KiB less static ones.
@@ -262,6 +263,7 @@ class Launcher:
     def _describe(self, cupy: Any) -> None:
         from cupy_backends.cuda.api import driver
 
+        self.beside = SideStreams(cupy.cuda)
         self.launch, self.launch_cooperative = driver.launchKernel, driver.launchCooperativeKernel
         self.current_stream = cupy.cuda.get_current_stream
         device = cupy.cuda.Device(self.number)
