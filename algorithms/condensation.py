@@ -19,7 +19,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, select
 
 from .graph import Graph, as_graph
 from .modularity import community_labels
-from .pattern import quotient
+from .pattern import numbered, quotient
 from .result import Result
 from .strong_components import strongly_connected_components
 
@@ -60,7 +60,7 @@ def condensation(G: Graph | Matrix, labels: Any = None) -> CondensationResult:
     ([0, 0, 0, 1, 2], [[0, 1], [1, 2]])
     """
     G = as_graph(G)
-    label = community_labels(strongly_connected_components(G) if labels is None else labels, G.n)
+    label = numbered(community_labels(strongly_connected_components(G) if labels is None else labels, G.n))
     count = int(label.max(initial=-1)) + 1
     ones = binary.pair[dtypes.BOOL](G.A & G.A).new()
     C = select.offdiag(quotient(ones, label, count, "any")).new(name="condensation")

@@ -98,7 +98,7 @@ def partition_quality(G: Graph | Matrix, labels: Any) -> PartitionQuality:
 
 
 def community_labels(labels: Any, n: int) -> np.ndarray:
-    """The labels as numbers 0 .. k - 1 in the order of the communities' first nodes (int64 array)."""
+    """The labels as numbers 0 .. n - 1, equal where they are (int64 array): themselves where they are such numbers."""
     labels = getattr(labels, "values", labels) if not isinstance(labels, dict) else labels
     if isinstance(labels, Vector):
         if labels.nvals != labels.size:
@@ -109,6 +109,8 @@ def community_labels(labels: Any, n: int) -> np.ndarray:
         raise ValueError(f"labels: expected {n}, one for each node, got an array of shape {found.shape}")
     if found.dtype.kind not in "iub" and n:
         raise TypeError(f"labels: expected integers, got {found.dtype}; number the communities first")
+    if n and found.dtype.kind in "iu" and found.min() >= 0 and found.max() < n:
+        return found.astype(np.int64)
     return numbered(found)
 
 
@@ -133,13 +135,15 @@ def _checked(G: Graph) -> Matrix:
     if G.A.dtype.np_type.kind not in "biuf":
         raise TypeError(f"G: weights must be real numbers, got {G.A.dtype.name}; pass weighted=False to leave them out")
     A = G.A if G.A.dtype is dtypes.FP64 else G.A.dup(dtypes.FP64)
-    values = A.to_coo(rows=False, columns=False)[2] if A.nvals else np.zeros(0)
-    wrong = np.flatnonzero(~(values >= 0) | np.isinf(values))
-    if wrong.size:
-        raise ValueError(
-            f"G: a weight is {values[wrong[0]]}, and weights must be finite and 0 or more; correct it, or pass "
-            "weighted=False to leave weights out"
-        )
+    least, total = (float(A.reduce_scalar(by).new().value or 0.0) for by in (monoid.min, monoid.plus))
+    if not (least >= 0 and np.isfinite(total)):  # NaN makes the sum NaN; a sum of finite weights may be infinite too
+        values = A.to_coo(rows=False, columns=False)[2]
+        wrong = np.flatnonzero(~(values >= 0) | np.isinf(values))
+        if wrong.size:
+            raise ValueError(
+                f"G: a weight is {values[wrong[0]]}, and weights must be finite and 0 or more; correct it, or pass "
+                "weighted=False to leave weights out"
+            )
     return A
 
 

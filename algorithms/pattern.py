@@ -66,6 +66,13 @@ def quotient(B: Matrix, label: np.ndarray, count: int, plus: str) -> Matrix:
 
 def numbered(label: np.ndarray) -> np.ndarray:
     """The labels as numbers 0, 1, 2 ... in the order of their first appearance."""
+    n = label.size
+    if n and label.dtype.kind == "i" and label.min() >= 0 and label.max() < n:
+        # without a sort: the first node of each label, where of several assignments the last holds, and its rank
+        nodes, first = np.arange(n), np.empty(n, np.int64)
+        first[label[::-1]] = nodes[::-1]
+        head = first[label]
+        return (np.cumsum(head == nodes) - 1)[head]
     _, first, number = np.unique(label, return_index=True, return_inverse=True)
     rank = np.empty(first.size, np.int64)
     rank[np.argsort(first)] = np.arange(first.size)
