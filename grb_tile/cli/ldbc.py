@@ -122,7 +122,9 @@ class DataSet:
         self.vertices = np.sort(_identifiers(self._file("vertex-file", ".v")))
         if self.parameters.get("edge-file") == self.parameters.get("vertex-file"):  # so in some data sets
             self.parameters.pop("edge-file", None)
-        edges = read_edges(self._file("edge-file", ".e"), header=False, progress=False)
+        # as numbers where the reader takes them (up to 2^60), else as text, which takes longer
+        as_text = True if self.vertices[-1:].max(initial=0) > 2**60 else None
+        edges = read_edges(self._file("edge-file", ".e"), header=False, labels=as_text, progress=False)
         ends = edges.sources, edges.targets
         if edges.labels is not None:
             named = np.asarray(edges.labels, np.uint64)
@@ -152,9 +154,10 @@ class DataSet:
         pairs = [line.split() for line in _text(path).splitlines() if line.strip()]
         if any(len(pair) != 2 for pair in pairs) or len(pairs) != len(self.vertices):
             raise UsageError(f"{path}: expected a line `vertex value` for each of the {len(self.vertices)} vertices")
-        kind = np.float64 if name in ("pr", "lcc", "sssp") else np.int64
+        kind = {"bfs": np.int64, "cdlp": np.uint64, "wcc": np.uint64}.get(name, np.float64)
         values = np.empty(len(pairs), kind)
-        values[self._index(np.array([pair[0] for pair in pairs], np.uint64))] = [kind(pair[1]) for pair in pairs]
+        at = self._index(np.array([pair[0] for pair in pairs], np.uint64))
+        values[at] = np.array([pair[1] for pair in pairs], dtype=kind)
         return self._index(values) if name == "cdlp" else values  # labels there are identifiers, here their numbers
 
     def _bfs(self):

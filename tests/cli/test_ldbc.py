@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -41,6 +42,25 @@ def test_identifiers_need_not_be_in_order(run, data):
     path = data / "example-directed.v"
     path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
     assert run("ldbc", data / "example-directed.properties", "--repeat", 1)[0] == OK
+
+
+@pytest.mark.parametrize("name", ["example-directed", "example-undirected"])
+def test_identifiers_above_half_of_64_bits(run, tmp_path, name):
+    """The rules allow any identifier below 2^64."""
+
+    def moved(text, columns):
+        lines = (line.split() for line in text.splitlines())
+        return "".join(" ".join([str(int(w) + 2**63) for w in ws[:columns]] + ws[columns:]) + "\n" for ws in lines)
+
+    for path in DATA.glob(f"{name}*"):
+        text = path.read_text()
+        if path.suffix == ".properties":
+            text = re.sub(r"(source-vertex = )(\d+)", lambda m: m[1] + str(int(m[2]) + 2**63), text)
+        else:
+            text = moved(text, 2 if path.suffix == ".e" or path.name.endswith(("CDLP", "WCC")) else 1)
+        (tmp_path / path.name).write_text(text)
+    code, out, err = run("ldbc", tmp_path, "--repeat", 1, "--json", "--quiet")
+    assert code == OK and err == "" and {row["checked"] for row in json.loads(out)["runs"]} == {"agrees"}
 
 
 def test_a_wrong_result_ends_the_run(run, data):
