@@ -54,7 +54,8 @@ def closeness(
 
     Shapes: A n x n, values size n.  Types: any A (weighted: real); values FP64.
     Raises: IndexError, TypeError, ValueError for the arguments, and what `sssp` raises for weights.
-    Cost: a breadth-first search for each vertex, 64 in a word; weighted: a shortest path search for each.
+    Cost: a breadth-first search for each vertex, 64 in a word: n m / 64 steps at least (Graph500 scale 16, 0.9 million
+    edges: 1 ms of processor time a vertex); weighted: a shortest path search for each.  `sources` asks for some.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import closeness

@@ -87,6 +87,7 @@ def k_core(G: Graph | Matrix, k: int | None = None) -> Matrix:
 
     Shapes: A, C n x n (nodes keep their numbers).  Types: C has A's type and values, loops included.
     Raises: TypeError, ValueError for k.
+    Cost: as `core_number`, once for a graph, and one pass over A.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import k_core
@@ -102,6 +103,7 @@ def k_shell(G: Graph | Matrix, k: int | None = None) -> Matrix:
     """C = A where core(i) = core(j) = k: the edges between the nodes whose core number is k; None: the greatest k.
 
     Shapes, types, errors: as `k_core`.
+    Cost: as `k_core`.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import k_shell

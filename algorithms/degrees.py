@@ -63,6 +63,8 @@ def degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
 def out_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     """d = A plus.pair 1: the edges that leave each vertex (weighted: the sum of their weights); as `degree`.
 
+    Raises, cost: as `degree`.
+
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import out_degree
     >>> out_degree(gb.Matrix.from_coo([0, 0, 1], [0, 1, 0], nrows=3, ncols=3)).to_dict()
@@ -76,6 +78,8 @@ def out_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
 
 def in_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     """d = A' plus.pair 1: the edges that enter each vertex (weighted: the sum of their weights); as `degree`.
+
+    Raises, cost: as `degree`.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import in_degree
@@ -91,6 +95,8 @@ def in_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
 def degree_centrality(G: Graph | Matrix) -> VertexResult:
     """c = degree / (n - 1); 1 where the graph has one vertex.  FP64, full.
 
+    Cost: as `degree`.
+
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import degree_centrality
     >>> degree_centrality(gb.Matrix.from_coo([0, 1], [1, 0], nrows=3, ncols=3)).to_dict()
@@ -102,6 +108,8 @@ def degree_centrality(G: Graph | Matrix) -> VertexResult:
 def out_degree_centrality(G: Graph | Matrix) -> VertexResult:
     """c = out_degree / (n - 1); 1 where the graph has one vertex.  FP64, full.
 
+    Cost: as `degree`.
+
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import out_degree_centrality
     >>> out_degree_centrality(gb.Matrix.from_coo([0], [1], nrows=3, ncols=3)).to_dict()
@@ -112,6 +120,8 @@ def out_degree_centrality(G: Graph | Matrix) -> VertexResult:
 
 def in_degree_centrality(G: Graph | Matrix) -> VertexResult:
     """c = in_degree / (n - 1); 1 where the graph has one vertex.  FP64, full.
+
+    Cost: as `degree`.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import in_degree_centrality
@@ -125,6 +135,8 @@ def density(G: Graph | Matrix) -> float:
     """m / (n (n - 1)) of a directed graph, 2 m / (n (n - 1)) of an undirected one; 0 where n < 2.
 
     Loops count among the m edges, so that the density of a graph with loops may be above 1.
+
+    Cost: where it is not known whether G is directed, one comparison of A with A'.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import density
@@ -161,6 +173,7 @@ def overall_reciprocity(G: Graph | Matrix) -> float:
     """r = nvals(offdiag(A pair A')) / nvals(A): the share of edges that go both ways; loops do not.
 
     Raises: ValueError for a graph without edges, where it is not defined.
+    Cost: one element-wise product of A and A'.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import overall_reciprocity
@@ -176,6 +189,8 @@ def overall_reciprocity(G: Graph | Matrix) -> float:
 
 def isolates(G: Graph | Matrix) -> VertexResult:
     """True at each vertex without an edge, in or out; absent elsewhere.  A vertex with a loop is none.
+
+    Cost: as `degree`.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import isolates

@@ -78,6 +78,7 @@ def partition_quality(G: Graph | Matrix, labels: Any) -> PartitionQuality:
 
     Edges are counted, loops left out; pairs are ordered where the graph is directed.  Both are 1.0 where there is
     nothing to count.  Labels, errors: as `modularity`.
+    Cost: two passes over the edges.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import partition_quality

@@ -36,6 +36,7 @@ def has_path(G: Graph | Matrix, source: int, target: int) -> bool:
     """Whether edges lead from `source` to `target`.  The search ends with the level of the target.
 
     Raises: IndexError, TypeError for source and target.
+    Cost: as `bfs` up to the level of the target.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import has_path
@@ -112,6 +113,8 @@ def shortest_path_length(G: Graph | Matrix, source: int, target: int | None = No
 def descendants(G: Graph | Matrix, source: int) -> VertexResult:
     """True at each vertex that edges lead to from `source`, absent elsewhere and at the source itself.
 
+    Raises, cost: as `bfs`.
+
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import descendants
     >>> descendants(gb.Matrix.from_coo([0, 1, 2], [1, 2, 1], nrows=4, ncols=4), 0).to_dict()
@@ -123,6 +126,8 @@ def descendants(G: Graph | Matrix, source: int) -> VertexResult:
 
 def ancestors(G: Graph | Matrix, source: int) -> VertexResult:
     """True at each vertex from which edges lead to `source`, absent elsewhere and at the source itself.
+
+    Raises, cost: as `bfs`.  A directed graph is transposed, once.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import ancestors
@@ -140,6 +145,8 @@ def ego_graph(G: Graph | Matrix, source: int, radius: int = 1, *, undirected: bo
     undirected   count edges in both directions
 
     The labels of the result are those of G; where G has none, the numbers that the vertices have in G.
+
+    Raises, cost: as `bfs` up to `radius`, and an extraction of rows and columns.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import ego_graph

@@ -25,7 +25,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, sequential,
 from .graph import Graph, as_graph
 from .pattern import quotient
 from .report import Callback, Report
-from .result import Result
+from .result import EdgeResult, Result
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,10 @@ class SpanningForestResult(Result):
     def values(self) -> Matrix:
         """edges"""
         return self.edges
+
+    def top(self, k: int = 10, *, smallest: bool = False) -> list[tuple[Any, Any]]:
+        """The k heaviest (or lightest) edges, ((label, label), weight)."""
+        return EdgeResult(self.edges, self.report, vertices=self.vertices).top(k, smallest=smallest)
 
     def _columns(self) -> dict[str, Any]:
         return {"weight": self.edges}
@@ -69,6 +73,8 @@ def minimum_spanning_forest(
     >>> found = minimum_spanning_forest(A)
     >>> found.edges.to_dicts(), found.weight, found.count
     ({0: {1: 1}, 1: {2: 2}, 3: {4: 7}}, 10, 2)
+    >>> found.top(1)
+    [((3, 4), 7)]
     """
     G = as_graph(G)
     if not isinstance(maximum, (bool, np.bool_)):

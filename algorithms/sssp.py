@@ -84,6 +84,7 @@ def sssp(
     Raises: NegativeCycleError, naming a node; OverflowError when an integer path exceeds the type, or when float
     lengths might so that they cannot be compared; ValueError for a weight of NaN or -inf, and for method="delta" with
     a negative weight or delta <= 0; TypeError for complex weights; IndexError, TypeError for source.
+    Cost: Dijkstra O((n + m) log n); delta-stepping and Bellman-Ford a product for each relaxation.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import sssp

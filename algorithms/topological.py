@@ -76,6 +76,8 @@ def topological_sort(G: Graph | Matrix) -> VertexResult:
 def is_dag(G: Graph | Matrix) -> bool:
     """Has the graph no cycle?  A loop is one, and so is an edge that goes both ways.
 
+    Cost: as `topological_generations`.
+
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import is_dag
     >>> is_dag(gb.Matrix.from_coo([0, 1], [1, 2], nrows=3, ncols=3))
