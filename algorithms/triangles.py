@@ -116,11 +116,11 @@ def degree_ordered(G: Graph | Matrix) -> Matrix:
     """L = tril(P A P', -1), P the order of descending degree: the strictly lower triangle with short rows."""
     G = as_graph(G)
     order = _order(G)
-    # P(k, order(k)) = 1 ,  L = tril(P A P', -1)
+    # P(k, order(k)) = 1 ,  L = tril(P A P', -1) ,  P A P' = P (P A')': copies of rows and a transpose, no sums
     P = Matrix.from_coo(np.arange(G.n), order, True, dtypes.BOOL, nrows=G.n, ncols=G.n)
     any_pair = semiring.any_pair[dtypes.BOOL]
-    rows = any_pair(P @ G.A).new()
-    return select.tril(any_pair(rows @ P.T).new(), -1).new(name="L")
+    rows = any_pair(P @ G.A.T).new()
+    return select.tril(any_pair(P @ rows.T).new(), -1).new(name="L")
 
 
 def _order(G: Graph) -> np.ndarray:

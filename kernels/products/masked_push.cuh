@@ -4,7 +4,8 @@
 // Algorithm: Gustavson's, with an accumulator preloaded with the mask's row (masked SpGEMM, MSA and hash: Milakovic,
 //   Selvitopi, Nisa, Budimlic, Buluc, ICPP 2022).
 // Phases of a row: the table of M(i,:) from a column to its position in the row; the products, each looked up and
-//   merged at its position; hits and values.  Rows without a table (SEARCHED) are merged in the result itself.
+//   merged at its position; then each entry goes where E says (products/masked_emit.cuh).  Rows without a table
+//   (SEARCHED) are merged in global memory: in the result itself where that has the mask's entries.
 // Forms: BY_WARP a warp for each row, one row of B at a time; BY_ATOMICS a block for each row, its warps share the
 //   products evenly; IN_ORDER a block takes one row of B at a time, for monoids without an atomic.
 // Launch: backends/cuda/products/masked.py; the operand B of Masked is B by rows here.
@@ -15,9 +16,9 @@
 
 namespace grb {
 
-template <class I, class M, class S, int FORM>
+template <class I, class M, class S, int FORM, class E>
 __global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024, FORM == BY_WARP ? 8 : 1)
-masked_push(Masked<I, int32_t, M, S> o) {
+masked_push(Masked<I, int32_t, M, S, E> o) {
   extern __shared__ __align__(16) unsigned char pool[];
   using Z = typename S::Z;
   constexpr bool valued = !S::structure_only;
@@ -38,7 +39,7 @@ masked_push(Masked<I, int32_t, M, S> o) {
     const int64_t span = int64_t(cols[length - 1]) - int64_t(cols[0]) + 1;
     const PushTable found = push_table<M>(length, span, valued ? int64_t(sizeof(Z)) : 0, o.capacity);
     const bool is_near = FORM == BY_WARP || found.kind != SEARCHED;
-    Z* values = is_near ? reinterpret_cast<Z*>(mine) : o.out + m_start;
+    Z* values = is_near ? reinterpret_cast<Z*>(mine) : o.sums + m_start;
     word* present = reinterpret_cast<word*>(mine + found.base - (length + 127) / 128 * 16);
     if (is_near)
       for (int64_t w = owner.rank; w < (length + 63) / 64; w += owner.size) present[w] = 0;
@@ -52,7 +53,7 @@ masked_push(Masked<I, int32_t, M, S> o) {
         typename decltype(table)::Place at;
         if (!table.find(typename decltype(table)::Key(c), at)) return;
         const int64_t p = at;
-        const bool had = is_near ? (*(volatile word*)(present + (p >> 6)) & bit_of(p)) != 0 : o.hit[m_start + p];
+        const bool had = is_near ? (*(volatile word*)(present + (p >> 6)) & bit_of(p)) != 0 : o.met[m_start + p];
         if constexpr (valued) {
           const Z value = S::times(a, x, i, k, int64_t(c));
           if constexpr (S::any) values[p] = value;
@@ -63,20 +64,23 @@ masked_push(Masked<I, int32_t, M, S> o) {
           else values[p] = had ? S::add(values[p], value) : value;
         }
         if (had) return;
-        if (is_near) put(present, p); else o.hit[m_start + p] = true;
+        if (is_near) put(present, p); else o.met[m_start + p] = true;
       });
     };
     const int64_t left = o.capacity - found.base;
-    if (found.kind == BITMAP) run(RowTable<M, BITMAP, true>(cols, length, mine + found.base, left));
-    else if (found.kind == HASH) run(RowTable<M, HASH, true>(cols, length, mine + found.base, left));
-    else if constexpr (FORM != BY_WARP) run(RowTable<M, SEARCHED, true>(cols, length, mine, left));
-    if (is_near) {
+    if (found.kind == BITMAP) run(RowTable<M, BITMAP, POSITIONS>(cols, nullptr, length, mine + found.base, left));
+    else if (found.kind == HASH) run(RowTable<M, HASH, POSITIONS>(cols, nullptr, length, mine + found.base, left));
+    else if constexpr (FORM != BY_WARP) run(RowTable<M, SEARCHED, POSITIONS>(cols, nullptr, length, mine, left));
+    Total<typename E::R> sum;
+    if (is_near || E::keeps || E::into != AT_MASK) {
       for (int64_t p = owner.rank; p < length; p += owner.size) {
-        if (!(present[p >> 6] & bit_of(p))) continue;
-        o.hit[m_start + p] = true;
-        if constexpr (valued) o.out[m_start + p] = values[p];
+        if (!(is_near ? (present[p >> 6] & bit_of(p)) != 0 : fresh_value(o.met + m_start + p))) continue;
+        Z value = Z();
+        if constexpr (valued) value = is_near ? values[p] : fresh_value(values + p);
+        emit<E>(o, sum, m_start + p, i, int64_t(cols[p]), value);
       }
     }
+    merge_row<E>(o, sum, r);
     owner.sync();
   }
 }

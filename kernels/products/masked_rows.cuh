@@ -5,9 +5,9 @@
 //        for triangles)
 // push   the rows k of B that A(i,:) names, merged into a table of M(i,:) (masked SpGEMM, MSA and hash: Milakovic et
 //        al., ICPP 2022); products/masked_push.cuh
-// Table of a row: SEARCHED  none: bisection in the row, for rows too long for shared memory or hardly looked up
-//                 HASH      linear probing, a quarter full, half full where memory is short
-//                 BITMAP    a bit for each column between its first and its last entry: a lookup is one load
+// Table of a row (products/masked_table.cuh): SEARCHED for rows too long for shared memory or hardly looked up, BITMAP
+//   where it has not many more bytes than lookups, else HASH
+// Entries go where E says (products/masked_emit.cuh).  S may be Words (products/masked_words.cuh).
 // Phases: masked_analyse    work, method and table of each row of M, its bin (rows without work have none: no hit)
 //         spgemm_list       the rows of each bin as a list (products/spgemm.cuh)
 //         masked_rows       pull: the table; then a group of LANES lanes for each position: row j of B' is read once,
@@ -20,47 +20,15 @@
 // Launch: backends/cuda/products/masked.py; `capacity` bytes of shared memory for each row (a multiple of 16).
 // Preconditions: rows ascend; `hit` is false.
 #pragma once
-#include "products/spgemm.cuh"
+#include "products/masked_emit.cuh"
 
 namespace grb {
 
-enum { SEARCHED, HASH, BITMAP };
 enum { SEARCHED_BINS, HASH_BINS = 2, BITMAP_BINS = 8, PUSH_BINS = 14 };
 constexpr int64_t RATIO = 16;  // of the lengths of two rows, from which the shorter one is looked up in the longer
 constexpr int64_t LOOKUPS = 8;  // in a table take the time of a bisection in a row
 constexpr int64_t SAMPLED = 2048;  // positions of a row from which its work is estimated
 constexpr int64_t PULL_WARP_WORK = 1 << 13;  // lookups of a row that a warp takes; a block of the next bin: 8 times
-
-// The operands of a product; fields of 8 bytes in the order of products/masked.py.
-template <class I, class J, class M, class S> struct Masked {
-  const int64_t* m_ptr;
-  const int64_t* m_rows;  // null: CSR
-  const M* m_cols;
-  const int64_t* a_ptr;
-  const int64_t* a_rows;
-  int64_t a_stored;
-  const I* a_cols;
-  const typename S::A* a_values;
-  const int64_t* b_ptr;  // of B'
-  const int64_t* b_rows;
-  int64_t b_stored;
-  const J* b_cols;
-  const typename S::X* b_values;
-  typename S::Z* out;
-  bool* hit;
-  const int64_t* list;  // the bin's stored rows of M
-  int64_t listed;
-  int64_t table;     // SEARCHED, HASH or BITMAP
-  int64_t capacity;  // bytes of shared memory of a row
-  int64_t parts;     // blocks of a row
-};
-
-// Slots of the hash table of a row of `length` entries in `capacity` bytes.
-GRB_DEVICE int64_t hash_slots(int64_t length, int64_t slot_bytes, int64_t capacity) {
-  int64_t slots = 32;
-  while (slots < 4 * length && 2 * slots * slot_bytes <= capacity) slots *= 2;
-  return slots;
-}
 
 // What a push of a row of M has in shared memory: values and bits of presence (`base` bytes), then a table.
 struct PushTable {
@@ -94,7 +62,7 @@ template <class I, class M> struct MaskRows {
   const int64_t* push_rows;
   int64_t push_stored;
   int64_t lanes;
-  int64_t positions;    // of A's entries, are they needed?
+  int64_t gives;        // what a lookup in a table of A's row gives
   int64_t value_bytes;  // of the result
   int64_t push_cost;    // of a product, in 256ths of a lookup
   int64_t least_bytes;
@@ -106,8 +74,8 @@ template <class I, class M> struct MaskRows {
 // The bin of a row that is pulled.  work: lookups; length, span: entries and columns of A's row.
 template <class I, class M>
 GRB_DEVICE int pull_bin(const MaskRows<I, M>& o, int64_t work, int64_t length, int64_t span) {
-  const int64_t bitmap = (span / 32 + 1) * (o.positions ? 8 : 4), slot_bytes = sizeof(I) + (o.positions ? 4 : 0);
-  const int64_t slots = hash_slots(length, slot_bytes, o.most_bytes), hash = slots * slot_bytes;
+  const int64_t bitmap = bitmap_bytes(span, o.gives), slot = slot_bytes(sizeof(I), o.gives);
+  const int64_t slots = hash_slots(length, slot, o.most_bytes), hash = slots * slot;
   int table = slots >= 2 * length ? HASH : SEARCHED;
   // clearing a byte of a bitmap takes less time than what a lookup in it saves
   if (bitmap <= o.most_bytes && (table == SEARCHED || bitmap <= hash || bitmap <= work)) table = BITMAP;
@@ -186,85 +154,12 @@ template <class I, class M> __global__ void __launch_bounds__(256) masked_analys
   if (lane_number() == 0 && pushed) atomicAdd(o.totals + PUSHED, word(pushed));
 }
 
-// The table of row i of A: from a column to the entry's position in the row (to 0 where POSITIONS is false).
-template <class I, int TABLE, bool POSITIONS> struct RowTable {
-  using Key = choose<sizeof(I) == 4, uint32_t, word>;
-  using Place = choose<TABLE == SEARCHED, int64_t, int>;
-  const I* cols;
-  int64_t length;
-  Key first, span;
-  Key* keys;       // HASH
-  uint32_t* bits;  // BITMAP
-  uint32_t* at;    // positions: of each slot; of the first entry of each word
-  int slots, shift;
-
-  GRB_DEVICE RowTable(const I* cols, int64_t length, unsigned char* pool, int64_t capacity)
-      : cols(cols), length(length), first(Key(cols[0])), span(Key(cols[length - 1]) - first + 1), shift(0) {
-    keys = reinterpret_cast<Key*>(pool);
-    bits = reinterpret_cast<uint32_t*>(pool);
-    if constexpr (TABLE == HASH) {
-      slots = int(hash_slots(length, sizeof(Key) + (POSITIONS ? 4 : 0), capacity));
-      shift = __clz(slots) + 1;
-      at = reinterpret_cast<uint32_t*>(keys + slots);
-    } else {
-      slots = TABLE == BITMAP ? int(span / 32) + 1 : 0;  // bit `span` is zero
-      at = bits + slots;
-    }
-  }
-  GRB_DEVICE int slot_of(Key key) const {
-    uint32_t folded = uint32_t(key);
-    if constexpr (sizeof(Key) == 8) folded ^= uint32_t(key >> 32);
-    return int(folded * 0x9E3779B1u >> shift);
-  }
-  template <class Own> GRB_DEVICE void build(const Own& owner) const {
-    if constexpr (TABLE == SEARCHED) return;
-    for (int n = owner.rank; n < slots; n += owner.size)
-      if constexpr (TABLE == HASH) keys[n] = ~Key(0); else bits[n] = 0;
-    owner.sync();
-    for (int64_t p = owner.rank; p < length; p += owner.size) {
-      if constexpr (TABLE == BITMAP) {
-        const uint32_t column = uint32_t(Key(cols[p]) - first), w = column >> 5;
-        atomicOr(bits + w, 1u << (column & 31));
-        if constexpr (POSITIONS)
-          if (p == 0 || uint32_t(Key(cols[p - 1]) - first) >> 5 != w) at[w] = uint32_t(p);
-      } else {
-        const Key key = Key(cols[p]);
-        int slot = slot_of(key);
-        while (atomicCAS(keys + slot, ~Key(0), key) != ~Key(0)) slot = (slot + 1) & (slots - 1);
-        if constexpr (POSITIONS) at[slot] = uint32_t(p);
-      }
-    }
-    owner.sync();
-  }
-  GRB_DEVICE Key nothing() const { return first + span; }  // a column that is not in the row
-  // Has the row an entry in this column?  `p` is its position in the row.
-  GRB_DEVICE bool find(Key column, Place& p) const {
-    const Key away = column - first;
-    p = 0;
-    if constexpr (TABLE == BITMAP) {  // without a branch, so that lookups overlap
-      const Key bit = away < span ? away : span;
-      const uint32_t found = bits[bit >> 5], of_bit = uint32_t(bit) & 31;
-      if constexpr (POSITIONS) p = int(at[bit >> 5]) + __popc(found & ((1u << of_bit) - 1));
-      return found >> of_bit & 1;
-    } else if constexpr (TABLE == HASH) {
-      int slot = slot_of(column);
-      Key found = keys[slot];
-      while (found != column && found != ~Key(0)) found = keys[slot = (slot + 1) & (slots - 1)];
-      if constexpr (POSITIONS) p = int(at[slot]);
-      return found == column;
-    } else {
-      if (away >= span) return false;
-      p = lower_bound(cols, int64_t(0), length, I(column));
-      return cols[p] == I(column);
-    }
-  }
-};
-
 // The positions m_start .. m_stop-1 of the mask's row, as far as they are those of part `part` of o.parts: a warp reads
 // up to 32 of them, then groups of lanes take one after the other.
-template <int LANES, class I, class J, class M, class S, class Own, class Table>
-GRB_DEVICE void positions_of_row(const Masked<I, J, M, S>& o, const Own& owner, const Table& table, int64_t i,
-                                 int64_t part, int64_t m_start, int64_t m_stop, int64_t a_start) {
+template <int LANES, class I, class J, class M, class S, class E, class Own, class Table>
+GRB_DEVICE void positions_of_row(const Masked<I, J, M, S, E>& o, const Own& owner, const Table& table, int64_t i,
+                                 int64_t part, int64_t m_start, int64_t m_stop, int64_t a_start,
+                                 Total<typename E::R>& sum) {
   using Count = choose<sizeof(J) == 4, uint32_t, word>;  // entries of a row, with four steps of a warp
   using Key = typename Table::Key;
   constexpr int at_once = 32 / LANES;
@@ -311,29 +206,34 @@ GRB_DEVICE void positions_of_row(const Masked<I, J, M, S>& o, const Own& owner, 
       for (const J* next = row + sub; any_goes_on(more); more = goes_on(more && at < length)) {
         const Count left = more ? length - at : Count(0);
         Key k[AHEAD];
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++) k[u] = Count(u * LANES) < left ? Key(next[u * LANES]) : table.nothing();
+        [[maybe_unused]] typename S::X x[AHEAD];
 #pragma unroll
         for (int u = 0; u < AHEAD; u++) {
-          typename Table::Place p;
-          if (table.find(k[u], p)) meet(int64_t(p), int64_t(at) + u * LANES, int64_t(k[u]));
+          const bool inside = Count(u * LANES) < left;
+          k[u] = inside ? Key(next[u * LANES]) : table.nothing();
+          if constexpr (of_words<S>) x[u] = inside ? o.b_values[start + at + u * LANES] : 0;
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+          typename Table::Found p;
+          if (!table.find(k[u], p)) continue;
+          if constexpr (of_words<S>) total.take(S::times(p, x[u], i, 0, j));
+          else meet(int64_t(p), int64_t(at) + u * LANES, int64_t(k[u]));
         }
         at += Count(AHEAD * LANES);
         next += AHEAD * LANES;
       }
       __syncwarp();
       join_lanes<S>(total, LANES);
-      if (sub == 0 && from < here && total.have) {
-        o.hit[base + from] = true;
-        if constexpr (!S::structure_only) o.out[base + from] = total.value;
-      }
+      if (of_words<S> && total.value == typename S::Z()) total.have = false;
+      if (sub == 0 && from < here && total.have) emit<E>(o, sum, base + from, i, j, total.value);
     }
   }
 }
 
-template <class I, class J, class M, class S, int FORM, int LANES>
+template <class I, class J, class M, class S, int FORM, int LANES, class E>
 __global__ void __launch_bounds__(FORM == BY_WARP ? 128 : 1024, FORM == BY_WARP ? 8 : 1)
-masked_rows(Masked<I, J, M, S> o) {
+masked_rows(Masked<I, J, M, S, E> o) {
   extern __shared__ __align__(16) unsigned char pool[];
   const Owner<FORM> owner;
   const int in_block = FORM == BY_WARP ? int(blockDim.x >> 5) : 1;
@@ -344,16 +244,20 @@ masked_rows(Masked<I, J, M, S> o) {
     const int64_t r = o.list[n / o.parts], i = o.m_rows == nullptr ? r : o.m_rows[r];
     int64_t a_start, a_stop;
     row_range(o.a_ptr, o.a_rows, o.a_stored, i, a_start, a_stop);
+    constexpr int gives = of_words<S> ? WORDS : S::reads_a && !S::a_iso ? POSITIONS : NOTHING;
     const I* cols = o.a_cols + a_start;
+    const word* words = nullptr;
+    if constexpr (of_words<S>) words = o.a_values + a_start;
+    const int64_t length = a_stop - a_start;
+    Total<typename E::R> sum;
     auto run = [&](auto table) {
       table.build(owner);
-      positions_of_row<LANES>(o, owner, table, i, n % o.parts, o.m_ptr[r], o.m_ptr[r + 1], a_start);
+      positions_of_row<LANES>(o, owner, table, i, n % o.parts, o.m_ptr[r], o.m_ptr[r + 1], a_start, sum);
     };
-    constexpr bool positions = S::reads_a && !S::a_iso;
-    const int64_t length = a_stop - a_start;
-    if (o.table == BITMAP) run(RowTable<I, BITMAP, positions>(cols, length, mine, o.capacity));
-    else if (o.table == HASH) run(RowTable<I, HASH, positions>(cols, length, mine, o.capacity));
-    else run(RowTable<I, SEARCHED, positions>(cols, length, mine, o.capacity));
+    if (o.table == BITMAP) run(RowTable<I, BITMAP, gives>(cols, words, length, mine, o.capacity));
+    else if (o.table == HASH) run(RowTable<I, HASH, gives>(cols, words, length, mine, o.capacity));
+    else run(RowTable<I, SEARCHED, gives>(cols, words, length, mine, o.capacity));
+    merge_row<E>(o, sum, r);
     owner.sync();
   }
 }

@@ -326,6 +326,17 @@ class CudaPrimitives(WholeLoops, Backend):
         return self._find("products.inner_windows", "matmul_inner")(self.device, A, at, B, bt, semiring)
 
     @reporting
+    def reduce_matmul(self, A, B, semiring, monoid, axis=None, allow=None, plan=None, BT=None, keep=None):
+        own = self.own
+        result = self._find("products.matmul", "reduce_matmul")(
+            self.device, own(A), None if B is None else own(B), semiring, monoid, axis, self.device.own_allow(allow),
+            plan, None if BT is None else own(BT), keep,
+        )  # fmt: skip
+        if result is NotImplemented:
+            result = super().reduce_matmul(A, B, semiring, monoid, axis, allow, plan, BT, keep)
+        return result
+
+    @reporting
     def spmm(self, A, X, semiring, said=None):
         return self._find("products.spmm", "spmm")(self.device, self.own(A), X, semiring, said)
 

@@ -1,7 +1,8 @@
 """Instances of the products' kernels: the semirings of the algorithms and of the conformance battery."""
 
-from grb_tile import dtypes
+from grb_tile import dtypes, monoid
 from grb_tile.backends.cuda.lowering.semirings import lowered
+from grb_tile.backends.cuda.products.emission import Emission, emission
 from grb_tile.operators import get_typed_op
 
 SEMIRINGS = [
@@ -81,6 +82,31 @@ def spmm_rounded():
         yield "products/spmm_rounded.cuh", name, "", ("int32_t",)
 
 
+def masked_chains():
+    """Instances of masked products that are selected from or reduced, and of those of rows of words."""
+    plus_times, plus_pair, any_pair = (
+        lowered(None, get_typed_op(name, type_, kind="semiring"), type_, False, type_, False)
+        for name, type_ in (("plus_times", dtypes.FP64), ("plus_pair", dtypes.INT64), ("any_pair", dtypes.BOOL))
+    )
+    above = get_typed_op("valuegt", dtypes.FP64, dtypes.FP64, kind="select"), 1.0
+    emissions = [
+        Emission(plus_pair), emission(None, plus_pair, None, monoid.plus["INT64"], None), Emission(any_pair),
+        emission(None, any_pair, None, monoid.lor["BOOL"], 0), Emission(plus_times, above),
+        emission(None, plus_times, above, monoid.plus["FP32"], 1), emission(None, plus_times, above, monoid.any["FP64"], 0),
+    ]  # fmt: skip
+    for number, e in enumerate(emissions):
+        words = {plus_pair: "Words<false>", any_pair: "Words<true>"}.get(e.s, "S")
+        for form, lanes in (("BY_WARP", "4"), ("BY_ATOMICS", "16")):
+            types = ("int32_t", "int32_t", ("int32_t", "int64_t")[number % 2])
+            yield "products/masked_rows.cuh", "masked_rows", e.text, (*types, words, form, lanes, e.name)
+            yield "products/masked_push.cuh", "masked_push", e.text, ("int32_t", types[2], "S", form, e.name)
+    for ends in ("int32_t", "int64_t"):
+        yield "products/masked_words.cuh", "word_starts", "", (ends,)
+        yield "products/masked_words.cuh", "word_fill", "", ("int32_t", ends)
+    yield "products/masked_words.cuh", "word_begins", "", ("int32_t",)
+    yield "products/masked_words.cuh", "word_rows", "", ()
+
+
 def instances():
     """(header, name, functors, template) of each."""
     yield from spmm_rounded()
@@ -131,14 +157,19 @@ def instances():
             yield "products/matmul_dot.cuh", "dot_places", text, ("int32_t", "int32_t", "int32_t", "S")
             types = (("int32_t", "int32_t", "int32_t"), ("int64_t", "int32_t", "int64_t"))[number % 8 // 4]
             for form, lanes in (("BY_WARP", "4"), ("BY_ATOMICS", "32")):
-                yield "products/masked_rows.cuh", "masked_rows", text, (*types, "S", form, lanes)
+                yield "products/masked_rows.cuh", "masked_rows", text, (*types, "S", form, lanes, "Stored<S>")
         if number % 4 == 2:
             yield "products/matmul_rows.cuh", "expand_products", text, ("int32_t", "int32_t", "int32_t", "int32_t", "S")
             if not structure_only:
                 yield "products/matmul_rows.cuh", "combine_few", text, ("int64_t", "S")
         block = "BY_ATOMICS" if atomic else "IN_ORDER"
         types = (("int32_t", "int32_t"), ("int64_t", "int32_t"))[number % 2]
-        yield "products/masked_push.cuh", "masked_push", text, (*types, "S", ("BY_WARP", block)[number // 2 % 2])
+        yield (
+            "products/masked_push.cuh",
+            "masked_push",
+            text,
+            (*types, "S", ("BY_WARP", block)[number // 2 % 2], "Stored<S>"),
+        )
         yield from spgemm(number, text, atomic, structure_only)
         types = (("int32_t", "int32_t"), ("int64_t", "int32_t"), ("int64_t", "int64_t"))[number % 3]
         yield "products/inner_windows.cuh", "inner_windows", text, (*types, "S")
@@ -148,6 +179,7 @@ def instances():
             out = ("int32_t", "int64_t")[number // 4 % 2]
             yield "products/tile_products.cuh", "tile_products", text, (out, "S", "ENTRIES")
     yield from tile_pairs()
+    yield from masked_chains()
     yield "products/masked_rows.cuh", "masked_analyse", "", ("int32_t", "int32_t")
     yield "products/columns.cuh", "part_members", "", ()
     yield "products/columns.cuh", "high_degree_rows", "", ()

@@ -31,7 +31,7 @@ _ONE_BLOCK, _REDUCE_BLOCK = 1024, 256  # threads: where one block reads all in o
 _BLOCKS_PER_PROCESSOR = 4
 
 
-def _thunk(device, op, thunk):
+def thunk_of(device, op, thunk):
     """The scalar as a device array of length 1, of the operator's thunk type."""
     value = np.zeros(1, op.thunk_type.np_type) if thunk is None else host_cast(np.array([thunk]), op.thunk_type)
     return device.constant(value[0])
@@ -44,7 +44,7 @@ def _indexed_call(device, x, op, thunk):
     else:
         where, words, n, index = view(x), None, x.nvals, index_type(x.indices)
     values = values_as(device, x, op.type) if op.uses_values else None
-    arguments = (*where, words, n, values, x.iso, _thunk(device, op, thunk))
+    arguments = (*where, words, n, values, x.iso, thunk_of(device, op, thunk))
     return arguments, (index, op.type.cuda_type, op.thunk_type.cuda_type), n
 
 

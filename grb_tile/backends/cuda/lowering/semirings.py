@@ -31,8 +31,8 @@ class Lowered:
     """The struct S as text, and its properties that the host reads."""
 
     __slots__ = (
-        "a_iso", "any", "atomic", "dtype", "early_exit", "has_start", "has_terminal", "kernels", "one", "reads_a",
-        "reads_x", "start", "start_marks_absent", "structure_only", "text", "x_iso",
+        "a_iso", "any", "atomic", "counts", "dtype", "early_exit", "has_start", "has_terminal", "kernels", "one",
+        "reads_a", "reads_x", "start", "start_marks_absent", "structure_only", "text", "x_iso",
     )  # fmt: skip
 
     @property
@@ -88,7 +88,8 @@ def lowered_plain(device, semiring, a_dtype, a_iso, x_dtype, x_iso):
     return found
 
 
-def _cast(have, want, text):
+def cast_text(have, want, text):
+    """C++ text of the value `text` of type `have` as one of `want`, with SuiteSparse's typecast."""
     if have is want:
         return text
     wants_complex = want.np_type.kind == "c" and have.np_type.kind != "c"
@@ -129,6 +130,8 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
     same = positional is None and (a_iso or not result.reads_a) and (x_iso or not result.reads_x)
     result.structure_only = same and is_idempotent(monoid)
     result.one = _one(op, z, result.reads_a, result.reads_x) if same else None
+    # a sum of ones: the number of products
+    result.counts = kind == "pair" and monoid.ufunc is np.add and z.np_type.kind in "iuf"
     start = None if result.any else start_of(monoid)
     result.has_start, result.start = start is not None, start
     result.has_terminal = monoid.terminal is not None and not result.any
@@ -148,23 +151,23 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
         product = f"{z.cuda_type}(1)"
     elif kind == "pair":
         product = to_cuda.constant_text(1, op.return_type)
-        product = _cast(op.return_type, z, product)
+        product = cast_text(op.return_type, z, product)
     elif kind == "first":
-        product = _cast(op.return_type, z, _cast(op.type, op.return_type, _cast(a_dtype, op.type, "a")))
+        product = cast_text(op.return_type, z, cast_text(op.type, op.return_type, cast_text(a_dtype, op.type, "a")))
     elif kind in ("second", "any"):
-        product = _cast(op.return_type, z, _cast(op.type2, op.return_type, _cast(x_dtype, op.type2, "x")))
+        product = cast_text(op.return_type, z, cast_text(op.type2, op.return_type, cast_text(x_dtype, op.type2, "x")))
     else:
         operators.append(op)
         text.append(to_cuda.functor(op, "Times"))
-        arguments = f"{_cast(a_dtype, op.type, 'a')}, {_cast(x_dtype, op.type2, 'x')}"
-        product = _cast(op.return_type, z, f"Times()({arguments})")
+        arguments = f"{cast_text(a_dtype, op.type, 'a')}, {cast_text(x_dtype, op.type2, 'x')}"
+        product = cast_text(op.return_type, z, f"Times()({arguments})")
     if result.any or result.structure_only:
         addition = "p"
     else:
         add = monoid.binaryop
         operators.append(add)
         text.append(to_cuda.functor(add, "Plus"))
-        addition = _cast(add.return_type, z, "Plus()(p, q)")
+        addition = cast_text(add.return_type, z, "Plus()(p, q)")
         if monoid.ufunc in _HARDWARE and z.np_type == np.float32:
             addition = f"grb::{_HARDWARE[monoid.ufunc]}(p, q)"
     types = (a_dtype, x_dtype, z, op.type, op.type2, op.return_type)

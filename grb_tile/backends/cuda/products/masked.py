@@ -8,7 +8,7 @@
                     so few lookups that a table costs more; needs B'
 
 Rows have only the method whose form of B is there: nothing is transposed for the other.  Workspace: 9 bytes for each
-stored row of the mask, and what C takes before the positions without a product are dropped.
+stored row of the mask, and what C takes before the positions without a product are dropped; 12 bytes for each word.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from ....storage.store import Compressed
 from ..structure.entries import compressed, gather, index_type, row_ids
 from ..structure.positions import empty_like, keep_matrix_entries, listed
 from ..structure.structure import entries_of_rows
+from .emission import AT_MASK, Emission
 from .spgemm import FORMS, MOST_BLOCKS, PRODUCTS, THREADS, TOTALS, Bins, power_between
+from .words import counts_matches, rows_as_words
 
 if TYPE_CHECKING:
     from ..lowering.semirings import Lowered
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 SEARCHED, HASH, BITMAP, PUSH = 0, 1, 2, 3  # tables, as in masked_rows.cuh
 BINS = (0, 2, 8, 14, 20)  # the first of each table and of the pushed rows, and the end
 PUSHED = PRODUCTS + 1
+NOTHING, POSITIONS, WORDS = 0, 1, 2  # what a lookup in a table gives, as in masked_table.cuh
 STEPS = 16  # lookups of a lane at a position: it reads four entries ahead, four times
 MOST_PARTS = 64  # blocks of a row
 ROWS_SHARE = 8  # rows of the mask for each of A from which the others are dropped first: a pass over their entries
@@ -46,23 +49,32 @@ def masked_product(
     s: Lowered,
     pattern: Compressed,
     plan: Any = None,
-) -> Compressed:
-    """C<pattern> = A (+.x) B, of which B, its transpose or both are given; B alone needs columns below 2^31."""
-    pattern = _of_rows(device, pattern, A)
-    count = pattern.indices.shape[0]
-    if count == 0:
-        return empty_like(device, pattern, s.dtype)
+    emission: Emission | None = None,
+) -> Any:
+    """C<pattern> = A (+.x) B, of which B, its transpose or both are given; B alone needs columns below 2^31.
+
+    emission: what becomes of the entries of C: the result is C, a selection from it, or a vector or scalar of its sums.
+    """
+    pattern, emission = _of_rows(device, pattern, A), emission or Emission(s)
+    stored = emission.into == AT_MASK
+    if pattern.indices.shape[0] == 0:
+        return (
+            empty_like(device, pattern, s.dtype) if stored else emission.nothing(device, pattern.nrows, pattern.ncols)
+        )
     if B is not None and B.indices.dtype != np.int32 and BT is not None:
         B = None
-    out = None if s.structure_only else device.accumulators(count, s.dtype.np_type)
-    hit = device.zeros(count, np.bool_)
-    rows = _Rows(device, A, B, BT, s, pattern)
-    if BT is not None and rows.lookups + rows.pushed < tuning.GPU_TABLE_LOOKUPS * rows.stored:
+    out, hit = emission.target(device, pattern)
+    rows = _Rows(device, A, B, BT, emission, pattern)
+    plain = BT is not None and rows.lookups + rows.pushed < tuning.GPU_TABLE_LOOKUPS * rows.stored
+    if plain and emission.name != "E":
         _by_positions(device, A, BT, s, pattern, rows.lanes, out, hit)
     else:
+        rows = rows.of_words() or rows
         rows.run(out, hit)
     if plan is not None and type(plan) is not str:
         plan.note = rows.note()
+    if not stored:
+        return emission.reduced(device, pattern, out, hit)
     return _of_hits(device, s, A, B or BT, pattern, out, hit)
 
 
@@ -116,10 +128,16 @@ def _lines(A):
 
 
 class _Rows:
-    """The stored rows of a mask, binned by method, by work and by the table."""
+    """The stored rows of a mask, binned by method, by work and by the table.
 
-    def __init__(self, device, A, B, BT, s, pattern):
-        self.device, self.A, self.B, self.BT, self.s, self.pattern = device, A, B, BT, s, pattern
+    gives: WORDS where A and BT are rows of words, else what the semiring needs.
+    """
+
+    def __init__(self, device, A, B, BT, emission, pattern, gives=None):
+        self.device, self.A, self.B, self.BT, self.emission, self.pattern = device, A, B, BT, emission, pattern
+        self.s = s = emission.s
+        self.gives = gives or (POSITIONS if s.reads_a and not s.a_iso else NOTHING)
+        self.one = s.value(device, A, B or BT) if s.structure_only and not gives else None
         launcher = device.launcher
         shared = launcher.size(launcher.limits.dynamic_shared, 1024)  # bytes that a block may have
         self.least = launcher.size(shared // 32 // 128 * 128, 128)  # of a warp: so that 32 are resident
@@ -134,7 +152,7 @@ class _Rows:
         )
         kernel.over(-(-stored * lanes // 32) * 32, (
             pattern.indptr, pattern.rows, pattern.indices, stored, *_lines(A), A.indices, *_lines(BT), *_lines(B),
-            lanes, int(s.reads_a and not s.a_iso), 0 if s.structure_only else s.dtype.np_type.itemsize,
+            lanes, self.gives, 0 if s.structure_only else s.dtype.np_type.itemsize,
             round(256 * tuning.GPU_MASKED_PUSH_NS / tuning.GPU_DOT_NS), self.least, self.shared, bins, totals,
         ))  # fmt: skip
         threads = launcher.threads(256)
@@ -145,9 +163,29 @@ class _Rows:
         self.bins, self.lookups, self.pushed = Bins(found), found[PRODUCTS], found[PUSHED]
         self.lanes = power_between(self.lookups / count / STEPS, 1, 32)
 
+    def of_words(self):
+        """The same with rows of words, where making and reading them takes less time; else None."""
+        A, BT, device = self.A, self.BT, self.device
+        if self.gives != NOTHING or BT is None or not counts_matches(self.s):
+            return None
+        if A.indices.dtype != np.int32 or BT.indices.dtype != np.int32:
+            return None
+        cost = self.lookups * tuning.GPU_DOT_NS + self.pushed * tuning.GPU_MASKED_PUSH_NS
+        entries = A.indices.shape[0] + (0 if BT is A else BT.indices.shape[0])
+        if cost < tuning.GPU_WORD_CALL_NS + entries * tuning.GPU_WORD_FORM_NS:
+            return None
+        words = rows_as_words(device, A)
+        other = words if BT is A else rows_as_words(device, BT)
+        found = _Rows(device, words, None, other, self.emission, self.pattern, WORDS)
+        found.one = self.one
+        return found if found.lookups * tuning.GPU_WORD_NS < cost else None
+
     def note(self):
         searched, hashed, bitmaps, pushed = (sum(self.bins.counts[BINS[k] : BINS[k + 1]]) for k in range(4))
-        text = f"{self.lookups} lookups; rows: {searched} by bisection, {hashed} hashed, {bitmaps} as bitmaps"
+        what = "lookups of words" if self.gives == WORDS else "lookups"
+        text = f"{self.lookups} {what}; rows: {searched} by bisection, {hashed} hashed, {bitmaps} as bitmaps"
+        if self.gives == WORDS:
+            return text
         if self.BT is None:
             text = f"{self.pushed} products; rows: {pushed} pushed (none pulled: B' is not there)"
         elif self.B is None:
@@ -159,6 +197,14 @@ class _Rows:
     def run(self, out, hit):
         """Launch the kernel of each bin."""
         launcher, shared = self.device.launcher, self.shared
+        sums, met = out, hit
+        if self.emission.into != AT_MASK:  # rows of the last bin may have no table
+            sums = met = None
+            if self.bins.counts[BINS[PUSH + 1] - 1]:
+                count = self.pattern.indices.shape[0]
+                met = self.device.zeros(count, np.bool_)
+                sums = None if self.s.structure_only else self.device.accumulators(count, self.s.dtype.np_type)
+        targets = out, hit, sums, met, self.one, self.emission.thunk(self.device)
         processors, most = launcher.processors, launcher.limits.threads_per_processor
         for table in (SEARCHED, HASH, BITMAP, PUSH):
             levels = range(BINS[table + 1] - BINS[table])
@@ -170,27 +216,29 @@ class _Rows:
             for level, first, count in self.bins.launches(BINS[table], BINS[table + 1], resident):
                 arguments = self.list[first : first + count], count, table, capacities[level]
                 self._launch(
-                    out, hit, arguments, table, level > 0, threads[level] if level else THREADS[0], resident[level]
+                    targets, arguments, table, level > 0, threads[level] if level else THREADS[0], resident[level]
                 )
 
-    def _launch(self, out, hit, arguments, table, by_blocks, threads, resident):
+    def _launch(self, targets, arguments, table, by_blocks, threads, resident):
         A, s, pattern, launcher = self.A, self.s, self.pattern, self.device.launcher
+        words, text, name = self.gives == WORDS, self.emission.text, self.emission.name
         _, count, _, capacity = arguments
         parts = min(max(WAVES * resident // count, 1), MOST_PARTS) if by_blocks and table != PUSH else 1
         B = self.B if table == PUSH else self.BT
         types = index_type(A.indices), index_type(pattern.indices)
         if table == PUSH:
             form = FORMS[0 if not by_blocks else 1 if s.merges_by_atomics else 2]
-            kernel = s.kernel(launcher, "products/masked_push.cuh", "masked_push", (*types, "S", form))
+            kernel = launcher.kernel("products/masked_push.cuh", "masked_push", text, (*types, "S", form, name))
         else:
             form = FORMS[1 if by_blocks else 0]
-            template = types[0], index_type(B.indices), types[1], "S", form, str(max(self.lanes, 4))
-            kernel = s.kernel(launcher, "products/masked_rows.cuh", "masked_rows", template)
+            semiring = f"Words<{'true' if s.structure_only else 'false'}>" if words else "S"
+            template = types[0], index_type(B.indices), types[1], semiring, form, str(max(self.lanes, 4)), name
+            kernel = launcher.kernel("products/masked_rows.cuh", "masked_rows", text, template)
         threads = launcher.threads(threads)
         rows = 1 if by_blocks else threads // 32
         arguments = (
-            pattern.indptr, pattern.rows, pattern.indices, *_operands(A, s.reads_a), *_operands(B, s.reads_x), out,
-            hit, *arguments, parts,
+            pattern.indptr, pattern.rows, pattern.indices, *_operands(A, words or s.reads_a),
+            *_operands(B, words or s.reads_x), *targets, *arguments, parts,
         )  # fmt: skip
         blocks = launcher.blocks(min(-(-count * parts // rows), MOST_BLOCKS))
         kernel(blocks, threads, arguments, shared=rows * capacity)

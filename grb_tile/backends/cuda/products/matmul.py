@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....planner.choose_kernel import spgemm_kernel
+from ....planner.choose_kernel import has_capacity, spgemm_kernel
 from ....storage.convert import cached_transpose
 from ....storage.store import index_dtype
 from ..elementwise.mapping import select
@@ -26,6 +26,7 @@ from ..structure.entries import compressed, empty_vector, gather, index_type, ro
 from ..structure.sorting import pair_order
 from ..structure.structure import choose_format, transpose
 from . import tile_pairs
+from .emission import BY_COLUMN, emission
 from .masked import masked_product
 from .matvec import operand_types
 from .spgemm import matmul_two_phases
@@ -43,40 +44,64 @@ def matmul(
     BT: Compressed | None = None, keep: tuple[Any, Any] | None = None,
 ) -> Any:  # fmt: skip
     """C, or NotImplemented for operand types that have no device form; B may be given as its transpose BT."""
+    if keep is not None:
+        C = _product(device, A, B, semiring, allow, plan, BT, (keep,))
+        if C is not NotImplemented:
+            return C
     C = _product(device, A, B, semiring, allow, plan, BT)
     return C if keep is None or C is NotImplemented else select(device, C, *keep, None)
 
 
-def _product(device, A, B, semiring, allow, plan, BT):
+def reduce_matmul(
+    device: Device, A: Compressed, B: Compressed | None, semiring: Any, monoid: Any, axis: int | None,
+    allow: Allow | None, plan: Any, BT: Compressed | None, keep: tuple[Any, Any] | None,
+) -> Any:  # fmt: skip
+    """(+)_ij, (+)_j or (+)_i of C, which is not formed; NotImplemented where only products at a mask could be."""
+    return _product(device, A, B, semiring, allow, plan, BT, (keep, monoid, axis))
+
+
+def _product(device, A, B, semiring, allow, plan, BT, chain=None):
+    """C; with a chain (see `emission`) what follows it, or NotImplemented where the kernel has no such form."""
     given = B if BT is None else BT
     if not operand_types(semiring, A, given):
+        return NotImplemented
+    if chain is not None and (allow is None or allow.complement or allow.pattern.indices.shape[0] == 0):
         return NotImplemented
     method = getattr(plan, "method", plan)
     nrows, ncols = A.nrows, B.ncols if BT is None else BT.nrows
     dtype = semiring.return_type
     if A.indices.shape[0] == 0 or given.indices.shape[0] == 0:
+        if chain is not None:
+            return NotImplemented
         return empty_matrix(device, nrows, ncols, dtype)
     if allow is not None and allow.pattern.indices.shape[0] == 0:
         if not allow.complement:
             return empty_matrix(device, nrows, ncols, dtype)
         allow = None
     s = lowered(device, semiring, A.dtype, A.iso, given.dtype, given.iso)
+    following = None
+    if chain is not None:
+        following = emission(device, s, *chain)
+        if following is None or (following.into == BY_COLUMN and not has_capacity(ncols, allow.pattern.nvals)):
+            return NotImplemented
     if method == "dot" and allow is not None and not allow.complement:
         BT = transpose(device, B) if BT is None else BT
         rows = None if getattr(plan, "rule", "forced") == "forced" else B or cached_transpose(BT)
-        return masked_product(device, A, rows, BT, s, allow.pattern, plan)
+        return masked_product(device, A, rows, BT, s, allow.pattern, plan, following)
     B = transpose(device, BT) if B is None else B
     by_mask = allow is not None and not allow.complement and B.indices.dtype == np.int32
     tiles = None
     if allow is None and tile_pairs.serves(A, B):
         tiles = partial(tile_pairs.facts, device, A, B, s, semiring)
     chosen = spgemm_kernel(plan, by_mask, tiles)
+    if chosen == "merge_at_mask":
+        return masked_product(device, A, B, None, s, allow.pattern, plan, following)
+    if chain is not None:
+        return NotImplemented
     if chosen == "tile_pairs":
         return tile_pairs.matmul_tile_pairs(device, A, B, s, semiring, plan)
     if chosen == "two_phases":
         return matmul_two_phases(device, A, B, s, allow, plan)
-    if chosen == "merge_at_mask":
-        return masked_product(device, A, B, None, s, allow.pattern, plan)
     lengths = device.empty(A.indices.shape[0], np.int64)
     kernel = device.launcher.kernel("products/matmul_rows.cuh", "row_lengths", "", (index_type(A.indices),))
     kernel.over(A.indices.shape[0], (A.indices, A.indices.shape[0], B.indptr, B.rows, _stored_rows(B), lengths))

@@ -1,0 +1,44 @@
+"""Rows of matrices as words of 64 columns (kernels/products/masked_words.cuh), for products that count matches.
+
+    C(i,j) = [+_k A(i,k) pair B(k,j)] = [+_w popcount(W(A)(i,w) and W(B')(j,w))]
+
+W(A) has A's rows, a column for 64 of A's, and 12 bytes for each of its entries.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....dtypes import UINT64
+from ....storage.store import Compressed, index_dtype
+from ..structure.entries import index_type
+
+if TYPE_CHECKING:
+    from ..lowering.semirings import Lowered
+    from ..runtime.device import Device
+
+HEADER = "products/masked_words.cuh"
+
+
+def counts_matches(s: Lowered) -> bool:
+    """Is a product of two rows the number of their common columns, or whether there is one?"""
+    return s.structure_only or s.counts
+
+
+def rows_as_words(device: Device, A: Compressed) -> Compressed:
+    """W(A); its columns are 32-bit, as A's are."""
+    n, stored = A.indices.shape[0], A.indptr.shape[0] - 1
+    launcher, kind = device.launcher, index_type(A.indices)
+    begins = device.empty(n, np.bool_)
+    launcher.kernel(HEADER, "word_begins", "", (kind,)).over(n, (A.indices, n, begins))
+    launcher.kernel(HEADER, "word_rows", "", ()).over(stored, (A.indptr, stored, begins))
+    ends = device.xp.cumsum(begins, dtype=index_dtype(n))
+    count = device.read(ends[-1:])[0]
+    starts, cols = device.empty(stored + 1, np.int64), device.empty(count, np.int32)
+    words = device.empty(count, np.uint64)
+    name = index_type(ends)
+    launcher.kernel(HEADER, "word_starts", "", (name,)).over(stored + 1, (A.indptr, stored, ends, starts))
+    launcher.kernel(HEADER, "word_fill", "", (kind, name)).over(n, (A.indices, n, begins, ends, cols, words))
+    return Compressed(A.nrows, (A.ncols + 63) // 64, UINT64, starts, cols, words, False, A.rows)

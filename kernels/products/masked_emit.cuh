@@ -1,0 +1,98 @@
+// What becomes of an entry of C<M> = A (+.x) B when its value is known: stored, or selected and reduced at once.
+//
+// E, Stored<S> or written by backends/cuda/products/emission.py:
+//   Value, R, Out, Thunk  types of C's values, the monoid of the reduction (a semiring struct whose times casts a value),
+//                         what is written, the scalar of the select operator
+//   into                  AT_MASK: C's entries, at the mask's; BY_ROW, BY_COLUMN: sums of C's rows or columns, merged by
+//                         atomics in out, which has R::start() (R::any: anything)
+//   iso                   are all values *one?
+//   keeps, keep(v, i, j, thunk)  is the entry wanted?
+// Callers: products/masked_rows.cuh, products/masked_push.cuh.
+#pragma once
+#include "products/masked_words.cuh"
+
+namespace grb {
+
+enum { AT_MASK, BY_ROW, BY_COLUMN };
+
+template <class S> struct Stored {
+  using Value = typename S::Z;
+  using Out = Value;
+  using R = S;
+  using Thunk = uint8_t;
+  static constexpr int into = AT_MASK;
+  static constexpr bool iso = S::structure_only, keeps = false;
+  static GRB_DEVICE bool keep(const Value&, int64_t, int64_t, const Thunk*) { return true; }
+};
+
+// The operands of a product; fields of 8 bytes in the order of products/masked.py.
+template <class I, class J, class M, class S, class E> struct Masked {
+  const int64_t* m_ptr;
+  const int64_t* m_rows;  // null: CSR
+  const M* m_cols;
+  const int64_t* a_ptr;
+  const int64_t* a_rows;
+  int64_t a_stored;
+  const I* a_cols;
+  const typename S::A* a_values;
+  const int64_t* b_ptr;  // of B'
+  const int64_t* b_rows;
+  int64_t b_stored;
+  const J* b_cols;
+  const typename S::X* b_values;
+  typename E::Out* out;  // of each entry of the mask, stored row of the mask, column of the result: E::into
+  bool* hit;
+  typename E::Value* sums;  // of each entry of the mask, for rows that are pushed and have no table; with `met`
+  bool* met;
+  const typename E::Value* one;     // E::iso: the value of every entry
+  const typename E::Thunk* thunk;
+  const int64_t* list;  // the bin's stored rows of M
+  int64_t listed;
+  int64_t table;     // SEARCHED, HASH or BITMAP
+  int64_t capacity;  // bytes of shared memory of a row
+  int64_t parts;     // blocks of a row
+};
+
+// The entry (i, j) at entry e of the mask, whose products have this total (unless E::iso); `sum` is the thread's part of
+// the row's sum.
+template <class E, class O, class T>
+GRB_DEVICE void emit(const O& o, Total<typename E::R>& sum, int64_t e, int64_t i, int64_t j, const T& total) {
+  using R = typename E::R;
+  typename E::Value value;
+  if constexpr (E::iso) {
+    if constexpr (E::keeps || E::into != AT_MASK) value = *o.one;
+  } else if constexpr (is_same<T, typename E::Value>) {
+    value = total;
+  } else {
+    value = typename E::Value(total);  // a number of matches
+  }
+  bool kept = true;
+  if constexpr (E::keeps) kept = E::keep(value, i, j, o.thunk);
+  if constexpr (E::into == AT_MASK) {
+    o.hit[e] = kept;
+    if constexpr (!E::iso)
+      if (kept) o.out[e] = value;
+  } else if (kept) {
+    const typename R::Z term = R::times(value, typename R::X(), 0, 0, 0);
+    if constexpr (E::into == BY_ROW) {
+      sum.take(term);
+    } else {
+      if constexpr (R::any) o.out[j] = term; else merge<R>(o.out + j, term);
+      o.hit[j] = true;
+    }
+  }
+}
+
+// The sums of a warp's lanes, merged into that of stored row r of the mask.
+template <class E, class O> GRB_DEVICE void merge_row(const O& o, Total<typename E::R>& sum, int64_t r) {
+  if constexpr (E::into == BY_ROW) {
+    using R = typename E::R;
+    __syncwarp();
+    join_lanes<R>(sum, 32);
+    if (lane_number() != 0 || !sum.have) return;
+    if constexpr (R::any) o.out[r] = sum.value; else merge<R>(o.out + r, sum.value);
+    o.hit[r] = true;
+  }
+}
+
+}  // namespace grb
