@@ -101,11 +101,11 @@ def _all(G: Graph) -> Vector:
     """Triangles at each node, by the triangle L in the order of degree."""
     L = G.keep("degree_ordered", lambda: degree_ordered(G))
     plus_pair = semiring.plus_pair[dtypes.INT64]
-    # C<L,s> = L plus.pair L',  E<L,s> = L plus.pair L
-    C = plus_pair(L @ L.T).new(mask=L.S, name="C")
+    # E<L,s> = L plus.pair L
     E = plus_pair(L @ L).new(mask=L.S, name="E")
     t = Vector.from_scalar(0, G.n, dtypes.INT64)
-    t(binary.plus) << C.reduce_columnwise(monoid.plus)
+    # t += [+_i C(i, j)](j) ,  C<L,s> = L plus.pair L' , which is not formed
+    t(binary.plus) << plus_pair(L @ L.T).select(L.S).reduce_columnwise(monoid.plus)
     t(binary.plus) << E.reduce_rowwise(monoid.plus)
     t(binary.plus) << E.reduce_columnwise(monoid.plus)
     # back from the order of degree

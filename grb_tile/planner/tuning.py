@@ -438,10 +438,12 @@ GPU_TABLE_LOOKUPS = _set(
 GPU_MASKED_PUSH_NS = _set(
     "GPU_MASKED_PUSH_NS", 8e-3, "ns a product", "looked up in a table of the mask's row and merged there", SPGEMM
 )
-WORDS = "derived: 12 bytes a word from L2 at 5 TB/s; to be measured on kron 20 and 21"
-GPU_WORD_NS = _set("GPU_WORD_NS", 4e-3, "ns a word", "looked up in a table of A's row of words", WORDS)
-GPU_WORD_FORM_NS = _set("GPU_WORD_FORM_NS", 10e-3, "ns an entry", "words made of CSR: 26 bytes an entry", WORDS)
-GPU_WORD_CALL_NS = _set("GPU_WORD_CALL_NS", 1e5, "ns", "six launches and two read-backs more", WORDS)
+WORDS = "H200: triangles of kron 20 and kron 21"
+GPU_WORD_NS = _set(
+    "GPU_WORD_NS", 4e-3, "ns a word", "looked up in a table of A's row of words: 2.9e-3 to 4.3e-3", WORDS
+)
+GPU_WORD_FORM_NS = _set("GPU_WORD_FORM_NS", 25e-3, "ns an entry", "words made of CSR: 21e-3 to 25e-3", WORDS)
+GPU_WORD_CALL_NS = _set("GPU_WORD_CALL_NS", 1e5, "ns a call", "six launches and two read-backs more", WORDS)
 LONG_ROWS = "H200: 8 rows of 10^7 entries in 1 and 2 x 10^7 columns"
 GPU_INNER_LINES = _set(
     "GPU_INNER_LINES", 64, "rows or columns of C", "each 16 rows or 8 columns more read the other operand again", H200

@@ -1,10 +1,10 @@
 // What becomes of an entry of C<M> = A (+.x) B when its value is known: stored, or selected and reduced at once.
 //
 // E, Stored<S> or written by backends/cuda/products/emission.py:
-//   Value, R, Out, Thunk  types of C's values, the monoid of the reduction (a semiring struct whose times casts a value),
-//                         what is written, the scalar of the select operator
-//   into                  AT_MASK: C's entries, at the mask's; BY_ROW, BY_COLUMN: sums of C's rows or columns, merged by
-//                         atomics in out, which has R::start() (R::any: anything)
+//   Value, R, Out, Thunk  types of C's values, the monoid of the reduction (a semiring struct whose times casts a
+//                         value), what is written, the scalar of the select operator
+//   into                  AT_MASK: C's entries, at the mask's; BY_ROW, BY_COLUMN: sums of C's rows or columns, merged
+//                         by atomics in out, which has R::start() (R::any: anything)
 //   iso                   are all values *one?
 //   keeps, keep(v, i, j, thunk)  is the entry wanted?
 // Callers: products/masked_rows.cuh, products/masked_push.cuh.
@@ -53,8 +53,8 @@ template <class I, class J, class M, class S, class E> struct Masked {
   int64_t parts;     // blocks of a row
 };
 
-// The entry (i, j) at entry e of the mask, whose products have this total (unless E::iso); `sum` is the thread's part of
-// the row's sum.
+// The entry (i, j) at entry e of the mask, whose products have this total (unless E::iso); `sum` is the thread's part
+// of the row's sum.
 template <class E, class O, class T>
 GRB_DEVICE void emit(const O& o, Total<typename E::R>& sum, int64_t e, int64_t i, int64_t j, const T& total) {
   using R = typename E::R;

@@ -27,7 +27,8 @@ namespace grb {
 enum { SEARCHED_BINS, HASH_BINS = 2, BITMAP_BINS = 8, PUSH_BINS = 14 };
 constexpr int64_t RATIO = 16;  // of the lengths of two rows, from which the shorter one is looked up in the longer
 constexpr int64_t LOOKUPS = 8;  // in a table take the time of a bisection in a row
-constexpr int64_t SAMPLED = 2048;  // positions of a row from which its work is estimated
+constexpr int64_t SAMPLED = 256;  // positions of a row from which its work is estimated
+constexpr int MOST_STEPS = 32;  // lookups of a lane at a position, twice the mean; more are shared by the whole warp
 constexpr int64_t PULL_WARP_WORK = 1 << 13;  // lookups of a row that a warp takes; a block of the next bin: 8 times
 
 // What a push of a row of M has in shared memory: values and bits of presence (`base` bytes), then a table.
@@ -87,8 +88,34 @@ GRB_DEVICE int pull_bin(const MaskRows<I, M>& o, int64_t work, int64_t length, i
   return level + (table == SEARCHED ? SEARCHED_BINS : table == HASH ? HASH_BINS : BITMAP_BINS);
 }
 
+// A stored row of M, the range of A's row, and the steps at which both are sampled.
+struct RowWork {
+  int64_t start, stop, a_start, a_stop, step, a_step;
+  GRB_DEVICE int64_t samples() const { return (stop - start) / step + (a_stop - a_start) / a_step; }
+};
+
+// The lookups of a pull and the products of a push at the sampled positions, by `lanes` lanes of which this is `sub`.
+template <class I, class M>
+GRB_DEVICE void sample(const MaskRows<I, M>& o, const RowWork& row, int sub, int64_t lanes, int64_t& work,
+                       int64_t& products) {
+  const int64_t length = row.a_stop - row.a_start;
+  int64_t b_start, b_stop;
+  if (o.pull_ptr != nullptr) {
+    for (int64_t e = row.start + sub * row.step; length && e < row.stop; e += lanes * row.step) {
+      row_range(o.pull_ptr, o.pull_rows, o.pull_stored, int64_t(o.m_cols[e]), b_start, b_stop);
+      work += min(b_stop - b_start, LOOKUPS * length);
+    }
+  }
+  if (o.push_ptr != nullptr) {
+    for (int64_t p = row.a_start + sub * row.a_step; p < row.a_stop; p += lanes * row.a_step) {
+      row_range(o.push_ptr, o.push_rows, o.push_stored, int64_t(o.a_cols[p]), b_start, b_stop);
+      products += b_stop - b_start;
+    }
+  }
+}
+
 // bins[r] of each stored row of M, totals += rows of each bin, lookups of the pulled and products of the pushed rows
-// (estimated).  `lanes` neighbours for each row.
+// (estimated).  `lanes` neighbours for each row; the whole warp samples a row of many positions.
 template <class I, class M> __global__ void __launch_bounds__(256) masked_analyse(MaskRows<I, M> o) {
   __shared__ unsigned counts[BINS];
   if (threadIdx.x < BINS) counts[threadIdx.x] = 0;
@@ -98,32 +125,32 @@ template <class I, class M> __global__ void __launch_bounds__(256) masked_analys
   int64_t lookups = 0, pushed = 0;
   GRB_EACH_WARP(task, (o.stored + in_warp - 1) / in_warp) {
     const int64_t r = task * in_warp + lane_number() / o.lanes;
-    int64_t work = 0, products = 0, a_start = 0, a_stop = 0, length = 0, in_mask = 0, step = 1, a_step = 1;
+    RowWork row = {0, 0, 0, 0, 1, 1};
     if (r < o.stored) {
-      const int64_t start = o.m_ptr[r], stop = o.m_ptr[r + 1];
-      in_mask = stop - start;
-      if (in_mask) row_range(o.a_ptr, o.a_rows, o.a_stored, o.m_rows == nullptr ? r : o.m_rows[r], a_start, a_stop);
-      length = a_stop - a_start;
-      step = (in_mask + SAMPLED - 1) / SAMPLED;
-      a_step = (length + SAMPLED - 1) / SAMPLED;
-      int64_t b_start, b_stop;
-      if (o.pull_ptr != nullptr) {
-        for (int64_t e = start + sub * step; length && e < stop; e += o.lanes * step) {
-          row_range(o.pull_ptr, o.pull_rows, o.pull_stored, int64_t(o.m_cols[e]), b_start, b_stop);
-          work += min(b_stop - b_start, LOOKUPS * length);
-        }
-      }
-      if (o.push_ptr != nullptr) {
-        for (int64_t p = a_start + sub * a_step; p < a_stop; p += o.lanes * a_step) {
-          row_range(o.push_ptr, o.push_rows, o.push_stored, int64_t(o.a_cols[p]), b_start, b_stop);
-          products += b_stop - b_start;
-        }
-      }
+      row.start = o.m_ptr[r], row.stop = o.m_ptr[r + 1];
+      if (row.start < row.stop)
+        row_range(o.a_ptr, o.a_rows, o.a_stored, o.m_rows == nullptr ? r : o.m_rows[r], row.a_start, row.a_stop);
+      row.step = (row.stop - row.start + SAMPLED - 1) / SAMPLED;
+      row.a_step = (row.a_stop - row.a_start + SAMPLED - 1) / SAMPLED;
+      row.step = max(row.step, int64_t(1)), row.a_step = max(row.a_step, int64_t(1));
     }
+    const int64_t in_mask = row.stop - row.start, length = row.a_stop - row.a_start, step = row.step;
+    const int64_t a_start = row.a_start, a_stop = row.a_stop, a_step = row.a_step;
+    const bool of_warp = o.lanes < 32 && row.samples() > MOST_STEPS * o.lanes;
+    int64_t work = 0, products = 0, share_of_work = 0, share_of_products = 0;
+    for_each_lane(of_warp && sub == 0, [&](int from) {
+      int64_t part = 0, part_products = 0;
+      sample(o, shuffle(row, from), lane_number(), int64_t(32), part, part_products);
+      part = warp_sum(part), part_products = warp_sum(part_products);
+      part = shuffle(part, 0), part_products = shuffle(part_products, 0);
+      if (lane_number() == from) share_of_work = part, share_of_products = part_products;
+    });
+    if (!of_warp) sample(o, row, sub, o.lanes, work, products);
     for (int by = int(o.lanes) >> 1; by; by >>= 1) {
       work += __shfl_down_sync(ALL_LANES, work, by);
       products += __shfl_down_sync(ALL_LANES, products, by);
     }
+    if (of_warp) work = share_of_work, products = share_of_products;
     if (r >= o.stored || sub != 0) continue;
     int bin = NO_BIN;
     // positions that are not sampled may have work where the sampled have none
@@ -154,18 +181,74 @@ template <class I, class M> __global__ void __launch_bounds__(256) masked_analys
   if (lane_number() == 0 && pushed) atomicAdd(o.totals + PUSHED, word(pushed));
 }
 
+// The dot product of row i of A, in the table, with row j of B', which starts at `start`, by groups of LANES lanes (in
+// their first lanes).  All lanes of a warp call together.
+template <int LANES, class I, class J, class M, class S, class E, class Table, class Count>
+GRB_DEVICE Total<S> dot_product(const Masked<I, J, M, S, E>& o, const Table& table, int64_t i, int64_t j,
+                                int64_t start, Count length, int64_t a_start) {
+  using Key = typename Table::Key;
+  const int lane = lane_number(), sub = lane & (LANES - 1);
+  const unsigned group = (0xffffffffu >> (32 - LANES)) << (lane - sub);
+  const J* row = o.b_cols + start;
+  Total<S> total;
+  auto meet = [&](int64_t p, int64_t q, int64_t k) {
+    total.take(S::times(value_of_a<S>(o.a_values, a_start + p), value_of_x<S>(o.b_values, start + q), i, k, j));
+  };
+  auto goes_on = [&](bool more) {  // for all lanes of the warp where a group may stop early
+    if constexpr (!stops_early<S>) return more;
+    if (__ballot_sync(ALL_LANES, total.finished()) & group) more = false;
+    return more;
+  };
+  auto any_goes_on = [&](bool more) {
+    if constexpr (stops_early<S>) return __any_sync(ALL_LANES, more) != 0; else return more;
+  };
+  const bool by_a = int64_t(length) > RATIO * table.length;  // A's entries are looked up in row j of B'
+  bool more = by_a && sub < table.length;
+  for (int64_t at = sub; any_goes_on(more); more = goes_on(more && at < table.length)) {
+    if (more) {
+      const int64_t k = int64_t(table.cols[at]), q = find(row, int64_t(0), int64_t(length), k);
+      if (q >= 0) meet(at, q, k);
+    }
+    at += LANES;
+  }
+  more = !by_a && Count(sub) < length;
+  Count at = Count(sub);
+  for (const J* next = row + sub; any_goes_on(more); more = goes_on(more && at < length)) {
+    const Count left = more ? length - at : Count(0);
+    Key k[AHEAD];
+    [[maybe_unused]] typename S::X x[AHEAD];
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) {
+      const bool inside = Count(u * LANES) < left;
+      k[u] = inside ? Key(next[u * LANES]) : table.nothing();
+      if constexpr (of_words<S>) x[u] = inside ? o.b_values[start + at + u * LANES] : 0;
+    }
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) {
+      typename Table::Found p;
+      if (!table.find(k[u], p)) continue;
+      if constexpr (of_words<S>) total.take(S::times(p, x[u], i, 0, j));
+      else meet(int64_t(p), int64_t(at) + u * LANES, int64_t(k[u]));
+    }
+    at += Count(AHEAD * LANES);
+    next += AHEAD * LANES;
+  }
+  __syncwarp();
+  join_lanes<S>(total, LANES);
+  if (of_words<S> && total.value == typename S::Z()) total.have = false;
+  return total;
+}
+
 // The positions m_start .. m_stop-1 of the mask's row, as far as they are those of part `part` of o.parts: a warp reads
-// up to 32 of them, then groups of lanes take one after the other.
+// up to 32 of them; the whole warp takes those with long rows of B' one after the other, groups of lanes the others.
 template <int LANES, class I, class J, class M, class S, class E, class Own, class Table>
 GRB_DEVICE void positions_of_row(const Masked<I, J, M, S, E>& o, const Own& owner, const Table& table, int64_t i,
                                  int64_t part, int64_t m_start, int64_t m_stop, int64_t a_start,
                                  Total<typename E::R>& sum) {
   using Count = choose<sizeof(J) == 4, uint32_t, word>;  // entries of a row, with four steps of a warp
-  using Key = typename Table::Key;
   constexpr int at_once = 32 / LANES;
   const int lane = lane_number(), sub = lane & (LANES - 1);
   const int warps = owner.size >> 5, number = owner.rank >> 5;
-  const unsigned group = (0xffffffffu >> (32 - LANES)) << (lane - sub);
   const int64_t shares = warps * o.parts, share = (m_stop - m_start + shares - 1) / shares;
   const int chunk = int(min((share / 4 / at_once + 1) * at_once, int64_t(32)));  // four turns of a warp balance them
   for (int64_t base = m_start + (part * warps + number) * chunk; base < m_stop; base += shares * chunk) {
@@ -175,57 +258,20 @@ GRB_DEVICE void positions_of_row(const Masked<I, J, M, S, E>& o, const Own& owne
       column = o.m_cols[base + lane];
       row_range(o.b_ptr, o.b_rows, o.b_stored, column, first, beyond);
     }
+    Count length = Count(beyond - first);
+    if constexpr (LANES < 32) {
+      const bool of_warp = length > Count(MOST_STEPS * LANES);
+      for_each_lane(of_warp, [&](int from) {
+        const int64_t j = shuffle(column, from), start = shuffle(first, from);
+        const Total<S> total = dot_product<32>(o, table, i, j, start, shuffle(length, from), a_start);
+        if (lane == 0 && total.have) emit<E>(o, sum, base + from, i, j, total.value);
+      });
+      if (of_warp) length = 0;
+    }
     for (int turn = 0; turn < here; turn += at_once) {
       const int from = turn + lane / LANES;
       const int64_t j = shuffle(column, from), start = shuffle(first, from);
-      const Count length = shuffle(Count(beyond - first), from);
-      const J* row = o.b_cols + start;
-      Total<S> total;
-      auto meet = [&](int64_t p, int64_t q, int64_t k) {
-        total.take(S::times(value_of_a<S>(o.a_values, a_start + p), value_of_x<S>(o.b_values, start + q), i, k, j));
-      };
-      auto goes_on = [&](bool more) {  // for all lanes of the warp where a group may stop early
-        if constexpr (!stops_early<S>) return more;
-        if (__ballot_sync(ALL_LANES, total.finished()) & group) more = false;
-        return more;
-      };
-      auto any_goes_on = [&](bool more) {
-        if constexpr (stops_early<S>) return __any_sync(ALL_LANES, more) != 0; else return more;
-      };
-      const bool by_a = int64_t(length) > RATIO * table.length;  // A's entries are looked up in row j of B'
-      bool more = by_a && sub < table.length;
-      for (int64_t at = sub; any_goes_on(more); more = goes_on(more && at < table.length)) {
-        if (more) {
-          const int64_t k = int64_t(table.cols[at]), q = find(row, int64_t(0), int64_t(length), k);
-          if (q >= 0) meet(at, q, k);
-        }
-        at += LANES;
-      }
-      more = !by_a && Count(sub) < length;
-      Count at = Count(sub);
-      for (const J* next = row + sub; any_goes_on(more); more = goes_on(more && at < length)) {
-        const Count left = more ? length - at : Count(0);
-        Key k[AHEAD];
-        [[maybe_unused]] typename S::X x[AHEAD];
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
-          const bool inside = Count(u * LANES) < left;
-          k[u] = inside ? Key(next[u * LANES]) : table.nothing();
-          if constexpr (of_words<S>) x[u] = inside ? o.b_values[start + at + u * LANES] : 0;
-        }
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
-          typename Table::Found p;
-          if (!table.find(k[u], p)) continue;
-          if constexpr (of_words<S>) total.take(S::times(p, x[u], i, 0, j));
-          else meet(int64_t(p), int64_t(at) + u * LANES, int64_t(k[u]));
-        }
-        at += Count(AHEAD * LANES);
-        next += AHEAD * LANES;
-      }
-      __syncwarp();
-      join_lanes<S>(total, LANES);
-      if (of_words<S> && total.value == typename S::Z()) total.have = false;
+      const Total<S> total = dot_product<LANES>(o, table, i, j, start, shuffle(length, from), a_start);
       if (sub == 0 && from < here && total.have) emit<E>(o, sum, base + from, i, j, total.value);
     }
   }

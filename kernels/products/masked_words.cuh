@@ -1,7 +1,7 @@
 // Rows as words: row i of W(A) has, at column w, the bits of A(i, 64 w .. 64 w + 63), where any is set.  A product that
-// counts matches, or looks for one, is then one of words: C(i,j) = popcount of W(A)(i,:) AND W(B')(j,:), up to 64 lookups
-// in one.  (The bitmap rows of Bisson and Fatica, "High performance exact triangle counting on GPUs", IEEE TPDS 2017,
-// kept sparse.)
+// counts matches, or looks for one, is then one of words: C(i,j) = popcount of W(A)(i,:) AND W(B')(j,:), up to 64
+// lookups in one.  (The bitmap rows of Bisson and Fatica, "High performance exact triangle counting on GPUs", IEEE TPDS
+// 2017, kept sparse.)
 //
 // Phases: word_begins   begins[e]: is entry e the first of its word?  (fresh, then the first of each row)
 //         an inclusive scan `ends` of begins
@@ -28,11 +28,11 @@ template <bool ANY> struct Words {
 template <class S> constexpr bool of_words = false;
 template <bool ANY> constexpr bool of_words<Words<ANY>> = true;
 
-// begins[e] = A's entry e - 1 is not of the same word; the first entries of rows are marked by mark_rows.
+// begins[e] = A's entry e - 1 is not of the same word; word_rows marks the first entries of rows.
 template <class I> __global__ void word_begins(const I* cols, int64_t n, bool* begins) {
   GRB_EACH(e, n) begins[e] = e == 0 || cols[e] >> 6 != cols[e - 1] >> 6;
 }
-__global__ void word_rows(const int64_t* ptr, int64_t stored, bool* begins) {
+template <class P> __global__ void word_rows(const P* ptr, int64_t stored, bool* begins) {
   GRB_EACH(r, stored)
     if (ptr[r] < ptr[r + 1]) begins[ptr[r]] = true;
 }

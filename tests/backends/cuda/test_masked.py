@@ -11,6 +11,7 @@ from backends.masked_operands import operands, pushed_operands
 from cuda_emulation.backend import EMULATED, shim
 from grb_tile import dtypes
 from grb_tile.backends import select
+from grb_tile.backends.cuda.products import masked
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import force, record_plan, tuning
 from grb_tile.storage import convert
@@ -83,6 +84,19 @@ def test_rows_that_are_pushed(name, type_, monkeypatch):
             got = NUMPY.apply(got, get_typed_op("one", want.dtype, kind="unary"))
         agree.assert_same(got, want)
         assert pulled in plan.note, plan.note
+
+
+@pytest.mark.parametrize("one", [SEMIRINGS[1], SEMIRINGS[5]])
+def test_positions_by_bisection(one, monkeypatch):
+    """Rows of so few lookups that no table is made; positions with many lookups are the whole warp's."""
+    monkeypatch.setattr(tuning, "GPU_TABLE_LOOKUPS", 1 << 40)
+    semiring = get_typed_op(one[0], getattr(dtypes, one[1]), kind="semiring")
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 13])
+    A, BT, pattern = operands(rng, semiring)
+    for lanes in (1, 8):
+        monkeypatch.setattr(masked, "STEPS", 1 << 20 if lanes == 1 else 1)
+        got = host(shim().matmul(A, None, semiring, Allow(pattern), "dot", BT=BT))
+        agree.assert_same(got, NUMPY.matmul(A, None, semiring, Allow(pattern), "dot", BT=BT))
 
 
 def test_a_row_whose_sampled_positions_have_no_work():

@@ -92,7 +92,8 @@ def masked_chains():
     emissions = [
         Emission(plus_pair), emission(None, plus_pair, None, monoid.plus["INT64"], None), Emission(any_pair),
         emission(None, any_pair, None, monoid.lor["BOOL"], 0), Emission(plus_times, above),
-        emission(None, plus_times, above, monoid.plus["FP32"], 1), emission(None, plus_times, above, monoid.any["FP64"], 0),
+        emission(None, plus_times, above, monoid.plus["FP32"], 1),
+        emission(None, plus_times, above, monoid.any["FP64"], 0),
     ]  # fmt: skip
     for number, e in enumerate(emissions):
         words = {plus_pair: "Words<false>", any_pair: "Words<true>"}.get(e.s, "S")
@@ -104,7 +105,7 @@ def masked_chains():
         yield "products/masked_words.cuh", "word_starts", "", (ends,)
         yield "products/masked_words.cuh", "word_fill", "", ("int32_t", ends)
     yield "products/masked_words.cuh", "word_begins", "", ("int32_t",)
-    yield "products/masked_words.cuh", "word_rows", "", ()
+    yield "products/masked_words.cuh", "word_rows", "", ("int64_t",)
 
 
 def instances():

@@ -3,9 +3,9 @@
 
 Parts: products (A A in FP64 against cuSPARSE through CuPy), semirings (min_plus, any_pair, ... against plus_times),
 masked (C<A> = A A, masks of a hundredth and a tenth of the product, complements), triangles (C<L> = L plus_pair L',
-reduced), truss (k_truss of kron 20), long (8 rows of 10^7 entries times their transpose, a row of a million entries);
-all without an argument.  Graphs of $GRB_TILE_DATA (default shared/data) where they are, without symmetrising.  A line
-of JSON per figure goes to $OUT/bench_spgemm.jsonl when OUT is set.
+reduced as it is computed, and formed first), truss (k_truss of kron 20), long (8 rows of 10^7 entries times their
+transpose, a row of a million entries); all without an argument.  Graphs of $GRB_TILE_DATA (default shared/data) where
+they are, without symmetrising.  A line of JSON per figure goes to $OUT/bench_spgemm.jsonl when OUT is set.
 
 Times are wall times of whole calls until the device is done, in ms: medians of 7 (--quick: 3), results allocated from
 CuPy's pool by both sides.  Every product is verified: against cuSPARSE's where that runs, else against SciPy's on
@@ -207,10 +207,14 @@ def verified(calls):
 def triangles(small):
     """C<L> = L plus_pair L', reduced to a number: L as the labels are, and by descending degree, made on the device."""
     semiring = get_typed_op("plus_pair", dtypes.INT64, kind="semiring")
+    plus = get_typed_op("plus", dtypes.INT64, kind="monoid")
 
     def count(L, names):
         with force(names):
-            return int(multiply.matmul(L, False, L, True, semiring, Allow(L)).values.sum())
+            return int(multiply.reduce_matmul(L, False, L, True, semiring, Allow(L), None, plus, None))
+
+    def formed(L):
+        return int(select.current().reduce(multiply.matmul(L, False, L, True, semiring, Allow(L)), plus))
 
     for scale, factor in ((12, 8),) if small else ((20, 16), (21, 48)):
         G = Graph(gb.Matrix._from_store(rmat(scale, factor), dtypes.BOOL, "A"), directed=True)
@@ -220,7 +224,7 @@ def triangles(small):
             if how == "unordered" and scale > 20:
                 continue
             L = L._store
-            calls = {"planned": partial(count, L, ()), "dot": partial(count, L, ("dot",))}
+            calls = {"planned": partial(count, L, ()), "dot": partial(count, L, ("dot",)), "formed": partial(formed, L)}
             if scale <= 12:
                 calls["merge_at_mask"] = partial(count, L, ("gustavson", "merge_at_mask"))
                 calls["two_phases"] = partial(count, L, ("gustavson", "two_phases"))

@@ -232,7 +232,7 @@ FAULTS = [
     Fault(
         "algorithms/triangles.py",
         "the node between the other two is left out",
-        "    t(binary.plus) << C.reduce_columnwise(monoid.plus)\n",
+        "    t(binary.plus) << plus_pair(L @ L.T).select(L.S).reduce_columnwise(monoid.plus)\n",
         "",
     ),
     Fault(

@@ -206,6 +206,7 @@ class _Rows:
                 sums = None if self.s.structure_only else self.device.accumulators(count, self.s.dtype.np_type)
         targets = out, hit, sums, met, self.one, self.emission.thunk(self.device)
         processors, most = launcher.processors, launcher.limits.threads_per_processor
+        launches = []
         for table in (SEARCHED, HASH, BITMAP, PUSH):
             levels = range(BINS[table + 1] - BINS[table])
             capacities = [min(self.least << level, shared) if table else 0 for level in levels]
@@ -215,9 +216,13 @@ class _Rows:
             ]
             for level, first, count in self.bins.launches(BINS[table], BINS[table + 1], resident):
                 arguments = self.list[first : first + count], count, table, capacities[level]
-                self._launch(
-                    targets, arguments, table, level > 0, threads[level] if level else THREADS[0], resident[level]
-                )
+                block = threads[level] if level else THREADS[0]
+                launches.append((level, (targets, arguments, table, level > 0, block, resident[level])))
+        launches.sort(key=lambda one: -one[0])  # those with the longest rows first
+        with launcher.beside(len(launches)) as aside:
+            for _, arguments in launches:
+                with aside():
+                    self._launch(*arguments)
 
     def _launch(self, targets, arguments, table, by_blocks, threads, resident):
         A, s, pattern, launcher = self.A, self.s, self.pattern, self.device.launcher

@@ -33,7 +33,7 @@ def rows_as_words(device: Device, A: Compressed) -> Compressed:
     launcher, kind = device.launcher, index_type(A.indices)
     begins = device.empty(n, np.bool_)
     launcher.kernel(HEADER, "word_begins", "", (kind,)).over(n, (A.indices, n, begins))
-    launcher.kernel(HEADER, "word_rows", "", ()).over(stored, (A.indptr, stored, begins))
+    launcher.kernel(HEADER, "word_rows", "", ("int64_t",)).over(stored, (A.indptr, stored, begins))
     ends = device.xp.cumsum(begins, dtype=index_dtype(n))
     count = device.read(ends[-1:])[0]
     starts, cols = device.empty(stored + 1, np.int64), device.empty(count, np.int32)
