@@ -125,17 +125,19 @@ def column_indices(
     return "segments_relabelled", "columns_skewed", (share,)
 
 
-def blocks_pay(entries: int, blocks: float, item: int, column_bytes: int, profile: DeviceProfile) -> tuple | None:
+def blocks_pay(
+    entries: int, blocks: float, item: int, segments_item: int, column_bytes: int, profile: DeviceProfile
+) -> tuple | None:
     """Figures of products with full vectors where 8 x 8 bitmap blocks cost less than segments of entries, else None.
 
-    blocks: of 8 x 8 with an entry, estimated.  item: bytes of a value that is read.  column_bytes: of a column index in
-    the segments.  The figures: ns of a product over blocks, of one over segments, of making the blocks, and entries a
-    block.
+    blocks: of 8 x 8 with an entry, estimated.  item: bytes of a value that is read in the blocks.  segments_item,
+    column_bytes: of a value and a column index in the segments.  The figures: ns of a product over blocks, of one over
+    segments, of making the blocks, and entries a block.
     """
     bandwidth = profile.dram_bytes_ns
     blocks_ns = blocks * tuning.GPU_BLOCK_NS * profile.latency
     blocks_ns += (blocks * tuning.BLOCK_BYTES + entries * item) / bandwidth
-    segments_ns = entries * (column_bytes + item + 1 / 8) / bandwidth
+    segments_ns = entries * (column_bytes + segments_item + 1 / 8) / bandwidth
     if blocks_ns >= segments_ns:
         return None
     build_ns = entries * tuning.GPU_BLOCK_BUILD_NS * profile.latency

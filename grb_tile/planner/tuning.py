@@ -245,9 +245,9 @@ BLOCK_BYTES = _set(
 )
 GPU_BLOCK_NS = _set(
     "GPU_BLOCK_NS",
-    80e-3,
+    31e-3,
     "ns a block",
-    f"8 x 8 bitmap blocks beside their bytes: 63e-3 (FP32) and 79e-3 (FP64), when loops had branches ({RECORD})",
+    f"8 x 8 bitmap blocks beside their bytes: 20e-3 (FP32), 30e-3 (FP64), 31e-3 (FP16 values) ({RECORD})",
     "H200: fem 70",
 )
 GPU_BLOCK_BUILD_NS = _set(

@@ -5,8 +5,10 @@
 // merge_blocks   a group of 8 lanes merges the 8 rows of a block row (tasks as in products/tile_rows.cuh), a lane each;
 //                blocks of few entries go to the remainder. Once to count, once to write.
 // encode_blocks  the codes of the columns, and the values of each chunk.
+// round_values   the values in half precision.
 #pragma once
 #include "base/bits.cuh"
+#include "base/half.cuh"
 #include "products/tile_rows.cuh"
 
 namespace grb {
@@ -97,11 +99,14 @@ merge_blocks(const int64_t* indptr, const I* cols, const V* values, int64_t nrow
 }
 
 // A warp for each chunk of blocks: the codes of its columns and how many values it has.  begins: bit b: does a block
-// row begin with block b?  C = uint16_t: *wide is set where a chunk spans 2^15 columns of blocks or more.
+// row begin with block b?  facts[0]: C = uint16_t: how many chunks span 2^15 columns of blocks or more; facts[1],
+// facts[2]: the most values in 16 blocks, in 32, of those that the kernels copy at once.
 template <class C>
 __global__ void __launch_bounds__(256)
 encode_blocks(const word* maps, const int32_t* block_cols, const uint32_t* begins, int64_t blocks, C* codes,
-              int32_t* bases, int64_t* value_count, unsigned long long* wide) {
+              int32_t* bases, int64_t* value_count, unsigned long long* facts) {
+  unsigned long long most[2] = {0, 0};
+  int wide = 0;
   GRB_EACH_WARP(k, (blocks + CHUNK - 1) / CHUNK) {
     const int64_t b = k * CHUNK + lane_number();
     const bool there = b < blocks;
@@ -109,13 +114,34 @@ encode_blocks(const word* maps, const int32_t* block_cols, const uint32_t* begin
     const int base = sizeof(C) == 2 ? warp_min(column) : 0;
     const bool fits = sizeof(C) != 2 || warp_max(column) - base < 1 << 15;
     if (there) codes[b] = BlockCode<C>::encode(fits ? column - base : 0, begins[k] >> lane_number() & 1);
-    const int values = warp_sum(there ? __popcll(maps[b]) : 0);
+    int values = there ? __popcll(maps[b]) : 0;
+    for (int by = 1; by < 16; by <<= 1) values += __shfl_xor_sync(ALL_LANES, values, by);
+    const int other = __shfl_xor_sync(ALL_LANES, values, 16), larger = values > other ? values : other;
+    if (most[0] < (unsigned long long)larger) most[0] = larger;
+    if (most[1] < (unsigned long long)(values + other)) most[1] = values + other;
+    wide += !fits;
     if (lane_number() == 0) {
-      value_count[k] = values;
+      value_count[k] = values + other;
       if (sizeof(C) == 2) bases[k] = base;
-      if (!fits) atomicAdd(wide, 1ull);
     }
   }
+  if (lane_number() == 0 && most[0]) {
+    if (wide) atomicAdd(facts, (unsigned long long)wide);
+    for (int k = 0; k < 2; k++) atomicMax(facts + 1 + k, most[k]);
+  }
+}
+
+// values in half precision, H = Fp16 or Bf16; *bad: is there one whose relative error is more than `roundoff`?
+template <class H>
+__global__ void round_values(const float* values, int64_t count, float roundoff, H* to, unsigned long long* bad) {
+  bool misses = false;
+  GRB_EACH(k, count) {
+    const float value = values[k];
+    to[k] = H::rounded(value);
+    const float error = to[k].widened() - value, size = value < 0 ? -value : value;
+    misses = misses || !((error < 0 ? -error : error) <= size * roundoff);       // NaN too
+  }
+  if (misses) atomicAdd(bad, 1ull);
 }
 
 }  // namespace grb

@@ -1,8 +1,12 @@
-// Values of bitmap blocks in shared memory, two buffers for each warp: one is filled while the other is read.
+// What a warp has in shared memory of bitmap blocks: values in two buffers, of which one is filled while the other is
+// read; maps with the addresses of their values; x at the columns.
 //
-// Who includes it: products/bitblock_rows.cuh.  From sm_90 on a stage is one asynchronous bulk copy, which takes no
-//   instructions of the lanes and completes a barrier in shared memory (PTX ISA, cp.async.bulk and mbarrier); before,
-//   the lanes copy 16 bytes each.
+// Who includes it: products/bitblock_rows.cuh.  A stage is STAGE consecutive blocks.  From sm_90 on its values are one
+//   asynchronous bulk copy, which takes no instructions of the lanes and completes a barrier in shared memory (PTX ISA,
+//   cp.async.bulk and mbarrier); before, the lanes copy 16 bytes each.
+// Layout of a warp's window, whose size backends/cuda/products/bitblocks.py computes (`bytes`: of a buffer, for the
+//   stage with the most values):  2 buffers | 2 x STAGE records of 16 bytes | x, 8 STAGE values | columns, STAGE int |
+//   presence of x, STAGE / 4 words of 32 bits | 2 barriers
 // Preconditions: a warp calls each function together; the source is aligned to 16 bytes and may be read up to a
 //   multiple of 16 bytes.
 #pragma once
@@ -14,41 +18,28 @@
 
 namespace grb {
 
-// Byte k of a map.
-GRB_DEVICE unsigned byte_of(word map, int k) {
+// Shared memory by 32-bit places, which the compiler keeps in registers: the addresses of shared arrays it computes
+// anew for each access.  A place is an address; in the CPU emulation, bytes from the window.
+struct SharedWindow {
 #ifdef SIMT_CPU
-  return unsigned(map >> (8 * k)) & 0xff;
-#else
-  return __byte_perm(unsigned(map), unsigned(map >> 32), k) & 0xff;
-#endif
-}
-struct alignas(16) StagedBlock {
-  word map;
-  int column;                      // of blocks
-  int first;                       // where its values begin in the buffer
-};
-
-template <class A, bool HAS_VALUES> struct BlockStaging {
-  static constexpr int ITEM = int(sizeof(A)), STAGE = ITEM <= 4 ? 16 : ITEM == 8 ? 8 : 4;  // blocks: 4 KiB of values
-  static constexpr int BYTES = HAS_VALUES ? STAGE * 64 * ITEM + 32 : 16;
-  alignas(16) unsigned char buffers[2][BYTES];
-  StagedBlock blocks[STAGE + 4];   // four more, which are decoded in advance and not used
-  word barriers[2];
-
-  // Loads by addresses of 32 bits, which the compiler keeps in registers: it computes those of shared arrays anew for
-  // each access.
-#ifdef SIMT_CPU
-  using Address = const unsigned char*;
-  GRB_DEVICE Address window() const { return reinterpret_cast<const unsigned char*>(this); }
-  template <class T> static GRB_DEVICE T load(Address at) { T value; memcpy(&value, at, sizeof(T)); return value; }
-#else
-  using Address = unsigned;
-  GRB_DEVICE Address window() const {
-    unsigned at = address(this);
-    asm volatile("" : "+r"(at));
-    return at;
+  unsigned char* memory;
+  GRB_DEVICE explicit SharedWindow(void* start) : memory(static_cast<unsigned char*>(start)) {}
+  GRB_DEVICE unsigned start() const { return 0; }
+  template <class T> GRB_DEVICE T load(unsigned place) const {
+    T value;
+    memcpy(&value, memory + place, sizeof(T));
+    return value;
   }
-  template <class T> static GRB_DEVICE T load(Address at) {
+  template <class T> GRB_DEVICE void store(unsigned place, const T& value) const {
+    memcpy(memory + place, &value, sizeof(T));
+  }
+#else
+  unsigned from;
+  GRB_DEVICE explicit SharedWindow(void* start) : from(unsigned(__cvta_generic_to_shared(start))) {
+    asm volatile("" : "+r"(from));
+  }
+  GRB_DEVICE unsigned start() const { return from; }
+  template <class T> GRB_DEVICE T load(unsigned at) const {
     registers_of<T> to;
     if constexpr (sizeof(T) == 1) {
       asm volatile("ld.shared.u8 %0, [%1];" : "=r"(to.part[0]) : "r"(at) : "memory");
@@ -66,46 +57,84 @@ template <class A, bool HAS_VALUES> struct BlockStaging {
     }
     return from_registers<T>(to);
   }
-#endif
-  static GRB_DEVICE StagedBlock block_at(Address window, int k) {
-    return load<StagedBlock>(window + (2 * BYTES + k * int(sizeof(StagedBlock))));
+  template <class T> GRB_DEVICE void store(unsigned at, const T& value) const {
+    const registers_of<T> p = to_registers(value);
+    if constexpr (sizeof(T) == 1) {
+      asm volatile("st.shared.u8 [%0], %1;" ::"r"(at), "r"(p.part[0]) : "memory");
+    } else if constexpr (sizeof(T) == 2) {
+      asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "r"(p.part[0]) : "memory");
+    } else if constexpr (sizeof(T) == 4) {
+      asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(p.part[0]) : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+      asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(at), "r"(p.part[0]), "r"(p.part[1]) : "memory");
+    } else {
+      asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(p.part[0]), "r"(p.part[1]),
+                   "r"(p.part[2]), "r"(p.part[3])
+                   : "memory");
+    }
   }
-  static GRB_DEVICE Address value_at(Address window, int buffer, int k) { return window + (buffer * BYTES + k * ITEM); }
+#endif
+};
 
-  GRB_DEVICE void open() {
+// Half of a map, four columns, and where its first value is.
+struct alignas(8) HalfBlock {
+  unsigned map, place;
+};
+struct alignas(16) BlockRecord {
+  HalfBlock half[2];
+};
+
+// V: values as they are stored; X: of the vector.
+template <class V, class X, int STAGE> struct BlockStaging : SharedWindow {
+  static constexpr int ITEM = int(sizeof(V)), RECORDS = STAGE * int(sizeof(BlockRecord));
+  static constexpr int XS = STAGE * 8 * int(sizeof(X));
+  static constexpr int TAIL = 2 * RECORDS + XS + STAGE * 4 + STAGE + 16;
+  const unsigned bytes;            // of a buffer
+  GRB_DEVICE BlockStaging(unsigned char* memory, int warp, unsigned bytes)
+      : SharedWindow(memory + warp * (2 * bytes + TAIL)), bytes(bytes) {}
+  GRB_DEVICE unsigned buffer_at(int buffer) const { return start() + buffer * bytes; }
+  GRB_DEVICE unsigned record_at(int buffer, int block) const {
+    return start() + 2 * bytes + buffer * RECORDS + block * int(sizeof(BlockRecord));
+  }
+  GRB_DEVICE unsigned x_at(int k) const { return start() + 2 * bytes + 2 * RECORDS + k * int(sizeof(X)); }
+  GRB_DEVICE unsigned column_at(int block) const { return start() + 2 * bytes + 2 * RECORDS + XS + block * 4; }
+  GRB_DEVICE unsigned presence_at(int quad) const { return column_at(STAGE) + quad * 4; }
+  GRB_DEVICE unsigned barrier_at(int buffer) const { return column_at(STAGE) + STAGE + buffer * 8; }
+
+  GRB_DEVICE void open() const {
 #ifdef GRB_BULK_COPY
     if (lane_number() == 0) {
-      for (int b = 0; b < 2; b++) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&barriers[b])));
+      for (int b = 0; b < 2; b++) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier_at(b)));
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
 #endif
-    if (lane_number() < 4) blocks[STAGE + lane_number()] = StagedBlock{0, 0, 0};
     __syncwarp();
   }
-  // Begins to copy values[first .. first + count - 1] to a buffer; returns where the first of them will be.
-  GRB_DEVICE int copy(int buffer, const A* values, int64_t first, int count) {
-    constexpr int EACH = ITEM < 16 ? 16 / ITEM : 1;  // values in 16 bytes
-    const int skew = int(first % EACH), bytes = (skew + count + EACH - 1) / EACH * EACH * ITEM;
-    const A* from = values + (first - skew);
+  // Begins to copy `count` values to a buffer; returns the place of the first.
+  GRB_DEVICE unsigned copy(int buffer, const V* values, int count) const {
+    const uintptr_t first = reinterpret_cast<uintptr_t>(values);
+    const unsigned skew = unsigned(first) & 15, size = (skew + count * ITEM + 15) & ~15u;
+    const uintptr_t from = first - skew;
 #ifdef GRB_BULK_COPY
     if (lane_number() == 0) {
-      const unsigned barrier = address(&barriers[buffer]);
-      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier_at(buffer)), "r"(size)
+                   : "memory");
       asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                       address(buffers[buffer])),
-                   "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
+                       buffer_at(buffer)),
+                   "l"(__cvta_generic_to_global(reinterpret_cast<const void*>(from))), "r"(size),
+                   "r"(barrier_at(buffer))
                    : "memory");
     }
 #else
-    for (int k = lane_number(); k < bytes / 16; k += 32)
-      reinterpret_cast<ulonglong2*>(buffers[buffer])[k] = reinterpret_cast<const ulonglong2*>(from)[k];
+    for (unsigned k = lane_number(); k < size / 16; k += 32)
+      store(buffer_at(buffer) + k * 16, reinterpret_cast<const ulonglong2*>(from)[k]);
 #endif
-    return skew;
+    return buffer_at(buffer) + skew;
   }
   // Until a copy to a buffer has arrived; parity: of the number of copies to it before.
-  GRB_DEVICE void wait(int buffer, unsigned parity) {
+  GRB_DEVICE void wait(int buffer, unsigned parity) const {
 #ifdef GRB_BULK_COPY
-    const unsigned barrier = address(&barriers[buffer]);
+    const unsigned barrier = barrier_at(buffer);
     unsigned done = 0;
     while (!done) {
       asm volatile(
@@ -117,9 +146,6 @@ template <class A, bool HAS_VALUES> struct BlockStaging {
 #endif
     __syncwarp();
   }
-#ifndef SIMT_CPU
-  static GRB_DEVICE unsigned address(const void* shared) { return unsigned(__cvta_generic_to_shared(shared)); }
-#endif
 };
 
 }  // namespace grb

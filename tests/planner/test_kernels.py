@@ -132,13 +132,14 @@ def test_blocks_where_they_cost_less(monkeypatch):
     entries = 80_000_000
     for item in (0, 1, 4, 8, 16):
         for columns in (2, 4):
-            assert blocks_pay(entries, entries / 23, item, columns, H200) is None
+            assert blocks_pay(entries, entries / 23, item, item, columns, H200) is None
             with monkeypatch.context() as patch:
                 patch.setattr(tuning, "GPU_BLOCK_NS", 0.0)
-                blocks_ns, segments_ns, _, full = blocks_pay(entries, entries / 23, item, columns, H200)
+                blocks_ns, segments_ns, _, full = blocks_pay(entries, entries / 23, item, item, columns, H200)
                 assert blocks_ns < segments_ns and full == pytest.approx(23)
-                assert blocks_pay(entries, entries / 2, item, columns, H200) is None
-                slow = blocks_pay(entries, entries / 23, item, columns, profile_of("half", 66, H200.dram_bytes_ns / 2))
+                assert blocks_pay(entries, entries / 2, item, item, columns, H200) is None
+                slow = profile_of("half", 66, H200.dram_bytes_ns / 2)
+                slow = blocks_pay(entries, entries / 23, item, item, columns, slow)
                 assert slow[0] == pytest.approx(2 * blocks_ns)
 
 

@@ -117,12 +117,21 @@ def instances():
         if not structure_only:
             columns = ("PLAIN_COLUMNS", "DELTA_COLUMNS", "RELABELLED_COLUMNS")[number % 3]
             yield "products/segments.cuh", "matvec_segments", text, ("int32_t", "int32_t", "S", columns, "512", "1")
-        resident = "3" if "2 Z" in text or "double2" in text else "6"
+        wide = "2 Z" in text or "double2" in text
+        stage, resident = ("16", "3") if wide else (("16", "32")[number % 2], "5")
         yield (
             "products/bitblock_rows.cuh",
             "bit_block_rows",
             text,
-            ("S", ("uint16_t", "int32_t")[number % 2], "false" if structure_only else full, "128", resident),
+            (
+                "S",
+                ("uint16_t", "int32_t")[number % 2],
+                "S::A",
+                "false" if structure_only else full,
+                stage,
+                "128",
+                resident,
+            ),
         )
         if atomic:
             template = "int32_t", "int32_t", "int32_t", "S", masked, full
@@ -192,6 +201,12 @@ def instances():
         yield "products/rows.cuh", "matvec_rows", plus_times, (*types, "S", "true", "true")
     for code in ("uint16_t", "int32_t"):
         yield "products/bitblock_build.cuh", "encode_blocks", "", (code,)
+    plus_times = get_typed_op("plus_times", dtypes.FP32, kind="semiring")
+    s = lowered(None, plus_times, dtypes.FP32, False, dtypes.FP32, False)
+    for stored, full in (("grb::Fp16", "true"), ("grb::Bf16", "false")):
+        template = ("S", "uint16_t", stored, full, "32", "128", "5")
+        yield "products/bitblock_rows.cuh", "bit_block_rows", s.text, template
+        yield "products/bitblock_build.cuh", "round_values", "", (stored,)
     for index in ("int32_t", "int64_t"):
         for moved, fill in (("uint32_t", "false"), ("uint8_t", "true"), ("ulonglong2", "true")):
             yield "products/bitblock_build.cuh", "merge_blocks", "", (index, moved, fill)

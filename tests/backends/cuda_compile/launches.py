@@ -6,7 +6,7 @@ Sizes come from the functions by which the library chooses them, for the limits 
 import re
 
 from grb_tile import kernels
-from grb_tile.backends.cuda.products import column_launch, inner_windows, segments, spgemm_split
+from grb_tile.backends.cuda.products import bitblocks, column_launch, inner_windows, segments, spgemm_split
 from grb_tile.backends.cuda.structure import sorting
 from grb_tile.backends.cuda.traversal import bfs_multi, bfs_multi_graph
 
@@ -65,8 +65,16 @@ def _segments(limits, template):
     )  # fmt: skip
 
 
+def _bit_blocks(limits, template):
+    """Windows of stages of full blocks with the widest values."""
+    stage = int(template[4])
+    item = max(item for item, blocks in bitblocks.STAGE.items() if blocks == stage)
+    return bitblocks.block_shape(64 * stage, stage, item, item, limits.shared_per_block)[2]
+
+
 # kernel with dynamic shared memory -> (limits, template arguments) -> bytes at most
 DYNAMIC = {
+    "bit_block_rows": _bit_blocks,
     "bfs_multi": lambda limits, template: bfs_multi_graph.HUB_BYTES * bfs_multi_graph.hubs_of(limits),
     "bfs_multi_parents_pull": lambda limits, template: (
         bfs_multi.LINE_BYTES * limits.threads_with(256, bfs_multi.LINE_BYTES)

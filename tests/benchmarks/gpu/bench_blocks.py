@@ -1,7 +1,8 @@
 """SpMV over 8 x 8 bitmap blocks: python3 tests/benchmarks/gpu/bench_blocks.py [part ...] [--small] [--only=MATRIX ...]
 
 Parts: spmv (without an argument): each kernel of full vectors forced, the planner's choice, and cuSPARSE; the form's
-bytes, what it costs to make, and how many products pay for it. tune: threads of a block and resident blocks.
+bytes, what it costs to make, and how many products pay for it. half: values in half precision, beside the bound of
+their error. tune: blocks of a stage, threads of a block and resident blocks.
 Matrices, verification and what device us are: bench_spmv.py, timing.py. A line of JSON per figure goes to
 $OUT/bench_spmv.jsonl. semirings: values that are not read, and others. sparse: sparse vectors by each method.
 """
@@ -10,7 +11,9 @@ import sys
 from functools import partial
 
 import cupy as cp
+import numpy as np
 from bench_spmv import BANDWIDTH, cusparse, dense, matrices, matrix, say, verify
+from cupyx.scipy.sparse import csr_matrix
 from timing import device_us, timed
 
 import grb_tile as gb
@@ -19,15 +22,29 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda.products import bitblocks
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import record
+from grb_tile.planner.choose_precision import UNIT_ROUNDOFF
 from grb_tile.storage.store import SparseVector
 
 SEMIRINGS = ("min_plus", "plus_second", "plus_first", "lor_land")
+# blocks of a stage, threads of a block, resident blocks
+TRIED = ((16, 128, 6), (32, 128, 4), (32, 128, 5))
 
 
 def forced_us(product, kernel):
     with gb.plan(force=kernel):
         product()
         return device_us(product)
+
+
+def assert_reproducible(product):
+    """Bit for bit, where the result has entries."""
+    first, second = product(), product()
+    present = cp.asarray(first.words.view(cp.uint8)) if first.words is not None else None
+    same = first.values.view(cp.uint8).reshape(first.size, -1) == second.values.view(cp.uint8).reshape(first.size, -1)
+    same = same.all(axis=1)
+    if present is not None:
+        same |= cp.unpackbits(present, bitorder="little")[: first.size] == 0
+    assert bool(same.all()), "not reproducible"
 
 
 def spmv(backend, name, structure):
@@ -42,8 +59,7 @@ def spmv(backend, name, structure):
         build = min(timed(lambda: bitblocks._make(backend.device, A))[0] for _ in range(3))
         with gb.plan(force="bit_blocks"):
             verify(A, x, semiring, product(), f"{name} {dtype} over blocks")
-            first = product().values
-            assert bool((first.view(cp.uint8) == product().values.view(cp.uint8)).all()), "not reproducible"
+            assert_reproducible(product)
             blocks = device_us(product)
         form = A.forms["bitblock"]
         for _ in range(400):
@@ -61,6 +77,24 @@ def spmv(backend, name, structure):
             blocks=form.blocks, entries_block=(A.indices.size - rest) / form.blocks, remainder=rest, build_ms=build,
             pays_after=build * 1e3 / (best - blocks) if blocks < best else 0.0, why=plan.kernel_reason,
         )  # fmt: skip
+
+
+def half(backend, name, structure):
+    A, x = matrix(structure, dtypes.FP32), dense(structure[0], dtypes.FP32)
+    product = partial(backend.matvec_rows, A, x, get_typed_op("plus_times", dtypes.FP32, kind="semiring"))
+    ptr, figures = A.indptr.astype(cp.int32), {}
+    size = csr_matrix((cp.abs(A.values).astype(cp.float64), A.indices, ptr), shape=A.shape) @ cp.abs(x.values)
+    with gb.plan(force="bit_blocks"):
+        exact = csr_matrix((A.values.astype(cp.float64), A.indices, ptr), shape=A.shape) @ x.values.astype(cp.float64)
+        for precision, unit in UNIT_ROUNDOFF.items():
+            with gb.config.set(matmul_precision=precision):
+                error = cp.abs(product().values - exact)
+                terms = cp.diff(A.indptr)
+                share = float((error / ((unit + unit**2 + (terms + 1) * 2.0**-23) * size))[terms > 0].max())
+                assert share <= 1, f"{precision}: {share} of the bound"
+                figures[f"{precision}_us"], figures[f"{precision}_of_bound"] = device_us(product, 10), share
+        figures["exact_us"] = device_us(product)
+    say(part="half", matrix=name, **figures)
 
 
 def semirings(backend, name, structure):
@@ -82,7 +116,7 @@ def sparse(backend, name, structure):
         count = int(n * density)
         for layout in ("random", "together"):
             if layout == "random":
-                at = cp.sort(cp.random.default_rng(7).permutation(n)[:count]).astype(cp.int32)
+                at = cp.sort(cp.asarray(np.random.default_rng(7).permutation(n)[:count], dtype=cp.int32))
             else:
                 at = cp.arange(n // 3, n // 3 + count, dtype=cp.int32)
             x = SparseVector(n, dtypes.FP32, at, cp.ones(count, cp.float32))
@@ -98,22 +132,23 @@ def sparse(backend, name, structure):
 
 
 def tune(backend, name, structure):
-    kept = bitblocks.THREADS, bitblocks.BLOCKS
+    kept = bitblocks.THREADS, bitblocks.BLOCKS, bitblocks.STAGE
     try:
-        for dtype in (dtypes.FP32, dtypes.FP64):
+        for dtype, precision in ((dtypes.FP32, "exact"), (dtypes.FP32, "fp16"), (dtypes.FP64, "exact")):
             A, x = matrix(structure, dtype), dense(structure[0], dtype)
             product = partial(backend.matvec_rows, A, x, get_typed_op("plus_times", dtype, kind="semiring"))
             figures = {}
-            for threads, each in ((128, 3), (128, 4), (128, 5), (128, 6), (256, 3)):
+            for stage, threads, each in TRIED:
                 bitblocks.THREADS, bitblocks.BLOCKS = threads, dict.fromkeys(kept[1], each)
+                bitblocks.STAGE = dict.fromkeys(kept[2], stage)
                 if A.forms and "bitblock" in A.forms:
                     A.forms["bitblock"].launches.clear()
-                with gb.plan(force="bit_blocks"):
+                with gb.plan(force="bit_blocks"), gb.config.set(matmul_precision=precision):
                     product()
-                    figures[f"{threads}x{each}"] = device_us(product, 10)
-            say(part="tune", matrix=name, type=str(dtype), **figures)
+                    figures[f"{stage}/{threads}x{each}"] = device_us(product, 10)
+            say(part="tune", matrix=name, type=str(dtype), precision=precision, **figures)
     finally:
-        bitblocks.THREADS, bitblocks.BLOCKS = kept
+        bitblocks.THREADS, bitblocks.BLOCKS, bitblocks.STAGE = kept
 
 
 def main():
@@ -123,7 +158,7 @@ def main():
     failed = 0
     for name, structure in matrices("--small" in sys.argv, [a[7:] for a in sys.argv if a.startswith("--only=")]):
         print(f"# {name}: {structure[0]} rows, {structure[2].size} entries")
-        for part in (spmv, semirings, sparse, tune):
+        for part in (spmv, half, semirings, sparse, tune):
             if part.__name__ not in wanted:
                 continue
             try:

@@ -395,9 +395,9 @@ FAULTS = [
     ),
     Fault(
         "kernels/products/bitblock_rows.cuh",
-        "blocks before the begin of a block row are added to it",
-        "group >= from && group < upto ? d.wanted : 0",
-        "group < upto ? d.wanted : 0",
+        "a block row begins behind its first block",
+        "            if (starts >> j & 1) begin_row();\n            accumulate(d, j);\n",
+        "            accumulate(d, j);\n            if (starts >> j & 1) begin_row();\n",
         BITBLOCKS,
     ),
     Fault(

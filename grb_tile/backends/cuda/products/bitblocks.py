@@ -17,8 +17,10 @@ lanes of a GPU want other orders, and because a GPU reads it in every product:
     rest         uint32 [R]       remainder, entries of blocks with fewer than LEAST: 8 * column + row in the block row
     rest_values  [R] or [1]
     rest_ptr     int32 [T + 1]    entries of the remainder of each block row
+    most         {16: , 32: }     the most values in a stage of so many blocks, which a warp copies at once
+    halves       {precision: }    the values in half precision, made when first asked for; None where a value has none
 
-FP32 takes 4 bytes an entry and 10.4 bytes a block. Paper: Spaden, papers/spaden_bitmap_spmv_icpp24.txt, 4.2 and 4.3.
+FP32 takes 4 bytes an entry and 10.4 bytes a block. Paper: Spaden (spaden_bitmap_spmv_icpp24), 4.2 and 4.3.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ import numpy as np
 
 from ....planner import tuning
 from ....planner.choose_kernel import blocks_pay
+from ....planner.choose_precision import UNIT_ROUNDOFF, exact, rounded
 from ....storage.store import forms_of
 from ..structure.entries import gather, index_type, moved_type, to_bitmap, words_of
 from ..structure.structure import convert
@@ -43,7 +46,9 @@ if TYPE_CHECKING:
 CHUNK = 32  # blocks, as in kernels/products/bitblock_build.cuh
 LEAST = 3  # entries: below it 4 bytes for each column take less than the 10 of a map and a column of a block
 THREADS = 128
-BLOCKS = {1: 6, 2: 6, 4: 6, 8: 6, 16: 3}  # resident blocks for a multiprocessor, by bytes of a value: registers
+BLOCKS = {1: 5, 2: 5, 4: 5, 8: 5, 16: 3}  # resident blocks for a multiprocessor, by bytes of a value: registers
+STAGE = {1: 32, 2: 32, 4: 32, 8: 16, 16: 16}  # blocks that a warp copies at once, by bytes of a stored value
+HALF = {"fp16": "grb::Fp16", "bf16": "grb::Bf16"}  # stored types of gb.config's matmul_precision
 PAD = 16  # bytes behind the values, which are copied in multiples of 16
 LARGEST = 1 << 28  # rows and columns: 8 * column + row fits into 32 bits
 
@@ -52,8 +57,8 @@ class BitBlocks:
     """See the schema at the head of this file."""
 
     __slots__ = (
-        "arrived", "bases", "begun", "block_ptr", "blocks", "codes", "launches", "maps", "names", "rest", "rest_ptr",
-        "rest_values", "value_ptr", "values",
+        "arrived", "bases", "begun", "block_ptr", "blocks", "codes", "halves", "launches", "maps", "most", "names",
+        "rest", "rest_ptr", "rest_values", "value_ptr", "values",
     )  # fmt: skip
     format = "bitblock"
 
@@ -61,7 +66,7 @@ class BitBlocks:
     def nbytes(self) -> int:
         """Bytes of all arrays."""
         arrays = (self.maps, self.codes, self.bases, self.values, self.value_ptr, self.begun, self.block_ptr,
-                  self.names, self.rest, self.rest_values, self.rest_ptr)  # fmt: skip
+                  self.names, self.rest, self.rest_values, self.rest_ptr, *self.halves.values())  # fmt: skip
         return sum(array.nbytes for array in arrays if array is not None)
 
 
@@ -115,7 +120,7 @@ def _make(device, A):
         ptr, left = gather(device, ptr, at), gather(device, left, at)
     form.block_ptr, form.rest_ptr = ptr.astype(np.int32), left.astype(np.int32) if rest else None
     _encode(device, form, cols)
-    form.arrived, form.launches = None, {}
+    form.arrived, form.launches, form.halves = None, {}, {}
     return form
 
 
@@ -147,43 +152,83 @@ def _encode(device, form, cols):
     )
     counts = device.zeros(chunks + 1, np.int64)
 
-    def encode(name, np_type, bases, wide):
+    def encode(name, np_type, bases, facts):
         codes = device.empty(blocks, np_type)
         device.launcher.kernel("products/bitblock_build.cuh", "encode_blocks", "", (name,)).over(
-            chunks * 32, (form.maps, cols, begins, blocks, codes, bases, counts[1:], wide)
+            chunks * 32, (form.maps, cols, begins, blocks, codes, bases, counts[1:], facts)
         )
         return codes
 
-    wide = device.counters()
+    facts = device.counters()
     form.bases = device.empty(chunks, np.int32)
-    form.codes = encode("uint16_t", np.uint16, form.bases, wide)
-    if device.read(wide[:1])[0]:
-        form.codes, form.bases = encode("int32_t", np.int32, None, None), None
+    form.codes = encode("uint16_t", np.uint16, form.bases, facts)
+    wide, *most = device.read(facts[:3])
+    form.most = dict(zip((16, 32), most, strict=True))
+    if wide:
+        form.codes, form.bases = encode("int32_t", np.int32, None, device.counters()), None
     form.value_ptr = xp.cumsum(counts)
     starts = device.arange(chunks) * CHUNK
     form.begun = xp.searchsorted(form.block_ptr[:-1], starts.astype(np.int32), side="left").astype(np.int32)
 
 
-def pays(device: Device, A: Compressed, s: Lowered, column_bytes: int) -> tuple | None:
+def pays(device: Device, A: Compressed, s: Lowered, column_bytes: int, precision: str = "exact") -> tuple | None:
     """The figures of planner.choose_kernel.blocks_pay for A and s; None where segments cost less, or serve alone.
 
     column_bytes: of a column index in A's segments. Blocks are counted in a sample only where full ones would pay.
+    precision: in which blocks have the values; segments have those of A.
     """
     entries = A.indices.shape[0]
     if A.rows is not None or not suits(A) or entries < tuning.TILES_ENTRIES:
         return None
     item = A.values.dtype.itemsize if s.reads_a and not A.iso else 0
-    if blocks_pay(entries, entries / 64, item, column_bytes, device.profile) is None:
+    held = 2 if precision in HALF and item else item
+    if blocks_pay(entries, entries / 64, held, item, column_bytes, device.profile) is None:
         return None
-    return blocks_pay(entries, entries / entries_per_block(device, A), item, column_bytes, device.profile)
+    return blocks_pay(entries, entries / entries_per_block(device, A), held, item, column_bytes, device.profile)
 
 
-def multiply_full(device: Device, A: Compressed, s: Lowered, x_values: Any, w: Any) -> None:
+def values_in(device: Device, form: BitBlocks, precision: str) -> Any:
+    """The values in half precision, kept; None where one of them cannot be rounded with the precision's error."""
+    if precision not in form.halves:
+        count, found = form.values.shape[0] - PAD // form.values.dtype.itemsize, device.counters()
+        half = device.empty(count + PAD // 2, np.uint16)
+        device.launcher.kernel("products/bitblock_build.cuh", "round_values", "", (HALF[precision],)).over(
+            count, (form.values, count, np.float32(UNIT_ROUNDOFF[precision]), half, found)
+        )
+        form.halves[precision] = None if device.read(found[:1])[0] else half
+    return form.halves[precision]
+
+
+def has_values_in(device: Device, A: Compressed, precision: str) -> bool:
+    """Have A's blocks values in this precision?"""
+    if precision not in HALF:
+        return precision == "exact"
+    return not A.iso and values_in(device, spmv_blocks_of(device, A), precision) is not None
+
+
+def precision_for(device: Device, A: Compressed, precision: str, plan: Any) -> str:
+    """`precision` where A's blocks have values in it, else "exact"; explain() says why."""
+    if precision == "exact":
+        return precision
+    if precision not in HALF:
+        text, precision = exact("values of 32 bits are read all the same in a product with a vector"), "exact"
+    elif A.iso:
+        text, precision = exact("all values of A are equal: one is stored"), "exact"
+    elif not has_values_in(device, A, precision):
+        text, precision = exact(f"A has a value that {precision} does not represent with its unit roundoff"), "exact"
+    else:
+        text = rounded(precision, "A")
+    if plan is not None and type(plan) is not str:
+        plan.use_precision(text)
+    return precision
+
+
+def multiply_full(device: Device, A: Compressed, s: Lowered, x_values: Any, w: Any, precision: str = "exact") -> None:
     """w[rows with entries] = A (+.x) x for a full x."""
-    _run(device, spmv_blocks_of(device, A), A.nrows, s, True, None, x_values, None, False, w, None, None)
+    _run(device, A, s, True, None, x_values, None, False, w, None, None, precision)
 
 
-def multiply(device: Device, A: Compressed, x: Any, s: Lowered, allow: Any) -> tuple:
+def multiply(device: Device, A: Compressed, x: Any, s: Lowered, allow: Any, precision: str = "exact") -> tuple:
     """(w or None, its presence words, their count) of w<allow> = A (+.x) x for any x."""
     size = A.nrows
     x_words = None
@@ -195,35 +240,60 @@ def multiply(device: Device, A: Compressed, x: Any, s: Lowered, allow: Any) -> t
     words, found = device.zeros((size + 63) >> 6, np.uint64), device.counters()
     w = None if s.structure_only else device.places(size, s.dtype.np_type)
     complement = allow is not None and allow.complement
-    _run(device, spmv_blocks_of(device, A), size, s, False, x_words, x.values, mask, complement, w, words, found)
+    _run(device, A, s, False, x_words, x.values, mask, complement, w, words, found, precision)
     return w, words, found
 
 
-def _run(device, form, nrows, s, full, x_words, x_values, mask, complement, w, words, found):
-    launch = form.launches.get((s, full))
+def _run(device, A, s, full, x_words, x_values, mask, complement, w, words, found, precision):
+    form = spmv_blocks_of(device, A)
+    launch = form.launches.get((s, full, precision))
     if launch is None:
-        launch = form.launches[s, full] = _launch(device, form, s, full)
-    kernel, blocks, threads, parts, have = launch
+        x_item = x_values.dtype.itemsize if s.reads_x else 1
+        launch = form.launches[s, full, precision] = _launch(device, form, s, x_item, full, precision)
+    kernel, blocks, threads, shared, buffer, parts, have, values = launch
     x_present, mask, w_present = (part if part is None else part.view(np.uint8) for part in (x_words, mask, words))
     kernel(blocks, threads, (
-        form.maps, form.codes, form.bases, form.values if s.reads_a else None, form.value_ptr, form.begun,
-        form.block_ptr, form.names, form.rest, form.rest_values if s.reads_a else None, form.rest_ptr, form.blocks,
-        nrows, x_present, x_values if s.reads_x else None, mask, complement, w, w_present, found, parts, have,
-        form.arrived,
-    ))  # fmt: skip
+        form.maps, form.codes, form.bases, values, form.value_ptr, form.begun, form.block_ptr, form.names, form.rest,
+        form.rest_values if s.reads_a else None, form.rest_ptr, form.blocks, form.block_ptr.shape[0] - 1, A.nrows,
+        A.ncols, x_present, x_values if s.reads_x else None, mask, complement, w, w_present, found, parts, have,
+        form.arrived, buffer,
+    ), shared=shared)  # fmt: skip
 
 
-def _launch(device, form, s, full):
-    """(kernel, blocks, threads, parts of block rows that cross shares, whether they hold something)."""
-    wide = max(s.dtype.np_type.itemsize, form.values.dtype.itemsize if s.reads_a else 1)
+def block_shape(most: int, stage: int, item: int, x_item: int, limit: int) -> tuple[int, int, int]:
+    """(bytes of a buffer, threads of a block, its shared memory) where a stage has at most `most` values to copy.
+
+    The window of a warp: kernels/products/bitblock_stage.cuh. limit: bytes of shared memory that a block may have.
+    """
+    buffer = -(-(most * item + 32) // 16) * 16 if most else 0
+    window = 2 * buffer + stage * (2 * 16 + 8 * x_item + 4 + 1) + 16
+    threads = THREADS
+    while threads > 32 and threads // 32 * window > limit:
+        threads //= 2
+    return buffer, threads, threads // 32 * window
+
+
+def _launch(device, form, s, x_item, full, precision):
+    """(kernel, blocks, threads, shared memory, bytes of a buffer, parts of block rows that cross shares, whether they
+    hold something, values).
+    """
+    values, stored = form.values if s.reads_a else None, "S::A"
+    if precision in HALF:
+        values, stored = form.halves[precision], HALF[precision]
+    item = 1 if values is None else values.dtype.itemsize
+    wide, stage = max(s.dtype.np_type.itemsize, item), STAGE[item]
+    loads = s.reads_a and not s.a_iso and not s.structure_only
+    buffer, threads, shared = block_shape(form.most[stage] if loads else 0, stage, item, x_item, device.launcher.shared)
     kernel = s.kernel(device.launcher, "products/bitblock_rows.cuh", "bit_block_rows", (
-        "S", "int32_t" if form.bases is None else "uint16_t", "true" if full else "false", str(THREADS),
-        str(BLOCKS[wide]),
+        "S", "int32_t" if form.bases is None else "uint16_t", stored, "true" if full else "false", str(stage),
+        str(threads), str(BLOCKS[wide]),
     ))  # fmt: skip
-    warps = THREADS // 32
-    blocks = max(1, min(kernel.resident_blocks(THREADS), -(-form.blocks // warps)))
+    warps = threads // 32
+    stages = -(-form.blocks // stage)
+    blocks = max(1, min(kernel.resident_blocks(threads, shared), -(-stages // warps)))
     shares = blocks * warps
     if form.arrived is None or form.arrived.shape[0] < shares:
         form.arrived = device.zeros(shares, np.uint32)
     slots = shares * 16
-    return kernel, blocks, THREADS, device.empty(slots, s.dtype.np_type), device.empty(slots, np.uint8)
+    parts, have = device.empty(slots, s.dtype.np_type), device.empty(slots, np.uint8)
+    return kernel, blocks, threads, shared, buffer, parts, have, values

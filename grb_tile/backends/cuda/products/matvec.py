@@ -23,6 +23,7 @@ import numpy as np
 
 from ....planner import tuning
 from ....planner.choose_kernel import has_capacity, hypersparse_kernel, rows_kernel, sorts_products
+from ....planner.choose_precision import precision_of
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, forms_of, index_dtype
 from ...plain import use_plain_rows
@@ -61,7 +62,7 @@ def matvec_rows(device, A, x, semiring, allow=None, plan=None):
     format = plan if type(plan) is str else getattr(plan, "format", None)
     if format is not None and format != "csr":
         if format == "bitblock":
-            w = _by_blocks(device, A, x, held, s, allow)
+            w = _by_blocks(device, A, x, held, s, allow, precision_of(semiring, A.dtype, x.dtype), plan)
         else:
             w = tiles.matvec(device, A, x, semiring, allow, format)
         if w is not NotImplemented:
@@ -72,7 +73,7 @@ def matvec_rows(device, A, x, semiring, allow=None, plan=None):
         if not has_capacity(size, entries) or not (has_capacity(x.size, entries) or x.format == "bitmap"):
             hypersparse_kernel(plan, size, entries)
             return _hypersparse_rows(device, A, x, s, allow)
-    return _rows(device, A, x, held, s, allow, plan)
+    return _rows(device, A, x, held, s, allow, plan, precision_of(semiring, A.dtype, x.dtype))
 
 
 def known_count(u):
@@ -90,7 +91,7 @@ def mask_of(device, allow):
     return allow, False
 
 
-def _rows(device, A, x, held, s, allow, plan):
+def _rows(device, A, x, held, s, allow, plan, precision):
     """Row-wise, by the kernel that the planner chooses from what is known of A, x and the mask."""
     size = A.nrows
     full = held == x.size
@@ -113,7 +114,7 @@ def _rows(device, A, x, held, s, allow, plan):
         partial(row_segments.reads_most, device, A), pull.suits(A, s), listed, partial(longest_row, device, A),
     )  # fmt: skip
     if kernel == "segments":
-        return _by_entries(device, A, x, s, plan)
+        return _by_entries(device, A, x, s, plan, precision)
     if kernel == "listed_rows":
         rows = pattern.indices.astype(np.int64, copy=False)
     elif allow is not None:
@@ -141,26 +142,27 @@ def _counted(device, A, x, s, w, words, found):
     return result
 
 
-def _by_entries(device, A, x, s, plan):
+def _by_entries(device, A, x, s, plan, precision):
     """Every entry is read and x is full: entries are balanced, not rows (kernels/products/segments.cuh)."""
     w = device.places(A.nrows, s.dtype.np_type)
-    row_segments.multiply(device, A, s, x.values, w, plan)
+    row_segments.multiply(device, A, s, x.values, w, plan, precision)
     return _at_occupied_rows(device, A, x, s, w)
 
 
-def _by_blocks(device, A, x, held, s, allow):
+def _by_blocks(device, A, x, held, s, allow, precision, plan):
     """Over 8 x 8 bitmap blocks, for any x and mask; NotImplemented for matrices too large for them."""
     if not bitblocks.suits(A):
         return NotImplemented
+    precision = bitblocks.precision_for(device, A, precision, plan)
     allow, nothing = mask_of(device, allow)
     if nothing:
         return empty_vector(device, A.nrows, s.dtype)
     if allow is not None or held != x.size:
-        return _counted(device, A, x, s, *bitblocks.multiply(device, A, x, s, allow))
+        return _counted(device, A, x, s, *bitblocks.multiply(device, A, x, s, allow, precision))
     w = None
     if not s.structure_only:
         w = device.places(A.nrows, s.dtype.np_type)
-        bitblocks.multiply_full(device, A, s, x.values, w)
+        bitblocks.multiply_full(device, A, s, x.values, w, precision)
     return _at_occupied_rows(device, A, x, s, w)
 
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from ....planner import tuning
 from ....planner.choose_kernel import column_indices, forced_kernel
+from ....planner.choose_precision import exact
 from ....storage.store import forms_of
 from ..structure.entries import gather, index_type
 from . import bitblocks
@@ -143,7 +144,9 @@ def columns_of(device: Device, A: Compressed, form: RowSegments, plan: Any = Non
     return form.columns
 
 
-def takes_blocks(device: Device, A: Compressed, form: RowSegments, s: Lowered, plan: Any = None) -> bool:
+def takes_blocks(
+    device: Device, A: Compressed, form: RowSegments, s: Lowered, plan: Any = None, precision: str = "exact"
+) -> bool:
     """Does this product go over 8 x 8 bitmap blocks?  Once the time that they would have saved pays for making them."""
     wanted = forced_kernel("rows")
     choice = "bit_blocks", "forced", ()
@@ -153,9 +156,12 @@ def takes_blocks(device: Device, A: Compressed, form: RowSegments, s: Lowered, p
     elif wanted is not None or form.choice is None:
         return False
     else:
-        if s not in form.by_blocks:
-            form.by_blocks[s] = bitblocks.pays(device, A, s, 2 if form.columns.kind == DELTA else 4)
-        figures = form.by_blocks[s]
+        if "bitblock" in A.forms and not bitblocks.has_values_in(device, A, precision):
+            precision = "exact"
+        if (s, precision) not in form.by_blocks:
+            column_bytes = 2 if form.columns.kind == DELTA else 4
+            form.by_blocks[s, precision] = bitblocks.pays(device, A, s, column_bytes, precision)
+        figures = form.by_blocks[s, precision]
         if figures is None:
             return False
         if "bitblock" not in A.forms:
@@ -240,14 +246,22 @@ def _is_free(device, count):
     return count < 1 << 26 or device.memory()[0] > FREE_FACTOR * count
 
 
-def multiply(device: Device, A: Compressed, s: Lowered, x_values: Any, w: Any, plan: Any = None) -> None:
-    """w[rows with entries] = A (+.x) x for a full x; plan: a Plan, which records the column indices, or None."""
+def multiply(
+    device: Device, A: Compressed, s: Lowered, x_values: Any, w: Any, plan: Any = None, precision: str = "exact"
+) -> None:
+    """w[rows with entries] = A (+.x) x for a full x; plan: a Plan, which records the column indices, or None.
+
+    precision: in which values may be rounded; bitmap blocks alone have a rounded form.
+    """
     form = segments_of(device, A)
     if s.reads_x and not s.x_iso:
         columns = columns_of(device, A, form, plan)
-        if takes_blocks(device, A, form, s, plan):
-            bitblocks.multiply_full(device, A, s, x_values, w)
+        if takes_blocks(device, A, form, s, plan, precision):
+            precision = bitblocks.precision_for(device, A, precision, plan)
+            bitblocks.multiply_full(device, A, s, x_values, w, precision)
             return
+        if precision != "exact" and plan is not None and type(plan) is not str:
+            plan.use_precision(exact("bitmap blocks, which alone have rounded values, do not cost less than CSR here"))
     else:
         columns = form.plain
         if plan is not None and type(plan) is not str:
