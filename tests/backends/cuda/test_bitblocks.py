@@ -163,6 +163,7 @@ def test_planner_takes_blocks_when_they_pay(monkeypatch):
     rng = rng_of(13)
     n = 64
     dense = gb.Matrix.from_dense(rng.random((n, n)).astype(np.float32) + 0.5)
+    dense.ss.config["sparsity_control"] = "sparse"
     scattered = gb.Matrix.from_coo(np.arange(n), rng.permutation(n), np.ones(n, np.float32), nrows=n, ncols=n)
     x = gb.Vector.from_dense(rng.random(n).astype(np.float32))
     with using_shim():

@@ -197,6 +197,7 @@ template <int F> GRB_DEVICE void all_products(uint2 a, uint2 x, unsigned* out) {
     all_products<F + 1>(a, x, out);
   }
 }
+template <int = 0>
 __global__ void products(unsigned a, unsigned a1, unsigned x, unsigned x1, unsigned* out) {
   all_products<0>(make_uint2(a, a1), make_uint2(x, x1), out);
 }
