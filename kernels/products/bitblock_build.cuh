@@ -5,10 +5,8 @@
 // merge_blocks   a group of 8 lanes merges the 8 rows of a block row (tasks as in products/tile_rows.cuh), a lane each;
 //                blocks of few entries go to the remainder. Once to count, once to write.
 // encode_blocks  the codes of the columns, and the values of each chunk.
-// round_values   the values in half precision.
 #pragma once
 #include "base/bits.cuh"
-#include "base/half.cuh"
 #include "products/tile_rows.cuh"
 
 namespace grb {
@@ -129,19 +127,6 @@ encode_blocks(const word* maps, const int32_t* block_cols, const uint32_t* begin
     if (wide) atomicAdd(facts, (unsigned long long)wide);
     for (int k = 0; k < 2; k++) atomicMax(facts + 1 + k, most[k]);
   }
-}
-
-// values in half precision, H = Fp16 or Bf16; *bad: is there one whose relative error is more than `roundoff`?
-template <class H>
-__global__ void round_values(const float* values, int64_t count, float roundoff, H* to, unsigned long long* bad) {
-  bool misses = false;
-  GRB_EACH(k, count) {
-    const float value = values[k];
-    to[k] = H::rounded(value);
-    const float error = to[k].widened() - value, size = value < 0 ? -value : value;
-    misses = misses || !((error < 0 ? -error : error) <= size * roundoff);       // NaN too
-  }
-  if (misses) atomicAdd(bad, 1ull);
 }
 
 }  // namespace grb

@@ -23,14 +23,16 @@
 //   zeros. w of rows without entries is not defined.
 #pragma once
 #include "base/bits.cuh"
+#include "base/rounded.cuh"
 #include "products/bitblock_build.cuh"
 #include "products/bitblock_stage.cuh"
 #include "products/bitblock_sums.cuh"
 
 namespace grb {
 
-// The matrix as backends/cuda/products/bitblocks.py stores it; C: how the columns of blocks are encoded; V: S::A, or
-// values of half precision.
+template <class A, int FORM> using stored_t = choose<(FORM == AS_STORED), A, rounded_t<FORM>>;
+
+// The matrix as backends/cuda/products/bitblocks.py stores it; C: how the columns of blocks are encoded; V: the values.
 template <class C, class S, class V> struct BitBlocks {
   const word* maps;                // bit 8 c + r: is there an entry in row r, column c of the block?
   const C* cols;                   // and whether a block row begins
@@ -61,15 +63,16 @@ GRB_DEVICE unsigned kept_in_register(unsigned value) {  // else the compiler com
 #endif
   return value;
 }
-template <class A, class V> GRB_DEVICE A widened(const V& value) {
-  if constexpr (is_same<A, V>) return value;
-  else return value.widened();
+template <class A, int FORM> GRB_DEVICE A widened(const stored_t<A, FORM>& value) {
+  if constexpr (FORM == AS_STORED) return value;
+  else return value_of<FORM>(value);
 }
 
-template <class C, class S, class V, bool FULL, int STAGE> struct BlockRows {
+template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
   using Z = typename S::Z;
   using A = typename S::A;
   using X = typename S::X;
+  using V = stored_t<A, FORM>;
   static constexpr bool loads_a = S::reads_a && !S::a_iso && !S::structure_only;
   static constexpr bool loads_x = S::reads_x && !S::x_iso && !S::structure_only;
   static constexpr int QUADS = STAGE / 4, ITEM = int(sizeof(V)), RECORD = int(sizeof(BlockRecord));
@@ -118,7 +121,7 @@ template <class C, class S, class V, bool FULL, int STAGE> struct BlockRows {
 
   GRB_DEVICE void start() {
     sums.clear();
-    if constexpr (S::reads_a && S::a_iso) one_a = widened<A>(m.values[0]);
+    if constexpr (S::reads_a && S::a_iso) one_a = widened<A, FORM>(m.values[0]);
     if constexpr (S::reads_x && S::x_iso) one_x = v.x[0];
     const int b = begin / CHUNK * CHUNK + lane;
     int values = 0, rows = 0;
@@ -259,7 +262,7 @@ template <class C, class S, class V, bool FULL, int STAGE> struct BlockRows {
       sums.have |= unsigned(low) | unsigned(high) << 1;
     } else {
       A a_low = A(), a_high = A();
-      if constexpr (loads_a) a_low = widened<A>(d.low[j]), a_high = widened<A>(d.high[j]);
+      if constexpr (loads_a) a_low = widened<A, FORM>(d.low[j]), a_high = widened<A, FORM>(d.high[j]);
       sums.take(0, product(a_low, d.x[j], first_row, d.column[j]), low);
       sums.take(1, product(a_high, d.x[j], first_row + 1, d.column[j]), high);
     }
@@ -411,10 +414,10 @@ template <class C, class S, class V, bool FULL, int STAGE> struct BlockRows {
   }
 };
 
-template <class S, class C, class V, bool FULL, int STAGE, int THREADS, int BLOCKS>
+template <class S, class C, int FORM, bool FULL, int STAGE, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
 bit_block_rows(const word* __restrict__ maps, const C* __restrict__ cols, const int32_t* __restrict__ bases,
-               const V* __restrict__ values, const int64_t* __restrict__ value_ptr,
+               const stored_t<typename S::A, FORM>* __restrict__ values, const int64_t* __restrict__ value_ptr,
                const int32_t* __restrict__ begun, const int32_t* __restrict__ block_ptr,
                const int32_t* __restrict__ names, const uint32_t* __restrict__ rest,
                const typename S::A* __restrict__ rest_values, const int32_t* __restrict__ rest_ptr, int64_t blocks,
@@ -422,10 +425,11 @@ bit_block_rows(const word* __restrict__ maps, const C* __restrict__ cols, const 
                const typename S::X* __restrict__ x, const uint8_t* __restrict__ mask, bool complement,
                typename S::Z* __restrict__ w, uint8_t* w_present, unsigned long long* count, typename S::Z* parts,
                uint8_t* have, unsigned* arrived, int64_t buffer_bytes) {
-  using Rows = BlockRows<C, S, V, FULL, STAGE>;
+  using Rows = BlockRows<C, S, FORM, FULL, STAGE>;
   extern __shared__ ulonglong2 block_memory[];
-  const BitBlocks<C, S, V> m{maps, cols, bases, values, value_ptr, begun, block_ptr, names, rest, rest_values, rest_ptr,
-                             int(blocks), int(block_rows), int(nrows), int(ncols)};
+  const BitBlocks<C, S, typename Rows::V> m{maps, cols, bases, values, value_ptr, begun, block_ptr, names, rest,
+                                            rest_values, rest_ptr, int(blocks), int(block_rows), int(nrows),
+                                            int(ncols)};
   const BlockVectors<S> v{x_present, x, mask, complement, w, w_present};
   const CrossingRows<S> crossing{parts, have, arrived};
   Rows rows(m, v, crossing, typename Rows::Staging(reinterpret_cast<unsigned char*>(block_memory), threadIdx.x >> 5,

@@ -14,53 +14,12 @@
 // finite or not representable, and then spmm_tiles does nothing and the product over CSR, launched behind it, runs.
 // Launch: backends/cuda/products/spmm_rounded.py.  From sm_80 on; on the CPU the instruction is made by shuffles.
 #pragma once
+#include "products/round_values.cuh"
 #include "products/spmm.cuh"
 
 namespace grb {
 
-enum { HALF, BFLOAT, TENSOR_FLOAT };
-template <int FORM> using rounded_t = choose<(FORM == TENSOR_FLOAT), unsigned, uint16_t>;
 constexpr int TILE = 16;
-
-GRB_DEVICE unsigned bits_of_float(float x) { return unsigned(__float_as_int(x)); }
-
-// x in the form, to nearest; `bad` where the relative error would be more than the unit roundoff.
-template <int FORM> GRB_DEVICE rounded_t<FORM> round_to(float x, bool& bad) {
-  constexpr int DROPPED = FORM == BFLOAT ? 16 : 13;      // bits of the significand
-  constexpr unsigned LEAST = FORM == HALF ? 0x38800000u : 0x00800000u;
-  constexpr unsigned ABOVE = FORM == HALF ? 0x47800000u : 0x7f800000u;
-  const unsigned bits = bits_of_float(x), size = bits & 0x7fffffffu, sign = bits & 0x80000000u;
-  unsigned near = size + ((1u << (DROPPED - 1)) - 1) + (size >> DROPPED & 1);
-  bad = size != 0 && (near < LEAST || near >= ABOVE || size >= 0x7f800000u);
-  near >>= DROPPED;
-  if constexpr (FORM == HALF) return uint16_t(sign >> 16 | (size == 0 || bad ? 0u : near - (0x38000000u >> DROPPED)));
-  else if constexpr (FORM == BFLOAT) return uint16_t(sign >> 16 | (bad ? 0u : near));
-  else return sign | (bad ? 0u : near << DROPPED);
-}
-template <int FORM> GRB_DEVICE float value_of(rounded_t<FORM> x) {
-  if constexpr (FORM == TENSOR_FLOAT) return __int_as_float(int(x));
-  else if constexpr (FORM == BFLOAT) return __int_as_float(int(unsigned(x) << 16));
-  const unsigned size = x & 0x7fffu;
-  return __int_as_float(int((x & 0x8000u) << 16 | (size ? (size << 13) + 0x38000000u : 0u)));
-}
-
-// out = x in the form.
-template <int FORM> __global__ void round_values(const float* x, int64_t count, rounded_t<FORM>* out, word* bad) {
-  bool any = false;
-  GRB_EACH(k, count >> 2) {
-    const float4 four = reinterpret_cast<const float4*>(x)[k];
-    const float in[4] = {four.x, four.y, four.z, four.w};
-    Pack<rounded_t<FORM>, 4> pack;
-#pragma unroll
-    for (int u = 0; u < 4; u++) {
-      bool is_bad = false;
-      pack.v[u] = round_to<FORM>(in[u], is_bad);
-      any = any || is_bad;
-    }
-    reinterpret_cast<Pack<rounded_t<FORM>, 4>*>(out)[k] = pack;
-  }
-  if (any) *bad = 1;
-}
 
 // keys[e] = window of entry e << bits | its column.  A warp for a row.
 template <class I>

@@ -88,7 +88,7 @@ def test_error_bound_and_rounding(precision):
 
 @pytest.mark.parametrize(
     ("precision", "value"),
-    [("fp16", np.inf), ("fp16", np.nan), ("fp16", 65520.0), ("fp16", 1.1e-7), ("fp16", 2.0**-15 * (1 + 2.0**-10)),
+    [("fp16", np.inf), ("fp16", np.nan), ("fp16", 65520.0), ("fp16", 1.1e-7), ("fp16", 2.0**-15),
      ("bf16", -np.inf), ("bf16", np.nan), ("bf16", 3.4e38), ("bf16", 1e-40)],
 )  # fmt: skip
 def test_values_out_of_range_are_not_rounded(precision, value):
@@ -109,16 +109,6 @@ def test_values_out_of_range_are_not_rounded(precision, value):
             matrix.mxv(x, "plus_times").new()
             rounds = other == "bf16" and np.isfinite(value)
             assert ("A rounded, sums in FP32" in str(gb.explain())) == rounds
-
-
-def test_small_values_that_fp16_has_are_kept():
-    """Subnormal numbers of FP16 without an error of their own."""
-    A, dense = matrix_of(rng_of(8), np.resize([2.0**-24, 3 * 2.0**-20, -(2.0**-15), 1.0], 100))
-    x = full_vector(rng_of(9), A.ncols)
-    with gb.config.set(matmul_precision="fp16"):
-        y = dense_of(shim().matvec_rows(A, x, PLUS_TIMES, None, "bitblock"))
-    assert shim().own(A).forms["bitblock"].halves["fp16"] is not None
-    np.testing.assert_allclose(y, dense @ np.asarray(x.values, np.float64), rtol=1e-5, atol=1e-9)
 
 
 def test_masks_sparse_vectors_and_infinite_x():

@@ -77,7 +77,7 @@ def spmm_rounded():
     for form, index, wide in (("HALF", "int32_t", "8"), ("BFLOAT", "int64_t", "4"), ("TENSOR_FLOAT", "int32_t", "2")):
         yield "products/spmm_rounded.cuh", "spmm_tiles", "", (index, form, wide)
         yield "products/spmm_rounded.cuh", "fill_tiles", "", (index, form)
-        yield "products/spmm_rounded.cuh", "round_values", "", (form,)
+        yield "products/round_values.cuh", "round_values", "", (form,)
     for name in ("window_keys", "tile_columns"):
         yield "products/spmm_rounded.cuh", name, "", ("int32_t",)
 
@@ -126,7 +126,7 @@ def instances():
             (
                 "S",
                 ("uint16_t", "int32_t")[number % 2],
-                "S::A",
+                "AS_STORED",
                 "false" if structure_only else full,
                 stage,
                 "128",
@@ -203,10 +203,9 @@ def instances():
         yield "products/bitblock_build.cuh", "encode_blocks", "", (code,)
     plus_times = get_typed_op("plus_times", dtypes.FP32, kind="semiring")
     s = lowered(None, plus_times, dtypes.FP32, False, dtypes.FP32, False)
-    for stored, full in (("grb::Fp16", "true"), ("grb::Bf16", "false")):
+    for stored, full in (("HALF", "true"), ("BFLOAT", "false")):
         template = ("S", "uint16_t", stored, full, "32", "128", "5")
         yield "products/bitblock_rows.cuh", "bit_block_rows", s.text, template
-        yield "products/bitblock_build.cuh", "round_values", "", (stored,)
     for index in ("int32_t", "int64_t"):
         for moved, fill in (("uint32_t", "false"), ("uint8_t", "true"), ("ulonglong2", "true")):
             yield "products/bitblock_build.cuh", "merge_blocks", "", (index, moved, fill)

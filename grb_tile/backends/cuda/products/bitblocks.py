@@ -31,7 +31,7 @@ import numpy as np
 
 from ....planner import tuning
 from ....planner.choose_kernel import blocks_pay
-from ....planner.choose_precision import UNIT_ROUNDOFF, exact, rounded
+from ....planner.choose_precision import exact, rounded
 from ....storage.store import forms_of
 from ..structure.entries import gather, index_type, moved_type, to_bitmap, words_of
 from ..structure.structure import convert
@@ -48,7 +48,7 @@ LEAST = 3  # entries: below it 4 bytes for each column take less than the 10 of 
 THREADS = 128
 BLOCKS = {1: 5, 2: 5, 4: 5, 8: 5, 16: 3}  # resident blocks for a multiprocessor, by bytes of a value: registers
 STAGE = {1: 32, 2: 32, 4: 32, 8: 16, 16: 16}  # blocks that a warp copies at once, by bytes of a stored value
-HALF = {"fp16": "grb::Fp16", "bf16": "grb::Bf16"}  # stored types of gb.config's matmul_precision
+HALF = {"fp16": "HALF", "bf16": "BFLOAT"}  # forms of kernels/base/rounded.cuh by gb.config's matmul_precision
 PAD = 16  # bytes behind the values, which are copied in multiples of 16
 LARGEST = 1 << 28  # rows and columns: 8 * column + row fits into 32 bits
 
@@ -192,8 +192,8 @@ def values_in(device: Device, form: BitBlocks, precision: str) -> Any:
     if precision not in form.halves:
         count, found = form.values.shape[0] - PAD // form.values.dtype.itemsize, device.counters()
         half = device.empty(count + PAD // 2, np.uint16)
-        device.launcher.kernel("products/bitblock_build.cuh", "round_values", "", (HALF[precision],)).over(
-            count, (form.values, count, np.float32(UNIT_ROUNDOFF[precision]), half, found)
+        device.launcher.kernel("products/round_values.cuh", "round_values", "", (HALF[precision],)).over(
+            -(-count // 4), (form.values, count, half, found)
         )
         form.halves[precision] = None if device.read(found[:1])[0] else half
     return form.halves[precision]
@@ -277,7 +277,7 @@ def _launch(device, form, s, x_item, full, precision):
     """(kernel, blocks, threads, shared memory, bytes of a buffer, parts of block rows that cross shares, whether they
     hold something, values).
     """
-    values, stored = form.values if s.reads_a else None, "S::A"
+    values, stored = form.values if s.reads_a else None, "AS_STORED"
     if precision in HALF:
         values, stored = form.halves[precision], HALF[precision]
     item = 1 if values is None else values.dtype.itemsize

@@ -70,7 +70,7 @@ def multiply(
     bad, count = device.counters(), x.values.shape[0]
     rounded = device.empty(count, np_type)
     launcher = device.launcher
-    launcher.kernel("products/spmm_rounded.cuh", "round_values", "", (name,)).over(
+    launcher.kernel("products/round_values.cuh", "round_values", "", (name,)).over(
         count // 4, (x.values, count, rounded, bad)
     )
     wide = next(w for w in (8, 4, 2) if n % (8 * w) == 0)
