@@ -35,10 +35,15 @@ def nodes(values: Any, count: int, name: str = "sources") -> list[int]:
     """`values` (any sequence of ints) as a list of node numbers."""
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise TypeError(f"{name}: expected a sequence of node numbers, got {values!r}; write [{values!r}] for one")
-    values = list(values)
+    values = values.tolist() if is_integers(values) else list(values)
     if values and set(map(type, values)) == {int} and min(values) >= 0 and max(values) < count:
         return values  # the usual case, in a tenth of the time
     return [node(value, count, f"{name}[{k}]") for k, value in enumerate(values)]
+
+
+def is_integers(values: Any) -> bool:
+    """Is it an array of integers with one axis, whose tolist() gives ints at once?"""
+    return isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu"
 
 
 @overload

@@ -110,26 +110,28 @@ def random_walks(
         seed = int(np.random.default_rng().integers(2**63))
     seed = arguments.count(seed, "seed")
     edges = _Edges(G, weighted)
-    walks = np.full((first.size, length + 1), -1, np.int64)
-    walks[:, 0] = first
+    at_step = np.full((length + 1, first.size), -1, np.int64)  # a row for each step: what is written together is close
+    at_step[0] = first
     key = _mix(np.uint64(seed % 2**64) + np.arange(first.size, dtype=np.uint64) * GOLDEN)
     with Report("random_walks", callback) as report:
         report.finish("length", True)
         alive = np.arange(first.size)
         for step in range(length):
-            alive = alive[edges.total(walks[alive, step]) > 0]
-            at = walks[alive, step]
+            at = at_step[step, alive]
+            on = edges.total(at) > 0
+            if not on.all():
+                alive, at, key = alive[on], at[on], key[on]
             if step and (p != 1 or q != 1):
-                to = _second_order(edges, key[alive], step, walks[alive, step - 1], at, p, q)
+                to = _second_order(edges, key, step, at_step[step - 1, alive], at, p, q)
             else:
-                to = edges.draw(at, _uniform(key[alive], step, 0))
+                to = edges.draw(at, _uniform(key, step, 0))
             if restart:
-                back = _uniform(key[alive], step, 1) < restart
+                back = _uniform(key, step, 1) < restart
                 to = np.where(back, first[alive], to)
-            walks[alive, step + 1] = to
+            at_step[step + 1, alive] = to
             if report.note(walks=alive.size) or not alive.size:
                 break
-    return WalksResult(walks, G.n, seed, report, vertices=G.labels)
+    return WalksResult(np.ascontiguousarray(at_step.T), G.n, seed, report, vertices=G.labels)
 
 
 class _Edges:

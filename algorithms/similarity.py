@@ -214,11 +214,16 @@ def _structure(G: Graph, pairs: Any) -> Matrix:
         if pairs.shape != (G.n, G.n):
             raise ValueError(f"pairs: expected a {G.n} x {G.n} Matrix, got {pairs.nrows} x {pairs.ncols}")
         return pairs
-    found = list(pairs) if not isinstance(pairs, np.ndarray) else pairs.tolist()
-    array = np.array(found) if found and {type(pair) for pair in found} <= {tuple, list} else np.zeros(0)
-    if array.ndim == 2 and array.shape[-1] == 2 and array.dtype.kind == "i" and 0 <= array.min() and array.max() < G.n:
+    if isinstance(pairs, np.ndarray):
+        array, found = pairs, pairs if pairs.dtype.kind == "i" else pairs.tolist()
+    else:
+        found = list(pairs)
+        array = np.array(found) if found and {type(pair) for pair in found} <= {tuple, list} else np.zeros(0)
+    pairs_of_ints = array.ndim == 2 and array.shape[-1] == 2 and array.dtype.kind == "i" and array.size > 0
+    if pairs_of_ints and 0 <= array.min() and array.max() < G.n:
         # the usual case, in a tenth of the time
         return Matrix.from_coo(array[:, 0], array[:, 1], True, dtypes.BOOL, nrows=G.n, ncols=G.n, name="P")
+    found = found.tolist() if isinstance(found, np.ndarray) else found
     found = [tuple(pair) if hasattr(pair, "__iter__") else pair for pair in found]
     for k, pair in enumerate(found):
         if not isinstance(pair, tuple) or len(pair) != 2:

@@ -138,7 +138,7 @@ def _sources(G, count):
 
 def _pairs(G, count):
     drawn = np.random.default_rng(1).integers(0, G.n, (2 * count, 2))
-    return drawn[drawn[:, 0] != drawn[:, 1]][:count].tolist()
+    return drawn[drawn[:, 0] != drawn[:, 1]][:count]
 
 
 def timed(call):
