@@ -82,11 +82,34 @@ def _power(A, n, op):
         square = square.mxm(square, op).new()
 
 
+class RepositionRecipe(Recipe):
+    """x moved by offsets; written into an object that exists, it assigns the region where x comes to lie.
+
+    C<M> << x.reposition(...) is C<M>[region] << x[cut]: entries of C outside the region stay, as in python-graphblas.
+    """
+
+    __slots__ = ("cut", "region", "x")
+
+    def __init__(self, x, shape, offsets, function):
+        super().__init__("reposition", shape, x.dtype, function)
+        self.x, cut, region = x, [], []
+        for own, size, offset in zip(x.shape, shape, offsets, strict=True):
+            first, stop = max(0, -offset), min(own, size - offset)
+            stop = max(first, stop)
+            cut.append(slice(first, stop))
+            region.append(slice(first + offset, stop + offset) if stop > first else slice(0, 0))
+        self.cut, self.region = (tuple(keys) if len(keys) > 1 else keys[0] for keys in (cut, region))
+
+    def part(self):
+        """The part of x that is moved to the region, as an object."""
+        return self.x[self.cut].new()
+
+
 def reposition_vector(v, offset, size):
     """t(i + offset) = v(i) where that is within the new size."""
     size = v._size if size is None else int(size)
     offset = int(offset)
-    record = Recipe("reposition", (size,), v.dtype, lambda: ops.shift_vector(v._store, offset, size))
+    record = RepositionRecipe(v, (size,), (offset,), lambda: ops.shift_vector(v._store, offset, size))
     return VectorExpression(record, ("{0.name}.reposition({1})", v, offset))
 
 
@@ -101,7 +124,7 @@ def reposition_matrix(A, row_offset, column_offset, nrows, ncols):
         return ops.shift_matrix(store, row_offset, column_offset, nrows, ncols)
 
     return MatrixExpression(
-        Recipe("reposition", (nrows, ncols), A.dtype, compute),
+        RepositionRecipe(A, (nrows, ncols), (row_offset, column_offset), compute),
         ("{0.name}.reposition({1}, {2})", A, row_offset, column_offset),
     )
 

@@ -19,6 +19,7 @@ from .expression import Computable, MatrixExpression, VectorExpression
 from .index import Resolved
 from .mask import Mask, check_mask
 from .partial import write_part
+from .recipes import RepositionRecipe
 
 if TYPE_CHECKING:
     from typing import Any
@@ -229,6 +230,9 @@ def update(
                     f"got one of a {type(mask.parent).__name__}"
                 )
             ops.checks.mask_shape(record.name, mask.parent.shape, self.shape)
+    if type(record) is RepositionRecipe:
+        assign(self, Resolved(self, record.region), record.part(), mask, accum, replace, False)
+        return
     try:
         if mask is None and accum is None:
             elements.reset(self, ops.write(None, record, self.dtype))  # what self held is not looked at

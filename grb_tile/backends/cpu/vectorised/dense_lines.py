@@ -312,7 +312,8 @@ def _by_blocks(terms, monoid, high, by_columns):
     cuts = [len(columns) * s // segments for s in range(segments + 1)]
     totals = np.empty((segments, high), np_type)
     present = None if terms.present is None else np.zeros((segments, high), np.bool_)
-    neutral = None if terms.present is None else _neutral(monoid)
+    neutral = _neutral(monoid)
+    start = {"dtype": np_type} if neutral is None else {"dtype": np_type, "initial": neutral}
 
     @_silently
     def job(number, worker):
@@ -324,14 +325,14 @@ def _by_blocks(terms, monoid, high, by_columns):
                 flags = terms.flags(rows[block], part)
                 present[segment, rows[block]] |= flags.any(axis=1)
                 products = _chosen(flags, products, neutral)
-            # a reduction may begin with the identity, which a sum of one product does not
-            one = products[:, 0] if products.shape[1] == 1 else ufunc.reduce(products, axis=1, dtype=np_type)
+            # where no neutral value is known a reduction begins with the identity, which a sum of one product does not
+            one = products[:, 0] if products.shape[1] == 1 else ufunc.reduce(products, axis=1, **start)
             total = one if total is None else ufunc(total, one)
         totals[segment, rows[block]] = total
 
     _share_out(job, len(rows) * segments, high * count)
     with np.errstate(all="ignore"):
-        values = totals[0] if segments == 1 else ufunc.reduce(totals, axis=0, dtype=np_type)
+        values = totals[0] if segments == 1 else ufunc.reduce(totals, axis=0, **start)
     return None if present is None else present.any(axis=0), values
 
 
