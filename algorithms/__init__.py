@@ -62,6 +62,7 @@ from .louvain import CommunitiesResult, louvain
 from .markov_clustering import mcl
 from .modularity import PartitionQuality, modularity, partition_quality
 from .pagerank import PageRankResult, pagerank
+from .pagerank_multi import PageRankMultiResult, pagerank_multi
 from .paths import ancestors, descendants, ego_graph, has_path, shortest_path, shortest_path_length
 from .random_walks import WalksResult, random_walks
 from .rcm import OrderResult, rcm
@@ -93,6 +94,7 @@ __all__ = [
     "NegativeCycleError",
     "NoPathError",
     "OrderResult",
+    "PageRankMultiResult",
     "PageRankResult",
     "PartitionQuality",
     "Report",
@@ -154,6 +156,7 @@ __all__ = [
     "overall_reciprocity",
     "overlap",
     "pagerank",
+    "pagerank_multi",
     "partition_quality",
     "radius",
     "random_walks",

@@ -95,7 +95,7 @@ def pagerank(
     """
     G = as_graph(G)
     arguments.choice(method, ("standard", "gap", "ldbc", "adaptive"), "method")
-    alpha, dtype = arguments.fraction(alpha, "alpha"), _float_type(dtype, method)
+    alpha, dtype = arguments.fraction(alpha, "alpha"), float_type(dtype, method)
     walk = Walk(G, method, alpha, personalization, dangling, weighted, dtype)
     tol, max_iter = iteration.limits((1e-4 if method == "gap" else 1e-6) if tol is None else tol, max_iter)
     r = walk.first(nstart)
@@ -180,7 +180,11 @@ def _adaptive(walk: Walk, r: Vector, limit: float, max_iter: int, report: Report
 
 
 class Walk:
-    """One step of the reader, r -> t, with everything prepared that does not change."""
+    """One step of the reader, r -> t, with everything prepared that does not change.
+
+    scale   a / d, 0 where nothing leaves                lost   q
+    all_sinks   a where nothing leaves, 0 elsewhere      has_sinks, weighted, dtype
+    """
 
     def __init__(
         self,
@@ -193,21 +197,21 @@ class Walk:
         dtype: Any,
     ) -> None:
         n = G.n
-        self.AT, self.n, self.dtype = G.AT, n, dtype
+        self.AT, self.n, self.dtype, self.weighted = G.AT, n, dtype, weighted
         # in FP64: half a million ranks added one by one in FP32 would be off in the third digit
         self._lost_rank = semiring.plus_times[dtypes.FP64]
         self._spread = (semiring.plus_times if weighted else semiring.plus_second)[dtype]
-        p = _distribution(personalization, "personalization", n, dtype)
-        q = p if dangling is None else _distribution(dangling, "dangling", n, dtype)
+        p = distribution(personalization, "personalization", n, dtype)
+        q = p if dangling is None else distribution(dangling, "dangling", n, dtype)
         self._start = p
         # d = A plus.pair 1, or the sum of each row's weights: absent where nothing leaves
         d = G.keep(("outflow", dtype.name), lambda: _outflow(G, dtype)) if weighted else G.out_degree
         # s = a / d, 0 where nothing leaves
-        self._scale = Vector.from_scalar(0.0, n, dtype, name="scale")
-        self._scale(d.S) << unary.minv(d.dup(dtype))
+        self.scale = Vector.from_scalar(0.0, n, dtype, name="scale")
+        self.scale(d.S) << unary.minv(d.dup(dtype))
         if weighted:
-            _check_scale(d, self._scale, dtype)
-        self._scale << binary.times(self._scale, alpha)
+            _check_scale(d, self.scale, dtype)
+        self.scale << binary.times(self.scale, alpha)
         # u = (1 - a) p
         self._anew = binary.times(p, 1 - alpha).new(dtype, name="anew")
         # sinks: a where a node has no way out
@@ -215,37 +219,38 @@ class Walk:
         if method != "gap" and d.nvals < n:
             self._sinks = Vector(dtype, n, name="sinks")
             self._sinks(~d.S) << alpha
-        self._lost = q
+        self.lost = q
         self._w = Vector(dtype, n, name="w")
         # as full vectors, for passes over all nodes
-        self._all_sinks = Vector.from_scalar(0.0, n, dtype, name="sinks")
+        self.all_sinks = Vector.from_scalar(0.0, n, dtype, name="sinks")
+        self.has_sinks = self._sinks is not None
         if self._sinks is not None:
-            self._all_sinks(self._sinks.S) << self._sinks
+            self.all_sinks(self._sinks.S) << self._sinks
 
     def first(self, nstart: Vector | Mapping[int, float] | Sequence[float] | None) -> Vector:
-        return self._start.dup(name="r") if nstart is None else _distribution(nstart, "nstart", self.n, self.dtype)
+        return self._start.dup(name="r") if nstart is None else distribution(nstart, "nstart", self.n, self.dtype)
 
     def depart(self, r: Vector) -> Any:
         """(w, a s) of the first ranks: w = a r / d, s the rank of the sinks."""
-        return _depart(r, self._scale, self._all_sinks)
+        return _depart(r, self.scale, self.all_sinks)
 
     def arrive(self, w: Vector, s: Any) -> Any:
         """(t, w, a s): t = (1 - a) p + A' w + a s q, and what departs from t."""
         z = self._spread(self.AT @ w).new(name="z")
-        return _arrive(z, self._anew, self._lost, self._scale, self._all_sinks, s)
+        return _arrive(z, self._anew, self.lost, self.scale, self.all_sinks, s)
 
     def arrive_and_compare(self, state: tuple[Vector, Vector, Any]) -> Any:
         """(t, w, a s), |t - r|_1 of (r, w, a s)."""
         r, w, s = state
         z = self._spread(self.AT @ w).new(name="z")
-        *state, change = _arrive_and_compare(z, r, self._anew, self._lost, self._scale, self._all_sinks, s)
+        *state, change = _arrive_and_compare(z, r, self._anew, self.lost, self.scale, self.all_sinks, s)
         return state, change
 
     def step(self, r: Vector, t: Vector, rows: Any = None) -> None:
         """t = (1 - a) p + a (A' (r / d) + s q), for those of `rows` only when given; r is kept."""
         w = self._w
         # w = a r / d
-        w << binary.times(r & self._scale)
+        w << binary.times(r & self.scale)
         # t = (1 - a) p
         mask = {} if rows is None else {"mask": rows.S}
         if self._sinks is None:
@@ -253,7 +258,7 @@ class Walk:
         else:
             # t = (1 - a) p + a s q,  s the rank of the sinks
             s = self._lost_rank(self._sinks @ r).new().value
-            t(**mask) << binary.times(self._lost, s)
+            t(**mask) << binary.times(self.lost, s)
             t(binary.plus, **mask) << self._anew
         # t += A' w
         t(binary.plus, **mask) << self._spread(self.AT @ w)
@@ -282,7 +287,8 @@ def _check_scale(d: Vector, scale: Vector, dtype: Any) -> None:
         )
 
 
-def _float_type(dtype: Any, method: str) -> Any:
+def float_type(dtype: Any, method: str = "standard") -> Any:
+    """FP64 where dtype is None.  Raises: TypeError, ValueError for other types than FP32 and FP64."""
     found = dtypes.FP64 if dtype is None else dtypes.lookup_dtype(dtype)
     if found not in (dtypes.FP32, dtypes.FP64):
         raise TypeError(f"dtype: ranks are FP32 or FP64, got {found.name}")
@@ -291,7 +297,7 @@ def _float_type(dtype: Any, method: str) -> Any:
     return found
 
 
-def _distribution(values: Any, name: str, n: int, dtype: Any) -> Vector:
+def distribution(values: Any, name: str, n: int, dtype: Any) -> Vector:
     """`values` as a full vector >= 0 with sum 1; uniform when None."""
     full = Vector.from_scalar(0.0 if n == 0 or values is not None else 1.0 / n, n, dtype, name=name)
     if values is None:

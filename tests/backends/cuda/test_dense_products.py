@@ -4,6 +4,7 @@ import pytest
 
 import grb_tile as gb
 from cuda_emulation.backend import using_shim
+from grb_tile.algorithms import pagerank_multi
 from support.dense_operands import dense, semiring_named, sparse
 from support.seeds import generator
 
@@ -56,3 +57,17 @@ def test_sddmm(semiring, kind):
         found, plan = of_device(lambda A, B, M: op(A @ B.T).new(mask=M.S), (A, B, M))
         assert "sddmm" in plan
         agree(found, op(plain_a @ plain_b.T).new(mask=M.S), name)
+
+
+@pytest.mark.slow
+def test_personalised_pagerank_is_spmm():
+    """Also for the sums over dangling nodes: a full matrix times a full vector is no product over CSR."""
+    rng = generator("personalised pagerank on the device")
+    A, sources = sparse(rng, (40, 40), 0.05, "FP64"), [3, 17, 25]
+    options = {"tol": 0, "max_iter": 4}
+    wanted = pagerank_multi(A, sources, **options).ranks
+    with using_shim():
+        found = pagerank_multi(A, sources, **options).ranks
+        methods = {plan.method for plan in gb.explain(16).plans if plan.operation in ("matmul", "matvec")}
+        assert "spmm" in methods and "dense" in methods, methods
+    assert found.isclose(wanted, rel_tol=1e-12, check_dtype=True)

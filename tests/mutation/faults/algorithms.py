@@ -87,8 +87,15 @@ FAULTS = [
     Fault(
         "algorithms/pagerank.py",
         "sinks keep their rank under a personalization",
-        "        self._lost = q\n",
-        "        self._lost = p\n",
+        "        self.lost = q\n",
+        "        self.lost = p\n",
+    ),
+    Fault(
+        "algorithms/pagerank_multi.py",
+        "the rank of nodes without out-edges is lost",
+        "        s << binary.plus(s, self._anew)\n",
+        "        s << binary.plus(binary.times(s, 0), self._anew)\n",
+        ("tests/algorithms/test_pagerank_multi.py",),
     ),
     Fault(
         "algorithms/hits.py",
