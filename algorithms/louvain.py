@@ -98,7 +98,7 @@ def louvain(
             if level + 1 != max_level:
                 # B = S' B S
                 B = quotient(B, label, count)
-    return communities(G, A, x, gamma, report)
+    return communities(G, A, x, gamma, report, best if np.isfinite(best) else None)
 
 
 def noting(report: Report, level: int) -> Callable[[float, int], Any]:
@@ -129,11 +129,15 @@ def levels(n: int, max_level: int | None, report: Report) -> Iterator[int]:
         yield level
 
 
-def communities(G: Graph, B: Matrix, x: Any, gamma: float, report: Report) -> CommunitiesResult:
-    """The result of labels x, with their modularity in the symmetric graph B."""
+def communities(
+    G: Graph, B: Matrix, x: Any, gamma: float, report: Report, quality: float | None = None
+) -> CommunitiesResult:
+    """The result of labels x, with their modularity in the symmetric graph B, computed where `quality` is None."""
     x, count = labels_in_order(x)
     labels = vector_of(x)
     labels.name = "labels"
+    if quality is not None:
+        return CommunitiesResult(labels, count, quality, report, vertices=G.labels)
     within = float(rowwise.sum_of_own(B, labels).reduce(monoid.plus).new().value or 0.0)
     # Q = sum over c of  L(c) / m - gamma (K(c) / 2m)^2
     K = vector_of(sums_by_label(x, dense(B.reduce_rowwise(monoid.plus).new()), G.n))

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from . import binary, monoid, rowwise, select, semiring
+from . import binary, monoid, rowwise, select, semiring, sequential
 from .backends.select import current
 from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import BOOL, FP64, INT64
-from .hashing import key_of
+from .hashing import key_of, mixed_by
 from .storage.convert import keep_symmetric
 from .storage.store import BitmapVector, index_dtype
 
@@ -89,16 +89,21 @@ class LocalMoves:
         own = backend.xp.zeros(n)
         active: Vector | None = None  # nodes to be looked at: a neighbour has moved, or they wait for their turn
         best, kept, since, first = -np.inf, x, 0, None
+        few = self.B.nvals <= FEW_ENTRIES
         while True:
-            K = sums_by_label(x, self.k, n)
             if not self.total:
                 return *labels_in_order(x), 0.0, False
-            found = [v._store for v in self.best(x, K, active)]
             # the nodes of a random half move
-            chosen = None if active is None else active._store
             key = self.coins.next_round()
-            after, own, wants, moves, numbers = backend.move_half(x, K, found, chosen, own, self.u, self.k, key)
-            within, squares, wanting, moving = numbers
+            whole = self._whole_round(x, key) if few else None
+            if whole is not None:
+                after, within, squares, wanting, moving = whole
+            else:
+                K = sums_by_label(x, self.k, n)
+                found = [v._store for v in self.best(x, K, active)]
+                chosen = None if active is None else active._store
+                after, own, wants, moves, numbers = backend.move_half(x, K, found, chosen, own, self.u, self.k, key)
+                within, squares, wanting, moving = numbers
             quality = (within + self.loops) / self.total - self.gamma * squares / self.total**2
             first = quality if first is None else first
             since = 0 if quality > best + max(tol, SMALL_SHARE * (best - first)) else since + 1
@@ -109,8 +114,15 @@ class LocalMoves:
             if note(best, int(moving)):
                 return *labels_in_order(kept), best, True
             x = after
-            if self.B.nvals > FEW_ENTRIES:
+            if not few:
                 active = self._next(wants, wanting, moves, moving)
+
+    def _whole_round(self, x: Any, key: int) -> tuple[Any, float, float, int, int] | None:
+        """A round over all nodes as one compiled loop; None where the backend has none."""
+        if not isinstance(x, np.ndarray):
+            return None
+        stays = (mixed_by(np.arange(self.n, dtype=np.uint64), key) >> np.uint64(63)).astype(np.int64)
+        return sequential.local_round(self.B, x, self.u, self.k, stays)
 
     def best(self, x: Any, K: Any, active: Vector | None) -> tuple[Vector, Vector, Vector]:
         """rowwise.best_move of the active nodes."""

@@ -9,9 +9,10 @@ import scipy.sparse as sp
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
-from grb_tile import local_moves
+from grb_tile import local_moves, sequential
 from grb_tile.algorithms import Graph, label_propagation, leiden, louvain, modularity, partition_quality
 from grb_tile.backends.select import current
+from grb_tile.hashing import mixed_by
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
 
@@ -271,3 +272,24 @@ def test_the_order_of_additions_does_not_choose(method, number, monkeypatch, bas
     monkeypatch.setitem(vars(backend), "move_half", move_half)
     for _ in range(6):
         assert method(A, seed=1).to_numpy().tolist() == wanted
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_compiled_round_is_the_vote_and_the_moves(seed):
+    """sequential.local_round against rowwise.best_move and the backend's move_half."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 40))
+    i, j = rng.integers(0, n, (2, 4 * n))
+    w = rng.integers(1, 9, 4 * n) / 4  # sums without rounding
+    A = gb.Matrix.from_coo(np.r_[i, j], np.r_[j, i], np.r_[w, w], nrows=n, ncols=n, dup_op=gb.binary.plus)
+    B = local_moves.all_rows(gb.select.offdiag(A).new())
+    k, x = B.reduce_rowwise("plus").new().to_dense(0.0), rng.integers(0, max(n // 2, 1), n)
+    u, key = k / 64, 12345 + seed
+    K = np.bincount(x, k, n)
+    stays = (mixed_by(np.arange(n, dtype=np.uint64), key) >> np.uint64(63)).astype(np.int64)
+    with gb.config.set(backend="cpu"), gb.plan(force="numba"):
+        found = sequential.local_round(B, x, u, k, stays)
+        vote = [v._store for v in gb.rowwise.best_move(B, *map(gb.Vector.from_dense, (x, u, K, k)))]
+        after, _, _, _, numbers = current().move_half(x, K, vote, None, np.zeros(n), u, k, key)
+    assert found is not None and found[0].tolist() == after.tolist()
+    assert np.allclose(found[1:], numbers, rtol=1e-12)

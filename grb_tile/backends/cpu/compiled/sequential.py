@@ -20,6 +20,7 @@ _ONE_MATRIX = (
     "topological_levels", "union_find",
 )  # fmt: skip
 _LISTS = "breadth_first", "label_turns", "topological_levels"  # neighbours in an order of their own, with INT64 numbers
+_NUMBERS = "floyd_warshall", "local_round"  # arrays of FP64 among the arguments
 # (template, constants) of every kernel of this module, for indices of 32 bits: what a release brings compiled
 KERNELS = [
     *((name, {"INDEX": "i"}) for name in _ONE_MATRIX),
@@ -34,6 +35,7 @@ KERNELS = [
     ),
     ("spanning_forest", {}),
     ("floyd_warshall", {"Z": "d"}),
+    ("local_round", {"INDEX": "i", "Z": "d"}),
     *(
         ("best_label", {"X_ISO": iso, "VALUE": "d", "INDEX": "i", "Z": "d", "MASK": mask})
         for iso, mask in ((True, "none"), (False, "none"), (False, "pattern"))
@@ -59,7 +61,7 @@ def sequential(name, matrices, arguments, seconds, each=None, flags=None):
     if any(A.rows is not None for A in matrices):
         return NotImplemented
     constants = {key: A.indices.dtype.char for key, A in zip(("INDEX", "IN_INDEX"), matrices, strict=False)}
-    if each or name == "floyd_warshall":
+    if each or name in _NUMBERS:
         constants["Z"] = "d"
     if flags:
         constants |= {"VALUE": matrices[0].dtype.np_type.char, **flags}
