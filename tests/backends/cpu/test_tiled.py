@@ -1,8 +1,12 @@
-"""TileSpMSpV compiled by Numba against NumPy's rows, for each size of tiles, each mask, sparse and full vectors."""
+"""TileSpMSpV and the directions of TileBFS compiled by Numba against NumPy's rows.
+
+For each size of tiles, each mask, sparse and full vectors.
+"""
+
+import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 import grb_tile as gb
 from grb_tile.backends.cpu.compiled import tiled
@@ -16,31 +20,45 @@ SEMIRINGS = {
 }  # fmt: skip
 
 
+def operands(salt, one=None):
+    """(A, x, mask or None) of random shapes: thin and full tiles, no entries of x, few, all; each kind of mask."""
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, salt])
+    for share, x_share, kind in itertools.product((0.01, 0.1, 0.7), (0.0, 0.05, 1.0), range(3)):
+        shape = rng.integers(1, 40, 2) if share == 0.01 else rng.integers(40, 200, 2)
+        rows, cols = (rng.random(shape) < share).nonzero()
+        at, allowed = (np.flatnonzero(rng.random(n) < part) for n, part in ((shape[1], x_share), (shape[0], 0.5)))
+        a, b = (rng.integers(1, 9, k.size).astype(float) if one is None else one for k in (rows, at))
+        A = gb.Matrix.from_coo(rows, cols, a, nrows=shape[0], ncols=shape[1], dtype=float)
+        M = gb.Vector.from_coo(allowed, True, size=shape[0])
+        yield A, gb.Vector.from_coo(at, b, size=shape[1], dtype=float), (None, M.S, ~M.S)[kind]
+
+
+def agrees(A, x, mask, semiring, plan):
+    """Is the product under the plan that of NumPy's rows, and was it compiled where there was work?"""
+    with gb.plan(force=("rows", "csr", "numpy")):
+        want = A.mxv(x, semiring).new(mask=mask)
+    with gb.plan(force=(*plan, "numba")):
+        got = A.mxv(x, semiring).new(mask=mask)
+    assert got.isequal(want), f"seed {seeds.SEED}: {A.shape} {A.nvals} entries, {x.nvals} of x, mask {mask}"
+    if A.nvals > 1 and x.nvals > 1:  # one entry is not stored as one value for all
+        (found,) = gb.explain().plans
+        assert found.format == plan[0] and found.engine == "numba"
+
+
 @pytest.mark.parametrize("nt", [16, 32, 64])
 @pytest.mark.parametrize("name", SEMIRINGS)
-@given(
-    salt=st.integers(0, 2**20), shape=st.tuples(st.integers(1, 200), st.integers(1, 200)),
-    share=st.sampled_from([0.01, 0.1, 0.7]), x_share=st.sampled_from([0.0, 0.05, 1.0]),
-    mask=st.sampled_from([None, "structure", "complement"]),
-)  # fmt: skip
-@settings(max_examples=12)
-def test_compiled_rows_of_tiles(name, nt, salt, shape, share, x_share, mask):
-    """The same entries as over CSR; the plan says that the kernel ran where there was work."""
-    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, salt])
-    rows, cols = (rng.random(shape) < share).nonzero()
-    A = gb.Matrix.from_coo(rows, cols, rng.integers(1, 9, rows.size).astype(float), nrows=shape[0], ncols=shape[1])
-    at = np.flatnonzero(rng.random(shape[1]) < x_share)
-    x = gb.Vector.from_coo(at, rng.integers(1, 9, at.size).astype(float), size=shape[1])
-    M = gb.Vector.from_coo(np.flatnonzero(rng.random(shape[0]) < 0.5), True, size=shape[0])
-    allow = {None: None, "structure": M.S, "complement": ~M.S}[mask]
-    with gb.plan(force=("rows", "csr", "numpy")):
-        want = A.mxv(x, SEMIRINGS[name]).new(mask=allow)
-    with gb.plan(force=("tiled", "numba", f"nt{nt}")):
-        got = A.mxv(x, SEMIRINGS[name]).new(mask=allow)
-    assert got.isequal(want), f"seed {seeds.SEED}"
-    if A.nvals and x.nvals:
-        (plan,) = gb.explain().plans
-        assert plan.format == "tiled" and plan.engine == "numba"
+def test_compiled_rows_of_tiles(name, nt):
+    for A, x, mask in operands(nt):
+        agrees(A, x, mask, SEMIRINGS[name], ("tiled", f"nt{nt}"))
+
+
+@pytest.mark.parametrize("nt", [16, 32, 64])
+@pytest.mark.parametrize("direction", ["bittiled", "push_csc", "push_csr", "pull_csc"])
+def test_compiled_directions_of_bit_tiles(direction, nt):
+    """A level of TileBFS as a product: any_pair, and min_plus of operands of one value each."""
+    for semiring in (gb.semiring.any_pair, gb.semiring.min_plus):
+        for A, x, mask in operands(nt, one=3.0):
+            agrees(A, x, mask, semiring, (direction, f"nt{nt}"))
 
 
 def test_threads_share_the_tile_rows(monkeypatch):

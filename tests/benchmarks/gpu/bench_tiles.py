@@ -37,6 +37,7 @@ from grb_tile.algorithms import Graph, bfs
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import tiles
 from grb_tile.backends.cuda.traversal import bfs_tiles as traverse_tiles
+from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector
 
@@ -203,6 +204,7 @@ def product_figures(backend, name, B, density, layout):
         "rows_us": device_us(partial(product, backend.matvec_rows, B), 10),
         "cols_us": device_us(partial(product, backend.matvec_cols, BT), 10),
     }
+    planned = partial(product, lambda A, x, op, *_: multiply.matvec(A, False, x, op, None), B)
     for nt in WIDTHS:
         with gb.plan(force=f"nt{nt}"):
             call = partial(product, backend.matvec_rows, B, "tiled")
@@ -212,6 +214,9 @@ def product_figures(backend, name, B, density, layout):
         x = tiles.tiled_vector_of(backend.device, x, nt)
         figures[f"floor{nt}_us"] = floor_us(T, x, dtype.np_type.itemsize)
         figures[f"in_tiles{nt}"] = T.local_col.shape[0] / B.nvals
+    figures["planned_us"] = device_us(planned, 10)
+    plan = gb.explain().plans[0]
+    figures["planned"] = f"{plan.method} over {plan.format}"
     return figures
 
 

@@ -12,6 +12,7 @@ SSSP = (CUDA + "test_sssp.py",)
 SEGMENTS = (CUDA + "test_segments.py",)
 TILES = (CUDA + "test_tiles.py", CUDA + "test_bfs_tiles.py")
 BITBLOCKS = (CUDA + "test_bitblocks.py",)
+TILES_OF_CPU = ("tests/backends/cpu/test_tiled.py",)
 TILE_PAIRS = (CUDA + "test_tile_pairs.py",)
 INNER_WINDOWS = (CUDA + "test_inner_windows.py",)
 EMULATION = (CUDA + "test_emulation.py",)
@@ -357,6 +358,20 @@ FAULTS = [
         "      to += before;\n",
         "",
         TILE_PAIRS,
+    ),
+    Fault(
+        "grb_tile/backends/cpu/templates/tiled_rows.py",
+        "tiles with values on the CPU: absent positions of x count as zeros",
+        "                                if present & bit(local):",
+        "                                if present:",
+        TILES_OF_CPU,
+    ),
+    Fault(
+        "grb_tile/backends/cpu/templates/tiled_rows.py",
+        "the remainder of tiles on the CPU is met where the tile's number says",
+        "np.uint64(x_mask[slot]) & bit(k % nt):",
+        "np.uint64(x_mask[slot]) & bit(k // nt % nt):",
+        TILES_OF_CPU,
     ),
     Fault(
         "kernels/products/tiles.cuh",

@@ -1,4 +1,4 @@
-"""BFS over bit tiles (TileBFS): for the plans "bittiled", "push_csc", "push_csr" and "pull_csc".
+"""BFS and products over bit tiles (TileBFS): for the plans "bittiled", "push_csc", "push_csr" and "pull_csc".
 
 Paper: tilespmspv_tilebfs_icpp22, section 3.4.  Without a compiled kernel the templates run as plain Python, which is
 slower and gives the same result.
@@ -8,11 +8,15 @@ import time
 
 import numpy as np
 
+from grb_tile.operators.iso_products import one_result, uses
 from grb_tile.planner import forced_tile_size
+from grb_tile.storage import bits, convert
 from grb_tile.storage.bit_tiles import bit_tiles_of
-from grb_tile.storage.tiled import WORDS
+from grb_tile.storage.tiled import can_tile
 
 from ..jit import cache as jit
+from ..jit.operators import result_value
+from .matvec import result_vector
 
 WIDE_FROM = 10_000  # vertices above which tiles are 64 x 64, 32 x 32 below (section 3.4)
 SPARSE = 0.01  # frontier / vertices below which push-CSC runs
@@ -27,15 +31,51 @@ def choose_direction(frontier, unvisited, n):
     return "push_csc" if frontier < SPARSE * n else "push_csr"
 
 
+def _functions(tiles, seconds):
+    """The compiled directions for such tiles, or None as long as they do not pay."""
+    constants = {"TILE": tiles.row_words.dtype.char, "START": tiles.by_rows.start.dtype.char}
+    return jit.plain_kernel("bit_tiles", **constants).functions_for(seconds)
+
+
+def matvec_bit_tiles(A, x, semiring, allow, direction):
+    """As matvec_rows (backends/protocol.py), where all results are one value: one level of TileBFS, whose visited
+    vertices are the positions that are not allowed.  NotImplemented leaves it to NumPy.
+    """
+    reads_a, reads_x = uses(semiring.binaryop)
+    if A.indices.shape[0] == 0 or x.nvals == 0 or A.rows is not None or not can_tile(A):
+        return NotImplemented
+    if not one_result(semiring, A.iso or not reads_a, x.iso or not reads_x):
+        return NotImplemented
+    n = A.nrows
+    tiles = bit_tiles_of(A, forced_tile_size(64))
+    functions = _functions(tiles, A.nvals * 20e-9 + 1e-3)
+    if functions is None:
+        return NotImplemented
+    words, word = convert.words_of(x), tiles.row_words.dtype
+    words = bits.full(x.size) if words is None else words
+    visited, wanted = np.zeros((n + 63) // 64, np.uint64), n
+    if allow is not None:
+        pattern = convert.words_of(allow.pattern)
+        pattern = bits.full(n) if pattern is None else pattern
+        visited = pattern if allow.complement else ~pattern
+        wanted = n - allow.pattern.nvals if allow.complement else allow.pattern.nvals
+    if direction not in DIRECTIONS:
+        direction = "pull_csc" if wanted < FEW_LEFT * n else "push_csc" if x.nvals < SPARSE * x.size else "push_csr"
+    found = np.zeros(visited.shape[0], np.uint64)
+    lines = tiles.by_cols if direction == "push_csc" else tiles.by_rows
+    parts = -(-n // tiles.nt)
+    x_parts = words.view(word)[: -(-A.ncols // tiles.nt)]
+    getattr(functions, direction)(*lines, x_parts, visited.view(word)[:parts], found.view(word)[:parts])
+    count = int(np.bitwise_count(found).sum())
+    return result_vector(n, semiring.return_type, found, result_value(semiring, A, x), count, True)
+
+
 def traverse_bit_tiles(A, sources, max_level, target, direction=None):
     """(words, levels, report rows, engine) of a BFS over A's bit tiles; direction: of DIRECTIONS, or None to choose."""
     n = A.nrows
     nt = forced_tile_size(64 if n > WIDE_FROM else 32)
     tiles = bit_tiles_of(A, nt)
-    start = tiles.by_rows.start.dtype.char
-    functions = jit.plain_kernel("bit_tiles", TILE=WORDS[nt]().dtype.char, START=start).functions_for(
-        A.nvals * 20e-9 + 1e-3
-    )
+    functions = _functions(tiles, A.nvals * 20e-9 + 1e-3)
     engine = "numba"
     if functions is None:
         from ..templates import bit_tiles as functions
@@ -47,8 +87,7 @@ def traverse_bit_tiles(A, sources, max_level, target, direction=None):
     if n % nt:
         m[-1] = ~word.type((1 << (n % nt)) - 1)  # positions past the last vertex count as visited
     level = np.zeros(n, np.int32)
-    bits = np.left_shift(word.type(1), (sources % nt).astype(word))
-    np.bitwise_or.at(x, sources // nt, bits)
+    np.bitwise_or.at(x, sources // nt, np.left_shift(word.type(1), (sources % nt).astype(word)))
     m |= x
     size, left, depth = sources.size, n - sources.size, 0
     rows = []

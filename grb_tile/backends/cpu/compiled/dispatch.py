@@ -6,6 +6,7 @@ for it (jit/cache.py).  Meanings of the primitives: backends/protocol.py.
 
 from ..jit import cache as jit
 from . import (
+    bit_tiles,
     elementwise as accelerate_rows,
     entries as accelerate_entries,
     matmul as accelerate_matmul,
@@ -43,10 +44,12 @@ def matvec_rows(A, x, semiring, allow=None, plan=None):
 
 
 def matvec_tiled(A, x, semiring, allow=None, plan=None, format="tiled"):
-    """The same over the tiled form, where `format` names it."""
-    if format != "tiled":
-        return NotImplemented
-    return _record(plan, tiled.matvec_tiled(A, x, semiring, allow))
+    """The same over tiles with values, or over bit tiles."""
+    if format == "tiled":
+        return _record(plan, tiled.matvec_tiled(A, x, semiring, allow))
+    if format == "bittiled" or format in bit_tiles.DIRECTIONS:
+        return _record(plan, bit_tiles.matvec_bit_tiles(A, x, semiring, allow, format))
+    return NotImplemented
 
 
 def matvec_cols(AT, x, semiring, allow=None, plan=None):
