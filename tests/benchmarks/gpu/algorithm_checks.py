@@ -172,6 +172,52 @@ def independent(G, found):
     return f"{found.count} members"
 
 
+def generations(G, found):
+    """The level of a vertex is one more than the greatest of its in-neighbours', 0 without."""
+    xp, i, j = edges(G)
+    level = _dense(xp, found.values)
+    wanted = xp.zeros(G.n, np.int64)
+    (np if xp is np else xp).maximum.at(wanted, j, level[i] + 1)
+    assert bool((level == wanted).all()), f"{int((level != wanted).sum())} levels differ"
+    return f"{int(level.max()) + 1} levels"
+
+
+def order(G, found):
+    """A permutation and its inverse, and the bandwidth before and after."""
+    xp, i, j = edges(G)
+    position = _dense(xp, found.positions)
+    at = xp.asarray(found.order)
+    assert bool((xp.sort(at) == xp.arange(G.n)).all()), "a vertex is missing"
+    assert bool((position[at] == xp.arange(G.n)).all()), "positions are not the inverse of the order"
+    return f"bandwidth {int(xp.abs(i - j).max())} becomes {int(xp.abs(position[i] - position[j]).max())}"
+
+
+def matching(G, found):
+    """Pairs are entries, each row and column in one at most, and as many as SciPy finds."""
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    A = _scipy(G)
+    i, j = found.mate_row.to_coo()
+    assert np.unique(j).size == j.size == found.count, "a column is in two pairs"
+    assert bool((np.asarray(A[i.astype(np.int64), j]) != 0).all()), "a pair is no entry"
+    count = int((maximum_bipartite_matching(A, perm_type="column") >= 0).sum())
+    assert count == found.count, f"{found.count} pairs, SciPy has {count}"
+    return f"{count} pairs as SciPy"
+
+
+def eigen(G, found):
+    """|A' x - (x' A' x) x| of a vector of norm 1, after few steps: how near it is, no bound."""
+    xp, i, j = edges(G)
+    x = _dense(xp, found.values, np.float64)
+    x /= float(xp.sqrt((x * x).sum()))
+    y = xp.bincount(j, weights=x[i], minlength=G.n)
+    value = float((x * y).sum())
+    off = float(xp.sqrt(((y - value * x) ** 2).sum())) / value
+    assert off < 0.5, f"no eigenvector: off by {off}"
+    return f"eigenvalue {value:.1f}, off by {off:.1e}"
+
+
 CHECKS = {"pagerank": pagerank, "components": components, "strong": strong, "cores": cores, "louvain": louvain,
-          "labels": labels, "forest": forest, "coloring": coloring, "independent": independent}  # fmt: skip
+          "labels": labels, "forest": forest, "coloring": coloring, "independent": independent, "order": order,
+          "generations": generations, "matching": matching, "eigen": eigen}  # fmt: skip
 SLOW_CHECKS = {"strong", "forest"}  # by SciPy on the host: of smaller graphs
