@@ -176,6 +176,9 @@ GPU_BINNED_ROW_NS = _set(
     "binned_rows with a mask: 27e-3 (grid) to 100e-3 (uniform, degree 16)",
     PLANS,
 )
+GPU_SEARCHED_RATIO = _set(
+    "GPU_SEARCHED_RATIO", 8, "ratio of entries", "a binary search takes 50 ps, a merged entry 12 bytes of traffic", H200
+)
 GPU_TRANSPOSE_NS = _set("GPU_TRANSPOSE_NS", 41.3e-3, "ns an entry", "radix sort of the columns and two gathers", H200)
 
 # ---------------------------------------------------------------------- sparse vectors, values without an atomic

@@ -41,6 +41,8 @@ def structure():
             yield "elementwise/overwrite.cuh", "overwrite_listed", "", (place, moved)
         for index in INDICES:
             yield "elementwise/intersect.cuh", "locate_entries", "", (index, place)
+            yield "elementwise/merge_search.cuh", "merge_locate", "", (index, place)
+            yield "elementwise/merge_search.cuh", "merge_partition", "", (index,)
             yield "elementwise/union.cuh", "scatter_first", "", (index, place)
             yield "elementwise/union.cuh", "scatter_lone", "", (index, place)
             yield "elementwise/kronecker.cuh", "kronecker_entries", "", (index, place, "int32_t")

@@ -1,18 +1,21 @@
 """Positions of entries on the device: lookup of one store's entries in another, stream compaction, unions.
 
 All functions take the Device first; stores reside on the device.  Values are not read here.  Kernels:
-elementwise/intersect.cuh, elementwise/union.cuh, elementwise/restrict.cuh.  A compacted list costs one read-back: its
-length.
+elementwise/intersect.cuh, elementwise/merge_search.cuh, elementwise/union.cuh, elementwise/restrict.cuh.  A compacted
+list costs one read-back: its length.
 """
 
 import numpy as np
 
+from ....planner import tuning
 from ....storage.convert import share
 from ....storage.store import Compressed, SparseVector, index_dtype
 from . import structure
 from .entries import compressed, empty_vector, gather, index_type, vector_of
 
 AND, OR, WITHOUT = 0, 1, 2
+MERGE_ITEMS = 2048  # as in elementwise/merge_search.cuh
+MOST_CHUNKS = 1 << 30  # blocks of a grid
 
 
 def is_matrix(x):
@@ -51,6 +54,9 @@ def locate(device, a, b, *, complement=False, flags=None, at_type=None):
     n, m = a.indices.shape[0], b.indices.shape[0]
     at = None if at_type is None else device.empty(n, at_type)
     hit = device.empty(n, np.bool_) if flags is None else flags
+    if _merges(device, a, b):
+        _locate_by_merging(device, a, b, complement, flags is not None, at, hit)
+        return at, hit
     kernel = device.launcher.kernel(
         "elementwise/intersect.cuh",
         "locate_entries",
@@ -59,6 +65,33 @@ def locate(device, a, b, *, complement=False, flags=None, at_type=None):
     )
     kernel.over(n, (*view(a), n, *view(b), m, complement, flags is not None, at, hit))
     return at, hit
+
+
+def _merges(device, a, b):
+    """Are the stores merged, rather than each entry of a searched in b?"""
+    n, m = a.indices.shape[0], b.indices.shape[0]
+    if n + m < device.launcher.size(tuning.GPU_SMALL_MATRIX, 32) or m > n * tuning.GPU_SEARCHED_RATIO:
+        return False
+    return not is_matrix(a) or (a.rows is None and b.rows is None and a.indices.dtype == np.int32)
+
+
+def _locate_by_merging(device, a, b, complement, join, at, hit):
+    n, m = a.indices.shape[0], b.indices.shape[0]
+    launcher, matrices = device.launcher, is_matrix(a)
+    stores = (
+        a.indptr if matrices else None, a.indices, n, b.indptr if matrices else None, b.indices, m,
+        a.nrows if matrices else 1,
+    )  # fmt: skip
+    items = launcher.size(MERGE_ITEMS, 48)
+    chunks = -(-(n + m) // items)
+    splits, rows = device.empty(chunks + 1, np.int64), device.empty(chunks + 1, np.int64)
+    name = index_type(a.indices)
+    kernel = launcher.kernel("elementwise/merge_search.cuh", "merge_partition", "", (name,))
+    kernel.over(chunks + 1, (*stores, items, chunks, splits, rows))
+    kernel = launcher.kernel(
+        "elementwise/merge_search.cuh", "merge_locate", "", (name, "int32_t" if at is None else index_type(at))
+    )
+    kernel.over(chunks * 256, (*stores, items, chunks, splits, rows, complement, join, at, hit), most=MOST_CHUNKS)
 
 
 def member_flags(device, indices, words, *, complement=False, flags=None):
@@ -171,7 +204,9 @@ def union_positions(device, x, y):
     plain = is_matrix(x) and x.rows is None and y.rows is None
     rows = device.empty(count, np.int64) if is_matrix(x) and not plain else None
     kernel = device.launcher.kernel("elementwise/union.cuh", "scatter_first", "", names)
-    kernel.over(n, (*view(wide), n, *view(thin), m, ends, columns, rows, at_wide, at_thin))
+    kernel.over(
+        n, (*view(wide), n, *locate(device, wide, thin, at_type=at_type), ends, columns, rows, at_wide, at_thin)
+    )
     kernel = device.launcher.kernel("elementwise/union.cuh", "scatter_lone", "", names)
     kernel.over(m, (*view(thin), m, lone, lower, ends, columns, rows, at_wide, at_thin))
     none = device.constant(x.dtype.np_type.type(0))
