@@ -42,10 +42,10 @@ template <class C, class S, class V> struct BitBlocks {
   const int32_t* begun;            // block rows begun before each chunk
   const int32_t* block_ptr;        // first block of each block row that holds something, and the end
   const int32_t* names;            // numbers of these block rows; null: all
-  const uint32_t* rest;            // remainder: 8 * column + row of each entry; null: none
+  const uint32_t* rest;            // remainder: 8 * column + row of each entry
   const typename S::A* rest_values;
   const int32_t* rest_ptr;         // of each block row that holds something
-  int blocks, block_rows, nrows, ncols;
+  int blocks, rest_rows, nrows, ncols;  // rest_rows: block rows, 0 without a remainder
   GRB_DEVICE int name(int k) const { return names == nullptr ? k : names[k]; }
 };
 // The other operands; null words: all positions.
@@ -91,14 +91,19 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
   const V* next_values = nullptr;  // of the next stage
   bool crosses_front = false;      // is a block row open where the share begins?
   bool in_front = true;            // has none begun in this share?
-  int row = 0;                     // first row of the open block row
+  int open_name = 0;               // of the open block row; loaded, so nothing is computed from it before it is used
   unsigned allowed = 0xff;         // its rows that the mask allows
   unsigned found = 0;
   BlockSums<S, FULL> sums;
-  // The remainder of the open block row: its entries, and the first ones, which are loaded when it begins.
-  int rest_from = 0, rest_to = 0, rest_ahead = 0;
-  unsigned rest_code = 0;
-  A rest_value = A();
+  // Remainder of a block row: entries from .. to - 1, and of the first eight that of four lanes.
+  struct Rest {
+    int from = 0, to = 0;
+    unsigned code = 0;
+    A value = A();
+  };
+  Rest rest, upcoming;             // of the open block row; of the next one, loaded while this one is open
+  X rest_x = X();
+  int rest_ahead = 0;              // where that of the one after ends
 
   GRB_DEVICE BlockRows(const BitBlocks<C, S, V>& m, const BlockVectors<S>& v, const CrossingRows<S>& crossing,
                        const Staging& staging)
@@ -130,15 +135,15 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
     rows_begun = m.begun[begin / CHUNK] + int(warp_sum_everywhere(rows));
     crosses_front = !BlockCode<C>::begins(m.cols[begin]);
     front_row = rows_begun - 1;
-    if (m.rest != nullptr) rest_from = rest_to = rest_ptr(rows_begun), rest_ahead = rest_ptr(rows_begun + 1);
+    upcoming.from = rest_ptr(rows_begun), upcoming.to = rest_ptr(rows_begun + 1), rest_ahead = rest_ptr(rows_begun + 2);
+    load_rest(upcoming, upcoming.from + (lane >> 2));
     if (crosses_front) open_row();
   }
-  GRB_DEVICE int rest_ptr(int k) const { return m.rest_ptr[k < m.block_rows ? k : m.block_rows]; }
+  GRB_DEVICE int rest_ptr(int k) const { return m.rest_ptr[k < m.rest_rows ? k : m.rest_rows]; }
   GRB_DEVICE void open_row() {
-    const int name = m.name(rows_begun - 1);
-    row = name * 8;
+    open_name = m.name(rows_begun - 1);
     if constexpr (!FULL) {
-      if (v.mask != nullptr) allowed = v.complement ? ~unsigned(v.mask[name]) & 0xff : v.mask[name];
+      if (v.mask != nullptr) allowed = v.complement ? ~unsigned(v.mask[open_name]) & 0xff : v.mask[open_name];
     }
   }
 
@@ -203,7 +208,7 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
   GRB_DEVICE void put_columns(const Columns& from) const {
 #pragma unroll
     for (int q = 0; q < QUADS; q++) {
-      if constexpr (loads_x) staging.store(staging.x_at(32 * q + lane), from.x[q]);
+      if constexpr (loads_x) staging.store(staging.x_at(q, lane & 7) + (lane >> 3) * int(sizeof(X)), from.x[q]);
       if constexpr (!FULL) {
         if (lane == q) staging.store(staging.presence_at(q), from.present[q]);
       }
@@ -223,16 +228,16 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
     int column[4];
     unsigned present;
   };
-  // records, xs: places of this lane's half of the first block, of its x.
+  // records, xs: places of this lane's half of the first block, of x at this lane's columns.
   GRB_DEVICE void decode(int quad, unsigned records, unsigned xs, Quad& d) const {
     HalfBlock half[4];
 #pragma unroll
     for (int j = 0; j < 4; j++) half[j] = staging.template load<HalfBlock>(records + j * RECORD);
+    if constexpr (loads_x) staging.load_four(xs, d.x);
 #pragma unroll
     for (int j = 0; j < 4; j++) {
       d.map[j] = half[j].map;
-      d.x[j] = X();
-      if constexpr (loads_x) d.x[j] = staging.template load<X>(xs + j * 8 * int(sizeof(X)));
+      if constexpr (!loads_x) d.x[j] = X();
       if constexpr (loads_a) {
         const unsigned place = half[j].place + __popc(half[j].map & below) * ITEM;
         d.low[j] = staging.template load<V>(place);
@@ -249,7 +254,7 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
   GRB_DEVICE Z product(A a, X x, int r, int column) const {
     if constexpr (S::reads_a && S::a_iso) a = one_a;
     if constexpr (S::reads_x && S::x_iso) x = one_x;
-    return S::times(a, x, row + r, column, 0);
+    return S::times(a, x, S::reads_i ? open_name * 8 + r : 0, column, 0);
   }
   // Block j of a quad.
   GRB_DEVICE void accumulate(const Quad& d, int j) {
@@ -274,7 +279,7 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
     put_columns(here);
     ahead = load(begin + STAGE);
     const unsigned first_record = staging.record_at(0, 0) + (lane >> 4) * int(sizeof(HalfBlock));
-    const unsigned first_x = staging.x_at(lane >> 2);
+    const unsigned first_x = staging.x_at(0, lane >> 2);
     for (int b = begin, stage = 0; b < stop; b += STAGE, stage++) {
       const int buffer = stage & 1;
       Columns next = here;
@@ -314,8 +319,8 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
   // ---- close
 
   // Writes the rows of a block row.  The warp calls together.
-  GRB_DEVICE void write(int first, const Total<S>& total) {
-    const int i = first + total_row;
+  GRB_DEVICE void write(int name, const Total<S>& total) {
+    const int i = name * 8 + total_row;
     bool writes = lane < 8 && i < m.nrows;
     if constexpr (FULL) {
       if (writes) v.w[i] = total.value;
@@ -325,24 +330,31 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
         if (writes) v.w[i] = total.value;
       }
       const unsigned present = warp_or(writes ? 1u << total_row : 0u);
-      if (present && lane == 0) v.w_present[first >> 3] = uint8_t(present), found += __popc(present);
+      if (present && lane == 0) v.w_present[name] = uint8_t(present), found += __popc(present);
     }
   }
   GRB_DEVICE void put(int64_t slot, const Total<S>& total) const {
     if (lane < 8) crossing.put(slot + total_row, total);
   }
   // Four lanes look at an entry of the remainder; the one that has its row takes it.
-  GRB_DEVICE int rest_entry() const { return rest_from + (lane >> 2); }
-  GRB_DEVICE void load_rest(int e) {
-    if (e >= rest_to) return;
-    rest_code = m.rest[e];
-    if constexpr (loads_a) rest_value = stream(m.rest_values + e);
+  GRB_DEVICE void load_rest(Rest& to, int e) const {
+    if (e >= to.to) return;
+    to.code = m.rest[e];
+    if constexpr (loads_a) to.value = stream(m.rest_values + e);
+  }
+  GRB_DEVICE void load_rest_x(int e) {
+    if constexpr (loads_x) {
+      if (e < rest.to && (rest.code >> 1 & 3) == unsigned(lane & 3)) rest_x = read_only(v.x + (rest.code >> 3));
+    }
   }
   GRB_DEVICE void add_rest() {
 #pragma unroll 1
-    for (int e = rest_entry(); e < rest_to; e += 8) {
-      if (e >= rest_from + 8) load_rest(e);
-      const int r = int(rest_code & 7), column = int(rest_code >> 3);
+    for (int e = rest.from + (lane >> 2); e < rest.to; e += 8) {
+      if (e >= rest.from + 8) {
+        load_rest(rest, e);
+        load_rest_x(e);
+      }
+      const int r = int(rest.code & 7), column = int(rest.code >> 3);
       bool wanted = (r >> 1) == (lane & 3);
       if constexpr (!FULL) {
         wanted = wanted && allowed >> r & 1;
@@ -351,11 +363,7 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
       if constexpr (S::structure_only) {
         sums.have |= unsigned(wanted) << (r & 1);
       } else {
-        X x = X();
-        if constexpr (loads_x) {
-          if (wanted) x = read_only(v.x + column);
-        }
-        const Z p = product(rest_value, x, r, column);
+        const Z p = product(rest.value, rest_x, r, column);
         sums.take(0, p, wanted && (r & 1) == 0);
         sums.take(1, p, wanted && (r & 1) != 0);
       }
@@ -364,18 +372,18 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
   }
   // The open block row, if there is one, ends before a block of this share.
   GRB_DEVICE void close() {
-    if (rest_from < rest_to) add_rest();
+    if (rest.from < rest.to) add_rest();
     const Total<S> total = sums.reduced();
     if (in_front) put(share * 16, total);
-    else write(row, total);
+    else write(open_name, total);
   }
   GRB_DEVICE void begin_row() {
     close();
-    if (m.rest != nullptr) {       // of row rows_begun, which begins: known since the one before began
-      rest_from = rest_to, rest_to = rest_ahead;
-      load_rest(rest_entry());
-      rest_ahead = rest_ptr(rows_begun + 2);
-    }
+    rest = upcoming;
+    load_rest_x(rest.from + (lane >> 2));
+    upcoming.from = rest.to, upcoming.to = rest_ahead;
+    load_rest(upcoming, upcoming.from + (lane >> 2));
+    rest_ahead = rest_ptr(rows_begun + 3);
     rows_begun++;
     in_front = false;
     open_row();
@@ -386,11 +394,11 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
 
   GRB_DEVICE void finish() {
     const bool crosses_end = stop < m.blocks && !BlockCode<C>::begins(m.cols[stop]);
-    if (rest_from < rest_to) add_rest();
+    if (rest.from < rest.to) add_rest();
     const Total<S> total = sums.reduced();
     if (in_front) put(share * 16, total);
     else if (crosses_end) put(share * 16 + 8, total);
-    else write(row, total);
+    else write(open_name, total);
     __threadfence();
     __syncwarp();
     if (crosses_front) arrive(front_row);
@@ -410,7 +418,7 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
     crossing.add_to(total, first * 16 + 8 + total_row);
 #pragma unroll 1
     for (int64_t g = first + 1; g <= last; g++) crossing.add_to(total, g * 16 + total_row);
-    write(m.name(k) * 8, total);
+    write(m.name(k), total);
   }
 };
 
@@ -421,14 +429,14 @@ bit_block_rows(const word* __restrict__ maps, const C* __restrict__ cols, const 
                const int32_t* __restrict__ begun, const int32_t* __restrict__ block_ptr,
                const int32_t* __restrict__ names, const uint32_t* __restrict__ rest,
                const typename S::A* __restrict__ rest_values, const int32_t* __restrict__ rest_ptr, int64_t blocks,
-               int64_t block_rows, int64_t nrows, int64_t ncols, const uint8_t* __restrict__ x_present,
+               int64_t rest_rows, int64_t nrows, int64_t ncols, const uint8_t* __restrict__ x_present,
                const typename S::X* __restrict__ x, const uint8_t* __restrict__ mask, bool complement,
                typename S::Z* __restrict__ w, uint8_t* w_present, unsigned long long* count, typename S::Z* parts,
                uint8_t* have, unsigned* arrived, int64_t buffer_bytes) {
   using Rows = BlockRows<C, S, FORM, FULL, STAGE>;
   extern __shared__ ulonglong2 block_memory[];
   const BitBlocks<C, S, typename Rows::V> m{maps, cols, bases, values, value_ptr, begun, block_ptr, names, rest,
-                                            rest_values, rest_ptr, int(blocks), int(block_rows), int(nrows),
+                                            rest_values, rest_ptr, int(blocks), int(rest_rows), int(nrows),
                                             int(ncols)};
   const BlockVectors<S> v{x_present, x, mask, complement, w, w_present};
   const CrossingRows<S> crossing{parts, have, arrived};

@@ -33,6 +33,9 @@ struct SharedWindow {
   template <class T> GRB_DEVICE void store(unsigned place, const T& value) const {
     memcpy(memory + place, &value, sizeof(T));
   }
+  template <class T> GRB_DEVICE void load_four(unsigned place, T (&to)[4]) const {
+    memcpy(to, memory + place, sizeof to);
+  }
 #else
   unsigned from;
   GRB_DEVICE explicit SharedWindow(void* start) : from(unsigned(__cvta_generic_to_shared(start))) {
@@ -56,6 +59,17 @@ struct SharedWindow {
                    : "memory");
     }
     return from_registers<T>(to);
+  }
+  // Four neighbours, by as few loads as there are 16 bytes.
+  template <class T> GRB_DEVICE void load_four(unsigned at, T (&to)[4]) const {
+    constexpr int SOME = sizeof(T) <= 4 ? 4 : 16 / int(sizeof(T));
+    struct Some { T v[SOME]; };
+#pragma unroll
+    for (int j = 0; j < 4; j += SOME) {
+      const Some some = load<Some>(at + j * int(sizeof(T)));
+#pragma unroll
+      for (int u = 0; u < SOME; u++) to[j + u] = some.v[u];
+    }
   }
   template <class T> GRB_DEVICE void store(unsigned at, const T& value) const {
     const registers_of<T> p = to_registers(value);
@@ -96,7 +110,10 @@ template <class V, class X, int STAGE> struct BlockStaging : SharedWindow {
   GRB_DEVICE unsigned record_at(int buffer, int block) const {
     return start() + 2 * bytes + buffer * RECORDS + block * int(sizeof(BlockRecord));
   }
-  GRB_DEVICE unsigned x_at(int k) const { return start() + 2 * bytes + 2 * RECORDS + k * int(sizeof(X)); }
+  // x at column c of a quad's four blocks, side by side.
+  GRB_DEVICE unsigned x_at(int quad, int c) const {
+    return start() + 2 * bytes + 2 * RECORDS + (32 * quad + 4 * c) * int(sizeof(X));
+  }
   GRB_DEVICE unsigned column_at(int block) const { return start() + 2 * bytes + 2 * RECORDS + XS + block * 4; }
   GRB_DEVICE unsigned presence_at(int quad) const { return column_at(STAGE) + quad * 4; }
   GRB_DEVICE unsigned barrier_at(int buffer) const { return column_at(STAGE) + STAGE + buffer * 8; }

@@ -16,7 +16,7 @@ lanes of a GPU want other orders, and because a GPU reads it in every product:
     names        int32 [T]        block rows that hold a block; None: all
     rest         uint32 [R]       remainder, entries of blocks with fewer than LEAST: 8 * column + row in the block row
     rest_values  [R] or [1]
-    rest_ptr     int32 [T + 1]    entries of the remainder of each block row
+    rest_ptr     int32 [T + 1]    entries of the remainder of each block row; [0] where there is none
     most         {16: , 32: }     the most values in a stage of so many blocks, which a warp copies at once
     halves       {precision: }    the values in half precision, made when first asked for; None where a value has none
 
@@ -118,7 +118,7 @@ def _make(device, A):
         ends = device.array(np.array([ptr.shape[0] - 1]))
         at = xp.concatenate((names, ends))
         ptr, left = gather(device, ptr, at), gather(device, left, at)
-    form.block_ptr, form.rest_ptr = ptr.astype(np.int32), left.astype(np.int32) if rest else None
+    form.block_ptr, form.rest_ptr = ptr.astype(np.int32), left.astype(np.int32) if rest else device.zeros(1, np.int32)
     _encode(device, form, cols)
     form.arrived, form.launches, form.halves = None, {}, {}
     return form
@@ -254,7 +254,7 @@ def _run(device, A, s, full, x_words, x_values, mask, complement, w, words, foun
     x_present, mask, w_present = (part if part is None else part.view(np.uint8) for part in (x_words, mask, words))
     kernel(blocks, threads, (
         form.maps, form.codes, form.bases, values, form.value_ptr, form.begun, form.block_ptr, form.names, form.rest,
-        form.rest_values if s.reads_a else None, form.rest_ptr, form.blocks, form.block_ptr.shape[0] - 1, A.nrows,
+        form.rest_values if s.reads_a else None, form.rest_ptr, form.blocks, form.rest_ptr.shape[0] - 1, A.nrows,
         A.ncols, x_present, x_values if s.reads_x else None, mask, complement, w, w_present, found, parts, have,
         form.arrived, buffer,
     ), shared=shared)  # fmt: skip
