@@ -375,16 +375,24 @@ def _view(x, dtype):
     transposed = x._is_transposed
     store = (x._matrix if transposed else x)._store
     flat = arrays_of(store)
-    wanted = store.dtype.np_type if dtype is None else np.dtype(dtype)
-    if flat.format != "bitmap" or flat.iso or not is_host(store) or wanted != flat.values.dtype:
-        raise ValueError(
-            f"{x.name or type(x).__name__} is no full object on the host with values of type {wanted}: its array needs "
-            "a copy (copy=None)"
-        )
+    if not is_host(store):
+        reason = "is on a device"
+    elif flat.format != "bitmap":
+        reason = f"is stored as {store.format}"
+    elif flat.iso:
+        reason = "stores one value for all positions"
+    elif dtype is not None and np.dtype(dtype) not in (flat.values.dtype, store.dtype.np_type):
+        reason = f"has values of type {store.dtype.np_type}, not {np.dtype(dtype)}"
+    else:
+        reason = None
+    if reason is not None:
+        raise ValueError(f"{x.name or type(x).__name__} {reason}: its array needs a copy (copy=None)")
     flat.shared = True
     if x.ndim == 2:
-        by_columns = store.by_columns != transposed
-        values = flat.values.reshape(x.shape[::-1]).T if by_columns else flat.values.reshape(x.shape)
+        by_columns, inner = store.by_columns != transposed, flat.values.shape[1:]  # of a sub-array type
+        shape = x.shape[::-1] if by_columns else x.shape
+        values = flat.values.reshape(*shape, *inner)
+        values = values.swapaxes(0, 1) if by_columns else values
     else:
         values = flat.values.view()
     values.flags.writeable = False

@@ -152,6 +152,11 @@ MATRIX_MATRIX = (
 )  # fmt: skip
 
 
+# (type, iso) of sparse vectors that a row-wise product spreads into bitmaps: it asks for that once its own kernel is
+# compiled, and here none is
+SPREADS = (("d", False), ("f", False), ("l", False), ("i", False), ("l", True), ("?", True))
+
+
 def common_calls(gb):
     """Products with masks and without, merges, selects, transposes and extracts, of the usual types."""
     n = 1 << 9
@@ -257,6 +262,8 @@ def record():
     gb.algorithms.bfs(gb.algorithms.Graph(A, directed=False), 0, parents=True)
     for name, constants in sequential.KERNELS:
         jit.plain_kernel(name, **constants)
+    for value, iso in SPREADS:
+        jit.plain_kernel("vectors", X_ISO=iso, VALUE=value, INDEX="i")
     found = sorted({json.dumps(kernel.recipe.data(), sort_keys=True) for kernel in jit._kernels.values()})
     LIST.write_text("[\n" + ",\n".join(found) + "\n]\n", encoding="utf-8")
     print(f"{len(found)} specialisations in {LIST.relative_to(ROOT)}; failures: {jit.failures()}")

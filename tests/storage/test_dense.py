@@ -198,3 +198,20 @@ def test_the_order_of_a_dense_matrix_can_be_set():
         A.ss.config["format"] = "columns"
     with pytest.warns(UserWarning, match="stored row-wise"):
         gb.Matrix.from_coo([0], [1], 2).ss.config["format"] = "by_col"
+
+
+def test_views_of_arrays_and_why_there_is_none():
+    values = np.arange(12, dtype=np.int32).reshape(2, 2, 3)
+    triple = gb.dtypes.lookup_dtype(np.dtype((np.int32, (3,))))
+    A = gb.Matrix.from_dense(values, dtype=triple, name="A")
+    for x, wanted in ((A, values), (A.T, values.swapaxes(0, 1))):
+        view = np.asarray(x, copy=False)
+        assert np.array_equal(view, wanted) and not view.flags.writeable
+        assert np.shares_memory(view, np.asarray(A, copy=False))
+    assert np.array_equal(np.asarray(gb.Vector.from_dense(values[0], dtype=triple), copy=False), values[0])
+    B = gb.Matrix.from_coo([0, 0], [0, 1], [1, 2], name="B")
+    for x, reason in ((B, "B is stored as csr"), (gb.Matrix.from_scalar(1, 2, 2, name="C"), "C stores one value")):
+        with pytest.raises(ValueError, match=f"{reason}.* needs a copy"):
+            np.asarray(x, copy=False)
+    with pytest.raises(ValueError, match="has values of type float64, not float32"):
+        np.array(gb.Matrix.from_dense(np.ones((2, 2))), np.float32, copy=False)

@@ -71,3 +71,20 @@ def test_personalised_pagerank_is_spmm():
         methods = {plan.method for plan in gb.explain(16).plans if plan.operation in ("matmul", "matvec")}
         assert "spmm" in methods and "dense" in methods, methods
     assert found.isclose(wanted, rel_tol=1e-12, check_dtype=True)
+
+
+@pytest.mark.parametrize("kind", ["full", "iso", "bitmap"])
+@pytest.mark.parametrize("semiring", [("plus_times", "FP32"), ("min_minus", "INT32"), ("ss.min_secondi", "INT64")])
+def test_a_dense_matrix_times_a_vector(semiring, kind):
+    name, dtype = semiring
+    op, rng = semiring_named(name), generator("dense matvec on the device", name, kind)
+    for shape in ((5, 70), (40, 3)):
+        A, plain = dense(rng, shape, kind, dtype)
+        u, v = (gb.Vector.from_dense(rng.integers(1, 9, n), dtype=dtype) for n in shape[::-1])
+        mask = gb.Vector.from_coo(range(0, shape[0], 2), True, size=shape[0])
+        found, plan = of_device(lambda A, u, m: (op(A @ u).new(), op(A @ u).new(mask=~m.S)), (A, u, mask))
+        if kind == "full" and op[dtype].binaryop.positional is None:
+            assert "dense_array" in plan
+        agree(found[0], op(plain @ u).new(), name)
+        agree(found[1], op(plain @ u).new(mask=~mask.S), name)
+        agree(of_device(lambda A, v: op(v @ A).new(), (A, v))[0], op(v @ plain).new(), name)
