@@ -54,6 +54,34 @@ def spmm(scale, columns):
     })  # fmt: skip
 
 
+def products_and_moves():
+    """{operation: (grb_tile's seconds, NumPy's)}: full matrices times vectors and each other; moves of regions."""
+    rng = np.random.default_rng(0)
+    a, b, x, k = rng.random((SIDE, SIDE)), rng.random((SIDE, SIDE)), rng.random(SIDE), rng.integers(0, 99, (400, 400))
+    A, B, u, K = *(gb.Matrix.from_dense(z) for z in (a, b)), gb.Vector.from_dense(x), gb.Matrix.from_dense(k)
+    AT, M, half = gb.Matrix.ss.import_fullc(values=np.asfortranarray(a)), A.select(">", 0.3).new(), SIDE // 2
+    m = M.to_dense(np.inf)
+    cases = {
+        "A u": (lambda: A.mxv(u).new(), lambda: a @ x),
+        "u A": (lambda: u.vxm(A).new(), lambda: x @ a),
+        "A u, min_plus": (lambda: A.mxv(u, "min_plus").new(), lambda: (a + x).min(1)),
+        "A u, min_plus, column-major": (lambda: AT.mxv(u, "min_plus").new(), lambda: (a + x).min(1)),
+        "A u, min_plus, bitmap with 70 %": (lambda: M.mxv(u, "min_plus").new(), lambda: (m + x).min(1)),
+        "A B": (lambda: A.mxm(B).new(), lambda: a @ b),
+        "K K, INT64, 400 x 400": (lambda: K.mxm(K).new(), lambda: k @ k),
+        "concat of four": (lambda: gb.ss.concat([[A, B], [B, A]]), lambda: np.block([[a, b], [b, a]])),
+        "split into four": (
+            lambda: A.ss.split([half, half])[1][1],
+            lambda: [a[i : i + half, j : j + half].copy() for i in (0, half) for j in (0, half)][3],
+        ),
+        "diagonal": (lambda: A.diag(), lambda: a.diagonal().copy()),
+    }
+    with gb.plan(force="numba"):
+        for ours, _ in cases.values():
+            ours()
+    return _compared(cases)
+
+
 def elementwise():
     """{operation: (grb_tile's seconds, NumPy's)} on full FP64 matrices."""
     rng = np.random.default_rng(0)
@@ -71,6 +99,11 @@ def elementwise():
         "A * u, broadcast": (lambda: A.ewise_mult(u, "times").new(), lambda: a * x),
         "half of A's rows and columns": (lambda: A[500:1500, 500:1500].new(), lambda: a[500:1500, 500:1500].copy()),
     }
+    return _compared(cases)
+
+
+def _compared(cases):
+    """{name: (our seconds, theirs)} of calls whose results are equal."""
     found = {}
     for name, (ours, theirs) in cases.items():
         mine, other = ours(), theirs()
@@ -85,8 +118,8 @@ def main():
     print(f"SpMM FP64, kron {scale}, {columns} columns, ms:")
     print("  ".join(f"{name} {seconds * 1e3:.0f}" for name, seconds in spmm(scale, columns).items()))
     print(f"element-wise, full FP64 {SIDE} x {SIDE}, ms: grb_tile, NumPy, ratio")
-    for name, (ours, theirs) in elementwise().items():
-        print(f"{name:30} {ours * 1e3:7.2f} {theirs * 1e3:7.2f} {ours / theirs:5.2f}")
+    for name, (ours, theirs) in {**elementwise(), **products_and_moves()}.items():
+        print(f"{name:32} {ours * 1e3:7.2f} {theirs * 1e3:7.2f} {ours / theirs:5.2f}")
 
 
 if __name__ == "__main__":
