@@ -49,7 +49,7 @@ def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend, sorts: bo
     entry_ns = tuning.GPU_ENTRY_NS
     profile = backend.profile
     if profile.scaled:
-        edge_ns, entry_ns = edge_ns * profile.atomics, entry_ns * profile.latency
+        edge_ns, entry_ns = edge_ns * (1.0 if sorts else profile.atomics), entry_ns * profile.latency
     edges = min(count * entries / stored, entries)
     fixed = 0.0
     if not early and (count < u.size or allow is not None):
