@@ -6,7 +6,7 @@ from support import coverage
 from support.agree import agree
 from support.algebra import plus_times
 from support.battery import Operation, battery
-from support.library import WITHOUT_NUMBA, engines_at, engines_for
+from support.library import ENGINES, LIBRARY, WITHOUT_NUMBA, engines_at, engines_for
 from support.operands import DIMENSIONS, HUGE_SCENE, SCENES, make, mask_for
 from support.seeds import generator
 
@@ -99,3 +99,22 @@ def test_positional(name):
                 cells=[("mxv", "positional semiring", name)],
                 engines=WITHOUT_NUMBA,
             )
+
+
+TILES = tuple(f"{form} nt{nt}" for form in ("tiled", "push_csc", "pull_csc") for nt in (16, 32, 64))
+
+
+@pytest.mark.parametrize("name", ("min_plus", "any_pair", "lor_land", "plus_pair", "max_first"))
+def test_tiles_of_each_size(name):
+    """Dimensions that are no multiples of a tile's, remainders, masks; the other tests' matrices fit in one tile."""
+    on_host = LIBRARY == "grb_tile" and "default" in ENGINES
+    for dims in ((70, 33, 1), (130, 17, 1), (15, 100, 1)):
+        for flags in FLAGS.values():
+            found = operands(generator("tiles", name, dims, flags), dims, "INT64", "general", **flags)
+
+            def call(lib, o, flags=flags):
+                A, semiring = (o.A.T if "at" in flags else o.A), getattr(lib.semiring, name)
+                o.C(~o.M.V, accum=lib.binary.plus) << A.mxv(o.u, semiring)
+                return [A.mxv(o.u, semiring).new(), A.mxv(o.u, semiring).new(mask=o.M.S)]
+
+            agree(call, found, f"mxv over tiles {name} {dims} {flags}", engines=TILES if on_host else None)
