@@ -124,8 +124,20 @@ def degree_ordered(G: Graph | Matrix) -> Matrix:
 
 
 def _order(G: Graph) -> np.ndarray:
-    """The nodes in descending order of degree."""
-    return G.keep("degree order", lambda: np.argsort(-G.out_degree.to_dense(0), kind="stable"))
+    """The nodes in descending order of degree, equal ones by their numbers."""
+    return G.keep("degree order", lambda: _descending(G.out_degree.to_dense(0)))
+
+
+def _descending(d: np.ndarray) -> np.ndarray:
+    """The stable order of `d`, whole numbers below 2^31, greatest first.
+
+    Of (greatest - d(i), i) as one integer: NumPy sorts those with vector instructions, in a quarter of the time of a
+    stable argsort.
+    """
+    bits = int(d.size).bit_length()
+    keys = (d.max(initial=0) - d) << bits | np.arange(d.size)
+    keys.sort()
+    return keys & ((1 << bits) - 1)
 
 
 def _degrees_differ(G: Any) -> bool:

@@ -1,6 +1,7 @@
 """triangle_count and triangles against set intersections and NetworkX."""
 
 import networkx as nx
+import numpy as np
 import pytest
 from checkers import check_triangles
 from samples import edges, karate, matrix, random_graph
@@ -51,6 +52,20 @@ def test_a_hub_is_sorted_first():
     assert L.nvals == A.nvals // 2
     rows, cols, _ = L.to_coo()
     assert (rows > cols).all() and (cols == 0).sum() == n - 1
+
+
+@pytest.mark.parametrize("undirected", [False, True])
+def test_degree_ordered_is_its_formula(undirected, base_seed):
+    """L = tril(P A P', -1), P the stable order of descending degree; of a directed graph too."""
+    A = matrix(random_graph(base_seed * 1000 + 99, undirected=undirected))
+    rows, cols, _ = A.to_coo()
+    dense = np.zeros(A.shape, bool)
+    dense[rows, cols] = True
+    order = np.argsort(-dense.sum(axis=1), kind="stable")
+    found = np.zeros(A.shape, bool)
+    rows, cols, _ = degree_ordered(A).to_coo()
+    found[rows, cols] = True
+    assert (found == np.tril(dense[order][:, order], -1)).all()
 
 
 def test_edge_cases_and_types():

@@ -4,6 +4,7 @@ from . import Fault
 
 CUDA = "tests/backends/cuda/"
 MASKED = (CUDA + "test_masked.py",)
+CHAINS = (CUDA + "test_masked_chains.py",)
 MEMORY = (CUDA + "test_memory.py",)
 SINGLE = (CUDA + "test_single_values.py",)
 DEVICES = (CUDA + "test_devices.py",)
@@ -22,6 +23,27 @@ FAULTS = [
         "values[p] = had ? S::add(values[p], value) : value;",
         "values[p] = value;",
         MASKED,
+    ),
+    Fault(
+        "kernels/products/masked_words.cuh",
+        "the bits of a word are those of 32 columns",
+        "bits |= word(1) << (int64_t(cols[q]) & 63);",
+        "bits |= word(1) << (int64_t(cols[q]) & 31);",
+        CHAINS,
+    ),
+    Fault(
+        "kernels/products/masked_emit.cuh",
+        "the sum of a row that several warps compute is that of the last",
+        "    if constexpr (R::any) o.out[r] = sum.value; else merge<R>(o.out + r, sum.value);",
+        "    o.out[r] = sum.value;",
+        CHAINS,
+    ),
+    Fault(
+        "kernels/products/masked_rows.cuh",
+        "positions that the whole warp has taken are taken by a group of lanes too",
+        "      if (of_warp) length = 0;\n",
+        "",
+        CHAINS,
     ),
     Fault(
         "kernels/products/spgemm_split.cuh",
