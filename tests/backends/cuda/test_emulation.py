@@ -8,6 +8,7 @@ from cuda_emulation.launcher import EmulatedLauncher, EmulationError
 
 SCAN = """
 namespace grb {
+template <int = 0>
 __global__ void scan(const float* in, float* out, int64_t n) {
   extern __shared__ float part[];
   int t = threadIdx.x;
@@ -22,6 +23,7 @@ __global__ void scan(const float* in, float* out, int64_t n) {
   if (t < n) out[t] = part[t];
 }
 struct Add { __device__ int64_t operator()(int64_t a, int64_t b) const { return a + b; } };
+template <int = 0>
 __global__ void total(const int64_t* in, int64_t n, unsigned long long* out, unsigned* barrier, int64_t* seen) {
   __shared__ int64_t part[33];
   int64_t sum = 0;
@@ -31,6 +33,7 @@ __global__ void total(const int64_t* in, int64_t n, unsigned long long* out, uns
   grid_barrier(barrier);
   if (threadIdx.x == 0) seen[blockIdx.x] = *out;
 }
+template <int = 0>
 __global__ void append(const bool* take, int64_t n, int64_t* list, unsigned* count) {
   GRB_EACH(i, (n + 31) / 32 * 32) {
     bool mine = i < n && take[i];
@@ -38,18 +41,23 @@ __global__ void append(const bool* take, int64_t n, int64_t* list, unsigned* cou
     if (mine) list[place] = i;
   }
 }
+template <int = 0>
 __global__ void places(const int* count, int* place, int* all) {
   __shared__ int scratch[33];
   int total = 0, at = block_exclusive_sum(count[threadIdx.x], total, scratch);
   if (threadIdx.x < 33) scratch[threadIdx.x] = -1000;      // what another use of the memory may write at once
   place[threadIdx.x] = at, all[threadIdx.x] = total;
 }
+template <int = 0>
 __global__ void divided(int* a) {
   if (threadIdx.x < 7) __syncthreads(); else __syncwarp(0xffffffffu);
   a[threadIdx.x] = 1;
 }
+template <int = 0>
 __global__ void exited(int* a) { if (threadIdx.x < 16) a[threadIdx.x] = __shfl_down_sync(0xffffffffu, 1, 1); }
+template <int = 0>
 __global__ void stranger(int* a) { a[threadIdx.x] = __ballot_sync(0x0000ffffu, 1); }
+template <int = 0>
 __global__ void race(int* a) {
   __shared__ int s;
   if (threadIdx.x == 0) s = 0;
@@ -129,4 +137,5 @@ def test_arguments_are_checked():
 
 def test_a_kernel_that_does_not_compile():
     with pytest.raises(EmulationError, match="does not compile"):
-        EmulatedLauncher().kernel("base/launch.cuh", "broken", "__global__ void broken(int* a) { a[0] = missing; }")
+        text = "template <int = 0> __global__ void broken(int* a) { a[0] = missing; }"
+        EmulatedLauncher().kernel("base/launch.cuh", "broken", text)

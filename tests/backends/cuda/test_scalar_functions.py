@@ -11,6 +11,7 @@ namespace grb {
 template <class T> __global__ void integers(const T* x, const T* y, T* mods, T* quotients, T* shifted, int64_t n) {
   GRB_EACH(i, n) mods[i] = mod(x[i], y[i]), quotients[i] = cdiv(x[i], y[i]), shifted[i] = bshift(x[i], y[i]);
 }
+template <int = 0>
 __global__ void least(const double* x, const double* y, double* out, int64_t n) {
   GRB_EACH(i, n) out[i] = fmin(x[i], y[i]);
 }

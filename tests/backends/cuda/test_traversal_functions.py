@@ -9,6 +9,7 @@ from support import seeds
 
 SEARCH = """
 namespace grb {
+template <int = 0>
 __global__ void search(const int32_t* row, int64_t begin, int64_t end, int32_t wanted, int32_t* found) {
   int who = -1;
   bool hit = first_match_by_warp<int64_t>(row, begin, end, who, [&](int u) { return u == wanted; });
@@ -18,6 +19,7 @@ __global__ void search(const int32_t* row, int64_t begin, int64_t end, int32_t w
 """
 NUMBER = """
 namespace grb {
+template <int = 0>
 __global__ void number(const int64_t* degree, int64_t* stop, int64_t* base, int32_t* vertex, int32_t* chunk) {
   int64_t mine = degree[threadIdx.x];
   word size = size_of_row(mine), sum = warp_inclusive_sum(size);
@@ -28,6 +30,7 @@ __global__ void number(const int64_t* degree, int64_t* stop, int64_t* base, int3
 """
 VISIT = """
 namespace grb {
+template <int = 0>
 __global__ void visits(unsigned* bits, const int32_t* v, const bool* take, bool* fresh, int64_t n) {
   for (int64_t i = threadIdx.x; i < n; i += 32) fresh[i] = visit_by_warp(bits, v[i], take[i]);
 }
@@ -57,6 +60,7 @@ template <class T> T load_together(const T* p) {           // both blocks do the
 #include "traversal/components.cuh"
 #undef load_l2
 namespace grb {
+template <int = 0>
 __global__ void hook(int32_t* tree, int64_t turns, unsigned* counter) {
   arrived = counter;
   for (int64_t k = 0; k < turns; k++) {
