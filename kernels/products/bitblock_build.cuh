@@ -1,7 +1,8 @@
 // The 8 x 8 bitmap blocks of a matrix, made from its CSR.
 //
 // Algorithm: conversion to bitBSR (spaden_bitmap_spmv_icpp24), 4.2; the columns of blocks are delta-encoded in 15 bits
-//   where each CHUNK of blocks spans less than 2^15.  Who calls: backends/cuda/products/bitblocks.py (the schema).
+//   where each CHUNK of blocks spans less than 2^15.  Who calls: backends/cuda/products/bitblocks.py (the schema);
+//   tile_blocks.py for BitBlockMatrix (storage/bit_tiles.py), whose bits are by rows and which has no remainder.
 // merge_blocks   a group of 8 lanes merges the 8 rows of a block row (tasks as in products/tile_rows.cuh), a lane each;
 //                blocks of few entries go to the remainder. Once to count, once to write.
 // encode_blocks  the codes of the columns, and the values of each chunk.
@@ -30,13 +31,17 @@ template <> struct BlockCode<int32_t> {
 // FILL true: those are where they begin, and all is written.  V: values by their size (null pointers: none).
 // A block of fewer than `least` entries goes to the remainder, but for the first of each task, and none of a block row
 // that is cut into tasks, because its remainder is read by one group.
-template <class I, class V, bool FILL>
+// BY_ROWS: bit 8 r + c of a block is its entry in row r, column c; else bit 8 c + r.
+// starts: where the values of each block begin (null: not wanted).
+template <class I, class V, bool FILL, bool BY_ROWS>
 __global__ void __launch_bounds__(256)
 merge_blocks(const int64_t* indptr, const I* cols, const V* values, int64_t nrows, int64_t least, int64_t tasks,
              const int64_t* task_ptr, const int32_t* owner, int64_t* block_count, int64_t* entry_count,
-             int64_t* rest_count, word* maps, int32_t* block_cols, V* block_values, uint32_t* rest, V* rest_values) {
+             int64_t* rest_count, word* maps, int32_t* block_cols, V* block_values, uint32_t* rest, V* rest_values,
+             int64_t* starts) {
   constexpr int NONE = 0x7fffffff;
   const int r = lane_number() & 7, group_shift = lane_number() & 24;
+  auto bit_of = [&](int64_t column) { return BY_ROWS ? r * 8 + int(column & 7) : int(column & 7) * 8 + r; };
   GRB_EACH_WARP(k, (tasks + 3) / 4) {
     const int64_t task = k * 4 + (lane_number() >> 3);
     const bool here = task < tasks;
@@ -63,19 +68,22 @@ merge_blocks(const int64_t* indptr, const I* cols, const V* values, int64_t nrow
         at++;
         stands = at < stop ? int(cols[at] >> 3) : NONE;
       }
-      word map = 0;                                  // by columns
-      for (int c = 0; c < 8; c++)
-        map |= word(__ballot_sync(ALL_LANES, bits >> c & 1) >> group_shift & 0xff) << (8 * c);
+      word map = BY_ROWS ? word(bits) << (8 * r) : 0;
+      if constexpr (BY_ROWS) {
+        for (int by = 4; by; by >>= 1) map |= word(__shfl_xor_sync(ALL_LANES, map, by));
+      } else {
+        for (int c = 0; c < 8; c++)
+          map |= word(__ballot_sync(ALL_LANES, bits >> c & 1) >> group_shift & 0xff) << (8 * c);
+      }
       const int total = __popcll(map);
       if (total == 0) continue;                      // this group has finished
       if (total >= least || is_first || is_cut) {
         if constexpr (FILL) {
           if (r == 0) maps[blocks] = map, block_cols[blocks] = next;
+          if (r == 0 && starts != nullptr) starts[blocks] = held;
           if (block_values != nullptr)
-            for (int64_t e = from; e < at; e++) {
-              const int bit = int(cols[e] & 7) * 8 + r;
-              block_values[held + __popcll(map & ((word(1) << bit) - 1))] = values[e];
-            }
+            for (int64_t e = from; e < at; e++)
+              block_values[held + __popcll(map & ((word(1) << bit_of(cols[e])) - 1))] = values[e];
         }
         blocks++;
         held += total;
@@ -83,8 +91,7 @@ merge_blocks(const int64_t* indptr, const I* cols, const V* values, int64_t nrow
       } else {
         if constexpr (FILL) {
           for (int64_t e = from; e < at; e++) {
-            const int bit = int(cols[e] & 7) * 8 + r;
-            const int64_t place = left + __popcll(map & ((word(1) << bit) - 1));
+            const int64_t place = left + __popcll(map & ((word(1) << bit_of(cols[e])) - 1));
             rest[place] = uint32_t(cols[e]) * 8 + r;
             if (rest_values != nullptr) rest_values[place] = values[e];
           }

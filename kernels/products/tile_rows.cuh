@@ -1,7 +1,6 @@
 // The rows of one tile row, merged side by side by a group of lanes: how tiles of any kind are built.
 //
-// Who includes it: products/bit_tiles_build.cuh, products/bitblock_build.cuh, products/tiles.cuh,
-//   products/tile_blocks.cuh.
+// Who includes it: products/bit_tiles_build.cuh, products/bitblock_build.cuh, products/tiles.cuh.
 // A group: 8 lanes for blocks of 8, 16 for tiles of 16, else 32; a lane for each row (two rows for tiles of 64).
 // A task is a tile row, or, where it holds much, one of its parts: tasks task_ptr[r] .. task_ptr[r+1]-1 are tile row r
 //   (owner[j] is r; null: j), cut where its longest row would be cut into equal parts.

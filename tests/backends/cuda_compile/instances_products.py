@@ -68,7 +68,7 @@ def tile_pairs():
         yield "products/tile_pairs.cuh", "tile_masks", "", (out,)
     for index, moved in (("int32_t", "uint64_t"), ("int64_t", "uint8_t"), ("int32_t", "ulonglong2")):
         for filled in ("false", "true"):
-            yield "products/tile_blocks.cuh", "merge_block_row", "", (index, moved, filled)
+            yield "products/bitblock_build.cuh", "merge_blocks", "", (index, moved, filled, "true")
     yield "products/bit_tiles_build.cuh", "merge_tile_row", "", ("int32_t", "uint8_t", "int32_t", "false")
 
 
@@ -208,7 +208,7 @@ def instances():
         yield "products/bitblock_rows.cuh", "bit_block_rows", s.text, template
     for index in ("int32_t", "int64_t"):
         for moved, fill in (("uint32_t", "false"), ("uint8_t", "true"), ("ulonglong2", "true")):
-            yield "products/bitblock_build.cuh", "merge_blocks", "", (index, moved, fill)
+            yield "products/bitblock_build.cuh", "merge_blocks", "", (index, moved, fill, "false")
         yield (
             "products/segments.cuh",
             "matvec_segments",

@@ -33,10 +33,10 @@ from ....planner import tuning
 from ....planner.choose_kernel import blocks_pay
 from ....planner.choose_precision import exact, rounded
 from ....storage.store import forms_of
-from ..structure.entries import gather, index_type, moved_type, to_bitmap, words_of
+from ..structure.entries import gather, index_type, to_bitmap, words_of
 from ..structure.structure import convert
-from .tile_blocks import entries_per_block
-from .tiles import _MOVED, _merging_tasks
+from .tile_blocks import entries_per_block, merged_blocks
+from .tiles import _MOVED
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed
@@ -93,7 +93,7 @@ def _make(device, A):
         A = convert(device, A, "csr")
     xp, form = device.xp, BitBlocks()
     values = None if A.iso else A.values.view(_MOVED[A.values.dtype.itemsize])
-    merge, counts, task_ptr = _counted(device, A.indptr, A.indices, values)
+    merge, counts, task_ptr = merged_blocks(device, A.indptr, A.indices, values, LEAST)
     ptr, held, left = (xp.cumsum(count) for count in counts)
     form.blocks, entries, rest = (int(n) for n in device.read(ptr[-1:], held[-1:], left[-1:]))
     device.check_room(form.blocks * 14 + entries * A.values.dtype.itemsize, f"{form.blocks} blocks of 8 x 8")
@@ -107,7 +107,7 @@ def _make(device, A):
         form.values, form.rest_values = kept.view(A.values.dtype), rest_values.view(A.values.dtype)
     else:
         A.shared = True
-    merge("true", ptr, held, left, form.maps, cols, kept, form.rest, rest_values)
+    merge("true", ptr, held, left, form.maps, cols, kept, form.rest, rest_values, None)
     if task_ptr is not None:
         ptr, left = gather(device, ptr, task_ptr), gather(device, left, task_ptr)
     names = xp.nonzero(ptr[1:] != ptr[:-1])[0]
@@ -122,23 +122,6 @@ def _make(device, A):
     _encode(device, form, cols)
     form.arrived, form.launches, form.halves = None, {}, {}
     return form
-
-
-def _counted(device, indptr, indices, values):
-    """(merge, (blocks, entries in them, entries of the remainder) of each task, task_ptr) of the rows of `indptr`."""
-    nrows = indptr.shape[0] - 1
-    tasks, task_ptr, owner = _merging_tasks(device, indptr, 8)
-    counts = [device.zeros(tasks + 1, np.int64) for _ in range(3)]
-
-    def merge(fill, *arrays):
-        kernel = device.launcher.kernel(
-            "products/bitblock_build.cuh", "merge_blocks", "",
-            (index_type(indices), "uint8_t" if values is None else moved_type(values), fill),
-        )  # fmt: skip
-        kernel.over(tasks * 8, (indptr, indices, values, nrows, LEAST, tasks, task_ptr, owner, *arrays))
-
-    merge("false", *(count[1:] for count in counts), None, None, None, None, None)
-    return merge, counts, task_ptr
 
 
 def _encode(device, form, cols):

@@ -1,11 +1,12 @@
 """8 x 8 bit blocks with values (storage/bit_tiles.py, BitBlockMatrix) made on the device.
 
-Kernels: products/tile_blocks.cuh, products/bit_tiles_build.cuh.
+Kernels: products/bitblock_build.cuh, products/bit_tiles_build.cuh.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,32 +44,41 @@ def entries_per_block(device: Device, A: Compressed) -> float:
     return found
 
 
+def merged_blocks(
+    device: Device, indptr: Any, indices: Any, values: Any, least: int, by_rows: bool = False
+) -> tuple[Callable[..., None], list[Any], Any]:
+    """(merge, (blocks, entries in them, entries of the remainder) of each task, task_ptr) of the rows of `indptr`.
+
+    merge("true", where those of each task begin, ...) writes them.  Blocks of fewer than `least` entries are the
+    remainder; by_rows: the order of the bits (products/bitblock_build.cuh).
+    """
+    nrows = indptr.shape[0] - 1
+    tasks, task_ptr, owner = _merging_tasks(device, indptr, BLOCK)
+    counts = [device.zeros(tasks + 1, np.int64) for _ in range(3)]
+    types = index_type(indices), "uint8_t" if values is None else moved_type(values)
+
+    def merge(fill, *arrays):
+        template = *types, fill, "true" if by_rows else "false"
+        kernel = device.launcher.kernel("products/bitblock_build.cuh", "merge_blocks", "", template)
+        kernel.over(tasks * BLOCK, (indptr, indices, values, nrows, least, tasks, task_ptr, owner, *arrays))
+
+    merge("false", *(count[1:] for count in counts), None, None, None, None, None, None)
+    return merge, counts, task_ptr
+
+
 def _bit_blocks(device, A):
     if A.rows is not None:
         A = convert(device, A, "csr")
-    entries = A.indices.shape[0]
-    tasks, task_ptr, owner = _merging_tasks(device, A.indptr, BLOCK)
     values = None if A.iso else A.values.view(_MOVED[A.values.dtype.itemsize])
-    counts = device.zeros(tasks + 1, np.int64)
-
-    def merge(fill, counts, *arrays):
-        kernel = device.launcher.kernel(
-            "products/tile_blocks.cuh",
-            "merge_block_row",
-            "",
-            (index_type(A.indices), "uint8_t" if values is None else moved_type(values), fill),
-        )
-        kernel.over(tasks * BLOCK, (A.indptr, A.indices, values, A.nrows, tasks, task_ptr, owner, counts, *arrays))
-
-    merge("false", counts[1:], *[None] * 4)
-    ptr = device.xp.cumsum(counts)
+    merge, counts, task_ptr = merged_blocks(device, A.indptr, A.indices, values, 0, by_rows=True)
+    ptr, starts = (device.xp.cumsum(count) for count in counts[:2])
     blocks = device.read(ptr[-1:])[0]
     device.check_room(blocks * 20 + (0 if values is None else values.nbytes), f"{blocks} blocks of 8 x 8")
     col, map_ = device.empty(blocks, np.int32), device.empty(blocks, np.uint64)
     value_ptr = device.empty(blocks + 1, np.int64)
-    packed = None if values is None else device.empty(entries, values.dtype)
-    merge("true", ptr, col, map_, value_ptr, packed)
-    value_ptr[-1:] = entries
+    packed = None if values is None else device.empty(values.shape[0], values.dtype)
+    merge("true", ptr, starts, counts[2], map_, col, packed, None, None, value_ptr)
+    value_ptr[-1:] = A.indices.shape[0]
     A.shared = A.shared or A.iso
     return BitBlockMatrix(
         A.nrows, A.ncols, A.dtype, ptr if task_ptr is None else gather(device, ptr, task_ptr), col, map_, value_ptr,
