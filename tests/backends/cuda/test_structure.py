@@ -86,10 +86,11 @@ def test_matrices(turn, dtype, detours):
         I = picks(rng, rows[0], kind) if rows[0] < 1000 else picks(rng, rows[0], 1)
         J = picks(rng, cols[0], (kind + turn) % 4)
         agree.assert_same(shim().gather_matrix(A, I, J), NUMPY.gather_matrix(A, I, J))
-    if cols[0] < 1000:
+    small = A.nvals < 2000  # larger results take seconds to compare, value by value
+    if small and cols[0] < 1000:
         for J in (rng.permutation(cols[0]).astype(np.int64), np.arange(cols[0]), rng.permutation(cols[0])[::2].copy()):
             agree.assert_same(shim().gather_matrix(A, None, J), NUMPY.gather_matrix(A, None, J))
-    for tiles in ([[A], [A]], [[A, A]], [[A, A], [A, A]]):
+    for tiles in () if not small else ([[A], [A]], [[A, A]], [[A, A], [A, A]]):
         agree.assert_same(shim().concat_matrices(tiles, dtype), NUMPY.concat_matrices(tiles, dtype))
     if rows[0] < 1000 and cols[0] < 1000:
         I = rng.permutation(rows[0] + 2)[: rows[0]].astype(np.int64)
