@@ -1,10 +1,10 @@
 """Personalised PageRank of many sources: one product with a full matrix an iteration for all of them.
 
-    R = (1 - a) P + a ((R D) A + s Q)
+    R = (1 - a) P + a (A' (D R) + Q s)
 
-D = diag(1 / d), row i of P is where reader i starts anew, s(i) the rank of row i on nodes without out-edges.  Each row
-is the rank vector of `pagerank` with that row of P as its personalization.  A dense matrix times a sparse one (SpMM)
-reads A once for all rows, where a product with one vector at a time reads it once for each.
+D = diag(1 / d), column i of P is where reader i starts anew, s(i) the rank of column i on nodes without out-edges.
+Each column is the rank vector of `pagerank` with that column of P as its personalization; the result has them as rows.
+A sparse matrix times a dense one (SpMM) reads A once for all columns, products with a vector once for each.
 
 Contract: G is not changed.  Ranks are a full matrix, each row sums to 1; they agree with NetworkX pagerank for each
 personalization (L1 < n tol).
@@ -67,19 +67,19 @@ def pagerank_multi(
     strict: bool = True,
     callback: Callback | None = None,
 ) -> PageRankMultiResult:
-    """R = (1 - a) P + a ((R D) A + s Q), repeated until every row stays.
+    """R = (1 - a) P + a (A' (D R) + Q s), repeated until every column stays.
 
-    personalization   P: nodes, each a row with a 1 there; or dicts or Vectors, one for each row; or a Matrix.  Numbers
+    personalization   P': nodes, each a row with a 1 there; or dicts or Vectors, one for each row; or a Matrix.  Numbers
                       are >= 0, rows are scaled to sum 1
-    dangling          each row of Q, as in `pagerank`; None: the row of P
+    dangling          each column of Q, as in `pagerank`; None: that of P
     alpha, weighted, dtype, strict   as in `pagerank`
     tol, max_iter     of each batch: until the L1 change of every row is below n tol
     batch             rows that are computed together; they need about 40 bytes for each of them and each node
     callback          called with the record of each iteration; something true stops there
 
-    Shapes: A n x n, P and ranks k x n.  Raises: as `pagerank`; ValueError for a row of P without a positive sum.
+    Shapes: A n x n, P' and ranks k x n.  Raises: as `pagerank`; ValueError for a row of P' without a positive sum.
     The result has the labels of the vertices where P is given by nodes; else rows are no vertices, and all are numbers.
-    Cost: per iteration a product of a full batch x n matrix with A, and a few passes over it; the values of a D A.
+    Cost: per iteration a product of A' with a full n x batch matrix, and a few passes over that; the values of a A' D.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import pagerank_multi
@@ -94,17 +94,18 @@ def pagerank_multi(
     tol, max_iter = iteration.limits(tol, max_iter)
     P, sources = _starts(personalization, G.n, dtype)
     walk = Walk(G, "standard", alpha, None, dangling, weighted, dtype)
-    B = _steps(G, walk) if P.nrows else G.A
+    B = _steps(G, walk) if P.nrows else G.AT
     R = Matrix(dtype, P.nrows, G.n)
     with Report("pagerank_multi", callback) as report:
         report.finish("converged", True)
         for start in range(0, P.nrows, batch) if G.n else ():
             rows = P[start : start + batch, :].new() if P.nrows > batch else P
-            found = _until(Readers(walk, B, rows, alpha, dangling is None), G.n * tol, max_iter, report)
+            readers = Readers(walk, B, rows.T.new(), alpha, dangling is None)
+            found = _until(readers, G.n * tol, max_iter, report).T
             if P.nrows > batch:
                 R[start : start + batch, :] << found
             else:
-                R = found
+                R = found.new()
             if not report.converged:
                 break
     R.name = "ranks"
@@ -119,46 +120,46 @@ class Readers:
     """One step of the readers of a batch, R -> T, with everything prepared that does not change."""
 
     def __init__(self, walk: Walk, B: Matrix, P: Matrix, alpha: float, back: bool) -> None:
-        """B: a D A; back: is the rank of nodes without out-edges spread over the row of P?"""
+        """B: a A' D; back: is the rank of nodes without out-edges spread over the column of P?"""
         self._walk, self._B, self._P, self._anew, self._back = walk, B, P, 1 - alpha, back
 
     def first(self) -> Matrix:
-        """R = P, full and column by column, as the product reads it."""
-        R = Matrix.from_scalar(0.0, self._P.ncols, self._P.nrows, self._walk.dtype)
-        R(binary.plus) << self._P.T
-        return R.T.new(name="R")
+        """R = P, full."""
+        R = Matrix.from_scalar(0.0, *self._P.shape, self._walk.dtype, name="R")
+        R(binary.plus) << self._P
+        return R
 
     def step(self, R: Matrix) -> Matrix:
-        """T = (1 - a) P + a ((R D) A + s Q)"""
+        """T = (1 - a) P + a (A' (D R) + Q s)"""
         walk, P = self._walk, self._P
-        # T = R B
-        T = semiring.plus_times[walk.dtype](R @ self._B).new(name="R")
+        # T = B R
+        T = semiring.plus_times[walk.dtype](self._B @ R).new(name="R")
         # s = a times the rank of nodes without out-edges
-        s = Vector.from_scalar(0.0, P.nrows, dtypes.FP64, name="s")
+        s = Vector.from_scalar(0.0, P.ncols, dtypes.FP64, name="s")
         if walk.has_sinks:
-            s << semiring.plus_times[dtypes.FP64](R @ walk.all_sinks)
+            s << semiring.plus_times[dtypes.FP64](walk.all_sinks @ R)
         if not self._back:
-            # T += s q'
-            T(binary.plus) << s.outer(walk.lost, binary.times)
+            # T += q s'
+            T(binary.plus) << walk.lost.outer(s, binary.times)
             s << binary.times(s, 0)
-        # T += (1 - a + s) P
+        # T += P (1 - a + s)
         s << binary.plus(s, self._anew)
-        T(binary.plus) << binary.times(s & P)
+        T(binary.plus) << binary.times(P & s)
         return T
 
 
 def _until(readers: Readers, limit: float, max_iter: int, report: Report) -> Matrix:
-    """R = step(R) until the L1 norm of the change of each row is below `limit`; 0: max_iter times."""
+    """R = step(R) until the L1 norm of the change of each column is below `limit`; 0: max_iter times."""
     R = readers.first()
     report.finish("max_iter", False)
     for _ in range(max_iter):
         T = readers.step(R)
         residual = None
         if limit > 0:
-            # |T - R| by rows
+            # |T - R| by columns
             R << binary.minus(T & R)
             R << unary.abs(R)
-            residual = float(R.reduce_rowwise(monoid.plus).new().reduce(monoid.max).new().value or 0.0)
+            residual = float(R.reduce_columnwise(monoid.plus).new().reduce(monoid.max).new().value or 0.0)
         R = T
         stop = report.note() if residual is None else report.note(residual=residual)
         if residual is not None and residual < limit:
@@ -171,14 +172,14 @@ def _until(readers: Readers, limit: float, max_iter: int, report: Report) -> Mat
 
 
 def _steps(G: Graph, walk: Walk) -> Matrix:
-    """B = a D A, with zeros where a column of A is empty, so that R B is full and no pass has to fill it."""
-    pattern = G.A if walk.weighted else unary.one[walk.dtype](G.A).new()
-    B = binary.times(walk.scale & pattern).new(walk.dtype, name="B")
+    """B = a A' D, with zeros where a row of A' is empty, so that B R is full and no pass has to fill it."""
+    pattern = G.AT if walk.weighted else unary.one[walk.dtype](G.AT).new()
+    B = binary.times(pattern & walk.scale).new(walk.dtype, name="B")
     empty = np.ones(G.n, np.bool_)
     empty[G.in_degree.to_coo()[0]] = False
-    columns = np.flatnonzero(empty)
-    if columns.size:
-        B << binary.plus(B | Matrix.from_coo(np.zeros(columns.size, np.int64), columns, 0.0, nrows=G.n, ncols=G.n))
+    rows = np.flatnonzero(empty)
+    if rows.size:
+        B << binary.plus(B | Matrix.from_coo(rows, np.zeros(rows.size, np.int64), 0.0, nrows=G.n, ncols=G.n))
     return B
 
 

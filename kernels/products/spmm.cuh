@@ -200,27 +200,55 @@ spmm(const int64_t* indptr, int64_t rows, const I* indices, const typename S::A*
   }
 }
 
-// C[long_rows[r], :] = (+) of the parts chunk_ptr[r] .. chunk_ptr[r+1]-1 of `carry`, for rows below `rows`.  A warp for
-// 32 columns of a row.
-template <class S, bool FULL>
-__global__ void spmm_join(const int64_t* long_rows, const int64_t* chunk_ptr, int64_t count, int64_t rows,
-                          int64_t n, typename S::Z* values, bool* present, const typename S::Z* carry_values,
-                          const bool* carry_present, const word* wanted) {
-  if (wanted != nullptr && *wanted == 0) return;
-  const int64_t of_row = (n + 31) / 32;
-  GRB_EACH_WARP(job, count * of_row) {
-    const int64_t r = job / of_row, column = job % of_row * 32 + lane_number();
-    const int64_t from = chunk_ptr[r], to = chunk_ptr[r + 1];
-    if (to == from + 1 || column >= n || long_rows[r] >= rows) continue;  // one chunk: it wrote the row
-    Total<S> total;
+// Parts of rows that are cut into chunks.
+template <class S, bool FULL> struct Parts {
+  const typename S::Z* values;
+  const bool* present;
+  int64_t n;
+  // Adds the parts from, from + by ... below `to`, of one column.
+  GRB_DEVICE void add_to(Total<S>& total, int64_t from, int64_t to, int64_t by, int64_t column) const {
 #pragma unroll 8
-    for (int64_t c = from; c < to; c++) {
+    for (int64_t c = from; c < to; c += by) {
       bool there = true;
-      if constexpr (!FULL) there = carry_present[c * n + column];
+      if constexpr (!FULL) there = present[c * n + column];
       typename S::Z value = typename S::Z();
-      if constexpr (!S::structure_only) value = carry_values[c * n + column];
+      if constexpr (!S::structure_only) value = values[c * n + column];
       total.join(value, there);
     }
+  }
+};
+
+// C[long_rows[r], :] = (+) of the parts chunk_ptr[r] .. chunk_ptr[r+1]-1 of `carry`, for rows below `rows`.  A warp, or
+// where rows have many parts a block (BY_BLOCK), adds those of 32 columns of a row; warp w of the 8 of a block adds
+// parts w, w + 8, w + 16 and so on.
+template <class S, bool FULL, bool BY_BLOCK>
+__global__ void __launch_bounds__(256)
+spmm_join(const int64_t* long_rows, const int64_t* chunk_ptr, int64_t count, int64_t rows, int64_t n,
+          typename S::Z* values, bool* present, const typename S::Z* carry_values, const bool* carry_present,
+          const word* wanted) {
+  if (wanted != nullptr && *wanted == 0) return;
+  const Parts<S, FULL> parts{carry_values, carry_present, n};
+  const int64_t of_row = (n + 31) / 32;
+  const int lane = lane_number(), warp = BY_BLOCK ? threadIdx.x >> 5 : 0;
+  const int warps = BY_BLOCK ? blockDim.x >> 5 : 1;
+  const int64_t first = BY_BLOCK ? int64_t(blockIdx.x) : warp_number();
+  const int64_t step = BY_BLOCK ? int64_t(gridDim.x) : warp_count();
+  for (int64_t job = first; job < count * of_row; job += step) {
+    const int64_t r = job / of_row, column = job % of_row * 32 + lane;
+    const int64_t from = chunk_ptr[r], to = chunk_ptr[r + 1];
+    const bool wants = to > from + 1 && column < n && long_rows[r] < rows;  // one chunk has written the row
+    Total<S> total;
+    if (wants) parts.add_to(total, from + warp, to, warps, column);
+    if constexpr (BY_BLOCK) {
+      __shared__ registers_of<typename S::Z> kept[8][32];
+      __shared__ bool have[8][32];
+      __syncthreads();  // the row before was written
+      kept[warp][lane] = to_registers(total.value), have[warp][lane] = total.have;
+      __syncthreads();
+      if (warp > 0) continue;
+      for (int w = 1; w < warps; w++) total.join(from_registers<typename S::Z>(kept[w][lane]), have[w][lane]);
+    }
+    if (!wants) continue;
     const int64_t place = long_rows[r] * n + column;
     if constexpr (!S::structure_only) values[place] = total.value;
     if constexpr (!FULL) present[place] = total.have;

@@ -32,7 +32,7 @@ def agree(found, wanted, name):
 def test_spmm(semiring, kind):
     name, dtype = semiring
     op, rng = semiring_named(name), generator("spmm on the device", name, kind)
-    for n, width, density in ((1100, 16, 0.02), (40, 5, 0.1), (150, 64, 0.02), (33, 134, 0.2)):
+    for n, width, density in ((1100, 16, 0.02), (40, 5, 0.1), (700, 64, 0.02), (33, 134, 0.2)):
         A = sparse(rng, (20, n), density, dtype, long_row=True)
         X, plain = dense(rng, (n, width), kind, dtype)
         found, plan = of_device(lambda A, X: op(A @ X).new(), (A, X))

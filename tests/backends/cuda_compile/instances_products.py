@@ -143,7 +143,7 @@ def instances():
             yield "products/columns.cuh", "compact_words", text, ("int32_t", "S")
         width, lanes = (("4", "4"), ("2", "32"), ("1", "8"))[number % 3]
         yield "products/spmm.cuh", "spmm", text, ("int32_t", "S", width, lanes, full)
-        yield "products/spmm.cuh", "spmm_join", text, ("S", full)
+        yield "products/spmm.cuh", "spmm_join", text, ("S", full, masked)
         if not structure_only:
             steps = ("2", "0", "1")[number % 3]
             yield "products/sddmm.cuh", "sddmm", text, ("int32_t", "S", width, "8", steps)

@@ -74,8 +74,8 @@ FAULTS = [
     Fault(
         "kernels/products/spmm.cuh",
         "a row that is cut into chunks has its first part only",
-        "    for (int64_t c = from; c < to; c++) {\n",
-        "    for (int64_t c = from; c <= from; c++) {\n",
+        "    for (int64_t c = from; c < to; c += by) {\n",
+        "    for (int64_t c = from; c <= from; c += by) {\n",
         CUDA,
     ),
     Fault(

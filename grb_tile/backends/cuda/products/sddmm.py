@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 4  # loads of a lane that stay in registers
 LEAST_CHUNK = 64  # entries of a chunk: its first row is searched for
+LEAST_WORK = 4096  # products of a chunk, which take longer than the search: fewer entries where each has many
 
 
 def sddmm(device: Device, A: Dense, B: Dense, semiring: Any, pattern: Compressed) -> Any:
@@ -34,7 +35,7 @@ def sddmm(device: Device, A: Dense, B: Dense, semiring: Any, pattern: Compressed
         lanes *= 2
     steps = -(-depth // (lanes * width))
     steps = 0 if steps > MOST_STEPS else steps
-    chunk = chunk_of(device, entries, LEAST_CHUNK)
+    chunk = chunk_of(device, entries, max(32 // lanes, min(LEAST_CHUNK, LEAST_WORK // depth)))
     chunks = -(-entries // chunk)
     values = device.empty(entries, s.dtype.np_type)
     template = index_type(indices), "S", str(width), str(lanes), str(steps)

@@ -23,6 +23,7 @@ CHUNKS_PER_WARP = 4  # of the entries, for each warp that is resident: so that w
 WARPS_PER_PROCESSOR = 64
 MOST_STEPS = 8  # rows of a warp one after the other: rows that share rows of X stay in one block
 BLOCK_WARPS = 8
+MANY_PARTS = 64  # of a row, on average: a warp adds them in 8 rounds of loads, a block in one
 NO_LIMIT = 2**31 - 1  # of the grid: blocks in order, so that rows of X that neighbours share are in L2
 
 
@@ -60,8 +61,11 @@ class LongRows:
 
 def long_rows(device: Device, A: Compressed, longest: int, chunk: int) -> LongRows | None:
     """Those of A, kept with A; None where there are none."""
-    if longest_row(device, A) <= longest:
+    entries = A.indices.shape[0]
+    if (entries if A.nrows == 1 else longest_row(device, A)) <= longest:
         return None
+    if A.nrows == 1:
+        return _one_row(device, entries, chunk)
     forms, key = forms_of(A), ("long_rows", longest, chunk)
     found = forms.get(key)
     if found is None:
@@ -76,6 +80,16 @@ def long_rows(device: Device, A: Compressed, longest: int, chunk: int) -> LongRo
         found.chunk_rows = found.rows[owner]
         found.chunk_starts = A.indptr[found.chunk_rows] + (number - found.chunk_ptr[owner]) * chunk
         forms[key] = found
+    return found
+
+
+def _one_row(device, entries, chunk):
+    """The LongRows of a matrix of one row, which needs no count from the device."""
+    found = LongRows()
+    found.chunks = -(-entries // chunk)
+    found.rows, found.chunk_rows = device.zeros(1, np.int64), device.zeros(found.chunks, np.int64)
+    found.chunk_ptr = device.arange(2) * found.chunks
+    found.chunk_starts = device.arange(found.chunks) * chunk
     return found
 
 
@@ -152,20 +166,22 @@ class _Product:
             carry, carry_present, wanted,
         ), BLOCK_WARPS * 32, NO_LIMIT)  # fmt: skip
         if long is not None:
-            self.join(long.rows, long.chunk_ptr, carry, carry_present, wanted)
+            self.join(long.rows, long.chunk_ptr, chunks, carry, carry_present, wanted)
 
     @property
     def flag(self):
         """FULL as text."""
         return "true" if self.full else "false"
 
-    def join(self, rows, chunk_ptr, carry, carry_present=None, wanted=None):
-        """Adds the parts of rows of several chunks."""
+    def join(self, rows, chunk_ptr, parts, carry, carry_present=None, wanted=None):
+        """Adds the parts of rows of several chunks, `parts` of them in all."""
         count, n = rows.shape[0], self.n
-        kernel = self.s.kernel(self.device.launcher, "products/spmm.cuh", "spmm_join", ("S", self.flag))
-        kernel.over(count * -(-n // 32) * 32, (
+        by_block = parts > count * self.device.launcher.size(MANY_PARTS, 4)
+        template = ("S", self.flag, "true" if by_block else "false")
+        kernel = self.s.kernel(self.device.launcher, "products/spmm.cuh", "spmm_join", template)
+        kernel.over(count * -(-n // 32) * (BLOCK_WARPS if by_block else 1) * 32, (
             rows, chunk_ptr, count, self.A.nrows, n, self.out, self.present, carry, carry_present, wanted,
-        ))  # fmt: skip
+        ), BLOCK_WARPS * 32)  # fmt: skip
 
 
 def _words(device, present):
@@ -175,6 +191,8 @@ def _words(device, present):
 
 def _presence(device, A, n):
     """(words or None, count) of the positions of an A.nrows x n matrix in the rows where A has entries; kept with A."""
+    if A.nrows == 1:
+        return None, n
     forms, key = forms_of(A), ("rows_present", n)
     found = forms.get(key)
     if found is None:

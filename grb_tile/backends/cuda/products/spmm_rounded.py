@@ -56,7 +56,7 @@ def multiply(
 ) -> Any:
     """values = A X rounded where the setting asks for it, else None; and a word that is not 0 where it is not done.
 
-    x: X's values, n columns; join(rows, chunk_ptr, carry): adds the parts of rows; said: gets what explain() says.
+    x: X's values, n columns; join(rows, chunk_ptr, parts, carry): adds parts of rows; said: gets what explain() says.
     The word is on the device, so the product over CSR is launched behind and looks at it.
     """
     precision = choose_precision.precision_of(semiring, A.dtype, x.dtype)
@@ -81,7 +81,7 @@ def multiply(
         found.chunks, A.nrows, rounded, n, values, carry, bad,
     ), most=2**31 - 1)  # fmt: skip
     if carry is not None:
-        join(found.rows, found.chunk_ptr, carry)
+        join(found.rows, found.chunk_ptr, found.carried, carry)
     text = choose_precision.rounded(precision, "A and X", 2)
     said.append(f"{text}; exact where X has a value that {precision} cannot represent")
     return bad
