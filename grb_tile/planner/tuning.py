@@ -459,22 +459,22 @@ GPU_INNER_STEP_NS = _set(
     "GPU_INNER_STEP_NS", 1.1e-3, "ns an entry of C and inner index", "two bits, a product where both are set", LONG_ROWS
 )
 GPU_SPLIT_PRODUCT_NS = _set("GPU_SPLIT_PRODUCT_NS", 18e-3, "ns a product", "two phases, rows split", LONG_ROWS)
-TILES = "H200: fem 40, fem 70, bands of full tiles"
+PAIRS = "H200: fem 40, fem 70, bands of full tiles"
 PAIR = "ns a pair of 8 x 8 tiles"
 GPU_ROW_PRODUCT_NS = _set(
     "GPU_ROW_PRODUCT_NS", 6e-3, "ns a product", f"two phases, no mask: 6e-3 (fem 40) to 60e-3 ({RECORD})", SPGEMM
 )
-GPU_TILE_PAIR_NS = _set("GPU_TILE_PAIR_NS", 0.05, PAIR, "layout and masks of C: 0.025 to 0.05", TILES)
+GPU_TILE_PAIR_NS = _set("GPU_TILE_PAIR_NS", 0.05, PAIR, "layout and masks of C: 0.025 to 0.05", PAIRS)
 GPU_TILE_MATRIX_NS = _set(
-    "GPU_TILE_MATRIX_NS", 0.14, PAIR, "and FP64 values by matrix instructions: 0.13 to 0.16", TILES
+    "GPU_TILE_MATRIX_NS", 0.14, PAIR, "and FP64 values by matrix instructions: 0.13 to 0.16", PAIRS
 )
-GPU_TILE_BITS_NS = _set("GPU_TILE_BITS_NS", 0.055, PAIR, "and sums of ones; without values 0.018", TILES)
+GPU_TILE_BITS_NS = _set("GPU_TILE_BITS_NS", 0.055, PAIR, "and sums of ones; without values 0.018", PAIRS)
 GPU_TILE_VALUES_NS = _set(
-    "GPU_TILE_VALUES_NS", 0.26, PAIR, "and values of other semirings, at 76 products a pair", TILES
+    "GPU_TILE_VALUES_NS", 0.26, PAIR, "and values of other semirings, at 76 products a pair", PAIRS
 )
-GPU_TILE_ENTRY_NS = _set("GPU_TILE_ENTRY_NS", 0.05, "ns an entry", "tiles made of CSR: 0.043 (fem 70) to 0.066", TILES)
+GPU_TILE_ENTRY_NS = _set("GPU_TILE_ENTRY_NS", 0.05, "ns an entry", "tiles made of CSR: 0.043 (fem 70) to 0.066", PAIRS)
 GPU_TILE_PRODUCT_NS = _set(
-    "GPU_TILE_PRODUCT_NS", 0.3e-3, "ns a product", "the same: 8 inner indices with products, not 5", TILES
+    "GPU_TILE_PRODUCT_NS", 0.3e-3, "ns a product", "the same: 8 inner indices with products, not 5", PAIRS
 )
 GPU_TILE_BISECTION_NS = _set(
     "GPU_TILE_BISECTION_NS",
@@ -488,7 +488,7 @@ GPU_TILE_CALL_NS = _set(
     300_000.0,
     "ns a call",
     "three steps have more launches and read-backs than two phases: host time 0.5 ms against 0.2",
-    TILES,
+    PAIRS,
 )
 GPU_STRUCTURE_PRODUCT_NS = _set(
     "GPU_STRUCTURE_PRODUCT_NS",
