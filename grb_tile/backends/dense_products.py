@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .protocol import Backend
 
 SEGMENTS = 8  # of a column-major product with a vector on a host: work for as many threads
+FEW_DOTS = 4096  # rows below which SDDMM, a warp for each dot product, leaves most of a GPU idle (132 x 64 warps)
 FEW_ALLOWED = 8  # positions of C for each one that the mask admits, from which on a masked sparse product is made
 FEW_ROWS = 4  # rows of A for each of its entries, from which on most rows of C are empty: C is not made dense
 
@@ -55,6 +56,8 @@ def matvec(backend: Backend, A: Dense, x: Any, semiring: Any, allow: Allow | Non
         return NotImplemented
     if semiring.binaryop.positional is not None or A.flat.iso:
         return NotImplemented
+    if backend.on_device and nrows < FEW_DOTS < ncols:
+        A = in_order(A, True)
     if A.by_columns:  # w' = x' A', x in SEGMENTS rows, whose results are summed
         count = 1 if backend.on_device else min(SEGMENTS, ncols)
         cuts = np.arange(count + 1, dtype=np.int64) * ncols // count

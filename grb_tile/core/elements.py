@@ -307,4 +307,4 @@ def _gathered(obj, base, keys):
         pattern = store_of(obj.shape, BOOL, *keys[order].T, np.ones(len(order), np.bool_))
         base = host(current().restrict(base, Allow(pattern)))
     at, found = find_keys(base, keys[:, 0], keys[:, 1])
-    return found, base.values[:1].repeat(int(found.sum())) if base.iso else base.values[at[found]]
+    return found, base.values[:1].repeat(int(found.sum()), axis=0) if base.iso else base.values[at[found]]

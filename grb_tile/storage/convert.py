@@ -81,11 +81,11 @@ def to_bitmap(u):
     if size > MAX_BITMAP:
         raise OutOfMemory(f"a bitmap of {size} positions does not fit in memory; keep the vector sparse")
     one_value = u.iso and u.values.shape[0]
-    check_memory(size // 8 + (0 if one_value else size * u.values.itemsize), f"a bitmap of {size} positions")
+    check_memory(size // 8 + (0 if one_value else size * u.dtype.np_type.itemsize), f"a bitmap of {size} positions")
     words = bits.from_indices(indices, size)
     if one_value:
         return share(u, BitmapVector(size, u.dtype, words, u.values[:1], count, True))
-    values = np.zeros(size, u.values.dtype)
+    values = np.zeros((size, *u.values.shape[1:]), u.values.dtype)
     values[indices] = u.values
     return BitmapVector(size, u.dtype, words, values, count)
 

@@ -251,7 +251,8 @@ def full_values(store):
     if not store.iso:
         return store.values
     count = store.size if store.format == "bitmap" else store.nvals
-    return np.broadcast_to(store.values, (count,)) if store.values.shape[0] == 1 else np.repeat(store.values[:1], count)
+    one = store.values[:1]  # an entry of a sub-array type is an array
+    return np.broadcast_to(one, (count, *one.shape[1:])) if one.shape[0] else np.repeat(one, count)
 
 
 def same_structure(x, y):

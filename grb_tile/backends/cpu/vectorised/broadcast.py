@@ -31,7 +31,7 @@ def broadcast_over(u, A, axis):
         return A, like(A, u.dtype, _values_at(u, A.indices), False)
     used, starts = occupied(A)
     counts = np.diff(starts, append=A.indices.shape[0])
-    return A, like(A, u.dtype, np.repeat(_values_at(u, used), counts), False)
+    return A, like(A, u.dtype, np.repeat(_values_at(u, used), counts, axis=0), False)
 
 
 def _lines_of(A, u):

@@ -424,21 +424,27 @@ def _overlay(x, wx, y, wy, op, dtype):
     if op is None:
         below, above = cast(x.values, dtype), cast(y.values, dtype)
         if wy is None:
-            return np.broadcast_to(above, (size,)).copy()
-        values, at = np.broadcast_to(below, (size,)).copy(), bits.to_indices(wy, size)
+            return _of_size(above, size)
+        values, at = _of_size(below, size), bits.to_indices(wy, size)
         values[at] = above if y.iso else above[at]
         return values
     fx = None if wx is None else bits.to_bool(wx, size)
     fy = None if wy is None else bits.to_bool(wy, size)
     if fx is None:
-        values = np.broadcast_to(cast(x.values, dtype), (size,)).copy()
+        values = _of_size(cast(x.values, dtype), size)
         at = fy.nonzero()[0]  # two full vectors have the same structure, handled before
     else:
-        values = np.where(fx, cast(x.values, dtype), cast(y.values, dtype))
+        first, second = cast(x.values, dtype), cast(y.values, dtype)
+        values = np.where(fx.reshape(size, *[1] * (first.ndim - 1)), first, second)
         at = (fx if fy is None else fx & fy).nonzero()[0]
     if at.shape[0]:
         values[at] = combine(op, dtype, x, at, y, at, lambda: (at, None))[0]
     return values
+
+
+def _of_size(values, size):
+    """A copy of values, or of the one value at each of `size` positions; entries of sub-array types are arrays."""
+    return np.broadcast_to(values, (size, *values.shape[1:])).copy()
 
 
 def _zero_absent(values, words):
@@ -466,7 +472,7 @@ def _union_into(wide, thin, op, dtype, wide_default, thin_default, thin_first):
         )
     else:
         values = cast(wide.values, dtype)
-        values = np.full(size, values[0]) if wide.iso else np.array(values)
+        values = _of_size(values[:1], size) if wide.iso else np.array(values)
     if op is None:
         if thin_first:  # the bitmap is y, whose entries win
             lone = (~members(wide, at)).nonzero()[0]

@@ -229,7 +229,7 @@ def reduce_by_key(keys, products, bound, monoid):
         seen[keys] = True
         found = seen.nonzero()[0]
         if monoid.terminal is ANY:
-            gathered = np.empty(bound, products.dtype)
+            gathered = np.empty((bound, *products.shape[1:]), products.dtype)
             gathered[keys] = products
         else:
             dtype = monoid.return_type.np_type

@@ -207,7 +207,7 @@ def apply(x, op, allow=None, left=None, right=None, thunk=None, rows_of=row_ids)
     if not iso and result.shape[0] == 1 and values.shape[0] != 1:
         iso = True
     elif at is not None:
-        spread = np.zeros(x.size, result.dtype)
+        spread = np.zeros((x.size, *result.shape[1:]), result.dtype)
         spread[at] = result
         result = spread
     return like(x, dtype, result, iso)
@@ -254,7 +254,7 @@ def _positions(x, values, dtype):
     if values.shape[0] != count:
         return like(x, dtype, values, True)
     if x.format == "bitmap" and x.words is not None:
-        spread = np.zeros(x.size, values.dtype)
+        spread = np.zeros((x.size, *values.shape[1:]), values.dtype)
         spread[bits.to_indices(x.words, x.size)] = values
         values = spread
     return like(x, dtype, values, False)

@@ -187,5 +187,5 @@ def matvec_cols(AT, x, semiring, allow=None):
 
 
 def _repeated(values, lengths, which):
-    spread = values.repeat(lengths)
+    spread = values.repeat(lengths, axis=0)
     return spread if which is None else spread[which]

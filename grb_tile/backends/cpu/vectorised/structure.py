@@ -146,7 +146,7 @@ def tuples_vector(u):
         values = None if u.iso else u.values[indices]
     if values is None:
         check_memory(indices.shape[0] * u.values.itemsize, f"the values of a vector of {indices.shape[0]} entries")
-        values = u.values[:1].repeat(indices.shape[0]) if indices.shape[0] else u.values[:0].copy()
+        values = u.values[:1].repeat(indices.shape[0], axis=0) if indices.shape[0] else u.values[:0].copy()
     return indices, values
 
 
@@ -156,7 +156,7 @@ def tuples_matrix(A, rows_of=row_ids):
     if A.forms is not None and A.forms.get("row_ids") is rows:
         rows = rows.copy()
     if A.iso:
-        return rows, cols, A.values[:1].repeat(count) if count else A.values[:0].copy()
+        return rows, cols, A.values[:1].repeat(count, axis=0) if count else A.values[:0].copy()
     return rows, cols, A.values.copy()
 
 
@@ -417,7 +417,7 @@ def _expand_full(u, I, size):
     words[last] &= np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(-I.stop & 63)
     values = u.values
     if not u.iso:
-        values = np.zeros(size, u.values.dtype)
+        values = np.zeros((size, *u.values.shape[1:]), u.values.dtype)
         values[I.start : I.stop] = u.values
     result = BitmapVector(size, u.dtype, words if u.size < size else None, values, u.size, u.iso)
     return choose_format(share(u, result) if u.iso else result)
