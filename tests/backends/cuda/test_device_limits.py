@@ -131,9 +131,9 @@ def test_the_longest_bitmap_of_a_masked_product(backend, monkeypatch):
     semiring, rng = get_typed_op("plus_pair", dtypes.INT64, kind="semiring"), rng_of(6)
     capacities, launch = [], _Rows._launch
 
-    def watched(self, out, hit, arguments, table, by_blocks, threads, resident):
+    def watched(self, targets, arguments, table, by_blocks, threads, resident):
         capacities.append((table, arguments[-1]))
-        launch(self, out, hit, arguments, table, by_blocks, threads, resident)
+        launch(self, targets, arguments, table, by_blocks, threads, resident)
 
     monkeypatch.setattr(_Rows, "_launch", watched)
     span = 8 * backend.device.launcher.limits.dynamic_shared - 32
