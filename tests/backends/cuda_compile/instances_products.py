@@ -201,8 +201,8 @@ def instances():
         yield "products/rows.cuh", "matvec_rows", plus_times, (*types, "S", "true", "true")
     for code in ("uint16_t", "int32_t"):
         yield "products/bitblock_build.cuh", "encode_blocks", "", (code,)
-    plus_times = get_typed_op("plus_times", dtypes.FP32, kind="semiring")
-    s = lowered(None, plus_times, dtypes.FP32, False, dtypes.FP32, False)
+    rounded = get_typed_op("plus_times", dtypes.FP32, kind="semiring")
+    s = lowered(None, rounded, dtypes.FP32, False, dtypes.FP32, False)
     for stored, full in (("HALF", "true"), ("BFLOAT", "false")):
         template = ("S", "uint16_t", stored, full, "32", "128", "5")
         yield "products/bitblock_rows.cuh", "bit_block_rows", s.text, template

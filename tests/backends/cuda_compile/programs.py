@@ -8,12 +8,14 @@ it for all architectures; code is made of fewer.
 
 import re
 from dataclasses import dataclass
+from functools import partial
 
 from grb_tile.backends.cuda.runtime import compile as jit
 from grb_tile.exceptions import JitError
 
 FRONT_END = "-fdevice-syntax-only"
 INCLUDE = re.compile(r"^\s*#\s*include[^\n]*$", re.MULTILINE)
+NAME = re.compile(r"\b[A-Za-z_]\w*")
 STRUCT = re.compile(r"\bstruct\s+(\w+)")
 OURS = re.compile(r"\bgrb::")
 ENTRY = re.compile(r"Compiling entry function '(\S+)' for")
@@ -40,8 +42,9 @@ def program(instances):
     for header, name, functors, template in instances:
         number, spaces = sections.setdefault(header, (len(sections), {}))
         space, own = spaces.setdefault(functors, f"functors{number}_{len(spaces)}"), set(STRUCT.findall(functors))
-        names = [f"{space}::{a}" if a in own else f"grb::{a}" if is_ours(a) else a for a in template]
-        expression = f"grb::{name}" + (f"<{', '.join(names)}>" if template else "")
+        qualified = partial(_qualified, space=space, own=own)
+        names = [NAME.sub(qualified, a) for a in template]
+        expression = f"grb::{name}<{', '.join(names)}>"
         expressions.append(OURS.sub(f"grb{number}::", expression))
     return "\n".join(section(header, *found) for header, found in sections.items()), expressions
 
@@ -55,9 +58,15 @@ def section(header, number, spaces):
     return f"#define grb grb{number}\n{text}\n#undef grb\n"
 
 
+def _qualified(match, space, own):
+    """A name within a template argument, with its namespace."""
+    name = match.group()
+    return f"{space}::{name}" if name in own else f"grb::{name}" if is_ours(name) else name
+
+
 def is_ours(argument):
-    """Is it a name of the kernels' namespace: a constant, or one of two types?"""
-    return argument.isidentifier() and (argument.isupper() or argument in ("word", "Structure", "NoPayload"))
+    """Is it a name of the kernels' namespace: a constant, a struct, or `word`?"""
+    return argument == "word" or argument.isidentifier() and argument[0].isupper()
 
 
 def compile_program(instances, arch, front_end=False):
