@@ -133,6 +133,11 @@ def edge_values(
         return list(map(methodcaller("get", weight, default), data))
 
 
+def has_attributes(adjacency: Mapping[Any, Mapping]) -> bool:
+    """Whether any edge has an attribute, in a graph without parallel edges."""
+    return any(chain.from_iterable(neighbours.values() for neighbours in adjacency.values()))
+
+
 def is_view(G: Any) -> bool:
     """Whether `G` shows another graph (subgraph_view, reverse_view), whose changes do not empty the cache of `G`."""
     return hasattr(G, "_graph")

@@ -14,7 +14,7 @@ import numpy as np
 
 import grb_tile as gb
 from grb_tile import algorithms
-from grb_tile.io.adjacency_dictionaries import Nodes, Pattern, edge_values, first_of_both, is_view
+from grb_tile.io.adjacency_dictionaries import Nodes, Pattern, edge_values, first_of_both, has_attributes, is_view
 
 from .graphs import kept
 
@@ -77,6 +77,8 @@ def _weights(G: nx.Graph, weight: Any, default: Any, parallel: Callable[[Iterabl
     pattern, what = pattern_of(G), f"the edge attribute {weight!r}"
     if not is_view(G) and sum(map(len, G._adj.values())) != pattern.columns.size:  # written into without NetworkX
         kept(G)["pattern"] = pattern = Pattern(G._adj)
+    if pattern.columns.size and not (is_view(G) or G.is_multigraph() or has_attributes(G._adj)):
+        return pattern.matrix(as_numbers([default], what, pattern.columns.size)[0])
     if G.is_directed() or is_view(G):
         return pattern.matrix(as_numbers(edge_values(G._adj, weight, default, parallel), what))
     upper = pattern.on_or_above_diagonal()

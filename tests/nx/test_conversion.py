@@ -6,7 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
+import grb_tile as gb
 from grb_tile.nx import adjacency, graphs
+from grb_tile.nx.interface import backend
 from support import seeds
 
 ours = {"backend": "grb_tile"}
@@ -200,3 +202,17 @@ def test_a_class_with_its_own_neighbours_is_left_to_networkx():
     with pytest.raises(NotImplementedError, match="its own neighbours"):
         graphs.adopt(Complement([(0, 1)]))
     assert nx.is_connected(Named([(0, 1)]), **ours)
+
+
+def test_edges_without_attributes_have_the_default():
+    for kind in (nx.Graph, nx.DiGraph):
+        G = kind([(0, 1), (1, 2), (2, 2)])
+        for default in (1, 2.5):
+            A = adjacency.graph(backend.convert_from_nx(G), "weight", default=default).A
+            assert set(A.to_coo()[2].tolist()) == {default} and A.nvals == len(G.edges) + (kind is nx.Graph) * 2
+            assert A.dtype == gb.dtypes.lookup_dtype(type(default))
+        with pytest.raises(NotImplementedError):
+            adjacency.graph(backend.convert_from_nx(G), "weight", default=2**64)
+        G[0][1]["weight"] = 5
+        G.__networkx_cache__.clear()
+        assert adjacency.graph(backend.convert_from_nx(G), "weight").A[0, 1].new().value == 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sized
+from operator import contains
 from typing import Any
 
 import networkx as nx
@@ -37,9 +38,7 @@ def _scores(G: nx.Graph, ebunch: Iterable | None, score: Callable[..., algorithm
 
 
 def _has_no_loops(G: nx.Graph, ebunch: Any = None, **others: Any) -> bool | str:
-    return not any(node in neighbours for node, neighbours in G._adj.items()) or (
-        "a loop is a common neighbour for NetworkX"
-    )
+    return not any(map(contains, G._adj.values(), G._adj)) or ("a loop is a common neighbour for NetworkX")
 
 
 def _few_pairs(G: nx.Graph, ebunch: Any = None, **others: Any) -> bool:

@@ -56,7 +56,14 @@ def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
     count = rows.shape[0]
     iso = values.shape[0] == 1 and count != 1
     distinct = _ascend(rows, cols, nrows, ncols)
-    order = None if distinct else order_pairs(rows, cols, nrows, ncols)
+    width = max(int(ncols) - 1, 1).bit_length()
+    order = None
+    if not distinct and iso and (int(nrows) << width) <= MAX_KEY:  # no values to be moved with the pairs
+        keys = (rows << width) | cols
+        keys.sort()
+        rows, cols = keys >> width, keys & ((1 << width) - 1)
+    elif not distinct:
+        order = order_pairs(rows, cols, nrows, ncols)
     if order is not None:
         rows, cols = rows[order], cols[order]
         if not iso:
