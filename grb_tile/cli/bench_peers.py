@@ -36,11 +36,13 @@ def _cusparse(found, part, semiring, A, X):
     try:
         import cupy
         import cupyx.scipy.sparse as sparse
-    except ImportError:
+
+        store = A._store
+        S = sparse.csr_matrix((store.values, store.indices, store.indptr.astype(store.indices.dtype)), shape=A.shape)
+        x = S if part == "spgemm" else cupy.asarray(X.to_dense(0))
+        _ = S @ x
+    except (ImportError, OSError, RuntimeError):  # CuPy loads cuSPARSE when it is first used
         return
-    store = A._store
-    S = sparse.csr_matrix((store.values, store.indices, store.indptr.astype(store.indices.dtype)), shape=A.shape)
-    x = S if part == "spgemm" else cupy.asarray(X.to_dense(0))
     found[f"cuSPARSE through CuPy {cupy.__version__}"] = lambda: S @ x
 
 
