@@ -210,7 +210,11 @@ def _assign_vector(c, value, I, dtype, mask, accum, replace, subassign):
     t = backend.expand_vector(t, I, c.size)
     region = t
     if accum is None and t.nvals != len(I):
-        region = backend.expand_vector(full_vector(len(I), dtype, 1), I, c.size)
+        if c.format == "sparse" and t.format == "sparse":  # C's entries in the region and T's: as many as there are
+            old = backend.expand_vector(backend.gather_vector(c, I), I, c.size)
+            region = backend.union(backend.cast(old, dtype), t, None)
+        else:
+            region = backend.expand_vector(full_vector(len(I), dtype, 1), I, c.size)
     return finish_region(c, t, region, dtype, allow, accum, replace)
 
 

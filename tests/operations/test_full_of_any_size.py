@@ -223,3 +223,15 @@ def test_a_product_is_watched_while_it_grows_and_small_products_are_not(engine, 
     monkeypatch.setattr(host_memory, "free_bytes", lambda: 10**12)
     with gb.plan(force=engine):
         assert A.mxm(A, "plus_times").new().isequal(want)
+
+
+def test_a_slice_of_a_huge_sparse_vector_is_assigned():
+    v, u = gb.Vector.from_coo([3, 50, 2**59], [1, 2, 3], size=2**60), gb.Vector.from_coo([5, 20], [7, 8], size=2**60)
+    v[10:] << u[10:].new()
+    assert v.to_dict() == {3: 1, 20: 8}
+    m = gb.Vector.from_coo([20, 2**40], True, size=2**60)
+    w = gb.Vector.from_coo([3, 20, 50, 2**40], [1, 2, 3, 4], size=2**60)
+    w(m.S)[10:] << gb.Vector(int, 2**60 - 10)
+    assert w.to_dict() == {3: 1, 50: 3}
+    w(m.S, replace=True)[10:] << u[10:].new()
+    assert w.to_dict() == {20: 8}
