@@ -80,10 +80,20 @@ def _weights(G: nx.Graph, weight: Any, default: Any, parallel: Callable[[Iterabl
     if pattern.columns.size and not (is_view(G) or G.is_multigraph() or has_attributes(G._adj)):
         return pattern.matrix(as_numbers([default], what, pattern.columns.size)[0])
     if G.is_directed() or is_view(G):
-        return pattern.matrix(as_numbers(edge_values(G._adj, weight, default, parallel), what))
+        return pattern.matrix(as_numbers(_read(G, weight, default, parallel, what), what))
     upper = pattern.on_or_above_diagonal()
-    values = as_numbers(edge_values(G._adj, weight, default, parallel, upper), what, 2)
+    values = as_numbers(_read(G, weight, default, parallel, what, upper), what, 2)
     return pattern.symmetric_matrix(values, upper)
+
+
+def _read(
+    G: nx.Graph, weight: Any, default: Any, parallel: Any, what: str, only: np.ndarray | None = None
+) -> list[Any]:
+    """edge_values; NotImplementedError where those of parallel edges have no sum or minimum, as text has none."""
+    try:
+        return edge_values(G._adj, weight, default, parallel, only)
+    except TypeError as error:
+        raise NotImplementedError(f"{what}: {error}; grb_tile computes with real numbers") from error
 
 
 def graph_by_function(G: nx.Graph, weight: Callable[[Any, Any, dict], Any]) -> algorithms.Graph:

@@ -172,3 +172,31 @@ def test_all_functions_with_an_iterator_of_weights_refuse_at_the_call():
     for name, function in FUNCTIONS.items():
         if inspect.isgeneratorfunction(inspect.unwrap(function.function)):
             assert "weight" not in function.signature.parameters, name
+
+
+@pytest.mark.parametrize("wrong", [None, "text"])
+@pytest.mark.parametrize("kind", [nx.MultiGraph, nx.MultiDiGraph])
+def test_parallel_edges_whose_weights_have_no_sum_or_minimum(priority, kind, wrong):
+    """NetworkX looks at the weights of the edges that it reaches, and raises what it raises."""
+    G = path([2, 3, 4], kind)
+    G.add_edge(0, 1, weight=1)
+    G.add_edges_from([(8, 9), (8, 9)], weight=1)
+    G.add_edge(8, 9, weight=wrong)
+    H = G.copy()
+    for call in (nx.single_source_dijkstra_path_length, nx.single_source_dijkstra):
+        assert call(G, 0) == call(H, 0, **theirs)
+        with pytest.raises(TypeError):
+            call(H, 8, **theirs)
+        with pytest.raises(TypeError):
+            call(G, 8)
+
+
+def test_an_index_that_divides_by_zero(priority):
+    """log 1 of the only neighbour of a node, paired with itself; nodes are checked at the call, as in NetworkX."""
+    G = path([1], nx.Graph)
+    for to in ours, theirs:
+        found = nx.adamic_adar_index(G, [(0, 0)], **to)
+        with pytest.raises(ZeroDivisionError):
+            list(found)
+        with pytest.raises(nx.NodeNotFound):
+            nx.adamic_adar_index(G, [(0, 7)], **to)

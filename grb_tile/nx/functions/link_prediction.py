@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sized
 from operator import contains
 from typing import Any
@@ -53,9 +54,15 @@ def jaccard_coefficient(G, ebunch=None):
     return _scores(G, ebunch, algorithms.jaccard)
 
 
+def _finite(score: float) -> float:
+    if score == math.inf:  # 1 / log 1: a node without another neighbour is the common one of a node and itself
+        raise ZeroDivisionError("float division by zero")  # as NetworkX
+    return score
+
+
 @implements(not_for=("directed", "multigraph"), can_run=_has_no_loops, light=_few_pairs)
 def adamic_adar_index(G, ebunch=None):
-    return _scores(G, ebunch, algorithms.adamic_adar)
+    return ((u, v, _finite(score)) for u, v, score in _scores(G, ebunch, algorithms.adamic_adar))
 
 
 @implements(not_for=("directed", "multigraph"), can_run=_has_no_loops, light=_few_pairs)
