@@ -81,6 +81,16 @@ def test_an_empty_mask_leaves_nothing_of_one_value():
         assert [part.size for part in B.to_coo()] == [0, 0, 0] and not B.ss.is_iso and B.isequal(none)
 
 
+def test_products_of_a_huge_matrix_of_one_value_with_vectors():
+    A = gb.Matrix.from_scalar(3, HUGE, HUGE)
+    u, full = gb.Vector.from_coo([1, HUGE - 1], [10, 20], size=HUGE), gb.Vector.from_scalar(2, HUGE)
+    for w, value in ((A.mxv(u).new(), 90), (u.vxm(A, "min_plus").new(), 13), (A.mxv(full, "max_plus").new(), 5)):
+        assert w.nvals == HUGE and w.nbytes == 8 and w[7].new() == value
+    assert A.mxv(u).new(mask=u.S).to_dict() == {1: 90, HUGE - 1: 90}
+    with pytest.raises(gb.exceptions.OutOfMemory, match="mxv"):
+        A.mxv(u, gb.semiring.ss.min_firsti).new()
+
+
 def test_regions_and_sums_of_a_huge_matrix_of_one_value():
     A = gb.Matrix.from_scalar(3, HUGE, HUGE)
     assert A[:10, :].new().shape == (10, HUGE) and A[:10, :].new().nbytes == 8

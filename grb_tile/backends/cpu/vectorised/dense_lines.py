@@ -47,6 +47,11 @@ def matvec(A, x, semiring, allow=None, compiled=None):
         one = np.asarray(terms(slice(0, 1), slice(0, 1)))[0]
         w = full_vector(size, dtype, one[0] if is_idempotent(monoid) else monoid.reduce_equal(one, x.nvals))
         return w if allow is None else restrict(w, allow)
+    if A.iso and A.flat.words is None and multiply.positional is None and size > 1:  # all rows are the first one
+        row = Dense(1, A.ncols, BitmapVector(A.ncols, A.dtype, None, A.flat.values, A.ncols, True))
+        w = full_vector(size, dtype, matvec(row, x, semiring).values[0])
+        return w if allow is None else restrict(w, allow)
+    check_memory(size * dtype.np_type.itemsize, f"mxv: a vector of {size} positions")
     if allow is not None:
         terms.rows = _listed(allow, size)
         if terms.rows is not None and not terms.rows.shape[0]:
