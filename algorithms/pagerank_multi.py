@@ -187,8 +187,15 @@ def _starts(given: Any, n: int, dtype: Any) -> tuple[Matrix, list[int] | None]:
     """(P with rows of sum 1, the nodes that its rows start from or None)"""
     sources = None
     if isinstance(given, Matrix):
+        if given.dtype.np_type.kind not in "biuf":
+            raise TypeError(f"personalization: expected real numbers, got {given.dtype.name}; pass a real Matrix")
         P = given.dup(dtype, name="P")
     else:
+        if isinstance(given, (str, bytes, Mapping, Vector)) or not hasattr(given, "__iter__"):
+            raise TypeError(
+                "personalization: expected nodes, dicts or Vectors in a sequence, or a Matrix, got "
+                f"{type(given).__name__}; write [...] around one"
+            )
         items = list(given)
         if all(isinstance(item, (Mapping, Vector)) for item in items):
             rows = [distribution(item, f"personalization[{k}]", n, dtype) for k, item in enumerate(items)]
@@ -197,7 +204,7 @@ def _starts(given: Any, n: int, dtype: Any) -> tuple[Matrix, list[int] | None]:
             j, x = (np.concatenate(part) if found else [] for part in zip(*found, strict=True)) if found else ([], [])
             P = Matrix.from_coo(i, j, x, dtype, nrows=len(items), ncols=n, name="P")
         else:
-            sources = arguments.nodes(items, n)
+            sources = arguments.nodes(items, n, "personalization")
             P = Matrix.from_coo(range(len(items)), sources, 1.0, dtype, nrows=len(items), ncols=n, name="P")
     if P.ncols != n:
         raise ValueError(f"personalization: expected {n} columns, one per node, got {P.ncols}")

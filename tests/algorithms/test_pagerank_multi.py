@@ -89,3 +89,14 @@ def test_errors(given, message):
     A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], nrows=3, ncols=3)
     with pytest.raises((ValueError, IndexError), match=message):
         pagerank_multi(A, given)
+
+
+@pytest.mark.parametrize(
+    "given", [3, None, "ab", {0: 1}, gb.Vector.from_dense([1.0, 2.0, 0.0]), [0, {1: 1}],
+              gb.Matrix.from_coo([0], [1], [1j], nrows=1, ncols=3)],
+)  # fmt: skip
+def test_what_is_no_sequence_of_starts(given):
+    """The message names the argument; a part of complex numbers is not dropped."""
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], nrows=3, ncols=3)
+    with pytest.raises(TypeError, match="^personalization"):
+        pagerank_multi(A, given)
