@@ -281,13 +281,13 @@ def test_a_compiled_round_is_the_vote_and_the_moves(seed):
     n = int(rng.integers(2, 40))
     i, j = rng.integers(0, n, (2, 4 * n))
     w = rng.integers(1, 9, 4 * n) / 4  # sums without rounding
-    A = gb.Matrix.from_coo(np.r_[i, j], np.r_[j, i], np.r_[w, w], nrows=n, ncols=n, dup_op=gb.binary.plus)
-    B = local_moves.all_rows(gb.select.offdiag(A).new())
-    k, x = B.reduce_rowwise("plus").new().to_dense(0.0), rng.integers(0, max(n // 2, 1), n)
-    u, key = k / 64, 12345 + seed
-    K = np.bincount(x, k, n)
-    stays = (mixed_by(np.arange(n, dtype=np.uint64), key) >> np.uint64(63)).astype(np.int64)
     with gb.config.set(backend="cpu"), gb.plan(force="numba"):
+        A = gb.Matrix.from_coo(np.r_[i, j], np.r_[j, i], np.r_[w, w], nrows=n, ncols=n, dup_op=gb.binary.plus)
+        B = local_moves.all_rows(gb.select.offdiag(A).new())
+        k, x = B.reduce_rowwise("plus").new().to_dense(0.0), rng.integers(0, max(n // 2, 1), n)
+        u, key = k / 64, 12345 + seed
+        K = np.bincount(x, k, n)
+        stays = (mixed_by(np.arange(n, dtype=np.uint64), key) >> np.uint64(63)).astype(np.int64)
         found = sequential.local_round(B, x, u, k, stays)
         vote = [v._store for v in gb.rowwise.best_move(B, *map(gb.Vector.from_dense, (x, u, K, k)))]
         after, _, _, _, numbers = current().move_half(x, K, vote, None, np.zeros(n), u, k, key)

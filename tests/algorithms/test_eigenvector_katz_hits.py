@@ -69,7 +69,9 @@ def test_katz_against_the_outputs_of_cugraph(name):
     A = gb.Matrix.from_coo(i, j, 1.0, nrows=n, ncols=n)
     expected = np.loadtxt(folder / "small" / "cugraph" / "ref" / "katz" / f"{name}.csv", dtype=int).tolist()
     found = katz(A, alpha=1 / (np.bincount(i).max() + 1), tol=1e-9)
-    assert [node for node, _ in found.top(len(expected))] == expected
+    scores = [score for _, score in found.top(len(expected))]
+    # nodes whose scores differ by rounding alone have no order
+    assert found.to_numpy()[expected].tolist() == pytest.approx(scores, rel=1e-7)
 
 
 @pytest.mark.sampled(4)
