@@ -99,7 +99,7 @@ def pagerank_multi(
     with Report("pagerank_multi", callback) as report:
         report.finish("converged", True)
         for start in range(0, P.nrows, batch) if G.n else ():
-            rows = P[start : start + batch, :].new() if P.nrows > batch else P
+            rows: Any = P[start : start + batch, :].new() if P.nrows > batch else P
             readers = Readers(walk, B, rows.T.new(), alpha, dangling is None)
             found = _until(readers, G.n * tol, max_iter, report).T
             if P.nrows > batch:
@@ -125,7 +125,7 @@ class Readers:
 
     def first(self) -> Matrix:
         """R = P, full."""
-        R = Matrix.from_scalar(0.0, *self._P.shape, self._walk.dtype, name="R")
+        R = Matrix.from_scalar(0.0, self._P.nrows, self._P.ncols, self._walk.dtype, name="R")
         R(binary.plus) << self._P
         return R
 
@@ -201,7 +201,7 @@ def _starts(given: Any, n: int, dtype: Any) -> tuple[Matrix, list[int] | None]:
             rows = [distribution(item, f"personalization[{k}]", n, dtype) for k, item in enumerate(items)]
             found = [select.valuene(row, 0).new().to_coo() for row in rows]
             i = np.repeat(np.arange(len(found)), [at.size for at, _ in found])
-            j, x = (np.concatenate(part) if found else [] for part in zip(*found, strict=True)) if found else ([], [])
+            j, x = (np.concatenate([pair[part] for pair in found] or [np.empty(0, np.int64)]) for part in (0, 1))
             P = Matrix.from_coo(i, j, x, dtype, nrows=len(items), ncols=n, name="P")
         else:
             sources = arguments.nodes(items, n, "personalization")

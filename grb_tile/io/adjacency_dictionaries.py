@@ -89,8 +89,8 @@ class Pattern:
         n = len(self.nodes)
         i, j = self.rows[upper], self.columns[upper]
         off = i < j
-        both = (i, j[off]), (j, i[off]), (values, values[off])
-        return Matrix.from_coo(*map(np.concatenate, both), nrows=n, ncols=n)
+        rows, columns = np.concatenate((i, j[off])), np.concatenate((j, i[off]))
+        return Matrix.from_coo(rows, columns, np.concatenate((values, values[off])), nrows=n, ncols=n)
 
 
 def _numbered(columns: np.ndarray, nodes: Nodes) -> np.ndarray:
