@@ -165,7 +165,7 @@ def test_info(facts, run):
     assert found["head"]["symmetry"] == "symmetric" and found["entries"] == 730100
     assert found["symmetry"] == {"structure": True, "values": True, "self_loops": 0}
     assert found["degrees"]["max"] == 8 and sum(found["degrees"]["histogram"].values()) == 264346
-    assert found["storage"]["chosen"] == "csr" and found["storage"]["why"]
+    assert found["storage"]["chosen"] == "tiled64" and found["storage"]["why"]
     assert found["memory"]["matrix"] <= found["memory"]["loading"]
     assert found["storage"]["bytes"] == pytest.approx(found["memory"]["matrix"], rel=0.05), (
         "what was foretold came true"
