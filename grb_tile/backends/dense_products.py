@@ -52,8 +52,12 @@ def product(
 def matvec(backend: Backend, A: Dense, x: Any, semiring: Any, allow: Allow | None) -> Any:
     """w<allow> = A x for full A and x, by SDDMM of a full column or by SpMM of rows; NotImplemented elsewhere."""
     nrows, ncols = A.nrows, A.ncols
-    if not (_is_full(A) and x.format == "bitmap" and x.words is None and nrows and ncols):
+    if not (_is_full(A) and x.format == "bitmap" and nrows and ncols):
         return NotImplemented
+    if x.words is not None:
+        if x.nvals < ncols:
+            return NotImplemented
+        x = BitmapVector(ncols, x.dtype, None, x.values, ncols, x.iso)
     if semiring.binaryop.positional is not None or A.flat.iso:
         return NotImplemented
     if backend.on_device and nrows < FEW_DOTS < ncols:
