@@ -31,6 +31,7 @@ from ..storage.dense import (
     compressed,
     flat_of,
     in_order,
+    in_two_dimensions,
     matrix_of,
     to_dense,
     transposed,
@@ -369,19 +370,15 @@ def _joined(xp, tiles, nrows, ncols, dtype, full):
             place = slice(top, top + A.nrows), slice(left, left + A.ncols)
             left += A.ncols
             if A.nrows and A.ncols:
-                values[place] = A.flat.values[0] if A.iso else _square(A, A.flat.values)
+                values[place] = A.flat.values[0] if A.iso else in_two_dimensions(A, A.flat.values)
                 if flags is not None:
-                    flags[place] = True if A.flat.words is None else _square(A, bits.to_bool(A.flat.words, A.flat.size))
+                    words = A.flat.words
+                    flags[place] = words is None or in_two_dimensions(A, bits.to_bool(words, A.flat.size))
         top += row[0].nrows
     size = nrows * ncols
     count = size if full else int(np.count_nonzero(flags))
     words = None if count == size else bits.from_bool(flags.reshape(-1))
     return BitmapVector(size, dtype, words, values.reshape(-1), count)
-
-
-def _square(A, array):
-    """An array of A's positions as nrows x ncols."""
-    return array.reshape(A.ncols, A.nrows).T if A.by_columns else array.reshape(A.nrows, A.ncols)
 
 
 def _iso_full(u, size):

@@ -100,6 +100,11 @@ def transposed(A: Dense) -> Dense:
     return result
 
 
+def in_two_dimensions(A: Dense, array: Any) -> Any:
+    """`array`, which has an element for each position of A in A's order, as a view of nrows x ncols."""
+    return array.reshape(A.ncols, A.nrows).T if A.by_columns else array.reshape(A.nrows, A.ncols)
+
+
 # ---------------------------------------------------------------------- dense and compressed
 
 

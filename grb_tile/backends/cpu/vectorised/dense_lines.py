@@ -17,6 +17,7 @@ from ....operators.iso_products import own_name, uses
 from ....operators.to_numpy import ufunc_of
 from ....storage import bits
 from ....storage.convert import choose_format, words_of
+from ....storage.dense import in_two_dimensions, transposed
 from ....storage.embed import full_vector
 from ....storage.host_memory import check_memory
 from ....storage.store import BitmapVector, Dense
@@ -100,19 +101,19 @@ def matmul(A, B, semiring, compiled=None):
     check_memory(size * dtype.np_type.itemsize, f"mxm: a dense result of {shape[0]} x {shape[1]}")
     if _is_blas(semiring, A.flat, B.flat):
         with np.errstate(all="ignore"):
-            values = _square(A) @ _square(B)
+            values = _values_of(A) @ _values_of(B)
     elif monoid.terminal is not ANY and compiled is not None and (C := compiled()) is not NotImplemented:
         return C
     elif monoid.terminal is ANY or depth * (size // CHUNK + 1) <= min(shape) * (max(shape) * depth // CHUNK + 1):
         values = _by_updates(A, B, multiply, monoid, 1 if monoid.terminal is ANY else depth)
     else:
         values = np.empty(shape, dtype.np_type)
-        turned = shape[0] < shape[1]  # a product with a vector for each row of C, else for each column
-        left, right, semiring = (_turned(B), _turned(A), semiring.flip()) if turned else (A, B, semiring)
-        out, right = values if turned else values.T, _square(right)
+        rows = shape[0] < shape[1]  # a product with a vector for each row of C, else for each column
+        left, right, semiring = (transposed(B), transposed(A), semiring.flip()) if rows else (A, B, semiring)
+        out, right = values if rows else values.T, _values_of(right)
         for j in range(out.shape[0]):
             column = right[:, 0 if right.shape[1] == 1 else j]
-            x = BitmapVector(depth, (A if turned else B).dtype, None, column, depth, column.shape[0] == 1 < depth)
+            x = BitmapVector(depth, (A if rows else B).dtype, None, column, depth, column.shape[0] == 1 < depth)
             out[j] = _by_blocks(Terms(left, x, semiring.binaryop), monoid, out.shape[1], left.by_columns)[1]
     return Dense(*shape, BitmapVector(size, dtype, None, np.ascontiguousarray(values).reshape(-1), size))
 
@@ -175,17 +176,9 @@ def _is_blas(semiring, a, b):
     )
 
 
-def _square(A):
-    """The array of a full matrix, nrows x ncols; 1 x 1 where it is iso."""
-    values = A.flat.values
-    if A.iso:
-        return values[:1].reshape(1, 1)
-    return values.reshape(A.ncols, A.nrows).T if A.by_columns else values.reshape(A.nrows, A.ncols)
-
-
-def _turned(A):
-    """A', without its forms."""
-    return Dense(A.ncols, A.nrows, A.flat, not A.by_columns)
+def _values_of(A):
+    """The array of A's values, nrows x ncols; 1 x 1 where it is iso."""
+    return A.flat.values[:1].reshape(1, 1) if A.iso else in_two_dimensions(A, A.flat.values)
 
 
 def _listed(allow, size):
@@ -214,10 +207,10 @@ class Terms:
     def __init__(self, A, x, op):
         flat, self.op, self.rows = A.flat, op, None
         reads_a, reads_x = uses(op)
-        self.values, self.present, self.columns = _square(A), None, None
+        self.values, self.present, self.columns = _values_of(A), None, None
         if flat.words is not None:
             flags = bits.to_bool(flat.words, flat.size)
-            self.present = flags.reshape(A.ncols, A.nrows).T if A.by_columns else flags.reshape(A.nrows, A.ncols)
+            self.present = in_two_dimensions(A, flags)
         self.x, self.count = x.values, x.nvals
         if x.nvals < x.size:
             sparse = x.format == "sparse"
@@ -368,7 +361,7 @@ def _by_updates(A, B, multiply, monoid, depth):
     nrows, ncols, ufunc = A.nrows, B.ncols, monoid.ufunc
     values = np.empty((nrows, ncols), monoid.type.np_type)
     rows = _ranges(nrows, max(1, CHUNK // ncols))
-    a, b, kind = cast(_square(A), multiply.type), cast(_square(B), multiply.type2), multiply.kind
+    a, b, kind = cast(_values_of(A), multiply.type), cast(_values_of(B), multiply.type2), multiply.kind
 
     @_silently
     def job(block, worker):
