@@ -25,7 +25,7 @@ class WholeLoops:
         except HostOnly:
             result = NotImplemented
         if result is not NotImplemented:
-            result[2].engine = "cuda"
+            result[2].engine = self.name
             return result
         asked = A, AT, sources, levels, parents, max_level, target
         return self._loop_on_host("bfs", A, AT, asked) if fallback else NotImplemented
@@ -42,7 +42,7 @@ class WholeLoops:
             def rows():
                 return [row for batch in batches for row in batch.rows()]
 
-            outcome = LoopOutcome("cuda", "by level", rows, A.format)
+            outcome = LoopOutcome(self.name, "by level", rows, A.format)
             outcome.late = True
             return level, parent, outcome
         asked = A, AT, sources, levels, parents, max_level
@@ -58,7 +58,7 @@ class WholeLoops:
             result, reason = NotImplemented, "a matrix of which the device's memory has no room for sorted rows"
         if result is not NotImplemented:
             outcome = result[2]
-            outcome.engine, outcome.tiles = "cuda", None
+            outcome.engine, outcome.tiles = self.name, None
             outcome.method = "bellman_ford" if delta == np.inf else "delta"
             return result
         asked = A, lambda: place.host(in_edges()), source, heaviest, delta, tree
@@ -71,7 +71,7 @@ class WholeLoops:
         except HostOnly:
             result = NotImplemented
         if result is not NotImplemented:
-            return *result, LoopOutcome("cuda", "afforest", list, A.format, A.nrows)
+            return *result, LoopOutcome(self.name, "afforest", list, A.format, A.nrows)
         return self._loop_on_host("components", A, AT, (A, AT)) if fallback else NotImplemented
 
     def cuthill_mckee(self, A):

@@ -11,6 +11,7 @@ import grb_tile as gb
 from cuda_emulation import arrays
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from cuda_emulation.launcher import EmulatedLauncher
+from grb_tile import algorithms as alg
 from grb_tile.backends import guard, select
 from grb_tile.backends.cuda.backend import CudaBackend
 from grb_tile.core import elements
@@ -118,6 +119,16 @@ def test_moves_are_explicit(devices, format):
     assert host.device == "cpu" and host.to_device("cpu") is host
     assert host.isequal(x.to_device("cpu")) and y.to_device("cuda:0").isequal(x)
     assert y.to_coo()[-1].tolist() == x.to_coo()[-1].tolist(), "the host reads from every device"
+
+
+def test_loops_and_products_report_the_same_device(devices):
+    for number, name in enumerate(("cuda", "cuda:1")):
+        with gb.device(number):
+            A = graph().to_device(f"cuda:{number}")
+            alg.bfs(A, 0), alg.sssp(A, 0), alg.connected_components(A, method="afforest")
+            gb.Vector.from_dense(np.ones(40)).vxm(A, "min_plus").new()
+            ran = {plan.operation: plan.engine for plan in gb.explain(0).plans}
+            assert [ran.get(what) for what in ("bfs", "sssp", "components", "matvec")] == [name] * 4
 
 
 @pytest.mark.parametrize("device", ["gpu", 1, None, "cuda:-1", "cuda:x", "cuda:", "cpu:1"])
