@@ -366,9 +366,11 @@ class Vector(Stored):
 
     def inner(self, other: VectorLike, op: OperatorLike | None = None) -> ScalarExpression:
         """s = v' (+.x) w, a ScalarExpression; empty when no position has an entry in both."""
-        other = expect_type(self, other, Vector, within="inner", argname="other", op=op)
+        if type(other) is not Vector:
+            other = expect_type(self, other, Vector, within="inner", argname="other", op=op)
         op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
-        expect_op(self, op, "Semiring", within="inner", argname="op")
+        if op.opclass != "Semiring":
+            expect_op(self, op, "Semiring", within="inner", argname="op")
         return ScalarExpression(ops.inner(self, other, op), ("{0.name}.inner({1.name}, op={2})", self, other, op))
 
     def outer(self, other: VectorLike, op: OperatorLike | None = None) -> MatrixExpression:

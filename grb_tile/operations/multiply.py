@@ -249,7 +249,8 @@ class Inner(Record):
     c_name = "GrB_vxm"
 
     def __init__(self, u, v, op):
-        checks.inner_sizes("inner", "u", u.shape, "v", v.shape)
+        if u.shape != v.shape:
+            checks.inner_sizes("inner", "u", u.shape, "v", v.shape)
         self.u, self.v, self.op = u, v, op
         self.shape = ()
         self.dtype = op.return_type

@@ -5,7 +5,7 @@
 // Phases: a thread multiplies the entries of u that have a partner in v (a bit of the bitmap, or binary search in the
 //   list) and combines them; the block; the last block combines the blocks.
 // Result and launch: as reduce_values.
-// u: `n` positions of a bitmap (u_indices null; u_words null: all present) or a list of n entries; v likewise, of
+// u: `n` positions of a bitmap (I is void; u_words null: all present) or a list of n entries; v likewise (J), of
 //   `count` entries where it is a list.  S: products/semiring.cuh.
 // Caller: backends/cuda/products/inner.py.
 #pragma once
@@ -17,8 +17,8 @@ namespace grb {
 // The position in v's values of the entry at k, or -1.
 template <class J>
 GRB_DEVICE int64_t partner(const J* indices, const word* words, int64_t count, int64_t k) {
-  if (indices != nullptr) return find(indices, int64_t(0), count, k);
-  return has_or_all(words, k) ? k : -1;
+  if constexpr (is_same<J, void>) return has_or_all(words, k) ? k : -1;
+  else return find(indices, int64_t(0), count, k);
 }
 
 template <class S> struct addition_of {
@@ -40,9 +40,10 @@ inner_product(const I* u_indices, const word* u_words, const typename S::A* u, i
 #pragma unroll
     for (int b = 0; b < AHEAD; b++) {
       int64_t p = first + b * step, q = -1;
-      there[b] = p < n && (u_indices != nullptr || has_or_all(u_words, p));
+      there[b] = p < n && has_or_all(u_words, p);
       if (there[b]) {
-        k[b] = u_indices == nullptr ? p : int64_t(u_indices[p]);
+        if constexpr (is_same<I, void>) k[b] = p;
+        else k[b] = u_indices[p];
         q = partner(v_indices, v_words, count, k[b]);
         there[b] = q >= 0;
       }

@@ -15,6 +15,7 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda import backend as cuda
 from grb_tile.backends.cuda.runtime import compile as jit
 from grb_tile.backends.cuda.runtime.device import Device
+from grb_tile.backends.cuda.runtime.mailbox import NOT_WRITTEN
 from grb_tile.backends.cuda.structure import entries
 from grb_tile.exceptions import GraphblasException, JitError, OutOfMemory
 from grb_tile.planner import tuning
@@ -113,6 +114,16 @@ def test_constants_are_made_once():
 def test_counts_are_read_together():
     device = Device(EmulatedLauncher())
     assert device.read(device.array(np.array([3, 4])), device.full(1, 9, np.int32)) == [3, 4, 9]
+
+
+@pytest.mark.parametrize("more", [[], [(np.uint8, [7, 255])], [(np.int16, [-1])], [(np.int64, list(range(700)))]])
+def test_numbers_of_several_types_are_read_together(more):
+    """Few of 4 or 8 bytes are polled for, others are waited for; each array begins at a word of its own."""
+    device = Device(EmulatedLauncher())
+    kept = (np.int32, [-(2**31), 5, 2**31 - 1]), *more, (np.uint64, [NOT_WRITTEN, 2**64 - 1]), (np.uint32, [2**32 - 1])
+    for _ in range(2):  # the second time the words hold the numbers of the first
+        found = device.read(*(device.array(np.array(numbers, type_)) for type_, numbers in kept))
+        assert found == [x for _, numbers in kept for x in numbers] and {type(x) for x in found} == {int}
 
 
 def test_out_of_memory_is_named_and_leaves_operands(monkeypatch):

@@ -140,11 +140,11 @@ def test_an_inner_product_reads_one_number(monkeypatch):
             u = gb.Vector.from_dense(np.arange(90.0)).vxm(A).new()
         assert u._store.nvals_if_read is None
         read, here = [], backend.device
-        for name in ("read", "read_count", "words_of", "host"):
+        for name in ("read", "read_count", "read_scalar", "host"):
             whole = getattr(here, name)
             monkeypatch.setattr(here, name, lambda *args, name=name, whole=whole: read.append(name) or whole(*args))
         assert u.inner(u).new().value == sum(k * k for k in range(90))
-        assert read == ["words_of"]
+        assert read == ["read_scalar"]
         assert u._store.nvals_if_read is None
 
 

@@ -147,8 +147,8 @@ def instances():
         if not structure_only:
             steps = ("2", "0", "1")[number % 3]
             yield "products/sddmm.cuh", "sddmm", text, ("int32_t", "S", width, "8", steps)
-        lists = ("int64_t", "int64_t", "S") if number % 2 else ("int32_t", "int32_t", "S")
-        yield "products/inner.cuh", "inner_product", text, lists
+        lists = (("void", "void"), ("int32_t", "void"), ("int64_t", "int64_t"))[number % 3]
+        yield "products/inner.cuh", "inner_product", text, (*lists, "S")
         if "any = true" in text or structure_only:
             index, rows = (("int32_t", "4"), ("int64_t", "1"))[number % 2]
             yield "products/pull.cuh", "matvec_pull", text, (index, "S", rows)

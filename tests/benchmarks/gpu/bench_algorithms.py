@@ -186,7 +186,7 @@ def watched():
     wrapped_names = {name: getattr(backend, name) for name in names}
     for name, run in wrapped_names.items():
         setattr(backend, name, wrapped(name, run))
-    readers = () if device is None else ("read", "read_count", "words_of", "host")
+    readers = () if device is None else ("read", "read_count", "read_scalar", "host")
     for name in readers:
         setattr(device, name, counted(name, getattr(device, name)))
     try:

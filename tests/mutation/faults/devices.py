@@ -68,6 +68,13 @@ FAULTS = [
     ),
     Fault(
         "grb_tile/backends/cuda/runtime/device.py",
+        "arrays that are read together share a word",
+        "count += (array.nbytes + 7) >> 3",
+        "count += (array.nbytes + 3) >> 3",
+        (CUDA + "test_device.py",),
+    ),
+    Fault(
+        "grb_tile/backends/cuda/runtime/device.py",
         "a device takes the stream of another one for its own",
         "            if self.several and self.is_elsewhere():  # the thread's stream is another device's\n"
         "                self.synchronize()\n            elif",

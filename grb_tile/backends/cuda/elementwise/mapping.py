@@ -12,7 +12,6 @@ from ....dtypes import cast as host_cast
 from ....storage.convert import share
 from ..structure.entries import counted_later, index_type
 from ..structure.positions import empty_like, flags_within, is_empty, keep_entries, listed, view
-from .element import scalar_of
 from .elementwise import restrict
 from .values import (
     all_plain,
@@ -172,7 +171,7 @@ def reduced(device, kernel, n, arguments, np_type):
     block, most = reduce_shape(device.launcher, n)
     count = -(-n // _AHEAD)
     partial = (None, None) if count <= block else device.partial_results(3 * most)
-    return scalar_of(device, lambda out: kernel.over(count, (*arguments, *partial, out), block, most), np_type)
+    return device.read_scalar(kernel, count, (*arguments, *partial), block, most, np_type)
 
 
 def _read_scalar(device, array):

@@ -9,22 +9,24 @@ from ..structure.entries import index_type
 
 def inner(device, u, v, semiring):
     """The NumPy scalar, or None where no position is present in both; NotImplemented for user-defined types."""
-    if _is_full(u) and _is_full(v) and u.iso and v.iso:  # of any size: nothing of that size is read
-        return plain.inner(place.backend_of(u), u, v, semiring)
-    if _length(v) < _length(u):  # the entries of the shorter one are looked up in the other
-        u, v, semiring = v, u, semiring.flip()
+    u_positions, v_positions = u.format == "bitmap", v.format == "bitmap"
+    if u.iso and v.iso and u_positions and v_positions and u.words is None and v.words is None:
+        return plain.inner(place.backend_of(u), u, v, semiring)  # of any size: nothing of that size is read
+    n = u.size if u_positions else u.indices.shape[0]
+    count = v.size if v_positions else v.indices.shape[0]
+    if count < n:  # the entries of the shorter one are looked up in the other
+        return inner(device, v, u, semiring.flip())
     s = lowered_plain(device, semiring, u.dtype, u.iso, v.dtype, v.iso)
     if s is None:
         return NotImplemented
-    if _length(u) == 0:
+    if n == 0:
         return None
-    lists = [None if x.format == "bitmap" else x.indices for x in (u, v)]
-    words = [x.words if x.format == "bitmap" else None for x in (u, v)]
-    types = ["int32_t" if indices is None else index_type(indices) for indices in lists]
-    kernel = s.kernel(device.launcher, "products/inner.cuh", "inner_product", (*types, "S"))
-    found = reduced(device, kernel, _length(u), (
-        lists[0], words[0], u.values if s.reads_a else None, _length(u),
-        lists[1], words[1], v.values if s.reads_x else None, _length(v),
+    u_type, u_indices, u_words = _structure(u)
+    v_type, v_indices, v_words = _structure(v)
+    kernel = s.kernel(device.launcher, "products/inner.cuh", "inner_product", (u_type, v_type, "S"))
+    found = reduced(device, kernel, n, (
+        u_indices, u_words, u.values if s.reads_a else None, n,
+        v_indices, v_words, v.values if s.reads_x else None, count,
     ), s.dtype.np_type)  # fmt: skip
     if found is not None and s.structure_only:
         value = s.value(device, u, v)
@@ -33,10 +35,6 @@ def inner(device, u, v, semiring):
     return found
 
 
-def _is_full(u):
-    return u.format == "bitmap" and u.words is None
-
-
-def _length(u):
-    """Positions of a bitmap, entries of a list."""
-    return u.size if u.format == "bitmap" else u.indices.shape[0]
+def _structure(u):
+    """(C++ type of the indices, indices, words) of a list, which has no words, or of a bitmap, which has no indices."""
+    return ("void", None, u.words) if u.format == "bitmap" else (index_type(u.indices), u.indices, None)

@@ -32,7 +32,6 @@ from .mailbox import NOT_WRITTEN, Mailbox
 from .memory import drop_forms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from .launch import Launcher
@@ -274,11 +273,34 @@ class Device:
 
         Counts are best kept in one array: one copy then.
         """
-        with self.lock, self.bound():
-            self.in_order()
-            if sum(array.nbytes + 8 for array in arrays) > _PINNED_BYTES:
+        if self.several and self.is_elsewhere():
+            with self.bound():
+                return self.read(*arrays)
+        with self.lock:
+            if self.current_stream() is not self.stream:
+                self.follow()
+            mailbox, stream = self._mailbox or self._make_mailbox(), self.stream.ptr
+            parts, count, polled = [], 0, True
+            for array in arrays:
+                parts.append((array, count))
+                count += (array.nbytes + 7) >> 3
+                polled = polled and array.dtype.itemsize >= 4
+            if 8 * count > _PINNED_BYTES:
                 return [int(x) for array in arrays for x in self.host(array).ravel()]
-            return self._read_pinned(arrays)
+            polled = polled and count <= _FEW_WORDS  # more are waited for with the stream
+            if polled:
+                mailbox.expect(count)
+            for array, first in parts:
+                self._copy(mailbox.ptr + 8 * first, array.data.ptr, array.nbytes, _TO_HOST, stream)
+            if polled:
+                mailbox.wait(count, stream)
+            else:
+                self.xp.cuda.runtime.streamSynchronize(stream)
+            numbers = []
+            for array, first in parts:
+                start = 8 * first // array.dtype.itemsize
+                numbers += mailbox.array(array.dtype)[start : start + array.size].tolist()
+            return numbers
 
     def read_count(self, counts: Any) -> int:
         """read(counts)[0] of an array of integers of 64 bits, by the shortest way."""
@@ -296,46 +318,23 @@ class Device:
                 mailbox.wait(1, stream)
             return words[0]
 
-    def words_of(self, count: int, launch: Callable[[int], Any]) -> list[int]:
-        """The `count` words (at most 8) that the kernel of launch(address) writes to page-locked memory, as ints.
+    def read_scalar(self, kernel: Any, n: int, args: tuple, block: int, most: int | None, np_type: np.dtype) -> Any:
+        """kernel.over(n, (*args, out), block, most), and the NumPy scalar that it writes to `out`, None for none.
 
+        out: page-locked memory; write_scalar of kernels/elementwise/reduce.cuh writes it.
         Within a primitive: the caller's stream is the device's.
         """
         mailbox = self._mailbox or self._make_mailbox()
-        mailbox.expect(count)
-        launch(mailbox.ptr)
-        mailbox.wait(count, self.stream.ptr)
-        return mailbox.words[:count]
+        mailbox.expect(3)
+        kernel.over(n, (*args, mailbox.ptr), block, most)
+        mailbox.wait(3, self.stream.ptr)
+        return mailbox.array(np_type)[0] if mailbox.words[2] else None
 
     def _make_mailbox(self):
         mailbox = Mailbox(self.xp, _PINNED_BYTES // 8)
-        self._view = np.frombuffer(mailbox.memory, np.uint8, _PINNED_BYTES)
         self._copy = self.xp.cuda.runtime.memcpyAsync
         self._mailbox = mailbox  # last, because read_count looks at it without the lock
         return mailbox
-
-    def _read_pinned(self, arrays):
-        """Copies to the mailbox; few numbers are polled for, more waited for with the stream."""
-        cuda = self.xp.cuda
-        mailbox, stream = self._mailbox or self._make_mailbox(), self.stream.ptr
-        sizes = [(array.nbytes + 7) & ~7 for array in arrays]
-        count = sum(sizes) >> 3
-        few = count <= _FEW_WORDS and all(array.dtype.itemsize >= 4 for array in arrays)
-        if few:
-            mailbox.expect(count)
-        start = 0
-        for array, size in zip(arrays, sizes, strict=True):
-            self._copy(mailbox.ptr + start, array.data.ptr, array.nbytes, _TO_HOST, stream)
-            start += size
-        if few:
-            mailbox.wait(count, stream)
-        else:
-            cuda.runtime.streamSynchronize(stream)
-        view, start, numbers = self._view, 0, []
-        for array, size in zip(arrays, sizes, strict=True):
-            numbers += view[start : start + array.nbytes].view(array.dtype).tolist()
-            start += size
-        return numbers
 
     def synchronize(self) -> None:
         """Wait for all that was launched."""

@@ -8,7 +8,10 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+import numpy as np
+
 NOT_WRITTEN = 0x9E3779B97F4A7C15  # what a word holds until the device has written it
+_UNWRITTEN = NOT_WRITTEN.to_bytes(8, "little")
 _LOOKS = 20000  # about a millisecond
 _TO_HOST = 2  # cudaMemcpyDeviceToHost
 
@@ -28,12 +31,19 @@ class Mailbox:
         self.memory = memory = xp.cuda.alloc_pinned_memory(8 * count)
         self.ptr = PinnedAddress(memory.ptr)
         self.words = (ctypes.c_uint64 * count).from_address(memory.ptr)
+        self._bytes = memoryview(self.words).cast("B")
+        self._arrays: dict[np.dtype, np.ndarray] = {}
 
     def expect(self, count: int) -> None:
         """The first `count` words will be written."""
-        words = self.words
-        for k in range(count):
-            words[k] = NOT_WRITTEN
+        self._bytes[: 8 * count] = _UNWRITTEN * count
+
+    def array(self, dtype: np.dtype) -> np.ndarray:
+        """The words as an array of that type: its elements are NumPy scalars, with no other conversion."""
+        found = self._arrays.get(dtype)
+        if found is None:
+            found = self._arrays[dtype] = np.frombuffer(self._bytes, dtype)
+        return found
 
     def wait(self, count: int, stream: int) -> None:
         """Return when the first `count` words have been written by work on the stream of this handle.
