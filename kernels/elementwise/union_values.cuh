@@ -1,4 +1,4 @@
-// Values of unions, intersections and Kronecker products.
+// Values of intersections and Kronecker products, and of unions of bitmaps (those of lists: elementwise/merge.cuh).
 //
 // Result: out[k] = op(x, y) where both are present; where only one is, its value in the result's type (lone_x,
 //   lone_y), or op of it and the default of the missing operand; 0 where neither is present, or nothing is given
@@ -39,17 +39,17 @@ __global__ void combine(const P* at_x, const P* at_y, const word* words_x, const
   }
 }
 
-// The same without an operator: common[k] where both are present (y's value when common is null).  Values are moved as
-// unsigned integers of their size.
-template <class P, class D>
-__global__ void overlay(const P* at_x, const P* at_y, const word* words_x, const word* words_y, int64_t n, const D* x,
-                        bool iso_x, const D* y, bool iso_y, const D* common, bool iso_common, D* out) {
+// The same of bitmaps, without an operator: common[k] where both are present (y's value when common is null).  Values
+// are moved as unsigned integers of their size.
+template <class D>
+__global__ void overlay(const word* words_x, const word* words_y, int64_t n, const D* x, bool iso_x, const D* y,
+                        bool iso_y, const D* common, bool iso_common, D* out) {
   GRB_EACH(k, n) {
-    int64_t a = entry_at(at_x, words_x, k), b = entry_at(at_y, words_y, k);
+    const bool of_x = has_or_all(words_x, k), of_y = has_or_all(words_y, k);
     D value = D();
-    if (a >= 0 && b >= 0 && common != nullptr) value = common[iso_common ? 0 : k];
-    else if (b >= 0) value = y[iso_y ? 0 : b];
-    else if (a >= 0) value = x[iso_x ? 0 : a];
+    if (of_x && of_y && common != nullptr) value = common[iso_common ? 0 : k];
+    else if (of_y) value = y[iso_y ? 0 : k];
+    else if (of_x) value = x[iso_x ? 0 : k];
     out[k] = value;
   }
 }

@@ -1,4 +1,4 @@
-"""Instances of intersect, overwrite, restrict, union, union_values, apply, select, reduce and
+"""Instances of intersect, merge, overwrite, restrict, union_values, apply, select, reduce and
 elementwise/kronecker.cuh.
 
 Operators: those that the algorithms and the conformance battery use, over the types that differ in C++; every unary
@@ -30,25 +30,25 @@ def structure():
     """Kernels over positions."""
     yield "elementwise/restrict.cuh", "join_words", "", ("void",)
     yield "elementwise/kronecker.cuh", "kronecker_lengths", "", ("void",)
+    yield "elementwise/merge.cuh", "align_starts", "", ("void",)
     for moved in MOVED:
         yield "elementwise/overwrite.cuh", "overwrite_words", "", (moved,)
+        yield "elementwise/union_values.cuh", "overlay", "", (moved,)
     for place in INDICES:
         yield "elementwise/intersect.cuh", "list_flagged", "", (place,)
         yield "elementwise/intersect.cuh", "kept_starts", "", (place,)
         yield "elementwise/intersect.cuh", "member_flags", "", (place,)
-        yield "elementwise/union.cuh", "union_starts", "", (place,)
         for moved in MOVED:
             yield "elementwise/overwrite.cuh", "overwrite_listed", "", (place, moved)
         for index in INDICES:
             yield "elementwise/intersect.cuh", "locate_entries", "", (index, place)
-            yield "elementwise/merge_search.cuh", "merge_locate", "", (index, place)
-            yield "elementwise/merge_search.cuh", "merge_partition", "", (index,)
-            yield "elementwise/union.cuh", "scatter_first", "", (index, place)
-            yield "elementwise/union.cuh", "scatter_lone", "", (index, place)
             yield "elementwise/kronecker.cuh", "kronecker_entries", "", (index, place, "int32_t")
             yield "elementwise/kronecker.cuh", "kronecker_masked", "", (index, place, "int32_t", place)
+        yield "elementwise/merge.cuh", "merge_partition", "", ("256", place)
+        yield "elementwise/merge.cuh", "merge_counts", "", ("256", place)
+        yield "elementwise/merge.cuh", "merge_write", "", ("256", place, "NoValues")
         for moved in MOVED:
-            yield "elementwise/union_values.cuh", "overlay", "", (place, moved)
+            yield "elementwise/merge.cuh", "merge_write", "", ("256", place, f"MovedValues<{moved}>")
 
 
 def instances():
@@ -60,12 +60,13 @@ def instances():
             wanted = [op.return_type, *(map(of, RESULTS.get(dtype, ())) if name in ("plus", "second") else ())]
             for result in wanted:
                 for place in INDICES if dtype == "INT64" else INDICES[:1]:
-                    yield (
-                        "elementwise/union_values.cuh",
-                        "combine",
-                        functor_text(op, result),
-                        (place, op.type.cuda_type, op.type2.cuda_type, result.cuda_type, "Op"),
-                    )
+                    types = op.type.cuda_type, op.type2.cuda_type, result.cuda_type, "Op"
+                    functors, listed = functor_text(op, result), ", ".join(types)
+                    yield "elementwise/union_values.cuh", "combine", functors, (place, *types)
+                    alike = op.type is result and op.type2 is result
+                    joined = f"JoinedValues<{listed}, {str(not alike or name == 'times').lower()}>"
+                    for values in (joined, f"CombinedValues<{listed}>"):
+                        yield "elementwise/merge.cuh", "merge_write", functors, ("256", place, values)
     for name in ("ainv", "abs", "minv", "sqrt", "lnot", "exp", "bnot"):
         for dtype in ("INT8", "INT64", "FP32", "FP64", "FC64", "BOOL"):
             found = getattr(unary, name)

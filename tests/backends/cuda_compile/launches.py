@@ -7,7 +7,7 @@ import re
 
 from grb_tile import kernels
 from grb_tile.backends.cuda.products import bitblocks, column_launch, inner_windows, segments, spgemm_split
-from grb_tile.backends.cuda.structure import sorting
+from grb_tile.backends.cuda.structure import merging, sorting
 from grb_tile.backends.cuda.traversal import bfs_multi, bfs_multi_graph
 
 COMMENT = re.compile(r"//[^\n]*")
@@ -81,6 +81,7 @@ DYNAMIC = {
     ),
     "bfs_multi_result": lambda limits, template: _result(template[0] == "true")(limits, template),
     "matvec_segments": _segments,
+    "merge_counts": lambda limits, template: merging.shared_bytes(256, 8 if template[1] == "int64_t" else 4),
     "merge_evenly": lambda limits, template: column_launch.high_degree_bytes(limits) if template[-1] == "true" else 0,
     "inner_windows": lambda limits, template: limits.dynamic_shared // inner_windows.RESIDENT,
     "spgemm_hash": lambda limits, template: limits.dynamic_shared,

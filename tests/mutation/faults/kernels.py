@@ -6,6 +6,7 @@ CUDA = "tests/backends/cuda/"
 TESTS = (CUDA + "test_matvec.py",)
 MATVEC = (CUDA + "test_matvec.py",)
 ELEMENTWISE = (CUDA + "test_elementwise.py", CUDA + "test_mapping.py")
+MERGING = (CUDA + "test_merging.py",)
 STRUCTURE = (CUDA + "test_structure.py", CUDA + "test_constructors.py")
 BFS = (CUDA + "test_bfs.py",)
 SSSP = (CUDA + "test_sssp.py",)
@@ -176,10 +177,24 @@ FAULTS = [
         ELEMENTWISE,
     ),
     Fault(
-        "kernels/elementwise/union.cuh",
-        "lone entries of b one place too far",
-        "int64_t position = int64_t(lower[l]) + ends[l] - 1;",
-        "int64_t position = int64_t(lower[l]) + ends[l];",
+        "kernels/elementwise/merge.cuh",
+        "a cut between two entries of the same column is not moved",
+        "o.splits[3 * c + 1] = b + j + cuts,",
+        "o.splits[3 * c + 1] = b + j,",
+        MERGING,
+    ),
+    Fault(
+        "kernels/elementwise/merge.cuh",
+        "a row that ends in a thread begins with the thread's entries",
+        "base + first_kept + __popc(kept & (ends & -ends) - 1)",
+        "base + first_kept + __popc(kept)",
+        MERGING,
+    ),
+    Fault(
+        "kernels/elementwise/merge.cuh",
+        "union: the default of x is forgotten",
+        "return Op()(in_a ? found.left : *left_default,",
+        "return Op()(in_a ? found.left : X(),",
         ELEMENTWISE,
     ),
     Fault(

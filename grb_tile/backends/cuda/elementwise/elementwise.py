@@ -1,8 +1,9 @@
 """Union, intersection and masking (restrict) on the device.  Semantics: backends/protocol.py.
 
-First positions (structure/positions.py), then values (elementwise/values.py), so that an operator needs one kernel
-instance for all formats.  Entries of the shorter list or matrix are found in the longer by binary search, one thread
-for each, so rows of any length balance; bitmaps are combined word by word.  CSR and DCSR may be mixed.
+Unions, and intersections of stores of similar size, are merged (structure/merging.py).  Where one operand of an
+intersection is much shorter, its entries are found in the longer by binary search, one thread for each: first positions
+(structure/positions.py), then values (elementwise/values.py).  Bitmaps are combined word by word.  CSR and DCSR may be
+mixed.
 
 Read-backs: one for each list or matrix whose size is not known (and one for each that is masked before a union).  The
 entry count of a bitmap stays on the device until it is read.
@@ -20,6 +21,7 @@ from ..structure.entries import (
     vector_of,
     words_of,
 )
+from ..structure.merging import Merge, merges
 from ..structure.positions import (
     AND,
     OR,
@@ -34,7 +36,6 @@ from ..structure.positions import (
     listed,
     locate,
     member_flags,
-    union_positions,
 )
 from ..structure.structure import choose_format
 from .values import (
@@ -73,8 +74,11 @@ def restrict(device, x, allow):
         return x if complement else empty_like(device, x, x.dtype)
     if same_structure(x, pattern):
         return empty_like(device, x, x.dtype) if complement else x
+    few = is_matrix(x) and not complement and pattern.nvals * _FEW < x.nvals
+    if not few and merges(x, pattern):
+        return _merged_restriction(device, x, pattern, WITHOUT if complement else AND)
     if is_matrix(x):
-        if not complement and pattern.nvals * _FEW < x.nvals:
+        if few:
             at, hit = locate(device, pattern, x, at_type=index_dtype(x.nvals))
             return keep_matrix_entries(device, x, gather(device, at, listed(device, hit)))
         return keep_matrix_entries(device, x, listed(device, flags_within(device, x, allow)))
@@ -83,6 +87,18 @@ def restrict(device, x, allow):
             return empty_like(device, x, x.dtype) if complement else x
         return keep_entries(device, x, listed(device, flags_within(device, x, allow)))
     return _restrict_bitmap(device, x, pattern, complement)
+
+
+def _merged_restriction(device, x, pattern, mode):
+    merge = Merge(device, x, pattern, mode)
+    count = merge.count
+    if count == x.indices.shape[0]:
+        return x
+    if count == 0:
+        return empty_like(device, x, x.dtype)
+    values = x.values if x.iso else overlaid(device, count, x.values, False, None, False, merge=merge)
+    result = merge.store(x.dtype, values, x.iso)
+    return share(x, result) if x.iso else result
 
 
 def _restrict_bitmap(device, x, pattern, complement):
@@ -125,6 +141,8 @@ def intersect(device, x, y, op, allow):
     if x.format == "bitmap" and y.format == "bitmap":
         return _intersect_bitmaps(device, x, y, op, allow)
     thin, wide = (x, y) if _is_thinner(x, y) else (y, x)
+    if merges(thin, wide):
+        return _merged_intersection(device, x, y, op, allow)
     at_type = index_dtype(x.size if not is_matrix(x) else max(x.nvals, y.nvals))
     if wide.format == "bitmap":
         flags = member_flags(device, thin.indices, wide.words)
@@ -159,6 +177,20 @@ def intersect(device, x, y, op, allow):
     return result
 
 
+def _merged_intersection(device, x, y, op, allow):
+    if allow is not None:
+        return intersect(device, restrict(device, x, allow), y, op, None)
+    dtype, merge = op.return_type, Merge(device, x, y, AND)
+    if merge.count == 0:
+        return empty_like(device, x, dtype)
+    values, iso = common_values(
+        device, op, dtype, merge.count, x, y, positions=_positions_in(device, merge), merge=merge
+    )
+    result = merge.store(dtype, values, iso)
+    result.shared = True
+    return result
+
+
 def _is_thinner(x, y):
     """Are x's entries looked up in y, and not the other way?"""
     if x.format == "bitmap" or y.format == "bitmap":
@@ -181,6 +213,11 @@ def _words(x):
 
 def _positions_of(device, x):
     return lambda base: entry_positions(device, x, base)
+
+
+def _positions_in(device, merge):
+    """_positions_of of the merge's result."""
+    return lambda base: entry_positions(device, merge.pattern(), base)
 
 
 def _intersect_bitmaps(device, x, y, op, allow):
@@ -226,25 +263,22 @@ def union(device, x, y, op, allow, left_default, right_default, dtype):
         )
         return like(x, dtype, values, iso)
     if is_matrix(x) or (x.format == "sparse" and y.format == "sparse"):
-        found, at_x, at_y = union_positions(device, x, y)
-        count = at_x.shape[0]
-        some_common = x.nvals + y.nvals > count
+        merge = Merge(device, x, y, OR)
+        some_common = x.nvals + y.nvals > merge.count
         values, iso = _union_values(
             device,
             op,
             dtype,
-            count,
+            merge.count,
             x,
             y,
-            (at_x, at_y),
             (None, None),
             defaults,
             some_common,
-            lambda base: entry_positions(device, found, base),
+            _positions_in(device, merge),
+            merge,
         )
-        if is_matrix(x):
-            return like(found, dtype, values, iso)
-        return vector_of(device, x.size, dtype, found.indices, values, iso)
+        return merge.store(dtype, values, iso)
     return _union_bitmaps(device, to_bitmap(device, x), to_bitmap(device, y), op, dtype, defaults)
 
 
@@ -259,7 +293,6 @@ def _union_bitmaps(device, x, y, op, dtype, defaults):
         size,
         x,
         y,
-        (None, None),
         (x.words, y.words),
         defaults,
         True,
@@ -270,8 +303,8 @@ def _union_bitmaps(device, x, y, op, dtype, defaults):
     return counted_later(device, size, dtype, words, values, count, iso)
 
 
-def _union_values(device, op, dtype, n, x, y, at, words, defaults, some_common, positions):
-    """(values, iso) of a union of n positions."""
+def _union_values(device, op, dtype, n, x, y, words, defaults, some_common, positions, merge=None):
+    """(values, iso) of a union of n positions, those of bitmaps with `words` or those of a Merge."""
     one = _iso_union(device, x, y, op, dtype, defaults, some_common)
     if one is not None:
         return device.constant(one), True
@@ -281,44 +314,25 @@ def _union_values(device, op, dtype, n, x, y, at, words, defaults, some_common, 
         common, iso = position_values(device, positions(base), one, op.return_type, dtype)
         if left_default is not None and right_default is not None:
             return common, iso
-        return overlaid(
-            device,
-            n,
-            values_as(device, x, dtype),
-            x.iso,
-            values_as(device, y, dtype),
-            y.iso,
-            at=at,
-            words=words,
-            common=common,
-            common_iso=iso,
-        ), False
+        return _overlaid(device, n, x, y, dtype, words=words, common=common, common_iso=iso, merge=merge), False
     if op is None:
-        return overlaid(
-            device, n, values_as(device, x, dtype), x.iso, values_as(device, y, dtype), y.iso, at=at, words=words
-        ), False
+        return _overlaid(device, n, x, y, dtype, words=words, merge=merge), False
+    left, right = values_as(device, x, op.type), values_as(device, y, op.type2)
     lone = (
-        None if right_default is not None else values_as(device, x, dtype),
-        None if left_default is not None else values_as(device, y, dtype),
+        None if right_default is not None else left if op.type is dtype else values_as(device, x, dtype),
+        None if left_default is not None else right if op.type2 is dtype else values_as(device, y, dtype),
     )
     defaults = (
         None if left_default is None else _scalar(device, left_default, op.type),
         None if right_default is None else _scalar(device, right_default, op.type2),
     )
     return combined(
-        device,
-        op,
-        dtype,
-        n,
-        values_as(device, x, op.type),
-        x.iso,
-        values_as(device, y, op.type2),
-        y.iso,
-        at=at,
-        words=words,
-        lone=lone,
-        defaults=defaults,
+        device, op, dtype, n, left, x.iso, right, y.iso, words=words, lone=lone, defaults=defaults, merge=merge
     ), False
+
+
+def _overlaid(device, n, x, y, dtype, **more):
+    return overlaid(device, n, values_as(device, x, dtype), x.iso, values_as(device, y, dtype), y.iso, **more)
 
 
 def _scalar(device, value, dtype):

@@ -11,6 +11,7 @@ import numpy as np
 from ....dtypes import cast as host_cast
 from ....storage.convert import share
 from ..structure.entries import counted_later, index_type
+from ..structure.merging import merges
 from ..structure.positions import empty_like, flags_within, is_empty, keep_entries, listed, view
 from .elementwise import restrict
 from .values import (
@@ -54,7 +55,7 @@ def select(device, x, op, thunk, allow):
     if not all_plain(x.dtype, op.type, op.thunk_type, op.return_type):
         return NotImplemented
     functors = functor_text(op, op.return_type)
-    if allow is not None and x.format == "bitmap":
+    if allow is not None and (x.format == "bitmap" or merges(x, allow.pattern)):
         x, allow = restrict(device, x, allow), None
     if is_empty(x):
         return x

@@ -123,10 +123,16 @@ def combined(
     words=(None, None),
     lone=(None, None),
     defaults=(None, None),
+    merge=None,
 ):
-    """op over n positions; x, y: arrays of op.type and op.type2 (see elementwise/union_values.cuh)."""
+    """op over n positions; x, y: arrays of op.type and op.type2 (see elementwise/union_values.cuh).
+
+    merge: the Merge (structure/merging.py) whose entries the positions are, instead of `at` and `words`.
+    """
     out = device.empty(n, dtype.np_type)
-    if n:
+    if merge is not None:
+        _write_combined(op, dtype, merge, (x, x_iso, y, y_iso), lone, defaults, out)
+    elif n:
         at_type = "int32_t" if at[0] is None and at[1] is None else index_type(at[0] if at[0] is not None else at[1])
         kernel = device.launcher.kernel(
             "elementwise/union_values.cuh",
@@ -138,20 +144,35 @@ def combined(
     return out
 
 
-def overlaid(device, n, x, x_iso, y, y_iso, *, at=(None, None), words=(None, None), common=None, common_iso=False):
-    """`common` where both are present (y's value when None), otherwise the present one's; arrays of one type."""
-    out = device.empty(n, x.dtype)
-    if n:
-        at_type = "int32_t" if at[0] is None and at[1] is None else index_type(at[0] if at[0] is not None else at[1])
-        kernel = device.launcher.kernel("elementwise/union_values.cuh", "overlay", "", (at_type, moved_type(out)))
-        kernel.over(n, (*at, *words, n, x, x_iso, y, y_iso, common, common_iso, out))
+def _write_combined(op, dtype, merge, operands, lone, defaults, out):
+    """The values of a merge's result; without lone values and defaults every entry is of both operands."""
+    text, types = functor_text(op, dtype), f"{op.type.cuda_type}, {op.type2.cuda_type}, {dtype.cuda_type}, Op"
+    of_both = all(given is None for given in (*lone, *defaults))
+    if of_both or lone[0] is operands[0] and lone[1] is operands[2] and op.type is dtype and op.type2 is dtype:
+        merge.write(text, f"JoinedValues<{types}, {str(of_both).lower()}>", *operands, out)
+    else:
+        merge.write(text, f"CombinedValues<{types}>", *operands, *lone, *defaults, out)
+
+
+def overlaid(device, n, x, x_iso, y, y_iso, *, words=(None, None), common=None, common_iso=False, merge=None):
+    """`common` where both are present (y's value when None), otherwise the present one's; arrays of one type.
+
+    merge: as in combined; then x or y may be None, and the other one is present everywhere.
+    """
+    out = device.empty(n, (y if x is None else x).dtype)
+    if merge is not None:
+        merge.write("", f"MovedValues<{moved_type(out)}>", x, x_iso, y, y_iso, common, common_iso, out)
+    elif n:
+        kernel = device.launcher.kernel("elementwise/union_values.cuh", "overlay", "", (moved_type(out),))
+        kernel.over(n, (*words, n, x, x_iso, y, y_iso, common, common_iso, out))
     return out
 
 
-def common_values(device, op, dtype, n, x, y, at_x=None, at_y=None, words=None, positions=None):
+def common_values(device, op, dtype, n, x, y, at_x=None, at_y=None, words=None, positions=None, merge=None):
     """(values, iso) of x[at_x] (op) y[at_y] at n positions where both are present.
 
-    at_x, at_y None: all values in order.  words: the positions of a bitmap to compute (None: all).
+    at_x, at_y None: all values in order.  words: the positions of a bitmap to compute (None: all).  merge: as in
+    combined, instead of both.
     positions(base): int64 rows ("i") or columns ("j") of the positions, or None for 0; called for positional operators.
     """
     if op.positional is not None:
@@ -165,8 +186,11 @@ def common_values(device, op, dtype, n, x, y, at_x=None, at_y=None, words=None, 
         values = values_as(device, chosen, own, op.return_type, dtype)
         if values is chosen.values:
             chosen.shared = True
+        if merge is not None and not chosen.iso:
+            pair = (values, None) if kind == "first" else (None, values)
+            return overlaid(device, n, pair[0], False, pair[1], False, merge=merge), False
         return values if chosen.iso or at is None else gather(device, values, at), chosen.iso
     a, b = values_as(device, x, op.type), values_as(device, y, op.type2)
     if x.iso and y.iso:
         return combined(device, op, dtype, 1, a, True, b, True), True
-    return combined(device, op, dtype, n, a, x.iso, b, y.iso, at=(at_x, at_y), words=(words, words)), False
+    return combined(device, op, dtype, n, a, x.iso, b, y.iso, at=(at_x, at_y), words=(words, words), merge=merge), False

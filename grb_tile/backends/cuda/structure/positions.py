@@ -1,21 +1,17 @@
-"""Positions of entries on the device: lookup of one store's entries in another, stream compaction, unions.
+"""Positions of entries on the device: lookup of one store's entries in another, stream compaction.
 
 All functions take the Device first; stores reside on the device.  Values are not read here.  Kernels:
-elementwise/intersect.cuh, elementwise/merge_search.cuh, elementwise/union.cuh, elementwise/restrict.cuh.  A compacted
-list costs one read-back: its length.
+elementwise/intersect.cuh, elementwise/restrict.cuh.  A compacted list costs one read-back: its length.
 """
 
 import numpy as np
 
-from ....planner import tuning
 from ....storage.convert import share
-from ....storage.store import Compressed, SparseVector, index_dtype
+from ....storage.store import Compressed, index_dtype
 from . import structure
 from .entries import compressed, empty_vector, gather, index_type, vector_of
 
 AND, OR, WITHOUT = 0, 1, 2
-MERGE_ITEMS = 2048  # as in elementwise/merge_search.cuh
-MOST_CHUNKS = 1 << 30  # blocks of a grid
 
 
 def is_matrix(x):
@@ -54,9 +50,6 @@ def locate(device, a, b, *, complement=False, flags=None, at_type=None):
     n, m = a.indices.shape[0], b.indices.shape[0]
     at = None if at_type is None else device.empty(n, at_type)
     hit = device.empty(n, np.bool_) if flags is None else flags
-    if _merges(device, a, b):
-        _locate_by_merging(device, a, b, complement, flags is not None, at, hit)
-        return at, hit
     kernel = device.launcher.kernel(
         "elementwise/intersect.cuh",
         "locate_entries",
@@ -65,33 +58,6 @@ def locate(device, a, b, *, complement=False, flags=None, at_type=None):
     )
     kernel.over(n, (*view(a), n, *view(b), m, complement, flags is not None, at, hit))
     return at, hit
-
-
-def _merges(device, a, b):
-    """Are the stores merged, rather than each entry of a searched in b?"""
-    n, m = a.indices.shape[0], b.indices.shape[0]
-    if n + m < device.launcher.size(tuning.GPU_SMALL_MATRIX, 32) or m > n * tuning.GPU_SEARCHED_RATIO:
-        return False
-    return not is_matrix(a) or (a.rows is None and b.rows is None and a.indices.dtype == np.int32)
-
-
-def _locate_by_merging(device, a, b, complement, join, at, hit):
-    n, m = a.indices.shape[0], b.indices.shape[0]
-    launcher, matrices = device.launcher, is_matrix(a)
-    stores = (
-        a.indptr if matrices else None, a.indices, n, b.indptr if matrices else None, b.indices, m,
-        a.nrows if matrices else 1,
-    )  # fmt: skip
-    items = launcher.size(MERGE_ITEMS, 48)
-    chunks = -(-(n + m) // items)
-    splits, rows = device.empty(chunks + 1, np.int64), device.empty(chunks + 1, np.int64)
-    name = index_type(a.indices)
-    kernel = launcher.kernel("elementwise/merge_search.cuh", "merge_partition", "", (name,))
-    kernel.over(chunks + 1, (*stores, items, chunks, splits, rows))
-    kernel = launcher.kernel(
-        "elementwise/merge_search.cuh", "merge_locate", "", (name, "int32_t" if at is None else index_type(at))
-    )
-    kernel.over(chunks * 256, (*stores, items, chunks, splits, rows, complement, join, at, hit), most=MOST_CHUNKS)
 
 
 def member_flags(device, indices, words, *, complement=False, flags=None):
@@ -180,45 +146,3 @@ def join_words(device, x, y, size, mode):
         n, (x, y, n, size, mode, words, count)
     )
     return words, count
-
-
-# ---------------------------------------------------------------------- unions
-
-
-def union_positions(device, x, y):
-    """(structure, at_x, at_y) of the union of two matrices or two sparse vectors.
-
-    structure: a store of the union's entries without values (a SparseVector or a matrix).
-    at_x[k], at_y[k]: the entry of x and of y at position k, -1 for none.
-    """
-    swapped = x.indices.shape[0] < y.indices.shape[0]
-    wide, thin = (y, x) if swapped else (x, y)
-    n, m = wide.indices.shape[0], thin.indices.shape[0]
-    at_type = index_dtype(n + m)
-    names = index_type(wide.indices), "int32_t" if at_type.itemsize == 4 else "int64_t"
-    lower, lone = locate(device, thin, wide, complement=True, at_type=at_type)
-    ends = device.xp.cumsum(lone, dtype=at_type)
-    count = n + device.read(ends[-1:])[0]
-    columns = device.empty(count, wide.indices.dtype)
-    at_wide, at_thin = device.empty(count, at_type), device.empty(count, at_type)
-    plain = is_matrix(x) and x.rows is None and y.rows is None
-    rows = device.empty(count, np.int64) if is_matrix(x) and not plain else None
-    kernel = device.launcher.kernel("elementwise/union.cuh", "scatter_first", "", names)
-    kernel.over(
-        n, (*view(wide), n, *locate(device, wide, thin, at_type=at_type), ends, columns, rows, at_wide, at_thin)
-    )
-    kernel = device.launcher.kernel("elementwise/union.cuh", "scatter_lone", "", names)
-    kernel.over(m, (*view(thin), m, lone, lower, ends, columns, rows, at_wide, at_thin))
-    none = device.constant(x.dtype.np_type.type(0))
-    if plain:
-        indptr = device.empty(x.nrows + 1, np.int64)
-        kernel = device.launcher.kernel("elementwise/union.cuh", "union_starts", "", names[1:])
-        kernel.over(x.nrows + 1, (wide.indptr, thin.indptr, ends, x.nrows + 1, indptr))
-        found = structure.choose_format(device, Compressed(x.nrows, x.ncols, x.dtype, indptr, columns, none, True))
-    elif rows is not None:
-        found = structure.choose_format(
-            device, compressed(device, x.nrows, x.ncols, x.dtype, rows, columns, none, True)
-        )
-    else:
-        found = SparseVector(x.size, x.dtype, columns, none, True)
-    return found, *((at_thin, at_wide) if swapped else (at_wide, at_thin))
