@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
+from backends import agree
 
 from cuda_emulation.backend import shim
 from grb_tile import binary, dtypes
+from grb_tile.backends import select
 from grb_tile.backends.cuda.structure import merging
 from grb_tile.backends.cuda.structure.positions import AND, OR, WITHOUT
 from grb_tile.storage import convert
 from grb_tile.storage.store import Allow, SparseVector
 from support import seeds
 
+NUMPY = select.named("numpy")
 ONE = np.ones(1, np.bool_)
 JOINED = {OR: np.union1d, AND: np.intersect1d, WITHOUT: np.setdiff1d}
 
@@ -112,3 +115,22 @@ def test_a_mask_that_holds_all_returns_the_matrix():
     B = device.own(matrix(keys + 1, 30, 100))
     assert shim().restrict(A, Allow(B, True)) is A
     assert shim().intersect(A, B, binary.land[dtypes.BOOL], None).nvals == 0
+
+
+@pytest.mark.parametrize("iso", [(False, False), (True, False), (False, True)])
+def test_values_of_several_chunks(iso):
+    """One operand's values alone, cast or combined with a default; those of both; moved without an operator."""
+    rng, op = rng_of(4, *iso), binary.minus[dtypes.INT64]
+    stores = []
+    for one in iso:
+        keys = np.sort(rng.choice(9000, 1500, replace=False))
+        values = rng.integers(-9, 9, 1 if one else keys.size).astype(np.int64)
+        stores.append(convert.compressed(90, 100, dtypes.INT64, keys // 100, keys % 100, values, one))
+    for dtype in (None, dtypes.FP32):
+        for defaults in ((None, None), (7, None), (None, 8), (7, 8)):
+            agree.assert_same(
+                shim().union(*stores, op, None, *defaults, dtype), NUMPY.union(*stores, op, None, *defaults, dtype)
+            )
+    agree.assert_same(shim().union(*stores, None), NUMPY.union(*stores, None))
+    for common in (op, binary.first[dtypes.INT64], binary.second[dtypes.INT64], binary.lt[dtypes.INT64]):
+        agree.assert_same(shim().intersect(*stores, common, None), NUMPY.intersect(*stores, common, None))

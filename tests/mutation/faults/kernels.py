@@ -195,7 +195,7 @@ FAULTS = [
         "union: the default of x is forgotten",
         "return Op()(in_a ? found.left : *left_default,",
         "return Op()(in_a ? found.left : X(),",
-        ELEMENTWISE,
+        MERGING,
     ),
     Fault(
         "kernels/elementwise/union_values.cuh",
