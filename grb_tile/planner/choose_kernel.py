@@ -135,9 +135,11 @@ def blocks_pay(
     segments, of making the blocks, and entries a block.
     """
     bandwidth = profile.dram_bytes_ns
-    blocks_ns = blocks * tuning.GPU_BLOCK_NS * profile.latency
-    blocks_ns += (blocks * tuning.BLOCK_BYTES + entries * item) / bandwidth
+    block_ns = (tuning.GPU_BLOCK_NS if item else tuning.GPU_BLOCK_MAP_NS) * profile.latency
+    bytes_ns = (blocks * tuning.BLOCK_BYTES + entries * item) / (bandwidth * tuning.GPU_BLOCK_BANDWIDTH)
+    blocks_ns = tuning.GPU_BLOCKS_NS * profile.latency + max(blocks * block_ns, bytes_ns)
     segments_ns = entries * (column_bytes + segments_item + 1 / 8) / bandwidth
+    segments_ns = max(entries * tuning.GPU_GATHER_NS * profile.latency, segments_ns)
     if blocks_ns >= segments_ns:
         return None
     build_ns = entries * tuning.GPU_BLOCK_BUILD_NS * profile.latency

@@ -11,34 +11,10 @@ constants when they are called, so that a test or a measurement may set one.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from .thresholds import CPU, CPU_GRAPHS, H200, H200_BFS, PLANS, PUSH_PULL, RECORD, THRESHOLDS, TILES, define
 
-
-class Threshold(NamedTuple):
-    """One threshold: value, unit, source (a paper's section or how it was found) and what it was measured on."""
-
-    value: float
-    unit: str
-    source: str
-    measured_on: str
-
-
-THRESHOLDS: dict[str, Threshold] = {}
-
-RECORD = "tests/gpu/RECORD.md"
-H200 = "H200: kron 20 and 21, rmat 22, fem 40 and 70, cnr-2000, ego-Twitter"
-H200_BFS = "H200: kron 21, rmat 22, grid 2000, USA-road-NE, fem 70"
-PLANS = "H200: tests/benchmarks/bench_plans.py on its own graphs, which are no longer held out for this figure"
-CPU = "two cores (Xeon, 2 threads), kron 17 and a uniform graph of degree 16, Numba and NumPy"
-CPU_GRAPHS = "two cores: grid 100^3, knn 2^17, USA-road-NW, uniform, gowalla, kron 17; no longer held out for it"
-PUSH_PULL = "push_pull_graphblas_icpp18"
-TILES = "tilespmspv_tilebfs_icpp22"
-
-
-def _set(name: str, value: float, unit: str, source: str, measured_on: str) -> float:
-    THRESHOLDS[name] = Threshold(value, unit, source, measured_on)
-    return value
-
+__all__ = ["THRESHOLDS"]
+_set = define
 
 # ---------------------------------------------------------------------- push or pull, both kinds of machine
 
@@ -247,11 +223,27 @@ BLOCK_BYTES = _set(
     "by construction",
 )
 GPU_BLOCK_NS = _set(
-    "GPU_BLOCK_NS",
-    31e-3,
-    "ns a block",
-    f"8 x 8 bitmap blocks beside their bytes: 20e-3 (FP32), 30e-3 (FP64), 31e-3 (FP16 values) ({RECORD})",
-    "H200: fem 70",
+    "GPU_BLOCK_NS", 32e-3, "ns a block", f"8 x 8 bitmap blocks, FP32 and FP16 values ({RECORD})", "H200: fem 40 and 70"
+)
+GPU_BLOCK_MAP_NS = _set(
+    "GPU_BLOCK_MAP_NS", 18e-3, "ns a block", "8 x 8 bitmap blocks whose values are not read", "H200: fem 40 and 70"
+)
+GPU_BLOCK_BANDWIDTH = _set(
+    "GPU_BLOCK_BANDWIDTH", 0.83, "share of the bandwidth", "that 8 x 8 bitmap blocks reach, FP64", "H200: fem 70"
+)
+GPU_BLOCKS_NS = _set(
+    "GPU_BLOCKS_NS",
+    4700.0,
+    "ns a product",
+    "bitmap blocks beside segments: the constant terms of straight lines through both matrices",
+    "H200: fem 40 and 70",
+)
+GPU_GATHER_NS = _set(
+    "GPU_GATHER_NS",
+    1.2e-3,
+    "ns an entry",
+    "segments that read x but no values, of matrices whose columns are near each other",
+    "H200: fem 40 and 70",
 )
 GPU_BLOCK_BUILD_NS = _set(
     "GPU_BLOCK_BUILD_NS",

@@ -5,17 +5,18 @@
 //   block (4.3.1): rows 2 (l & 3) and the next of column l / 4, so that it loads one value of x and keeps two sums.
 // Phases of a warp, which has an equal share of the stages, STAGE blocks each:
 //   start       values and block rows that begin before its share, from `value_ptr`, `begun` and up to 31 maps
-//   stage       while one stage is computed, the values of the next are copied to shared memory (bitblock_stage.cuh),
-//               its maps are written there with the places of their values, x at its columns is loaded, a lane for each
-//               of 32 columns, and the maps of the stage after it are loaded
+//   stage       before one stage is computed, values and x of the next begin to be copied to shared memory, as do maps
+//               and codes of the one after it (bitblock_stage.cuh): loads to registers would be waited for at the first
+//               branch, because there are six scoreboards; the maps of the next are written with the places of their
+//               values
 //   decode      bits and values of the lane's two positions, in four blocks at once
 //   accumulate  S::times into the sums of the two rows, predicated
 //   close       where a block row begins, the entries of the remainder in the one before are added to its sums, which
 //               are reduced over the lanes, and w is written
 //   fix up      a block row that crosses shares: each share writes its part, and the one that arrives last adds all
 //               parts in the order of the shares, so that sums are reproducible bit for bit
-// Bound: DRAM; then issue: 13 instructions a block, 5 of them loads from shared memory, and 2 to 5 for its share of the
-//   stage (SASS of sm_90).
+// Bound: the latencies of shared memory and of popcounts, with 4 to 5 warps a scheduler: 22 instructions a block, 13 of
+//   them to decode and to accumulate, 60 % of the issue slots and 75 % of L1's wavefronts (Nsight Compute, fem 70).
 // Launch: backends/cuda/products/bitblocks.py, THREADS threads, any number of blocks; warps beyond the number of stages
 //   are idle.  Dynamic shared memory: a window for each warp.
 // Preconditions: the form of bitblocks.py, whose values may be read up to a multiple of 16 bytes; `arrived` is zero
@@ -68,14 +69,14 @@ template <class A, int FORM> GRB_DEVICE A widened(const stored_t<A, FORM>& value
   else return value_of<FORM>(value);
 }
 
-template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
+template <class C, class S, int FORM, bool FULL, bool REST, int STAGE> struct BlockRows {
   using Z = typename S::Z;
   using A = typename S::A;
   using X = typename S::X;
   using V = stored_t<A, FORM>;
   static constexpr bool loads_a = S::reads_a && !S::a_iso && !S::structure_only;
   static constexpr bool loads_x = S::reads_x && !S::x_iso && !S::structure_only;
-  static constexpr int QUADS = STAGE / 4, ITEM = int(sizeof(V)), RECORD = int(sizeof(BlockRecord));
+  static constexpr int QUADS = STAGE / 4, ITEM = int(sizeof(V)), HALF = int(sizeof(HalfBlock));
   using Staging = BlockStaging<V, X, STAGE>;
 
   const BitBlocks<C, S, V>& m;
@@ -135,8 +136,11 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
     rows_begun = m.begun[begin / CHUNK] + int(warp_sum_everywhere(rows));
     crosses_front = !BlockCode<C>::begins(m.cols[begin]);
     front_row = rows_begun - 1;
-    upcoming.from = rest_ptr(rows_begun), upcoming.to = rest_ptr(rows_begun + 1), rest_ahead = rest_ptr(rows_begun + 2);
-    load_rest(upcoming, upcoming.from + (lane >> 2));
+    if constexpr (REST) {
+      upcoming.from = rest_ptr(rows_begun), upcoming.to = rest_ptr(rows_begun + 1);
+      rest_ahead = rest_ptr(rows_begun + 2);
+      load_rest(upcoming, upcoming.from + (lane >> 2));
+    }
     if (crosses_front) open_row();
   }
   GRB_DEVICE int rest_ptr(int k) const { return m.rest_ptr[k < m.rest_rows ? k : m.rest_rows]; }
@@ -149,30 +153,34 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
 
   // ---- stage
 
-  // Lane k has block k of a stage.
-  struct Loaded {                  // as it is stored, because what is computed from a load waits for it
+  // Begins to copy the maps and codes of a stage.
+  GRB_DEVICE void fetch(int first) const {
+    constexpr int TOGETHER = 4 / int(sizeof(C));  // codes of 4 bytes; there is one behind the last
+    const int b = first + lane, code = first + lane * TOGETHER;
+    if (lane < STAGE && b < stop) copy_to(staging, staging.map_at(lane), m.maps + b);
+    if (lane < STAGE / TOGETHER && code < stop)
+      copy_to(staging, staging.code_at(lane * 4), reinterpret_cast<const uint32_t*>(m.cols + code));
+    if (sizeof(C) == 2 && lane == 0 && first < stop) copy_to(staging, staging.base_at(), m.bases + first / CHUNK);
+  }
+  struct Fetched {                 // of block k, in lane k
     word map = 0;
-    C code = C();
-    int base = 0;
-    GRB_DEVICE int column() const { return (BlockCode<C>::column(code) + base) * 8; }  // the first
+    int column = 0;                // the first
+    bool begins = false;           // does a block row begin?
   };
-  struct Columns {
-    X x[QUADS];                    // lane 8 g + c: at column c of block g of each quad
-    unsigned present[QUADS];       // and whether there is one
-    unsigned starts;               // bit k: a block row begins with block k
-    int column;                    // the first of block k, in lane k
-  };
-  GRB_DEVICE Loaded load(int first) const {
-    Loaded block;
-    const int b = first + lane;
-    if (lane < STAGE && b < stop) {
-      block.map = stream(m.maps + b), block.code = m.cols[b];
-      if constexpr (sizeof(C) == 2) block.base = m.bases[b / CHUNK];
+  GRB_DEVICE Fetched fetched(int first) const {
+    Fetched block;
+    if (lane < STAGE && first + lane < stop) {
+      const C code = staging.template load<C>(staging.code_at(lane * int(sizeof(C))));
+      block.map = staging.template load<word>(staging.map_at(lane));
+      block.begins = BlockCode<C>::begins(code);
+      block.column = BlockCode<C>::column(code);
+      if constexpr (sizeof(C) == 2) block.column += staging.template load<int>(staging.base_at());
+      block.column *= 8;
     }
     return block;
   }
   // Writes the records of a stage and begins to copy its values.
-  GRB_DEVICE void record(const Loaded& block, int buffer) {
+  GRB_DEVICE void record(const Fetched& block, int buffer) {
     const unsigned low = unsigned(block.map), high = unsigned(block.map >> 32);
     unsigned place = 0, count_low = 0;
     if constexpr (loads_a) {
@@ -182,40 +190,39 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
       place = staging.copy(buffer, next_values, total) + (upto - count) * ITEM;
       next_values += total;
     }
-    if (lane < STAGE)
-      staging.store(staging.record_at(buffer, lane), BlockRecord{{{low, place}, {high, place + count_low * ITEM}}});
-  }
-  GRB_DEVICE Columns columns_of(const Loaded& block) const {
-    Columns to;
-    to.starts = __ballot_sync(ALL_LANES, BlockCode<C>::begins(block.code));
-    to.column = block.column();
-#pragma unroll
-    for (int q = 0; q < QUADS; q++) {
-      to.x[q] = X();
-      to.present[q] = 0;
-      if constexpr (loads_x || !FULL) {
-        const int first = __shfl_sync(ALL_LANES, to.column, 4 * q + (lane >> 3));
-        if constexpr (loads_x) {
-          const int k = first + (lane & 7), last = m.ncols - 1;
-          to.x[q] = read_only(v.x + (k > last ? last : k));
-        }
-        if constexpr (!FULL)
-          to.present[q] = __ballot_sync(ALL_LANES, v.x_present == nullptr || v.x_present[first >> 3] >> (lane & 7) & 1);
-      }
+    if (lane < STAGE) {
+      staging.store(staging.record_at(buffer, 0, lane), HalfBlock{low, place});
+      staging.store(staging.record_at(buffer, 1, lane), HalfBlock{high, place + count_low * ITEM});
     }
-    return to;
   }
-  GRB_DEVICE void put_columns(const Columns& from) const {
+  // Begins to copy x at the columns of a stage; says where x is present.
+  GRB_DEVICE void copy_columns(const Fetched& block, int buffer) const {
+    const int last = m.ncols - 1;
+    if constexpr (loads_x || !FULL) {
 #pragma unroll
-    for (int q = 0; q < QUADS; q++) {
-      if constexpr (loads_x) staging.store(staging.x_at(q, lane & 7) + (lane >> 3) * int(sizeof(X)), from.x[q]);
-      if constexpr (!FULL) {
-        if (lane == q) staging.store(staging.presence_at(q), from.present[q]);
+      for (int q = 0; q < QUADS; q++) {
+        const int first = __shfl_sync(ALL_LANES, block.column, 4 * q + (lane >> 3)), k = first + (lane & 7);
+        if constexpr (loads_x)
+          copy_to(staging, staging.x_at(buffer, q, lane & 7) + (lane >> 3) * int(sizeof(X)),
+                  v.x + (k > last ? last : k));
+        if constexpr (!FULL) {
+          const unsigned present =
+              __ballot_sync(ALL_LANES, v.x_present == nullptr || v.x_present[first >> 3] >> (lane & 7) & 1);
+          if (lane == q) staging.store(staging.presence_at(buffer, q), present);
+        }
       }
     }
     if constexpr (S::reads_k) {
-      if (lane < STAGE) staging.store(staging.column_at(lane), from.column);
+      if (lane < STAGE) staging.store(staging.column_at(buffer, lane), block.column);
     }
+  }
+  // Records, values and x of a stage; returns bit k: does a block row begin with block k?
+  GRB_DEVICE unsigned prepare(int first, int buffer) {
+    const Fetched block = fetched(first);
+    record(block, buffer);
+    copy_columns(block, buffer);
+    __syncwarp();                  // the next stage is fetched to the same places
+    return __ballot_sync(ALL_LANES, block.begins);
   }
 
   // ---- decode and accumulate
@@ -229,27 +236,28 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
     unsigned present;
   };
   // records, xs: places of this lane's half of the first block, of x at this lane's columns.
-  GRB_DEVICE void decode(int quad, unsigned records, unsigned xs, Quad& d) const {
-    HalfBlock half[4];
-#pragma unroll
-    for (int j = 0; j < 4; j++) half[j] = staging.template load<HalfBlock>(records + j * RECORD);
+  GRB_DEVICE void decode(int buffer, int quad, unsigned records, unsigned xs, Quad& d) const {
+    const HalfPair first = staging.template load<HalfPair>(records);
+    const HalfPair last = staging.template load<HalfPair>(records + 2 * HALF);
     if constexpr (loads_x) staging.load_four(xs, d.x);
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-      d.map[j] = half[j].map;
+      const HalfBlock half = j < 2 ? first.of[j & 1] : last.of[j & 1];
+      d.map[j] = half.map;
       if constexpr (!loads_x) d.x[j] = X();
       if constexpr (loads_a) {
-        const unsigned place = half[j].place + __popc(half[j].map & below) * ITEM;
+        const unsigned place = half.place + __popc(half.map & below) * ITEM;
         d.low[j] = staging.template load<V>(place);
-        d.high[j] = staging.template load<V>(half[j].map & low_bit ? place + ITEM : place);
+        d.high[j] = staging.template load<V>(half.map & low_bit ? place + ITEM : place);
       } else {
         d.low[j] = d.high[j] = V();
       }
       d.column[j] = 0;
-      if constexpr (S::reads_k) d.column[j] = staging.template load<int>(staging.column_at(4 * quad + j)) + (lane >> 2);
+      if constexpr (S::reads_k)
+        d.column[j] = staging.template load<int>(staging.column_at(buffer, 4 * quad + j)) + (lane >> 2);
     }
     d.present = ~0u;
-    if constexpr (!FULL) d.present = staging.template load<unsigned>(staging.presence_at(quad)) >> (lane >> 2);
+    if constexpr (!FULL) d.present = staging.template load<unsigned>(staging.presence_at(buffer, quad)) >> (lane >> 2);
   }
   GRB_DEVICE Z product(A a, X x, int r, int column) const {
     if constexpr (S::reads_a && S::a_iso) a = one_a;
@@ -273,33 +281,30 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
     }
   }
   GRB_DEVICE void run() {
-    Loaded ahead = load(begin);
-    record(ahead, 0);
-    Columns here = columns_of(ahead);
-    put_columns(here);
-    ahead = load(begin + STAGE);
-    const unsigned first_record = staging.record_at(0, 0) + (lane >> 4) * int(sizeof(HalfBlock));
-    const unsigned first_x = staging.x_at(0, lane >> 2);
+    copies_arrived();
+    __syncwarp();
+    unsigned starts = prepare(begin, 0);
+    fetch(begin + STAGE);
+    const unsigned first_record = staging.record_at(0, lane >> 4, 0), first_x = staging.x_at(0, 0, lane >> 2);
     for (int b = begin, stage = 0; b < stop; b += STAGE, stage++) {
       const int buffer = stage & 1;
-      Columns next = here;
+      copies_arrived();
+      __syncwarp();
+      unsigned next_starts = 0;
       if (b + STAGE < stop) {
-        record(ahead, buffer ^ 1);
-        next = columns_of(ahead);
-        ahead = load(b + 2 * STAGE);
+        next_starts = prepare(b + STAGE, buffer ^ 1);
+        fetch(b + 2 * STAGE);
       }
       if constexpr (loads_a) staging.wait(buffer, stage >> 1 & 1);
-      else __syncwarp();
-      unsigned records = first_record + buffer * Staging::RECORDS, xs = first_x;
+      unsigned records = first_record + buffer * Staging::RECORDS, xs = first_x + buffer * Staging::COLUMNS;
 #pragma unroll 1
-      for (int q = 0; q < QUADS; q++, records += 4 * RECORD, xs += 32 * int(sizeof(X))) {
-        const unsigned starts = here.starts >> 4 * q & 15;
+      for (int q = 0; q < QUADS; q++, starts >>= 4, records += 4 * HALF, xs += 32 * int(sizeof(X))) {
         if constexpr (!FULL) {
-          if (starts == 0 && allowed == 0) continue;
+          if ((starts & 15) == 0 && allowed == 0) continue;
         }
         Quad d;
-        decode(q, records, xs, d);
-        if (starts == 0) {
+        decode(buffer, q, records, xs, d);
+        if ((starts & 15) == 0) {
 #pragma unroll
           for (int j = 0; j < 4; j++) accumulate(d, j);
         } else {
@@ -310,9 +315,7 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
           }
         }
       }
-      __syncwarp();
-      put_columns(next);
-      here = next;
+      starts = next_starts;
     }
   }
 
@@ -372,18 +375,22 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
   }
   // The open block row, if there is one, ends before a block of this share.
   GRB_DEVICE void close() {
-    if (rest.from < rest.to) add_rest();
+    if constexpr (REST) {
+      if (rest.from < rest.to) add_rest();
+    }
     const Total<S> total = sums.reduced();
     if (in_front) put(share * 16, total);
     else write(open_name, total);
   }
   GRB_DEVICE void begin_row() {
     close();
-    rest = upcoming;
-    load_rest_x(rest.from + (lane >> 2));
-    upcoming.from = rest.to, upcoming.to = rest_ahead;
-    load_rest(upcoming, upcoming.from + (lane >> 2));
-    rest_ahead = rest_ptr(rows_begun + 3);
+    if constexpr (REST) {
+      rest = upcoming;
+      load_rest_x(rest.from + (lane >> 2));
+      upcoming.from = rest.to, upcoming.to = rest_ahead;
+      load_rest(upcoming, upcoming.from + (lane >> 2));
+      rest_ahead = rest_ptr(rows_begun + 3);
+    }
     rows_begun++;
     in_front = false;
     open_row();
@@ -394,7 +401,9 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
 
   GRB_DEVICE void finish() {
     const bool crosses_end = stop < m.blocks && !BlockCode<C>::begins(m.cols[stop]);
-    if (rest.from < rest.to) add_rest();
+    if constexpr (REST) {
+      if (rest.from < rest.to) add_rest();
+    }
     const Total<S> total = sums.reduced();
     if (in_front) put(share * 16, total);
     else if (crosses_end) put(share * 16 + 8, total);
@@ -422,7 +431,7 @@ template <class C, class S, int FORM, bool FULL, int STAGE> struct BlockRows {
   }
 };
 
-template <class S, class C, int FORM, bool FULL, int STAGE, int THREADS, int BLOCKS>
+template <class S, class C, int FORM, bool FULL, bool REST, int STAGE, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
 bit_block_rows(const word* __restrict__ maps, const C* __restrict__ cols, const int32_t* __restrict__ bases,
                const stored_t<typename S::A, FORM>* __restrict__ values, const int64_t* __restrict__ value_ptr,
@@ -433,7 +442,7 @@ bit_block_rows(const word* __restrict__ maps, const C* __restrict__ cols, const 
                const typename S::X* __restrict__ x, const uint8_t* __restrict__ mask, bool complement,
                typename S::Z* __restrict__ w, uint8_t* w_present, unsigned long long* count, typename S::Z* parts,
                uint8_t* have, unsigned* arrived, int64_t buffer_bytes) {
-  using Rows = BlockRows<C, S, FORM, FULL, STAGE>;
+  using Rows = BlockRows<C, S, FORM, FULL, REST, STAGE>;
   extern __shared__ ulonglong2 block_memory[];
   const BitBlocks<C, S, typename Rows::V> m{maps, cols, bases, values, value_ptr, begun, block_ptr, names, rest,
                                             rest_values, rest_ptr, int(blocks), int(rest_rows), int(nrows),
@@ -444,6 +453,7 @@ bit_block_rows(const word* __restrict__ maps, const C* __restrict__ cols, const 
                                                    unsigned(buffer_bytes)));
   if (rows.begin == rows.stop) return;             // the whole warp
   rows.staging.open();
+  rows.fetch(rows.begin);
   rows.start();
   rows.run();
   rows.finish();

@@ -5,8 +5,8 @@
 //   asynchronous bulk copy, which takes no instructions of the lanes and completes a barrier in shared memory (PTX ISA,
 //   cp.async.bulk and mbarrier); before, the lanes copy 16 bytes each.
 // Layout of a warp's window, whose size backends/cuda/products/bitblocks.py computes (`bytes`: of a buffer, for the
-//   stage with the most values):  2 buffers | 2 x STAGE records of 16 bytes | x, 8 STAGE values | columns, STAGE int |
-//   presence of x, STAGE / 4 words of 32 bits | 2 barriers
+//   stage with the most values):  2 x 2 x (STAGE halves of blocks, 16 bytes) | 2 x (x, 8 STAGE values | columns, STAGE
+//   int | presence of x, STAGE / 4 words of 32 bits) | maps and codes of the next stage, base | 2 barriers | 2 buffers
 // Preconditions: a warp calls each function together; the source is aligned to 16 bytes and may be read up to a
 //   multiple of 16 bytes.
 #pragma once
@@ -14,6 +14,9 @@
 
 #if __CUDA_ARCH__ >= 900 && !defined(SIMT_CPU)
 #define GRB_BULK_COPY 1
+#endif
+#if __CUDA_ARCH__ >= 800 && !defined(SIMT_CPU)
+#define GRB_ASYNC_COPY 1
 #endif
 
 namespace grb {
@@ -33,8 +36,8 @@ struct SharedWindow {
   template <class T> GRB_DEVICE void store(unsigned place, const T& value) const {
     memcpy(memory + place, &value, sizeof(T));
   }
-  template <class T> GRB_DEVICE void load_four(unsigned place, T (&to)[4]) const {
-    memcpy(to, memory + place, sizeof to);
+  template <class T> GRB_DEVICE void load_four(unsigned place, T* to) const {
+    memcpy(to, memory + place, 4 * sizeof(T));
   }
 #else
   unsigned from;
@@ -61,7 +64,7 @@ struct SharedWindow {
     return from_registers<T>(to);
   }
   // Four neighbours, by as few loads as there are 16 bytes.
-  template <class T> GRB_DEVICE void load_four(unsigned at, T (&to)[4]) const {
+  template <class T> GRB_DEVICE void load_four(unsigned at, T* to) const {
     constexpr int SOME = sizeof(T) <= 4 ? 4 : 16 / int(sizeof(T));
     struct Some { T v[SOME]; };
 #pragma unroll
@@ -90,33 +93,57 @@ struct SharedWindow {
 #endif
 };
 
+// Begins to copy a value to shared memory; copies_arrived: all that this lane began have arrived.  Without the
+// instruction, before sm_80 and for less than 4 bytes, it is a load and a store.
+template <class T> GRB_DEVICE void copy_to(const SharedWindow& window, unsigned place, const T* from) {
+#ifdef GRB_ASYNC_COPY
+  if constexpr (sizeof(T) >= 4) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place),
+                 "l"(__cvta_generic_to_global(reinterpret_cast<const void*>(from))), "n"(sizeof(T))
+                 : "memory");
+    return;
+  }
+#endif
+  window.store(place, *from);
+}
+GRB_DEVICE void copies_arrived() {
+#ifdef GRB_ASYNC_COPY
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 // Half of a map, four columns, and where its first value is.
 struct alignas(8) HalfBlock {
   unsigned map, place;
 };
-struct alignas(16) BlockRecord {
-  HalfBlock half[2];
+struct alignas(16) HalfPair {
+  HalfBlock of[2];
 };
 
 // V: values as they are stored; X: of the vector.
 template <class V, class X, int STAGE> struct BlockStaging : SharedWindow {
-  static constexpr int ITEM = int(sizeof(V)), RECORDS = STAGE * int(sizeof(BlockRecord));
-  static constexpr int XS = STAGE * 8 * int(sizeof(X));
-  static constexpr int TAIL = 2 * RECORDS + XS + STAGE * 4 + STAGE + 16;
+  static constexpr int ITEM = int(sizeof(V)), HALVES = STAGE * int(sizeof(HalfBlock)) + 16, RECORDS = 2 * HALVES;
+  static constexpr int XS = STAGE * 8 * int(sizeof(X)), COLUMNS = XS + STAGE * 4 + STAGE, AHEAD = STAGE * 12 + 16;
+  static constexpr int FIXED = 2 * RECORDS + 2 * COLUMNS + AHEAD + 16;
   const unsigned bytes;            // of a buffer
   GRB_DEVICE BlockStaging(unsigned char* memory, int warp, unsigned bytes)
-      : SharedWindow(memory + warp * (2 * bytes + TAIL)), bytes(bytes) {}
-  GRB_DEVICE unsigned buffer_at(int buffer) const { return start() + buffer * bytes; }
-  GRB_DEVICE unsigned record_at(int buffer, int block) const {
-    return start() + 2 * bytes + buffer * RECORDS + block * int(sizeof(BlockRecord));
+      : SharedWindow(memory + warp * (2 * bytes + FIXED)), bytes(bytes) {}
+  // The lower halves of all blocks, then the upper ones, 16 bytes further than they need, so that a load of two of each
+  // meets no bank twice.
+  GRB_DEVICE unsigned record_at(int buffer, int half, int block) const {
+    return start() + buffer * RECORDS + half * HALVES + block * int(sizeof(HalfBlock));
   }
   // x at column c of a quad's four blocks, side by side.
-  GRB_DEVICE unsigned x_at(int quad, int c) const {
-    return start() + 2 * bytes + 2 * RECORDS + (32 * quad + 4 * c) * int(sizeof(X));
+  GRB_DEVICE unsigned x_at(int buffer, int quad, int c) const {
+    return start() + 2 * RECORDS + buffer * COLUMNS + (32 * quad + 4 * c) * int(sizeof(X));
   }
-  GRB_DEVICE unsigned column_at(int block) const { return start() + 2 * bytes + 2 * RECORDS + XS + block * 4; }
-  GRB_DEVICE unsigned presence_at(int quad) const { return column_at(STAGE) + quad * 4; }
-  GRB_DEVICE unsigned barrier_at(int buffer) const { return column_at(STAGE) + STAGE + buffer * 8; }
+  GRB_DEVICE unsigned column_at(int buffer, int block) const { return x_at(buffer, 0, 0) + XS + block * 4; }
+  GRB_DEVICE unsigned presence_at(int buffer, int quad) const { return column_at(buffer, STAGE) + quad * 4; }
+  GRB_DEVICE unsigned map_at(int block) const { return start() + 2 * RECORDS + 2 * COLUMNS + block * 8; }
+  GRB_DEVICE unsigned code_at(int byte) const { return map_at(STAGE) + byte; }
+  GRB_DEVICE unsigned base_at() const { return code_at(STAGE * 4); }
+  GRB_DEVICE unsigned barrier_at(int buffer) const { return base_at() + 16 + buffer * 8; }
+  GRB_DEVICE unsigned buffer_at(int buffer) const { return start() + FIXED + buffer * bytes; }
 
   GRB_DEVICE void open() const {
 #ifdef GRB_BULK_COPY

@@ -105,14 +105,28 @@ def test_any_takes_one_of_the_products():
 def test_remainder(least, monkeypatch):
     """No remainder, the usual one, one of most entries; each block row keeps its first block."""
     monkeypatch.setattr(bitblocks, "LEAST", least)
+    monkeypatch.setattr(bitblocks, "REST_ENTRIES", 0)
     semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
     rng = rng_of(least)
     form = check(rng, clustered(rng, 150, 400, dtypes.FP64, 0.1), semiring)
     assert (form.rest is not None) == (least > 0)
 
 
-def test_form_has_the_entries():
+def test_few_entries_of_a_remainder_stay_in_blocks():
+    """Four for each block row of eight rows, and one fewer."""
+    semiring = get_typed_op("plus_times", dtypes.FP32, kind="semiring")
+    for count, made in ((4, True), (3, False)):
+        there = np.zeros((80, 60), np.bool_)
+        there[:, 0] = there[::8, 8 : 8 + 8 * count : 8] = True
+        rows, cols = there.nonzero()
+        A = convert.compressed(80, 60, dtypes.FP32, rows, cols, rng_of(4).random(rows.size, np.float32))
+        assert (check(rng_of(count), A, semiring).rest is not None) == made
+
+
+@pytest.mark.parametrize("rest", [0, 10**9])
+def test_form_has_the_entries(rest, monkeypatch):
     """Maps, columns and values are those of storage's blocks, by columns."""
+    monkeypatch.setattr(bitblocks, "REST_ENTRIES", rest)
     rng = rng_of(5)
     A = clustered(rng, 90, 130, dtypes.FP64, 0.2)
     A = convert.compressed(90, 130, dtypes.FP64, *NUMPY.tuples_matrix(A)[:2], rng.random(A.nvals))
@@ -130,9 +144,11 @@ def test_form_has_the_entries():
             if int(maps[b]) >> bit & 1:
                 found[int(names[row]) * 8 + bit % 8, column * 8 + bit // 8] = copied(form.values)[at]
                 at += 1
-    rest_rows = names.repeat(np.diff(copied(form.rest_ptr)))
-    for block_row, code, value in zip(rest_rows, copied(form.rest), copied(form.rest_values), strict=True):
-        found[int(block_row) * 8 + int(code) % 8, int(code) // 8] = value
+    assert (form.rest is None) == (rest > 0)
+    if form.rest is not None:
+        rest_rows = names.repeat(np.diff(copied(form.rest_ptr)))
+        for block_row, code, value in zip(rest_rows, copied(form.rest), copied(form.rest_values), strict=True):
+            found[int(block_row) * 8 + int(code) % 8, int(code) // 8] = value
     rows, cols = want.positions()
     assert found == dict(zip(zip(rows.tolist(), cols.tolist(), strict=True), want.values.tolist(), strict=True))
     assert form.nbytes > 0
@@ -160,6 +176,8 @@ def test_planner_takes_blocks_when_they_pay(monkeypatch):
 
     monkeypatch.setattr(tuning, "TILES_ENTRIES", 0)
     monkeypatch.setattr(tuning, "GPU_BLOCK_NS", 0.0)
+    monkeypatch.setattr(tuning, "GPU_BLOCKS_NS", 0.0)
+    monkeypatch.setattr(tuning, "GPU_BLOCK_BUILD_NS", 20e-3)
     rng = rng_of(13)
     n = 64
     dense = gb.Matrix.from_dense(rng.random((n, n)).astype(np.float32) + 0.5)

@@ -154,7 +154,9 @@ def test_what_is_not_rounded():
 def test_planner_takes_rounded_blocks_that_cost_less(monkeypatch):
     """With values of two bytes blocks pay where those of four do not; a value that cannot be rounded: CSR again."""
     monkeypatch.setattr(tuning, "TILES_ENTRIES", 0)
-    monkeypatch.setattr(tuning, "GPU_BLOCK_NS", 45e-3)
+    monkeypatch.setattr(tuning, "GPU_BLOCK_NS", 0.0)
+    monkeypatch.setattr(tuning, "GPU_BLOCK_BANDWIDTH", 0.5)
+    monkeypatch.setattr(tuning, "GPU_BLOCKS_NS", 0.0)
     monkeypatch.setattr(tuning, "GPU_BLOCK_BUILD_NS", 1e-3)
     rng = rng_of(12)
     x = gb.Vector.from_dense(rng.random(64).astype(np.float32))

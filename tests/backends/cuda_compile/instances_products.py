@@ -128,6 +128,7 @@ def instances():
                 ("uint16_t", "int32_t")[number % 2],
                 "AS_STORED",
                 "false" if structure_only else full,
+                ("false", "true")[number // 2 % 2],
                 stage,
                 "128",
                 resident,
@@ -204,7 +205,7 @@ def instances():
     rounded = get_typed_op("plus_times", dtypes.FP32, kind="semiring")
     s = lowered(None, rounded, dtypes.FP32, False, dtypes.FP32, False)
     for stored, full in (("HALF", "true"), ("BFLOAT", "false")):
-        template = ("S", "uint16_t", stored, full, "32", "128", "5")
+        template = ("S", "uint16_t", stored, full, "false", "32", "128", "4")
         yield "products/bitblock_rows.cuh", "bit_block_rows", s.text, template
     for index in ("int32_t", "int64_t"):
         for moved, fill in (("uint32_t", "false"), ("uint8_t", "true"), ("ulonglong2", "true")):

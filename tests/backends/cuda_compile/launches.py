@@ -67,7 +67,7 @@ def _segments(limits, template):
 
 def _bit_blocks(limits, template):
     """Windows of stages of full blocks with the widest values."""
-    stage = int(template[4])
+    stage = int(template[5])
     item = max(item for item, blocks in bitblocks.STAGE.items() if blocks == stage)
     return bitblocks.block_shape(64 * stage, stage, item, item, limits.shared_per_block)[2]
 

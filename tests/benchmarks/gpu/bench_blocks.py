@@ -27,7 +27,7 @@ from grb_tile.storage.store import SparseVector
 
 SEMIRINGS = ("min_plus", "plus_second", "plus_first", "lor_land")
 # blocks of a stage, threads of a block, resident blocks
-TRIED = ((16, 128, 6), (32, 128, 4), (32, 128, 5))
+TRIED = ((16, 128, 5), (16, 128, 6), (32, 128, 4), (32, 128, 5))
 
 
 def forced_us(product, kernel):

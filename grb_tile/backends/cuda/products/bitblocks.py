@@ -5,16 +5,17 @@ blocks; kernels/products/bitblock_rows.cuh reads it). It differs from storage/bi
 lanes of a GPU want other orders, and because a GPU reads it in every product:
 
     maps         uint64 [B]       bit 8 c + r: is there an entry in row r, column c of the block?
-    codes        uint16 [B]       highest bit: does a block row begin?  The others: column of the block less its base
+    codes        uint16 [B + 1]   highest bit: does a block row begin?  The others: column of the block less its base
     bases        int32 [N]        the least column of each chunk
-                                  where a chunk spans 2^15 blocks: codes int32 [B], ~column where a block row begins,
-                                  and no bases
+                                  where a chunk spans 2^15 blocks: codes int32 [B + 1], ~column where a block row
+                                  begins, and no bases; the last code is not used
     values       [E + PAD bytes]  in the order of the bits, and bytes that may be read; [1] when iso
     value_ptr    int64 [N + 1]    values before each chunk
     begun        int32 [N]        block rows begun before each chunk
     block_ptr    int32 [T + 1]    first block of each block row
     names        int32 [T]        block rows that hold a block; None: all
-    rest         uint32 [R]       remainder, entries of blocks with fewer than LEAST: 8 * column + row in the block row
+    rest         uint32 [R]       remainder, entries of blocks with fewer than LEAST: 8 * column + row in the block row;
+                                  None where block rows have fewer than REST_ENTRIES on average: blocks have them
     rest_values  [R] or [1]
     rest_ptr     int32 [T + 1]    entries of the remainder of each block row; [0] where there is none
     most         {16: , 32: }     the most values in a stage of so many blocks, which a warp copies at once
@@ -45,8 +46,11 @@ if TYPE_CHECKING:
 
 CHUNK = 32  # blocks, as in kernels/products/bitblock_build.cuh
 LEAST = 3  # entries: below it 4 bytes for each column take less than the 10 of a map and a column of a block
+# Entries of the remainder for each block row: a block takes 20 instructions of a warp, the remainder of a block row 60
+# and more (SASS of sm_90), so that it pays from the instructions of 3 to 4 blocks of one or two entries on.
+REST_ENTRIES = 4
 THREADS = 128
-BLOCKS = {1: 5, 2: 5, 4: 5, 8: 5, 16: 3}  # resident blocks for a multiprocessor, by bytes of a value: registers
+BLOCKS = {1: 4, 2: 4, 4: 4, 8: 5, 16: 3}  # resident blocks for a multiprocessor, by bytes of a value: registers
 STAGE = {1: 32, 2: 32, 4: 32, 8: 16, 16: 16}  # blocks that a warp copies at once, by bytes of a stored value
 HALF = {"fp16": "HALF", "bf16": "BFLOAT"}  # forms of kernels/base/rounded.cuh by gb.config's matmul_precision
 PAD = 16  # bytes behind the values, which are copied in multiples of 16
@@ -93,9 +97,12 @@ def _make(device, A):
         A = convert(device, A, "csr")
     xp, form = device.xp, BitBlocks()
     values = None if A.iso else A.values.view(_MOVED[A.values.dtype.itemsize])
-    merge, counts, task_ptr = merged_blocks(device, A.indptr, A.indices, values, LEAST)
-    ptr, held, left = (xp.cumsum(count) for count in counts)
-    form.blocks, entries, rest = (int(n) for n in device.read(ptr[-1:], held[-1:], left[-1:]))
+    for least in (LEAST, 0):
+        merge, counts, task_ptr = merged_blocks(device, A.indptr, A.indices, values, least)
+        ptr, held, left = (xp.cumsum(count) for count in counts)
+        form.blocks, entries, rest = (int(n) for n in device.read(ptr[-1:], held[-1:], left[-1:]))
+        if rest == 0 or rest >= REST_ENTRIES * -(-A.nrows // 8):
+            break
     device.check_room(form.blocks * 14 + entries * A.values.dtype.itemsize, f"{form.blocks} blocks of 8 x 8")
     form.maps, cols = device.empty(form.blocks, np.uint64), device.empty(form.blocks, np.int32)
     form.rest = device.empty(rest, np.uint32) if rest else None
@@ -136,7 +143,7 @@ def _encode(device, form, cols):
     counts = device.zeros(chunks + 1, np.int64)
 
     def encode(name, np_type, bases, facts):
-        codes = device.empty(blocks, np_type)
+        codes = device.empty(blocks + 1, np_type)  # two of 16 bits are copied together
         device.launcher.kernel("products/bitblock_build.cuh", "encode_blocks", "", (name,)).over(
             chunks * 32, (form.maps, cols, begins, blocks, codes, bases, counts[1:], facts)
         )
@@ -158,10 +165,11 @@ def pays(device: Device, A: Compressed, s: Lowered, column_bytes: int, precision
     """The figures of planner.choose_kernel.blocks_pay for A and s; None where segments cost less, or serve alone.
 
     column_bytes: of a column index in A's segments. Blocks are counted in a sample only where full ones would pay.
-    precision: in which blocks have the values; segments have those of A.
+    precision: in which blocks have the values; segments have those of A. Sums of BOOL stay with segments, which combine
+    eight products of a lane as bits of a byte.
     """
     entries = A.indices.shape[0]
-    if A.rows is not None or not suits(A) or entries < tuning.TILES_ENTRIES:
+    if A.rows is not None or s.dtype.np_type.kind == "b" or not suits(A) or entries < tuning.TILES_ENTRIES:
         return None
     item = A.values.dtype.itemsize if s.reads_a and not A.iso else 0
     held = 2 if precision in HALF and item else item
@@ -249,7 +257,7 @@ def block_shape(most: int, stage: int, item: int, x_item: int, limit: int) -> tu
     The window of a warp: kernels/products/bitblock_stage.cuh. limit: bytes of shared memory that a block may have.
     """
     buffer = -(-(most * item + 32) // 16) * 16 if most else 0
-    window = 2 * buffer + stage * (2 * 16 + 8 * x_item + 4 + 1) + 16
+    window = 2 * buffer + stage * (2 * 16 + 2 * (8 * x_item + 4 + 1) + 12) + 6 * 16
     threads = THREADS
     while threads > 32 and threads // 32 * window > limit:
         threads //= 2
@@ -268,8 +276,8 @@ def _launch(device, form, s, x_item, full, precision):
     loads = s.reads_a and not s.a_iso and not s.structure_only
     buffer, threads, shared = block_shape(form.most[stage] if loads else 0, stage, item, x_item, device.launcher.shared)
     kernel = s.kernel(device.launcher, "products/bitblock_rows.cuh", "bit_block_rows", (
-        "S", "int32_t" if form.bases is None else "uint16_t", stored, "true" if full else "false", str(stage),
-        str(threads), str(BLOCKS[wide]),
+        "S", "int32_t" if form.bases is None else "uint16_t", stored, "true" if full else "false",
+        "false" if form.rest is None else "true", str(stage), str(threads), str(BLOCKS[wide]),
     ))  # fmt: skip
     warps = threads // 32
     stages = -(-form.blocks // stage)

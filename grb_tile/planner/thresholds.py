@@ -1,0 +1,32 @@
+"""What a threshold of the planner is, and where thresholds come from.  tuning.py has their values."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Threshold(NamedTuple):
+    """One threshold: value, unit, source (a paper's section or how it was found) and what it was measured on."""
+
+    value: float
+    unit: str
+    source: str
+    measured_on: str
+
+
+THRESHOLDS: dict[str, Threshold] = {}
+
+RECORD = "tests/gpu/RECORD.md"
+H200 = "H200: kron 20 and 21, rmat 22, fem 40 and 70, cnr-2000, ego-Twitter"
+H200_BFS = "H200: kron 21, rmat 22, grid 2000, USA-road-NE, fem 70"
+PLANS = "H200: tests/benchmarks/bench_plans.py on its own graphs, which are no longer held out for this figure"
+CPU = "two cores (Xeon, 2 threads), kron 17 and a uniform graph of degree 16, Numba and NumPy"
+CPU_GRAPHS = "two cores: grid 100^3, knn 2^17, USA-road-NW, uniform, gowalla, kron 17; no longer held out for it"
+PUSH_PULL = "push_pull_graphblas_icpp18"
+TILES = "tilespmspv_tilebfs_icpp22"
+
+
+def define(name: str, value: float, unit: str, source: str, measured_on: str) -> float:
+    """The value, which THRESHOLDS describes from now on."""
+    THRESHOLDS[name] = Threshold(value, unit, source, measured_on)
+    return value
