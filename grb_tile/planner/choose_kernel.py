@@ -237,7 +237,9 @@ class TileFacts(NamedTuple):
         a_fill, b_fill = self.fill()
         each = a_fill * b_fill / 8
         pair = tuning.GPU_TILE_PAIR_NS
-        if self.structure or self.mode == "BIT_MATRIX":
+        if self.structure:
+            pair += tuning.GPU_TILE_COLUMNS_NS
+        elif self.mode == "BIT_MATRIX":
             pair += tuning.GPU_TILE_BITS_NS
         elif self.mode == "FP64_MATRIX":
             pair += tuning.GPU_TILE_MATRIX_NS

@@ -1,10 +1,11 @@
 // C = A (+.x) B over 8 x 8 bit blocks: one product of blocks for each pair A(I,K), B(K,J) (TileSpGEMM).
 //
 // Algorithm: Niu et al., PPoPP 2022 (tilespgemm_ppopp22), section 3.3, with B by rows of blocks and C written as CSR.
-// Step 1  layout of C's blocks: a product of the block layouts, in two phases (products/spgemm.cuh)
-// Step 2  tile_masks     map of each block of C, by OR of rows of bits; entries of each row of C
-// Step 3  tile_products  values and columns (products/tile_products.cuh): FP64 plus_times by matrix instructions, sums
-//                        of ones by bits, other semirings by ordinary cores
+// Steps 1, 2               C's blocks and their maps: the product of the block layouts, in two phases
+//                          (products/spgemm.cuh), over the semiring of products/tile_maps.cuh
+//         tile_rows        entries of each row of C; the tasks of step 3
+// Step 3  tile_products    values and columns (products/tile_products.cuh): FP64 plus_times by matrix instructions,
+//                          sums of ones by bits, other semirings by ordinary cores
 // Window: WINDOW neighbouring blocks of a block row of C, which a warp computes together.  The block row's blocks of A
 //   are dealt to the lanes; each lane finds what its row of blocks of B has in the window (`meet`).
 // Exactness: an absent position is 0 in a matrix instruction.  0 x Inf is NaN, and a sum of absent positions hides the
@@ -13,19 +14,13 @@
 // Schema of A and B: storage/bit_tiles.py, BitBlockMatrix.  Precondition: blocks ascend in a block row.
 #pragma once
 #include "products/semiring.cuh"
+#include "products/tile_maps.cuh"
 
 namespace grb {
 
 constexpr int WINDOW = 8;            // blocks of C
 constexpr int TILES_OF_TASK = 256;   // blocks of C, as in backends/cuda/products/tile_pairs.py
 constexpr int32_t NO_TILE = 0x7fffffff;
-
-// What step 2 computes: no values.
-struct Presence {
-  using Z = uint8_t;
-  using A = uint8_t;
-  using X = uint8_t;
-};
 
 // Fields of 8 bytes in the order of products/tile_pairs.py.
 template <class O, class S> struct TilePairs {
@@ -41,22 +36,22 @@ template <class O, class S> struct TilePairs {
   const typename S::X* b_values;
   const int64_t* c_ptr;
   const int32_t* c_col;
-  word* c_map;
+  const word* c_map;
   int64_t nrows;
-  int64_t lines, tasks;          // block rows of C; their chunks: see task_range
-  const int32_t *extra, *owner;
-  word* counts;                  // step 2: entries of each row of C, then pairs
-  const int64_t* indptr;         // step 3: of C
+  int64_t lines;                 // block rows of C
+  const int64_t* more;           // number of tasks beside the first of each line: see task_range
+  const int64_t* chunks;         // of each of these, its block row and its first block
+  const int64_t* indptr;         // of C
   O* c_cols;
   typename S::Z* c_values;
 };
 
 // Blocks first .. stop-1 of C are those of task k, in block row `line`: tasks k < lines are the first TILES_OF_TASK
-// blocks of line k; the others of line r follow from lines + extra[r] on.
+// blocks of line k, the others are listed.
 template <class O, class S>
 GRB_DEVICE void task_range(const TilePairs<O, S>& o, int64_t k, int64_t& line, int64_t& first, int64_t& stop) {
-  line = k < o.lines ? k : int64_t(o.owner[k - o.lines]);
-  first = o.c_ptr[line] + (k < o.lines ? 0 : (k - o.lines - o.extra[line] + 1) * TILES_OF_TASK);
+  line = k < o.lines ? k : o.chunks[2 * (k - o.lines)];
+  first = k < o.lines ? o.c_ptr[k] : o.chunks[2 * (k - o.lines) + 1];
   stop = min(o.c_ptr[line + 1], first + TILES_OF_TASK);
 }
 
@@ -98,69 +93,33 @@ struct Merge {
   }
 };
 
-// The map of the product of two blocks: the bits of A's column k select the rows that get row k of B.
-GRB_DEVICE word product_of_maps(word a, word b) {
-  constexpr unsigned COLUMN = 0x01010101u;
-  const unsigned a_low = unsigned(a), a_high = unsigned(a >> 32);
-  unsigned low = 0, high = 0;
+// counts[i] = entries of row i of C.  chunks: what a block row has beyond its first TILES_OF_TASK blocks, so many each;
+// *more: their number, 0 before.  A warp for each block row.
+template <int = 0>
+__global__ void __launch_bounds__(256)
+tile_rows(const int64_t* c_ptr, const word* c_map, int64_t lines, int64_t nrows, int64_t* counts, word* more,
+          int64_t* chunks) {
+  const int lane = lane_number();
+  GRB_EACH_WARP(line, lines) {
+    const int64_t first = c_ptr[line], stop = c_ptr[line + 1];
+    unsigned entries[8] = {};
+    for (int64_t t = first + lane; t < stop; t += 32) {
+      const word map = c_map[t];
 #pragma unroll
-  for (int k = 0; k < 8; k++) {
-    const unsigned row = (unsigned(b >> (8 * k)) & 0xff) * COLUMN;  // in each of four rows
-    low |= (a_low >> k & COLUMN) * 0xff & row;
-    high |= (a_high >> k & COLUMN) * 0xff & row;
-  }
-  return word(high) << 32 | low;
-}
-
-// Step 2: c_map of each block of C; counts[i] += entries of row i; counts[nrows] += pairs.
-template <class O>
-__global__ void __launch_bounds__(256) tile_masks(TilePairs<O, Presence> o) {
-  __shared__ word memory[8][WINDOW];
-  word* maps = memory[threadIdx.x >> 5];
-  const int lane = lane_number(), row = lane & 7;
-  word pairs = 0;
-  GRB_EACH_WARP(task, o.tasks) {
-    int64_t line, first, stop;
-    task_range(o, task, line, first, stop);
-    const int64_t a_first = o.a_ptr[line], a_stop = o.a_ptr[line + 1];
-    const bool at_once = a_stop - a_first <= 32;  // the lanes keep their blocks of A
-    Merge merge;
-    word a = 0;
-    if (first < stop && at_once) {
-      merge.begin(o, a_first + lane, a_stop, o.c_col[first]);
-      if (merge.at < merge.stop) a = o.a_map[merge.a];
+      for (int row = 0; row < 8; row++) entries[row] += __popc(unsigned(map >> (8 * row)) & 0xff);
     }
-    unsigned entries = 0;  // of `row`, in a quarter of the blocks
-    for (int64_t at = first; at < stop; at += WINDOW) {
-      const bool mine = lane < WINDOW && at + lane < stop;
-      const int32_t column = mine ? o.c_col[at + lane] : NO_TILE;
-      if (lane < WINDOW) maps[lane] = 0;
-      __syncwarp();
-      for (int64_t from = a_first; from < a_stop; from += 32) {
-        if (!at_once) {
-          merge.begin(o, from + lane, a_stop, o.c_col[at]);
-          if (merge.at < merge.stop) a = o.a_map[merge.a];
-        }
-        merge.meet(o, column);
-        pairs += __popc(merge.tiles);
-        int64_t b = merge.first;
-        for (unsigned tiles = merge.tiles; tiles; tiles &= tiles - 1, b++) {
-          const word map = product_of_maps(a, o.b_map[b]);
-          unsigned* halves = reinterpret_cast<unsigned*>(maps + __ffs(int(tiles)) - 1);
-          if (unsigned(map)) atomicOr(halves, unsigned(map));
-          if (map >> 32) atomicOr(halves + 1, unsigned(map >> 32));
-        }
-      }
-      __syncwarp();
-      if (mine) o.c_map[at + lane] = maps[lane];
-      for (int p = lane >> 3; p < WINDOW; p += 4) entries += __popc(unsigned(maps[p] >> (8 * row)) & 0xff);
-      __syncwarp();
+    unsigned mine = 0;
+#pragma unroll
+    for (int row = 0; row < 8; row++) {
+      const unsigned sum = warp_sum_everywhere(entries[row]);
+      if (lane == row) mine = sum;
     }
-    for (int by = 8; by < 32; by <<= 1) entries += __shfl_xor_sync(ALL_LANES, entries, by);
-    if (lane < 8 && line * 8 + row < o.nrows && entries) atomicAdd(o.counts + line * 8 + row, word(entries));
+    if (lane < 8 && line * 8 + lane < nrows) counts[line * 8 + lane] = mine;
+    if (lane == 0 && stop - first > TILES_OF_TASK) {
+      int64_t* to = chunks + 2 * atomicAdd(more, word((stop - first - 1) / TILES_OF_TASK));
+      for (int64_t t = first + TILES_OF_TASK; t < stop; t += TILES_OF_TASK) *to++ = line, *to++ = t;
+    }
   }
-  pairs = warp_sum(pairs);
-  if (lane == 0 && pairs) atomicAdd(o.counts + o.nrows, pairs);
 }
 
 }  // namespace grb

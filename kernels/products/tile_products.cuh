@@ -52,16 +52,6 @@ GRB_DEVICE void count_add(int& c0, int& c1, unsigned a, unsigned b) {
 #endif
 }
 
-// Bit 8 r + c becomes bit 8 c + r (Warren, Hacker's Delight, 7-3).
-GRB_DEVICE word transposed(word x) {
-  word t = (x ^ (x >> 7)) & 0x00aa00aa00aa00aaull;
-  x ^= t ^ (t << 7);
-  t = (x ^ (x >> 14)) & 0x0000cccc0000ccccull;
-  x ^= t ^ (t << 14);
-  t = (x ^ (x >> 28)) & 0x00000000f0f0f0f0ull;
-  return x ^ t ^ (t << 28);
-}
-
 // The value of bit `bit` of four rows of a block, `values`: the first one of these rows; 0 where there is none.
 template <bool ISO> GRB_DEVICE double value_or_zero(const double* values, unsigned rows, int bit) {
   if (!(rows >> bit & 1)) return 0;
@@ -401,7 +391,7 @@ tile_products(TilePairs<O, S> o) {
   __shared__ ulonglong2 memory[PAIR_THREADS / 32][sizeof(Window<S, MODE>) / 16];
   auto& window = *reinterpret_cast<Window<S, MODE>*>(memory[threadIdx.x >> 5]);
   const int lane = lane_number(), row = lane >> 2, col = 2 * (lane & 3);
-  GRB_EACH_WARP(task, o.tasks) {
+  GRB_EACH_WARP(task, o.lines + *o.more) {
     int64_t line, first, stop;
     task_range(o, task, line, first, stop);
     const int64_t a_first = o.a_ptr[line], a_stop = o.a_ptr[line + 1], i = line * 8 + row;

@@ -125,6 +125,10 @@ def test_products_without_entries():
     B = convert.compressed(16, 9, dtypes.FP64, np.array([0, 9]), np.array([3, 6]), samples.values(rng, dtypes.FP64, 2))
     got, plan = product(A, B, semiring)
     assert got.nvals == 0 and got.shape == (9, 9) and plan.note == "2 pairs of tiles, 1 tiles, 0 entries"
+    B = convert.compressed(24, 9, dtypes.FP64, np.array([20]), np.array([3]), samples.values(rng, dtypes.FP64, 1))
+    A = convert.compressed(9, 24, dtypes.FP64, np.array([3]), np.array([1]), samples.values(rng, dtypes.FP64, 1))
+    got, plan = product(A, B, semiring)  # no tiles meet
+    assert got.nvals == 0 and got.shape == (9, 9) and plan.note == "0 pairs of tiles, 0 tiles, 0 entries"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from grb_tile import dtypes, monoid
 from grb_tile.backends.cuda.lowering.semirings import lowered
 from grb_tile.backends.cuda.products.emission import Emission, emission
+from grb_tile.backends.cuda.products.tile_pairs import maps
 from grb_tile.operators import get_typed_op
 
 SEMIRINGS = [
@@ -64,8 +65,9 @@ def tile_pairs():
     plus_pair = get_typed_op("plus_pair", dtypes.INT64, kind="semiring")
     s = lowered(None, plus_pair, dtypes.BOOL, True, dtypes.BOOL, True)
     yield "products/tile_products.cuh", "tile_products", s.text, ("int64_t", "S", "BIT_MATRIX")
-    for out in ("int32_t", "int64_t"):
-        yield "products/tile_pairs.cuh", "tile_masks", "", (out,)
+    yield "products/tile_pairs.cuh", "tile_rows", "", ()
+    yield "products/spgemm_windows.cuh", "spgemm_windows", maps().text, ("int32_t", "int32_t", "S", "BY_WARP", "true")
+    yield "products/spgemm_hash.cuh", "spgemm_hash", maps().text, ("int32_t", "int32_t", "S", "32", "true")
     for index, moved in (("int32_t", "uint64_t"), ("int64_t", "uint8_t"), ("int32_t", "ulonglong2")):
         for filled in ("false", "true"):
             yield "products/bitblock_build.cuh", "merge_blocks", "", (index, moved, filled, "true")

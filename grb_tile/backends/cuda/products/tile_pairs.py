@@ -1,8 +1,9 @@
 """C = A (+.x) B over 8 x 8 bit blocks (TileSpGEMM): any semiring, no mask.  Kernels: products/tile_pairs.cuh,
 products/tile_products.cuh.
 
-    layout      block layout of C: the product of the block layouts of A and B, in two phases
-    masks       the map of each block of C, and the entries of its rows; then one read-back, and C is allocated exactly
+    maps        blocks of C and the map of each: the product of the block layouts of A and B, in two phases, over the
+                semiring of maps (products/tile_maps.cuh)
+    rows        entries of each row; then one read-back, and C is allocated exactly
     products    values and columns, as CSR; FP64 plus_times by matrix instructions (tensor cores)
 
 Workspace: 12 bytes for each block of C and 8 for each row, and the blocks of A and B, which are kept with them.
@@ -11,20 +12,21 @@ Paper: papers/tilespgemm_ppopp22.txt, 3.3.
 
 from __future__ import annotations
 
+import functools
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....dtypes import BOOL, FP64
+from ....dtypes import FP64, UINT64
 from ....operators import get_typed_op
 from ....planner.choose_kernel import TileFacts
 from ....storage.store import Compressed, index_dtype
 from ....storage.tiled import can_tile
 from ..lowering.semirings import lowered
 from ..structure.structure import choose_format, convert
-from .spgemm import matmul_two_phases
+from .spgemm import Product
 from .tile_blocks import bit_blocks_of, entries_per_block
-from .tiles import chunks_of_lines
 
 if TYPE_CHECKING:
     from ....planner.device_limits import DeviceLimits
@@ -63,7 +65,7 @@ def facts(device: Device, A: Compressed, B: Compressed, s: Lowered, semiring: An
         return None
     mode = mode_of(device.launcher.limits, s, semiring, A, B)
     fresh = [X for X in {id(X): X for X in (A, B)}.values() if "tiles8" not in (X.forms or ())]
-    if sum(X.indices.nbytes + X.values.nbytes for X in fresh) * LEFT > device.memory()[0]:
+    if fresh and sum(X.indices.nbytes + X.values.nbytes for X in fresh) * LEFT > device.memory()[0]:
         return None  # C may need the memory
     made = sum(X.indices.shape[0] for X in fresh)
     row = B.indices.shape[0] / B.nrows
@@ -82,26 +84,17 @@ def matmul_tile_pairs(
     Raises: OutOfMemory, which says what C needs, before C is allocated.
     """
     left, right = bit_blocks_of(device, A), bit_blocks_of(device, B)
-    layout = _layout_of_product(device, left, right)
-    blocks, launcher = layout.indices.shape[0], device.launcher
-    maps, counts = device.empty(blocks, np.uint64), device.zeros(A.nrows + 1, np.uint64)
-    lines, tasks, extra, owner = chunks_of_lines(device, (layout.indptr, TILES_OF_TASK))
-    a_values, b_values = left.values if s.reads_a else None, right.values if s.reads_x else None
-    operands = (
-        left.block_ptr, left.block_col, left.block_map, left.value_ptr, a_values,
-        right.block_ptr, right.block_col, right.block_map, right.value_ptr, b_values,
-        layout.indptr, layout.indices, maps, A.nrows, lines, tasks, extra, owner, counts,
-    )  # fmt: skip
-    out = index_dtype(B.ncols)
-    name = "int32_t" if out.itemsize == 4 else "int64_t"
-    kernel = launcher.kernel("products/tile_pairs.cuh", "tile_masks", "", (name,))
-    threads = launcher.threads(256)
-    kernel(_blocks(launcher, tasks, threads), threads, (*operands, None, None, None))
-    indptr = device.zeros(A.nrows + 1, np.int64)
-    indptr[1:] = device.xp.cumsum(counts[:-1].view(np.int64))
-    pairs, total = device.read(counts[-1:], indptr[-1:])
+    C, pairs = _blocks_of_product(device, left, right)
+    launcher, lines, blocks = device.launcher, C.nrows, C.indices.shape[0]
+    counts = device.zeros(A.nrows + 2, np.int64)  # of no row, of each row, and the number of chunks
+    chunks, more = device.empty(2 * (blocks // TILES_OF_TASK), np.int64), counts[-1:]
+    kernel = launcher.kernel("products/tile_pairs.cuh", "tile_rows", "", ())
+    kernel.over(lines * 32, (C.indptr, C.values, lines, A.nrows, counts[1:], more, chunks))
+    indptr = device.xp.cumsum(counts[:-1])
+    total = device.read(indptr[-1:])[0]
     if plan is not None and type(plan) is not str:
         plan.note = f"{pairs} pairs of tiles, {blocks} tiles, {total} entries"
+    out = index_dtype(B.ncols)
     dtype = s.dtype.np_type
     device.check_room(
         total * (out.itemsize + (0 if s.structure_only else dtype.itemsize)), f"the {total} entries of C = A B"
@@ -109,10 +102,15 @@ def matmul_tile_pairs(
     cols = device.empty(total, out)
     values = None if s.structure_only else device.empty(total, dtype)
     if total:
-        mode = mode_of(launcher.limits, s, semiring, A, B)
-        kernel = launcher.kernel("products/tile_products.cuh", "tile_products", s.text, (name, "S", mode))
-        threads = launcher.threads(THREADS)
-        kernel(_blocks(launcher, tasks, threads), threads, (*operands, indptr, cols, values))
+        template = "int32_t" if out.itemsize == 4 else "int64_t", "S", mode_of(launcher.limits, s, semiring, A, B)
+        kernel = launcher.kernel("products/tile_products.cuh", "tile_products", s.text, template)
+        a_values, b_values = left.values if s.reads_a else None, right.values if s.reads_x else None
+        threads, tasks = launcher.threads(THREADS), lines + blocks // TILES_OF_TASK
+        kernel(launcher.blocks(max(1, min(-(-tasks * 32 // threads), 1 << 30))), threads, (
+            left.block_ptr, left.block_col, left.block_map, left.value_ptr, a_values,
+            right.block_ptr, right.block_col, right.block_map, right.value_ptr, b_values,
+            C.indptr, C.indices, C.values, A.nrows, lines, more, chunks, indptr, cols, values,
+        ))  # fmt: skip
     if s.structure_only:
         values = s.value(device, A, B) if total else device.empty(0, dtype)
     iso = s.structure_only and total > 0
@@ -121,21 +119,24 @@ def matmul_tile_pairs(
     return result
 
 
-def _blocks(launcher, tasks, threads):
-    """A warp for each task."""
-    return launcher.blocks(max(1, min(-(-tasks * 32 // threads), 1 << 30)))
-
-
-def _layout_of_product(device, left, right):
-    """The blocks that C may have, as an iso matrix in CSR (step 1)."""
-    any_pair = get_typed_op("any_pair", BOOL, kind="semiring")
-    layouts = [
-        Compressed(
-            T.block_ptr.shape[0] - 1, -(-T.ncols // 8), BOOL, T.block_ptr, T.block_col, device.constant(np.True_), True
-        )
+def _blocks_of_product(device, left, right):
+    """(the blocks that C may have, a matrix in CSR whose values are their maps; pairs of blocks)."""
+    operands = (
+        Compressed(T.block_ptr.shape[0] - 1, -(-T.ncols // 8), UINT64, T.block_ptr, T.block_col, T.block_map)
         for T in (left, right)
-    ]
-    s = lowered(device, any_pair, BOOL, True, BOOL, True)
-    layout = convert(device, matmul_two_phases(device, *layouts, s), "csr")
-    layout.indices = layout.indices.astype(np.int32, copy=False)
-    return layout
+    )
+    product = Product(device, *operands, maps(), None)
+    _, blocks, pairs = product.symbolic()
+    C = convert(device, product.numeric(blocks), "csr")
+    C.indices = C.indices.astype(np.int32, copy=False)
+    return C, pairs
+
+
+@functools.cache
+def maps() -> Lowered:
+    """The semiring of maps (products/tile_maps.cuh), lowered: (+) is OR, (x) product_of_maps."""
+    s = copy(lowered(None, get_typed_op("bor_band", UINT64, kind="semiring"), UINT64, False, UINT64, False))
+    s.kernels, and_of_words = {}, "grb::band(x, y)"
+    assert and_of_words in s.text
+    s.text = '#include "products/tile_maps.cuh"\n' + s.text.replace(and_of_words, "grb::product_of_maps(x, y)")
+    return s
