@@ -26,6 +26,9 @@ enum { PRODUCTS = BINS, KEPT_WORDS, PUSHED = KEPT_WORDS, SURE_PRODUCTS, SURE_ENT
 constexpr int64_t HASH_LEAST = 16, HASH_MOST = 256;  // entries of a row in the first and in the last hashed bin
 constexpr int64_t HASH_WORK = 1024;  // products of a row that a group of lanes takes
 constexpr int64_t WARP_WORK = 1 << 14;  // products of a row that a warp takes; a block of the next bin: 8 times as many
+// A warp reserves space for so many times its present rows, because an atomic for each, all on one address, takes most
+// of the time of an analysis.
+constexpr int64_t RESERVED = 8;
 constexpr int AHEAD = 4;  // products of a lane that are read before the first is merged
 
 // What a symbolic phase computes: no values.
@@ -128,10 +131,13 @@ spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int6
                int64_t split_work, int64_t sampled, int64_t ncols, word* spans, uint32_t* work, uint8_t* bins,
                int64_t* c_ptr, int64_t* kept_at, word* totals) {
   __shared__ unsigned counts[BINS];
+  __shared__ word sums[3];
   if (threadIdx.x < BINS) counts[threadIdx.x] = 0;
+  if (threadIdx.x < 3) sums[threadIdx.x] = 0;
   __syncthreads();
   int sub = lane_number() & int(lanes - 1);
   int64_t in_warp = 32 / lanes, products = 0, sure = 0, entries = 0;
+  int64_t reserved = 0, left = 0;  // words of `kept` that the warp has reserved: the first one, and how many
   GRB_EACH_WARP(task, (stored + in_warp - 1) / in_warp) {
     int64_t r = task * in_warp + lane_number() / lanes, count = 0, rows = 0, length = 0, step = 1;
     unsigned first = 0xffffffffu, last = 0;
@@ -167,10 +173,14 @@ spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int6
     if (kept_at != nullptr) {
       int64_t words = !leads || rows == 0 || bin == COPIED || bin == SPLIT ? 0
                       : bin < WINDOWED ? (count + 1) / 2 : window_words(span_of(span));
-      int64_t upto = warp_inclusive_sum(words), base = 0;
-      if (lane_number() == 31 && upto) base = int64_t(atomicAdd(totals + KEPT_WORDS, word(upto)));
-      base = shuffle(base, 31);
-      if (leads) kept_at[r] = base + upto - words;
+      const int64_t upto = warp_inclusive_sum(words), all = shuffle(upto, 31);
+      if (all > left) {
+        left = all * min(RESERVED, (grb_end - 1 - task) / grb_step + 1);
+        if (lane_number() == 0) reserved = int64_t(atomicAdd(totals + KEPT_WORDS, word(left)));
+        reserved = shuffle(reserved, 0);
+      }
+      if (leads) kept_at[r] = reserved + upto - words;
+      reserved += all, left -= all;
     }
     if (!leads) continue;
     spans[r] = span;
@@ -182,13 +192,15 @@ spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int6
     products += count;
     if (step == 1) sure += count, entries += length;
   }
-  add_counts(counts, totals);
   products = warp_sum(products), sure = warp_sum(sure), entries = warp_sum(entries);
-  if (lane_number() == 0 && products) atomicAdd(totals + PRODUCTS, word(products));
-  if (lane_number() == 0 && entries) {
-    atomicAdd(totals + SURE_PRODUCTS, word(sure));
-    atomicAdd(totals + SURE_ENTRIES, word(entries));
+  if (lane_number() == 0) {
+    atomicAdd(sums, word(products));
+    atomicAdd(sums + 1, word(sure));
+    atomicAdd(sums + 2, word(entries));
   }
+  add_counts(counts, totals);
+  constexpr int into[3] = {PRODUCTS, SURE_PRODUCTS, SURE_ENTRIES};
+  if (threadIdx.x < 3 && sums[threadIdx.x]) atomicAdd(totals + into[threadIdx.x], sums[threadIdx.x]);
 }
 
 // The rows of this block: an equal share of all.
