@@ -8,6 +8,8 @@
 //   reads_i, reads_k             is the row, the column of the entry looked at (positional operators)?
 //   has_start                    start() (+) v = v for every v, NaN and -0 included: sums may begin with it
 //   fold                         FOLD_OR, ... where add is that of bits (BOOL), else NO_FOLD
+//   picks                        add is fmin (picks_least) or fmax of FP64, which leave NaN out; worst() is infinity
+//   leaves_nan_out               add is fmin or fmax of floats, and times is NaN where one of its two values is
 //   times(a, x, i, k, j), add(p, q)
 // Invariant: totals of several lanes are combined in any order; monoids are commutative and associative.
 #pragma once

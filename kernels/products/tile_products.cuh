@@ -3,6 +3,8 @@
 // A block of C has two positions a lane.  Its pairs of blocks are added up in registers.  FP64_MATRIX writes them at
 // once, which overlaps with the loads of the next block (fem 70: 10.9 ms against 12.3); the others put them into shared
 // memory, and a window is written row by row, so that neighbouring lanes write neighbouring entries.
+// A minimum or maximum of FP64 (S::picks) begins with S::worst() and picks what is better: one comparison, where NaN,
+// which it leaves out, would need two.
 // Launch: backends/cuda/products/tile_pairs.py, a warp for each task.
 #pragma once
 #include "products/tile_pairs.cuh"
@@ -84,7 +86,8 @@ template <class Z, int MODE> struct Slot {
 template <class S, int MODE> struct Window {
   static constexpr bool read_a = MODE == ENTRIES && S::reads_a && !S::a_iso;
   static constexpr bool read_b = MODE == ENTRIES && S::reads_x && !S::x_iso;
-  static constexpr int A_BYTES = read_a ? 64 * sizeof(typename S::A) : 0;
+  static constexpr int ROW = 10;  // values from one row of A's block to the next, in different banks
+  static constexpr int A_BYTES = read_a ? 8 * ROW * sizeof(typename S::A) : 0;
   static constexpr int B_BYTES = read_b ? 64 * sizeof(typename S::X) : 0;
   Tile a[32];
   Slot<typename S::Z, MODE> slots[WINDOW];
@@ -141,11 +144,12 @@ GRB_DEVICE void fill(const TilePairs<O, S>& o, const Merge& merge, Window<S, MOD
 }
 
 // The values of a lane's two positions of a block, (l / 4, 2 (l % 4)) and its right neighbour: read, and then put into
-// shared memory at their places.  What is absent is anything.
-template <bool READ, class T> struct TileValues {
+// shared memory at their places.  What is absent is NaN where that is asked for, else anything.
+template <bool READ, bool NAN_IF_ABSENT, class T> struct TileValues {
   T left, right;
 
   GRB_DEVICE void load(const Tile& tile) {
+    if constexpr (NAN_IF_ABSENT) left = right = T(__int_as_float(0x7fc00000));
     if constexpr (READ) {
       const int bit = 2 * lane_number();  // 8 (l / 4) + 2 (l % 4)
       const T* values = first_value<T>(tile);
@@ -154,37 +158,80 @@ template <bool READ, class T> struct TileValues {
       if (mine & 2) right = read_only(values + (rank + (mine & 1)));
     }
   }
-  GRB_DEVICE void store(T* near) const {
-    if constexpr (READ) near[2 * lane_number()] = left, near[2 * lane_number() + 1] = right;
+  // `row`: values from one row of the block to the next.
+  GRB_DEVICE void store(T* near, int row) const {
+    near += row * (lane_number() >> 2) + 2 * (lane_number() & 3);
+    if constexpr (READ) near[0] = left, near[1] = right;
   }
 };
 
+// sum = other where that is less, or greater, and `there`: 4 instructions; the compiler needs 8 for the first form.
+template <bool LEAST> GRB_DEVICE void pick(double& sum, double other, unsigned there) {
+#ifdef SIMT_CPU
+  if (there && (LEAST ? other < sum : other > sum)) sum = other;
+#else
+  if constexpr (LEAST)
+    asm("{.reg .pred p, q; setp.ne.u32 p, %2, 0; setp.lt.and.f64 q, %1, %0, p; @q mov.f64 %0, %1;}"
+        : "+d"(sum) : "d"(other), "r"(there));
+  else
+    asm("{.reg .pred p, q; setp.ne.u32 p, %2, 0; setp.gt.and.f64 q, %1, %0, p; @q mov.f64 %0, %1;}"
+        : "+d"(sum) : "d"(other), "r"(there));
+#endif
+}
+
 // Bit k of four bits becomes bit 8 k.
 GRB_DEVICE unsigned bytes_of(unsigned bits) { return bits * 0x00204081u & 0x01010101u; }
+
+// C(8 line + row, j) from its entries alone.
+template <class O, class S>
+GRB_DEVICE typename S::Z entry_of(const TilePairs<O, S>& o, int64_t line, int64_t j, int row) {
+  const int col = int(j & 7);
+  Total<S> total;
+  for (int64_t a = o.a_ptr[line]; a < o.a_ptr[line + 1]; a++) {
+    const int64_t k = o.a_col[a], b = find(o.b_col, o.b_ptr[k], o.b_ptr[k + 1], int32_t(j >> 3));
+    if (b < 0) continue;
+    const word map = o.a_map[a], other = o.b_map[b];
+    const unsigned bits = unsigned(map >> (8 * row)) & 0xff;
+    const int64_t start = o.a_start[a] + __popcll(map & ((word(1) << (8 * row)) - 1));
+    for (unsigned steps = bits & unsigned(transposed(other) >> (8 * col)); steps; steps &= steps - 1) {
+      const int step = __ffs(int(steps)) - 1;
+      const int64_t at = o.b_start[b] + __popcll(other & ((word(1) << (8 * step + col)) - 1));
+      total.take(S::times(value_of_a<S>(o.a_values, start + __popc(bits & ((1u << step) - 1))),
+                          value_of_x<S>(o.b_values, at), 8 * line + row, 8 * k + step, j));
+    }
+  }
+  return total.value;
+}
 
 // The sums of one block of C: a lane has columns 2 (l % 4) and the next of row l / 4.  add: (+)= the products of the
 // lanes `with` and their blocks of B in the slot, of which the next is read while one is computed.
 template <class S, int MODE> struct TileSums {
   using Z = typename S::Z;
   static constexpr bool read_a = S::reads_a && !S::a_iso, read_b = S::reads_x && !S::x_iso;
+  static constexpr bool nan_absent = S::leaves_nan_out && read_a && read_b;  // no product is left out then
   Total<S> left, right;
 
+  GRB_DEVICE TileSums() {
+    if constexpr (S::picks) left.value = right.value = S::worst();
+  }
   template <class O>
   GRB_DEVICE void add(const TilePairs<O, S>& o, const Merge& merge, Window<S, MODE>& window, int p, unsigned with,
                       int64_t i, int64_t j) {
     const Tile* tiles = window.slots[p].b();
-    TileValues<read_a, typename S::A> a_values;
-    TileValues<read_b, typename S::X> b_values;
+    TileValues<read_a, nan_absent, typename S::A> a_values;
+    TileValues<read_b, nan_absent, typename S::X> b_values;
     int of = with ? __ffs(int(with)) - 1 : 0;
     Tile a = window.a[of], b = tiles[of];
     if (with) a_values.load(a), b_values.load(b);
     while (with) {
       with &= with - 1;
-      a_values.store(window.a_values());
-      b_values.store(window.b_values());
+      a_values.store(window.a_values(), window.ROW);
+      b_values.store(window.b_values(), 8);
       __syncwarp();
       const word a_map = a.map, b_map = b.map;
-      const unsigned steps = unsigned(word(a.start & b.start) >> 56);
+      // Inner indices with products.  By a vote, so that the compiler knows that the warp branches as one.
+      const unsigned steps =
+          __ballot_sync(ALL_LANES, unsigned(word(a.start & b.start) >> 56) >> lane_number() & 1);
       int64_t k = 0;
       if constexpr (S::reads_k) k = int64_t(o.a_col[shuffle(merge.a, of)]) * 8;
       if (with) {
@@ -202,7 +249,7 @@ template <class S, int MODE> struct TileSums {
   GRB_DEVICE void multiply(const TilePairs<O, S>& o, Window<S, MODE>& window, unsigned steps, word a_map, word b_map,
                            int64_t i, int64_t j, int64_t k) {
     const int row = lane_number() >> 2, col = 2 * (lane_number() & 3);
-    const typename S::A* a = window.a_values() + 8 * row;
+    const typename S::A* a = window.a_values() + window.ROW * row;
     const typename S::X* b = window.b_values() + col;
     const unsigned bits = unsigned(a_map >> (8 * row));
     b_map >>= col;
@@ -212,48 +259,37 @@ template <class S, int MODE> struct TileSums {
 #pragma unroll
     for (int step = 0; step < 8; step++) {
       if (!(steps >> step & 1)) continue;  // for the whole warp
-      const unsigned there = (step < 4 ? low : high) >> (8 * (step & 3));
+      const unsigned there = step < 4 ? low : high, bit = nan_absent ? 0 : 1u << 8 * (step & 3);
       const auto x = read_a ? a[step] : value_of_a<S>(o.a_values, 0);
       const auto y = read_b ? b[8 * step] : value_of_x<S>(o.b_values, 0);
       const auto z = read_b ? b[8 * step + 1] : value_of_x<S>(o.b_values, 0);
-      take_if(left, there & 1, S::times(x, y, i, k + step, j));
-      take_if(right, there & 2, S::times(x, z, i, k + step, j + 1));
+      take_if(left, there & bit, S::times(x, y, i, k + step, j));
+      take_if(right, there & 2 * bit, S::times(x, z, i, k + step, j + 1));
     }
   }
   // Without a branch where a sum has a start value: the product of what is absent is computed and left out.
-  static GRB_DEVICE void take_if(Total<S>& total, bool there, Z product) {
-    if constexpr (S::has_start && !S::any) {
+  static GRB_DEVICE void take_if(Total<S>& total, unsigned there, Z product) {
+    if constexpr (nan_absent && S::picks) {
+      if (S::picks_least ? product < total.value : product > total.value) total.value = product;
+    } else if constexpr (nan_absent) {
+      total.value = S::add(total.value, product);
+    } else if constexpr (S::picks) {
+      pick<S::picks_least>(total.value, product, there);
+    } else if constexpr (S::has_start && !S::any) {
       const Z sum = S::add(total.value, product);
       total.value = there ? sum : total.value;
     } else {
       if (there) total.take(product);
     }
   }
-  template <class O> GRB_DEVICE Z value(const TilePairs<O, S>&, int64_t, int64_t, int side) const {
-    return side ? right.value : left.value;
+  // What is S::worst() is computed again, as it may be that of NaN alone.
+  template <class O> GRB_DEVICE Z value(const TilePairs<O, S>& o, int64_t line, int64_t j, int side, word map) const {
+    const Z sum = side ? right.value : left.value;
+    if constexpr (S::picks)
+      if (sum == S::worst() && (map >> (2 * lane_number() + side) & 1)) return entry_of(o, line, j, lane_number() >> 2);
+    return sum;
   }
 };
-
-// C(i, j) of FP64 plus_times from its entries alone: row `row`, column `col` of a block in block row `line`, block
-// column `column`.
-template <class O, class S>
-GRB_DEVICE double entry_of(const TilePairs<O, S>& o, int64_t line, int32_t column, int row, int col) {
-  Total<S> total;
-  for (int64_t a = o.a_ptr[line]; a < o.a_ptr[line + 1]; a++) {
-    const int64_t k = o.a_col[a], b = find(o.b_col, o.b_ptr[k], o.b_ptr[k + 1], column);
-    if (b < 0) continue;
-    const word map = o.a_map[a], other = o.b_map[b];
-    const unsigned bits = unsigned(map >> (8 * row)) & 0xff;
-    const int64_t start = o.a_start[a] + __popcll(map & ((word(1) << (8 * row)) - 1));
-    for (unsigned steps = bits & unsigned(transposed(other) >> (8 * col)); steps; steps &= steps - 1) {
-      const int step = __ffs(int(steps)) - 1;
-      const int64_t at = o.b_start[b] + __popcll(other & ((word(1) << (8 * step + col)) - 1));
-      total.take(S::times(value_of_a<S>(o.a_values, start + __popc(bits & ((1u << step) - 1))),
-                          value_of_x<S>(o.b_values, at), 0, 0, 0));
-    }
-  }
-  return total.value;
-}
 
 template <class S> struct TileSums<S, FP64_MATRIX> {
   double left = 0, right = 0;
@@ -302,7 +338,7 @@ template <class S> struct TileSums<S, FP64_MATRIX> {
   template <class O> GRB_DEVICE double value(const TilePairs<O, S>& o, int64_t line, int64_t j, int side) const {
     const double sum = side ? right : left;
     if (sum < 0 || sum > 0) return sum;
-    return entry_of(o, line, int32_t(j >> 3), lane_number() >> 2, int(j & 7));
+    return entry_of(o, line, j, lane_number() >> 2);
   }
 };
 
@@ -331,7 +367,7 @@ template <class S> struct TileSums<S, BIT_MATRIX> {
     if (with >> 16)
       count_add(left, right, four_bytes(window.a + 16, sizeof(Tile)), four_bytes(columns + 16, sizeof(word)));
   }
-  template <class O> GRB_DEVICE typename S::Z value(const TilePairs<O, S>& o, int64_t, int64_t, int side) const {
+  template <class O> GRB_DEVICE typename S::Z value(const TilePairs<O, S>& o, int64_t, int64_t, int side, word) const {
     return counted(o, side ? right : left);
   }
 };
@@ -432,8 +468,8 @@ tile_products(TilePairs<O, S> o) {
           if constexpr (at_end) {
             __syncwarp();
             typename S::Z* to_sums = window.slots[p].sums() + 8 * row + col;
-            to_sums[0] = sums.value(o, line, j, 0);
-            to_sums[1] = sums.value(o, line, j + 1, 1);
+            to_sums[0] = sums.value(o, line, j, 0, all);
+            to_sums[1] = sums.value(o, line, j + 1, 1, all);
           } else {
             write_tile(o, sums, all, line, j, to);
           }

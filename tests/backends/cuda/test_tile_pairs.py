@@ -87,20 +87,35 @@ def test_long_tile_rows_are_split(monkeypatch):
     agree.assert_same(host(product(A, B, semiring)[0]), NUMPY.matmul(A, B, semiring, None, "gustavson"))
 
 
-def test_absent_positions_do_not_show():
+@pytest.mark.parametrize(
+    ("name", "type_", "iso"),
+    [  # matrix instructions; one comparison: absent values are NaN, or products are left out; FP32's minimum
+        ("plus_times", "FP64", False), ("min_plus", "FP64", False), ("max_first", "FP64", False),
+        pytest.param("max_times", "FP64", False, marks=pytest.mark.slow),
+        pytest.param("min_plus", "FP64", True, marks=pytest.mark.slow),
+        pytest.param("min_plus", "FP32", False, marks=pytest.mark.slow),
+        pytest.param("max_rminus", "FP32", False, marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_absent_positions_do_not_show(name, type_, iso):
     """Inf, NaN and -0 beside absent positions: each entry is what its products alone give."""
-    semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
     rng = rng_of(5)
-    A, B = (clustered(rng, 64, 64, dtypes.FP64, 30, 0.3) for _ in range(2))
-    special = np.array([np.inf, -np.inf, np.nan, -0.0, 0.0, 1.0, -2.0, 3.0])
+    A, B = (clustered(rng, 64, 64, semiring.type, 30, 0.3) for _ in range(2))
+    special = np.array([np.inf, -np.inf, np.nan, -0.0, 0.0, 1.0, -2.0, 3.0], A.dtype.np_type)
     for matrix in (A, B):
         matrix.values = special[rng.integers(0, special.size, matrix.values.size)]
+    if iso:
+        B.values, B.iso = special[:1], True
     got = host(product(A, B, semiring)[0])
     want = NUMPY.matmul(A, B, semiring, None, "gustavson")
     agree.assert_same(got, want)
+    assert np.isnan(want.values).any() and np.isinf(want.values).any()
+    if name != "plus_times":
+        return
     want = host(product(A, B, semiring, "two_phases")[0])  # NumPy's sums begin with 0
     zeros = want.values == 0
-    assert zeros.any() and np.isnan(want.values).any() and np.isinf(want.values).any()
+    assert zeros.any()
     assert (np.signbit(got.values[zeros]) == np.signbit(want.values[zeros])).all()
 
 

@@ -9,7 +9,7 @@ Structure only: every product has the same value and the monoid is idempotent, s
 
 import numpy as np
 
-from ....dtypes import cast as host_cast
+from ....dtypes import FP32, FP64, cast as host_cast
 from ....operators import ANY, to_cuda
 
 _IDEMPOTENT = frozenset((
@@ -23,6 +23,8 @@ _HARDWARE = {
     np.fmin: "least",
     np.fmax: "greatest",
 }  # one instruction for FP32; which of -0 and 0 results depends on the order, as for any minimum
+_WORST = {np.fmin: np.inf, np.fmax: -np.inf}
+_NAN_STAYS = frozenset(("plus", "minus", "rminus", "times"))  # of floats: what NaN is one of is NaN
 _FOLDS = {np.logical_or: "FOLD_OR", np.logical_and: "FOLD_AND", np.logical_xor: "FOLD_XOR"}  # of BOOL
 _EXACT_NAMES = frozenset(("eq", "lxnor", "bxnor"))  # identity (+) v = v exactly; for hypot, for example, it is not
 
@@ -184,6 +186,8 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
         "structure_only": result.structure_only, "any": result.any, "has_start": result.has_start,
         "has_terminal": result.has_terminal, "reads_i": position == "i", "reads_k": position == "k",
         "plain_sum": monoid.ufunc is np.add and z.np_type.kind in "iuf",
+        "picks": result.has_start and monoid.ufunc in _WORST and z is FP64,
+        "leaves_nan_out": result.has_start and monoid.ufunc in _WORST and _keeps_nan(op, a_dtype, x_dtype, z),
     }  # fmt: skip
     a_type = a_dtype.cuda_type if result.reads_a else "uint8_t"
     x_type = x_dtype.cuda_type if result.reads_x else "uint8_t"
@@ -194,6 +198,7 @@ def _lower(semiring, a_dtype, a_iso, x_dtype, x_iso):
         *(f"  static constexpr bool {name} = {'true' if flag else 'false'};" for name, flag in flags.items()),
         f"  static __device__ __forceinline__ Z start() {{ return {_start_text(start, z)}; }}",
         f"  static __device__ __forceinline__ bool terminal(Z v) {{ return {terminal}; }}",
+        *(_picking(monoid, z) if flags["picks"] else ()),
         f"  static __device__ __forceinline__ Z add(Z p, Z q) {{ return {addition}; }}",
         "  static __device__ __forceinline__ Z times(A a, X x, int64_t i, int64_t k, int64_t j) "
         f"{{ return {product}; }}",
@@ -208,6 +213,19 @@ def _fold(monoid, z):
     if monoid.name in _EXACT_NAMES and monoid.parent._builtin:
         return "FOLD_XNOR"
     return _FOLDS.get(monoid.ufunc, "NO_FOLD")
+
+
+def _keeps_nan(op, a_dtype, x_dtype, z):
+    """Are products floats that are NaN where an operand is?"""
+    types = {a_dtype, x_dtype, op.type, op.type2, op.return_type, z}
+    return len(types) == 1 and z in (FP32, FP64) and op.parent._builtin and op.name in _NAN_STAYS
+
+
+def _picking(monoid, z):
+    """Whether it is a minimum, and the value that it never picks, of a minimum or maximum of FP64."""
+    worst = to_cuda.constant_text(z.np_type.type(_WORST[monoid.ufunc]), z)
+    yield f"  static __device__ __forceinline__ Z worst() {{ return {worst}; }}"
+    yield f"  static constexpr bool picks_least = {'true' if monoid.ufunc is np.fmin else 'false'};"
 
 
 def _start_text(start, z):
