@@ -233,9 +233,9 @@ GPU_BLOCK_BANDWIDTH = _set(
 )
 GPU_BLOCKS_NS = _set(
     "GPU_BLOCKS_NS",
-    4700.0,
+    2600.0,
     "ns a product",
-    "bitmap blocks beside segments: the constant terms of straight lines through both matrices",
+    "bitmap blocks beside segments, FP32: the constant terms of straight lines through both matrices",
     "H200: fem 40 and 70",
 )
 GPU_GATHER_NS = _set(

@@ -3,8 +3,9 @@
 // Algorithm: bitBSR of Spaden (spaden_bitmap_spmv_icpp24), 4.2 and 4.3, on ordinary cores: a map of 64 bits says which
 //   entries a block has, the position of a value is a prefix popcount of the map, and a lane has two positions of each
 //   block (4.3.1): rows 2 (l & 3) and the next of column l / 4, so that it loads one value of x and keeps two sums.
-// Phases of a warp, which has an equal share of the stages, STAGE blocks each:
-//   start       values and block rows that begin before its share, from `value_ptr`, `begun` and up to 31 maps
+// Phases of a warp, which has an equal share of the chunks of CHUNK blocks, in stages of STAGE blocks:
+//   start       values and block rows that begin before its share, and which shares the block rows cross that are open
+//               where it begins and ends
 //   stage       before one stage is computed, values and x of the next begin to be copied to shared memory, as do maps
 //               and codes of the one after it (bitblock_stage.cuh): loads to registers would be waited for at the first
 //               branch, because there are six scoreboards; the maps of the next are written with the places of their
@@ -17,7 +18,7 @@
 //               parts in the order of the shares, so that sums are reproducible bit for bit
 // Bound: the latencies of shared memory and of popcounts, with 4 to 5 warps a scheduler: 22 instructions a block, 13 of
 //   them to decode and to accumulate, 60 % of the issue slots and 75 % of L1's wavefronts (Nsight Compute, fem 70).
-// Launch: backends/cuda/products/bitblocks.py, THREADS threads, any number of blocks; warps beyond the number of stages
+// Launch: backends/cuda/products/bitblocks.py, THREADS threads, any number of blocks; warps beyond the number of chunks
 //   are idle.  Dynamic shared memory: a window for each warp.
 // Preconditions: the form of bitblocks.py, whose values may be read up to a multiple of 16 bytes; `arrived` is zero
 //   before and after; FULL: x is full, nothing is masked, the pattern of w is known. Else w's presence words begin as
@@ -87,11 +88,13 @@ template <class C, class S, int FORM, bool FULL, bool REST, int STAGE> struct Bl
   unsigned low_bit, high_bit, below;  // this lane's two bits of half a map, and those before them
   A one_a = A();                   // iso values
   X one_x = X();
-  int64_t share, shares, stages;
-  int begin, stop, rows_begun = 0, front_row = 0;  // front_row: the block row that is open where the share begins
+  int share, shares, each, longer;  // a share has `each` chunks of blocks, the first `longer` shares one more
+  int begin, stop, rows_begun = 0;
   const V* next_values = nullptr;  // of the next stage
-  bool crosses_front = false;      // is a block row open where the share begins?
+  bool crosses_front = false, crosses_end = false;  // is a block row open where the share begins, where it ends?
   bool in_front = true;            // has none begun in this share?
+  int crossing_row = 0;            // lane 0: the one that is open where the share begins, lane 1: where it ends
+  int crossing_from = 0, crossing_to = 0;  // shares that it begins and ends in
   int open_name = 0;               // of the open block row; loaded, so nothing is computed from it before it is used
   unsigned allowed = 0xff;         // its rows that the mask allows
   unsigned found = 0;
@@ -112,16 +115,20 @@ template <class C, class S, int FORM, bool FULL, bool REST, int STAGE> struct Bl
     low_bit = kept_in_register(1u << 2 * (lane & 15));
     high_bit = kept_in_register(2u << 2 * (lane & 15));
     below = kept_in_register((1u << 2 * (lane & 15)) - 1);
-    stages = (m.blocks + STAGE - 1) / STAGE;
-    share = warp_number(), shares = warp_count();
-    if (shares > stages) shares = stages;
+    const int chunks = (m.blocks + CHUNK - 1) / CHUNK;
+    share = int(warp_number()), shares = int(warp_count());
+    if (shares > chunks) shares = chunks;
+    each = chunks / shares, longer = chunks % shares;
     begin = share < shares ? first_of(share) : 0, stop = share < shares ? first_of(share + 1) : 0;
   }
-  GRB_DEVICE int first_of(int64_t k) const {
-    const int64_t block = stages * k / shares * STAGE;
-    return int(block < m.blocks ? block : m.blocks);
+  GRB_DEVICE int first_of(int k) const {
+    const int chunk = each * k + (k < longer ? k : longer);
+    return chunk <= (m.blocks - 1) / CHUNK ? chunk * CHUNK : m.blocks;
   }
-  GRB_DEVICE int64_t share_of(int block) const { return ((int64_t(block / STAGE) + 1) * shares - 1) / stages; }
+  GRB_DEVICE int share_of(int block) const {
+    const int chunk = block / CHUNK, in_longer = longer * (each + 1);
+    return chunk < in_longer ? chunk / (each + 1) : longer + (chunk - in_longer) / each;
+  }
 
   // ---- start
 
@@ -129,13 +136,17 @@ template <class C, class S, int FORM, bool FULL, bool REST, int STAGE> struct Bl
     sums.clear();
     if constexpr (S::reads_a && S::a_iso) one_a = widened<A, FORM>(m.values[0]);
     if constexpr (S::reads_x && S::x_iso) one_x = v.x[0];
-    const int b = begin / CHUNK * CHUNK + lane;
-    int values = 0, rows = 0;
-    if (b < begin) values = __popcll(m.maps[b]), rows = BlockCode<C>::begins(m.cols[b]);
-    next_values = m.values + (m.value_ptr[begin / CHUNK] + warp_sum_everywhere(values));
-    rows_begun = m.begun[begin / CHUNK] + int(warp_sum_everywhere(rows));
-    crosses_front = !BlockCode<C>::begins(m.cols[begin]);
-    front_row = rows_begun - 1;
+    const bool is_last = stop == m.blocks;
+    const C first = m.cols[begin], behind = m.cols[is_last ? begin : stop];
+    const int rows_at_end = m.begun[is_last ? 0 : stop / CHUNK];
+    rows_begun = m.begun[begin / CHUNK];
+    next_values = m.values + m.value_ptr[begin / CHUNK];
+    crosses_front = !BlockCode<C>::begins(first);
+    crosses_end = !is_last && !BlockCode<C>::begins(behind);
+    if (lane == 0 ? crosses_front : lane == 1 && crosses_end) {
+      crossing_row = (lane == 0 ? rows_begun : rows_at_end) - 1;
+      crossing_from = share_of(m.block_ptr[crossing_row]), crossing_to = share_of(m.block_ptr[crossing_row + 1] - 1);
+    }
     if constexpr (REST) {
       upcoming.from = rest_ptr(rows_begun), upcoming.to = rest_ptr(rows_begun + 1);
       rest_ahead = rest_ptr(rows_begun + 2);
@@ -399,35 +410,37 @@ template <class C, class S, int FORM, bool FULL, bool REST, int STAGE> struct Bl
 
   // ---- fix up
 
+  // The last share of a crossing block row that arrives adds all parts.
   GRB_DEVICE void finish() {
-    const bool crosses_end = stop < m.blocks && !BlockCode<C>::begins(m.cols[stop]);
     if constexpr (REST) {
       if (rest.from < rest.to) add_rest();
     }
     const Total<S> total = sums.reduced();
-    if (in_front) put(share * 16, total);
-    else if (crosses_end) put(share * 16 + 8, total);
+    if (in_front) put(int64_t(share) * 16, total);
+    else if (crosses_end) put(int64_t(share) * 16 + 8, total);
     else write(open_name, total);
     __threadfence();
     __syncwarp();
-    if (crosses_front) arrive(front_row);
-    if (crosses_end && !in_front) arrive(rows_begun - 1);
-  }
-  // This share's part of block row k is written: the last share that arrives adds them all.
-  GRB_DEVICE void arrive(int k) {
-    const int64_t first = share_of(m.block_ptr[k]), last = share_of(m.block_ptr[k + 1] - 1);
     bool joins = false;
-    if (lane == 0) {
-      joins = int64_t(atomicAdd(crossing.arrived + first, 1u)) == last - first;
-      if (joins) crossing.arrived[first] = 0;
+    if (lane == 0 ? crosses_front : lane == 1 && crosses_end && !in_front) {
+      joins = int(atomicAdd(crossing.arrived + crossing_from, 1u)) == crossing_to - crossing_from;
+      if (joins) crossing.arrived[crossing_from] = 0;
       __threadfence();
     }
-    if (__shfl_sync(ALL_LANES, int(joins), 0) == 0) return;
-    Total<S> total;
-    crossing.add_to(total, first * 16 + 8 + total_row);
+    const unsigned joining = __ballot_sync(ALL_LANES, joins);
 #pragma unroll 1
-    for (int64_t g = first + 1; g <= last; g++) crossing.add_to(total, g * 16 + total_row);
-    write(m.name(k), total);
+    for (int k = 0; k < 2; k++) {
+      if (joining >> k & 1)
+        join(__shfl_sync(ALL_LANES, crossing_row, k), __shfl_sync(ALL_LANES, crossing_from, k),
+             __shfl_sync(ALL_LANES, crossing_to, k));
+    }
+  }
+  GRB_DEVICE void join(int row, int from, int to) {
+    Total<S> total;
+    crossing.add_to(total, int64_t(from) * 16 + 8 + total_row);
+#pragma unroll 1
+    for (int g = from + 1; g <= to; g++) crossing.add_to(total, int64_t(g) * 16 + total_row);
+    write(m.name(row), total);
   }
 };
 

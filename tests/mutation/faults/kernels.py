@@ -419,8 +419,8 @@ FAULTS = [
     Fault(
         "kernels/products/bitblock_rows.cuh",
         "a block row that crosses shares is added up by the first that arrives",
-        "crossing.arrived + first, 1u)) == last - first;",
-        "crossing.arrived + first, 1u)) == 0;",
+        "crossing.arrived + crossing_from, 1u)) == crossing_to - crossing_from;",
+        "crossing.arrived + crossing_from, 1u)) == 0;",
         BITBLOCKS,
     ),
     Fault(

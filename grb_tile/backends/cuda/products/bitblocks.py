@@ -280,8 +280,8 @@ def _launch(device, form, s, x_item, full, precision):
         "false" if form.rest is None else "true", str(stage), str(threads), str(BLOCKS[wide]),
     ))  # fmt: skip
     warps = threads // 32
-    stages = -(-form.blocks // stage)
-    blocks = max(1, min(kernel.resident_blocks(threads, shared), -(-stages // warps)))
+    chunks = -(-form.blocks // CHUNK)
+    blocks = max(1, min(kernel.resident_blocks(threads, shared), -(-chunks // warps)))
     shares = blocks * warps
     if form.arrived is None or form.arrived.shape[0] < shares:
         form.arrived = device.zeros(shares, np.uint32)
