@@ -214,7 +214,7 @@ class TileFacts(NamedTuple):
 
     entries, nrows: of A.  row: mean entries of a row of B.  made: entries whose tiles have to be made first.
     structure: does the product read no values?  mode: how values are computed (the enumeration of tile_products.cuh).
-    fill(): mean entries of a tile of A, of B.
+    fill(): mean entries of a tile of A, of B; zeros where memory is short of space for tiles.
     """
 
     entries: int

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 COPIED, HASHED, WINDOWED, BINS, SPLIT = 0, 1, 6, 12, 12  # as in spgemm.cuh; BINS: the end of those of one block
 PRODUCTS, KEPT_WORDS, SURE_PRODUCTS, SURE_ENTRIES, TOTALS = 20, 21, 22, 23, 32
 KEPT_SHARE = 8  # of the free memory may be what the symbolic phase keeps of a product without values
+KEPT_UNASKED = 1 << 26  # bytes of it that every device has; to ask for the free memory takes 10 to 25 us
 SAMPLED = 4096  # entries of a row of A from which its work is estimated
 SPLIT_WORK = 1 << 21  # products of a row from which several blocks compute it: one block takes milliseconds for them
 SLOTS = (32, 64, 128, 256, 512)  # of the hash table in each hashed bin
@@ -139,9 +140,10 @@ class Product:
         self.mean = first[SURE_PRODUCTS] / sure if sure else first[PRODUCTS] / A.indices.shape[0]
         if first[SPLIT]:
             self.split = SplitRows.where_they_fit(self, sum(first[:SPLIT]), first[SPLIT])
-        fits = first[KEPT_WORDS] * 8 * KEPT_SHARE <= device.memory()[0]
-        if self.s.structure_only and fits and (self.split or not first[SPLIT]):
-            self.kept = device.empty(first[KEPT_WORDS], np.uint64)
+        if self.s.structure_only and (self.split or not first[SPLIT]):
+            kept = first[KEPT_WORDS] * 8
+            if kept <= KEPT_UNASKED or kept * KEPT_SHARE <= device.memory()[0]:
+                self.kept = device.empty(first[KEPT_WORDS], np.uint64)
         self._run(Bins(first), None, self.c_ptr)
         return self._count(first[PRODUCTS])
 
@@ -212,9 +214,12 @@ class Product:
             self._expand(bins, operands, template, text)
             return
         lists = s is not None or self.kept is not None
-        hashed = [self._table(level, value, lists) for level in range(WINDOWED - HASHED)]
-        tables = [*bins.launches(HASHED, WINDOWED, [groups for *_, groups in hashed])]
-        windows = [*bins.launches(WINDOWED, BINS, self._resident_rows())]
+        tables, windows = [], []
+        if any(bins.counts[HASHED:WINDOWED]):
+            hashed = [self._table(level, value, lists) for level in range(WINDOWED - HASHED)]
+            tables += bins.launches(HASHED, WINDOWED, [groups for *_, groups in hashed])
+        if any(bins.counts[WINDOWED:BINS]):
+            windows += bins.launches(WINDOWED, BINS, self._resident_rows())
         with self.device.launcher.beside(len(tables) + len(windows)) as aside:
             for level, first, count in tables:
                 arguments = (*operands, self.list[first : first + count], count)

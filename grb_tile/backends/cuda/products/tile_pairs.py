@@ -60,17 +60,17 @@ def mode_of(limits: DeviceLimits, s: Lowered, semiring: Any, A: Compressed, B: C
 
 
 def facts(device: Device, A: Compressed, B: Compressed, s: Lowered, semiring: Any) -> TileFacts | None:
-    """What the planner compares (planner/choose_kernel.py); None for DCSR operands, and where memory is short."""
+    """What the planner compares (planner/choose_kernel.py); None for DCSR operands."""
     if A.rows is not None or B.rows is not None:
         return None
     mode = mode_of(device.launcher.limits, s, semiring, A, B)
     fresh = [X for X in {id(X): X for X in (A, B)}.values() if "tiles8" not in (X.forms or ())]
-    if fresh and sum(X.indices.nbytes + X.values.nbytes for X in fresh) * LEFT > device.memory()[0]:
-        return None  # C may need the memory
     made = sum(X.indices.shape[0] for X in fresh)
     row = B.indices.shape[0] / B.nrows
 
     def fill():
+        if fresh and sum(X.indices.nbytes + X.values.nbytes for X in fresh) * LEFT > device.memory()[0]:
+            return 0.0, 0.0  # C may need the memory
         return entries_per_block(device, A), entries_per_block(device, B)
 
     return TileFacts(A.indices.shape[0], A.nrows, row, made, s.structure_only, mode, fill)
