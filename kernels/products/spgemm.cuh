@@ -28,7 +28,7 @@ constexpr int64_t HASH_WORK = 1024;  // products of a row that a group of lanes 
 constexpr int64_t WARP_WORK = 1 << 14;  // products of a row that a warp takes; a block of the next bin: 8 times as many
 // A warp reserves space for so many times its present rows, because an atomic for each, all on one address, takes most
 // of the time of an analysis.
-constexpr int64_t RESERVED = 8;
+constexpr int64_t RESERVED = 8, MOST_RESERVED = 1024;  // words of these rows up to which it does: 0.5 GB for all warps
 constexpr int AHEAD = 4;  // products of a lane that are read before the first is merged
 
 // What a symbolic phase computes: no values.
@@ -175,7 +175,7 @@ spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int6
                       : bin < WINDOWED ? (count + 1) / 2 : window_words(span_of(span));
       const int64_t upto = warp_inclusive_sum(words), all = shuffle(upto, 31);
       if (all > left) {
-        left = all * min(RESERVED, (grb_end - 1 - task) / grb_step + 1);
+        left = all > MOST_RESERVED ? all : all * min(RESERVED, (grb_end - 1 - task) / grb_step + 1);
         if (lane_number() == 0) reserved = int64_t(atomicAdd(totals + KEPT_WORDS, word(left)));
         reserved = shuffle(reserved, 0);
       }
