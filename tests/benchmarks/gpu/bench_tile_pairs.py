@@ -5,7 +5,7 @@ C = A A with the semirings of SEMIRINGS, each against two phases.  A line of JSO
 per figure goes to $OUT/bench_tile_pairs.jsonl when OUT is set.
 
 two_phases_ms, tiles_ms: wall times of whole calls until the device is done, medians of 3, tiles made before; results
-are equal.  tile_products_ms, tile_masks_ms: those kernels by events.  make_ms: tiles made of CSR.
+are equal.  tile_products_ms: that kernel by events.  make_ms: tiles made of CSR.
 """
 
 import json
@@ -104,8 +104,7 @@ def compare(name, structure, semiring_name, dtype):
         figures = {"make_ms": median_ms(partial(tile_blocks._bit_blocks, select.current().device, A))}
     say(
         matrix=name, semiring=f"{semiring_name} {dtype.name}", entries=A.nvals, two_phases_ms=median_ms(rows),
-        tiles_ms=median_ms(call), tile_products_ms=kernels["tile_products"], tile_masks_ms=kernels["tile_masks"],
-        **figures, note=plan.note,
+        tiles_ms=median_ms(call), tile_products_ms=kernels["tile_products"], **figures, note=plan.note,
     )  # fmt: skip
     with force(()):
         multiply.matmul(A, False, A, False, semiring, None)
