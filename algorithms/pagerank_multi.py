@@ -209,13 +209,13 @@ def _starts(given: Any, n: int, dtype: Any) -> tuple[Matrix, list[int] | None]:
     if P.ncols != n:
         raise ValueError(f"personalization: expected {n} columns, one per node, got {P.ncols}")
     total = P.reduce_rowwise(monoid.plus).new()
-    least = float(P.reduce_scalar(monoid.min).new().value or 0.0)
-    sums = total.to_dense(0.0)
-    if not least >= 0 or not (np.isfinite(sums) & (sums > 0)).all():
-        bad = int(np.argmin(np.isfinite(sums) & (sums > 0)))
+    sums, least = total.to_dense(0.0), P.reduce_rowwise(monoid.min).new().to_dense(0.0)
+    good = (least >= 0) & np.isfinite(sums) & (sums > 0)
+    if not good.all():
+        bad = int(np.argmin(good))
         raise ValueError(
-            f"personalization: expected numbers >= 0 and rows with a positive sum, got least {least}, row {bad} of sum "
-            f"{sums[bad]}"
+            f"personalization: expected numbers >= 0 and rows with a positive sum, got row {bad} of sum {sums[bad]} "
+            f"and least number {least[bad]}"
         )
     # P(i, :) / [+_j P(i, j)]
     P << binary.rtruediv(total & P)

@@ -165,11 +165,12 @@ class OpBase:
         if self._is_udt or dtype._is_udt and self._takes_udt:
             return self._compile_udt(dtype, dtype)
         rule = self._rule.get(dtype)
-        if rule is None:
-            if not self.is_positional:
-                raise KeyError(f"{self.name} does not work with {dtype}")
+        if rule is not None:
+            typed = self._typed[dtype] if dtype in self._typed else self._typed_by_rule(dtype, rule)
+        elif self.is_positional:
             return self[UINT64]
-        typed = self._typed[dtype] if dtype in self._typed else self._typed_by_rule(dtype, rule)
+        else:
+            typed = self._for_unlisted(dtype)
         self._typed[dtype] = typed
         if type(key) is not tuple and key.__hash__ is not None:
             self._typed[key] = typed
@@ -201,6 +202,10 @@ class OpBase:
         if not self._takes_udt:
             return self[unify(dtype, dtype2)]
         return self._compile_udt(dtype, dtype2)
+
+    def _for_unlisted(self, dtype):
+        """The typed operator for a type that `types` does not name."""
+        raise KeyError(f"{self.name} does not work with {dtype}")
 
     def _typed_by_rule(self, dtype, rule):
         own, inner, result = rule

@@ -170,6 +170,19 @@ class Semiring(OpBase):
             return Semiring._find(_BOOL_ALIAS[self.name])[BOOL]
         return super()._typed_by_rule(dtype, rule)
 
+    def _for_unlisted(self, dtype):
+        """SuiteSparse lacks eq and ne of complex numbers, and times of BOOL with first and second; python-graphblas
+        makes them, because these multiplies take any type. pair counts in INT64.
+        """
+        if not (self._builtin and self._takes_udt):
+            return super()._for_unlisted(dtype)
+        custom = None if self._custom_dtype is None else self._custom_dtype(self, dtype, dtype)
+        if custom is not None:
+            return custom
+        multiply = self._binaryop[dtype]
+        monoid = self._monoid[multiply.return_type]
+        return TypedSemiring(self, self.name, dtype, monoid.return_type, monoid, multiply)
+
     def _make(self, type_, inner, result):
         rule = self._binaryop._rule
         # ldexp computes in FP32 and FP64, which are no input types of it
