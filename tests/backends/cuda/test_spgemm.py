@@ -169,6 +169,23 @@ def test_structure_is_kept_or_computed_again(monkeypatch):
             agree.assert_same(host(product(A, B, semiring, allow)[0]), want)
 
 
+def test_structure_is_computed_again_where_memory_is_short(monkeypatch):
+    semiring = get_typed_op("any_pair", dtypes.BOOL, kind="semiring")
+    A, B = operands(rng_of(15), semiring)
+    device, refused = shim().device, []
+
+    def empty(count, dtype, real=device.empty):
+        if np.dtype(dtype) == np.uint64 and count > A.nrows:  # words of positions
+            refused.append(int(count))
+            raise MemoryError(f"{count} words")
+        return real(count, dtype)
+
+    monkeypatch.setattr(device, "empty", empty, raising=False)
+    got = host(product(A, B, semiring)[0])
+    assert refused
+    agree.assert_same(got, NUMPY.matmul(A, B, semiring, None, "gustavson"))
+
+
 def test_products_without_entries():
     semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
     rng = rng_of(9)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 COPIED, HASHED, WINDOWED, BINS, SPLIT = 0, 1, 6, 12, 12  # as in spgemm.cuh; BINS: the end of those of one block
 PRODUCTS, KEPT_WORDS, SURE_PRODUCTS, SURE_ENTRIES, TOTALS = 20, 21, 22, 23, 32
 KEPT_SHARE = 8  # of the free memory may be what the symbolic phase keeps of a product without values
-KEPT_UNASKED = 1 << 26  # bytes of it that every device has; to ask for the free memory takes 10 to 25 us
+KEPT_UNASKED = 1 << 26  # bytes of it that are allocated, or not, without asking: that takes 10 to 25 us
 SAMPLED = 4096  # entries of a row of A from which its work is estimated
 SPLIT_WORK = 1 << 21  # products of a row from which several blocks compute it: one block takes milliseconds for them
 SLOTS = (32, 64, 128, 256, 512)  # of the hash table in each hashed bin
@@ -143,7 +143,10 @@ class Product:
         if self.s.structure_only and (self.split or not first[SPLIT]):
             kept = first[KEPT_WORDS] * 8
             if kept <= KEPT_UNASKED or kept * KEPT_SHARE <= device.memory()[0]:
-                self.kept = device.empty(first[KEPT_WORDS], np.uint64)
+                try:
+                    self.kept = device.empty(first[KEPT_WORDS], np.uint64)
+                except MemoryError:  # the structure is computed again
+                    self.kept = None
         self._run(Bins(first), None, self.c_ptr)
         return self._count(first[PRODUCTS])
 
