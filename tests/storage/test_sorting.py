@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grb_tile.storage.sorting import find, merge, ranges, segment_starts, stable_order
+from grb_tile.storage.sorting import find, fits_with_positions, merge, ranges, segment_starts, stable_order
 
 
 @pytest.mark.parametrize("bound", [1, 100, 2**16, 2**16 + 1, 2**31, 2**48, 2**62])
@@ -14,6 +14,16 @@ def test_stable_order(bound, count):
     assert stable_order(keys, bound).tolist() == keys.argsort(kind="stable").tolist()
     if bound <= 2**31:
         assert stable_order(keys.astype(np.int32), bound).tolist() == keys.argsort(kind="stable").tolist()
+
+
+@pytest.mark.parametrize(("bits", "count"), [(48, 1 << 16), (46, 1 << 18), (48, 100_000)])
+def test_digits_where_a_key_and_its_position_take_more_than_64_bits(bits, count):
+    """Keys whose low 32 bits are in the reverse order of the others, many of them equal."""
+    assert not fits_with_positions(1 << bits, count)
+    rng = np.random.default_rng(bits + count)
+    high = rng.integers(0, 50, count)
+    keys = (high << (bits - 6)) | (rng.integers(0, 3, count) << 16) | (50 - high)
+    assert np.array_equal(stable_order(keys, 1 << bits), keys.argsort(kind="stable"))
 
 
 def test_ranges():
