@@ -254,6 +254,16 @@ class Backend(LoopPrimitives):
         """
         return True
 
+    def compile_ahead(
+        self, progress: Callable[[int, int], None] | None = None
+    ) -> tuple[int, list[tuple[str, str]], float]:
+        """Compile the kernels of a release into the cache of this machine, those that are there already left out.
+
+        progress(done, total): called now and then.
+        Returns (how many were compiled, [(kernel, reason)] of those that failed, seconds).
+        """
+        return 0, [], 0.0
+
     def count_saving(self, seconds: float, primitive: str, *operands: Any) -> None:
         """Count towards a compilation what the fast form of a primitive, if it were ready, would have saved in a call.
 

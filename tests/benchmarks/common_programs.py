@@ -264,9 +264,15 @@ def record():
         jit.plain_kernel(name, **constants)
     for value, iso in SPREADS:
         jit.plain_kernel("vectors", X_ISO=iso, VALUE=value, INDEX="i")
-    found = sorted({json.dumps(kernel.recipe.data(), sort_keys=True) for kernel in jit._kernels.values()})
-    LIST.write_text("[\n" + ",\n".join(found) + "\n]\n", encoding="utf-8")
-    print(f"{len(found)} specialisations in {LIST.relative_to(ROOT)}; failures: {jit.failures()}")
+    import first_programs
+
+    first = first_programs.recipes()
+    rest = {json.dumps(kernel.recipe.data(), sort_keys=True) for kernel in jit._kernels.values()} - set(first)
+    lists = [
+        f'"{name}": [\n' + ",\n".join(sorted(found)) + "\n]" for name, found in (("install", first), ("release", rest))
+    ]
+    LIST.write_text("{" + ",\n".join(lists) + "}\n", encoding="utf-8")
+    print(f"{len(first)} and {len(rest)} specialisations in {LIST.relative_to(ROOT)}; failures: {jit.failures()}")
 
 
 if __name__ == "__main__":

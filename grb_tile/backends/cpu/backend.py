@@ -269,6 +269,11 @@ class CpuPrimitives(NumpyPrimitives):
     def count_saving(self, seconds, primitive, *operands):
         _count_saving(seconds, primitive, *operands)
 
+    def compile_ahead(self, progress=None):
+        from .jit.prebuild import fill_cache
+
+        return fill_cache(progress)
+
     def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
         return tried_first(_union, elementwise.union, x, y, op, allow, left_default, right_default, dtype)
 

@@ -13,11 +13,12 @@ import time
 import numpy as np
 import pytest
 
-from grb_tile.backends.cpu.jit import cache as jit, compiler_process, link, prebuild, threads as jit_threads
+from grb_tile.backends.cpu.jit import cache as jit, compiler_process, link, prebuild, threads as jit_threads, worker
 from grb_tile.backends.cpu.jit.load import KernelError, links_here
 from grb_tile.backends.cpu.jit.recipe import Recipe, features
 from grb_tile.backends.cpu.jit.signatures import ARRAYS, NUMBERS, parameter_types
 from grb_tile.backends.cpu.jit.specialise import text_of
+from grb_tile.backends.kernel_cache import KernelCache
 from support.seeds import SEED
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.getcwd()}
@@ -94,7 +95,7 @@ def test_entries_check_their_arguments(fresh):
 def test_wrong_arguments_leave_the_work_to_numpy(fresh):
     functions = fresh.load()
     assert jit.attempt(fresh, lambda: functions.clear_bits(1, 2)) is NotImplemented
-    assert fresh.failed and fresh.functions_for(60.0) is None
+    assert fresh.failed and fresh.functions_for(0.5) is None
     assert "clear_bits" in jit.failures()[0][1]
 
 
@@ -128,7 +129,7 @@ def test_a_compiler_that_dies_costs_its_kernel_and_no_other(fresh, tmp_path, mon
     compiler_process.current().stop()
     kernels = [jit.plain_kernel("vectors", X_ISO=iso, VALUE="d", INDEX="i") for iso in (True, False)]
     for kernel in kernels:
-        assert kernel.functions_for(60.0) is None
+        assert kernel.functions_for(0.5) is None
     os.kill(compiler_process.current()._process.pid, signal.SIGKILL)
     assert kernels[1].load() is not None
     assert kernels[0].failed and "ended" in jit.failures()[0][1]
@@ -140,35 +141,97 @@ def test_a_recipe_that_does_not_compile_says_why(fresh):
     assert kernel.failed and "SyntaxError" in jit.failures()[0][1]
 
 
-def test_exit_does_not_wait_and_takes_the_compiler_along(tmp_path):
-    program = """
-        import os
-        from grb_tile.backends.cpu.jit import cache as jit, compiler_process
-        for char in "bhildf":
-            jit.plain_kernel("vectors", X_ISO=False, VALUE=char, INDEX="i").functions_for(60.0)
-        print(compiler_process.current()._process.pid)
-    """
-    done = run(program, tmp_path)
-    assert done.returncode == 0 and not done.stderr, done.stderr
-    deadline = time.monotonic() + 10
-    while os.path.exists(f"/proc/{int(done.stdout)}"):
+ASK = """
+    import os, signal
+    from grb_tile.backends.cpu.jit import cache as jit, compiler_process
+    for char in "bhildf":
+        assert jit.plain_kernel("vectors", X_ISO=False, VALUE=char, INDEX="i").functions_for(0.5) is None
+    print(compiler_process.current()._process.pid, flush=True)
+"""
+
+
+def compiled(folder):
+    return len(list((folder / "cpu").glob("vectors-*"))) if folder.exists() else 0
+
+
+def wait_for_the_end(pid, seconds=60):
+    deadline = time.monotonic() + seconds
+    while _state(pid) != "Z":
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def test_a_killed_parent_takes_the_compiler_along(tmp_path):
-    program = """
-        import os, signal
-        from grb_tile.backends.cpu.jit import cache as jit, compiler_process
-        jit.plain_kernel("vectors", X_ISO=False, VALUE="d", INDEX="i").functions_for(60.0)
-        print(compiler_process.current()._process.pid, flush=True)
-        os.kill(os.getpid(), signal.SIGKILL)
-    """
-    done = run(program, tmp_path)
-    deadline = time.monotonic() + 30
-    while os.path.exists(f"/proc/{int(done.stdout)}") and "Z" not in _state(int(done.stdout)):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+@pytest.mark.parametrize("end", ["", "os.kill(os.getpid(), signal.SIGKILL)"], ids=["exit", "killed"])
+def test_what_was_asked_is_finished_after_the_program(tmp_path, end):
+    done = run(ASK + f"    {end}\n", tmp_path)
+    assert not done.stderr and (done.returncode == 0 or end), done.stderr
+    wait_for_the_end(int(done.stdout))
+    assert compiled(tmp_path) == 6
+
+
+def test_one_process_finishes_for_a_cache_folder(tmp_path):
+    import fcntl
+
+    tmp_path.mkdir(exist_ok=True)
+    with open(tmp_path / worker.FINISHING, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        wait_for_the_end(int(run(ASK, tmp_path).stdout))
+    assert compiled(tmp_path) < 6  # those that were done before
+
+
+def test_finishing_ends_in_time_and_makes_no_folder_anew(tmp_path, monkeypatch):
+    """`Compilations` with children that sleep, in this process."""
+    written = []
+
+    def slow(request, cache, is_new_folder_welcome):
+        time.sleep(0.2)
+        (tmp_path / request["key"]).touch()
+        return b""
+
+    monkeypatch.setattr(worker, "answer", slow)
+    monkeypatch.setattr(worker, "FINISH_SECONDS", 0.5)
+    monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path / "cache"))
+    source, sink = os.pipe()
+    for number in range(8):
+        request = {"key": f"key{number}", "seconds": float(number), "cache": str(tmp_path / "cache")}
+        os.write(sink, json.dumps(request).encode() + b"\n")
+    os.close(sink)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    start = time.monotonic()
+    worker.Compilations(source, nowhere, 1).run()
+    assert time.monotonic() - start < 5
+    written = sorted(path.name for path in tmp_path.glob("key*"))
+    assert written and len(written) < 8
+    assert "key7" in written and "key0" not in written  # what costs most comes first
+    os.close(source)
+    os.close(nowhere)
+
+
+def test_a_cache_folder_that_was_deleted_meanwhile_stays_deleted(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "build", lambda recipe, target: b"[]\ncode")
+    monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path / "gone"))
+    request = {"key": "k", "target": "t", "recipe": worker.WARM_UP.data(), "cache": str(tmp_path / "gone")}
+    assert worker.answer(request, KernelCache("cpu"), False).endswith(b"[]\ncode")
+    assert not (tmp_path / "gone").exists()
+    worker.answer(request, KernelCache("cpu"))
+    assert (tmp_path / "gone" / "cpu" / "k").exists()
+
+
+def test_stop_ends_the_children_too(fresh, tmp_path, monkeypatch):
+    monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path))
+    jit.forget()
+    for char in "bhild":
+        jit.plain_kernel("vectors", X_ISO=False, VALUE=char, INDEX="i").functions_for(0.5)
+    pid = compiler_process.current()._process.pid
+    children = []
+    deadline = time.monotonic() + 60
+    while not children and time.monotonic() < deadline:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            children = file.read().split()
+    compiler_process.current().stop()
+    assert children
+    for child in children:
+        wait_for_the_end(int(child))
 
 
 def _state(pid):
@@ -236,7 +299,7 @@ def test_without_a_process_numpy_does_the_work(fresh, monkeypatch, tmp_path):
 
     monkeypatch.setattr(subprocess, "Popen", refused)
     kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
-    assert kernel.functions_for(60.0) is None
+    assert kernel.functions_for(0.5) is None
     assert kernel.load() is None and "Resource temporarily" in jit.failures()[0][1]
 
 
@@ -384,8 +447,8 @@ def test_no_call_compiles_and_the_process_never_imports_numba(tmp_path):
         import grb_tile as gb
         from grb_tile.backends.cpu.jit import cache as jit, compiler_process
         waits = []
-        jit.compiler_process.CompilerProcess.wait = lambda self, key: waits.append(key)
-        jit.COMPILE_SECONDS = jit.START_SECONDS = 0.001
+        jit.compiler_process.CompilerProcess.wait = lambda self, key, seconds=0: waits.append(key)
+        jit.FELT_SECONDS = 0.001
         A = common_programs.graph(gb, 9)
         levels, deadline = set(), time.monotonic() + 60
         while True:
@@ -407,12 +470,16 @@ def test_no_call_compiles_and_the_process_never_imports_numba(tmp_path):
 def package(tmp_path, monkeypatch):
     """Two kernels that come with the package, and nothing in the cache."""
     recipes = [Recipe("vectors", {"X_ISO": True, "VALUE": char, "INDEX": "i"}) for char in "di"]
-    (tmp_path / "list.json").write_text(json.dumps([recipe.data() for recipe in recipes]))
+    first, second = (recipe.data() for recipe in recipes)
+    (tmp_path / "list.json").write_text(json.dumps({"install": [first], "release": [second]}))
     program = f"""
         import pathlib
         from grb_tile.backends.cpu.jit import prebuild
         prebuild.LIST = pathlib.Path({str(tmp_path / "list.json")!r})
+        assert prebuild.prebuild({str(tmp_path / "prebuilt")!r}, "install") == (1, [])
         assert prebuild.prebuild({str(tmp_path / "prebuilt")!r}) == (2, [])
+        count, failed = prebuild.prebuild({str(tmp_path / "late")!r}, "release", 0.0)
+        assert count == 0 and "not compiled within 0 s" in failed[0][1]
     """
     done = run(program, tmp_path / "cache")
     assert done.returncode == 0, done.stderr

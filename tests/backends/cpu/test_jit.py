@@ -1,5 +1,6 @@
-"""Specialisation, the cache folder, the ski-rental rule, and life without Numba."""
+"""Specialisation, the cache folder, when a kernel is asked for, and life without Numba."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.backends.cpu.compiled import dispatch as accelerate
-from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
+from grb_tile.backends.cpu.jit import cache as jit, lost_time, threads as jit_threads
 from grb_tile.backends.cpu.jit.signatures import parameter_types
 from grb_tile.backends.cpu.jit.specialise import TEMPLATES, specialise_text
 from grb_tile.backends.cpu.templates import placeholders
@@ -102,6 +103,8 @@ def requests(monkeypatch):
 
 
 def test_numpy_runs_until_a_compilation_breaks_even(fresh, requests, monkeypatch):
+    """On a single core: ski rental."""
+    monkeypatch.setattr(jit, "thread_count", lambda: 1)
     monkeypatch.setattr(jit, "COMPILE_SECONDS", 0.01)
     monkeypatch.setattr(jit, "START_SECONDS", 0.02)
     A, x, op = operands()
@@ -118,6 +121,65 @@ def test_numpy_runs_until_a_compilation_breaks_even(fresh, requests, monkeypatch
     assert len(requests) == 1  # it is asked once
 
 
+def test_with_another_core_a_kernel_is_asked_for_once_it_is_missed(fresh, requests, monkeypatch):
+    monkeypatch.setattr(jit, "thread_count", lambda: 2)
+    kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
+    assert kernel.functions_for(0.5 * jit.FELT_SECONDS) is None and not requests
+    kernel.count(0.3 * jit.FELT_SECONDS)
+    assert kernel.functions_for(0.1 * jit.FELT_SECONDS) is None and not requests
+    assert kernel.functions_for(1.1 * jit.FELT_SECONDS) is None and len(requests) == 1
+    assert kernel.functions_for(0.5) is None and len(requests) == 1
+
+
+@pytest.mark.parametrize(("seconds", "waits"), [(60.0, True), (0.5, False), (float("inf"), False)])
+def test_a_call_waits_where_numpy_would_take_longer(fresh, requests, monkeypatch, seconds, waits):
+    waited = []
+    monkeypatch.setattr(jit, "thread_count", lambda: 2)
+    monkeypatch.setattr(
+        jit.compiler_process.CompilerProcess, "wait", lambda self, key, most: waited.append((key, most))
+    )
+    kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
+    assert kernel.functions_for(seconds) is None and len(requests) == 1
+    assert waited == ([(kernel.key, seconds)] if waits else [])
+
+
+def test_lost_time_is_kept_from_run_to_run(fresh, requests, monkeypatch, caplog):
+    monkeypatch.setattr(jit, "thread_count", lambda: 2)
+
+    def process(seconds):
+        jit.forget()
+        kernels = [jit.plain_kernel("vectors", X_ISO=iso, VALUE="d", INDEX="i") for iso in (True, False)]
+        for kernel in kernels:
+            assert kernel.functions_for(1e-6) is None
+        kernels[0].count(seconds)
+        jit._store_lost_time()
+        return kernels[0]
+
+    for turn in range(1, 4):
+        kernel = process(0.3 * jit.FELT_SECONDS)
+        assert kernel.saved_seconds == pytest.approx(0.3 * turn * jit.FELT_SECONDS) and not requests
+    kernel = process(0.3 * jit.FELT_SECONDS)
+    assert [key for key, _ in requests] == [kernel.key]
+    stored = fresh / lost_time.FILE
+    assert list(json.loads(stored.read_text())) == [kernel.key]  # the other lost nothing to speak of
+    kernel.functions = object()  # compiled
+    jit._store_lost_time()
+    assert json.loads(stored.read_text()) == {}
+    for damaged in ("", "[1]", '{"key": "text"}', "{"):
+        stored.write_text(damaged)
+        assert process(0.3 * jit.FELT_SECONDS).saved_seconds == pytest.approx(0.3 * jit.FELT_SECONDS)
+    assert not caplog.records
+
+
+def test_one_notice_where_a_process_is_slow_for_want_of_kernels(fresh, requests, caplog):
+    kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
+    kernel.functions_for(1e-6)
+    for _ in range(5):
+        kernel.count(0.4 * lost_time.NOTICE_SECONDS)
+    assert [record.name for record in caplog.records] == ["grb_tile"]
+    assert "grb-tile compile" in caplog.text
+
+
 def test_the_time_of_numpy_is_measured_not_estimated(fresh, requests):
     A, x, op = operands()
     kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
@@ -126,13 +188,13 @@ def test_the_time_of_numpy_is_measured_not_estimated(fresh, requests):
     assert kernel.saved_seconds == pytest.approx(0.05 * jit.SAVED, rel=0.5)
     jit.in_numpy(time.sleep, 0.01)  # no kernel declined this one
     assert kernel.saved_seconds < 0.1
-    assert kernel.functions_for(60.0) is None  # a long call starts the compilation and does not wait for it
+    assert kernel.functions_for(0.5) is None  # a long call starts the compilation and does not wait for it
     assert len(requests) == 1
 
 
 def test_a_finished_compilation_is_swapped_in(fresh):
     kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
-    assert kernel.functions_for(60.0) is None
+    assert kernel.functions_for(0.5) is None
     deadline = time.monotonic() + 60
     while kernel.functions_for(1e-6) is None:
         assert time.monotonic() < deadline

@@ -1,15 +1,18 @@
 """Compiled kernels: from an operator and types to functions that are called with arrays.
 
     recipe  ->  key  ->  an entry on disk, from the package or from an earlier compilation  ->  functions
-                     ->  else NumPy does the work; once it has taken as long as a compilation, another process compiles
-                         the kernel (compiler_process.py, worker.py), and its functions are used when they are there
+                     ->  else NumPy does the work; once its time is felt, another process compiles the kernel
+                         (compiler_process.py, worker.py), and its functions are used when they are there
 
-No call of a user compiles anything, and this process does not import Numba.  Whether a compilation is due is decided by
-ski rental on measured times: the time that NumPy took without the kernel, less what the kernel takes.
-The mode "always" waits for the compiler process instead, which is for tests and benchmarks.
+This process does not import Numba.  Where another core may compile, a kernel is asked for once NumPy has lost
+FELT_SECONDS without it, in this process or in earlier ones (lost_time.py); on a single core by ski rental, when NumPy
+has lost the time of a compilation.  A call that takes NumPy much longer than the compilation waits for it, never
+longer than NumPy would take.  The mode "always" waits for every kernel, which is for tests and benchmarks.
 """
 
+import atexit
 import json
+import math
 import os
 import threading
 import time
@@ -18,7 +21,7 @@ from importlib.util import find_spec
 from ....exceptions import InvalidValue
 from ....planner.record import forced
 from ...kernel_cache import KernelCache, read_entry
-from . import compiler_process
+from . import compiler_process, lost_time
 from .load import KernelError, load
 from .recipe import TEMPLATES, Recipe, features, host
 from .threads import plain, share_out, thread_count
@@ -27,8 +30,12 @@ from .worker import BASELINE
 __all__ = ["attempt", "failures", "forget", "kernel", "memo", "mode", "plain", "plain_kernel", "set_mode", "share_out",
            "thread_count"]  # fmt: skip
 
+FELT_SECONDS = 0.01  # lost by one kernel: from there on it is asked for, where another core is there to compile it
 COMPILE_SECONDS = 0.5  # processor time of a compilation, until the compiler process has measured some
 START_SECONDS = 1.0  # processor time of the start of the compiler process: Python, NumPy, Numba
+WAIT_RATIO = (
+    2.0  # a call waits for a kernel where NumPy would take this many times the compilation: estimates are rough
+)
 SAVED = 0.8  # share of NumPy's time that a compiled kernel saves: it takes a fifth or less (tests/benchmarks)
 PREBUILT = TEMPLATES.with_name("prebuilt")  # entries that come with the package
 BASELINE_FEATURES = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
@@ -47,7 +54,7 @@ _prebuilt = None  # the keys of PREBUILT that this processor can run
 
 
 def set_mode(mode):
-    """When kernels are compiled: "auto" (ski rental, in the background), "always" (at once) or "never".
+    """When kernels are compiled: "auto" (once their absence is felt, in the background), "always" or "never".
 
     Raises: InvalidValue.
     """
@@ -84,6 +91,13 @@ def _prebuilt_keys():
 def _compile_price():
     """Mean processor time of a compilation."""
     return sum(_compile_seconds) / len(_compile_seconds) if _compile_seconds else COMPILE_SECONDS
+
+
+def _price_of_waiting():
+    """Seconds until a kernel that is asked for now is there, at most."""
+    process = compiler_process.current()
+    turns = math.ceil(len(process.waiting) / thread_count())
+    return (0.0 if _compile_seconds else START_SECONDS) + turns * _compile_price()
 
 
 class Kernel:
@@ -129,10 +143,15 @@ class Kernel:
         if self.functions is None:
             if chosen == "always":
                 self.load()
-            elif self.requested:
-                _poll()
             else:
-                self._count(SAVED * (seconds() if callable(seconds) else seconds), kept=False)
+                seconds = seconds() if callable(seconds) else seconds
+                if self.requested:
+                    _poll()
+                else:
+                    self._count(SAVED * seconds, kept=False)
+                if self.requested and WAIT_RATIO * _price_of_waiting() < seconds < math.inf:
+                    with _lock:
+                        compiler_process.current().wait(self.key, seconds)
         if self.functions is None:
             _local.declined = self
         return self.functions
@@ -147,13 +166,20 @@ class Kernel:
         if kept:
             self.saved_seconds += seconds
             _saved_seconds += seconds
+            if find_spec("numba") is not None:
+                lost_time.notice(_saved_seconds)
             seconds = 0.0
-        if self.requested or self.saved_seconds + seconds < _compile_price():
-            return
-        start = 0.0 if compiler_process.current().is_running() else START_SECONDS
-        if _saved_seconds + seconds >= _compile_price() + start and find_spec("numba") is not None:
+        if not self.requested and self._is_due(seconds) and find_spec("numba") is not None:
             with _lock:
-                self._request()
+                self._request(seconds)
+
+    def _is_due(self, seconds):
+        """Is it worth a compilation, where the call to come loses `seconds` beside those counted?"""
+        if thread_count() > 1:
+            return self.saved_seconds + seconds >= FELT_SECONDS
+        start = 0.0 if compiler_process.current().is_running() else START_SECONDS
+        price = _compile_price()
+        return self.saved_seconds + seconds >= price and _saved_seconds + seconds >= price + start
 
     def _look(self):
         """Load the entry of an earlier compilation, or the one that comes with the package."""
@@ -168,6 +194,8 @@ class Kernel:
                     payload = read_entry(PREBUILT / name, name, private=False)
                     if payload is not None:
                         self._install(payload)
+            if self.functions is None:
+                self.saved_seconds += lost_time.of(self.key, _disk)
             self._looked = True  # last: an interrupt leaves the kernel as it was
 
     def _install(self, payload):
@@ -181,12 +209,24 @@ class Kernel:
         self.functions = functions
         return True
 
-    def _request(self):
+    def is_missing(self):
+        """Does neither the cache nor the package have it?"""
+        if not self._looked:
+            self._look()
+        return self.functions is None
+
+    def _request(self, seconds=math.inf):
+        """Ask the compiler process; seconds: what the call to come loses without the kernel."""
         if not self.requested:
             self.requested = True
-            folder = _disk.folder()
-            cache = os.environ.get("GRB_TILE_CACHE") if folder is None else str(folder.parent)
-            compiler_process.current().request(self.key, host(), self.recipe.data(), self._receive, cache)
+            self.request_from(compiler_process.current(), self._receive, seconds)
+
+    def request_from(self, process, receive, seconds=0.0):
+        """Ask a compiler process for the code, whether it is requested already or not."""
+        folder = _disk.folder()
+        cache = os.environ.get("GRB_TILE_CACHE") if folder is None else str(folder.parent)
+        lost = min(self.saved_seconds + seconds, 1e9)  # JSON has no infinity
+        process.request(self.key, host(), self.recipe.data(), lost, receive, cache)
 
     def _receive(self, reply, payload):
         self.requested = False
@@ -293,6 +333,16 @@ def forget():
         _failures.clear()
         _saved_seconds = 0.0
         _prebuilt = None
+        lost_time.forget()
+
+
+def _store_lost_time():
+    """At the end of the process."""
+    if _mode == "auto":
+        lost_time.store(list(_kernels.values()), _disk)
+
+
+atexit.register(_store_lost_time)
 
 
 def _after_fork():

@@ -1,17 +1,20 @@
 """The side of the calling process: a compiler process that compiles (worker.py), asked and read without waiting.
 
 No thread is involved: pipes are written and read when a kernel is asked for.  It has low priority, is not in
-the terminal's process group (an interrupt does not reach it), and ends when this process ends.
+the terminal's process group (an interrupt does not reach it), and when this process ends it finishes what was asked.
 """
 
 import atexit
 import collections
 import contextlib
 import json
+import math
 import os
 import pathlib
 import select
+import signal
 import sys
+import time
 
 _PACKAGE = pathlib.Path(__file__).resolve().parents[4]
 _START = "import sys; sys.path[:] = {path!r}; from grb_tile.backends.cpu.jit.worker import main; main()"
@@ -34,12 +37,13 @@ class CompilerProcess:
     def is_running(self):
         return self._process is not None
 
-    def request(self, key, target, recipe, receive, cache):
+    def request(self, key, target, recipe, seconds, receive, cache):
         """Ask for a kernel; receive(reply, payload) is called from `poll` or `wait` once it is there.
 
+        seconds: what the kernel would have saved so far; of the requests that wait the greatest comes first.
         cache: what GRB_TILE_CACHE is set to where the code is stored, or None.
         """
-        asked = {"key": key, "target": target, "recipe": recipe, "cache": cache}
+        asked = {"key": key, "target": target, "recipe": recipe, "seconds": seconds, "cache": cache}
         message = json.dumps(asked).encode() + b"\n"
         self.waiting[key] = message, receive
         if self._process is None and not self._start():
@@ -53,24 +57,38 @@ class CompilerProcess:
             self._send()
             self._receive()
 
-    def wait(self, key):
-        """Take replies until that of `key` is there.  An interrupt leaves the request waiting."""
-        while key in self.waiting and self._process is not None:
+    def wait(self, key, seconds=math.inf):
+        """Take replies until that of `key` is there, for `seconds` at most.  An interrupt leaves it waiting."""
+        end = time.monotonic() + seconds
+        while key in self.waiting and self._process is not None and time.monotonic() < end:
             poller = select.poll()
             poller.register(self._process.stdout, select.POLLIN)
             if self._unsent:
                 poller.register(self._process.stdin, select.POLLOUT)
-            poller.poll(1000)
+            poller.poll(min(1.0, seconds) * 1e3)
             self.poll()
 
     def stop(self):
-        """End the compiler process."""
+        """End the compiler process, and what it compiles."""
         process, self._process = self._process, None
         if process is None or self._pid != os.getpid():
             return
         self.waiting.clear()
-        process.kill()
+        _kill(process)
         _end(process)
+
+    def leave(self):
+        """The end of this program: the process finishes what was asked (worker.py), which nobody waits for."""
+        process = self._process
+        if process is None or not self.waiting or self._pid != os.getpid():
+            self.stop()
+            return
+        with contextlib.suppress(OSError):
+            self._send()  # what the pipe takes
+            process.stdin.close()
+            process.stdout.close()
+        self._process = None
+        process.returncode = 0  # it is not waited for, which is no mistake
 
     def abandon(self):
         """In a forked child: let go of the parent's compiler process."""
@@ -170,6 +188,14 @@ class CompilerProcess:
             receive({"key": key, "error": reason, "seconds": 0.0}, b"")
 
 
+def _kill(process):
+    """Kill the process with its children, which are the group that it leads."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (AttributeError, OSError):
+        process.kill()
+
+
 def _end(process):
     import subprocess
 
@@ -179,11 +205,11 @@ def _end(process):
     try:
         process.wait(1)
     except subprocess.TimeoutExpired:  # a busy system, or another program in its place
-        process.kill()
+        _kill(process)
 
 
 _current = CompilerProcess()
-atexit.register(lambda: _current.stop())
+atexit.register(lambda: _current.leave())
 
 
 def current():

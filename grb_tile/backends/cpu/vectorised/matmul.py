@@ -4,21 +4,21 @@ Semantics: backends/protocol.py.
 Rows (Gustavson's order): for a block of rows of A, all products A[i,k] (x) B[k,j] are expanded, masked, sorted by (i,j)
 and reduced; a block has at most about EXPAND products.  ESC: Dalton, Olson, Bell, "Optimizing sparse matrix-matrix
 multiplication for the GPU" (ACM TOMS 41, 2015).
-Dot: for each (i,j) of the mask the indices of the shorter of row i of A and row j of BT are looked up in the other by
-binary search.
+Dot: matmul_dot.py.
 """
 
 import numpy as np
 
-from ....dtypes import cast
-from ....storage.convert import choose_format, compressed, occupied, row_ids, rows_csr, share, transpose_of
+from ....storage.convert import choose_format, compressed, occupied, rows_csr, share, transpose_of
 from ....storage.host_memory import Growth
-from ....storage.sorting import MAX_KEY, find, ranges, segment_starts
+from ....storage.sorting import MAX_KEY, find, ranges
 from ....storage.store import BitmapVector, index_dtype
 from ....storage.work import least_product
 from .broadcast import broadcast_over
 from .elementwise import intersect
-from .entries import empty_matrix, reduce_by_key, reduce_segments
+from .entries import empty_matrix, reduce_by_key
+from .matmul_dot import matmul_dot
+from .multiply import products
 
 EXPAND = 1 << 22  # products (or lookups) expanded at once
 
@@ -61,25 +61,6 @@ def is_full_diagonal(D):
 def _diagonal(D):
     share(D)
     return BitmapVector(D.nrows, D.dtype, None, D.values, D.nrows, D.iso)
-
-
-def _products(op, A, at_a, B, at_b, i, k, j):
-    """A.values[at_a] (x) B.values[at_b]; i, k, j: functions that return positions.  One value when all are equal."""
-    positional, kind = op.positional, op.kind
-    if positional is not None:
-        base = positional.rstrip("1")
-        position = i() if base == "firsti" else j() if base == "secondj" else k()
-        return cast(position.astype(np.int64) + (positional[-1] == "1"), op.return_type)
-    if kind == "pair":
-        return np.ones(1, op.return_type.np_type)
-    if kind != "second" and kind != "any":
-        a = cast(A.values[:1] if A.iso else A.values[at_a()], op.type)
-        if kind == "first":
-            return cast(a, op.return_type)
-    b = cast(B.values[:1] if B.iso else B.values[at_b], op.type2)
-    if kind == "second" or kind == "any":
-        return cast(b, op.return_type)
-    return op.numpy(a, b)
 
 
 # ---------------------------------------------------------------------- Gustavson
@@ -158,14 +139,14 @@ def _block(A, B, semiring, rows, row_lengths, block, first, lengths, mask):
         entries = np.arange(A.indices.shape[0])[block] if isinstance(block, slice) else block
         return spread(entries)
 
-    products = _products(
+    values = products(
         semiring.binaryop, A, at_a, B, at_b, lambda: rows[local], lambda: spread(A.indices[block]), lambda: cols
     )
     width, names = ncols, None
     if rows.shape[0] * ncols > MAX_KEY:
         names, cols = np.unique(cols, return_inverse=True)
         width = names.shape[0]
-    keys, values, iso = reduce_by_key(local * width + cols, products, rows.shape[0] * width, semiring.monoid)
+    keys, values, iso = reduce_by_key(local * width + cols, values, rows.shape[0] * width, semiring.monoid)
     row_of = keys // width
     cols = keys - row_of * width
     if names is not None:
@@ -199,115 +180,3 @@ class _RowMask:
         else:
             hit = find(keys, allowed)[1]
         return (~hit if self.complement else hit).nonzero()[0]
-
-
-# ---------------------------------------------------------------------- dot
-
-
-def matmul_dot(A, BT, semiring, allow):
-    """C[i,j] = (+)_k A[i,k] (x) BT[j,k] at the entries of `allow` (no complement)."""
-    nrows, ncols, dtype = A.nrows, BT.nrows, semiring.return_type
-    pattern = allow.pattern
-    if A.indices.shape[0] == 0 or BT.indices.shape[0] == 0 or pattern.indices.shape[0] == 0:
-        return empty_matrix(nrows, ncols, dtype)
-    i, j = row_ids(pattern), pattern.indices.astype(np.int64)
-    a_first, a_len = rows_csr(A, i)
-    b_first, b_len = rows_csr(BT, j)
-    cost = np.minimum(a_len, b_len)
-    alive = cost.nonzero()[0]
-    if alive.shape[0] == 0:
-        return empty_matrix(nrows, ncols, dtype)
-    i, j, cost = i[alive], j[alive], cost[alive]
-    a_first, a_len, b_first, b_len = a_first[alive], a_len[alive], b_first[alive], b_len[alive]
-    done = cost.cumsum()
-    keys_a, keys_b, rename = _row_keys(A, BT)
-    found, values, isos = [], [], []
-    at = 0
-    while at < i.shape[0]:
-        base = int(done[at - 1]) if at else 0
-        stop = min(max(int(done.searchsorted(base + EXPAND, "right")), at + 1), i.shape[0])
-        part = slice(at, stop)
-        got = _dots(
-            A,
-            BT,
-            semiring,
-            i[part],
-            j[part],
-            a_first[part],
-            a_len[part],
-            b_first[part],
-            b_len[part],
-            keys_a,
-            keys_b,
-            rename,
-        )
-        if got is not None:
-            found.append(got[0] + at)
-            values.append(got[1])
-            isos.append(got[2])
-        at = stop
-    if not found:
-        return empty_matrix(nrows, ncols, dtype)
-    iso = all(isos)
-    which = np.concatenate(found)
-    joined = (
-        values[0]
-        if iso
-        else np.concatenate(
-            [np.broadcast_to(v, f.shape) if s else v for v, f, s in zip(values, found, isos, strict=True)]
-        )
-    )
-    return choose_format(compressed(nrows, ncols, dtype, i[which], j[which].astype(index_dtype(ncols)), joined, iso))
-
-
-def _row_keys(A, BT):
-    """(keys of A's entries, of BT's, renumbering): int64 keys of (row, k), ascending; renumbering may be None."""
-    width = A.ncols
-    if max(A.nrows, BT.nrows) * width <= MAX_KEY:
-        return row_ids(A) * width + A.indices, row_ids(BT) * width + BT.indices, None
-    names = np.unique(np.concatenate((A.indices, BT.indices)))
-    rows_a, rows_b = occupied(A)[0], occupied(BT)[0]
-    keys = [
-        labels.searchsorted(row_ids(M)) * names.shape[0] + names.searchsorted(M.indices)
-        for labels, M in ((rows_a, A), (rows_b, BT))
-    ]
-    return keys[0], keys[1], (names, rows_a, rows_b)
-
-
-def _dots(A, BT, semiring, i, j, a_first, a_len, b_first, b_len, keys_a, keys_b, rename):
-    """(which of the pairs have a value, values, iso) for pairs (i, j); None when none has."""
-    width = A.ncols if rename is None else rename[0].shape[0]
-    short_a = a_len <= b_len
-    found = []
-    for is_shorter, own_first, own_len, own, other_rows, other_keys, labels in (
-        (short_a, a_first, a_len, A, j, keys_b, None if rename is None else rename[2]),
-        (~short_a, b_first, b_len, BT, i, keys_a, None if rename is None else rename[1]),
-    ):
-        pairs = is_shorter.nonzero()[0]
-        if pairs.shape[0] == 0:
-            continue
-        lengths = own_len[pairs]
-        at_own = ranges(own_first[pairs], lengths)
-        pair = pairs.repeat(lengths)
-        k = own.indices[at_own]
-        rows = other_rows[pair]
-        if rename is not None:
-            k, rows = rename[0].searchsorted(k), labels.searchsorted(rows)
-        at_other, hit = find(rows * width + k, other_keys)
-        hit = hit.nonzero()[0]
-        at_own, at_other = at_own[hit], at_other[hit]
-        found.append((pair[hit], at_own, at_other) if is_shorter is short_a else (pair[hit], at_other, at_own))
-    pair = np.concatenate([p[0] for p in found])
-    if pair.shape[0] == 0:
-        return None
-    at_a = np.concatenate([p[1] for p in found])
-    at_b = np.concatenate([p[2] for p in found])
-    if len(found) == 2:  # merge the two groups of pairs
-        order = pair.argsort(kind="stable")
-        pair, at_a, at_b = pair[order], at_a[order], at_b[order]
-    products = _products(
-        semiring.binaryop, A, lambda: at_a, BT, at_b, lambda: i[pair], lambda: A.indices[at_a], lambda: j[pair]
-    )
-    starts = segment_starts(pair)
-    values, iso = reduce_segments(products, starts, pair.shape[0], semiring.monoid)
-    return pair[starts], values, iso

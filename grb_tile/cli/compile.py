@@ -1,0 +1,40 @@
+"""`grb-tile compile`: the kernels of a release into the cache of this machine, ahead of the programs that need them."""
+
+import sys
+
+from grb_tile.cli import inputs, output
+from grb_tile.terminal import Line
+
+MOST_NAMED = 5  # kernels that failed
+
+
+def add_arguments(parser, name):
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    inputs.add_common_options(parser)
+
+
+def run(args):
+    """Compile, with the progress on a terminal; print how many kernels there are now, and where."""
+    from grb_tile.backends import select
+    from grb_tile.backends.kernel_cache import root
+
+    backend = select.current()
+    with Line() as line:
+
+        def progress(done, total):
+            if not args.quiet and sys.stderr.isatty():
+                line.put(f"compiling kernels: {done} of {total}")
+
+        count, failed, seconds = backend.compile_ahead(progress)
+    facts = {
+        "command": "compile", "backend": backend.name, "compiled": count, "failed": dict(failed), "seconds": seconds,
+        "cache": str(root()),
+    }  # fmt: skip
+    if count or failed:
+        lines = [f"{count} kernels compiled for {backend.name} in {output.seconds_text(seconds)}, in {facts['cache']}"]
+    else:
+        lines = [f"the kernels of a release for {backend.name} are there already"]
+    lines += [f"failed     {key}: {reason}" for key, reason in failed[:MOST_NAMED]]
+    if len(failed) > MOST_NAMED:
+        lines.append(f"failed     {len(failed) - MOST_NAMED} more")
+    output.show(args, facts, lines)
