@@ -7,7 +7,7 @@
 This process does not import Numba.  Where another core may compile, a kernel is asked for once NumPy has lost
 FELT_SECONDS without it, in this process or in earlier ones (lost_time.py); on a single core by ski rental, when NumPy
 has lost the time of a compilation.  A call that takes NumPy much longer than the compilation waits for it, never
-longer than NumPy would take.  The mode "always" waits for every kernel, which is for tests and benchmarks.
+longer than NumPy would take or twice the compilation.  The mode "always" waits for every kernel, which is for tests and benchmarks.
 """
 
 import atexit
@@ -33,9 +33,7 @@ __all__ = ["attempt", "failures", "forget", "kernel", "memo", "mode", "plain", "
 FELT_SECONDS = 0.01  # lost by one kernel: from there on it is asked for, where another core is there to compile it
 COMPILE_SECONDS = 0.5  # processor time of a compilation, until the compiler process has measured some
 START_SECONDS = 1.0  # processor time of the start of the compiler process: Python, NumPy, Numba
-WAIT_RATIO = (
-    2.0  # a call waits for a kernel where NumPy would take this many times the compilation: estimates are rough
-)
+WAIT_RATIO = 2.0  # a call waits, this many times the compilation, where NumPy takes longer: estimates are rough
 SAVED = 0.8  # share of NumPy's time that a compiled kernel saves: it takes a fifth or less (tests/benchmarks)
 PREBUILT = TEMPLATES.with_name("prebuilt")  # entries that come with the package
 BASELINE_FEATURES = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
@@ -149,9 +147,11 @@ class Kernel:
                     _poll()
                 else:
                     self._count(SAVED * seconds, kept=False)
-                if self.requested and WAIT_RATIO * _price_of_waiting() < seconds < math.inf:
-                    with _lock:
-                        compiler_process.current().wait(self.key, seconds)
+                if self.requested:
+                    most = WAIT_RATIO * _price_of_waiting()
+                    if most < seconds < math.inf:
+                        with _lock:
+                            compiler_process.current().wait(self.key, most)
         if self.functions is None:
             _local.declined = self
         return self.functions
