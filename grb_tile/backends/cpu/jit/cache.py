@@ -6,8 +6,8 @@
 
 This process does not import Numba.  Where another core may compile, a kernel is asked for once NumPy has lost
 FELT_SECONDS without it, in this process or in earlier ones (lost_time.py); on a single core by ski rental, when NumPy
-has lost the time of a compilation.  A call that takes NumPy much longer than the compilation waits for it, never
-longer than NumPy would take or twice the compilation.  The mode "always" waits for every kernel, which is for tests and benchmarks.
+has lost the time of a compilation.  A call that takes NumPy much longer than the compilation waits for it, at most
+twice the time of a compilation.  The mode "always" waits for every kernel, which is for tests and benchmarks.
 """
 
 import atexit
