@@ -273,6 +273,13 @@ class DenseForms(Backend):
     def reduce(self, x, monoid):
         return super().reduce(x.flat if type(x) is Dense else x, monoid)
 
+    def is_equal(self, x, y, op, tolerance=None):
+        if self.on_device and (type(x) is Dense or type(y) is Dense):
+            x, y = self._all_here(x, y)
+            frame = self._frame(None, x, y)
+            x, y = (compressed(x), compressed(y)) if frame is None else (frame.flat(x), frame.flat(y))
+        return super().is_equal(x, y, op, tolerance)
+
     def reduce_lines(self, A, monoid, axis):
         """w[i] = (+)_j A[i,j] (axis 1) or w[j] = (+)_i A[i,j] (axis 0) of a full A; NotImplemented otherwise."""
         flat = A.flat

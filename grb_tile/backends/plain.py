@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from ..dtypes import cast
 from ..operators import typed_semiring
+from ..storage.dense import in_order
 from ..storage.embed import full_vector, row_matrix
-from ..storage.place import first_value, is_of_device
-from ..storage.store import Allow
+from ..storage.place import first_value, host, is_of_device
+from ..storage.store import Allow, Dense
 
 
 def use_plain_rows(plan):
@@ -67,3 +69,46 @@ def inner(backend, u, v, semiring):
         return backend.reduce(full_vector(u.size, product.dtype, first_value(product)), semiring.monoid)
     w = backend.matvec_rows(row_matrix(u), v, semiring, None)
     return None if w.nvals == 0 else first_value(w)
+
+
+def is_equal(backend, x, y, op, tolerance):
+    """On the host: the arrays of stores of one format, else lists of entries, are compared."""
+    x, y = host(x), host(y)
+    if x.nvals != y.nvals:
+        return False
+    if type(x) is Dense and type(y) is Dense and x.flat.words is None and y.flat.words is None:
+        if not (x.iso or y.iso):
+            y = in_order(y, x.by_columns)
+        x, y = x.flat, y.flat
+    if x.format == y.format == "bitmap" and x.words is None and y.words is None:
+        left, right = [], []
+    elif x.format == y.format and type(x) is not Dense and x.format != "bitmap":
+        left, right = ([x.indices], [y.indices]) if x.format == "sparse" else (_structure(x), _structure(y))
+    else:
+        is_vector = hasattr(x, "size")
+        (*left, v), (*right, w) = ((backend.tuples_vector if is_vector else backend.tuples_matrix)(s) for s in (x, y))
+        return _same(left, right) and _hold(v, w, op, tolerance)
+    return _same(left, right) and (not x.nvals or _hold(x.values, y.values, op, tolerance))
+
+
+def _structure(A):
+    return [A.indptr, A.indices] if A.rows is None else [A.rows, A.indptr, A.indices]
+
+
+def _same(left, right):
+    return all(a is b or np.array_equal(a, b) for a, b in zip(left, right, strict=True))
+
+
+def _hold(x, y, op, tolerance):
+    """Does op, or closeness, hold for all pairs of values?  One value stands for all equal ones."""
+    if op.type._is_udt or op.type2._is_udt:
+        return bool(np.all(x == y))
+    x, y = cast(x, op.type), cast(y, op.type2)
+    if tolerance is None:
+        return bool(np.all(op.numpy(x, y)))
+    rel, tol = tolerance
+    with np.errstate(all="ignore"):
+        if x.dtype.kind in "biu":
+            x, y = x.astype(np.float64), y.astype(np.float64)
+        allowed = np.maximum(rel * np.maximum(np.abs(x), np.abs(y)), tol)
+        return bool(np.all((x == y) | (np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= allowed))))

@@ -244,6 +244,14 @@ class Backend(LoopPrimitives):
         """s = (+)_k u(k) (x) v(k) over the k present in both; None when there is none.  As a row times a vector."""
         return plain.inner(self, u, v, semiring)
 
+    def is_equal(self, x: Store, y: Store, op: Any, tolerance: tuple[float, float] | None = None) -> bool:
+        """Have x and y, of one shape, entries at the same positions, and op(x[p], y[p]) at each of them?
+
+        op: eq on their common type.  tolerance (rel, tol): |x[p] - y[p]| <= max(rel max(|x[p]|, |y[p]|), tol) in place
+        of it, in FP64 for integers; infinities are equal to themselves only, NaN to nothing.
+        """
+        return plain.is_equal(self, x, y, op, tolerance)
+
     def is_ready(self, primitive: str, *operands: Any, **options: Any) -> bool | None:
         """Would the backend's fast form of a primitive run now, without waiting for a compilation?
 

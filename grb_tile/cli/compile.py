@@ -16,7 +16,6 @@ def add_arguments(parser, name):
 def run(args):
     """Compile, with the progress on a terminal; print how many kernels there are now, and where."""
     from grb_tile.backends import select
-    from grb_tile.backends.kernel_cache import root
 
     backend = select.current()
     with Line() as line:
@@ -28,10 +27,9 @@ def run(args):
         count, failed, seconds = backend.compile_ahead(progress)
     facts = {
         "command": "compile", "backend": backend.name, "compiled": count, "failed": dict(failed), "seconds": seconds,
-        "cache": str(root()),
     }  # fmt: skip
     if count or failed:
-        lines = [f"{count} kernels compiled for {backend.name} in {output.seconds_text(seconds)}, in {facts['cache']}"]
+        lines = [f"{count} kernels compiled for {backend.name} in {output.seconds_text(seconds)}"]
     else:
         lines = [f"the kernels of a release for {backend.name} are there already"]
     lines += [f"failed     {key}: {reason}" for key, reason in failed[:MOST_NAMED]]

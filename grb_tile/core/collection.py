@@ -9,11 +9,11 @@ import numpy as np
 
 from .. import operations as ops
 from ..backends.select import current
-from ..dtypes import cast, unify
+from ..dtypes import unify
 from ..exceptions import DimensionMismatch, EmptyObject
 from ..operators import find_opclass, from_string, get_typed_op, op_from_string, registered
 from ..storage.dense import in_order
-from ..storage.place import arrays_of, first_value, follow, is_host
+from ..storage.place import arrays_of, follow, is_host
 from ..storage.store import Dense
 from . import kinds
 from .arguments import check_options, expect_op, expect_type, literal, output_type
@@ -249,7 +249,7 @@ class Collection:
 
     def isequal(self, other: VectorLike | MatrixLike, *, check_dtype: bool = False, **opts: Any) -> bool:
         """Same shape, same structure, equal values (and the same type with check_dtype=True)."""
-        return self._compare(other, "isequal", check_dtype, opts, lambda x, y, op: op.numpy(x, y))
+        return self._compare(other, "isequal", check_dtype, opts, None)
 
     def isclose(
         self,
@@ -261,38 +261,19 @@ class Collection:
         **opts: Any,
     ) -> bool:
         """Same shape and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol) at every entry."""
+        return self._compare(other, "isclose", check_dtype, opts, (rel_tol, abs_tol))
 
-        def close(x, y, op):
-            with np.errstate(all="ignore"):
-                if x.dtype.kind in "biu":
-                    x, y = x.astype(np.float64), y.astype(np.float64)
-                tolerance = np.maximum(rel_tol * np.maximum(np.abs(x), np.abs(y)), abs_tol)
-                return (x == y) | (np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= tolerance))
-
-        return self._compare(other, "isclose", check_dtype, opts, close)
-
-    def _compare(self, other, within, check_dtype, opts, test):
+    def _compare(self, other, within, check_dtype, opts, tolerance):
         if opts:
             check_options(opts)
         accepted = kinds.Vector if self.ndim == 1 else (kinds.Matrix, kinds.TransposedMatrix)
         other = expect_type(self, other, accepted, within=within, argname="other")
-        if check_dtype and self.dtype is not other.dtype:
-            return False
-        if self.shape != other.shape or self._nvals != other._nvals:
+        if check_dtype and self.dtype is not other.dtype or self.shape != other.shape:
             return False
         op = get_typed_op("eq", self.dtype, other.dtype, kind="binary")
-        if self.ndim == 1 and self._nvals == self.shape[0] > 0 and self._store.iso and other._store.iso:
-            x, y = (np.asarray(first_value(v._store))[None] for v in (self, other))  # full vectors of one value each
-        elif self.ndim == 2 and (flats := _full_values(self, other)) is not None:
-            x, y = flats
-        else:
-            *left, x = self._tuples()
-            *right, y = other._tuples()
-            if not all(np.array_equal(a, b) for a, b in zip(left, right, strict=True)):
-                return False
-        if self.dtype._is_udt or other.dtype._is_udt:
-            return bool(np.all(x == y))
-        return bool(np.all(test(cast(x, op.type), cast(y, op.type2), op)))
+        backend = current()
+        x, y = (backend.transpose(v._matrix._store) if v._is_transposed else v._store for v in (self, other))
+        return backend.is_equal(x, y, op, tolerance)
 
     # ---------------------------------------------------------------- conversion to NumPy
 
@@ -358,16 +339,6 @@ class Collection:
         store.shared = True
         follow(store.values)
         return (store.values.repeat(store.nvals) if store.iso else store.values).reshape(self.shape)
-
-
-def _full_values(*matrices):
-    """The values of full matrices on the host, all in one order, one value of an iso matrix; None for other ones."""
-    stores = [(x._matrix if x._is_transposed else x)._store for x in matrices]
-    if any(type(x) is not Dense or x.flat.words is not None or x.dtype._is_udt or not is_host(x) for x in stores):
-        return None
-    both = list(zip(stores, (x._is_transposed for x in matrices), strict=True))
-    by_columns = next((A.by_columns != flipped for A, flipped in both if not A.iso), False)
-    return [A.flat.values if A.iso else in_order(A, by_columns != flipped).flat.values for A, flipped in both]
 
 
 def _view(x, dtype):

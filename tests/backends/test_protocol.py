@@ -13,7 +13,7 @@ from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector
 BACKENDS = {name: select._class_of(name) for name in select.AVAILABLE}
 INHERITED = {  # what a backend need not say again: identity, a plain form in NumPy, or a composition of others
     "put_entries", "clear_bits", "to_device", "operands_to_device", "synchronize", "run_reported", "describe_device",
-    "array", "is_array", "edges_of", "is_ready", "count_saving", "broadcast_over", "bring", "bind", "bound",
+    "array", "is_array", "is_equal", "edges_of", "is_ready", "count_saving", "broadcast_over", "bring", "bind", "bound",
     "concat_matrices", "inner", "dense_product", "reduce_lines", "spmm", "sddmm", "dense_matvec", "dense_matmul",
     "broadcast_combine",
     "best_labels", "least_absent", "sum_by_label", "move_half", "core_numbers", "strong_components", "cuthill_mckee",

@@ -382,6 +382,12 @@ class CudaPrimitives(WholeLoops, Backend):
         )
 
     @reporting
+    def is_equal(self, x, y, op, tolerance=None):
+        if place.is_host(x) and place.is_host(y):
+            return super().is_equal(x, y, op, tolerance)
+        return self._call("elementwise.compare", "is_equal", self.own(x), self.own(y), op, tolerance)
+
+    @reporting
     def reduce(self, x, monoid):
         return self._call("elementwise.mapping", "reduce", self.own(x), monoid)
 

@@ -6,7 +6,9 @@ operator's body is compiled by tests/operators already.
 """
 
 from grb_tile import binary, dtypes, indexunary, monoid, select as selectors, unary
+from grb_tile.backends.cuda.elementwise.compare import struct_text
 from grb_tile.backends.cuda.elementwise.values import functor_text
+from grb_tile.operators import get_typed_op
 
 INDICES = ("int32_t", "int64_t")
 MOVED = ("uint8_t", "uint16_t", "uint32_t", "uint64_t", "ulonglong2")
@@ -51,9 +53,31 @@ def structure():
             yield "elementwise/merge.cuh", "merge_write", "", ("256", place, f"MovedValues<{moved}>")
 
 
+def comparisons():
+    """Of equal and close values, of lists and bitmaps."""
+    for have, other in (
+        ("FP64", "FP64"),
+        ("FP32", "FP32"),
+        ("INT64", "INT64"),
+        ("BOOL", "FP64"),
+        ("FC64", "FC32"),
+        ("INT8", "FC64"),
+    ):
+        op = get_typed_op("eq", of(have), of(other), kind="binary")
+        for is_close in (False, True):
+            for places in (("void", "void"), ("int32_t", "void"), ("int64_t", "int64_t")):
+                yield (
+                    "elementwise/compare.cuh",
+                    "agreeing",
+                    struct_text(op, of(have), of(other), is_close),
+                    (*places, "Test"),
+                )
+
+
 def instances():
     """(header, name, functors, template) of each."""
     yield from structure()
+    yield from comparisons()
     for name, types in BINARY.items():
         for dtype in types:
             op = getattr(binary, name)[of(dtype)]

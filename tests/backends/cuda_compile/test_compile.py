@@ -139,7 +139,7 @@ def test_every_kernel_has_an_instance():
     assert not lonely, f"list instances of {lonely}"
 
 
-@pytest.mark.parametrize("kernel", ["reduce_values", "inner_product"])
+@pytest.mark.parametrize("kernel", ["reduce_values", "inner_product", "agreeing"])
 def test_reductions_are_compiled_for_their_greatest_block(kernel):
     """Else registers may not suffice: inner products of complex numbers took 66 on sm_90, and 65536 / 1024 are 64."""
     greatest = max(mapping.reduce_shape(SimpleNamespace(threads=int, processors=1), n)[0] for n in (1, None))

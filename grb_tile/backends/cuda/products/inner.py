@@ -4,7 +4,7 @@ from ....storage import place
 from ... import plain
 from ..elementwise.mapping import reduced
 from ..lowering.semirings import lowered_plain
-from ..structure.entries import index_type
+from ..structure.entries import positions_of
 
 
 def inner(device, u, v, semiring):
@@ -21,8 +21,8 @@ def inner(device, u, v, semiring):
         return NotImplemented
     if n == 0:
         return None
-    u_type, u_indices, u_words = _structure(u)
-    v_type, v_indices, v_words = _structure(v)
+    u_type, u_indices, u_words = positions_of(u)
+    v_type, v_indices, v_words = positions_of(v)
     kernel = s.kernel(device.launcher, "products/inner.cuh", "inner_product", (u_type, v_type, "S"))
     found = reduced(device, kernel, n, (
         u_indices, u_words, u.values if s.reads_a else None, n,
@@ -33,8 +33,3 @@ def inner(device, u, v, semiring):
         known = device.known_constant(value)
         return device.host(value)[0] if known is None else known
     return found
-
-
-def _structure(u):
-    """(C++ type of the indices, indices, words) of a list, which has no words, or of a bitmap, which has no indices."""
-    return ("void", None, u.words) if u.format == "bitmap" else (index_type(u.indices), u.indices, None)

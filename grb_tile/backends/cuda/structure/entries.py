@@ -32,6 +32,11 @@ def index_type(array):
     return _INDEX[array.dtype.char]
 
 
+def positions_of(u):
+    """(C++ type of the indices, indices, words) of a list, which has no words, or of a bitmap, which has no indices."""
+    return ("void", None, u.words) if u.format == "bitmap" else (index_type(u.indices), u.indices, None)
+
+
 def moved_type(array):
     """The C++ type in which values of this size are copied, so that one kernel instance serves all types of a size."""
     return _MOVED[array.dtype.itemsize]
